@@ -12,9 +12,9 @@ from typing import Any, Callable, Sequence
 
 from .errors import ShardKitError
 from .jax.frontend import import_jax
-from .jax.stages import stage_boundary
 from .model import Argument, Model, Program, Result
 from .onnx.frontend import import_onnx
+from .stages import stage_boundary
 from .stablehlo.frontend import import_stablehlo
 from .torch.frontend import import_torch
 

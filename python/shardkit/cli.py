@@ -28,7 +28,7 @@ def main(argv: list[str] | None = None) -> int:
     stablehlo.add_argument("file")
     stablehlo.add_argument("--function", help="the public function; may be left out where there is one")
     torch = kinds.add_parser("torch", help="a module of a Python file, with example arguments and a parallel plan")
-    torch.add_argument("file", help="Python file that defines model, example_args, and perhaps example_kwargs, mesh, plan, axis, shardings")
+    torch.add_argument("file", help="Python file that defines model, example_args, and perhaps example_kwargs, mesh, plan, axis, shardings, loss, optimizer")
     onnx = kinds.add_parser("onnx", help="an ONNX model, also with distributed ops")
     onnx.add_argument("file")
     for kind in (jax, stablehlo):
@@ -109,7 +109,7 @@ def _import_torch(options: argparse.Namespace) -> Model:
         if not hasattr(module, needed):
             raise ShardKitError(f"error: {options.file} defines no {needed}, expected model and example_args")
     args = module.example_args() if callable(module.example_args) else module.example_args
-    named = {n: getattr(module, n) for n in ("mesh", "plan", "axis", "shardings") if hasattr(module, n)}
+    named = {n: getattr(module, n) for n in ("mesh", "plan", "axis", "shardings", "loss", "optimizer") if hasattr(module, n)}
     if hasattr(module, "example_kwargs"):
         named["kwargs"] = module.example_kwargs() if callable(module.example_kwargs) else module.example_kwargs
     return import_torch(module.model, *args, **named, locations=not options.no_locations)

@@ -1,4 +1,4 @@
-"""The marker of a cut between two pipeline stages, for JAX functions."""
+"""Cuts between pipeline stages in JAX functions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from ..errors import require
 from ..stablehlo import STAGE_MARK
 
 
-def stage_boundary(value: Any) -> Any:
-    """Returns `value` (an array or a pytree of arrays); what depends on it belongs to the next pipeline stage.
-
-    The gradient marks the cut of the backward part. To JAX the marker is the identity."""
+def mark(value: Any) -> Any:
     require("jax", "jax", "marking a stage boundary")
     import jax
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import Any, Mapping, Sequence
 
 from ..model import Argument, Result
 from .leftovers import lower_leftovers
+
+
+@dataclasses.dataclass(frozen=True)
+class Inner:
+    """`count` values inside of a function that are handed out behind its results, so that they are found again: one that a sharding
+    of this name constrains, or what crosses between two pipeline stages, where the name is forward or backward."""
+
+    name: str
+    count: int = 1
+    is_cut: bool = False
 
 
 def find_body(module: Any) -> Any:
@@ -19,13 +30,13 @@ def annotate(
     arguments: Sequence[Argument],
     results: Sequence[Result],
     shardings: Mapping[str, str],
-    inner: Sequence[str],
+    inner: Sequence[Inner],
     mesh: str = "",
 ) -> str:
     """Names the arguments and results of the only function of a lowered module, and writes their shardings.
 
-    `shardings`: attributes by name, #spmd.sharding or #spmd.ort. `inner`: names of the results past `results`: values that were
-    handed out so that they are found again; they are constrained, and results no more. `mesh`: an spmd.mesh in generic form."""
+    `shardings`: attributes by name, #spmd.sharding or #spmd.ort. `inner`: the results past `results`, which are marked where they
+    are made, and results no more. `mesh`: an spmd.mesh in generic form."""
     from torch_mlir import ir
 
     context = ir.Context()
@@ -46,23 +57,20 @@ def annotate(
             entries = {e.name: e.attr for e in ir.DictAttr(describe("weight" if a.is_weight else "name", a.name))}
             if r:
                 entries["spmd.range"] = ir.Attribute.parse(f"[0, {r}]")
+            if a.is_batch:
+                entries["spmd.microbatch"] = ir.Attribute.parse("#spmd.microbatch<dim = 0>")
             attributes.append(ir.DictAttr.get(entries))
         func.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
         func.attributes["res_attrs"] = ir.ArrayAttr.get([describe("name", r.name, "" if r.tied is None else f", spmd.tied = {r.tied} : i64") for r in results])
         terminator = list(block.operations)[-1].operation
         values = list(terminator.operands)
-        for name, value in zip(inner, values[len(results) :], strict=True):
-            if len(list(value.uses)) == 1:
-                continue  # reshapes were joined: nothing reads it, so it is not there to be cut
-            owner = value.owner
-            key = "ort" if shardings[name].startswith("#spmd.ort") else "sharding"
-            is_argument = not isinstance(owner, (ir.Operation, ir.OpView))
-            made = ir.Operation.create(
-                "spmd.with_sharding_constraint", results=[value.type], operands=[value],
-                attributes={key: ir.Attribute.parse(shardings[name])}, loc=ir.Location.name(name),
-                ip=ir.InsertionPoint.at_block_begin(block) if is_argument else ir.InsertionPoint(_next(block, owner)),
-            )  # fmt: skip
-            value.replace_all_uses_except(made.results[0], [made])
+        rest = iter(values[len(results) :])
+        for mark in inner:
+            found = [next(rest) for _ in range(mark.count)]
+            if mark.is_cut:
+                _mark_cut(block, found, mark.name == "backward")
+            elif len(list(found[0].uses)) > 1:  # else reshapes were joined: nothing reads it, so it is not there to be cut
+                _constrain(block, found[0], mark.name, shardings[mark.name])
         kept = list(terminator.operands)[: len(results)]
         ir.Operation.create("func.return", operands=kept, ip=ir.InsertionPoint(terminator), loc=terminator.location)
         terminator.erase()
@@ -72,9 +80,31 @@ def annotate(
         return lowered.replace("({\n", "({\n" + mesh, 1) if mesh else lowered
 
 
-def _next(block: Any, op: Any) -> Any:
-    ops = [o.operation for o in block.operations]
-    return ops[ops.index(op.operation) + 1]
+def _constrain(block: Any, value: Any, name: str, sharding: str) -> None:
+    from torch_mlir import ir
+
+    key = "ort" if sharding.startswith("#spmd.ort") else "sharding"
+    made = ir.Operation.create(
+        "spmd.with_sharding_constraint", results=[value.type], operands=[value],
+        attributes={key: ir.Attribute.parse(sharding)}, loc=ir.Location.name(name), ip=_behind(block, [value]),
+    )  # fmt: skip
+    value.replace_all_uses_except(made.results[0], [made])
+
+
+def _mark_cut(block: Any, values: Sequence[Any], is_backward: bool) -> None:
+    from torch_mlir import ir
+
+    attributes = {"backward": ir.UnitAttr.get()} if is_backward else {}
+    ir.Operation.create("spmd.stage_boundary", operands=list(dict.fromkeys(values)), attributes=attributes, ip=_behind(block, values))
+
+
+def _behind(block: Any, values: Sequence[Any]) -> Any:
+    """Where all of them have been made."""
+    from torch_mlir import ir
+
+    ops = [op.operation for op in block.operations]
+    makers = [v.owner.operation for v in values if isinstance(v.owner, (ir.Operation, ir.OpView))]
+    return ir.InsertionPoint(ops[max(map(ops.index, makers)) + 1]) if makers else ir.InsertionPoint.at_block_begin(block)
 
 
 def _find_ranges(block: Any, count: int) -> list[int | None]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShardKitError, require
-from ..linalg.annotations import annotate
+from ..linalg.annotations import Inner, annotate
 from ..model import Argument, Model, Result
 from ..tools import find_tool, find_torch_mlir_opt, run_tool
 from .constants import fold_constants
@@ -81,7 +81,7 @@ def import_onnx(path: str | Path, *, locations: bool = True) -> Model:
     attributes = {
         name: f'#spmd.ort<"{spec}", shape = {shape}, elements = {elements}>' for name, (spec, shape, elements) in specs.items()
     }
-    text = annotate(lowered, arguments, results, attributes, inner)
+    text = annotate(lowered, arguments, results, attributes, [Inner(name) for name in inner])
     info = ["--mlir-print-debuginfo"] if locations else []
     text = run_tool([find_tool("shard-opt"), "-", "--spmd-import-ort", *info], text)
     return Model(text, arguments, results, stored=weights)

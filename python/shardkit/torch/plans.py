@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import warnings
 from typing import Any, Mapping, Sequence
@@ -9,14 +10,34 @@ from typing import Any, Mapping, Sequence
 import torch
 
 from ..errors import ShardKitError
+from ..model import Argument
 
 
-def read_plan(
-    module: Any, plan: Mapping[str, Any], axis: str | None, mesh: Mapping[str, int]
-) -> dict[str, tuple[dict[str, int], int | bool | None]]:
-    """Per module of the plan the dim of each parameter that is split, and what is pinned of its output: a dim, False for all
-    whole, None for nothing."""
-    found: dict[str, tuple[dict[str, int], int | bool | None]] = {}
+@dataclasses.dataclass
+class Styles:
+    """What the styles of a plan say, on one axis."""
+
+    axis: str | None
+    parameters: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
+    """Per module the dim of each of its parameters that is split."""
+    outputs: dict[str, int | bool] = dataclasses.field(default_factory=dict)
+    """Per module whose output is pinned the dim that is split, or False: all whole."""
+
+    def write_output(self, name: str, rank: int) -> str:
+        """The sharding of an output. The plan is about one axis; what others do, the batch's for one, is open."""
+        dims, dim = ["{?}"] * rank, self.outputs[name]
+        if dim is False:
+            return f'#spmd.sharding<@mesh, [{", ".join(dims)}], replicated = {{"{self.axis}"}}>'
+        dims[dim] = f'{{"{self.axis}"}}'
+        return f"#spmd.sharding<@mesh, [{', '.join(dims)}]>"
+
+
+def read_plan(module: Any, plan: Mapping[str, Any], axis: str | None, mesh: Mapping[str, int]) -> Styles:
+    """The styles of a plan on an axis, by default the last of the mesh."""
+    if axis is not None and axis not in mesh:
+        known = ", ".join(f"{n}={s}" for n, s in mesh.items()) or "none: give mesh={...}"
+        raise ShardKitError(f"error: the plan is on axis {axis}, expected one of: {known}")
+    styles = Styles(axis or (list(mesh)[-1] if mesh else None))
     modules = dict(module.named_modules())
     for pattern, style in plan.items():
         if isinstance(style, (list, tuple)):
@@ -25,36 +46,73 @@ def read_plan(
         if not names:
             known = ", ".join(n for n in modules if n) or "none: the module has no parts"
             raise ShardKitError(f"error: no module is called {pattern}, expected one of: {known}")
-        if axis is None:
+        if styles.axis is None:
             raise ShardKitError("error: the plan has no mesh, expected mesh={...}")
-        kind = style if isinstance(style, str) else type(style).__name__
         for name in names:
-            own = modules[name]
-            is_embedding = isinstance(own, torch.nn.Embedding)
-            if kind not in ("ColwiseParallel", "RowwiseParallel", "SequenceParallel"):
-                raise ShardKitError(f"error: style of {name} is {kind}, expected ColwiseParallel, RowwiseParallel or SequenceParallel")
-            if kind != "SequenceParallel" and not (is_embedding or isinstance(own, torch.nn.Linear)):
-                raise ShardKitError(f"error: {name} is a {type(own).__name__}, expected a Linear or an Embedding for {kind}")
-            dims: dict[str, int] = {}
-            output: int | bool | None = None
-            if kind == "ColwiseParallel":
-                dims = {"weight": 1} if is_embedding else {"weight": 0, "bias": 0}
-            elif kind == "RowwiseParallel":
-                dims = {"weight": 0 if is_embedding else 1}
-            else:
-                output = getattr(style, "sequence_sharding", (None,))[0]
-                output = output.dim if output is not None else 1
-            dims = {p: d for p, d in dims.items() if getattr(own, p, None) is not None}
-            # What DTensor hands on: a linear layer by columns its last dim cut, one by rows a complete sum.
-            if kind != "SequenceParallel":
-                output = -1 if kind == "ColwiseParallel" else False
-                for layout in getattr(style, "output_layouts", None) or ():
-                    output = layout.dim if hasattr(layout, "dim") else False
-            for side in ("input_layouts", "desired_input_layouts"):
-                for layout in getattr(style, side, None) or ():
-                    if hasattr(layout, "dim") and kind == "ColwiseParallel":
-                        warnings.warn(f"{name} says {side} {layout}: how its input comes is left to ShardKit", stacklevel=4)
-            found[name] = (dims, output)
+            _read_style(styles, name, modules[name], style)
+    return styles
+
+
+def _read_style(styles: Styles, name: str, module: Any, style: Any) -> None:
+    kind = style if isinstance(style, str) else type(style).__name__
+    is_embedding = isinstance(module, torch.nn.Embedding)
+    if kind not in ("ColwiseParallel", "RowwiseParallel", "SequenceParallel"):
+        raise ShardKitError(f"error: style of {name} is {kind}, expected ColwiseParallel, RowwiseParallel or SequenceParallel")
+    if kind != "SequenceParallel" and not (is_embedding or isinstance(module, torch.nn.Linear)):
+        raise ShardKitError(f"error: {name} is a {type(module).__name__}, expected a Linear or an Embedding for {kind}")
+    dims: dict[str, int] = {}
+    if kind == "SequenceParallel":
+        output = getattr(style, "sequence_sharding", (None,))[0]
+        styles.outputs[name] = output.dim if output is not None else 1
+    else:
+        if kind == "ColwiseParallel":
+            dims = {"weight": 1} if is_embedding else {"weight": 0, "bias": 0}
+        else:
+            dims = {"weight": 0 if is_embedding else 1}
+        # What DTensor hands on: a linear layer by columns its last dim cut, one by rows a complete sum.
+        styles.outputs[name] = -1 if kind == "ColwiseParallel" else False
+        for layout in getattr(style, "output_layouts", None) or ():
+            styles.outputs[name] = layout.dim if hasattr(layout, "dim") else False
+    styles.parameters[name] = {p: d for p, d in dims.items() if getattr(module, p, None) is not None}
+    for side in ("input_layouts", "desired_input_layouts"):
+        for layout in getattr(style, side, None) or ():
+            if hasattr(layout, "dim") and kind == "ColwiseParallel":
+                warnings.warn(f"{name} says {side} {layout}: how its input comes is left to ShardKit", stacklevel=5)
+
+
+def find_shardings(
+    module: Any, styles: Styles, plan: Mapping[str, Any], shardings: Mapping[str, Sequence[Any]], arguments: Sequence[Argument],
+    state: Mapping[str, torch.Tensor], mesh: Mapping[str, int],
+) -> dict[str, str]:  # fmt: skip
+    """Attributes by the names of arguments: what styles say, then placements, then `shardings`. What an optimizer keeps of a parameter
+    is cut as this is, where it has its shape."""
+    found: dict[str, str] = {}
+    ranks = {a.name: len(a.shape) for a in arguments}
+    first_names = {id(v): n for n, v in reversed(list(state.items()))}  # tied parameters have one
+    for name, split in styles.parameters.items():
+        for parameter, dim in split.items():
+            full = first_names[id(getattr(module.get_submodule(name), parameter))]
+            cut: list[Any] = [None] * ranks[full]
+            cut[dim] = styles.axis
+            sharding = write_sharding(cut, ranks[full], mesh, full)
+            if found.setdefault(full, sharding) != sharding:
+                raise ShardKitError(f"error: the plan cuts {full} in two ways, once as {parameter} of {name}, expected one way")
+    for pattern, placements in plan.items():
+        if not isinstance(placements, (list, tuple)):
+            continue
+        matched = [n for n in state if to_expression(pattern).fullmatch(n)]
+        if not matched:
+            raise ShardKitError(f"error: no parameter is called {pattern}, expected one of: {', '.join(state)}")
+        for name in matched:
+            found[name] = write_sharding(read_placements(placements, mesh, ranks[name], name), ranks[name], mesh, name)
+    for name, spec in shardings.items():
+        if name not in ranks:
+            raise ShardKitError(f"error: nothing is called {name}, expected one of: {', '.join(ranks)}")
+        found[name] = write_sharding(spec, ranks[name], mesh, name)
+    for name, sharding in list(found.items()):
+        for other in state:
+            if other.startswith(f"state.{name}.") and state[other].shape == state[name].shape:
+                found.setdefault(other, sharding)
     return found
 
 

@@ -7,7 +7,7 @@ import contextlib
 import sys
 import warnings
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 from unittest import mock
 
 import torch
@@ -22,11 +22,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..errors import PACKAGE, ShardKitError
 from . import decompositions, random
-
-Tensors = dict[str, torch.Tensor]
-Call = Callable[[Tensors, Sequence[torch.Tensor], Callable[[Any], Any]], tuple[Any, list[torch.Tensor], Any]]
-"""From the state of a module, which it may change, and the inputs to what it returns, and what is pinned of the values inside. The
-third is called with the former while the module has that state, and its result is returned too."""
+from .function import Function, Tensors
 
 
 class OptimizerState:
@@ -130,7 +126,7 @@ class OptimizerState:
             self.optimizer.param_groups, self.optimizer.state = groups, kept
 
 
-class _Unchanged(TorchDispatchMode):
+class _Unchanged(TorchDispatchMode):  # type: ignore[misc]
     """Ops that change a tensor change none."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -141,12 +137,12 @@ SEED = "random.seed"
 
 
 def export(
-    call: Call, module: Tensors, trained: Sequence[str], inputs: Sequence[torch.Tensor], optimizer: OptimizerState | None
+    function: Function, module: Tensors, trained: Sequence[str], inputs: Sequence[torch.Tensor], optimizer: OptimizerState | None
 ) -> tuple[Any, list[str], bool]:
     """A step as an exported program, names, and whether it draws random numbers. It takes the state of the module, what the optimizer
-    keeps, the inputs, and, if it draws, a seed. It returns the leaves of the result of `call`, the first of which is the loss; then what
-    the names say: gradients of the parameters `trained`, or, with an optimizer, the new values of what has changed; then what is
-    pinned."""
+    keeps, the inputs, and, if it draws, a seed. It returns the leaves of the result of `function`, the first of which is the loss; then
+    what the names say: gradients of the parameters `trained`, or, with an optimizer, the new values of what has changed; then what the
+    function hands out."""
     kept = optimizer.get_tensors() if optimizer else {}
     tensors = [v.detach() for v in (*module.values(), *kept.values(), *inputs)]
     names: list[str] = []
@@ -163,7 +159,7 @@ def export(
             # Anomaly mode keeps lines for the backward pass.
             with _Lines(), torch.autograd.detect_anomaly(check_nan=False), torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
                 # Inside: what is computed once more in the backward pass reads the module.
-                result, pinned, found = call(state, tensors[len(given) :], lambda result: _differentiate(result, leaves))
+                result, found, inner = function(state, tensors[len(given) :], lambda result: _differentiate(result, leaves))
             gradients = dict(zip(trained, found))
         fx_traceback.set_stack_trace([])
         if optimizer is None:
@@ -174,7 +170,7 @@ def export(
                 new[SEED] = generator.seed + 1
         names[:], results = new, tree_leaves(result)
         first = len(results)
-        return [v.detach() for v in (*results, *new.values(), *pinned)]
+        return [v.detach() for v in (*results, *new.values(), *inner)]
 
     with _compiling(), torch.no_grad(), enable_python_dispatcher(), fx_traceback.preserve_node_meta(), warnings.catch_warnings(action="ignore"):
         table = decompositions.of_backward_ops() | generator.get_table()
@@ -222,10 +218,10 @@ def _differentiate(result: Any, leaves: Sequence[torch.Tensor]) -> Sequence[Any]
     if not loss.requires_grad:
         raise ShardKitError("error: the loss depends on no parameter that is trained, expected one that has a gradient")
     _tell_lines(loss.grad_fn)
-    return torch.autograd.grad(loss, leaves, torch.ones_like(loss), allow_unused=True)
+    return list(torch.autograd.grad(loss, leaves, torch.ones_like(loss), allow_unused=True))
 
 
-class _Lines(TorchFunctionMode):
+class _Lines(TorchFunctionMode):  # type: ignore[misc]
     """An op has the lines of the user that called it."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -1,0 +1,101 @@
+"""A module of PyTorch as a function of tensors."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping, Sequence
+
+import torch
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+
+from ..errors import ShardKitError
+from ..linalg.annotations import Inner
+from . import stages
+
+Tensors = dict[str, torch.Tensor]
+
+
+class Function:
+    """A module, or a loss of a module, as a function of its state, by name, and of the tensors among its arguments. It hands out
+    what is asked for inside: the outputs of modules, by their names, and what crosses between pipeline stages."""
+
+    def __init__(self, module: Any, loss: Callable[..., Any] | None, args: Sequence[Any], kwargs: Mapping[str, Any], outputs: Sequence[str]):
+        self.module, self.outputs = module, outputs
+        self.caller = _Caller(module, loss)
+        self.given, self.given_tree = tree_flatten((tuple(args), dict(kwargs)))
+        self.what = "loss" if loss else "module"
+        self.inner: list[Inner] = []
+        """What the last call has handed out."""
+
+    def call_once(self) -> Any:
+        """The leaves of what it returns, and their tree. Buffers stay as they are."""
+        buffers = {n: v.detach().clone() for n, v in self.caller.named_buffers()}
+        with torch.no_grad():
+            result, _ = torch.func.functional_call(self.caller, buffers, (*tree_unflatten(self.given, self.given_tree), _nothing))
+        leaves, tree = tree_flatten(result)
+        for i, v in enumerate(leaves):
+            if not isinstance(v, torch.Tensor):
+                raise ShardKitError(f"error: result {i} of the {self.what} is {v!r}, expected tensors only")
+        return leaves, tree
+
+    def __call__(self, state: Tensors, tensors: Sequence[Any], then: Callable[[Any], Any]) -> tuple[Any, Any, list[torch.Tensor]]:
+        """The result, what `then` makes of it while the module has this state, which may change, and what is handed out."""
+        rest = iter(tensors)
+        leaves = [v if is_constant(v) else next(rest) for v in self.given]
+        pinned: Tensors = {}
+        hooks = [
+            self.module.get_submodule(name).register_forward_hook(lambda _m, _i, out, name=name: pinned.__setitem__(name, out))
+            for name in self.outputs
+        ]
+        held = {f"module.{n}": v for n, v in state.items()}
+        try:
+            with stages.note_cuts() as cuts:
+                result, more = torch.func.functional_call(self.caller, held, (*tree_unflatten(leaves, self.given_tree), then))
+        finally:
+            for hook in hooks:
+                hook.remove()
+        state.update({n.removeprefix("module."): v for n, v in held.items()})
+        self.inner = [Inner(n) for n in self.outputs if n in pinned]
+        self.inner += [Inner("backward" if is_backward else "forward", len(crossing), is_cut=True) for is_backward, crossing in cuts]
+        return result, more, [*(pinned[n] for n in self.outputs if n in pinned), *(v for _, crossing in cuts for v in crossing)]
+
+    def export(self, state: Tensors, inputs: Sequence[torch.Tensor]) -> Any:
+        """The exported program of state and inputs to the result and what is handed out."""
+
+        def forward(state: Tensors, *tensors: Any) -> Any:
+            result, _, inner = self(dict(state), tensors, _nothing)
+            return tree_leaves(result), inner
+
+        with torch.no_grad():
+            return torch.export.export(_Module(forward), (state, *inputs), strict=False)
+
+
+class _Caller(torch.nn.Module):  # type: ignore[misc]
+    """The loss as a module."""
+
+    def __init__(self, module: Any, loss: Callable[..., Any] | None):
+        super().__init__()
+        self.module, self.loss = module, loss
+
+    def forward(self, args: Any, kwargs: Any, then: Callable[[Any], Any]) -> Any:
+        result = self.loss(self.module, *args, **kwargs) if self.loss else self.module(*args, **kwargs)
+        return result, then(result)
+
+
+class _Module(torch.nn.Module):  # type: ignore[misc]
+    """A function, for those that ask for a module."""
+
+    def __init__(self, function: Callable[..., Any]):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: Any) -> Any:
+        return self.function(*args)
+
+
+def _nothing(result: Any) -> None:
+    return None
+
+
+def is_constant(value: Any) -> bool:
+    """Numbers, and nothing, are part of a program."""
+    return value is None or isinstance(value, (bool, int, float, str))
