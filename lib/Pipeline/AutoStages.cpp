@@ -12,6 +12,7 @@
 #include "shardkit/Rules/ControlFlow.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -238,20 +239,30 @@ private:
 
   void findAxes() {
     axes = options.axes;
+    auto takeAxis = [&](StringRef axis) {
+      if (named.insert(axis).second && options.axes.empty())
+        axes.push_back(axis.str());
+    };
     auto take = [&](Attribute attr) {
       if (auto resources = dyn_cast_or_null<AxisResourcesAttr>(attr))
         for (int64_t i = 0; i < resources.getNumEntries(); ++i)
-          for (StringRef axis : resources.getAxes(i))
-            if (named.insert(axis).second && options.axes.empty())
-              axes.push_back(axis.str());
+          llvm::for_each(resources.getAxes(i), takeAxis);
+      if (auto sharding = dyn_cast_or_null<ShardingAttr>(attr))
+        sharding.walk([&](DimEntryAttr entry) { takeAxis(entry.getAxis()); });
+    };
+    auto takeAll = [&](DictionaryAttr attrs) {
+      take(attrs ? attrs.get(kAxisResourcesAttr) : Attribute());
+      take(attrs ? attrs.get(kShardingAttr) : Attribute());
     };
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      take(func.getArgAttr(i, kAxisResourcesAttr));
+      takeAll(func.getArgAttrDict(i));
     for (unsigned i = 0; i < func.getNumResults(); ++i)
-      take(func.getResultAttr(i, kAxisResourcesAttr));
+      takeAll(func.getResultAttrDict(i));
     func.walk([&](Operation *op) {
-      if (auto constraint = dyn_cast<WithShardingConstraintOp>(op))
+      if (auto constraint = dyn_cast<WithShardingConstraintOp>(op)) {
         take(constraint.getAxisResourcesAttr());
+        take(constraint.getShardingAttr());
+      }
       if (auto boundary = dyn_cast<StageBoundaryOp>(op))
         take(boundary.getAxisResourcesAttr());
     });
@@ -561,7 +572,7 @@ private:
       PassManager pm(func.getContext());
       pm.enableVerifier(false);
       pm.addPass(createSPMDResolveAxisResourcesPass());
-      if (failed(pm.run(*module)))
+      if (failed(pm.run(*module)) || failed(mlir::verify(*module)))
         return false;
       SearchOptions search;
       search.allowRecompute = true; // compute counts
@@ -639,7 +650,7 @@ private:
   Mesh cluster;
   SmallVector<Operation *> candidates;
   SmallVector<std::string> axes;
-  llvm::StringSet<> named; // by axis resources
+  llvm::StringSet<> named; // by axis resources and shardings
   int64_t perHost = 1;
   SmallVector<int64_t> submeshes;
   std::vector<int64_t> layerClass;

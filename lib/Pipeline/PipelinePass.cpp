@@ -1,8 +1,6 @@
 //===- PipelinePass.cpp - --spmd-pipeline, --spmd-split-stages ------------===//
 
-#include "shardkit/Dialect/SPMD/IR/AxisResources.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
-#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Pipeline/AutoStages.h"
 #include "shardkit/Pipeline/ScheduleProgram.h"
@@ -222,55 +220,6 @@ private:
     return result;
   }
 
-  /// Shardings on a mesh that is none of a stage's become axis resources, which each stage
-  /// resolves against its own.
-  LogicalResult makeSymbolic(func::FuncOp func) {
-    llvm::DenseSet<StringRef> own;
-    for (const std::string &name : meshes)
-      own.insert(name);
-    if (auto list = func->getAttrOfType<ArrayAttr>(kMeshAttr))
-      for (auto mesh : list.getAsRange<FlatSymbolRefAttr>())
-        own.insert(mesh.getValue());
-    auto convert = [&](ShardingAttr sharding, Location loc) -> FailureOr<AxisResourcesAttr> {
-      if (!sharding || own.contains(sharding.getMesh().getValue()))
-        return AxisResourcesAttr();
-      if (AxisResourcesAttr resources = toAxisResources(sharding))
-        return resources;
-      return emitError(loc) << "sharding " << sharding << " in a function that is cut into stages, "
-                            << "expected one of whole axes, without priorities, which each stage "
-                               "resolves against its own mesh, or one on the mesh of its stage";
-    };
-    SignatureAttrs signature(func);
-    auto convertEntry = [&](NamedAttrList &attrs, Location loc) -> LogicalResult {
-      FailureOr<AxisResourcesAttr> resources = convert(dyn_cast_or_null<ShardingAttr>(attrs.get(kShardingAttr)), loc);
-      if (failed(resources))
-        return failure();
-      if (*resources) {
-        attrs.erase(kShardingAttr);
-        attrs.set(kAxisResourcesAttr, *resources);
-      }
-      return success();
-    };
-    for (BlockArgument arg : func.getArguments())
-      if (failed(convertEntry(signature.arg(arg.getArgNumber()), arg.getLoc())))
-        return failure();
-    for (unsigned i = 0; i < func.getNumResults(); ++i)
-      if (failed(convertEntry(signature.result(i), func.getLoc())))
-        return failure();
-    signature.write();
-    WalkResult walk = func.walk([&](WithShardingConstraintOp op) {
-      FailureOr<AxisResourcesAttr> resources = convert(op.getShardingAttr(), op.getLoc());
-      if (failed(resources))
-        return WalkResult::interrupt();
-      if (*resources) {
-        op.removeShardingAttr();
-        op.setAxisResourcesAttr(*resources);
-      }
-      return WalkResult::advance();
-    });
-    return failure(walk.wasInterrupted());
-  }
-
   /// Stages that the function does not say: of equal compute, or by search, which finds
   /// the meshes too.
   FailureOr<Stages> assignFound(func::FuncOp func, Microbatches &split, SmallVector<FlatSymbolRefAttr> &found) {
@@ -349,8 +298,6 @@ private:
     bool isCut = stages != "manual";
     for (auto boundary : func.getBody().front().getOps<StageBoundaryOp>())
       isCut |= !boundary.getCandidate();
-    if (isCut && failed(makeSymbolic(func)))
-      return failure();
     FailureOr<Microbatches> split = Microbatches::analyze(func, microbatches);
     if (failed(split))
       return failure();
@@ -390,7 +337,7 @@ private:
     if (stages != "auto")
       split->makeLocal();
     auto name = FlatSymbolRefAttr::get(func.getNameAttr());
-    if (failed(buildStageFunctions(func, *split, *assigned, *names, name)))
+    if (failed(buildStageFunctions(func, *split, *assigned, *names, isCut, name)))
       return failure();
     SmallVector<Attribute> meshAttrs(names->begin(), names->end());
     auto op = ScheduleOp::create(b, func.getLoc(), func.getName(), kind, microbatches, b.getArrayAttr(meshAttrs), type,

@@ -10,6 +10,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "shardkit/Propagation/Propagation.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -25,9 +26,9 @@ namespace {
 class StageBuilder {
 public:
   StageBuilder(func::FuncOp func, Microbatches &microbatches, Stages &stages, ArrayRef<FlatSymbolRefAttr> meshes,
-               FlatSymbolRefAttr schedule)
+               bool isCut, FlatSymbolRefAttr schedule)
       : func(func), context(func.getContext()), microbatches(microbatches), stages(stages), meshes(meshes),
-        schedule(schedule), meshCache(func->getParentOfType<ModuleOp>()) {}
+        isCut(isCut), schedule(schedule), meshCache(func->getParentOfType<ModuleOp>()) {}
 
   LogicalResult run() {
     if (failed(collect()))
@@ -48,6 +49,7 @@ public:
   }
 
   FailureOr<OwningOpRef<func::FuncOp>> runOn(int64_t stage) {
+    isTrial = true;
     if (failed(collect()))
       return failure();
     FailureOr<func::FuncOp> made = build(stage, "stage" + std::to_string(stage));
@@ -170,6 +172,8 @@ private:
       if (!attrs.get(kNameAttr) && !attrs.get(kWeightAttr))
         attrs.set(kNameAttr, b.getStringAttr("arg" + Twine(arg.getArgNumber())));
       attrs.set(kSlotAttr, indexSlot(SlotKind::Argument, arg.getArgNumber(), arg));
+      if (failed(retarget(attrs, arg, "argument #" + Twine(arg.getArgNumber()))))
+        return failure();
       argAttrs.push_back(attrs);
       arguments.push_back({arg, arg.getLoc()});
     }
@@ -248,11 +252,23 @@ private:
           else
             attrs.erase(kTiedAttr);
         }
+        if (failed(retarget(attrs, output.value, "result #" + Twine(output.result))))
+          return failure();
       }
       attrs.set(kSlotAttr, output.slot);
       signature.result(i) = attrs;
     }
     signature.write();
+    WalkResult walk = stageFunc.walk([&](WithShardingConstraintOp op) {
+      FailureOr<ShardingAttr> own = retarget(op.getShardingAttr(), op.getInput(), "value", op.getLoc());
+      if (failed(own))
+        return WalkResult::interrupt();
+      if (*own)
+        op.setShardingAttr(*own);
+      return WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return failure();
     return stageFunc;
   }
 
@@ -265,6 +281,31 @@ private:
   std::string getSentName(Value value) {
     std::string name = getName(value);
     return kindOf(value) == State::Partial ? name + ".total" : name;
+  }
+
+  /// A sharding on a mesh that is none of a stage's is meant on the stage's own. `value` is local to a microbatch.
+  FailureOr<ShardingAttr> retarget(ShardingAttr sharding, Value value, const Twine &what, Location loc) {
+    FlatSymbolRefAttr mesh = meshes[stage % meshes.size()];
+    if (!isCut || !sharding || llvm::is_contained(meshes, sharding.getMesh()))
+      return sharding;
+    auto own = ShardingAttr::get(context, mesh, sharding.getDims(), sharding.getReplicated(),
+                                 sharding.getUnreducedKind(), sharding.getUnreduced());
+    std::string where = (what + " in stage " + Twine(stage)).str();
+    auto emitError = [&] {
+      InFlightDiagnostic diag = mlir::emitError(loc);
+      diag.attachNote(func.getLoc()) << where << " is meant on " << mesh << ", the mesh of that stage";
+      return diag;
+    };
+    if (!isTrial && failed(verifyShardingOf(own, value.getType(), *meshCache.lookup(mesh), where, emitError)))
+      return failure();
+    return own;
+  }
+  LogicalResult retarget(NamedAttrList &attrs, Value value, const Twine &what) {
+    auto sharding = dyn_cast_or_null<ShardingAttr>(attrs.get(kShardingAttr));
+    FailureOr<ShardingAttr> own = retarget(sharding, value, what, value.getLoc());
+    if (succeeded(own) && *own != sharding)
+      attrs.set(kShardingAttr, *own);
+    return own;
   }
 
   /// Axis resources with the axes that a mesh lacks left out.
@@ -383,6 +424,8 @@ private:
   Microbatches &microbatches;
   Stages &stages;
   ArrayRef<FlatSymbolRefAttr> meshes;
+  bool isCut;
+  bool isTrial = false; // its mesh is not known yet
   FlatSymbolRefAttr schedule;
   MeshCache meshCache;
 
@@ -407,12 +450,13 @@ private:
 } // namespace
 
 LogicalResult spmd::buildStageFunctions(func::FuncOp func, Microbatches &microbatches, Stages &stages,
-                                        ArrayRef<FlatSymbolRefAttr> meshes, FlatSymbolRefAttr schedule) {
-  return StageBuilder(func, microbatches, stages, meshes, schedule).run();
+                                        ArrayRef<FlatSymbolRefAttr> meshes, bool isCut, FlatSymbolRefAttr schedule) {
+  return StageBuilder(func, microbatches, stages, meshes, isCut, schedule).run();
 }
 
 FailureOr<OwningOpRef<func::FuncOp>> spmd::buildStageFunction(func::FuncOp func, Microbatches &microbatches,
                                                               Stages &stages, int64_t stage, FlatSymbolRefAttr mesh) {
   SmallVector<FlatSymbolRefAttr> meshes(stages.getNumStages(), mesh);
-  return StageBuilder(func, microbatches, stages, meshes, FlatSymbolRefAttr::get(func.getNameAttr())).runOn(stage);
+  auto schedule = FlatSymbolRefAttr::get(func.getNameAttr());
+  return StageBuilder(func, microbatches, stages, meshes, /*isCut=*/true, schedule).runOn(stage);
 }

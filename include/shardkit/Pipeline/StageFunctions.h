@@ -10,9 +10,10 @@ namespace mlir::spmd {
 
 /// Makes a function of each stage of `func`, whose ops are local to a microbatch
 /// (Microbatches::makeLocal): `meshes[k modulo their number]` is that of stage k. Adds
-/// them to the module before `func`, which stays. `schedule` is the name of what they are parts of.
+/// them to the module before `func`, which stays. Where it `isCut`, shardings on meshes of no stage are
+/// meant on each stage's own. `schedule` is the name of what they are parts of.
 LogicalResult buildStageFunctions(func::FuncOp func, Microbatches &microbatches, Stages &stages,
-                                  ArrayRef<FlatSymbolRefAttr> meshes, FlatSymbolRefAttr schedule);
+                                  ArrayRef<FlatSymbolRefAttr> meshes, bool isCut, FlatSymbolRefAttr schedule);
 
 /// The function of stage `stage` alone, on `mesh`; it belongs to no module yet.
 FailureOr<OwningOpRef<func::FuncOp>> buildStageFunction(func::FuncOp func, Microbatches &microbatches, Stages &stages,

@@ -94,8 +94,10 @@ def _constrain(block: Any, value: Any, name: str, sharding: str) -> None:
 def _mark_cut(block: Any, values: Sequence[Any], is_backward: bool) -> None:
     from torch_mlir import ir
 
-    attributes = {"backward": ir.UnitAttr.get()} if is_backward else {}
-    ir.Operation.create("spmd.stage_boundary", operands=list(dict.fromkeys(values)), attributes=attributes, ip=_behind(block, values))
+    ir.Operation.create(
+        "spmd.stage_boundary", operands=list(dict.fromkeys(values)), attributes={"backward": ir.UnitAttr.get()} if is_backward else {},
+        loc=values[0].location, ip=_behind(block, values),
+    )  # fmt: skip
 
 
 def _behind(block: Any, values: Sequence[Any]) -> Any:
