@@ -69,22 +69,55 @@ def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     return x.reshape([-1]).index_put([index.reshape([-1])], source.reshape([-1]), accumulate).reshape(x.shape)
 
 
-def scatter_of_a_scalar(op: Any) -> Callable[..., Any]:
-    """As of a dim of one place."""
+_LONGEST_UNROLLED = 16
 
-    def function(x: Any, dim: int, index: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
-        if x.dim():
+
+def scatter(op: Any, combine: str | None = None) -> Callable[..., Any]:
+    """Where a row gets few updates, each place looks at all of them, so that any dim may be cut; a scalar is as a dim of one place.
+    `combine`: what is done of an element and its update, else `reduce` says it, else the update takes its place."""
+
+    def function(x: Any, dim: int, index: Any, source: Any, reduce: str | None = None, *, include_self: bool = True) -> Any:
+        how = {"reduce": reduce} if combine is None and reduce is not None else {}
+        if not include_self:
+            how["include_self"] = False
+        if x.dim() == 0:
+            source = source.reshape([1]) if isinstance(source, torch.Tensor) else source
+            return op(x.reshape([1]), 0, index.reshape([1]), source, **how).reshape([])
+        dim %= x.dim()
+        if reduce == "mean":
+            return _scatter_mean(x, dim, index, source, include_self)
+        if not 0 < index.shape[dim] <= _LONGEST_UNROLLED or not index.numel() or x.is_complex():
             return NotImplemented
-        source = source.reshape([-1]) if isinstance(source, torch.Tensor) else source
-        return op(x.reshape([1]), 0, index.reshape([-1]), source, *args, **kwargs).reshape([])
+        if isinstance(source, torch.Tensor):
+            source = source[tuple(slice(0, n) for n in index.shape)]
+        # Rows beyond those of the indices get nothing.
+        beyond = [n for d in reversed(range(x.dim())) for n in (0, 0 if d == dim else x.shape[d] - index.shape[d])]
+        if any(beyond):
+            index = torch.constant_pad_nd(index, beyond, -1)
+            source = torch.constant_pad_nd(source, beyond) if isinstance(source, torch.Tensor) else source
+        places = torch.arange(x.shape[dim]).reshape([-1 if d == dim else 1 for d in range(x.dim())])
+        fold, result, untouched = _FOLDS[combine or reduce], x, None
+        for k in range(index.shape[dim]):
+            hit = index.narrow(dim, k, 1) == places
+            update = source.narrow(dim, k, 1) if isinstance(source, torch.Tensor) else torch.full([1] * x.dim(), source, dtype=x.dtype)
+            if fold is None or include_self:
+                changed = update if fold is None else fold(result, update)
+            else:
+                changed = update if untouched is None else torch.where(untouched, update, fold(result, update))
+                untouched = torch.logical_not(hit) if untouched is None else torch.logical_and(untouched, torch.logical_not(hit))
+            result = torch.where(hit, changed, result)
+        return result
 
     return function
 
 
-def scatter_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """Of means: the sum, by how many there are."""
-    if reduce != "mean":
-        return NotImplemented
+_FOLDS: dict[str | None, Callable[[Any, Any], Any] | None] = {
+    None: None, "sum": torch.add, "add": torch.add, "prod": torch.mul, "multiply": torch.mul, "amax": torch.maximum, "amin": torch.minimum,
+}  # fmt: skip
+
+
+def _scatter_mean(x: Any, dim: int, index: Any, source: Any, include_self: bool) -> Any:
+    """The sum, by how many there are."""
     count = torch.scatter_add(torch.full_like(x, int(include_self)), dim, index, torch.ones_like(source))
     total = torch.scatter_add(x if include_self else torch.where(count > 0, 0, x), dim, index, source)
     count = torch.where(count > 0, count, 1)
