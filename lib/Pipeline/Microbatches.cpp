@@ -14,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 #include <numeric>
 
@@ -41,6 +42,11 @@ bool State::isPlain() const {
 /// Ops that hand their operand on.
 static bool isPassed(Operation *op) { return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op); }
 static bool isMark(Operation *op) { return isa<StageBoundaryOp, ShardingGroupOp>(op); }
+
+static bool isScalar(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return !type || (type.hasStaticShape() && type.getNumElements() == 1);
+}
 
 static Value skipPins(Value value) {
   while (Operation *op = value.getDefiningOp()) {
@@ -255,10 +261,13 @@ private:
 
   State::Kind kindOf(Value value) const { return all.get(value).kind; }
 
-  /// Behind what is completed: `reason`.
+  /// Behind what is completed: `reason`. Where the op computes on parts too, what is made of
+  /// arguments alone is computed of these as a whole.
   LogicalResult toApply(Value reason) {
     for (Value operand : read)
       if (kindOf(operand) == State::Cut && !isCreation(operand.getDefiningOp())) {
+        if (all.count > 1 && all.makeWhole(op, read))
+          return success();
         InFlightDiagnostic diag = op->emitError() << op->getName() << " needs " << describe(skipPins(reason))
                                                   << " of all microbatches while it computes on the part of one, "
                                                      "expected what is summed over the batch to be used once per step "
@@ -456,6 +465,94 @@ private:
   llvm::SmallBitVector summands; ///< All of them, and inits that add nothing.
 };
 
+/// The ops that make `values`, in their order, as far as `isWanted`, and the arguments that they
+/// begin with; nothing where an op has effects or lies in a loop.
+static bool collectSlice(ArrayRef<Value> values, Block &block, llvm::function_ref<bool(Value)> isWanted,
+                         SmallVector<Operation *> &ops, SmallVector<BlockArgument> &arguments) {
+  llvm::SmallSetVector<Value, 8> pending;
+  auto add = [&](Value value) {
+    if (isWanted(value))
+      pending.insert(value);
+  };
+  llvm::for_each(values, add);
+  for (size_t i = 0; i < pending.size(); ++i) {
+    if (auto arg = dyn_cast<BlockArgument>(pending[i])) {
+      arguments.push_back(arg);
+      continue;
+    }
+    Operation *made = pending[i].getDefiningOp();
+    if (made->getBlock() != &block || !isMemoryEffectFree(made))
+      return false;
+    ops.push_back(made);
+    llvm::for_each(made->getOperands(), add);
+    visitUsedValuesDefinedAbove(made->getRegions(), [&](OpOperand *use) { add(use->get()); });
+  }
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  ops.erase(llvm::unique(ops), ops.end());
+  return true;
+}
+
+/// Sums that `op` needs complete are made of whole arguments instead, if they are made of
+/// arguments that microbatches cut, scalars and constants alone: no weight, and nothing one is
+/// used for. All is looked at again with them.
+bool Microbatches::makeWhole(Operation *op, ArrayRef<Value> read) {
+  Block &block = func.getBody().front();
+  auto isSum = [&](Value value) {
+    if (get(value).kind != State::Partial)
+      return false;
+    bool readsPart = false;
+    value.getDefiningOp()->walk([&](Operation *inner) {
+      readsPart |= llvm::any_of(inner->getOperands(), [&](Value operand) { return get(operand).kind == State::Cut; });
+    });
+    return readsPart;
+  };
+  auto isMadeOfSums = [&](Value value) {
+    State::Kind kind = get(value).kind;
+    return kind == State::Complete || (kind == State::Partial && !isSum(value));
+  };
+  SmallVector<Operation *> readers, ops;
+  SmallVector<BlockArgument> arguments;
+  if (!collectSlice(read, block, isMadeOfSums, readers, arguments))
+    return false;
+  readers.push_back(op);
+  llvm::SmallSetVector<Value, 4> sums;
+  SmallVector<OpOperand *> uses;
+  for (Operation *reader : readers)
+    reader->walk([&](Operation *inner) {
+      for (OpOperand &operand : inner->getOpOperands())
+        if (isSum(operand.get())) {
+          sums.insert(operand.get());
+          uses.push_back(&operand);
+        }
+    });
+  if (uses.empty())
+    return false;
+  auto isPart = [&](Value value) {
+    return !wholes.contains(value) && (get(value).kind != State::Same || !isScalar(value));
+  };
+  if (!collectSlice(sums.getArrayRef(), block, isPart, ops, arguments) ||
+      llvm::any_of(arguments, [&](BlockArgument arg) { return get(arg).kind != State::Cut; }))
+    return false;
+  for (BlockArgument arg : arguments) {
+    NamedAttrList attrs(func.getArgAttrDict(arg.getArgNumber()));
+    for (StringRef name : {kMicrobatchAttr, kShardingAttr, kAxisResourcesAttr})
+      attrs.erase(name);
+    auto name = dyn_cast_or_null<StringAttr>(attrs.get(kNameAttr));
+    std::string own = name ? name.str() : "arg" + std::to_string(arg.getArgNumber());
+    attrs.set(kNameAttr, StringAttr::get(func.getContext(), own + ".whole"));
+    wholeArguments.push_back(arg.getArgNumber());
+    unsigned number = func.getNumArguments();
+    if (failed(func.insertArgument(number, arg.getType(), attrs.getDictionary(func.getContext()), arg.getLoc())))
+      return false;
+    wholes.map(arg, func.getArgument(number));
+  }
+  for (Operation *op : ops)
+    OpBuilder(op).clone(*op, wholes);
+  for (OpOperand *use : uses)
+    use->set(wholes.lookup(use->get()));
+  return looksAgain = true;
+}
+
 LogicalResult Microbatches::visit(Operation *op) {
   if (isPassed(op) || isMark(op) || isCreation(op) || op->hasTrait<OpTrait::IsTerminator>())
     return success();
@@ -529,6 +626,8 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
       break;
     if (failed(visitBlock(*loop.getBody())))
       return failure();
+    if (looksAgain)
+      return success();
     for (Operation &inner : *loop.getBody())
       if (apply.contains(&inner))
         return inner.emitError() << inner.getName()
@@ -578,12 +677,12 @@ LogicalResult Microbatches::visitOnly(Operation *op) {
         Operation *made = source.getDefiningOp();
         if (made && isSum(source) && made->getBlock() == op->getBlock() && held.insert(source).second) {
           pending.push_back(made);
-          holdsMore = true;
+          looksAgain = true;
         }
       }
     });
   }
-  if (!holdsMore)
+  if (!looksAgain)
     held.insert_range(op->getResults());
   llvm::for_each(op->getResults(), hold);
   return success();
@@ -594,6 +693,8 @@ LogicalResult Microbatches::visitBlock(Block &block) {
   for (Operation &op : block)
     if (failed(isOnly ? visitOnly(&op) : visit(&op)))
       return failure();
+    else if (looksAgain && !isOnly)
+      break;
   return success();
 }
 
@@ -602,7 +703,7 @@ FailureOr<Microbatches> Microbatches::analyze(func::FuncOp func, int64_t count) 
   if (failed(result.readArguments()) || failed(result.propagate()))
     return failure();
   do {
-    result.holdsMore = false;
+    result.looksAgain = false;
     result.states.clear();
     result.apply.clear();
     for (BlockArgument arg : func.getArguments())
@@ -615,7 +716,7 @@ FailureOr<Microbatches> Microbatches::analyze(func::FuncOp func, int64_t count) 
       }
     if (failed(result.visitBlock(func.getBody().front())))
       return failure();
-  } while (result.holdsMore);
+  } while (result.looksAgain);
   return result;
 }
 

@@ -328,10 +328,11 @@ private:
     // The schedule takes the place of the function.
     OpBuilder b(func);
     FunctionType type = func.getFunctionType();
+    type = b.getFunctionType(type.getInputs().take_front(split->getNumGiven()), type.getResults());
     auto dictionaries = [&](ArrayAttr attrs, unsigned n) {
       SmallVector<Attribute> list(n, b.getDictionaryAttr({}));
       if (attrs)
-        list.assign(attrs.begin(), attrs.end());
+        list.assign(attrs.begin(), attrs.begin() + n);
       return b.getArrayAttr(list);
     };
     if (stages != "auto")

@@ -171,7 +171,7 @@ private:
       attrs.erase(kMicrobatchAttr);
       if (!attrs.get(kNameAttr) && !attrs.get(kWeightAttr))
         attrs.set(kNameAttr, b.getStringAttr("arg" + Twine(arg.getArgNumber())));
-      attrs.set(kSlotAttr, indexSlot(SlotKind::Argument, arg.getArgNumber(), arg));
+      attrs.set(kSlotAttr, indexSlot(SlotKind::Argument, microbatches.getGiven(arg), arg));
       if (failed(retarget(attrs, arg, "argument #" + Twine(arg.getArgNumber()))))
         return failure();
       argAttrs.push_back(attrs);

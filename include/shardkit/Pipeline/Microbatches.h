@@ -11,6 +11,7 @@
 
 #include "shardkit/Layout/Sharding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -43,9 +44,17 @@ class Microbatches {
 public:
   /// `count` microbatches of the arguments of `func`, a function of one block without
   /// calls, that carry `spmd.microbatch`. One error where the count does not divide, or
-  /// where an op needs all microbatches at once.
+  /// where an op needs all microbatches at once. Sums over arguments that ops on the part
+  /// of a microbatch need (how many samples count) are made of these as a whole: further
+  /// arguments of `func`.
   static FailureOr<Microbatches> analyze(func::FuncOp func, int64_t count);
 
+  /// The number of arguments before any was added.
+  unsigned getNumGiven() const { return numGiven; }
+  /// The number of `arg` among these, or of that whose values it has.
+  unsigned getGiven(BlockArgument arg) const {
+    return arg.getArgNumber() < numGiven ? arg.getArgNumber() : wholeArguments[arg.getArgNumber() - numGiven];
+  }
   const MicrobatchState &get(Value value) const;
   bool isApply(Operation *op) const { return apply.contains(op); }
   /// True if the op computes the same in every microbatch.
@@ -64,7 +73,7 @@ public:
 
 private:
   class OpVisit;
-  Microbatches(func::FuncOp func, int64_t count) : func(func), count(count) {}
+  Microbatches(func::FuncOp func, int64_t count) : func(func), count(count), numGiven(func.getNumArguments()) {}
   LogicalResult readArguments();
   LogicalResult propagate();
   LogicalResult visitBlock(Block &block);
@@ -72,9 +81,13 @@ private:
   LogicalResult visitOnly(Operation *op);
   LogicalResult visitLoop(Operation *op);
   void set(Value value, MicrobatchState state) { states[value] = std::move(state); }
+  bool makeWhole(Operation *op, ArrayRef<Value> read);
 
   func::FuncOp func;
   int64_t count;
+  unsigned numGiven;
+  SmallVector<unsigned> wholeArguments; ///< Of each that was added: whose values it has.
+  IRMapping wholes;                     ///< What is made of whole arguments.
   /// What the analysis cuts by: `count`, or with one microbatch what divides all of
   /// the dims, so that it sees what would be accumulated.
   int64_t divisor = 1;
@@ -83,7 +96,7 @@ private:
   llvm::DenseMap<Value, MicrobatchState> states;
   /// Of one microbatch: what it has as a whole though the rules call it a part.
   llvm::DenseSet<Value> held;
-  bool holdsMore = false;
+  bool looksAgain = false;
   llvm::DenseSet<Operation *> apply;
 };
 

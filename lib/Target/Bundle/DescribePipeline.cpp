@@ -163,7 +163,7 @@ private:
     if (slot.getIndex() >= int64_t(program.size()))
       return emitError(loc) << "'" << value.name << "' of @" << func.getName() << " is number " << slot.getIndex()
                             << " of the program, expected less than " << program.size();
-    auto [it, isNew] = places.try_emplace(slot.getIndex(), list.size());
+    auto [it, isNew] = places.try_emplace({slot.getIndex(), slot.getDim()}, list.size());
     if (isNew) {
       manifest::Pipeline::Argument &own = program[slot.getIndex()];
       manifest::Value held = value;
@@ -302,7 +302,8 @@ private:
   std::vector<manifest::Function> &functions;
   manifest::Pipeline &out;
   /// Per stage: places of the program's arguments and results, and of values.
-  std::vector<llvm::DenseMap<int64_t, int64_t>> argumentOf, resultOf;
+  /// By number, and the dim that microbatches cut.
+  std::vector<llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t>> argumentOf, resultOf;
   std::vector<llvm::StringMap<int64_t>> valueOf;
   llvm::StringMap<int64_t> functionOf;
 };
