@@ -117,10 +117,18 @@ SmallVector<CutLoop> spmd::getCutLoops(Operation *op, llvm::function_ref<const S
 }
 
 void spmd::rebaseIndices(Operation *op, ArrayRef<CutLoop> loops, FunctionMeshes &meshes) {
-  Region &region = *getIndexedBody(op);
-  for (CutLoop loop : loops) {
+  rebaseIndices(op, loops, [&](CutLoop &loop) {
     FunctionMeshes::Spelled axes = meshes.spell(loop.entries);
     loop.entries = axes.entries;
+    OpBuilder outside(op);
+    return getCoordinates(outside, op->getLoc(), axes);
+  });
+}
+
+void spmd::rebaseIndices(Operation *op, ArrayRef<CutLoop> loops,
+                         llvm::function_ref<SmallVector<Value>(CutLoop &loop)> getCoordinates) {
+  Region &region = *getIndexedBody(op);
+  for (CutLoop loop : loops) {
     // Where an index is made: an op or an argument of the body.
     SmallVector<Value> indices;
     if (isa<linalg::LinalgOp>(op)) {
@@ -139,12 +147,11 @@ void spmd::rebaseIndices(Operation *op, ArrayRef<CutLoop> loops, FunctionMeshes 
           uses.push_back(&use);
       if (uses.empty())
         continue;
-      if (coordinates.empty()) {
-        OpBuilder outside(op);
-        coordinates = getCoordinates(outside, op->getLoc(), axes);
-      }
+      if (coordinates.empty())
+        coordinates = getCoordinates(loop);
+      bool isBehind = isa<BlockArgument>(index) && region.isAncestor(coordinates.back().getParentRegion());
       OpBuilder b(op->getContext());
-      b.setInsertionPointAfterValue(index);
+      b.setInsertionPointAfterValue(isBehind ? coordinates.back() : index);
       Value global = getGlobalIndex(b, index.getLoc(), index, loop, coordinates);
       for (OpOperand *use : uses)
         use->set(global);

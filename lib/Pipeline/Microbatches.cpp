@@ -422,18 +422,8 @@ private:
                                                            : SmallVector<DimEntries, 4>(type.getRank()));
       return &it->second;
     };
-    for (const CutLoop &loop : getCutLoops(op, shardingOf)) {
-      bool isRead = false;
-      op->walk([&](linalg::IndexOp index) {
-        if (int64_t(index.getDim()) == loop.loop)
-          for (OpOperand &use : index->getUses())
-            isRead |= !llvm::is_contained(loop.localUses, &use);
-      });
-      if (isRead || !isa<linalg::LinalgOp>(op))
-        return op->emitError() << op->getName()
-                               << " reads the place in the batch that it computes, "
-                                  "which microbatches do not know, expected it as an argument";
-    }
+    if (all.count > 1)
+      all.indexed[op] = getCutLoops(op, shardingOf);
     return success();
   }
 
@@ -706,6 +696,7 @@ FailureOr<Microbatches> Microbatches::analyze(func::FuncOp func, int64_t count) 
     result.looksAgain = false;
     result.states.clear();
     result.apply.clear();
+    result.indexed.clear();
     for (BlockArgument arg : func.getArguments())
       if (auto attr = func.getArgAttrOfType<MicrobatchAttr>(arg.getArgNumber(), kMicrobatchAttr)) {
         State state{State::Cut};
@@ -717,7 +708,30 @@ FailureOr<Microbatches> Microbatches::analyze(func::FuncOp func, int64_t count) 
     if (failed(result.visitBlock(func.getBody().front())))
       return failure();
   } while (result.looksAgain);
+  for (auto [i, value] : llvm::enumerate(func.getBody().front().getTerminator()->getOperands()))
+    if (const State &state = result.get(value); count > 1 && state.kind == State::Cut && !state.isPlain())
+      return emitError(value.getLoc()) << "result #" << i << " of @" << func.getName()
+                                       << " has parts of each microbatch in dim " << state.getDim()
+                                       << " with those of others between, expected the batch to be the first of the "
+                                          "dims that are merged there";
+  result.placeIndices();
   return result;
+}
+
+/// Indices over the batch become those in the whole batch.
+void Microbatches::placeIndices() {
+  for (auto &[op, loops] : indexed)
+    rebaseIndices(op, loops, [&, op = op](CutLoop &) -> SmallVector<Value> {
+      auto type = RankedTensorType::get({}, IntegerType::get(func.getContext(), 64));
+      if (!number) {
+        (void)func.insertArgument(func.getNumArguments(), type, {}, func.getLoc());
+        number = func.getArgument(func.getNumArguments() - 1);
+        set(number, {State::Cut});
+      }
+      OpBuilder b = OpBuilder::atBlockBegin(&getIndexedBody(op)->front());
+      Value own = tensor::ExtractOp::create(b, op->getLoc(), number, ValueRange());
+      return {arith::IndexCastOp::create(b, op->getLoc(), b.getIndexType(), own)};
+    });
 }
 
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "shardkit/Propagation/Propagation.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -154,6 +155,8 @@ private:
     SmallVector<std::pair<Value, Location>> arguments;
     llvm::DenseMap<int64_t, int64_t> argumentOf; // of the program
     for (BlockArgument arg : func.getArguments()) {
+      if (arg == microbatches.getNumber())
+        continue;
       // What nobody uses is on the first stage.
       bool used = stages.getStages(arg).contains(k) || (k == 0 && stages.getStages(arg).empty());
       for (auto [result, at] : copies) {
@@ -334,6 +337,9 @@ private:
     auto optional = [&](bool is, int64_t number) { return is ? builder->getI64IntegerAttr(number) : IntegerAttr(); };
     BeginPartOp::create(*builder, func.getLoc(), part, optional(round > 0, round),
                         optional(executions > 1, executions));
+    if (BlockArgument number = microbatches.getNumber();
+        number && part == PipelinePart::Forward && stages.getStages(number).contains(stage))
+      map.map(number, countMicrobatches());
     bool isFirstApply = part == PipelinePart::Apply && round == 0;
     for (Operation &op : block()) {
       const StagePlace *place = stages.get(&op);
@@ -360,6 +366,16 @@ private:
     for (Value value : copied)
       map.erase(value);
     copied.clear();
+  }
+
+  /// The number of the microbatch: forward parts run in their order.
+  Value countMicrobatches() {
+    Location loc = func.getLoc();
+    auto type = cast<RankedTensorType>(microbatches.getNumber().getType());
+    Value one = arith::ConstantOp::create(*builder, loc, DenseElementsAttr::get(type, int64_t(1)));
+    auto sum = ReductionKindAttr::get(context, ReductionKind::Sum);
+    Value count = HandOverOp::create(*builder, loc, type, one, "microbatch" + std::to_string(stage), sum);
+    return arith::SubIOp::create(*builder, loc, count, one);
   }
 
   /// A value that leaves its part, in the layout that it leaves in.

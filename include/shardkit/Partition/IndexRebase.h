@@ -39,7 +39,11 @@ OwnedIndex getOwnedIndex(OpBuilder &b, Location loc, Value global, ArrayRef<DimE
 SmallVector<CutLoop> getCutLoops(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding);
 
 /// Replaces the index of each cut loop in the body by the global one, computed
-/// from the local one and the coordinates of the device.
+/// from the local one and the coordinates that `getCoordinates` gives: of the axes among the
+/// loop's entries, which it may spell anew. Made outside of the op, or at the start of the body.
+void rebaseIndices(Operation *op, ArrayRef<CutLoop> loops,
+                   llvm::function_ref<SmallVector<Value>(CutLoop &loop)> getCoordinates);
+/// By the coordinates of the device.
 void rebaseIndices(Operation *op, ArrayRef<CutLoop> loops, FunctionMeshes &meshes);
 
 } // namespace mlir::spmd

@@ -10,10 +10,12 @@
 #define SHARDKIT_PIPELINE_MICROBATCHES_H
 
 #include "shardkit/Layout/Sharding.h"
+#include "shardkit/Partition/IndexRebase.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::spmd {
 
@@ -45,13 +47,16 @@ public:
   /// `count` microbatches of the arguments of `func`, a function of one block without
   /// calls, that carry `spmd.microbatch`. One error where the count does not divide, or
   /// where an op needs all microbatches at once. Sums over arguments that ops on the part
-  /// of a microbatch need (how many samples count) are made of these as a whole: further
+  /// of a microbatch need (how many samples count) are made of these as a whole, and
+  /// ops that read their place in the batch read the number of the microbatch: both are further
   /// arguments of `func`.
   static FailureOr<Microbatches> analyze(func::FuncOp func, int64_t count);
 
   /// The number of arguments before any was added.
   unsigned getNumGiven() const { return numGiven; }
-  /// The number of `arg` among these, or of that whose values it has.
+  /// The argument that was added for the number of the microbatch, tensor<i64>, from 0 on; null where no op needs it.
+  BlockArgument getNumber() const { return number; }
+  /// The number of `arg` among those given, or of that whose values it has.
   unsigned getGiven(BlockArgument arg) const {
     return arg.getArgNumber() < numGiven ? arg.getArgNumber() : wholeArguments[arg.getArgNumber() - numGiven];
   }
@@ -82,12 +87,16 @@ private:
   LogicalResult visitLoop(Operation *op);
   void set(Value value, MicrobatchState state) { states[value] = std::move(state); }
   bool makeWhole(Operation *op, ArrayRef<Value> read);
+  void placeIndices();
 
   func::FuncOp func;
   int64_t count;
   unsigned numGiven;
   SmallVector<unsigned> wholeArguments; ///< Of each that was added: whose values it has.
   IRMapping wholes;                     ///< What is made of whole arguments.
+  BlockArgument number;
+  /// Loops over the batch whose index is read.
+  llvm::MapVector<Operation *, SmallVector<CutLoop>> indexed;
   /// What the analysis cuts by: `count`, or with one microbatch what divides all of
   /// the dims, so that it sees what would be accumulated.
   int64_t divisor = 1;
