@@ -6,6 +6,7 @@
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/LocalAttributes.h"
+#include "shardkit/Pipeline/Stages.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
 #include "shardkit/Rules/Linearity.h"
 
@@ -188,7 +189,7 @@ const State &Microbatches::get(Value value) const {
 bool Microbatches::isSame(Operation *op) const {
   return !apply.contains(op) &&
          llvm::all_of(op->getResults(), [&](Value value) { return get(value).kind == State::Same; }) &&
-         llvm::all_of(op->getOperands(), [&](Value value) { return get(value).kind == State::Same; });
+         llvm::all_of(Stages::getRead(op), [&](Value value) { return get(value).kind == State::Same; });
 }
 
 static Sharding makeSharding(ArrayRef<DimEntries> dims) {
@@ -223,9 +224,7 @@ class Microbatches::OpVisit {
 public:
   OpVisit(Microbatches &all, Operation *op)
       : all(all), op(op), rule(getShardingRule(op)), axes(rule.numFactors()), summands(rule.numOperands()) {
-    read.append(op->operand_begin(), op->operand_end());
-    if (hasTensorRegions(op))
-      op->walk([&](Operation *inner) { read.append(inner->operand_begin(), inner->operand_end()); });
+    op->walk([&](Operation *inner) { read.append(inner->operand_begin(), inner->operand_end()); });
   }
 
   LogicalResult run() {
@@ -247,12 +246,12 @@ public:
       }
     }
     if (cut < 0)
-      return success(all.count > 1 ||
-                     llvm::none_of(read, [&](Value operand) { return kindOf(operand) == State::Cut; }));
-    if (failed(checkOperands()) || failed(checkPlaces()))
+      return success(succeeded(checkOperands()) &&
+                     (all.count > 1 ||
+                      llvm::none_of(read, [&](Value operand) { return kindOf(operand) == State::Cut; })));
+    if (failed(checkOperands()) || failed(checkInits()) || failed(checkPlaces()))
       return failure();
-    setResults();
-    return success();
+    return setResults();
   }
 
 private:
@@ -282,9 +281,9 @@ private:
   }
 
   InFlightDiagnostic needsWhole(Value value) {
-    return op->emitError() << op->getName() << " needs " << describe(skipPins(value))
-                           << " of all microbatches at once, expected an op that computes each "
-                              "part of the batch by itself";
+    return op->emitError() << op->getName() << " needs "
+                           << (value ? describe(skipPins(value)) + " of all microbatches" : "all of the batch")
+                           << " at once, expected an op that computes each part of the batch by itself";
   }
 
   /// Elements of tensors are values of all microbatches; nothing if the op takes none out of
@@ -386,10 +385,18 @@ private:
         diag.attachNote(source.getLoc()) << "the same in all microbatches";
         return diag;
       }
-      if (tensor.role != OperandRole::Init)
+    }
+    return success();
+  }
+
+  /// What a sum starts from would be added in every microbatch.
+  LogicalResult checkInits() {
+    for (const ShardingRule::Tensor &tensor : rule.operands()) {
+      if (!tensor.type || tensor.role != OperandRole::Init || all.get(tensor.value).kind != State::Same)
         continue;
       const ShardingRule::Tensor &result = rule.tensor(rule.numOperands() + tensor.result);
-      if (rule.isPartial(result, cut) && !isNeutralFill(tensor.value, result.reduction))
+      if (rule.isPartial(result, cut) && !isIdempotent(result.reduction) &&
+          !isNeutralFill(tensor.value, result.reduction))
         return op->emitError() << op->getName() << " adds what microbatches compute to "
                                << describe(skipPins(tensor.value))
                                << ", which would be added in each of them, expected it to start "
@@ -404,7 +411,7 @@ private:
     const Factor &factor = rule.factor(cut);
     if (factor.kind == FactorKind::Selection || factor.kind == FactorKind::Whole ||
         factor.kind == FactorKind::Indexed || factor.hasWindows)
-      return needsWhole(op->getOperand(0));
+      return needsWhole(op->getNumOperands() ? op->getOperand(0) : Value());
     if (!readsIndices(op))
       return success();
     llvm::DenseMap<Value, Sharding> layouts;
@@ -427,7 +434,7 @@ private:
     return success();
   }
 
-  void setResults() {
+  LogicalResult setResults() {
     for (unsigned r = 0; r < rule.numResults(); ++r) {
       unsigned t = rule.numOperands() + r;
       if (!rule.tensor(t).type)
@@ -440,9 +447,13 @@ private:
         state.dims.clear();
       } else if (isCut(state.dims)) {
         state.kind = State::Cut;
+        if (rule.tensor(t).type.isDynamicDim(state.getDim()))
+          return op->emitError() << op->getName() << " makes a dim of unknown size of what microbatches have in parts, "
+                                 << "expected a static one; --spmd-specialize-shapes gives sizes";
       }
       all.set(op->getResult(r), std::move(state));
     }
+    return success();
   }
 
   Microbatches &all;
@@ -594,7 +605,8 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
       State state = get(arg), next;
       if (round == 0) {
         state = get(loop.getInitArgs()[i]);
-        if (auto it = hints.find(arg); state.kind == State::Same && it != hints.end()) {
+        if (auto it = hints.find(arg); state.kind == State::Same && it != hints.end() &&
+                                       isCreation(skipPins(loop.getInitArgs()[i]).getDefiningOp())) {
           state.kind = State::Cut;
           state.dims = it->second;
         }
@@ -690,6 +702,16 @@ LogicalResult Microbatches::visitBlock(Block &block) {
 
 FailureOr<Microbatches> Microbatches::analyze(func::FuncOp func, int64_t count) {
   Microbatches result(func, count);
+  // A microbatch has fewer places than the batch.
+  func.walk([](tensor::DimOp op) {
+    auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
+    std::optional<int64_t> dim = op.getConstantIndex();
+    if (!type || !dim || *dim < 0 || *dim >= type.getRank() || type.isDynamicDim(*dim))
+      return;
+    OpBuilder b(op);
+    op.replaceAllUsesWith(arith::ConstantIndexOp::create(b, op.getLoc(), type.getDimSize(*dim)).getResult());
+    op.erase();
+  });
   if (failed(result.readArguments()) || failed(result.propagate()))
     return failure();
   do {
@@ -748,7 +770,7 @@ LogicalResult Microbatches::moveToApply(Operation *first) {
     }
     if (isMark(op) || isa<func::ReturnOp>(op))
       continue;
-    for (Value operand : op->getOperands())
+    for (Value operand : Stages::getRead(op))
       if (get(operand).kind == State::Cut)
         return op->emitError() << op->getName()
                                << " needs a sum over all microbatches while it computes on the "
@@ -784,9 +806,8 @@ void Microbatches::shrink() {
         onlyApply &= apply.contains(users[i]) || isa<func::ReturnOp>(users[i]);
     int64_t read = 0;
     bool fromSums = true;
-    llvm::SmallDenseSet<Value> seen;
-    for (Value operand : op.getOperands())
-      if (isa<RankedTensorType>(operand.getType()) && seen.insert(operand).second) {
+    for (Value operand : Stages::getRead(&op))
+      if (isa<RankedTensorType>(operand.getType())) {
         fromSums &= get(operand).kind != State::Cut;
         if (get(operand).kind == State::Partial)
           read += getBytes(operand);

@@ -7,6 +7,7 @@
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -50,13 +51,18 @@ Value accumulate(OpBuilder &b, Location loc, ReductionKind kind, Value acc, Valu
   auto type = cast<RankedTensorType>(acc.getType());
   SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-  return linalg::GenericOp::create(b, loc, type, part, acc, maps, loops,
-                                   [&](OpBuilder &inner, Location loc, ValueRange args) {
-                                     linalg::YieldOp::create(inner, loc,
-                                                             arith::getReductionOp(toArith(kind, type.getElementType()),
-                                                                                   inner, loc, args[1], args[0]));
-                                   })
-      .getResult(0);
+  Type element = type.getElementType();
+  auto combine = [&](OpBuilder &inner, Location loc, ValueRange args) {
+    Value result;
+    if (isa<ComplexType>(element) && kind == ReductionKind::Sum)
+      result = complex::AddOp::create(inner, loc, args[1], args[0]);
+    else if (isa<ComplexType>(element))
+      result = complex::MulOp::create(inner, loc, args[1], args[0]);
+    else
+      result = arith::getReductionOp(toArith(kind, element), inner, loc, args[1], args[0]);
+    linalg::YieldOp::create(inner, loc, result);
+  };
+  return linalg::GenericOp::create(b, loc, type, part, acc, maps, loops, combine).getResult(0);
 }
 
 class StageSplitter {

@@ -7,7 +7,7 @@
 
 // With two it is an error.
 // RUN: not shard-opt %s --spmd-pipeline-default="pipeline='meshes=s0,s1 microbatches=2'" 2>&1 | FileCheck %s --check-prefix=TWO
-// TWO: error: linalg.reduce adds what microbatches compute to argument #2, which would be added in each of them
+// TWO: error: linalg.generic needs the result of linalg.reduce of all microbatches while it computes on the part of one
 
 // Batch normalisation in a training step: gradients are sums as ever, and updates run in
 // the stage of their weight.
