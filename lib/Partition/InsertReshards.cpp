@@ -167,8 +167,11 @@ private:
   Value reshard(Value value, Value source, LayoutId from, LayoutId to, Operation *consumer) {
     // What is kept at home is brought there at once, as it was counted.
     bool isHome = values[value].viaHome && to == values[value].home;
+    // What leaves its part of a stage is resharded in it.
+    auto out = value.getDefiningOp<HandOverOp>();
+    bool leaves = out && !out.getReduction() && isa<func::ReturnOp>(consumer);
     OpBuilder b(getAnchor(value, consumer));
-    if (isHome)
+    if (isHome || leaves)
       b.setInsertionPointAfterValue(source);
     auto op = ReshardOp::create(b, consumer->getLoc(), source.getType(), source, table.getAttr(to));
     emitRemark(value, from, to, consumer);

@@ -246,9 +246,9 @@ public:
       }
     }
     if (cut < 0)
-      return success(succeeded(checkOperands()) &&
-                     (all.count > 1 ||
-                      llvm::none_of(read, [&](Value operand) { return kindOf(operand) == State::Cut; })));
+      return success(succeeded(checkOperands()) && (all.count > 1 || llvm::none_of(read, [&](Value operand) {
+                                                      return kindOf(operand) == State::Cut;
+                                                    })));
     if (failed(checkOperands()) || failed(checkInits()) || failed(checkPlaces()))
       return failure();
     return setResults();

@@ -263,7 +263,7 @@ private:
     }
     signature.write();
     WalkResult walk = stageFunc.walk([&](WithShardingConstraintOp op) {
-      FailureOr<ShardingAttr> own = retarget(op.getShardingAttr(), op.getInput(), "value", op.getLoc());
+      FailureOr<ShardingAttr> own = retarget(op.getShardingAttr(), op.getInput(), "a value", op.getLoc());
       if (failed(own))
         return WalkResult::interrupt();
       if (*own)
@@ -288,15 +288,21 @@ private:
 
   /// A sharding on a mesh that is none of a stage's is meant on the stage's own. `value` is local to a microbatch.
   FailureOr<ShardingAttr> retarget(ShardingAttr sharding, Value value, const Twine &what, Location loc) {
-    FlatSymbolRefAttr mesh = meshes[stage % meshes.size()];
-    if (!isCut || !sharding || llvm::is_contained(meshes, sharding.getMesh()))
+    if (!sharding)
       return sharding;
+    FlatSymbolRefAttr mesh = sharding.getMesh();
+    bool isOther = isCut && !llvm::is_contained(meshes, mesh);
+    if (isOther)
+      mesh = meshes[stage % meshes.size()];
     auto own = ShardingAttr::get(context, mesh, sharding.getDims(), sharding.getReplicated(),
                                  sharding.getUnreducedKind(), sharding.getUnreduced());
     std::string where = (what + " in stage " + Twine(stage)).str();
     auto emitError = [&] {
       InFlightDiagnostic diag = mlir::emitError(loc);
-      diag.attachNote(func.getLoc()) << where << " is meant on " << mesh << ", the mesh of that stage";
+      if (isOther)
+        diag.attachNote(func.getLoc()) << where << " is meant on " << mesh << ", the mesh of that stage";
+      if (microbatches.get(value).kind == State::Cut)
+        diag.attachNote(func.getLoc()) << "its size is that in one of " << microbatches.getCount() << " microbatches";
       return diag;
     };
     if (!isTrial && failed(verifyShardingOf(own, value.getType(), *meshCache.lookup(mesh), where, emitError)))

@@ -31,6 +31,11 @@ static Degree getDegree(Operation *op, ArrayRef<Degree> operands) {
 
 static bool isLinear(linalg::LinalgOp op, const llvm::SmallBitVector &marked) {
   Block *body = op.getBlock();
+  // What a reduction accumulates is as what it adds to it: a product of marked values is not linear in them.
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (op.getNumReductionLoops() > 0 && !marked.test(init.getOperandNumber()) &&
+        !op.getMatchingBlockArgument(&init).use_empty())
+      return false;
   llvm::DenseMap<Value, Degree> degrees;
   for (auto [operand, arg] : llvm::zip(op->getOpOperands(), body->getArguments()))
     degrees[arg] = marked.test(operand.getOperandNumber()) ? Degree::Linear : Degree::Constant;

@@ -771,18 +771,7 @@ def mesh_costs(i):
     return ("1.0e-9", "1.0e-9") if i % 3 == 1 else ""
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--only", type=int, help="this function alone")
-    parser.add_argument("--uneven", action="store_true",
-                        help="axes also on dims that they do not divide")
-    parser.add_argument("--views", action="store_true",
-                        help="several meshes per function, views of the same devices")
-    parser.add_argument("--tied", action="store_true", help="results update arguments of their type")
-    parser.add_argument("-o", "--output", default="-")
-    args = parser.parse_args()
+def get_meshes(views):
     out = []
     for i, sizes in enumerate(MESHES):
         mesh = ", ".join(f'"{AXES[a]}"={s}' for a, s in enumerate(sizes))
@@ -796,11 +785,27 @@ def main():
             alpha, beta = (", ".join([cost] * len(sizes)) for cost in costs)
             costs = f" {{alpha = [{alpha}], beta = [{beta}]}}"
         out.append(f"spmd.mesh @m{i} = <[{mesh}]{ids}>{costs}")
-    for g, group in enumerate(VIEWS if args.views else []):
+    for g, group in enumerate(VIEWS if views else []):
         for i, (sizes, order) in enumerate(group):
             mesh = ", ".join(f'"{AXES[a]}"={s}' for a, s in enumerate(sizes))
             ids = f", device_ids={order}" if order else ""
             out.append(f"spmd.mesh @v{g}_{i} = <[{mesh}]{ids}>")
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--only", type=int, help="this function alone")
+    parser.add_argument("--uneven", action="store_true",
+                        help="axes also on dims that they do not divide")
+    parser.add_argument("--views", action="store_true",
+                        help="several meshes per function, views of the same devices")
+    parser.add_argument("--tied", action="store_true", help="results update arguments of their type")
+    parser.add_argument("-o", "--output", default="-")
+    args = parser.parse_args()
+    out = get_meshes(args.views)
     out.append("")
     for i in range(args.count):
         if args.only is None or args.only == i:
