@@ -10,7 +10,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 # What is a square, a scale or a count must not be negative.
-POSITIVE = re.compile(r"^moments\.v\.|scale$|norm$|^mask$|^count$")
+POSITIVE = re.compile(r"^moments\.v\.|scale$|norm$|^mask$|^count$|\.exp_avg_sq$|\.step$")
 
 
 def _rng(name):
@@ -42,6 +42,6 @@ def read_arguments(text):
         dims, kind = re.search(r": tensor<((?:\d+x)*)(\w+)>", part).groups()
         key, name = re.search(r'spmd\.(name|weight) = "([^"]+)"', part).groups()
         high = re.search(r"spmd\.range = \[0, (\d+)\]", part)
-        dtype = {"f32": "float32", "i32": "int32"}[kind]
+        dtype = {"f32": "float32", "i32": "int32", "i64": "int64"}[kind]
         found.append((name, tuple(map(int, dims.split("x")[:-1])), dtype, int(high[1]) if high else 2, key == "weight"))
     return found

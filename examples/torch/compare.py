@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""An encoder layer and a Llama block in PyTorch with DTensor's column and row plans, on 4 logical devices, against PyTorch.
+"""In PyTorch with DTensor's column and row plans, on 4 logical devices, against PyTorch: an encoder layer, a Llama block, and training
+steps of a small Llama; one in two pipeline stages, on 8.
 
     compare.py            runs both and prints the largest difference
-    compare.py export     writes models/NAME.mlir and .json, as tested always
+    compare.py export     writes models/NAME.mlir and pipelines/NAME.mlir with checksums, as tested always
 
 Needs: pip install torch torch-mlir
 """
@@ -92,40 +93,109 @@ class LlamaBlock(nn.Module):
         return x + self.w2(nn.functional.silu(self.w1(h)) * self.w3(h))
 
 
-def build(name):
-    """(module, plan) with weights that are functions of their names."""
-    attention = {f"attention.{n}": ColwiseParallel() for n in "qkv"} | {"attention.o": RowwiseParallel()}
-    if name == "encoder":
-        module, plan = EncoderLayer(), attention | {"up": ColwiseParallel(), "down": RowwiseParallel()}
-    else:
-        # With the sequence cut between the parts: sums are scattered, not completed.
-        module = LlamaBlock()
-        plan = attention | {"attention.o": RowwiseParallel(output_layouts=Shard(1)), "ffn_norm": SequenceParallel()}
-        plan |= {"w1": ColwiseParallel(), "w3": ColwiseParallel(), "w2": RowwiseParallel(output_layouts=Shard(1))}
+class Llama(nn.Module):
+    """Of several blocks; with `cuts` each begins a pipeline stage."""
+
+    def __init__(self, dim=32, blocks=2, words=24, cuts=False):
+        super().__init__()
+        self.cuts, self.table = cuts, nn.Embedding(words, dim)
+        self.blocks = nn.ModuleList(LlamaBlock(dim) for _ in range(blocks))
+        self.norm, self.head = RmsNorm(dim), nn.Linear(dim, words, bias=False)
+
+    def forward(self, tokens):
+        x = self.table(tokens)
+        for i, block in enumerate(self.blocks):
+            x = block(shardkit.stage_boundary(x) if i and self.cuts else x)
+        return self.head(self.norm(x))
+
+
+def next_token(module, tokens, labels):
+    """The mean over labels that count, which are fewer in some samples than in others."""
+    labels = labels.masked_fill(labels >= 18, -100)
+    return nn.functional.cross_entropy(module(tokens).flatten(0, 1), labels.flatten())
+
+
+COLUMNS, ROWS = ColwiseParallel(), RowwiseParallel()
+ATTENTION = {"q": COLUMNS, "k": COLUMNS, "v": COLUMNS, "o": ROWS}
+FFN = {"w1": COLUMNS, "w3": COLUMNS, "w2": ROWS}
+
+
+def under(prefix, plan):
+    return {prefix + name: style for name, style in plan.items()}
+
+
+BLOCKS = under("blocks.*.attention.", ATTENTION) | under("blocks.*.", FFN)
+# With the sequence cut between the parts: sums are scattered, not completed.
+SEQUENCE = RowwiseParallel(output_layouts=Shard(1))
+STEP = {"plan": BLOCKS, "shardings": {"tokens": ("data",), "labels": ("data",)}}
+VALUES, TOKENS = {"x": (4, 8, 32)}, {"tokens": (8, 8), "labels": (8, 8)}
+CASES = {
+    "models/encoder": (EncoderLayer, VALUES, {"plan": under("attention.", ATTENTION) | {"up": COLUMNS, "down": ROWS}, "shardings": {"x": ("data",)}}),
+    "models/llama_block": (LlamaBlock, VALUES, {"plan": under("attention.", ATTENTION | {"o": SEQUENCE}) | FFN | {"w2": SEQUENCE, "ffn_norm": SequenceParallel()}, "shardings": {"x": ("data",)}}),
+    "models/llama_step": (Llama, TOKENS, STEP),
+    "pipelines/llama_stages": (lambda: Llama(cuts=True), TOKENS, STEP | {"batch": ["tokens", "labels"]}),
+}  # fmt: skip
+
+
+def make(name, shape, is_weight=True):
+    dtype = "int64" if name in TOKENS else "float32"
+    return torch.from_numpy(np.asarray(arguments.make_argument(name, tuple(shape), dtype, 24, is_weight)))
+
+
+def fill(module, optimizer):
+    """All values are functions of their names; the optimizer's those behind a step."""
+    names = {p: n for n, p in module.named_parameters()}
     with torch.no_grad():
-        for n, p in module.named_parameters():
-            p.copy_(torch.from_numpy(arguments.make_argument(n, tuple(p.shape), "float32", 2, True)))
-    return module.eval(), plan
+        for p, n in names.items():
+            p.copy_(make(n, p.shape))
+            p.grad = torch.zeros_like(p)
+        if optimizer:
+            optimizer.step()
+            for p, n in names.items():
+                p.copy_(make(n, p.shape))
+                for key, value in optimizer.state[p].items():
+                    value.copy_(make(f"state.{n}.{key}", value.shape))
+
+
+def run_torch(module, optimizer, inputs):
+    """By name: the result, and what a step has changed."""
+    if optimizer is None:
+        with torch.no_grad():
+            return {"result": module(*inputs)}
+    optimizer.zero_grad()
+    loss = next_token(module, *inputs)
+    loss.backward()
+    optimizer.step()
+    names = {p: n for n, p in module.named_parameters()}
+    state = {f"state.{names[p]}.{k}": v for p, kept in optimizer.state.items() for k, v in kept.items()}
+    return {"result": loss, **dict(module.named_parameters()), **state}
 
 
 def main():
     failed = 0
-    directory = Path(__file__).with_name("models")
-    for name in ("encoder", "llama_block"):
-        module, plan = build(name)
-        x = torch.from_numpy(arguments.make_argument("x", (4, 8, 32), "float32", 2, False))
-        with torch.no_grad():
-            expected = module(x).numpy()
-        model = shardkit.import_torch(module, x, mesh=MESH, plan=plan, shardings={"x": ("data",)}, locations=False)
+    for path, (build, shapes, options) in CASES.items():
+        module, is_step = build().eval(), "labels" in shapes
+        optimizer = torch.optim.AdamW(module.parameters(), lr=0.01, weight_decay=0.1) if is_step else None
+        fill(module, optimizer)
+        inputs = [make(n, shape, is_weight=False) for n, shape in shapes.items()]
+        is_cut = path.startswith("pipelines/")
+        mesh = {"stage": 2, "data": 2, "model": 2} if is_cut else {"data": 2, "model": 2}
+        step = {"loss": next_token, "optimizer": optimizer} if is_step else {}
+        model = shardkit.import_torch(module, *inputs, mesh=mesh, locations=False, **options, **step)
+        expected = {n: v.detach().numpy() for n, v in run_torch(module, optimizer, inputs).items()}
         if sys.argv[1:] == ["export"]:
-            directory.mkdir(exist_ok=True)
-            (directory / f"{name}.mlir").write_text(f"// {name} of compare.py. Written by it.\n" + model.text)
-            (directory / f"{name}.json").write_text(json.dumps({"result": arguments.checksum("result", expected)}) + "\n")
+            file = Path(__file__).parent / f"{path}.mlir"
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(f"// {file.stem} of compare.py. Written by it.\n" + model.text)
+            checksums = {n: arguments.checksum(n, v) for n, v in expected.items()}
+            file.with_suffix(".json").write_text(json.dumps(checksums) + "\n")
             continue
-        found = model.run(x).numpy()
-        error = np.abs(found - expected).max() / np.abs(expected).max()
-        failed += not error <= 1e-5
-        print(f"{name} on 4 devices against PyTorch: largest difference {error:.1e} of the largest element")
+        found = model.run(*inputs, options=["--pipeline=microbatches=4"] if is_cut else [])
+        found = {"result": found[0], **found[1]} if is_step else {"result": found}
+        errors = {n: np.abs(found[n].numpy() - v).max() / max(np.abs(v).max(), 1e-30) for n, v in expected.items()}
+        name = max(errors, key=errors.get)
+        failed += not errors[name] <= 1e-5
+        print(f"{path} on {np.prod(list(mesh.values()))} devices against PyTorch: largest difference {errors[name]:.1e} of the largest element ({name})")
     return 1 if failed else 0
 
 

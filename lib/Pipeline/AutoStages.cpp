@@ -588,12 +588,32 @@ private:
         own.write(result, handed);
         return success();
       };
-      if (failed(searchModule(*module, search, finish)) || !objective)
+      if (failed(searchModule(*module, search, finish)) || !objective || !cutsEvenly(copy, mesh))
         return false;
     }
     shape.seconds = *objective / microbatches.getCount() + getTransferSeconds(stage, mesh);
     if (shape.mesh.memory)
       measureMemory(copy, mesh, shape);
+    return true;
+  }
+
+  /// What microbatches have parts of is held for all of them: the axes of the batch divide each part.
+  bool cutsEvenly(func::FuncOp stage, const Mesh &mesh) {
+    auto isEven = [&](Type type, DictionaryAttr attrs) {
+      auto slot = attrs ? attrs.getAs<SlotAttr>(kSlotAttr) : SlotAttr();
+      auto attr = attrs ? attrs.getAs<ShardingAttr>(kShardingAttr) : ShardingAttr();
+      if (!slot || !attr || !slot.isMicrobatch())
+        return true;
+      FailureOr<Sharding> sharding = toSharding(attr, mesh, [&] { return emitError(stage.getLoc()); });
+      int64_t dim = slot.getDim();
+      return succeeded(sharding) && divides(sharding->dims[dim].entries, cast<RankedTensorType>(type).getDimSize(dim));
+    };
+    for (unsigned i = 0; i < stage.getNumArguments(); ++i)
+      if (!isEven(stage.getArgumentTypes()[i], stage.getArgAttrDict(i)))
+        return false;
+    for (unsigned i = 0; i < stage.getNumResults(); ++i)
+      if (!isEven(stage.getResultTypes()[i], stage.getResultAttrDict(i)))
+        return false;
     return true;
   }
 

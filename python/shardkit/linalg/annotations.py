@@ -109,29 +109,40 @@ def _behind(block: Any, values: Sequence[Any]) -> Any:
     return ir.InsertionPoint(ops[max(map(ops.index, makers)) + 1]) if makers else ir.InsertionPoint.at_block_begin(block)
 
 
+_KEEPING = ("arith.select", "arith.index_cast", "arith.extsi", "arith.trunci")
+
+
 def _find_ranges(block: Any, count: int) -> list[int | None]:
-    """Per argument of integers how many places it addresses: the size of a tensor that a body reads at one of its elements."""
+    """Per argument of integers how many places it addresses: the size of a tensor that a body reads at one of its elements, as they
+    are or with some replaced."""
     from torch_mlir import ir
 
     found: list[int | None] = [None] * count
-    numbers = {a: i for i, a in enumerate(block.arguments)}
+    numbers = dict(zip(block.arguments, range(count)))
     for op in block.operations:
+        if op.operation.name in ("tensor.expand_shape", "tensor.collapse_shape") and op.operands[0] in numbers:
+            numbers[op.results[0]] = numbers[op.operands[0]]
         if op.operation.name != "linalg.generic":
             continue
         body = op.regions[0].blocks[0]
-        from_element = {}
+        from_element, kept = {}, set()
         for element, operand in zip(body.arguments, op.operands):
             if operand in numbers and isinstance(element.type, ir.IntegerType):
                 from_element[element] = numbers[operand]
+                kept.add(element)
         for inner in body.operations:
             for value in inner.operands:
                 if value in from_element:
                     for result in inner.results:
                         from_element[result] = from_element[value]
+                if value in kept and inner.operation.name in _KEEPING:
+                    kept.update(inner.results)
             if inner.operation.name == "tensor.extract":
                 shape = ir.RankedTensorType(inner.operands[0].type).shape
                 for d, index in enumerate(list(inner.operands)[1:]):
                     if index in from_element:
                         i = from_element[index]
                         found[i] = min(shape[d], found[i] or shape[d])
+            if inner.operation.name == "linalg.yield":
+                numbers.update({r: from_element[v] for r, v in zip(op.results, inner.operands) if v in kept and v.type != ir.IntegerType.get_signless(1)})
     return found

@@ -130,7 +130,9 @@ class _Unchanged(TorchDispatchMode):  # type: ignore[misc]
     """Ops that change a tensor change none."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return args[0] if func._schema.is_mutable and func._schema.name.endswith("_") else func(*args, **(kwargs or {}))
+        if not func._schema.is_mutable or not func._schema.name.endswith("_"):
+            return func(*args, **(kwargs or {}))
+        return args[0] if func._schema.returns else None
 
 
 SEED = "random.seed"
