@@ -77,7 +77,7 @@ def scatter(op: Any, combine: str | None = None) -> Callable[..., Any]:
     `combine`: what is done of an element and its update, else `reduce` says it, else the update takes its place."""
 
     def function(x: Any, dim: int, index: Any, source: Any, reduce: str | None = None, *, include_self: bool = True) -> Any:
-        how = {"reduce": reduce} if combine is None and reduce is not None else {}
+        how: dict[str, Any] = {"reduce": reduce} if combine is None and reduce is not None else {}
         if not include_self:
             how["include_self"] = False
         if x.dim() == 0:
@@ -86,7 +86,9 @@ def scatter(op: Any, combine: str | None = None) -> Callable[..., Any]:
         dim %= x.dim()
         if reduce == "mean":
             return _scatter_mean(x, dim, index, source, include_self)
-        if not 0 < index.shape[dim] <= _LONGEST_UNROLLED or not index.numel() or x.is_complex():
+        if not index.numel():
+            return x.clone()
+        if index.shape[dim] > _LONGEST_UNROLLED or x.is_complex():
             return NotImplemented
         if isinstance(source, torch.Tensor):
             source = source[tuple(slice(0, n) for n in index.shape)]
