@@ -77,7 +77,7 @@ def shard(model, turn):
 
 
 def check(load, given, expected, options, turns=(0, 1), may_fail=lambda message: False):
-    """(equal, refused or wrong; why). `load` makes the model; `given`: arguments; `expected`: arrays; `may_fail`: messages at
+    """(equal, refused, left out or wrong; why). `load` makes the model; `given`: arguments; `expected`: arrays; `may_fail`: messages at
     run time that are no fault."""
     try:
         model = load()
@@ -86,6 +86,8 @@ def check(load, given, expected, options, turns=(0, 1), may_fail=lambda message:
         return ("refused" if message.count("error:") == 1 and "\n" not in message else "wrong"), message
     except Exception as error:
         return "wrong", f"{type(error).__name__}: {str(error).splitlines()[0]}"
+    if any(a.name == "random.seed" for a in model.arguments):
+        return "left out", "random numbers, which are not the framework's"
     for where, turn in [("one device", None), *((f"2 x 2 devices ({t})", t) for t in turns)]:
         try:
             found = (model if turn is None else shard(model, turn)).run(*given, options=options)

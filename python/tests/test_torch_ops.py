@@ -97,11 +97,9 @@ def run(task):
     if gradients:
         module = Gradients(sample)
         try:
-            expected, again = module.expect(), module.expect()
+            expected = module.expect()
         except (RuntimeError, AttributeError) as error:
             return name, "left out", str(error).splitlines()[0]
-        if not torch.equal(expected[0].nan_to_num(), again[0].nan_to_num()):
-            return name, "left out", "random numbers"
         load, given = lambda: shardkit.import_torch(module, *module.tensors, loss=lambda m, *tensors: m(*tensors)), module.tensors
     kind, why = samples.check(load, given, [to_numpy(e) for e in expected], options)
     return name, kind, why
