@@ -1,15 +1,3 @@
-# MLIR's headers, parsed once instead of by each source, which is most of what compiling one takes. Sources
-# include what they use all the same. ccache keeps what is compiled so if it is told that no header looks at the time.
-option(SHARDKIT_PRECOMPILE_HEADERS "Parse MLIR's headers once for all libraries" ON)
-if(SHARDKIT_PRECOMPILE_HEADERS)
-  if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache$")
-    list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros)
-  endif()
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
-  endif()
-endif()
-
 # A ShardKit library that uses LLVM or MLIR, ShardKitFoo in the tree and ShardKit::Foo for users. LLVM's headers are
 # C++17 and warn by the page under C++20, so they are system headers; its packages are built without RTTI and exceptions.
 function(add_shardkit_library name)

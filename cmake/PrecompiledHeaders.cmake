@@ -1,0 +1,11 @@
+# MLIR's headers, and those of JSON and of tests, parsed once instead of by each source, which is most of what compiling one takes.
+# Sources include what they use all the same. ccache keeps what is compiled so if it is told that no header looks at the time.
+option(SHARDKIT_PRECOMPILE_HEADERS "Parse large headers once for all sources" ON)
+if(SHARDKIT_PRECOMPILE_HEADERS)
+  if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache$")
+    list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+  endif()
+endif()
