@@ -56,6 +56,23 @@ class Recurrent(nn.Module):
         return self.layers(x)[0]
 
 
+class Past(nn.Module):
+    """A weight that is read by another way than by its name."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(8, 8)
+        self.held = [self.first.weight]
+
+    def __deepcopy__(self, memo):
+        other = Past()
+        other.load_state_dict(self.state_dict())
+        return other
+
+    def forward(self, x):
+        return torch.tanh(self.first(x)) @ self.held[0]
+
+
 class Own(torch.optim.Optimizer):
     """An optimizer of a user: signs of an average of gradients."""
 
@@ -115,7 +132,7 @@ def with_groups(parameters):
 
 
 OTHER = mlp()
-KEPT = OTHER[0].weight
+KEPT = OTHER[0].weight.detach()[:4]
 SGD = lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9)  # noqa: E731
 PLAN = {"0": ColwiseParallel(), "2": RowwiseParallel()}
 BATCH = {"x": ("data",), "y": ("data",)}
@@ -142,6 +159,7 @@ CASES = {
     "bf16": (lambda: mlp().bfloat16(), (X.bfloat16(), Y.bfloat16()), squares, SGD, {"plan": PLAN}),
     "autocast": (mlp, (X, Y), halves, SGD, {"plan": PLAN, "shardings": BATCH}),
     "checkpoint": (mlp, (X, Y), lambda m, x, y: F.mse_loss(torch.utils.checkpoint.checkpoint(m, x, use_reentrant=False), y), SGD, {"plan": PLAN, "shardings": BATCH}),
+    "past": (lambda: Past(), (X, Y), squares, SGD, {"plan": {"first": ColwiseParallel()}, "shardings": BATCH}),
     "penalty": (mlp, (X, Y), lambda m, x, y: squares(m, x, y) + 0.1 * sum(p.abs().sum() for p in m.parameters()), SGD, {"plan": PLAN}),
     **{name: (mlp, (X, Y), squares, optimizer, {"plan": PLAN, "shardings": BATCH}) for name, optimizer in OPTIMIZERS.items()},
 }
@@ -258,6 +276,7 @@ ERRORS = [
     (lambda: with_optimizer(torch.optim.LBFGS), r"^error: LBFGS does not say what it keeps"),
     (lambda: with_optimizer(lambda p: Counts(p, lr=0.1)), r"^error: Counts changes count of 0.weight, the number \d+, expected what it changes to be tensors$"),
     (lambda: shardkit.import_torch(mlp(), X, Y, loss=lambda m, x, y: squares(m, x, y) + OTHER[0].weight.sum()), r"^nothing"),
+    (lambda: shardkit.import_torch(OTHER, X, Y, loss=lambda m, x, y: squares(m, x, y) + OTHER[2].bias.sum()), r"^nothing"),
     (lambda: shardkit.import_torch(OTHER, X, Y, loss=lambda m, x, y: squares(m, x, y) + KEPT.sum()), r"^error: 0.weight is read past the module that has it"),
     (lambda: shardkit.import_torch(mlp(), X, Y, loss=squares, optimizer=1), r"^error: the optimizer is 1, expected one of torch.optim$"),
     (lambda: shardkit.import_torch(mlp(), X, Y, loss=squares).update({"w": X}), r"^error: no weight is called w, expected one of: 0.weight, 0.bias, 2.weight, 2.bias$"),

@@ -26,6 +26,8 @@ def import_torch(
     """Exports a module by torch.export on example inputs, `kwargs` those by name. Parameters and buffers become weights under their
     names.
 
+    A module that changes buffers in evaluation mode (caches) returns its result and a dictionary of their new values, by name.
+
     `loss`: a function of the module and the inputs (`lambda module, x, y: cross_entropy(module(x), y)`); the model computes the
     loss, which is its result or the first of its results, and the gradients of the parameters that have one. It returns what `loss`
     returns, and the gradients by name. `optimizer`: of torch.optim, over these parameters; the model is a training step, and returns,
@@ -74,7 +76,7 @@ def import_torch(
                 state[training.SEED] = torch.zeros((), dtype=torch.int64)
                 arguments.append(Argument(training.SEED, (), "int64", True))
         else:
-            program = function.export(own, inputs)
+            program, updated = function.export(own, inputs), function.changed
     except ShardKitError:
         raise
     except Exception as error:  # what it raises has no common base
@@ -84,7 +86,7 @@ def import_torch(
 
     results = [Result("result" if len(leaves) == 1 else f"result{i}", _dtype(v, "result")) for i, v in enumerate(leaves)]
     numbers = {a.name: i for i, a in enumerate(arguments)}
-    results += [Result(n, _dtype(state[n], n), numbers[n]) if kept else Result(f"grad.{n}", _dtype(state[n], n)) for n in updated]
+    results += [Result(f"grad.{n}", _dtype(state[n], n)) if is_step and not kept else Result(n, _dtype(state[n], n), numbers[n]) for n in updated]
     attributes = plans.find_shardings(module, styles, plan or {}, shardings or {}, arguments, state, mesh)
     for i, mark in enumerate(function.inner):
         if not mark.is_cut:  # they come first
@@ -97,7 +99,7 @@ def import_torch(
     def unflatten(arrays: Sequence[Any]) -> Any:
         tensors = [_to_torch(a) for a in arrays]
         result = tree_unflatten(tensors[: len(leaves)], tree)
-        return (result, dict(zip(updated, tensors[len(leaves) :], strict=True))) if is_step else result
+        return (result, dict(zip(updated, tensors[len(leaves) :], strict=True))) if is_step or updated else result
 
     info = ["--mlir-print-debuginfo"] if locations else []
     text = run_tool([find_tool("shard-opt"), "-", *info], annotate(text, arguments, results, attributes, function.inner, declared))

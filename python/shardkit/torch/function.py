@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Callable, Mapping, Sequence
 
 import torch
-from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
 from ..errors import ShardKitError
 from ..linalg.annotations import Inner
@@ -25,12 +26,16 @@ class Function:
         self.what = "loss" if loss else "module"
         self.inner: list[Inner] = []
         """What the last call has handed out."""
+        self.changed: list[str] = []
+        """The buffers that a call changes."""
 
     def call_once(self) -> Any:
         """The leaves of what it returns, and their tree. Buffers stay as they are."""
-        buffers = {n: v.detach().clone() for n, v in self.caller.named_buffers()}
+        copies = {n: v.detach().clone() for n, v in self.caller.named_buffers()}
+        buffers = dict(copies)
         with torch.no_grad():
-            result, _ = torch.func.functional_call(self.caller, buffers, (*tree_unflatten(self.given, self.given_tree), _nothing))
+            result, _ = self._call(buffers, self.given, _nothing)
+        self.changed = [n.removeprefix("module.") for n, v in buffers.items() if v is not copies[n] or v._version]
         leaves, tree = tree_flatten(result)
         for i, v in enumerate(leaves):
             if not isinstance(v, torch.Tensor):
@@ -49,7 +54,7 @@ class Function:
         held = {f"module.{n}": v for n, v in state.items()}
         try:
             with stages.note_cuts() as cuts:
-                result, more = torch.func.functional_call(self.caller, held, (*tree_unflatten(leaves, self.given_tree), then))
+                result, more = self._call(held, leaves, then)
         finally:
             for hook in hooks:
                 hook.remove()
@@ -58,15 +63,38 @@ class Function:
         self.inner += [Inner("backward" if is_backward else "forward", len(crossing), is_cut=True) for is_backward, crossing in cuts]
         return result, more, [*(pinned[n] for n in self.outputs if n in pinned), *(v for _, crossing in cuts for v in crossing)]
 
+    def _call(self, held: Tensors, leaves: Sequence[Any], then: Callable[[Any], Any]) -> tuple[Any, Any]:
+        own = dict(self.caller.named_parameters()) | dict(self.caller.named_buffers())
+        with _Instead({id(own[n]): v for n, v in held.items() if n in own}):
+            found: tuple[Any, Any] = torch.func.functional_call(self.caller, held, (*tree_unflatten(leaves, self.given_tree), then))
+        return found
+
     def export(self, state: Tensors, inputs: Sequence[torch.Tensor]) -> Any:
-        """The exported program of state and inputs to the result and what is handed out."""
+        """The exported program of state and inputs to the result, the new values of the buffers that change, and what is handed out."""
+        if self.changed and self.module.training:
+            raise ShardKitError(
+                f"error: {self.changed[0]} changes while the module runs in training mode, expected a loss, or none that changes: call module.eval()"
+            )
 
         def forward(state: Tensors, *tensors: Any) -> Any:
-            result, _, inner = self(dict(state), tensors, _nothing)
-            return tree_leaves(result), inner
+            own = {n: v.clone() if n in self.changed else v for n, v in state.items()}
+            result, _, inner = self(own, tensors, _nothing)
+            return tree_leaves(result), [own[n] for n in self.changed], inner
 
         with torch.no_grad():
             return torch.export.export(_Module(forward), (state, *inputs), strict=False)
+
+
+class _Instead(TorchFunctionMode):  # type: ignore[misc]
+    """Where a tensor is used by another way than by its name in the module (what a cache of keys holds), what it has become is."""
+
+    def __init__(self, tensors: Mapping[int, torch.Tensor]):
+        super().__init__()
+        self.tensors = tensors
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        args, kwargs = tree_map_only(torch.Tensor, lambda v: self.tensors.get(id(v), v), (args, kwargs or {}))
+        return func(*args, **kwargs)
 
 
 class _Caller(torch.nn.Module):  # type: ignore[misc]

@@ -62,8 +62,7 @@ def _lower_graph(program: Any, table: decompositions.Table) -> str:
                 raise ShardKitError(f"{_place(node)}error: {graph.packet(node.args[1])} has no lowering to linalg, expected ops that have one")
         if any(spec.kind.name != "USER_OUTPUT" for spec in program.graph_signature.output_specs):
             raise ShardKitError(
-                "error: the module changes its buffers or arguments while it runs, expected none that it changes: call module.eval(), "
-                "or return the new value"
+                "error: the module changes its arguments while it runs, expected none that it changes: return the new value"
             )
         graph.mend_graph(program)
         exported = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={})
