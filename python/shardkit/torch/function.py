@@ -65,7 +65,7 @@ class Function:
 
     def _call(self, held: Tensors, leaves: Sequence[Any], then: Callable[[Any], Any]) -> tuple[Any, Any]:
         own = dict(self.caller.named_parameters()) | dict(self.caller.named_buffers())
-        with _Instead({id(own[n]): v for n, v in held.items() if n in own}):
+        with Instead({id(own[n]): v for n, v in held.items() if n in own}):
             found: tuple[Any, Any] = torch.func.functional_call(self.caller, held, (*tree_unflatten(leaves, self.given_tree), then))
         return found
 
@@ -85,7 +85,7 @@ class Function:
             return torch.export.export(_Module(forward), (state, *inputs), strict=False)
 
 
-class _Instead(TorchFunctionMode):  # type: ignore[misc]
+class Instead(TorchFunctionMode):  # type: ignore[misc]
     """Where a tensor is used by another way than by its name in the module (what a cache of keys holds), what it has become is."""
 
     def __init__(self, tensors: Mapping[int, torch.Tensor]):

@@ -22,7 +22,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..errors import PACKAGE, ShardKitError
 from . import decompositions, random
-from .function import Function, Tensors
+from .function import Function, Instead, Tensors
 
 
 class OptimizerState:
@@ -228,8 +228,10 @@ class _Lines(TorchFunctionMode):  # type: ignore[misc]
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         lines, frame = [], sys._getframe(1)
-        while frame is not None and not Path(frame.f_code.co_filename).is_relative_to(PACKAGE):
-            lines.append(f'  File "{frame.f_code.co_filename}", line {frame.f_lineno}, in {frame.f_code.co_name}\n')
+        between = Instead.__torch_function__.__code__  # it calls what it was called for
+        while frame is not None and (frame.f_code is between or not Path(frame.f_code.co_filename).is_relative_to(PACKAGE)):
+            if frame.f_code is not between:
+                lines.append(f'  File "{frame.f_code.co_filename}", line {frame.f_lineno}, in {frame.f_code.co_name}\n')
             frame = frame.f_back  # type: ignore[assignment]
         fx_traceback.set_stack_trace(lines[::-1])
         return func(*args, **(kwargs or {}))
