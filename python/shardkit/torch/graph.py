@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from ..errors import is_users
+from ..errors import PACKAGE, is_users
 
 
 def rewrite_graph(program: Any) -> None:
@@ -18,8 +19,9 @@ def rewrite_graph(program: Any) -> None:
     aten = torch.ops.aten
     for node in list(program.graph.nodes):
         frames = re.findall(r'File "([^"]+)", line (\d+), in (\S+)', node.meta.get("stack_trace") or "")
-        if own := [f for f in frames if is_users(f[0])]:
-            node.meta["stack_trace"] = "".join(f'  File "{file}", line {line}, in {name}\n' for file, line, name in own)
+        frames = [f for f in frames if is_users(f[0])] or [f for f in frames if not Path(f[0]).is_relative_to(PACKAGE)]
+        if frames:
+            node.meta["stack_trace"] = "".join(f'  File "{file}", line {line}, in {name}\n' for file, line, name in frames)
         if node.target is aten._assert_tensor_metadata.default:
             program.graph.erase_node(node)
             continue
