@@ -5,7 +5,6 @@
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/IndexRebase.h"
-#include "shardkit/Partition/LocalAttributes.h"
 #include "shardkit/Pipeline/Stages.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
 #include "shardkit/Rules/Linearity.h"
@@ -15,7 +14,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 #include <numeric>
 
@@ -40,18 +38,11 @@ bool State::isPlain() const {
   return dim >= 0 && dims[dim].size() == 1;
 }
 
-/// Ops that hand their operand on.
-static bool isPassed(Operation *op) { return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op); }
-static bool isMark(Operation *op) { return isa<StageBoundaryOp, ShardingGroupOp>(op); }
-
-static bool isScalar(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return !type || (type.hasStaticShape() && type.getNumElements() == 1);
-}
+bool spmd::isMark(Operation *op) { return isa<StageBoundaryOp, ShardingGroupOp>(op); }
 
 static Value skipPins(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isPassed(op))
+    if (!isPin(op))
       break;
     value = op->getOperand(0);
   }
@@ -116,9 +107,9 @@ LogicalResult Microbatches::propagate() {
       if (attr.getName().strref().starts_with("spmd.") && attr.getName() != kRuleAttr)
         attrs.erase(attr.getName());
     op->setDiscardableAttrs(attrs.getDictionary(context));
-    if (isPassed(op))
+    if (isPin(op))
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
-    if (isPassed(op) || isMark(op))
+    if (isPin(op) || isMark(op))
       dropped.push_back(op);
   });
   for (Operation *op : llvm::reverse(dropped))
@@ -164,7 +155,7 @@ LogicalResult Microbatches::propagate() {
       hints[value] = std::move(dims);
   };
   func.walk([&](Operation *op) {
-    if (isPassed(op) || isMark(op))
+    if (isPin(op) || isMark(op))
       return;
     for (Value value : op->getResults())
       note(value);
@@ -201,6 +192,8 @@ static Sharding makeSharding(ArrayRef<DimEntries> dims) {
   }
   return sharding;
 }
+
+Sharding State::getSharding() const { return makeSharding(dims); }
 
 static SmallVector<DimEntries, 4> getDims(const Sharding &sharding) {
   SmallVector<DimEntries, 4> dims;
@@ -466,96 +459,8 @@ private:
   llvm::SmallBitVector summands; ///< All of them, and inits that add nothing.
 };
 
-/// The ops that make `values`, in their order, as far as `isWanted`, and the arguments that they
-/// begin with; nothing where an op has effects or lies in a loop.
-static bool collectSlice(ArrayRef<Value> values, Block &block, llvm::function_ref<bool(Value)> isWanted,
-                         SmallVector<Operation *> &ops, SmallVector<BlockArgument> &arguments) {
-  llvm::SmallSetVector<Value, 8> pending;
-  auto add = [&](Value value) {
-    if (isWanted(value))
-      pending.insert(value);
-  };
-  llvm::for_each(values, add);
-  for (size_t i = 0; i < pending.size(); ++i) {
-    if (auto arg = dyn_cast<BlockArgument>(pending[i])) {
-      arguments.push_back(arg);
-      continue;
-    }
-    Operation *made = pending[i].getDefiningOp();
-    if (made->getBlock() != &block || !isMemoryEffectFree(made))
-      return false;
-    ops.push_back(made);
-    llvm::for_each(made->getOperands(), add);
-    visitUsedValuesDefinedAbove(made->getRegions(), [&](OpOperand *use) { add(use->get()); });
-  }
-  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  ops.erase(llvm::unique(ops), ops.end());
-  return true;
-}
-
-/// Sums that `op` needs complete are made of whole arguments instead, if they are made of
-/// arguments that microbatches cut, scalars and constants alone: no weight, and nothing one is
-/// used for. All is looked at again with them.
-bool Microbatches::makeWhole(Operation *op, ArrayRef<Value> read) {
-  Block &block = func.getBody().front();
-  auto isSum = [&](Value value) {
-    if (get(value).kind != State::Partial)
-      return false;
-    bool readsPart = false;
-    value.getDefiningOp()->walk([&](Operation *inner) {
-      readsPart |= llvm::any_of(inner->getOperands(), [&](Value operand) { return get(operand).kind == State::Cut; });
-    });
-    return readsPart;
-  };
-  auto isMadeOfSums = [&](Value value) {
-    State::Kind kind = get(value).kind;
-    return kind == State::Complete || (kind == State::Partial && !isSum(value));
-  };
-  SmallVector<Operation *> readers, ops;
-  SmallVector<BlockArgument> arguments;
-  if (!collectSlice(read, block, isMadeOfSums, readers, arguments))
-    return false;
-  readers.push_back(op);
-  llvm::SmallSetVector<Value, 4> sums;
-  SmallVector<OpOperand *> uses;
-  for (Operation *reader : readers)
-    reader->walk([&](Operation *inner) {
-      for (OpOperand &operand : inner->getOpOperands())
-        if (isSum(operand.get())) {
-          sums.insert(operand.get());
-          uses.push_back(&operand);
-        }
-    });
-  if (uses.empty())
-    return false;
-  auto isPart = [&](Value value) {
-    return !wholes.contains(value) && (get(value).kind != State::Same || !isScalar(value));
-  };
-  if (!collectSlice(sums.getArrayRef(), block, isPart, ops, arguments) ||
-      llvm::any_of(arguments, [&](BlockArgument arg) { return get(arg).kind != State::Cut; }))
-    return false;
-  for (BlockArgument arg : arguments) {
-    NamedAttrList attrs(func.getArgAttrDict(arg.getArgNumber()));
-    for (StringRef name : {kMicrobatchAttr, kShardingAttr, kAxisResourcesAttr})
-      attrs.erase(name);
-    auto name = dyn_cast_or_null<StringAttr>(attrs.get(kNameAttr));
-    std::string own = name ? name.str() : "arg" + std::to_string(arg.getArgNumber());
-    attrs.set(kNameAttr, StringAttr::get(func.getContext(), own + ".whole"));
-    wholeArguments.push_back(arg.getArgNumber());
-    unsigned number = func.getNumArguments();
-    if (failed(func.insertArgument(number, arg.getType(), attrs.getDictionary(func.getContext()), arg.getLoc())))
-      return false;
-    wholes.map(arg, func.getArgument(number));
-  }
-  for (Operation *op : ops)
-    OpBuilder(op).clone(*op, wholes);
-  for (OpOperand *use : uses)
-    use->set(wholes.lookup(use->get()));
-  return looksAgain = true;
-}
-
 LogicalResult Microbatches::visit(Operation *op) {
-  if (isPassed(op) || isMark(op) || isCreation(op) || op->hasTrait<OpTrait::IsTerminator>())
+  if (isPin(op) || isMark(op) || isCreation(op) || op->hasTrait<OpTrait::IsTerminator>())
     return success();
   if (isa<ManualComputationOp, func::CallOp>(op))
     return op->emitError() << op->getName() << " in a pipelined function, expected "
@@ -740,22 +645,6 @@ FailureOr<Microbatches> Microbatches::analyze(func::FuncOp func, int64_t count) 
   return result;
 }
 
-/// Indices over the batch become those in the whole batch.
-void Microbatches::placeIndices() {
-  for (auto &[op, loops] : indexed)
-    rebaseIndices(op, loops, [&, op = op](CutLoop &) -> SmallVector<Value> {
-      auto type = RankedTensorType::get({}, IntegerType::get(func.getContext(), 64));
-      if (!number) {
-        (void)func.insertArgument(func.getNumArguments(), type, {}, func.getLoc());
-        number = func.getArgument(func.getNumArguments() - 1);
-        set(number, {State::Cut});
-      }
-      OpBuilder b = OpBuilder::atBlockBegin(&getIndexedBody(op)->front());
-      Value own = tensor::ExtractOp::create(b, op->getLoc(), number, ValueRange());
-      return {arith::IndexCastOp::create(b, op->getLoc(), b.getIndexType(), own)};
-    });
-}
-
 //===----------------------------------------------------------------------===//
 // What runs once per step
 //===----------------------------------------------------------------------===//
@@ -764,7 +653,7 @@ LogicalResult Microbatches::moveToApply(Operation *first) {
   SmallVector<Operation *> pending{first};
   while (!pending.empty()) {
     Operation *op = pending.pop_back_val();
-    if (isPassed(op)) {
+    if (isPin(op)) {
       llvm::append_range(pending, op->getUsers());
       continue;
     }
@@ -794,13 +683,13 @@ static int64_t getBytes(Value value) {
 
 void Microbatches::shrink() {
   for (Operation &op : llvm::reverse(func.getBody().front())) {
-    if (op.getNumResults() != 1 || apply.contains(&op) || isPassed(&op) || op.use_empty() ||
+    if (op.getNumResults() != 1 || apply.contains(&op) || isPin(&op) || op.use_empty() ||
         get(op.getResult(0)).kind != State::Partial)
       continue;
     SmallVector<Operation *> users(op.getUsers());
     bool onlyApply = true;
     for (size_t i = 0; i < users.size(); ++i)
-      if (isPassed(users[i]))
+      if (isPin(users[i]))
         llvm::append_range(users, users[i]->getUsers());
       else
         onlyApply &= apply.contains(users[i]) || isa<func::ReturnOp>(users[i]);
@@ -816,135 +705,5 @@ void Microbatches::shrink() {
       continue;
     apply.insert(&op);
     set(op.getResult(0), {State::Complete});
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Local types
-//===----------------------------------------------------------------------===//
-
-RankedTensorType Microbatches::getType(Value value) const {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  const State &state = get(value);
-  if (!type || state.kind != State::Cut || count == 1)
-    return type;
-  SmallVector<int64_t> shape(type.getShape());
-  for (auto [size, dim] : llvm::zip(shape, state.dims))
-    size /= deviceFactor(dim);
-  return type.clone(shape);
-}
-
-/// A value made out of nothing, of another type, for one reader.
-static Value makeCreation(OpBuilder &b, Value value, RankedTensorType type) {
-  Operation *op = value.getDefiningOp();
-  Operation *copy = b.clone(*op);
-  if (auto constant = dyn_cast<arith::ConstantOp>(copy))
-    constant.setValueAttr(cast<SplatElementsAttr>(constant.getValue()).resizeSplat(type));
-  else if (auto fill = dyn_cast<linalg::FillOp>(copy)) {
-    OpBuilder before(copy);
-    auto init = cast<RankedTensorType>(fill.getOutputs().front().getType());
-    fill.getOutputsMutable().assign(makeCreation(before, fill.getOutputs().front(), init.clone(type.getShape())));
-  }
-  copy->getResult(0).setType(type);
-  return copy->getResult(0);
-}
-
-void Microbatches::makeLocal() {
-  if (count == 1)
-    return;
-  llvm::DenseMap<Value, RankedTensorType> globals, locals;
-  auto note = [&](Value value) {
-    if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
-      globals[value] = type;
-      locals[value] = getType(value);
-    }
-  };
-  for (BlockArgument arg : func.getArguments())
-    note(arg);
-  func.walk([&](Operation *op) {
-    for (Value value : op->getResults())
-      note(value);
-    if (!getIndexedBody(op))
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          for (Value value : block.getArguments())
-            note(value);
-  });
-  SmallVector<Operation *> ops;
-  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op != func && !isCreation(op))
-      ops.push_back(op);
-    return getIndexedBody(op) ? WalkResult::skip() : WalkResult::advance();
-  });
-  // Operands made out of nothing have the layout that is needed. Rules are read before
-  // any type changes.
-  struct Made {
-    OpOperand *use;
-    RankedTensorType type;
-  };
-  SmallVector<Made> made;
-  for (Operation *op : ops) {
-    if (isPassed(op) || isMark(op) || apply.contains(op) || isSame(op) ||
-        !llvm::any_of(op->getOperands(), [](Value operand) { return isCreation(operand.getDefiningOp()); }))
-      continue;
-    ShardingRule rule = getShardingRule(op);
-    FactorAxes axes(rule.numFactors());
-    for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
-      if (!rule.tensor(t).type || get(rule.tensor(t).value).kind != State::Cut)
-        continue;
-      Sharding sharding = makeSharding(get(rule.tensor(t).value).dims);
-      for (unsigned f = 0; f < rule.numFactors(); ++f)
-        if (auto own = projectFactor(rule, t, f, sharding); own && deviceFactor(*own) > 1)
-          axes[f] = *own;
-    }
-    for (unsigned t = 0; t < op->getNumOperands() && t < rule.numOperands(); ++t) {
-      Value operand = op->getOperand(t);
-      if (!rule.tensor(t).type || !isCreation(operand.getDefiningOp()))
-        continue;
-      SmallVector<int64_t> shape(rule.tensor(t).type.getShape());
-      for (auto [size, dim] : llvm::zip(shape, getTensorSharding(rule, t, axes).dims))
-        size /= deviceFactor(dim.entries);
-      if (ArrayRef<int64_t>(shape) != rule.tensor(t).type.getShape())
-        made.push_back({&op->getOpOperand(t), rule.tensor(t).type.clone(shape)});
-    }
-  }
-  for (auto [use, type] : made) {
-    OpBuilder b(use->getOwner());
-    Value value = makeCreation(b, use->get(), type);
-    globals[value] = cast<RankedTensorType>(use->get().getType());
-    locals[value] = type;
-    use->set(value);
-  }
-  for (BlockArgument arg : func.getArguments())
-    if (auto type = locals.lookup(arg))
-      arg.setType(type);
-  auto typeIn = [](const llvm::DenseMap<Value, RankedTensorType> &known, Value value) {
-    auto it = known.find(value);
-    return it != known.end() ? it->second : cast<RankedTensorType>(value.getType());
-  };
-  auto getGlobal = [&](Value value) { return typeIn(globals, value); };
-  auto getLocal = [&](Value value) { return typeIn(locals, value); };
-  TensorTypes types{getGlobal, getLocal};
-  for (Operation *op : ops) {
-    // Loops start from values of what they carry.
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      for (OpOperand &init : loop.getInitArgsMutable()) {
-        auto type = dyn_cast<RankedTensorType>(init.get().getType());
-        RankedTensorType carried = locals.lookup(loop.getRegionIterArgs()[init.getOperandNumber() - 3]);
-        if (!type || carried == type || !isCreation(init.get().getDefiningOp()))
-          continue;
-        OpBuilder b(op);
-        init.set(makeCreation(b, init.get(), carried));
-      }
-    makeAttributesLocal(op, types);
-    for (Value result : op->getResults())
-      if (auto type = locals.lookup(result))
-        result.setType(type);
-    if (!getIndexedBody(op))
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          for (Value arg : block.getArguments())
-            if (auto type = locals.lookup(arg))
-              arg.setType(type);
   }
 }

@@ -11,8 +11,6 @@ using namespace mlir::spmd;
 using State = MicrobatchState;
 using StageSet = llvm::SmallSetVector<int64_t, 2>;
 
-static bool isMark(Operation *op) { return isa<StageBoundaryOp, ShardingGroupOp>(op); }
-
 SmallVector<Value> Stages::getRead(Operation *op) {
   llvm::SmallSetVector<Value, 8> read;
   for (Value operand : op->getOperands())

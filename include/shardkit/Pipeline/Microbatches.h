@@ -35,7 +35,12 @@ struct MicrobatchState {
   int64_t getDim() const;
   /// Whether part m is what lies side by side along that dim.
   bool isPlain() const;
+  /// On the mesh of microbatches.
+  Sharding getSharding() const;
 };
+
+/// Ops that mark values and compute nothing.
+bool isMark(Operation *op);
 
 /// How the ops of a function behave in microbatches. A value that is partial is
 /// accumulated where the first op is not linear in it, or uses it together with what is
