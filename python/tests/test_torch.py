@@ -229,6 +229,42 @@ def check_windows():
         assert all(torch.equal(a, b) for a, b in zip(found, module(x), strict=True)), sizes
 
 
+class Two(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x, t):
+        return self.function(x, t)
+
+
+def check_indices():
+    """Indices that say places: the batch stays cut, over devices and over microbatches."""
+    rows, x = torch.arange(4), torch.randn(4, 6, 8)
+    cases = [
+        (lambda x, t: x[rows, t], torch.randint(-6, 6, (4,))),
+        (lambda x, t: x[rows[:, None], t], torch.randint(0, 6, (4, 3))),
+        (lambda x, t: x[rows[:, None].expand(4, 3), t, :2], torch.randint(0, 6, (4, 3), dtype=torch.int32)),
+        (lambda x, t: x[rows[:, None], torch.arange(6), t], torch.randint(0, 8, (4, 6))),
+        (lambda x, t: x.mT[:, torch.arange(8), t], torch.randint(0, 6, (8,))),
+        (lambda x, t: x[rows[:, None, None, None], torch.arange(6)] + t[:, None, None, None, None], torch.randint(0, 6, (4,))),
+        (lambda x, t: x[rows[None, :, None], torch.arange(6)[:, None, None]].transpose(0, 1) * t[:, None, None, None], torch.randint(0, 6, (4,))),
+        (lambda x, t: x.index_put((rows, t), torch.ones(8)), torch.randint(0, 6, (4,))),
+        (lambda x, t: x.index_put((rows[:, None], t), x[:, :3] * 2, accumulate=True), torch.randint(0, 6, (4, 3))),
+        (lambda x, t: x.index_put((rows[None, :], torch.arange(6)[:, None]), x.transpose(0, 1) * t, accumulate=True), torch.randint(0, 6, (4, 1))),
+    ]
+    for i, (function, t) in enumerate(cases):
+        batch = ["x", "t"] if t.shape[0] == 4 else ["x"]
+        model = shardkit.import_torch(Two(function), x, t, mesh={"data": 2, "model": 2}, shardings={"x": ("data", None, "model")}, batch=batch)
+        expected = function(x.clone(), t)
+        for options in [], ["--pipeline=microbatches=2"]:
+            worst = float((model.run(x, t, options=options) - expected).abs().max())
+            assert worst < 1e-5, f"case {i} is off by {worst} with {options}"
+    # No place says it alone: as ever.
+    own = torch.tensor([3, 1, 0, 2])
+    assert torch.equal(shardkit.import_torch(Two(lambda x, t: x[own, t]), x, cases[0][1]).run(x, cases[0][1]), x[own, cases[0][1]])
+
+
 class Decoder(nn.Module):
     """A step with a cache: keys in a buffer, values in what a list holds, which is a buffer too; and a count that is another tensor then."""
 
@@ -310,7 +346,7 @@ ERRORS = [
 
 
 def main():
-    checks = [check_placements, check_styles, check_embedding, check_leftovers, check_experts, check_scaled, check_bfloat16, check_complex, check_bags, check_integers, check_windows, check_caches]
+    checks = [check_placements, check_styles, check_embedding, check_leftovers, check_experts, check_scaled, check_bfloat16, check_complex, check_bags, check_integers, check_windows, check_indices, check_caches]
     failed = 0
     for check in checks:
         try:

@@ -136,6 +136,8 @@ _MISSING: dict[str, Callable[..., Any]] = {
     "aten.topk.default": orders.topk,
     "prims.hypot.default": elementwise.hypot,
     "transformers.grouped_mm_fallback.default": products.grouped_mm,
+    "transformers.grouped_mm_fallback_backward.default": products.grouped_mm_backward,
+    "prims.copy_strided.default": lambda x, stride: x.clone(),
     "aten.addbmm.default": products.addbmm,
     "aten._cdist_forward.default": products.cdist,
     "aten.cummax.default": scans.cummax,

@@ -14,9 +14,10 @@ from ..errors import PACKAGE, is_users
 
 def rewrite_graph(program: Any) -> None:
     """Changes nodes of an exported program in place. A view, which is a question of how tensors lie in memory, is a reshape; dims of
-    scatters are counted from the first; and what a dtype is was seen when the program was exported. Where a user called PyTorch,
-    the lines are the user's, and none of PyTorch's."""
+    scatters are counted from the first; constants in lists, which torch-mlir does not take, are copied; and what a dtype is was seen
+    when the program was exported. Where a user called PyTorch, the lines are the user's, and none of PyTorch's."""
     aten = torch.ops.aten
+    lifted = program.graph_signature.inputs_to_lifted_tensor_constants
     for node in list(program.graph.nodes):
         frames = re.findall(r'File "([^"]+)", line (\d+), in (\S+)', node.meta.get("stack_trace") or "")
         frames = [f for f in frames if is_users(f[0])] or [f for f in frames if not Path(f[0]).is_relative_to(PACKAGE)]
@@ -25,6 +26,9 @@ def rewrite_graph(program: Any) -> None:
         if node.target is aten._assert_tensor_metadata.default:
             program.graph.erase_node(node)
             continue
+        for i, arg in enumerate(node.args if node.op == "call_function" else ()):
+            if isinstance(arg, (list, tuple)) and any(isinstance(v, torch.fx.Node) and v.name in lifted for v in arg):
+                node.update_arg(i, [_copy(node, v) if isinstance(v, torch.fx.Node) and v.name in lifted else v for v in arg])
         if node.target is aten.view.default:
             node.target = aten.reshape.default
         elif node.target is aten.embedding_bag.padding_idx:
@@ -32,6 +36,14 @@ def rewrite_graph(program: Any) -> None:
         elif packet(node.target) in ("aten.scatter", "aten.scatter_add", "aten.scatter_reduce") and node.args[1] < 0:
             rank = node.args[0].meta["val"].dim()
             node.args = (node.args[0], node.args[1] % max(rank, 1), *node.args[2:])
+
+
+def _copy(before: Any, node: Any) -> Any:
+    with before.graph.inserting_before(before):
+        made = before.graph.call_function(torch.ops.aten.clone.default, (node,))
+    made.meta = {**before.meta, "val": node.meta["val"]}
+    made.meta.pop("tensor_meta", None)
+    return made
 
 
 def _tell_bags(node: Any) -> None:

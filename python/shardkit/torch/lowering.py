@@ -10,7 +10,7 @@ from torch_mlir import fx
 
 from ..errors import ShardKitError, is_users
 from ..tools import find_torch_mlir_opt, get_complaint, run_tool
-from . import complex_numbers, decompositions, graph
+from . import complex_numbers, decompositions, graph, indices
 
 _LOWERING = [
     "--pass-pipeline=builtin.module(torchdynamo-export-to-torch-backend-pipeline{extra-library=},"
@@ -33,6 +33,7 @@ def check_program(program: Any) -> None:
 
 def lower(program: Any) -> str:
     """Linalg in generic form. An op that torch-mlir does not lower, and that PyTorch or we define by others, becomes these."""
+    indices.simplify_indices(program)
     graph.rewrite_graph(program)
     table, added = decompositions.always(), set()
     while True:
