@@ -128,6 +128,7 @@ _GRADIENTS: dict[str, Callable[..., Any]] = {
     "aten.avg_pool2d_backward.default": gradients.avg_pool,
     "aten.avg_pool3d_backward.default": gradients.avg_pool,
     "aten._cdist_backward.default": gradients.cdist,
+    **{f"aten.replication_pad{rank}d_backward.default": gradients.replication_pad for rank in (1, 2, 3)},
 }
 
 _MISSING: dict[str, Callable[..., Any]] = {

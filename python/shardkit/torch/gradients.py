@@ -97,3 +97,20 @@ def cdist(grad: Any, a: Any, b: Any, p: float, distance: Any) -> Any:
     else:
         by_each = difference.sign() * torch.where(distance == 0, 0.0, (difference.abs() / distance).pow(p - 1))
     return (grad * by_each).sum(-2)
+
+
+def replication_pad(gradient: Any, x: Any, padding: Sequence[int]) -> Any:
+    """What stands for an element at the border is added up there; less than nothing took elements away."""
+    for i in range(len(padding) // 2):
+        dim, (low, high) = x.dim() - 1 - i, padding[2 * i : 2 * i + 2]
+        around = [0, 0] * i + [max(0, -low), max(0, -high)]
+        gradient = torch.constant_pad_nd(gradient, around)
+        low, high, size = max(0, low), max(0, high), x.shape[dim]
+        first = gradient.narrow(dim, 0, low).sum(dim, keepdim=True) if low else None
+        last = gradient.narrow(dim, low + size, high).sum(dim, keepdim=True) if high else None
+        gradient = gradient.narrow(dim, low, size)
+        if first is not None:
+            gradient = gradient + torch.constant_pad_nd(first, [0, 0] * i + [0, size - 1])
+        if last is not None:
+            gradient = gradient + torch.constant_pad_nd(last, [0, 0] * i + [size - 1, 0])
+    return gradient
