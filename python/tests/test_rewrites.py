@@ -6,6 +6,7 @@
 Needs: pip install ./python[jax], and ShardKit's tools.
 """
 
+import json
 import os
 import sys
 import warnings
@@ -95,6 +96,24 @@ GAMMA = np.append(np.linspace(-6, 6, 241), [-0.0, 1e-3, 1e-20, -1e-20, 30, 171, 
 GAMMA = GAMMA.astype(np.float32).reshape(8, 32)
 NEIGHBOURS = np.float32([0, -0.0, 1, -1, 1e-45, -1e-45, np.inf, -np.inf, np.nan, 3.4e38, -3.4e38, 1.17549435e-38, 2])
 
+# Indices that say places: what the first dim of `x` has stays on its device. The last ones say none of it, or are compared once more.
+A4, CUBE = jnp.arange(4), normal(4, 6, 8)
+PLACES = [
+    (lambda x, t: x[A4, t], ints(12, 4) - 6),
+    (lambda x, t: x[A4[:, None], t], ints(6, 4, 3)),
+    (lambda x, t: x[A4[:, None], jnp.arange(6), t], ints(8, 4, 6)),
+    (lambda x, t: x[A4, :, t], ints(8, 4)),
+    (lambda x, t: x[A4[:, None], jnp.arange(6)] + t[:, None, None], ints(6, 4)),
+    (lambda x, t: x.at[A4, t].set(1.0), ints(6, 4)),
+    (lambda x, t: x.at[A4[:, None], t].add(2 * x[:, :3]), ints(6, 4, 3)),
+    (lambda x, t: x.at[A4, t].max(0.5, mode="drop"), ints(9, 4)),
+    (lambda x, t: jax.grad(lambda x: (x[A4, t] ** 2).sum())(x), ints(6, 4)),
+    (lambda x, t: x.at[A4, t].get(mode="fill", fill_value=-1), ints(9, 4)),
+    (lambda x, t: x[t, jnp.arange(6)], ints(4, 6)),
+    (lambda x, t: x[A4[::-1], t], ints(6, 4)),
+]
+KEPT = 9
+
 CASES = {
     # functions of numbers
     "erf": (jax.scipy.special.erf, put(normal(8, 4), "data")),
@@ -145,6 +164,7 @@ CASES = {
     "take": (lambda t, i: t[i], put(TABLE, "model"), put(IDS, "data")),
     "take_pairs": (lambda t, i, j: t[i, j], TABLE, put(IDS, "data"), put(ints(4, 6), "data")),
     "take_along": (lambda t, i: jnp.take_along_axis(t, i, 1), put(TABLE, "data"), put(ints(4, 8, 2), "data")),
+    **{f"places_{i}": (f, put(CUBE, "data", None, "model"), t) for i, (f, t) in enumerate(PLACES)},
     "scatter_add": (lambda t, i, r: t.at[i].add(r), put(TABLE, "model"), put(IDS, "data"), put(ROWS, "data")),
     "scatter_add_beyond": (lambda t, i, r: t.at[i].add(r), put(TABLE, "model"), put(ints(20, 6), "data"), put(ROWS, "data")),
     "scatter_max": (lambda t, i, r: t.at[i].max(r), put(TABLE, None, "model"), IDS, ROWS),
@@ -306,6 +326,12 @@ def check(name):
     function, *args = CASES[name]
     expected = jax.jit(function)(*args)
     found = shardkit.run(function, *args)
+    if name.startswith("places_") and int(name[7:]) < KEPT:
+        by_rows = put(CUBE, "data"), put(args[1], "data")
+        with shardkit.import_jax(function, *by_rows).compile() as program:
+            collectives = json.loads((program.directory / "bundle" / "manifest.json").read_text())["functions"][0]["collectives"]
+            if moved := [c["kind"] for c in collectives if c["kind"] != "all_slice"]:
+                return f"{moved[0]} of what stays on its device"
     for a, b in zip(jax.tree_util.tree_leaves(found), jax.tree_util.tree_leaves(expected), strict=True):
         b = np.asarray(b)
         if a.shape != b.shape or a.dtype != b.dtype:

@@ -14,6 +14,7 @@ from . import STAGE_MARK
 from .builder import Builder, apply_body, attribute_names, element, owner, replace, shape_of, stored, walk
 from .cumulative import rewrite_reduce_window
 from .fft import rewrite_fft
+from .indices import rewrite_gather, share_dims_of_scatter
 from .loops import rewrite_branch, rewrite_while
 from .scatter import rewrite_scatter, rewrite_select_and_scatter
 from .sorting import rewrite_sort, rewrite_top_k
@@ -154,6 +155,11 @@ def rewrite_barrier(op: ir.Operation) -> None:
     replace(op, list(op.operands))
 
 
+def rewrite_scatter_of_places(op: ir.Operation) -> None:
+    share_dims_of_scatter(op)
+    rewrite_scatter(op)
+
+
 # --- all ------------------------------------------------------------------------------------------
 
 REWRITES: dict[str, Callable[[ir.Operation], object]] = {
@@ -166,7 +172,8 @@ REWRITES: dict[str, Callable[[ir.Operation], object]] = {
     "chlo.top_k": rewrite_top_k,
     "stablehlo.sort": rewrite_sort,
     "stablehlo.fft": rewrite_fft,
-    "stablehlo.scatter": rewrite_scatter,
+    "stablehlo.gather": rewrite_gather,
+    "stablehlo.scatter": rewrite_scatter_of_places,
     "stablehlo.select_and_scatter": rewrite_select_and_scatter,
     "stablehlo.slice": rewrite_slice,
     "stablehlo.pad": rewrite_pad,
