@@ -31,7 +31,13 @@ def lower_leftovers(module: Any, mesh: str | None) -> None:
         types = ", ".join(str(r.type) for r in results)
         text = f"func.func private @{name}({arguments}) -> ({types}) {{\n{body}\n}}"
         made = ir.Module.parse(text, module.context)
-        list(made.body.operations)[0].operation.clone(ip=ir.InsertionPoint(module.body))
+        function = list(made.body.operations)[0].operation.clone(ip=ir.InsertionPoint(module.body))
+
+        def place(inner: Any, location: Any = op.location) -> Any:
+            inner.operation.location = location
+            return ir.WalkResult.ADVANCE
+
+        function.walk(place)
         call = ir.Operation.create(
             "func.call", results=[r.type for r in results], operands=operands,
             attributes={"callee": ir.FlatSymbolRefAttr.get(name)}, ip=ir.InsertionPoint(op), loc=op.location,
