@@ -117,16 +117,19 @@ void Microbatches::makeLocal() {
   auto getLocal = [&](Value value) { return typeIn(locals, value); };
   TensorTypes types{getGlobal, getLocal};
   for (Operation *op : ops) {
-    // Loops start from values of what they carry.
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      for (OpOperand &init : loop.getInitArgsMutable()) {
-        auto type = dyn_cast<RankedTensorType>(init.get().getType());
-        RankedTensorType carried = locals.lookup(loop.getRegionIterArgs()[init.getOperandNumber() - 3]);
-        if (!type || carried == type || !isCreation(init.get().getDefiningOp()))
-          continue;
-        OpBuilder b(op);
-        init.set(makeCreation(b, init.get(), carried));
-      }
+    // Loops start from, and hand on, values of what they carry.
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      Operation *yield = loop.getBody()->getTerminator();
+      for (auto [i, carriedArg] : llvm::enumerate(loop.getRegionIterArgs()))
+        for (OpOperand *use : {&loop.getInitArgsMutable()[i], &yield->getOpOperand(i)}) {
+          auto type = dyn_cast<RankedTensorType>(use->get().getType());
+          RankedTensorType carried = locals.lookup(carriedArg);
+          if (!type || carried == type || !isCreation(use->get().getDefiningOp()))
+            continue;
+          OpBuilder b(use->getOwner());
+          use->set(makeCreation(b, use->get(), carried));
+        }
+    }
     makeAttributesLocal(op, types);
     for (Value result : op->getResults())
       if (auto type = locals.lookup(result))
