@@ -112,6 +112,16 @@ def flatten(found):
     return [found]
 
 
+def find_wrong_error(function, expected):
+    """What is told, where it is not what the expression `expected` finds."""
+    try:
+        function()
+        told = "nothing"
+    except shardkit.ShardKitError as error:
+        told = str(error)
+    return None if re.search(expected, told) else f"{told[:500]}\n    expected {expected}"
+
+
 def run_cases(cases, find_problem):
     """Those that the command line names, or all; `find_problem` says what is wrong with one, if anything. The process's exit status."""
     names = sys.argv[1:] or list(cases)

@@ -190,13 +190,7 @@ def main():
                 return check_dropped()
         except AssertionError as error:
             return str(error)
-        function, expected = ERRORS[int(name)]
-        try:
-            function()
-            told = "nothing"
-        except shardkit.ShardKitError as error:
-            told = str(error)
-        return None if re.search(expected, told) else f"{told[:500]}\n    expected {expected}"
+        return samples.find_wrong_error(*ERRORS[int(name)])
 
     return samples.run_cases([*CASES, "dropped", *map(str, range(len(ERRORS)))], find)
 

@@ -97,9 +97,16 @@ _PLAIN: dict[str, Any] = {
 
 
 def _evaluate(value: ir.Value) -> Any:
-    """What integers are that depend on no argument; None for others."""
+    """What integers are that depend on no argument; None for others, and for what their type does not hold."""
+    if not isinstance(element(value), ir.IntegerType) or int(np.prod(shape_of(value))) > _LARGEST:
+        return None
+    found, width = _compute(value), ir.IntegerType(element(value)).width
+    return found if found is None or width == 1 or (np.abs(found) < 2 ** (width - 1)).all() else None
+
+
+def _compute(value: ir.Value) -> Any:
     made, shape = owner(value), shape_of(value)
-    if made is None or int(np.prod(shape)) > _LARGEST or not isinstance(element(value), ir.IntegerType):
+    if made is None:
         return None
     if made.name == "stablehlo.iota":
         dim = int(str(made.attributes["iota_dimension"]).split(" ")[0])

@@ -4,6 +4,8 @@
 // RUN: shard-opt %s --spmd-pipeline="microbatches=4" | FileCheck %s
 // RUN: shard-run %s --pipeline="microbatches=4" --random-inputs=3 --repeat=2 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
 // RUN: shard-run %s --pipeline="microbatches=2 schedule=gpipe" --random-inputs=5 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
+// RUN: sed 's/"stage"=2, "data"=2/"data"=4/' %s > %t.mlir
+// RUN: shard-run %t.mlir --pipeline="meshes=pod virtual-stages=2 microbatches=2 schedule=interleaved-1f1b" --random-inputs=7 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
 // CHECK-LABEL: func.func @stage0(
 // CHECK: spmd.begin_part forward
 // CHECK: %[[ONE:.*]] = arith.constant dense<1> : tensor<i64>
