@@ -101,9 +101,9 @@ static Expected<WeightManifest> manifestFor(const sk_loader_options &options, co
     for (const FunctionInfo &function : manifest.functions)
       if (options.function ? function.name == options.function : manifest.functions.size() == 1)
         return weightsOf(manifest, function);
-    if (manifest.functions.empty())
-      return notFound(path + ": a bundle of pipelines, whose weights lie on several meshes, "
-                             "expected a function");
+    for (const PipelineInfo &pipeline : manifest.pipelines)
+      if (options.function ? pipeline.whole.name == options.function : manifest.functions.empty())
+        return weightsOf(manifest, pipeline);
     return notFound(path + (options.function ? ": no function " + quoteName(options.function)
                                              : std::string(": several functions, name one")));
   }
@@ -147,6 +147,8 @@ int sk_loader_open(sk_context *ctx, const sk_loader_options *options, sk_loader 
     open.followLinks = options->follow_links != 0;
     SK_ASSIGN_OR_RETURN(SourceSet sources, SourceSet::open(options->weights, open));
     SK_ASSIGN_OR_RETURN(WeightManifest manifest, manifestFor(*options, sources));
+    if (manifest.hasStages())
+      return invalid(manifest.path + ": is of a pipeline, whose weights lie on several meshes, expected a function");
     *out = new sk_loader{ctx, WeightLoader(std::move(manifest), std::move(sources), load, ctx->functions), {}};
     return {};
   });

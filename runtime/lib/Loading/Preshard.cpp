@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sys/stat.h>
 
@@ -58,7 +59,9 @@ std::string sourceFingerprint(const WeightSet &set) {
 /// A file with shards of some weights: of one rank, or what several ranks hold.
 struct PlannedFile {
   std::string name;
-  std::vector<int64_t> ranks; ///< Those whose shards it has, of each weight; empty: all that differ.
+  /// Of the mesh: those whose shards it has, of each weight; empty: all that differ.
+  std::vector<int64_t> ranks;
+  int64_t worldRank; ///< Whose file it is; the number of all ranks for what several hold.
 };
 
 /// Files that hold shards of the same weights, in the same order.
@@ -71,7 +74,7 @@ std::vector<int64_t> ranksOf(const PlannedFile &file, const ValueInfo &value, in
   if (!file.ranks.empty())
     return file.ranks;
   std::vector<int64_t> ranks;
-  for (int64_t rank = 0; rank < devices; ++rank)
+  for (int64_t rank = 0; rank < value.holders(devices); ++rank)
     if (!isReplica(value.extents, rank))
       ranks.push_back(rank);
   return ranks;
@@ -80,14 +83,21 @@ std::vector<int64_t> ranksOf(const PlannedFile &file, const ValueInfo &value, in
 std::vector<Batch> planFiles(const WeightManifest &manifest, const PreshardOptions &options) {
   std::vector<Batch> batches;
   const std::string end = options.tvmLayout ? ".bin" : ".safetensors";
-  // Each weight takes as much of the file of every rank.
-  auto add = [&](bool isShared) {
+  const int64_t devices = manifest.devices;
+  std::map<std::string, int> parts; // Of the files of a rank, and of the common ones.
+  auto nameOf = [&](const std::string &whose) {
+    char part[24];
+    std::snprintf(part, sizeof part, "-%05d", ++parts[whose]);
+    return whose + part + end;
+  };
+  // Each of the weights of the same ranks takes as much of the file of every one of them.
+  auto add = [&](const std::vector<size_t> &weights, bool isShared) {
     const size_t first = batches.size();
     int64_t bytes = 0;
-    for (size_t w = 0; w < manifest.weights.size(); ++w) {
+    for (size_t w : weights) {
       const ValueInfo &value = manifest.weights[w];
       const int64_t shards = distinctShard(value.extents, 0).count;
-      if (isShared != (!options.tvmLayout && shards < manifest.devices))
+      if (isShared != (!options.tvmLayout && shards < value.holders(devices)))
         continue;
       const int64_t own = value.localBytes() * (isShared ? shards : 1);
       if (batches.size() == first || (bytes > 0 && bytes + own > options.maxFileBytes)) {
@@ -98,20 +108,26 @@ std::vector<Batch> planFiles(const WeightManifest &manifest, const PreshardOptio
       bytes += own;
     }
     for (size_t k = first; k < batches.size(); ++k) {
-      char part[24];
-      std::snprintf(part, sizeof part, "-%05zu", k - first + 1);
       Batch &batch = batches[k];
+      const ValueInfo &value = manifest.weights[batch.weights[0]];
       if (!options.tvmLayout)
         batch.weights = alignedOrder(manifest, std::move(batch.weights));
       if (isShared)
-        batch.files.push_back({std::string("common") + part + end, {}});
-      for (int64_t rank = 0; rank < manifest.devices && !isShared; ++rank)
+        batch.files.push_back({nameOf("common"), {}, devices});
+      for (int64_t rank = 0; rank < value.holders(devices) && !isShared; ++rank) {
+        const int64_t of = value.worldRank(rank);
         batch.files.push_back(
-            {"rank-" + std::to_string(rank + 1) + "-of-" + std::to_string(manifest.devices) + part + end, {rank}});
+            {nameOf("rank-" + std::to_string(of + 1) + "-of-" + std::to_string(devices)), {rank}, of});
+      }
     }
   };
-  add(false);
-  add(true);
+  std::map<std::vector<int64_t>, std::vector<size_t>> together;
+  for (size_t w = 0; w < manifest.weights.size(); ++w)
+    together[manifest.weights[w].ranks].push_back(w);
+  for (const auto &[ranks, weights] : together) {
+    add(weights, false);
+    add(weights, true);
+  }
   return batches;
 }
 
@@ -259,9 +275,12 @@ private:
   };
 
   Status findSources(const SourceSet &source, const HostFunctions *functions) {
-    std::set<std::string> names;
+    std::set<std::pair<std::string, int64_t>> names;
     for (const ValueInfo &value : manifest_.weights) {
-      if (!names.insert(value.name).second)
+      bool isNew = true;
+      for (int64_t rank = 0; rank < value.holders(manifest_.devices); ++rank)
+        isNew &= names.insert({value.name, value.worldRank(rank)}).second;
+      if (!isNew)
         return invalid("two arguments are named " + quoteName(value.name) +
                        ", expected distinct names to store them by");
       SK_ASSIGN_OR_RETURN(TensorSource found, source.find(value, manifest_.devices));
@@ -285,6 +304,10 @@ private:
     return ranks;
   }
 
+  std::string shardNameOf(const ValueInfo &value, int64_t rank) const {
+    return shardName(value.name, value.worldRank(rank), manifest_.devices);
+  }
+
   void log(const char *what, const PlannedFile &file) const {
     if (options_.log)
       options_.log(what + (out_ / file.name).string());
@@ -295,7 +318,7 @@ private:
     for (size_t w : batch.weights) {
       const ValueInfo &value = manifest_.weights[w];
       for (int64_t rank : ranksOf(file, value, manifest_.devices))
-        tensors.push_back({shardName(value.name, rank, manifest_.devices), value.dtype, value.localShape, nullptr});
+        tensors.push_back({shardNameOf(value, rank), value.dtype, value.localShape, nullptr});
     }
     SK_ASSIGN_OR_RETURN(ShardFile started, ShardFile::create(directory_, file.name, tensors, options_.tvmLayout));
     return OpenFile{&file, std::move(started)};
@@ -304,7 +327,7 @@ private:
   Status write(const Batch &batch, ShardLoader &loader) {
     std::vector<OpenFile> open;
     for (const PlannedFile &file : batch.files) {
-      files_[{file.ranks.empty() ? manifest_.devices : file.ranks[0], files_.size()}] = &file;
+      files_[{file.worldRank, files_.size()}] = &file;
       if (kept_.count(file.name)) {
         log("kept ", file);
         continue;
@@ -320,8 +343,7 @@ private:
       for (OpenFile &each : open)
         for (int64_t rank : ranksOf(*each.planned, value, manifest_.devices))
           SK_RETURN_IF_ERROR(each.file.add(
-              {shardName(value.name, rank, manifest_.devices), value.dtype, value.localShape, loader.shard(rank)},
-              value.localBytes()));
+              {shardNameOf(value, rank), value.dtype, value.localShape, loader.shard(rank)}, value.localBytes()));
     }
     for (OpenFile &each : open) {
       SK_ASSIGN_OR_RETURN(Json done, each.file.commit());
@@ -414,7 +436,7 @@ Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source, 
   const WeightManifest &cut = manifest ? *manifest : own;
   auto ranksOfValue = [&](const ValueInfo &value) {
     std::vector<int64_t> ranks;
-    for (int64_t rank = 0; rank < cut.devices; ++rank)
+    for (int64_t rank = 0; rank < value.holders(cut.devices); ++rank)
       if (own.perRank || !isReplica(value.extents, rank))
         ranks.push_back(rank);
     return ranks;
@@ -445,8 +467,8 @@ Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source, 
       int64_t at = 0;
       while (x[at] == y[at])
         ++at;
-      return invalid("weight " + quoteName(value.name) + ", rank " + std::to_string(rank) + ": element " +
-                     std::to_string(at / dtypeSize(value.dtype)) + " differs from the source");
+      return invalid("weight " + quoteName(value.name) + ", rank " + std::to_string(value.worldRank(rank)) +
+                     ": element " + std::to_string(at / dtypeSize(value.dtype)) + " differs from the source");
     }
   }
   return result;

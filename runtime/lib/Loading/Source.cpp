@@ -30,6 +30,13 @@ Status checkTensor(const StoredTensor &stored, DType dtype, const Shape &shape) 
   return {};
 }
 
+/// Whether some rank holds both.
+bool meet(const ValueInfo &a, const ValueInfo &b) {
+  return a.ranks.empty() || b.ranks.empty() || std::any_of(a.ranks.begin(), a.ranks.end(), [&](int64_t rank) {
+           return std::find(b.ranks.begin(), b.ranks.end(), rank) != b.ranks.end();
+         });
+}
+
 /// Levenshtein distance, for "did you mean".
 size_t distance(const std::string &a, const std::string &b) {
   std::vector<size_t> row(b.size() + 1);
@@ -45,6 +52,18 @@ size_t distance(const std::string &a, const std::string &b) {
     }
   }
   return row[b.size()];
+}
+
+/// "0 to 3", "0, 2, 3"
+std::string ranksText(const ValueInfo &value, int64_t devices) {
+  std::string text;
+  const int64_t first = value.worldRank(0), count = value.holders(devices);
+  bool inOrder = true;
+  for (int64_t rank = 0; rank < count; ++rank) {
+    inOrder &= value.worldRank(rank) == first + rank;
+    text += (rank ? ", " : "") + std::to_string(value.worldRank(rank));
+  }
+  return inOrder && count > 2 ? std::to_string(first) + " to " + std::to_string(first + count - 1) : text;
 }
 
 std::string typeOf(const ValueInfo &value) {
@@ -89,7 +108,7 @@ Status checkSource(const ValueInfo &value, const TensorSource &source) {
     for (size_t rank = 0; rank < shards->ranks.size(); ++rank) {
       Status status = checkTensor(shards->ranks[rank], value.dtype, value.localShape);
       if (!status.ok())
-        return status.withContext(context + ", rank " + std::to_string(rank));
+        return status.withContext(context + ", rank " + std::to_string(value.worldRank(int64_t(rank))));
     }
     return {};
   }
@@ -124,6 +143,8 @@ std::string configurationDiff(const ValueInfo &stored, int64_t storedDevices, co
       diff += (diff.empty() ? "" : "; ") + what + " " + a + " there, " + b + " here";
   };
   add("devices", std::to_string(storedDevices), std::to_string(wantedDevices));
+  if (storedDevices == wantedDevices)
+    add("ranks", ranksText(stored, storedDevices), ranksText(wanted, wantedDevices));
   if (!sameBits(stored.dtype, wanted.dtype))
     add("dtype", dtypeName(stored.dtype), dtypeName(wanted.dtype));
   add("global shape", shapeString(stored.globalShape), shapeString(wanted.globalShape));
@@ -160,26 +181,33 @@ Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &
   }
   for (size_t i = 0; i < manifest.weights.size(); ++i) {
     const ValueInfo &value = manifest.weights[i];
-    if (!result.logical_.emplace(value.name, i).second)
-      return fail("weight " + quoteName(value.name) + " appears twice");
+    std::vector<size_t> &alike = result.logical_[value.name];
+    for (size_t other : alike)
+      if (meet(value, manifest.weights[other]))
+        return fail("weight " + quoteName(value.name) + " appears twice");
+      else if (typeOf(value) != typeOf(manifest.weights[other]))
+        return fail("weight " + quoteName(value.name) + " is " + typeOf(manifest.weights[other]) + " on some ranks, " +
+                    typeOf(value) + " on others");
+    alike.push_back(i);
     // Every distinct shard is there, and fits.
-    for (int64_t rank = 0; rank < manifest.devices; ++rank) {
+    for (int64_t rank = 0; rank < value.holders(manifest.devices); ++rank) {
       if (!manifest.perRank && isReplica(value.extents, rank))
         continue;
-      std::string name = shardName(value.name, rank, manifest.devices);
+      std::string name = shardName(value.name, value.worldRank(rank), manifest.devices);
       auto found = result.set_.tensors.find(name);
       if (found == result.set_.tensors.end())
-        return fail("weight " + quoteName(value.name) + ", rank " + std::to_string(rank) + ": the set has no tensor " +
-                    quoteName(name));
+        return fail("weight " + quoteName(value.name) + ", rank " + std::to_string(value.worldRank(rank)) +
+                    ": the set has no tensor " + quoteName(name));
       Status status = checkTensor(found->second, value.dtype, value.localShape);
       if (!status.ok())
         return status.withContext(file + ": " + quoteName(name));
     }
   }
-  for (size_t i = 0; i < manifest.weights.size(); ++i)
-    if (const std::optional<LoadInfo> &load = manifest.weights[i].load)
+  // One place of a weight has all of its elements.
+  for (const auto &[name, alike] : result.logical_)
+    if (const std::optional<LoadInfo> &load = manifest.weights[alike[0]].load)
       for (size_t s = 0; s < load->sources.size() && !load->made; ++s)
-        result.parts_[load->sources[s].name].emplace_back(i, s);
+        result.parts_[load->sources[s].name].emplace_back(alike[0], s);
   result.presharded_ = std::move(manifest);
   return result;
 }
@@ -187,7 +215,7 @@ Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &
 std::vector<std::string> SourceSet::names() const {
   std::vector<std::string> names;
   for (const auto &entry : logical_)
-    if (const std::optional<LoadInfo> &load = presharded_->weights[entry.second].load; !load || load->made)
+    if (const std::optional<LoadInfo> &load = presharded_->weights[entry.second[0]].load; !load || load->made)
       names.push_back(entry.first);
   for (const auto &entry : parts_)
     names.push_back(entry.first);
@@ -237,43 +265,54 @@ Expected<SourceTensor> SourceSet::joinParts(const std::string &name) const {
           !map->add(piece.extents, piece.globalBase, piece.localBase, int64_t(index) * devices))
         return invalid(set_.path + ": weight " + quoteName(value.name) + " does not tell the elements of " +
                        quoteName(name) + " apart");
-    for (int64_t rank = 0; rank < devices; ++rank) {
-      int64_t owner = presharded_->perRank ? rank : firstOwner(value.extents, rank);
-      result.shards.emplace(int64_t(index) * devices + rank, set_.tensors.at(shardName(value.name, owner, devices)));
-    }
+    for (int64_t rank = 0; rank < value.holders(devices); ++rank)
+      result.shards.emplace(int64_t(index) * devices + rank, shardOf(value, rank));
   }
   result.map = std::move(map);
   return result;
 }
 
 bool SourceSet::holdsMade(const ValueInfo &value, int64_t devices) const {
-  auto found = logical_.find(value.name);
-  if (!value.load || found == logical_.end())
-    return false;
-  const ValueInfo &own = presharded_->weights[found->second];
-  if (!own.load || !own.load->made || own.isPart != value.isPart)
+  const ValueInfo *own = findLogical(value.name, value.ranks);
+  if (!value.load || !own || !own->load || !own->load->made || own->isPart != value.isPart)
     return false;
   // What parts side by side are depends on how they are cut.
-  return !own.isPart || configurationDiff(own, presharded_->devices, value, devices).empty();
+  return !own->isPart || configurationDiff(*own, presharded_->devices, value, devices).empty();
 }
 
-Expected<SourceTensor> SourceSet::findTensor(const std::string &name, bool stored) const {
+const ValueInfo *SourceSet::findLogical(const std::string &name, const std::vector<int64_t> &ranks) const {
+  auto found = logical_.find(name);
+  if (found == logical_.end())
+    return nullptr;
+  for (size_t index : found->second)
+    if (presharded_->weights[index].ranks == ranks)
+      return &presharded_->weights[index];
+  return &presharded_->weights[found->second[0]];
+}
+
+const StoredTensor &SourceSet::shardOf(const ValueInfo &value, int64_t rank) const {
+  const int64_t owner = presharded_->perRank ? rank : firstOwner(value.extents, rank);
+  return set_.tensors.at(shardName(value.name, value.worldRank(owner), presharded_->devices));
+}
+
+Expected<SourceTensor> SourceSet::findTensor(const std::string &name, const std::vector<int64_t> &ranks,
+                                             bool stored) const {
   SourceTensor result;
   if (parts_.count(name))
     return joinParts(name);
-  auto found = logical_.find(name);
-  if (found != logical_.end() && stored && presharded_->weights[found->second].load)
+  const ValueInfo *own = findLogical(name, ranks);
+  if (own && stored && own->load)
     return notFound("");
-  if (found != logical_.end()) {
-    const ValueInfo &value = presharded_->weights[found->second];
+  if (own) {
+    const ValueInfo &value = *own;
     result.whole.name = name;
     result.whole.storedType = dtypeName(value.dtype);
     result.whole.dtype = value.dtype;
     result.whole.shape = value.globalShape;
     result.map = std::make_shared<ShardMap>(value.extents);
-    for (int64_t rank = 0; rank < presharded_->devices; ++rank)
+    for (int64_t rank = 0; rank < value.holders(presharded_->devices); ++rank)
       if (!isReplica(value.extents, rank))
-        result.shards.emplace(rank, set_.tensors.at(shardName(name, rank, presharded_->devices)));
+        result.shards.emplace(rank, shardOf(value, rank));
     return result;
   }
   auto whole = set_.tensors.find(name);
@@ -298,7 +337,7 @@ Expected<TensorSource> SourceSet::find(const ValueInfo &value, int64_t devices) 
     names.push_back(value.name);
   }
   for (const std::string &name : names) {
-    auto tensor = findTensor(name, /*stored=*/value.load && !source.made);
+    auto tensor = findTensor(name, value.ranks, /*stored=*/value.load && !source.made);
     if (!tensor.ok() && !tensor.status().message().empty())
       return tensor.status();
     if (!tensor.ok()) {
@@ -323,21 +362,21 @@ Expected<TensorSource> SourceSet::find(const ValueInfo &value, int64_t devices) 
 
 Expected<TensorSource> SourceSet::findPresharded(const ValueInfo &value, int64_t devices) const {
   if (presharded_) {
-    auto found = logical_.find(value.name);
-    if (found == logical_.end())
+    const ValueInfo *own = findLogical(value.name, value.ranks);
+    if (!own)
       return missing("weight " + quoteName(value.name) + " (" + typeOf(value) + ")", value.name);
-    std::string diff = configurationDiff(presharded_->weights[found->second], presharded_->devices, value, devices);
+    std::string diff = configurationDiff(*own, presharded_->devices, value, devices);
     if (!diff.empty())
       return invalid("weight " + quoteName(value.name) + ": " + set_.path + " was cut in another way: " + diff +
                      "; --load=direct takes it as it is");
-    if (value.load && !presharded_->weights[found->second].load)
+    if (value.load && !own->load)
       return invalid("weight " + quoteName(value.name) + ": " + set_.path +
                      " holds the stored tensor, expected what the loading function makes of it; "
                      "--load=direct takes it as it is");
   }
   PreshardedSource source;
-  for (int64_t rank = 0; rank < devices; ++rank) {
-    int64_t owner = presharded_ && !presharded_->perRank ? firstOwner(value.extents, rank) : rank;
+  for (int64_t rank = 0; rank < value.holders(devices); ++rank) {
+    int64_t owner = value.worldRank(presharded_ && !presharded_->perRank ? firstOwner(value.extents, rank) : rank);
     std::string name = shardName(value.name, owner, devices);
     auto found = set_.tensors.find(name);
     if (found == set_.tensors.end()) {
@@ -347,7 +386,7 @@ Expected<TensorSource> SourceSet::findPresharded(const ValueInfo &value, int64_t
             parsed && parsed->name == value.name && parsed->ranks != devices)
           return invalid("weight " + quoteName(value.name) + ": " + set_.path + " holds it presharded for " +
                          std::to_string(parsed->ranks) + " ranks, expected " + std::to_string(devices));
-      return missing("shard " + quoteName(name) + " of rank " + std::to_string(rank), name);
+      return missing("shard " + quoteName(name) + " of rank " + std::to_string(value.worldRank(rank)), name);
     }
     source.ranks.push_back(found->second);
   }

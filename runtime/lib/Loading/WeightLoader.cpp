@@ -71,7 +71,7 @@ Expected<std::vector<LoadedWeight>> WeightLoader::loadSome(const std::vector<int
     LoadedWeight weight;
     weight.value = &manifest_.weights[size_t(indices[i])];
     bool padded = !weight.value->extents.uneven.empty() && !presharded;
-    for (int64_t rank = 0; rank < manifest_.devices; ++rank) {
+    for (int64_t rank = 0; rank < weight.value->holders(manifest_.devices); ++rank) {
       weight.ranks.emplace_back(weight.value->localBytes());
       if (padded) // Is zero, so that equal weights are equal bytes.
         std::memset(weight.ranks.back().data(), 0, size_t(weight.value->localBytes()));

@@ -3,6 +3,7 @@
 #include "CollectiveCheck.h"
 #include "ManifestReader.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -87,6 +88,11 @@ private:
                std::to_string(devices));
     if (*ranks.begin() != 0 || *ranks.rbegin() != devices - 1)
       in_.fail("the ranks of all stages are not 0 to " + std::to_string(devices - 1));
+    for (StageInfo &stage : pipeline_.stages)
+      for (ValueInfo &argument : stage.held.arguments)
+        if (argument.kind == ValueKind::Weight &&
+            !std::equal(stage.ranks.begin(), stage.ranks.end(), ranks.begin(), ranks.end()))
+          argument.ranks = stage.ranks;
   }
 
   StageValue readStageValue(const Json &json, const JsonAt &stage, size_t index) {

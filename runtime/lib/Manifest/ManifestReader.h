@@ -14,6 +14,9 @@
 
 namespace shardkit::rt {
 
+/// Of a mesh, and of all stages.
+inline constexpr int64_t maxDevices = 1 << 24;
+
 /// Thrown inside the manifest reader only; becomes a Status at its border.
 struct ManifestError {
   std::string message;

@@ -10,8 +10,6 @@ namespace shardkit::rt {
 
 using Json = nlohmann::json;
 
-static constexpr int64_t maxDevices = 1 << 24;
-
 MeshInfo readMesh(const JsonAt &at) {
   at.expectObject();
   MeshInfo mesh;

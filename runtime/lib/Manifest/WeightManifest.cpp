@@ -5,6 +5,7 @@
 
 #include "shardkit/rt/Formats/StoredTensor.h"
 
+#include <algorithm>
 #include <set>
 
 namespace shardkit::rt {
@@ -63,7 +64,8 @@ Ordered bodyJson(const WeightManifest &manifest) {
   Json axes = Json::array();
   for (const auto &[name, size] : manifest.mesh.axes)
     axes.push_back({name, size});
-  json["mesh"] = Ordered{{"name", manifest.mesh.name}, {"axes", axes}};
+  if (manifest.devices == manifest.mesh.size()) // Else weights have ranks.
+    json["mesh"] = Ordered{{"name", manifest.mesh.name}, {"axes", axes}};
   json["devices"] = manifest.devices;
   json["weights"] = Json::array();
   for (const ValueInfo &value : manifest.weights) {
@@ -72,6 +74,8 @@ Ordered bodyJson(const WeightManifest &manifest) {
                      {"dtype", dtypeName(value.dtype)},
                      {"global_shape", value.globalShape},
                      {"local_shape", value.localShape}};
+    if (!value.ranks.empty())
+      entry["ranks"] = value.ranks;
     if (!value.sharding.empty())
       entry["sharding"] = value.sharding;
     entry["extents"] = extentsJson(value.extents);
@@ -82,6 +86,21 @@ Ordered bodyJson(const WeightManifest &manifest) {
     json["weights"].push_back(entry);
   }
   return json;
+}
+
+/// Those that hold a weight, by rank of its mesh.
+std::vector<int64_t> readRanks(const JsonAt &in, int64_t devices) {
+  if (!in.has("ranks"))
+    return {};
+  std::vector<int64_t> ranks = in.integers("ranks");
+  std::set<int64_t> known;
+  for (int64_t rank : ranks)
+    if (rank < 0 || rank >= devices || !known.insert(rank).second)
+      in.fail("'ranks' names rank " + std::to_string(rank) + ", expected each of 0 to " + std::to_string(devices - 1) +
+              " at most once");
+  if (ranks.empty())
+    in.fail("'ranks' is empty");
+  return ranks;
 }
 
 WeightManifest read(const Json &json) {
@@ -96,13 +115,21 @@ WeightManifest read(const Json &json) {
   else
     manifest.mesh.deviceIds = {0};
   manifest.devices = in.integer("devices");
-  if (manifest.devices != manifest.mesh.size())
+  // Without a mesh weights may have ranks.
+  const bool isOfStages = !in.has("mesh") && manifest.devices > 1 && manifest.devices <= maxDevices;
+  if (manifest.devices != manifest.mesh.size() && !isOfStages)
     in.fail("'devices' is " + std::to_string(manifest.devices) + ", expected the size of the mesh, " +
             std::to_string(manifest.mesh.size()));
   for (const Json &entry : in.array("weights")) {
-    ValueInfo value =
-        readValue(JsonAt(entry, "'weights'"), false, manifest.weights.size(), manifest.devices, 0, 0, /*anyType=*/true);
+    JsonAt at(entry, "'weights'");
+    at.expectObject();
+    if (at.has("ranks") != isOfStages)
+      at.fail(isOfStages ? "'ranks' is missing, and the manifest has no 'mesh'" : "'ranks' stands beside a mesh");
+    std::vector<int64_t> ranks = readRanks(at, manifest.devices);
+    ValueInfo value = readValue(at, false, manifest.weights.size(), ranks.empty() ? manifest.devices : ranks.size(), 0,
+                                0, /*anyType=*/true);
     value.kind = ValueKind::Weight;
+    value.ranks = std::move(ranks);
     manifest.weights.push_back(std::move(value));
   }
   std::string layout = in.stringOr("layout", "shared");
@@ -120,6 +147,22 @@ WeightManifest read(const Json &json) {
 }
 
 } // namespace
+
+bool WeightManifest::hasStages() const {
+  return std::any_of(weights.begin(), weights.end(), [](const ValueInfo &value) { return !value.ranks.empty(); });
+}
+
+WeightManifest weightsOf(const Manifest &manifest, const PipelineInfo &pipeline) {
+  WeightManifest weights;
+  weights.devices = pipeline.whole.devices;
+  for (const StageInfo &stage : pipeline.stages)
+    for (const ValueInfo &value : stage.held.arguments)
+      if (value.kind == ValueKind::Weight)
+        weights.weights.push_back(value);
+  if (pipeline.stages.size() == 1 && !weights.hasStages())
+    weights.mesh = manifest.meshes[size_t(pipeline.stages[0].held.mesh)];
+  return weights;
+}
 
 WeightManifest weightsOf(const Manifest &manifest, const FunctionInfo &function) {
   WeightManifest weights;

@@ -34,11 +34,8 @@ Status Session::prepare(const Runnable &what, Arguments &arguments, std::vector<
                    std::to_string(backend_.processes()) + " processes with " + std::to_string(most) +
                    " each, expected " + std::to_string((what.devices() + most - 1) / most) +
                    " processes or --devices-per-process=" + std::to_string(block));
-  if (what.pipeline() && options_.load.mode == LoadMode::Presharded)
-    return invalid("--load=presharded, but the weights of " + what.title() +
-                   " lie on several meshes, expected direct or root-scatter");
   for (size_t s = 0; s < what.stages(); ++s) {
-    SK_ASSIGN_OR_RETURN(auto sources, sources_.resolve(what.held(s)));
+    SK_ASSIGN_OR_RETURN(auto sources, sources_.resolve(what.held(s), what.devices()));
     arguments.stages.push_back(std::move(sources));
     for (const ValueInfo &value : what.held(s).arguments)
       if (value.load && !value.load->chain.empty())
@@ -54,7 +51,7 @@ Status Session::prepare(const Runnable &what, Arguments &arguments, std::vector<
   if (options_.verify)
     SK_RETURN_IF_ERROR(bundle_.referenceEntry(what.whole()).status());
   if (options_.verify) {
-    SK_ASSIGN_OR_RETURN(arguments.whole, sources_.resolve(what.whole()));
+    SK_ASSIGN_OR_RETURN(arguments.whole, sources_.resolve(what.whole(), what.devices()));
   }
   return {};
 }

@@ -140,10 +140,10 @@ Expected<TensorSource> Sources::makeRandomStored(const LoadInfo &load) const {
   return TensorSource(std::move(result));
 }
 
-Expected<std::vector<TensorSource>> Sources::resolve(const FunctionInfo &function) const {
+Expected<std::vector<TensorSource>> Sources::resolve(const FunctionInfo &function, int64_t devices) const {
   std::vector<TensorSource> sources;
   for (const ValueInfo &value : function.arguments) {
-    SK_ASSIGN_OR_RETURN(TensorSource source, find(value, function.devices));
+    SK_ASSIGN_OR_RETURN(TensorSource source, find(value, devices));
     SK_RETURN_IF_ERROR(checkSource(value, source));
     sources.push_back(std::move(source));
   }

@@ -17,7 +17,7 @@ public:
   static rt::Expected<Sources> open(const Options &options, const std::vector<const rt::FunctionInfo *> &functions);
 
   /// The source of every argument, checked against its type, shape and file.
-  rt::Expected<std::vector<rt::TensorSource>> resolve(const rt::FunctionInfo &function) const;
+  rt::Expected<std::vector<rt::TensorSource>> resolve(const rt::FunctionInfo &function, int64_t devices) const;
 
 private:
   rt::Expected<rt::TensorSource> find(const rt::ValueInfo &value, int64_t devices) const;

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <numeric>
 #include <set>
 #include <sys/resource.h>
@@ -69,34 +70,42 @@ Status shard(const Options &options) {
   std::vector<size_t> order(manifest.weights.size());
   std::iota(order.begin(), order.end(), size_t(0));
   order = alignedOrder(manifest, std::move(order));
-  std::vector<TensorContent> tensors;
+  // By weight: those of its mesh whose files are written.
+  std::vector<std::vector<int64_t>> holders(manifest.weights.size());
+  std::map<int64_t, std::vector<TensorContent>> tensors; // By rank of the world.
+  for (int64_t rank : ranks)
+    tensors[rank];
   int64_t bytes = 0;
   for (size_t w : order) {
     const ValueInfo &value = manifest.weights[w];
-    tensors.push_back({value.name, value.dtype, value.localShape, nullptr});
-    bytes += ShardLoader::bytesOf(value, ranks);
+    for (int64_t rank = 0; rank < value.holders(manifest.devices); ++rank)
+      if (auto file = tensors.find(value.worldRank(rank)); file != tensors.end()) {
+        file->second.push_back({value.name, value.dtype, value.localShape, nullptr});
+        holders[w].push_back(rank);
+      }
+    bytes += ShardLoader::bytesOf(value, holders[w]);
   }
   // All ranks side by side: no stored byte is read twice.
-  std::vector<std::pair<std::string, std::unique_ptr<FileWriter>>> files;
-  for (int64_t rank : ranks) {
+  std::map<int64_t, std::pair<std::string, std::unique_ptr<FileWriter>>> files;
+  for (auto &[rank, held] : tensors) {
     std::string path = options.output + "/rank-" + std::to_string(rank) + ".safetensors";
-    SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> file, startSafetensors(path, tensors));
-    files.emplace_back(path, std::move(file));
+    SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> file, startSafetensors(path, held));
+    files[rank] = {path, std::move(file)};
   }
   LoadStats stats;
   {
     ShardLoader loader(withProgress(options.load), cut.functions.get(), cut.programs, bytes);
     for (size_t w : order) {
       const ValueInfo &value = manifest.weights[w];
-      SK_RETURN_IF_ERROR(loader.load(value, sources[w], ranks));
-      for (size_t k = 0; k < ranks.size(); ++k)
-        SK_RETURN_IF_ERROR(files[k].second->write(loader.shard(ranks[k]), value.localBytes()));
+      SK_RETURN_IF_ERROR(loader.load(value, sources[w], holders[w]));
+      for (int64_t rank : holders[w])
+        SK_RETURN_IF_ERROR(files[value.worldRank(rank)].second->write(loader.shard(rank), value.localBytes()));
     }
     stats = loader.stats();
   }
-  for (auto &[path, file] : files) {
-    SK_RETURN_IF_ERROR(file->commit());
-    std::printf("wrote %s\n", path.c_str());
+  for (auto &[rank, file] : files) {
+    SK_RETURN_IF_ERROR(file.second->commit());
+    std::printf("wrote %s\n", file.first.c_str());
   }
   summary("shard", stats, now() - start);
   return {};
@@ -242,8 +251,10 @@ Status convert(const Options &options) {
     return {};
   };
   if (set.presharded()) {
-    std::set<std::string> joined;
+    std::set<std::string> seen, joined;
     for (const ValueInfo &value : set.presharded()->weights) {
+      if (!seen.insert(value.name).second)
+        continue; // At another stage.
       if (!value.isPart) {
         SK_RETURN_IF_ERROR(add(value.name, value.dtype, value.globalShape));
         continue;
@@ -269,6 +280,9 @@ Status convert(const Options &options) {
 
 Status exportShardInfo(const Options &options) {
   SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, nullptr));
+  if (cut.manifest->hasStages())
+    return invalid(options.manifest + ": is of a pipeline, whose weights lie on several meshes, which TVM's shard info "
+                                      "cannot say, expected a function");
   SK_ASSIGN_OR_RETURN(std::string text, shardInfoText(*cut.manifest));
   SK_RETURN_IF_ERROR(writeFile(options.output, {{text.data(), int64_t(text.size())}}));
   std::printf("wrote %s\n", options.output.c_str());

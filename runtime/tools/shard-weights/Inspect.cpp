@@ -57,7 +57,7 @@ Status inspect(const Options &options) {
   std::vector<std::vector<std::string>> rows;
   if (manifest) {
     rows.push_back({"name", "dtype", "shape", "shards", "sharding", "bytes per rank", "made from"});
-    int64_t perRank = 0;
+    std::vector<int64_t> held(size_t(manifest->devices)); // Bytes, by rank.
     for (const ValueInfo &value : manifest->weights) {
       std::string from;
       if (value.load) {
@@ -69,15 +69,19 @@ Status inspect(const Options &options) {
           from += " by " + plain(call.function);
       }
       rows.push_back({plain(value.name), dtypeName(value.dtype), shapeString(value.globalShape),
-                      shardsText(value, manifest->devices), value.sharding, sizeText(value.localBytes()), from});
-      perRank += value.localBytes();
+                      shardsText(value, value.holders(manifest->devices)), value.sharding, sizeText(value.localBytes()),
+                      from});
+      for (int64_t rank = 0; rank < value.holders(manifest->devices); ++rank)
+        held[size_t(value.worldRank(rank))] += value.localBytes();
       // What is wrong is said here too.
       SK_RETURN_IF_ERROR(set.find(value, manifest->devices).status());
     }
     printTable(rows);
-    std::printf("%zu weights for %lld device%s, %s per rank; stored: %zu tensors, %s\n", manifest->weights.size(),
-                static_cast<long long>(manifest->devices), manifest->devices == 1 ? "" : "s", sizeText(perRank).c_str(),
-                set.stored().tensors.size(), sizeText(bytes).c_str());
+    const auto [least, most] = std::minmax_element(held.begin(), held.end());
+    std::printf("%zu weights for %lld device%s, %s%s per rank; stored: %zu tensors, %s\n", manifest->weights.size(),
+                static_cast<long long>(manifest->devices), manifest->devices == 1 ? "" : "s",
+                *least < *most ? "at most " : "", sizeText(*most).c_str(), set.stored().tensors.size(),
+                sizeText(bytes).c_str());
     return {};
   }
   rows.push_back({"name", "dtype", "shape", "shard", "bytes", "file", "offset"});

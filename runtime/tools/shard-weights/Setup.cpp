@@ -26,19 +26,22 @@ Expected<SourceSet> openSet(const std::string &path, const Options &options) {
 static Expected<Cut> openBundle(const Options &options, Cut cut) {
   SK_ASSIGN_OR_RETURN(cut.bundle, Bundle::open(options.manifest));
   const Manifest &manifest = cut.bundle->manifest();
-  const FunctionInfo *chosen = nullptr;
+  const FunctionInfo *chosen = nullptr; // Of a pipeline what it is as a whole.
   std::string names;
-  for (const FunctionInfo &function : manifest.functions) {
-    if (options.function.empty() ? manifest.functions.size() == 1 : function.name == options.function)
-      chosen = &function;
+  const bool isOnly = manifest.functions.size() + manifest.pipelines.size() == 1;
+  auto consider = [&](const FunctionInfo &function, auto &&weights) {
     names += (names.empty() ? "" : ", ") + function.name;
-  }
-  if (manifest.functions.empty())
-    return notFound(options.manifest + ": a bundle of pipelines, whose weights lie on several meshes, "
-                                       "expected a function");
+    if (options.function.empty() ? !isOnly : function.name != options.function)
+      return;
+    chosen = &function;
+    cut.manifest = weights();
+  };
+  for (const FunctionInfo &function : manifest.functions)
+    consider(function, [&] { return weightsOf(manifest, function); });
+  for (const PipelineInfo &pipeline : manifest.pipelines)
+    consider(pipeline.whole, [&] { return weightsOf(manifest, pipeline); });
   if (!chosen)
     return notFound(options.manifest + ": choose one function with --function: " + names);
-  cut.manifest = weightsOf(manifest, *chosen);
   cut.manifest->path = options.manifest;
   Bundle *bundle = cut.bundle.get();
   cut.programs = [bundle, chosen](const EntryPoint &entry, int64_t rank, const std::vector<void *> &stored,

@@ -104,9 +104,15 @@ struct ValueInfo {
   /// value is depends on the devices.
   bool isPart = false;
   std::optional<Slot> slot; ///< In a pipeline. Values of a stage have local shapes alone.
+  /// Of a weight of a pipeline: the ranks of the world that hold it, by rank of the mesh
+  /// that `extents` are for. Empty: all, under their own numbers.
+  std::vector<int64_t> ranks;
 
   int64_t localBytes() const { return localElements * dtypeSize(dtype); }
   int64_t globalBytes() const { return globalElements * dtypeSize(dtype); }
+  /// How many of `devices` ranks hold it, and which one is `rank` of its mesh.
+  int64_t holders(int64_t devices) const { return ranks.empty() ? devices : int64_t(ranks.size()); }
+  int64_t worldRank(int64_t rank) const { return ranks.empty() ? rank : ranks[size_t(rank)]; }
 };
 
 enum class Reduction { None, Sum, Prod, And, Or, Xor, Max, Min, UMax, UMin, MaxNum, MinNum };
@@ -261,9 +267,13 @@ struct Manifest {
 /// shard-weights need to know, without programs.
 struct WeightManifest {
   std::string path;
-  MeshInfo mesh; ///< No axes on one device.
+  MeshInfo mesh; ///< No axes on one device, and where weights have ranks of their own.
   int64_t devices = 1;
-  std::vector<ValueInfo> weights; ///< Names differ, but for parts of one stored tensor.
+  /// Names differ, but for parts of one stored tensor, and for one that several stages
+  /// of a pipeline hold.
+  std::vector<ValueInfo> weights;
+  /// Whether it is of a pipeline, whose stages have meshes of their own.
+  bool hasStages() const;
   /// Of presharded.json: true where every rank has its own copy of every shard.
   bool perRank = false;
   std::string configuration; ///< Hash of the above; empty unless presharded.
@@ -275,6 +285,8 @@ struct WeightManifest {
   std::vector<File> files; ///< Of presharded.json.
 };
 WeightManifest weightsOf(const Manifest &manifest, const FunctionInfo &function);
+/// Stage after stage.
+WeightManifest weightsOf(const Manifest &manifest, const PipelineInfo &pipeline);
 Expected<WeightManifest> parseWeightManifest(const std::string &text, const std::string &fileName);
 std::string weightManifestText(const WeightManifest &manifest);
 /// 16 hexadecimal digits over mesh, names, types, shardings and extents.

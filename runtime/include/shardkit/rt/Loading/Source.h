@@ -28,7 +28,7 @@ struct StoredSource {
   static StoredSource whole(StoredTensor tensor) { return {{SourceTensor{std::move(tensor), nullptr, {}}}, false}; }
 };
 
-/// What each rank holds, stored as it is (NAME_shard-K-of-N).
+/// What each rank of the mesh holds, stored as it is (NAME_shard-K-of-N).
 struct PreshardedSource {
   std::vector<StoredTensor> ranks;
 };
@@ -52,23 +52,29 @@ public:
   std::vector<std::string> names() const;
 
   /// The source of a weight, checked against it. A missing one is an error that
-  /// names the nearest stored name. `devices`: of the mesh that it is cut on, if known.
+  /// names the nearest stored name. `devices`: ranks of the program, if known.
   Expected<TensorSource> find(const ValueInfo &value, int64_t devices = 0) const;
-  /// For --load=presharded: the shard of every rank. With presharded.json the
-  /// weight must have been cut in the same way.
+  /// For --load=presharded: the shard of every rank that holds it, out of `devices`.
+  /// With presharded.json the weight must have been cut in the same way.
   Expected<TensorSource> findPresharded(const ValueInfo &value, int64_t devices) const;
 
 private:
-  /// A tensor by its name; `stored`: what a loading function made does not count.
-  Expected<SourceTensor> findTensor(const std::string &name, bool stored) const;
+  /// A tensor by its name, rather as `ranks` hold it; `stored`: what a loading function
+  /// made does not count.
+  Expected<SourceTensor> findTensor(const std::string &name, const std::vector<int64_t> &ranks, bool stored) const;
   /// One that the set holds in parts.
   Expected<SourceTensor> joinParts(const std::string &name) const;
   /// Whether the set has the argument as the loading function of `value` makes it.
   bool holdsMade(const ValueInfo &value, int64_t devices) const;
   Status missing(const std::string &what, const std::string &name) const;
+  /// The weight of that name that `ranks` hold; else the first, null if none.
+  const ValueInfo *findLogical(const std::string &name, const std::vector<int64_t> &ranks) const;
+  /// As `rank` of the mesh of a weight of presharded_ has it.
+  const StoredTensor &shardOf(const ValueInfo &value, int64_t rank) const;
   WeightSet set_;
   std::optional<WeightManifest> presharded_;
-  std::map<std::string, size_t> logical_; ///< Index into presharded_->weights.
+  /// Indices into presharded_->weights: one, or one for each stage that holds it.
+  std::map<std::string, std::vector<size_t>> logical_;
   /// By stored tensor: the weights with pieces of it, and which of their sources it is.
   std::map<std::string, std::vector<std::pair<size_t, size_t>>> parts_;
 };

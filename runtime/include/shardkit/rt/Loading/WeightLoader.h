@@ -12,7 +12,7 @@ namespace shardkit::rt {
 /// What every rank holds of one parameter.
 struct LoadedWeight {
   const ValueInfo *value = nullptr;
-  std::vector<Buffer> ranks;
+  std::vector<Buffer> ranks; ///< By rank of its mesh.
 };
 
 /// Loads the parameters of a manifest from a weight set, all ranks in this
