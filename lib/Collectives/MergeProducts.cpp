@@ -105,13 +105,29 @@ Value createLike(OpBuilder &b, Value value, RankedTensorType type) {
   return fill ? linalg::FillOp::create(b, loc, fill.getInputs(), empty).getResult(0) : empty;
 }
 
-std::optional<Siblings> findSiblings(const Group &group) {
+/// Which part of a stage each op belongs to.
+using StageParts = llvm::DenseMap<Operation *, int>;
+
+StageParts readParts(func::FuncOp func) {
+  StageParts partOf;
+  int part = 0;
+  if (func->hasAttr(kStageAttr))
+    for (Operation &op : func.getBody().front()) {
+      part += isa<BeginPartOp>(op);
+      partOf[&op] = part;
+    }
+  return partOf;
+}
+
+std::optional<Siblings> findSiblings(const Group &group, const StageParts &partOf) {
   Siblings found{{}, 0, 0, false};
   for (Value value : group.values) {
     if (!value.hasOneUse())
       return std::nullopt;
     OpOperand &use = *value.use_begin();
-    if (!found.ops.empty() && (use.getOperandNumber() != found.operand || !areAlike(found.ops.front(), use.getOwner())))
+    if (!found.ops.empty() &&
+        (use.getOperandNumber() != found.operand || !areAlike(found.ops.front(), use.getOwner()) ||
+         partOf.lookup(found.ops.front()) != partOf.lookup(use.getOwner())))
       return std::nullopt;
     found.operand = use.getOperandNumber();
     found.ops.push_back(use.getOwner());
@@ -167,10 +183,10 @@ std::optional<Siblings> findSiblings(const Group &group) {
 }
 
 /// What a value becomes until it is multiplied, as far as ops alike say.
-std::optional<SmallVector<Siblings>> findChain(Group group) {
+std::optional<SmallVector<Siblings>> findChain(Group group, const StageParts &partOf) {
   SmallVector<Siblings> chain;
   do {
-    std::optional<Siblings> next = findSiblings(group);
+    std::optional<Siblings> next = findSiblings(group, partOf);
     if (!next)
       return std::nullopt;
     group.values.clear();
@@ -184,7 +200,7 @@ std::optional<SmallVector<Siblings>> findChain(Group group) {
 
 class FunctionMerger {
 public:
-  FunctionMerger(func::FuncOp func, const MeshCache &meshes) : func(func), meshes(meshes) {}
+  FunctionMerger(func::FuncOp func, const MeshCache &meshes) : func(func), meshes(meshes), partOf(readParts(func)) {}
 
   void run() {
     // By the argument that they were made of, in their order there.
@@ -227,7 +243,7 @@ private:
       auto type = dyn_cast<RankedTensorType>(func.getArgument(i).getType());
       if (!type || !type.hasStaticShape() || isUpdated(i))
         continue;
-      std::optional<SmallVector<Siblings>> chain = findChain(getParts(i));
+      std::optional<SmallVector<Siblings>> chain = findChain(getParts(i), partOf);
       if (!chain)
         continue;
       const Siblings &product = chain->back();
@@ -258,7 +274,7 @@ private:
     if (args.size() < 2)
       return;
     Group parts = getParts(args);
-    std::optional<SmallVector<Siblings>> found = findChain(parts);
+    std::optional<SmallVector<Siblings>> found = findChain(parts, partOf);
     if (!found)
       return;
     SmallVector<Siblings> &chain = *found;
@@ -397,6 +413,7 @@ private:
 
   func::FuncOp func;
   const MeshCache &meshes;
+  const StageParts partOf;
 };
 
 struct MergeProductsPass : public spmd::impl::SPMDMergeProductsPassBase<MergeProductsPass> {

@@ -112,9 +112,9 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
     pm.addPass(createSPMDPartitionPass(partition));
   }
   if (from < Phase::Final && last >= Phase::Final) {
-    pm.addPass(createSPMDSplitStagesPass());
     if (phaseOptions.mergeProducts)
       pm.addPass(createSPMDMergeProductsPass());
+    pm.addPass(createSPMDSplitStagesPass());
     pm.addPass(createSPMDShardFunctionsPass());
     buildCollectives(pm, phaseOptions);
     pm.addPass(createSPMDNumberCollectivesPass());

@@ -436,7 +436,7 @@ public:
       if (failed(shardings))
         return failure();
       splits.push_back({r, segments.getDim(), segments.getSizes()});
-      addResults(before.result(r), r, segments, *shardings, places[tied.getInt()], resultAttrs);
+      addResults(r, segments, *shardings, places[tied.getInt()], before.result(r), resultAttrs);
     }
     // Those behind parts keep what they are called.
     if (!splits.empty())
@@ -468,9 +468,10 @@ private:
 
   /// The parts of a result that updates an argument: each is tied to its part, from
   /// argument `tied` on.
-  void addResults(const NamedAttrList &whole, unsigned r, SegmentsAttr segments, ArrayRef<ShardingAttr> shardings,
-                  int64_t tied, SmallVectorImpl<DictionaryAttr> &out) {
+  void addResults(unsigned r, SegmentsAttr segments, ArrayRef<ShardingAttr> shardings, int64_t tied,
+                  const NamedAttrList &whole, SmallVectorImpl<DictionaryAttr> &out) {
     Builder b(func.getContext());
+    auto type = cast<RankedTensorType>(func.getResultTypes()[r]);
     std::string name = getResultName(whole, r);
     int64_t offset = 0;
     for (auto [size, sharding] : llvm::zip(segments.getSizes(), shardings)) {
@@ -478,6 +479,7 @@ private:
       if (sharding)
         own.set(kShardingAttr, sharding);
       own.set(kTiedAttr, b.getI64IntegerAttr(tied++));
+      own.set(kPartAttr, PartAttr::get(func.getContext(), type, segments.getDim(), offset, segments.getUnit(), r));
       own.set(kNameAttr,
               b.getStringAttr(name + "[" + std::to_string(offset) + ":" + std::to_string(offset + size) + "]"));
       out.push_back(own.getDictionary(func.getContext()));

@@ -114,16 +114,18 @@ private:
 
   /// Arguments and results of the program that are on this mesh, whole.
   int64_t getProgramBytes() {
-    std::map<std::pair<int64_t, bool>, int64_t> whole;
+    llvm::DenseMap<std::pair<int64_t, Attribute>, int64_t> whole[2]; // by number and part; results, arguments
     forEachPlace([&](size_t, Type type, DictionaryAttr attrs, bool isArgument) {
       SlotAttr slot = getSlot(attrs);
       if (!slot || slot.isValue() || (!isArgument && attrs.get(kTiedAttr)))
         return;
-      whole[{slot.getIndex(), isArgument}] = getBytes(type) * (slot.isMicrobatch() ? microbatches : 1);
+      Attribute part = attrs.get(kPartsAttr) ? attrs.get(kPartsAttr) : attrs.get(kPartAttr);
+      whole[isArgument][{slot.getIndex(), part}] = getBytes(type) * (slot.isMicrobatch() ? microbatches : 1);
     });
     int64_t sum = 0;
-    for (auto [place, size] : whole)
-      sum += size;
+    for (const auto &places : whole)
+      for (auto [place, size] : places)
+        sum += size;
     return sum;
   }
 

@@ -283,6 +283,93 @@ TEST_F(Sets, damagedSetsAreOneClearMessage) {
   EXPECT_ERROR(verifySet(damaged, nullptr, nullptr, {}, nullptr, nullptr).status(), "the checksum is");
 }
 
+/// Of a pipeline: `rows` on two ranks of one stage and three of another, the rest on one of
+/// them; the ranks of a mesh are not those of the world.
+WeightManifest manifestOfStages() {
+  WeightManifest first = manifestFor(1, 2), second = manifestFor(1, 3), all;
+  all.devices = 5;
+  for (const auto &[stage, ranks] :
+       {std::pair(&first, std::vector<int64_t>{3, 1}), std::pair(&second, std::vector<int64_t>{0, 4, 2})})
+    for (ValueInfo value : stage->weights)
+      if (value.name == "rows" || (value.name == "whole") == (stage == &second)) {
+        value.ranks = ranks;
+        all.weights.push_back(value);
+      }
+  return all;
+}
+
+TEST_F(Sets, stagesHoldTheirOwn) {
+  const WeightManifest cut = manifestOfStages();
+  ASSERT_EQ(cut.weights.size(), 5u);
+  for (bool tvm : {false, true}) {
+    TempDir out, again;
+    PreshardOptions options;
+    options.tvmLayout = tvm;
+    options.maxFileBytes = 300;
+    ASSERT_TRUE(preshard(cut, open(dir / "source"), out.path(), options).ok());
+    SourceSet set = open(out.path());
+    auto expectAll = [&](Expected<std::vector<LoadedWeight>> loaded, const WeightManifest &manifest) {
+      ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+      for (const LoadedWeight &weight : *loaded) {
+        const ValueInfo &value = *weight.value;
+        ASSERT_EQ(int64_t(weight.ranks.size()), value.holders(manifest.devices));
+        for (size_t r = 0; r < weight.ranks.size(); ++r) {
+          std::vector<char> expected(static_cast<size_t>(value.localBytes()));
+          gatherLocal(value.extents, int64_t(r), dtypeSize(value.dtype), dataOf(value.name), expected.data());
+          EXPECT_EQ(0, std::memcmp(expected.data(), weight.ranks[r].data(), expected.size()))
+              << value.name << " rank " << value.worldRank(int64_t(r));
+        }
+      }
+    };
+    WeightLoader same(cut, set);
+    expectAll(same.loadAllPresharded(), cut);
+    expectAll(same.loadAll(), cut);
+    for (auto [outer, inner] : {std::pair<int64_t, int64_t>{1, 1}, {2, 2}, {1, 5}}) {
+      WeightManifest mesh = manifestFor(outer, inner);
+      WeightLoader other(mesh, set);
+      expectAll(other.loadAll(), mesh);
+      EXPECT_FALSE(other.loadAllPresharded().ok());
+    }
+    EXPECT_ERROR(WeightLoader(manifestFor(1, 5), set).loadAllPresharded().status(),
+                 "was cut in another way: ranks 3, 1 there, 0 to 4 here");
+    // From a mesh to stages, and from stages to others.
+    WeightManifest moved = cut;
+    std::swap(moved.weights[0].ranks[0], moved.weights[0].ranks[1]);
+    WeightLoader elsewhere(moved, set);
+    expectAll(elsewhere.loadAll(), moved);
+    EXPECT_ERROR(elsewhere.loadAllPresharded().status(), "ranks 3, 1 there, 1, 3 here");
+    ASSERT_TRUE(preshard(manifestFor(2, 2), set, again.path(), options).ok());
+    WeightLoader back(cut, open(again.path()));
+    expectAll(back.loadAll(), cut);
+    auto verified = verifySet(set, nullptr, &cut, {}, nullptr, nullptr);
+    EXPECT_TRUE(verified.ok()) << verified.status().message();
+  }
+}
+
+TEST_F(Sets, ranksOfStagesAreChecked) {
+  const std::string good = weightManifestText(manifestOfStages());
+  ASSERT_TRUE(parseWeightManifest(good, "m").ok());
+  auto expect = [&](const std::function<void(Json &)> &change, const std::string &message) {
+    Json json = Json::parse(good);
+    change(json);
+    EXPECT_ERROR(parseWeightManifest(json.dump(), "m").status(), message);
+  };
+  expect([](Json &j) { j["weights"][0]["ranks"] = {1, 5}; }, "'ranks' names rank 5, expected each of 0 to 4");
+  expect([](Json &j) { j["weights"][0]["ranks"] = {1, 1}; }, "'ranks' names rank 1, expected each of 0 to 4 at most");
+  expect([](Json &j) { j["weights"][0]["ranks"] = {-1, 1}; }, "'ranks' names rank -1");
+  expect([](Json &j) { j["weights"][0]["ranks"] = Json::array(); }, "'ranks' is empty");
+  expect([](Json &j) { j["weights"][0]["ranks"] = {1}; }, "does not fit 1 devices");
+  expect([](Json &j) { j["weights"][0].erase("ranks"); }, "'ranks' is missing, and the manifest has no 'mesh'");
+  expect([](Json &j) { j["devices"] = int64_t(1) << 40; }, "expected the size of the mesh");
+  expect([](Json &j) { j["mesh"] = Json::parse(R"({"name": "m", "axes": [["x", 5]]})"); },
+         "'ranks' stands beside a mesh");
+  // One rank cannot hold a weight in two ways.
+  WeightManifest twice = manifestOfStages();
+  twice.weights[3].ranks = {0, 4, 1};
+  TempDir out;
+  EXPECT_ERROR(preshard(twice, open(dir / "source"), out.path(), {}).status(), "two arguments are named 'rows'");
+}
+
 TEST_F(Sets, aPreshardedSetThatLiesAboutValuesIsFound) {
   WeightManifest cut = manifestFor(1, 2);
   TempDir out, other;

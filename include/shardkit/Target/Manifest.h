@@ -178,6 +178,7 @@ struct Pipeline {
   std::vector<Stage> stages;
   std::vector<Move> transfers;
   std::optional<Entry> reference;
+  std::vector<std::array<int64_t, 2>> referenceArguments; ///< As of a function.
 };
 
 struct Manifest {

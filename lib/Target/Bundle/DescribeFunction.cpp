@@ -266,14 +266,7 @@ struct Describer {
 
   /// An argument that is a part of a weight, or several side by side.
   void describeParts(unsigned i, DictionaryAttr attrs, manifest::Value &value) {
-    SmallVector<std::pair<PartAttr, Type>> parts;
-    if (auto part = attrs ? attrs.getAs<PartAttr>(kPartAttr) : PartAttr()) {
-      auto global = attrs.getAs<TypeAttr>(kGlobalTypeAttr);
-      parts.emplace_back(part, global ? global.getValue() : func.getArgumentTypes()[i]);
-    } else if (auto list = attrs ? attrs.getAs<ArrayAttr>(kPartsAttr) : ArrayAttr()) {
-      for (auto own : list.getAsRange<DictionaryAttr>())
-        parts.emplace_back(own.getAs<PartAttr>(kPartAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
-    }
+    SmallVector<std::pair<PartAttr, Type>> parts = getParts(attrs, func.getArgumentTypes()[i]);
     if (parts.empty())
       return;
     std::string places;
@@ -417,6 +410,18 @@ struct Describer {
   }
 };
 } // namespace
+
+SmallVector<std::pair<PartAttr, Type>> spmd::getParts(DictionaryAttr attrs, Type localType) {
+  SmallVector<std::pair<PartAttr, Type>> parts;
+  if (auto part = attrs ? attrs.getAs<PartAttr>(kPartAttr) : PartAttr()) {
+    auto global = attrs.getAs<TypeAttr>(kGlobalTypeAttr);
+    parts.emplace_back(part, global ? global.getValue() : localType);
+  } else if (auto list = attrs ? attrs.getAs<ArrayAttr>(kPartsAttr) : ArrayAttr()) {
+    for (auto own : list.getAsRange<DictionaryAttr>())
+      parts.emplace_back(own.getAs<PartAttr>(kPartAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
+  }
+  return parts;
+}
 
 FailureOr<manifest::Function> spmd::describeFunction(func::FuncOp func, const MeshCache &meshes,
                                                      ArrayRef<LoadedArgument> loading) {

@@ -6,6 +6,8 @@
 #include "shardkit/Pipeline/ScheduleProgram.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace mlir::spmd;
 namespace manifest = shardkit::manifest;
@@ -46,10 +48,11 @@ public:
     out.microbatches = schedule.getMicrobatches();
     if (failed(verifySchedule(schedule)) || failed(describeStages()))
       return failure();
-    describeSignature();
+    readSignature();
     for (auto [f, function] : llvm::enumerate(functions))
       if (function.partOf == out.name && failed(describePart(f, function)))
         return failure();
+    describeSignature();
     for (auto transfer : schedule.getBody().front().getOps<TransferOp>())
       if (failed(describeTransfer(transfer)))
         return failure();
@@ -84,9 +87,20 @@ private:
     return success();
   }
 
+  /// Of a value of the program, and of a part of a weight: offset and size of each part, none
+  /// of a value that is whole.
+  using PartList = std::vector<std::pair<int64_t, int64_t>>;
+
+  static PartList getPartList(DictionaryAttr attrs, Type type) {
+    PartList list;
+    for (auto [part, own] : getParts(attrs, type))
+      list.emplace_back(part.getOffset(), getShape(own)[part.getDim()]);
+    return list;
+  }
+
   /// Names, types and what else users said of the program's own arguments and results;
-  /// where they are comes from the parts.
-  void describeSignature() {
+  /// where they are, and in which parts, comes from the parts of stages.
+  void readSignature() {
     auto type = cast<FunctionType>(schedule.getFunctionType());
     auto attrsOf = [](std::optional<ArrayAttr> list, unsigned i) {
       return list ? cast<DictionaryAttr>((*list)[i]) : DictionaryAttr();
@@ -97,7 +111,7 @@ private:
       value.globalShape.assign(shape.begin(), shape.end());
     };
     for (unsigned i = 0; i < type.getNumInputs(); ++i) {
-      manifest::Value &value = out.arguments.emplace_back().value;
+      manifest::Value &value = arguments.emplace_back()[{}].value;
       DictionaryAttr attrs = attrsOf(schedule.getArgAttrs(), i);
       value.kind = attrs && attrs.get(kWeightAttr) ? "weight" : "input";
       auto name = attrs ? attrs.getAs<StringAttr>(kNameAttr) : StringAttr();
@@ -105,7 +119,7 @@ private:
       describe(type.getInput(i), value);
     }
     for (unsigned i = 0; i < type.getNumResults(); ++i) {
-      manifest::Value &value = out.results.emplace_back().value;
+      manifest::Value &value = results.emplace_back()[{}].value;
       DictionaryAttr attrs = attrsOf(schedule.getResAttrs(), i);
       value.kind = "result";
       auto name = attrs ? attrs.getAs<StringAttr>(kNameAttr) : StringAttr();
@@ -113,6 +127,53 @@ private:
       if (auto tied = attrs ? attrs.getAs<IntegerAttr>(kTiedAttr) : IntegerAttr())
         value.tied = tied.getInt();
       describe(type.getResult(i), value);
+    }
+  }
+
+  /// What is there in parts.
+  static void eraseWhole(std::map<PartList, manifest::Pipeline::Argument> &own) {
+    if (own.size() > 1 && own.at({}).places.empty())
+      own.erase(PartList());
+  }
+
+  /// Lists arguments and results in the order of the program, the parts of one by their
+  /// places, and what the reference takes and gives: stored tensors for parts.
+  void describeSignature() {
+    bool hasParts = false;
+    SmallVector<std::map<PartList, int64_t>> placeOf;
+    for (auto &own : arguments) {
+      // A whole argument without a place: only the reference takes it.
+      eraseWhole(own);
+      auto &places = placeOf.emplace_back();
+      const int64_t first = out.arguments.size();
+      for (auto &[parts, argument] : own) {
+        places[parts] = out.arguments.size();
+        out.arguments.push_back(std::move(argument));
+      }
+      if (own.begin()->first.empty()) {
+        out.referenceArguments.push_back({first, -1});
+        continue;
+      }
+      hasParts = true;
+      const auto [stage, index] = out.arguments[first].places.front();
+      const std::optional<manifest::Load> &load = out.stages[stage].arguments[index].load;
+      for (size_t s = 0; load && s < load->sources.size(); ++s)
+        out.referenceArguments.push_back({first, int64_t(s)});
+    }
+    if (!hasParts)
+      out.referenceArguments.clear();
+    for (auto &own : results) {
+      eraseWhole(own);
+      for (auto &[parts, result] : own) {
+        if (std::optional<int64_t> &tied = result.value.tied) {
+          auto place = placeOf[*tied].find(parts);
+          if (place == placeOf[*tied].end())
+            tied.reset();
+          else
+            tied = place->second;
+        }
+        out.results.push_back(std::move(result));
+      }
     }
   }
 
@@ -159,18 +220,25 @@ private:
     bool isArgument = slot.getKind() == SlotKind::Argument;
     auto &places = isArgument ? argumentOf[s] : resultOf[s];
     auto &list = isArgument ? stage.arguments : stage.results;
-    auto &program = isArgument ? out.arguments : out.results;
+    auto &program = isArgument ? arguments : results;
     if (slot.getIndex() >= int64_t(program.size()))
       return emitError(loc) << "'" << value.name << "' of @" << func.getName() << " is number " << slot.getIndex()
                             << " of the program, expected less than " << program.size();
-    auto [it, isNew] = places.try_emplace({slot.getIndex(), slot.getDim()}, list.size());
+    const PartList parts = getPartList(attrs, type);
+    auto [it, isNew] = places.try_emplace({slot.getIndex(), slot.getDim(), parts}, list.size());
     if (isNew) {
-      manifest::Pipeline::Argument &own = program[slot.getIndex()];
+      auto [known, isFirst] = program[slot.getIndex()].try_emplace(parts);
+      manifest::Pipeline::Argument &own = known->second;
       manifest::Value held = value;
       held.slot.reset();
       held.tied.reset();
       if (slot.isMicrobatch() && failed(describeWhole(func, attrs, type, slot.getDim(), loc, held)))
         return failure();
+      if (isFirst) {
+        own.value = program[slot.getIndex()].at({}).value;
+        own.value.name = held.name;
+        own.value.globalShape = held.globalShape;
+      }
       if (isArgument) {
         if (own.value.kind == "weight")
           own.value.name = held.name;
@@ -302,8 +370,10 @@ private:
   std::vector<manifest::Function> &functions;
   manifest::Pipeline &out;
   /// Per stage: places of the program's arguments and results, and of values.
-  /// By number, and the dim that microbatches cut.
-  std::vector<llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t>> argumentOf, resultOf;
+  /// By number, the dim that microbatches cut, and parts.
+  std::vector<std::map<std::tuple<int64_t, int64_t, PartList>, int64_t>> argumentOf, resultOf;
+  /// Of the program, by number.
+  std::vector<std::map<PartList, manifest::Pipeline::Argument>> arguments, results;
   std::vector<llvm::StringMap<int64_t>> valueOf;
   llvm::StringMap<int64_t> functionOf;
 };

@@ -9,6 +9,13 @@ using Json = nlohmann::ordered_json;
 static Json toJson(const Entry &entry) {
   return {{"program", entry.program}, {"symbol", entry.symbol}, {"arena_bytes", entry.arenaBytes}};
 }
+/// Of a reference: what it takes where that is not the arguments.
+static Json toJson(const Entry &entry, const std::vector<std::array<int64_t, 2>> &taken) {
+  Json json = toJson(entry);
+  for (auto [argument, source] : taken)
+    json["arguments"].push_back(source < 0 ? Json(argument) : Json({argument, source}));
+  return json;
+}
 
 static Json toJson(const std::vector<std::array<int64_t, 3>> &offset, const std::vector<std::array<int64_t, 3>> &loops,
                    const std::vector<UnevenLoop> &unevenLoops) {
@@ -148,14 +155,8 @@ static Json toJson(const Function &function) {
   json["collectives"] = Json::array();
   for (const Collective &collective : function.collectives)
     json["collectives"].push_back(toJson(collective));
-  if (function.reference) {
-    json["reference"] = toJson(*function.reference);
-    if (!function.referenceArguments.empty()) {
-      Json &list = json["reference"]["arguments"] = Json::array();
-      for (auto [argument, source] : function.referenceArguments)
-        list.push_back(source < 0 ? Json(argument) : Json({argument, source}));
-    }
-  }
+  if (function.reference)
+    json["reference"] = toJson(*function.reference, function.referenceArguments);
   return json;
 }
 
@@ -222,7 +223,7 @@ static Json toJson(const Pipeline &pipeline) {
     json["transfers"].push_back(std::move(entry));
   }
   if (pipeline.reference)
-    json["reference"] = toJson(*pipeline.reference);
+    json["reference"] = toJson(*pipeline.reference, pipeline.referenceArguments);
   return json;
 }
 

@@ -148,7 +148,8 @@ int sk_loader_open(sk_context *ctx, const sk_loader_options *options, sk_loader 
     SK_ASSIGN_OR_RETURN(SourceSet sources, SourceSet::open(options->weights, open));
     SK_ASSIGN_OR_RETURN(WeightManifest manifest, manifestFor(*options, sources));
     if (manifest.hasStages())
-      return invalid(manifest.path + ": is of a pipeline, whose weights lie on several meshes, expected a function");
+      return invalid((options->manifest ? options->manifest : sources.stored().path) +
+                     ": is of a pipeline, whose weights lie on several meshes, expected a function");
     *out = new sk_loader{ctx, WeightLoader(std::move(manifest), std::move(sources), load, ctx->functions), {}};
     return {};
   });

@@ -51,22 +51,23 @@ Status Session::loadReference(const Runnable &what, size_t index, const TensorSo
       plan.addWhole(stored->tensors[size_t(given.source)], wanted.dtype, to);
       return plan.run(options_.load, nullptr, nullptr, stats);
     }
-    // Nothing has it whole: what the ranks hold of it, in all arguments, is it. (A set
-    // of shards, for a function: it has one mesh.)
-    const FunctionInfo &held = what.held(0);
-    const std::vector<int64_t> &ranks = what.ranks(0);
+    // Nothing has it whole: what the ranks hold of it, in all arguments, is it.
     bool isHeld = false;
-    for (size_t i = 0; i < held.arguments.size(); ++i) {
-      const std::optional<LoadInfo> &load = held.arguments[i].load;
-      const int64_t size = dtypeSize(wanted.dtype);
-      for (const ExtentPiece &piece : load ? load->pieces : std::vector<ExtentPiece>()) {
-        if (load->sources[size_t(piece.source)].name != wanted.name)
-          continue;
-        isHeld = true;
-        for (size_t r = 0; r < ranks.size(); ++r)
-          scatterLocal(piece.extents, int64_t(r), size,
-                       static_cast<char *>(memory_[size_t(ranks[r])].argument(i)) + piece.localBase * size,
-                       static_cast<char *>(to) + piece.globalBase * size);
+    for (size_t s = 0; s < what.stages(); ++s) {
+      const FunctionInfo &held = what.held(s);
+      const std::vector<int64_t> &ranks = what.ranks(s);
+      for (size_t i = 0; i < held.arguments.size(); ++i) {
+        const std::optional<LoadInfo> &load = held.arguments[i].load;
+        const int64_t size = dtypeSize(wanted.dtype);
+        for (const ExtentPiece &piece : load ? load->pieces : std::vector<ExtentPiece>()) {
+          if (load->sources[size_t(piece.source)].name != wanted.name)
+            continue;
+          isHeld = true;
+          for (size_t r = 0; r < ranks.size(); ++r)
+            scatterLocal(piece.extents, int64_t(r), size,
+                         static_cast<char *>(memory_[size_t(ranks[r])].argument(i)) + piece.localBase * size,
+                         static_cast<char *>(to) + piece.globalBase * size);
+        }
       }
     }
     if (!isHeld)

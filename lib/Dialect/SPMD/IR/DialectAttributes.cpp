@@ -557,7 +557,7 @@ static const Known kKnown[] = {
     {kReferenceAttr, kFunction, checkFunctionRef},
     {kMicrobatchAttr, kArgument, checkMicrobatch},
     {kSegmentsAttr, kArgument, checkSegments},
-    {kPartAttr, kArgument, checkPart},
+    {kPartAttr, kArgument | kResult, checkPart},
     {kPartsAttr, kArgument, checkParts},
     {kLoadAttr, kArgument, checkLoad},
     {kShardFunctionAttr, kArgument, checkFunctionRef},
