@@ -18,6 +18,17 @@ Json &forward0(Json &m) { return m["functions"][0]; }
 Json &forward1(Json &m) { return m["functions"][1]; }
 Json &backward0(Json &m) { return m["functions"][2]; }
 
+/// forward1 makes all of y, which takes the place of w.
+void updateInPlace(Json &m) {
+  forward1(m)["results"][0]["slot"] = {"result", 0};
+  Json y = forward1(m)["results"][0];
+  y.erase("slot");
+  y["tied"] = 0;
+  stage(m, 1)["results"] = {y};
+  pipeline(m)["results"][0]["global_shape"] = {4, 4};
+  pipeline(m)["results"][0]["tied"] = 1;
+}
+
 struct Failure {
   const char *name;
   std::function<void(Json &)> change;
@@ -124,6 +135,15 @@ const Failure failures[] = {
      "argument 'w': it is f32 4x4, on stage 1 f32 4x4 of another kind, expected the same"},
     {"resultTied", [](Json &m) { pipeline(m)["results"][1]["tied"] = 0; },
      "result 'total': it is tied to argument 'x' of another type"},
+    {"updateUnsaid", updateInPlace,
+     "stage 1, instruction 1: function 'forward1' reads argument 'w' and is not said to update it, but result 'y' of "
+     "the stage is tied to it"},
+    {"updateTooEarly",
+     [](Json &m) {
+       updateInPlace(m);
+       forward1(m)["results"][0]["tied"] = 1;
+     },
+     "stage 1, instruction 3: function 'forward1' reads argument 'w', which result 'y' has updated"},
     {"reference", [](Json &m) { pipeline(m)["reference"]["program"] = 4; },
      "pipeline 'main', reference: 'program' is 4"},
     // Transfers.

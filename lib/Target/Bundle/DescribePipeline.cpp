@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -56,7 +57,10 @@ public:
     for (auto transfer : schedule.getBody().front().getOps<TransferOp>())
       if (failed(describeTransfer(transfer)))
         return failure();
-    return describeInstructions();
+    if (failed(describeInstructions()))
+      return failure();
+    tieStages();
+    return success();
   }
 
 private:
@@ -363,6 +367,55 @@ private:
       }
     }
     return success();
+  }
+
+  /// Results of a stage may take the memory of the arguments that they update there.
+  void tieStages() {
+    for (manifest::Pipeline::Argument &result : out.results)
+      if (result.value.tied)
+        for (auto [s, j] : result.places)
+          for (auto [stage, i] : out.arguments[*result.value.tied].places)
+            if (stage == s && canUpdate(out.stages[s], i, j))
+              out.stages[s].results[j].tied = i;
+  }
+
+  /// That nothing of the stage reads argument `i` once result `j` is written: it, or the same
+  /// microbatch's part of it.
+  bool canUpdate(const manifest::Pipeline::Stage &stage, int64_t i, int64_t j) {
+    const manifest::Value &argument = stage.arguments[i], &result = stage.results[j];
+    auto isTiedTo = [&](const manifest::Value &other) { return other.tied == std::optional(i); };
+    if (argument.sharding != result.sharding || argument.localShape != result.localShape ||
+        llvm::any_of(stage.results, isTiedTo))
+      return false;
+    bool isWritten = false;
+    std::set<std::pair<std::optional<int64_t>, int64_t>> parts; // dim and microbatch
+    for (const manifest::Pipeline::Instruction &instruction : stage.instructions) {
+      if (instruction.kind != manifest::Pipeline::Instruction::Kind::Run)
+        continue;
+      const manifest::Function &function = functions[instruction.index];
+      SmallVector<int64_t> reads;
+      for (auto [k, value] : llvm::enumerate(function.arguments)) {
+        if (value.slot->kind == "value" || value.slot->index != i)
+          continue;
+        const bool isPart = value.slot->kind == "part";
+        if (isWritten && !(isPart && llvm::all_of(parts, [&](auto &part) {
+                             return part.first == value.slot->dim && part.second != instruction.microbatch;
+                           })))
+          return false;
+        reads.push_back(k);
+      }
+      for (const manifest::Value &value : function.results) {
+        if (value.slot->kind == "value" || value.slot->index != j)
+          continue;
+        // What it reads itself it updates: the program knows of it.
+        for (int64_t k : reads)
+          if (value.tied != std::optional(k) || function.arguments[k].slot->dim != value.slot->dim)
+            return false;
+        isWritten = true;
+        parts.insert({value.slot->dim, instruction.microbatch});
+      }
+    }
+    return true;
   }
 
   ScheduleOp schedule;

@@ -116,9 +116,13 @@ private:
       if (argument.slot->kind == Slot::Kind::Value) {
         read(size_t(argument.slot->index), microbatch, "function '" + function.name + "' reads");
         reads.insert(argument.slot->index);
+      } else {
+        checkNotUpdated(function, argument, microbatch);
       }
     for (const ValueInfo &result : function.results) {
       const size_t index = size_t(result.slot->index);
+      if (result.slot->kind != Slot::Kind::Value)
+        update(function, result, microbatch);
       if (result.slot->kind == Slot::Kind::Value)
         write(index, microbatch, reads.count(result.slot->index), "function '" + function.name + "' writes");
       else if (result.slot->kind == Slot::Kind::Held)
@@ -126,6 +130,35 @@ private:
       else
         parts_[index].insert(microbatch);
     }
+  }
+
+  /// A result of the stage that is tied to an argument may be written where that is, so
+  /// nothing reads it behind: the argument, or the part of a microbatch.
+  void checkNotUpdated(const FunctionInfo &function, const ValueInfo &argument, int64_t microbatch) const {
+    auto updated = updated_.find(argument.slot->index);
+    if (updated == updated_.end())
+      return;
+    for (auto [dim, written] : updated->second.parts)
+      if (argument.slot->kind != Slot::Kind::Part || dim != argument.slot->dim || written == microbatch)
+        fail("function '" + function.name + "' reads argument '" + argument.name + "', which result '" +
+             stage_.held.results[updated->second.result].name + "' has updated");
+  }
+  void update(const FunctionInfo &function, const ValueInfo &result, int64_t microbatch) {
+    const ValueInfo &held = stage_.held.results[size_t(result.slot->index)];
+    if (!held.tied)
+      return;
+    for (size_t k = 0; k < function.arguments.size(); ++k) {
+      const Slot &slot = *function.arguments[k].slot;
+      if (slot.kind != Slot::Kind::Value && slot.index == *held.tied &&
+          (result.tied != std::optional(int64_t(k)) || slot.kind != result.slot->kind || slot.dim != result.slot->dim))
+        fail("function '" + function.name + "' reads argument '" + function.arguments[k].name +
+             "' and is not said to update it, but result '" + held.name + "' of the stage is tied to it");
+    }
+    Updated &updated = updated_.try_emplace(*held.tied, Updated{size_t(result.slot->index), {}}).first->second;
+    if (updated.result != size_t(result.slot->index))
+      fail("results '" + stage_.held.results[updated.result].name + "' and '" + held.name +
+           "' of the stage are tied to one argument");
+    updated.parts.insert({result.slot->kind == Slot::Kind::Part ? result.slot->dim : -1, microbatch});
   }
 
   const JsonAt &in_;
@@ -137,6 +170,13 @@ private:
   std::set<size_t> freed_;                     ///< Once at least.
   std::set<size_t> written_;                   ///< Results that were written whole.
   std::map<size_t, std::set<int64_t>> parts_;  ///< Microbatches of results that were.
+  /// By argument of the stage: the result that updates it, and what is written: a dim and a
+  /// microbatch, -1 for all of it.
+  struct Updated {
+    size_t result;
+    std::set<std::pair<int64_t, int64_t>> parts;
+  };
+  std::map<int64_t, Updated> updated_;
 };
 
 /// Runs all lists together.

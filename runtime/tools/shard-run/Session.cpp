@@ -24,6 +24,21 @@ double RunRecord::medianStep() const {
   return sorted.size() % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/// Every argument that a result updates is updated wherever it is.
+static Status checkDonation(const Runnable &what) {
+  for (const ValueInfo &result : what.whole().results)
+    if (result.tied)
+      for (auto [stage, index] : what.argumentPlaces(size_t(*result.tied))) {
+        const std::vector<ValueInfo> &results = what.held(stage).results;
+        if (std::none_of(results.begin(), results.end(),
+                         [&, i = int64_t(index)](const ValueInfo &held) { return held.tied == std::optional(i); }))
+          return invalid("--donate: result '" + result.name + "' of " + what.title() + " updates argument '" +
+                         what.whole().arguments[size_t(*result.tied)].name + "', which stage " + std::to_string(stage) +
+                         " still reads behind that, or has in another layout");
+      }
+  return {};
+}
+
 Status Session::prepare(const Runnable &what, Arguments &arguments, std::vector<sk_program> &programs) {
   if (what.devices() > Executor::maxRanks)
     return invalid(what.title() + " needs " + std::to_string(what.devices()) + " devices, the runtime has at most " +
@@ -41,6 +56,8 @@ Status Session::prepare(const Runnable &what, Arguments &arguments, std::vector<
       if (value.load && !value.load->chain.empty())
         SK_RETURN_IF_ERROR(functions_.check(value.load->chain).withContext("weight '" + value.name + "'"));
   }
+  if (options_.donate)
+    SK_RETURN_IF_ERROR(checkDonation(what));
   for (const FunctionInfo *function : what.functions()) {
     SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(*function));
     programs.push_back(program);
@@ -117,8 +134,6 @@ Expected<RunRecord> Session::run(const Runnable &what) {
   SK_RETURN_IF_ERROR(backend_.agree(prepare(what, arguments, programs)));
   SK_RETURN_IF_ERROR(openDevices(what));
 
-  if (options_.donate && what.pipeline())
-    return invalid("--donate: '" + what.name() + "' runs in stages, expected a function");
   RunRecord record;
   record.what = &what;
   cuda::Device *device = devices_ ? devices_->of(backend_.ownRanks(what.devices()).first) : nullptr;
