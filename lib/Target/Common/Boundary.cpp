@@ -53,9 +53,19 @@ struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
     auto ret = cast<func::ReturnOp>(body.getTerminator());
     // Of tied results: written where they stay as they are computed.
     SmallVector<bool> isInPlace(numResults, false);
-    for (unsigned i = 0; i < numResults; ++i)
-      if (tied[i] >= 0 && llvm::count(tied, tied[i]) == 1)
-        isInPlace[i] = spmd::target::canUpdateInPlace(ret.getOperand(i), func.getArgument(tied[i]));
+    // Products that are computed onto an argument, as the result that is tied to it.
+    SmallVector<spmd::target::ContractOp> sums(numResults);
+    for (unsigned i = 0; i < numResults; ++i) {
+      if (tied[i] < 0 || llvm::count(tied, tied[i]) != 1)
+        continue;
+      BlockArgument argument = func.getArgument(tied[i]);
+      isInPlace[i] = spmd::target::canUpdateInPlace(ret.getOperand(i), argument);
+      auto product = ret.getOperand(i).getDefiningOp<spmd::target::ContractOp>();
+      if (product && product->getBlock() == &body && product.getC() == argument && argument.hasOneUse()) {
+        sums[i] = product;
+        isInPlace[i] = true;
+      }
+    }
 
     SmallVector<Type> inputs{ptr};
     for (unsigned i = 0; i < numArgs; ++i) {
@@ -91,6 +101,24 @@ struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
       arg.replaceAllUsesWith(value);
     }
     body.eraseArguments(0, numArgs);
+    // They find the sum where they leave it: there it is already, or it is copied.
+    for (unsigned i = 0; i < numResults; ++i) {
+      if (!sums[i] || cast<RankedTensorType>(sums[i].getC().getType()).getNumElements() == 0)
+        continue;
+      Location at = sums[i].getLoc();
+      builder.setInsertionPoint(sums[i]);
+      Value from = buffers[1 + tied[i]], to = buffers[1 + numArgs + i];
+      Value isApart = arith::CmpIOp::create(builder, at, arith::CmpIPredicate::ne,
+                                            memref::ExtractAlignedPointerAsIndexOp::create(builder, at, from),
+                                            memref::ExtractAlignedPointerAsIndexOp::create(builder, at, to));
+      auto branch = scf::IfOp::create(builder, at, isApart, /*withElseRegion=*/false);
+      OpBuilder inside = branch.getThenBodyBuilder();
+      memref::CopyOp::create(inside, at, from, to);
+      Operation *unused = sums[i].getC().getDefiningOp();
+      sums[i].getCMutable().assign(bufferization::ToTensorOp::create(builder, at, sums[i].getC().getType(), to,
+                                                                     /*restrict=*/true, /*writable=*/true));
+      unused->erase();
+    }
 
     // Results; those that may share memory with an argument last.
     builder.setInsertionPoint(ret);

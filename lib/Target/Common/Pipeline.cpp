@@ -32,6 +32,7 @@ void spmd::target::buildFused(OpPassManager &pm, bool forDevices) {
   f.addPass(createSpmdTargetContractions());
   f.addPass(createConvertElementwiseToLinalgPass());
   f.addPass(createCanonicalizerPass());
+  f.addPass(createSpmdTargetSums());
   if (forDevices) {
     f.addPass(createSpmdTargetAttention());
     f.addPass(createSpmdTargetEpilogues());

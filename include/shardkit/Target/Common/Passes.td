@@ -83,6 +83,15 @@ def SpmdTargetEpilogues : Pass<"spmd-target-epilogues", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SpmdTargetSums : Pass<"spmd-target-sums", "::mlir::func::FuncOp"> {
+  let summary = "Compute products onto the sums that they are added to";
+  let description = [{
+    `sum + spmd_rt.contract` becomes a contraction that starts from the sum, where nothing else
+    needs this: a loop carries it, or it is an argument and the result that is tied to it.
+  }];
+  let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect"];
+}
+
 def SpmdTargetAccumulate : Pass<"spmd-target-accumulate", "::mlir::func::FuncOp"> {
   let summary = "Keep sums and products of f16 and bf16 in f32";
   let description = [{
