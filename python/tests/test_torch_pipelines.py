@@ -6,6 +6,7 @@ test_torch_pipelines.py [NAME...]
 """
 
 import copy
+import importlib.util
 import re
 import sys
 import warnings
@@ -92,6 +93,32 @@ def clipped(parameters):
 SGD = lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9)  # noqa: E731
 PLAN = {"blocks.*.up": ColwiseParallel(), "blocks.*.down": RowwiseParallel(), "up": ColwiseParallel(), "down": RowwiseParallel()}
 TEXT = {"batch": ["tokens", "labels"], "shardings": {"tokens": ("data",), "labels": ("data",)}}
+class Experts(nn.Module):
+    """A model of Hugging Face whose tokens choose experts, which devices share."""
+
+    def __init__(self, name, **options):
+        super().__init__()
+        import transformers
+
+        config = getattr(transformers, f"{name}Config")(
+            hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, vocab_size=24, max_position_embeddings=16,
+            use_cache=False, pad_token_id=0, bos_token_id=1, eos_token_id=2, **options
+        )  # fmt: skip
+        self.model = getattr(transformers, f"{name}ForCausalLM")(config)
+        for parameter in self.parameters():
+            if parameter.dim() == 3:
+                nn.init.normal_(parameter, std=0.3)
+
+    def forward(self, tokens):
+        return self.model(tokens).logits
+
+
+def spread(options):
+    """With the experts of two layers over the devices of an axis."""
+    names = [f"model.model.layers.{layer}.mlp.experts.{weight}" for layer in (0, 1) for weight in ("gate_up_proj", "down_proj")]
+    return {**options, "shardings": {**options["shardings"], **{n: ("model", None, None) for n in names}}}
+
+
 VALUES = {"batch": ["x", "y"], "shardings": {"x": ("data",)}}
 CASES = {
     "inference": (Layers, (X,), None, None, {"batch": ["x"], "shardings": {"x": ("data",)}}, ["microbatches=4"]),
@@ -102,6 +129,8 @@ CASES = {
     "clipped": (Transformer, (TOKENS, LABELS), entropy, clipped, TEXT, ["microbatches=4"]),
     "interleaved": (lambda: Transformer(blocks=4), (TOKENS, LABELS), entropy, SGD, TEXT, ["microbatches=4 virtual-stages=2 schedule=interleaved-1f1b"]),
     "found": (lambda: Transformer(cuts=False), (TOKENS, LABELS), entropy, SGD, TEXT, ["microbatches=4 stages=uniform num-stages=2", "microbatches=2 stages=auto"]),
+    "experts": (lambda: Experts("Mixtral", num_local_experts=4), (TOKENS, LABELS), entropy, SGD, spread(TEXT), ["microbatches=4"]),
+    "biased_experts": (lambda: Experts("GptOss", head_dim=8, num_local_experts=4, num_experts_per_tok=2, sliding_window=4), (TOKENS, LABELS), entropy, SGD, spread(TEXT), ["microbatches=2 stages=uniform num-stages=2"]),
     "accumulated": (lambda: Transformer(cuts=False), (TOKENS, LABELS), entropy, SGD, TEXT, ["microbatches=4"]),
 }  # fmt: skip
 
@@ -192,7 +221,8 @@ def main():
             return str(error)
         return samples.find_wrong_error(*ERRORS[int(name)])
 
-    return samples.run_cases([*CASES, "dropped", *map(str, range(len(ERRORS)))], find)
+    cases = [n for n in CASES if "experts" not in n or importlib.util.find_spec("transformers")]
+    return samples.run_cases([*cases, "dropped", *map(str, range(len(ERRORS)))], find)
 
 
 if __name__ == "__main__":

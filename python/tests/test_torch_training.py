@@ -148,6 +148,28 @@ OPTIMIZERS = {
     "own": lambda p: Own(p, 0.01),
     **{k.lower(): lambda p, k=k: getattr(torch.optim, k)(p, lr=0.01) for k in ("Adagrad", "RMSprop", "Adadelta", "Adamax", "RAdam", "NAdam", "Rprop", "ASGD")},
 }
+class Spectral(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.scale = nn.Linear(8, 8), nn.Parameter(torch.randn(6, 5, 2))
+
+    def forward(self, x):
+        y = torch.fft.rfft2(self.first(x), norm="ortho") * torch.view_as_complex(self.scale)
+        return torch.fft.irfft2(y, s=(6, 8), norm="forward") + torch.fft.ifft(x, norm="backward").imag
+
+
+class Normed(nn.Module):
+    """Lengths and directions, and one number for each channel, which PyTorch keeps as strides say."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.utils.parametrizations.weight_norm(nn.Conv1d(8, 6, 3), dim=2)
+        self.pool = nn.AdaptiveAvgPool1d(1)
+
+    def forward(self, x):
+        return torch.as_strided(self.pool(self.conv(x).tanh()), (4, 6), (6, 1)) * 2
+
+
 CASES = {
     "gradients": (mlp, (X, Y), squares, None, {"plan": PLAN, "shardings": BATCH}),
     "tied": (Tied, (TOKENS, TOKENS.flip(1)), None, lambda p: SGD([q for q in p if q.requires_grad]), {"shardings": {"x": ("data",), "table.weight": ("model",)}}),
@@ -160,6 +182,8 @@ CASES = {
     "autocast": (mlp, (X, Y), halves, SGD, {"plan": PLAN, "shardings": BATCH}),
     "checkpoint": (mlp, (X, Y), lambda m, x, y: F.mse_loss(torch.utils.checkpoint.checkpoint(m, x, use_reentrant=False), y), SGD, {"plan": PLAN, "shardings": BATCH}),
     "past": (lambda: Past(), (X, Y), squares, SGD, {"plan": {"first": ColwiseParallel()}, "shardings": BATCH}),
+    "fourier": (Spectral, (torch.randn(4, 6, 8), torch.randn(4, 6, 8)), squares, SGD, {"shardings": BATCH}),
+    "weight_norm": (lambda: Normed(), (torch.randn(4, 8, 9), torch.randn(4, 6)), squares, SGD, {"shardings": BATCH}),
     "penalty": (mlp, (X, Y), lambda m, x, y: squares(m, x, y) + 0.1 * sum(p.abs().sum() for p in m.parameters()), SGD, {"plan": PLAN}),
     **{name: (mlp, (X, Y), squares, optimizer, {"plan": PLAN, "shardings": BATCH}) for name, optimizer in OPTIMIZERS.items()},
 }

@@ -45,8 +45,10 @@ def by_parts(table: Table) -> Table:
     found |= {op: made for op, made in known.items() if str(op).startswith(_TRANSFORMS)}
     for name, forward in (("ihfft", torch.fft.rfft), ("ihfft2", torch.fft.rfft2), ("ihfftn", torch.fft.rfftn)):
         found[getattr(aten, f"fft_{name}").default] = _conjugate_of(forward)
-    transforms: Table = {prims.fft_c2c.default: _fft_c2c, prims.fft_r2c.default: _fft_r2c, prims.fft_c2r.default: _fft_c2r}
-    found |= transforms
+    transforms: tuple[tuple[Any, Any, str], ...] = (("c2c", _fft_c2c, "forward"), ("r2c", _fft_r2c, "onesided"), ("c2r", _fft_c2r, "last_dim_size"))
+    for name, transform, option in transforms:
+        found[getattr(prims, f"fft_{name}").default] = transform
+        found[getattr(aten, f"_fft_{name}").default] = _normalized(transform, option)
     for op in COMPLEX_OPS_TABLE:
         only_numbers = packet(op) in _KEPT | MOVES
         found |= {overload: _of_parts(overload, table.get(overload), only_numbers) for overload in _overloads(op)}
@@ -236,6 +238,18 @@ def _fft_c2c(x: Any, *, dim: Sequence[int], forward: bool) -> Any:
     for d in dim:
         x = t.dim(x, d % x.dim())
     return x
+
+
+def _normalized(transform: Any, option: str) -> Any:
+    """As gradients call it, all by place: a number says what the result is divided by, 1: the root of the number of elements, 2:
+    this number."""
+
+    def function(x: Any, dim: Sequence[int], normalization: int, last: Any) -> Any:
+        result = transform(x, dim=dim, **{option: last})
+        count = math.prod(max(x.shape[d], result.shape[d]) for d in dim)
+        return result * {0: 1, 1: count**-0.5, 2: 1 / count}[normalization] if normalization else result
+
+    return function
 
 
 def _fft_r2c(x: Any, *, dim: Sequence[int], onesided: bool) -> Any:

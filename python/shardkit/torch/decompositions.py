@@ -128,16 +128,19 @@ _GRADIENTS: dict[str, Callable[..., Any]] = {
     "aten.avg_pool2d_backward.default": gradients.avg_pool,
     "aten.avg_pool3d_backward.default": gradients.avg_pool,
     "aten._cdist_backward.default": gradients.cdist,
+    "aten._weight_norm_interface_backward.default": gradients.weight_norm,
     **{f"aten.replication_pad{rank}d_backward.default": gradients.replication_pad for rank in (1, 2, 3)},
 }
 
 _MISSING: dict[str, Callable[..., Any]] = {
     "aten._grouped_mm.default": products.grouped_mm,
+    "aten._neg_view.default": torch.neg,
     "aten.histc.default": reductions.histc,
     "aten.topk.default": orders.topk,
     "prims.hypot.default": elementwise.hypot,
     "transformers.grouped_mm_fallback.default": products.grouped_mm,
     "transformers.grouped_mm_fallback_backward.default": products.grouped_mm_backward,
+    "prims.as_strided_scatter.default": places.as_strided_scatter,
     "prims.copy_strided.default": lambda x, stride: x.clone(),
     "aten.addbmm.default": products.addbmm,
     "aten._cdist_forward.default": products.cdist,

@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_u
 
 from ..errors import ShardKitError
 from ..linalg.annotations import Inner
-from . import stages
+from . import experts, stages
 
 Tensors = dict[str, torch.Tensor]
 
@@ -65,7 +65,7 @@ class Function:
 
     def _call(self, held: Tensors, leaves: Sequence[Any], then: Callable[[Any], Any]) -> tuple[Any, Any]:
         own = dict(self.caller.named_parameters()) | dict(self.caller.named_buffers())
-        with Instead({id(own[n]): v for n, v in held.items() if n in own}):
+        with Instead({id(own[n]): v for n, v in held.items() if n in own}), experts.by_token():
             found: tuple[Any, Any] = torch.func.functional_call(self.caller, held, (*tree_unflatten(leaves, self.given_tree), then))
         return found
 

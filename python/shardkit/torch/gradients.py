@@ -99,6 +99,13 @@ def cdist(grad: Any, a: Any, b: Any, p: float, distance: Any) -> Any:
     return (grad * by_each).sum(-2)
 
 
+def weight_norm(grad: Any, v: Any, g: Any, norms: Any, dim: int) -> Any:
+    """Of directions `v` and lengths `g`, which `norms` of `v` divide, along `dim`."""
+    along = (grad * v).sum([d for d in range(v.dim()) if d != dim], keepdim=True) if v.dim() > 1 else grad * v
+    norms = norms.to(grad.dtype)
+    return (g / norms) * (grad - v * along / (norms * norms)), along / norms
+
+
 def replication_pad(gradient: Any, x: Any, padding: Sequence[int]) -> Any:
     """What stands for an element at the border is added up there; less than nothing took elements away."""
     for i in range(len(padding) // 2):

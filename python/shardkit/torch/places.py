@@ -16,6 +16,24 @@ def broadcast_in_dim(x: Any, shape: Sequence[int], dims: Sequence[int]) -> Any:
     return x.reshape([x.shape[list(dims).index(d)] if d in dims else 1 for d in range(len(shape))]).expand(shape)
 
 
+def as_strided_scatter(x: Any, values: Any, size: Sequence[int], stride: Sequence[int], offset: int) -> Any:
+    """Values at the places that strides say, of all elements of `x` in their order."""
+    places = [offset]
+    for count, step in zip(size, stride):
+        places = [p + step * i for p in places for i in range(count)]
+    if not x.is_contiguous() or len(set(places)) != len(places) or any(p >= x.numel() for p in places):
+        return NotImplemented
+    if places == list(range(x.numel())):
+        return values.reshape(x.shape)
+    if len(places) == x.numel():
+        return values.flatten()[sorted(range(len(places)), key=places.__getitem__)].reshape(x.shape)
+    size, stride = [*size, 1], [*stride, 0]
+    index: Any = offset
+    for d, (count, step) in enumerate(zip(size, stride)):
+        index = index + torch.arange(count).reshape([-1, *[1] * (len(size) - 1 - d)]) * step
+    return x.flatten().scatter(0, index.expand(size).flatten(), values.flatten()).reshape(x.shape)
+
+
 def index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     """By a mask, where all that it picks become or gain the same; and torch-mlir takes indices of 64 bits only."""
     if any(i is not None and i.dtype is torch.int32 for i in indices):
