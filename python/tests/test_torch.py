@@ -259,6 +259,30 @@ def check_indices():
         (lambda x, t: x.index_put((rows[:, None], t), x[:, :3] * 2, accumulate=True), torch.randint(0, 6, (4, 3))),
         (lambda x, t: x.index_put((rows[None, :], torch.arange(6)[:, None]), x.transpose(0, 1) * t, accumulate=True), torch.randint(0, 6, (4, 1))),
     ]
+    put = torch.ops.aten.index_put  # which takes dims without an index
+    # Along a dim, and along several: a slice of what counts up.
+    few, many, spread = torch.tensor([3, -1, 5]), torch.randint(-6, 6, (20,)), torch.tensor([4, 0, 2])
+    cases += [
+        (lambda x, t: x[:, t], few),
+        (lambda x, t: x[:, t.reshape(4, 5)], many),
+        (lambda x, t: x[:, [-2]] + x[:, torch.arange(1, 6, 2)] * t.sum(), few),
+        (lambda x, t: x[:, t[:, None], torch.tensor([0, 4])], few),
+        (lambda x, t: x[:, t, t - 1], few),
+        (lambda x, t: put(x, (None, t), torch.ones(4, 20, 8) * many[:, None]), torch.randperm(20) % 6),
+        (lambda x, t: put(x, (None, t), x[:, :3] * 2, accumulate=True), few),
+        (lambda x, t: put(x, (None, t), torch.ones(8), accumulate=True), many),
+        (lambda x, t: put(x, (None, t[:, None], spread), torch.ones(4, 3, 3), accumulate=True), few),
+        (lambda x, t: put(x, (None, torch.arange(2, 6)), t.sum() + torch.ones(8)), few),
+        (lambda x, t: x.index_add(2, torch.arange(1, 4), x[:, :, :3], alpha=3) + t.sum(), few),
+        (lambda x, t: x.index_add(1, t % 6, x.repeat(1, 4, 1)[:, :20]), many),
+        (lambda x, t: x.index_copy(1, t % 6, x[:, :3].exp()), few),
+        (lambda x, t: x.reshape(4, 3, 2, 8)[rows[:, None, None], torch.arange(3)[:, None], t % 2, t + 1], few),
+        (lambda x, t: x.unsqueeze(1)[rows[:, None, None, None], torch.zeros(1, dtype=torch.int64), t[:, None], spread] * 2, few),
+        (lambda x, t: x.reshape(4, 3, 2, 8).index_put((rows[:, None, None], torch.arange(3)[:, None], t % 2, t + 1), x[:, :3, :3], accumulate=True), few),
+        (lambda x, t: nn.functional.grid_sample(x.unsqueeze(1), x[:, :, :2].unsqueeze(1).tanh(), align_corners=False) + t.sum(), few),
+        (lambda x, t: nn.functional.interpolate(x.unsqueeze(1), size=(40, 44), mode="bilinear") + t.sum(), few),
+        (lambda x, t: nn.functional.interpolate(x.unsqueeze(1), size=(9, 7), mode="bicubic") + t.sum(), few),
+    ]
     for i, (function, t) in enumerate(cases):
         batch = ["x", "t"] if t.shape[0] == 4 else ["x"]
         model = shardkit.import_torch(Two(function), x, t, mesh={"data": 2, "model": 2}, shardings={"x": ("data", None, "model")}, batch=batch)

@@ -158,6 +158,19 @@ class Spectral(nn.Module):
         return torch.fft.irfft2(y, s=(6, 8), norm="forward") + torch.fft.ifft(x, norm="backward").imag
 
 
+class Sampled(nn.Module):
+    """At places that the model says; resized, and picked along dims."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.grid = nn.Conv2d(3, 4, 1), nn.Linear(3, 2)
+
+    def forward(self, x):
+        y = F.grid_sample(self.conv(x), self.grid(x.permute(0, 2, 3, 1)).tanh(), align_corners=False, padding_mode="border")
+        y = F.interpolate(y, size=(9, 20), mode="bilinear")
+        return F.interpolate(y[:, :, torch.tensor([8, 0, 3, 5, 1])], size=(5, 6), mode="bicubic")[:, [3, -3, 1, 0]]
+
+
 class Normed(nn.Module):
     """Lengths and directions, and one number for each channel, which PyTorch keeps as strides say."""
 
@@ -184,6 +197,7 @@ CASES = {
     "past": (lambda: Past(), (X, Y), squares, SGD, {"plan": {"first": ColwiseParallel()}, "shardings": BATCH}),
     "fourier": (Spectral, (torch.randn(4, 6, 8), torch.randn(4, 6, 8)), squares, SGD, {"shardings": BATCH}),
     "weight_norm": (lambda: Normed(), (torch.randn(4, 8, 9), torch.randn(4, 6)), squares, SGD, {"shardings": BATCH}),
+    "sampled": (Sampled, (torch.randn(4, 3, 5, 6), torch.randn(4, 4, 5, 6)), squares, SGD, {"shardings": BATCH}),
     "penalty": (mlp, (X, Y), lambda m, x, y: squares(m, x, y) + 0.1 * sum(p.abs().sum() for p in m.parameters()), SGD, {"plan": PLAN}),
     **{name: (mlp, (X, Y), squares, optimizer, {"plan": PLAN, "shardings": BATCH}) for name, optimizer in OPTIMIZERS.items()},
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import torch
+from torch._decomp import decomposition_table
 
 
 def convolution_backward(
@@ -97,6 +99,22 @@ def cdist(grad: Any, a: Any, b: Any, p: float, distance: Any) -> Any:
     else:
         by_each = difference.sign() * torch.where(distance == 0, 0.0, (difference.abs() / distance).pow(p - 1))
     return (grad * by_each).sum(-2)
+
+
+@contextlib.contextmanager
+def of_parts() -> Iterator[None]:
+    """While it lasts, ops whose gradients have no lowering, but for what PyTorch makes the ops of, have those of that."""
+    key = torch._C.DispatchKey.Autograd
+    ops = [op for op in (torch.ops.aten.grid_sampler_2d.default,) if key not in op.py_kernels]
+    for op in ops:
+        op.py_kernels[key] = decomposition_table[op]
+        op._dispatch_cache.clear()
+    try:
+        yield
+    finally:
+        for op in ops:
+            del op.py_kernels[key]
+            op._dispatch_cache.clear()
 
 
 def weight_norm(grad: Any, v: Any, g: Any, norms: Any, dim: int) -> Any:

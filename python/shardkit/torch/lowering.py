@@ -58,6 +58,7 @@ def _lower_graph(program: Any, table: decompositions.Table) -> str:
         if complex_numbers.has_complex(program):
             table = complex_numbers.by_parts(table)
         program = program.run_decompositions(table)
+        indices.simplify_indices(program, table)  # of those that ops are made of
         for node in program.graph.nodes:
             if str(node.target) == "with_effects":  # it stops the program where a value is not as it has to be
                 raise ShardKitError(f"{_place(node)}error: {graph.packet(node.args[1])} has no lowering to linalg, expected ops that have one")

@@ -87,7 +87,7 @@ def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     return x.reshape([-1]).index_put([index.reshape([-1])], source.reshape([-1]), accumulate).reshape(x.shape)
 
 
-_LONGEST_UNROLLED = 16
+LONGEST_UNROLLED = 16
 
 
 def scatter(op: Any, combine: str | None = None) -> Callable[..., Any]:
@@ -106,7 +106,7 @@ def scatter(op: Any, combine: str | None = None) -> Callable[..., Any]:
             return _scatter_mean(x, dim, index, source, include_self)
         if not index.numel():
             return x.clone()
-        if index.shape[dim] > _LONGEST_UNROLLED or x.is_complex():
+        if index.shape[dim] > LONGEST_UNROLLED or x.is_complex():
             return NotImplemented
         if isinstance(source, torch.Tensor):
             source = source[tuple(slice(0, n) for n in index.shape)]

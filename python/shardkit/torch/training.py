@@ -23,6 +23,7 @@ from torch.utils._pytree import tree_leaves
 from ..errors import PACKAGE, ShardKitError
 from . import decompositions, random
 from .function import Function, Instead, Tensors
+from .gradients import of_parts
 
 
 class OptimizerState:
@@ -174,7 +175,7 @@ def export(
         first = len(results)
         return [v.detach() for v in (*results, *new.values(), *inner)]
 
-    with _compiling(), torch.no_grad(), enable_python_dispatcher(), fx_traceback.preserve_node_meta(), warnings.catch_warnings(action="ignore"):
+    with _compiling(), torch.no_grad(), enable_python_dispatcher(), of_parts(), fx_traceback.preserve_node_meta(), warnings.catch_warnings(action="ignore"):
         table = decompositions.of_backward_ops() | generator.get_table()
         graph = make_fx(step, table, tracing_mode="fake", _allow_non_fake_inputs=True)(*tensors, torch.zeros((), dtype=torch.int64))
     _check_constants(graph, module)
