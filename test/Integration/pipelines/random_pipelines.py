@@ -38,10 +38,10 @@ def mark(rng, signature, count):
     return signature if marked else None
 
 
-def make(seed, i):
+def make(seed, i, is_tied):
     """A program and the options of its pipeline."""
     rng = random.Random(f"{seed}.{i}")
-    text = "\n".join(gen_random.get_meshes(views=False)) + "\n" + gen_random.Function(rng, f"f{i}", False, False, False).build()
+    text = "\n".join(gen_random.get_meshes(views=False)) + "\n" + gen_random.Function(rng, f"f{i}", tied=is_tied).build()
     meshes, (callees, *function) = split(text)
     if not function or "spmd.reference" in text or len(set(re.findall(r"<@(m\d+)", text))) != 1:
         return None
@@ -62,12 +62,13 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--only", type=int, help="this program alone, which is kept")
+    parser.add_argument("--tied", action="store_true", help="results update arguments, in their memory")
     parser.add_argument("-o", "--output", default="random-pipeline.mlir")
     args = parser.parse_args()
     environment = {k: v for k, v in os.environ.items() if k != "SK_RECORD"}
     ran, refused, failed = 0, 0, []
     for i in range(args.count):
-        made = make(args.seed, i) if args.only in (None, i) else None
+        made = make(args.seed, i, args.tied) if args.only in (None, i) else None
         if made is None:
             continue
         program, options = made
@@ -76,7 +77,7 @@ def main():
 
         def run():
             command = ["shard-run", args.output, f"--pipeline={options}", "--random-inputs=3", "--verify=exact", "--compile-option=--opt-level=0"]
-            done = subprocess.run(command, capture_output=True, text=True, env=environment)
+            done = subprocess.run(command + ["--donate"] * args.tied, capture_output=True, text=True, env=environment)
             return done, re.findall(r"error: (.*)", done.stderr)
 
         done, errors = run()
@@ -88,7 +89,7 @@ def main():
         elif done.returncode == 1 and len(errors) == 1 and re.match(r"(?!'\w+\.|specified type|shard-compile was ended)", errors[0]):
             refused += 1
         else:
-            failed.append(f"--seed {args.seed} --only {i} --count {i + 1}: {options}: {errors[0] if errors else done.stdout[-200:]}")
+            failed.append(f"{'--tied ' * args.tied}--seed {args.seed} --only {i} --count {i + 1}: {options}: {errors[0] if errors else done.stdout[-200:]}")
     print(*failed, f"{ran} ran, {refused} refused, {len(failed)} failed", sep="\n")
 
 
