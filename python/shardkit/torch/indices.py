@@ -24,21 +24,22 @@ def simplify_indices(program: Any, table: Any = None) -> None:
     """Changes nodes of an exported program in place. `table`: what ops of it are made of."""
     constants = _Constants(program)
     for node in list(program.graph.nodes):
-        function: Any = None
-        if not all(isinstance(n.meta.get("val"), FakeTensor) for n in (node, *node.all_input_nodes)):
-            continue  # inside of a function that is mapped over a dim
-        if node.target in (*_READS, *_WRITES):
-            pick = _find_pick(node, constants)
-            along = None if pick else _find_selection(node, node.args[1], constants)
-            function = (pick or along) and getattr(pick or along, "read" if node.target in _READS else "write")
-        elif node.target is aten.index_add.default:
-            x, dim, index, source = node.args
-            if x.meta["val"].dim():
-                along = _find_selection(node, [None] * (dim % x.meta["val"].dim()) + [index], constants)
-                function = along and along.add
-        if function:
+        if function := _find_function(node, constants):
             _replace(node, function, table)
     program.graph_module.recompile()
+
+
+def _find_function(node: Any, constants: "_Constants") -> Any:
+    """What does the same as a node, from its arguments; nothing where it stays."""
+    if not all(isinstance(n.meta.get("val"), FakeTensor) for n in (node, *node.all_input_nodes)):
+        return None  # inside of a function that is mapped over a dim
+    if node.target in (*_READS, *_WRITES):
+        pick = _find_pick(node, constants) or _find_selection(node, node.args[1], constants)
+        return pick and (pick.read if node.target in _READS else pick.write)
+    if node.target is aten.index_add.default and (rank := node.args[0].meta["val"].dim()):
+        selection = _find_selection(node, [None] * (node.args[1] % rank) + [node.args[2]], constants)
+        return selection and selection.add
+    return None
 
 
 @dataclasses.dataclass
@@ -60,7 +61,6 @@ class _Axis:
         assert self.run
         start, step = self.run
         return start, start + step * (self.count - 1) + 1, step
-
 
 
 @dataclasses.dataclass
