@@ -97,6 +97,7 @@ _WRONG: dict[str, Callable[..., Any]] = {
     "aten.floor_divide.default": elementwise.floor_divide,
     "aten.floor_divide.Scalar": elementwise.floor_divide,
     "aten.logcumsumexp.default": scans.logcumsumexp,
+    "aten.as_strided.default": places.as_strided,
     "aten.convolution.default": products.convolution,
     **{f"aten.scatter.{n}": places.scatter(getattr(torch.ops.aten.scatter, n)) for n in ("src", "value", "reduce", "value_reduce")},
     "aten.scatter_add.default": places.scatter(torch.ops.aten.scatter_add, "sum"),

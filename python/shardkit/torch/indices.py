@@ -24,7 +24,10 @@ def simplify_indices(program: Any, table: Any = None) -> None:
     """Changes nodes of an exported program in place. `table`: what ops of it are made of."""
     constants = _Constants(program)
     for node in list(program.graph.nodes):
-        if function := _find_function(node, constants):
+        if node.target in _READS and all(index is None for index in node.args[1]):  # torch-mlir does not end with none
+            node.replace_all_uses_with(node.args[0])
+            node.graph.erase_node(node)
+        elif function := _find_function(node, constants):
             _replace(node, function, table)
     program.graph_module.recompile()
 

@@ -16,11 +16,22 @@ def broadcast_in_dim(x: Any, shape: Sequence[int], dims: Sequence[int]) -> Any:
     return x.reshape([x.shape[list(dims).index(d)] if d in dims else 1 for d in range(len(shape))]).expand(shape)
 
 
-def as_strided_scatter(x: Any, values: Any, size: Sequence[int], stride: Sequence[int], offset: int) -> Any:
-    """Values at the places that strides say, of all elements of `x` in their order."""
+def as_strided(x: Any, size: Sequence[int], stride: Sequence[int], offset: int | None = None) -> Any:
+    """All elements, in their order."""
+    return x.reshape(size) if x.is_contiguous() and _find_places(size, stride, offset or 0) == list(range(x.numel())) else NotImplemented
+
+
+def _find_places(size: Sequence[int], stride: Sequence[int], offset: int) -> list[int]:
+    """Where the elements of a view lie, one after the other."""
     places = [offset]
     for count, step in zip(size, stride):
         places = [p + step * i for p in places for i in range(count)]
+    return places
+
+
+def as_strided_scatter(x: Any, values: Any, size: Sequence[int], stride: Sequence[int], offset: int) -> Any:
+    """Values at the places that strides say, of all elements of `x` in their order."""
+    places = _find_places(size, stride, offset)
     if not x.is_contiguous() or len(set(places)) != len(places) or any(p >= x.numel() for p in places):
         return NotImplemented
     if places == list(range(x.numel())):
