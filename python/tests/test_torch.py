@@ -290,6 +290,12 @@ def check_indices():
         for options in [], ["--pipeline=microbatches=2"]:
             worst = float((model.run(x, t, options=options) - expected).abs().max())
             assert worst < 1e-5, f"case {i} is off by {worst} with {options}"
+    # What is no number stays where it goes.
+    values = torch.randn(4, 20, 8)
+    values[1, 3, 2], values[2, 5, 1], values[0, 0, 0] = math.inf, math.nan, -math.inf
+    add = Two(lambda x, t: x.index_add(1, t % 6, values))
+    found = shardkit.import_torch(add, x, many, mesh={"data": 2, "model": 2}, shardings={"x": ("data", None, "model")}).run(x, many)
+    assert torch.allclose(found, add(x, many), atol=1e-5, equal_nan=True)
     t = torch.randint(0, 8, (6,))
     cut = shardkit.import_torch(Two(assign), x, t, mesh={"data": 2, "model": 2}, shardings={"x": ("data", None, "model")})
     assert torch.allclose(cut.run(x, t), assign(x, t), atol=1e-5)

@@ -15,22 +15,22 @@ import torch
 
 @contextlib.contextmanager
 def by_token() -> Iterator[None]:
-    """While it lasts, the library's layers of experts compute so, whatever implementation the model names."""
+    """While it lasts, the library's layers of experts compute so, whichever of its implementations the model names."""
     library: Any = sys.modules.get("transformers.integrations.moe")
     interface = getattr(library, "ALL_EXPERTS_FUNCTIONS", None)
     if interface is None:
         yield
         return
-    before = {name: interface.get(name) for name in [*interface, "eager"]}
+    known = {name: interface.get(name) for name in [*interface, "eager"]}
+    before = {n: f for n, f in known.items() if f is None or getattr(f, "__module__", "").startswith("transformers.")}
     for name, function in before.items():
         interface[name] = _forward if function is None else _choose(function)
     try:
         yield
     finally:
         for name, function in before.items():
-            if function is None:
-                del interface[name]
-            else:
+            del interface[name]
+            if interface.get(name) is not function:
                 interface[name] = function
 
 

@@ -107,8 +107,9 @@ class _Selection:
             elif axis.count <= places_of.LONGEST_UNROLLED:
                 values = self._scatter(torch.scatter_add, zeros, at, values, sizes, indices)
             else:
-                goes = (self._find_places(sizes, indices).unsqueeze(-1) == torch.arange(math.prod(sizes))).to(values.dtype)
-                values = torch.matmul(values.movedim(at, -1), goes).movedim(-1, at)
+                # Not as a product: what is no finite number stays where it goes.
+                goes = self._find_places(sizes, indices).unsqueeze(-1) == torch.arange(math.prod(sizes))
+                values = torch.where(goes, values.movedim(at, -1).unsqueeze(-1), 0).sum(-2).movedim(-1, at)
         return x + values.reshape(x.shape)
 
     def add(self, x: Any, _: int, __: Any, source: Any, alpha: Any = 1) -> Any:
