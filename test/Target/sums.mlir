@@ -4,9 +4,10 @@
 // RUN: shard-compile %s --emit=memref | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify | FileCheck %s --check-prefix=SAME
 // RUN: shard-run %s --random-inputs=1 --verify --donate | FileCheck %s --check-prefix=SAME
+// RUN: shard-run %s --random-inputs=1 --verify --donate --compile-option=--fill-padding=lowest | FileCheck %s --check-prefix=SAME
 // RUN: %on-emulated-cuda shard-run %s --target=cuda --random-inputs=1 --verify | FileCheck %s --check-prefix=SAME
 // RUN: %on-emulated-cuda shard-run %s --target=cuda --random-inputs=1 --verify --donate | FileCheck %s --check-prefix=SAME
-// SAME: verify: 6 functions, 8 results, all equal
+// SAME: verify: 7 functions, 10 results, all equal
 
 #a = affine_map<(m, n, k) -> (k, m)>
 #b = affine_map<(m, n, k) -> (k, n)>
@@ -104,4 +105,19 @@ func.func @elsewhere(%sum: tensor<48x48xf32>, %x: tensor<48x48xf32>, %g: tensor<
   %s = arith.addf %sum, %p : tensor<48x48xf32>
   %d = arith.addf %s, %s : tensor<48x48xf32>
   return %s, %d : tensor<48x48xf32>, tensor<48x48xf32>
+}
+// Cut unevenly, the padding filled: the one along a dim of the sum, the other along the dim that is summed, which is
+// completed before it is added.
+spmd.mesh @m = <["x"=3]>
+func.func @uneven(%sum: tensor<50x48xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %other: tensor<50x48xf32>, %x: tensor<32x50xf32>,
+                  %y: tensor<32x50xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %g: tensor<32x48xf32>)
+    -> (tensor<50x48xf32> {spmd.tied = 0 : i64, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, tensor<50x48xf32> {spmd.tied = 1 : i64}) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<50x48xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<50x48xf32>) -> tensor<50x48xf32>
+  %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%x, %g : tensor<32x50xf32>, tensor<32x48xf32>) outs(%z : tensor<50x48xf32>) -> tensor<50x48xf32>
+  %s = arith.addf %p, %sum : tensor<50x48xf32>
+  %q = linalg.contract indexing_maps = [#a, #b, #c] ins(%y, %g : tensor<32x50xf32>, tensor<32x48xf32>) outs(%z : tensor<50x48xf32>) -> tensor<50x48xf32>
+  %t = arith.addf %q, %other : tensor<50x48xf32>
+  return %s, %t : tensor<50x48xf32>, tensor<50x48xf32>
 }
