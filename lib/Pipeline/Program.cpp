@@ -2,7 +2,10 @@
 
 #include "shardkit/Pipeline/Program.h"
 
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <tuple>
 
 using namespace mlir::spmd;
@@ -60,22 +63,17 @@ struct Run {
   int64_t mesh, function, microbatch;
 };
 
-/// What goes from one mesh to another.
-struct Move {
-  int64_t from, to;
-  Slot slot;
-
-  /// Pairs of meshes at a distance d form chains; of each every second pair comes first,
-  /// so that two rounds do for all of them.
-  auto getOrder() const {
-    auto [first, second] = std::minmax(from, to);
-    int64_t distance = second - first;
-    return std::tuple(distance, first / distance % 2, first);
-  }
-  bool operator<(const Move &other) const {
-    return std::tuple(getOrder(), from, slot) < std::tuple(other.getOrder(), other.from, other.slot);
-  }
-};
+/// The order in which a clock's transfers are posted, by pairs of meshes. Pairs at a
+/// distance d form chains; of each every second pair comes first, so that two rounds do for
+/// all of them where a runtime ends one exchange before it begins the next.
+auto orderOf(const Travel &travel) {
+  auto [first, second] = std::minmax(travel.from, travel.to);
+  int64_t distance = second - first;
+  return std::tuple(distance, first / distance % 2, first);
+}
+bool comesBefore(const Travel &a, const Travel &b) {
+  return std::tuple(orderOf(a), a.from, a.slot) < std::tuple(orderOf(b), b.from, b.slot);
+}
 
 struct Release {
   int64_t mesh;
@@ -86,8 +84,8 @@ struct Release {
 struct Row {
   std::vector<Run> runs;
   std::vector<Release> early; // last used by a run
-  std::vector<Move> moves;
-  std::vector<Release> late; // last used by a move
+  std::vector<Travel> travels;
+  std::vector<Release> late; // first used by all that it was sent to
 };
 
 class Emitter {
@@ -109,7 +107,7 @@ private:
   /// A value on one mesh. Rows per microbatch (of a value of the step: one); -1: none.
   struct Copy {
     int64_t mesh;
-    std::vector<int64_t> lastUse;
+    std::vector<int64_t> firstUse, lastUse;
   };
   struct Copies {
     SmallVector<Copy, 2> list; // by mesh
@@ -152,7 +150,7 @@ private:
       llvm::sort(meshes);
       meshes.erase(llvm::unique(meshes), meshes.end());
       for (int64_t mesh : meshes)
-        own.list.push_back({mesh, std::vector<int64_t>(count, -1)});
+        own.list.push_back({mesh, std::vector<int64_t>(count, -1), std::vector<int64_t>(count, -1)});
     }
   }
 
@@ -163,16 +161,22 @@ private:
 
   void use(const Run &run, int64_t row) {
     const StageFunction &function = program.functions[run.function];
-    auto mark = [&](int64_t value, std::vector<int64_t> &rows) {
+    auto forEachPlace = [&](int64_t value, llvm::function_ref<void(int64_t)> visit) {
       forEachSlot(program, value, run.microbatch, table.numMicrobatches,
-                  [&](Slot slot) { rows[std::max<int64_t>(slot.microbatch, 0)] = row; });
+                  [&](Slot slot) { visit(std::max<int64_t>(slot.microbatch, 0)); });
     };
     for (int64_t value : function.reads)
-      if (!uses.isArgument(value))
-        mark(value, getCopy(value, run.mesh).lastUse);
+      if (!uses.isArgument(value)) {
+        Copy &copy = getCopy(value, run.mesh);
+        forEachPlace(value, [&](int64_t i) {
+          if (copy.firstUse[i] < 0)
+            copy.firstUse[i] = row;
+          copy.lastUse[i] = row;
+        });
+      }
     for (int64_t value : function.writes) {
-      mark(value, getCopy(value, uses.uses[value].home).lastUse);
-      mark(value, copies[value].written);
+      Copy &copy = getCopy(value, uses.uses[value].home);
+      forEachPlace(value, [&](int64_t i) { copy.lastUse[i] = copies[value].written[i] = row; });
     }
   }
 
@@ -184,12 +188,12 @@ private:
       if (written < 0)
         continue;
       Slot slot{value, program.values[value].perMicrobatch ? int64_t(i) : -1};
-      bool isSent = false;
+      int64_t lastUse = getCopy(value, home).lastUse[i], gone = -1;
       for (const Copy &copy : own.list) {
         if (copy.mesh == home || copy.lastUse[i] < 0)
           continue;
-        rows[written].moves.push_back({home, copy.mesh, slot});
-        isSent = true;
+        rows[written].travels.push_back({home, copy.mesh, slot});
+        gone = std::max({gone, copy.firstUse[i], written});
         if (copy.lastUse[i] > written)
           rows[copy.lastUse[i]].early.push_back({copy.mesh, slot});
         else // read before it is there, which the verifier tells
@@ -197,8 +201,7 @@ private:
       }
       if (uses.isKept(value))
         continue;
-      Row &last = rows[getCopy(value, home).lastUse[i]];
-      (isSent && &last == &rows[written] ? last.late : last.early).push_back({home, slot});
+      (gone >= lastUse ? rows[gone].late : rows[lastUse].early).push_back({home, slot});
     }
   }
 
@@ -221,16 +224,16 @@ private:
         instruction.microbatch = run.microbatch;
       }
       release(row.early);
-      llvm::sort(row.moves);
-      const Move *last = nullptr;
-      for (const Move &move : row.moves) {
-        if (!last || last->getOrder() != move.getOrder()) {
-          add(move.from, Instruction::Kind::Transfer).peer = move.to;
-          add(move.to, Instruction::Kind::Transfer).peer = move.from;
+      llvm::sort(row.travels, comesBefore);
+      const Travel *last = nullptr;
+      for (const Travel &travel : row.travels) {
+        if (!last || orderOf(*last) != orderOf(travel)) {
+          add(travel.from, Instruction::Kind::Post).peer = travel.to;
+          add(travel.to, Instruction::Kind::Post).peer = travel.from;
         }
-        lists[move.from].back().sends.push_back(move.slot);
-        lists[move.to].back().receives.push_back(move.slot);
-        last = &move;
+        lists[travel.from].back().sends.push_back(travel.slot);
+        lists[travel.to].back().receives.push_back(travel.slot);
+        last = &travel;
       }
       release(row.late);
     }
@@ -250,31 +253,131 @@ InstructionLists mlir::spmd::emitInstructions(const PipelineProgram &program, co
   return Emitter(program, table).emit();
 }
 
-std::vector<size_t> mlir::spmd::replay(const InstructionLists &lists, llvm::function_ref<void(int64_t, size_t)> visit) {
-  std::vector<size_t> next(lists.size(), 0);
-  auto waitsFor = [&](int64_t mesh, int64_t peer) {
-    return next[mesh] < lists[mesh].size() && lists[mesh][next[mesh]].kind == Instruction::Kind::Transfer &&
-           lists[mesh][next[mesh]].peer == peer;
-  };
-  SmallVector<int64_t> work;
-  for (int64_t mesh = lists.size() - 1; mesh >= 0; --mesh)
-    work.push_back(mesh);
-  while (!work.empty()) {
-    int64_t mesh = work.pop_back_val();
-    while (next[mesh] < lists[mesh].size()) {
-      const Instruction &instruction = lists[mesh][next[mesh]];
-      if (instruction.kind == Instruction::Kind::Transfer) {
-        int64_t peer = instruction.peer;
-        if (peer == mesh || peer < 0 || peer >= int64_t(lists.size()) || !waitsFor(peer, mesh))
-          break;
-        visit(mesh, next[mesh]);
-        visit(peer, next[peer]++);
-        work.push_back(peer);
-      } else {
-        visit(mesh, next[mesh]);
-      }
-      ++next[mesh];
-    }
+namespace {
+
+/// Runs all lists together, each as far as it comes.
+class Replay {
+public:
+  Replay(const PipelineProgram &program, const InstructionLists &lists, int64_t numMicrobatches, VisitReplayed visit)
+      : program(program), lists(lists), numMicrobatches(numMicrobatches), visit(visit), meshes(lists.size()) {}
+
+  std::vector<Stop> run() {
+    for (int64_t mesh = lists.size() - 1; mesh >= 0; --mesh)
+      work.push_back(mesh);
+    while (!work.empty())
+      go(work.pop_back_val());
+    std::vector<Stop> stops;
+    for (Mesh &mesh : meshes)
+      stops.push_back(mesh.stop);
+    return stops;
   }
-  return next;
+
+private:
+  struct Mesh {
+    Stop stop;
+    SmallVector<Travel> awaited;                                               // by the instruction it is at
+    llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t> incoming;             // by slot: from where, until it is taken
+    llvm::DenseMap<std::pair<int64_t, int64_t>, SmallVector<int64_t, 2>> sent; // by slot: where to
+    llvm::DenseSet<std::tuple<int64_t, int64_t, int64_t>> taken;               // from, slot
+    std::vector<Slot> received;                                                // in order
+  };
+  static std::pair<int64_t, int64_t> keyOf(Slot slot) { return {slot.value, slot.microbatch}; }
+
+  void go(int64_t number) {
+    Mesh &mesh = meshes[number];
+    while (mesh.stop.index < lists[number].size()) {
+      if (!perform(number, lists[number][mesh.stop.index]))
+        return;
+      visit(number, mesh.stop.index++, mesh.awaited);
+      mesh.stop.awaited = {};
+      mesh.awaited.clear();
+    }
+    // Whatever is left.
+    for (Slot slot : mesh.received)
+      if (!take(number, slot))
+        return;
+  }
+
+  bool perform(int64_t number, const Instruction &instruction) {
+    Mesh &mesh = meshes[number];
+    switch (instruction.kind) {
+    case Instruction::Kind::Run: {
+      bool isReady = true;
+      if (instruction.function >= 0 && instruction.function < int64_t(program.functions.size()))
+        for (int64_t value : program.functions[instruction.function].reads)
+          forEachSlot(program, value, instruction.microbatch, numMicrobatches,
+                      [&](Slot slot) { isReady = isReady && take(number, slot); });
+      return isReady;
+    }
+    case Instruction::Kind::Post:
+      for (Slot slot : instruction.sends)
+        if (!take(number, slot))
+          return false;
+      for (Slot slot : instruction.sends)
+        mesh.sent[keyOf(slot)].push_back(instruction.peer);
+      for (Slot slot : instruction.receives) {
+        mesh.incoming.try_emplace(keyOf(slot), instruction.peer);
+        mesh.received.push_back(slot);
+      }
+      wake(instruction.peer);
+      return true;
+    case Instruction::Kind::Free:
+      return take(number, instruction.freed) && isGone(number, instruction.freed);
+    }
+    llvm_unreachable("unknown kind");
+  }
+
+  void wake(int64_t mesh) {
+    if (mesh >= 0 && mesh < int64_t(meshes.size()))
+      work.push_back(mesh);
+  }
+
+  /// Whether a slot is there, or comes now.
+  bool take(int64_t number, Slot slot) {
+    Mesh &mesh = meshes[number];
+    auto it = mesh.incoming.find(keyOf(slot));
+    if (it == mesh.incoming.end())
+      return true;
+    int64_t from = it->second;
+    mesh.stop.awaited = {from, number, slot};
+    if (from < 0 || from >= int64_t(meshes.size()))
+      return false;
+    auto sent = meshes[from].sent.find(keyOf(slot));
+    if (sent == meshes[from].sent.end() || !llvm::is_contained(sent->second, number))
+      return false;
+    mesh.awaited.push_back(mesh.stop.awaited);
+    mesh.incoming.erase(it);
+    mesh.taken.insert({from, slot.value, slot.microbatch});
+    wake(from);
+    return true;
+  }
+
+  bool isGone(int64_t number, Slot slot) {
+    Mesh &mesh = meshes[number];
+    auto sent = mesh.sent.find(keyOf(slot));
+    if (sent == mesh.sent.end())
+      return true;
+    for (int64_t to : sent->second) {
+      mesh.stop.awaited = {number, to, slot};
+      if (to < 0 || to >= int64_t(meshes.size()) || !meshes[to].taken.contains({number, slot.value, slot.microbatch}))
+        return false;
+    }
+    for (int64_t to : sent->second)
+      mesh.awaited.push_back({number, to, slot});
+    return true;
+  }
+
+  const PipelineProgram &program;
+  const InstructionLists &lists;
+  int64_t numMicrobatches;
+  VisitReplayed visit;
+  std::vector<Mesh> meshes;
+  SmallVector<int64_t> work;
+};
+
+} // namespace
+
+std::vector<Stop> mlir::spmd::replay(const PipelineProgram &program, const InstructionLists &lists,
+                                     int64_t numMicrobatches, VisitReplayed visit) {
+  return Replay(program, lists, numMicrobatches, visit).run();
 }

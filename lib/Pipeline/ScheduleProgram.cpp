@@ -252,7 +252,7 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
                       FlatSymbolRefAttr::get(read->functions[instruction.function].getNameAttr()),
                       optional(instruction.microbatch), b.getI64IntegerAttr(instruction.clock));
         break;
-      case Instruction::Kind::Transfer: {
+      case Instruction::Kind::Post: {
         auto pairs = [&](ArrayRef<Slot> slots, bool sends) {
           SmallVector<Attribute> attrs;
           for (const Slot &slot : slots)
@@ -330,7 +330,7 @@ FailureOr<ScheduleLists> ScheduleLists::read(ScheduleOp schedule, const Schedule
         instruction.function = it->second;
         instruction.microbatch = run.getMicrobatch().value_or(-1);
       } else if (auto post = dyn_cast<PostOp>(op)) {
-        instruction.kind = Instruction::Kind::Transfer;
+        instruction.kind = Instruction::Kind::Post;
         instruction.peer = post.getPeer();
         if (instruction.peer < 0 || instruction.peer >= numMeshes || instruction.peer == int64_t(mesh))
           return post.emitError() << "other mesh is " << instruction.peer << ", expected another one of " << numMeshes;
@@ -397,32 +397,32 @@ LogicalResult spmd::verifySchedule(ScheduleOp schedule) {
   return failure(failed(lists) || failed(verifySchedule(schedule, *read, *lists)));
 }
 
-/// What a transfer sends goes in the clock of the sender's last run.
+/// What is sent goes in the clock of the sender's last run, which is that of both sides.
 LogicalResult ScheduleLists::readClocks() {
-  SmallVector<int64_t> last(lists.size(), 0);
+  llvm::DenseMap<std::pair<int64_t, int64_t>, SmallVector<Instruction *>> posts; // by mesh and peer
   for (auto [mesh, list] : llvm::enumerate(lists)) {
     int64_t clock = -1;
     for (auto [instruction, op] : llvm::zip_equal(list, places[mesh])) {
-      auto run = dyn_cast<RunOp>(op);
-      if (!run)
-        continue;
-      if (!run.getClock() || int64_t(*run.getClock()) < clock)
-        return run.emitError() << "run has "
-                               << (run.getClock() ? "clock " + std::to_string(*run.getClock())
-                                                  : std::string("no clock"))
-                               << ", expected one" << (clock < 0 ? "" : ", " + std::to_string(clock) + " or later");
-      clock = instruction.clock = *run.getClock();
+      if (auto run = dyn_cast<RunOp>(op)) {
+        if (!run.getClock() || int64_t(*run.getClock()) < clock)
+          return run.emitError() << "run has "
+                                 << (run.getClock() ? "clock " + std::to_string(*run.getClock())
+                                                    : std::string("no clock"))
+                                 << ", expected one" << (clock < 0 ? "" : ", " + std::to_string(clock) + " or later");
+        clock = *run.getClock();
+      }
+      instruction.clock = std::max<int64_t>(clock, 0);
+      if (instruction.kind == Instruction::Kind::Post)
+        posts[{int64_t(mesh), instruction.peer}].push_back(&instruction);
     }
   }
-  replay(lists, [&](int64_t mesh, size_t index) {
-    Instruction &own = lists[mesh][index];
-    if (own.kind == Instruction::Kind::Run)
-      last[mesh] = own.clock;
-    else if (own.kind == Instruction::Kind::Free)
-      own.clock = last[mesh];
-    else
-      own.clock = std::max(own.sends.empty() ? 0 : last[mesh], own.receives.empty() ? 0 : last[own.peer]);
-  });
+  for (auto &[ends, mine] : posts) {
+    if (ends.first > ends.second)
+      continue;
+    for (auto [own, theirs] : llvm::zip(mine, posts[{ends.second, ends.first}]))
+      own->clock = theirs->clock =
+          std::max(own->sends.empty() ? 0 : own->clock, theirs->sends.empty() ? 0 : theirs->clock);
+  }
   return success();
 }
 

@@ -7,6 +7,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
+#include <map>
+#include <tuple>
 
 using namespace mlir::spmd;
 using llvm::ArrayRef;
@@ -68,6 +70,7 @@ public:
     for (const std::vector<Instruction> &list : lists)
       for (const Instruction &instruction : list)
         if (instruction.kind == Instruction::Kind::Run) {
+          numMicrobatches = std::max(numMicrobatches, instruction.microbatch + 1);
           bool isKnown = hasSeconds(instruction.function);
           sum += isKnown ? seconds[instruction.function] : 0;
           ++(isKnown ? known : unknown);
@@ -88,7 +91,7 @@ public:
   void print() {
     place();
     printMeshes();
-    os << "<p>Hover for functions and what is sent.";
+    os << "<p>Hover for functions and what is sent; lines go from where it is sent to where it is first used.";
     if (!isExact)
       os << " Not all functions have a known time: those that have none are drawn as wide as the "
             "mean.";
@@ -96,8 +99,8 @@ public:
        << int64_t(kTop + lists.size() * kRow) << "\">\n";
     for (int64_t mesh = 0; mesh < int64_t(lists.size()); ++mesh)
       os << "<text x=\"8\" y=\"" << int64_t(getY(mesh) + 16) << "\">mesh " << mesh << "</text>\n";
-    for (const Placed &transfer : transfers)
-      printTransfer(transfer);
+    for (const PlacedTravel &travel : travels)
+      printTravel(travel);
     for (const Placed &run : runs)
       printRun(run);
     os << "</svg></div>\n";
@@ -110,6 +113,11 @@ private:
     size_t index;
     double start;
   };
+  struct PlacedTravel {
+    Travel travel;
+    int64_t clock; // in which it is first used
+    double posted, used;
+  };
 
   bool hasSeconds(size_t function) const {
     return function < seconds.size() && seconds[function] >= 0 && std::isfinite(seconds[function]);
@@ -118,19 +126,29 @@ private:
   void place() {
     SmallVector<double> now(lists.size(), 0);
     busy.assign(lists.size(), 0);
-    replay(lists, [&](int64_t mesh, size_t index) {
+    // When it was posted, and when the other mesh first used it.
+    std::map<std::tuple<int64_t, int64_t, Slot>, std::pair<double, double>> times;
+    auto timesOf = [&](const Travel &travel) -> auto & { return times[{travel.from, travel.to, travel.slot}]; };
+    replay(program, lists, numMicrobatches, [&](int64_t mesh, size_t index, ArrayRef<Travel> awaited) {
       const Instruction &instruction = lists[mesh][index];
+      for (const Travel &travel : awaited) {
+        auto &[posted, used] = timesOf(travel);
+        now[mesh] = std::max(now[mesh], travel.to == mesh ? posted : used);
+      }
+      for (const Travel &travel : awaited)
+        if (travel.to == mesh) {
+          auto &[posted, used] = timesOf(travel);
+          used = now[mesh];
+          travels.push_back({travel, instruction.clock, posted, used});
+        }
       if (instruction.kind == Instruction::Kind::Run) {
         runs.push_back({mesh, index, now[mesh]});
         now[mesh] += width[instruction.function];
         busy[mesh] += width[instruction.function];
         end = std::max(end, now[mesh]);
-      } else if (instruction.kind == Instruction::Kind::Transfer) {
-        // The other side follows at once, and has the same time then.
-        now[mesh] = now[instruction.peer] = std::max(now[mesh], now[instruction.peer]);
-        if (mesh < instruction.peer)
-          transfers.push_back({mesh, index, now[mesh]});
       }
+      for (Slot slot : instruction.sends)
+        timesOf({mesh, instruction.peer, slot}).first = now[mesh];
     });
   }
 
@@ -158,18 +176,14 @@ private:
     os << "</table>\n";
   }
 
-  void printSlots(ArrayRef<Slot> slots, int64_t from, int64_t to) {
-    for (Slot slot : slots)
-      os << "\nmesh " << from << " sends " << Escaped{toString(program, slot)} << " to mesh " << to;
-  }
-
-  void printTransfer(const Placed &placed) {
-    const Instruction &transfer = lists[placed.mesh][placed.index];
-    os << "<path d=\"M" << llvm::format("%.1f", getX(placed.start)) << " " << int64_t(getY(placed.mesh) + kBoxHeight)
-       << "V" << int64_t(getY(transfer.peer)) << "\"><title>clock " << transfer.clock;
-    printSlots(transfer.sends, placed.mesh, transfer.peer);
-    printSlots(transfer.receives, transfer.peer, placed.mesh);
-    os << "</title></path>\n";
+  /// From where it is sent to where it is first used.
+  void printTravel(const PlacedTravel &placed) {
+    auto [from, to, slot] = placed.travel;
+    os << "<path d=\"M" << llvm::format("%.1f", getX(placed.posted)) << " "
+       << int64_t(getY(from) + (from < to ? kBoxHeight : 0)) << "L" << llvm::format("%.1f", getX(placed.used)) << " "
+       << int64_t(getY(to) + (from < to ? 0 : kBoxHeight)) << "\"><title>mesh " << from << " sends "
+       << Escaped{toString(program, slot)} << " to mesh " << to << ", which uses it in clock " << placed.clock
+       << "</title></path>\n";
   }
 
   void printRun(const Placed &placed) {
@@ -208,9 +222,10 @@ private:
   std::vector<double> width;   // by function, in seconds or whatever the mean is
   std::vector<int64_t> chunks; // by stage
   bool isExact;                // all runs have known seconds
+  int64_t numMicrobatches = 0;
   double mean = 1, end = 0;
   std::vector<Placed> runs;
-  std::vector<Placed> transfers;
+  std::vector<PlacedTravel> travels;
   std::vector<double> busy; // by mesh
 };
 

@@ -30,7 +30,7 @@ public:
     for (mesh = 0; mesh < int64_t(lists.size()); ++mesh)
       if (!checkMesh())
         return fault;
-    if (!checkTransfers() || !checkOrder())
+    if (!checkPosts() || !checkOrder())
       return fault;
     return std::nullopt;
   }
@@ -100,8 +100,8 @@ private:
     switch (instruction.kind) {
     case Instruction::Kind::Run:
       return checkRun(instruction);
-    case Instruction::Kind::Transfer:
-      return checkTransfer(instruction);
+    case Instruction::Kind::Post:
+      return checkPost(instruction);
     case Instruction::Kind::Free:
       return checkFree(instruction.freed);
     }
@@ -200,17 +200,16 @@ private:
     return true;
   }
 
-  bool checkTransfer(const Instruction &transfer) {
-    if (transfer.peer < 0 || transfer.peer >= int64_t(lists.size()) || transfer.peer == mesh)
-      return fail("transfer with mesh " + Twine(transfer.peer) + ", expected another one of " + Twine(lists.size()) +
+  bool checkPost(const Instruction &post) {
+    if (post.peer < 0 || post.peer >= int64_t(lists.size()) || post.peer == mesh)
+      return fail("post with mesh " + Twine(post.peer) + ", expected another one of " + Twine(lists.size()) +
                   " meshes");
-    if (transfer.sends.empty() && transfer.receives.empty())
-      return fail("transfer of nothing with mesh " + Twine(transfer.peer) +
-                  ", expected values that are sent or received");
-    for (Slot slot : transfer.sends) {
+    if (post.sends.empty() && post.receives.empty())
+      return fail("post of nothing with mesh " + Twine(post.peer) + ", expected values that are sent or received");
+    for (Slot slot : post.sends) {
       if (!checkSlot(slot))
         return false;
-      std::string what = "sends " + text(slot) + " to mesh " + std::to_string(transfer.peer);
+      std::string what = "sends " + text(slot) + " to mesh " + std::to_string(post.peer);
       if (uses.isArgument(slot.value))
         return fail(what + ", expected a value that a function writes");
       if (getState(slot) == State::Never)
@@ -220,10 +219,10 @@ private:
       if (!isComplete(slot))
         return fail(what + " before its last update, expected the whole sum");
     }
-    for (Slot slot : transfer.receives) {
+    for (Slot slot : post.receives) {
       if (!checkSlot(slot))
         return false;
-      std::string what = "receives " + text(slot) + " from mesh " + std::to_string(transfer.peer);
+      std::string what = "receives " + text(slot) + " from mesh " + std::to_string(post.peer);
       if (uses.isArgument(slot.value) || getHome(slot.value) == mesh)
         return fail(what + ", expected a value that mesh " + Twine(mesh) + " does not have itself");
       if (getState(slot) == State::Here)
@@ -320,27 +319,27 @@ private:
 
   //===--- all meshes -------------------------------------------------------===//
 
-  bool checkTransfers() {
-    llvm::DenseMap<std::pair<int64_t, int64_t>, SmallVector<size_t>> transfers;
+  bool checkPosts() {
+    llvm::DenseMap<std::pair<int64_t, int64_t>, SmallVector<size_t>> posts;
     for (auto [from, list] : llvm::enumerate(lists))
       for (auto [i, instruction] : llvm::enumerate(list))
-        if (instruction.kind == Instruction::Kind::Transfer)
-          transfers[{from, instruction.peer}].push_back(i);
+        if (instruction.kind == Instruction::Kind::Post)
+          posts[{from, instruction.peer}].push_back(i);
     for (mesh = 0; mesh < int64_t(lists.size()); ++mesh) {
       llvm::DenseMap<int64_t, size_t> next; // by peer
       for (index = 0; index < lists[mesh].size(); ++index) {
         const Instruction &own = lists[mesh][index];
-        if (own.kind != Instruction::Kind::Transfer)
+        if (own.kind != Instruction::Kind::Post)
           continue;
         size_t k = next[own.peer]++;
-        auto other = transfers.find({own.peer, mesh});
-        if (other == transfers.end() || k >= other->second.size())
-          return fail("transfer number " + Twine(k) + " with mesh " + Twine(own.peer) + ", expected mesh " +
+        auto other = posts.find({own.peer, mesh});
+        if (other == posts.end() || k >= other->second.size())
+          return fail("post number " + Twine(k) + " with mesh " + Twine(own.peer) + ", expected mesh " +
                       Twine(own.peer) + " to have as many with mesh " + Twine(mesh));
         const Instruction &theirs = lists[own.peer][other->second[k]];
         if (own.clock != theirs.clock)
-          return fail("transfer in clock " + Twine(own.clock) + ", expected clock " + Twine(theirs.clock) +
-                      ", as mesh " + Twine(own.peer) + " has it");
+          return fail("post in clock " + Twine(own.clock) + ", expected clock " + Twine(theirs.clock) + ", as mesh " +
+                      Twine(own.peer) + " has it");
         if (!checkSame(own.sends, theirs.receives, "sends", "receives", own.peer) ||
             !checkSame(own.receives, theirs.sends, "receives", "sends", own.peer))
           return false;
@@ -360,12 +359,15 @@ private:
   }
 
   bool checkOrder() {
-    std::vector<size_t> stopped = replay(lists, [](int64_t, size_t) {});
+    std::vector<Stop> stops = replay(program, lists, numMicrobatches, [](int64_t, size_t, ArrayRef<Travel>) {});
     for (mesh = 0; mesh < int64_t(lists.size()); ++mesh) {
-      index = stopped[mesh];
-      if (index < lists[mesh].size())
-        return fail("transfer waits for mesh " + Twine(lists[mesh][index].peer) +
-                    " for ever, expected all meshes to take their transfers in one order");
+      index = stops[mesh].index;
+      if (index >= lists[mesh].size())
+        continue;
+      const Travel &awaited = stops[mesh].awaited;
+      std::string what = "waits for mesh " + std::to_string(awaited.from == mesh ? awaited.to : awaited.from) +
+                         (awaited.from == mesh ? " to use " : " to send ") + text(awaited.slot);
+      return fail(Twine(what) + " for ever, expected no mesh to wait for one that waits for it");
     }
     return true;
   }

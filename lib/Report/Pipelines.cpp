@@ -37,12 +37,17 @@ public:
     measureValues(out);
     countInFlight(out);
     int64_t fixed = getProgramBytes();
+    // Sums are there from the start.
+    ValueUses uses(program);
+    for (auto [value, use] : llvm::enumerate(uses.uses))
+      if (use.home == mesh && use.startsAsZero && !program.values[value].perMicrobatch)
+        hold({int64_t(value), -1});
     for (const Instruction &instruction : list) {
       switch (instruction.kind) {
       case Instruction::Kind::Run:
         runPart(instruction, out, fixed);
         break;
-      case Instruction::Kind::Transfer:
+      case Instruction::Kind::Post:
         for (Slot slot : instruction.receives)
           hold(slot);
         break;

@@ -60,13 +60,15 @@ struct Slot {
   auto operator<=>(const Slot &) const = default;
 };
 
+/// Transfers are posted and travel while a mesh works. A mesh waits for what it receives
+/// where it first uses it, and where it frees what it has sent, until the other mesh has
+/// come to that use (`replay`).
 struct Instruction {
-  enum class Kind { Run, Transfer, Free };
+  enum class Kind { Run, Post, Free };
   Kind kind = Kind::Run;
   /// Run: the function, and the microbatch or -1.
   int64_t function = -1, microbatch = -1;
-  /// Transfer: the other mesh. All of it is posted together; it is over when all has
-  /// gone and come. What one side sends the other receives, in this order.
+  /// Post: the other mesh. What one side sends the other receives, in this order.
   int64_t peer = -1;
   llvm::SmallVector<Slot, 2> sends, receives;
   /// Free.
@@ -105,20 +107,37 @@ void forEachSlot(const PipelineProgram &program, int64_t value, int64_t microbat
 
 /// The instructions of every mesh of `table`, whose stages have to be on the meshes that
 /// `program` says. Per clock a mesh runs its functions, frees what had its last use in
-/// them, then exchanges with one mesh after another: what was written in this clock (a
-/// sum: updated for the last time) goes to every mesh that reads it, once; one Transfer
-/// per pair of meshes. All meshes take the pairs in one order, so that none waits for
-/// ever; neighbours that start at an even mesh come first, so that they do not wait in a
-/// chain. Linear in its output, up to sorting the transfers of a clock. What a program
+/// them, then posts: what was written in this clock (a sum: updated for the last time) goes
+/// to every mesh that reads it, once; one Post per pair of meshes, in one order on all of
+/// them, in which neighbours do not come in a chain. What it has sent it frees at the end of the clock in which the
+/// last of the others first reads it. Linear in its output, up to sorting the transfers of a clock. What a program
 /// makes that breaks the rules above, `verifyProgram` tells.
 InstructionLists emitInstructions(const PipelineProgram &program, const ClockTable &table);
 
-/// Goes through the lists in an order in which meshes could run them, if every Transfer
-/// waits until the other mesh has come to the one that it is matched with: the k-th
-/// between two meshes on one is the k-th on the other. `visit` is called per instruction
-/// (mesh, index), of a Transfer for both sides one after the other. Returns per mesh the
-/// index at which it stopped: the length of its list, unless it waits for ever.
-std::vector<size_t> replay(const InstructionLists &lists, llvm::function_ref<void(int64_t, size_t)> visit);
+/// What goes from one mesh to another.
+struct Travel {
+  int64_t from = -1, to = -1;
+  Slot slot;
+  bool operator==(const Travel &) const = default;
+};
+
+/// Where a mesh stopped, and what it waits for there: it uses what `from` has not posted, or
+/// frees what `to` has not come to. At the end of its list it waits for nothing.
+struct Stop {
+  size_t index = 0;
+  Travel awaited;
+};
+
+/// Goes through the lists in an order in which meshes could run them. A Post never waits for
+/// the other mesh. Whatever first uses a slot that was received (a Run that reads it, a Post
+/// that sends it on, its Free) waits until the other mesh has posted it, and takes it; a Free
+/// of a slot that was sent waits until all that it goes to have taken it. What is received and
+/// never used is taken at the end. `visit` is called per instruction, in this order, with the
+/// mesh, the index, and what it waited for. Returns where each mesh stopped: at the end of its
+/// list, unless it waits for ever.
+using VisitReplayed = llvm::function_ref<void(int64_t mesh, size_t index, llvm::ArrayRef<Travel> awaited)>;
+std::vector<Stop> replay(const PipelineProgram &program, const InstructionLists &lists, int64_t numMicrobatches,
+                         VisitReplayed visit);
 
 /// `'x' of microbatch 2`, for diagnostics.
 std::string toString(const PipelineProgram &program, Slot slot);

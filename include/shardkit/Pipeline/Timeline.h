@@ -17,9 +17,10 @@ void printTimeline(const ClockTable &table, llvm::raw_ostream &os);
 /// One page that needs nothing but itself: a table of the meshes, and a drawing with one
 /// row per mesh. `seconds` has the time of one run per function, negative or missing where
 /// it is not known; such a run is as wide as the mean of the others. Meshes run as the
-/// lists say and wait at transfers, which take no time here. Runs say on hover the
-/// function, microbatch, seconds and what is sent afterwards; lines between rows are
-/// transfers. What lists that wait for ever do not come to is not drawn.
+/// lists say and wait as `replay` does for transfers, which take no time here. Runs say on
+/// hover the function, microbatch, seconds and what is sent afterwards; lines between rows go
+/// from where a value is sent to where it is first used. What lists that wait for ever do not
+/// come to is not drawn.
 void printTimelinePage(const PipelineProgram &program, const InstructionLists &lists, llvm::ArrayRef<double> seconds,
                        llvm::raw_ostream &os);
 

@@ -21,8 +21,8 @@ struct Fault {
 ///   stage, backward after forward; each Apply function once, after all of them there.
 /// * What is read is on the mesh at that point; a sum is read and sent after its last
 ///   update. A value is written on one mesh, once unless it is a sum.
-/// * The k-th Transfer between two meshes is the same on both sides, and each comes to
-///   its turn although every one waits for the other side.
+/// * The k-th Post between two meshes is the same on both sides, and all instructions come
+///   to their turn although they wait as `replay` says.
 /// * Nothing is freed that is not there, is used after it was freed, or comes twice; at
 ///   the end nothing is left but results and sums where they were made.
 /// * At most `getMostInFlight` forward pieces per mesh ran whose backward did not; stages

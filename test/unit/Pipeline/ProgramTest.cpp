@@ -15,7 +15,7 @@ static ClockTable build(ScheduleKind kind, int64_t n, int64_t m, int64_t v = 1) 
   return *table;
 }
 
-/// `0 f0 0` runs f0 for microbatch 0 in clock 0, `0 with 1: >x.0 <g.1` sends and receives,
+/// `0 f0 0` runs f0 for microbatch 0 in clock 0, `0 with 1: >x.0 <g.1` posts,
 /// `0 -x.0` frees.
 static std::string print(const PipelineProgram &program, const std::vector<Instruction> &list) {
   std::string text;
@@ -32,7 +32,7 @@ static std::string print(const PipelineProgram &program, const std::vector<Instr
       if (instruction.microbatch >= 0)
         text += " " + std::to_string(instruction.microbatch);
       break;
-    case Instruction::Kind::Transfer:
+    case Instruction::Kind::Post:
       text += "with " + std::to_string(instruction.peer) + ":";
       for (Slot slot : instruction.sends)
         text += " >", add(slot);
@@ -55,16 +55,16 @@ TEST(ProgramTest, TwoMeshes) {
   ASSERT_EQ(lists.size(), 2u);
   EXPECT_EQ(print(program, lists[0]), R"(0 f0 0
 0 with 1: >x0.0 >skip.0
-0 -x0.0
-0 -skip.0
 1 f0 1
 1 with 1: >x0.1 >skip.1
-1 -x0.1
-1 -skip.1
+1 -x0.0
+1 -skip.0
 2 with 1: <g1.0
 3 b0 0
 3 -saved0.0
 3 -g1.0
+3 -x0.1
+3 -skip.1
 4 with 1: <g1.1 <sum1
 5 b0 1
 5 -saved0.1
@@ -72,7 +72,7 @@ TEST(ProgramTest, TwoMeshes) {
 6 a0
 6 -sum1
 6 with 1: >tied
-6 -tied
+7 -tied
 )");
   EXPECT_EQ(print(program, lists[1]), R"(0 with 0: <x0.0 <skip.0
 1 f1 0
@@ -82,14 +82,14 @@ TEST(ProgramTest, TwoMeshes) {
 2 -x0.0
 2 -saved1.0
 2 with 0: >g1.0
-2 -g1.0
 3 f1 1
 3 -skip.1
+3 -g1.0
 4 b1 1
 4 -x0.1
 4 -saved1.1
 4 with 0: >g1.1 >sum1
-4 -g1.1
+5 -g1.1
 6 a1
 6 with 0: <tied
 7 last
@@ -106,7 +106,7 @@ TEST(ProgramTest, WhatIsSentAndReceivedInOneClockIsOneTransfer) {
   for (const std::vector<Instruction> &list : lists) {
     std::set<std::pair<int64_t, int64_t>> seen; // clock and peer
     for (const Instruction &instruction : list)
-      if (instruction.kind == Instruction::Kind::Transfer) {
+      if (instruction.kind == Instruction::Kind::Post) {
         EXPECT_TRUE(seen.insert({instruction.clock, instruction.peer}).second);
         both += !instruction.sends.empty() && !instruction.receives.empty();
       }
@@ -137,17 +137,70 @@ TEST(ProgramTest, AValueGoesOnceToEveryMeshThatReadsIt) {
   }
 }
 
-TEST(ProgramTest, MeshesOfOneClockDoNotWaitInAChain) {
+TEST(ProgramTest, MeshesOfOneClockDoNotPostInAChain) {
   // All meshes of gpipe send forward in clock 7: first 0-1, 2-3, ..., then 1-2, 3-4, ...
   PipelineProgram program = makeTraining(8);
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::GPipe, 8, 16));
   for (int64_t mesh = 1; mesh < 7; ++mesh) {
     std::vector<int64_t> peers;
     for (const Instruction &instruction : lists[mesh])
-      if (instruction.kind == Instruction::Kind::Transfer && instruction.clock == 7)
+      if (instruction.kind == Instruction::Kind::Post && instruction.clock == 7)
         peers.push_back(instruction.peer);
     EXPECT_EQ(peers, (mesh % 2 ? std::vector<int64_t>{mesh - 1, mesh + 1} : std::vector<int64_t>{mesh + 1, mesh - 1}));
   }
+}
+
+TEST(ProgramTest, WhatIsSentIsKeptUntilTheOtherMeshUsesIt) {
+  // Mesh 0 frees skip once mesh 2 has come to its forward part, and x0 where mesh 1 has.
+  PipelineProgram program = makeTraining(3);
+  InstructionLists lists = emitInstructions(program, build(ScheduleKind::GPipe, 3, 4));
+  std::map<std::string, int64_t> freed;
+  for (const Instruction &instruction : lists[0])
+    if (instruction.kind == Instruction::Kind::Free && instruction.freed.microbatch == 1)
+      freed[program.values[instruction.freed.value].name] = instruction.clock;
+  EXPECT_EQ(freed["x0"], 2);
+  EXPECT_EQ(freed["skip"], 3);
+}
+
+/// Clocks that the lists take where a forward function takes `forward` and a backward one
+/// `backward` of them, and transfers `travel`; a mesh waits as `replay` says.
+static double getTime(const PipelineProgram &program, const InstructionLists &lists, int64_t m, double forward,
+                      double backward, double travel) {
+  std::vector<double> now(lists.size());
+  std::map<std::tuple<int64_t, int64_t, Slot>, double> posted, used;
+  auto keyOf = [](const Travel &travel) { return std::tuple(travel.from, travel.to, travel.slot); };
+  replay(program, lists, m, [&](int64_t mesh, size_t index, llvm::ArrayRef<Travel> awaited) {
+    const Instruction &instruction = lists[mesh][index];
+    for (const Travel &one : awaited)
+      now[mesh] = std::max(now[mesh], one.to == mesh ? posted[keyOf(one)] + travel : used[keyOf(one)]);
+    for (const Travel &one : awaited)
+      if (one.to == mesh)
+        used[keyOf(one)] = now[mesh];
+    if (instruction.kind == Instruction::Kind::Run) {
+      Part part = program.functions[instruction.function].part;
+      now[mesh] += part == Part::Forward ? forward : part == Part::Backward ? backward : 0;
+    }
+    for (Slot slot : instruction.sends)
+      posted[{mesh, instruction.peer, slot}] = now[mesh];
+  });
+  return *llvm::max_element(now);
+}
+
+TEST(ProgramTest, NobodyWaitsButForWhatItNeeds) {
+  // Backward takes twice as long as forward: 16 (1 + 2) of work, and bubbles of (n - 1)(1 + 2),
+  // with V stages on a mesh the V-th part of that.
+  auto take = [](ScheduleKind kind, int64_t v, double travel) {
+    PipelineProgram program = makeTraining(4, v);
+    return getTime(program, emitInstructions(program, build(kind, 4, 16, v)), 16, 1.0 / v, 2.0 / v, travel);
+  };
+  EXPECT_EQ(take(ScheduleKind::GPipe, 1, 0), 57);
+  EXPECT_EQ(take(ScheduleKind::OneFOneB, 1, 0), 57);
+  EXPECT_EQ(take(ScheduleKind::OneFOneBOverlap, 1, 0), 57);
+  EXPECT_EQ(take(ScheduleKind::InterleavedOneFOneB, 2, 0), 52.5);
+  // Where transfers take a tenth of a forward part, what is ahead of its neighbours by one
+  // only waits for the three that come first, the three that come last, and that of the apply part.
+  EXPECT_NEAR(take(ScheduleKind::OneFOneBOverlap, 1, 0.1), 57.7, 1e-9);
+  EXPECT_GT(take(ScheduleKind::OneFOneB, 1, 0.1), 59);
 }
 
 TEST(ProgramTest, ResultsAndSumsStay) {
@@ -202,10 +255,10 @@ TEST(ProgramTest, ApplyTakesAllMicrobatchesOfAValue) {
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::Inference, 2, 2));
   EXPECT_EQ(print(program, lists[0]), R"(0 f0 0
 0 with 1: >x.0
-0 -x.0
 1 f0 1
 1 with 1: >x.1
-1 -x.1
+3 -x.0
+3 -x.1
 )");
   EXPECT_EQ(print(program, lists[1]), R"(0 with 0: <x.0
 1 f1 0
@@ -222,14 +275,16 @@ TEST(ProgramTest, ReplayStopsWhereMeshesWaitForOneAnother) {
   PipelineProgram program = makeTraining(3);
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 3, 4));
   std::vector<size_t> next(3, 0);
-  auto visit = [&](int64_t mesh, size_t index) { EXPECT_EQ(index, next[mesh]++); };
-  std::vector<size_t> stopped = replay(lists, visit);
+  std::vector<Stop> stops = replay(
+      program, lists, 4, [&](int64_t mesh, size_t index, llvm::ArrayRef<Travel>) { EXPECT_EQ(index, next[mesh]++); });
   for (int64_t mesh = 0; mesh < 3; ++mesh) {
-    EXPECT_EQ(stopped[mesh], lists[mesh].size());
+    EXPECT_EQ(stops[mesh].index, lists[mesh].size());
     EXPECT_EQ(next[mesh], lists[mesh].size());
   }
-  // Without its first transfer mesh 1 never comes to what mesh 0 waits for in the end.
-  lists[1].erase(lists[1].begin());
-  stopped = replay(lists, [](int64_t, size_t) {});
-  EXPECT_LT(stopped[0], lists[0].size());
+  // Without its first post mesh 0 sends nothing that mesh 1 waits for in its first run.
+  llvm::erase_if(lists[0], [](const Instruction &i) { return i.kind == Instruction::Kind::Post && i.clock == 0; });
+  stops = replay(program, lists, 4, [](int64_t, size_t, llvm::ArrayRef<Travel>) {});
+  EXPECT_LT(stops[1].index, lists[1].size());
+  EXPECT_EQ(stops[1].awaited, (Travel{0, 1, {0, 0}}));
+  EXPECT_LT(stops[0].index, lists[0].size());
 }

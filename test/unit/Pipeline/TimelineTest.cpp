@@ -79,8 +79,9 @@ TEST(TimelineTest, PageHasEveryRunAndTransferOnce) {
   EXPECT_EQ(count(page, "<g class=\"backward\">"), 16u);
   EXPECT_EQ(count(page, "<g class=\"apply\">"), 5u);
   unsigned transfers = 0;
-  for (const Instruction &instruction : lists[0])
-    transfers += instruction.kind == Instruction::Kind::Transfer;
+  for (const std::vector<Instruction> &list : lists)
+    for (const Instruction &instruction : list)
+      transfers += instruction.sends.size();
   EXPECT_EQ(count(page, "<path d="), transfers);
   EXPECT_EQ(count(page, ">F3.1</text>"), 2u);
   EXPECT_NE(page.find("<title>f0, microbatch 2\nstage 0, clock 4\nsends '&lt;&amp;&quot;&gt;' of "

@@ -97,7 +97,7 @@ protected:
   }
   Instruction getTransfer(int64_t peer, int64_t clock) {
     Instruction transfer;
-    transfer.kind = Kind::Transfer;
+    transfer.kind = Kind::Post;
     transfer.peer = peer;
     transfer.clock = clock;
     return transfer;
@@ -301,12 +301,12 @@ TEST_F(BrokenListsTest, ReceivedWhereItIsWritten) {
 TEST_F(BrokenListsTest, TransferWithItself) {
   size_t at = findSend(0, getSlot("x0", 1));
   lists[0][at].peer = 0;
-  expectFault(0, at, "transfer with mesh 0, expected another one of 3 meshes");
+  expectFault(0, at, "post with mesh 0, expected another one of 3 meshes");
 }
 
 TEST_F(BrokenListsTest, TransferOfNothing) {
   insert(1, 3, getTransfer(2, lists[1][3].clock));
-  expectFault(1, 3, "transfer of nothing with mesh 2, expected values that are sent or received");
+  expectFault(1, 3, "post of nothing with mesh 2, expected values that are sent or received");
 }
 
 TEST_F(BrokenListsTest, SidesThatDoNotAgree) {
@@ -342,17 +342,16 @@ TEST_F(BrokenListsTest, TransferThatTheOtherSideLacks) {
   erase(2, at);
   size_t theirs = findReceive(1, slot);
   int64_t before = llvm::count_if(llvm::ArrayRef(lists[1]).take_front(theirs),
-                                  [](const auto &i) { return i.kind == Kind::Transfer && i.peer == 2; });
+                                  [](const auto &i) { return i.kind == Kind::Post && i.peer == 2; });
   expectFault(1, theirs,
-              "transfer number " + std::to_string(before) +
-                  " with mesh 2, expected mesh 2 to have as many with mesh 1");
+              "post number " + std::to_string(before) + " with mesh 2, expected mesh 2 to have as many with mesh 1");
 }
 
 TEST_F(BrokenListsTest, SidesInDifferentClocks) {
   size_t at = findSend(0, getSlot("x0", 0));
   for (size_t i = at; i < lists[0].size(); ++i)
     ++lists[0][i].clock;
-  expectFault(0, at, "transfer in clock 1, expected clock 0, as mesh 1 has it");
+  expectFault(0, at, "post in clock 1, expected clock 0, as mesh 1 has it");
 }
 
 TEST_F(BrokenListsTest, ClocksThatFall) {
@@ -362,24 +361,22 @@ TEST_F(BrokenListsTest, ClocksThatFall) {
 }
 
 TEST_F(BrokenListsTest, Deadlock) {
-  // In clock 2 mesh 0 sends to mesh 1 and to mesh 2, mesh 1 to mesh 2: in a ring, each of
-  // them now waits for the next.
-  auto findTransfer = [&](int64_t mesh, int64_t peer) {
-    return find(mesh, [&](const Instruction &i) { return i.kind == Kind::Transfer && i.clock == 2 && i.peer == peer; });
-  };
-  // Mesh 0: 1 then 2. Mesh 1: 2 then 0. Mesh 2: 0 then 1.
-  size_t to1 = findTransfer(0, 1), to2 = findTransfer(0, 2);
-  if (to2 < to1)
-    std::swap(lists[0][to1], lists[0][to2]);
-  size_t from0 = findTransfer(1, 0), onTo2 = findTransfer(1, 2);
-  if (from0 < onTo2)
-    std::swap(lists[1][from0], lists[1][onTo2]);
-  size_t skipping = findTransfer(2, 0), from1 = findTransfer(2, 1);
-  if (from1 < skipping)
-    std::swap(lists[2][skipping], lists[2][from1]);
-  expectFault(0, std::min(to1, to2),
-              "transfer waits for mesh 1 for ever, expected all meshes to take their transfers in "
-              "one order");
+  // Backward parts run from the last microbatch to the first. So mesh 1 comes to s of
+  // microbatch 0 last, and mesh 0 does not send that of microbatch 1 before it has.
+  program = {{{"x"}, {"s"}},
+             {{"f0", 0, Part::Forward, 0, {}, {0, 1}},
+              {"f1", 1, Part::Forward, 0, {0}, {}},
+              {"b1", 1, Part::Backward, 0, {1}, {}}},
+             {0, 1}};
+  kind = ScheduleKind::GPipe;
+  lists = emitInstructions(program, build(kind, 2, 4));
+  EXPECT_EQ(print(verifyProgram(program, lists, 4, kind)), "none");
+  size_t at = findSend(0, getSlot("s", 0)) + 1;
+  move(0, findFree(0, getSlot("s", 0)), at);
+  lists[0][at].clock = lists[0][at - 1].clock;
+  expectFault(
+      0, at,
+      "waits for mesh 1 to use 's' of microbatch 0 for ever, expected no mesh to wait for one that waits for it");
 }
 
 TEST_F(BrokenListsTest, TooManyInFlight) {

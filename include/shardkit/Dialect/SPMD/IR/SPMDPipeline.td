@@ -140,11 +140,14 @@ def SPMD_RunOp : SPMD_Op<"run", [HasParent<"StageProgramOp">]> {
 }
 
 def SPMD_PostOp : SPMD_Op<"post", [HasParent<"StageProgramOp">]> {
-  let summary = "sends to and receives from another stage";
+  let summary = "begins to send to and receive from another stage";
   let description = [{
     Transfers are given as pairs (number of the transfer in the schedule, microbatch; -1
-    where the value is one of the step). All are posted together; the op is done when the other
-    stage has posted its side.
+    where the value is one of the step). The other stage has the same posts in the same order.
+
+    What is posted travels while the stages work. The first `spmd.run` that reads what is
+    received waits for it, and so do its `spmd.free` and an `spmd.post` that sends it on. What is
+    sent is freed once the other stage has come to that point.
 
     ```mlir
     spmd.post 1 send [[0, 1]] receive [[2, 0]]
@@ -158,6 +161,9 @@ def SPMD_PostOp : SPMD_Op<"post", [HasParent<"StageProgramOp">]> {
 
 def SPMD_FreeOp : SPMD_Op<"free", [HasParent<"StageProgramOp">]> {
   let summary = "the devices need a value no more";
+  let description = [{
+    A value that was sent is waited for: until each stage that receives it has first used it.
+  }];
   let arguments = (ins StrAttr:$value, OptionalAttr<I64Attr>:$microbatch);
   let assemblyFormat = "$value (`microbatch` `=` custom<I64>($microbatch)^)? attr-dict";
 }
