@@ -400,6 +400,32 @@ bool CollectivePlan::run(int rank, int64_t count, const void *in, void *out, Mov
   return meet({&self, 1}, group, rank, {&buffers, 1}, mover);
 }
 
+bool CollectivePlan::finish(Group &group, int rank, const CollectiveBuffers &buffers, Mover &mover, double *waited) {
+  const int index = group.indexOf(rank);
+  auto text = [&] { return describe(); };
+  // Those of its own side may not have come; the host's works at once.
+  auto follow = [&] {
+    for (int peer = 0; peer < group.size(); ++peer)
+      if (Mover &other = group.moverOf(peer, 0); &other != &mover && &other != &hostMover())
+        mover.follow(other);
+  };
+  const auto start = std::chrono::steady_clock::now();
+  // A sender finds nothing to wait for here, a receiver nothing there.
+  if (!group.wait(index, 0, text) || (!buffers.out && !group.release(index, text)))
+    return false;
+  if (waited)
+    *waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  follow();
+  if (buffers.out)
+    compute(rank, buffers.count, group, 0, buffers.out, mover);
+  mover.mark();
+  if (Status status = mover.takeStatus(); !status.ok()) {
+    group.world().fail(status.withContext("rank " + std::to_string(rank) + ": " + text()), rank);
+    return false;
+  }
+  return !buffers.out || group.release(index, text);
+}
+
 bool CollectivePlan::isShared(int64_t count, const Group &group) const {
   return isSame_ && group.size() > 1 && count * info_.outElements * elementSize_ >= sharedBytes;
 }

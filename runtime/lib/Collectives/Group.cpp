@@ -67,6 +67,12 @@ std::string World::describeRank(int rank) const {
   return text + (place.empty() ? "" : ", " + place) + ")";
 }
 
+std::vector<int> joinRanks(std::vector<int> some, const std::vector<int> &others) {
+  some.insert(some.end(), others.begin(), others.end());
+  std::sort(some.begin(), some.end());
+  return some;
+}
+
 std::string rankList(const std::vector<int> &ranks) {
   std::string text;
   for (size_t i = 0; i < ranks.size();) {

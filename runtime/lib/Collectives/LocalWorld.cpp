@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <climits>
+#include <condition_variable>
 #include <ctime>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -142,6 +143,95 @@ private:
   std::atomic<uint32_t> generation_{0};
 };
 
+class LocalOneWay : public Group {
+public:
+  LocalOneWay(World &world, std::vector<int> ranks, const std::vector<int> &receivers)
+      : Group(world, std::move(ranks)), members_(ranks_.size()) {
+    for (int rank : receivers)
+      members_[size_t(indexOf(rank))].receives = true;
+  }
+
+  void post(int index, int, std::span<const Offer> offers) override {
+    std::lock_guard lock(mutex_);
+    Member &member = members_[size_t(index)];
+    member.offers.assign(offers.begin(), offers.end());
+    member.mover = offers[0].mover;
+    ++member.posted;
+    changed_.notify_all();
+  }
+
+  bool wait(int index, int, const std::function<std::string()> &describe) override {
+    const Member &mine = members_[size_t(index)];
+    if (!mine.receives)
+      return true;
+    if (!waitFor(index, describe, [&](const Member &peer) { return peer.receives || peer.posted >= mine.posted; }))
+      return false;
+    for (size_t peer = 0; peer < members_.size(); ++peer) {
+      const Member &theirs = members_[peer];
+      if (theirs.receives || (theirs.offers.size() == mine.offers.size() &&
+                              std::equal(mine.offers.begin(), mine.offers.end(), theirs.offers.begin(),
+                                         [](const Offer &a, const Offer &b) { return a.id == b.id; })))
+        continue;
+      world_.fail(
+          World::mismatchStatus(describe(), ranks_[size_t(index)], mine.offers[0], ranks_[peer], theirs.offers[0]),
+          ranks_[size_t(index)]);
+      return false;
+    }
+    return true;
+  }
+
+  const char *offered(int, int peer, int, size_t k) override {
+    return static_cast<const char *>(members_[size_t(peer)].offers[k].data);
+  }
+  Mover &moverOf(int peer, int) override { return *members_[size_t(peer)].mover.load(); }
+
+  bool release(int index, const std::function<std::string()> &describe) override {
+    const Member &mine = members_[size_t(index)];
+    if (!mine.receives)
+      return waitFor(index, describe, [&](const Member &peer) { return !peer.receives || peer.left >= mine.posted; });
+    std::lock_guard lock(mutex_);
+    ++members_[size_t(index)].left;
+    changed_.notify_all();
+    return true;
+  }
+
+  void wakeAll() {
+    std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
+
+private:
+  struct Member {
+    bool receives = false;
+    std::vector<Offer> offers;
+    std::atomic<Mover *> mover{&hostMover()}; ///< Of the last offer.
+    int64_t posted = 0, left = 0;             ///< How often.
+  };
+
+  /// Until `isThere` says so of every member.
+  template <typename Fn> bool waitFor(int index, const std::function<std::string()> &describe, Fn &&isThere) {
+    std::vector<int> arrived, missing;
+    {
+      std::unique_lock lock(mutex_);
+      const bool came = changed_.wait_for(lock, std::chrono::duration<double>(world_.timeout()), [&] {
+        return world_.failed() || std::all_of(members_.begin(), members_.end(), isThere);
+      });
+      if (world_.failed())
+        return false;
+      if (came)
+        return true;
+      for (size_t peer = 0; peer < members_.size(); ++peer)
+        (isThere(members_[peer]) ? arrived : missing).push_back(ranks_[peer]);
+    }
+    world_.fail(world_.timeoutStatus(describe(), ranks_[size_t(index)], arrived, missing), ranks_[size_t(index)]);
+    return false;
+  }
+
+  std::vector<Member> members_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
 LocalWorld::LocalWorld(int ranks, double timeoutSeconds) : World(timeoutSeconds), storage_(size_t(ranks)) {
   for (RankRecord &record : storage_)
     records_.push_back(&record);
@@ -167,6 +257,12 @@ std::vector<Group *> LocalWorld::groups(const std::vector<std::vector<int>> &mem
   return result;
 }
 
+Group &LocalWorld::oneWay(const std::vector<int> &senders, const std::vector<int> &receivers) {
+  std::lock_guard lock(mutex_);
+  oneWays_.push_back(std::make_unique<LocalOneWay>(*this, joinRanks(senders, receivers), receivers));
+  return *oneWays_.back();
+}
+
 void LocalWorld::keepError(Status status) {
   std::lock_guard lock(mutex_);
   if (failed_.load(std::memory_order_relaxed))
@@ -176,6 +272,8 @@ void LocalWorld::keepError(Status status) {
   for (auto &[ranks, group] : groups_)
     group->wakeAll();
   for (auto &group : ownGroups_)
+    group->wakeAll();
+  for (auto &group : oneWays_)
     group->wakeAll();
 }
 

@@ -60,6 +60,10 @@ public:
     }
     return result;
   }
+  Group &oneWay(const std::vector<int> &senders, const std::vector<int> &receivers) override {
+    const std::vector<int> ranks = joinRanks(senders, receivers);
+    return *groups({ranks}, false)[size_t(ranks[0])];
+  }
   bool failed() const override { return backend_.failed(); }
   Status status() const override { return backend_.status(); }
   bool isKnown(int rank) const override {

@@ -31,7 +31,10 @@ PipelinePlans::PipelinePlans(const PipelineInfo &pipeline, World &world)
   for (const TransferInfo &transfer : pipeline.transfers) {
     const MeshRanks &from = meshes[transfer.fromStage], &to = meshes[transfer.toStage];
     transfers_.push_back(std::make_unique<CollectivePlan>(transfer.move, world, from, to));
-    groups_[std::minmax(transfer.fromStage, transfer.toStage)] = &transfers_.back()->group(from[0]);
+    const bool isOfStep = pipeline.stages[transfer.toStage].values[transfer.toValue].isOfStep;
+    std::vector<Group *> &ways = ways_.emplace_back();
+    for (int64_t i = 0; i < (isOfStep ? 1 : pipeline.microbatches); ++i)
+      ways.push_back(&world.oneWay(from.ranks(), to.ranks()));
   }
 }
 

@@ -34,8 +34,8 @@ private:
   std::vector<std::unique_ptr<CollectivePlan>> transfers_;
   /// Of the world: stage, and rank of its mesh.
   std::vector<std::pair<size_t, int>> ranks_;
-  /// All ranks of two stages, the lower number first.
-  std::map<std::pair<size_t, size_t>, Group *> groups_;
+  /// Per transfer the groups that it goes through: of each microbatch, or one of the step.
+  std::vector<std::vector<Group *>> ways_;
 };
 
 } // namespace shardkit::rt

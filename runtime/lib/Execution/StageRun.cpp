@@ -109,6 +109,12 @@ public:
       if (returned)
         return returned;
     }
+    for (auto *underWay : {&received_, &sent_})
+      for (auto &[key, transfers] : *underWay) {
+        SK_ASSIGN_OR_RETURN(int32_t returned, finishAll(transfers));
+        if (returned)
+          return returned;
+      }
     SK_RETURN_IF_ERROR(countSpans());
     if (counters_)
       counters_->peakValueBytes = std::max(counters_->peakValueBytes, memory_.values().peakBytes());
@@ -223,9 +229,14 @@ private:
     case Instruction::Kind::Run:
       return runFunction(instruction);
     case Instruction::Kind::Transfer:
-      return meet(instruction);
+      return post(instruction);
     case Instruction::Kind::Free:
       break;
+    }
+    for (auto wait : {&StageRun::take, &StageRun::waitUntilGone}) {
+      SK_ASSIGN_OR_RETURN(int32_t status, (this->*wait)(instruction.target, instruction.microbatch));
+      if (status)
+        return status;
     }
     auto place = values_.find(keyOf(instruction.target, instruction.microbatch));
     memory_.values().giveBack(std::move(place->second));
@@ -266,6 +277,12 @@ private:
   Expected<int32_t> runFunction(const Instruction &instruction) {
     const FunctionInfo &function = pipeline_.functions[instruction.target];
     const int64_t m = instruction.microbatch, all = pipeline_.microbatches;
+    for (const ValueInfo &argument : function.arguments)
+      if (argument.slot->kind == Slot::Kind::Value) {
+        SK_ASSIGN_OR_RETURN(int32_t status, take(size_t(argument.slot->index), m));
+        if (status)
+          return status;
+      }
     // Parts that are copied, and results whose buffers are read while they are written.
     giveBackCopies();
     std::vector<PartCopy> argumentParts, resultParts;
@@ -358,81 +375,136 @@ private:
     return 0;
   }
 
-  /// All transfers of a meeting; false when the world failed.
-  Expected<bool> exchange(const std::vector<CollectivePlan *> &plans, Group &group,
-                          std::vector<CollectiveBuffers> buffers, double &waited) {
-    cuda::Device *device = context_.device;
-    World &world = *context_.world;
-    const int rank = context_.rank;
-    if (!device) {
-      CollectivePlan::offer(plans, group, rank, buffers);
-      return CollectivePlan::meet(plans, group, rank, buffers, hostMover(), &waited);
-    }
-    if (context_.nccl) {
-      SK_RETURN_IF_ERROR(device->startCommunication());
-      for (size_t k = 0; k < plans.size(); ++k) {
-        Status status = context_.nccl->run(*plans[k], 1, buffers[k].in, buffers[k].out, world);
-        if (status.code() == Code::Aborted)
-          return false;
-        SK_RETURN_IF_ERROR(status);
+  //===--------------------------------------------------------------------===//
+  // Transfers
+  //===--------------------------------------------------------------------===//
+
+  /// A transfer that was posted and is not done.
+  struct UnderWay {
+    size_t number;
+    int64_t microbatch;
+    CollectiveBuffers buffers;
+    std::pair<Buffer, Buffer> staged;
+  };
+
+  Expected<int32_t> post(const Instruction &instruction) {
+    for (auto [number, microbatch] : instruction.transfers) {
+      const TransferInfo &transfer = pipeline_.transfers[number];
+      const bool isSent = transfer.fromStage == number_;
+      const size_t value = isSent ? transfer.fromValue : transfer.toValue;
+      if (isSent) {
+        SK_ASSIGN_OR_RETURN(int32_t status, take(value, microbatch));
+        if (status)
+          return status;
       }
-      SK_RETURN_IF_ERROR(device->endCommunication());
-      return true;
+      SK_ASSIGN_OR_RETURN(void *data, dataOf(value, microbatch));
+      CollectivePlan &plan = *plans_.transfers_[number];
+      if (int32_t status = injectFault(context_, plan.info().id, /*after=*/false))
+        return status;
+      if (context_.nccl) {
+        SK_ASSIGN_OR_RETURN(int32_t status, runOnStream(number, isSent ? data : nullptr, isSent ? nullptr : data));
+        if (status)
+          return status;
+        continue;
+      }
+      UnderWay &one = (isSent ? sent_ : received_)[keyOf(value, microbatch)].emplace_back();
+      one.number = number;
+      one.microbatch = microbatch;
+      one.buffers = {isSent ? data : nullptr, isSent ? nullptr : data};
+      SK_RETURN_IF_ERROR(offer(one));
     }
-    const std::vector<CollectiveBuffers> values = buffers;
-    std::vector<std::pair<Buffer, Buffer>> staged(plans.size());
-    std::vector<DeviceBuffers> onDevice;
-    for (size_t k = 0; k < plans.size(); ++k) {
-      onDevice.emplace_back(context_, staged[k], plans[k]->info(), 1);
-      SK_RETURN_IF_ERROR(onDevice[k].before(values[k].in));
-      buffers[k] = {onDevice[k].in(values[k].in), onDevice[k].out(values[k].out)};
+    return 0;
+  }
+
+  /// By NCCL, behind what the program has given its stream and before what it gives it next.
+  Expected<int32_t> runOnStream(size_t number, const void *in, void *out) {
+    CollectivePlan &plan = *plans_.transfers_[number];
+    RankRecord &record = context_.world->record(context_.rank);
+    recordEntry(record, plan.info().id);
+    SK_ASSIGN_OR_RETURN(const Moment start, now());
+    SK_RETURN_IF_ERROR(context_.device->startCommunication());
+    Status status = context_.nccl->run(plan, 1, in, out, *context_.world);
+    if (status.code() == Code::Aborted)
+      return context_.status = int32_t(Code::Aborted);
+    SK_RETURN_IF_ERROR(status);
+    SK_RETURN_IF_ERROR(context_.device->endCommunication());
+    record.inside.store(false, std::memory_order_relaxed);
+    SK_RETURN_IF_ERROR(countTransfer(number, start));
+    return injectFault(context_, plan.info().id, /*after=*/true);
+  }
+
+  Status countTransfer(size_t number, Moment start) {
+    return countSince(start, [this, number](double seconds) {
+      counters_->transferSeconds += seconds;
+      stats_->transfers[number][size_t(context_.rank)].add(seconds);
+    });
+  }
+
+  Group &wayOf(const UnderWay &one) {
+    const std::vector<Group *> &ways = plans_.ways_[one.number];
+    return *ways[ways.size() > 1 ? size_t(one.microbatch) : 0];
+  }
+
+  Status offer(UnderWay &one) {
+    CollectivePlan *plan = plans_.transfers_[one.number].get();
+    if (!context_.device) {
+      CollectivePlan::offer({&plan, 1}, wayOf(one), context_.rank, {&one.buffers, 1});
+      return {};
     }
-    Mover &mover = onDevice[0].mover();
-    CollectivePlan::offer(plans, group, rank, buffers, mover);
+    DeviceBuffers onDevice(context_, one.staged, plan->info(), 1);
+    SK_RETURN_IF_ERROR(onDevice.before(one.buffers.in));
+    const CollectiveBuffers buffers{onDevice.in(one.buffers.in), onDevice.out(one.buffers.out)};
+    CollectivePlan::offer({&plan, 1}, wayOf(one), context_.rank, {&buffers, 1}, onDevice.mover());
+    return onDevice.after(nullptr);
+  }
+
+  /// False when the world failed.
+  Expected<bool> finish(UnderWay &one, double &waited) {
+    CollectivePlan &plan = *plans_.transfers_[one.number];
+    if (!context_.device)
+      return plan.finish(wayOf(one), context_.rank, one.buffers, hostMover(), &waited);
+    if (!context_.world->isPacked())
+      SK_RETURN_IF_ERROR(context_.device->startCommunication());
+    DeviceBuffers onDevice(context_, one.staged, plan.info(), 1);
     // Devices do not wait where their ranks do.
-    if (!CollectivePlan::meet(plans, group, rank, buffers, mover))
+    if (!plan.finish(wayOf(one), context_.rank, {onDevice.in(one.buffers.in), onDevice.out(one.buffers.out)},
+                     onDevice.mover()))
       return false;
-    for (size_t k = 0; k < plans.size(); ++k)
-      SK_RETURN_IF_ERROR(onDevice[k].after(values[k].out));
+    SK_RETURN_IF_ERROR(onDevice.after(one.buffers.out));
     return true;
   }
 
-  Expected<int32_t> meet(const Instruction &instruction) {
-    std::vector<CollectivePlan *> plans;
-    std::vector<CollectiveBuffers> buffers;
-    for (auto [number, microbatch] : instruction.transfers) {
-      const TransferInfo &transfer = pipeline_.transfers[number];
-      CollectiveBuffers &mine = buffers.emplace_back();
-      if (transfer.fromStage == number_) {
-        SK_ASSIGN_OR_RETURN(mine.in, dataOf(transfer.fromValue, microbatch));
-      } else {
-        SK_ASSIGN_OR_RETURN(mine.out, dataOf(transfer.toValue, microbatch));
-      }
-      plans.push_back(plans_.transfers_[number].get());
-    }
-    for (CollectivePlan *plan : plans)
-      if (int32_t status = injectFault(context_, plan->info().id, /*after=*/false))
-        return status;
+  /// All of them; returns what a program does.
+  Expected<int32_t> finishAll(std::vector<UnderWay> &all) {
     RankRecord &record = context_.world->record(context_.rank);
-    recordEntry(record, plans[0]->info().id);
-    Group &group = *plans_.groups_.at(std::minmax(number_, instruction.target));
-    SK_ASSIGN_OR_RETURN(const Moment start, now());
-    double waited = 0;
-    SK_ASSIGN_OR_RETURN(const bool met, exchange(plans, group, buffers, waited));
-    if (!met)
-      return context_.status = int32_t(Code::Aborted);
-    record.inside.store(false, std::memory_order_relaxed);
-    if (counters_)
-      counters_->waitSeconds += waited;
-    SK_RETURN_IF_ERROR(countSince(start, [this, &instruction](double seconds) {
-      counters_->transferSeconds += seconds;
-      for (size_t k = 0; k < instruction.transfers.size(); ++k)
-        stats_->transfers[instruction.transfers[k].first][size_t(context_.rank)].add(k == 0 ? seconds : 0);
-    }));
-    for (CollectivePlan *plan : plans)
-      if (int32_t status = injectFault(context_, plan->info().id, /*after=*/true))
+    for (UnderWay &one : all) {
+      const int64_t id = plans_.transfers_[one.number]->info().id;
+      recordEntry(record, id);
+      SK_ASSIGN_OR_RETURN(const Moment start, now());
+      double waited = 0;
+      SK_ASSIGN_OR_RETURN(const bool came, finish(one, waited));
+      if (!came)
+        return context_.status = int32_t(Code::Aborted);
+      record.inside.store(false, std::memory_order_relaxed);
+      if (counters_)
+        counters_->waitSeconds += waited;
+      SK_RETURN_IF_ERROR(countTransfer(one.number, start));
+      if (int32_t status = injectFault(context_, id, /*after=*/true))
         return status;
+    }
+    all.clear();
     return 0;
+  }
+
+  /// Waits until a value is there that was to be received, and takes it.
+  Expected<int32_t> take(size_t value, int64_t microbatch) {
+    auto known = received_.find(keyOf(value, microbatch));
+    return known == received_.end() ? Expected<int32_t>(0) : finishAll(known->second);
+  }
+  /// Waits until all have taken what was sent of a value.
+  Expected<int32_t> waitUntilGone(size_t value, int64_t microbatch) {
+    auto known = sent_.find(keyOf(value, microbatch));
+    return known == sent_.end() ? Expected<int32_t>(0) : finishAll(known->second);
   }
 
   PipelinePlans &plans_;
@@ -444,7 +516,8 @@ private:
   RunStats::Rank *counters_ = nullptr;
   const size_t number_;
   const StageInfo &stage_;
-  std::unordered_map<int64_t, Buffer> values_; ///< By keyOf.
+  std::unordered_map<int64_t, Buffer> values_;               ///< By keyOf.
+  std::map<int64_t, std::vector<UnderWay>> received_, sent_; ///< By keyOf.
   /// Of the function that runs.
   std::vector<void *> arguments_, results_;
   std::vector<Buffer> copies_;

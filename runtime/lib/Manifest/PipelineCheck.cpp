@@ -2,7 +2,7 @@
 //
 // What one stage reads and writes is checked along its own list. Whether the stages
 // ever wait for each other in a circle is found by running the lists: a stage runs up
-// to its next meeting, and goes on when its peer has come to it too. Every list is
+// to what it waits for, and goes on when its peer has come to that. Every list is
 // fixed, so this finds a hang exactly when a run would hang.
 //
 //===----------------------------------------------------------------------===//
@@ -180,59 +180,154 @@ private:
 };
 
 /// Runs all lists together.
-class MeetingCheck {
+class WaitCheck {
 public:
-  MeetingCheck(const JsonAt &in, PipelineInfo &pipeline)
-      : in_(in), stages_(pipeline.stages), places_(stages_.size()), orders_(stages_.size()) {}
+  WaitCheck(const JsonAt &in, PipelineInfo &pipeline)
+      : in_(in), pipeline_(pipeline), stages_(pipeline.stages), states_(stages_.size()) {}
 
   void check() {
-    std::vector<size_t> ready;
+    matchTransfers();
     for (size_t s = stages_.size(); s-- > 0;)
-      ready.push_back(s);
-    while (!ready.empty()) {
-      const size_t s = ready.back();
-      ready.pop_back();
-      while (Instruction *mine = current(s)) {
-        if (mine->kind != Instruction::Kind::Transfer) {
-          mine->order = ++orders_[s];
-          ++places_[s];
-          continue;
-        }
-        const size_t peer = mine->target;
-        Instruction *theirs = current(peer);
-        if (!theirs || theirs->kind != Instruction::Kind::Transfer || theirs->target != s)
-          break; // The peer goes on with both when it comes.
-        if (mine->transfers != theirs->transfers)
-          in_.fail(place(std::min(s, peer)) + " and " + place(std::max(s, peer)) +
-                   " meet for other transfers, expected the same in one order");
-        mine->order = theirs->order = orders_[s] = orders_[peer] = std::max(orders_[s], orders_[peer]) + 1;
-        ++places_[s];
-        ++places_[peer];
-        ready.push_back(peer);
+      ready_.push_back(s);
+    while (!ready_.empty()) {
+      const size_t s = ready_.back();
+      ready_.pop_back();
+      State &state = states_[s];
+      while (state.place < stages_[s].instructions.size() && perform(s, stages_[s].instructions[state.place])) {
+        stages_[s].instructions[state.place++].order = ++state.order;
+        state.awaits = SIZE_MAX;
       }
+      if (state.place == stages_[s].instructions.size())
+        end(s);
     }
     std::string stuck;
     size_t shown = 0;
     for (size_t s = 0; s < stages_.size(); ++s)
-      if (const Instruction *mine = current(s); mine && shown++ < 8)
-        stuck += (stuck.empty() ? "" : ", ") + place(s) + " waits for stage " + std::to_string(mine->target) +
-                 (current(mine->target) ? "" : ", which has ended");
+      if (states_[s].place < stages_[s].instructions.size() && shown++ < 8)
+        stuck += (stuck.empty() ? "" : ", ") + place(s, states_[s].place) + " waits for stage " +
+                 std::to_string(states_[s].awaits);
     if (!stuck.empty())
       in_.fail("the stages would wait for ever: " + stuck);
   }
 
 private:
-  Instruction *current(size_t s) {
-    return places_[s] < stages_[s].instructions.size() ? &stages_[s].instructions[places_[s]] : nullptr;
+  using Unit = std::pair<size_t, int64_t>; ///< A transfer and its microbatch.
+  struct State {
+    size_t place = 0, awaits = SIZE_MAX;
+    int64_t order = 0;
+    std::map<std::pair<size_t, int64_t>, Unit> incoming;          ///< By value and microbatch; not taken yet.
+    std::map<std::pair<size_t, int64_t>, std::vector<Unit>> sent; ///< Likewise.
+  };
+
+  std::string place(size_t s, size_t i) const {
+    return "stage " + std::to_string(s) + ", instruction " + std::to_string(i);
   }
-  std::string place(size_t s) const {
-    return "stage " + std::to_string(s) + ", instruction " + std::to_string(places_[s]);
+
+  /// What two stages post with each other is the same on both, in one order.
+  void matchTransfers() {
+    std::map<std::pair<size_t, size_t>, std::vector<size_t>> posts; // By stage and peer.
+    for (size_t s = 0; s < stages_.size(); ++s)
+      for (size_t i = 0; i < stages_[s].instructions.size(); ++i)
+        if (const Instruction &own = stages_[s].instructions[i]; own.kind == Instruction::Kind::Transfer)
+          posts[{s, own.target}].push_back(i);
+    for (const auto &[ends, mine] : posts) {
+      auto [s, peer] = ends;
+      auto found = posts.find({peer, s});
+      const size_t others = found == posts.end() ? 0 : found->second.size();
+      for (size_t k = 0; k < mine.size(); ++k) {
+        if (k >= others)
+          in_.fail(place(s, mine[k]) + " has a transfer with stage " + std::to_string(peer) +
+                   ", which has none left with stage " + std::to_string(s) + ", expected as many on both");
+        const size_t theirs = found->second[k];
+        if (stages_[s].instructions[mine[k]].transfers != stages_[peer].instructions[theirs].transfers)
+          in_.fail(place(s, mine[k]) + " and " + place(peer, theirs) +
+                   " meet for other transfers, expected the same in one order");
+      }
+    }
+  }
+
+  std::pair<size_t, int64_t> bufferOf(size_t s, size_t value, int64_t microbatch) const {
+    return {value, stages_[s].values[value].isOfStep ? -1 : microbatch};
+  }
+
+  bool perform(size_t s, const Instruction &instruction) {
+    State &state = states_[s];
+    switch (instruction.kind) {
+    case Instruction::Kind::Run:
+      for (const ValueInfo &argument : pipeline_.functions[instruction.target].arguments)
+        if (argument.slot->kind == Slot::Kind::Value &&
+            !take(s, bufferOf(s, size_t(argument.slot->index), instruction.microbatch)))
+          return false;
+      return true;
+    case Instruction::Kind::Transfer:
+      for (const Unit &unit : instruction.transfers)
+        if (const TransferInfo &transfer = pipeline_.transfers[unit.first];
+            transfer.fromStage == s && !take(s, bufferOf(s, transfer.fromValue, unit.second)))
+          return false;
+      for (const Unit &unit : instruction.transfers) {
+        const TransferInfo &transfer = pipeline_.transfers[unit.first];
+        if (transfer.fromStage == s) {
+          posted_[unit] = state.order + 1;
+          state.sent[bufferOf(s, transfer.fromValue, unit.second)].push_back(unit);
+        } else {
+          state.incoming[bufferOf(s, transfer.toValue, unit.second)] = unit;
+        }
+      }
+      ready_.push_back(instruction.target);
+      return true;
+    case Instruction::Kind::Free:
+      const auto buffer = bufferOf(s, instruction.target, instruction.microbatch);
+      return take(s, buffer) && isGone(s, buffer);
+    }
+    return true;
+  }
+
+  bool take(size_t s, std::pair<size_t, int64_t> buffer) {
+    State &state = states_[s];
+    auto known = state.incoming.find(buffer);
+    if (known == state.incoming.end())
+      return true;
+    const Unit unit = known->second;
+    const size_t from = pipeline_.transfers[unit.first].fromStage;
+    state.awaits = from;
+    auto posted = posted_.find(unit);
+    if (posted == posted_.end())
+      return false;
+    state.order = std::max(state.order, posted->second);
+    taken_[unit] = state.order + 1;
+    state.incoming.erase(known);
+    ready_.push_back(from);
+    return true;
+  }
+
+  bool isGone(size_t s, std::pair<size_t, int64_t> buffer) {
+    State &state = states_[s];
+    auto known = state.sent.find(buffer);
+    if (known == state.sent.end())
+      return true;
+    for (const Unit &unit : known->second) {
+      state.awaits = pipeline_.transfers[unit.first].toStage;
+      auto taken = taken_.find(unit);
+      if (taken == taken_.end())
+        return false;
+      state.order = std::max(state.order, taken->second);
+    }
+    state.sent.erase(known);
+    return true;
+  }
+
+  /// What is left at the end is taken.
+  void end(size_t s) {
+    while (!states_[s].incoming.empty() && take(s, states_[s].incoming.begin()->first))
+      ;
   }
 
   const JsonAt &in_;
+  const PipelineInfo &pipeline_;
   std::vector<StageInfo> &stages_;
-  std::vector<size_t> places_;
-  std::vector<int64_t> orders_;
+  std::vector<State> states_;
+  std::vector<size_t> ready_;
+  std::map<Unit, int64_t> posted_, taken_; ///< Their orders.
 };
 
 } // namespace
@@ -240,7 +335,7 @@ private:
 void checkInstructions(const JsonAt &in, PipelineInfo &pipeline) {
   for (size_t s = 0; s < pipeline.stages.size(); ++s)
     StageCheck(in, pipeline, s).check();
-  MeetingCheck(in, pipeline).check();
+  WaitCheck(in, pipeline).check();
 }
 
 } // namespace shardkit::rt

@@ -466,6 +466,13 @@ void MpiBackend::pollOtherNodes() {
   segment_->fail(elsewhere_);
 }
 
+void MpiBackend::moveMessages() {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  int found = 0;
+  if (lock)
+    (void)MPI_Iprobe(MPI_ANY_SOURCE, abortTag, abort_, &found, MPI_STATUS_IGNORE);
+}
+
 std::string MpiBackend::ranksOnProcess(int process) const {
   const MpiWorld *world = current_.load();
   std::string text;
@@ -512,9 +519,11 @@ void MpiBackend::watch() {
   sigaddset(&signals, SIGTERM);
   const double tick = std::clamp(timeout_ / 20, 0.01, 0.1);
   const double grace = std::clamp(timeout_, 0.5, 5.0);
-  int64_t failedAt = 0;
+  int64_t failedAt = 0, ticked = 0;
   while (true) {
-    timespec pause{0, long(tick * 1e9)};
+    // Messages of which the other side has asked for the rest need a hand here.
+    const bool isMoving = keepsMoving_.load() && !ending_.load() && !failed();
+    timespec pause{0, isMoving ? 200000 : long(tick * 1e9)};
     int signal = ::sigtimedwait(&signals, nullptr, &pause);
     if (signal == SIGTERM) {
       // mpirun ends the others when one has failed: then that is the reason.
@@ -525,6 +534,12 @@ void MpiBackend::watch() {
       }
     }
     int64_t now = nanoseconds();
+    if (isMoving) {
+      moveMessages();
+      if (double(now - ticked) * 1e-9 < tick)
+        continue;
+    }
+    ticked = now;
     segment_->processes[nodeProcess_].beat.store(now);
     if (!failed() && !ending_.load())
       pollOtherNodes();

@@ -58,6 +58,8 @@ public:
     ++messages_;
     bytes_ += bytes;
   }
+  /// From now on messages are on their way while nobody waits for them: the watchdog helps.
+  void keepMoving() { keepsMoving_.store(true); }
   void use(MpiWorld *world) { current_.store(world); }
   void forget(MpiWorld *world) { current_.compare_exchange_strong(world, nullptr); }
 
@@ -86,6 +88,7 @@ private:
   void watch();
   void watchPeers(int64_t now);
   void pollOtherNodes();
+  void moveMessages();
   std::string ranksOnProcess(int process) const;
   /// As fail, with the function that runs.
   void failRun(const Status &status);
@@ -113,7 +116,7 @@ private:
   std::map<std::vector<int>, MPI_Comm> communicators_; ///< By colours of processes.
   std::atomic<int64_t> messages_{0}, bytes_{0};
   std::atomic<MpiWorld *> current_{nullptr};
-  std::atomic<bool> failedElsewhere_{false}, ending_{false};
+  std::atomic<bool> failedElsewhere_{false}, ending_{false}, keepsMoving_{false};
   Status elsewhere_;
   std::string abortMessage_; ///< Lives until the process ends.
   std::vector<MPI_Request> abortRequests_;
@@ -128,6 +131,7 @@ public:
   MpiBackend &backend() { return backend_; }
   bool isPacked() const override { return true; }
   std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) override;
+  Group &oneWay(const std::vector<int> &senders, const std::vector<int> &receivers) override;
   bool failed() const override { return backend_.failed(); }
   Status status() const override { return backend_.status(); }
   void startRun(const Running &running, int64_t begin, int64_t end) override {
@@ -138,6 +142,7 @@ public:
   bool isKnown(int rank) const override { return backend_.isOnNode(backend_.ownerOf(rank, int64_t(records_.size()))); }
 
 private:
+  std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own, bool isOneWay);
   void keepError(Status status) override { backend_.fail(status); }
   MpiBackend &backend_;
   std::vector<RankRecord> elsewhere_;

@@ -41,8 +41,9 @@ uint64_t hashIds(std::span<const Offer> offers) {
 
 class MpiGroup : public Group {
 public:
-  MpiGroup(MpiWorld &world, std::vector<int> ranks, MPI_Comm comm, const std::vector<int> &processOf)
-      : Group(world, std::move(ranks)), backend_(world.backend()), comm_(comm), members_(ranks_.size()) {
+  MpiGroup(MpiWorld &world, std::vector<int> ranks, MPI_Comm comm, const std::vector<int> &processOf, bool isOneWay)
+      : Group(world, std::move(ranks)), backend_(world.backend()), comm_(comm), isOneWay_(isOneWay),
+        members_(ranks_.size()) {
     for (int rank : ranks_)
       processes_.push_back(processOf[size_t(rank)]);
   }
@@ -152,6 +153,8 @@ public:
         return false;
       mine.sends.clear();
       mine.sendPeers.clear();
+      if (isOneWay_) // There are many, few of them at a time.
+        mine.peers.clear();
     }
     return true;
   }
@@ -212,7 +215,7 @@ private:
       if (waits)
         awaited.push_back(other);
       bool here = static_cast<MpiWorld &>(world_).isKnown(other);
-      bool late = here ? world_.record(other).entered.load() < mine : waits;
+      bool late = here && !isOneWay_ ? world_.record(other).entered.load() < mine : waits;
       (late ? missing : arrived).push_back(other);
     }
     if (missing.empty())
@@ -222,6 +225,7 @@ private:
 
   MpiBackend &backend_;
   MPI_Comm comm_;
+  const bool isOneWay_;
   std::vector<int> processes_; ///< Of each member, in comm_.
   std::vector<Member> members_;
 };
@@ -238,6 +242,16 @@ MpiWorld::MpiWorld(MpiBackend &backend, int ranks, double timeoutSeconds)
 MpiWorld::~MpiWorld() { backend_.forget(this); }
 
 std::vector<Group *> MpiWorld::groups(const std::vector<std::vector<int>> &members, bool own) {
+  return groups(members, own, /*isOneWay=*/false);
+}
+
+Group &MpiWorld::oneWay(const std::vector<int> &senders, const std::vector<int> &receivers) {
+  const std::vector<int> ranks = joinRanks(senders, receivers);
+  backend_.keepMoving();
+  return *groups({ranks}, /*own=*/true, /*isOneWay=*/true)[size_t(ranks[0])];
+}
+
+std::vector<Group *> MpiWorld::groups(const std::vector<std::vector<int>> &members, bool own, bool isOneWay) {
   std::vector<std::shared_ptr<Group>> made;
   std::vector<std::shared_ptr<Group>> &groups = own ? made : known_[members];
   if (groups.empty()) {
@@ -245,7 +259,7 @@ std::vector<Group *> MpiWorld::groups(const std::vector<std::vector<int>> &membe
     MPI_Comm comm = backend_.communicator(members, int64_t(records_.size()), processOf);
     for (const std::vector<int> &ranks : members)
       if (!ranks.empty())
-        groups.push_back(std::make_shared<MpiGroup>(*this, ranks, comm, processOf));
+        groups.push_back(std::make_shared<MpiGroup>(*this, ranks, comm, processOf, isOneWay));
   }
   std::vector<Group *> result(records_.size());
   for (const std::shared_ptr<Group> &group : groups)

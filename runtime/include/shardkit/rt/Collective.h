@@ -57,6 +57,12 @@ public:
   static bool meet(std::span<CollectivePlan *const> plans, Group &group, int rank,
                    std::span<const CollectiveBuffers> buffers, Mover &mover = hostMover(), double *waited = nullptr);
 
+  /// The end of a transfer that `rank` has offered in a group that goes one way
+  /// (World::oneWay): a receiver takes what the senders offer, a sender waits until all
+  /// receivers have.
+  bool finish(Group &group, int rank, const CollectiveBuffers &buffers, Mover &mover = hostMover(),
+              double *waited = nullptr);
+
   /// What the plan consists of, for those that move it in another way.
   struct Loop {
     int64_t size, source, destination;

@@ -146,6 +146,11 @@ public:
   /// of their own, for meetings that others may come in between. Every process calls it in
   /// the same order.
   virtual std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) = 0;
+  /// A new group of both, ranks ascending, in which receivers alone read and senders alone
+  /// are read: a sender waits in `release` for the receivers, a receiver in `wait` for the
+  /// senders, and nobody else waits. Has round 0 only. Every process calls it in the same
+  /// order.
+  virtual Group &oneWay(const std::vector<int> &senders, const std::vector<int> &receivers) = 0;
 
   /// Records the first error, with what runs and where `rank` is in it (-1: an error of
   /// no rank), and wakes every waiter.
@@ -182,6 +187,8 @@ private:
   Fault fault_;
 };
 
+/// Both, ascending.
+std::vector<int> joinRanks(std::vector<int> some, const std::vector<int> &others);
 /// "0-2, 5"
 std::string rankList(const std::vector<int> &ranks);
 
@@ -192,6 +199,7 @@ public:
   ~LocalWorld() override;
 
   std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) override;
+  Group &oneWay(const std::vector<int> &senders, const std::vector<int> &receivers) override;
   bool failed() const override { return failed_.load(std::memory_order_acquire); }
   Status status() const override;
 
@@ -203,6 +211,7 @@ private:
   Status status_;
   std::map<std::vector<int>, std::unique_ptr<class LocalGroup>> groups_;
   std::vector<std::unique_ptr<LocalGroup>> ownGroups_;
+  std::vector<std::unique_ptr<class LocalOneWay>> oneWays_;
 };
 
 } // namespace shardkit::rt

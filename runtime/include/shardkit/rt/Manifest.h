@@ -213,16 +213,16 @@ struct TransferInfo {
 struct Instruction {
   enum class Kind {
     Run,      ///< Function `target` for `microbatch`.
-    Transfer, ///< With stage `target`: both sides meet for all of them.
-    Free      ///< The buffer of value `target` for `microbatch`.
+    Transfer, ///< With stage `target`: they begin. What first uses a received value waits for it.
+    Free      ///< The buffer of value `target` for `microbatch`, once others use what was sent of it.
   } kind = Kind::Run;
   size_t target = 0;
   int64_t microbatch = -1; ///< -1: once per step.
-  /// Transfers and their microbatches, of a meeting: those that leave the stage with
+  /// Transfers and their microbatches, of a Transfer: those that leave the stage with
   /// the lower number come first, on both sides.
   std::vector<std::pair<size_t, int64_t>> transfers;
   /// Its place in an order of all instructions of all stages that keeps every stage's
-  /// own; instructions that meet have the same one.
+  /// own, and in which nothing comes before what it waits for.
   int64_t order = 0;
 };
 
