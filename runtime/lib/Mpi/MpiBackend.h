@@ -11,6 +11,8 @@
 
 #include "Segment.h"
 
+#include "shardkit/rt/Buffer.h"
+
 #include <mpi.h>
 
 #include <map>
@@ -129,6 +131,23 @@ public:
   ~MpiWorld() override;
 
   MpiBackend &backend() { return backend_; }
+  /// Room for a message; what was given back is used again.
+  Buffer take(int64_t bytes) {
+    std::lock_guard lock(idleMutex_);
+    for (size_t i = 0; i < idle_.size(); ++i)
+      if (idle_[i].first == bytes) {
+        Buffer buffer = std::move(idle_[i].second);
+        idle_.erase(idle_.begin() + int64_t(i));
+        return buffer;
+      }
+    Buffer buffer;
+    buffer.reserve(bytes);
+    return buffer;
+  }
+  void giveBack(Buffer buffer, int64_t bytes) {
+    std::lock_guard lock(idleMutex_);
+    idle_.emplace_back(bytes, std::move(buffer));
+  }
   bool isPacked() const override { return true; }
   std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) override;
   Group &oneWay(const std::vector<int> &senders, const std::vector<int> &receivers) override;
@@ -146,6 +165,8 @@ private:
   void keepError(Status status) override { backend_.fail(status); }
   MpiBackend &backend_;
   std::vector<RankRecord> elsewhere_;
+  std::mutex idleMutex_;
+  std::vector<std::pair<int64_t, Buffer>> idle_; ///< By size.
   std::map<std::vector<std::vector<int>>, std::vector<std::shared_ptr<Group>>> known_;
   std::vector<std::shared_ptr<Group>> ownGroups_;
 };

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 #include <unistd.h>
+#include <utility>
 
 namespace shardkit::rt::mpi {
 
@@ -63,7 +64,7 @@ public:
       from.receive = -1;
       if (from.bytes == 0)
         continue;
-      from.received.reserve(from.bytes);
+      makeRoom(from.received, from.bytes);
       if (peer == index) {
         packAll(offers, rank, rank, static_cast<char *>(from.received.data()));
         continue;
@@ -82,7 +83,7 @@ public:
       int64_t bytes = layOut(offers, rank, ranks_[size_t(peer)], nullptr);
       if (bytes == 0)
         continue;
-      to.sent.reserve(bytes);
+      makeRoom(to.sent, to.sentBytes = bytes);
       char *data = static_cast<char *>(to.sent.data());
       Header header{mine.ids, offers[0].id, offers[0].count, bytes, round};
       std::memcpy(data, &header, sizeof header);
@@ -153,8 +154,11 @@ public:
         return false;
       mine.sends.clear();
       mine.sendPeers.clear();
-      if (isOneWay_) // There are many, few of them at a time.
-        mine.peers.clear();
+      if (isOneWay_)
+        for (Peer &peer : mine.peers)
+          for (auto [buffer, bytes] : {std::pair(&peer.sent, &peer.sentBytes), std::pair(&peer.received, &peer.bytes)})
+            if (int64_t size = std::exchange(*bytes, 0))
+              world().giveBack(std::move(*buffer), size);
     }
     return true;
   }
@@ -163,6 +167,7 @@ private:
   struct Peer {
     Buffer sent, received;
     int64_t bytes = 0; ///< Received, header included; 0 if nothing comes.
+    int64_t sentBytes = 0;
     int receive = -1;
     std::vector<int64_t> places; ///< Of each offer in what is received.
   };
@@ -176,6 +181,15 @@ private:
   struct Member {
     Round rounds[2];
   };
+
+  MpiWorld &world() { return static_cast<MpiWorld &>(world_); }
+  /// One-way groups are many, of which few are used at a time.
+  void makeRoom(Buffer &buffer, int64_t bytes) {
+    if (isOneWay_)
+      buffer = world().take(bytes);
+    else
+      buffer.reserve(bytes);
+  }
 
   /// Bytes of the message of `from` to `to`. Of no items it has the header, which is
   /// there for ranks that have some.
