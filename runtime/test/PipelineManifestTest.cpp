@@ -211,6 +211,12 @@ const Failure failures[] = {
        list(m, 0).erase(8);
      },
      "stage 1: result 'y' is never written for some microbatches"},
+    {"sendTwice",
+     [](Json &m) {
+       list(m, 0).insert(list(m, 0).begin() + 4, Json::array({"transfer", 1, {{0, 0}}, Json::array()}));
+       list(m, 1).insert(list(m, 1).begin() + 5, Json::array({"transfer", 0, Json::array(), {{0, 0}}}));
+     },
+     "stage 0, instruction 4: transfer 0 of microbatch 0 comes a second time, expected once in a step"},
     // Whether they meet.
     {"otherOrder",
      [](Json &m) {

@@ -18,6 +18,10 @@ namespace shardkit::rt {
 
 namespace {
 
+std::string microbatchText(int64_t microbatch) {
+  return microbatch < 0 ? "" : " of microbatch " + std::to_string(microbatch);
+}
+
 class StageCheck {
 public:
   StageCheck(const JsonAt &in, PipelineInfo &pipeline, size_t number)
@@ -53,8 +57,7 @@ private:
   }
 
   std::string nameOf(size_t value, int64_t microbatch) const {
-    return "value '" + stage_.values[value].name + "'" +
-           (microbatch < 0 ? "" : " of microbatch " + std::to_string(microbatch));
+    return "value '" + stage_.values[value].name + "'" + microbatchText(microbatch);
   }
   /// The buffer of `value` that belongs to `microbatch`.
   std::pair<size_t, int64_t> bufferOf(size_t value, int64_t microbatch) const {
@@ -267,7 +270,9 @@ private:
       for (const Unit &unit : instruction.transfers) {
         const TransferInfo &transfer = pipeline_.transfers[unit.first];
         if (transfer.fromStage == s) {
-          posted_[unit] = state.order + 1;
+          if (!posted_.emplace(unit, state.order + 1).second)
+            in_.fail(place(s, state.place) + ": transfer " + std::to_string(unit.first) + microbatchText(unit.second) +
+                     " comes a second time, expected once in a step");
           state.sent[bufferOf(s, transfer.fromValue, unit.second)].push_back(unit);
         } else {
           state.incoming[bufferOf(s, transfer.toValue, unit.second)] = unit;
