@@ -524,7 +524,7 @@ Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program>
                       impl_->ranksFor("pipeline '" + pipeline.whole.name + "'", pipeline.whole.devices));
   std::unique_ptr<PipelinePlans> &known = ranks->pipelines[&pipeline];
   if (!known)
-    known = std::make_unique<PipelinePlans>(pipeline, *ranks->world);
+    known = std::make_unique<PipelinePlans>(pipeline, *ranks->world, impl_->nccl != nullptr);
   PipelinePlans &plans = *known;
   SK_RETURN_IF_ERROR(plans.status);
   if (stats)

@@ -14,7 +14,7 @@ std::string microbatchText(int64_t microbatch) {
 
 } // namespace
 
-PipelinePlans::PipelinePlans(const PipelineInfo &pipeline, World &world)
+PipelinePlans::PipelinePlans(const PipelineInfo &pipeline, World &world, bool byNccl)
     : pipeline_(pipeline), ranks_(size_t(world.size())) {
   std::vector<MeshRanks> meshes;
   for (size_t s = 0; s < pipeline.stages.size(); ++s) {
@@ -32,8 +32,9 @@ PipelinePlans::PipelinePlans(const PipelineInfo &pipeline, World &world)
     const MeshRanks &from = meshes[transfer.fromStage], &to = meshes[transfer.toStage];
     transfers_.push_back(std::make_unique<CollectivePlan>(transfer.move, world, from, to));
     const bool isOfStep = pipeline.stages[transfer.toStage].values[transfer.toValue].isOfStep;
+    const int64_t times = byNccl ? 0 : isOfStep ? 1 : pipeline.microbatches;
     std::vector<Group *> &ways = ways_.emplace_back();
-    for (int64_t i = 0; i < (isOfStep ? 1 : pipeline.microbatches); ++i)
+    for (int64_t i = 0; i < times; ++i)
       ways.push_back(&world.oneWay(from.ranks(), to.ranks()));
   }
 }

@@ -11,7 +11,8 @@ namespace shardkit::rt {
 /// transfers. A rank runs the instructions of its stage one after the other.
 class PipelinePlans : public Running {
 public:
-  PipelinePlans(const PipelineInfo &pipeline, World &world);
+  /// `byNccl`: it moves all that transfers move.
+  PipelinePlans(const PipelineInfo &pipeline, World &world, bool byNccl = false);
 
   /// Makes room for what all ranks measure.
   void prepare(RunStats &stats) const;
@@ -34,7 +35,8 @@ private:
   std::vector<std::unique_ptr<CollectivePlan>> transfers_;
   /// Of the world: stage, and rank of its mesh.
   std::vector<std::pair<size_t, int>> ranks_;
-  /// Per transfer the groups that it goes through: of each microbatch, or one of the step.
+  /// Per transfer the groups that it goes through: of each microbatch, or one of the step;
+  /// none where NCCL moves them.
   std::vector<std::vector<Group *>> ways_;
 };
 

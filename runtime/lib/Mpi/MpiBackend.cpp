@@ -522,7 +522,7 @@ void MpiBackend::watch() {
   int64_t failedAt = 0, ticked = 0;
   while (true) {
     // Messages of which the other side has asked for the rest need a hand here.
-    const bool isMoving = keepsMoving_.load() && !ending_.load() && !failed();
+    const bool isMoving = moving_.load() > 0 && !ending_.load() && !failed();
     timespec pause{0, isMoving ? 200000 : long(tick * 1e9)};
     int signal = ::sigtimedwait(&signals, nullptr, &pause);
     if (signal == SIGTERM) {

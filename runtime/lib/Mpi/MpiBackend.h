@@ -60,8 +60,9 @@ public:
     ++messages_;
     bytes_ += bytes;
   }
-  /// From now on messages are on their way while nobody waits for them: the watchdog helps.
-  void keepMoving() { keepsMoving_.store(true); }
+  /// How many worlds have messages on their way while nobody waits for them: then the
+  /// watchdog helps.
+  void countMoving(int more) { moving_ += more; }
   void use(MpiWorld *world) { current_.store(world); }
   void forget(MpiWorld *world) { current_.compare_exchange_strong(world, nullptr); }
 
@@ -118,7 +119,8 @@ private:
   std::map<std::vector<int>, MPI_Comm> communicators_; ///< By colours of processes.
   std::atomic<int64_t> messages_{0}, bytes_{0};
   std::atomic<MpiWorld *> current_{nullptr};
-  std::atomic<bool> failedElsewhere_{false}, ending_{false}, keepsMoving_{false};
+  std::atomic<bool> failedElsewhere_{false}, ending_{false};
+  std::atomic<int> moving_{0};
   Status elsewhere_;
   std::string abortMessage_; ///< Lives until the process ends.
   std::vector<MPI_Request> abortRequests_;
@@ -132,21 +134,13 @@ public:
 
   MpiBackend &backend() { return backend_; }
   /// Room for a message; what was given back is used again.
-  Buffer take(int64_t bytes) {
-    std::lock_guard lock(idleMutex_);
-    for (size_t i = 0; i < idle_.size(); ++i)
-      if (idle_[i].first == bytes) {
-        Buffer buffer = std::move(idle_[i].second);
-        idle_.erase(idle_.begin() + int64_t(i));
-        return buffer;
-      }
-    Buffer buffer;
-    buffer.reserve(bytes);
-    return buffer;
+  Buffer takeRoom(int64_t bytes) {
+    std::lock_guard lock(roomMutex_);
+    return std::move(*room_.take(bytes)); // On the host there is no error.
   }
-  void giveBack(Buffer buffer, int64_t bytes) {
-    std::lock_guard lock(idleMutex_);
-    idle_.emplace_back(bytes, std::move(buffer));
+  void giveRoomBack(Buffer buffer) {
+    std::lock_guard lock(roomMutex_);
+    room_.giveBack(std::move(buffer));
   }
   bool isPacked() const override { return true; }
   std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) override;
@@ -165,8 +159,9 @@ private:
   void keepError(Status status) override { backend_.fail(status); }
   MpiBackend &backend_;
   std::vector<RankRecord> elsewhere_;
-  std::mutex idleMutex_;
-  std::vector<std::pair<int64_t, Buffer>> idle_; ///< By size.
+  bool hasOneWays_ = false;
+  std::mutex roomMutex_;
+  BufferPool room_;
   std::map<std::vector<std::vector<int>>, std::vector<std::shared_ptr<Group>>> known_;
   std::vector<std::shared_ptr<Group>> ownGroups_;
 };

@@ -13,7 +13,6 @@
 #include <csignal>
 #include <cstring>
 #include <unistd.h>
-#include <utility>
 
 namespace shardkit::rt::mpi {
 
@@ -83,7 +82,7 @@ public:
       int64_t bytes = layOut(offers, rank, ranks_[size_t(peer)], nullptr);
       if (bytes == 0)
         continue;
-      makeRoom(to.sent, to.sentBytes = bytes);
+      makeRoom(to.sent, bytes);
       char *data = static_cast<char *>(to.sent.data());
       Header header{mine.ids, offers[0].id, offers[0].count, bytes, round};
       std::memcpy(data, &header, sizeof header);
@@ -156,9 +155,9 @@ public:
       mine.sendPeers.clear();
       if (isOneWay_)
         for (Peer &peer : mine.peers)
-          for (auto [buffer, bytes] : {std::pair(&peer.sent, &peer.sentBytes), std::pair(&peer.received, &peer.bytes)})
-            if (int64_t size = std::exchange(*bytes, 0))
-              world().giveBack(std::move(*buffer), size);
+          for (Buffer *buffer : {&peer.sent, &peer.received})
+            if (buffer->bytes() > 0)
+              world().giveRoomBack(std::move(*buffer));
     }
     return true;
   }
@@ -167,7 +166,6 @@ private:
   struct Peer {
     Buffer sent, received;
     int64_t bytes = 0; ///< Received, header included; 0 if nothing comes.
-    int64_t sentBytes = 0;
     int receive = -1;
     std::vector<int64_t> places; ///< Of each offer in what is received.
   };
@@ -186,7 +184,7 @@ private:
   /// One-way groups are many, of which few are used at a time.
   void makeRoom(Buffer &buffer, int64_t bytes) {
     if (isOneWay_)
-      buffer = world().take(bytes);
+      buffer = world().takeRoom(bytes);
     else
       buffer.reserve(bytes);
   }
@@ -253,7 +251,10 @@ MpiWorld::MpiWorld(MpiBackend &backend, int ranks, double timeoutSeconds)
                                                                       : &elsewhere_[size_t(rank)]);
 }
 
-MpiWorld::~MpiWorld() { backend_.forget(this); }
+MpiWorld::~MpiWorld() {
+  backend_.forget(this);
+  backend_.countMoving(hasOneWays_ ? -1 : 0);
+}
 
 std::vector<Group *> MpiWorld::groups(const std::vector<std::vector<int>> &members, bool own) {
   return groups(members, own, /*isOneWay=*/false);
@@ -261,7 +262,8 @@ std::vector<Group *> MpiWorld::groups(const std::vector<std::vector<int>> &membe
 
 Group &MpiWorld::oneWay(const std::vector<int> &senders, const std::vector<int> &receivers) {
   const std::vector<int> ranks = joinRanks(senders, receivers);
-  backend_.keepMoving();
+  backend_.countMoving(hasOneWays_ ? 0 : 1);
+  hasOneWays_ = true;
   return *groups({ranks}, /*own=*/true, /*isOneWay=*/true)[size_t(ranks[0])];
 }
 
