@@ -108,10 +108,11 @@ void forEachSlot(const PipelineProgram &program, int64_t value, int64_t microbat
 /// The instructions of every mesh of `table`, whose stages have to be on the meshes that
 /// `program` says. Per clock a mesh runs its functions, frees what had its last use in
 /// them, then posts: what was written in this clock (a sum: updated for the last time) goes
-/// to every mesh that reads it, once; one Post per pair of meshes, in one order on all of
-/// them, in which neighbours do not come in a chain. What it has sent it frees at the end of the clock in which the
-/// last of the others first reads it. Linear in its output, up to sorting the transfers of a clock. What a program
-/// makes that breaks the rules above, `verifyProgram` tells.
+/// to every mesh that reads it, once; one Post per pair of meshes. All meshes take the
+/// pairs in one order, in which neighbours do not come in a chain. What was sent is freed
+/// at the end of the clock in which the last of the others first reads it. Linear in its
+/// output, up to sorting the transfers of a clock. What a program makes that breaks the
+/// rules above, `verifyProgram` tells.
 InstructionLists emitInstructions(const PipelineProgram &program, const ClockTable &table);
 
 /// What goes from one mesh to another.
