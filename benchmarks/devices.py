@@ -22,6 +22,7 @@ import os
 import platform
 import shutil
 import signal
+import statistics
 import struct
 import subprocess
 import sys
@@ -36,6 +37,7 @@ from processes import Children, Clock  # noqa: E402
 PARTS = ("bandwidth", "matmul", "attention", "minilm", "steps", "loader", "collectives")
 LOADED = 8  # Weights of the loader.
 STEPS = 20  # Of products, attention and elementwise functions.
+WARM_UP = 1.0  # Seconds of steps before those that count: a GPU that works lowers its clock.
 TIMEOUT = 300  # Seconds of a run of shard-run.
 
 
@@ -151,7 +153,7 @@ def export(options):
     compiler = ROOT / "build" / "bin" / "shard-compile"
     # Host code for processors of the last ten years, not for the one that compiles.
     target = ["--target=cuda", f"--chip={options.chip}"] + ["--mcpu=x86-64-v3"] * (platform.machine() == "x86_64")
-    known = {"chip": options.chip, "left_out": {}, "bandwidth": [], "matmul": [], "attention": [], "collectives": []}
+    known = {"chip": options.chip, "warm_up": 0 if options.small else WARM_UP, "left_out": {}, "bandwidth": [], "matmul": [], "attention": [], "collectives": []}
 
     def compile_text(text, to, *more):
         with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:
@@ -249,19 +251,20 @@ class Runs:
     def fastest(self, bundle, *more, repeat=STEPS):
         return self.run(bundle, f"--repeat={repeat}", *more)["steps"]["min_seconds"]
 
-    def sustained(self, bundle, *more):
-        """Of a process that runs for half a second and longer, and as long before, in which the clock rises."""
-        repeat = max(STEPS, min(5000, int(1 / self.fastest(bundle, *more))))
-        return self.fastest(bundle, *more, repeat=repeat)
+    def sustained(self, bundle, least, *more):
+        """What is reported, with the median of the steps behind some that warm up long enough if each takes `least` seconds."""
+        ran = self.run(bundle, f"--repeat={min(5000, int(self.known['warm_up'] / least)) + STEPS}", *more)
+        return ran | {"seconds": statistics.median(ran["steps"]["seconds"][-STEPS:])}
 
     def bandwidth(self, found):
         """Beside the better copy of those with and without a graph."""
         rates = {}
         for case in self.known["bandwidth"]:
             entry = found.setdefault(case["type"], {})
-            kind, seconds = case["kind"], self.sustained(case["bundle"])
+            kind, least = case["kind"], case["bytes"] / 5e12
+            seconds = self.sustained(case["bundle"], least)["seconds"]
             if kind == "copy":
-                ungraphed = self.sustained(case["bundle"], "--no-graphs")
+                ungraphed = self.sustained(case["bundle"], least, "--no-graphs")["seconds"]
                 entry |= {"copy_with_graph_gb_per_s": case["bytes"] / seconds / 1e9,
                           "copy_without_graph_gb_per_s": case["bytes"] / ungraphed / 1e9}
                 seconds = min(seconds, ungraphed)
@@ -272,18 +275,20 @@ class Runs:
 
     def matmul(self, found):
         """Ours and cuBLASLt's own, twice in turns, and PyTorch's."""
+        def flops(case):
+            return 2 * case["size"] ** 3 * case["products"]
+
         def ours(case, *more):
-            ran = self.run(case["bundle"], f"--repeat={STEPS}", "--matmul-precision=tf32", *more)
-            return {"seconds": ran["steps"]["min_seconds"]} | {key: ran[key] for key in ("products", "graphs_failed") if key in ran}
+            ran = self.sustained(case["bundle"], flops(case) / (500e12 if case["type"] == "f32" else 1000e12), "--matmul-precision=tf32", *more)
+            return {key: ran[key] for key in ("seconds", "products", "graphs_failed") if key in ran}
 
         programs = {"ours": ours, "tuned": lambda case: ours(case, "--tune")}
         for peer in ("cublaslt", "torch"):
             programs[peer] = lambda case, peer=peer: json.loads(self.call(
-                [sys.executable, ROOT / "benchmarks/matmul.py", peer, json.dumps(case | {"steps": STEPS})]))
+                [sys.executable, ROOT / "benchmarks/matmul.py", peer, json.dumps(case | {"steps": STEPS, "warm_up": self.known["warm_up"]})]))
         for case in self.known["matmul"]:
             entry = {"type": "tf32" if case["type"] == "f32" else case["type"], "size": case["size"], "products": case["products"]}
             found.append(entry)
-            flops = 2 * case["size"] ** 3 * case["products"]
             for turn in range(2):
                 for who, measure in programs.items():
                     if "error" in entry.get(who, {}) or (turn and who == "torch"):
@@ -294,9 +299,9 @@ class Runs:
                         entry[who] = {"error": str(error)}
                         continue
                     if who not in entry or each["seconds"] < entry[who]["seconds"]:
-                        entry[who] = each | {"tflops": flops / each["seconds"] / 1e12}
+                        entry[who] = each | {"tflops": flops(case) / each["seconds"] / 1e12}
                         if "first_seconds" in each:
-                            entry[who]["first_tflops"] = flops / each["first_seconds"] / 1e12
+                            entry[who]["first_tflops"] = flops(case) / each["first_seconds"] / 1e12
             for peer in ("cublaslt", "torch"):
                 for who in ("ours", "tuned"):
                     if "seconds" in entry[who] and "seconds" in entry[peer]:
@@ -309,7 +314,7 @@ class Runs:
             found.append(entry)
             for engine in ("cudnn", "kernel"):
                 try:
-                    seconds = self.fastest(case["bundle"], f"--attention={engine}")
+                    seconds = self.sustained(case["bundle"], case["flops"] / 1000e12, f"--attention={engine}")["seconds"]
                     entry[engine] = {"seconds": seconds, "tflops": case["flops"] / seconds / 1e12}
                 except RuntimeError as error:
                     entry[engine] = {"error": str(error)}

@@ -1,22 +1,33 @@
 #!/usr/bin/env python3
 """TFLOP/s of a square product of random numbers by a library alone, in one process, for devices.py.
 
-    matmul.py cublaslt|torch '{"type": "bf16", "size": 8192, "products": 8, "steps": 20}'
+    matmul.py cublaslt|torch '{"type": "bf16", "size": 8192, "products": 8, "steps": 20, "warm_up": 1.0}'
 
-A step is some products one after the other, timed on the GPU around them; the fastest step counts. cublaslt: cuBLASLt called as
-directly as can be, row by row as the runtime asks for it, with 32 MiB of workspace: the first algorithm that its heuristic names,
-and the fastest of up to eight. torch: torch.mm by cuBLAS and by cuBLASLt. f32 is tf32 in both.
+A step is some products one after the other, timed on the GPU around them; the median of those behind a second of them ("warm_up")
+counts. cublaslt: cuBLASLt called as directly as can be, row by row as the runtime asks for it, with 32 MiB of workspace: the first
+algorithm that its heuristic names, and the fastest of up to eight. torch: torch.mm by cuBLAS and by cuBLASLt. f32 is tf32 in both.
 """
 
 import ctypes
 import json
 import os
+import statistics
 import sys
+import time
 
 TYPES = {"f32": (0, 4), "bf16": (14, 2)}  # cudaDataType, bytes
 COMPUTE = {"f32": 77, "bf16": 68}  # CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_32F
 WORKSPACE = 32 << 20
 ALGORITHMS = 8
+
+
+def median_of(step, steps, warm_up):
+    """Of `steps` behind some that take `warm_up` seconds: a GPU that works lowers its clock."""
+    step()
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < warm_up:
+        step()
+    return statistics.median(step() for _ in range(steps))
 
 
 def open_library(*names):
@@ -121,20 +132,19 @@ def time_cublaslt(case):
     out, workspace = device.allocate(count * width), device.allocate(WORKSPACE)
     one, zero = ctypes.c_float(1), ctypes.c_float(0)
 
-    def measure(algorithm, steps):
+    def measure(algorithm, warm_up):
         def step():
             # The columns of one matrix are the rows of another: b before a is a times b by rows.
             for _ in range(case["products"]):
                 lt.cublasLtMatmul(handle, description, ctypes.byref(one), b, layout, a, layout, ctypes.byref(zero), out, layout, out, layout,
                                   algorithm.algorithm, workspace, ctypes.c_size_t(WORKSPACE), device.stream)
 
-        device.seconds(step)
-        return min(device.seconds(step) for _ in range(steps))
+        return median_of(lambda: device.seconds(step), case["steps"], warm_up)
 
-    tried = [measure(algorithm, 3) for algorithm in algorithms]
+    first = measure(algorithms[0], case["warm_up"])
+    tried = [measure(algorithm, case["warm_up"] / 10) for algorithm in algorithms]
     fastest = tried.index(min(tried))
-    return {"algorithms": len(algorithms), "fastest": fastest, "first_seconds": measure(algorithms[0], case["steps"]),
-            "seconds": measure(algorithms[fastest], case["steps"])}
+    return {"algorithms": len(algorithms), "fastest": fastest, "first_seconds": first, "seconds": measure(algorithms[fastest], case["warm_up"])}
 
 
 def time_torch(case):
@@ -157,8 +167,7 @@ def time_torch(case):
     found = {}
     for library in ("cublas", "cublaslt"):
         torch.backends.cuda.preferred_blas_library(library)
-        step()
-        found[library + "_seconds"] = min(step() for _ in range(case["steps"]))
+        found[library + "_seconds"] = median_of(step, case["steps"], case["warm_up"])
     return found | {"seconds": min(found.values())}
 
 

@@ -15,7 +15,7 @@ DTYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "f16": np.float16}
 
 
 class Maker:
-    """Arrays from one generator; what has the batch in dim 0 is cut, the rest is on every device."""
+    """Arrays from one generator, uniform as shard-run's; what has the batch in dim 0 is cut, the rest is on every device."""
 
     def __init__(self, mesh, dtype="f32"):
         self.mesh, self.dtype, self.rng = mesh, DTYPES[dtype], np.random.default_rng(7)
@@ -23,8 +23,11 @@ class Maker:
     def place(self, value, *spec):
         return value if self.mesh is None else jax.device_put(value, NamedSharding(self.mesh, P(*spec)))
 
+    def uniform(self, *shape):
+        return self.rng.random(shape, np.float32) * 2 - 1
+
     def weight(self, *shape):
-        return self.place((self.rng.standard_normal(shape) * shape[-1] ** -0.5).astype(self.dtype))
+        return self.place((self.uniform(*shape) * shape[-1] ** -0.5).astype(self.dtype))
 
     def batch(self, value):
         return self.place(value, "data")
@@ -60,7 +63,7 @@ def gpt_block_step(x, w, heads):
 def gpt_block(mesh, batch, length, hidden, heads, dtype):
     make = Maker(mesh, dtype)
     weights = {name: make.weight(*shape) for name, shape in gpt_block_weights(hidden).items()}
-    x = make.batch(make.rng.standard_normal((batch, length, hidden)).astype(make.dtype))
+    x = make.batch(make.uniform(batch, length, hidden).astype(make.dtype))
     return lambda x, w: gpt_block_step(x, w, heads), (x, weights)
 
 
@@ -72,7 +75,7 @@ def chain(mesh, rows, width, layers, dtype):
             x = x @ w
         return x
 
-    x = make.batch(make.rng.standard_normal((rows, width)).astype(make.dtype))
+    x = make.batch(make.uniform(rows, width).astype(make.dtype))
     return run, (x, [make.weight(width, width) for _ in range(layers)])
 
 

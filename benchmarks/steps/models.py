@@ -44,7 +44,10 @@ def torch_gpt_block(batch, length, hidden, heads, dtype, device):
     from torch.nn import functional as F
 
     kind = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[dtype]
-    w = {name: torch.randn(shape, device=device, dtype=kind) * shape[-1] ** -0.5 for name, shape in gpt_block_weights(hidden).items()}
+    def make(*shape):  # As shard-run makes its inputs: what a GPU takes for its products depends on the numbers.
+        return torch.rand(shape, device=device, dtype=kind) * 2 - 1
+
+    w = {name: make(*shape) * shape[-1] ** -0.5 for name, shape in gpt_block_weights(hidden).items()}
 
     def step(x):
         inner = F.layer_norm(x, (hidden,), w["scale1"], w["shift1"])
@@ -53,4 +56,4 @@ def torch_gpt_block(batch, length, hidden, heads, dtype, device):
         inner = F.layer_norm(x, (hidden,), w["scale2"], w["shift2"])
         return x + F.gelu(inner @ w["up"] + w["up_bias"], approximate="tanh") @ w["down"] + w["down_bias"]
 
-    return step, torch.randn((batch, length, hidden), device=device, dtype=kind)
+    return step, make(batch, length, hidden)

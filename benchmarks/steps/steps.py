@@ -6,8 +6,9 @@
 
 CASE is a model with sizes that differ from models.py: minilm:length=128, gpt_block:hidden=4096,heads=32,length=2048,batch=8,dtype=bf16,
 chain:width=8192,rows=8192,dtype=bf16. Without any: minilm at lengths 64 and 128. `run` needs no compiler: DIR may come from another
-machine. Each round runs ours, then each peer, in processes of their own; the least time of all steps counts. On the CPU JAX
-has as many virtual devices as ours. The rate of products is the step's, all else included, beside that of one large product by the
+machine. Each round runs ours, then each peer, in processes of their own; on the CPU the least time of all steps counts, and JAX
+has as many virtual devices as ours. A GPU lowers its clock when it has worked for some tenths of a second: there each process runs for
+a second first, and the median of the steps behind that counts, of the better round. The rate of products is the step's, all else included, beside that of one large product by the
 library that ours uses (oneDNN, cuBLASLt) in the same run, and what part of the step is in products and in collectives. On a GPU f32 is
 multiplied as f32 by all, or by all as tf32 with --option=--matmul-precision=tf32. What fails, of ours or of a peer, is left empty; its
 message is in the JSON and below the table. After --minutes nothing more is begun.
@@ -18,6 +19,7 @@ import json
 import os
 import platform
 import signal
+import statistics
 import sys
 import tempfile
 import time
@@ -28,6 +30,7 @@ sys.path.append(str(HERE.parents[1] / "scripts"))
 from processes import Children, Clock  # noqa: E402
 
 TIMEOUT = 600  # Seconds of one process.
+WARM_UP = 1.0  # Seconds that a GPU works before anything counts.
 
 
 def read_case(text):
@@ -88,6 +91,27 @@ def export(options):
     (folder / "cases.json").write_text(json.dumps(listed, indent=1) + "\n")
 
 
+def warm_up_steps(case):
+    """How many steps take at least WARM_UP on the fastest GPU of today; what is not products takes longer."""
+    if case["target"] != "cuda":
+        return 0
+    rate = 60e12 if case["sizes"].get("dtype", "f32") == "f32" else 1000e12
+    return min(2000, int(WARM_UP * rate / case["products"]))
+
+
+def time_steps(step, case, steps):
+    """Seconds of each."""
+    begin = time.perf_counter()
+    while case["target"] == "cuda" and time.perf_counter() - begin < WARM_UP:
+        step()
+    found = []
+    for _ in range(steps):
+        start = time.perf_counter()
+        step()
+        found.append(time.perf_counter() - start)
+    return found
+
+
 def time_jax(case, steps):
     """Seconds of each step, and what is to be said of them."""
     import jax
@@ -99,12 +123,7 @@ def time_jax(case, steps):
     step = jax.jit(function)
     args = jax.device_put(args) if case["devices"] == 1 else args
     jax.block_until_ready(step(*args))
-    found = []
-    for _ in range(steps):
-        start = time.perf_counter()
-        jax.block_until_ready(step(*args))
-        found.append(time.perf_counter() - start)
-    return found, None
+    return time_steps(lambda: jax.block_until_ready(step(*args)), case, steps), None
 
 
 def time_torch(case, steps, mode="default"):
@@ -117,25 +136,24 @@ def time_torch(case, steps, mode="default"):
     compiled = torch.compile(function, mode=mode if on_gpu else "max-autotune-no-cudagraphs")
     wait = torch.cuda.synchronize if on_gpu else lambda: None
 
-    def measure(step):
+    def measure(function):
+        def step():
+            function(x)
+            wait()
+
         with torch.no_grad():
             for _ in range(3):
-                step(x)
-            for _ in range(steps):
-                wait()
-                start = time.perf_counter()
-                step(x)
-                wait()
-                yield time.perf_counter() - start
+                step()
+            return time_steps(step, case, steps)
 
     try:
-        return list(measure(compiled)), None
+        return measure(compiled), None
     except Exception as error:  # It needs a compiler, and more.
-        return list(measure(function)), f"as it is: torch.compile: {type(error).__name__}: {str(error).strip().splitlines()[0][:300]}"
+        return measure(function), f"as it is: torch.compile: {type(error).__name__}: {str(error).strip().splitlines()[0][:300]}"
 
 
 class Runs:
-    """What is measured of each case: least seconds of ours, with --tune and of peers; errors in their place."""
+    """What is measured of each case: seconds of a step of ours, with --tune and of peers; errors in their place."""
 
     def __init__(self, options):
         self.options, self.clock, self.children = options, Clock(options.minutes), Children()
@@ -168,27 +186,28 @@ class Runs:
         out = self.call([sys.executable, __file__, "peer", peer, given, self.options.steps], environment)
         return json.loads(out.strip().splitlines()[-1])
 
-    def report_of(self, case, *more):
+    def report_of(self, case, repeat, *more):
         with tempfile.TemporaryDirectory() as work:
             report = Path(work, "run.json")
             command = [self.options.shard_run, Path(self.options.folder) / case["bundle"], "--random-inputs=1",
-                       f"--repeat={self.options.steps}", f"--report={report}"]
+                       f"--repeat={repeat}", f"--report={report}"]
             if case["model"] == "minilm":
                 command += ["--range=input_ids=0:30000"]
             self.call([*command, *self.options.option, *more])
             return json.loads(report.read_text())
 
     def run_ours(self, case, *more):
-        whole = self.report_of(case, *more)
+        whole = self.report_of(case, warm_up_steps(case) + self.options.steps, *more)
         entry = whole["run"]["functions"][0]
         steps, count = entry["steps"]["seconds"], len(entry["steps"]["seconds"]) + 1  # the untimed one
+        counted = steps[-self.options.steps:]
         moved = [sum(column) for column in zip(*(c["measured"]["seconds_per_rank"] for c in whole["collectives"]))] or [0]
-        return {"steps": steps, "products": max(entry["contractions"]["seconds_per_rank"]) / count, "collectives": max(moved) / count,
+        return {"steps": counted, "products": max(entry["contractions"]["seconds_per_rank"]) / count, "collectives": max(moved) / count,
                 "all": sum(steps) / len(steps), "uses": {key: whole["run"][key] for key in ("products", "graphs_failed") if key in whole["run"]}}
 
     def profile_ours(self, case):
         """Where the time of a step goes on a GPU: each kind of work, without graphs."""
-        profile = self.report_of(case, "--profile")["run"]["functions"][0]["profile"]
+        profile = self.report_of(case, self.options.steps, "--profile")["run"]["functions"][0]["profile"]
         return [{"what": p["what"], "times": p["executions"] / self.options.steps, "seconds": p["seconds"] / self.options.steps}
                 for p in profile]
 
@@ -217,13 +236,17 @@ class Runs:
         if who in ("ours", "tuned"):
             ours = self.run_ours(case, *["--tune"] * (who == "tuned"))
             steps = ours["steps"]
-            if who == "ours" and min(steps) < self.best[i].get(who, float("inf")):
+            if who == "ours" and self.of_round(case, steps) < self.best[i].get(who, float("inf")):
                 self.parts[i] = ours
         else:
             steps, note = self.run_peer(who, case)
             if note:
                 self.errors[i][who] = note
-        self.best[i][who] = min([*steps, self.best[i].get(who, float("inf"))])
+        self.best[i][who] = min(self.of_round(case, steps), self.best[i].get(who, float("inf")))
+
+    @staticmethod
+    def of_round(case, steps):
+        return statistics.median(steps) if case["target"] == "cuda" else min(steps)
 
     def profile(self, i, case):
         self.profiles[i] = self.profile_ours(case)
