@@ -274,7 +274,7 @@ class Runs:
                 entry["fused_of_copy"] = rate / rates[case["type"], "copy"]
 
     def matmul(self, found):
-        """Ours and cuBLASLt's own, twice in turns, and PyTorch's."""
+        """Ours and cuBLASLt's own, in turns, and PyTorch's."""
         def flops(case):
             return 2 * case["size"] ** 3 * case["products"]
 
@@ -289,7 +289,7 @@ class Runs:
         for case in self.known["matmul"]:
             entry = {"type": "tf32" if case["type"] == "f32" else case["type"], "size": case["size"], "products": case["products"]}
             found.append(entry)
-            for turn in range(2):
+            for turn in range(self.options.rounds):
                 for who, measure in programs.items():
                     if "error" in entry.get(who, {}) or (turn and who == "torch"):
                         continue
@@ -444,7 +444,7 @@ def main():
     running.add_argument("--weights")
     running.add_argument("--parts", default=",".join(PARTS))
     running.add_argument("--minutes", type=float)
-    running.add_argument("--rounds", type=int, default=1, help="of steps")
+    running.add_argument("--rounds", type=int, default=1, help="of products and steps: the better one counts")
     running.add_argument("--peers", default="jax,torch")
     running.add_argument("--gpus", type=int, default=count_gpus())
     running.add_argument("--option", action="append", default=[], help="for shard-run")

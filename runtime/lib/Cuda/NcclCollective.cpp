@@ -124,7 +124,7 @@ NcclOperation NcclRank::Impl::choose(CollectivePlan &plan) {
     operation.kind = Kind::Nothing;
     return operation;
   }
-  if (size == 1)
+  if (size == 1 && !goesAlone)
     return operation;
   std::vector<Reads> reads(static_cast<size_t>(size));
   auto allSame = [&] {
@@ -178,9 +178,10 @@ NcclOperation NcclRank::Impl::choose(CollectivePlan &plan) {
     ++senders;
     root = from;
   }
-  if (senders == size)
+  // Alone, all of them are; so that sends are tried too, the others are.
+  if (senders == size && (size > 1 || info.kind == "all_gather"))
     return {Kind::AllGather, moved(info.dtype).type, 0, 0, !isInPlace};
-  if (senders == 1)
+  if (senders == 1 && size > 1)
     return {Kind::Broadcast, moved(info.dtype).type, 0, root, true};
   return operation;
 }
@@ -319,6 +320,8 @@ Status NcclRank::Impl::exchange(CollectivePlan &plan, int64_t count, const void 
   const int size = int(members.size()), self = plan.group(rank).indexOf(rank);
   const int64_t bytes = dtypeSize(info.dtype), each = moved(info.dtype).perElement;
   const bool reduces = info.reduction != Reduction::None;
+  // The member whose pieces are copied, not sent: this one.
+  const int kept = size == 1 && goesAlone && !reduces ? -1 : self;
   const CUstream stream = device.impl().communication;
   Mover &mover = device.mover();
   const char *input = static_cast<const char *>(in);
@@ -339,21 +342,21 @@ Status NcclRank::Impl::exchange(CollectivePlan &plan, int64_t count, const void 
   for (int step = 0; step < size; ++step) {
     const int to = (self + step) % size;
     const int64_t elements = plan.elementsFrom(self, members[size_t(to)]);
-    if (elements == 0 || (to == self && !reduces))
+    if (elements == 0 || (to == kept && !reduces))
       continue;
     auto pieces = piecesFrom(plan, members[size_t(to)], self);
-    const bool isInPlace = to != self && count == 1 && isRun(plan, pieces, source);
+    const bool isInPlace = to != kept && count == 1 && isRun(plan, pieces, source);
     char *buffer = const_cast<char *>(input) + pieces[0]->source * bytes;
     if (!isInPlace) {
       SK_ASSIGN_OR_RETURN(buffer, scratch(count * elements * bytes));
       packAll(to, buffer, elements);
     }
-    if (to == self)
+    if (to == kept)
       from[size_t(self)] = buffer;
     else
       sends.push_back({to, buffer, count * elements, isInPlace});
   }
-  for (int step = 1; step < size; ++step) {
+  for (int step = kept == self ? 1 : 0; step < size; ++step) {
     const int peer = (self + size - step) % size;
     const int64_t elements = plan.elementsFrom(peer, rank);
     if (elements == 0)
@@ -400,7 +403,7 @@ Status NcclRank::Impl::exchange(CollectivePlan &plan, int64_t count, const void 
       continue;
     }
     const int peer = piece.sources[0];
-    if (peer == self) {
+    if (peer == kept) {
       mover.copy(bytes, {input + piece.source * bytes, nullptr}, to,
                  loopsOf(plan, piece, source, destination, {count, info.inElements, info.outElements}));
       continue;

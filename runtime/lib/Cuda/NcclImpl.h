@@ -8,6 +8,7 @@
 
 #include "shardkit/rt/Cuda/Nccl.h"
 
+#include <cstdlib>
 #include <deque>
 
 namespace shardkit::rt::cuda {
@@ -49,6 +50,8 @@ struct NcclRank::Impl {
   const DriverApi &driver;
   const int rank, ranks;
   const double timeout;
+  /// Whether groups of one rank go through NCCL too, which tries it on one GPU (SK_NCCL_ALONE); else they copy.
+  const bool goesAlone = std::getenv("SK_NCCL_ALONE") != nullptr;
   ncclComm_t world = nullptr;
   std::map<std::vector<std::vector<int>>, ncclComm_t> split;
   std::map<const CollectivePlan *, ncclComm_t> commOf;

@@ -13,7 +13,9 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <new>
 #include <sched.h>
+#include <stdexcept>
 #include <thread>
 #include <tuple>
 #include <unordered_map>
@@ -55,7 +57,50 @@ void pointToArguments(std::vector<void *> &results, const std::vector<int64_t> &
 
 } // namespace
 
-void RankMemory::bind(const FunctionInfo &function, bool global, void *given, bool donate) {
+namespace {
+
+using Sizes = std::vector<std::pair<std::string, int64_t>>;
+
+Sizes sizesOf(const FunctionInfo &function, bool global) {
+  Sizes values;
+  for (const ValueInfo &value : function.arguments)
+    values.emplace_back("argument '" + value.name + "'", global ? value.globalBytes() : value.localBytes());
+  for (const ValueInfo &value : function.results)
+    values.emplace_back("result '" + value.name + "'", global ? value.globalBytes() : value.localBytes());
+  values.emplace_back("the intermediate values (arena)",
+                      global && function.reference ? function.reference->arenaBytes : function.entry.arenaBytes);
+  return values;
+}
+
+std::string largest(Sizes values) {
+  std::string text = "; largest";
+  std::sort(values.begin(), values.end(),
+            [](const auto &a, const auto &b) { return std::tie(b.second, a.first) < std::tie(a.second, b.first); });
+  for (size_t i = 0; i < values.size() && i < 8; ++i)
+    text += (i ? ", " : " ") + values[i].first + " " + std::to_string(values[i].second);
+  return text;
+}
+
+/// The error of a rank whose values do not all fit: the first that does not, and the
+/// largest of them.
+Status noRoom(const FunctionInfo &function, int64_t rank, int64_t free) {
+  const Sizes values = sizesOf(function, false);
+  int64_t all = 0, left = free;
+  std::string first = values.back().first;
+  for (const auto &[name, bytes] : values) {
+    all += bytes;
+    left -= bytes;
+    if (left < 0 && left + bytes >= 0)
+      first = name;
+  }
+  return internalError("out of device memory: rank " + std::to_string(rank) + " of function '" + function.name +
+                       "' has no room for " + first + ": it needs " + std::to_string(all) + " bytes, " +
+                       std::to_string(free) + " are free" + largest(values));
+}
+
+} // namespace
+
+void RankMemory::bind(const FunctionInfo &function, bool global, void *given, bool donate, bool isCopy) {
   donate_ = donate;
   Layout arguments, rest;
   std::vector<int64_t> argumentPlaces;
@@ -70,46 +115,22 @@ void RankMemory::bind(const FunctionInfo &function, bool global, void *given, bo
     values_.makeBy(nullptr);
   device_ = nullptr;
   used_ = arguments.bytes + rest.bytes;
-  if (!given) {
-    argumentMemory_.reserve(arguments.bytes);
-    given = argumentMemory_.data();
+  try {
+    if (!given) {
+      argumentMemory_.reserve(arguments.bytes, isCopy);
+      given = argumentMemory_.data();
+    }
+    memory_.reserve(rest.bytes, isCopy);
+  } catch (const std::bad_alloc &) {
+    throw std::runtime_error("out of memory: function '" + function.name + "' needs " +
+                             std::to_string(arguments.bytes + rest.bytes) + " bytes of the host" +
+                             largest(sizesOf(function, global)));
   }
-  memory_.reserve(rest.bytes);
   point(arguments_, argumentPlaces, given);
   point(results_, resultPlaces, memory_.data());
   pointToArguments(results_, resultPlaces, function, arguments_);
   arena_ = static_cast<char *>(memory_.data()) + arena;
 }
-
-namespace {
-
-/// The error of a rank whose values do not all fit: the first that does not, and the
-/// largest of them.
-Status noRoom(const FunctionInfo &function, int64_t rank, int64_t free) {
-  std::vector<std::pair<std::string, int64_t>> values;
-  for (const ValueInfo &value : function.arguments)
-    values.emplace_back("argument '" + value.name + "'", value.localBytes());
-  for (const ValueInfo &value : function.results)
-    values.emplace_back("result '" + value.name + "'", value.localBytes());
-  values.emplace_back("the intermediate values (arena)", function.entry.arenaBytes);
-  int64_t all = 0, left = free;
-  std::string first = values.back().first;
-  for (const auto &[name, bytes] : values) {
-    all += bytes;
-    left -= bytes;
-    if (left < 0 && left + bytes >= 0)
-      first = name;
-  }
-  std::string text = "rank " + std::to_string(rank) + " of function '" + function.name + "' has no room for " + first +
-                     ": it needs " + std::to_string(all) + " bytes, " + std::to_string(free) + " are free; largest";
-  std::sort(values.begin(), values.end(),
-            [](const auto &a, const auto &b) { return std::tie(b.second, a.first) < std::tie(a.second, b.first); });
-  for (size_t i = 0; i < values.size() && i < 8; ++i)
-    text += (i ? ", " : " ") + values[i].first + " " + std::to_string(values[i].second);
-  return internalError("out of device memory: " + text);
-}
-
-} // namespace
 
 Status RankMemory::bindDevice(const FunctionInfo &function, cuda::Device &device, int64_t rank) {
   constexpr int64_t align = 256;

@@ -12,12 +12,13 @@ namespace shardkit::rt {
 
 static constexpr int64_t hugePage = 2 << 20;
 
-Buffer::Buffer(int64_t bytes) : bytes_(bytes) {
+Buffer::Buffer(int64_t bytes, bool isSparse) : bytes_(bytes) {
   int64_t rounded = (bytes + 63) / 64 * 64;
   if (rounded < hugePage) {
     data_ = std::aligned_alloc(64, size_t(rounded ? rounded : 64));
   } else {
-    data_ = ::mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    data_ = ::mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | (isSparse ? MAP_NORESERVE : 0), -1, 0);
     if (data_ == MAP_FAILED)
       data_ = nullptr;
     else
@@ -37,11 +38,11 @@ Buffer::~Buffer() {
     std::free(data_);
 }
 
-void Buffer::reserve(int64_t bytes) {
+void Buffer::reserve(int64_t bytes, bool isSparse) {
   if (data_ && bytes <= bytes_)
     return;
   *this = Buffer();
-  *this = Buffer(bytes);
+  *this = Buffer(bytes, isSparse);
 }
 
 void BufferPool::makeBy(Make make) {

@@ -35,7 +35,7 @@ Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord
   if (status.ok())
     status = executor_.forEachRank(what.devices(), [&](int64_t rank) -> Status {
       RankMemory &memory = memory_[size_t(rank)];
-      memory.bind(what.heldBy(rank), false, at(rank), options_.donate);
+      memory.bind(what.heldBy(rank), false, at(rank), options_.donate, /*isCopy=*/devices_ != nullptr);
       return devices_ ? memory.bindDevice(what.heldBy(rank), *devices_->of(rank), rank) : Status();
     });
   SK_RETURN_IF_ERROR(backend_.agree(status));

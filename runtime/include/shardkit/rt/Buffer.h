@@ -13,11 +13,12 @@
 namespace shardkit::rt {
 
 /// Uninitialised memory aligned to 64 bytes (to pages from 2 MiB on, with huge
-/// pages where the system gives them). Never null, also for 0 bytes.
+/// pages where the system gives them). Never null, also for 0 bytes; std::bad_alloc where
+/// there is no room. Sparse memory counts where it is touched, and may be more than there is.
 class Buffer {
 public:
   Buffer() = default;
-  explicit Buffer(int64_t bytes);
+  explicit Buffer(int64_t bytes, bool isSparse = false);
   /// Memory of another kind, a device's; `free` gives it back.
   Buffer(void *data, int64_t bytes, std::function<void(void *)> free)
       : data_(data), bytes_(bytes), free_(std::move(free)) {}
@@ -32,7 +33,7 @@ public:
   const void *data() const { return data_; }
   int64_t bytes() const { return bytes_; }
   /// Grows to at least `bytes`; the contents are lost when it does.
-  void reserve(int64_t bytes);
+  void reserve(int64_t bytes, bool isSparse = false);
 
 private:
   void swap(Buffer &other) {

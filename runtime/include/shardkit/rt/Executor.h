@@ -24,8 +24,11 @@ public:
   /// Lays out everything; fills nothing. `global` takes global shapes (for the
   /// reference, which runs on one device). With `arguments` the arguments lie there,
   /// in memory of argumentBytes() aligned to 64 bytes. With `donate` results lie where
-  /// the arguments do that they are tied to, which a step then overwrites.
-  void bind(const FunctionInfo &function, bool global = false, void *arguments = nullptr, bool donate = false);
+  /// the arguments do that they are tied to, which a step then overwrites. `isCopy`: a device
+  /// has them (bindDevice), and the host what is copied there and back. Throws where there is
+  /// no room, with the largest values in the message.
+  void bind(const FunctionInfo &function, bool global = false, void *arguments = nullptr, bool donate = false,
+            bool isCopy = false);
   /// Of a rank that another process runs: its arguments at `arguments` if not null, and
   /// with `results` room for its results and for arguments that lie elsewhere.
   void bindRemote(const FunctionInfo &function, void *arguments, bool results);
