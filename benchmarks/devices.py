@@ -137,8 +137,7 @@ def attention_program(heads, length, head):
 
 def loader_program(rows, columns):
     t = f"tensor<{rows}x{columns}xf32>"
-    sharded = '{spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}'
-    names = ", ".join(f"%w{i}: {t} {sharded}" for i in range(LOADED))
+    names = ", ".join(f'%w{i}: {t} {{spmd.sharding = #spmd.sharding<@m, [{{"x"}}, {{}}]>, spmd.weight = "w{i}"}}' for i in range(LOADED))
     lines = [f"  %s{i} = tensor.extract_slice %w{i}[0, 0] [1, 8] [1, 1] : {t} to tensor<1x8xf32>" for i in range(LOADED)]
     results = ", ".join(f"%s{i}" for i in range(LOADED))
     types = ", ".join(["tensor<1x8xf32>"] * LOADED)
@@ -356,6 +355,8 @@ class Runs:
             os.fsync(file.fileno())
             loads = [self.run("loader", f"--weights={file.name}")["load"] for _ in range(3)]
         best = min(loads, key=lambda load: load["seconds"])
+        if sum(best["bytes_read"]) != LOADED * size:
+            raise RuntimeError(f"{best['bytes_read']} bytes were read, expected {LOADED * size} in all")
         found |= {"bytes": LOADED * size, "seconds": best["seconds"], "gb_per_s": LOADED * size / best["seconds"] / 1e9, "mode": best["mode"]}
 
     def minilm(self, found):

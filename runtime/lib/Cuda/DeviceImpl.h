@@ -243,6 +243,7 @@ private:
   Device::Impl &device_;
   CUdeviceptr workspace_ = 0;
   size_t workspaceBytes_ = 0;
+  double workedSeconds_ = 0; ///< Of the device, before products are measured.
   struct Key {
     const sk_contraction *desc;
     std::array<uint32_t, 3 + SK_MAX_ADDED> alignments; ///< Of A, B, C and what is added.
