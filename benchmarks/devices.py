@@ -152,7 +152,8 @@ def export(options):
     compiler = ROOT / "build" / "bin" / "shard-compile"
     # Host code for processors of the last ten years, not for the one that compiles.
     target = ["--target=cuda", f"--chip={options.chip}"] + ["--mcpu=x86-64-v3"] * (platform.machine() == "x86_64")
-    known = {"chip": options.chip, "warm_up": 0 if options.small else WARM_UP, "left_out": {}, "bandwidth": [], "matmul": [], "attention": [], "collectives": []}
+    known = {"chip": options.chip, "warm_up": 0 if options.small else WARM_UP, "left_out": {},
+             "bandwidth": [], "matmul": [], "attention": [], "collectives": []}
 
     def compile_text(text, to, *more):
         with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:

@@ -44,6 +44,7 @@ def torch_gpt_block(batch, length, hidden, heads, dtype, device):
     from torch.nn import functional as F
 
     kind = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[dtype]
+
     def make(*shape):  # As shard-run makes its inputs: what a GPU takes for its products depends on the numbers.
         return torch.rand(shape, device=device, dtype=kind) * 2 - 1
 
