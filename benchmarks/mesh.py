@@ -49,7 +49,7 @@ def main():
             own = folder / str(i)
             own.mkdir()
             step = generate(args.layers)
-            pipeline = [shard_opt, step, "--spmd-pipeline-default=keep-layouts=true", "-o", own / "ir.mlir"]
+            pipeline = [shard_opt, step, "--spmd-default-pipeline=keep-layouts=true", "-o", own / "ir.mlir"]
             commands[mesh] = {
                 "phases and report": [*pipeline, f"--spmd-report=format=json output={own / 'report.json'}"],
                 "phases and page": [*pipeline, f"--spmd-report=format=html output={own / 'page.html'}"]}

@@ -1,3 +1,7 @@
+# For work on the compiler: its libraries build in half the time, and run several times slower. Solver and layout
+# arithmetic are optimized all the same.
+option(SHARDKIT_QUICK_COMPILER "Build the compiler's libraries without optimization" OFF)
+
 # A ShardKit library that uses LLVM or MLIR, ShardKitFoo in the tree and ShardKit::Foo for users. LLVM's headers are
 # C++17 and warn by the page under C++20, so they are system headers; its packages are built without RTTI and exceptions.
 function(add_shardkit_library name)
@@ -13,6 +17,9 @@ function(add_shardkit_library name)
   target_include_directories(${name} SYSTEM PUBLIC
     $<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}> $<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>)
   target_compile_options(${name} PRIVATE -fno-rtti -fno-exceptions)
+  if(SHARDKIT_QUICK_COMPILER AND MLIR IN_LIST ARG_LINK)
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   if(SHARDKIT_PRECOMPILE_HEADERS AND MLIR IN_LIST ARG_LINK)
     target_precompile_headers(${name} REUSE_FROM ShardKitMlirHeaders)
@@ -29,6 +36,9 @@ function(add_shardkit_tool name)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_compile_options(${name} PRIVATE -fno-rtti -fno-exceptions)
+  if(SHARDKIT_QUICK_COMPILER)
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()

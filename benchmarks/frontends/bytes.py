@@ -125,7 +125,7 @@ def read_hlo(text, devices):
 
 def read_ours(text):
     """The same of what ShardKit emits."""
-    command = [find_tool("shard-opt"), "-", "--spmd-pipeline-default", "--spmd-report=format=json"]
+    command = [find_tool("shard-opt"), "-", "--spmd-default-pipeline", "--spmd-report=format=json"]
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)

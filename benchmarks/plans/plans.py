@@ -35,7 +35,7 @@ class Bench:
         """What partitioning completed layouts gives: seconds, with optimisations, bytes at the peak; and the search's own words."""
         report = self.scratch / "report.json"
         found = []
-        for passes in (["--spmd-insert-reshards=carry-sums=false", "--spmd-partition", "--spmd-number-collectives"], []):
+        for passes in (["--spmd-insert-reshards=defer-reductions=false", "--spmd-partition", "--spmd-assign-collective-ids"], []):
             self.run(text, *passes, f"--spmd-report=format=json output={report}", "-o", "/dev/null")
             found.append(json.loads(report.read_text()))
         return found[0]["totals"]["cost"], found[1]["totals"]["cost"], found[1]["memory"]["peak_bytes"], found[0].get("solver")

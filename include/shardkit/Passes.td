@@ -22,7 +22,7 @@ def SPMDResolveAxisResourcesPass
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDPinShardingsPass : Pass<"spmd-pin-shardings", "::mlir::ModuleOp"> {
+def SPMDShardingsToConstraintsPass : Pass<"spmd-shardings-to-constraints", "::mlir::ModuleOp"> {
   let summary = "Turn shardings that the user wrote on ops into constraints";
   let description = [{
     `spmd.shardings` on an op is a discardable attribute: rewrites that replace the
@@ -77,8 +77,8 @@ def SPMDExportPlanPass : Pass<"spmd-export-plan", "::mlir::ModuleOp"> {
   let options = [
     Option<"file", "file", "std::string", /*default=*/"\"\"",
            "The plan to write; - is standard output">,
-    Option<"what", "what", "std::string", /*default=*/"\"given\"",
-           "given: what the user wrote on arguments, results and values; all: "
+    Option<"content", "content", "std::string", /*default=*/"\"user\"",
+           "user: what the user wrote on arguments, results and values; all: "
            "completed arguments and results, and values with how they are "
            "computed">
   ];
@@ -194,7 +194,7 @@ def SPMDSplitSegmentsPass : Pass<"spmd-split-segments", "::mlir::ModuleOp"> {
   let summary = "Make an argument of each part of a stored dimension";
   let description = [{
     An argument with `spmd.segments` becomes one argument per part, each with a
-    sharding of its own and with `spmd.part`: its place in the stored tensor. Uses
+    sharding of its own and with `spmd.segment`: its place in the stored tensor. Uses
     follow: what computes along the parts is done part by part (a product with a
     concatenation is the concatenation of the products), and a slice at the borders
     is the part. Any other use reads the concatenation, whose reshards are visible. A
@@ -206,13 +206,13 @@ def SPMDSplitSegmentsPass : Pass<"spmd-split-segments", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect"];
 }
 
-def SPMDMergeProductsPass : Pass<"spmd-merge-products", "::mlir::ModuleOp"> {
+def SPMDMergeContractionsPass : Pass<"spmd-merge-contractions", "::mlir::ModuleOp"> {
   let summary = "Make one product of the products with parts of one stored tensor";
   let description = [{
     Products of one operand with several parts of a stored tensor, which
     --spmd-split-segments made arguments, become one product with one argument: the
     local parts side by side, in a buffer that the loader fills part by part
-    (`spmd.parts`). The results are slices of its result. What only relays a part out
+    (`spmd.segments_of`). The results are slices of its result. What only relays a part out
     (a transpose, a cast) goes along. Phase: partitioned.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect",
@@ -225,7 +225,7 @@ def SPMDPropagatePass : Pass<"spmd-propagate", "::mlir::ModuleOp"> {
     Completes the shardings of all values of each function from those that the
     user gave, forward and backward through the sharding rules to a fixpoint.
     Dims without `?` stay as they are. What the user wrote on an argument or
-    result is kept beside the completed sharding as `spmd.given`; a constraint
+    result is kept beside the completed sharding as `spmd.user_sharding`; a constraint
     keeps its own attribute. Elementwise ops and views are propagated through
     before contractions and reductions. Phase: annotated to propagated.
   }];
@@ -233,7 +233,7 @@ def SPMDPropagatePass : Pass<"spmd-propagate", "::mlir::ModuleOp"> {
     Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
            "What happens where shardings disagree: `cost` takes the least "
            "predicted time, `basic` the longest prefix that all agree on">,
-    Option<"reshapeGaps", "reshape-gaps", "std::string", /*default=*/"\"allow\"",
+    Option<"stridedShardings", "strided-shardings", "std::string", /*default=*/"\"allow\"",
            "Whether a reshape may pass an axis on with a gap before it "
            "({2, \"x\"}): allow, forbid-at-boundary (not to arguments and results "
            "of functions) or forbid">,
@@ -244,14 +244,14 @@ def SPMDPropagatePass : Pass<"spmd-propagate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDPipelinePass : Pass<"spmd-pipeline", "::mlir::ModuleOp"> {
+def SPMDBuildStagesPass : Pass<"spmd-build-stages", "::mlir::ModuleOp"> {
   let summary = "Cut a program into pipeline stages on meshes of their own";
   let description = [{
     The public function whose arguments carry `spmd.microbatch`, or that holds stage
     boundaries, becomes one function per stage (`@stage0`, ...; with one stage
     `@accumulate`) for one microbatch, and a schedule with its name. A function per stage holds its
     parts, forward, backward and apply, one behind the other, so that the ordinary
-    phases give what they share one layout; --spmd-split-stages makes functions of the parts once
+    phases give what they share one layout; --spmd-outline-stages makes functions of the parts once
     they are local. Axis resources resolve against the mesh of the stage they are
     in (docs/Pipelines.md). Calls are inlined first. Phase: annotated.
   }];
@@ -281,7 +281,7 @@ def SPMDPipelinePass : Pass<"spmd-pipeline", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def SPMDSplitStagesPass : Pass<"spmd-split-stages", "::mlir::ModuleOp"> {
+def SPMDOutlineStagesPass : Pass<"spmd-outline-stages", "::mlir::ModuleOp"> {
   let summary = "Make a function of each part of a stage, and the instruction lists";
   let description = [{
     `@stage0_forward`, `@stage0_backward`, `@stage0_apply` (with one stage `@accumulate`
@@ -297,7 +297,7 @@ def SPMDSplitStagesPass : Pass<"spmd-split-stages", "::mlir::ModuleOp"> {
 def SPMDTimelinePass : Pass<"spmd-timeline", "::mlir::ModuleOp"> {
   let summary = "Print when which mesh of a pipeline runs what";
   let description = [{
-    Checks the instruction lists of a schedule (--spmd-split-stages) and prints them, as text with a
+    Checks the instruction lists of a schedule (--spmd-outline-stages) and prints them, as text with a
     row per mesh and a column per clock, or as a page (docs/Pipelines.md). The module stays as it is.
   }];
   let options = [
@@ -317,7 +317,7 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
     every op computes so that the predicted time of all collectives is least, and among
     these the bytes that a device holds. What the user gave is kept: closed dims as they
     are, open ones perhaps with more axes. Writes what propagation writes, and
-    `spmd.compute` and `spmd.regather` on ops; `spmd.solver` on a function has the objective, a lower bound
+    `spmd.factor_shardings` and `spmd.reshard_per_use` on ops; `spmd.solver` on a function has the objective, a lower bound
     and whether that proves it optimal (docs/AutoSharding.md). Whole axes are tried in
     every order on everything that they divide. Options ask for more than what stands in
     the program, as constraints of the same problem. Phase: annotated to propagated.
@@ -326,12 +326,12 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
     Option<"costModel", "cost-model", "std::string", /*default=*/"\"default\"",
            "default, or alpa: with Alpa's terms that break ties, each use of a value "
            "paying its own reshard">,
-    ListOption<"forbid", "forbid", "std::string",
+    ListOption<"forbidCollectives", "forbid-collectives", "std::string",
                "Kinds of collectives that must not be used: all_gather, all_reduce, "
                "reduce_scatter, all_to_all, collective_permute, exchange">,
     Option<"memoryBudget", "memory-budget", "int64_t", /*default=*/"-1",
            "Bytes that a device may hold at once; -1: what the mesh says, if it does">,
-    Option<"gap", "gap", "double", /*default=*/"0.001",
+    Option<"optimalityGap", "optimality-gap", "double", /*default=*/"0.001",
            "With a memory budget: how far from the bound an answer may be, as a part of it">,
     Option<"timeLimit", "time-limit", "double", /*default=*/"60",
            "Seconds per function, planning included, after which the best found is taken, with its "
@@ -342,7 +342,7 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
     Option<"subAxes", "sub-axes", "std::string", /*default=*/"\"auto\"",
            "Whether parts of axes are tried: auto (where a whole axis divides nothing) "
            "or all">,
-    Option<"regather", "regather", "std::string", /*default=*/"\"auto\"",
+    Option<"reshardPerUse", "reshard-per-use", "std::string", /*default=*/"\"auto\"",
            "Whether each use of a value has its own reshard (always), or equal ones "
            "are made once (never, auto; auto within a memory budget as far as they can be held)">,
     Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
@@ -360,12 +360,12 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
     ListOption<"batchArguments", "batch-arguments", "std::string",
                "Names of these inputs; none: every argument that is no weight and is not "
                "updated">,
-    Option<"zero", "zero", "int64_t", /*default=*/"0",
+    Option<"zeroStage", "zero-stage", "int64_t", /*default=*/"0",
            "What the batch axes cut besides: 1 optimizer state, 2 gradients too, 3 weights "
            "too, each use of one gathering it again">,
     Option<"smallValueThreshold", "small-value-threshold", "int64_t", /*default=*/"0",
            "Values of fewer elements stay as propagation has them">,
-    Option<"departureCost", "departure-cost", "double", /*default=*/"0.0",
+    Option<"deviationPenalty", "deviation-penalty", "double", /*default=*/"0.0",
            "Seconds that each value costs which is not where propagation has it">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
@@ -398,7 +398,7 @@ def SPMDInsertReshardsPass : Pass<"spmd-insert-reshards", "::mlir::ModuleOp"> {
     closes every dim, and inserts one `spmd.reshard` per value and layout where
     a user needs another layout than the value has. Constraints are consumed.
     Axes on a reduction factor make the result `unreduced`; the reshard after it
-    completes it. `spmd.compute` and `spmd.regather` on an op are obeyed. Phase: propagated to
+    completes it. `spmd.factor_shardings` and `spmd.reshard_per_use` on an op are obeyed. Phase: propagated to
     resharded.
   }];
   let options = [
@@ -407,7 +407,7 @@ def SPMDInsertReshardsPass : Pass<"spmd-insert-reshards", "::mlir::ModuleOp"> {
            "for, with its bytes">,
     Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
            "As of --spmd-propagate">,
-    Option<"carrySums", "carry-sums", "bool", /*default=*/"true",
+    Option<"deferReductions", "defer-reductions", "bool", /*default=*/"true",
            "Keep partial sums partial through ops that are linear in them, where "
            "that costs less, and through loops that add them up (docs/Collectives.md)">
   ];
@@ -490,7 +490,7 @@ def SPMDHoistCollectivesPass : Pass<"spmd-hoist-collectives", "::mlir::ModuleOp"
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDDelayCollectivesPass : Pass<"spmd-delay-collectives", "::mlir::ModuleOp"> {
+def SPMDSinkCollectivesPass : Pass<"spmd-sink-collectives", "::mlir::ModuleOp"> {
   let summary = "Place collectives in their blocks where least is held";
   let description = [{
     A collective that makes a value larger, or whose operand lives on, sinks to
@@ -524,7 +524,7 @@ def SPMDOverlapCollectivesPass : Pass<"spmd-overlap-collectives", "::mlir::Modul
     in front as the compute in between hides its time. Phase: partitioned.
   }];
   let options = [
-    Option<"minShare", "min-share", "double", /*default=*/"0.01",
+    Option<"minHiddenFraction", "min-hidden-fraction", "double", /*default=*/"0.01",
            "Leave a collective as it is where compute hides less than this share of "
            "its time">,
     Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
@@ -533,8 +533,8 @@ def SPMDOverlapCollectivesPass : Pass<"spmd-overlap-collectives", "::mlir::Modul
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDNumberCollectivesPass
-    : Pass<"spmd-number-collectives", "::mlir::ModuleOp"> {
+def SPMDAssignCollectiveIdsPass
+    : Pass<"spmd-assign-collective-ids", "::mlir::ModuleOp"> {
   let summary = "Number the collectives of each function in program order";
   let description = [{
     Writes `id = N : i64` on every collective, from 0 in program order per
@@ -580,7 +580,7 @@ def SPMDDecomposePass : Pass<"spmd-decompose", "::mlir::ModuleOp"> {
     "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::mlir::tosa::TosaDialect"];
   let options = [Option<
       "constantsOnly", "constants-only", "bool", "false",
-      "Leave alone scalars that only the run knows: what --spmd-pipeline hands from stage to stage are tensors">];
+      "Leave alone scalars that only the run knows: what --spmd-build-stages hands from stage to stage are tensors">];
 }
 
 def SPMDInlineCallsPass : Pass<"spmd-inline-calls", "::mlir::ModuleOp"> {
@@ -636,10 +636,10 @@ def SPMDReportPass : Pass<"spmd-report", "::mlir::ModuleOp"> {
            "Fail where more than this percentage of the arguments' bytes on a device are "
            "copies that axes could cut">,
     Option<"mesh", "mesh", "std::string", /*default=*/"\"\"",
-           "As of --spmd-pipeline-default, for a module that is not partitioned">,
+           "As of --spmd-default-pipeline, for a module that is not partitioned">,
     Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
            "As of --spmd-propagate, likewise">,
-    Option<"reshapeGaps", "reshape-gaps", "std::string", /*default=*/"\"allow\"",
+    Option<"stridedShardings", "strided-shardings", "std::string", /*default=*/"\"allow\"",
            "As of --spmd-propagate, likewise">,
     Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
            "How often a loop is taken to run whose bounds are not constant">
@@ -671,7 +671,7 @@ def SPMDExplainReshapePass : Pass<"spmd-explain-reshape", "::mlir::ModuleOp"> {
   let options = [
     Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
            "As of --spmd-propagate">,
-    Option<"reshapeGaps", "reshape-gaps", "std::string", /*default=*/"\"allow\"",
+    Option<"stridedShardings", "strided-shardings", "std::string", /*default=*/"\"allow\"",
            "As of --spmd-propagate">,
     Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
            "As of --spmd-propagate">,
@@ -704,7 +704,7 @@ def SPMDExplainPass : Pass<"spmd-explain", "::mlir::ModuleOp"> {
            "Draw which devices hold which part of each value">,
     Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
            "As of --spmd-propagate">,
-    Option<"reshapeGaps", "reshape-gaps", "std::string", /*default=*/"\"allow\"",
+    Option<"stridedShardings", "strided-shardings", "std::string", /*default=*/"\"allow\"",
            "As of --spmd-propagate">,
     Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
            "As of --spmd-propagate">,

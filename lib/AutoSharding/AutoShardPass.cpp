@@ -71,7 +71,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     if (costModel != "default" && costModel != "alpa")
       return emitError(loc) << "unknown cost-model=" << costModel << ", expected default or alpa";
     options.propagation.costs.alpa = costModel == "alpa";
-    for (const std::string &name : forbid) {
+    for (const std::string &name : forbidCollectives) {
       std::optional<CollectiveKind> kind = parseCollectiveKind(name);
       if (!kind || *kind == CollectiveKind::AllSlice)
         return emitError(loc) << "unknown collective '" << name
@@ -82,20 +82,20 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     if (subAxes != "auto" && subAxes != "all")
       return emitError(loc) << "unknown sub-axes=" << subAxes << ", expected auto or all";
     options.allSubAxes = subAxes == "all";
-    if (regather != "auto" && regather != "always" && regather != "never")
-      return emitError(loc) << "unknown regather=" << regather << ", expected auto, always or never";
-    options.regather = regather == "never"                                      ? Regather::Never
-                       : regather == "always" || options.propagation.costs.alpa ? Regather::Always
-                                                                                : Regather::WithinBudget;
+    if (reshardPerUse != "auto" && reshardPerUse != "always" && reshardPerUse != "never")
+      return emitError(loc) << "unknown reshard-per-use=" << reshardPerUse << ", expected auto, always or never";
+    options.regather = reshardPerUse == "never"                                      ? Regather::Never
+                       : reshardPerUse == "always" || options.propagation.costs.alpa ? Regather::Always
+                                                                                     : Regather::WithinBudget;
     if (meshShapes != "given" && meshShapes != "all")
       return emitError(loc) << "unknown mesh-shapes=" << meshShapes << ", expected given or all";
     if (memoryBudget != -1 && memoryBudget <= 0)
       return emitError(loc) << "memory-budget=" << memoryBudget.getValue() << ", expected a positive number of bytes";
     if (memoryBudget > 0)
       options.memoryBudget = memoryBudget;
-    if (!(gap >= 0))
-      return emitError(loc) << "gap=" << gap.getValue() << ", expected 0 or more";
-    options.gap = gap;
+    if (!(optimalityGap >= 0))
+      return emitError(loc) << "optimality-gap=" << optimalityGap.getValue() << ", expected 0 or more";
+    options.gap = optimalityGap;
     if (!(timeLimit > 0))
       return emitError(loc) << "time-limit=" << timeLimit.getValue() << ", expected a positive number of seconds";
     options.timeLimit = timeLimit;
@@ -110,19 +110,20 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     options.batchArguments.assign(batchArguments.begin(), batchArguments.end());
     if (!options.batchArguments.empty() && options.batchAxes.empty())
       return emitError(loc) << "batch-arguments without axes to cut them, expected batch-axes";
-    if (zero < 0 || zero > 3)
-      return emitError(loc) << "zero=" << zero.getValue() << ", expected 0, 1, 2 or 3";
-    if (zero > 0 && options.batchAxes.empty())
-      return emitError(loc) << "zero=" << zero.getValue()
+    if (zeroStage < 0 || zeroStage > 3)
+      return emitError(loc) << "zero-stage=" << zeroStage.getValue() << ", expected 0, 1, 2 or 3";
+    if (zeroStage > 0 && options.batchAxes.empty())
+      return emitError(loc) << "zero-stage=" << zeroStage.getValue()
                             << " without axes to cut optimizer state by, expected batch-axes";
-    options.zeroStage = zero;
+    options.zeroStage = zeroStage;
     if (smallValueThreshold < 0)
       return emitError(loc) << "small-value-threshold=" << smallValueThreshold.getValue()
                             << ", expected 0 or more elements";
     options.smallValueThreshold = smallValueThreshold;
-    if (!(departureCost >= 0) || departureCost > 1e9)
-      return emitError(loc) << "departure-cost=" << departureCost.getValue() << ", expected seconds from 0 to 1e9";
-    options.departureCost = departureCost;
+    if (!(deviationPenalty >= 0) || deviationPenalty > 1e9)
+      return emitError(loc) << "deviation-penalty=" << deviationPenalty.getValue()
+                            << ", expected seconds from 0 to 1e9";
+    options.deviationPenalty = deviationPenalty;
     return options;
   }
 
@@ -147,7 +148,7 @@ private:
                                      b.getNamedAttr("lower_bound", b.getF64FloatAttr(result.lowerBound)),
                                      b.getNamedAttr("status", b.getStringAttr(search.getStatus(result)))};
     // What else is in the objective.
-    if (search.getOptions().allowRecompute || search.getOptions().departureCost > 0)
+    if (search.getOptions().allowRecompute || search.getOptions().deviationPenalty > 0)
       said.push_back(b.getNamedAttr("communication", b.getF64FloatAttr(result.communication)));
     if (std::string given = getGivenOptions(); !given.empty())
       said.push_back(b.getNamedAttr("with_options", b.getStringAttr(given)));
@@ -181,7 +182,8 @@ private:
     for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
       const Propagation::Node &node = propagation.getNode(id);
       ArrayRef<FactorAxes> strategies = problem.getStrategies(id);
-      if (!node.isOwnRule || !node.rule->isContraction || strategies.size() != 1 || node.op->hasAttr(kComputeAttr) ||
+      if (!node.isOwnRule || !node.rule->isContraction || strategies.size() != 1 ||
+          node.op->hasAttr(kFactorShardingsAttr) ||
           !llvm::all_of(strategies[0], [](const DimEntries &entries) { return entries.empty(); }))
         continue;
       remark::missed(node.op->getLoc(), options("auto-shard-replicated")) << remark::add(

@@ -34,7 +34,7 @@ public:
       cutState();
     if (!options.allowReplicatedWeights)
       cutWeights();
-    if (options.smallValueThreshold > 0 || options.departureCost > 0)
+    if (options.smallValueThreshold > 0 || options.deviationPenalty > 0)
       followPropagation();
     return std::move(demands);
   }
@@ -234,7 +234,7 @@ private:
     auto type = cast<RankedTensorType>(value.getType());
     if (type.getRank() == 0 || isSmall(type))
       return;
-    std::string stage = "zero=" + std::to_string(options.zeroStage);
+    std::string stage = "zero-stage=" + std::to_string(options.zeroStage);
     bool can = demand(
         propagation.getId(value),
         [isCut, digits = digits, &mesh = mesh](const Sharding &sharding) {
@@ -269,8 +269,8 @@ private:
     for (Value gradient : gradients)
       cut(gradient, options.zeroStage >= 2, "a gradient");
     if (states == 0)
-      emitWarning(func.getLoc()) << "zero=" << options.zeroStage << " found no optimizer state in @" << func.getName()
-                                 << ": no argument is tied to a result and read "
+      emitWarning(func.getLoc()) << "zero-stage=" << options.zeroStage << " found no optimizer state in @"
+                                 << func.getName() << ": no argument is tied to a result and read "
                                  << "by updates alone";
   }
 
@@ -311,10 +311,10 @@ private:
         demands.push_back({{id, [followed](LayoutId own) { return own == followed ? 0 : kNever; }},
                            loc,
                            "small-value-threshold keeps a value as propagation has it"});
-      } else if (options.departureCost > 0) {
-        double price = options.departureCost;
+      } else if (options.deviationPenalty > 0) {
+        double price = options.deviationPenalty;
         demands.push_back(
-            {{id, [followed, price](LayoutId own) { return own == followed ? 0 : price; }}, loc, "departure-cost"});
+            {{id, [followed, price](LayoutId own) { return own == followed ? 0 : price; }}, loc, "deviation-penalty"});
       }
     }
   }

@@ -38,7 +38,7 @@ FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(func::FuncOp f
     problemOptions.isGatheredPerUse = isGatheredPerUse;
   LogicalResult pinned = success();
   auto getPinned = [&](Operation *op) -> std::optional<FactorAxes> {
-    auto attr = op->getAttrOfType<FactorsAttr>(kComputeAttr);
+    auto attr = op->getAttrOfType<FactorsAttr>(kFactorShardingsAttr);
     if (!attr)
       return std::nullopt;
     auto factors = meshes.read(attr, [&] { return op->emitError(); });
@@ -309,7 +309,7 @@ StringRef FunctionSearch::getStatus(const SearchResult &result) const {
 }
 
 /// On an op: what it had of these before a search.
-static const StringLiteral kOfOps[] = {kComputeAttr, kRegatherAttr};
+static const StringLiteral kOfOps[] = {kFactorShardingsAttr, kReshardPerUseAttr};
 
 /// Keeps what was given to the ops beside what is about to be chosen.
 static void keepGiven(func::FuncOp func) {
@@ -318,8 +318,8 @@ static void keepGiven(func::FuncOp func) {
     for (StringRef name : kOfOps)
       if (Attribute attr = op->getDiscardableAttr(name))
         given.set(name, attr);
-    if (!given.empty() && !op->hasAttr(kGivenAttr))
-      op->setDiscardableAttr(kGivenAttr, given.getDictionary(op->getContext()));
+    if (!given.empty() && !op->hasAttr(kUserShardingAttr))
+      op->setDiscardableAttr(kUserShardingAttr, given.getDictionary(op->getContext()));
   });
 }
 
@@ -327,7 +327,7 @@ void spmd::forgetSearch(func::FuncOp func) {
   if (!func->removeAttr(kSolverAttr))
     return;
   func.walk([&](Operation *op) {
-    auto given = dyn_cast_or_null<DictionaryAttr>(op->removeDiscardableAttr(kGivenAttr));
+    auto given = dyn_cast_or_null<DictionaryAttr>(op->removeDiscardableAttr(kUserShardingAttr));
     for (StringRef name : kOfOps)
       if (Attribute attr = given ? given.get(name) : Attribute())
         op->setDiscardableAttr(name, attr);
@@ -344,11 +344,11 @@ void FunctionSearch::write(const SearchResult &result, HandedLayouts &handed) {
   for (const ShardingProblem::Use &use : result.anew)
     regathers[propagation.getNode(use.node).op].insert(*problem->getOperandNumber(use));
   for (auto &[op, operands] : regathers) {
-    if (auto given = op->getAttrOfType<DenseI64ArrayAttr>(kRegatherAttr))
+    if (auto given = op->getAttrOfType<DenseI64ArrayAttr>(kReshardPerUseAttr))
       operands.insert(given.asArrayRef().begin(), given.asArrayRef().end());
     SmallVector<int64_t> sorted(operands.begin(), operands.end());
     llvm::sort(sorted);
-    op->setDiscardableAttr(kRegatherAttr, DenseI64ArrayAttr::get(op->getContext(), sorted));
+    op->setDiscardableAttr(kReshardPerUseAttr, DenseI64ArrayAttr::get(op->getContext(), sorted));
   }
   for (unsigned id = 0; id < propagation.getNumPlaces(); ++id)
     propagation.set(id, table.get(problem->getLayout(id, result.choices)));
@@ -359,7 +359,7 @@ void FunctionSearch::write(const SearchResult &result, HandedLayouts &handed) {
       continue;
     if (node.isOwnRule) {
       if (node.op->getNumResults() > 0 && !isa<tensor::ParallelInsertSliceOp>(node.op))
-        node.op->setDiscardableAttr(kComputeAttr, meshes.getAttr(*axes));
+        node.op->setDiscardableAttr(kFactorShardingsAttr, meshes.getAttr(*axes));
       continue;
     }
     SmallVector<LayoutId> &layouts = handed[node.op];

@@ -29,7 +29,7 @@ std::optional<int64_t> ShardingProblem::getOperandNumber(const Use &use) const {
 }
 
 bool ShardingProblem::isGivenAnew(const Use &use) const {
-  auto given = propagation.getNode(use.node).op->getAttrOfType<DenseI64ArrayAttr>(kRegatherAttr);
+  auto given = propagation.getNode(use.node).op->getAttrOfType<DenseI64ArrayAttr>(kReshardPerUseAttr);
   std::optional<int64_t> number = given ? getOperandNumber(use) : std::nullopt;
   return number && llvm::is_contained(given.asArrayRef(), *number);
 }

@@ -6,8 +6,6 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-static constexpr double kImpossible = std::numeric_limits<double>::infinity();
-
 /// Most layouts of a value that are paid once each beside the one it is kept in.
 static constexpr unsigned kMaxSet = 3;
 /// Most choices of one value for which all layouts that readers may share are on offer

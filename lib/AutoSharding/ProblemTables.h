@@ -9,9 +9,13 @@
 #define SHARDKIT_LIB_AUTOSHARDING_PROBLEMTABLES_H
 
 #include "shardkit/AutoSharding/ShardingProblem.h"
+#include <limits>
 #include <numeric>
 
 namespace mlir::spmd {
+
+/// Seconds of what cannot be done.
+inline constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
 /// What kind of table a key is of, and the rule or type that it depends on.
 enum TableKind : int64_t {

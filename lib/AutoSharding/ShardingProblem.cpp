@@ -8,8 +8,6 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-static constexpr double kImpossible = std::numeric_limits<double>::infinity();
-
 ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions &options)
     : propagation(propagation), table(propagation.getTable()), options(options), space(table, options.allSubAxes) {
   if (options.live && hasManyAxes())

@@ -17,7 +17,7 @@ FailureOr<ArgumentLayout> spmd::getArgumentLayout(func::FuncOp func, unsigned ar
     if (!tensor || !tensor.hasStaticShape())
       return emitError(loc) << "weight " << argument << " of function '" << func.getName() << "' has type " << type
                             << ", expected a tensor of static shape";
-    auto part = attrs ? attrs.getAs<PartAttr>(kPartAttr) : PartAttr();
+    auto part = attrs ? attrs.getAs<PartAttr>(kSegmentAttr) : PartAttr();
     if (part)
       result.dim = part.getDim();
     result.whole = part ? part.getStored() : tensor;
@@ -40,7 +40,7 @@ FailureOr<ArgumentLayout> spmd::getArgumentLayout(func::FuncOp func, unsigned ar
     return success();
   };
   DictionaryAttr attrs = func.getArgAttrDict(argument);
-  if (auto list = attrs ? attrs.getAs<ArrayAttr>(kPartsAttr) : ArrayAttr()) {
+  if (auto list = attrs ? attrs.getAs<ArrayAttr>(kSegmentsOfAttr) : ArrayAttr()) {
     for (auto own : list.getAsRange<DictionaryAttr>())
       if (failed(add(own, local)))
         return failure();

@@ -155,7 +155,7 @@ static LogicalResult verifyContent(func::FuncOp load) {
   WalkResult walk = load.walk([&](Operation *op) {
     if (op->getDialect() && isa<SPMDDialect>(op->getDialect()))
       return refuse(op, "'" + op->getName().getStringRef() + "'");
-    for (StringRef name : {StringRef(kShardingsAttr), StringRef(kComputeAttr)})
+    for (StringRef name : {StringRef(kShardingsAttr), StringRef(kFactorShardingsAttr)})
       if (op->hasAttr(name))
         return refuse(op, "'" + name + "'");
     return WalkResult::advance();

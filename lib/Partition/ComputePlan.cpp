@@ -313,7 +313,7 @@ private:
 
   /// What is accumulated over microbatches stays as it is handed out, and is completed
   /// once, behind; anything else leaves in the layout that propagation chose.
-  LogicalResult decideHandOver(HandOverOp op) {
+  LogicalResult decideHandOver(StageOutputOp op) {
     FailureOr<SmallVector<std::optional<LayoutId>>> results = readResults(op);
     if (failed(results))
       return failure();
@@ -344,11 +344,11 @@ private:
       plan.consumed.push_back(op);
       return success();
     }
-    if (auto part = dyn_cast<BeginPartOp>(op)) {
+    if (auto part = dyn_cast<FragmentOp>(op)) {
       partExecutions = part.getExecutions().value_or(1);
       return success();
     }
-    if (auto out = dyn_cast<HandOverOp>(op))
+    if (auto out = dyn_cast<StageOutputOp>(op))
       return decideHandOver(out);
     if (isa<StageBoundaryOp>(op) || (isa<CollectiveOpInterface>(op) && !op->getParentOfType<ManualComputationOp>()))
       return op->emitError() << op->getName() << " is not supported by insert-reshards yet";
@@ -433,7 +433,7 @@ private:
 
   /// How an op computes: as it was told, with sums carried on, or as is cheapest.
   FailureOr<ComputeLayouts> decideLayouts(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts) {
-    if (op->hasAttr(kComputeAttr)) {
+    if (op->hasAttr(kFactorShardingsAttr)) {
       FailureOr<FactorAxes> axes = readCompute(op, rule);
       if (failed(axes))
         return failure();
@@ -460,7 +460,7 @@ private:
     FailureOr<SmallVector<TensorLayout>> layouts = readTensors(op, rule);
     if (failed(layouts))
       return failure();
-    if (isa<tensor::ExtractSliceOp>(op) && !op->hasAttr(kComputeAttr) && preferWindows(op, rule, *layouts))
+    if (isa<tensor::ExtractSliceOp>(op) && !op->hasAttr(kFactorShardingsAttr) && preferWindows(op, rule, *layouts))
       rule = getShardingRule(op);
     if (hasUneven || rule.hasWindows())
       markUnevenFactors(rule, op);
@@ -481,7 +481,7 @@ private:
       if (produced) {
         std::optional<LayoutId> home = (*layouts)[own.rule->numOperands() + i].layout;
         define(op->getResult(i), *produced, home ? *home : table.getComplete(*produced));
-        values.find(op->getResult(i))->second.viaHome = op->hasAttr(kComputeAttr);
+        values.find(op->getResult(i))->second.viaHome = op->hasAttr(kFactorShardingsAttr);
       }
     plan.ops.push_back(std::move(own));
     return success();
@@ -562,25 +562,25 @@ private:
         << remark::suggest("cut other dims of its operands");
   }
 
-  /// How an op shall compute, as `spmd.compute` on it says.
+  /// How an op shall compute, as `spmd.factor_shardings` on it says.
   FailureOr<FactorAxes> readCompute(Operation *op, const ShardingRule &rule) {
-    auto attr = op->getAttrOfType<FactorsAttr>(kComputeAttr);
+    auto attr = op->getAttrOfType<FactorsAttr>(kFactorShardingsAttr);
     if (!attr)
-      return op->emitError() << "spmd.compute is no #spmd.factors, expected the axes of each "
+      return op->emitError() << "spmd.factor_shardings is no #spmd.factors, expected the axes of each "
                                 "factor of the sharding rule";
     auto factors = meshes.read(attr, [&] { return op->emitError(); });
     if (failed(factors))
       return failure();
     if (factors->size() != rule.numFactors())
-      return op->emitError() << "spmd.compute has " << factors->size() << " factors, expected the " << rule.numFactors()
-                             << " of the sharding rule";
+      return op->emitError() << "spmd.factor_shardings has " << factors->size() << " factors, expected the "
+                             << rule.numFactors() << " of the sharding rule";
     FactorAxes axes;
     DimEntries used = manualAxes;
     for (auto [f, entries] : llvm::enumerate(*factors)) {
       const Factor &factor = rule.factor(f);
       if (!entries.empty() && (factor.kind == FactorKind::Whole || !canCut(factor, entries, meshes.getMesh()) ||
                                overlaps(entries, used, mesh)))
-        return op->emitError() << "spmd.compute cuts factor " << f << " of size " << factor.size << " by {"
+        return op->emitError() << "spmd.factor_shardings cuts factor " << f << " of size " << factor.size << " by {"
                                << meshes.toString(entries)
                                << "}, expected axes that divide it, used once, and none on a "
                                   "factor that stays whole, nor one that is manual around the op";

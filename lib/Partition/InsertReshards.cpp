@@ -63,7 +63,7 @@ private:
     Operation *op = own.op;
     if (unusedPins.contains(op))
       return drop(op);
-    auto regather = op->getAttrOfType<DenseI64ArrayAttr>(kRegatherAttr);
+    auto regather = op->getAttrOfType<DenseI64ArrayAttr>(kReshardPerUseAttr);
     for (auto [t, needed] : llvm::enumerate(own.needs)) {
       if (!needed)
         continue;
@@ -168,7 +168,7 @@ private:
     // What is kept at home is brought there at once, as it was counted.
     bool isHome = values[value].viaHome && to == values[value].home;
     // What leaves its part of a stage is resharded in it.
-    auto out = value.getDefiningOp<HandOverOp>();
+    auto out = value.getDefiningOp<StageOutputOp>();
     bool leaves = out && !out.getReduction() && isa<func::ReturnOp>(consumer);
     OpBuilder b(getAnchor(value, consumer));
     if (isHome || leaves)
@@ -309,12 +309,12 @@ struct InsertReshardsPass : public spmd::impl::SPMDInsertReshardsPassBase<Insert
         continue;
       }
       ComputePlan plan(func, **own);
-      if (failed(decideCompute(plan, tripCount, carrySums)))
+      if (failed(decideCompute(plan, tripCount, deferReductions)))
         return signalPassFailure();
       for (const OpPlan &own : plan.ops)
-        if (auto regather = own.op->getAttrOfType<DenseI64ArrayAttr>(kRegatherAttr);
+        if (auto regather = own.op->getAttrOfType<DenseI64ArrayAttr>(kReshardPerUseAttr);
             regather && !regather.empty() && regather.asArrayRef().back() >= int64_t(own.needs.size())) {
-          own.op->emitError() << "spmd.regather has operand " << regather.asArrayRef().back()
+          own.op->emitError() << "spmd.reshard_per_use has operand " << regather.asArrayRef().back()
                               << ", expected those of the op, 0 to " << int64_t(own.needs.size()) - 1;
           return signalPassFailure();
         }

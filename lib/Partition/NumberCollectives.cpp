@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDNUMBERCOLLECTIVESPASS
+#define GEN_PASS_DEF_SPMDASSIGNCOLLECTIVEIDSPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
 
@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
-struct NumberCollectivesPass : public spmd::impl::SPMDNumberCollectivesPassBase<NumberCollectivesPass> {
+struct NumberCollectivesPass : public spmd::impl::SPMDAssignCollectiveIdsPassBase<NumberCollectivesPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     for (auto func : module.getOps<func::FuncOp>())

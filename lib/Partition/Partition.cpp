@@ -41,7 +41,8 @@ public:
   FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill, bool keepLayouts, bool dynamicChecks)
       : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table), padding(meshes), windows(meshes),
         fill(fill), keepLayouts(keepLayouts), dynamicSizes(meshes, dynamicChecks) {
-    for (StringRef name : {kShardingsAttr, kGivenAttr, kComputeAttr, kRegatherAttr, kRuleAttr, kWindowsAttr})
+    for (StringRef name :
+         {kShardingsAttr, kUserShardingAttr, kFactorShardingsAttr, kReshardPerUseAttr, kRuleAttr, kWindowsAttr})
       consumed.push_back(StringAttr::get(func.getContext(), name));
   }
 
@@ -327,7 +328,7 @@ private:
         attrs.set(kGlobalTypeAttr, TypeAttr::get(globalTypes.lookup(arg)));
         attrs.set(kShardingAttr, table.getAttr(layouts.lookup(arg)));
       }
-      attrs.erase(kGivenAttr);
+      attrs.erase(kUserShardingAttr);
       inputs.push_back(arg.getType());
     }
     Operation *terminator = nullptr; // any return: all hand out the same layouts
@@ -336,7 +337,7 @@ private:
         terminator = block.getTerminator();
     for (auto [i, type] : llvm::enumerate(func.getResultTypes())) {
       NamedAttrList &attrs = signature.result(i);
-      attrs.erase(kGivenAttr);
+      attrs.erase(kUserShardingAttr);
       results.push_back(type);
       if (!isa<RankedTensorType>(type) || !terminator)
         continue;

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions) {
-  if (phaseOptions.merge) {
+  if (phaseOptions.mergeReductions) {
     SPMDMergeReductionsPassOptions merge;
     merge.tripCount = phaseOptions.tripCount;
     pm.addPass(createSPMDMergeReductionsPass(merge));
@@ -20,8 +20,8 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
     hoist.memoryBudget = phaseOptions.memoryBudget;
     pm.addPass(createSPMDHoistCollectivesPass(hoist));
   }
-  if (phaseOptions.delay)
-    pm.addPass(createSPMDDelayCollectivesPass());
+  if (phaseOptions.sink)
+    pm.addPass(createSPMDSinkCollectivesPass());
   if (phaseOptions.combine) {
     SPMDCombineCollectivesPassOptions combine;
     combine.maxBytes = phaseOptions.combineBytes;
@@ -30,7 +30,7 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
   if (phaseOptions.overlap) {
     SPMDOverlapCollectivesPassOptions overlap;
     overlap.tripCount = phaseOptions.tripCount;
-    overlap.minShare = phaseOptions.overlapShare;
+    overlap.minHiddenFraction = phaseOptions.minHiddenFraction;
     pm.addPass(createSPMDOverlapCollectivesPass(overlap));
   }
 }
@@ -56,7 +56,7 @@ LogicalResult spmd::verifyAutoShardOptions(StringRef options, std::string &reaso
 }
 
 LogicalResult spmd::verifyPipelineOptions(StringRef options, std::string &reason) {
-  return verifyOptions(createSPMDPipelinePass(), options, reason);
+  return verifyOptions(createSPMDBuildStagesPass(), options, reason);
 }
 
 void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions, Phase last) {
@@ -74,7 +74,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
     else
       pm.addPass(createSymbolDCEPass());
     if (phaseOptions.pipeline) {
-      std::unique_ptr<Pass> pipeline = createSPMDPipelinePass();
+      std::unique_ptr<Pass> pipeline = createSPMDBuildStagesPass();
       // Whoever took the options from a user has verified them.
       (void)pipeline->initializeOptions(*phaseOptions.pipeline, [](const llvm::Twine &) { return failure(); });
       pm.addPass(std::move(pipeline));
@@ -94,7 +94,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
     } else {
       SPMDPropagatePassOptions propagate;
       propagate.conflicts = phaseOptions.conflicts;
-      propagate.reshapeGaps = phaseOptions.reshapeGaps;
+      propagate.stridedShardings = phaseOptions.stridedShardings;
       propagate.tripCount = phaseOptions.tripCount;
       pm.addPass(createSPMDPropagatePass(propagate));
     }
@@ -102,7 +102,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
   if (from < Phase::Resharded && last >= Phase::Resharded) {
     SPMDInsertReshardsPassOptions insert;
     insert.tripCount = phaseOptions.tripCount;
-    insert.carrySums = phaseOptions.carrySums;
+    insert.deferReductions = phaseOptions.deferReductions;
     pm.addPass(createSPMDInsertReshardsPass(insert));
   }
   if (from < Phase::Partitioned && last >= Phase::Partitioned) {
@@ -112,12 +112,12 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
     pm.addPass(createSPMDPartitionPass(partition));
   }
   if (from < Phase::Final && last >= Phase::Final) {
-    if (phaseOptions.mergeProducts)
-      pm.addPass(createSPMDMergeProductsPass());
-    pm.addPass(createSPMDSplitStagesPass());
+    if (phaseOptions.mergeContractions)
+      pm.addPass(createSPMDMergeContractionsPass());
+    pm.addPass(createSPMDOutlineStagesPass());
     pm.addPass(createSPMDShardFunctionsPass());
     buildCollectives(pm, phaseOptions);
-    pm.addPass(createSPMDNumberCollectivesPass());
+    pm.addPass(createSPMDAssignCollectiveIdsPass());
   }
 }
 
@@ -125,23 +125,23 @@ static PhaseOptions readOptions(const DefaultPipelineOptions &options) {
   PhaseOptions phases;
   phases.mesh = options.mesh;
   phases.conflicts = options.conflicts;
-  phases.reshapeGaps = options.reshapeGaps;
+  phases.stridedShardings = options.stridedShardings;
   phases.tripCount = options.tripCount;
   if (options.autoShard)
     phases.autoShard = options.autoShardOptions;
   if (!options.pipeline.empty())
     phases.pipeline = options.pipeline;
   phases.inlineCalls = options.inlineCalls;
-  phases.carrySums = options.carrySums;
-  phases.mergeProducts = options.mergeProducts;
-  phases.merge = options.merge;
+  phases.deferReductions = options.deferReductions;
+  phases.mergeContractions = options.mergeContractions;
+  phases.mergeReductions = options.mergeReductions;
   phases.hoist = options.hoist;
   phases.memoryBudget = options.memoryBudget;
-  phases.delay = options.delay;
+  phases.sink = options.sink;
   phases.combine = options.combine;
   phases.combineBytes = options.combineBytes;
   phases.overlap = options.overlap;
-  phases.overlapShare = options.overlapShare;
+  phases.minHiddenFraction = options.minHiddenFraction;
   phases.keepLayouts = options.keepLayouts;
   return phases;
 }
@@ -153,7 +153,7 @@ static LogicalResult buildDefaultPipeline(OpPassManager &pm, StringRef text,
   std::string message;
   llvm::raw_string_ostream os(message);
   if (failed(options.parseFromString(text, os)))
-    return emitError("options of --spmd-pipeline-default: " + getReason(message));
+    return emitError("options of --spmd-default-pipeline: " + getReason(message));
   PhaseOptions phases = readOptions(options);
   std::string reason;
   if (failed(verifyAutoShardOptions(options.autoShardOptions, reason)))
@@ -167,7 +167,7 @@ static LogicalResult buildDefaultPipeline(OpPassManager &pm, StringRef text,
 }
 
 void spmd::registerPipelines() {
-  registerPassPipeline("spmd-pipeline-default",
+  registerPassPipeline("spmd-default-pipeline",
                        "All IR phases in order: resolve axis resources, decompose, inline, split segments, propagate "
                        "(or auto-shard), insert reshards, partition, merge products, optimise and number collectives",
                        buildDefaultPipeline, [](llvm::function_ref<void(const mlir::detail::PassOptions &)> handler) {

@@ -635,7 +635,7 @@ private:
     llvm::DenseMap<Operation *, int> partOf;
     int part = 0;
     for (Operation &op : stage.getBody().front()) {
-      part += isa<BeginPartOp>(op);
+      part += isa<FragmentOp>(op);
       partOf[&op] = part;
     }
     for (Operation &op : stage.getBody().front())

@@ -676,7 +676,7 @@ LogicalResult Microbatches::moveToApply(Operation *first) {
   return success();
 }
 
-static int64_t getBytes(Value value) {
+static int64_t getKnownBytes(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   return type.hasStaticShape() ? type.getNumElements() * getElementBytes(type.getElementType()) : INT64_MAX;
 }
@@ -699,9 +699,9 @@ void Microbatches::shrink() {
       if (isa<RankedTensorType>(operand.getType())) {
         fromSums &= get(operand).kind != State::Cut;
         if (get(operand).kind == State::Partial)
-          read += getBytes(operand);
+          read += getKnownBytes(operand);
       }
-    if (!onlyApply || !fromSums || read > getBytes(op.getResult(0)))
+    if (!onlyApply || !fromSums || read > getKnownBytes(op.getResult(0)))
       continue;
     apply.insert(&op);
     set(op.getResult(0), {State::Complete});

@@ -1,4 +1,4 @@
-//===- PipelinePass.cpp - --spmd-pipeline, --spmd-split-stages ------------===//
+//===- PipelinePass.cpp - --spmd-build-stages, --spmd-outline-stages ------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
@@ -9,8 +9,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDPIPELINEPASS
-#define GEN_PASS_DEF_SPMDSPLITSTAGESPASS
+#define GEN_PASS_DEF_SPMDBUILDSTAGESPASS
+#define GEN_PASS_DEF_SPMDOUTLINESTAGESPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
 
@@ -19,7 +19,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-struct PipelinePass : public spmd::impl::SPMDPipelinePassBase<PipelinePass> {
+struct PipelinePass : public spmd::impl::SPMDBuildStagesPassBase<PipelinePass> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -354,7 +354,7 @@ private:
   }
 };
 
-struct SplitStagesPass : public spmd::impl::SPMDSplitStagesPassBase<SplitStagesPass> {
+struct SplitStagesPass : public spmd::impl::SPMDOutlineStagesPassBase<SplitStagesPass> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -23,7 +23,7 @@ FailureOr<ScheduleProgram> ScheduleProgram::read(ScheduleOp schedule) {
   int64_t numStages = 0, numMeshes = schedule.getMeshes().size();
   SmallVector<func::FuncOp> parts;
   for (auto func : module.getOps<func::FuncOp>())
-    if (func->getAttrOfType<FlatSymbolRefAttr>(kPartOfAttr) == name)
+    if (func->getAttrOfType<FlatSymbolRefAttr>(kScheduleAttr) == name)
       parts.push_back(func);
   llvm::BitVector isThere(parts.size());
   for (func::FuncOp func : parts) {
@@ -53,7 +53,7 @@ FailureOr<ScheduleProgram> ScheduleProgram::read(ScheduleOp schedule) {
     } else if (part != "forward" && part != "accumulate") {
       return func.emitError() << "part of schedule " << name << " is called @" << func.getName()
                               << ", expected a name that ends in _forward, _backward or _apply "
-                                 "(--spmd-split-stages has not run)";
+                                 "(--spmd-outline-stages has not run)";
     }
     auto take = [&](Attribute attr, SmallVector<int64_t> &list) {
       auto slot = dyn_cast_or_null<SlotAttr>(attr);
@@ -167,7 +167,7 @@ static LogicalResult addArrivals(ScheduleOp schedule) {
       auto localType = type.clone(arrives.localShape());
       std::string name = ("stage" + Twine(stage) + "_arrival" + Twine(number++) + "_" + part).str();
       auto func = func::FuncOp::create(b, first.getLoc(), name, b.getFunctionType(localType, {}));
-      for (StringRef attr : {kStageAttr, kMeshAttr, kPartOfAttr})
+      for (StringRef attr : {kStageAttr, kMeshAttr, kScheduleAttr})
         func->setAttr(attr, first->getAttr(attr));
       Block *entry = func.addEntryBlock();
       OpBuilder body = OpBuilder::atBlockEnd(entry);
@@ -238,8 +238,8 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
           return consumer.func.emitError() << "value \"" << program.values[slot.value].name
                                            << "\" crosses stages without a layout, expected spmd.sharding and "
                                               "spmd.global_type as --spmd-partition leaves them";
-        TransferOp::create(b, producer.func.getLoc(), program.values[slot.value].name, int64_t(from), source,
-                           instruction.peer, destination, cast<RankedTensorType>(type.getValue()));
+        ChannelOp::create(b, producer.func.getLoc(), program.values[slot.value].name, int64_t(from), source,
+                          instruction.peer, destination, cast<RankedTensorType>(type.getValue()));
       }
   auto optional = [&](int64_t number) { return number >= 0 ? b.getI64IntegerAttr(number) : IntegerAttr(); };
   for (auto [mesh, list] : llvm::enumerate(lists)) {
@@ -260,8 +260,8 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
                 {transferOf.at({slot.value, sends ? instruction.peer : int64_t(mesh)}), slot.microbatch}));
           return b.getArrayAttr(attrs);
         };
-        PostOp::create(body, schedule.getLoc(), instruction.peer, pairs(instruction.sends, true),
-                       pairs(instruction.receives, false));
+        TransferOp::create(body, schedule.getLoc(), instruction.peer, pairs(instruction.sends, true),
+                           pairs(instruction.receives, false));
         break;
       }
       case Instruction::Kind::Free:
@@ -275,7 +275,7 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
 }
 
 /// What a transfer says of both sides has to be what the parts have.
-static LogicalResult verifyTransfer(TransferOp op, const ScheduleProgram &read) {
+static LogicalResult verifyTransfer(ChannelOp op, const ScheduleProgram &read) {
   int64_t numMeshes = cast<ScheduleOp>(op->getParentOp()).getMeshes().size();
   for (int64_t mesh : {op.getFrom(), op.getTo()})
     if (mesh < 0 || mesh >= numMeshes)
@@ -302,12 +302,12 @@ FailureOr<ScheduleLists> ScheduleLists::read(ScheduleOp schedule, const Schedule
   llvm::StringMap<int64_t> functionOf;
   for (auto [f, function] : llvm::enumerate(read.program.functions))
     functionOf[function.name] = f;
-  SmallVector<TransferOp> transfers(schedule.getBody().front().getOps<TransferOp>());
+  SmallVector<ChannelOp> transfers(schedule.getBody().front().getOps<ChannelOp>());
   auto programs = llvm::to_vector(schedule.getBody().front().getOps<StageProgramOp>());
   if (programs.empty())
     return schedule.emitError() << "the schedule has no instructions, expected "
-                                   "--spmd-split-stages to have run";
-  for (TransferOp transfer : transfers)
+                                   "--spmd-outline-stages to have run";
+  for (ChannelOp transfer : transfers)
     if (failed(verifyTransfer(transfer, read)))
       return failure();
   int64_t numMeshes = schedule.getMeshes().size();
@@ -329,7 +329,7 @@ FailureOr<ScheduleLists> ScheduleLists::read(ScheduleOp schedule, const Schedule
           return run.emitError() << "unknown part @" << run.getFunction() << ", expected a function of the schedule";
         instruction.function = it->second;
         instruction.microbatch = run.getMicrobatch().value_or(-1);
-      } else if (auto post = dyn_cast<PostOp>(op)) {
+      } else if (auto post = dyn_cast<TransferOp>(op)) {
         instruction.kind = Instruction::Kind::Post;
         instruction.peer = post.getPeer();
         if (instruction.peer < 0 || instruction.peer >= numMeshes || instruction.peer == int64_t(mesh))
@@ -339,7 +339,7 @@ FailureOr<ScheduleLists> ScheduleLists::read(ScheduleOp schedule, const Schedule
           for (auto pair : attr.getAsRange<DenseI64ArrayAttr>()) {
             if (pair[0] < 0 || pair[0] >= int64_t(transfers.size()))
               return post.emitError() << "transfer " << pair[0] << ", expected less than " << transfers.size();
-            TransferOp transfer = transfers[pair[0]];
+            ChannelOp transfer = transfers[pair[0]];
             int64_t from = sends ? int64_t(mesh) : instruction.peer;
             int64_t to = sends ? instruction.peer : int64_t(mesh);
             if (int64_t(transfer.getFrom()) != from || int64_t(transfer.getTo()) != to)
@@ -359,7 +359,7 @@ FailureOr<ScheduleLists> ScheduleLists::read(ScheduleOp schedule, const Schedule
         instruction.freed = *slot;
       } else {
         return op.emitError() << op.getName() << " in a stage program, expected spmd.run, "
-                              << "spmd.post or spmd.free";
+                              << "spmd.transfer or spmd.free";
       }
       result.lists[mesh].push_back(std::move(instruction));
       result.places[mesh].push_back(&op);

@@ -94,7 +94,7 @@ private:
 
   void readParts() {
     for (Operation &op : func.getBody().front()) {
-      if (auto begin = dyn_cast<BeginPartOp>(op)) {
+      if (auto begin = dyn_cast<FragmentOp>(op)) {
         parts.push_back({begin.getPart(), int64_t(begin.getRound().value_or(0)), {}, {}, {}});
       } else if (parts.empty()) {
         hoisted.push_back(&op);
@@ -128,7 +128,7 @@ private:
     if (auto arg = dyn_cast<BlockArgument>(value)) {
       SlotAttr slot = slotOfArgument(arg.getArgNumber());
       result = slot && slot.getKind() == SlotKind::Argument && !slot.isMicrobatch();
-    } else if (isa<HandOverOp>(value.getDefiningOp())) {
+    } else if (isa<StageOutputOp>(value.getDefiningOp())) {
       result = false;
     } else {
       for (Value operand : Stages::getRead(value.getDefiningOp()))
@@ -163,7 +163,7 @@ private:
 
   bool writes(const Part &part) {
     return llvm::any_of(part.ops, [&](Operation *op) {
-      auto out = dyn_cast<HandOverOp>(op);
+      auto out = dyn_cast<StageOutputOp>(op);
       return (out && out.getReduction()) || llvm::any_of(op->getResults(), [&](Value value) {
                return resultsOf.contains(value) || needed.contains(value);
              });
@@ -206,7 +206,7 @@ private:
     MLIRContext *context = func.getContext();
     if (auto arg = dyn_cast<BlockArgument>(value))
       return slotOfArgument(arg.getArgNumber());
-    if (auto out = value.getDefiningOp<HandOverOp>(); out && out.getReduction())
+    if (auto out = value.getDefiningOp<StageOutputOp>(); out && out.getReduction())
       return SlotAttr::get(context, SlotKind::Sum, -1, -1, out.getName(), out.getReduction()->getValue());
     auto [it, isNew] = kept.try_emplace(value, kept.size());
     std::string name = (func.getName() + ".r" + Twine(it->second)).str();
@@ -217,21 +217,21 @@ private:
     OpBuilder b(func);
     SmallVector<Type> inputs;
     SmallVector<NamedAttrList> argAttrs, resultAttrs;
-    SmallVector<HandOverOp> sums;
+    SmallVector<StageOutputOp> sums;
     IRMapping map;
     for (Operation *op : part.ops)
-      if (auto out = dyn_cast<HandOverOp>(op); out && out.getReduction())
+      if (auto out = dyn_cast<StageOutputOp>(op); out && out.getReduction())
         sums.push_back(out);
     // In the order in which they are used: that of the weights, for gradients.
     llvm::DenseMap<Operation *, Operation *> firstUser;
-    for (HandOverOp out : sums) {
+    for (StageOutputOp out : sums) {
       Operation *&first = firstUser[out];
       for (Operation *user : out->getUsers()) {
         user = func.getBody().front().findAncestorOpInBlock(*user);
         first = !first || user->isBeforeInBlock(first) ? user : first;
       }
     }
-    llvm::stable_sort(sums, [&](HandOverOp a, HandOverOp b) {
+    llvm::stable_sort(sums, [&](StageOutputOp a, StageOutputOp b) {
       Operation *left = firstUser.lookup(a), *right = firstUser.lookup(b);
       return left && (!right || left->isBeforeInBlock(right));
     });
@@ -270,7 +270,7 @@ private:
       addSums();
 
     auto result = func::FuncOp::create(b, func.getLoc(), getName(part), b.getFunctionType(inputs, {}));
-    for (StringRef name : {kStageAttr, kMeshAttr, kPartOfAttr})
+    for (StringRef name : {kStageAttr, kMeshAttr, kScheduleAttr})
       result->setAttr(name, func->getAttr(name));
     Block *entry = result.addEntryBlock();
     OpBuilder body = OpBuilder::atBlockEnd(entry);
@@ -289,7 +289,7 @@ private:
     };
     SmallVector<std::pair<Value, NamedAttrList>> outputs, residuals;
     for (Operation *op : part.ops) {
-      if (auto out = dyn_cast<HandOverOp>(op)) {
+      if (auto out = dyn_cast<StageOutputOp>(op)) {
         Value value = map.lookup(out.getInput());
         if (out.getReduction()) {
           unsigned sum = sumOf.at(out);
@@ -315,7 +315,7 @@ private:
           }
           outputs.push_back({map.lookup(value), attrs});
         }
-        auto out = dyn_cast<HandOverOp>(op);
+        auto out = dyn_cast<StageOutputOp>(op);
         if (needed.contains(value) && !(out && out.getReduction())) {
           NamedAttrList attrs;
           attrs.set(kSlotAttr, getSlot(value));
@@ -361,7 +361,7 @@ LogicalResult spmd::splitStages(ScheduleOp schedule) {
   auto name = FlatSymbolRefAttr::get(schedule.getSymNameAttr());
   SmallVector<func::FuncOp> stages;
   for (auto func : module.getOps<func::FuncOp>())
-    if (func->getAttrOfType<FlatSymbolRefAttr>(kPartOfAttr) == name)
+    if (func->getAttrOfType<FlatSymbolRefAttr>(kScheduleAttr) == name)
       stages.push_back(func);
   for (func::FuncOp func : stages)
     if (failed(StageSplitter(func, stages.size() == 1).run()))

@@ -194,7 +194,7 @@ private:
     auto stageFunc = func::FuncOp::create(b, func.getLoc(), name, b.getFunctionType(inputs, {}));
     stageFunc->setAttr(kStageAttr, b.getI64IntegerAttr(k));
     stageFunc->setAttr(kMeshAttr, mesh);
-    stageFunc->setAttr(kPartOfAttr, schedule);
+    stageFunc->setAttr(kScheduleAttr, schedule);
     Block *entry = stageFunc.addEntryBlock();
     for (auto [i, argument] : llvm::enumerate(arguments)) {
       entry->getArgument(i).setLoc(argument.second);
@@ -341,8 +341,7 @@ private:
   void emitPart(PipelinePart part, int64_t round) {
     int64_t executions = part == PipelinePart::Apply ? 1 : microbatches.getCount();
     auto optional = [&](bool is, int64_t number) { return is ? builder->getI64IntegerAttr(number) : IntegerAttr(); };
-    BeginPartOp::create(*builder, func.getLoc(), part, optional(round > 0, round),
-                        optional(executions > 1, executions));
+    FragmentOp::create(*builder, func.getLoc(), part, optional(round > 0, round), optional(executions > 1, executions));
     if (BlockArgument number = microbatches.getNumber();
         number && part == PipelinePart::Forward && stages.getStages(number).contains(stage))
       map.map(number, countMicrobatches());
@@ -380,7 +379,7 @@ private:
     auto type = cast<RankedTensorType>(microbatches.getNumber().getType());
     Value one = arith::ConstantOp::create(*builder, loc, DenseElementsAttr::get(type, int64_t(1)));
     auto sum = ReductionKindAttr::get(context, ReductionKind::Sum);
-    Value count = HandOverOp::create(*builder, loc, type, one, "microbatch" + std::to_string(stage), sum);
+    Value count = StageOutputOp::create(*builder, loc, type, one, "microbatch" + std::to_string(stage), sum);
     return arith::SubIOp::create(*builder, loc, count, one);
   }
 
@@ -388,7 +387,7 @@ private:
   void output(Value value, SlotAttr slot, int64_t result) {
     Value local = ensure(value);
     std::string name = slot.isValue() ? slot.getName().str() : ("result" + Twine(result)).str();
-    Value out = HandOverOp::create(*builder, value.getLoc(), local.getType(), local, name, ReductionKindAttr());
+    Value out = StageOutputOp::create(*builder, value.getLoc(), local.getType(), local, name, ReductionKindAttr());
     outputs.push_back({out, slot, result});
   }
 
@@ -396,8 +395,8 @@ private:
     State::Kind kind = kindOf(value);
     if (kind == State::Partial && summed.contains(value)) {
       auto reduction = ReductionKindAttr::get(context, microbatches.get(value).reduction);
-      handed[value] =
-          HandOverOp::create(*builder, value.getLoc(), value.getType(), map.lookup(value), getName(value), reduction);
+      handed[value] = StageOutputOp::create(*builder, value.getLoc(), value.getType(), map.lookup(value),
+                                            getName(value), reduction);
       return;
     }
     if (!crossing.contains(value) || kind == State::Partial)
@@ -409,7 +408,7 @@ private:
             WithShardingConstraintOp::create(*builder, pin.loc, local.getType(), local, ShardingAttr(),
                                              restrict(pin.resources, value, meshes[stage % meshes.size()]), OrtAttr());
     std::string name = getSentName(value);
-    Value out = HandOverOp::create(*builder, value.getLoc(), local.getType(), local, name, ReductionKindAttr());
+    Value out = StageOutputOp::create(*builder, value.getLoc(), local.getType(), local, name, ReductionKindAttr());
     outputs.push_back({out, valueSlot(name), -1});
   }
 

@@ -37,7 +37,7 @@ private:
     InFlightDiagnostic diag = emitError(module.getLoc());
     if (schedule.empty())
       diag << "the module has " << all.size() << " schedules, expected "
-           << (all.empty() ? "one, as --spmd-pipeline makes it" : "the option schedule=NAME to say which");
+           << (all.empty() ? "one, as --spmd-build-stages makes it" : "the option schedule=NAME to say which");
     else
       diag << "unknown schedule \"" << schedule << "\", expected an spmd.schedule";
     for (ScheduleOp op : all)

@@ -468,7 +468,7 @@ private:
   LogicalResult setCompute(const ShardingSpec &spec, const SpecPlace &place, Value value) {
     Operation *op = value.getDefiningOp();
     if (!op)
-      return spec.emitError() << (spec.compute ? "\"compute\" on " : "\"regather\" on ") << place.what
+      return spec.emitError() << (spec.compute ? "\"factor_shardings\" on " : "\"reshard_per_use\" on ") << place.what
                               << ", an argument, expected it on the result of an op";
     auto emitError = [&] {
       InFlightDiagnostic diag = spec.emitError();
@@ -479,16 +479,16 @@ private:
     if (spec.regather) {
       ArrayRef<int64_t> operands = spec.regather.asArrayRef();
       if (!operands.empty() && operands.back() >= int64_t(rule.numOperands()))
-        return emitError() << "\"regather\" has operand " << operands.back() << ", expected those of " << op->getName()
-                           << ", 0 to " << int64_t(rule.numOperands()) - 1;
-      op->setAttr(kRegatherAttr, spec.regather);
+        return emitError() << "\"reshard_per_use\" has operand " << operands.back() << ", expected those of "
+                           << op->getName() << ", 0 to " << int64_t(rule.numOperands()) - 1;
+      op->setAttr(kReshardPerUseAttr, spec.regather);
     }
     if (!spec.compute)
       return success();
     unsigned factors = rule.numFactors();
     if (spec.compute.getFactors().size() != factors)
-      return emitError() << "\"compute\" has " << spec.compute.getFactors().size() << " factors, expected " << factors
-                         << ", those of " << op->getName();
+      return emitError() << "\"factor_shardings\" has " << spec.compute.getFactors().size() << " factors, expected "
+                         << factors << ", those of " << op->getName();
     const Mesh *mesh = lookupMeshOrEmit(meshes, spec.compute.getMesh().getValue(), emitError);
     if (!mesh)
       return failure();
@@ -504,10 +504,10 @@ private:
       diag.attachNote() << "available axes: " << mesh->axesToString();
       return diag;
     }
-    if (Attribute old = op->getAttr(kComputeAttr); old && old != spec.compute)
-      return emitError() << "\"compute\" is " << spec.compute << ", expected the one that stands there already, "
-                         << old;
-    op->setAttr(kComputeAttr, spec.compute);
+    if (Attribute old = op->getAttr(kFactorShardingsAttr); old && old != spec.compute)
+      return emitError() << "\"factor_shardings\" is " << spec.compute
+                         << ", expected the one that stands there already, " << old;
+    op->setAttr(kFactorShardingsAttr, spec.compute);
     return success();
   }
 

@@ -23,7 +23,7 @@ public:
     for (auto schedule : module.getOps<ScheduleOp>())
       emitWarning(schedule.getLoc()) << "the stages of @" << schedule.getSymName()
                                      << " are left out of the plan, expected it to be exported "
-                                        "before --spmd-pipeline";
+                                        "before --spmd-build-stages";
     for (auto func : module.getOps<func::FuncOp>()) {
       isStaged = false;
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
@@ -67,7 +67,7 @@ private:
                             << " has axis resources, expected a sharding; run "
                                "--spmd-resolve-axis-resources first";
     Attribute attr = get(kShardingAttr);
-    if (Attribute given = get(kGivenAttr); given && !all)
+    if (Attribute given = get(kUserShardingAttr); given && !all)
       attr = given;
     if (!attr)
       return Said();
@@ -183,9 +183,10 @@ private:
       return failure();
 
     func.walk([&](Operation *op) {
-      if (all && op->hasAttr(kRegatherAttr) && (op->getNumResults() == 0 || isa<WithShardingConstraintOp>(op)))
-        emitWarning(op->getLoc()) << "operands that this op has resharded anew (spmd.regather) are left out of the "
-                                     "plan, which has them for ops that compute a value";
+      if (all && op->hasAttr(kReshardPerUseAttr) && (op->getNumResults() == 0 || isa<WithShardingConstraintOp>(op)))
+        emitWarning(op->getLoc())
+            << "operands that this op has resharded anew (spmd.reshard_per_use) are left out of the "
+               "plan, which has them for ops that compute a value";
     });
     std::vector<NamedValue> values = collectNamedValues(func);
     // A name that stands twice, or above another one, says too much.
@@ -206,8 +207,8 @@ private:
         return list ? dyn_cast<ShardingAttr>(list[number]) : ShardingAttr();
       };
       if (op && all) {
-        compute = op->getAttrOfType<FactorsAttr>(kComputeAttr);
-        regather = op->getAttrOfType<DenseI64ArrayAttr>(kRegatherAttr);
+        compute = op->getAttrOfType<FactorsAttr>(kFactorShardingsAttr);
+        regather = op->getAttrOfType<DenseI64ArrayAttr>(kReshardPerUseAttr);
       }
       // On an op it is the user's own only before propagation.
       if (compute || phase < Phase::Annotated)

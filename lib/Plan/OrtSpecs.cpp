@@ -41,7 +41,7 @@ struct Annotation {
 /// All shardings that are given in a function, spelled in whatever way.
 SmallVector<Annotation> getAnnotations(func::FuncOp func) {
   SmallVector<Annotation> list;
-  for (StringRef name : {StringRef(kShardingAttr), StringRef(kGivenAttr)}) {
+  for (StringRef name : {StringRef(kShardingAttr), StringRef(kUserShardingAttr)}) {
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       if (Attribute attr = func.getArgAttr(i, name))
         list.push_back({attr, func.getArgumentTypes()[i],

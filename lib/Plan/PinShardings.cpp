@@ -1,10 +1,10 @@
-//===- PinShardings.cpp - --spmd-pin-shardings ----------------------------===//
+//===- PinShardings.cpp - --spmd-shardings-to-constraints ----------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDPINSHARDINGSPASS
+#define GEN_PASS_DEF_SPMDSHARDINGSTOCONSTRAINTSPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
 
@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
-struct PinShardingsPass : public spmd::impl::SPMDPinShardingsPassBase<PinShardingsPass> {
+struct PinShardingsPass : public spmd::impl::SPMDShardingsToConstraintsPassBase<PinShardingsPass> {
   void runOnOperation() override {
     if (failed(verifyInput(getOperation(), Phase::Annotated, getArgument())))
       return signalPassFailure();

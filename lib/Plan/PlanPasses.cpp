@@ -52,12 +52,12 @@ struct ExportPlanPass : public spmd::impl::SPMDExportPlanPassBase<ExportPlanPass
   }
 
   LogicalResult run(ModuleOp module) {
-    if (what != "given" && what != "all")
-      return emitError(module.getLoc()) << "unknown kind of plan \"" << what << "\", expected given or all";
+    if (content != "user" && content != "all")
+      return emitError(module.getLoc()) << "unknown kind of plan \"" << content << "\", expected user or all";
     if (file.empty())
       return emitError(module.getLoc()) << "no file to export to, expected the option "
                                            "file=PLAN.json (- is standard output)";
-    bool all = what == "all";
+    bool all = content == "all";
     // Constraints, which are given, are gone after that.
     if (failed(verifyInput(module, all ? Phase::Resharded : Phase::Propagated, getArgument())))
       return failure();

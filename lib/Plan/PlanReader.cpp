@@ -132,7 +132,7 @@ private:
     if (object.find("stage"))
       return readStage(object, plan);
     if (failed(checkKeys(object, {"function", "argument", "result", "value", "boundary", "axis_resources", "sharding",
-                                  "compute", "regather", "mesh", "hash"})))
+                                  "factor_shardings", "reshard_per_use", "mesh", "hash"})))
       return failure();
 
     PlanRule rule(locate(object.offset));
@@ -154,8 +154,8 @@ private:
 
     const LocatedJson *resources = object.find("axis_resources");
     const LocatedJson *sharding = object.find("sharding");
-    const LocatedJson *compute = object.find("compute"), *regather = object.find("regather");
-    for (auto [key, ofOp] : {std::pair("compute", compute), std::pair("regather", regather)})
+    const LocatedJson *compute = object.find("factor_shardings"), *regather = object.find("reshard_per_use");
+    for (auto [key, ofOp] : {std::pair("factor_shardings", compute), std::pair("reshard_per_use", regather)})
       if (ofOp && rule.target != PlanTarget::Value)
         return emitError(ofOp->offset) << "\"" << key << "\" on a" << (rule.target == PlanTarget::Argument ? "n " : " ")
                                        << stringifyPlanTarget(rule.target) << ", expected it on a value";
@@ -178,7 +178,7 @@ private:
       return failure();
     if (sharding && failed(readAttr(*sharding, "sharding", "#spmd.sharding", spec.sharding)))
       return failure();
-    if (compute && failed(readAttr(*compute, "compute", "#spmd.factors", spec.compute)))
+    if (compute && failed(readAttr(*compute, "factor_shardings", "#spmd.factors", spec.compute)))
       return failure();
     if (regather && failed(readRegather(*regather, spec)))
       return failure();
@@ -194,7 +194,7 @@ private:
       operands.push_back(operand.integer);
     }
     if (!isList)
-      return emitError(value.offset) << "\"regather\" is " << describe(value)
+      return emitError(value.offset) << "\"reshard_per_use\" is " << describe(value)
                                      << ", expected a list of numbers of operands from 0 on, ascending";
     spec.regather = DenseI64ArrayAttr::get(context, operands);
     return success();

@@ -84,9 +84,9 @@ static void writeRule(const PlanRule &rule, raw_ostream &os) {
   if (spec.sharding)
     os << ", \"sharding\": " << toText(spec.sharding);
   if (spec.compute)
-    os << ", \"compute\": " << toText(spec.compute);
+    os << ", \"factor_shardings\": " << toText(spec.compute);
   if (spec.regather) {
-    os << ", \"regather\": [";
+    os << ", \"reshard_per_use\": [";
     llvm::interleaveComma(spec.regather.asArrayRef(), os);
     os << "]";
   }

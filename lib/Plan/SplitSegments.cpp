@@ -1,6 +1,6 @@
 //===- SplitSegments.cpp - Parts of a stored dimension, one by one --------===//
 //
-//   (%w {spmd.segments = <0, [80, 100, 100]>})  ->  (%q, %k, %v {spmd.part = ...})
+//   (%w {spmd.segments = <0, [80, 100, 100]>})  ->  (%q, %k, %v {spmd.segment = ...})
 //   matmul(x, concat(q, k, v))                  ->  concat(matmul(x, q), ...)
 //   extract_slice(concat(q, k, v))[80, 180)     ->  k
 //
@@ -130,7 +130,7 @@ private:
 
   bool rewrite(Operation *op) {
     // Rules and factors that are written on an op are those of the whole.
-    if (op->hasAttr(kRuleAttr) || op->hasAttr(kComputeAttr))
+    if (op->hasAttr(kRuleAttr) || op->hasAttr(kFactorShardingsAttr))
       return false;
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
       return rewriteSlice(slice);
@@ -412,7 +412,7 @@ public:
         own.erase(kSegmentsAttr);
         if (sharding)
           own.set(kShardingAttr, sharding);
-        own.set(kPartAttr, PartAttr::get(func.getContext(), stored, joined.dim, offset, segments.getUnit(), i));
+        own.set(kSegmentAttr, PartAttr::get(func.getContext(), stored, joined.dim, offset, segments.getUnit(), i));
         attrs.push_back(own.getDictionary(func.getContext()));
         joined.parts.push_back(body.insertArgument(at++, withDim(stored, joined.dim, size), whole.getLoc()));
         offset += size;
@@ -479,7 +479,7 @@ private:
       if (sharding)
         own.set(kShardingAttr, sharding);
       own.set(kTiedAttr, b.getI64IntegerAttr(tied++));
-      own.set(kPartAttr, PartAttr::get(func.getContext(), type, segments.getDim(), offset, segments.getUnit(), r));
+      own.set(kSegmentAttr, PartAttr::get(func.getContext(), type, segments.getDim(), offset, segments.getUnit(), r));
       own.set(kNameAttr,
               b.getStringAttr(name + "[" + std::to_string(offset) + ":" + std::to_string(offset + size) + "]"));
       out.push_back(own.getDictionary(func.getContext()));

@@ -50,10 +50,10 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
   };
   MLIRContext *context = func.getContext();
   auto ofValue = StringAttr::get(context, kShardingAttr);
-  auto given = StringAttr::get(context, kGivenAttr);
+  auto given = StringAttr::get(context, kUserShardingAttr);
   auto ofOp = StringAttr::get(context, kShardingsAttr);
   auto ofOperands = StringAttr::get(context, kOperandShardingsAttr);
-  auto compute = StringAttr::get(context, kComputeAttr);
+  auto compute = StringAttr::get(context, kFactorShardingsAttr);
   for (StringAttr name : {ofValue, given}) {
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       addMesh(func.getArgAttr(i, name), func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc());

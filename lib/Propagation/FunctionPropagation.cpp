@@ -23,7 +23,7 @@ Sharding FunctionPropagation::getOpenSharding(int64_t rank) const {
 /// The sharding given for an argument or result: the user's own where an
 /// earlier run has kept it, else what stands there.
 static Attribute getGiven(const NamedAttrList &attrs) {
-  if (Attribute given = attrs.get(kGivenAttr))
+  if (Attribute given = attrs.get(kUserShardingAttr))
     return given;
   return attrs.get(kShardingAttr);
 }
@@ -320,14 +320,14 @@ ShardingAttr FunctionPropagation::getClosed(Value value) {
 LogicalResult FunctionPropagation::readOp(Operation *op) {
   if (isCreation(op) || isa<ShardingGroupOp>(op))
     return success();
-  if (auto part = dyn_cast<BeginPartOp>(op)) {
+  if (auto part = dyn_cast<FragmentOp>(op)) {
     propagation.beginPart(part.getExecutions().value_or(1));
     return success();
   }
   if (isa<StageBoundaryOp>(op))
     return op->emitError() << op->getName()
                            << " in a function that is not cut into stages, expected "
-                              "--spmd-pipeline to have run";
+                              "--spmd-build-stages to have run";
   if ((isa<CollectiveOpInterface, DeviceCoordinateOp>(op)) && failed(verifyLocalOp(op)))
     return failure();
   ops.push_back(op);
@@ -446,10 +446,10 @@ LogicalResult FunctionPropagation::readBranches(Operation *op) {
   return success();
 }
 
-/// An op that is told how to compute (`spmd.compute`, from a plan) hands its results out
+/// An op that is told how to compute (`spmd.factor_shardings`, from a plan) hands its results out
 /// in the layouts that follow; what is partial then may be completed to anything.
 LogicalResult FunctionPropagation::readResultsOf(Operation *op, const ShardingRule &rule) {
-  auto attr = op->getAttrOfType<FactorsAttr>(kComputeAttr);
+  auto attr = op->getAttrOfType<FactorsAttr>(kFactorShardingsAttr);
   // What an earlier run chose is not given.
   bool isGiven = attr && attr.getFactors().size() == rule.numFactors() &&
                  getPhase(func->getParentOfType<ModuleOp>()) <= int(Phase::Annotated);
@@ -460,7 +460,7 @@ LogicalResult FunctionPropagation::readResultsOf(Operation *op, const ShardingRu
       return failure();
     for (const DimEntries &entries : *factors) {
       if (overlaps(entries, manualAxes, mesh))
-        return op->emitError() << "spmd.compute has {" << meshes.toString(entries)
+        return op->emitError() << "spmd.factor_shardings has {" << meshes.toString(entries)
                                << "}, expected none of the axes that are manual around the op: "
                                << meshes.toString(manualAxes);
       axes.push_back(canonicalize(entries));
@@ -624,7 +624,7 @@ void FunctionPropagation::write() {
       completed = meshes.getAttrOn(propagation.get(id), getShape(type), mesh);
     list.set(kShardingAttr, completed);
     if (own != completed)
-      list.set(kGivenAttr, own);
+      list.set(kUserShardingAttr, own);
   };
   for (BlockArgument arg : func.getArguments())
     if (propagation.contains(arg))

@@ -40,7 +40,7 @@ FailureOr<Propagation::Options> Propagation::parseOptions(Location loc, StringRe
   else if (gaps == "forbid")
     options.gaps = Gaps::Forbid;
   else if (gaps != "allow")
-    return emitError(loc) << "unknown reshape-gaps=" << gaps << ", expected allow, forbid-at-boundary or forbid";
+    return emitError(loc) << "unknown strided-shardings=" << gaps << ", expected allow, forbid-at-boundary or forbid";
   if (tripCount < 1)
     return emitError(loc) << "trip-count=" << tripCount << ", expected a positive number";
   options.tripCount = tripCount;
@@ -102,11 +102,11 @@ int64_t Propagation::countExecutions(Block *block) {
 static bool isAccumulated(Operation *op) {
   if (op->getNumResults() != 1)
     return false;
-  if (auto out = dyn_cast<HandOverOp>(op))
+  if (auto out = dyn_cast<StageOutputOp>(op))
     return out.getReduction().has_value();
   if (!op->hasOneUse())
     return false;
-  auto out = dyn_cast<HandOverOp>(*op->user_begin());
+  auto out = dyn_cast<StageOutputOp>(*op->user_begin());
   return out && out.getReduction();
 }
 
@@ -134,7 +134,7 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
   int64_t resultCount = countExecutions(op->getBlock());
   if (partExecutions > 1 && isAccumulated(op)) {
     resultCount /= partExecutions;
-    if (isa<HandOverOp>(op))
+    if (isa<StageOutputOp>(op))
       counts.assign(counts.size(), resultCount);
   }
   counts.append(rule.numResults(), resultCount);

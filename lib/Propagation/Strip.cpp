@@ -18,9 +18,10 @@ namespace {
 
 /// What a plan can give back.
 bool isShardingAttr(StringRef name) {
-  return llvm::is_contained({StringRef(kShardingAttr), StringRef(kShardingsAttr), StringRef(kGivenAttr),
-                             StringRef(kComputeAttr), StringRef(kRegatherAttr), StringRef(kAxisResourcesAttr),
-                             StringRef(kPhaseAttr), StringRef(kSolverAttr), StringRef(kMeshShapesAttr)},
+  return llvm::is_contained({StringRef(kShardingAttr), StringRef(kShardingsAttr), StringRef(kUserShardingAttr),
+                             StringRef(kFactorShardingsAttr), StringRef(kReshardPerUseAttr),
+                             StringRef(kAxisResourcesAttr), StringRef(kPhaseAttr), StringRef(kSolverAttr),
+                             StringRef(kMeshShapesAttr)},
                             name);
 }
 

@@ -376,7 +376,7 @@ private:
       return "cut by " + std::to_string(deviceFactor(wanted)) + ", size " + std::to_string(size) +
              " would be padded by more than a quarter";
     if (run.mustEndAtGap(node, t, d) && leavesGap(node, t, d, f, wanted))
-      return "the axis would leave a gap, and reshape-gaps=" +
+      return "the axis would leave a gap, and strided-shardings=" +
              std::string(run.getOptions().gaps == Propagation::Gaps::Forbid ? "forbid" : "forbid-at-boundary");
     int64_t late = getPriority(other, entry);
     for (const DimEntry &own : dim.entries)

@@ -25,7 +25,7 @@ template <typename PassT, typename RunFn> void explainModule(PassT &pass, RunFn 
       return failure();
     if (!llvm::is_contained({"text", "json", "remarks"}, StringRef(pass.format)))
       return emitError(module.getLoc()) << "unknown format \"" << pass.format << "\", expected text, json or remarks";
-    auto options = Propagation::parseOptions(module.getLoc(), pass.conflicts, pass.reshapeGaps, pass.tripCount);
+    auto options = Propagation::parseOptions(module.getLoc(), pass.conflicts, pass.stridedShardings, pass.tripCount);
     if (failed(options))
       return failure();
     auto functions = run(module, *options);
@@ -50,7 +50,7 @@ template <typename PassT, typename RunFn> void explainModule(PassT &pass, RunFn 
 
 struct ExplainPass : public spmd::impl::SPMDExplainPassBase<ExplainPass> {
   using Base::Base;
-  using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::reshapeGaps, Base::tripCount;
+  using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::stridedShardings, Base::tripCount;
   void markUnchanged() { markAllAnalysesPreserved(); }
   void fail() { signalPassFailure(); }
 
@@ -68,7 +68,7 @@ struct ExplainPass : public spmd::impl::SPMDExplainPassBase<ExplainPass> {
 
 struct ExplainReshapePass : public spmd::impl::SPMDExplainReshapePassBase<ExplainReshapePass> {
   using Base::Base;
-  using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::reshapeGaps, Base::tripCount;
+  using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::stridedShardings, Base::tripCount;
   void markUnchanged() { markAllAnalysesPreserved(); }
   void fail() { signalPassFailure(); }
 

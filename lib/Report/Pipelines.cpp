@@ -124,7 +124,7 @@ private:
       SlotAttr slot = getSlot(attrs);
       if (!slot || slot.isValue() || (!isArgument && attrs.get(kTiedAttr)))
         return;
-      Attribute part = attrs.get(kPartsAttr) ? attrs.get(kPartsAttr) : attrs.get(kPartAttr);
+      Attribute part = attrs.get(kSegmentsOfAttr) ? attrs.get(kSegmentsOfAttr) : attrs.get(kSegmentAttr);
       whole[isArgument][{slot.getIndex(), part}] = getBytes(type) * (slot.isMicrobatch() ? microbatches : 1);
     });
     int64_t sum = 0;
@@ -216,13 +216,13 @@ FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module, c
     }
     SmallVector<int64_t> counts;
     for (auto program : schedule.getBody().front().getOps<StageProgramOp>())
-      for (auto post : program.getBody().front().getOps<PostOp>())
+      for (auto post : program.getBody().front().getOps<TransferOp>())
         for (auto pair : post.getSends().getAsRange<DenseI64ArrayAttr>()) {
           counts.resize(std::max<size_t>(counts.size(), pair[0] + 1));
           ++counts[pair[0]];
         }
-    for (auto [i, op] : llvm::enumerate(schedule.getBody().front().getOps<TransferOp>())) {
-      auto emit = [&, op = op] { return TransferOp(op).emitError(); };
+    for (auto [i, op] : llvm::enumerate(schedule.getBody().front().getOps<ChannelOp>())) {
+      auto emit = [&, op = op] { return ChannelOp(op).emitError(); };
       const Mesh *mesh = meshes.lookupOrEmit(op.getDestination().getMesh(), emit);
       if (!mesh)
         return failure();

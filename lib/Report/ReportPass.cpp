@@ -37,7 +37,7 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
       emitError(module.getLoc()) << "max-replicated=" << maxReplicated << ", expected a percentage from 0 on";
       return signalPassFailure();
     }
-    auto options = Propagation::parseOptions(module.getLoc(), conflicts, reshapeGaps, tripCount);
+    auto options = Propagation::parseOptions(module.getLoc(), conflicts, stridedShardings, tripCount);
     if (failed(options) || failed(report(module, *options)))
       signalPassFailure();
   }
@@ -102,7 +102,7 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
     // What the phases remark they will remark again when they run for good.
     ScopedDiagnosticHandler errorsOnly(
         copy.getContext(), [](Diagnostic &diag) { return failure(diag.getSeverity() == DiagnosticSeverity::Error); });
-    PhaseOptions phases{mesh, conflicts, reshapeGaps, tripCount};
+    PhaseOptions phases{mesh, conflicts, stridedShardings, tripCount};
     phases.keepLayouts = true;
     auto run = [&](Phase last) {
       PassManager pm(copy.getContext());

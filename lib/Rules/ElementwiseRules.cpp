@@ -69,7 +69,7 @@ void spmd::registerElementwiseShardingRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, SPMDDialect *) {
     WithShardingConstraintOp::attachInterface<SameShapeModel<WithShardingConstraintOp>>(*context);
     ReshardOp::attachInterface<SameShapeModel<ReshardOp>>(*context);
-    HandOverOp::attachInterface<SameShapeModel<HandOverOp>>(*context);
+    StageOutputOp::attachInterface<SameShapeModel<StageOutputOp>>(*context);
   });
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
     arith::ConstantOp::attachInterface<ConstantModel>(*context);

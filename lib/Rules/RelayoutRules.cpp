@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -13,8 +14,6 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
-
-ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 bool hasTensors(Operation *op) {
   return llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) && op->getNumResults() == 1;

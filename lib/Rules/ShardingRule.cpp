@@ -134,13 +134,14 @@ static void keepDynamicWhole(ShardingRule &rule) {
   }
 }
 
-/// Units of a part of a stored tensor (`spmd.part`) are not cut by what reads it.
+/// Units of a part of a stored tensor (`spmd.segment`) are not cut by what reads it.
 static void keepUnitsWhole(ShardingRule &rule) {
   for (const ShardingRule::Tensor &tensor : rule.operands()) {
     auto arg = dyn_cast_or_null<BlockArgument>(tensor.value);
     auto func = arg ? dyn_cast<FunctionOpInterface>(arg.getOwner()->getParentOp()) : FunctionOpInterface();
-    auto part = func && arg.getOwner()->isEntryBlock() ? func.getArgAttrOfType<PartAttr>(arg.getArgNumber(), kPartAttr)
-                                                       : PartAttr();
+    auto part = func && arg.getOwner()->isEntryBlock()
+                    ? func.getArgAttrOfType<PartAttr>(arg.getArgNumber(), kSegmentAttr)
+                    : PartAttr();
     if (!part || part.getUnit() == 1 || part.getDim() >= tensor.numDims)
       continue;
     int64_t inside = 1; // elements of a place of the factor

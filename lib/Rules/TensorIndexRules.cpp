@@ -1,5 +1,6 @@
 //===- TensorIndexRules.cpp - Tensors read or made element by element -----===//
 
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Rules/IndexedOps.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -8,8 +9,6 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
-
-ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 void addWholeDims(ShardingRule &rule, Value value) {
   if (auto type = dyn_cast<RankedTensorType>(value.getType()))

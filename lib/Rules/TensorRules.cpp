@@ -10,8 +10,6 @@ using namespace mlir::spmd;
 
 namespace {
 
-ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
 FactorKind parallelIfStatic(int64_t size) {
   return ShapedType::isDynamic(size) ? FactorKind::Whole : FactorKind::Parallel;
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Rules/IndexedOps.h"
 #include "shardkit/Rules/TosaWindows.h"
 
@@ -17,11 +18,6 @@ using namespace mlir::spmd;
 namespace {
 
 /// Shape of a ranked tensor; nothing for other values.
-ArrayRef<int64_t> getShape(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? type.getShape() : ArrayRef<int64_t>();
-}
-
 int64_t getRank(Value value) { return getShape(value).size(); }
 
 bool allRanked(Operation *op) {

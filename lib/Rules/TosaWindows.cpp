@@ -1,6 +1,7 @@
 //===- TosaWindows.cpp - Convolutions and pooling of tosa -----------------===//
 
 #include "shardkit/Rules/TosaWindows.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Matchers.h"
@@ -8,11 +9,6 @@
 
 using namespace mlir;
 using namespace mlir::spmd;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? type.getShape() : ArrayRef<int64_t>();
-}
 
 /// The value that a zero point stands for; null where it is not known, or no constant of
 /// arith.

@@ -17,7 +17,7 @@ using namespace shardkit::rt::test;
 
 namespace {
 
-const DType types[] = {DType::F16, DType::BF16};
+const DType kHalfTypes[] = {DType::F16, DType::BF16};
 
 class AttentionByCudnn : public testing::Test {
 protected:
@@ -55,7 +55,7 @@ void layOutByRows(sk_attention_desc &desc) {
 TEST_F(AttentionByCudnn, sizes) {
   const int64_t sizes[][4] = {{64, 64, 64, 64}, {1, 1, 8, 8},       {65, 63, 64, 64},
                               {3, 130, 32, 16}, {70, 17, 128, 128}, {33, 40, 200, 256}};
-  for (DType in : types)
+  for (DType in : kHalfTypes)
     for (auto [queries, keys, head, values] : sizes) {
       SCOPED_TRACE(std::to_string(queries) + " x " + std::to_string(keys));
       AttentionCase test(in, {2, 3}, queries, keys, head, values, in);
@@ -66,7 +66,7 @@ TEST_F(AttentionByCudnn, sizes) {
 }
 
 TEST_F(AttentionByCudnn, headsOfQueriesShareThoseOfKeys) {
-  for (DType in : types)
+  for (DType in : kHalfTypes)
     for (auto [heads, group] : {std::pair(3, 2), std::pair(1, 4), std::pair(4, 1)}) {
       AttentionCase test(in, {2, heads, group}, 20, 37, 24, 40, in);
       layOutByRows(test.desc);
@@ -83,7 +83,7 @@ TEST_F(AttentionByCudnn, headsOfQueriesShareThoseOfKeys) {
 }
 
 TEST_F(AttentionByCudnn, causalMasks) {
-  for (DType in : types)
+  for (DType in : kHalfTypes)
     for (auto [queries, keys] : {std::pair(40, 40), std::pair(30, 50), std::pair(50, 30)})
       for (int64_t offset : {0, keys - queries})
         for (double masked : {-infinity, -3e38}) {
@@ -100,7 +100,7 @@ TEST_F(AttentionByCudnn, causalMasks) {
 
 TEST_F(AttentionByCudnn, biases) {
   // Of all dims of the batch or none, a row for all or one each.
-  for (DType in : types)
+  for (DType in : kHalfTypes)
     for (DType type : {in, DType::F32})
       for (int kind = 0; kind < 8; ++kind) {
         SCOPED_TRACE(kind);
@@ -149,7 +149,7 @@ TEST_F(AttentionByCudnn, randomLayouts) {
     std::vector<int64_t> batch;
     for (int i = int(random() % 4); i > 0; --i)
       batch.push_back(upTo(3));
-    const DType in = types[round % 2];
+    const DType in = kHalfTypes[round % 2];
     AttentionCase test(in, batch, upTo(3) * 8, upTo(5) * 8, upTo(4) * 8, upTo(4) * 8, in);
     test.random.seed(random());
     test.shuffled = random() % 2;
@@ -244,7 +244,7 @@ TEST(CudnnPlans, areMadeWithoutADevice) {
                         {12, 12, 1, 64, 64, 32, 32},      // MiniLM.
                         {2, 8, 4, 512, 512, 64, 64},      {2, 1, 8, 100, 77, 64, 128},  {1, 16, 1, 1, 4096, 128, 128},
                         {3, 2, 1, 20, 40, 8, 24},         {2, 4, 1, 256, 300, 256, 256}};
-  for (DType in : types)
+  for (DType in : kHalfTypes)
     for (const Size &size : sizes)
       for (int mask = 0; mask < 6; ++mask) {
         SCOPED_TRACE(std::string(dtypeName(in)) + " " + std::to_string(size.queries) + " x " +

@@ -29,13 +29,13 @@ void updateInPlace(Json &m) {
   pipeline(m)["results"][0]["tied"] = 1;
 }
 
-struct Failure {
+struct InvalidPipeline {
   const char *name;
   std::function<void(Json &)> change;
   const char *message;
 };
 
-const Failure failures[] = {
+const InvalidPipeline invalidPipelines[] = {
     // The pipeline.
     {"noName", [](Json &m) { pipeline(m)["name"] = ""; }, "pipeline '': the name is empty"},
     {"nameOfAFunction",
@@ -237,7 +237,7 @@ const Failure failures[] = {
      "stage 0, instruction 3 and stage 1, instruction 2 meet for other transfers"},
 };
 
-class PipelineFailure : public testing::TestWithParam<Failure> {};
+class PipelineFailure : public testing::TestWithParam<InvalidPipeline> {};
 
 TEST_P(PipelineFailure, isOneClearMessage) {
   Json manifest = unequalPipeline();
@@ -247,7 +247,7 @@ TEST_P(PipelineFailure, isOneClearMessage) {
   EXPECT_EQ(parsed.status().message().find("m.json: "), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PipelineFailure, testing::ValuesIn(failures),
+INSTANTIATE_TEST_SUITE_P(All, PipelineFailure, testing::ValuesIn(invalidPipelines),
                          [](const auto &info) { return info.param.name; });
 
 TEST(PipelineManifest, readsWhatTheCompilerWrites) {

@@ -195,7 +195,7 @@ def attention(x=None, out=None, weights=(None, None, None, None)):
     return p
 
 
-NO_A2A = "forbid=all_to_all,exchange,collective_permute"
+NO_A2A = "forbid-collectives=all_to_all,exchange,collective_permute"
 NO_A2A_RS = NO_A2A + ",reduce_scatter"
 TWO = {"data": 2, "model": 2}
 
@@ -218,30 +218,30 @@ CASES = [
     ("A4 without all-to-all", mlp(mesh(TWO, beta=[1, 0.1]), 6, 256, 32), NO_A2A_RS, 20491.11,
      [("all_reduce", 2048)] * 6 + [("all_reduce", 16384)] * 5),
     ("A4 bias", mlp(mesh(TWO, beta=[1, 0.1]), 6, 256, 32, bias=True), NO_A2A_RS, 20903.67, None),
-    ("A4", mlp(mesh(TWO, beta=[1, 0.1]), 6, 256, 32), "forbid=reduce_scatter", 19888.666, None),
+    ("A4", mlp(mesh(TWO, beta=[1, 0.1]), 6, 256, 32), "forbid-collectives=reduce_scatter", 19888.666, None),
     ("A5 4x8", mlp(mesh({"a": 4, "b": 8}, beta=[1, 0.01]), 2, 1024, 128), "", 26872.79, None),
     ("A5 4x8 without all-to-all", mlp(mesh({"a": 4, "b": 8}, beta=[1, 0.01]), 2, 1024, 128), NO_A2A, 26872.79, None),
     ("A5 8x4", mlp(mesh({"a": 8, "b": 4}, beta=[1, 0.01]), 2, 1024, 128), "", 58330.07, None),
     ("A6 a", mlp(M4, 2, 128, 1024, pins={0: ["-", "m"]}), "", 786433.01, [("all_reduce", 524288)]),
     ("A6 b", mlp(M4, 2, 128, 1024, pins={0: ["m", "-"]}), "", 1572866.02, [("all_reduce", 524288)] * 2),
     ("A6 c", mlp(M4, 2, 128, 1024, pins={0: ["-", "-"]}), "", 3932162.11, None),
-    ("A6 d", mlp(M4, 2, 128, 1024, pins={0: ["-", "m"], 1: ["-", "m"]}), "forbid=reduce_scatter", 1572867.21, None),
-    ("A6 d shared", mlp(M4, 2, 128, 1024, pins={0: ["-", "m"], 1: ["-", "m"]}), "forbid=reduce_scatter regather=never", 1179650.11, None),
+    ("A6 d", mlp(M4, 2, 128, 1024, pins={0: ["-", "m"], 1: ["-", "m"]}), "forbid-collectives=reduce_scatter", 1572867.21, None),
+    ("A6 d shared", mlp(M4, 2, 128, 1024, pins={0: ["-", "m"], 1: ["-", "m"]}), "forbid-collectives=reduce_scatter reshard-per-use=never", 1179650.11, None),
     ("A7 rows", mlp(M4, 2, 128, 1024, x=["m", "-"]), "", 1572867.21, None),
-    ("A7 rows shared", mlp(M4, 2, 128, 1024, x=["m", "-"]), "regather=never", 1179650.11, None),
+    ("A7 rows shared", mlp(M4, 2, 128, 1024, x=["m", "-"]), "reshard-per-use=never", 1179650.11, None),
     ("A7 columns", mlp(M4, 2, 128, 1024, x=["-", "m"]), "", 1572866.02, [("all_reduce", 524288)] * 2),
-    ("A8", mlp(mesh(TWO, beta=[1, 0.1]), 2, 1024, 128), "forbid=reduce_scatter", 88478.821, None),
+    ("A8", mlp(mesh(TWO, beta=[1, 0.1]), 2, 1024, 128), "forbid-collectives=reduce_scatter", 88478.821, None),
     ("A8 without all-to-all", mlp(mesh(TWO, beta=[1, 0.1]), 2, 1024, 128), NO_A2A_RS, 91753.43, None),
-    ("A8 x open", mlp(mesh(TWO, beta=[1, 0.1]), 2, 1024, 128, x=["data", "?"]), "forbid=reduce_scatter", 88478.821, None),
-    ("A8 x closed", mlp(mesh(TWO, beta=[1, 0.1]), 2, 1024, 128, x=["data", "-"]), "forbid=reduce_scatter", 88478.821, None),
-    ("A8 w0 open", mlp(mesh(TWO, beta=[1, 0.1]), 2, 1024, 128, pins={0: ["?", "model"]}), "forbid=reduce_scatter", 88478.821, None),
+    ("A8 x open", mlp(mesh(TWO, beta=[1, 0.1]), 2, 1024, 128, x=["data", "?"]), "forbid-collectives=reduce_scatter", 88478.821, None),
+    ("A8 x closed", mlp(mesh(TWO, beta=[1, 0.1]), 2, 1024, 128, x=["data", "-"]), "forbid-collectives=reduce_scatter", 88478.821, None),
+    ("A8 w0 open", mlp(mesh(TWO, beta=[1, 0.1]), 2, 1024, 128, pins={0: ["?", "model"]}), "forbid-collectives=reduce_scatter", 88478.821, None),
     ("A17 a", attention("---", "---", (["-", "m", "-"],) * 3 + (["m", "-", "-"],)), "", 1572865.01, [("all_reduce", 1048576)]),
     ("A17 b", attention("---", "---", (["-", "m", "-"], None, None, None)), "", 1179650.101, None),
     ("A17 c", attention("---", "---"), "", 786433.1, [("all_gather", 1048576)]),
     ("A17 d", attention(["m", "-", "-"], ["m", "-", "-"]), "", 0.0, []),
     ("A17 e", attention(["-", "m", "-"], ["-", "m", "-"]), "", 1572866.2, [("all_gather", 1048576)] * 2),
     ("A17 f", attention(["-", "m", "-"], ["-", "m", "-"], (["-", "m", "-"],) * 3 + (["m", "-", "-"],)), "", 3145732.301, None),
-    ("A17 f shared", attention(["-", "m", "-"], ["-", "m", "-"], (["-", "m", "-"],) * 3 + (["m", "-", "-"],)), "regather=never",
+    ("A17 f shared", attention(["-", "m", "-"], ["-", "m", "-"], (["-", "m", "-"],) * 3 + (["m", "-", "-"],)), "reshard-per-use=never",
      1572866.101, None),
 ]
 
@@ -256,7 +256,7 @@ def b_case():
 
 # name, options, per budget the objective (None: infeasible)
 BUDGETS = [
-    ("B1", "forbid=reduce_scatter", {13200000: 0.0, 12100000: 3145729.1, 10500000: 4718594.101, 6900000: 4718594.11, 6000000: None}),
+    ("B1", "forbid-collectives=reduce_scatter", {13200000: 0.0, 12100000: 3145729.1, 10500000: 4718594.101, 6900000: 4718594.11, 6000000: None}),
     ("B2", "", {13200000: 0.0, 12100000: 3145729.1, 7400000: 3145730.101, 6900000: 4718594.11, 6000000: None}),
 ]
 SMALLEST = 6815744

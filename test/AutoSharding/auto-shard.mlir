@@ -7,9 +7,9 @@ spmd.mesh @m = <["m"=4]> {alpha = [1.0], beta = [1.0]}
 // CHECK-SAME: %{{.*}}: tensor<64x64xf32> {spmd.sharding = #spmd.sharding<@m, [{"m"}, {}]>}
 // CHECK-SAME: spmd.solver = {lower_bound = 0.000000e+00 : f64, objective = 0.000000e+00 : f64, status = "optimal"}
 // CHECK-NOT: spmd.reshard
-// CHECK: linalg.matmul {spmd.compute = #spmd.factors<@m, [{"m"}, {}, {}]>, spmd.shardings = [#spmd.sharding<@m, [{"m"}, {}]>]}
+// CHECK: linalg.matmul {spmd.factor_shardings = #spmd.factors<@m, [{"m"}, {}, {}]>, spmd.shardings = [#spmd.sharding<@m, [{"m"}, {}]>]}
 // What an earlier search chose is no pin: the second run says the same.
-// TWICE: linalg.matmul {spmd.compute = #spmd.factors<@m, [{"m"}, {}, {}]>
+// TWICE: linalg.matmul {spmd.factor_shardings = #spmd.factors<@m, [{"m"}, {}, {}]>
 func.func @follows(%x: tensor<64x64xf32> {spmd.sharding = #spmd.sharding<@m, [{"m"}, {}]>}, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<64x64xf32>

@@ -22,7 +22,7 @@ def run(shard_opt, scratch, name, program, options):
         sys.exit(f"{name}: {out.stderr}")
     solver = re.search(r'spmd.solver = \{lower_bound = ([^ ]+) : f64, objective = ([^ ]+) : f64, status = "([^"]+)"', out.stdout)
     report = scratch / "report.json"
-    lowered = subprocess.run([shard_opt, "-", "--spmd-insert-reshards=carry-sums=false", "--spmd-partition", "--spmd-number-collectives",
+    lowered = subprocess.run([shard_opt, "-", "--spmd-insert-reshards=defer-reductions=false", "--spmd-partition", "--spmd-assign-collective-ids",
                               f"--spmd-report=format=json output={report}", "-o", "/dev/null"], input=out.stdout, capture_output=True, text=True)
     if lowered.returncode:
         sys.exit(f"{name}: {lowered.stderr}")
@@ -51,7 +51,7 @@ def main():
         failures += bool(problems)
     for name, options, budgets in BUDGETS:
         for budget, objective in budgets.items():
-            limited = f"{options} memory-budget={budget} gap=0"
+            limited = f"{options} memory-budget={budget} optimality-gap=0"
             if objective is None:
                 path = scratch / "case.mlir"
                 path.write_text(b_case().text())

@@ -40,9 +40,9 @@ def main():
         bound, objective = (float(v) for v in re.search(r"lower_bound = (\S+) : f64, objective = (\S+) : f64", text).groups())
         if bound > objective:
             sys.exit(f"FAIL {budget}: {objective}, bound {bound}")
-        anew += "spmd.regather" in text
+        anew += "spmd.reshard_per_use" in text
         report = scratch / "report.json"
-        subprocess.run([shard_opt, str(scratch / "found.mlir"), "--spmd-insert-reshards=carry-sums=false", "--spmd-partition", "--spmd-number-collectives",
+        subprocess.run([shard_opt, str(scratch / "found.mlir"), "--spmd-insert-reshards=defer-reductions=false", "--spmd-partition", "--spmd-assign-collective-ids",
                         f"--spmd-report=format=json output={report}", "-o", "/dev/null"], check=True)
         held = json.loads(report.read_text())["memory"]["peak_bytes"]
         if held > budget:

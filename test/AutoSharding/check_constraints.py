@@ -13,9 +13,9 @@ import subprocess
 import sys
 import tempfile
 
-OPTIONS = ["regather=always", "small-value-threshold=40", "departure-cost=1e-6", "departure-cost=1", "allow-replicated-weights=false"]
+OPTIONS = ["reshard-per-use=always", "small-value-threshold=40", "deviation-penalty=1e-6", "deviation-penalty=1", "allow-replicated-weights=false"]
 # May leave nothing at all, for functions one by one.
-STRICT = ["forbid=all_to_all", "forbid=all_reduce,reduce_scatter", "forbid=exchange,collective_permute"]
+STRICT = ["forbid-collectives=all_to_all", "forbid-collectives=all_reduce,reduce_scatter", "forbid-collectives=exchange,collective_permute"]
 
 
 def run(*command, stdin=None):

@@ -74,16 +74,16 @@ def main():
     inputs, _, _ = split(run("batch-axes=data")[1])
     print("batch-axes:", count(inputs, lambda own: own[1].startswith('[{"data"'), "batch"), "inputs cut")
     for stage in (1, 2, 3):
-        text, arguments = run(f"batch-axes=data zero={stage}")
+        text, arguments = run(f"batch-axes=data zero-stage={stage}")
         inputs, states, weights = split(arguments)
-        said = f"zero={stage}: {count(states, cut, 'state')} states cut, "
+        said = f"zero-stage={stage}: {count(states, cut, 'state')} states cut, "
         said += f"{count(weights, cut if stage == 3 else whole, 'weight')} weights " + ("cut" if stage == 3 else "whole")
         if stage < 3:
             # Gradients of matrices: whole over data or parts of them, never the other.
-            text = search(shard_opt, path, f"batch-axes=data zero={stage}", "--spmd-insert-reshards", "--spmd-partition")
+            text = search(shard_opt, path, f"batch-axes=data zero-stage={stage}", "--spmd-insert-reshards", "--spmd-partition")
             kinds = {kind: len(re.findall(rf'spmd\.{kind} [^\n]*"data"[^\n]* : tensor<\d+x\d+xf32>', text))
                      for kind in ("all_reduce", "reduce_scatter")}
-            check(kinds["reduce_scatter" if stage == 1 else "all_reduce"] == 0, f"zero={stage}: {kinds}")
+            check(kinds["reduce_scatter" if stage == 1 else "all_reduce"] == 0, f"zero-stage={stage}: {kinds}")
             said += ", gradients " + ("whole" if stage == 1 else "scattered")
         print(said)
     _, _, weights = split(run("allow-replicated-weights=false")[1])
@@ -92,9 +92,9 @@ def main():
     small = {n: own for n, own in arguments.items() if count_elements(own[0]) < 100}
     print("small-value-threshold:", count(small, lambda own: '"' not in own[1], "small"), "small arguments whole")
     # Nothing is given, so propagation leaves everything whole.
-    _, arguments = run("departure-cost=1000")
+    _, arguments = run("deviation-penalty=1000")
     count(arguments, lambda own: '"' not in own[1], "departure")
-    print("departure-cost: as propagation")
+    print("deviation-penalty: as propagation")
     text = search(shard_opt, path, "allow-recompute=true", "--spmd-insert-reshards", "--spmd-partition")
     check(not re.search(r"spmd\.(all_gather|all_reduce|reduce_scatter|all_to_all)", text), "small products are worth a collective")
     print("allow-recompute: no collectives")

@@ -39,7 +39,7 @@ def main():
         if "spmd.manual_computation" in function or re.search(r"tensor<[^>]*\?", function):
             left_out.add(re.search(r"@(\w+)", function)[1])
     report = scratch / "report.json"
-    back = subprocess.run([shard_opt, "-", "--spmd-insert-reshards=carry-sums=false", "--spmd-partition", "--spmd-number-collectives",
+    back = subprocess.run([shard_opt, "-", "--spmd-insert-reshards=defer-reductions=false", "--spmd-partition", "--spmd-assign-collective-ids",
                            f"--spmd-report=format=json output={report}", "-o", "/dev/null"], input=front.stdout, capture_output=True, text=True)
     if back.returncode:
         sys.exit(back.stderr)

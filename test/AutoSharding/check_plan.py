@@ -32,8 +32,8 @@ def main():
     base, bare, plan = (str(scratch / name) for name in ("base.mlir", "bare.mlir", "plan.json"))
     run(shard_opt, path, "--spmd-decompose", "--inline", "--symbol-dce", "-mlir-print-debuginfo", "-o", base)
     finish = ["--spmd-insert-reshards", "--spmd-partition"]
-    searched = run(shard_opt, base, f"--spmd-auto-shard={options}", f"--spmd-export-plan=file={plan} what=all", *finish)
-    if '"compute"' not in pathlib.Path(plan).read_text():
+    searched = run(shard_opt, base, f"--spmd-auto-shard={options}", f"--spmd-export-plan=file={plan} content=all", *finish)
+    if '"factor_shardings"' not in pathlib.Path(plan).read_text():
         sys.exit("FAIL: the plan does not say how ops compute")
     run(shard_opt, base, "--spmd-strip=shardings-only", "-mlir-print-debuginfo", "-o", bare)
     if "spmd.sharding" in pathlib.Path(bare).read_text():

@@ -1,6 +1,6 @@
 // What is wrong with a loading function is said at the argument that it makes, or at
 // the op inside.
-// RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-pipeline-default
+// RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-default-pipeline
 
 // expected-error @+1 {{'spmd.weight' of argument #0 names 2 stored tensors, expected 'spmd.load' beside it, the function that makes one of them}}
 func.func @no_function(%w: tensor<4xf32> {spmd.weight = ["a", "b"]}) { return }

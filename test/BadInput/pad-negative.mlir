@@ -1,6 +1,6 @@
 // Padding by less than nothing: one error at the op, before a folder drops it.
 // RUN: not shard-opt %s --spmd-propagate 2>&1 | FileCheck %s
-// RUN: not shard-opt %s --spmd-pipeline-default 2>&1 | FileCheck %s
+// RUN: not shard-opt %s --spmd-default-pipeline 2>&1 | FileCheck %s
 
 // CHECK: pad-negative.mlir:10:13: error: dim 0 is padded by -1, expected 0 or more: tensor.extract_slice takes places away
 // CHECK-NOT: error

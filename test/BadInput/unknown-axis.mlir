@@ -1,5 +1,5 @@
 // REQUIRES: shard-compile, shard-run
-// RUN: %python %S/Inputs/one_error.py shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: %python %S/Inputs/one_error.py shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: %python %S/Inputs/one_error.py --no=%t.bundle shard-compile %s -o %t.bundle | FileCheck %s
 // RUN: %python %S/Inputs/one_error.py shard-run %s --random-inputs=1 --verify | FileCheck %s
 

@@ -1,7 +1,7 @@
-// RUN: shard-opt %s --spmd-overlap-collectives=min-share=0 | FileCheck %s
+// RUN: shard-opt %s --spmd-overlap-collectives=min-hidden-fraction=0 | FileCheck %s
 // RUN: shard-opt %s --spmd-overlap-collectives | FileCheck %s --check-prefix=SHARE
-// RUN: not shard-opt %s --spmd-overlap-collectives=min-share=-1 2>&1 | FileCheck %s --check-prefix=BAD
-// BAD: error: min-share=-1{{.*}}, expected 0 or more
+// RUN: not shard-opt %s --spmd-overlap-collectives=min-hidden-fraction=-1 2>&1 | FileCheck %s --check-prefix=BAD
+// BAD: error: min-hidden-fraction=-1{{.*}}, expected 0 or more
 
 module attributes {spmd.phase = "partitioned"} {
 spmd.mesh @m = <["x"=2, "y"=2]>

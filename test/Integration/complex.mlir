@@ -1,7 +1,7 @@
 // Complex numbers through every kind of op, collective and boundary: what they are computed with are their parts.
 // REQUIRES: shard-compile, shard-run, emulated-cuda
 // RUN: shard-run %s --random-inputs=3 --verify | FileCheck %s
-// RUN: shard-run %s --random-inputs=4 --verify --compile-option=--overlap --compile-option=--overlap-share=0 | FileCheck %s
+// RUN: shard-run %s --random-inputs=4 --verify --compile-option=--overlap --compile-option=--min-hidden-fraction=0 | FileCheck %s
 // RUN: %on-emulated-cuda shard-run %s --target=cuda --random-inputs=3 --verify | FileCheck %s
 // CHECK: verify moves result0: max abs error 0,
 // CHECK: verify: 8 functions, 32 results, all equal

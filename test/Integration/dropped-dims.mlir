@@ -3,7 +3,7 @@
 // REQUIRES: shard-run
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--inline=false
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 spmd.mesh @m = <["x"=2]>
 
 // CHECK-LABEL: func.func @read

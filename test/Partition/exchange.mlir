@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-pipeline-default="delay=false combine=false" --canonicalize | FileCheck %s -enable-var-scope
+// RUN: shard-opt %s --spmd-default-pipeline="sink=false combine=false" --canonicalize | FileCheck %s -enable-var-scope
 // RUN: shard-compile %s -o %t --opt-level=0 && FileCheck %s --check-prefix=MANIFEST --input-file=%t/manifest.json
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // REQUIRES: shard-compile, shard-run

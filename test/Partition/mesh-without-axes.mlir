@@ -1,5 +1,5 @@
 // A mesh without axes says nothing of devices: it is a view of the mesh that the function names, in whatever order they come.
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify | FileCheck %s --check-prefix=SAME
 // REQUIRES: shard-compile, shard-run
 // SAME: 1 function, 1 result, all equal

@@ -1,7 +1,7 @@
 // Where axes leave a rest, shards are as long as the longest. What keeps the
 // padding of the others out of results, per kind of consumer.
-// RUN: shard-opt %s --spmd-pipeline-default --canonicalize --cse | FileCheck %s -enable-var-scope
-// RUN: shard-opt %s --spmd-pipeline-default --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: shard-opt %s --spmd-default-pipeline --canonicalize --cse | FileCheck %s -enable-var-scope
+// RUN: shard-opt %s --spmd-default-pipeline --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 spmd.mesh @m = <["x"=4]>
 

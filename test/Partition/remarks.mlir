@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-pipeline-default --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s
 
 spmd.mesh @pod = <["x"=2]>
 

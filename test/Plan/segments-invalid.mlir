@@ -74,27 +74,27 @@ func.func @caller(%w: tensor<8x8xf32>) {
 // Whoever cuts a part: its users may have asked for it.
 spmd.mesh @m = <["x"=4]>
 // expected-error @below {{sharding #spmd.sharding<@m, [{"x"}, {}]> of argument #0 cuts its 6 units of 2 into 4, expected 1, 2, 3, 6 shards}}
-func.func @part(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<20x8xf32>, dim = 0, offset = 8, unit = 2, argument = 0>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+func.func @part(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<20x8xf32>, dim = 0, offset = 8, unit = 2, argument = 0>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   return
 }
 
 // -----
 
 // expected-error @below {{argument #0 has type 'tensor<12x8xf32>', expected units of 2 of dim 0 of 'tensor<16x8xf32>' from place 8 on}}
-func.func @beyond(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<16x8xf32>, dim = 0, offset = 8, unit = 2, argument = 0>}) {
+func.func @beyond(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<16x8xf32>, dim = 0, offset = 8, unit = 2, argument = 0>}) {
   return
 }
 
 // -----
 
 // expected-error @below {{part dim is 2, expected 0 or more and less than 2, the rank of 'tensor<16x8xf32>'}}
-func.func @dim(%w: tensor<12x8xf32> {spmd.part = #spmd.part<tensor<16x8xf32>, dim = 2, offset = 8, unit = 2, argument = 0>}) {
+func.func @dim(%w: tensor<12x8xf32> {spmd.segment = #spmd.segment<tensor<16x8xf32>, dim = 2, offset = 8, unit = 2, argument = 0>}) {
   return
 }
 
 // -----
 
-// expected-error @below {{attribute 'spmd.parts' of argument #0 is [1], expected a list of parts, each with spmd.part and spmd.global_type}}
-func.func @parts(%w: tensor<12x8xf32> {spmd.parts = [1]}) {
+// expected-error @below {{attribute 'spmd.segments_of' of argument #0 is [1], expected a list of parts, each with spmd.segment and spmd.global_type}}
+func.func @parts(%w: tensor<12x8xf32> {spmd.segments_of = [1]}) {
   return
 }

@@ -10,9 +10,9 @@ spmd.mesh @m = <["x"=2, "y"=4]>
 
 // CHECK-LABEL: func.func @product(
 // CHECK-SAME: %[[X:.*]]: tensor<4x8xf32>,
-// CHECK-SAME: %[[Q:.*]]: tensor<80x8xf32> {spmd.part = #spmd.part<tensor<280x8xf32>, dim = 0, offset = 0, unit = 10, argument = 1>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.weight = "qkv"},
-// CHECK-SAME: %[[K:.*]]: tensor<100x8xf32> {spmd.part = #spmd.part<tensor<280x8xf32>, dim = 0, offset = 80, unit = 10, argument = 1>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.weight = "qkv"},
-// CHECK-SAME: %[[V:.*]]: tensor<100x8xf32> {spmd.part = #spmd.part<tensor<280x8xf32>, dim = 0, offset = 180, unit = 10, argument = 1>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.weight = "qkv"},
+// CHECK-SAME: %[[Q:.*]]: tensor<80x8xf32> {spmd.segment = #spmd.segment<tensor<280x8xf32>, dim = 0, offset = 0, unit = 10, argument = 1>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.weight = "qkv"},
+// CHECK-SAME: %[[K:.*]]: tensor<100x8xf32> {spmd.segment = #spmd.segment<tensor<280x8xf32>, dim = 0, offset = 80, unit = 10, argument = 1>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.weight = "qkv"},
+// CHECK-SAME: %[[V:.*]]: tensor<100x8xf32> {spmd.segment = #spmd.segment<tensor<280x8xf32>, dim = 0, offset = 180, unit = 10, argument = 1>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.weight = "qkv"},
 // CHECK-SAME: %{{.*}}: tensor<4xf32>)
 // CHECK: %[[PQ:.*]] = linalg.contract {{.*}} ins(%[[X]], %[[Q]] : {{.*}} -> tensor<4x80xf32>
 // CHECK: %[[PK:.*]] = linalg.contract {{.*}} ins(%[[X]], %[[K]] : {{.*}} -> tensor<4x100xf32>

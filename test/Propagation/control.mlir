@@ -3,7 +3,7 @@
 // RUN: shard-opt %s --spmd-propagate -o %t.once && FileCheck %s -enable-var-scope < %t.once
 // RUN: shard-opt %s --spmd-propagate=conflicts=basic | FileCheck %s -enable-var-scope --check-prefix=BASIC
 // RUN: shard-opt %t.once --spmd-propagate -o %t.twice && diff %t.once %t.twice
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s -enable-var-scope --check-prefix=LOCAL --implicit-check-not=spmd.propagation_barrier --implicit-check-not=spmd.sharding_group
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s -enable-var-scope --check-prefix=LOCAL --implicit-check-not=spmd.propagation_barrier --implicit-check-not=spmd.sharding_group
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 
 spmd.mesh @m = <["x"=2, "y"=3]>
@@ -263,8 +263,8 @@ func.func @sub_axes(%a: tensor<12x12xi32> {spmd.sharding = #spmd.sharding<@four,
 
 // The half of an axis that may be used arrives, on a dim and beside the other half.
 // CHECK-LABEL: func.func @half
-// CHECK-SAME: %arg1: tensor<12x12xi32> {spmd.given = {{.*}}spmd.sharding = #spmd.sharding<@four, [{"x":(1)2, ?}, {?}], replicated = {"x":(2)2}>
-// CHECK-SAME: %arg2: tensor<12x12xi32> {spmd.given = {{.*}}spmd.sharding = #spmd.sharding<@four, [{"x":(1)2, ?}, {"x":(2)2}]>
+// CHECK-SAME: %arg1: tensor<12x12xi32> {spmd.user_sharding = {{.*}}spmd.sharding = #spmd.sharding<@four, [{"x":(1)2, ?}, {?}], replicated = {"x":(2)2}>
+// CHECK-SAME: %arg2: tensor<12x12xi32> {spmd.user_sharding = {{.*}}spmd.sharding = #spmd.sharding<@four, [{"x":(1)2, ?}, {"x":(2)2}]>
 func.func @half(%a: tensor<12x12xi32> {spmd.sharding = #spmd.sharding<@four, [{"x"}, {?}]>, spmd.range = [-9, 10]},
                 %b: tensor<12x12xi32> {spmd.sharding = #spmd.sharding<@four, [{?}, {?}], replicated = {"x":(2)2}>, spmd.range = [-9, 10]},
                 %c: tensor<12x12xi32> {spmd.sharding = #spmd.sharding<@four, [{?}, {"x":(2)2}]>, spmd.range = [-9, 10]}) -> (tensor<12x12xi32>, tensor<12x12xi32>) {

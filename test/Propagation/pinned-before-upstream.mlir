@@ -1,13 +1,13 @@
 // Upstream passes before any of ours: what stands on arguments, results and in annotation ops survives by itself, what
-// stands on ops once --spmd-pin-shardings has made it a constraint.
-// RUN: shard-opt %s --spmd-pin-shardings --canonicalize --cse --linalg-generalize-named-ops --spmd-propagate -o %t.mlir
+// stands on ops once --spmd-shardings-to-constraints has made it a constraint.
+// RUN: shard-opt %s --spmd-shardings-to-constraints --canonicalize --cse --linalg-generalize-named-ops --spmd-propagate -o %t.mlir
 // RUN: FileCheck %s -enable-var-scope < %t.mlir
-// RUN: shard-opt %s --spmd-pin-shardings -o %t.pinned && shard-opt %t.pinned --spmd-pin-shardings -o %t.again && diff %t.pinned %t.again
+// RUN: shard-opt %s --spmd-shardings-to-constraints -o %t.pinned && shard-opt %t.pinned --spmd-shardings-to-constraints -o %t.again && diff %t.pinned %t.again
 // RUN: shard-opt %t.mlir --spmd-insert-reshards --spmd-partition | FileCheck %s --check-prefix=LOCAL
 // RUN: shard-run %t.mlir --random-inputs=1 --verify
 // RUN: shard-opt %s --canonicalize --cse --spmd-propagate | FileCheck %s --check-prefix=ALONE
-// RUN: not shard-opt %t.mlir --spmd-pin-shardings 2>&1 | FileCheck %s --check-prefix=LATE
-// LATE: error: module is in phase "propagated", expected at most "annotated" for --spmd-pin-shardings
+// RUN: not shard-opt %t.mlir --spmd-shardings-to-constraints 2>&1 | FileCheck %s --check-prefix=LATE
+// LATE: error: module is in phase "propagated", expected at most "annotated" for --spmd-shardings-to-constraints
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 

@@ -2,7 +2,7 @@
 // is brought there once, before the loop.
 // RUN: shard-opt %s --spmd-propagate | FileCheck %s -enable-var-scope
 // RUN: shard-opt %s --spmd-propagate=trip-count=10 | FileCheck %s -enable-var-scope --check-prefix=FEW
-// RUN: shard-opt %s --spmd-pipeline-default=trip-count=10 | FileCheck %s -enable-var-scope --check-prefix=LOCAL
+// RUN: shard-opt %s --spmd-default-pipeline=trip-count=10 | FileCheck %s -enable-var-scope --check-prefix=LOCAL
 // RUN: shard-opt %s --spmd-explain="value=sum trip-count=10" -o /dev/null 2>&1 | FileCheck %s --check-prefix=EXPLAIN
 // RUN: not shard-opt %s --spmd-propagate=trip-count=0 2>&1 | FileCheck %s --check-prefix=ZERO
 // RUN: not shard-opt %s --spmd-explain=trip-count=-1 2>&1 | FileCheck %s --check-prefix=MINUS

@@ -2,8 +2,8 @@
 // them for symbol tables, perhaps: meshes are found around them, and calls stay calls.
 // RUN: split-file %s %t
 // RUN: shard-opt %t/op.mlir --allow-unregistered-dialect --spmd-propagate 2>&1 | FileCheck %s --check-prefix=PROPAGATE
-// RUN: shard-opt %t/op.mlir --allow-unregistered-dialect --spmd-pipeline-default 2>&1 | FileCheck %s --check-prefix=OP
-// RUN: shard-opt %t/call.mlir --allow-unregistered-dialect --spmd-pipeline-default 2>&1 | FileCheck %s --check-prefix=CALL
+// RUN: shard-opt %t/op.mlir --allow-unregistered-dialect --spmd-default-pipeline 2>&1 | FileCheck %s --check-prefix=OP
+// RUN: shard-opt %t/call.mlir --allow-unregistered-dialect --spmd-default-pipeline 2>&1 | FileCheck %s --check-prefix=CALL
 // RUN: shard-opt %t/op.mlir --allow-unregistered-dialect --spmd-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 // PROPAGATE: warning: 1 ops without a sharding rule are replicated
 // PROPAGATE: "a.b"(%arg0) ({

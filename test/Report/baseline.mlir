@@ -20,7 +20,7 @@
 // RUN: not shard-opt %t/c.mlir --spmd-report=max-replicated=10 -o /dev/null 2>&1 | FileCheck %s --check-prefix=COPIES
 // RUN: shard-opt %t/c.mlir --spmd-report=max-replicated=37 -o /dev/null 2>&1 | FileCheck %s --check-prefix=FINE
 // RUN: not shard-opt %t/c.mlir --spmd-report=max-replicated=-1 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// RUN: not shard-opt %t/c.mlir --spmd-pipeline-default --spmd-report=max-replicated=1 -o /dev/null 2>&1 | FileCheck %s --check-prefix=GONE
+// RUN: not shard-opt %t/c.mlir --spmd-default-pipeline --spmd-report=max-replicated=1 -o /dev/null 2>&1 | FileCheck %s --check-prefix=GONE
 
 // CHECK: against {{.*}}a.json
 // CHECK-NEXT: predicted time 1.001e-05 s -> 1.001e-05 s same

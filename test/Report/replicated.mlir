@@ -3,9 +3,9 @@
 // RUN: shard-opt %s --spmd-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
 // RUN: shard-opt %s --spmd-report="format=remarks top=1" --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // The layouts of values are gone in a partitioned module, unless they are kept.
-// RUN: shard-opt %s --spmd-pipeline-default --spmd-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=GONE
-// RUN: shard-opt %s --spmd-pipeline-default --spmd-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=GONE-JSON
-// RUN: shard-opt %s --spmd-pipeline-default=keep-layouts=true --spmd-report -o /dev/null 2>&1 | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline --spmd-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=GONE
+// RUN: shard-opt %s --spmd-default-pipeline --spmd-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=GONE-JSON
+// RUN: shard-opt %s --spmd-default-pipeline=keep-layouts=true --spmd-report -o /dev/null 2>&1 | FileCheck %s
 
 // CHECK: replicated, 4 of 4
 // The residual of a Megatron layer: the norm and the sum could be cut along the sequence; the input as well, but not the operand of the

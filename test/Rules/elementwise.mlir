@@ -1,6 +1,6 @@
 // Every elementwise op of arith and math: cut like its operands, no data moves.
 // RUN: shard-run %s --random-inputs=1 --verify
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s --implicit-check-not=spmd.all --implicit-check-not=spmd.reshard
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s --implicit-check-not=spmd.all --implicit-check-not=spmd.reshard
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 

@@ -1,7 +1,7 @@
 // Convolutions and pooling: batch, features, groups and input channels are cut,
 // windows stay whole. Exact on small integers.
 // RUN: shard-run %s --random-inputs=1 --verify=exact
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 spmd.mesh @s = <["x"=4, "y"=2]>

@@ -1,6 +1,6 @@
 // `spmd.sharding_rule` on an op replaces its own rule.
 // RUN: shard-opt %s --spmd-propagate | FileCheck %s
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s --check-prefix=LOCAL
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s --check-prefix=LOCAL
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 
 spmd.mesh @m = <["x"=2, "y"=3]>

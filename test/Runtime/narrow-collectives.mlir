@@ -2,8 +2,8 @@
 // REQUIRES: shard-compile, shard-run
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: shard-run %s --random-inputs=5 --verify | FileCheck %s
-// RUN: shard-run %s --random-inputs=5 --verify --compile-option=--overlap --compile-option=--overlap-share=0 | FileCheck %s
-// RUN: shard-opt %s --spmd-pipeline-default="overlap=true overlap-share=0" | FileCheck %s --check-prefix=START
+// RUN: shard-run %s --random-inputs=5 --verify --compile-option=--overlap --compile-option=--min-hidden-fraction=0 | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline="overlap=true min-hidden-fraction=0" | FileCheck %s --check-prefix=START
 // START: spmd.start {
 // START-NEXT: spmd.{{.*}}f8E
 // CHECK: verify: 1 function, 4 results, all equal

@@ -27,7 +27,7 @@
 // RUN: shard-run %t/two --weights %t/tvm --random-inputs=3 --load=presharded --digests=%t/2 && cmp %t/direct %t/2
 // RUN: shard-run %t/two --weights %t/shared --random-inputs=3 --digests=%t/3 && cmp %t/direct %t/3
 // RUN: shard-run %t/two --weights %t/tvm --random-inputs=3 --load=root-scatter --digests=%t/4 && cmp %t/direct %t/4
-// RUN: shard-run %s --weights %t/shared --random-inputs=3 --verify --pipeline="meshes=s0,s1 microbatches=4 schedule=inference" --compile-option=--merge-products=false | FileCheck %s
+// RUN: shard-run %s --weights %t/shared --random-inputs=3 --verify --pipeline="meshes=s0,s1 microbatches=4 schedule=inference" --compile-option=--merge-contractions=false | FileCheck %s
 // RUN: shard-weights verify %t/shared --source %t/w.safetensors --manifest %t/two | FileCheck %s --check-prefix=SAME
 // RUN: shard-weights verify %t/tvm --source %t/w.safetensors --manifest %t/two | FileCheck %s --check-prefix=SAME
 // SAME: {{[0-9]+}} weights in {{[0-9]+}} shards cover every element once, {{.*}}, every value equal to the source

@@ -2,7 +2,7 @@
 // tensors are cut as the loader would, the reference takes them whole.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--opt-level=1 | FileCheck %s
-// RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--opt-level=1 --compile-option=--merge-products=false | FileCheck %s
+// RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--opt-level=1 --compile-option=--merge-contractions=false | FileCheck %s
 // CHECK: verify: 5 functions, 13 results, all equal bit by bit
 
 #xm = affine_map<(s, a, n, b) -> (s, a, b)>

@@ -2,10 +2,10 @@
 // REQUIRES: shard-compile, shard-run, shard-weights
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: shard-run %s --random-inputs=1 --verify --function=gate_up | FileCheck %s --check-prefixes=NONE,EQUAL
-// RUN: shard-run %s --random-inputs=1 --verify --function=gate_up --compile-option=--merge-products=false | FileCheck %s --check-prefixes=NONE,EQUAL
+// RUN: shard-run %s --random-inputs=1 --verify --function=gate_up --compile-option=--merge-contractions=false | FileCheck %s --check-prefixes=NONE,EQUAL
 // RUN: shard-run %s --random-inputs=1 --verify --function=parts | FileCheck %s --check-prefixes=NONE,EQUAL
 // RUN: shard-run %s --random-inputs=1 --verify=exact --function=columns | FileCheck %s --check-prefix=EQUAL
-// RUN: shard-run %s --random-inputs=1 --verify=exact --function=columns --compile-option=--merge-products=false | FileCheck %s --check-prefix=EQUAL
+// RUN: shard-run %s --random-inputs=1 --verify=exact --function=columns --compile-option=--merge-contractions=false | FileCheck %s --check-prefix=EQUAL
 // RUN: shard-run %s --random-inputs=1 --verify=exact --function=whole | FileCheck %s --check-prefix=EQUAL
 // NONE: devices, 0 collectives{{$}}
 // EQUAL: verify: 1 function, {{.*}} all equal
@@ -17,7 +17,7 @@
 // RUN: %python %S/Inputs/rows.py %t/shards/rank-2.safetensors 8 | FileCheck %s --check-prefix=RANK2
 // RANK0: qkv[0:80,80:180,180:280] 0-39, 80-129, 180-229
 // RANK2: qkv[0:80,80:180,180:280] 40-79, 130-179, 230-279
-// RUN: shard-compile %t/parts.mlir -o %t/single --merge-products=false && shard-weights shard %t/w.safetensors --manifest %t/single -o %t/single-shards
+// RUN: shard-compile %t/parts.mlir -o %t/single --merge-contractions=false && shard-weights shard %t/w.safetensors --manifest %t/single -o %t/single-shards
 // RUN: %python %S/Inputs/rows.py %t/single-shards/rank-2.safetensors 8 | FileCheck %s --check-prefix=SINGLE
 // SINGLE-DAG: qkv[0:80] 40-79
 // SINGLE-DAG: qkv[80:180] 130-179

@@ -7,12 +7,12 @@
 // RUN: shard-run %t/1.mlir --random-inputs=1 --weights %t/w.safetensors --verify | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --weights %t/w.safetensors --verify | FileCheck %s
 // RUN: shard-run %t/4.mlir --random-inputs=1 --weights %t/w.safetensors --verify --load=root-scatter | FileCheck %s
-// RUN: shard-run %t/4.mlir --random-inputs=1 --verify --compile-option=--merge-products=false | FileCheck %s
+// RUN: shard-run %t/4.mlir --random-inputs=1 --verify --compile-option=--merge-contractions=false | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify --compile-option=--load-pieces=false | FileCheck %s
 // CHECK: verify: 3 functions, 6 results, all equal
 
 // One product, and a shard function for the parts that it reads.
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s --check-prefix=IR
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s --check-prefix=IR
 // IR-LABEL: func.func private @combine_shard_
 // IR-SAME: -> tensor<16x6xf32>
 // IR-LABEL: func.func @joined(

@@ -13,7 +13,7 @@
 // CHECK: verify step moved[0:16]: max abs error 0
 // CHECK: verify: 1 function, 7 results, all equal
 
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s --check-prefix=IR
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s --check-prefix=IR
 // The update is done part by part; what is not is taken apart.
 // IR: tensor<8x6xf32> {{{.*}}spmd.name = "qkv_new[0:16]"{{.*}}spmd.tied = 1
 // IR-SAME: tensor<4x6xf32> {{{.*}}spmd.name = "qkv_new[16:24]"{{.*}}spmd.tied = 2

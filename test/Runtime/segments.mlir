@@ -10,7 +10,7 @@
 // RUN: shard-run %s --random-inputs=1 --verify | FileCheck %s --check-prefixes=ONE,EQUAL
 // RUN: shard-run %t/4.mlir --random-inputs=1 --verify | FileCheck %s --check-prefixes=ONE,EQUAL
 // RUN: shard-run %t/8.mlir --random-inputs=1 --verify | FileCheck %s --check-prefixes=ONE,EQUAL
-// RUN: shard-run %t/4.mlir --random-inputs=1 --verify --compile-option=--merge-products=false | FileCheck %s --check-prefixes=ONE,EQUAL
+// RUN: shard-run %t/4.mlir --random-inputs=1 --verify --compile-option=--merge-contractions=false | FileCheck %s --check-prefixes=ONE,EQUAL
 // RUN: shard-run %s --random-inputs=1 --weights %t/w.safetensors --verify | FileCheck %s --check-prefixes=ONE,EQUAL
 // RUN: shard-run %t/8.mlir --random-inputs=1 --weights %t/w.safetensors --verify --load=root-scatter | FileCheck %s --check-prefixes=ONE,EQUAL
 // ONE: devices, 1 collective{{$}}
@@ -18,10 +18,10 @@
 
 // One product with the rows of q, k and v, of 160 on two devices, and of 60 on eight, where two
 // share the rows of a head of k and v.
-// RUN: shard-opt %t/1.mlir --spmd-pipeline-default | FileCheck %s --check-prefix=IR -DROWS=320
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s --check-prefix=IR -DROWS=160
-// RUN: shard-opt %t/4.mlir --spmd-pipeline-default | FileCheck %s --check-prefix=IR -DROWS=80
-// RUN: shard-opt %t/8.mlir --spmd-pipeline-default | FileCheck %s --check-prefix=IR -DROWS=60
+// RUN: shard-opt %t/1.mlir --spmd-default-pipeline | FileCheck %s --check-prefix=IR -DROWS=320
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s --check-prefix=IR -DROWS=160
+// RUN: shard-opt %t/4.mlir --spmd-default-pipeline | FileCheck %s --check-prefix=IR -DROWS=80
+// RUN: shard-opt %t/8.mlir --spmd-default-pipeline | FileCheck %s --check-prefix=IR -DROWS=60
 // IR: linalg.contract
 // IR-SAME: tensor<6x64xf32>, tensor<[[ROWS]]x64xf32>
 // IR-NOT: x64xf32>, tensor

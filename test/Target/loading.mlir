@@ -1,10 +1,10 @@
 // Loading functions are cut as the arguments that they make, once for each distinct
 // function and layout: two loading functions (one of them twice, under two names) and
 // three layouts make four shard functions for seven weights.
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // Nothing that rewrites programs drops or changes them; the program does not see them.
-// RUN: shard-opt %s --inline --symbol-dce --canonicalize --cse --spmd-pipeline-default | FileCheck %s
-// RUN: shard-opt %s --spmd-pipeline-default=inline=false | FileCheck %s
+// RUN: shard-opt %s --inline --symbol-dce --canonicalize --cse --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=inline=false | FileCheck %s
 // RUN: shard-opt %s --spmd-propagate --spmd-insert-reshards --spmd-partition --spmd-shard-functions --symbol-dce --inline --spmd-shard-functions | FileCheck %s
 // RUN: shard-opt %s --spmd-propagate --spmd-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT --implicit-check-not=combine
 // REPORT: l0.q+l0.k+l0.v
@@ -20,7 +20,7 @@
 // RUN: FileCheck %s --check-prefix=MANIFEST < %t/manifest.json
 // RUN: shard-compile %s -o %t/again --opt-level=1 && cmp %t/manifest.json %t/again/manifest.json
 // What shard-opt leaves is what shard-compile makes by itself.
-// RUN: shard-opt %s --spmd-pipeline-default | shard-compile - -o %t/final --opt-level=1 && cmp %t/programs/loading.mlir %t/final/programs/loading.mlir
+// RUN: shard-opt %s --spmd-default-pipeline | shard-compile - -o %t/final --opt-level=1 && cmp %t/programs/loading.mlir %t/final/programs/loading.mlir
 // RUN: sed '/"loc"/d' %t/manifest.json > %t/one.json && sed '/"loc"/d' %t/final/manifest.json > %t/other.json && cmp %t/one.json %t/other.json
 // IR-COUNT-4: func.func @{{.*}}_shard_
 // IR-NOT: _shard_

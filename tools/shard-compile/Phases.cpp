@@ -54,7 +54,7 @@ LogicalResult spmd::specializeShapes(ModuleOp module, ArrayRef<std::string> shap
     return success();
   makeDroppedDimsExplicit(module);
   PassManager pm(module.getContext());
-  pm.addPass(createSPMDPinShardingsPass());
+  pm.addPass(createSPMDShardingsToConstraintsPass());
   addInliner(pm);
   pm.addPass(createSymbolDCEPass());
   SPMDSpecializeShapesPassOptions options;
@@ -88,7 +88,7 @@ static LogicalResult takeReferences(ModuleOp module) {
 static LogicalResult splitSegments(ModuleOp module) {
   for (auto func : module.getOps<func::FuncOp>()) {
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      if (func.getArgAttr(i, kPartAttr) || func.getArgAttr(i, kPartsAttr))
+      if (func.getArgAttr(i, kSegmentAttr) || func.getArgAttr(i, kSegmentsOfAttr))
         return func.emitError() << "function @" << func.getName()
                                 << " has parts of a weight, expected the program before "
                                    "--spmd-split-segments to compile a reference of it";

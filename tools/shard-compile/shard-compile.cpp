@@ -47,9 +47,9 @@ static cl::opt<bool>
 static cl::opt<std::string> mesh("mesh", cl::desc("Mesh that axis resources resolve against"), cl::cat(category));
 static cl::opt<std::string> conflicts("conflicts", cl::desc("cost or basic: as of --spmd-propagate"), cl::init("cost"),
                                       cl::cat(category));
-static cl::opt<std::string> reshapeGaps("reshape-gaps",
-                                        cl::desc("allow, forbid-at-boundary or forbid: as of --spmd-propagate"),
-                                        cl::init("allow"), cl::cat(category));
+static cl::opt<std::string> stridedShardings("strided-shardings",
+                                             cl::desc("allow, forbid-at-boundary or forbid: as of --spmd-propagate"),
+                                             cl::init("allow"), cl::cat(category));
 static cl::opt<int64_t> tripCount("trip-count",
                                   cl::desc("Trips of loops without constant bounds: as of --spmd-propagate"),
                                   cl::init(100), cl::cat(category));
@@ -62,25 +62,26 @@ static cl::opt<std::string>
 static cl::opt<std::string> autoShard("auto-shard", cl::ValueOptional,
                                       cl::desc("Choose layouts by search; options as of --spmd-auto-shard"),
                                       cl::value_desc("options"), cl::cat(category));
-static cl::opt<std::string> pipeline("pipeline", cl::ValueOptional,
-                                     cl::desc("Cut the program into pipeline stages; options as of --spmd-pipeline"),
-                                     cl::value_desc("options"), cl::cat(category));
+static cl::opt<std::string>
+    pipeline("pipeline", cl::ValueOptional,
+             cl::desc("Cut the program into pipeline stages; options as of --spmd-build-stages"),
+             cl::value_desc("options"), cl::cat(category));
 static cl::opt<bool> inlineCalls("inline", cl::desc("Inline private functions before layouts are chosen"),
                                  cl::init(true), cl::cat(category));
 static cl::opt<bool>
-    carrySums("carry-sums",
-              cl::desc("Keep partial sums partial as long as that is cheaper: as of --spmd-insert-reshards"),
-              cl::init(true), cl::cat(category));
-static cl::opt<bool> mergeProducts("merge-products",
-                                   cl::desc("Make one product of those with parts of one stored tensor"),
-                                   cl::init(true), cl::cat(category));
-static cl::opt<bool> merge("merge", cl::desc("Reduce sums of all-reduces once"), cl::init(true), cl::cat(category));
+    deferReductions("defer-reductions",
+                    cl::desc("Keep partial sums partial as long as that is cheaper: as of --spmd-insert-reshards"),
+                    cl::init(true), cl::cat(category));
+static cl::opt<bool> mergeContractions("merge-contractions",
+                                       cl::desc("Make one product of those with parts of one stored tensor"),
+                                       cl::init(true), cl::cat(category));
+static cl::opt<bool> mergeReductions("merge-reductions", cl::desc("Reduce sums of all-reduces once"), cl::init(true),
+                                     cl::cat(category));
 static cl::opt<bool> hoist("hoist", cl::desc("Move collectives out of loops"), cl::init(true), cl::cat(category));
 static cl::opt<int64_t> memoryBudget("memory-budget",
                                      cl::desc("Bytes that a device may hold, for --hoist; 0: the mesh's memory"),
                                      cl::init(0), cl::cat(category));
-static cl::opt<bool> delay("delay", cl::desc("Place collectives where least is held"), cl::init(true),
-                           cl::cat(category));
+static cl::opt<bool> sink("sink", cl::desc("Place collectives where least is held"), cl::init(true), cl::cat(category));
 static cl::opt<bool> combine("combine", cl::desc("Let small collectives of one group travel together"), cl::init(true),
                              cl::cat(category));
 static cl::opt<int64_t> combineBytes("combine-bytes", cl::desc("Largest collective for --combine; -1: by latency"),
@@ -88,9 +89,9 @@ static cl::opt<int64_t> combineBytes("combine-bytes", cl::desc("Largest collecti
 static cl::opt<bool> overlap("overlap", cl::desc("Start collectives early and wait for them late"), cl::init(true),
                              cl::cat(category));
 static cl::opt<double>
-    overlapShare("overlap-share",
-                 cl::desc("Least share of its time that compute hides where --overlap splits a collective"),
-                 cl::init(0.01), cl::cat(category));
+    minHiddenFraction("min-hidden-fraction",
+                      cl::desc("Least share of its time that compute hides where --overlap splits a collective"),
+                      cl::init(0.01), cl::cat(category));
 static cl::list<std::string> shapes("shapes", cl::CommaSeparated,
                                     cl::desc("Sizes of arguments of dynamic size: as of --spmd-specialize-shapes"),
                                     cl::value_desc("NAME=SIZExSIZE"), cl::cat(category));
@@ -154,7 +155,7 @@ static int readPhaseOptions(spmd::PhaseOptions &phases) {
   std::string reason;
   phases.mesh = mesh;
   phases.conflicts = conflicts;
-  phases.reshapeGaps = reshapeGaps;
+  phases.stridedShardings = stridedShardings;
   phases.tripCount = tripCount;
   phases.fillPadding = fillPadding;
   if (autoShard.getNumOccurrences() > 0) {
@@ -168,16 +169,16 @@ static int readPhaseOptions(spmd::PhaseOptions &phases) {
     phases.pipeline = pipeline;
   }
   phases.inlineCalls = inlineCalls;
-  phases.carrySums = carrySums;
-  phases.mergeProducts = mergeProducts;
-  phases.merge = merge;
+  phases.deferReductions = deferReductions;
+  phases.mergeContractions = mergeContractions;
+  phases.mergeReductions = mergeReductions;
   phases.hoist = hoist;
   phases.memoryBudget = memoryBudget;
-  phases.delay = delay;
+  phases.sink = sink;
   phases.combine = combine;
   phases.combineBytes = combineBytes;
   phases.overlap = overlap;
-  phases.overlapShare = overlapShare;
+  phases.minHiddenFraction = minHiddenFraction;
   return 0;
 }
 

@@ -40,14 +40,14 @@ struct SearchOptions {
   /// Values of fewer elements stay as propagation has them.
   int64_t smallValueThreshold = 0;
   /// Seconds for each value that is not where propagation has it.
-  double departureCost = 0;
+  double deviationPenalty = 0;
 };
 
 /// What is asked of the layouts of a function by options, with who asks for it.
 struct Demand {
   Requirement requirement;
   Location loc;
-  std::string text; // "zero=1 cuts argument m.w by {"data"}"
+  std::string text; // "zero-stage=1 cuts argument m.w by {"data"}"
 };
 
 /// What the options ask of this function. An error where they contradict what is given
@@ -59,7 +59,7 @@ FailureOr<std::vector<Demand>> getDemands(func::FuncOp func, const SearchOptions
 struct SearchResult {
   /// Empty if nothing was found.
   std::vector<unsigned> choices;
-  /// Readers that have copies made anew (`spmd.regather`).
+  /// Readers that have copies made anew (`spmd.reshard_per_use`).
   std::vector<ShardingProblem::Use> anew;
   double objective = std::numeric_limits<double>::infinity(), lowerBound = 0;
   /// The part of the objective that collectives are, and all of them where that was
@@ -79,7 +79,7 @@ struct SearchResult {
 
 class FunctionSearch {
 public:
-  /// Fails, with an error, where `spmd.compute` on an op or an option cannot be read.
+  /// Fails, with an error, where `spmd.factor_shardings` on an op or an option cannot be read.
   /// `released`: places whose given layouts do not count; `demands`: whether options
   /// that ask for layouts do.
   static FailureOr<std::unique_ptr<FunctionSearch>> create(func::FuncOp func, FunctionMeshes &meshes,
@@ -91,7 +91,7 @@ public:
   SearchResult run(ArrayRef<Requirement> also = {}, bool withMoves = false);
   /// `optimal`, `gap`, or `optimal within sets of 3`.
   StringRef getStatus(const SearchResult &result) const;
-  /// Settles places as chosen and writes `spmd.compute` on ops; `handed` gets what calls
+  /// Settles places as chosen and writes `spmd.factor_shardings` on ops; `handed` gets what calls
   /// hand over.
   void write(const SearchResult &result, HandedLayouts &handed);
 

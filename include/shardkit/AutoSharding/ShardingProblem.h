@@ -132,7 +132,8 @@ public:
   /// take of a point that would be above the budget first, and within it as far as that is possible; all with
   /// `Regather::Never`.
   Copies holdCopies(ArrayRef<unsigned> choices, std::optional<int64_t> budget = {});
-  /// The operand of the op of a node that this is, as `spmd.regather` counts them; none where it takes what is there.
+  /// The operand of the op of a node that this is, as `spmd.reshard_per_use` counts them; none where it takes what is
+  /// there.
   std::optional<int64_t> getOperandNumber(const Use &use) const;
   /// Offers what these choices ask for and what is made anew; false if all of it was on offer, so that the
   /// graph's price of them is the right one. Else the graph is another one, whose prices

@@ -35,7 +35,7 @@ LogicalResult verifyHostSteps(ArrayRef<HostStep> steps, RankedTensorType local, 
                               const Twine &argument);
 
 /// What devices hold of an argument of a partitioned function: of one value, or of
-/// parts of one (spmd.part, spmd.parts), side by side along a dim.
+/// parts of one (spmd.segment, spmd.segments_of), side by side along a dim.
 struct ArgumentLayout {
   struct Part {
     RankedTensorType type; ///< Of the part on all devices.

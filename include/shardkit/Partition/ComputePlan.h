@@ -65,7 +65,7 @@ struct ComputePlan {
 };
 
 /// Decides, in program order, how every op computes on the layouts that
-/// propagation left: as `spmd.compute` says, else where its reshards cost least.
+/// propagation left: as `spmd.factor_shardings` says, else where its reshards cost least.
 /// `tripCount`: trips of loops whose bounds are not constant. `carriesSums`:
 /// partial sums stay partial through what is linear in them, loops included. The
 /// IR stays as it is, but for annotations inside ops that compute on whole values.

@@ -28,7 +28,7 @@ public:
           bool record = false, llvm::function_ref<void(FunctionPropagation &)> onRead = {});
   /// Says what ops are replicated, what is padded, where tensors of an op disagree.
   void emitRemarks();
-  /// Writes `spmd.sharding`, `spmd.given` and `spmd.shardings`.
+  /// Writes `spmd.sharding`, `spmd.user_sharding` and `spmd.shardings`.
   void write();
 
   /// The layouts that a value ended with, closed; null for what takes no part.

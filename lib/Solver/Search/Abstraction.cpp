@@ -12,7 +12,7 @@ using llvm::ArrayRef;
 /// Choices of a variable that are told apart from the beginning, on average.
 static constexpr unsigned kFirstChoices = 2;
 /// Bytes of tables beyond which they are not kept for later ones.
-static constexpr size_t kManyBytes = size_t(1) << 30;
+static constexpr size_t kLargeAbstractionBytes = size_t(1) << 30;
 
 Abstraction::Abstraction(const Problem &core, const DualAscent &ascent, const DualAscent::Moved &from, bool withBytes,
                          SolverStatistics &statistics)
@@ -32,7 +32,7 @@ Abstraction::Abstraction(const Problem &core, const DualAscent &ascent, const Du
 }
 
 Abstraction::Optimum Abstraction::solve(int64_t most, int64_t maxJoin, const Clock &clock) {
-  if (!tables || tables->pool.getMemory() > kManyBytes)
+  if (!tables || tables->pool.getMemory() > kLargeAbstractionBytes)
     tables = std::make_unique<Tables>();
   auto &[pool, reducer, memo] = *tables;
   memo.forgetUnused(); // what was split meanwhile does not come again

@@ -11,7 +11,7 @@ using llvm::ArrayRef;
 /// Parts in a row that lead to nothing before joins grow.
 static constexpr unsigned kMaxSame = 8;
 /// Bytes of tables beyond which they are not kept for later ones.
-static constexpr size_t kManyBytes = size_t(1) << 29;
+static constexpr size_t kLargeNeighbourhoodBytes = size_t(1) << 29;
 
 NeighbourhoodSearch::NeighbourhoodSearch(const Problem &problem, const TablePool &from, SolverStatistics &statistics)
     : problem(problem), from(from), statistics(statistics), timesLeftOut(problem.sizes.size(), 0) {
@@ -28,7 +28,7 @@ TableId NeighbourhoodSearch::getTimes(TableId id) {
 }
 
 bool NeighbourhoodSearch::improve(llvm::MutableArrayRef<unsigned> choices, int64_t maxJoin, const Clock &clock) {
-  if (!tables || tables->pool.getMemory() > kManyBytes)
+  if (!tables || tables->pool.getMemory() > kLargeNeighbourhoodBytes)
     tables = std::make_unique<Tables>();
   auto &[pool, memo, times] = *tables;
   std::vector<unsigned> order = getOrderWithin(problem, maxJoin, timesLeftOut);

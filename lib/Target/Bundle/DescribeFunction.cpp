@@ -124,7 +124,7 @@ struct Movement {
     if (slot.getKind() != SlotKind::Value)
       return {};
     for (auto func : part->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
-      if (func->getAttr(kPartOfAttr) == part->getAttr(kPartOfAttr) && !func.isExternal())
+      if (func->getAttr(kScheduleAttr) == part->getAttr(kScheduleAttr) && !func.isExternal())
         for (unsigned i = 0; i < func.getNumResults(); ++i)
           if (func.getResultAttr(i, kSlotAttr) == slot)
             return func.getBody().back().getTerminator()->getOperand(i);
@@ -319,7 +319,7 @@ struct Describer {
 
   LogicalResult run() {
     out.name = func.getSymName().str();
-    if (auto schedule = func->getAttrOfType<FlatSymbolRefAttr>(kPartOfAttr)) {
+    if (auto schedule = func->getAttrOfType<FlatSymbolRefAttr>(kScheduleAttr)) {
       out.partOf = schedule.getValue().str();
       mesh = meshes.lookup(func->getAttrOfType<FlatSymbolRefAttr>(kMeshAttr));
     }
@@ -413,12 +413,12 @@ struct Describer {
 
 SmallVector<std::pair<PartAttr, Type>> spmd::getParts(DictionaryAttr attrs, Type localType) {
   SmallVector<std::pair<PartAttr, Type>> parts;
-  if (auto part = attrs ? attrs.getAs<PartAttr>(kPartAttr) : PartAttr()) {
+  if (auto part = attrs ? attrs.getAs<PartAttr>(kSegmentAttr) : PartAttr()) {
     auto global = attrs.getAs<TypeAttr>(kGlobalTypeAttr);
     parts.emplace_back(part, global ? global.getValue() : localType);
-  } else if (auto list = attrs ? attrs.getAs<ArrayAttr>(kPartsAttr) : ArrayAttr()) {
+  } else if (auto list = attrs ? attrs.getAs<ArrayAttr>(kSegmentsOfAttr) : ArrayAttr()) {
     for (auto own : list.getAsRange<DictionaryAttr>())
-      parts.emplace_back(own.getAs<PartAttr>(kPartAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
+      parts.emplace_back(own.getAs<PartAttr>(kSegmentAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
   }
   return parts;
 }

@@ -105,7 +105,7 @@ FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module, co
       continue;
     for (unsigned i = 0; i < func.getNumArguments(); ++i) {
       auto name = func.getArgAttrOfType<FlatSymbolRefAttr>(i, kLoadAttr);
-      bool hasParts = func.getArgAttr(i, kPartAttr) || func.getArgAttr(i, kPartsAttr);
+      bool hasParts = func.getArgAttr(i, kSegmentAttr) || func.getArgAttr(i, kSegmentsOfAttr);
       if (!name && !hasParts)
         continue;
       Location loc = func.getArgument(i).getLoc();

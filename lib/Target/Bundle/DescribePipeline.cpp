@@ -54,7 +54,7 @@ public:
       if (function.partOf == out.name && failed(describePart(f, function)))
         return failure();
     describeSignature();
-    for (auto transfer : schedule.getBody().front().getOps<TransferOp>())
+    for (auto transfer : schedule.getBody().front().getOps<ChannelOp>())
       if (failed(describeTransfer(transfer)))
         return failure();
     if (failed(describeInstructions()))
@@ -300,7 +300,7 @@ private:
     return success();
   }
 
-  LogicalResult describeTransfer(TransferOp op) {
+  LogicalResult describeTransfer(ChannelOp op) {
     auto layoutOf = [&](ShardingAttr attr) -> FailureOr<Layout> {
       auto emit = [&] { return op.emitError(); };
       const Mesh *mesh = meshes.lookupOrEmit(attr.getMesh(), emit);
@@ -348,7 +348,7 @@ private:
             return run.emitError() << "unknown part @" << run.getFunction() << ", expected a function of the schedule";
           instruction.index = it->second;
           instruction.microbatch = run.getMicrobatch().value_or(-1);
-        } else if (auto post = dyn_cast<PostOp>(op)) {
+        } else if (auto post = dyn_cast<TransferOp>(op)) {
           instruction.kind = Instruction::Kind::Transfer;
           instruction.index = post.getPeer();
           for (auto [list, attr] :

@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 /// On a function of a range of iterations, the first two of its arguments.
-static constexpr llvm::StringLiteral kPartsAttr = "spmd_rt.parts";
+static constexpr llvm::StringLiteral kChunksAttr = "spmd_rt.chunks";
 
 /// Iterations that threads share well, however they come to them.
 static constexpr int64_t kEnough = 64;
@@ -381,7 +381,7 @@ struct Parallel : spmd::impl::SpmdCpuParallelBase<Parallel> {
     OpBuilder b(op);
     Location loc = op->getLoc();
     Type index = b.getIndexType();
-    NamedAttribute attribute(kPartsAttr, b.getI64IntegerAttr(count));
+    NamedAttribute attribute(kChunksAttr, b.getI64IntegerAttr(count));
     auto [function, params] =
         functions.get(op, {index, index}, {attribute}, [&](OpBuilder &b, ValueRange range, IRMapping &mapping) {
           auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
@@ -482,7 +482,7 @@ struct ParallelCalls : spmd::impl::SpmdCpuParallelCallsBase<ParallelCalls> {
     OpBuilder b(context);
     llvm::MapVector<LLVM::LLVMFuncOp, SmallVector<LLVM::CallOp>> calls;
     for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-      if (function->hasAttr(kPartsAttr))
+      if (function->hasAttr(kChunksAttr))
         calls[function];
     if (calls.empty())
       return;
@@ -498,7 +498,7 @@ struct ParallelCalls : spmd::impl::SpmdCpuParallelCallsBase<ParallelCalls> {
         b, module.getLoc(), "sk_parallel",
         LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {ptr, b.getI64Type(), ptr, ptr}));
     for (auto &[function, callers] : calls) {
-      auto count = cast<IntegerAttr>(function->removeAttr(kPartsAttr)).getInt();
+      auto count = cast<IntegerAttr>(function->removeAttr(kChunksAttr)).getInt();
       LLVM::LLVMFuncOp caller = makeCaller(b, function, count, runtime);
       for (LLVM::CallOp call : callers) {
         b.setInsertionPoint(call);

@@ -124,7 +124,7 @@ static LogicalResult checkSupported(func::FuncOp func, bool expands) {
 // Values without elements, decompositions
 //===----------------------------------------------------------------------===//
 
-static bool hasNoElements(Type type) {
+static bool isEmptyTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && llvm::is_contained(tensor.getShape(), 0);
 }
@@ -136,9 +136,9 @@ static void emptyZeroElementValues(func::FuncOp func) {
   func.getBody().walk([&](Operation *op) {
     if (isa<tensor::EmptyOp>(op))
       return;
-    if (llvm::any_of(op->getResultTypes(), hasNoElements)) {
+    if (llvm::any_of(op->getResultTypes(), isEmptyTensor)) {
       ops.push_back(op);
-    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op); insert && hasNoElements(insert.getSourceType())) {
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op); insert && isEmptyTensor(insert.getSourceType())) {
       insert.replaceAllUsesWith(insert.getDest()); // inserting nothing leaves it as it is
       ops.push_back(op);
     }
@@ -147,7 +147,7 @@ static void emptyZeroElementValues(func::FuncOp func) {
     builder.setInsertionPoint(op);
     for (Value result : op->getResults()) {
       auto type = dyn_cast<RankedTensorType>(result.getType());
-      if (!type || !hasNoElements(type) || result.use_empty())
+      if (!type || !isEmptyTensor(type) || result.use_empty())
         continue;
       SmallVector<Value> dynamic;
       for (int64_t d = 0, e = type.getNumDynamicDims(); d < e; ++d)

@@ -37,7 +37,7 @@ private:
   ContractOp first, second;
   unsigned place;
   Expressions expressions;
-  Loops &loops;
+  ScoreLoops &loops;
   Digits key;
   SmallVector<Digits> outer; ///< Of the loops of `second`.
   SoftmaxMatch softmax;
@@ -63,7 +63,7 @@ bool Attention::findSoftmax() {
         return false;
       key = digits;
     }
-  std::optional<Access> access = Loops::access(maps[place], outer);
+  std::optional<Access> access = ScoreLoops::access(maps[place], outer);
   if (key.empty() || !access)
     return false;
   std::optional<SoftmaxMatch> match =
@@ -74,12 +74,12 @@ bool Attention::findSoftmax() {
 }
 
 Expression *Attention::readMoved(Value value, AffineMap map, ArrayRef<Digits> digits) {
-  std::optional<Access> access = Loops::access(map, digits);
+  std::optional<Access> access = ScoreLoops::access(map, digits);
   Expression *e = access ? expressions.read(value, *access) : nullptr;
   return e && e->kind == Kind::Read ? e : nullptr;
 }
 
-static bool hasLoop(const Loops &loops, const Expression *e, int loop) {
+static bool hasLoop(const ScoreLoops &loops, const Expression *e, int loop) {
   return llvm::any_of(e->access, [&](const Digits &index) { return llvm::is_contained(loops.resolve(index), loop); });
 }
 
@@ -104,7 +104,7 @@ bool Attention::findOperands() {
       !(q->type.isF32() || q->type.isF16() || q->type.isBF16()))
     return false;
   result = second->getResult(0);
-  resultAccess = *Loops::access(outerMaps[2], outer);
+  resultAccess = *ScoreLoops::access(outerMaps[2], outer);
   followResult();
 
   Digits keys = loops.resolve(key), heads = loops.resolve(sum);
@@ -152,7 +152,7 @@ void Attention::followResult() {
       SmallVector<Digits> digits(in.getNumDims());
       for (auto [expr, index] : llvm::zip_equal(in.getResults(), resultAccess))
         digits[cast<AffineDimExpr>(expr).getPosition()] = index;
-      next = *Loops::access(out, digits);
+      next = *ScoreLoops::access(out, digits);
     } else {
       return;
     }
@@ -212,7 +212,7 @@ AffineMap Attention::mapOf(ArrayRef<int> digits, MLIRContext *context) const {
   return AffineMap::get(order.size(), 0, results, context);
 }
 
-static void findReads(Expression *e, SetVector<Expression *> &reads, const Loops &loops, Digits &used) {
+static void findReads(Expression *e, SetVector<Expression *> &reads, const ScoreLoops &loops, Digits &used) {
   auto use = [&](const Digits &index) {
     for (int loop : loops.resolve(index))
       if (!llvm::is_contained(used, loop))
@@ -410,7 +410,7 @@ static OpOperand *findWay(ContractOp product, SetVector<Operation *> &between) {
   return end;
 }
 
-struct Recognise : spmd::impl::SpmdTargetAttentionBase<Recognise> {
+struct RecognizeAttention : spmd::impl::SpmdTargetAttentionBase<RecognizeAttention> {
   void runOnOperation() override {
     SmallVector<ContractOp> products;
     getOperation().walk([&](ContractOp op) { products.push_back(op); });

@@ -103,7 +103,7 @@ bool spmd::target::matchMove(Operation *op, Value &source, AffineMap &in, Affine
 
 namespace {
 
-struct Recognise : spmd::impl::SpmdTargetContractionsBase<Recognise> {
+struct RecognizeContractions : spmd::impl::SpmdTargetContractionsBase<RecognizeContractions> {
   using Base::Base;
 
   std::optional<Contraction> match(linalg::LinalgOp op) {

@@ -242,8 +242,8 @@ private:
   bool addTerms(Sum &sum, Expression *e, Type type);
   bool place(Sum &sum, Expression *read);
   /// Whether both have the same elements in the same order, and each once.
-  static bool areInOrder(const Loops &loops, const Access &x, const Access &y);
-  static Access accessTo(Loops &loops, Value value);
+  static bool areInOrder(const ScoreLoops &loops, const Access &x, const Access &y);
+  static Access accessTo(ScoreLoops &loops, Value value);
 
   ContractOp product;
   SetVector<Operation *> inside;
@@ -286,14 +286,14 @@ void Epilogue::findStages() {
   }
 }
 
-Access Epilogue::accessTo(Loops &loops, Value value) {
+Access Epilogue::accessTo(ScoreLoops &loops, Value value) {
   Access access;
   for (int64_t size : cast<RankedTensorType>(value.getType()).getShape())
     access.push_back(loops.add(size));
   return access;
 }
 
-bool Epilogue::areInOrder(const Loops &loops, const Access &x, const Access &y) {
+bool Epilogue::areInOrder(const ScoreLoops &loops, const Access &x, const Access &y) {
   auto flatten = [&](const Access &access) {
     Digits all;
     for (const Digits &index : access)
@@ -306,7 +306,7 @@ bool Epilogue::areInOrder(const Loops &loops, const Access &x, const Access &y) 
 /// The stage is the contraction and up to two operands that are added to it.
 std::unique_ptr<Epilogue::Sum> Epilogue::matchSum(const Stage &stage, Type type) {
   auto sum = std::make_unique<Sum>(product->getResult(0), insideFrom(0, stage.numInside));
-  Loops &loops = sum->expressions.loops;
+  ScoreLoops &loops = sum->expressions.loops;
   sum->access = accessTo(loops, stage.value);
   Expression *e = sum->expressions.read(stage.value, sum->access);
   if (!e || !e->hasScores || !hasTypes(e, type) || !addTerms(*sum, e, type) ||
@@ -353,7 +353,7 @@ bool Epilogue::addTerms(Sum &sum, Expression *e, Type type) {
 /// What the library can add: a vector along the rows of C, of one place of the batch each,
 /// or a matrix like C.
 bool Epilogue::place(Sum &sum, Expression *read) {
-  const Loops &loops = sum.expressions.loops;
+  const ScoreLoops &loops = sum.expressions.loops;
   auto maps = llvm::to_vector(product.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   SmallVector<Digits> dims;
   for (const Digits &index : sum.scores->access)
@@ -435,7 +435,7 @@ bool Epilogue::matchTo(Type type) {
 }
 
 void Epilogue::replace(OpBuilder &b) {
-  Loops &loops = sum->expressions.loops;
+  ScoreLoops &loops = sum->expressions.loops;
   Operation *last = product;
   for (const Added &added : sum->added)
     if (Operation *op = added.read->value.getDefiningOp();
@@ -478,7 +478,7 @@ void Epilogue::replace(OpBuilder &b) {
   result.replaceAllUsesWith(value);
 }
 
-struct Recognise : spmd::impl::SpmdTargetEpiloguesBase<Recognise> {
+struct RecognizeEpilogues : spmd::impl::SpmdTargetEpiloguesBase<RecognizeEpilogues> {
   void runOnOperation() override {
     SmallVector<ContractOp> products;
     getOperation().walk([&](ContractOp op) { products.push_back(op); });

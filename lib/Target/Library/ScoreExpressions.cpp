@@ -11,14 +11,14 @@ using namespace mlir::spmd::target;
 // Loops
 //===----------------------------------------------------------------------===//
 
-Digits Loops::add(int64_t size) {
+Digits ScoreLoops::add(int64_t size) {
   if (size == 1)
     return {};
   loops.push_back({size});
   return {int(loops.size() - 1)};
 }
 
-Digits Loops::resolve(ArrayRef<int> digits) const {
+Digits ScoreLoops::resolve(ArrayRef<int> digits) const {
   Digits result;
   for (int loop : digits) {
     if (loops[loop].outer < 0) {
@@ -31,7 +31,7 @@ Digits Loops::resolve(ArrayRef<int> digits) const {
   return result;
 }
 
-std::optional<Access> Loops::split(ArrayRef<int> digits, ArrayRef<int64_t> sizes) {
+std::optional<Access> ScoreLoops::split(ArrayRef<int> digits, ArrayRef<int64_t> sizes) {
   Digits left = resolve(digits);
   Access result(sizes.size());
   for (int64_t i = int64_t(sizes.size()) - 1; i >= 0; --i) {
@@ -61,7 +61,7 @@ std::optional<Access> Loops::split(ArrayRef<int> digits, ArrayRef<int64_t> sizes
   return result;
 }
 
-std::optional<Access> Loops::access(AffineMap map, ArrayRef<Digits> loops) {
+std::optional<Access> ScoreLoops::access(AffineMap map, ArrayRef<Digits> loops) {
   Access result;
   for (AffineExpr expr : map.getResults()) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
@@ -128,7 +128,7 @@ Expression *Expressions::scalar(Value value, Body &body) {
     OpOperand *operand = body.op.getOpOperandsMatchingBBargs()[argument.getArgNumber()];
     if (!isa<RankedTensorType>(operand->get().getType())) {
       result = scalar(operand->get(), body);
-    } else if (auto access = Loops::access(body.op.getMatchingIndexingMap(operand), body.loops)) {
+    } else if (auto access = ScoreLoops::access(body.op.getMatchingIndexingMap(operand), body.loops)) {
       result = read(operand->get(), *access, body.isDeep);
     }
   } else if (matchPattern(value, m_Constant(&constant)) && isa<TypedAttr>(constant)) {
@@ -242,7 +242,7 @@ Expression *Expressions::read(Value tensor, Access access, bool isDeep) {
       SmallVector<Digits> digits(in.getNumDims());
       for (auto [expr, index] : llvm::zip_equal(out.getResults(), access))
         digits[cast<AffineDimExpr>(expr).getPosition()] = index;
-      access = *Loops::access(in, digits);
+      access = *ScoreLoops::access(in, digits);
       tensor = source;
     } else {
       break;
@@ -349,7 +349,8 @@ SmallVector<ReassociationIndices> spmd::target::groupUnits(ArrayRef<int64_t> cou
   return groups;
 }
 
-std::pair<Value, Digits> spmd::target::getView(OpBuilder &b, const Loops &loops, Value value, const Access &access) {
+std::pair<Value, Digits> spmd::target::getView(OpBuilder &b, const ScoreLoops &loops, Value value,
+                                               const Access &access) {
   Location loc = value.getLoc();
   SmallVector<int64_t> split, flat, counts;
   SmallVector<ReassociationIndices> groups;

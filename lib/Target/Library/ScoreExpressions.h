@@ -24,7 +24,7 @@ using Digits = SmallVector<int, 2>;
 /// Of an element: an index for each dim.
 using Access = SmallVector<Digits>;
 
-class Loops {
+class ScoreLoops {
 public:
   /// A new loop, nothing for size 1.
   Digits add(int64_t size);
@@ -76,7 +76,7 @@ public:
   /// Whether they are the same once the loops in `pairs` are taken for each other.
   bool equal(Expression *a, Expression *b, ArrayRef<std::pair<Digits, Digits>> pairs = {});
 
-  Loops loops;
+  ScoreLoops loops;
 
 private:
   struct Body;
@@ -96,7 +96,7 @@ Value reshapeTo(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape
 /// Groups that put dims of size 1, marked by 0 in `counts`, to their neighbours.
 SmallVector<ReassociationIndices> groupUnits(ArrayRef<int64_t> counts);
 /// A tensor whose dims are loops, and which.
-std::pair<Value, Digits> getView(OpBuilder &b, const Loops &loops, Value value, const Access &access);
+std::pair<Value, Digits> getView(OpBuilder &b, const ScoreLoops &loops, Value value, const Access &access);
 
 } // namespace mlir::spmd::target
 

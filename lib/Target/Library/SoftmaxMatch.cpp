@@ -50,7 +50,7 @@ private:
   bool addRounding(Type type) { return !isSmallFloat(type) || addStep({SK_ROUND, nullptr, 0, true, 0, type}); }
 
   Expressions &expressions;
-  const Loops &loops;
+  const ScoreLoops &loops;
   const Digits &key;
 };
 
@@ -174,7 +174,7 @@ struct Linear {
   int64_t number = 0;
 };
 
-static std::optional<Linear> matchLinear(Expression *e, const Loops &loops) {
+static std::optional<Linear> matchLinear(Expression *e, const ScoreLoops &loops) {
   if (!e || !e->type.isIntOrIndex() || (!e->type.isIndex() && e->type.getIntOrFloatBitWidth() < 32))
     return std::nullopt;
   if (e->kind == Kind::Index)

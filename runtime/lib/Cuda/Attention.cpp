@@ -109,7 +109,7 @@ int64_t splitsOf(int64_t blocks, int64_t tiles, int64_t processors) {
 }
 
 /// What an address is aligned to: 1, 2, 4, 8 or 16 bytes.
-uint8_t alignmentOf(const void *data) {
+uint8_t attentionAlignment(const void *data) {
   const uint64_t bits = address(data) | 16;
   return uint8_t(bits & (~bits + 1));
 }
@@ -128,11 +128,11 @@ Status Attention::makeLibrary(const Call &call, Plan &plan) {
   SK_ASSIGN_OR_RETURN(const CudnnShape shape, cudnnShape(call.desc));
   for (const void *data : {call.q, call.k, call.v, static_cast<const void *>(call.out)})
     SK_RETURN_IF_ERROR(
-        expect(alignmentOf(data) == 16, "by cuDNN at an odd address", "one that is aligned to 16 bytes"));
+        expect(attentionAlignment(data) == 16, "by cuDNN at an odd address", "one that is aligned to 16 bytes"));
   SK_ASSIGN_OR_RETURN(const CudnnApi *api, device_.machine.cudnn());
   SK_ASSIGN_OR_RETURN(const cudnnHandle_t handle, cudnn(*api));
   plan.bias = shape.biasOperand;
-  const int64_t biasAlignment = plan.bias < 0 ? 16 : alignmentOf(call.operands[plan.bias]);
+  const int64_t biasAlignment = plan.bias < 0 ? 16 : attentionAlignment(call.operands[plan.bias]);
   constexpr int64_t mostWorkspace = 32 << 20;
   SK_ASSIGN_OR_RETURN(plan.library, CudnnAttention::make(*api, {handle, nullptr}, shape, biasAlignment, mostWorkspace));
   if (int64_t bytes = plan.library->workspaceBytes())
@@ -217,9 +217,9 @@ Expected<std::shared_ptr<Attention::Plan>> Attention::plan(const Call &call) {
   const sk_attention_desc &desc = call.desc;
   Key key = {&desc, {}};
   for (size_t i = 0; const void *data : {call.q, call.k, call.v, static_cast<const void *>(call.out)})
-    key.alignments[i++] = alignmentOf(data);
+    key.alignments[i++] = attentionAlignment(data);
   for (int i = 0; i < desc.num_operands && i < SK_MAX_ATTENTION_OPERANDS; ++i)
-    key.alignments[size_t(4 + i)] = alignmentOf(call.operands[i]);
+    key.alignments[size_t(4 + i)] = attentionAlignment(call.operands[i]);
   auto isFor = [&](const Plan &plan) { return std::memcmp(&plan.desc, &desc, sizeof desc) == 0; };
   std::shared_ptr<Plan> &plan = plans_[key];
   if (plan && isFor(*plan))

@@ -8,7 +8,7 @@
 
 namespace shardkit::rt::cuda {
 
-static std::string versionText(int version) {
+static std::string ncclVersionText(int version) {
   return std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." +
          std::to_string(version % 100);
 }
@@ -24,7 +24,8 @@ Expected<NcclApi> NcclApi::open() {
   int version = 0;
   SK_RETURN_IF_ERROR(api.check(api.ncclGetVersion(&version), "asking for its version"));
   if (version < oldest)
-    return notFound("NCCL has version " + versionText(version) + ", expected " + versionText(oldest) + " or later");
+    return notFound("NCCL has version " + ncclVersionText(version) + ", expected " + ncclVersionText(oldest) +
+                    " or later");
   return api;
 }
 

@@ -9,7 +9,7 @@ func.func @f(%0: tensor<8xf32> {spmd.shardng = 1}) { return }
 // -----
 
 // attr_c1: unknown name, nothing near
-// expected-error @+1 {{unknown attribute 'spmd.qqqqqqqqqqq', expected one of "spmd.sharding", "spmd.given"}}
+// expected-error @+1 {{unknown attribute 'spmd.qqqqqqqqqqq', expected one of "spmd.sharding", "spmd.user_sharding"}}
 module attributes {spmd.qqqqqqqqqqq} {
 }
 
@@ -143,7 +143,7 @@ func.func private @f(tensor<8xf32> {spmd.sharding = #spmd.sharding<@pod, [{}], u
 // sharding_c3: the given sharding too
 spmd.mesh @pod = <["x"=4]>
 // expected-error @+1 {{sharding of argument #0 has 0 dimensions, expected 1}}
-func.func @f(%0: tensor<8xf32> {spmd.given = #spmd.sharding<@pod, []>}) { return }
+func.func @f(%0: tensor<8xf32> {spmd.user_sharding = #spmd.sharding<@pod, []>}) { return }
 
 // -----
 
@@ -222,25 +222,25 @@ spmd.mesh @pod = <["x"=4]>
 func.func @f(%0: tensor<8xf32>) {
   // expected-error @+2 {{illegal factors of 'linalg.exp': "x" overlaps "x", expected each (sub-)axis at most once}}
   // expected-note @+1 {{available axes: "x"=4}}
-  %1 = linalg.exp {spmd.compute = #spmd.factors<@pod, [{"x"}, {"x"}]>} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
+  %1 = linalg.exp {spmd.factor_shardings = #spmd.factors<@pod, [{"x"}, {"x"}]>} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
   return
 }
 
 // -----
 
-// regather_c1
+// reshard_per_use_c1
 func.func @f(%0: tensor<8xf32>) {
-  // expected-error @+1 {{attribute 'spmd.regather' of 'linalg.exp' is array<i64: 1, 0>, expected numbers of operands from 0 on, ascending}}
-  %1 = linalg.exp {spmd.regather = array<i64: 1, 0>} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
+  // expected-error @+1 {{attribute 'spmd.reshard_per_use' of 'linalg.exp' is array<i64: 1, 0>, expected numbers of operands from 0 on, ascending}}
+  %1 = linalg.exp {spmd.reshard_per_use = array<i64: 1, 0>} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
   return
 }
 
 // -----
 
-// regather_c1
+// reshard_per_use_c1
 func.func @f(%0: tensor<8xf32>) {
-  // expected-error @+1 {{attribute 'spmd.regather' of 'linalg.exp' is [0], expected array<i64: ...>}}
-  %1 = linalg.exp {spmd.regather = [0]} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
+  // expected-error @+1 {{attribute 'spmd.reshard_per_use' of 'linalg.exp' is [0], expected array<i64: ...>}}
+  %1 = linalg.exp {spmd.reshard_per_use = [0]} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
   return
 }
 

@@ -51,7 +51,7 @@ func.func private @shardings(
 // CHECK-SAME: spmd.microbatch = #spmd.microbatch<dim = 0>
 // CHECK-SAME: spmd.range = [0, 7]
 // CHECK-SAME: spmd.sharding = #spmd.ort<"RS[0]", shape = [4], elements = [0, 1, 0, 1]>
-// CHECK-SAME: tensor<4x16xf32> {spmd.given = #spmd.sharding<@pod, [{?}, {?}]>, spmd.global_type = tensor<8x16xf32>, spmd.sharding = #spmd.sharding<@pod, [{"data"}, {}]>}
+// CHECK-SAME: tensor<4x16xf32> {spmd.user_sharding = #spmd.sharding<@pod, [{?}, {?}]>, spmd.global_type = tensor<8x16xf32>, spmd.sharding = #spmd.sharding<@pod, [{"data"}, {}]>}
 // CHECK-SAME: -> (tensor<8x16xf32> {spmd.name = "y", spmd.tied = 4 : i64})
 // CHECK-SAME: attributes {spmd.reference = @reference}
 func.func @signature(
@@ -60,7 +60,7 @@ func.func @signature(
     %2: tensor<280x16xf32> {spmd.weight = ["q", "k", "v"], spmd.segments = #spmd.segments<0, [80, 100, 100], unit = 10>},
     %3: tensor<8xi32> {spmd.range = [0, 7], spmd.microbatch = #spmd.microbatch<dim = 0>},
     %4: tensor<8x16xf32> {spmd.sharding = #spmd.ort<"RS[0]", shape = [4], elements = [0,1,0,1]>},
-    %5: tensor<4x16xf32> {spmd.given = #spmd.sharding<@pod, [{?}, {?}]>, spmd.global_type = tensor<8x16xf32>, spmd.sharding = #spmd.sharding<@pod, [{"data"}, {}]>})
+    %5: tensor<4x16xf32> {spmd.user_sharding = #spmd.sharding<@pod, [{?}, {?}]>, spmd.global_type = tensor<8x16xf32>, spmd.sharding = #spmd.sharding<@pod, [{"data"}, {}]>})
     -> (tensor<8x16xf32> {spmd.name = "y", spmd.tied = 4}) attributes {spmd.reference = @reference} {
   return %4 : tensor<8x16xf32>
 }
@@ -114,14 +114,14 @@ func.func @global_view(%0: tensor<8x16xf32>, %1: tensor<8x4xf32>) {
 // CHECK-LABEL: func.func @computes
 func.func @computes(%a: tensor<8x4xf32>, %b: tensor<4x16xf32>, %c: tensor<8x16xf32>) -> tensor<8x16xf32> {
   // CHECK: linalg.matmul
-  // CHECK-SAME: spmd.compute = #spmd.factors<@pod, [{"data"}, {}, {"model"}]>
-  // CHECK-SAME: spmd.regather = array<i64: 0, 2>
+  // CHECK-SAME: spmd.factor_shardings = #spmd.factors<@pod, [{"data"}, {}, {"model"}]>
+  // CHECK-SAME: spmd.reshard_per_use = array<i64: 0, 2>
   // CHECK-SAME: spmd.sharding_rule = #spmd.rule<([i, k], [k, j], [i, j]) -> ([i, j]) {i=8, j=16, k=4}, reduction(sum) = {k}>
   // CHECK-SAME: spmd.shardings = [#spmd.sharding<@pod, [{"data"}, {}], unreduced = {"model"}>]
   // CHECK-SAME: spmd.stage = 1 : i64
   %0 = linalg.matmul {
-    spmd.compute = #spmd.factors<@pod, [{"data"}, {}, {"model"}]>,
-    spmd.regather = array<i64: 0, 2>,
+    spmd.factor_shardings = #spmd.factors<@pod, [{"data"}, {}, {"model"}]>,
+    spmd.reshard_per_use = array<i64: 0, 2>,
     spmd.sharding_rule = #spmd.rule<([i, k], [k, j], [i, j]) -> ([i, j]) {i=8, j=16, k=4}, reduction(sum) = {k}, indexed = {}, ordered = {}, replicated = {}>,
     spmd.shardings = [#spmd.sharding<@pod, [{"data"}, {}], unreduced = {"model"}>],
     spmd.stage = 1 : i64

@@ -1,7 +1,7 @@
 // Argument and result specs of elementwise programs: what is given stands, what
 // is not is inferred, and nothing moves where nothing has to.
-// RUN: shard-opt %s --spmd-resolve-axis-resources=mesh=pod --spmd-pipeline-default | FileCheck %s -enable-var-scope --implicit-check-not="spmd.all_{{gather|reduce|to_all}}" --implicit-check-not=spmd.reduce_scatter --implicit-check-not=spmd.collective_permute --implicit-check-not=spmd.exchange
-// RUN: shard-opt %s --spmd-resolve-axis-resources=mesh=pod --spmd-pipeline-default --spmd-report="format=json output=%t.json" -o /dev/null
+// RUN: shard-opt %s --spmd-resolve-axis-resources=mesh=pod --spmd-default-pipeline | FileCheck %s -enable-var-scope --implicit-check-not="spmd.all_{{gather|reduce|to_all}}" --implicit-check-not=spmd.reduce_scatter --implicit-check-not=spmd.collective_permute --implicit-check-not=spmd.exchange
+// RUN: shard-opt %s --spmd-resolve-axis-resources=mesh=pod --spmd-default-pipeline --spmd-report="format=json output=%t.json" -o /dev/null
 // RUN: %python -c "import json; r = json.load(open(r'%t.json')); assert all(c['bytes'] == 0 or c['kind'] == 'all_slice' for c in r['collectives']), r['collectives']; assert not r['totals']['cost'], r['totals']"
 // RUN: shard-run %s --random-inputs=1 --verify
 

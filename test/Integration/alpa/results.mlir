@@ -1,5 +1,5 @@
 // Results given, arguments not: each result is handed out in its own layout.
-// RUN: shard-opt %s --spmd-resolve-axis-resources=mesh=pod --spmd-pipeline-default | FileCheck %s -enable-var-scope
+// RUN: shard-opt %s --spmd-resolve-axis-resources=mesh=pod --spmd-default-pipeline | FileCheck %s -enable-var-scope
 // RUN: shard-run %s --random-inputs=1 --verify
 
 spmd.mesh @pod = <["data"=2, "model"=2]>

@@ -1,13 +1,13 @@
 // Propagation through views on a 1 x 4 mesh: cuts are carried over digit by digit,
 // and nothing moves.
 // RUN: split-file %s %t
-// RUN: shard-opt %t/views.mlir --spmd-pipeline-default | FileCheck %s -enable-var-scope
-// RUN: shard-opt %t/views.mlir --spmd-pipeline-default --spmd-report="format=json output=%t/report.json" -o /dev/null
+// RUN: shard-opt %t/views.mlir --spmd-default-pipeline | FileCheck %s -enable-var-scope
+// RUN: shard-opt %t/views.mlir --spmd-default-pipeline --spmd-report="format=json output=%t/report.json" -o /dev/null
 // RUN: %python -c "import json; assert not json.load(open(r'%t/report.json'))['collectives']"
 // RUN: shard-run %t/views.mlir --random-inputs=1 --verify=exact
 
 // 18 columns on 4 devices, 5 each and 3 for the last: no part of a merged dim.
-// RUN: shard-opt %t/uneven.mlir --spmd-pipeline-default | FileCheck %s --check-prefix=UNEVEN
+// RUN: shard-opt %t/uneven.mlir --spmd-default-pipeline | FileCheck %s --check-prefix=UNEVEN
 // RUN: shard-run %t/uneven.mlir --random-inputs=1 --verify=exact --compile-option=--fill-padding=lowest
 // UNEVEN: %[[A:.*]] = spmd.all_gather %{{.*}} <@pod, [{}, {"model"}]> {{.*}} : tensor<8x5xf32> -> tensor<8x18xf32>
 // UNEVEN: tensor.collapse_shape %[[A]]

@@ -2,8 +2,8 @@
 // (a manual computation) needs no unsharded form.
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--inline=false | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact | FileCheck %s
-// RUN: shard-opt %s --spmd-pipeline-default=inline=false | FileCheck %s --check-prefix=KEPT
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s --check-prefix=INLINED
+// RUN: shard-opt %s --spmd-default-pipeline=inline=false | FileCheck %s --check-prefix=KEPT
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s --check-prefix=INLINED
 // CHECK: all equal bit by bit
 // KEPT-COUNT-2: call @total_spmd
 // INLINED-NOT: call @total

@@ -1,7 +1,7 @@
 // A function is on the meshes of those that it calls too: where it names none itself, another one, or one in another order.
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--inline=false | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact | FileCheck %s
-// RUN: shard-opt %s --spmd-pipeline-default=inline=false | FileCheck %s --check-prefix=LOCAL
+// RUN: shard-opt %s --spmd-default-pipeline=inline=false | FileCheck %s --check-prefix=LOCAL
 // CHECK: all equal bit by bit
 spmd.mesh @m = <["x"=2, "y"=4]>
 spmd.mesh @n = <["x"=4, "y"=2], device_ids=[0, 4, 1, 5, 2, 6, 3, 7]>

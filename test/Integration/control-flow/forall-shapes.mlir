@@ -1,6 +1,6 @@
 // Shapes and places of slices that iterations write, constraints in their bodies, regions in regions.
 // RUN: shard-run %s --random-inputs=1 --verify=exact | FileCheck %s
-// RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--conflicts=basic --compile-option=--reshape-gaps=forbid | FileCheck %s
+// RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--conflicts=basic --compile-option=--strided-shardings=forbid | FileCheck %s
 // CHECK: all equal bit by bit
 spmd.mesh @m = <["x"=2, "y"=3]>
 // A constraint in the body, two writes to one output, init and result cut along the rows

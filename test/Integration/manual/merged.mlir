@@ -1,8 +1,8 @@
 // Reductions that the user writes, merged and left out of loops, give what they give one by one.
-// RUN: shard-opt %s --spmd-pipeline-default=overlap=false | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=overlap=false | FileCheck %s
 // RUN: shard-run %s --random-inputs=3 --verify=exact
-// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--merge=false
-// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--overlap-share=0
+// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--merge-reductions=false
+// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--min-hidden-fraction=0
 
 spmd.mesh @pod = <["data"=2, "model"=4]>
 

@@ -7,14 +7,14 @@
 // RUN: sed 's|//NO||' %s > %t.mlir
 // RUN: not shard-opt %t.mlir --spmd-insert-reshards -o /dev/null 2>&1 | FileCheck %s --check-prefix=GIVEN
 // RUN: not shard-opt %t.mlir --spmd-propagate -o /dev/null 2>&1 | FileCheck %s --check-prefix=PROPAGATED
-// GIVEN: error: spmd.compute cuts factor 1 of size 6 by {"x"}, expected axes that divide it, used once, and none on a factor that stays whole, nor one that is manual around the op
-// PROPAGATED: error: spmd.compute has {"x"}, expected none of the axes that are manual around the op: "x"
+// GIVEN: error: spmd.factor_shardings cuts factor 1 of size 6 by {"x"}, expected axes that divide it, used once, and none on a factor that stays whole, nor one that is manual around the op
+// PROPAGATED: error: spmd.factor_shardings has {"x"}, expected none of the axes that are manual around the op: "x"
 
 spmd.mesh @m = <["x"=2, "y"=2]>
 
 // Each device along x multiplies its own part of the terms.
 // SEARCH: spmd.manual_computation
-// SEARCH: linalg.matmul {spmd.compute = #spmd.factors<@m, [{}, {"y"}, {}]>
+// SEARCH: linalg.matmul {spmd.factor_shardings = #spmd.factors<@m, [{}, {"y"}, {}]>
 func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>) -> tensor<4x6xf32> attributes {spmd.reference = @whole} {
   %0 = spmd.manual_computation (%a, %b) in [<@m, [{}, {"x"}]>, <@m, [{"x"}, {}]>] out [<@m, [{?}, {?}]>] axes ["x"] (%l: tensor<4x4xf32>, %r: tensor<4x6xf32>) {
     %z = arith.constant 0.0 : f32
@@ -37,7 +37,7 @@ func.func @whole(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>) -> tensor<4x6xf32> {
 
 //NO func.func @given(%a: tensor<4x6xf32>) -> tensor<4x6xf32> {
 //NO   %0 = spmd.manual_computation (%a) in [<@m, [{}, {}]>] out [<@m, [{}, {}]>] axes ["x"] (%l: tensor<4x6xf32>) {
-//NO     %p = math.tanh %l {spmd.compute = #spmd.factors<@m, [{}, {"x"}]>} : tensor<4x6xf32>
+//NO     %p = math.tanh %l {spmd.factor_shardings = #spmd.factors<@m, [{}, {"x"}]>} : tensor<4x6xf32>
 //NO     spmd.return %p : tensor<4x6xf32>
 //NO   } : (tensor<4x6xf32>) -> tensor<4x6xf32>
 //NO   return %0 : tensor<4x6xf32>

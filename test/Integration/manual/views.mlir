@@ -1,7 +1,7 @@
 // Manual computations on one of several views, over partial sums, and with branches that all devices take alike.
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=2 --verify=exact
-// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--overlap-share=0
+// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--min-hidden-fraction=0
 
 spmd.mesh @a = <["x"=2, "y"=4]>
 spmd.mesh @b = <["u"=4, "v"=2]>

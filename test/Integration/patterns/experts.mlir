@@ -1,6 +1,6 @@
 // A mixture of experts as einsums over groups of tokens: tokens are cut by group, experts by expert, on one axis. Two
 // all-to-alls, one to the experts and one back.
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: shard-run %s --random-inputs=3 --verify=exact
 
 #gsec = affine_map<(e, g, c, m, s) -> (g, s, e, c)>

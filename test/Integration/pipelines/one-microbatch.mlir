@@ -6,13 +6,13 @@
 // CHECK: verify: 1 function, 4 results, all equal
 
 // With two it is an error.
-// RUN: not shard-opt %s --spmd-pipeline-default="pipeline='meshes=s0,s1 microbatches=2'" 2>&1 | FileCheck %s --check-prefix=TWO
+// RUN: not shard-opt %s --spmd-default-pipeline="pipeline='meshes=s0,s1 microbatches=2'" 2>&1 | FileCheck %s --check-prefix=TWO
 // TWO: error: linalg.generic needs the result of linalg.reduce of all microbatches while it computes on the part of one
 
 // Batch normalisation in a training step: gradients are sums as ever, and updates run in
 // the stage of their weight.
 // RUN: %python %S/gen_mlp_step.py --boundaries 2 --normalize --activation tanh --loss -o %t.mlir
-// RUN: shard-opt %t.mlir --spmd-pipeline-default="pipeline='meshes=s0,s1 microbatches=1'" | %python %S/signatures.py | FileCheck %s --check-prefix=STEP
+// RUN: shard-opt %t.mlir --spmd-default-pipeline="pipeline='meshes=s0,s1 microbatches=1'" | %python %S/signatures.py | FileCheck %s --check-prefix=STEP
 // RUN: shard-run %t.mlir --pipeline="meshes=s0,s1 microbatches=1" --random-inputs=3 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
 // STEP: @stage0_apply: 6x8 8 8x10 10 6x8 8 8x10 10 -> 6x8 8 8x10 10
 // STEP: @stage1_apply: 10x12 12 12x14 14 scalar 10x12 12 12x14 14 -> scalar 10x12 12 12x14 14
@@ -27,7 +27,7 @@
 // RUN: shard-run %t.one.mlir --pipeline="meshes=s0,s1 microbatches=1" --random-inputs=3 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=SAMPLE
 // SAMPLE: verify: 1 function, 1 result, all equal
 // RUN: %python %S/gen_mlp_step.py --batch 1 --boundaries 2 -o %t.step.mlir
-// RUN: not shard-opt %t.step.mlir --spmd-pipeline-default="pipeline='meshes=s0,s1 microbatches=1'" 2>&1 | FileCheck %s --check-prefix=UPDATED
+// RUN: not shard-opt %t.step.mlir --spmd-default-pipeline="pipeline='meshes=s0,s1 microbatches=1'" 2>&1 | FileCheck %s --check-prefix=UPDATED
 // UPDATED: error: {{.*}}result #0 of @main takes the place of argument #0, which stage 0 has, and is computed for each microbatch on stage 1, expected one stage for both
 spmd.mesh @s0 = <["data"=2]>
 spmd.mesh @s1 = <["data"=2], device_ids=[2, 3]>

@@ -1,21 +1,21 @@
 // Ops that read their place in the batch read it from the number of the microbatch, in both directions of all schedules: forward parts
 // count, backward parts are given what was counted. Dims that the batch is merged with, behind it or before it, too.
 // REQUIRES: shard-compile, shard-run
-// RUN: shard-opt %s --spmd-pipeline="microbatches=4" | FileCheck %s
+// RUN: shard-opt %s --spmd-build-stages="microbatches=4" | FileCheck %s
 // RUN: shard-run %s --pipeline="microbatches=4" --random-inputs=3 --repeat=2 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
 // RUN: shard-run %s --pipeline="microbatches=2 schedule=gpipe" --random-inputs=5 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
 // RUN: sed 's/"stage"=2, "data"=2/"data"=4/' %s > %t.mlir
 // RUN: shard-run %t.mlir --pipeline="meshes=pod virtual-stages=2 microbatches=2 schedule=interleaved-1f1b" --random-inputs=7 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
 // CHECK-LABEL: func.func @stage0(
-// CHECK: spmd.begin_part forward
+// CHECK: spmd.fragment forward
 // CHECK: %[[ONE:.*]] = arith.constant dense<1> : tensor<i64>
-// CHECK: %[[COUNT:.*]] = spmd.hand_over %[[ONE]] "microbatch0" accumulated sum : tensor<i64>
+// CHECK: %[[COUNT:.*]] = spmd.stage_output %[[ONE]] "microbatch0" accumulated sum : tensor<i64>
 // CHECK: %[[NUMBER:.*]] = arith.subi %[[COUNT]], %[[ONE]] : tensor<i64>
 // CHECK: tensor.extract %[[NUMBER]][]
-// CHECK: spmd.begin_part backward
+// CHECK: spmd.fragment backward
 // CHECK: tensor.extract %[[NUMBER]][]
 // CHECK-LABEL: func.func @stage1(
-// CHECK: spmd.hand_over {{.*}} "microbatch1" accumulated sum : tensor<i64>
+// CHECK: spmd.stage_output {{.*}} "microbatch1" accumulated sum : tensor<i64>
 // NUMBERS: verify: 1 function, 3 results, all equal
 spmd.mesh @pod = <["stage"=2, "data"=2]>
 #id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>

@@ -1,7 +1,7 @@
 // Shardings on the mesh that is cut into stages are meant on each stage's own: parts of axes, priorities, axes
 // that a value is replicated on.
 // REQUIRES: shard-compile, shard-run
-// RUN: shard-opt %s --spmd-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-build-stages | FileCheck %s
 // RUN: shard-run %s --pipeline="microbatches=2" --random-inputs=3 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
 // CHECK-LABEL: func.func @stage0(
 // CHECK-SAME: #spmd.sharding<@pod_0, [{"data":(1)2}, {?}p1]>
@@ -15,7 +15,7 @@
 // NUMBERS: verify: 1 function, 1 result, all equal
 
 // A search finds meshes with these axes that such shardings fit.
-// RUN: sed 's/stage_boundary/& candidate/' %s | shard-opt --spmd-pipeline="stages=auto microbatches=2" | FileCheck %s --check-prefix=AUTO
+// RUN: sed 's/stage_boundary/& candidate/' %s | shard-opt --spmd-build-stages="stages=auto microbatches=2" | FileCheck %s --check-prefix=AUTO
 // AUTO: spmd.mesh @pod_0 = <["data"=8, "model"=1]>
 // AUTO: #spmd.sharding<@pod_0, [{"data":(1)2}, {?}p1]>
 spmd.mesh @pod = <["stage"=2, "data"=4, "model"=2]>

@@ -11,8 +11,8 @@
 // CHECK: verify: 1 function, 4 results, all equal
 
 // With gpipe the last stage keeps %ge of all microbatches until the second one comes to their backward parts.
-// RUN: shard-opt %s --spmd-pipeline-default="pipeline='meshes=s0,s1,s2 microbatches=4 schedule=gpipe'" | FileCheck %s --check-prefix=LISTS
-// LISTS: spmd.transfer "[[GE:.*]]" from 2
+// RUN: shard-opt %s --spmd-default-pipeline="pipeline='meshes=s0,s1,s2 microbatches=4 schedule=gpipe'" | FileCheck %s --check-prefix=LISTS
+// LISTS: spmd.channel "[[GE:.*]]" from 2
 // LISTS: spmd.stage_program @s2
 // LISTS-NOT: spmd.free "[[GE]]"
 // LISTS: spmd.run @stage2_forward microbatch = 3

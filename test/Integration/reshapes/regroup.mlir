@@ -3,7 +3,7 @@
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-opt %s --spmd-propagate | FileCheck %s
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s --check-prefix=LOCAL
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s --check-prefix=LOCAL
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 // CHECK: spmd.mesh @m_common = <["d0"=6]>

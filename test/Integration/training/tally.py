@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts what moves in a partitioned program.
 
-  shard-opt step.mlir --spmd-pipeline-default --spmd-report="format=json output=r.json"
+  shard-opt step.mlir --spmd-default-pipeline --spmd-report="format=json output=r.json"
   tally.py r.json              lines "all_reduce {model} 8", sorted
   tally.py r.json --by-place   "all_reduce {model} 1 layers.0.o": per location
   tally.py r.json --per-axis   a collective over two axes counts on both

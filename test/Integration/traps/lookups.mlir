@@ -1,6 +1,6 @@
 // Tables whose addressed dim is cut: every shard looks up what it owns, the sum is
 // what the unsharded program reads, -0.0 and all.
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest
 // RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--fill-padding=ones
@@ -336,7 +336,7 @@ func.func @in_a_loop(%ids: tensor<50x4xi32> {spmd.range = [0, 40]}, %table: tens
 func.func @as_told(%ids: tensor<60xi32> {spmd.range = [0, 4]},
                      %table: tensor<4x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<60x4xf32> {
   %e = tensor.empty() : tensor<60x4xf32>
-  %r = linalg.generic {indexing_maps = [#first, #ij], iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<60xi32>) outs(%e : tensor<60x4xf32>) attrs = {spmd.compute = #spmd.factors<@m, [{"y"}, {}, {"x"}]>} {
+  %r = linalg.generic {indexing_maps = [#first, #ij], iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<60xi32>) outs(%e : tensor<60x4xf32>) attrs = {spmd.factor_shardings = #spmd.factors<@m, [{"y"}, {}, {"x"}]>} {
   ^bb0(%id: i32, %o: f32):
     %row = arith.index_cast %id : i32 to index
     %j = linalg.index 1 : index

@@ -1,5 +1,5 @@
 // A value that is partial over one axis and replicated over another is summed over the first only.
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 
 spmd.mesh @m = <["x"=2, "y"=3]>

@@ -1,6 +1,6 @@
 // Reductions that pick one of many: every shard picks, then all pick among what the
 // shards have picked.
-// RUN: shard-opt %s --spmd-pipeline-default="delay=false combine=false" | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline="sink=false combine=false" | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest
 // RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--fill-padding=ones

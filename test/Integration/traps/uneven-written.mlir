@@ -1,6 +1,6 @@
 // Rules that are written on ops, and cuts that leave a rest: a factor that the op's own
 // rule has too is padded as that is; any other stays whole.
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest
 // RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--fill-padding=ones

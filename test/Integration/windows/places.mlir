@@ -1,7 +1,7 @@
 // Slices of cut dims at places that are known only when the program runs: each shard
 // takes or writes what it owns, and what moves is the slice.
 // REQUIRES: shard-compile, shard-run
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest
 // RUN: shard-run %s --random-inputs=3 --verify=exact

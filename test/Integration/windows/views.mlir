@@ -1,7 +1,7 @@
 // Windows in functions that name several meshes: whole axes of the common mesh, written
 // on a mesh that has them whole.
 // REQUIRES: shard-compile, shard-run
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest
 

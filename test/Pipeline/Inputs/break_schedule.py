@@ -3,7 +3,7 @@
 
   break_schedule.py good.mlir
 
-good.mlir is a step in two stages with two microbatches and 1f1b, behind --spmd-split-stages.
+good.mlir is a step in two stages with two microbatches and 1f1b, behind --spmd-outline-stages.
 """
 import re
 import subprocess
@@ -71,16 +71,16 @@ BREAKS = {
     "send missing": lambda t: drop(t, SEND0),
     "send of another microbatch": lambda t: change(t, "send [[0, 0]]", "send [[0, 1]]"),
     "send before the run": lambda t: move_first(t, SEND0, RUN % ("stage0_forward", 0)),
-    "send to itself": lambda t: change(t, "spmd.post 1 send [[0, 0]]", "spmd.post 0 send [[0, 0]]"),
-    "send to no mesh": lambda t: change(t, "spmd.post 1 send [[0, 0]]", "spmd.post 5 send [[0, 0]]"),
+    "send to itself": lambda t: change(t, "spmd.transfer 1 send [[0, 0]]", "spmd.transfer 0 send [[0, 0]]"),
+    "send to no mesh": lambda t: change(t, "spmd.transfer 1 send [[0, 0]]", "spmd.transfer 5 send [[0, 0]]"),
     "no such transfer": lambda t: change(t, "send [[0, 0]]", "send [[9, 0]]"),
     "transfer the other way": lambda t: change(t, "send [[0, 0]]", "send [[1, 0]]"),
     "receive twice": lambda t: double(t, TAKE0),
     "transfers exchanged": lambda t: move_first(t, GRAD0, SEND0),
     "stage program missing": lambda t: t[:t.index("    spmd.stage_program @s1")] + "  }\n}\n",
     "stage programs exchanged": lambda t: t.replace("spmd.stage_program @s0", "@@").replace("spmd.stage_program @s1", "spmd.stage_program @s0").replace("@@", "spmd.stage_program @s1"),
-    "transfer of nothing": lambda t: change(t, 'spmd.transfer "layer1"', 'spmd.transfer "layer9"'),
-    "transfer in another layout": lambda t: change(t, 'spmd.transfer "layer1" from 0 <@s0, [{}, {}]>', 'spmd.transfer "layer1" from 0 <@s0, [{"model"}, {}]>'),
+    "transfer of nothing": lambda t: change(t, 'spmd.channel "layer1"', 'spmd.channel "layer9"'),
+    "transfer in another layout": lambda t: change(t, 'spmd.channel "layer1" from 0 <@s0, [{}, {}]>', 'spmd.channel "layer1" from 0 <@s0, [{"model"}, {}]>'),
     "more microbatches": lambda t: change(t, "microbatches = 2", "microbatches = 1000000000000"),
     "unknown kind": lambda t: change(t, '"1f1b"', '"zigzag"'),
     "stage beyond all": lambda t: change(t, "spmd.stage = 1 : i64", "spmd.stage = 1000000000000 : i64"),
@@ -96,13 +96,13 @@ def to_generic(text):
 def main():
     with open(sys.argv[1]) as file:
         good = file.read()
-    run = subprocess.run(["shard-opt", "-", "--spmd-split-stages", "-o", "/dev/null"], input=good,
+    run = subprocess.run(["shard-opt", "-", "--spmd-outline-stages", "-o", "/dev/null"], input=good,
                          capture_output=True, text=True)
     print(f"good: {run.returncode}{run.stderr}")
     for name, change_text in BREAKS.items():
         text = change_text(good)
         assert text != good, name
-        run = subprocess.run(["shard-opt", "-", "--spmd-split-stages", "-o", "/dev/null"], input=text,
+        run = subprocess.run(["shard-opt", "-", "--spmd-outline-stages", "-o", "/dev/null"], input=text,
                              capture_output=True, text=True)
         errors = [l for l in run.stderr.splitlines() if ": error: " in l]
         if run.returncode != 1 or len(errors) != 1:

@@ -316,10 +316,10 @@ static LogicalResult checkLoad(const Site &site) {
     return site.wrongKind("the symbol of a function");
   // Parts are of what the function makes.
   Type type = site.globalType();
-  auto part = dyn_cast_or_null<PartAttr>(site.sibling(kPartAttr));
-  if (auto list = dyn_cast_or_null<ArrayAttr>(site.sibling(kPartsAttr)); list && !list.empty())
+  auto part = dyn_cast_or_null<PartAttr>(site.sibling(kSegmentAttr));
+  if (auto list = dyn_cast_or_null<ArrayAttr>(site.sibling(kSegmentsOfAttr)); list && !list.empty())
     if (auto own = dyn_cast<DictionaryAttr>(list[0]))
-      part = own.getAs<PartAttr>(kPartAttr);
+      part = own.getAs<PartAttr>(kSegmentAttr);
   if (part)
     type = part.getStored();
   return verifyLoad(cast<FunctionOpInterface>(site.op), site.index, type, site.loc);
@@ -419,7 +419,7 @@ static LogicalResult checkPartOf(const Site &site, PartAttr part, Type type, Sha
 static LogicalResult checkPart(const Site &site) {
   auto part = dyn_cast<PartAttr>(site.attr.getValue());
   if (!part)
-    return site.wrongKind("#spmd.part<...>");
+    return site.wrongKind("#spmd.segment<...>");
   return checkPartOf(site, part, site.globalType(), dyn_cast_or_null<ShardingAttr>(site.sibling(kShardingAttr)));
 }
 
@@ -427,13 +427,13 @@ static LogicalResult checkParts(const Site &site) {
   auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
   bool valid = list && !list.empty() && llvm::all_of(list, [](Attribute entry) {
                  auto own = dyn_cast<DictionaryAttr>(entry);
-                 return own && own.getAs<PartAttr>(kPartAttr) && own.getAs<TypeAttr>(kGlobalTypeAttr) &&
+                 return own && own.getAs<PartAttr>(kSegmentAttr) && own.getAs<TypeAttr>(kGlobalTypeAttr) &&
                         isa<RankedTensorType>(own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
                });
   if (!valid)
-    return site.wrongKind("a list of parts, each with spmd.part and spmd.global_type");
+    return site.wrongKind("a list of parts, each with spmd.segment and spmd.global_type");
   for (auto own : list.getAsRange<DictionaryAttr>())
-    if (failed(checkPartOf(site, own.getAs<PartAttr>(kPartAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue(),
+    if (failed(checkPartOf(site, own.getAs<PartAttr>(kSegmentAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue(),
                            own.getAs<ShardingAttr>(kShardingAttr))))
       return failure();
   return success();
@@ -481,7 +481,7 @@ static LogicalResult checkRegather(const Site &site) {
   auto attr = dyn_cast<DenseI64ArrayAttr>(site.attr.getValue());
   if (!attr)
     return site.wrongKind("array<i64: ...>");
-  // regather_c1
+  // reshard_per_use_c1
   int64_t last = -1;
   for (int64_t operand : attr.asArrayRef())
     if (operand <= std::exchange(last, operand))
@@ -499,11 +499,11 @@ static LogicalResult checkGiven(const Site &site) {
   for (NamedAttribute attr : attrs) {
     Site own = site;
     own.attr = attr;
-    Check check = attr.getName() == kComputeAttr    ? checkCompute
-                  : attr.getName() == kRegatherAttr ? checkRegather
-                                                    : nullptr;
+    Check check = attr.getName() == kFactorShardingsAttr ? checkCompute
+                  : attr.getName() == kReshardPerUseAttr ? checkRegather
+                                                         : nullptr;
     if (!check)
-      return site.wrongKind("a dictionary of " + kComputeAttr + " and " + kRegatherAttr);
+      return site.wrongKind("a dictionary of " + kFactorShardingsAttr + " and " + kReshardPerUseAttr);
     if (failed(check(own)))
       return failure();
   }
@@ -536,11 +536,11 @@ struct Known {
 
 static const Known kKnown[] = {
     {kShardingAttr, kArgument | kResult, checkSharding},
-    {kGivenAttr, kOp | kArgument | kResult, checkGiven},
+    {kUserShardingAttr, kOp | kArgument | kResult, checkGiven},
     {kShardingsAttr, kOp, checkShardings},
     {kOperandShardingsAttr, kOp, checkOperandShardings},
-    {kComputeAttr, kOp, checkCompute},
-    {kRegatherAttr, kOp, checkRegather},
+    {kFactorShardingsAttr, kOp, checkCompute},
+    {kReshardPerUseAttr, kOp, checkRegather},
     {kSolverAttr, kFunction, checkSolver},
     {kMeshShapesAttr, kModule, checkMeshShapes},
     {kHostsAttr, kOp, checkSolver},
@@ -557,14 +557,14 @@ static const Known kKnown[] = {
     {kReferenceAttr, kFunction, checkFunctionRef},
     {kMicrobatchAttr, kArgument, checkMicrobatch},
     {kSegmentsAttr, kArgument, checkSegments},
-    {kPartAttr, kArgument | kResult, checkPart},
-    {kPartsAttr, kArgument, checkParts},
+    {kSegmentAttr, kArgument | kResult, checkPart},
+    {kSegmentsOfAttr, kArgument, checkParts},
     {kLoadAttr, kArgument, checkLoad},
     {kShardFunctionAttr, kArgument, checkFunctionRef},
     {kStageAttr, kOp | kFunction, checkStage},
     {kSlotAttr, kArgument | kResult, checkSlot},
     {kMeshAttr, kFunction, checkMesh},
-    {kPartOfAttr, kFunction, checkSymbol},
+    {kScheduleAttr, kFunction, checkSymbol},
     {kLayoutsAttr, kOp, checkPerResult<ShardingAttr>},
     {kGlobalTypesAttr, kOp, checkPerResult<TypeAttr>},
     {kOriginsAttr, kOp, checkPerResult<StringAttr>},

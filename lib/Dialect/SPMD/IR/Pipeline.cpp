@@ -107,13 +107,13 @@ static void printPairs(OpAsmPrinter &printer, Operation *, ArrayAttr pairs) {
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-LogicalResult BeginPartOp::verify() {
-  // begin_part_c1
+LogicalResult FragmentOp::verify() {
+  // fragment_c1
   int64_t round = getRound().value_or(0);
   if (round < 0 || (round > 0 && getPart() != PipelinePart::Apply))
     return emitOpError() << "has round " << round << ", expected "
                          << (round < 0 ? "0 or more" : "none, except for apply");
-  // begin_part_c2
+  // fragment_c2
   if (getExecutions().value_or(1) < 1)
     return emitOpError() << "has " << *getExecutions() << " executions, expected at least 1";
   return success();
@@ -145,14 +145,14 @@ LogicalResult ScheduleOp::verify() {
     if (program.getMeshAttr() != mesh)
       return program.emitOpError() << "is on " << program.getMeshAttr() << ", expected " << mesh;
   for (StageProgramOp program : programs)
-    for (auto post : program.getBody().front().getOps<PostOp>())
+    for (auto post : program.getBody().front().getOps<TransferOp>())
       for (ArrayAttr pairs : {post.getSends(), post.getReceives()})
         for (Attribute pair : pairs)
           if (auto list = dyn_cast<DenseI64ArrayAttr>(pair); !list || list.size() != 2)
             return post.emitOpError() << "moves " << pair << ", expected the number of a transfer and a microbatch";
   for (Operation &op : getBody().front())
-    if (!isa<StageProgramOp, TransferOp>(op))
-      return op.emitError() << op.getName() << " in a schedule, expected spmd.transfer or spmd.stage_program";
+    if (!isa<StageProgramOp, ChannelOp>(op))
+      return op.emitError() << op.getName() << " in a schedule, expected spmd.channel or spmd.stage_program";
   return success();
 }
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 path = sys.argv[1]
-local = subprocess.run(["shard-opt", path, "--spmd-pipeline-default"], capture_output=True, text=True).stdout
+local = subprocess.run(["shard-opt", path, "--spmd-default-pipeline"], capture_output=True, text=True).stdout
 for function in local.split("func.func @")[1:]:
     if "spmd.reference" not in function.splitlines()[0] and re.search(r"spmd.(all_reduce|reduce_scatter) ", function):
         print("mismatch: planted")

@@ -19,10 +19,10 @@ inline constexpr llvm::StringLiteral kShardingAttr = "spmd.sharding";
 inline constexpr llvm::StringLiteral kShardingsAttr = "spmd.shardings";
 /// What propagation hands on of the operands of a manual computation.
 inline constexpr llvm::StringLiteral kOperandShardingsAttr = "spmd.operand_shardings";
-inline constexpr llvm::StringLiteral kGivenAttr = "spmd.given";
-inline constexpr llvm::StringLiteral kComputeAttr = "spmd.compute";
+inline constexpr llvm::StringLiteral kUserShardingAttr = "spmd.user_sharding";
+inline constexpr llvm::StringLiteral kFactorShardingsAttr = "spmd.factor_shardings";
 /// On an op: the operands that are brought to where it needs them anew, although an op before it has them there.
-inline constexpr llvm::StringLiteral kRegatherAttr = "spmd.regather";
+inline constexpr llvm::StringLiteral kReshardPerUseAttr = "spmd.reshard_per_use";
 /// What auto-shard says of a function: objective, lower bound, status.
 inline constexpr llvm::StringLiteral kSolverAttr = "spmd.solver";
 /// On a module: the mesh shapes that auto-shard tried, the best one first.
@@ -47,11 +47,11 @@ inline constexpr llvm::StringLiteral kSlotAttr = "spmd.slot";
 /// On a function: the mesh that its axis resources resolve against.
 inline constexpr llvm::StringLiteral kMeshAttr = "spmd.mesh";
 /// On a function: the schedule that it is a part of.
-inline constexpr llvm::StringLiteral kPartOfAttr = "spmd.part_of";
+inline constexpr llvm::StringLiteral kScheduleAttr = "spmd.schedule";
 inline constexpr llvm::StringLiteral kSegmentsAttr = "spmd.segments";
-// What --spmd-split-segments and --spmd-merge-products leave of it.
-inline constexpr llvm::StringLiteral kPartAttr = "spmd.part";
-inline constexpr llvm::StringLiteral kPartsAttr = "spmd.parts";
+// What --spmd-split-segments and --spmd-merge-contractions leave of it.
+inline constexpr llvm::StringLiteral kSegmentAttr = "spmd.segment";
+inline constexpr llvm::StringLiteral kSegmentsOfAttr = "spmd.segments_of";
 inline constexpr llvm::StringLiteral kLoadAttr = "spmd.load";
 /// The loading function of an argument as each device runs it.
 inline constexpr llvm::StringLiteral kShardFunctionAttr = "spmd.shard_function";
@@ -110,6 +110,7 @@ DimShardingAttr toAttr(MLIRContext *context, const DimSharding &dim, const Mesh 
 
 /// Shape of a value: that of a ranked shaped type, empty for a scalar.
 llvm::ArrayRef<int64_t> getShape(Type type);
+inline llvm::ArrayRef<int64_t> getShape(Value value) { return getShape(value.getType()); }
 /// `type` with another shape.
 RankedTensorType getTypeWithShape(Type type, llvm::ArrayRef<int64_t> shape);
 

@@ -309,7 +309,7 @@ def SPMD_SegmentsAttr : SPMD_Attr<"Segments", "segments"> {
 def SPMD_PartAttr : SPMD_Attr<"Part", "part"> {
   let summary = "Where an argument lies in a stored tensor, or a result in what updates one";
   let description = [{
-    `#spmd.part<tensor<280x64xf32>, dim = 0, offset = 80, unit = 10, argument = 1>`:
+    `#spmd.segment<tensor<280x64xf32>, dim = 0, offset = 80, unit = 10, argument = 1>`:
     the argument is what the stored tensor of this type holds from place 80 of
     dimension 0 on, as --spmd-split-segments made it of the argument that was the
     second of the function. A result that updates such an argument says likewise which part of

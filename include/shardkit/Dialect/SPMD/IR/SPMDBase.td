@@ -20,7 +20,7 @@ def SPMD_Dialect : Dialect {
     | attribute | on | meaning |
     | --- | --- | --- |
     | `spmd.sharding` | argument, result | its sharding |
-    | `spmd.given` | argument, result, op | what the user wrote, where propagation extended it; of an op the `spmd.compute` and `spmd.regather` that it had before a search |
+    | `spmd.user_sharding` | argument, result, op | what the user wrote, where propagation extended it; of an op the `spmd.factor_shardings` and `spmd.reshard_per_use` that it had before a search |
     | `spmd.axis_resources` | argument, result | symbolic sharding, resolved against a mesh |
     | `spmd.global_type` | argument, result | the type before partition |
     | `spmd.weight`, `spmd.name` | argument, result | the stored tensor (or tensors), the user's name |
@@ -29,12 +29,12 @@ def SPMD_Dialect : Dialect {
     | `spmd.load`, `spmd.shard_function` | argument | the private function that makes it of its stored tensors, and what --spmd-shard-functions makes of that |
     | `spmd.tied` | result | number of the argument that it updates in place |
     | `spmd.shardings` | op | one sharding per result |
-    | `spmd.compute` | op | axes of each factor of the op's rule |
-    | `spmd.regather` | op | operands that are resharded for this op anew, although an op before it needs them in the same layout: their copies are not held in between |
+    | `spmd.factor_shardings` | op | axes of each factor of the op's rule |
+    | `spmd.reshard_per_use` | op | operands that are resharded for this op anew, although an op before it needs them in the same layout: their copies are not held in between |
     | `spmd.sharding_rule` | op | overrides the op's rule |
     | `spmd.stage` | op, function | overrides the pipeline stage; the stage that a function is |
     | `spmd.slot` | argument, result | what an argument or result of a stage is of the program |
-    | `spmd.mesh`, `spmd.part_of` | function | the mesh of a stage (of a program, those of its stages), the schedule that it is part of |
+    | `spmd.mesh`, `spmd.schedule` | function | the mesh of a stage (of a program, those of its stages), the schedule that it is part of |
     | `spmd.reference` | function | the function that a check compares with |
     | `spmd.phase` | module | how far the IR has come |
 
@@ -51,8 +51,8 @@ def SPMD_Dialect : Dialect {
     * (tied_c1) the argument exists; (tied_c2) types are equal; (tied_c3) layouts are equal
     * (phase_c1) one of annotated, propagated, resharded, partitioned, final
     * (global_type_c1) the local type is what the sharding makes of the global type
-    * (regather_c1) `spmd.regather` lists operands of the op (and, behind them, tensors that its body captures), each once, in ascending order
-    * (compute_c1) the axes of `spmd.compute` belong to the mesh and are used at most once
+    * (reshard_per_use_c1) `spmd.reshard_per_use` lists operands of the op (and, behind them, tensors that its body captures), each once, in ascending order
+    * (compute_c1) the axes of `spmd.factor_shardings` belong to the mesh and are used at most once
     * (rule_c1) a `spmd.sharding_rule` describes all operands and results of the op
     * (rule_c2) the factors of a dimension multiply to its size
     * (range_c1) lo < hi

@@ -9,27 +9,27 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "shardkit/Dialect/SPMD/IR/SPMDAttrs.td"
 
 //===----------------------------------------------------------------------===//
-// Stages as --spmd-pipeline makes them
+// Stages as --spmd-build-stages makes them
 //===----------------------------------------------------------------------===//
 
-def SPMD_BeginPartOp : SPMD_Op<"begin_part"> {
+def SPMD_FragmentOp : SPMD_Op<"fragment"> {
   let summary = "what follows belongs to the next part of a stage";
   let description = [{
     A stage is one function through all IR phases, so that what its parts share has
     one layout. Behind partition each part becomes a function of its own
-    (--spmd-split-stages). Parts come in the order forward, backward, apply; there is
+    (--spmd-outline-stages). Parts come in the order forward, backward, apply; there is
     one apply part per `round`, where a round needs what other stages hand over in
     the one before.
 
     `executions` is how often a step runs the part: once per microbatch, or once.
 
     Constraints:
-    * (begin_part_c1) the round is not negative, and 0 except for apply
-    * (begin_part_c2) executions are positive
+    * (fragment_c1) the round is not negative, and 0 except for apply
+    * (fragment_c2) executions are positive
 
     ```mlir
-    spmd.begin_part forward executions = 4
-    spmd.begin_part apply round = 1
+    spmd.fragment forward executions = 4
+    spmd.fragment apply round = 1
     ```
   }];
   let arguments = (ins SPMD_PipelinePart:$part, OptionalAttr<I64Attr>:$round,
@@ -40,7 +40,7 @@ def SPMD_BeginPartOp : SPMD_Op<"begin_part"> {
   let hasVerifier = 1;
 }
 
-def SPMD_HandOverOp : SPMD_Op<"hand_over", [AllTypesMatch<["input", "result"]>]> {
+def SPMD_StageOutputOp : SPMD_Op<"stage_output", [AllTypesMatch<["input", "result"]>]> {
   let summary = "a value that leaves its part of a stage";
   let description = [{
     The value as other stages, later parts or the caller have it: complete, unless it
@@ -48,8 +48,8 @@ def SPMD_HandOverOp : SPMD_Op<"hand_over", [AllTypesMatch<["input", "result"]>]>
     stays partial over the devices of the stage, and is completed once per step.
 
     ```mlir
-    %1 = spmd.hand_over %0 "h" : tensor<32x10xf32>
-    %2 = spmd.hand_over %g "g" accumulated sum : tensor<10x12xf32>
+    %1 = spmd.stage_output %0 "h" : tensor<32x10xf32>
+    %2 = spmd.stage_output %g "g" accumulated sum : tensor<10x12xf32>
     ```
   }];
   let arguments = (ins SPMD_Tensor:$input, StrAttr:$name,
@@ -70,7 +70,7 @@ def SPMD_ScheduleOp : SPMD_Op<"schedule", [Symbol, NoTerminator, SingleBlock, No
     Takes the place of the function that was cut into stages, whose type and
     attributes it keeps. `kind` is gpipe, 1f1b, interleaved-1f1b or inference. The body
     holds what moves between stages and one list of instructions per mesh
-    (--spmd-split-stages writes them).
+    (--spmd-outline-stages writes them).
 
     Constraints:
     * (schedule_c1) the kind is one of gpipe, 1f1b, 1f1b-overlap, interleaved-1f1b, inference
@@ -96,7 +96,7 @@ def SPMD_ScheduleOp : SPMD_Op<"schedule", [Symbol, NoTerminator, SingleBlock, No
   let hasVerifier = 1;
 }
 
-def SPMD_TransferOp : SPMD_Op<"transfer", [HasParent<"ScheduleOp">]> {
+def SPMD_ChannelOp : SPMD_Op<"channel", [HasParent<"ScheduleOp">]> {
   let summary = "a value that one stage hands to another";
   let description = [{
     `from` and `to` are places in the list of meshes of the schedule, the shardings
@@ -104,7 +104,7 @@ def SPMD_TransferOp : SPMD_Op<"transfer", [HasParent<"ScheduleOp">]> {
     replicate arrives at one of them, and a part of their own gathers it.
 
     ```mlir
-    spmd.transfer "h" from 0 <@s0, [{"data"}, {} ]> to 1 <@s1, [{}, {} ]> : tensor<32x10xf32>
+    spmd.channel "h" from 0 <@s0, [{"data"}, {} ]> to 1 <@s1, [{}, {} ]> : tensor<32x10xf32>
     ```
   }];
   let arguments = (ins StrAttr:$value, I64Attr:$from, SPMD_ShardingAttr:$source,
@@ -139,18 +139,18 @@ def SPMD_RunOp : SPMD_Op<"run", [HasParent<"StageProgramOp">]> {
   }];
 }
 
-def SPMD_PostOp : SPMD_Op<"post", [HasParent<"StageProgramOp">]> {
+def SPMD_TransferOp : SPMD_Op<"transfer", [HasParent<"StageProgramOp">]> {
   let summary = "begins to send to and receive from another stage";
   let description = [{
     Transfers are given as pairs (number of the transfer in the schedule, microbatch; -1
     where the value is one of the step). The other stage has the same posts in the same order.
 
     What is posted travels while the stages work. The first `spmd.run` that reads what is
-    received waits for it, and so do its `spmd.free` and an `spmd.post` that sends it on. What is
+    received waits for it, and so do its `spmd.free` and an `spmd.transfer` that sends it on. What is
     sent is freed once the other stage has come to that point.
 
     ```mlir
-    spmd.post 1 send [[0, 1]] receive [[2, 0]]
+    spmd.transfer 1 send [[0, 1]] receive [[2, 0]]
     ```
   }];
   let arguments = (ins I64Attr:$peer, ArrayAttr:$sends, ArrayAttr:$receives);

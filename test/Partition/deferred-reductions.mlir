@@ -1,9 +1,9 @@
 // Partial sums stay partial through products with complete factors where that is cheaper, and through loops that add
 // them up; each is completed once.
-// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
-// RUN: shard-opt %s --spmd-pipeline-default=carry-sums=false | FileCheck %s --check-prefix=OFF
+// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=defer-reductions=false | FileCheck %s --check-prefix=OFF
 // RUN: shard-run %s --random-inputs=3 --verify=exact
-// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--carry-sums=false
+// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--defer-reductions=false
 
 spmd.mesh @m = <["x"=2, "y"=2]>
 

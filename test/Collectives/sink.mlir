@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-delay-collectives | FileCheck %s
+// RUN: shard-opt %s --spmd-sink-collectives | FileCheck %s
 
 module attributes {spmd.phase = "partitioned"} {
 spmd.mesh @m = <["x"=2, "y"=2]>

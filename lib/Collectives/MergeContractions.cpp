@@ -1,10 +1,10 @@
-//===- MergeProducts.cpp - One product with all parts of a weight ---------===//
+//===- MergeContractions.cpp - One product with all parts of a weight ---------===//
 //
 //   matmul(x, %q), matmul(x, %k), matmul(x, %v)  ->  matmul(x, %qkv), three slices
 //
 // where %q, %k and %v are the local parts of one stored tensor. The new argument is
 // a value of its own: what the devices hold of it side by side, cut evenly. What it
-// holds is said by `spmd.parts`, from which the loader fills it.
+// holds is said by `spmd.segments_of`, from which the loader fills it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 #include "mlir/IR/Matchers.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDMERGEPRODUCTSPASS
+#define GEN_PASS_DEF_SPMDMERGECONTRACTIONSPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
 
@@ -113,7 +113,7 @@ StageParts readParts(func::FuncOp func) {
   int part = 0;
   if (func->hasAttr(kStageAttr))
     for (Operation &op : func.getBody().front()) {
-      part += isa<BeginPartOp>(op);
+      part += isa<FragmentOp>(op);
       partOf[&op] = part;
     }
   return partOf;
@@ -206,7 +206,7 @@ public:
     // By the argument that they were made of, in their order there.
     llvm::MapVector<int64_t, SmallVector<unsigned>> wholes;
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      if (auto part = func.getArgAttrOfType<PartAttr>(i, kPartAttr))
+      if (auto part = func.getArgAttrOfType<PartAttr>(i, kSegmentAttr))
         wholes[part.getArgument()].push_back(i);
     llvm::SmallBitVector merged(func.getNumArguments());
     SmallVector<DictionaryAttr> attrs;
@@ -263,7 +263,7 @@ private:
   }
 
   Group getParts(ArrayRef<unsigned> args) {
-    Group parts{{}, func.getArgAttrOfType<PartAttr>(args.front(), kPartAttr).getDim()};
+    Group parts{{}, func.getArgAttrOfType<PartAttr>(args.front(), kSegmentAttr).getDim()};
     for (unsigned i : args)
       parts.values.push_back(func.getArgument(i));
     return parts;
@@ -310,7 +310,7 @@ private:
       NamedAttrList own;
       Attribute global = func.getArgAttr(i, kGlobalTypeAttr);
       own.set(kGlobalTypeAttr, global ? global : TypeAttr::get(func.getArgument(i).getType()));
-      own.set(kPartAttr, func.getArgAttr(i, kPartAttr));
+      own.set(kSegmentAttr, func.getArgAttr(i, kSegmentAttr));
       auto attr = func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr);
       if (i == args.front()) {
         first = attr;
@@ -330,8 +330,8 @@ private:
       parts.push_back(own.getDictionary(context));
     }
     NamedAttrList attrs(func.getArgAttrDict(args.front()));
-    attrs.erase(kPartAttr);
-    attrs.set(kPartsAttr, ArrayAttr::get(context, parts));
+    attrs.erase(kSegmentAttr);
+    attrs.set(kSegmentsOfAttr, ArrayAttr::get(context, parts));
     if (!first)
       return attrs.getDictionary(context);
     Sharding &whole = shardings[most];
@@ -416,7 +416,7 @@ private:
   const StageParts partOf;
 };
 
-struct MergeProductsPass : public spmd::impl::SPMDMergeProductsPassBase<MergeProductsPass> {
+struct MergeProductsPass : public spmd::impl::SPMDMergeContractionsPassBase<MergeProductsPass> {
   using Base::Base;
 
   void runOnOperation() override {

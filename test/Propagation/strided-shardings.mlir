@@ -1,18 +1,18 @@
 // What a reshape makes of an axis behind a local factor: a gap, or nothing where hosts cannot take it.
 // RUN: shard-opt %s --spmd-propagate | FileCheck %s --check-prefixes=CHECK,ALLOW
-// RUN: shard-opt %s --spmd-propagate=reshape-gaps=forbid-at-boundary | FileCheck %s --check-prefixes=CHECK,BOUNDARY
-// RUN: shard-opt %s --spmd-propagate=reshape-gaps=forbid | FileCheck %s --check-prefixes=CHECK,FORBID
-// RUN: shard-opt %s --spmd-pipeline-default=reshape-gaps=forbid-at-boundary | FileCheck %s --check-prefix=LOCAL
-// RUN: shard-opt %s --spmd-explain="reshape-gaps=forbid value=inner" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
-// RUN: shard-opt %s --spmd-explain="reshape-gaps=forbid-at-boundary value=result0" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY-BOUNDARY
-// RUN: not shard-opt %s --spmd-propagate=reshape-gaps=never 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// RUN: not shard-opt %s --spmd-explain=reshape-gaps=never 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// RUN: not shard-compile %s --reshape-gaps=never -o %t 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: shard-opt %s --spmd-propagate=strided-shardings=forbid-at-boundary | FileCheck %s --check-prefixes=CHECK,BOUNDARY
+// RUN: shard-opt %s --spmd-propagate=strided-shardings=forbid | FileCheck %s --check-prefixes=CHECK,FORBID
+// RUN: shard-opt %s --spmd-default-pipeline=strided-shardings=forbid-at-boundary | FileCheck %s --check-prefix=LOCAL
+// RUN: shard-opt %s --spmd-explain="strided-shardings=forbid value=inner" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: shard-opt %s --spmd-explain="strided-shardings=forbid-at-boundary value=result0" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY-BOUNDARY
+// RUN: not shard-opt %s --spmd-propagate=strided-shardings=never 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not shard-opt %s --spmd-explain=strided-shardings=never 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not shard-compile %s --strided-shardings=never -o %t 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: shard-run %s --random-inputs=1 --verify=exact
-// RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--reshape-gaps=forbid-at-boundary
-// RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--reshape-gaps=forbid
+// RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--strided-shardings=forbid-at-boundary
+// RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--strided-shardings=forbid
 
-// UNKNOWN: error: unknown reshape-gaps=never, expected allow, forbid-at-boundary or forbid
+// UNKNOWN: error: unknown strided-shardings=never, expected allow, forbid-at-boundary or forbid
 
 spmd.mesh @m = <["x"=2, "y"=2]>
 
@@ -24,8 +24,8 @@ spmd.mesh @m = <["x"=2, "y"=2]>
 // BOUNDARY: arith.muli {{.*}}[{2, "x", ?}]
 // FORBID: arith.muli {{.*}}[{?}]
 // WHY: @joined
-// WHY: dim 0 lacks "x": the axis would leave a gap, and reshape-gaps=forbid
-// WHY-BOUNDARY: dim 0 lacks "x": the axis would leave a gap, and reshape-gaps=forbid-at-boundary
+// WHY: dim 0 lacks "x": the axis would leave a gap, and strided-shardings=forbid
+// WHY-BOUNDARY: dim 0 lacks "x": the axis would leave a gap, and strided-shardings=forbid-at-boundary
 // LOCAL-LABEL: func.func @joined
 // LOCAL-SAME: -> (tensor<8xi32>
 // LOCAL: arith.muli {{.*}} : tensor<4xi32>

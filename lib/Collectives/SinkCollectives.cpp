@@ -11,7 +11,7 @@
 #include "shardkit/Passes.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDDELAYCOLLECTIVESPASS
+#define GEN_PASS_DEF_SPMDSINKCOLLECTIVESPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
 
@@ -20,7 +20,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-struct DelayCollectivesPass : public spmd::impl::SPMDDelayCollectivesPassBase<DelayCollectivesPass> {
+struct DelayCollectivesPass : public spmd::impl::SPMDSinkCollectivesPassBase<DelayCollectivesPass> {
   /// The last user of the operand in the block other than the op; the op that
   /// gives it if there is none. Null where the value comes from elsewhere.
   static Operation *getEarliest(Operation *op, Block *block) {

@@ -1,8 +1,8 @@
 // Products of one operand with several parts of a stored tensor are one product again.
-// RUN: shard-opt %s --spmd-merge-products | FileCheck %s
+// RUN: shard-opt %s --spmd-merge-contractions | FileCheck %s
 // The pass in its place, and its switch.
-// RUN: shard-opt %S/../Runtime/segments.mlir --spmd-pipeline-default | FileCheck %s --check-prefix=ON
-// RUN: shard-opt %S/../Runtime/segments.mlir --spmd-pipeline-default=merge-products=false | FileCheck %s --check-prefix=OFF
+// RUN: shard-opt %S/../Runtime/segments.mlir --spmd-default-pipeline | FileCheck %s --check-prefix=ON
+// RUN: shard-opt %S/../Runtime/segments.mlir --spmd-default-pipeline=merge-contractions=false | FileCheck %s --check-prefix=OFF
 // ON-COUNT-4: linalg.contract
 // ON-NOT: linalg.contract
 // OFF-COUNT-6: linalg.contract
@@ -16,9 +16,9 @@ module attributes {spmd.phase = "partitioned"} {
 
   // Parts of different sizes, one of which two devices share; what is tied to a later argument follows it.
   // CHECK-LABEL: func.func @products(
-  // CHECK-SAME: %[[X:.*]]: tensor<6x64xf32>, %[[W:.*]]: tensor<80x64xf32> {spmd.global_type = tensor<320x64xf32>, spmd.parts = [
-  // CHECK-SAME: {spmd.global_type = tensor<160x64xf32>, spmd.part = #spmd.part<tensor<320x64xf32>, dim = 0, offset = 0, unit = 20, argument = 1>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>},
-  // CHECK-SAME: {spmd.global_type = tensor<80x64xf32>, spmd.part = #spmd.part<tensor<320x64xf32>, dim = 0, offset = 240, unit = 20, argument = 1>, spmd.sharding = #spmd.sharding<@m, [{"x":(1)2}, {}]>}],
+  // CHECK-SAME: %[[X:.*]]: tensor<6x64xf32>, %[[W:.*]]: tensor<80x64xf32> {spmd.global_type = tensor<320x64xf32>, spmd.segments_of = [
+  // CHECK-SAME: {spmd.global_type = tensor<160x64xf32>, spmd.segment = #spmd.segment<tensor<320x64xf32>, dim = 0, offset = 0, unit = 20, argument = 1>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>},
+  // CHECK-SAME: {spmd.global_type = tensor<80x64xf32>, spmd.segment = #spmd.segment<tensor<320x64xf32>, dim = 0, offset = 240, unit = 20, argument = 1>, spmd.sharding = #spmd.sharding<@m, [{"x":(1)2}, {}]>}],
   // CHECK-SAME: spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.weight = "w"},
   // CHECK-SAME: %{{.*}}: tensor<4xf32>) -> ({{.*}}, tensor<4xf32> {spmd.tied = 2 : i64})
   // CHECK: %[[I:.*]] = linalg.fill {{.*}} -> tensor<6x80xf32>
@@ -28,8 +28,8 @@ module attributes {spmd.phase = "partitioned"} {
   // CHECK: %[[B:.*]] = tensor.extract_slice %[[P]][0, 40] [6, 40] [1, 1]
   // CHECK: return %[[A]], %[[B]]
   func.func @products(%x: tensor<6x64xf32>,
-      %q: tensor<40x64xf32> {spmd.weight = "w", spmd.global_type = tensor<160x64xf32>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.part = #spmd.part<tensor<320x64xf32>, dim = 0, offset = 0, unit = 20, argument = 1>},
-      %v: tensor<40x64xf32> {spmd.weight = "w", spmd.global_type = tensor<80x64xf32>, spmd.sharding = #spmd.sharding<@m, [{"x":(1)2}, {}]>, spmd.part = #spmd.part<tensor<320x64xf32>, dim = 0, offset = 240, unit = 20, argument = 1>},
+      %q: tensor<40x64xf32> {spmd.weight = "w", spmd.global_type = tensor<160x64xf32>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.segment = #spmd.segment<tensor<320x64xf32>, dim = 0, offset = 0, unit = 20, argument = 1>},
+      %v: tensor<40x64xf32> {spmd.weight = "w", spmd.global_type = tensor<80x64xf32>, spmd.sharding = #spmd.sharding<@m, [{"x":(1)2}, {}]>, spmd.segment = #spmd.segment<tensor<320x64xf32>, dim = 0, offset = 240, unit = 20, argument = 1>},
       %s: tensor<4xf32>) -> (tensor<6x40xf32>, tensor<6x40xf32>, tensor<4xf32> {spmd.tied = 3}) {
     %zero = arith.constant 0.0 : f32
     %e = tensor.empty() : tensor<6x40xf32>
@@ -46,7 +46,7 @@ module attributes {spmd.phase = "partitioned"} {
   // CHECK: %[[T:.*]] = linalg.transpose ins(%[[E]] : tensor<12x8xf32>)
   // CHECK: linalg.matmul ins(%[[X]], %[[T]] : tensor<6x8xf32>, tensor<8x12xf32>)
   // CHECK-NOT: matmul
-  func.func @transposed(%x: tensor<6x8xf32>, %a: tensor<8x8xf16> {spmd.weight = "w", spmd.part = #spmd.part<tensor<12x8xf16>, dim = 0, offset = 0, unit = 1, argument = 1>}, %b: tensor<4x8xf16> {spmd.weight = "w", spmd.part = #spmd.part<tensor<12x8xf16>, dim = 0, offset = 8, unit = 1, argument = 1>}) -> (tensor<6x8xf32>, tensor<6x4xf32>) {
+  func.func @transposed(%x: tensor<6x8xf32>, %a: tensor<8x8xf16> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<12x8xf16>, dim = 0, offset = 0, unit = 1, argument = 1>}, %b: tensor<4x8xf16> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<12x8xf16>, dim = 0, offset = 8, unit = 1, argument = 1>}) -> (tensor<6x8xf32>, tensor<6x4xf32>) {
     %za = arith.constant dense<0.0> : tensor<6x8xf32>
     %zb = arith.constant dense<0.0> : tensor<6x4xf32>
     %0 = arith.extf %a : tensor<8x8xf16> to tensor<8x8xf32>
@@ -67,9 +67,9 @@ module attributes {spmd.phase = "partitioned"} {
   // CHECK: linalg.matmul ins(%[[C]], %[[KV]]
   // CHECK-NOT: linalg.matmul
   func.func @crossed(%x: tensor<6x8xf32>, %c: tensor<6x8xf32>,
-      %k: tensor<8x2xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<8x10xf32>, dim = 1, offset = 0, unit = 1, argument = 2>},
-      %q: tensor<8x4xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<8x10xf32>, dim = 1, offset = 2, unit = 1, argument = 2>},
-      %v: tensor<8x4xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<8x10xf32>, dim = 1, offset = 6, unit = 1, argument = 2>}) -> (tensor<6x4xf32>, tensor<6x2xf32>, tensor<6x4xf32>) {
+      %k: tensor<8x2xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<8x10xf32>, dim = 1, offset = 0, unit = 1, argument = 2>},
+      %q: tensor<8x4xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<8x10xf32>, dim = 1, offset = 2, unit = 1, argument = 2>},
+      %v: tensor<8x4xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<8x10xf32>, dim = 1, offset = 6, unit = 1, argument = 2>}) -> (tensor<6x4xf32>, tensor<6x2xf32>, tensor<6x4xf32>) {
     %z = arith.constant dense<0.0> : tensor<6x4xf32>
     %y = arith.constant dense<0.0> : tensor<6x2xf32>
     %0 = linalg.matmul ins(%x, %q : tensor<6x8xf32>, tensor<8x4xf32>) outs(%z : tensor<6x4xf32>) -> tensor<6x4xf32>
@@ -81,7 +81,7 @@ module attributes {spmd.phase = "partitioned"} {
   // Not: another left operand, another use, other axes, an accumulation, a cast of one part alone.
   // CHECK-LABEL: func.func @left(
   // CHECK-COUNT-2: linalg.matmul
-  func.func @left(%x: tensor<6x8xf32>, %y: tensor<6x8xf32>, %a: tensor<8x4xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<8x8xf32>, dim = 1, offset = 0, unit = 1, argument = 2>}, %b: tensor<8x4xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<8x8xf32>, dim = 1, offset = 4, unit = 1, argument = 2>}) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
+  func.func @left(%x: tensor<6x8xf32>, %y: tensor<6x8xf32>, %a: tensor<8x4xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<8x8xf32>, dim = 1, offset = 0, unit = 1, argument = 2>}, %b: tensor<8x4xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<8x8xf32>, dim = 1, offset = 4, unit = 1, argument = 2>}) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
     %z = arith.constant dense<0.0> : tensor<6x4xf32>
     %0 = linalg.matmul ins(%x, %a : tensor<6x8xf32>, tensor<8x4xf32>) outs(%z : tensor<6x4xf32>) -> tensor<6x4xf32>
     %1 = linalg.matmul ins(%y, %b : tensor<6x8xf32>, tensor<8x4xf32>) outs(%z : tensor<6x4xf32>) -> tensor<6x4xf32>
@@ -89,7 +89,7 @@ module attributes {spmd.phase = "partitioned"} {
   }
   // CHECK-LABEL: func.func @uses(
   // CHECK-COUNT-2: linalg.matmul
-  func.func @uses(%x: tensor<6x8xf32>, %a: tensor<8x4xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<8x8xf32>, dim = 1, offset = 0, unit = 1, argument = 1>}, %b: tensor<8x4xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<8x8xf32>, dim = 1, offset = 4, unit = 1, argument = 1>}) -> (tensor<6x4xf32>, tensor<6x4xf32>, tensor<8x4xf32>) {
+  func.func @uses(%x: tensor<6x8xf32>, %a: tensor<8x4xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<8x8xf32>, dim = 1, offset = 0, unit = 1, argument = 1>}, %b: tensor<8x4xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<8x8xf32>, dim = 1, offset = 4, unit = 1, argument = 1>}) -> (tensor<6x4xf32>, tensor<6x4xf32>, tensor<8x4xf32>) {
     %z = arith.constant dense<0.0> : tensor<6x4xf32>
     %0 = linalg.matmul ins(%x, %a : tensor<6x8xf32>, tensor<8x4xf32>) outs(%z : tensor<6x4xf32>) -> tensor<6x4xf32>
     %1 = linalg.matmul ins(%x, %b : tensor<6x8xf32>, tensor<8x4xf32>) outs(%z : tensor<6x4xf32>) -> tensor<6x4xf32>
@@ -97,7 +97,7 @@ module attributes {spmd.phase = "partitioned"} {
   }
   // CHECK-LABEL: func.func @axes(
   // CHECK-COUNT-2: linalg.matmul
-  func.func @axes(%x: tensor<6x8xf32>, %a: tensor<8x4xf32> {spmd.weight = "w", spmd.global_type = tensor<8x8xf32>, spmd.sharding = #spmd.sharding<@m, [{}, {"y"}]>, spmd.part = #spmd.part<tensor<8x16xf32>, dim = 1, offset = 0, unit = 1, argument = 1>}, %b: tensor<8x2xf32> {spmd.weight = "w", spmd.global_type = tensor<8x8xf32>, spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>, spmd.part = #spmd.part<tensor<8x16xf32>, dim = 1, offset = 8, unit = 1, argument = 1>}) -> (tensor<6x4xf32>, tensor<6x2xf32>) {
+  func.func @axes(%x: tensor<6x8xf32>, %a: tensor<8x4xf32> {spmd.weight = "w", spmd.global_type = tensor<8x8xf32>, spmd.sharding = #spmd.sharding<@m, [{}, {"y"}]>, spmd.segment = #spmd.segment<tensor<8x16xf32>, dim = 1, offset = 0, unit = 1, argument = 1>}, %b: tensor<8x2xf32> {spmd.weight = "w", spmd.global_type = tensor<8x8xf32>, spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>, spmd.segment = #spmd.segment<tensor<8x16xf32>, dim = 1, offset = 8, unit = 1, argument = 1>}) -> (tensor<6x4xf32>, tensor<6x2xf32>) {
     %z = arith.constant dense<0.0> : tensor<6x4xf32>
     %y = arith.constant dense<0.0> : tensor<6x2xf32>
     %0 = linalg.matmul ins(%x, %a : tensor<6x8xf32>, tensor<8x4xf32>) outs(%z : tensor<6x4xf32>) -> tensor<6x4xf32>
@@ -106,7 +106,7 @@ module attributes {spmd.phase = "partitioned"} {
   }
   // CHECK-LABEL: func.func @accumulates(
   // CHECK-COUNT-2: linalg.matmul
-  func.func @accumulates(%x: tensor<6x8xf32>, %s: tensor<6x4xf32>, %a: tensor<8x4xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<8x8xf32>, dim = 1, offset = 0, unit = 1, argument = 2>}, %b: tensor<8x4xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<8x8xf32>, dim = 1, offset = 4, unit = 1, argument = 2>}) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
+  func.func @accumulates(%x: tensor<6x8xf32>, %s: tensor<6x4xf32>, %a: tensor<8x4xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<8x8xf32>, dim = 1, offset = 0, unit = 1, argument = 2>}, %b: tensor<8x4xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<8x8xf32>, dim = 1, offset = 4, unit = 1, argument = 2>}) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
     %z = arith.constant dense<0.0> : tensor<6x4xf32>
     %0 = linalg.matmul ins(%x, %a : tensor<6x8xf32>, tensor<8x4xf32>) outs(%z : tensor<6x4xf32>) -> tensor<6x4xf32>
     %1 = linalg.matmul ins(%x, %b : tensor<6x8xf32>, tensor<8x4xf32>) outs(%s : tensor<6x4xf32>) -> tensor<6x4xf32>

@@ -79,7 +79,7 @@ struct OverlapCollectivesPass : public spmd::impl::SPMDOverlapCollectivesPassBas
         first = op;
       }
     }
-    if (hidden == 0 || hidden < minShare * seconds)
+    if (hidden == 0 || hidden < minHiddenFraction * seconds)
       return success();
     if (!start) {
       startTogether(unit.members, first, user);
@@ -92,8 +92,8 @@ struct OverlapCollectivesPass : public spmd::impl::SPMDOverlapCollectivesPassBas
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (!(minShare >= 0)) {
-      emitError(module.getLoc()) << "min-share=" << minShare.getValue() << ", expected 0 or more";
+    if (!(minHiddenFraction >= 0)) {
+      emitError(module.getLoc()) << "min-hidden-fraction=" << minHiddenFraction.getValue() << ", expected 0 or more";
       return signalPassFailure();
     }
     if (tripCount < 1) {
