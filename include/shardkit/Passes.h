@@ -3,6 +3,7 @@
 #ifndef SHARDKIT_PASSES_H
 #define SHARDKIT_PASSES_H
 
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -81,14 +82,6 @@ struct PhaseOptions {
   /// Options of --spmd-build-stages, which then cuts the program into stages.
   std::optional<std::string> pipeline;
 };
-
-/// How far the IR has come (`spmd.phase` of the module).
-/// The values are positions in kPhases.
-enum class Phase { Written = -1, Annotated, Propagated, Resharded, Partitioned, Final };
-void setPhase(ModuleOp module, Phase phase);
-/// What a pass asks of a module first: it is not past `last`, the phase that the pass produces, and what its tensors
-/// hold can be counted, 2^60 bytes at most. One error else.
-LogicalResult verifyInput(ModuleOp module, Phase last, StringRef pass);
 
 /// Whether --spmd-auto-shard takes these options; `reason` says why not.
 LogicalResult verifyAutoShardOptions(StringRef options, std::string &reason);

@@ -1,4 +1,4 @@
-//===- Passes.td - The phases as passes ---------------------------------===//
+//===- Passes.td - The phases as passes -----------------------------------===//
 
 #ifndef SHARDKIT_PASSES
 #define SHARDKIT_PASSES

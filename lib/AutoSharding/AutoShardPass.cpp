@@ -3,9 +3,10 @@
 #include "MeshShapes.h"
 #include "shardkit/AutoSharding/FunctionSearch.h"
 #include "shardkit/AutoSharding/ModuleSearch.h"
-#include "shardkit/Cost/HostLinks.h"
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Cost/DeriveCosts.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/CompleteModule.h"
 

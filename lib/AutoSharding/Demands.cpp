@@ -1,7 +1,9 @@
 //===- Demands.cpp - What options ask of the layouts of a function --------===//
 
 #include "shardkit/AutoSharding/FunctionSearch.h"
-#include "shardkit/Plan/Names.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Support/Names.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 

@@ -2,6 +2,7 @@
 
 #include "shardkit/AutoSharding/ModuleSearch.h"
 #include "shardkit/Cost/CollectiveMove.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 
 using namespace mlir;
 using namespace mlir::spmd;

@@ -1,7 +1,8 @@
 //===- Infeasible.cpp - Why there are no layouts --------------------------===//
 
 #include "shardkit/AutoSharding/FunctionSearch.h"
-#include "shardkit/Plan/Names.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Support/Names.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 #include <chrono>

@@ -1,7 +1,8 @@
 //===- MeshShapes.cpp - The sizes of a mesh's axes, by search -------------===//
 
 #include "MeshShapes.h"
-#include "shardkit/Cost/HostLinks.h"
+#include "shardkit/Cost/DeriveCosts.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "mlir/IR/Verifier.h"
 #include <algorithm>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProblemTables.h"
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 
 using namespace mlir;
 using namespace mlir::spmd;

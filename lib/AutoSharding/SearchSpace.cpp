@@ -1,6 +1,7 @@
 //===- SearchSpace.cpp - What automatic sharding chooses from -------------===//
 
 #include "shardkit/AutoSharding/SearchSpace.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Rules/PaddingNeeds.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -1,4 +1,4 @@
-//===- Combine.cpp - Small collectives travel together --------------------===//
+//===- CombineCollectives.cpp - Small collectives travel together ---------===//
 //
 // A collective may stand anywhere between the op that gives its operand and its
 // first user; what makes the operand element by element may go ahead with it. Those of one kind, group, reduction and
@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Collectives/Placement.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Passes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

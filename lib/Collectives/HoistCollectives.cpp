@@ -1,4 +1,4 @@
-//===- Hoist.cpp - Collectives that a loop repeats, within a budget -------===//
+//===- HoistCollectives.cpp - Collectives that a loop repeats, within a budget --===//
 //
 // What does not change in a loop is moved once, before it, as long as the larger
 // value fits beside what is live in the loop. Where a function holds more than
@@ -8,6 +8,7 @@
 
 #include "shardkit/Collectives/Placement.h"
 #include "shardkit/Cost/LiveBuffers.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,4 +1,4 @@
-//===- MergeContractions.cpp - One product with all parts of a weight ---------===//
+//===- MergeContractions.cpp - One product with all parts of a weight -----===//
 //
 //   matmul(x, %q), matmul(x, %k), matmul(x, %v)  ->  matmul(x, %qkv), three slices
 //
@@ -9,7 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Collectives/Placement.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Rules/IndexedOps.h"
 

@@ -1,4 +1,4 @@
-//===- Merge.cpp - Sums of reductions are reduced once --------------------===//
+//===- MergeReductions.cpp - Sums of reductions are reduced once ----------===//
 //
 //   all_reduce(a) + all_reduce(b)  ->  all_reduce(a + b)
 //   for { s += all_reduce(p) }     ->  for { t += p }  s + all_reduce(t)

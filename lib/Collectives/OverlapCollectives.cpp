@@ -1,4 +1,4 @@
-//===- Overlap.cpp - Collectives run beside what does not need them -------===//
+//===- OverlapCollectives.cpp - Collectives run beside what does not need them --===//
 //
 // A collective is done right before its first user. It starts before as much
 // independent compute as hides its time, and no sooner, since its result takes
@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Collectives/Placement.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Passes.h"
 
 namespace mlir::spmd {

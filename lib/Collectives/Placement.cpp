@@ -1,6 +1,8 @@
 //===- Placement.cpp - Where in its block a collective may stand ----------===//
 
 #include "shardkit/Collectives/Placement.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 
 #include "shardkit/Passes.h"
 

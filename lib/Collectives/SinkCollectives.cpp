@@ -1,4 +1,4 @@
-//===- Delay.cpp - Collectives stand where least is held ------------------===//
+//===- SinkCollectives.cpp - Collectives stand where least is held --------===//
 //
 // A collective that makes a value larger, or whose operand lives on anyway, sinks
 // to right before its first user; one that makes it smaller, and frees its operand,

@@ -1,6 +1,8 @@
 //===- CollectiveMove.cpp - What a collective of the IR moves -------------===//
 
 #include "shardkit/Cost/CollectiveMove.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Rules/ShardingRule.h"
 

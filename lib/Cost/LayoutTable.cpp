@@ -1,6 +1,7 @@
 //===- LayoutTable.cpp - Interned shardings of a function -----------------===//
 
 #include "shardkit/Cost/LayoutTable.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Layout/KnownSizes.h"
 
 using namespace mlir;

@@ -1,6 +1,9 @@
 //===- ArgumentLayout.cpp - What devices hold of an argument --------------===//
 
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Loading/LoadingFunctions.h"
 
 using namespace mlir;

@@ -7,12 +7,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Loading/LoadingFunctions.h"
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Propagation/InlineCalls.h"
+#include "shardkit/Transforms/InlineCalls.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Cost/ComputeChoice.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/Candidates.h"
 #include "shardkit/Partition/DynamicSizes.h"

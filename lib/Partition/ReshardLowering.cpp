@@ -1,6 +1,7 @@
 //===- ReshardLowering.cpp - A change of layout as collectives ------------===//
 
 #include "shardkit/Partition/ReshardLowering.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Layout/KnownSizes.h"
 #include "shardkit/Rules/ShardingRule.h"
 

@@ -1,6 +1,7 @@
 //===- WholeFunctions.cpp - Functions that compute on whole values --------===//
 
 #include "shardkit/Partition/WholeFunctions.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 
 #include "shardkit/Cost/LayoutTable.h"
 #include "shardkit/Rules/ControlFlow.h"

@@ -1,6 +1,6 @@
 //===- Pipelines.cpp - All phases in order --------------------------------===//
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"

@@ -6,11 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "ApplyStages.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Constraints.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Plan/Names.h"
 #include "shardkit/Plan/Resolve.h"
 #include "shardkit/Rules/ShardingRule.h"
+#include "shardkit/Support/Names.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"

@@ -1,7 +1,9 @@
 //===- ApplyStages.cpp - Stages of a plan become boundaries ---------------===//
 
 #include "ApplyStages.h"
-#include "shardkit/Plan/Names.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Support/Names.h"
 
 #include "llvm/ADT/MapVector.h"
 

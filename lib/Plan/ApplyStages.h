@@ -3,6 +3,7 @@
 #ifndef SHARDKIT_LIB_PLAN_APPLYSTAGES_H
 #define SHARDKIT_LIB_PLAN_APPLYSTAGES_H
 
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Plan/Resolve.h"
 
 namespace mlir::spmd {

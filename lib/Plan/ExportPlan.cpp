@@ -1,9 +1,12 @@
 //===- ExportPlan.cpp - Annotations become a plan -------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/AxisResources.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Plan/Names.h"
 #include "shardkit/Plan/ShardingPlan.h"
+#include "shardkit/Support/Names.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"

@@ -1,8 +1,9 @@
 //===- PlanPasses.cpp - --spmd-apply-plan and --spmd-export-plan ----------===//
 
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Plan/Output.h"
 #include "shardkit/Plan/ShardingPlan.h"
+#include "shardkit/Support/Output.h"
 
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"

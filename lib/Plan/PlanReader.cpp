@@ -1,8 +1,8 @@
 //===- PlanReader.cpp - A plan from JSON ----------------------------------===//
 
-#include "shardkit/Plan/LocatedJson.h"
-#include "shardkit/Plan/Names.h"
 #include "shardkit/Plan/ShardingPlan.h"
+#include "shardkit/Support/LocatedJson.h"
+#include "shardkit/Support/Names.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "llvm/ADT/StringExtras.h"

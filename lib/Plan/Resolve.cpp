@@ -1,9 +1,11 @@
 //===- Resolve.cpp - From specs to shardings ------------------------------===//
 
 #include "shardkit/Plan/Resolve.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
-#include "shardkit/Plan/Names.h"
+#include "shardkit/Support/Names.h"
 
 using namespace mlir;
 using namespace mlir::spmd;

@@ -1,6 +1,7 @@
 //===- CallTable.cpp - Calls as their callers see them --------------------===//
 
 #include "shardkit/Propagation/CallTable.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Propagation/Propagation.h"
 

@@ -1,7 +1,11 @@
 //===- CompleteModule.cpp - Functions in the order of their calls ---------===//
 
 #include "shardkit/Propagation/CompleteModule.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Constraints.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
 
 using namespace mlir;

@@ -1,6 +1,8 @@
 //===- FunctionIndex.cpp - What passes look for in a function -------------===//
 
 #include "shardkit/Propagation/FunctionIndex.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 using namespace mlir;

@@ -1,6 +1,9 @@
 //===- FunctionPropagation.cpp - A function's tables ----------------------===//
 
 #include "shardkit/Propagation/FunctionPropagation.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
 
 #include "shardkit/Rules/ControlFlow.h"

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
 #include "shardkit/Rules/ControlFlow.h"
 

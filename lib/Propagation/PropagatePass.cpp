@@ -1,6 +1,6 @@
 //===- PropagatePass.cpp - Read annotations, propagate, write -------------===//
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/CompleteModule.h"
 

@@ -1,6 +1,7 @@
 //===- RequireComplete.cpp - --spmd-require-complete ----------------------===//
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

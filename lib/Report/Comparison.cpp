@@ -1,8 +1,8 @@
 //===- Comparison.cpp - A report against an earlier one -------------------===//
 
 #include "shardkit/Report/Comparison.h"
-#include "shardkit/Plan/LocatedJson.h"
 #include "shardkit/Report/Report.h"
+#include "shardkit/Support/LocatedJson.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"

@@ -8,7 +8,12 @@
 #include "shardkit/Report/Explain.h"
 #include "Grid.h"
 #include "ValueNames.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Constraints.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Rules/PaddingNeeds.h"
 
 #include "shardkit/Dialect/SPMD/IR/Verification.h"

@@ -1,11 +1,11 @@
 //===- ExplainPass.cpp - --spmd-explain and --spmd-explain-reshape --------===//
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Plan/Output.h"
 #include "shardkit/Report/Explain.h"
 #include "shardkit/Report/ExplainReshape.h"
 #include "shardkit/Report/ExplainSearch.h"
+#include "shardkit/Support/Output.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDEXPLAINPASS

@@ -2,7 +2,11 @@
 
 #include "shardkit/Report/ExplainReshape.h"
 #include "ValueNames.h"
+#include "shardkit/Dialect/SPMD/IR/Constraints.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Layout/Plan.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionPropagation.h"

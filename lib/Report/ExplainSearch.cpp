@@ -9,6 +9,8 @@
 #include "Grid.h"
 #include "ValueNames.h"
 #include "shardkit/AutoSharding/ModuleSearch.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "shardkit/Passes.h"
 

@@ -1,10 +1,11 @@
 //===- Html.cpp - A report as one page ------------------------------------===//
 
 #include "Html.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 
-#include "shardkit/Pipeline/Timeline.h"
-#include "shardkit/Report/Page.h"
 #include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Stages/Timeline.h"
+#include "shardkit/Support/Page.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"

@@ -1,6 +1,7 @@
 //===- Memory.cpp - What a device holds at once ---------------------------===//
 
 #include "shardkit/Report/Memory.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 
 #include "shardkit/Cost/LiveBuffers.h"
 

@@ -2,6 +2,8 @@
 
 #include "shardkit/Report/PartitionedValues.h"
 #include "ValueNames.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -3,8 +3,10 @@
 #include "shardkit/Report/Pipelines.h"
 
 #include "shardkit/Cost/LiveBuffers.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
-#include "shardkit/Pipeline/ScheduleProgram.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Stages/ScheduleProgram.h"
 
 #include <map>
 #include <set>

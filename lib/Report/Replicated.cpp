@@ -1,6 +1,7 @@
 //===- Replicated.cpp - Copies that axes could cut ------------------------===//
 
 #include "shardkit/Report/Replicated.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 
 #include "shardkit/Propagation/Propagation.h"
 #include "shardkit/Rules/ControlFlow.h"

@@ -3,10 +3,12 @@
 #include "shardkit/Report/Report.h"
 
 #include "shardkit/Cost/CollectiveMove.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 
-#include "shardkit/Plan/Names.h"
 #include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Support/Names.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,10 +1,10 @@
 //===- ReportPass.cpp - --spmd-report -------------------------------------===//
 
 #include "Html.h"
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Plan/Output.h"
 #include "shardkit/Report/Report.h"
+#include "shardkit/Support/Output.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

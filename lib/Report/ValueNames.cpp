@@ -1,6 +1,7 @@
 //===- ValueNames.cpp - What values are called ----------------------------===//
 
 #include "ValueNames.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 
 using namespace mlir;

@@ -1,9 +1,8 @@
-//===- ValueNames.h - What values are called ---------------------*- C++ -*-===//
+//===- ValueNames.h - What values are called -------------------*- C++ -*--===//
 
 #ifndef SHARDKIT_LIB_REPORT_VALUENAMES_H
 #define SHARDKIT_LIB_REPORT_VALUENAMES_H
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -8,7 +8,7 @@
 
 #include "shardkit/Rules/PaddingNeeds.h"
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -2,6 +2,7 @@
 
 #include "shardkit/Rules/ShardingRule.h"
 
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Rules/IndexedOps.h"

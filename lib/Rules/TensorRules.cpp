@@ -1,5 +1,6 @@
 //===- TensorRules.cpp - Views, slices and creation of tensors ------------===//
 
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Rules/ShardingRule.h"
 

@@ -1,4 +1,4 @@
-//===- AttentionCase.h - A call of sk_attention, and what it gives -*- C++ -*-===//
+//===- AttentionCase.h - A call of sk_attention, and what it gives -*- C++ -*--===//
 
 #ifndef SHARDKIT_RUNTIME_TEST_ATTENTIONCASE_H
 #define SHARDKIT_RUNTIME_TEST_ATTENTIONCASE_H

@@ -1,4 +1,4 @@
-//===- CollectiveTest.cpp - The engine against the definition ---------------===//
+//===- CollectiveTest.cpp - The engine against the definition -------------===//
 
 #include "OnDevices.h"
 #include "Support.h"

@@ -1,4 +1,4 @@
-//===- CompareTest.cpp - Tolerances -----------------------------------------===//
+//===- CompareTest.cpp - Tolerances ---------------------------------------===//
 
 #include "Support.h"
 

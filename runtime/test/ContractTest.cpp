@@ -1,4 +1,4 @@
-//===- ContractTest.cpp - Strided contractions against plain loops ----------===//
+//===- ContractTest.cpp - Strided contractions against plain loops --------===//
 
 #include "OnDevices.h"
 #include "Support.h"

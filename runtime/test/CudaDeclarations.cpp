@@ -1,4 +1,4 @@
-//===- CudaDeclarations.cpp - What the headers of a toolkit say -------------===//
+//===- CudaDeclarations.cpp - What the headers of a toolkit say -----------===//
 
 #include "CudaDeclarations.h"
 

@@ -1,4 +1,4 @@
-//===- CudaDeclarations.h - What the headers of a toolkit say -----*- C++ -*-===//
+//===- CudaDeclarations.h - What the headers of a toolkit say --*- C++ -*--===//
 
 #ifndef SHARDKIT_RUNTIME_TEST_CUDADECLARATIONS_H
 #define SHARDKIT_RUNTIME_TEST_CUDADECLARATIONS_H

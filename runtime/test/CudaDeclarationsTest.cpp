@@ -1,4 +1,4 @@
-//===- CudaDeclarationsTest.cpp - What is declared without CUDA's headers ---===//
+//===- CudaDeclarationsTest.cpp - What is declared without CUDA's headers --===//
 //
 // Compares with the headers of an installed toolkit, in a file of its own since names
 // clash; built where there is one.

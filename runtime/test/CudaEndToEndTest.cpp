@@ -1,4 +1,4 @@
-//===- CudaEndToEndTest.cpp - shard-run on bundles for cuda -----------------===//
+//===- CudaEndToEndTest.cpp - shard-run on bundles for cuda ---------------===//
 //
 // Programs by hand, on the emulated devices of test/cuda.
 //

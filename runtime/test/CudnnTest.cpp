@@ -1,4 +1,4 @@
-//===- CudnnTest.cpp - Attention by cuDNN -----------------------------------===//
+//===- CudnnTest.cpp - Attention by cuDNN ---------------------------------===//
 //
 // Numbers are those of an emulated cuDNN, or of the machine's. Plans are made by cuDNN
 // itself, without a device, where scripts/check-cudnn gives one.

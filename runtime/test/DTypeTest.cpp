@@ -1,4 +1,4 @@
-//===- DTypeTest.cpp - Conversions of small floats --------------------------===//
+//===- DTypeTest.cpp - Conversions of small floats ------------------------===//
 
 #include "Support.h"
 

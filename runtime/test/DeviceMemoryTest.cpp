@@ -1,4 +1,4 @@
-//===- DeviceMemoryTest.cpp - Who may have the memory of a device -----------===//
+//===- DeviceMemoryTest.cpp - Who may have the memory of a device ---------===//
 
 #include "OnDevices.h"
 

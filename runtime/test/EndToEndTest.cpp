@@ -1,4 +1,4 @@
-//===- EndToEndTest.cpp - shard-run on a bundle made by hand ----------------===//
+//===- EndToEndTest.cpp - shard-run on a bundle made by hand --------------===//
 
 #include "ShardRunTest.h"
 

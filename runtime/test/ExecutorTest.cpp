@@ -1,4 +1,4 @@
-//===- ExecutorTest.cpp - Failures end on every rank ------------------------===//
+//===- ExecutorTest.cpp - Failures end on every rank ----------------------===//
 
 #include "Support.h"
 

@@ -1,4 +1,4 @@
-//===- ExtentsTest.cpp - Closed form against enumeration --------------------===//
+//===- ExtentsTest.cpp - Closed form against enumeration ------------------===//
 
 #include "Support.h"
 

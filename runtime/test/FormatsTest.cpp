@@ -1,4 +1,4 @@
-//===- FormatsTest.cpp - Every format, good and bad --------------------------===//
+//===- FormatsTest.cpp - Every format, good and bad -----------------------===//
 
 #include "Malformed.h"
 #include "Support.h"

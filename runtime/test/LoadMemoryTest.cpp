@@ -1,4 +1,4 @@
-//===- LoadMemoryTest.cpp - What a load needs beside what it loads ----------===//
+//===- LoadMemoryTest.cpp - What a load needs beside what it loads --------===//
 //
 // A child of its own loads, so that its peak (VmHWM) is that of the load. The file
 // has no blocks on the disk: reading it gives zeros.

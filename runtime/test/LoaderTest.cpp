@@ -1,4 +1,4 @@
-//===- LoaderTest.cpp - Ranks read what they own, and little more -----------===//
+//===- LoaderTest.cpp - Ranks read what they own, and little more ---------===//
 
 #include "Support.h"
 

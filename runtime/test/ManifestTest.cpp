@@ -1,4 +1,4 @@
-//===- ManifestTest.cpp - Every way a manifest can be wrong -----------------===//
+//===- ManifestTest.cpp - Every way a manifest can be wrong ---------------===//
 
 #include "Support.h"
 

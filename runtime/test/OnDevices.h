@@ -1,4 +1,4 @@
-//===- OnDevices.h - Tests that run on devices as well ------------*- C++ -*-===//
+//===- OnDevices.h - Tests that run on devices as well ---------*- C++ -*--===//
 //
 // With SK_TEST_ON_DEVICES=1 what these tests run works on devices: those of the
 // machine, or the emulated ones in SK_CUDA_LIBRARY_PATH.

@@ -1,4 +1,4 @@
-//===- PipelineEndToEndTest.cpp - shard-run on pipelines made by hand -------===//
+//===- PipelineEndToEndTest.cpp - shard-run on pipelines made by hand -----===//
 
 #include "PipelineSupport.h"
 #include "ShardRunTest.h"

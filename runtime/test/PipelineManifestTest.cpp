@@ -1,4 +1,4 @@
-//===- PipelineManifestTest.cpp - Every way a pipeline can be wrong ---------===//
+//===- PipelineManifestTest.cpp - Every way a pipeline can be wrong -------===//
 
 #include "PipelineSupport.h"
 

@@ -1,4 +1,4 @@
-//===- PipelineTest.cpp - Stages that hand values to each other --------------===//
+//===- PipelineTest.cpp - Stages that hand values to each other -----------===//
 
 #include "PipelineSupport.h"
 

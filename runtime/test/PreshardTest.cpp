@@ -1,4 +1,4 @@
-//===- PreshardTest.cpp - Sets cut ahead of time, loaded on any mesh --------===//
+//===- PreshardTest.cpp - Sets cut ahead of time, loaded on any mesh ------===//
 
 #include "Malformed.h"
 #include "Support.h"

@@ -1,4 +1,4 @@
-//===- RandomTest.cpp - Random tensors are the same on every mesh -----------===//
+//===- RandomTest.cpp - Random tensors are the same on every mesh ---------===//
 
 #include "Support.h"
 

@@ -1,4 +1,4 @@
-//===- ReduceTest.cpp - Combiners and their corners -------------------------===//
+//===- ReduceTest.cpp - Combiners and their corners -----------------------===//
 
 #include "Support.h"
 

@@ -1,4 +1,4 @@
-//===- StartedTest.cpp - Collectives in two halves --------------------------===//
+//===- StartedTest.cpp - Collectives in two halves ------------------------===//
 
 #include "OnDevices.h"
 #include "Support.h"

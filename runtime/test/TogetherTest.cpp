@@ -1,4 +1,4 @@
-//===- TogetherTest.cpp - Weights that ranks read together ------------------===//
+//===- TogetherTest.cpp - Weights that ranks read together ----------------===//
 
 #include "OnDevices.h"
 #include "Support.h"

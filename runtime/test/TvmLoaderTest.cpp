@@ -1,4 +1,4 @@
-//===- TvmLoaderTest.cpp - What TVM Disco's loader does, by value -----------===//
+//===- TvmLoaderTest.cpp - What TVM Disco's loader does, by value ---------===//
 //
 // The cases of TVM's loader tests, through the C API.
 //

@@ -1,11 +1,13 @@
 //===- Phases.cpp - What the IR still needs before a bundle ---------------===//
 
 #include "Phases.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/DroppedDims.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Propagation/InlineCalls.h"
 #include "shardkit/Report/Report.h"
+#include "shardkit/Transforms/InlineCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,8 +1,8 @@
 //===- shard-compile.cpp - From IR to a bundle ----------------------------===//
 
 #include "Phases.h"
+#include "shardkit/Bundle/Bundle.h"
 #include "shardkit/InitAllDialects.h"
-#include "shardkit/Target/Bundle.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Remarks.h"

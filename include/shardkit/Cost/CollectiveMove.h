@@ -4,7 +4,7 @@
 #define SHARDKIT_COST_COLLECTIVEMOVE_H
 
 #include "shardkit/Cost/CostModel.h"
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 
 namespace mlir::spmd {

@@ -9,6 +9,7 @@
 #define SHARDKIT_COST_LAYOUTTABLE_H
 
 #include "shardkit/Cost/MovePrices.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"

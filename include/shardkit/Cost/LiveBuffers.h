@@ -1,4 +1,4 @@
-//===- LiveBuffers.h - What a device holds at a time -----------*- C++ -*-===//
+//===- LiveBuffers.h - What a device holds at a time -----------*- C++ -*--===//
 //
 // Ops are numbered in program order, one number where an op begins and one where
 // it ends, with its body in between. A buffer is an interval of these numbers;

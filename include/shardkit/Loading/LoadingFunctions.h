@@ -9,7 +9,7 @@
 #ifndef SHARDKIT_LOADING_LOADINGFUNCTIONS_H
 #define SHARDKIT_LOADING_LOADINGFUNCTIONS_H
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Layout/Copies.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -1,4 +1,4 @@
-//===- WholeFunctions.h - Functions that compute on whole values -*- C++ -*-===//
+//===- WholeFunctions.h - Functions that compute on whole values -*- C++ -*--===//
 
 #ifndef SHARDKIT_PARTITION_WHOLEFUNCTIONS_H
 #define SHARDKIT_PARTITION_WHOLEFUNCTIONS_H

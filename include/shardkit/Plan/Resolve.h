@@ -3,6 +3,8 @@
 #ifndef SHARDKIT_PLAN_RESOLVE_H
 #define SHARDKIT_PLAN_RESOLVE_H
 
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Plan/ShardingPlan.h"
 
 namespace mlir::spmd {

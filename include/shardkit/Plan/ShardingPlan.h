@@ -8,7 +8,7 @@
 #ifndef SHARDKIT_PLAN_SHARDINGPLAN_H
 #define SHARDKIT_PLAN_SHARDINGPLAN_H
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::spmd {

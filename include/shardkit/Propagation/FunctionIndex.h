@@ -4,6 +4,7 @@
 #define SHARDKIT_PROPAGATION_FUNCTIONINDEX_H
 
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {

@@ -4,7 +4,7 @@
 #define SHARDKIT_REPORT_PARTITIONEDVALUES_H
 
 #include "shardkit/Cost/LiveBuffers.h"
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <memory>
 

@@ -3,8 +3,9 @@
 #ifndef SHARDKIT_REPORT_PIPELINES_H
 #define SHARDKIT_REPORT_PIPELINES_H
 
-#include "shardkit/Pipeline/ScheduleProgram.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Report/Memory.h"
+#include "shardkit/Stages/ScheduleProgram.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
 

@@ -1,4 +1,4 @@
-//===- ShardingRuleOpInterface.td - How an op may be sharded ------------===//
+//===- ShardingRuleOpInterface.td - How an op may be sharded --------------===//
 
 #ifndef SHARDKIT_RULES_SHARDINGRULEOPINTERFACE
 #define SHARDKIT_RULES_SHARDINGRULEOPINTERFACE

@@ -1,7 +1,7 @@
 //===- Bufferize.cpp - From tensors to memrefs inside functions -----------===//
 
 #include "shardkit/Target/Common/Passes.h"
-#include "shardkit/Target/Cuda/CudaOps.h"
+#include "shardkit/Target/IR/CudaOps.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"

@@ -1,6 +1,5 @@
 //===- Calls.cpp - Calls of the runtime -----------------------------------===//
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "shardkit/rt/abi.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -323,9 +322,9 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
         Value message = text(b, loc, getText(assertion));
         Value holds = arith::ExtUIOp::create(b, loc, i32, assertion.getArg());
         func::CallOp::create(b, loc, callee, ValueRange{context, holds, message});
-      } else if (isa<StartOp, DoneOp>(op)) {
-        auto callee =
-            declare(b, isa<StartOp>(op) ? "sk_collective_start" : "sk_collective_done", {ptr, i64, ptr, ptr}, i32);
+      } else if (isa<target::StartOp, target::DoneOp>(op)) {
+        auto callee = declare(b, isa<target::StartOp>(op) ? "sk_collective_start" : "sk_collective_done",
+                              {ptr, i64, ptr, ptr}, i32);
         func::CallOp::create(b, loc, callee,
                              ValueRange{context, constant(op->getAttrOfType<IntegerAttr>("id").getInt()),
                                         getPointer(b, loc, op->getOperand(0)), getPointer(b, loc, op->getOperand(1))});

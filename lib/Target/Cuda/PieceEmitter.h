@@ -1,4 +1,4 @@
-//===- PieceEmitter.h - Code for one piece --------------------*- C++ -*-===//
+//===- PieceEmitter.h - Code for one piece ---------------------*- C++ -*--===//
 
 #ifndef SHARDKIT_LIB_TARGET_CUDA_PIECEEMITTER_H
 #define SHARDKIT_LIB_TARGET_CUDA_PIECEEMITTER_H

@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_LIB_TARGET_CUDA_ROWCODE_H
 #define SHARDKIT_LIB_TARGET_CUDA_ROWCODE_H
 
-#include "shardkit/Target/Cuda/CudaOps.h"
 #include "shardkit/Target/Cuda/Passes.h"
+#include "shardkit/Target/IR/CudaOps.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::spmd::cuda {

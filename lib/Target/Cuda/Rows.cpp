@@ -1,8 +1,8 @@
 //===- Rows.cpp - Ops that share rows become one kernel -------------------===//
 
 #include "ScatterCode.h"
-#include "shardkit/Target/Cuda/CudaOps.h"
 #include "shardkit/Target/Cuda/Passes.h"
+#include "shardkit/Target/IR/CudaOps.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"

@@ -1,4 +1,4 @@
-//===- SplitReduction.h - Reductions by several threads -------*- C++ -*-===//
+//===- SplitReduction.h - Reductions by several threads --------*- C++ -*--===//
 
 #ifndef SHARDKIT_LIB_TARGET_CUDA_SPLITREDUCTION_H
 #define SHARDKIT_LIB_TARGET_CUDA_SPLITREDUCTION_H

@@ -1,4 +1,4 @@
-//===- TiledMove.h - Transposes by squares --------------------*- C++ -*-===//
+//===- TiledMove.h - Transposes by squares ---------------------*- C++ -*--===//
 
 #ifndef SHARDKIT_LIB_TARGET_CUDA_TILEDMOVE_H
 #define SHARDKIT_LIB_TARGET_CUDA_TILEDMOVE_H

@@ -1,4 +1,4 @@
-//===- Epilogues.cpp - Recognise what a contraction's library does after it -===//
+//===- Epilogues.cpp - Recognise what a contraction's library does after it --===//
 //
 // What only a contraction feeds: first operands that are added, then an activation.
 //

@@ -1,4 +1,4 @@
-//===- Sums.cpp - Products are added to sums where these lie ---------------===//
+//===- Sums.cpp - Products are added to sums where these lie --------------===//
 //
 //   sum + product(x, y)  ->  the product computed onto the sum
 //

@@ -1,4 +1,4 @@
-//===- Backend.cpp - The processes of a run ---------------------------------===//
+//===- Backend.cpp - The processes of a run -------------------------------===//
 
 #include "shardkit/rt/Backend.h"
 

@@ -1,4 +1,4 @@
-//===- CallRecord.cpp - Which collectives a rank called ---------------------===//
+//===- CallRecord.cpp - Which collectives a rank called -------------------===//
 
 #include "CallRecord.h"
 

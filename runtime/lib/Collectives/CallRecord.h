@@ -1,4 +1,4 @@
-//===- CallRecord.h - Which collectives a rank called ------------*- C++ -*-===//
+//===- CallRecord.h - Which collectives a rank called ----------*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_CALLRECORD_H
 #define SHARDKIT_RT_CALLRECORD_H

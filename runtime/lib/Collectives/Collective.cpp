@@ -1,4 +1,4 @@
-//===- Collective.cpp - One engine for every collective ---------------------===//
+//===- Collective.cpp - One engine for every collective -------------------===//
 
 #include "shardkit/rt/Collective.h"
 

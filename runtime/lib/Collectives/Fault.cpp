@@ -1,4 +1,4 @@
-//===- Fault.cpp - One fault, injected for tests ----------------------------===//
+//===- Fault.cpp - One fault, injected for tests --------------------------===//
 
 #include "shardkit/rt/Fault.h"
 

@@ -1,4 +1,4 @@
-//===- Group.cpp - What worlds have in common -------------------------------===//
+//===- Group.cpp - What worlds have in common -----------------------------===//
 
 #include "shardkit/rt/Group.h"
 

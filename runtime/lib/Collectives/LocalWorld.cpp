@@ -1,4 +1,4 @@
-//===- LocalWorld.cpp - Ranks that are threads of this process --------------===//
+//===- LocalWorld.cpp - Ranks that are threads of this process ------------===//
 
 #include "shardkit/rt/Group.h"
 

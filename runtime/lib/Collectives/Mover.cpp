@@ -1,4 +1,4 @@
-//===- Mover.cpp - Moving and combining on the host -------------------------===//
+//===- Mover.cpp - Moving and combining on the host -----------------------===//
 
 #include "shardkit/rt/Mover.h"
 

@@ -1,4 +1,4 @@
-//===- Reduce.cpp - Combining the buffers of several ranks ------------------===//
+//===- Reduce.cpp - Combining the buffers of several ranks ----------------===//
 
 #include "shardkit/rt/Reduce.h"
 

@@ -1,4 +1,4 @@
-//===- StartedCollectives.cpp - Collectives in two halves -------------------===//
+//===- StartedCollectives.cpp - Collectives in two halves -----------------===//
 //
 // A rank that starts offers its buffers and goes on; when it is done with other
 // work it waits for its peers, computes its outputs from their inputs, and waits

@@ -1,4 +1,4 @@
-//===- TcpBackend.cpp - Processes that find each other by TCP ---------------===//
+//===- TcpBackend.cpp - Processes that find each other by TCP -------------===//
 
 #include "TcpBackend.h"
 

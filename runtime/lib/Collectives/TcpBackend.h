@@ -1,4 +1,4 @@
-//===- TcpBackend.h - Processes that find each other by TCP -------*- C++ -*-===//
+//===- TcpBackend.h - Processes that find each other by TCP ----*- C++ -*--===//
 //
 // Processes are told by the environment who they are: SK_RANK, SK_WORLD_SIZE, and
 // SK_ADDRESS, where process 0 listens. Everything goes through process 0. Data of

@@ -1,4 +1,4 @@
-//===- Contract.cpp - Strided contractions ----------------------------------===//
+//===- Contract.cpp - Strided contractions --------------------------------===//
 
 #include "shardkit/rt/Contract.h"
 

@@ -1,4 +1,4 @@
-//===- ContractDirect.cpp - Vectors and tiny matrices in place --------------===//
+//===- ContractDirect.cpp - Vectors and tiny matrices in place ------------===//
 
 #include "ContractionDims.h"
 

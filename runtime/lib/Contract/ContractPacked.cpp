@@ -1,4 +1,4 @@
-//===- ContractPacked.cpp - Contractions on contiguous copies ---------------===//
+//===- ContractPacked.cpp - Contractions on contiguous copies -------------===//
 //
 // The general case: the operands of one batch element are copied to contiguous
 // buffers of the type that accumulates (f32, f64 or an integer as wide as the

@@ -1,4 +1,4 @@
-//===- NoOneDnn.cpp - Matrix products where oneDNN is not built in ----------===//
+//===- NoOneDnn.cpp - Matrix products where oneDNN is not built in --------===//
 
 #include "ContractionDims.h"
 

@@ -1,4 +1,4 @@
-//===- OneDnn.cpp - Matrix products by oneDNN -------------------------------===//
+//===- OneDnn.cpp - Matrix products by oneDNN -----------------------------===//
 
 #include "ContractionDims.h"
 

@@ -1,4 +1,4 @@
-//===- Attention.cpp - sk_attention on a GPU --------------------------------===//
+//===- Attention.cpp - sk_attention on a GPU ------------------------------===//
 
 #include "CudnnAttention.h"
 #include "DeviceImpl.h"

@@ -1,4 +1,4 @@
-//===- Contractions.cpp - sk_contract on a GPU ------------------------------===//
+//===- Contractions.cpp - sk_contract on a GPU ----------------------------===//
 //
 // Row-major C = A B is column-major C' = B' A', which is how cuBLASLt is asked. What its
 // layouts cannot say, or it has no algorithm for, goes to a plain kernel.

@@ -1,4 +1,4 @@
-//===- CublasLtApi.cpp - The functions of libcublasLt that are used ---------===//
+//===- CublasLtApi.cpp - The functions of libcublasLt that are used -------===//
 
 #include "CublasLtApi.h"
 

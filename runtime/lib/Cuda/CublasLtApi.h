@@ -1,4 +1,4 @@
-//===- CublasLtApi.h - The functions of libcublasLt that are used -*- C++ -*-===//
+//===- CublasLtApi.h - The functions of libcublasLt that are used -*- C++ -*--===//
 //
 // Declared here, from NVIDIA's documentation; see DriverApi.h.
 //

@@ -1,4 +1,4 @@
-//===- CudnnApi.cpp - The functions of libcudnn that are used ---------------===//
+//===- CudnnApi.cpp - The functions of libcudnn that are used -------------===//
 
 #include "CudnnApi.h"
 

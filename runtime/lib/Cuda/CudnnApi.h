@@ -1,4 +1,4 @@
-//===- CudnnApi.h - The functions of libcudnn that are used -------*- C++ -*-===//
+//===- CudnnApi.h - The functions of libcudnn that are used ----*- C++ -*--===//
 //
 // The backend of cuDNN 9: descriptors with attributes. Declared here, from NVIDIA's
 // documentation; see DriverApi.h.

@@ -1,4 +1,4 @@
-//===- CudnnAttention.cpp - sk_attention by cuDNN ---------------------------===//
+//===- CudnnAttention.cpp - sk_attention by cuDNN -------------------------===//
 //
 // Attention is a graph of products, elementwise operations and reductions, which cuDNN
 // knows by its shape: product, scale, bias, mask, softmax with its statistics (also where

@@ -1,4 +1,4 @@
-//===- CudnnAttention.h - sk_attention by cuDNN -------------------*- C++ -*-===//
+//===- CudnnAttention.h - sk_attention by cuDNN ----------------*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_CUDA_CUDNNATTENTION_H
 #define SHARDKIT_RT_CUDA_CUDNNATTENTION_H

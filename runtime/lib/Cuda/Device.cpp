@@ -1,4 +1,4 @@
-//===- Device.cpp - The GPUs that ranks run on ------------------------------===//
+//===- Device.cpp - The GPUs that ranks run on ----------------------------===//
 
 #include "DeviceImpl.h"
 #include "Kernels.h"

@@ -1,4 +1,4 @@
-//===- DeviceImpl.h - What devices are made of --------------------*- C++ -*-===//
+//===- DeviceImpl.h - What devices are made of -----------------*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_CUDA_DEVICEIMPL_H
 #define SHARDKIT_RT_CUDA_DEVICEIMPL_H

@@ -1,4 +1,4 @@
-//===- DeviceMover.cpp - Copies and reductions on a GPU ---------------------===//
+//===- DeviceMover.cpp - Copies and reductions on a GPU -------------------===//
 
 #include "DeviceImpl.h"
 

@@ -1,4 +1,4 @@
-//===- DriverApi.cpp - The functions of libcuda.so.1 that are used ----------===//
+//===- DriverApi.cpp - The functions of libcuda.so.1 that are used --------===//
 
 #include "DriverApi.h"
 

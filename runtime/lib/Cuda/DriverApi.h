@@ -1,4 +1,4 @@
-//===- DriverApi.h - The functions of libcuda.so.1 that are used --*- C++ -*-===//
+//===- DriverApi.h - The functions of libcuda.so.1 that are used -*- C++ -*--===//
 //
 // Declared here, from NVIDIA's documentation of the driver API, so that no header of
 // CUDA is needed. test/CudaDeclarationsTest.cpp compares with cuda.h where there is one.

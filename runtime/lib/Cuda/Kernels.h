@@ -1,4 +1,4 @@
-//===- Kernels.h - The PTX of the runtime's own kernels -----------*- C++ -*-===//
+//===- Kernels.h - The PTX of the runtime's own kernels --------*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_CUDA_KERNELS_H
 #define SHARDKIT_RT_CUDA_KERNELS_H

@@ -1,4 +1,4 @@
-//===- Library.cpp - A library of NVIDIA's, opened at run time --------------===//
+//===- Library.cpp - A library of NVIDIA's, opened at run time ------------===//
 
 #include "Library.h"
 

@@ -1,4 +1,4 @@
-//===- Library.h - A library of NVIDIA's, opened at run time ------*- C++ -*-===//
+//===- Library.h - A library of NVIDIA's, opened at run time ---*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_CUDA_LIBRARY_H
 #define SHARDKIT_RT_CUDA_LIBRARY_H

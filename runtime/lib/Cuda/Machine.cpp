@@ -1,4 +1,4 @@
-//===- Machine.cpp - The GPUs of this machine, and what is on them ----------===//
+//===- Machine.cpp - The GPUs of this machine, and what is on them --------===//
 
 #include "DeviceImpl.h"
 

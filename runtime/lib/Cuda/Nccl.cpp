@@ -1,4 +1,4 @@
-//===- Nccl.cpp - Communicators, and what is under way on them --------------===//
+//===- Nccl.cpp - Communicators, and what is under way on them ------------===//
 
 #include "NcclImpl.h"
 

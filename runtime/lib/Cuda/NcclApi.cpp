@@ -1,4 +1,4 @@
-//===- NcclApi.cpp - The functions of libnccl.so.2 that are used ------------===//
+//===- NcclApi.cpp - The functions of libnccl.so.2 that are used ----------===//
 
 #include "NcclApi.h"
 

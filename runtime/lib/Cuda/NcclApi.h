@@ -1,4 +1,4 @@
-//===- NcclApi.h - The functions of libnccl.so.2 that are used ----*- C++ -*-===//
+//===- NcclApi.h - The functions of libnccl.so.2 that are used -*- C++ -*--===//
 //
 // Declared here, from NCCL's documentation; see DriverApi.h.
 //

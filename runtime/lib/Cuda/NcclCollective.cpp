@@ -1,4 +1,4 @@
-//===- NcclCollective.cpp - A collective as operations of NCCL --------------===//
+//===- NcclCollective.cpp - A collective as operations of NCCL ------------===//
 
 #include "NcclImpl.h"
 

@@ -1,4 +1,4 @@
-//===- NcclImpl.h - What NCCL's ranks are made of -----------------*- C++ -*-===//
+//===- NcclImpl.h - What NCCL's ranks are made of --------------*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_CUDA_NCCLIMPL_H
 #define SHARDKIT_RT_CUDA_NCCLIMPL_H

@@ -1,4 +1,4 @@
-//===- Abi.cpp - The functions that compiled programs call ------------------===//
+//===- Abi.cpp - The functions that compiled programs call ----------------===//
 //
 // No exception crosses this border.
 //

@@ -1,4 +1,4 @@
-//===- DeviceBuffers.h - Buffers of a rank on a device ------------*- C++ -*-===//
+//===- DeviceBuffers.h - Buffers of a rank on a device ---------*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_DEVICEBUFFERS_H
 #define SHARDKIT_RT_DEVICEBUFFERS_H

@@ -1,4 +1,4 @@
-//===- Executor.cpp - Runs programs on the ranks of this process ------------===//
+//===- Executor.cpp - Runs programs on the ranks of this process ----------===//
 
 #include "shardkit/rt/Executor.h"
 

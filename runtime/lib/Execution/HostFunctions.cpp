@@ -1,4 +1,4 @@
-//===- HostFunctions.cpp - Shard functions that the user registers ----------===//
+//===- HostFunctions.cpp - Shard functions that the user registers --------===//
 
 #include "shardkit/rt/HostFunctions.h"
 

@@ -1,4 +1,4 @@
-//===- PipelineRun.cpp - What takes part in a pipeline ----------------------===//
+//===- PipelineRun.cpp - What takes part in a pipeline --------------------===//
 
 #include "PipelineRun.h"
 

@@ -1,4 +1,4 @@
-//===- StageRun.cpp - What a rank does in a pipeline ------------------------===//
+//===- StageRun.cpp - What a rank does in a pipeline ----------------------===//
 
 #include "DeviceBuffers.h"
 #include "PipelineRun.h"

@@ -1,4 +1,4 @@
-//===- Npy.cpp - NumPy's .npy format ----------------------------------------===//
+//===- Npy.cpp - NumPy's .npy format --------------------------------------===//
 
 #include "shardkit/rt/Formats/Npy.h"
 

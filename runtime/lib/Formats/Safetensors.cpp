@@ -1,4 +1,4 @@
-//===- Safetensors.cpp - The .safetensors format ----------------------------===//
+//===- Safetensors.cpp - The .safetensors format --------------------------===//
 
 #include "shardkit/rt/Formats/Safetensors.h"
 

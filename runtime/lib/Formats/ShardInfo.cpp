@@ -1,4 +1,4 @@
-//===- ShardInfo.cpp - TVM's shard_info.json --------------------------------===//
+//===- ShardInfo.cpp - TVM's shard_info.json ------------------------------===//
 
 #include "shardkit/rt/Formats/ShardInfo.h"
 

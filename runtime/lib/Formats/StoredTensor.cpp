@@ -1,4 +1,4 @@
-//===- StoredTensor.cpp - Elements of a tensor in a file --------------------===//
+//===- StoredTensor.cpp - Elements of a tensor in a file ------------------===//
 
 #include "shardkit/rt/Formats/StoredTensor.h"
 

@@ -1,4 +1,4 @@
-//===- StrictJson.cpp - JSON without what the standard leaves open ----------===//
+//===- StrictJson.cpp - JSON without what the standard leaves open --------===//
 
 #include "StrictJson.h"
 

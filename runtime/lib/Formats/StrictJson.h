@@ -1,4 +1,4 @@
-//===- StrictJson.h - JSON without what the standard leaves open -*- C++ -*-===//
+//===- StrictJson.h - JSON without what the standard leaves open -*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_FORMATS_STRICTJSON_H
 #define SHARDKIT_RT_FORMATS_STRICTJSON_H

@@ -1,4 +1,4 @@
-//===- TensorCache.cpp - TVM's tensor-cache.json ----------------------------===//
+//===- TensorCache.cpp - TVM's tensor-cache.json --------------------------===//
 
 #include "shardkit/rt/Formats/TensorCache.h"
 

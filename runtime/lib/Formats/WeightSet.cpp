@@ -1,4 +1,4 @@
-//===- WeightSet.cpp - Weights by name, whatever they are stored in ---------===//
+//===- WeightSet.cpp - Weights by name, whatever they are stored in -------===//
 
 #include "shardkit/rt/Formats/WeightSet.h"
 

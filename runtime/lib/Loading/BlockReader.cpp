@@ -1,4 +1,4 @@
-//===- BlockReader.cpp - The pieces of one block, read and placed -----------===//
+//===- BlockReader.cpp - The pieces of one block, read and placed ---------===//
 
 #include "BlockReader.h"
 

@@ -1,4 +1,4 @@
-//===- LoadPlan.cpp - What a node reads, and in which pieces ----------------===//
+//===- LoadPlan.cpp - What a node reads, and in which pieces --------------===//
 
 #include "shardkit/rt/Loading/LoadPlan.h"
 

@@ -1,4 +1,4 @@
-//===- LoaderAbi.cpp - Loading weights from C -------------------------------===//
+//===- LoaderAbi.cpp - Loading weights from C -----------------------------===//
 //
 // No exception crosses this border.
 //

@@ -1,4 +1,4 @@
-//===- Preshard.cpp - Cut a weight set ahead of time ------------------------===//
+//===- Preshard.cpp - Cut a weight set ahead of time ----------------------===//
 
 #include "shardkit/rt/Loading/Preshard.h"
 

@@ -1,4 +1,4 @@
-//===- ShardLoader.cpp - What ranks hold, weight after weight ---------------===//
+//===- ShardLoader.cpp - What ranks hold, weight after weight -------------===//
 
 #include "shardkit/rt/Loading/ShardLoader.h"
 

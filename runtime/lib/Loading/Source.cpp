@@ -1,4 +1,4 @@
-//===- Source.cpp - Where the elements of an argument come from -------------===//
+//===- Source.cpp - Where the elements of an argument come from -----------===//
 
 #include "shardkit/rt/Loading/Source.h"
 

@@ -1,4 +1,4 @@
-//===- Together.cpp - Weights that ranks read together ----------------------===//
+//===- Together.cpp - Weights that ranks read together --------------------===//
 
 #include "shardkit/rt/Loading/Together.h"
 

@@ -1,4 +1,4 @@
-//===- WeightLoader.cpp - Load, LoadAll, LoadPresharded ---------------------===//
+//===- WeightLoader.cpp - Load, LoadAll, LoadPresharded -------------------===//
 
 #include "shardkit/rt/Loading/WeightLoader.h"
 

@@ -1,4 +1,4 @@
-//===- Bundle.cpp - A bundle on disk and its code ---------------------------===//
+//===- Bundle.cpp - A bundle on disk and its code -------------------------===//
 
 #include "shardkit/rt/Bundle.h"
 

@@ -1,4 +1,4 @@
-//===- CollectiveCheck.cpp - Is a collective's closed form sound? -----------===//
+//===- CollectiveCheck.cpp - Is a collective's closed form sound? ---------===//
 
 #include "CollectiveCheck.h"
 

@@ -1,4 +1,4 @@
-//===- Extents.cpp - Which elements a rank holds ----------------------------===//
+//===- Extents.cpp - Which elements a rank holds --------------------------===//
 
 #include "shardkit/rt/Extents.h"
 

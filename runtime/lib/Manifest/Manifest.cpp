@@ -1,4 +1,4 @@
-//===- Manifest.cpp - A bundle's manifest, parsed and validated -------------===//
+//===- Manifest.cpp - A bundle's manifest, parsed and validated -----------===//
 
 #include "shardkit/rt/Manifest.h"
 

@@ -1,4 +1,4 @@
-//===- ManifestPipeline.cpp - The pipelines of a manifest -------------------===//
+//===- ManifestPipeline.cpp - The pipelines of a manifest -----------------===//
 
 #include "CollectiveCheck.h"
 #include "ManifestReader.h"

@@ -1,4 +1,4 @@
-//===- ManifestValue.cpp - Meshes, arguments and results of a manifest ------===//
+//===- ManifestValue.cpp - Meshes, arguments and results of a manifest ----===//
 
 #include "ManifestReader.h"
 

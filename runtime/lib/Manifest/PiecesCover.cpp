@@ -1,4 +1,4 @@
-//===- PiecesCover.cpp - Whether pieces write every element once ------------===//
+//===- PiecesCover.cpp - Whether pieces write every element once ----------===//
 //
 // A piece has some places of each dim, independently: an element is its if all its
 // places are. So the dims are taken one after the other: places of a dim that the

@@ -1,4 +1,4 @@
-//===- PipelineCheck.cpp - Can the stages of a pipeline run? ----------------===//
+//===- PipelineCheck.cpp - Can the stages of a pipeline run? --------------===//
 //
 // What one stage reads and writes is checked along its own list. Whether the stages
 // ever wait for each other in a circle is found by running the lists: a stage runs up

@@ -1,4 +1,4 @@
-//===- MpiBackend.cpp - Several processes under Open MPI --------------------===//
+//===- MpiBackend.cpp - Several processes under Open MPI ------------------===//
 
 #include "MpiBackend.h"
 

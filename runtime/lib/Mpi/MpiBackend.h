@@ -1,4 +1,4 @@
-//===- MpiBackend.h - Several processes under Open MPI ------------*- C++ -*-===//
+//===- MpiBackend.h - Several processes under Open MPI ---------*- C++ -*--===//
 //
 // Every MPI call is made under one mutex (MPI_THREAD_SERIALIZED), none of those that
 // wait for others blocks: waits poll, so that they end when a peer is gone. Only the

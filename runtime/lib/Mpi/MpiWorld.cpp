@@ -1,4 +1,4 @@
-//===- MpiWorld.cpp - Meetings by messages ----------------------------------===//
+//===- MpiWorld.cpp - Meetings by messages --------------------------------===//
 //
 // In a round every member sends each other one message with what that one reads of
 // its offers, if anything: a header that says which collectives it has come to, then

@@ -1,4 +1,4 @@
-//===- Segment.cpp - What the processes of a node share ---------------------===//
+//===- Segment.cpp - What the processes of a node share -------------------===//
 
 #include "Segment.h"
 

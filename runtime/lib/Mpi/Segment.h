@@ -1,4 +1,4 @@
-//===- Segment.h - What the processes of a node share -------------*- C++ -*-===//
+//===- Segment.h - What the processes of a node share ----------*- C++ -*--===//
 //
 // Memory of a node: one process makes it (memfd_create, so that the size of /dev/shm
 // does not matter), the others map it through /proc. The segment in it holds the

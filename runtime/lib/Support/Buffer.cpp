@@ -1,4 +1,4 @@
-//===- Buffer.cpp - Aligned memory ------------------------------------------===//
+//===- Buffer.cpp - Aligned memory ----------------------------------------===//
 
 #include "shardkit/rt/Buffer.h"
 

@@ -1,4 +1,4 @@
-//===- Compare.cpp - Sharded against unsharded results ----------------------===//
+//===- Compare.cpp - Sharded against unsharded results --------------------===//
 
 #include "shardkit/rt/Compare.h"
 

@@ -1,4 +1,4 @@
-//===- DType.cpp - Element types --------------------------------------------===//
+//===- DType.cpp - Element types ------------------------------------------===//
 
 #include "shardkit/rt/DType.h"
 

@@ -1,4 +1,4 @@
-//===- File.cpp - A read-only file, and complete-or-absent writing ----------===//
+//===- File.cpp - A read-only file, and complete-or-absent writing --------===//
 
 #include "shardkit/rt/File.h"
 

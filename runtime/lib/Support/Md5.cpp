@@ -1,4 +1,4 @@
-//===- Md5.cpp - The checksum of TVM's tensor cache (RFC 1321) --------------===//
+//===- Md5.cpp - The checksum of TVM's tensor cache (RFC 1321) ------------===//
 
 #include "Md5.h"
 

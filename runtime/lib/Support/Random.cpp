@@ -1,4 +1,4 @@
-//===- Random.cpp - Reproducible random tensors -----------------------------===//
+//===- Random.cpp - Reproducible random tensors ---------------------------===//
 
 #include "shardkit/rt/Random.h"
 

@@ -1,4 +1,4 @@
-//===- Status.cpp - Text of messages ----------------------------------------===//
+//===- Status.cpp - Text of messages --------------------------------------===//
 
 #include "shardkit/rt/Status.h"
 

@@ -1,4 +1,4 @@
-//===- Threads.cpp - The threads that a rank computes on --------------------===//
+//===- Threads.cpp - The threads that a rank computes on ------------------===//
 
 #include "shardkit/rt/Threads.h"
 

@@ -1,4 +1,4 @@
-//===- ArithTest.cpp - PTX against the same text compiled for the host ------===//
+//===- ArithTest.cpp - PTX against the same text compiled for the host ----===//
 
 #include "Calls.h"
 

@@ -1,4 +1,4 @@
-//===- BlockTest.cpp - Threads of a block, and what is checked --------------===//
+//===- BlockTest.cpp - Threads of a block, and what is checked ------------===//
 
 #include "Calls.h"
 

@@ -1,4 +1,4 @@
-//===- Calls.cpp - The driver's functions, for tests ------------------------===//
+//===- Calls.cpp - The driver's functions, for tests ----------------------===//
 
 #include "Calls.h"
 

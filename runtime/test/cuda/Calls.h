@@ -1,4 +1,4 @@
-//===- Calls.h - The driver's functions, for tests ----------------*- C++ -*-===//
+//===- Calls.h - The driver's functions, for tests -------------*- C++ -*--===//
 
 #ifndef SHARDKIT_TEST_CUDA_CALLS_H
 #define SHARDKIT_TEST_CUDA_CALLS_H

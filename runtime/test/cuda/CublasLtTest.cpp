@@ -1,4 +1,4 @@
-//===- CublasLtTest.cpp - The emulated cuBLASLt -----------------------------===//
+//===- CublasLtTest.cpp - The emulated cuBLASLt ---------------------------===//
 
 #include "Calls.h"
 

@@ -1,4 +1,4 @@
-//===- MatrixTest.cpp - mma.sync, ldmatrix, cp.async ------------------------===//
+//===- MatrixTest.cpp - mma.sync, ldmatrix, cp.async ----------------------===//
 
 #include "Calls.h"
 

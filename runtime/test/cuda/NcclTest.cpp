@@ -1,4 +1,4 @@
-//===- NcclTest.cpp - The emulated NCCL -------------------------------------===//
+//===- NcclTest.cpp - The emulated NCCL -----------------------------------===//
 
 #include "Calls.h"
 

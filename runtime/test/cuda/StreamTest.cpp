@@ -1,4 +1,4 @@
-//===- StreamTest.cpp - Streams, events, graphs, memory in order ------------===//
+//===- StreamTest.cpp - Streams, events, graphs, memory in order ----------===//
 //
 // Run with SK_EMU_LAZY unset, 1 and 2: what is synchronised is right in each; what is not
 // is wrong in one of them.

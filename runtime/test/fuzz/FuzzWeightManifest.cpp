@@ -1,4 +1,4 @@
-//===- FuzzWeightManifest.cpp -----------------------------------------------===//
+//===- FuzzWeightManifest.cpp ---------------------------------------------===//
 
 #include "FuzzSupport.h"
 

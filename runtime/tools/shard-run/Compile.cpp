@@ -1,4 +1,4 @@
-//===- Compile.cpp - IR to a temporary bundle -------------------------------===//
+//===- Compile.cpp - IR to a temporary bundle -----------------------------===//
 
 #include "Compile.h"
 

@@ -1,4 +1,4 @@
-//===- Options.cpp - The command line of shard-run --------------------------===//
+//===- Options.cpp - The command line of shard-run ------------------------===//
 
 #include "Options.h"
 

@@ -1,4 +1,4 @@
-//===- Report.cpp - What a run measured -------------------------------------===//
+//===- Report.cpp - What a run measured -----------------------------------===//
 
 #include "Report.h"
 

@@ -1,4 +1,4 @@
-//===- Runnable.cpp - A function, or a pipeline -----------------------------===//
+//===- Runnable.cpp - A function, or a pipeline ---------------------------===//
 
 #include "Runnable.h"
 

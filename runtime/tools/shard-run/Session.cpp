@@ -1,4 +1,4 @@
-//===- Session.cpp - Run what runs as one -----------------------------------===//
+//===- Session.cpp - Run what runs as one ---------------------------------===//
 
 #include "Session.h"
 

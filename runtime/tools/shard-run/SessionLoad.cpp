@@ -1,4 +1,4 @@
-//===- SessionLoad.cpp - Arguments, to the ranks that hold them -------------===//
+//===- SessionLoad.cpp - Arguments, to the ranks that hold them -----------===//
 
 #include "Session.h"
 

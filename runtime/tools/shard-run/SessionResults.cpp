@@ -1,4 +1,4 @@
-//===- SessionResults.cpp - Compare and write what ranks computed -----------===//
+//===- SessionResults.cpp - Compare and write what ranks computed ---------===//
 
 #include "Session.h"
 

@@ -1,4 +1,4 @@
-//===- Sources.cpp - Where each argument comes from -------------------------===//
+//===- Sources.cpp - Where each argument comes from -----------------------===//
 
 #include "Sources.h"
 

@@ -1,4 +1,4 @@
-//===- shard-run.cpp - Runs a bundle on the devices of its mesh -------------===//
+//===- shard-run.cpp - Runs a bundle on the devices of its mesh -----------===//
 //
 // Exit status: 0, 1 for a user error (one "error:" line on stderr), 2 when
 // --verify finds a mismatch. Never links MLIR.

@@ -1,4 +1,4 @@
-//===- Commands.cpp - shard, preshard, verify, convert ----------------------===//
+//===- Commands.cpp - shard, preshard, verify, convert --------------------===//
 
 #include "Setup.h"
 

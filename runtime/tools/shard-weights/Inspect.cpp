@@ -1,4 +1,4 @@
-//===- Inspect.cpp - Tables of weights --------------------------------------===//
+//===- Inspect.cpp - Tables of weights ------------------------------------===//
 
 #include "Setup.h"
 

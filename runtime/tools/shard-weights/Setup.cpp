@@ -1,4 +1,4 @@
-//===- Setup.cpp - Options that several commands share ----------------------===//
+//===- Setup.cpp - Options that several commands share --------------------===//
 
 #include "Setup.h"
 

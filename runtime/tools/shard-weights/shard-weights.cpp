@@ -1,4 +1,4 @@
-//===- shard-weights.cpp - Inspects, cuts, verifies and converts weights ----===//
+//===- shard-weights.cpp - Inspects, cuts, verifies and converts weights --===//
 //
 // Exit status: 0, or 1 and one "error:" line on stderr. Never links MLIR.
 //

@@ -1,4 +1,4 @@
-//===- SearchTest.cpp - Layouts of small programs against all that there are -===//
+//===- SearchTest.cpp - Layouts of small programs against all that there are --===//
 //
 // Random programs of contractions, elementwise ops and transposes, on meshes of one to three
 // axes, with pins, values of several readers, and memory budgets. Their choices are thinned at

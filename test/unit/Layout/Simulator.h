@@ -1,4 +1,4 @@
-//===- Simulator.h - Layouts, plans and transfers by brute force -*- C++ -*-===//
+//===- Simulator.h - Layouts, plans and transfers by brute force -*- C++ -*--===//
 //
 // The oracle of the tests: who owns what is enumerated element by element, a
 // plan is run on local buffers.

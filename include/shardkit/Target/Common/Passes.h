@@ -7,7 +7,7 @@
 #ifndef SHARDKIT_TARGET_COMMON_PASSES_H
 #define SHARDKIT_TARGET_COMMON_PASSES_H
 
-#include "shardkit/Target/Common/RuntimeOps.h"
+#include "shardkit/Target/IR/RuntimeOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

@@ -1,4 +1,4 @@
-//===- Passes.td - Code generation, all targets -------------*- tablegen -*-===//
+//===- Passes.td - Code generation, all targets -----------*- tablegen -*--===//
 
 #ifndef SHARDKIT_TARGET_COMMON_PASSES_TD
 #define SHARDKIT_TARGET_COMMON_PASSES_TD

@@ -9,7 +9,7 @@
 #define SHARDKIT_TARGET_CUDA_PASSES_H
 
 #include "shardkit/Target/Common/Passes.h"
-#include "shardkit/Target/Cuda/CudaOps.h"
+#include "shardkit/Target/IR/CudaOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 

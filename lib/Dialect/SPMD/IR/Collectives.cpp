@@ -1,6 +1,7 @@
 //===- Collectives.cpp - Local-view ops of the spmd dialect ---------------===//
 
 #include "OpSyntax.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "shardkit/Layout/KnownSizes.h"
 #include "mlir/IR/TypeUtilities.h"

@@ -1,24 +1,16 @@
 //===- Conversion.cpp - Attributes to plain layouts and back --------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Constraints.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
+#include "shardkit/Transforms/AssignCollectiveIds.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
-
-int spmd::getPhase(Operation *op) {
-  // Where modules nest, the inner one may have a phase of its own.
-  auto phase = op->getAttrOfType<StringAttr>(kPhaseAttr);
-  while (!phase && (op = op->getParentOp()))
-    phase = op->getAttrOfType<StringAttr>(kPhaseAttr);
-  if (!phase)
-    return -1;
-  for (auto [i, name] : llvm::enumerate(kPhases))
-    if (phase.getValue() == name)
-      return i;
-  return -1;
-}
 
 //===----------------------------------------------------------------------===//
 // Meshes
@@ -86,41 +78,6 @@ MeshOp spmd::lookupMesh(Operation *from, FlatSymbolRefAttr mesh) {
 MeshOp spmd::lookupMesh(Operation *from, FlatSymbolRefAttr mesh, SymbolTableCollection &symbolTable) {
   Operation *table = getNearestSymbolTable(from);
   return table ? symbolTable.lookupSymbolIn<MeshOp>(table, mesh) : MeshOp();
-}
-
-MeshCache::MeshCache(Operation *op) {
-  op = getNearestSymbolTable(op);
-  if (!op)
-    return;
-  for (Block &block : op->getRegion(0))
-    for (auto mesh : block.getOps<MeshOp>()) {
-      index[mesh.getSymName()] = meshes.size();
-      meshes.push_back({mesh, std::make_unique<Mesh>(toMesh(mesh))});
-    }
-}
-
-const Mesh *MeshCache::lookup(StringRef name) const {
-  auto it = index.find(name);
-  return it == index.end() ? nullptr : meshes[it->second].mesh.get();
-}
-
-const Mesh *MeshCache::lookup(FlatSymbolRefAttr name) const { return lookup(name.getValue()); }
-
-MeshOp MeshCache::lookupOp(FlatSymbolRefAttr name) const {
-  auto it = index.find(name.getValue());
-  return it == index.end() ? MeshOp() : meshes[it->second].op;
-}
-
-const Mesh *MeshCache::lookupOrEmit(FlatSymbolRefAttr name, EmitErrorFn emitError) const {
-  if (const Mesh *mesh = lookup(name))
-    return mesh;
-  InFlightDiagnostic diag = emitError();
-  diag << "unknown mesh " << name << ", expected an spmd.mesh of the module";
-  std::string list;
-  for (const Entry &entry : meshes)
-    list += (list.empty() ? "@" : ", @") + entry.mesh->name;
-  diag.attachNote() << "available meshes: " << (list.empty() ? "none" : list);
-  return nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -239,42 +196,6 @@ int64_t spmd::getElementBytes(Type elementType) {
   if (!elementType.isIntOrFloat())
     return 8;
   return (elementType.getIntOrFloatBitWidth() + 7) / 8;
-}
-
-WithShardingConstraintOp spmd::pinValue(OpBuilder &b, Value value, ShardingAttr sharding, Location loc) {
-  auto constraint = WithShardingConstraintOp::create(b, loc, value, sharding);
-  value.replaceAllUsesExcept(constraint.getResult(), constraint);
-  return constraint;
-}
-
-void spmd::makeConstraintsOfShardings(Operation *root) {
-  SmallVector<Operation *> annotated;
-  root->walk([&](Operation *op) {
-    if (op->hasAttr(kShardingsAttr) && !isa<WithShardingConstraintOp>(op))
-      annotated.push_back(op);
-  });
-  makeConstraintsOfShardings(annotated);
-}
-
-void spmd::makeConstraintsOfShardings(ArrayRef<Operation *> annotated) {
-  for (Operation *op : annotated) {
-    auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
-    op->removeAttr(kShardingsAttr);
-    OpBuilder b(op->getContext());
-    b.setInsertionPointAfter(op);
-    for (auto [result, attr] : llvm::zip(op->getResults(), shardings)) {
-      auto sharding = dyn_cast<ShardingAttr>(attr);
-      if (!sharding || !isa<RankedTensorType>(result.getType()))
-        continue;
-      pinValue(b, result, sharding, op->getLoc());
-    }
-  }
-}
-
-void spmd::numberCollectives(Operation *root) {
-  Builder b(root->getContext());
-  int64_t next = 0;
-  root->walk<WalkOrder::PreOrder>([&](CollectiveOpInterface op) { op->setAttr("id", b.getI64IntegerAttr(next++)); });
 }
 
 std::string spmd::getLocationText(Location loc) {

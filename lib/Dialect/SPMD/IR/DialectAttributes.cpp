@@ -5,7 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -1,7 +1,7 @@
-//===- DroppedDims.cpp - Slices that drop dims -----------------------------===//
+//===- DroppedDims.cpp - Slices that drop dims ----------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/DroppedDims.h"
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 

@@ -1,6 +1,8 @@
 //===- FunctionMeshes.cpp - The meshes of a function ----------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 
 #include "mlir/IR/SymbolTable.h"
 

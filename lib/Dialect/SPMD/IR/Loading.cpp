@@ -1,6 +1,8 @@
 //===- Loading.cpp - Functions from stored tensors to arguments -----------===//
 
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,6 +1,7 @@
 //===- ManualComputation.cpp - Regions in local view ----------------------===//
 
 #include "OpSyntax.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 

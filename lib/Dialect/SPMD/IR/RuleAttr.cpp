@@ -1,6 +1,7 @@
 //===- RuleAttr.cpp - Syntax of sharding rules ----------------------------===//
 
 #include "AttrSyntax.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 

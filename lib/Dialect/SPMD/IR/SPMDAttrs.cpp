@@ -2,6 +2,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/SPMDAttrs.h"
 #include "AttrSyntax.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,6 +1,7 @@
 //===- SPMDOps.cpp - Global-view ops of the spmd dialect ------------------===//
 
 #include "OpSyntax.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "llvm/ADT/STLExtras.h"
 

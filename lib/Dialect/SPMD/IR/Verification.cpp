@@ -2,6 +2,8 @@
 
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "OpSyntax.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 

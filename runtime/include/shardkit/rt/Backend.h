@@ -1,4 +1,4 @@
-//===- Backend.h - The processes of a run -------------------------*- C++ -*-===//
+//===- Backend.h - The processes of a run ----------------------*- C++ -*--===//
 //
 // A run has one process (local) or several (mpi), each with some of the logical
 // ranks as threads. Processes are numbered from 0; a node is a machine, or what

@@ -1,4 +1,4 @@
-//===- DeviceUses.h - What devices did otherwise than hoped for ---*- C++ -*-===//
+//===- DeviceUses.h - What devices did otherwise than hoped for -*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_DEVICEUSES_H
 #define SHARDKIT_RT_DEVICEUSES_H

@@ -1,4 +1,4 @@
-//===- Executor.h - Runs programs on the ranks of this process -*- C++ -*-===//
+//===- Executor.h - Runs programs on the ranks of this process -*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_EXECUTOR_H
 #define SHARDKIT_RT_EXECUTOR_H

@@ -1,4 +1,4 @@
-//===- Extents.h - Which elements a rank holds, in closed form ---*- C++ -*-===//
+//===- Extents.h - Which elements a rank holds, in closed form -*- C++ -*--===//
 //
 // Element `l` of rank r's local buffer is element
 //   base(r) + sum_k i_k * loops[k].globalStride,  l = sum_k i_k * loops[k].localStride

@@ -1,4 +1,4 @@
-//===- Fault.h - One fault, injected for tests --------------------*- C++ -*-===//
+//===- Fault.h - One fault, injected for tests -----------------*- C++ -*--===//
 //
 // SK_FAULT=RANK:COLLECTIVE_ID:kill|stall|error|disagree makes that rank fail when it
 // enters the collective for the first time (of any function of a pipeline),

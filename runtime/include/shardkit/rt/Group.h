@@ -1,4 +1,4 @@
-//===- Group.h - Ranks that meet ----------------------------------*- C++ -*-===//
+//===- Group.h - Ranks that meet -------------------------------*- C++ -*--===//
 //
 // How ranks reach each other. A World holds the ranks of one run, a Group those
 // that take part in a collective together. In a meeting every member offers

@@ -1,4 +1,4 @@
-//===- HostFunctions.h - Shard functions that the user registers -*- C++ -*-===//
+//===- HostFunctions.h - Shard functions that the user registers -*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_HOSTFUNCTIONS_H
 #define SHARDKIT_RT_HOSTFUNCTIONS_H

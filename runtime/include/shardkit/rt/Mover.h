@@ -1,4 +1,4 @@
-//===- Mover.h - Who moves and combines the data of collectives ---*- C++ -*-===//
+//===- Mover.h - Who moves and combines the data of collectives -*- C++ -*--===//
 //
 // A rank has one mover: the host's, which works at once, or one of its device, which
 // works behind all that its stream was given before. Ranks whose movers work later

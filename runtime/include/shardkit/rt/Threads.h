@@ -1,4 +1,4 @@
-//===- Threads.h - The threads that a rank computes on ------------*- C++ -*-===//
+//===- Threads.h - The threads that a rank computes on ---------*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_THREADS_H
 #define SHARDKIT_RT_THREADS_H

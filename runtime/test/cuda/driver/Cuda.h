@@ -1,4 +1,4 @@
-//===- Cuda.h - What of the CUDA driver API is emulated -----------*- C++ -*-===//
+//===- Cuda.h - What of the CUDA driver API is emulated --------*- C++ -*--===//
 //
 // Names and values as NVIDIA's documentation of CUDA 13.0 has them.
 //

@@ -1,4 +1,4 @@
-//===- DeviceCalls.cpp - cuInit, cuDevice*, cuCtx* --------------------------===//
+//===- DeviceCalls.cpp - cuInit, cuDevice*, cuCtx* ------------------------===//
 
 #include "Emulator.h"
 

@@ -1,4 +1,4 @@
-//===- Emulator.h - The emulated machine --------------------------*- C++ -*-===//
+//===- Emulator.h - The emulated machine -----------------------*- C++ -*--===//
 //
 // Environment: SK_EMU_DEVICES, SK_EMU_MEMORY (bytes per device), SK_EMU_CHIP (sm_90),
 // SK_EMU_DRIVER (13000), SK_EMU_LAZY=1|2 (work runs when something waits for it; 2: then everything else runs

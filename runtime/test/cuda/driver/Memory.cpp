@@ -1,4 +1,4 @@
-//===- Memory.cpp - Device memory -------------------------------------------===//
+//===- Memory.cpp - Device memory -----------------------------------------===//
 //
 // Device addresses are no addresses of this process: whatever touches device memory from
 // the host fails at once. Addresses are not used twice, so that what is used after it was

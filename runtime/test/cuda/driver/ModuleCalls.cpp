@@ -1,4 +1,4 @@
-//===- ModuleCalls.cpp - cuModule*, cuFunc*, cuLaunchKernel -----------------===//
+//===- ModuleCalls.cpp - cuModule*, cuFunc*, cuLaunchKernel ---------------===//
 
 #include "Emulator.h"
 

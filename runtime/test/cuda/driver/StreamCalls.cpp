@@ -1,4 +1,4 @@
-//===- StreamCalls.cpp - cuStream*, cuEvent*, cuGraph* ----------------------===//
+//===- StreamCalls.cpp - cuStream*, cuEvent*, cuGraph* --------------------===//
 
 #include "Emulator.h"
 

@@ -1,4 +1,4 @@
-//===- Streams.cpp - Queues of work -----------------------------------------===//
+//===- Streams.cpp - Queues of work ---------------------------------------===//
 //
 // Work runs on the threads that call. At once where it can; with SK_EMU_LAZY when
 // something waits for it. Work of several processes (collectives) may have to be looked

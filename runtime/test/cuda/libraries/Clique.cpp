@@ -1,4 +1,4 @@
-//===- Clique.cpp - Ranks that meet in a folder of shared memory ------------===//
+//===- Clique.cpp - Ranks that meet in a folder of shared memory ----------===//
 
 #include "Clique.h"
 

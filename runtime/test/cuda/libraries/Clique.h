@@ -1,4 +1,4 @@
-//===- Clique.h - Ranks that meet in a folder of shared memory ----*- C++ -*-===//
+//===- Clique.h - Ranks that meet in a folder of shared memory -*- C++ -*--===//
 //
 // Each rank leaves what it has for the others in files of a folder under /dev/shm, named
 // by the token in the unique id: between threads and between processes alike.

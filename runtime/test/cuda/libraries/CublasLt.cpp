@@ -1,4 +1,4 @@
-//===- CublasLt.cpp - libcublasLt on the emulated device --------------------===//
+//===- CublasLt.cpp - libcublasLt on the emulated device ------------------===//
 //
 // Names and values as NVIDIA's documentation of cuBLAS 13.0 has them. A product is loops
 // on the host; sums are in the compute type, in order of k.

@@ -1,4 +1,4 @@
-//===- Cudnn.cpp - libcudnn on the emulated device --------------------------===//
+//===- Cudnn.cpp - libcudnn on the emulated device ------------------------===//
 //
 // The backend of cuDNN 9, as far as attention goes: names and values as NVIDIA's
 // documentation has them. A plan runs its operations one after the other as loops on the

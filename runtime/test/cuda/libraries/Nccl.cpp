@@ -1,4 +1,4 @@
-//===- Nccl.cpp - libnccl on the emulated device ----------------------------===//
+//===- Nccl.cpp - libnccl on the emulated device --------------------------===//
 
 #include "Nccl.h"
 

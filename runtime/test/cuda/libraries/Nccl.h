@@ -1,4 +1,4 @@
-//===- Nccl.h - Communicators of the emulated NCCL ----------------*- C++ -*-===//
+//===- Nccl.h - Communicators of the emulated NCCL -------------*- C++ -*--===//
 //
 // Names and values as NVIDIA's documentation of NCCL 2.28 has them.
 //

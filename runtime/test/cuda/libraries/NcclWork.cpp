@@ -1,4 +1,4 @@
-//===- NcclWork.cpp - Collectives and exchanges -----------------------------===//
+//===- NcclWork.cpp - Collectives and exchanges ---------------------------===//
 
 #include "Nccl.h"
 

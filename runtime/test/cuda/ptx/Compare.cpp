@@ -1,4 +1,4 @@
-//===- Compare.cpp - setp, set, selp, slct ----------------------------------===//
+//===- Compare.cpp - setp, set, selp, slct --------------------------------===//
 
 #include "Decode.h"
 

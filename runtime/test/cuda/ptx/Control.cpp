@@ -1,4 +1,4 @@
-//===- Control.cpp - Branches, calls, barriers of the block -----------------===//
+//===- Control.cpp - Branches, calls, barriers of the block ---------------===//
 
 #include "Decode.h"
 

@@ -1,4 +1,4 @@
-//===- Decode.cpp - From PTX statements to instructions ---------------------===//
+//===- Decode.cpp - From PTX statements to instructions -------------------===//
 
 #include "Decode.h"
 

@@ -1,4 +1,4 @@
-//===- Decode.h - From PTX statements to instructions -------------*- C++ -*-===//
+//===- Decode.h - From PTX statements to instructions ----------*- C++ -*--===//
 
 #ifndef SHARDKIT_TEST_CUDA_PTX_DECODE_H
 #define SHARDKIT_TEST_CUDA_PTX_DECODE_H

@@ -1,4 +1,4 @@
-//===- Exec.h - The state of a running block ----------------------*- C++ -*-===//
+//===- Exec.h - The state of a running block -------------------*- C++ -*--===//
 
 #ifndef SHARDKIT_TEST_CUDA_PTX_EXEC_H
 #define SHARDKIT_TEST_CUDA_PTX_EXEC_H

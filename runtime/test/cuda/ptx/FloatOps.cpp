@@ -1,4 +1,4 @@
-//===- FloatOps.cpp - Floating-point instructions ---------------------------===//
+//===- FloatOps.cpp - Floating-point instructions -------------------------===//
 
 #include "Decode.h"
 

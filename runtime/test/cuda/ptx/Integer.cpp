@@ -1,4 +1,4 @@
-//===- Integer.cpp - Integer and bit instructions ---------------------------===//
+//===- Integer.cpp - Integer and bit instructions -------------------------===//
 
 #include "Decode.h"
 

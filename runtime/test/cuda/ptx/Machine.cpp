@@ -1,4 +1,4 @@
-//===- Machine.cpp - Runs the blocks of a kernel ----------------------------===//
+//===- Machine.cpp - Runs the blocks of a kernel --------------------------===//
 
 #include "Exec.h"
 

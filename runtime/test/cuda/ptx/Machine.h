@@ -1,4 +1,4 @@
-//===- Machine.h - Runs kernels -----------------------------------*- C++ -*-===//
+//===- Machine.h - Runs kernels --------------------------------*- C++ -*--===//
 //
 // A block of threads runs warp by warp. The lanes of a warp that stand at the same
 // instruction run it together, the lowest instruction of the deepest call first, so

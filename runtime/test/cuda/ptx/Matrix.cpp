@@ -1,4 +1,4 @@
-//===- Matrix.cpp - mma.sync and ldmatrix -----------------------------------===//
+//===- Matrix.cpp - mma.sync and ldmatrix ---------------------------------===//
 
 #include "Decode.h"
 

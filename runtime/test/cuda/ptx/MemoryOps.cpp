@@ -1,4 +1,4 @@
-//===- MemoryOps.cpp - ld, st, cp.async -------------------------------------===//
+//===- MemoryOps.cpp - ld, st, cp.async -----------------------------------===//
 
 #include "Decode.h"
 

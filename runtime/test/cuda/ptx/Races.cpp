@@ -1,4 +1,4 @@
-//===- Races.cpp - Threads at one byte with no order between them -----------===//
+//===- Races.cpp - Threads at one byte with no order between them ---------===//
 
 #include "Races.h"
 

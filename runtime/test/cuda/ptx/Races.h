@@ -1,4 +1,4 @@
-//===- Races.h - Threads at one byte with no order between them ---*- C++ -*-===//
+//===- Races.h - Threads at one byte with no order between them -*- C++ -*--===//
 
 #ifndef SHARDKIT_TEST_CUDA_PTX_RACES_H
 #define SHARDKIT_TEST_CUDA_PTX_RACES_H

@@ -1,4 +1,4 @@
-//===- Special.cpp - Special registers --------------------------------------===//
+//===- Special.cpp - Special registers ------------------------------------===//
 
 #include "Special.h"
 

@@ -1,4 +1,4 @@
-//===- Special.h - Special registers ------------------------------*- C++ -*-===//
+//===- Special.h - Special registers ---------------------------*- C++ -*--===//
 
 #ifndef SHARDKIT_TEST_CUDA_PTX_SPECIAL_H
 #define SHARDKIT_TEST_CUDA_PTX_SPECIAL_H

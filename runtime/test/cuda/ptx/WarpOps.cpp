@@ -1,4 +1,4 @@
-//===- WarpOps.cpp - Exchange between the lanes of a warp -------------------===//
+//===- WarpOps.cpp - Exchange between the lanes of a warp -----------------===//
 
 #include "Decode.h"
 

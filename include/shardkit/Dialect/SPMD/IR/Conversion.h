@@ -9,77 +9,8 @@
 #define SHARDKIT_DIALECT_SPMD_IR_CONVERSION_H
 
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
-#include "llvm/ADT/MapVector.h"
-#include <memory>
 
 namespace mlir::spmd {
-
-// Names of discardable attributes.
-inline constexpr llvm::StringLiteral kShardingAttr = "spmd.sharding";
-inline constexpr llvm::StringLiteral kShardingsAttr = "spmd.shardings";
-/// What propagation hands on of the operands of a manual computation.
-inline constexpr llvm::StringLiteral kOperandShardingsAttr = "spmd.operand_shardings";
-inline constexpr llvm::StringLiteral kUserShardingAttr = "spmd.user_sharding";
-inline constexpr llvm::StringLiteral kFactorShardingsAttr = "spmd.factor_shardings";
-/// On an op: the operands that are brought to where it needs them anew, although an op before it has them there.
-inline constexpr llvm::StringLiteral kReshardPerUseAttr = "spmd.reshard_per_use";
-/// What auto-shard says of a function: objective, lower bound, status.
-inline constexpr llvm::StringLiteral kSolverAttr = "spmd.solver";
-/// On a module: the mesh shapes that auto-shard tried, the best one first.
-inline constexpr llvm::StringLiteral kMeshShapesAttr = "spmd.mesh_shapes";
-/// On a mesh: the bandwidths that its link costs are derived from.
-inline constexpr llvm::StringLiteral kHostsAttr = "spmd.hosts";
-inline constexpr llvm::StringLiteral kPhaseAttr = "spmd.phase";
-inline constexpr llvm::StringLiteral kTiedAttr = "spmd.tied";
-inline constexpr llvm::StringLiteral kWeightAttr = "spmd.weight";
-inline constexpr llvm::StringLiteral kNameAttr = "spmd.name";
-inline constexpr llvm::StringLiteral kGlobalTypeAttr = "spmd.global_type";
-inline constexpr llvm::StringLiteral kRangeAttr = "spmd.range";
-inline constexpr llvm::StringLiteral kRuleAttr = "spmd.sharding_rule";
-/// On a slice that is one of several equal parts: its cut dims are read in windows
-/// of a dim that is cut as it is, not as a digit of the dim.
-inline constexpr llvm::StringLiteral kWindowsAttr = "spmd.windows";
-inline constexpr llvm::StringLiteral kAxisResourcesAttr = "spmd.axis_resources";
-inline constexpr llvm::StringLiteral kReferenceAttr = "spmd.reference";
-inline constexpr llvm::StringLiteral kMicrobatchAttr = "spmd.microbatch";
-/// On arguments and results of stages: what they are of the program.
-inline constexpr llvm::StringLiteral kSlotAttr = "spmd.slot";
-/// On a function: the mesh that its axis resources resolve against.
-inline constexpr llvm::StringLiteral kMeshAttr = "spmd.mesh";
-/// On a function: the schedule that it is a part of.
-inline constexpr llvm::StringLiteral kScheduleAttr = "spmd.schedule";
-inline constexpr llvm::StringLiteral kSegmentsAttr = "spmd.segments";
-// What --spmd-split-segments and --spmd-merge-contractions leave of it.
-inline constexpr llvm::StringLiteral kSegmentAttr = "spmd.segment";
-inline constexpr llvm::StringLiteral kSegmentsOfAttr = "spmd.segments_of";
-inline constexpr llvm::StringLiteral kLoadAttr = "spmd.load";
-/// The loading function of an argument as each device runs it.
-inline constexpr llvm::StringLiteral kShardFunctionAttr = "spmd.shard_function";
-inline constexpr llvm::StringLiteral kStageAttr = "spmd.stage";
-// What partition leaves on ops for reports, a list of one entry per result: the
-// layout and the global type of the value (unit for what is no tensor), and what
-// the value was called before.
-inline constexpr llvm::StringLiteral kLayoutsAttr = "spmd.layouts";
-inline constexpr llvm::StringLiteral kGlobalTypesAttr = "spmd.global_types";
-inline constexpr llvm::StringLiteral kOriginsAttr = "spmd.origins";
-
-/// Values of `spmd.phase`, in order.
-inline constexpr llvm::StringLiteral kPhases[] = {"annotated", "propagated", "resharded", "partitioned", "final"};
-/// Position in kPhases of the phase of the module that holds `op`; -1 where it
-/// has none (as the user wrote it).
-int getPhase(Operation *op);
-
-/// Writes `id = N` on the collectives inside `root`, from 0 in program order.
-void numberCollectives(Operation *root);
-
-/// Turns each `spmd.shardings` that a user wrote on an op into constraints on
-/// its results: upstream rewrites may drop or merge the attribute, never the
-/// constraint. The first pass that sees a module as written does it.
-void makeConstraintsOfShardings(Operation *root);
-/// The same for the ops that carry one, known already.
-void makeConstraintsOfShardings(llvm::ArrayRef<Operation *> annotated);
-/// Pins a value for all its users by a constraint.
-WithShardingConstraintOp pinValue(OpBuilder &b, Value value, ShardingAttr sharding, Location loc);
 
 using EmitErrorFn = llvm::function_ref<InFlightDiagnostic()>;
 
@@ -116,37 +47,9 @@ RankedTensorType getTypeWithShape(Type type, llvm::ArrayRef<int64_t> shape);
 
 /// Bytes of one element in memory (booleans take a byte, index 8).
 int64_t getElementBytes(Type elementType);
+
 /// Where a location is, for reports: `model.mlir:12:8`; empty if unknown.
 std::string getLocationText(Location loc);
-
-/// The meshes of a symbol table as plain data: built once per pass, stable
-/// addresses, in program order.
-class MeshCache {
-public:
-  MeshCache() = default;
-  /// `op` is the module, or any op inside it.
-  explicit MeshCache(Operation *op);
-
-  /// Null if there is no mesh of that name.
-  const Mesh *lookup(FlatSymbolRefAttr name) const;
-  const Mesh *lookup(llvm::StringRef name) const;
-  MeshOp lookupOp(FlatSymbolRefAttr name) const;
-  /// As lookup, with an error that lists the meshes there are.
-  const Mesh *lookupOrEmit(FlatSymbolRefAttr name, EmitErrorFn emitError) const;
-
-  bool empty() const { return meshes.empty(); }
-  size_t size() const { return meshes.size(); }
-  /// Pairs of op and plain mesh, in program order.
-  struct Entry {
-    MeshOp op;
-    std::unique_ptr<Mesh> mesh;
-  };
-  llvm::ArrayRef<Entry> entries() const { return meshes; }
-
-private:
-  llvm::SmallVector<Entry, 2> meshes;
-  llvm::StringMap<unsigned> index;
-};
 
 } // namespace mlir::spmd
 

@@ -1,4 +1,4 @@
-//===- DroppedDims.h - Slices that drop dims ---------------------*- C++ -*-===//
+//===- DroppedDims.h - Slices that drop dims -------------------*- C++ -*--===//
 
 #ifndef SHARDKIT_DIALECT_SPMD_IR_DROPPEDDIMS_H
 #define SHARDKIT_DIALECT_SPMD_IR_DROPPEDDIMS_H

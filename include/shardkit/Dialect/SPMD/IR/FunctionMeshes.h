@@ -4,6 +4,7 @@
 #define SHARDKIT_DIALECT_SPMD_IR_FUNCTIONMESHES_H
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Layout/MeshViews.h"
 #include "mlir/IR/BuiltinOps.h"
 

@@ -9,7 +9,7 @@
 #ifndef SHARDKIT_DIALECT_SPMD_IR_LOADING_H
 #define SHARDKIT_DIALECT_SPMD_IR_LOADING_H
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
 

@@ -1,4 +1,4 @@
-//===- Device.h - The GPUs that ranks run on ----------------------*- C++ -*-===//
+//===- Device.h - The GPUs that ranks run on -------------------*- C++ -*--===//
 //
 // The libraries of NVIDIA are opened here, at run time; a build needs none of them. A
 // logical rank has a Device: its own streams (one for what its program computes, one for

@@ -1,4 +1,4 @@
-//===- Nccl.h - Collectives between devices of several processes --*- C++ -*-===//
+//===- Nccl.h - Collectives between devices of several processes -*- C++ -*--===//
 //
 // --backend=nccl: processes find each other through another backend (MPI, TCP), which
 // also carries what the host says; collectives of devices go through NCCL, on the

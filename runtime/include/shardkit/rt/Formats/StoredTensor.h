@@ -1,4 +1,4 @@
-//===- StoredTensor.h - A tensor in a file, and one to be written -*- C++ -*-===//
+//===- StoredTensor.h - A tensor in a file, and one to be written -*- C++ -*--===//
 //
 // Reading is split in two: a format's reader turns metadata into StoredTensors
 // (type, shape, byte range, all checked against the size of the file), and the

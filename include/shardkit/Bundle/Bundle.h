@@ -1,0 +1,53 @@
+//===- Bundle.h - What runs without MLIR ------------------------*- C++ -*-===//
+//
+// manifest.json and programs/*.so of docs/Manifest.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_BUNDLE_BUNDLE_H
+#define SHARDKIT_BUNDLE_BUNDLE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace mlir {
+class DialectRegistry;
+}
+
+namespace mlir::spmd {
+
+struct BundleOptions {
+  std::string target = "cpu"; ///< Or "cuda".
+  /// For cuda: compute capability of the GPU.
+  std::string chip = "sm_90";
+  /// Processor ("native": this machine's) and optimisation level 0 to 3.
+  std::string cpu = "native";
+  unsigned optLevel = 3;
+  /// For cpu: scalar operations of the smallest loop nest that is spread over threads.
+  int64_t parallelWork = 1 << 16;
+  /// Stop early and print instead of writing: "tensor", "memref", "llvm",
+  /// "llvm-ir".
+  std::string emit;
+  /// Whether ranks read their own bytes where a loading function moves data alone;
+  /// else all loading functions are compiled.
+  bool pieces = true;
+  /// Text of report.json; empty: there is none.
+  std::string report;
+};
+
+/// Whether code can be generated for `chip`, a compute capability ("sm_90").
+bool isCudaChip(llvm::StringRef chip);
+
+/// Adds what the target needs: dialects, bufferization models, translations.
+void registerTarget(DialectRegistry &registry);
+
+/// Writes manifest.json, report.json and the programs of `module`, whose public functions
+/// are in local view, into the existing, empty directory `dir`. Arguments and
+/// results carry `spmd.sharding` and `spmd.global_type`; a function without them
+/// runs on one device. `reference` may be null; else it has the same functions in
+/// global view, free of annotations. Errors are diagnostics.
+LogicalResult writeBundle(ModuleOp module, ModuleOp reference, const BundleOptions &options, StringRef dir);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_BUNDLE_BUNDLE_H

@@ -1,0 +1,48 @@
+//===- DeriveCosts.h - Link costs from the bandwidths of hosts -*- C++ -*--===//
+//
+// Collectives run as rings: a device sends to the next one along an axis. All groups of
+// an axis run at once and share the links between hosts; what they then have of the
+// narrowest link that they cross is the bandwidth of the axis (docs/AutoSharding.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_COST_DERIVECOSTS_H
+#define SHARDKIT_COST_DERIVECOSTS_H
+
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Layout/Mesh.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::spmd {
+
+struct HostLinks {
+  enum class Topology {
+    Tree, ///< each host has one link to a switch
+    Ring  ///< each host has a link to the next one, the last one to the first
+  };
+  /// Device d is on host d / devicesPerHost.
+  int64_t devicesPerHost = 1;
+  /// Bytes per second: of a device within its host, of a link between hosts each way.
+  double intra = 0, inter = 0;
+  Topology topology = Topology::Tree;
+};
+
+/// Seconds per byte of each axis; linear in devices. Axes of size 1 have those of the
+/// links within a host.
+llvm::SmallVector<double> getBetas(const Mesh &mesh, const HostLinks &links);
+
+/// What `spmd.hosts` on a mesh says, or nothing: an error is emitted where it cannot be
+/// read or does not fit the mesh.
+FailureOr<HostLinks> readHostLinks(MeshOp op);
+/// Writes `spmd.hosts`.
+void writeHostLinks(MeshOp op, const HostLinks &links);
+/// Replaces `beta` by what follows from `spmd.hosts`.
+LogicalResult deriveCosts(MeshOp op);
+
+/// Says once per function that its choices rest on default costs, if they do: the search
+/// does, or else insert-reshards.
+void remarkDefaultCosts(func::FuncOp func, const Mesh &costs);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_COST_DERIVECOSTS_H

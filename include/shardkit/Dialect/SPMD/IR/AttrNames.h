@@ -1,0 +1,60 @@
+//===- AttrNames.h - Names of discardable attributes ------------*- C++ -*-===//
+
+#ifndef SHARDKIT_DIALECT_SPMD_IR_ATTRNAMES_H
+#define SHARDKIT_DIALECT_SPMD_IR_ATTRNAMES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::spmd {
+
+inline constexpr llvm::StringLiteral kShardingAttr = "spmd.sharding";
+inline constexpr llvm::StringLiteral kShardingsAttr = "spmd.shardings";
+/// What propagation hands on of the operands of a manual computation.
+inline constexpr llvm::StringLiteral kOperandShardingsAttr = "spmd.operand_shardings";
+inline constexpr llvm::StringLiteral kUserShardingAttr = "spmd.user_sharding";
+inline constexpr llvm::StringLiteral kFactorShardingsAttr = "spmd.factor_shardings";
+/// On an op: the operands that are brought to where it needs them anew, although an op before it has them there.
+inline constexpr llvm::StringLiteral kReshardPerUseAttr = "spmd.reshard_per_use";
+/// What auto-shard says of a function: objective, lower bound, status.
+inline constexpr llvm::StringLiteral kSolverAttr = "spmd.solver";
+/// On a module: the mesh shapes that auto-shard tried, the best one first.
+inline constexpr llvm::StringLiteral kMeshShapesAttr = "spmd.mesh_shapes";
+/// On a mesh: the bandwidths that its link costs are derived from.
+inline constexpr llvm::StringLiteral kHostsAttr = "spmd.hosts";
+inline constexpr llvm::StringLiteral kPhaseAttr = "spmd.phase";
+inline constexpr llvm::StringLiteral kTiedAttr = "spmd.tied";
+inline constexpr llvm::StringLiteral kWeightAttr = "spmd.weight";
+inline constexpr llvm::StringLiteral kNameAttr = "spmd.name";
+inline constexpr llvm::StringLiteral kGlobalTypeAttr = "spmd.global_type";
+inline constexpr llvm::StringLiteral kRangeAttr = "spmd.range";
+inline constexpr llvm::StringLiteral kRuleAttr = "spmd.sharding_rule";
+/// On a slice that is one of several equal parts: its cut dims are read in windows
+/// of a dim that is cut as it is, not as a digit of the dim.
+inline constexpr llvm::StringLiteral kWindowsAttr = "spmd.windows";
+inline constexpr llvm::StringLiteral kAxisResourcesAttr = "spmd.axis_resources";
+inline constexpr llvm::StringLiteral kReferenceAttr = "spmd.reference";
+inline constexpr llvm::StringLiteral kMicrobatchAttr = "spmd.microbatch";
+/// On arguments and results of stages: what they are of the program.
+inline constexpr llvm::StringLiteral kSlotAttr = "spmd.slot";
+/// On a function: the mesh that its axis resources resolve against.
+inline constexpr llvm::StringLiteral kMeshAttr = "spmd.mesh";
+/// On a function: the schedule that it is a part of.
+inline constexpr llvm::StringLiteral kScheduleAttr = "spmd.schedule";
+inline constexpr llvm::StringLiteral kSegmentsAttr = "spmd.segments";
+// What --spmd-split-segments and --spmd-merge-contractions leave of it.
+inline constexpr llvm::StringLiteral kSegmentAttr = "spmd.segment";
+inline constexpr llvm::StringLiteral kSegmentsOfAttr = "spmd.segments_of";
+inline constexpr llvm::StringLiteral kLoadAttr = "spmd.load";
+/// The loading function of an argument as each device runs it.
+inline constexpr llvm::StringLiteral kShardFunctionAttr = "spmd.shard_function";
+inline constexpr llvm::StringLiteral kStageAttr = "spmd.stage";
+// What partition leaves on ops for reports, a list of one entry per result: the
+// layout and the global type of the value (unit for what is no tensor), and what
+// the value was called before.
+inline constexpr llvm::StringLiteral kLayoutsAttr = "spmd.layouts";
+inline constexpr llvm::StringLiteral kGlobalTypesAttr = "spmd.global_types";
+inline constexpr llvm::StringLiteral kOriginsAttr = "spmd.origins";
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_DIALECT_SPMD_IR_ATTRNAMES_H

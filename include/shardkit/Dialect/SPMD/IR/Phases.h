@@ -1,0 +1,26 @@
+//===- Phases.h - The phases that IR goes through ---------------*- C++ -*-===//
+
+#ifndef SHARDKIT_DIALECT_SPMD_IR_PHASES_H
+#define SHARDKIT_DIALECT_SPMD_IR_PHASES_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::spmd {
+
+/// Values of `spmd.phase`, in order.
+inline constexpr llvm::StringLiteral kPhases[] = {"annotated", "propagated", "resharded", "partitioned", "final"};
+/// Position in kPhases of the phase of the module that holds `op`; -1 where it
+/// has none (as the user wrote it).
+int getPhase(Operation *op);
+
+/// How far the IR has come (`spmd.phase` of the module).
+/// The values are positions in kPhases.
+enum class Phase { Written = -1, Annotated, Propagated, Resharded, Partitioned, Final };
+void setPhase(ModuleOp module, Phase phase);
+/// What a pass asks of a module first: it is not past `last`, the phase that the pass produces, and what its tensors
+/// hold can be counted, 2^60 bytes at most. One error else.
+LogicalResult verifyInput(ModuleOp module, Phase last, StringRef pass);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_DIALECT_SPMD_IR_PHASES_H

@@ -1,0 +1,34 @@
+//===- Timeline.h - A schedule as text and as a page ------------*- C++ -*-===//
+
+#ifndef SHARDKIT_STAGES_TIMELINE_H
+#define SHARDKIT_STAGES_TIMELINE_H
+
+#include "shardkit/Stages/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace mlir::spmd {
+
+/// One row per mesh, one column per clock: `F0` and `B3` are forward and backward of
+/// microbatches 0 and 3, `F3.1` those of a mesh's second stage, `A` apply, `--` nothing.
+///   mesh 0  F0 F1 -- B0 -- B1 A
+///   mesh 1  -- F0 B0 F1 B1 -- A
+void printTimeline(const ClockTable &table, llvm::raw_ostream &os);
+
+/// One page that needs nothing but itself: a table of the meshes, and a drawing with one
+/// row per mesh. `seconds` has the time of one run per function, negative or missing where
+/// it is not known; such a run is as wide as the mean of the others. Meshes run as the
+/// lists say and wait as `replay` does for transfers, which take no time here. Runs say on
+/// hover the function, microbatch, seconds and what is sent afterwards; lines between rows go
+/// from where a value is sent to where it is first used. What lists that wait for ever do not
+/// come to is not drawn.
+void printTimelinePage(const PipelineProgram &program, const InstructionLists &lists, llvm::ArrayRef<double> seconds,
+                       llvm::raw_ostream &os);
+
+/// The same as a piece of another page, whose style has to have that of timelines.
+void drawTimeline(const PipelineProgram &program, const InstructionLists &lists, llvm::ArrayRef<double> seconds,
+                  llvm::raw_ostream &os);
+llvm::StringRef getTimelineStyle();
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_STAGES_TIMELINE_H

@@ -1,0 +1,33 @@
+//===- Page.h - What pages have in common -----------------------*- C++ -*-===//
+//
+// Pages need nothing but themselves and are well-formed as XML too.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_SUPPORT_PAGE_H
+#define SHARDKIT_SUPPORT_PAGE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdint>
+#include <string>
+
+namespace mlir::spmd {
+
+/// Text between tags or in an attribute in double quotes.
+struct Escaped {
+  llvm::StringRef text;
+};
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, Escaped escaped);
+
+/// `1,234,567`.
+std::string groupDigits(int64_t number);
+
+/// All up to the title on the page itself; `style` follows what pages share. Drawings
+/// stand in `<div class="graph"><svg>`; numbers in `<td class="n">`.
+void beginPage(llvm::StringRef title, llvm::StringRef style, llvm::raw_ostream &os);
+void endPage(llvm::raw_ostream &os);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_SUPPORT_PAGE_H

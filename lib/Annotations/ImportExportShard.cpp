@@ -1,0 +1,432 @@
+//===- ImportExportShard.cpp - --spmd-import-shard and --spmd-export-shard --===//
+//
+// Upstream's `shard` dialect annotates values by ops: `shard.sharding` says along
+// which axes of a grid, by number, each dim is split, and `shard.shard` says it of a
+// value. Ours says both by a constraint.
+//
+//===----------------------------------------------------------------------===//
+
+#include "UnsupportedFeatures.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Constraints.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
+#include "shardkit/Passes.h"
+
+#include "mlir/Dialect/Shard/IR/ShardDialect.h"
+#include "mlir/Dialect/Shard/IR/ShardOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDIMPORTSHARDPASS
+#define GEN_PASS_DEF_SPMDEXPORTSHARDPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+// What the other side has no place for and gets back.
+/// Names of the axes of a grid.
+constexpr llvm::StringLiteral kAxesAttr = "shardkit.axes";
+/// On a constraint: it is about the users of its result, not about its producer.
+constexpr llvm::StringLiteral kForUsersAttr = "shardkit.annotate_for_users";
+/// On a constraint: cells of its neighbours that a shard holds, which we exchange
+/// where they are read.
+constexpr llvm::StringLiteral kHaloAttr = "shardkit.halo_sizes";
+
+/// The name of an axis that has none.
+std::string getAxisName(unsigned axis) { return "d" + std::to_string(axis); }
+
+//===----------------------------------------------------------------------===//
+// Import
+//===----------------------------------------------------------------------===//
+
+class ShardImporter {
+public:
+  ShardImporter(ModuleOp module, Losses losses) : module(module), context(module.getContext()), losses(losses) {}
+
+  LogicalResult run() {
+    SmallVector<Operation *> ops;
+    module->walk([&](Operation *op) {
+      if (isa_and_nonnull<shard::ShardDialect>(op->getDialect()))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops)
+      if (auto grid = dyn_cast<shard::GridOp>(op))
+        if (failed(importGrid(grid)))
+          return failure();
+    SmallVector<shard::ShardingOp> shardings;
+    for (Operation *op : ops) {
+      if (isa<shard::GridOp>(op))
+        continue;
+      if (auto sharding = dyn_cast<shard::ShardingOp>(op)) {
+        shardings.push_back(sharding);
+        continue;
+      }
+      auto annotation = dyn_cast<shard::ShardOp>(op);
+      if (!annotation)
+        return op->emitError() << "'" << op->getName()
+                               << "' has no counterpart, expected the global view: grid, sharding and shard";
+      if (failed(importAnnotation(annotation)))
+        return failure();
+    }
+    for (shard::ShardingOp op : llvm::reverse(shardings)) {
+      if (!op->use_empty())
+        return op.emitError() << "'shard.sharding' is used by '" << (*op->user_begin())->getName()
+                              << "', expected 'shard.shard' only";
+      op->erase();
+    }
+    for (auto &[name, grid] : grids)
+      grid.op->erase();
+    return success();
+  }
+
+private:
+  LogicalResult importGrid(shard::GridOp op) {
+    SmallVector<std::string> names;
+    auto given = op->getAttrOfType<ArrayAttr>(kAxesAttr);
+    SmallVector<MeshAxisAttr> axes;
+    for (auto [i, size] : llvm::enumerate(op.getShape())) {
+      if (ShapedType::isDynamic(size))
+        return op.emitError() << "axis " << i << " of grid @" << op.getSymName()
+                              << " has an unknown size, expected a number: a compile is for a "
+                                 "number of devices";
+      auto name = given && i < given.size() ? dyn_cast<StringAttr>(given[i]) : StringAttr();
+      names.push_back(name ? name.str() : getAxisName(i));
+      axes.push_back(MeshAxisAttr::get(context, names.back(), size));
+    }
+    OpBuilder b(op);
+    auto mesh = MeshOp::create(b, op.getLoc(), op.getSymNameAttr(), MeshAttr::get(context, axes, ArrayRef<int64_t>()),
+                               {}, {}, {}, {});
+    for (NamedAttribute attr : op->getDiscardableAttrs())
+      if (attr.getName() != kAxesAttr)
+        mesh->setAttr(attr.getName(), attr.getValue());
+    grids.insert({op.getSymName(), {op, std::move(names)}});
+    return success();
+  }
+
+  LogicalResult importAnnotation(shard::ShardOp op) {
+    auto sharding = op.getSharding().getDefiningOp<shard::ShardingOp>();
+    if (!sharding)
+      return op.emitError() << "sharding of 'shard.shard' is an argument, expected the result of "
+                               "'shard.sharding'";
+    OpBuilder b(op);
+    auto attr = convert(sharding, op.getType());
+    if (failed(attr))
+      return failure();
+    if (!*attr) {
+      op.getResult().replaceAllUsesWith(op.getSrc());
+      op.erase();
+      return success();
+    }
+    auto made = WithShardingConstraintOp::create(b, op.getLoc(), op.getSrc(), *attr);
+    for (NamedAttribute other : op->getDiscardableAttrs())
+      made->setAttr(other.getName(), other.getValue());
+    if (op.getAnnotateForUsers())
+      made->setAttr(kForUsersAttr, b.getUnitAttr());
+    if (!sharding.getStaticHaloSizes().empty())
+      made->setAttr(kHaloAttr, b.getDenseI64ArrayAttr(sharding.getStaticHaloSizes()));
+    op.getResult().replaceAllUsesWith(made.getResult());
+    op.erase();
+    return success();
+  }
+
+  /// Null where the annotation is to be left out.
+  FailureOr<ShardingAttr> convert(shard::ShardingOp op, RankedTensorType type) {
+    auto lose = [&](const Twine &fact) -> FailureOr<ShardingAttr> {
+      if (failed(losses.report(op.getLoc(), fact)))
+        return failure();
+      return ShardingAttr();
+    };
+    auto it = grids.find(op.getGrid());
+    if (it == grids.end())
+      return op.emitError() << "unknown grid @" << op.getGrid() << ", expected a grid of the module";
+    ArrayRef<std::string> names = it->second.names;
+    if (!op.getStaticShardedDimsOffsets().empty())
+      return lose("sharding has 'sharded_dims_offsets', expected shards of one size: ours has no "
+                  "others");
+    if (!op.getDynamicHaloSizes().empty())
+      return lose("sharding has halos of unknown size, expected numbers");
+    if ((int64_t)op.getSplitAxes().size() > std::max<int64_t>(type.getRank(), 1))
+      return op.emitError() << "sharding has " << op.getSplitAxes().size() << " dims, expected at most "
+                            << type.getRank() << ", the rank of " << type;
+    SmallVector<DimShardingAttr> dims;
+    for (auto [d, axes] : llvm::enumerate(op.getSplitAxes().getAxes())) {
+      SmallVector<DimEntryAttr> entries;
+      for (int16_t axis : axes.asArrayRef()) {
+        if (axis < 0 || axis >= (int64_t)names.size())
+          return op.emitError() << "dim " << d << " is split along axis " << axis << " of grid @" << op.getGrid()
+                                << ", expected less than " << names.size();
+        entries.push_back(DimEntryAttr::wholeAxis(context, names[axis]));
+      }
+      dims.push_back(DimShardingAttr::get(context, entries, /*open=*/false, /*priority=*/0));
+    }
+    dims.resize(type.getRank(), DimShardingAttr::get(context, ArrayRef<DimEntryAttr>(), false, 0));
+    return ShardingAttr::get(context, FlatSymbolRefAttr::get(context, op.getGrid()), dims);
+  }
+
+  struct Grid {
+    shard::GridOp op;
+    SmallVector<std::string> names;
+  };
+  ModuleOp module;
+  MLIRContext *context;
+  Losses losses;
+  llvm::MapVector<StringRef, Grid> grids;
+};
+
+//===----------------------------------------------------------------------===//
+// Export
+//===----------------------------------------------------------------------===//
+
+class ShardExporter {
+public:
+  ShardExporter(ModuleOp module, Losses losses)
+      : module(module), context(module.getContext()), losses(losses), meshes(module) {}
+
+  LogicalResult run() {
+    makeConstraintsOfShardings(module);
+    SmallVector<Operation *> ops;
+    module->walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops) {
+      if (auto func = dyn_cast<FunctionOpInterface>(op)) {
+        if (failed(exportSignature(func)))
+          return failure();
+      } else if (auto constraint = dyn_cast<WithShardingConstraintOp>(op)) {
+        if (failed(exportConstraint(constraint)))
+          return failure();
+      } else if (isa_and_nonnull<SPMDDialect>(op->getDialect()) && !isa<MeshOp>(op)) {
+        if (failed(exportOther(op)))
+          return failure();
+      }
+    }
+    for (const MeshCache::Entry &entry : meshes.entries())
+      if (failed(exportMesh(entry)))
+        return failure();
+    return success();
+  }
+
+private:
+  using Axes = SmallVector<SmallVector<int16_t>>;
+
+  /// The axes of each dim, without the dims at the end that have none; nothing where
+  /// the sharding is to be left out.
+  FailureOr<std::optional<Axes>> convert(Attribute attr, Location loc, const Twine &what) {
+    auto lose = [&](const Twine &fact) -> FailureOr<std::optional<Axes>> {
+      if (failed(losses.report(loc, what + fact)))
+        return failure();
+      return std::optional<Axes>();
+    };
+    auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
+    if (!sharding)
+      return lose(" is no sharding on a mesh, expected one: run --spmd-resolve-axis-resources or "
+                  "--spmd-import-ort first");
+    const Mesh *mesh = meshes.lookupOrEmit(sharding.getMesh(), [&] { return emitError(loc); });
+    if (!mesh)
+      return failure();
+    if (!sharding.getReplicated().empty() || !sharding.getUnreduced().empty())
+      return lose(" has replicated or unreduced axes, expected none: the dialect shard has none");
+    Axes dims;
+    for (DimShardingAttr dim : sharding.getDims()) {
+      if (dim.getOpen() || dim.getPriority() != 0)
+        return lose(" has an open dim or a priority, expected closed dims: the dialect shard has "
+                    "no others");
+      auto &axes = dims.emplace_back();
+      for (DimEntryAttr entry : dim.getEntries()) {
+        if (!entry.isWholeAxis())
+          return lose(" has a gap or a part of an axis, expected whole axes: the dialect shard has "
+                      "no others");
+        std::optional<unsigned> axis = mesh->findAxis(entry.getAxis());
+        if (!axis)
+          return emitError(loc) << what << " names axis \"" << entry.getAxis() << "\", expected one of "
+                                << mesh->axesToString();
+        axes.push_back(*axis);
+      }
+    }
+    while (!dims.empty() && dims.back().empty())
+      dims.pop_back();
+    return std::optional(std::move(dims));
+  }
+
+  /// Annotates `value` at the place of `b`. Equal shardings of a block are one op, in
+  /// front of the first that needs it.
+  FailureOr<Value> annotate(OpBuilder &b, Value value, Attribute attr, Location loc, const Twine &what, bool forUsers,
+                            ArrayRef<int64_t> halo = {}) {
+    auto dims = convert(attr, loc, what);
+    if (failed(dims))
+      return failure();
+    if (!*dims)
+      return value;
+    SmallVector<shard::GridAxesAttr> axes;
+    for (ArrayRef<int16_t> dim : **dims)
+      axes.push_back(shard::GridAxesAttr::get(context, dim));
+    if (axes.empty())
+      axes.push_back(shard::GridAxesAttr::get(context, ArrayRef<int16_t>()));
+    FlatSymbolRefAttr grid = cast<ShardingAttr>(attr).getMesh();
+    auto key =
+        std::make_tuple(b.getInsertionBlock(), Attribute(grid), Attribute(shard::GridAxesArrayAttr::get(context, axes)),
+                        Attribute(b.getDenseI64ArrayAttr(halo)));
+    shard::ShardingOp &sharding = shardings[key];
+    if (!sharding)
+      // The short builder of MLIR 22 takes halos for offsets.
+      sharding = shard::ShardingOp::create(b, loc, shard::ShardingType::get(context), grid,
+                                           shard::GridAxesArrayAttr::get(context, axes), b.getDenseI64ArrayAttr({}),
+                                           ValueRange(), b.getDenseI64ArrayAttr(halo), ValueRange());
+    return shard::ShardOp::create(b, loc, value.getType(), value, sharding, forUsers).getResult();
+  }
+
+  LogicalResult exportSignature(FunctionOpInterface func) {
+    for (StringRef name : {StringRef(kShardingAttr), StringRef(kAxisResourcesAttr)}) {
+      for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+        Attribute attr = func.getArgAttr(i, name);
+        if (!attr)
+          continue;
+        std::string what = "sharding of argument #" + std::to_string(i);
+        if (func.isExternal())
+          return func.emitError() << what << " has no place on a declaration, expected a body";
+        BlockArgument arg = func.getArgument(i);
+        OpBuilder b(&func.getFunctionBody().front(), func.getFunctionBody().front().begin());
+        // In the order of the arguments.
+        if (afterArguments.count(func))
+          b.setInsertionPointAfter(afterArguments[func]);
+        auto annotated = annotate(b, arg, attr, arg.getLoc(), what, /*forUsers=*/false);
+        if (failed(annotated))
+          return failure();
+        if (*annotated != arg) {
+          Operation *made = annotated->getDefiningOp();
+          arg.replaceAllUsesExcept(*annotated, made);
+          afterArguments[func] = made;
+        }
+        func.removeArgAttr(i, b.getStringAttr(name));
+      }
+      for (unsigned i = 0; i < func.getNumResults(); ++i) {
+        Attribute attr = func.getResultAttr(i, name);
+        if (!attr)
+          continue;
+        std::string what = "sharding of result #" + std::to_string(i);
+        if (func.isExternal())
+          return func.emitError() << what << " has no place on a declaration, expected a body";
+        for (Block &block : func.getFunctionBody()) {
+          Operation *terminator = block.getTerminator();
+          if (!terminator->hasTrait<OpTrait::ReturnLike>())
+            continue;
+          OpBuilder b(terminator);
+          auto annotated = annotate(b, terminator->getOperand(i), attr, terminator->getLoc(), what,
+                                    /*forUsers=*/true);
+          if (failed(annotated))
+            return failure();
+          terminator->setOperand(i, *annotated);
+        }
+        func.removeResultAttr(i, StringAttr::get(context, name));
+      }
+    }
+    return success();
+  }
+
+  LogicalResult exportConstraint(WithShardingConstraintOp op) {
+    OpBuilder b(op);
+    auto halo = op->getAttrOfType<DenseI64ArrayAttr>(kHaloAttr);
+    auto annotated =
+        annotate(b, op.getInput(), op.getShardingAttr(), op.getLoc(), "sharding of 'spmd.with_sharding_constraint'",
+                 op->hasAttr(kForUsersAttr), halo ? halo.asArrayRef() : ArrayRef<int64_t>());
+    if (failed(annotated))
+      return failure();
+    if (Operation *made = annotated->getDefiningOp(); *annotated != op.getInput())
+      for (NamedAttribute attr : op->getDiscardableAttrs())
+        if (attr.getName() != kForUsersAttr && attr.getName() != kHaloAttr)
+          made->setAttr(attr.getName(), attr.getValue());
+    op.getResult().replaceAllUsesWith(*annotated);
+    op.erase();
+    return success();
+  }
+
+  LogicalResult exportOther(Operation *op) {
+    // Others are about what their values are, not only about how they are cut.
+    if (!isa<PropagationBarrierOp, ShardingGroupOp, StageBoundaryOp, ReshardOp>(op))
+      return op->emitError() << "'" << op->getName()
+                             << "' has no counterpart, expected constraints only: the dialect "
+                                "shard has no others";
+    if (failed(losses.report(op->getLoc(), "'" + op->getName().getStringRef() +
+                                               "' has no counterpart, expected constraints only: "
+                                               "the dialect shard has no others")))
+      return failure();
+    op->replaceAllUsesWith(op->getOperands().take_front(op->getNumResults()));
+    op->erase();
+    return success();
+  }
+
+  LogicalResult exportMesh(const MeshCache::Entry &entry) {
+    MeshOp op = entry.op;
+    if (!entry.mesh->deviceIds.empty())
+      if (failed(losses.report(op.getLoc(), "mesh @" + op.getSymName() +
+                                                " has an order of devices, expected plain order: "
+                                                "the dialect shard has no other")))
+        return failure();
+    for (StringRef name : {"alpha", "beta", "flops", "memory"})
+      if (op->hasAttr(name))
+        if (failed(losses.report(op.getLoc(), "mesh @" + op.getSymName() + " has '" + name +
+                                                  "', expected no costs: the dialect shard has "
+                                                  "none")))
+          return failure();
+    SmallVector<int64_t> shape;
+    SmallVector<Attribute> names;
+    bool isNamed = false;
+    for (auto [i, axis] : llvm::enumerate(entry.mesh->axes)) {
+      shape.push_back(axis.size);
+      names.push_back(StringAttr::get(context, axis.name));
+      isNamed |= axis.name != getAxisName(i);
+    }
+    if (shape.empty())
+      return op.emitError() << "mesh @" << op.getSymName() << " has no axes, expected at least one: a grid has one";
+    OpBuilder b(op);
+    auto grid = shard::GridOp::create(b, op.getLoc(), op.getSymNameAttr(), b.getDenseI64ArrayAttr(shape));
+    for (NamedAttribute attr : op->getDiscardableAttrs())
+      grid->setAttr(attr.getName(), attr.getValue());
+    if (isNamed)
+      grid->setAttr(kAxesAttr, b.getArrayAttr(names));
+    op.erase();
+    return success();
+  }
+
+  ModuleOp module;
+  MLIRContext *context;
+  Losses losses;
+  MeshCache meshes;
+  llvm::DenseMap<std::tuple<Block *, Attribute, Attribute, Attribute>, shard::ShardingOp> shardings;
+  llvm::DenseMap<Operation *, Operation *> afterArguments;
+};
+
+//===----------------------------------------------------------------------===//
+// Passes
+//===----------------------------------------------------------------------===//
+
+struct ImportShardPass : public spmd::impl::SPMDImportShardPassBase<ImportShardPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Losses> losses = Losses::get(unsupported, module.getLoc());
+    if (failed(losses) || failed(verifyInput(module, Phase::Annotated, getArgument())) ||
+        failed(ShardImporter(module, *losses).run()))
+      signalPassFailure();
+  }
+};
+
+struct ExportShardPass : public spmd::impl::SPMDExportShardPassBase<ExportShardPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Losses> losses = Losses::get(unsupported, module.getLoc());
+    if (failed(losses) || failed(verifyInput(module, Phase::Annotated, getArgument())) ||
+        failed(ShardExporter(module, *losses).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace

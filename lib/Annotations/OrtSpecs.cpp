@@ -1,0 +1,411 @@
+//===- OrtSpecs.cpp - --spmd-import-ort and --spmd-export-ort -------------===//
+//
+// ONNX Runtime gives every tensor a device mesh of its own, which repeats devices
+// to say block-cyclic. As `#spmd.ort` and in a file of its own they become shardings
+// on meshes of the module, and back.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
+#include "shardkit/Layout/MeshViews.h"
+#include "shardkit/Layout/OrtSpec.h"
+#include "shardkit/Passes.h"
+#include "shardkit/Support/LocatedJson.h"
+#include "shardkit/Support/Output.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <nlohmann/json.hpp>
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDIMPORTORTPASS
+#define GEN_PASS_DEF_SPMDEXPORTORTPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+/// An annotation where it stands.
+struct Annotation {
+  Attribute attr;
+  Type type;
+  Location loc;
+  std::string what; // "argument #0"
+  std::function<void(Attribute)> set;
+};
+
+/// All shardings that are given in a function, spelled in whatever way.
+SmallVector<Annotation> getAnnotations(func::FuncOp func) {
+  SmallVector<Annotation> list;
+  for (StringRef name : {StringRef(kShardingAttr), StringRef(kUserShardingAttr)}) {
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (Attribute attr = func.getArgAttr(i, name))
+        list.push_back({attr, func.getArgumentTypes()[i],
+                        func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc(),
+                        "argument #" + std::to_string(i), [=](Attribute to) mutable { func.setArgAttr(i, name, to); }});
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      if (Attribute attr = func.getResultAttr(i, name))
+        list.push_back({attr, func.getResultTypes()[i], func.getLoc(), "result #" + std::to_string(i),
+                        [=](Attribute to) mutable { func.setResultAttr(i, name, to); }});
+  }
+  func.walk([&](Operation *op) {
+    if (auto constraint = dyn_cast<WithShardingConstraintOp>(op)) {
+      Attribute attr = constraint.getShardingAttr();
+      if (constraint.getOrtAttr())
+        attr = constraint.getOrtAttr();
+      if (attr)
+        list.push_back({attr, constraint.getType(), op->getLoc(), "the constrained value", [=](Attribute to) mutable {
+                          constraint.setShardingAttr(dyn_cast<ShardingAttr>(to));
+                          constraint.setOrtAttr(dyn_cast<OrtAttr>(to));
+                        }});
+    }
+    auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
+    for (unsigned i = 0; shardings && i < shardings.size(); ++i)
+      list.push_back(
+          {shardings[i], op->getResult(i).getType(), op->getLoc(), "result #" + std::to_string(i), [=](Attribute to) {
+             SmallVector<Attribute> attrs(op->getAttrOfType<ArrayAttr>(kShardingsAttr).getValue());
+             attrs[i] = to;
+             op->setAttr(kShardingsAttr, ArrayAttr::get(op->getContext(), attrs));
+           }});
+  });
+  return list;
+}
+
+/// The function called `name`, or the only public one.
+FailureOr<func::FuncOp> findFunction(ModuleOp module, StringRef name) {
+  SmallVector<func::FuncOp> found;
+  std::string known;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (name.empty() ? func.isPublic() : func.getName() == name)
+      found.push_back(func);
+    known += (known.empty() ? "@" : ", @") + func.getName().str();
+  }
+  if (found.size() == 1)
+    return found.front();
+  if (name.empty() && found.size() > 1)
+    return emitError(module.getLoc()) << "module has " << found.size()
+                                      << " public functions, expected function=NAME, one of " << known;
+  if (name.empty())
+    return emitError(module.getLoc()) << "module has no public function";
+  return emitError(module.getLoc()) << "no function is called @" << name << ", expected one of " << known;
+}
+
+//===----------------------------------------------------------------------===//
+// Import
+//===----------------------------------------------------------------------===//
+
+class OrtImporter {
+public:
+  explicit OrtImporter(ModuleOp module) : module(module), cache(module) {
+    for (const MeshCache::Entry &entry : cache.entries())
+      meshes.push_back({FlatSymbolRefAttr::get(MeshOp(entry.op).getSymNameAttr()), entry.mesh.get()});
+  }
+
+  LogicalResult run() {
+    for (auto func : module.getOps<func::FuncOp>())
+      for (Annotation &annotation : getAnnotations(func)) {
+        auto ort = dyn_cast<OrtAttr>(annotation.attr);
+        if (!ort)
+          continue;
+        FailureOr<ShardingAttr> sharding = convert(ort, annotation);
+        if (failed(sharding))
+          return failure();
+        annotation.set(*sharding);
+      }
+    return success();
+  }
+
+private:
+  FailureOr<ShardingAttr> convert(OrtAttr ort, const Annotation &at) {
+    auto fail = [&](const ShardingError &error) {
+      return emitError(at.loc) << "illegal spec \"" << ort.getSpec() << "\" of " << at.what << ": " << error.message;
+    };
+    ShardingError error;
+    OrtMesh list{llvm::to_vector(ort.getShape()), llvm::to_vector(ort.getElements())};
+    auto own = importOrtSpec(ort.getSpec(), list, error);
+    if (!own)
+      return fail(error);
+    auto type = dyn_cast<RankedTensorType>(at.type);
+    if (!type)
+      return emitError(at.loc) << "spec of " << at.what << " of type " << at.type << ", expected a ranked tensor";
+    // Uneven is an error there, and so it is here.
+    if (auto illegal = verifySharding(own->sharding, own->mesh, type.getShape(),
+                                      /*allowUneven=*/false))
+      return fail(*illegal);
+    for (auto [name, mesh] : meshes)
+      if (ShardingAttr attr = spell(*own, name, *mesh))
+        return attr;
+    // In the order of the ids where they can be said so.
+    Mesh sorted = own->mesh;
+    llvm::sort(sorted.deviceIds);
+    add(sorted, at.loc);
+    if (ShardingAttr attr = spell(*own, meshes.back().first, *meshes.back().second))
+      return attr;
+    meshes.pop_back();
+    created.pop_back();
+    add(own->mesh, at.loc);
+    return spell(*own, meshes.back().first, *meshes.back().second);
+  }
+
+  /// The sharding on a mesh of the module; null if it is no view of the devices or
+  /// has other digits.
+  ShardingAttr spell(const MeshSharding &own, FlatSymbolRefAttr name, const Mesh &mesh) {
+    ShardingError error;
+    auto views = MeshViews::get({&mesh, &own.mesh}, error);
+    auto common = views ? views->toCommon(own.sharding, 1) : std::nullopt;
+    auto spelled = common ? views->fromCommon(*common, 0) : std::nullopt;
+    if (!spelled)
+      return {};
+    return toAttr(module.getContext(), name, *spelled, mesh);
+  }
+
+  void add(Mesh mesh, Location loc) {
+    std::string name = "ort";
+    auto isTaken = [&] {
+      return SymbolTable::lookupSymbolIn(module, name) ||
+             llvm::any_of(created, [&](const NewMesh &m) { return m.name.getValue() == name; });
+    };
+    for (unsigned i = 0; isTaken(); ++i)
+      name = "ort" + std::to_string(i);
+    mesh.name = name;
+    auto ref = FlatSymbolRefAttr::get(module.getContext(), name);
+    created.push_back({ref, std::make_unique<Mesh>(std::move(mesh)), loc});
+    meshes.push_back({ref, created.back().mesh.get()});
+  }
+
+public:
+  /// Adds the meshes that are new to the module.
+  void addMeshes() {
+    OpBuilder b(module.getContext());
+    b.setInsertionPointToStart(module.getBody());
+    for (const NewMesh &mesh : created)
+      createMesh(b, mesh.loc, mesh.name.getValue(), *mesh.mesh);
+  }
+
+private:
+  struct NewMesh {
+    FlatSymbolRefAttr name;
+    std::unique_ptr<Mesh> mesh;
+    Location loc;
+  };
+  ModuleOp module;
+  MeshCache cache;
+  SmallVector<std::pair<FlatSymbolRefAttr, const Mesh *>> meshes;
+  SmallVector<NewMesh, 1> created;
+};
+
+/// Writes the specs of a file on the arguments and results of a function.
+class OrtReader : JsonFile {
+public:
+  using JsonFile::JsonFile;
+
+  LogicalResult run(func::FuncOp func) {
+    LocatedJson root;
+    if (failed(parse(root, "file")) || failed(checkKeys(root, {"inputs", "outputs"})))
+      return failure();
+    return success(succeeded(readList(
+                       root, "inputs", func.getNumArguments(), "arguments of @" + func.getName().str(),
+                       func.getArgumentTypes(), [&](unsigned i) { return func.getArgAttr(i, kShardingAttr); },
+                       [&](unsigned i, Attribute attr) { func.setArgAttr(i, kShardingAttr, attr); })) &&
+                   succeeded(readList(
+                       root, "outputs", func.getNumResults(), "results of @" + func.getName().str(),
+                       func.getResultTypes(), [&](unsigned i) { return func.getResultAttr(i, kShardingAttr); },
+                       [&](unsigned i, Attribute attr) { func.setResultAttr(i, kShardingAttr, attr); })));
+  }
+
+private:
+  LogicalResult readList(const LocatedJson &root, StringRef key, unsigned count, const std::string &what,
+                         TypeRange types, llvm::function_ref<Attribute(unsigned)> get,
+                         llvm::function_ref<void(unsigned, Attribute)> set) {
+    const LocatedJson *list = root.find(key);
+    if (!list)
+      return success();
+    if (list->kind != LocatedJson::Array || list->items.size() != count)
+      return emitError(list->offset) << "\"" << key << "\" "
+                                     << (list->kind == LocatedJson::Array
+                                             ? "has " + std::to_string(list->items.size()) + " entries"
+                                             : "is " + describe(*list))
+                                     << ", expected a list of " << count << ", one for each of the " << what
+                                     << " (null where nothing is given)";
+    for (auto [i, item] : llvm::enumerate(list->items)) {
+      if (item.kind == LocatedJson::Null)
+        continue;
+      if (item.kind != LocatedJson::Object)
+        return emitError(item.offset) << "entry is " << describe(item)
+                                      << ", expected an object with \"spec\", \"mesh_shape\" "
+                                         "and \"mesh_elements\"";
+      if (failed(checkKeys(item, {"spec", "mesh_shape", "mesh_elements"})))
+        return failure();
+      std::string spec;
+      if (failed(readText(item, "spec", spec)))
+        return failure();
+      if (spec.empty() && cast<ShapedType>(types[i]).getRank() > 0)
+        return emitError(item.offset) << "entry has no \"spec\", expected for instance \"RS[0]\"";
+      auto shape = readIntegers(item, "mesh_shape");
+      auto elements = failed(shape) ? shape : readIntegers(item, "mesh_elements");
+      if (failed(elements))
+        return failure();
+      auto attr = OrtAttr::getChecked([&] { return emitError(item.offset); }, context, StringRef(spec),
+                                      ArrayRef<int64_t>(*shape), ArrayRef<int64_t>(*elements));
+      if (!attr)
+        return failure();
+      // The place is that of the file from here on.
+      if (Attribute old = get(i); old && old != attr)
+        return emitError(item.offset) << "spec \"" << spec << "\" for " << key << "[" << i << "], which has " << old
+                                      << ", expected nothing given, or the same";
+      ShardingError error;
+      auto own = importOrtSpec(spec, {*shape, *elements}, error);
+      auto type = dyn_cast<RankedTensorType>(types[i]);
+      std::optional<ShardingError> illegal;
+      if (own && type)
+        illegal = verifySharding(own->sharding, own->mesh, type.getShape(), false);
+      if (!own || illegal)
+        return emitError(item.offset) << "illegal spec \"" << spec << "\" of " << key << "[" << i
+                                      << "]: " << (own ? *illegal : error).message;
+      set(i, attr);
+    }
+    return success();
+  }
+};
+
+struct ImportOrtPass : public spmd::impl::SPMDImportOrtPassBase<ImportOrtPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (failed(run(getOperation())))
+      signalPassFailure();
+  }
+
+  LogicalResult run(ModuleOp module) {
+    if (failed(verifyInput(module, Phase::Propagated, getArgument())))
+      return failure();
+    if (!file.empty()) {
+      std::string error;
+      std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(file, &error);
+      if (!buffer)
+        return emitError(module.getLoc()) << error;
+      FailureOr<func::FuncOp> func = findFunction(module, function);
+      if (failed(func) || failed(OrtReader(buffer->getBuffer(), file, &getContext()).run(*func)))
+        return failure();
+    }
+    OrtImporter importer(module);
+    if (failed(importer.run()))
+      return failure();
+    importer.addMeshes();
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Export
+//===----------------------------------------------------------------------===//
+
+/// A sharding as ONNX Runtime spells it; one error where that cannot say it.
+FailureOr<OrtAttr> exportSharding(ShardingAttr attr, Type type, const MeshCache &meshes, Location loc, StringRef what) {
+  auto emit = [&] { return emitError(loc); };
+  const Mesh *mesh = meshes.lookupOrEmit(attr.getMesh(), emit);
+  if (!mesh)
+    return failure();
+  FailureOr<Sharding> sharding = toSharding(attr, *mesh, emit);
+  if (failed(sharding))
+    return failure();
+  ShardingError error;
+  std::optional<ShardingError> illegal = verifySharding(*sharding, *mesh, getShape(type), /*allowUneven=*/false);
+  auto spec = illegal ? std::nullopt : exportOrtSpec(*sharding, *mesh, error);
+  if (!spec)
+    return emit() << "ONNX Runtime has no spec for " << attr << " of " << what << ": "
+                  << (illegal ? *illegal : error).message;
+  return OrtAttr::get(attr.getContext(), spec->spec, spec->mesh.shape, spec->mesh.elements);
+}
+
+struct ExportOrtPass : public spmd::impl::SPMDExportOrtPassBase<ExportOrtPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (failed(run(getOperation())))
+      signalPassFailure();
+  }
+
+  LogicalResult run(ModuleOp module) {
+    MeshCache meshes(module);
+    if (!file.empty()) {
+      markAllAnalysesPreserved();
+      FailureOr<func::FuncOp> func = findFunction(module, function);
+      return failure(failed(func) || failed(write(*func, meshes)));
+    }
+    // Later ones check local types by the shardings.
+    if (failed(verifyInput(module, Phase::Propagated, getArgument())))
+      return failure();
+    for (auto func : module.getOps<func::FuncOp>())
+      for (Annotation &annotation : getAnnotations(func)) {
+        auto sharding = dyn_cast<ShardingAttr>(annotation.attr);
+        if (!sharding)
+          continue;
+        auto ort = exportSharding(sharding, annotation.type, meshes, annotation.loc, annotation.what);
+        if (failed(ort))
+          return failure();
+        annotation.set(*ort);
+      }
+    return success();
+  }
+
+  LogicalResult write(func::FuncOp func, const MeshCache &meshes) {
+    using Json = nlohmann::ordered_json;
+    auto list = [&](unsigned count, auto getAttr, StringRef what) -> FailureOr<Json> {
+      Json entries = Json::array();
+      for (unsigned i = 0; i < count; ++i) {
+        auto sharding = dyn_cast_or_null<ShardingAttr>(getAttr(i, kShardingAttr));
+        auto global = dyn_cast_or_null<TypeAttr>(getAttr(i, kGlobalTypeAttr));
+        Type type = global               ? global.getValue()
+                    : what == "argument" ? func.getArgumentTypes()[i]
+                                         : func.getResultTypes()[i];
+        if (!sharding) {
+          entries.push_back(nullptr);
+          continue;
+        }
+        auto ort = exportSharding(sharding, type, meshes, func.getLoc(), (what + " #" + Twine(i)).str());
+        if (failed(ort))
+          return failure();
+        Json entry;
+        entry["spec"] = ort->getSpec().str();
+        entry["mesh_shape"] = std::vector<int64_t>(ort->getShape());
+        entry["mesh_elements"] = std::vector<int64_t>(ort->getElements());
+        entries.push_back(std::move(entry));
+      }
+      return entries;
+    };
+    auto inputs =
+        list(func.getNumArguments(), [&](unsigned i, StringRef name) { return func.getArgAttr(i, name); }, "argument");
+    if (failed(inputs))
+      return failure();
+    auto outputs =
+        list(func.getNumResults(), [&](unsigned i, StringRef name) { return func.getResultAttr(i, name); }, "result");
+    if (failed(outputs))
+      return failure();
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    auto writeList = [&](StringRef key, const Json &entries) {
+      os << " \"" << key << "\": [";
+      llvm::interleave(
+          entries,
+          [&](const Json &entry) { os << "\n  " << entry.dump(-1, ' ', false, Json::error_handler_t::replace); },
+          [&] { os << ","; });
+      os << "]";
+    };
+    os << "{\n";
+    writeList("inputs", *inputs);
+    os << ",\n";
+    writeList("outputs", *outputs);
+    os << "\n}\n";
+    return writeOutput(func.getLoc(), file, text);
+  }
+};
+
+} // namespace

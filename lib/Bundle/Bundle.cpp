@@ -1,0 +1,354 @@
+//===- Bundle.cpp - What runs without MLIR --------------------------------===//
+
+#include "shardkit/Bundle/Bundle.h"
+#include "Describe.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Stages/ScheduleProgram.h"
+#include "shardkit/Target/Common/Passes.h"
+#include "shardkit/Target/Cuda/Passes.h"
+#include "shardkit/Target/Program.h"
+#include "shardkit/Transforms/AssignCollectiveIds.h"
+#include "shardkit/Transforms/InlineCalls.h"
+#include "shardkit/rt/abi.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MD5.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+namespace manifest = shardkit::manifest;
+
+void spmd::registerTarget(DialectRegistry &registry) {
+  target::registerCommonTarget(registry);
+  cuda::registerCudaTarget(registry);
+  registry.insert<SPMDDialect, cuda::SpmdCudaDialect>();
+}
+
+/// A copy of the module in which no public function calls another.
+static FailureOr<OwningOpRef<ModuleOp>> cloneInlined(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  // Loading functions are no part of the program.
+  for (auto func : copy->getOps<func::FuncOp>())
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (func.getArgAttr(i, kLoadAttr)) {
+        func.setArgAttr(i, kWeightAttr, StringAttr::get(func.getContext(), getWeightName(func, i)));
+        func.removeArgAttr(i, kLoadAttr);
+        func.removeArgAttr(i, kShardFunctionAttr);
+      }
+  bool calls = false;
+  copy->walk([&](func::CallOp) { calls = true; });
+  PassManager pm(module.getContext());
+  pm.enableVerifier(false);
+  if (calls)
+    addInliner(pm, /*simplifies=*/false);
+  pm.addPass(createSymbolDCEPass());
+  if (failed(pm.run(*copy)))
+    return failure();
+  if (calls) // those of a callee are now there once per call
+    for (auto func : copy->getOps<func::FuncOp>())
+      assignCollectiveIds(func);
+  for (auto func : copy->getOps<func::FuncOp>())
+    if (failed(widenCollectives(func)))
+      return failure();
+  return std::move(copy);
+}
+
+static void addMesh(const Mesh &mesh, manifest::Manifest &out) {
+  if (llvm::any_of(out.meshes, [&](const manifest::Mesh &m) { return m.name == mesh.name; }))
+    return;
+  manifest::Mesh entry;
+  entry.name = mesh.name;
+  for (const MeshAxis &axis : mesh.axes)
+    entry.axes.emplace_back(axis.name, axis.size);
+  bool iota = true;
+  for (auto [i, id] : llvm::enumerate(mesh.deviceIds))
+    iota &= id == int64_t(i);
+  if (!iota)
+    entry.deviceIds.assign(mesh.deviceIds.begin(), mesh.deviceIds.end());
+  out.meshes.push_back(entry);
+}
+
+/// Functions of `module` as entry points of a new program; gives it its file.
+static LogicalResult addProgram(ModuleOp module, target::CodegenOptions codegen, StringRef file, StringRef dir,
+                                manifest::Manifest &out, llvm::StringMap<target::CompiledFunction> &compiled) {
+  SmallString<128> path(dir);
+  llvm::sys::path::append(path, file);
+  if (failed(target::compileProgram(module, codegen, path, llvm::outs(), compiled)))
+    return failure();
+  if (!codegen.emit.empty())
+    return success();
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return emitError(UnknownLoc::get(module.getContext()))
+           << "cannot read " << path << ": " << buffer.getError().message();
+  llvm::MD5 md5;
+  md5.update((*buffer)->getBuffer());
+  llvm::MD5::MD5Result hash;
+  md5.final(hash);
+  out.programs.push_back({file.str(), int64_t((*buffer)->getBufferSize()), "md5:" + hash.digest().str().str()});
+  return success();
+}
+
+static LogicalResult writeFile(Location loc, StringRef dir, StringRef name, StringRef text) {
+  SmallString<128> path(dir);
+  llvm::sys::path::append(path, name);
+  std::error_code ec;
+  llvm::raw_fd_ostream file(path, ec);
+  if (!ec) {
+    file << text;
+    file.close();
+    ec = file.error();
+    file.clear_error();
+  }
+  if (ec)
+    return emitError(loc) << "cannot write " << path << ": " << ec.message();
+  return success();
+}
+
+/// A copy of `func` in `module`, public, under its name or one like it that is free.
+static std::string addCopy(func::FuncOp func, ModuleOp module) {
+  func::FuncOp copy = func.clone();
+  copy.setPublic();
+  SymbolTable(module).insert(copy);
+  return copy.getName().str();
+}
+
+/// Adds what `functions` call to `module`; names of the program are those of its own
+/// copies.
+static void addCallees(SmallVector<func::FuncOp> functions, ModuleOp module) {
+  while (!functions.empty())
+    functions.pop_back_val().walk([&](func::CallOp call) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+      if (callee && !module.lookupSymbol(callee.getNameAttr())) {
+        module.push_back(callee.clone());
+        functions.push_back(callee);
+      }
+    });
+}
+
+/// Shard functions as a program, and as IR beside it.
+static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes, target::CodegenOptions codegen, StringRef dir,
+                                std::vector<LoadedArgument> &arguments, manifest::Manifest &out) {
+  OwningOpRef<ModuleOp> text = ModuleOp::create(module.getLoc());
+  OwningOpRef<ModuleOp> program = ModuleOp::create(module.getLoc());
+  llvm::MapVector<Operation *, std::string> names;
+  DenseSet<Operation *> printed;
+  for (LoadedArgument &argument : arguments) {
+    func::FuncOp func = argument.shardFunction;
+    if (func && printed.insert(func).second)
+      addCopy(func, *text);
+  }
+  // A function that is cut in several ways is compiled once, whole, and cut by the
+  // loader: R functions and n layouts are no R x n programs.
+  llvm::MapVector<Operation *, DenseSet<Operation *>> cuts;
+  for (LoadedArgument &argument : arguments)
+    if (argument.load.function && argument.loadFunction)
+      cuts[argument.loadFunction].insert(argument.shardFunction);
+  auto toCompile = [&](LoadedArgument &argument) {
+    argument.load.isWhole = argument.loadFunction && cuts[argument.loadFunction].size() > 1;
+    return argument.load.isWhole ? argument.loadFunction : argument.shardFunction;
+  };
+  SmallVector<func::FuncOp> wholes;
+  for (LoadedArgument &argument : arguments) {
+    if (!argument.load.function)
+      continue;
+    func::FuncOp func = toCompile(argument);
+    if (names.count(func))
+      continue;
+    names[func] = addCopy(func, *program);
+    if (argument.load.isWhole)
+      wholes.push_back(func);
+  }
+  const bool hasCalls = llvm::any_of(wholes, [](func::FuncOp func) {
+    return func.walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  });
+  addCallees(std::move(wholes), *program);
+  if (!printed.empty()) {
+    for (const MeshCache::Entry &mesh : llvm::reverse(meshes.entries()))
+      text->getBody()->push_front(mesh.op->clone());
+    text.get()->setAttr(kPhaseAttr, module->getAttr(kPhaseAttr));
+    std::string printedText;
+    llvm::raw_string_ostream os(printedText);
+    text->print(os);
+    os << "\n";
+    if (failed(writeFile(module.getLoc(), dir, "programs/loading.mlir", printedText)))
+      return failure();
+  }
+  if (names.empty())
+    return success();
+  if (hasCalls) {
+    FailureOr<OwningOpRef<ModuleOp>> inlined = cloneInlined(*program);
+    if (failed(inlined))
+      return failure();
+    program = std::move(*inlined);
+  }
+  for (auto func : program->getOps<func::FuncOp>())
+    if (failed(lowerCollectives(func, meshes)))
+      return failure();
+  codegen.prefix = "sk_load_";
+  llvm::StringMap<target::CompiledFunction> compiled;
+  int64_t index = out.programs.size();
+  if (failed(addProgram(*program, codegen, "programs/loading.so", dir, out, compiled)))
+    return failure();
+  for (LoadedArgument &argument : arguments)
+    if (argument.load.function) {
+      const target::CompiledFunction &function = compiled[names[toCompile(argument)]];
+      argument.load.function = {index, function.symbol, function.arenaBytes};
+    }
+  return success();
+}
+
+/// Adds the loading functions, whole and on one device, to the functions that runs
+/// are compared with. Returns what they are called there.
+static llvm::MapVector<Operation *, std::string> addLoadReferences(ArrayRef<LoadedArgument> arguments,
+                                                                   ModuleOp reference) {
+  llvm::MapVector<Operation *, std::string> names;
+  SmallVector<func::FuncOp> helpers;
+  for (const LoadedArgument &argument : arguments)
+    if (argument.loadFunction && !names.count(argument.loadFunction)) {
+      names[argument.loadFunction] = addCopy(argument.loadFunction, reference);
+      helpers.push_back(argument.loadFunction);
+    }
+  addCallees(std::move(helpers), reference);
+  return names;
+}
+
+/// What a stage holds is loaded for the stage, not for its parts.
+static void moveLoadingToStages(manifest::Manifest &out) {
+  for (manifest::Pipeline &pipeline : out.pipelines)
+    for (manifest::Pipeline::Stage &stage : pipeline.stages)
+      for (manifest::Function &function : out.functions)
+        if (function.partOf == pipeline.name && function.mesh == stage.mesh)
+          for (manifest::Value &value : function.arguments)
+            if (value.load && value.slot && value.slot->kind == "argument") {
+              stage.arguments[value.slot->index].load = std::move(value.load);
+              value.load.reset();
+            }
+}
+
+bool spmd::isCudaChip(StringRef chip) {
+  return llvm::is_contained({"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_121"},
+                            chip);
+}
+
+LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const BundleOptions &options, StringRef dir) {
+  Location loc = module.getLoc();
+  const bool isCuda = options.target == "cuda";
+  if (options.target != "cpu" && !isCuda)
+    return emitError(loc) << "unknown target '" << options.target << "', expected cpu or cuda";
+  SmallString<128> programs(dir);
+  llvm::sys::path::append(programs, "programs");
+  if (options.emit.empty())
+    if (std::error_code ec = llvm::sys::fs::create_directories(programs))
+      return emitError(loc) << "cannot create " << programs << ": " << ec.message();
+
+  MeshCache meshesOfLoading(module);
+  FailureOr<std::vector<LoadedArgument>> loading = describeLoading(module, meshesOfLoading, options.pieces);
+  if (failed(loading))
+    return failure();
+  FailureOr<OwningOpRef<ModuleOp>> work = cloneInlined(module);
+  if (failed(work))
+    return failure();
+  manifest::Manifest out;
+  out.target = options.target;
+  if (isCuda)
+    out.chip = options.chip;
+  out.producer = "shardkit 0.1.0";
+  out.abi = SK_ABI_VERSION;
+  MeshCache meshes(work->get());
+  for (auto func : work->get().getOps<func::FuncOp>()) {
+    if (func.isExternal())
+      return func.emitError() << "function '" << func.getSymName() << "' has no body, expected a definition";
+    if (!func.getBody().hasOneBlock())
+      return func.emitError() << "function '" << func.getSymName()
+                              << "' has unstructured control flow, expected one block (lift it "
+                                 "first, for instance with --lift-cf-to-scf)";
+    if (func.isPrivate())
+      continue;
+    FailureOr<manifest::Function> function = describeFunction(func, meshes, *loading);
+    if (failed(function))
+      return failure();
+    if (function->mesh)
+      addMesh(*meshes.lookup(*function->mesh), out);
+    out.functions.push_back(*function);
+  }
+  for (auto schedule : work->get().getOps<ScheduleOp>())
+    if (failed(verifySchedule(schedule)) ||
+        failed(describePipeline(schedule, meshes, out.functions, out.pipelines.emplace_back())))
+      return failure();
+  if (out.functions.empty()) {
+    Block *body = module.getBody();
+    return emitError(body->empty() ? loc : body->front().getLoc())
+           << "the module has no public function, expected at least one func.func that is not "
+              "private";
+  }
+  for (auto func : work->get().getOps<func::FuncOp>())
+    if (failed(lowerCollectives(func, meshes)))
+      return failure();
+  for (Operation &op : llvm::make_early_inc_range(*work->get().getBody()))
+    if (!isa<func::FuncOp>(op))
+      op.erase();
+
+  target::CodegenOptions codegen;
+  codegen.cpu = options.cpu;
+  codegen.optLevel = options.optLevel;
+  codegen.parallelWork = options.parallelWork;
+  codegen.emit = options.emit;
+  if (isCuda)
+    codegen.chip = options.chip;
+  llvm::StringMap<target::CompiledFunction> compiled;
+  if (failed(addProgram(work->get(), codegen, "programs/main.so", dir, out, compiled)))
+    return failure();
+  if (!options.emit.empty())
+    return success();
+  for (manifest::Function &function : out.functions) {
+    const target::CompiledFunction &entry = compiled[function.name];
+    function.entry = {0, entry.symbol, entry.arenaBytes};
+  }
+
+  codegen.chip.clear(); // What follows is the processor's.
+  if (failed(addLoading(module, meshesOfLoading, codegen, dir, *loading, out)))
+    return failure();
+  if (reference) {
+    OwningOpRef<ModuleOp> withLoading = reference.clone();
+    auto names = addLoadReferences(*loading, *withLoading);
+    FailureOr<OwningOpRef<ModuleOp>> copy = cloneInlined(*withLoading);
+    if (failed(copy))
+      return failure();
+    int64_t index = out.programs.size();
+    codegen.reference = true;
+    codegen.prefix = "sk_ref_";
+    codegen.optLevel = std::min(options.optLevel, 2u);
+    llvm::StringMap<target::CompiledFunction> references;
+    if (failed(addProgram(copy->get(), codegen, "programs/reference.so", dir, out, references)))
+      return failure();
+    for (manifest::Function &function : out.functions) {
+      auto it = references.find(function.name);
+      if (it != references.end())
+        function.reference = {index, it->second.symbol, it->second.arenaBytes};
+    }
+    for (manifest::Pipeline &pipeline : out.pipelines)
+      if (auto it = references.find(pipeline.name); it != references.end())
+        pipeline.reference = {index, it->second.symbol, it->second.arenaBytes};
+    for (LoadedArgument &argument : *loading)
+      if (argument.loadFunction) {
+        const target::CompiledFunction &function = references[names[argument.loadFunction]];
+        argument.load.reference = {index, function.symbol, function.arenaBytes};
+      }
+  }
+  for (LoadedArgument &argument : *loading)
+    for (manifest::Function &function : out.functions)
+      if (function.name == argument.function)
+        function.arguments[argument.argument].load = std::move(argument.load);
+  moveLoadingToStages(out);
+
+  if (!options.report.empty() && failed(writeFile(loc, dir, "report.json", options.report)))
+    return failure();
+  return writeFile(loc, dir, "manifest.json", manifest::toJson(out));
+}

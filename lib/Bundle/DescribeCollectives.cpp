@@ -1,0 +1,316 @@
+//===- DescribeCollectives.cpp - Collectives as moves in closed form ------===//
+
+#include "Describe.h"
+#include "shardkit/Cost/CostModel.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Layout/MeshViews.h"
+#include "shardkit/Target/Common/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+namespace manifest = shardkit::manifest;
+
+SmallVector<CollectiveOpInterface> spmd::collectivesOf(func::FuncOp func) {
+  SmallVector<CollectiveOpInterface> ops;
+  func.walk([&](CollectiveOpInterface op) { ops.push_back(op); });
+  return ops;
+}
+
+/// The layout of pairs: their last dim is whole.
+static ShardingAttr withLastDim(ShardingAttr sharding) {
+  SmallVector<DimShardingAttr> dims(sharding.getDims());
+  dims.push_back(DimShardingAttr::get(sharding.getContext(), {}, /*open=*/false, /*priority=*/0));
+  return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims, sharding.getReplicated(),
+                           sharding.getUnreducedKind(), sharding.getUnreduced());
+}
+
+LogicalResult spmd::widenCollectives(func::FuncOp func) {
+  OpBuilder b(func.getContext());
+  for (CollectiveOpInterface op : collectivesOf(func)) {
+    if (op->getNumOperands() == 0 || op->getNumResults() != 1)
+      continue;
+    Value in = op->getOperand(0);
+    Type element = getElementTypeOrSelf(in.getType());
+    const bool isComplex = isa<ComplexType>(element), isReduction = op.getReduction().has_value();
+    if (!isComplex && !(isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8))
+      continue;
+    if (isComplex && isReduction && *op.getReduction() != ReductionKind::Sum)
+      return op->emitOpError() << "combines complex numbers by " << stringifyReductionKind(*op.getReduction())
+                               << ", which cannot be compiled, expected sum";
+    auto widen = [&](Type type) -> Type {
+      if (isComplex)
+        return target::getPairedType(type);
+      return cast<ShapedType>(type).clone(isReduction ? Type(b.getF32Type()) : b.getI8Type());
+    };
+    auto start = dyn_cast<StartOp>(op->getParentOp());
+    Location loc = op.getLoc();
+    auto convert = [&](Value value, Type type) -> Operation * {
+      if (isComplex)
+        return UnrealizedConversionCastOp::create(b, loc, type, value);
+      if (!isReduction)
+        return arith::BitcastOp::create(b, loc, type, value);
+      if (getElementTypeOrSelf(type).isF32())
+        return arith::ExtFOp::create(b, loc, type, value);
+      return arith::TruncFOp::create(b, loc, type, value);
+    };
+    b.setInsertionPoint(start ? start.getOperation() : op.getOperation());
+    op->setOperand(0, convert(in, widen(in.getType()))->getResult(0));
+    if (auto global = op->getAttrOfType<TypeAttr>("global_type"))
+      op->setAttr("global_type", TypeAttr::get(widen(global.getValue())));
+    if (isComplex)
+      for (NamedAttribute attribute : op->getAttrs())
+        if (auto sharding = dyn_cast<ShardingAttr>(attribute.getValue()))
+          op->setAttr(attribute.getName(), withLastDim(sharding));
+    Value out = op->getResult(0);
+    Type type = out.getType();
+    out.setType(widen(type));
+    b.setInsertionPointAfter(op);
+    if (start) { // Its results are read behind the op that waits for them.
+      unsigned number = out.use_begin()->getOperandNumber();
+      start.getResult(number).setType(out.getType());
+      DoneOp done = start.getDone();
+      out = done.getResult(number);
+      out.setType(widen(type));
+      b.setInsertionPointAfter(done);
+    }
+    Operation *back = convert(out, type);
+    out.replaceAllUsesExcept(back->getResult(0), back);
+  }
+  return success();
+}
+
+void spmd::describeMove(const Transfer &transfer, manifest::Collective &out) {
+  for (const TransferAtom &atom : transfer.atoms)
+    out.atoms.push_back({atom.size, atom.srcIsRank, atom.srcStride, atom.dstIsRank, atom.dstStride});
+  for (const TransferSegment &segment : transfer.segments) {
+    manifest::Segment &entry = out.segments.emplace_back();
+    entry.size = segment.size;
+    for (const TransferPart &part : segment.src)
+      entry.source.push_back({part.size, part.isRank, part.stride});
+    for (const TransferPart &part : segment.dst)
+      entry.destination.push_back({part.size, part.isRank, part.stride});
+    if (segment.window)
+      entry.window = {segment.window->step, segment.window->offset};
+  }
+  for (const RankDigit &digit : transfer.spread)
+    out.spread.push_back({digit.stride, digit.size});
+}
+
+LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache &meshes, manifest::Collective &out) {
+  auto emit = [&] { return op.emitError(); };
+  const Mesh *fromMesh = meshes.lookupOrEmit(op.getFromMesh(), emit);
+  const Mesh *toMesh = meshes.lookupOrEmit(op.getToMesh(), emit);
+  if (!fromMesh || !toMesh)
+    return failure();
+  Layout from, to;
+  if (failed(op.getLayouts(*fromMesh, *toMesh, from, to)))
+    return failure();
+  if (!fromMesh->sameDevices(*toMesh)) {
+    // Ranks are those of the source mesh.
+    ShardingError error;
+    std::optional<MeshViews> views = MeshViews::get({fromMesh, toMesh}, error);
+    std::optional<Sharding> target = to.toSharding(*toMesh);
+    if (views && target)
+      target = views->toCommon(*target, 1);
+    if (!views || !target)
+      return op.emitError() << "meshes @" << fromMesh->name << " and @" << toMesh->name
+                            << " do not list the same devices in orders that permute axes, "
+                               "expected views of one mesh";
+    to = Layout::get(*target, views->getCommon(), to.shape);
+  }
+  out.inElements = from.numLocalElements();
+  out.outElements = to.numLocalElements();
+  removeCommonDigits(from, to);
+  std::optional<Transfer> transfer = computeTransfer(from, to);
+  if (!transfer)
+    return op.emitError("the partial ranks of this collective are no rank digits, "
+                        "expected whole (sub-)axes");
+  out.id = *op.getCollectiveId();
+  out.kind = stringifyCollectiveKind(op.getKind()).str();
+  if (auto reduction = op.getReduction())
+    out.reduction = stringifyReductionKind(*reduction).str();
+  auto inType = cast<RankedTensorType>(op->getOperand(0).getType());
+  std::optional<std::string> dtype = dtypeName(inType.getElementType());
+  if (!dtype)
+    return op.emitError("element type ") << inType.getElementType() << " cannot be moved by the runtime";
+  out.dtype = *dtype;
+  describeMove(*transfer, out);
+  PlanStep step{op.getKind(), from, to, getMovedRanks(from, to)};
+  for (RankDigit digit : out.reduction ? transfer->reduce : step.group)
+    out.group.push_back({digit.stride, digit.size});
+  CostModel costs(*fromMesh);
+  for (std::string &axis : costs.getAxes(step.group))
+    out.axes.push_back(std::move(axis));
+  out.bytes = costs.getCost(step, getElementBytes(inType.getElementType())).bytes;
+  if (auto start = dyn_cast<StartOp>(op->getParentOp()))
+    out.with = *(*start.getBody().getOps<CollectiveOpInterface>().begin()).getCollectiveId();
+  out.loc = getLocationText(op.getLoc());
+  return success();
+}
+
+/// The tensors of one side of a collective on a value of which some sizes are not
+/// known: each such dim is `known` places (`Layout`), times as many that stay together.
+struct Batched {
+  Batched(OpBuilder &b, Location loc, RankedTensorType type, ArrayRef<int64_t> known, ArrayRef<Value> counts)
+      : type(type) {
+    SmallVector<int64_t> rest;
+    const Value *count = counts.begin();
+    for (auto [d, size] : llvm::enumerate(known)) {
+      groups.emplace_back();
+      if (!type.isDynamicDim(d) || size != 1) {
+        groups.back().push_back(sizes.size());
+        rest.push_back(sizes.size());
+        sizes.push_back(b.getIndexAttr(size));
+      }
+      if (type.isDynamicDim(d)) {
+        groups.back().push_back(sizes.size());
+        order.push_back(sizes.size());
+        sizes.push_back(*count++);
+      }
+    }
+    order.append(rest);
+  }
+  bool isReordered() const { return !llvm::is_sorted(order); }
+  bool isExpanded() const { return int64_t(sizes.size()) != type.getRank(); }
+
+  /// The counts in front.
+  Value makeEmpty(OpBuilder &b, Location loc) const {
+    SmallVector<OpFoldResult> shape;
+    for (int64_t d : order)
+      shape.push_back(sizes[d]);
+    return tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+  }
+  Value to(OpBuilder &b, Location loc, Value value) const {
+    if (isExpanded()) {
+      SmallVector<int64_t> shape;
+      for (OpFoldResult size : sizes)
+        shape.push_back(isa<Attribute>(size) ? *getConstantIntValue(size) : ShapedType::kDynamic);
+      value = tensor::ExpandShapeOp::create(b, loc, type.clone(shape), value, groups, sizes);
+    }
+    if (isReordered())
+      value = linalg::TransposeOp::create(b, loc, value, makeEmpty(b, loc), order).getResult().front();
+    return value;
+  }
+  Value from(OpBuilder &b, Location loc, Value value) const {
+    if (isReordered()) {
+      Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
+      value = linalg::TransposeOp::create(b, loc, value, empty, invertPermutationVector(order)).getResult().front();
+    }
+    if (isExpanded())
+      value = tensor::CollapseShapeOp::create(b, loc, type, value, groups);
+    return value;
+  }
+
+  RankedTensorType type;
+  SmallVector<ReassociationIndices> groups;
+  SmallVector<OpFoldResult> sizes;
+  SmallVector<int64_t> order;
+};
+
+static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op, const MeshCache &meshes) {
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Value input = op->getOperand(0);
+  Layout from, to;
+  SmallVector<Value> counts;
+  if (!type.hasStaticShape()) {
+    auto emit = [&] { return op.emitError(); };
+    const Mesh *fromMesh = meshes.lookupOrEmit(op.getFromMesh(), emit);
+    const Mesh *toMesh = meshes.lookupOrEmit(op.getToMesh(), emit);
+    if (!fromMesh || !toMesh || failed(op.getLayouts(*fromMesh, *toMesh, from, to)))
+      return failure();
+    for (auto [d, known] : llvm::enumerate(from.localShape()))
+      if (type.isDynamicDim(d)) {
+        OpFoldResult size = tensor::DimOp::create(b, loc, input, d).getResult();
+        // Bounds of sizes are found through affine expressions.
+        OpFoldResult count =
+            affine::makeComposedFoldedAffineApply(b, loc, b.getAffineSymbolExpr(0).floorDiv(known), {size});
+        counts.push_back(getValueOrCreateConstantIndexOp(b, loc, count));
+      }
+  } else {
+    from = Layout::replicated(cast<RankedTensorType>(input.getType()).getShape());
+    to = Layout::replicated(type.getShape());
+  }
+  Batched in(b, loc, cast<RankedTensorType>(input.getType()), from.localShape(), counts);
+  Batched out(b, loc, type, to.localShape(), counts);
+  Value init = out.makeEmpty(b, loc);
+  auto lowered =
+      target::CollectiveOp::create(b, loc, TypeRange{init.getType()}, b.getI64IntegerAttr(*op.getCollectiveId()),
+                                   b.getI64IntegerAttr(counts.size()), in.to(b, loc, input), init);
+  return out.from(b, loc, lowered.getResult().front());
+}
+
+/// Buffers are handed over where the collectives start and taken back where they
+/// are done. An output is allocated, not `tensor.empty`: it would else be computed
+/// in place of something that is written before then.
+static void lowerStarted(OpBuilder &builder, StartOp start) {
+  DoneOp done = start.getDone();
+  for (auto [i, member] : llvm::enumerate(llvm::to_vector(start.getBody().getOps<CollectiveOpInterface>()))) {
+    auto id = builder.getI64IntegerAttr(*member.getCollectiveId());
+    auto type = cast<RankedTensorType>(member->getResult(0).getType());
+    Value input = member->getOperand(0);
+    builder.setInsertionPoint(start);
+    Value init = bufferization::AllocTensorOp::create(builder, member.getLoc(), type, ValueRange());
+    auto started = target::StartOp::create(builder, member.getLoc(), type, id, input, init);
+    builder.setInsertionPoint(done);
+    auto taken = target::DoneOp::create(builder, member.getLoc(), type, id, input, started.getBegun());
+    done.getResult(i).replaceAllUsesWith(taken.getResult());
+  }
+  done.erase();
+  start.erase();
+}
+
+LogicalResult spmd::lowerCollectives(func::FuncOp func, const MeshCache &meshes) {
+  OpBuilder builder(func.getContext());
+  SmallVector<StartOp> starts;
+  func.walk([&](StartOp op) { starts.push_back(op); });
+  for (StartOp start : starts) {
+    for (auto member : start.getBody().getOps<CollectiveOpInterface>())
+      if (!cast<RankedTensorType>(member->getResult(0).getType()).hasStaticShape())
+        return member.emitError("is started apart on a value of unknown size, expected sizes "
+                                "that are known, or a collective outside of spmd.start");
+    lowerStarted(builder, start);
+  }
+  for (CollectiveOpInterface op : collectivesOf(func)) {
+    builder.setInsertionPoint(op);
+    FailureOr<Value> lowered = lowerCollective(builder, op, meshes);
+    if (failed(lowered))
+      return failure();
+    op->getResult(0).replaceAllUsesWith(*lowered);
+    op->erase();
+  }
+  WalkResult result = func.walk([&](Operation *op) {
+    if (auto coordinate = dyn_cast<DeviceCoordinateOp>(op)) {
+      const Mesh *mesh = meshes.lookupOrEmit(coordinate.getMeshAttr(), [&] { return op->emitError(); });
+      if (!mesh)
+        return WalkResult::interrupt();
+      std::optional<unsigned> axis = mesh->findAxis(coordinate.getAxis());
+      if (!axis) {
+        op->emitError("unknown axis");
+        return WalkResult::interrupt();
+      }
+      builder.setInsertionPoint(op);
+      Value value = target::CoordinateOp::create(builder, op->getLoc(), builder.getIndexType(),
+                                                 builder.getI64IntegerAttr(mesh->axisStride(*axis)),
+                                                 builder.getI64IntegerAttr(mesh->axes[*axis].size));
+      op->getResult(0).replaceAllUsesWith(value);
+      op->erase();
+    } else if (isa<BroadcastOp, SendOp, RecvOp>(op)) {
+      op->emitError() << "'" << op->getName()
+                      << "' is not supported by the cpu target yet, expected all_gather, "
+                         "all_reduce, reduce_scatter, all_to_all, all_slice, "
+                         "collective_permute or exchange";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}

@@ -1,0 +1,83 @@
+//===- Phases.cpp - How far the IR has come -------------------------------===//
+
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+int spmd::getPhase(Operation *op) {
+  // Where modules nest, the inner one may have a phase of its own.
+  auto phase = op->getAttrOfType<StringAttr>(kPhaseAttr);
+  while (!phase && (op = op->getParentOp()))
+    phase = op->getAttrOfType<StringAttr>(kPhaseAttr);
+  if (!phase)
+    return -1;
+  for (auto [i, name] : llvm::enumerate(kPhases))
+    if (phase.getValue() == name)
+      return i;
+  return -1;
+}
+
+void spmd::setPhase(ModuleOp module, Phase phase) {
+  module->setAttr(kPhaseAttr, StringAttr::get(module.getContext(), kPhases[int(phase)]));
+}
+
+/// Products of a size and some more (a rest that is padded, the devices that hold it) stay within 64 bits.
+static constexpr int64_t kMostBytes = int64_t(1) << 60;
+
+static bool isCountable(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank())
+    return true;
+  int64_t bytes = getElementBytes(shaped.getElementType());
+  return llvm::all_of(shaped.getShape(), [&](int64_t size) {
+    return ShapedType::isDynamic(size) ||
+           (!llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes) && bytes <= kMostBytes);
+  });
+}
+
+/// What is less than nothing is given no meaning by the op; where one side takes back what the other adds, folders drop
+/// both.
+static LogicalResult verifyPadding(tensor::PadOp pad) {
+  for (auto [d, low, high] : llvm::enumerate(pad.getMixedLowPad(), pad.getMixedHighPad()))
+    for (OpFoldResult size : {low, high})
+      if (std::optional<int64_t> known = getConstantIntValue(size); known && *known < 0)
+        return pad.emitError("dim ") << d << " is padded by " << *known
+                                     << ", expected 0 or more: tensor.extract_slice takes places away";
+  return success();
+}
+
+static LogicalResult verifyOps(ModuleOp module) {
+  llvm::SmallDenseSet<Type, 32> countable;
+  auto verify = [&](Type type, Location loc) -> LogicalResult {
+    if (!countable.insert(type).second || isCountable(type))
+      return success();
+    return emitError(loc) << type << " holds too much to be counted, expected at most 2^60 bytes";
+  };
+  WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (failed(verify(type, op->getLoc())))
+        return WalkResult::interrupt();
+    if (auto pad = dyn_cast<tensor::PadOp>(op); pad && failed(verifyPadding(pad)))
+      return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          if (failed(verify(argument.getType(), argument.getLoc())))
+            return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult spmd::verifyInput(ModuleOp module, Phase last, StringRef pass) {
+  int phase = getPhase(module);
+  if (phase <= int(last))
+    return verifyOps(module);
+  return emitError(module.getLoc()) << "module is in phase \"" << kPhases[phase] << "\", expected at most \""
+                                    << kPhases[int(last)] << "\" for --" << pass;
+}

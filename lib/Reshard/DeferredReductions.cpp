@@ -1,0 +1,176 @@
+//===- DeferredReductions.cpp - Partial sums that stay partial ------------===//
+
+#include "DeferredReductions.h"
+
+#include "shardkit/Rules/Linearity.h"
+#include "shardkit/Rules/PaddingNeeds.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+static int64_t getSize(Operation *op) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  return type.hasStaticShape() ? type.getNumElements() : INT64_MAX;
+}
+
+std::optional<ComputeLayouts> CarriedSums::carry(Operation *op, const ShardingRule &rule,
+                                                 ArrayRef<TensorLayout> layouts) {
+  if (op->getNumResults() != 1 || rule.numOperands() != op->getNumOperands() || rule.hasWindows())
+    return std::nullopt;
+  SmallVector<unsigned, 4> partial;
+  llvm::SmallBitVector marked(rule.numOperands());
+  for (unsigned t = 0; t < rule.numOperands(); ++t) {
+    if (!rule.tensor(t).type || rule.tensor(t).role == OperandRole::ShapeOnly)
+      continue;
+    Value operand = op->getOperand(t);
+    auto it = values.find(operand);
+    if (it != values.end() && table.isPartial(it->second.produced) &&
+        llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }))
+      partial.push_back(t);
+    else if (rule.tensor(t).role != OperandRole::Init)
+      continue;    // complete
+    marked.set(t); // an init counts once: it may be had partial at no cost
+  }
+  if (partial.empty() || !isLinear(op, marked))
+    return std::nullopt;
+
+  auto producedOf = [&](unsigned t) { return values.find(op->getOperand(t))->second.produced; };
+  const Sharding common = table.get(producedOf(partial.front()));
+  if (common.unreducedKind != ReductionKind::Sum)
+    return std::nullopt;
+  FactorAxes axes(rule.numFactors());
+  DimEntries used = common.unreduced;
+  auto take = [&](unsigned t, LayoutId id, bool mayClash) {
+    for (unsigned f = 0; f < rule.numFactors(); ++f) {
+      std::optional<DimEntries> own = projectFactor(rule, t, f, table.get(id));
+      if (!own || own->empty() || !axes[f].empty())
+        continue;
+      bool fits =
+          rule.factor(f).kind != FactorKind::Whole && canCut(rule.factor(f), *own, mesh) && !overlaps(*own, used, mesh);
+      if (!fits && mayClash)
+        continue;
+      if (!fits)
+        return false;
+      used.append(own->begin(), own->end());
+      axes[f] = std::move(*own);
+    }
+    return true;
+  };
+  for (unsigned t : partial)
+    if (!take(t, producedOf(t), /*mayClash=*/false))
+      return std::nullopt;
+  for (unsigned t = 0; t < rule.numOperands(); ++t)
+    if (!marked.test(t) && layouts[t].layout && rule.tensor(t).role == OperandRole::Input)
+      take(t, *layouts[t].layout, /*mayClash=*/true);
+  for (unsigned t : partial)
+    if (producedOf(t) != getPartial(rule, t, axes, common))
+      return std::nullopt;
+
+  ComputeLayouts choice;
+  for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
+    std::optional<LayoutId> id;
+    if (rule.tensor(t).type)
+      id = t >= rule.numOperands() || marked.test(t) ? getPartial(rule, t, axes, common)
+                                                     : table.intern(getTensorSharding(rule, t, axes));
+    if (t < rule.numOperands())
+      choice.needs.push_back(id);
+    else
+      choice.produced.push_back(id);
+  }
+  bool merges = partial.size() > 1 && marked == getReadTensors(op);
+  return merges || isCheaper(op, rule, layouts, partial, axes, choice) ? std::optional(std::move(choice))
+                                                                       : std::nullopt;
+}
+
+bool CarriedSums::isCheaper(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
+                            ArrayRef<unsigned> partial, const FactorAxes &axes, const ComputeLayouts &choice) {
+  auto seconds = [&](unsigned t, LayoutId from, LayoutId to) {
+    return layouts[t].count * table.getSeconds(from, to, layouts[t].type);
+  };
+  double carried = 0, completed = 0;
+  for (unsigned t = 0; t < rule.numOperands(); ++t)
+    if (llvm::is_contained(partial, t))
+      completed +=
+          seconds(t, values.find(op->getOperand(t))->second.produced, values.find(op->getOperand(t))->second.home);
+    else if (layouts[t].layout && choice.needs[t])
+      carried += seconds(t, *layouts[t].layout, *choice.needs[t]);
+  unsigned result = rule.numOperands();
+  LayoutId produced = *choice.produced.front();
+  carried += seconds(result, produced, layouts[result].layout ? *layouts[result].layout : table.getComplete(produced));
+  FactorAxes instead = chooseCompute(rule, layouts, table);
+  completed += getReshardSeconds(rule, layouts, instead, table);
+  auto getSpread = [](const FactorAxes &axes) {
+    int64_t spread = 1;
+    for (const DimEntries &entries : axes)
+      spread *= deviceFactor(entries);
+    return spread;
+  };
+  // Products are not computed by fewer devices for the sake of a sum.
+  if (carried > completed || (rule.isContraction && getSpread(axes) < getSpread(instead)))
+    return false;
+  if (carried < completed)
+    return true;
+  if (!op->hasOneUse())
+    return false;
+  Operation *user = *op->user_begin();
+  return isAdditive(user) && (getReadTensors(user).count() > 1 || getSize(user) < getSize(op));
+}
+
+LayoutId CarriedSums::getPartial(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Sharding &like) {
+  Sharding sharding = getTensorSharding(rule, t, axes);
+  sharding.unreduced.append(like.unreduced.begin(), like.unreduced.end());
+  llvm::sort(sharding.unreduced);
+  sharding.unreducedKind = like.unreducedKind;
+  return table.intern(std::move(sharding));
+}
+
+SmallVector<Operation *, 2> CarriedSums::getAccumulation(scf::ForOp loop, unsigned i) {
+  SmallVector<Operation *, 2> chain;
+  Value value = loop.getRegionIterArg(i);
+  while (value.hasOneUse()) {
+    OpOperand &use = *value.use_begin();
+    Operation *op = use.getOwner();
+    if (op == loop.getBody()->getTerminator())
+      return use.getOperandNumber() == i ? chain : SmallVector<Operation *, 2>();
+    if (op->getBlock() != loop.getBody() || op->getNumResults() != 1 || op->getResult(0).getType() != value.getType())
+      return {};
+    chain.push_back(op);
+    value = op->getResult(0);
+  }
+  return {};
+}
+
+std::optional<LayoutId> CarriedSums::getAddedLayout(scf::ForOp loop, unsigned i, ArrayRef<Operation *> chain,
+                                                    const llvm::DenseMap<Operation *, const OpPlan *> &plans) {
+  std::optional<LayoutId> common;
+  Value value = loop.getRegionIterArg(i);
+  auto join = [&](LayoutId id) {
+    bool fits = table.isPartial(id) && table.get(id).unreducedKind == ReductionKind::Sum && common.value_or(id) == id;
+    common = id;
+    return fits;
+  };
+  for (Operation *op : chain) {
+    auto it = plans.find(op);
+    const ShardingRule *rule = it == plans.end() ? nullptr : it->second->rule;
+    if (!rule || rule->numOperands() != op->getNumOperands() || !it->second->produced.front())
+      return std::nullopt;
+    llvm::SmallBitVector read = getReadTensors(op);
+    unsigned own = llvm::find(op->getOperands(), value) - op->operand_begin();
+    if (rule->tensor(own).role == OperandRole::Init && table.isPartial(*it->second->produced.front())) {
+      if (!join(*it->second->produced.front())) // a contraction into it
+        return std::nullopt;
+    } else if (read.count() > 1 && isLinear(op, read)) {
+      for (unsigned t : read.set_bits()) {
+        auto known = values.find(op->getOperand(t));
+        if (t == own)
+          continue;
+        if (known == values.end() || !op->getOperand(t).hasOneUse() || !join(known->second.produced))
+          return std::nullopt;
+      }
+    } else {
+      return std::nullopt;
+    }
+    value = op->getResult(0);
+  }
+  return common;
+}

@@ -1,0 +1,246 @@
+//===- Timeline.cpp - A schedule as text and as a page --------------------===//
+
+#include "shardkit/Stages/Timeline.h"
+
+#include "shardkit/Support/Page.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include <cmath>
+#include <map>
+#include <tuple>
+
+using namespace mlir::spmd;
+using llvm::ArrayRef;
+using llvm::raw_ostream;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+static constexpr double kRow = 40, kBoxHeight = 24, kTop = 6, kLeft = 64;
+static constexpr double kRunWidth = 48; // of the mean run
+
+static constexpr llvm::StringLiteral kStyle = R"(
+svg g.forward rect { fill: #dbe8f6; stroke: #6f93bd; }
+svg g.backward rect { fill: #e3f0d9; stroke: #7fa563; }
+svg g.apply rect { fill: #f6ecd0; stroke: #b99b4a; }
+svg g:hover rect { stroke: #000; stroke-width: 2; }
+svg path { stroke: #c8501e; stroke-width: 1.5; }
+svg path:hover { stroke: #000; stroke-opacity: 1; }
+)";
+
+/// `F3`, `F3.1` or `A`; `chunk` is the number of a stage among those of its mesh, -1 if it
+/// has one only.
+static std::string getLabel(Part part, int64_t microbatch, int64_t chunk) {
+  if (part == Part::Apply)
+    return "A";
+  std::string text = (part == Part::Forward ? "F" : "B") + std::to_string(microbatch);
+  return chunk < 0 ? text : text + "." + std::to_string(chunk);
+}
+
+void mlir::spmd::printTimeline(const ClockTable &table, raw_ostream &os) {
+  auto getText = [&](const Cell &cell) -> std::string {
+    if (cell.isIdle())
+      return "--";
+    return getLabel(cell.part, cell.microbatch, table.virtualStages > 1 ? cell.stage / table.numMeshes : -1);
+  };
+  size_t width = 0;
+  for (const Cell &cell : table.cells)
+    width = std::max(width, getText(cell).size());
+  size_t digits = std::to_string(table.numMeshes - 1).size();
+  for (int64_t mesh = 0; mesh < table.numMeshes; ++mesh) {
+    std::string line = "mesh " + std::to_string(mesh);
+    line.resize(digits + 6, ' ');
+    for (int64_t row = 0; row < table.getNumRows(); ++row) {
+      std::string text = getText(table.getRow(row)[mesh]);
+      text.resize(width, ' ');
+      line += " " + text;
+    }
+    os << StringRef(line).rtrim() << "\n";
+  }
+}
+
+namespace {
+
+class Drawing {
+public:
+  Drawing(const PipelineProgram &program, const InstructionLists &lists, ArrayRef<double> seconds, raw_ostream &os)
+      : program(program), lists(lists), seconds(seconds), os(os), width(program.functions.size()) {
+    double sum = 0;
+    int64_t known = 0, unknown = 0;
+    for (const std::vector<Instruction> &list : lists)
+      for (const Instruction &instruction : list)
+        if (instruction.kind == Instruction::Kind::Run) {
+          numMicrobatches = std::max(numMicrobatches, instruction.microbatch + 1);
+          bool isKnown = hasSeconds(instruction.function);
+          sum += isKnown ? seconds[instruction.function] : 0;
+          ++(isKnown ? known : unknown);
+        }
+    isExact = unknown == 0 && sum > 0;
+    mean = sum > 0 ? sum / known : 1;
+    for (size_t f = 0; f < width.size(); ++f)
+      width[f] = hasSeconds(f) ? seconds[f] : mean;
+
+    chunks.assign(program.meshOfStage.size(), -1);
+    SmallVector<int64_t> numStages(lists.size(), 0);
+    for (auto [stage, mesh] : llvm::enumerate(program.meshOfStage))
+      chunks[stage] = numStages[mesh]++;
+    if (llvm::all_of(numStages, [](int64_t count) { return count <= 1; }))
+      chunks.assign(chunks.size(), -1);
+  }
+
+  void print() {
+    place();
+    printMeshes();
+    os << "<p>Hover for functions and what is sent; lines go from where it is sent to where it is first used.";
+    if (!isExact)
+      os << " Not all functions have a known time: those that have none are drawn as wide as the "
+            "mean.";
+    os << "</p>\n<div class=\"graph\"><svg width=\"" << int64_t(getX(end) + 20) << "\" height=\""
+       << int64_t(kTop + lists.size() * kRow) << "\">\n";
+    for (int64_t mesh = 0; mesh < int64_t(lists.size()); ++mesh)
+      os << "<text x=\"8\" y=\"" << int64_t(getY(mesh) + 16) << "\">mesh " << mesh << "</text>\n";
+    for (const PlacedTravel &travel : travels)
+      printTravel(travel);
+    for (const Placed &run : runs)
+      printRun(run);
+    os << "</svg></div>\n";
+  }
+
+private:
+  /// An instruction and when it starts.
+  struct Placed {
+    int64_t mesh;
+    size_t index;
+    double start;
+  };
+  struct PlacedTravel {
+    Travel travel;
+    int64_t clock; // in which it is first used
+    double posted, used;
+  };
+
+  bool hasSeconds(size_t function) const {
+    return function < seconds.size() && seconds[function] >= 0 && std::isfinite(seconds[function]);
+  }
+
+  void place() {
+    SmallVector<double> now(lists.size(), 0);
+    busy.assign(lists.size(), 0);
+    // When it was posted, and when the other mesh first used it.
+    std::map<std::tuple<int64_t, int64_t, Slot>, std::pair<double, double>> times;
+    auto timesOf = [&](const Travel &travel) -> auto & { return times[{travel.from, travel.to, travel.slot}]; };
+    replay(program, lists, numMicrobatches, [&](int64_t mesh, size_t index, ArrayRef<Travel> awaited) {
+      const Instruction &instruction = lists[mesh][index];
+      for (const Travel &travel : awaited) {
+        auto &[posted, used] = timesOf(travel);
+        now[mesh] = std::max(now[mesh], travel.to == mesh ? posted : used);
+      }
+      for (const Travel &travel : awaited)
+        if (travel.to == mesh) {
+          auto &[posted, used] = timesOf(travel);
+          used = now[mesh];
+          travels.push_back({travel, instruction.clock, posted, used});
+        }
+      if (instruction.kind == Instruction::Kind::Run) {
+        runs.push_back({mesh, index, now[mesh]});
+        now[mesh] += width[instruction.function];
+        busy[mesh] += width[instruction.function];
+        end = std::max(end, now[mesh]);
+      }
+      for (Slot slot : instruction.sends)
+        timesOf({mesh, instruction.peer, slot}).first = now[mesh];
+    });
+  }
+
+  double getX(double time) const { return kLeft + time / mean * kRunWidth; }
+  static double getY(int64_t mesh) { return kTop + mesh * kRow; }
+
+  void printMeshes() {
+    os << "<table>\n<tr><th>mesh</th><th>stages</th>";
+    if (isExact)
+      os << "<th>busy, s</th><th>of, s</th>";
+    os << "<th>idle, %</th></tr>\n";
+    for (int64_t mesh = 0; mesh < int64_t(lists.size()); ++mesh) {
+      os << "<tr><td class=\"n\">" << mesh << "</td><td>";
+      llvm::ListSeparator separator;
+      for (auto [stage, own] : llvm::enumerate(program.meshOfStage))
+        if (own == mesh)
+          os << separator << stage;
+      os << "</td>";
+      if (isExact)
+        os << "<td class=\"n\">" << llvm::format("%.3e", busy[mesh]) << "</td><td class=\"n\">"
+           << llvm::format("%.3e", end) << "</td>";
+      os << "<td class=\"n\">" << llvm::format("%.1f", end > 0 ? 100 * (end - busy[mesh]) / end : 0.0)
+         << "</td></tr>\n";
+    }
+    os << "</table>\n";
+  }
+
+  /// From where it is sent to where it is first used.
+  void printTravel(const PlacedTravel &placed) {
+    auto [from, to, slot] = placed.travel;
+    os << "<path d=\"M" << llvm::format("%.1f", getX(placed.posted)) << " "
+       << int64_t(getY(from) + (from < to ? kBoxHeight : 0)) << "L" << llvm::format("%.1f", getX(placed.used)) << " "
+       << int64_t(getY(to) + (from < to ? 0 : kBoxHeight)) << "\"><title>mesh " << from << " sends "
+       << Escaped{toString(program, slot)} << " to mesh " << to << ", which uses it in clock " << placed.clock
+       << "</title></path>\n";
+  }
+
+  void printRun(const Placed &placed) {
+    const std::vector<Instruction> &list = lists[placed.mesh];
+    const Instruction &run = list[placed.index];
+    const StageFunction &function = program.functions[run.function];
+    double x = getX(placed.start), wide = getX(placed.start + width[run.function]) - x;
+    os << "<g class=\"" << toString(function.part) << "\"><title>" << Escaped{function.name};
+    if (run.microbatch >= 0)
+      os << ", microbatch " << run.microbatch;
+    os << "\nstage " << function.stage << ", clock " << run.clock;
+    if (hasSeconds(run.function))
+      os << ", " << llvm::format("%.3e", width[run.function]) << " s";
+    // What it wrote and what goes in the same clock; a sum goes after its last update.
+    for (const Instruction &next : ArrayRef(list).drop_front(placed.index + 1)) {
+      if (next.clock != run.clock)
+        break;
+      for (Slot slot : next.sends)
+        if (llvm::is_contained(function.writes, slot.value))
+          os << "\nsends " << Escaped{toString(program, slot)} << " to mesh " << next.peer;
+    }
+    os << "</title><rect x=\"" << llvm::format("%.1f", x) << "\" y=\"" << int64_t(getY(placed.mesh)) << "\" width=\""
+       << llvm::format("%.1f", std::max(wide, 1.0)) << "\" height=\"" << int64_t(kBoxHeight) << "\"/>";
+    std::string label = getLabel(function.part, run.microbatch, chunks[function.stage]);
+    constexpr double kLetter = 6.5;
+    if (wide >= kLetter * label.size())
+      os << "<text x=\"" << llvm::format("%.1f", x + 3) << "\" y=\"" << int64_t(getY(placed.mesh) + 16) << "\">"
+         << label << "</text>";
+    os << "</g>\n";
+  }
+
+  const PipelineProgram &program;
+  const InstructionLists &lists;
+  ArrayRef<double> seconds;
+  raw_ostream &os;
+  std::vector<double> width;   // by function, in seconds or whatever the mean is
+  std::vector<int64_t> chunks; // by stage
+  bool isExact;                // all runs have known seconds
+  int64_t numMicrobatches = 0;
+  double mean = 1, end = 0;
+  std::vector<Placed> runs;
+  std::vector<PlacedTravel> travels;
+  std::vector<double> busy; // by mesh
+};
+
+} // namespace
+
+llvm::StringRef mlir::spmd::getTimelineStyle() { return kStyle; }
+
+void mlir::spmd::drawTimeline(const PipelineProgram &program, const InstructionLists &lists, ArrayRef<double> seconds,
+                              raw_ostream &os) {
+  Drawing(program, lists, seconds, os).print();
+}
+
+void mlir::spmd::printTimelinePage(const PipelineProgram &program, const InstructionLists &lists,
+                                   ArrayRef<double> seconds, raw_ostream &os) {
+  beginPage("Pipeline timeline", kStyle, os);
+  drawTimeline(program, lists, seconds, os);
+  endPage(os);
+}

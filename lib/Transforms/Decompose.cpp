@@ -1,0 +1,113 @@
+//===- Decompose.cpp - Ops that can be cut better as others ---------------===//
+
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Constraints.h"
+#include "shardkit/Dialect/SPMD/IR/DroppedDims.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Passes.h"
+
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/Dialect/Tosa/Transforms/Passes.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDDECOMPOSEPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// An average counts the places that are no padding: all of them in the middle of the
+/// image, fewer at its border, which is on some devices only.
+static bool hasNoLocalForm(Operation *op) {
+  auto pool = dyn_cast<tosa::AvgPool2dOp>(op);
+  if (!pool || op->hasAttr(kRuleAttr))
+    return false;
+  auto isStatic = [](Type type) {
+    auto ranked = dyn_cast<RankedTensorType>(type);
+    return ranked && ranked.hasStaticShape() &&
+           !ranked.getElementType().isUnsignedInteger(); // has another type in linalg
+  };
+  return llvm::any_of(pool.getPad(), [](int64_t places) { return places != 0; }) &&
+         llvm::all_of(op->getOperandTypes(), isStatic) && isStatic(pool.getType());
+}
+
+/// The scalar that an op spreads over its result: null if that is something else.
+static Value getSpreadScalar(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || isa<linalg::FillOp>(op) || op->hasAttr(kRuleAttr) || linalgOp.getNumDpsInputs() != 1 ||
+      op->getNumResults() != 1 || !linalgOp.hasPureTensorSemantics() || linalgOp.getNumReductionLoops() != 0)
+    return {};
+  OpOperand *input = linalgOp.getDpsInputOperand(0);
+  auto type = dyn_cast<RankedTensorType>(input->get().getType());
+  Block *body = linalgOp.getBlock();
+  bool isSpread = type && type.getRank() == 0 &&
+                  linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0)).isIdentity() &&
+                  body->getTerminator()->getOperand(0) == body->getArgument(0);
+  return isSpread ? input->get() : Value();
+}
+
+/// Frameworks spread a scalar by an op of its own for each type, which all that read it
+/// share: layouts would go from one of them to the other. A fill is made anew for each.
+static void makeFill(Operation *op, Value scalar, bool constantsOnly) {
+  OpBuilder b(op);
+  Value element;
+  DenseElementsAttr constant;
+  const bool isConstant = matchPattern(scalar, m_Constant(&constant));
+  if (!isConstant && constantsOnly)
+    return;
+  if (auto parts = isConstant ? dyn_cast<ArrayAttr>(constant.getSplatValue<Attribute>()) : ArrayAttr())
+    element = complex::ConstantOp::create(b, op->getLoc(), constant.getElementType(), parts);
+  else if (isConstant)
+    element = arith::ConstantOp::create(b, op->getLoc(), constant.getSplatValue<TypedAttr>());
+  else
+    element = tensor::ExtractOp::create(b, op->getLoc(), scalar, ValueRange());
+  Value init = cast<linalg::LinalgOp>(op).getDpsInits().front();
+  auto fill = linalg::FillOp::create(b, op->getLoc(), element, init);
+  fill->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op->replaceAllUsesWith(fill);
+  op->erase();
+}
+
+namespace {
+
+struct DecomposePass : public spmd::impl::SPMDDecomposePassBase<DecomposePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(verifyInput(module, Phase::Annotated, getArgument())))
+      return signalPassFailure();
+    makeDroppedDimsExplicit(module);
+    SmallVector<Operation *> ops;
+    if (!module.getOps<MeshOp>().empty())
+      module.walk([&](Operation *op) {
+        if (hasNoLocalForm(op))
+          ops.push_back(op);
+        else if (Value scalar = getSpreadScalar(op))
+          makeFill(op, scalar, constantsOnly);
+      });
+    if (ops.empty())
+      return;
+    if (getPhase(module) < int(Phase::Annotated))
+      makeConstraintsOfShardings(module);
+    TypeConverter converter;
+    tosa::populateTosaTypeConversion(converter);
+    RewritePatternSet patterns(&getContext());
+    tosa::populateTosaToLinalgNamedConversionPatterns(converter, &patterns, TosaToLinalgNamedOptions());
+    ConversionTarget target(getContext());
+    target.markUnknownOpDynamicallyLegal([](Operation *op) { return !hasNoLocalForm(op); });
+    if (failed(applyPartialConversion(ops, target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
