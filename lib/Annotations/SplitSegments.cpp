@@ -417,7 +417,7 @@ public:
         own.erase(kSegmentsAttr);
         if (sharding)
           own.set(kShardingAttr, sharding);
-        own.set(kSegmentAttr, PartAttr::get(func.getContext(), stored, joined.dim, offset, segments.getUnit(), i));
+        own.set(kSegmentAttr, SegmentAttr::get(func.getContext(), stored, joined.dim, offset, segments.getUnit(), i));
         attrs.push_back(own.getDictionary(func.getContext()));
         joined.parts.push_back(body.insertArgument(at++, withDim(stored, joined.dim, size), whole.getLoc()));
         offset += size;
@@ -484,7 +484,8 @@ private:
       if (sharding)
         own.set(kShardingAttr, sharding);
       own.set(kTiedAttr, b.getI64IntegerAttr(tied++));
-      own.set(kSegmentAttr, PartAttr::get(func.getContext(), type, segments.getDim(), offset, segments.getUnit(), r));
+      own.set(kSegmentAttr,
+              SegmentAttr::get(func.getContext(), type, segments.getDim(), offset, segments.getUnit(), r));
       own.set(kNameAttr,
               b.getStringAttr(name + "[" + std::to_string(offset) + ":" + std::to_string(offset + size) + "]"));
       out.push_back(own.getDictionary(func.getContext()));

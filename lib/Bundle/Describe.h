@@ -36,7 +36,7 @@ LogicalResult describePipeline(ScheduleOp schedule, const MeshCache &meshes,
                                std::vector<shardkit::manifest::Function> &functions, shardkit::manifest::Pipeline &out);
 /// Of an argument that is a part of a weight, or several side by side, and of a result that
 /// updates one: the parts with their types. `localType`: that of the argument or result.
-llvm::SmallVector<std::pair<PartAttr, Type>> getParts(DictionaryAttr attrs, Type localType);
+llvm::SmallVector<std::pair<SegmentAttr, Type>> getParts(DictionaryAttr attrs, Type localType);
 /// What describeFunction says of a value: type, layout, extents. `value` has its name.
 LogicalResult describeValue(func::FuncOp func, Type localType, DictionaryAttr attrs, Location loc,
                             const MeshCache &meshes, shardkit::manifest::Value &value);

@@ -269,7 +269,7 @@ struct Describer {
 
   /// An argument that is a part of a weight, or several side by side.
   void describeParts(unsigned i, DictionaryAttr attrs, manifest::Value &value) {
-    SmallVector<std::pair<PartAttr, Type>> parts = getParts(attrs, func.getArgumentTypes()[i]);
+    SmallVector<std::pair<SegmentAttr, Type>> parts = getParts(attrs, func.getArgumentTypes()[i]);
     if (parts.empty())
       return;
     std::string places;
@@ -414,14 +414,14 @@ struct Describer {
 };
 } // namespace
 
-SmallVector<std::pair<PartAttr, Type>> spmd::getParts(DictionaryAttr attrs, Type localType) {
-  SmallVector<std::pair<PartAttr, Type>> parts;
-  if (auto part = attrs ? attrs.getAs<PartAttr>(kSegmentAttr) : PartAttr()) {
+SmallVector<std::pair<SegmentAttr, Type>> spmd::getParts(DictionaryAttr attrs, Type localType) {
+  SmallVector<std::pair<SegmentAttr, Type>> parts;
+  if (auto part = attrs ? attrs.getAs<SegmentAttr>(kSegmentAttr) : SegmentAttr()) {
     auto global = attrs.getAs<TypeAttr>(kGlobalTypeAttr);
     parts.emplace_back(part, global ? global.getValue() : localType);
   } else if (auto list = attrs ? attrs.getAs<ArrayAttr>(kSegmentsOfAttr) : ArrayAttr()) {
     for (auto own : list.getAsRange<DictionaryAttr>())
-      parts.emplace_back(own.getAs<PartAttr>(kSegmentAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
+      parts.emplace_back(own.getAs<SegmentAttr>(kSegmentAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
   }
   return parts;
 }

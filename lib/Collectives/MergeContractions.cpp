@@ -208,7 +208,7 @@ public:
     // By the argument that they were made of, in their order there.
     llvm::MapVector<int64_t, SmallVector<unsigned>> wholes;
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      if (auto part = func.getArgAttrOfType<PartAttr>(i, kSegmentAttr))
+      if (auto part = func.getArgAttrOfType<SegmentAttr>(i, kSegmentAttr))
         wholes[part.getArgument()].push_back(i);
     llvm::SmallBitVector merged(func.getNumArguments());
     SmallVector<DictionaryAttr> attrs;
@@ -265,7 +265,7 @@ private:
   }
 
   Group getParts(ArrayRef<unsigned> args) {
-    Group parts{{}, func.getArgAttrOfType<PartAttr>(args.front(), kSegmentAttr).getDim()};
+    Group parts{{}, func.getArgAttrOfType<SegmentAttr>(args.front(), kSegmentAttr).getDim()};
     for (unsigned i : args)
       parts.values.push_back(func.getArgument(i));
     return parts;

@@ -20,7 +20,7 @@ FailureOr<ArgumentLayout> spmd::getArgumentLayout(func::FuncOp func, unsigned ar
     if (!tensor || !tensor.hasStaticShape())
       return emitError(loc) << "weight " << argument << " of function '" << func.getName() << "' has type " << type
                             << ", expected a tensor of static shape";
-    auto part = attrs ? attrs.getAs<PartAttr>(kSegmentAttr) : PartAttr();
+    auto part = attrs ? attrs.getAs<SegmentAttr>(kSegmentAttr) : SegmentAttr();
     if (part)
       result.dim = part.getDim();
     result.whole = part ? part.getStored() : tensor;

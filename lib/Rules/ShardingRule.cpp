@@ -141,8 +141,8 @@ static void keepUnitsWhole(ShardingRule &rule) {
     auto arg = dyn_cast_or_null<BlockArgument>(tensor.value);
     auto func = arg ? dyn_cast<FunctionOpInterface>(arg.getOwner()->getParentOp()) : FunctionOpInterface();
     auto part = func && arg.getOwner()->isEntryBlock()
-                    ? func.getArgAttrOfType<PartAttr>(arg.getArgNumber(), kSegmentAttr)
-                    : PartAttr();
+                    ? func.getArgAttrOfType<SegmentAttr>(arg.getArgNumber(), kSegmentAttr)
+                    : SegmentAttr();
     if (!part || part.getUnit() == 1 || part.getDim() >= tensor.numDims)
       continue;
     int64_t inside = 1; // elements of a place of the factor

@@ -55,8 +55,8 @@ func.func @agrees(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 // A weight and its update are tied: both take what suits the product.
 spmd.mesh @m = <["m"=4]> {alpha = [1.0], beta = [1.0]}
 // CHECK-LABEL: func.func @tied
-// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<64x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"m"}, {}]>}
-// CHECK-SAME: -> (tensor<64x8xf32> {{{.*}}spmd.sharding = #spmd.sharding<@m, [{"m"}, {}]>, spmd.tied = 0 : i64})
+// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<64x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"m"}, {}]>, spmd.user_sharding =
+// CHECK-SAME: -> (tensor<64x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"m"}, {}]>, spmd.tied = 0 : i64, spmd.user_sharding =
 // CHECK-NOT: spmd.reshard
 func.func @tied(%w: tensor<64x8xf32>, %g: tensor<64x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"m"}, {}]>})
     -> (tensor<64x8xf32> {spmd.tied = 0 : i64}) {

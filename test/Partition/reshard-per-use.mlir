@@ -15,8 +15,8 @@
 // SHARED-NOT: spmd.all_gather
 // VERIFY: verify: 1 function, 1 result, all equal
 // NUMBER: error: spmd.reshard_per_use has operand 7, expected those of the op, 0 to 2
-// FOUR: error: rule {{[0-9]+}}: "reshard-per-use" has operand 4, expected those of linalg.matmul, 0 to 2
-// TWICE: error: rule {{[0-9]+}}: "reshard-per-use" is {{.*}}, expected a list of numbers of operands from 0 on, ascending
+// FOUR: error: rule {{[0-9]+}}: "reshard_per_use" has operand 4, expected those of linalg.matmul, 0 to 2
+// TWICE: error: rule {{[0-9]+}}: "reshard_per_use" is {{.*}}, expected a list of numbers of operands from 0 on, ascending
 
 spmd.mesh @m = <["x"=4]>
 

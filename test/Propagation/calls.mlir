@@ -17,7 +17,7 @@ func.func private @scale(%a: tensor<8x6xf32>) -> tensor<6x8xf32> {
 
 // What a call relates is seen through it, forward and backward.
 // CHECK: func.func @main
-// CHECK-SAME: %arg2: tensor<8x6xf32> {spmd.user_sharding = #spmd.sharding<@m, [{?}, {?}]>, spmd.sharding = #spmd.sharding<@m, [{?}, {"y", ?}]>}
+// CHECK-SAME: %arg2: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {"y", ?}]>, spmd.user_sharding = #spmd.sharding<@m, [{?}, {?}]>}
 // CHECK: call @scale_spmd0(%arg0) {spmd.shardings = [#spmd.sharding<@m, [{}, {"x"}]>]}
 // CHECK: call @scale_spmd1(%arg1) {spmd.shardings = [#spmd.sharding<@m, [{"y"}, {}]>]}
 // CHECK: call @scale_spmd1(%arg2)

@@ -7,7 +7,7 @@ spmd.mesh @b = <["u"=4, "v"=2]>
 
 // A layout is spelled on the mesh that the user wrote, else on the first that has its axes.
 // CHECK-LABEL: func.func @views
-// CHECK-SAME: spmd.user_sharding = #spmd.sharding<@b, [{?}, {"v"}]>, spmd.sharding = #spmd.sharding<@b, [{"u":(1)2, ?}, {"v"}]>
+// CHECK-SAME: spmd.sharding = #spmd.sharding<@b, [{"u":(1)2, ?}, {"v"}]>, spmd.user_sharding = #spmd.sharding<@b, [{?}, {"v"}]>
 // CHECK: arith.addf {{.*}} [#spmd.sharding<@a_common, [{"d0", ?}, {"d2", ?}]>]
 func.func @views(%x: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@a, [{"x"}, {?}]>},
                  %y: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@b, [{?}, {"v"}]>}) -> tensor<8x16xf32> {

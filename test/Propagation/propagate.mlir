@@ -5,9 +5,9 @@ spmd.mesh @pod = <["data"=2, "model"=2]>
 // Forward through a contraction, a broadcast and an elementwise op; backward into the bias and the second weight.
 // CHECK-LABEL: func.func @mlp
 // CHECK-SAME: tensor<8x16xf32> {spmd.name = "x", spmd.sharding = #spmd.sharding<@pod, [{"data"}, {?}]>}
-// CHECK-SAME: tensor<32xf32> {spmd.user_sharding = #spmd.sharding<@pod, [{?}]>, spmd.sharding = #spmd.sharding<@pod, [{"model", ?}]>}
-// CHECK-SAME: tensor<32x16xf32> {spmd.user_sharding = #spmd.sharding<@pod, [{?}, {?}]>, spmd.sharding = #spmd.sharding<@pod, [{"model", ?}, {?}]>}
-// CHECK-SAME: -> (tensor<8x16xf32> {spmd.user_sharding = #spmd.sharding<@pod, [{?}, {?}]>, spmd.sharding = #spmd.sharding<@pod, [{"data", ?}, {?}]>})
+// CHECK-SAME: tensor<32xf32> {spmd.sharding = #spmd.sharding<@pod, [{"model", ?}]>, spmd.user_sharding = #spmd.sharding<@pod, [{?}]>}
+// CHECK-SAME: tensor<32x16xf32> {spmd.sharding = #spmd.sharding<@pod, [{"model", ?}, {?}]>, spmd.user_sharding = #spmd.sharding<@pod, [{?}, {?}]>}
+// CHECK-SAME: -> (tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@pod, [{"data", ?}, {?}]>, spmd.user_sharding = #spmd.sharding<@pod, [{?}, {?}]>})
 // CHECK: linalg.matmul {spmd.shardings = [#spmd.sharding<@pod, [{"data", ?}, {"model", ?}]>]}
 // CHECK: linalg.matmul {spmd.shardings = [#spmd.sharding<@pod, [{"data", ?}, {?}]>]}
 func.func @mlp(%x: tensor<8x16xf32> {spmd.name = "x", spmd.sharding = #spmd.sharding<@pod, [{"data"}, {?}]>},

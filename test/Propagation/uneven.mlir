@@ -9,9 +9,9 @@ spmd.mesh @m = <["x"=4, "y"=2]>
 // Forward, backward, through a contraction and a transpose.
 // REMARK: remark: [Analysis] padding | Category:spmd | Function=carried | Remark="dim 0 of argument #0 (size 5) is cut by "x" (size 4) into chunks of 2: 37 % of what the devices hold is padding"
 // CHECK-LABEL: func.func @carried
-// CHECK-SAME: %arg1: tensor<5x3xf32> {spmd.user_sharding = #spmd.sharding<@m, [{?}, {?}]>, spmd.sharding = #spmd.sharding<@m, [{"x", ?}, {?}]>}
+// CHECK-SAME: %arg1: tensor<5x3xf32> {spmd.sharding = #spmd.sharding<@m, [{"x", ?}, {?}]>, spmd.user_sharding = #spmd.sharding<@m, [{?}, {?}]>}
 // CHECK-SAME: %arg2: tensor<3x7xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {?}]>}
-// CHECK-SAME: -> (tensor<7x5xf32> {spmd.user_sharding = #spmd.sharding<@m, [{?}, {?}]>, spmd.sharding = #spmd.sharding<@m, [{?}, {"x", ?}]>})
+// CHECK-SAME: -> (tensor<7x5xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {"x", ?}]>, spmd.user_sharding = #spmd.sharding<@m, [{?}, {?}]>})
 func.func @carried(%a: tensor<5x3xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %b: tensor<5x3xf32>, %w: tensor<3x7xf32>) -> tensor<7x5xf32> {
   %0 = arith.addf %a, %b : tensor<5x3xf32>
   %c = arith.constant dense<0.0> : tensor<5x7xf32>

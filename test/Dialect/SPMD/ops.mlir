@@ -51,7 +51,7 @@ func.func private @shardings(
 // CHECK-SAME: spmd.microbatch = #spmd.microbatch<dim = 0>
 // CHECK-SAME: spmd.range = [0, 7]
 // CHECK-SAME: spmd.sharding = #spmd.ort<"RS[0]", shape = [4], elements = [0, 1, 0, 1]>
-// CHECK-SAME: tensor<4x16xf32> {spmd.user_sharding = #spmd.sharding<@pod, [{?}, {?}]>, spmd.global_type = tensor<8x16xf32>, spmd.sharding = #spmd.sharding<@pod, [{"data"}, {}]>}
+// CHECK-SAME: tensor<4x16xf32> {spmd.global_type = tensor<8x16xf32>, spmd.sharding = #spmd.sharding<@pod, [{"data"}, {}]>, spmd.user_sharding = #spmd.sharding<@pod, [{?}, {?}]>}
 // CHECK-SAME: -> (tensor<8x16xf32> {spmd.name = "y", spmd.tied = 4 : i64})
 // CHECK-SAME: attributes {spmd.reference = @reference}
 func.func @signature(

@@ -29,7 +29,7 @@ def main():
     for line in sys.stdin:
         func = re.match(r"\s*func\.func (?:\w+ )?(@\w+)\((.*)\)(?: attributes \{.*\})? \{$", line)
         collective = re.search(r"= spmd\.(all_\w+|reduce_scatter|collective_permute|exchange) (.*)$", line)
-        transfer = re.match(r'\s*spmd\.transfer "(.*?)" from (\d+) (.*) to (\d+) (.*) : (.*)', line)
+        transfer = re.match(r'\s*spmd\.channel "(.*?)" from (\d+) (.*) to (\d+) (.*) : (.*)', line)
         if is_bare and (func or transfer or re.match(r"  }", line)):
             print("  no collectives")
             is_bare = False

@@ -47,7 +47,7 @@ def move_first(text, pattern, place):
     return text.replace(other, line + other, 1)
 
 
-POST = r"      spmd\.post %d send \[%s\] receive \[%s\]\n"
+POST = r"      spmd\.transfer %d send \[%s\] receive \[%s\]\n"
 SEND0, SEND1 = POST % (1, r"\[0, 0\]", ""), POST % (1, r"\[0, 1\]", "")
 TAKE0, TAKE1 = POST % (0, "", r"\[0, 0\]"), POST % (0, "", r"\[0, 1\]")
 GRAD0 = POST % (1, "", r"\[1, 0\]")

@@ -319,10 +319,10 @@ static LogicalResult checkLoad(const Site &site) {
     return site.wrongKind("the symbol of a function");
   // Parts are of what the function makes.
   Type type = site.globalType();
-  auto part = dyn_cast_or_null<PartAttr>(site.sibling(kSegmentAttr));
+  auto part = dyn_cast_or_null<SegmentAttr>(site.sibling(kSegmentAttr));
   if (auto list = dyn_cast_or_null<ArrayAttr>(site.sibling(kSegmentsOfAttr)); list && !list.empty())
     if (auto own = dyn_cast<DictionaryAttr>(list[0]))
-      part = own.getAs<PartAttr>(kSegmentAttr);
+      part = own.getAs<SegmentAttr>(kSegmentAttr);
   if (part)
     type = part.getStored();
   return verifyLoad(cast<FunctionOpInterface>(site.op), site.index, type, site.loc);
@@ -381,7 +381,7 @@ static LogicalResult checkSegments(const Site &site) {
 }
 
 /// Whether a part of `type`, cut by `attr` if there is one, is one of its stored tensor.
-static LogicalResult checkPartOf(const Site &site, PartAttr part, Type type, ShardingAttr attr) {
+static LogicalResult checkPartOf(const Site &site, SegmentAttr part, Type type, ShardingAttr attr) {
   int64_t d = part.getDim();
   SmallVector<int64_t> shape(getShape(type));
   bool fits = int64_t(shape.size()) == part.getStored().getRank() &&
@@ -420,7 +420,7 @@ static LogicalResult checkPartOf(const Site &site, PartAttr part, Type type, Sha
 }
 
 static LogicalResult checkPart(const Site &site) {
-  auto part = dyn_cast<PartAttr>(site.attr.getValue());
+  auto part = dyn_cast<SegmentAttr>(site.attr.getValue());
   if (!part)
     return site.wrongKind("#spmd.segment<...>");
   return checkPartOf(site, part, site.globalType(), dyn_cast_or_null<ShardingAttr>(site.sibling(kShardingAttr)));
@@ -430,13 +430,13 @@ static LogicalResult checkParts(const Site &site) {
   auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
   bool valid = list && !list.empty() && llvm::all_of(list, [](Attribute entry) {
                  auto own = dyn_cast<DictionaryAttr>(entry);
-                 return own && own.getAs<PartAttr>(kSegmentAttr) && own.getAs<TypeAttr>(kGlobalTypeAttr) &&
+                 return own && own.getAs<SegmentAttr>(kSegmentAttr) && own.getAs<TypeAttr>(kGlobalTypeAttr) &&
                         isa<RankedTensorType>(own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
                });
   if (!valid)
     return site.wrongKind("a list of parts, each with spmd.segment and spmd.global_type");
   for (auto own : list.getAsRange<DictionaryAttr>())
-    if (failed(checkPartOf(site, own.getAs<PartAttr>(kSegmentAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue(),
+    if (failed(checkPartOf(site, own.getAs<SegmentAttr>(kSegmentAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue(),
                            own.getAs<ShardingAttr>(kShardingAttr))))
       return failure();
   return success();

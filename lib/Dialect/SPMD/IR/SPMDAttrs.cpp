@@ -331,12 +331,12 @@ void SegmentsAttr::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
-// PartAttr
+// SegmentAttr
 //===----------------------------------------------------------------------===//
 
-LogicalResult PartAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, RankedTensorType stored, int64_t dim,
-                               int64_t offset, int64_t unit, int64_t argument) {
-  // part_c1
+LogicalResult SegmentAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, RankedTensorType stored,
+                                  int64_t dim, int64_t offset, int64_t unit, int64_t argument) {
+  // segment_c1
   if (dim < 0 || dim >= stored.getRank())
     return emitError() << "part dim is " << dim << ", expected 0 or more and less than " << stored.getRank()
                        << ", the rank of " << stored;
@@ -346,7 +346,7 @@ LogicalResult PartAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
   return success();
 }
 
-Attribute PartAttr::parse(AsmParser &parser, Type) {
+Attribute SegmentAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   RankedTensorType stored;
   int64_t dim, offset, unit = 1, argument;
@@ -356,11 +356,11 @@ Attribute PartAttr::parse(AsmParser &parser, Type) {
       parser.parseInteger(unit) || parser.parseComma() || parseKeywordEqual(parser, "argument") ||
       parser.parseInteger(argument) || parser.parseGreater())
     return {};
-  return getVerified<PartAttr>([&] { return parser.emitError(loc); }, parser.getContext(), stored, dim, offset, unit,
-                               argument);
+  return getVerified<SegmentAttr>([&] { return parser.emitError(loc); }, parser.getContext(), stored, dim, offset, unit,
+                                  argument);
 }
 
-void PartAttr::print(AsmPrinter &printer) const {
+void SegmentAttr::print(AsmPrinter &printer) const {
   printer << "<" << getStored() << ", dim = " << getDim() << ", offset = " << getOffset() << ", unit = " << getUnit()
           << ", argument = " << getArgument() << ">";
 }

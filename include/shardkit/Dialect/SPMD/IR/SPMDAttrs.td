@@ -306,7 +306,7 @@ def SPMD_SegmentsAttr : SPMD_Attr<"Segments", "segments"> {
   let genVerifyDecl = 1;
 }
 
-def SPMD_PartAttr : SPMD_Attr<"Part", "part"> {
+def SPMD_SegmentAttr : SPMD_Attr<"Segment", "segment"> {
   let summary = "Where an argument lies in a stored tensor, or a result in what updates one";
   let description = [{
     `#spmd.segment<tensor<280x64xf32>, dim = 0, offset = 80, unit = 10, argument = 1>`:
@@ -316,7 +316,7 @@ def SPMD_PartAttr : SPMD_Attr<"Part", "part"> {
     which result it is.
 
     Constraints:
-    * (part_c1) dim inside the rank, offset and argument not negative, unit positive
+    * (segment_c1) dim inside the rank, offset and argument not negative, unit positive
   }];
   let parameters = (ins "RankedTensorType":$stored, "int64_t":$dim,
                         "int64_t":$offset, "int64_t":$unit, "int64_t":$argument);
