@@ -263,8 +263,8 @@ func.func @sub_axes(%a: tensor<12x12xi32> {spmd.sharding = #spmd.sharding<@four,
 
 // The half of an axis that may be used arrives, on a dim and beside the other half.
 // CHECK-LABEL: func.func @half
-// CHECK-SAME: %arg1: tensor<12x12xi32> {spmd.sharding = #spmd.sharding<@four, [{"x":(1)2, ?}, {?}], replicated = {"x":(2)2}>, spmd.user_sharding =
-// CHECK-SAME: %arg2: tensor<12x12xi32> {spmd.sharding = #spmd.sharding<@four, [{"x":(1)2, ?}, {"x":(2)2}]>, spmd.user_sharding =
+// CHECK-SAME: %arg1: tensor<12x12xi32> {spmd.range = [-9, 10], spmd.sharding = #spmd.sharding<@four, [{"x":(1)2, ?}, {?}], replicated = {"x":(2)2}>, spmd.user_sharding =
+// CHECK-SAME: %arg2: tensor<12x12xi32> {spmd.range = [-9, 10], spmd.sharding = #spmd.sharding<@four, [{"x":(1)2, ?}, {"x":(2)2}]>, spmd.user_sharding =
 func.func @half(%a: tensor<12x12xi32> {spmd.sharding = #spmd.sharding<@four, [{"x"}, {?}]>, spmd.range = [-9, 10]},
                 %b: tensor<12x12xi32> {spmd.sharding = #spmd.sharding<@four, [{?}, {?}], replicated = {"x":(2)2}>, spmd.range = [-9, 10]},
                 %c: tensor<12x12xi32> {spmd.sharding = #spmd.sharding<@four, [{?}, {"x":(2)2}]>, spmd.range = [-9, 10]}) -> (tensor<12x12xi32>, tensor<12x12xi32>) {
