@@ -1,4 +1,4 @@
-//===- ReshardTable.cpp - docs/Reshards.md --------------------------------===//
+//===- ReshardTable.cpp - docs/reference/ReshardTable.md ------------------===//
 //
 // SHARDKIT_WRITE_DOCS=1 writes the page; without it the test compares.
 //
@@ -62,15 +62,22 @@ static void writePartial(llvm::raw_ostream &os, const Mesh &m) {
 static std::string page() {
   std::string result;
   llvm::raw_string_ostream os(result);
-  os << R"(# Reshards
+  os << R"(# The reshard table
 
 <!-- Written by ShardKitCostTests with SHARDKIT_WRITE_DOCS=1, checked by its test ReshardTable. -->
 
-What `CostModel::planReshard` answers (see [Layouts](Layouts.md), *Reshard*) for a value of 96 x 96 f32 (36,864 bytes) on three meshes, for every
-ordered pair of the 11 layouts that use whole axes. *bytes* are what all devices together receive in the plan, *bound* is the least that any plan can receive: the elements that devices own afterwards and did not own
-before. *us* is the predicted time in microseconds (alpha 10 us, beta 0.1 ns per byte on each axis).
+The plans of `CostModel::planReshard` (see [Reshards](../concepts/Reshards.md)) for a value of
+96 x 96 f32 (36,864 bytes) on three meshes. The rows are all ordered pairs of the 11 layouts that use
+full axes.
 
-Below each such table stands the same for values that are partial over one axis, with the predicted time of the cheapest of all sequences of up to three collectives (and any slices) between these layouts, enumerated.
+* *bytes*: received by all devices together in the plan.
+* *bound*: the minimum for any plan, namely the elements that devices hold after the reshard and did
+  not hold before it.
+* *us*: predicted time in microseconds (alpha 10 us, beta 0.1 ns per byte on each axis).
+
+The second table of each mesh has values that are partial over one axis. Its last column is the
+predicted time of the cheapest sequence. That sequence is found by enumeration of up to three
+collectives, and any slices, between these layouts.
 )";
   for (auto sizes : std::initializer_list<std::initializer_list<int64_t>>{{2, 2}, {2, 4}, {3, 2}}) {
     Mesh m = mesh(sizes);
@@ -83,13 +90,13 @@ Below each such table stands the same for values that are partial over one axis,
 }
 
 TEST(ReshardTable, IsUpToDate) {
-  const char *path = SHARDKIT_DOCS "/Reshards.md";
+  const char *path = SHARDKIT_DOCS "/reference/ReshardTable.md";
   std::string expected = page();
   if (std::getenv("SHARDKIT_WRITE_DOCS"))
     std::ofstream(path) << expected;
   std::ifstream file(path);
   std::stringstream found;
   found << file.rdbuf();
-  EXPECT_TRUE(found.str() == expected) << "docs/Reshards.md is not what the planner answers, expected "
+  EXPECT_TRUE(found.str() == expected) << "docs/reference/ReshardTable.md is not what the planner answers, expected "
                                           "SHARDKIT_WRITE_DOCS=1 ShardKitCostTests to have been run";
 }
