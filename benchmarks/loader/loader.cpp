@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardkit/rt/Buffer.h"
 #include "shardkit/rt/Formats/Safetensors.h"
 #include "shardkit/rt/Loading/LoadPlan.h"
+#include "shardkit/rt/Support/Buffer.h"
 
 #include <algorithm>
 #include <atomic>

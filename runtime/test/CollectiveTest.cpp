@@ -4,8 +4,8 @@
 #include "Support.h"
 
 #include "Manifest/CollectiveCheck.h"
-#include "shardkit/rt/Backend.h"
-#include "shardkit/rt/Collective.h"
+#include "shardkit/rt/Collectives/Backend.h"
+#include "shardkit/rt/Collectives/Collective.h"
 
 #include <atomic>
 #include <cmath>

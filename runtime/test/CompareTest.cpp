@@ -2,7 +2,7 @@
 
 #include "Support.h"
 
-#include "shardkit/rt/Compare.h"
+#include "shardkit/rt/Execution/Compare.h"
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 
 #include "Support.h"
 
-#include "shardkit/rt/Executor.h"
+#include "shardkit/rt/Execution/Executor.h"
 
 #include <atomic>
 #include <chrono>

@@ -2,7 +2,7 @@
 
 #include "Support.h"
 
-#include "shardkit/rt/Extents.h"
+#include "shardkit/rt/Manifest/Extents.h"
 
 #include <map>
 #include <numeric>

@@ -3,10 +3,10 @@
 #include "Malformed.h"
 #include "Support.h"
 
-#include "shardkit/rt/File.h"
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
 #include "shardkit/rt/Formats/TensorCache.h"
+#include "shardkit/rt/Support/File.h"
 
 #include <nlohmann/json.hpp>
 

@@ -5,7 +5,7 @@
 
 #include "Support.h"
 
-#include "shardkit/rt/Manifest.h"
+#include "shardkit/rt/Manifest/Manifest.h"
 
 #include <nlohmann/json.hpp>
 

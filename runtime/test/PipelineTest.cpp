@@ -3,9 +3,9 @@
 #include "PipelineSupport.h"
 
 #include "Manifest/CollectiveCheck.h"
-#include "shardkit/rt/Collective.h"
-#include "shardkit/rt/Executor.h"
-#include "shardkit/rt/Reduce.h"
+#include "shardkit/rt/Collectives/Collective.h"
+#include "shardkit/rt/Collectives/Reduce.h"
+#include "shardkit/rt/Execution/Executor.h"
 
 #include <chrono>
 #include <condition_variable>

@@ -2,7 +2,7 @@
 
 #include "Support.h"
 
-#include "shardkit/rt/Random.h"
+#include "shardkit/rt/Loading/Random.h"
 
 #include <cmath>
 #include <set>

@@ -2,7 +2,7 @@
 
 #include "Support.h"
 
-#include "shardkit/rt/Reduce.h"
+#include "shardkit/rt/Collectives/Reduce.h"
 
 #include <cmath>
 #include <limits>

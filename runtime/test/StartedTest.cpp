@@ -3,7 +3,7 @@
 #include "OnDevices.h"
 #include "Support.h"
 
-#include "shardkit/rt/Collective.h"
+#include "shardkit/rt/Collectives/Collective.h"
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_RUNTIME_TEST_SUPPORT_H
 #define SHARDKIT_RUNTIME_TEST_SUPPORT_H
 
-#include "shardkit/rt/DType.h"
+#include "shardkit/rt/Support/DType.h"
 
 #include <gtest/gtest.h>
 

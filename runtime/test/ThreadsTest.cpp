@@ -1,6 +1,6 @@
 //===- ThreadsTest.cpp ----------------------------------------------------===//
 
-#include "shardkit/rt/Threads.h"
+#include "shardkit/rt/Support/Threads.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 //===- Backend.cpp - The processes of a run -------------------------------===//
 
-#include "shardkit/rt/Backend.h"
+#include "shardkit/rt/Collectives/Backend.h"
 
 #include <algorithm>
 #include <cstdio>

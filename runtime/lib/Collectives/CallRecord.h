@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_RT_CALLRECORD_H
 #define SHARDKIT_RT_CALLRECORD_H
 
-#include "shardkit/rt/Collective.h"
+#include "shardkit/rt/Collectives/Collective.h"
 
 namespace shardkit::rt {
 

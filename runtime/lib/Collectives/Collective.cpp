@@ -1,6 +1,6 @@
 //===- Collective.cpp - One engine for every collective -------------------===//
 
-#include "shardkit/rt/Collective.h"
+#include "shardkit/rt/Collectives/Collective.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,8 @@
 //===- Fault.cpp - One fault, injected for tests --------------------------===//
 
-#include "shardkit/rt/Fault.h"
+#include "shardkit/rt/Collectives/Fault.h"
 
-#include "shardkit/rt/Manifest.h"
+#include "shardkit/rt/Manifest/Manifest.h"
 
 #include <charconv>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 //===- Group.cpp - What worlds have in common -----------------------------===//
 
-#include "shardkit/rt/Group.h"
+#include "shardkit/rt/Collectives/Group.h"
 
 #include <algorithm>
 #include <cstdio>

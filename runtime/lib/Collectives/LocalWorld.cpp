@@ -1,6 +1,6 @@
 //===- LocalWorld.cpp - Ranks that are threads of this process ------------===//
 
-#include "shardkit/rt/Group.h"
+#include "shardkit/rt/Collectives/Group.h"
 
 #include <algorithm>
 #include <chrono>

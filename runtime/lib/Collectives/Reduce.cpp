@@ -1,6 +1,6 @@
 //===- Reduce.cpp - Combining the buffers of several ranks ----------------===//
 
-#include "shardkit/rt/Reduce.h"
+#include "shardkit/rt/Collectives/Reduce.h"
 
 #include <algorithm>
 #include <cmath>

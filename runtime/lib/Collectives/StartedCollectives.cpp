@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardkit/rt/Collective.h"
+#include "shardkit/rt/Collectives/Collective.h"
 
 #include <algorithm>
 

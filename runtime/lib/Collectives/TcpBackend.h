@@ -10,7 +10,7 @@
 #ifndef SHARDKIT_RT_TCPBACKEND_H
 #define SHARDKIT_RT_TCPBACKEND_H
 
-#include "shardkit/rt/Backend.h"
+#include "shardkit/rt/Collectives/Backend.h"
 
 #include <condition_variable>
 #include <deque>

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Contract/ContractionDims.h"
+#include "Contraction/ContractionDims.h"
 #include "DeviceImpl.h"
-#include "shardkit/rt/DeviceUses.h"
+#include "shardkit/rt/Cuda/DeviceUses.h"
 
 #include <algorithm>
 #include <array>

@@ -2,9 +2,9 @@
 
 #include "DeviceImpl.h"
 #include "Kernels.h"
-#include "shardkit/rt/DeviceUses.h"
+#include "shardkit/rt/Cuda/DeviceUses.h"
 
-#include "shardkit/rt/Group.h"
+#include "shardkit/rt/Collectives/Group.h"
 
 #include <algorithm>
 #include <charconv>

@@ -8,7 +8,7 @@
 #ifndef SHARDKIT_RT_CUDA_DRIVERAPI_H
 #define SHARDKIT_RT_CUDA_DRIVERAPI_H
 
-#include "shardkit/rt/Status.h"
+#include "shardkit/rt/Support/Status.h"
 
 #include <cstddef>
 

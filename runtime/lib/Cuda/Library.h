@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_RT_CUDA_LIBRARY_H
 #define SHARDKIT_RT_CUDA_LIBRARY_H
 
-#include "shardkit/rt/Status.h"
+#include "shardkit/rt/Support/Status.h"
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 #include "DeviceImpl.h"
 
 #include "Kernels.h"
-#include "shardkit/rt/DeviceUses.h"
+#include "shardkit/rt/Cuda/DeviceUses.h"
 
 namespace shardkit::rt::cuda {
 

@@ -8,7 +8,7 @@
 #include "Context.h"
 #include "DeviceBuffers.h"
 
-#include "shardkit/rt/Threads.h"
+#include "shardkit/rt/Support/Threads.h"
 
 #include <chrono>
 #include <exception>

@@ -3,12 +3,12 @@
 #ifndef SHARDKIT_RT_CONTEXT_H
 #define SHARDKIT_RT_CONTEXT_H
 
-#include "shardkit/rt/Buffer.h"
-#include "shardkit/rt/Collective.h"
-#include "shardkit/rt/Contract.h"
+#include "shardkit/rt/Collectives/Collective.h"
+#include "shardkit/rt/Contraction/Contraction.h"
 #include "shardkit/rt/Cuda/Device.h"
 #include "shardkit/rt/Cuda/Nccl.h"
-#include "shardkit/rt/Executor.h"
+#include "shardkit/rt/Execution/Executor.h"
+#include "shardkit/rt/Support/Buffer.h"
 
 #include <map>
 #include <memory>

@@ -1,11 +1,11 @@
 //===- Executor.cpp - Runs programs on the ranks of this process ----------===//
 
-#include "shardkit/rt/Executor.h"
+#include "shardkit/rt/Execution/Executor.h"
 
 #include "Context.h"
 #include "PipelineRun.h"
 
-#include "shardkit/rt/Threads.h"
+#include "shardkit/rt/Support/Threads.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,10 +1,10 @@
 //===- HostFunctions.cpp - Shard functions that the user registers --------===//
 
-#include "shardkit/rt/HostFunctions.h"
+#include "shardkit/rt/Execution/HostFunctions.h"
 
 #include "Context.h"
 
-#include "shardkit/rt/Formats/ShardInfo.h"
+#include "shardkit/rt/Manifest/ShardInfo.h"
 
 #include <cstring>
 #include <dlfcn.h>

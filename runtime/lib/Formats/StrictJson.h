@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_RT_FORMATS_STRICTJSON_H
 #define SHARDKIT_RT_FORMATS_STRICTJSON_H
 
-#include "shardkit/rt/File.h"
-#include "shardkit/rt/Status.h"
+#include "shardkit/rt/Support/File.h"
+#include "shardkit/rt/Support/Status.h"
 
 #include <nlohmann/json.hpp>
 

@@ -4,8 +4,6 @@
 
 #include "StrictJson.h"
 
-#include "shardkit/rt/Formats/ShardInfo.h"
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +13,52 @@ namespace shardkit::rt {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+
+namespace {
+struct TvmType {
+  const char *name;
+  DType dtype;
+};
+const TvmType tvmTypes[] = {{"float64", DType::F64},
+                            {"float32", DType::F32},
+                            {"float16", DType::F16},
+                            {"bfloat16", DType::BF16},
+                            {"int64", DType::I64},
+                            {"int32", DType::I32},
+                            {"int16", DType::I16},
+                            {"int8", DType::I8},
+                            {"uint64", DType::U64},
+                            {"uint32", DType::U32},
+                            {"uint16", DType::U16},
+                            {"uint8", DType::U8},
+                            {"bool", DType::I1},
+                            {"int4", DType::I4},
+                            {"uint4", DType::U4},
+                            {"float8_e4m3fn", DType::F8E4M3FN},
+                            {"float8_e5m2", DType::F8E5M2},
+                            {"float8_e4m3fnuz", DType::F8E4M3FNUZ},
+                            {"float8_e5m2fnuz", DType::F8E5M2FNUZ},
+                            {"float8_e8m0fnu", DType::F8E8M0FNU},
+                            {"complex64", DType::C64},
+                            {"complex128", DType::C128},
+                            // Names of older versions.
+                            {"e4m3_float8", DType::F8E4M3FN},
+                            {"e5m2_float8", DType::F8E5M2}};
+} // namespace
+
+std::optional<DType> parseTvmDType(const std::string &name) {
+  for (const TvmType &type : tvmTypes)
+    if (name == type.name)
+      return type.dtype;
+  return std::nullopt;
+}
+
+const char *tvmDTypeName(DType dtype) {
+  for (const TvmType &type : tvmTypes)
+    if (dtype == type.dtype)
+      return type.name;
+  return "";
+}
 
 namespace {
 

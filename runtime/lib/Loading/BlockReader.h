@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_RT_LOADING_BLOCKREADER_H
 #define SHARDKIT_RT_LOADING_BLOCKREADER_H
 
-#include "shardkit/rt/Buffer.h"
 #include "shardkit/rt/Loading/LoadPlan.h"
+#include "shardkit/rt/Support/Buffer.h"
 
 #include <atomic>
 #include <sys/uio.h>

@@ -4,8 +4,8 @@
 
 #include "BlockReader.h"
 
-#include "shardkit/rt/Backend.h"
-#include "shardkit/rt/HostFunctions.h"
+#include "shardkit/rt/Collectives/Backend.h"
+#include "shardkit/rt/Execution/HostFunctions.h"
 
 #include <algorithm>
 #include <atomic>

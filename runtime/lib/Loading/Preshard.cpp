@@ -2,7 +2,7 @@
 
 #include "shardkit/rt/Loading/Preshard.h"
 
-#include "../Formats/StrictJson.h"
+#include "Formats/StrictJson.h"
 
 #include "shardkit/rt/Formats/Safetensors.h"
 #include "shardkit/rt/Formats/TensorCache.h"

@@ -2,7 +2,7 @@
 
 #include "shardkit/rt/Loading/Source.h"
 
-#include "../Formats/StrictJson.h"
+#include "Formats/StrictJson.h"
 
 #include <algorithm>
 #include <filesystem>

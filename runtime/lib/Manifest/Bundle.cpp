@@ -1,6 +1,6 @@
 //===- Bundle.cpp - A bundle on disk and its code -------------------------===//
 
-#include "shardkit/rt/Bundle.h"
+#include "shardkit/rt/Manifest/Bundle.h"
 
 #include "Support/Md5.h"
 

@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_RT_COLLECTIVECHECK_H
 #define SHARDKIT_RT_COLLECTIVECHECK_H
 
-#include "shardkit/rt/Manifest.h"
+#include "shardkit/rt/Manifest/Manifest.h"
 
 namespace shardkit::rt {
 

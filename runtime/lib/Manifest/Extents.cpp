@@ -1,6 +1,6 @@
 //===- Extents.cpp - Which elements a rank holds --------------------------===//
 
-#include "shardkit/rt/Extents.h"
+#include "shardkit/rt/Manifest/Extents.h"
 
 #include "Manifest/PiecesCover.h"
 

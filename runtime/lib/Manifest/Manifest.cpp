@@ -1,6 +1,6 @@
 //===- Manifest.cpp - A bundle's manifest, parsed and validated -----------===//
 
-#include "shardkit/rt/Manifest.h"
+#include "shardkit/rt/Manifest/Manifest.h"
 
 #include "CollectiveCheck.h"
 #include "ManifestReader.h"

@@ -4,7 +4,7 @@
 #define SHARDKIT_RT_MANIFESTREADER_H
 
 #include "shardkit/rt/Formats/StoredTensor.h"
-#include "shardkit/rt/Manifest.h"
+#include "shardkit/rt/Manifest/Manifest.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_RT_LIB_PIECESCOVER_H
 #define SHARDKIT_RT_LIB_PIECESCOVER_H
 
-#include "shardkit/rt/Extents.h"
+#include "shardkit/rt/Manifest/Extents.h"
 
 namespace shardkit::rt {
 

@@ -11,7 +11,7 @@
 
 #include "Segment.h"
 
-#include "shardkit/rt/Buffer.h"
+#include "shardkit/rt/Support/Buffer.h"
 
 #include <mpi.h>
 

@@ -9,8 +9,8 @@
 #ifndef SHARDKIT_RT_MPI_SEGMENT_H
 #define SHARDKIT_RT_MPI_SEGMENT_H
 
-#include "shardkit/rt/Backend.h"
-#include "shardkit/rt/Executor.h"
+#include "shardkit/rt/Collectives/Backend.h"
+#include "shardkit/rt/Execution/Executor.h"
 
 #include <cstddef>
 

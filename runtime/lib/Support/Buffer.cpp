@@ -1,6 +1,6 @@
 //===- Buffer.cpp - Aligned memory ----------------------------------------===//
 
-#include "shardkit/rt/Buffer.h"
+#include "shardkit/rt/Support/Buffer.h"
 
 #include <algorithm>
 #include <cstdlib>

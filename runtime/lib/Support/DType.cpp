@@ -1,6 +1,6 @@
 //===- DType.cpp - Element types ------------------------------------------===//
 
-#include "shardkit/rt/DType.h"
+#include "shardkit/rt/Support/DType.h"
 
 #include <array>
 

@@ -1,6 +1,6 @@
 //===- File.cpp - A read-only file, and complete-or-absent writing --------===//
 
-#include "shardkit/rt/File.h"
+#include "shardkit/rt/Support/File.h"
 
 #include "Md5.h"
 

@@ -1,6 +1,6 @@
 //===- Status.cpp - Text of messages --------------------------------------===//
 
-#include "shardkit/rt/Status.h"
+#include "shardkit/rt/Support/Status.h"
 
 namespace shardkit::rt {
 

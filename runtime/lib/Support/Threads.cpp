@@ -1,6 +1,6 @@
 //===- Threads.cpp - The threads that a rank computes on ------------------===//
 
-#include "shardkit/rt/Threads.h"
+#include "shardkit/rt/Support/Threads.h"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 
 #include "FuzzSupport.h"
 
-#include "shardkit/rt/Formats/ShardInfo.h"
+#include "shardkit/rt/Manifest/ShardInfo.h"
 
 using namespace shardkit::rt;
 

@@ -2,7 +2,7 @@
 
 #include "FuzzSupport.h"
 
-#include "shardkit/rt/Manifest.h"
+#include "shardkit/rt/Manifest/Manifest.h"
 
 using namespace shardkit::rt;
 

@@ -3,7 +3,7 @@
 #include "Report.h"
 
 #include "../SizeText.h"
-#include "shardkit/rt/DeviceUses.h"
+#include "shardkit/rt/Cuda/DeviceUses.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_TOOLS_SHARDRUN_RUNNABLE_H
 #define SHARDKIT_TOOLS_SHARDRUN_RUNNABLE_H
 
-#include "shardkit/rt/Executor.h"
-#include "shardkit/rt/Manifest.h"
+#include "shardkit/rt/Execution/Executor.h"
+#include "shardkit/rt/Manifest/Manifest.h"
 
 #include <string>
 #include <vector>

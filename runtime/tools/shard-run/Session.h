@@ -7,11 +7,11 @@
 #include "Runnable.h"
 #include "Sources.h"
 
-#include "shardkit/rt/Bundle.h"
-#include "shardkit/rt/Compare.h"
 #include "shardkit/rt/Cuda/Device.h"
-#include "shardkit/rt/Executor.h"
-#include "shardkit/rt/HostFunctions.h"
+#include "shardkit/rt/Execution/Compare.h"
+#include "shardkit/rt/Execution/Executor.h"
+#include "shardkit/rt/Execution/HostFunctions.h"
+#include "shardkit/rt/Manifest/Bundle.h"
 
 namespace shardkit::run {
 

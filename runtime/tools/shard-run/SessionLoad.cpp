@@ -4,7 +4,7 @@
 
 #include "../ProgressLine.h"
 
-#include "shardkit/rt/Loading/Together.h"
+#include "shardkit/rt/Loading/BlockExchange.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,9 +2,9 @@
 
 #include "Sources.h"
 
-#include "shardkit/rt/Buffer.h"
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
+#include "shardkit/rt/Support/Buffer.h"
 
 #include <algorithm>
 #include <set>

@@ -10,7 +10,7 @@
 #include "Report.h"
 #include "Session.h"
 
-#include "shardkit/rt/File.h"
+#include "shardkit/rt/Support/File.h"
 
 #include <algorithm>
 #include <cstdio>

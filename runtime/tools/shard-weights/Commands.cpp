@@ -6,10 +6,10 @@
 
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
-#include "shardkit/rt/Formats/ShardInfo.h"
 #include "shardkit/rt/Formats/TensorCache.h"
 #include "shardkit/rt/Loading/Preshard.h"
 #include "shardkit/rt/Loading/ShardLoader.h"
+#include "shardkit/rt/Manifest/ShardInfo.h"
 
 #include <chrono>
 #include <cstdio>

@@ -4,8 +4,8 @@
 
 #include "../ProgressLine.h"
 
-#include "shardkit/rt/Executor.h"
-#include "shardkit/rt/Formats/ShardInfo.h"
+#include "shardkit/rt/Execution/Executor.h"
+#include "shardkit/rt/Manifest/ShardInfo.h"
 
 #include <cinttypes>
 #include <cstdio>

@@ -4,9 +4,9 @@
 #define SHARDKIT_TOOLS_SHARDWEIGHTS_SETUP_H
 
 #include "../SizeText.h"
-#include "shardkit/rt/Bundle.h"
-#include "shardkit/rt/HostFunctions.h"
+#include "shardkit/rt/Execution/HostFunctions.h"
 #include "shardkit/rt/Loading/LoadPlan.h"
+#include "shardkit/rt/Manifest/Bundle.h"
 
 #include <memory>
 

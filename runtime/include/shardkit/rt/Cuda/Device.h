@@ -11,9 +11,9 @@
 #ifndef SHARDKIT_RT_CUDA_DEVICE_H
 #define SHARDKIT_RT_CUDA_DEVICE_H
 
-#include "shardkit/rt/Buffer.h"
-#include "shardkit/rt/Mover.h"
-#include "shardkit/rt/Status.h"
+#include "shardkit/rt/Collectives/CopyEngine.h"
+#include "shardkit/rt/Support/Buffer.h"
+#include "shardkit/rt/Support/Status.h"
 #include "shardkit/rt/abi.h"
 
 #include <functional>

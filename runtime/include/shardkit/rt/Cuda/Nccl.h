@@ -13,8 +13,8 @@
 #ifndef SHARDKIT_RT_CUDA_NCCL_H
 #define SHARDKIT_RT_CUDA_NCCL_H
 
-#include "shardkit/rt/Backend.h"
-#include "shardkit/rt/Collective.h"
+#include "shardkit/rt/Collectives/Backend.h"
+#include "shardkit/rt/Collectives/Collective.h"
 #include "shardkit/rt/Cuda/Device.h"
 
 namespace shardkit::rt::cuda {

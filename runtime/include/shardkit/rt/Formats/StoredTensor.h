@@ -9,8 +9,8 @@
 #ifndef SHARDKIT_RT_FORMATS_STOREDTENSOR_H
 #define SHARDKIT_RT_FORMATS_STOREDTENSOR_H
 
-#include "shardkit/rt/DType.h"
-#include "shardkit/rt/File.h"
+#include "shardkit/rt/Support/DType.h"
+#include "shardkit/rt/Support/File.h"
 
 #include <functional>
 #include <map>

@@ -16,6 +16,10 @@
 
 namespace shardkit::rt {
 
+/// "float16", "int8", ... as TVM spells types.
+std::optional<DType> parseTvmDType(const std::string &name);
+const char *tvmDTypeName(DType dtype);
+
 Status readTensorCache(const std::string &path, const OpenOptions &options, WeightSet &set);
 /// The same of a text; the data files lie in `directory`. Errors name no file.
 Status parseTensorCache(const std::string &text, const std::string &directory, const OpenOptions &options,

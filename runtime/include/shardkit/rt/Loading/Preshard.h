@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_RT_LOADING_PRESHARD_H
 #define SHARDKIT_RT_LOADING_PRESHARD_H
 
-#include "shardkit/rt/HostFunctions.h"
+#include "shardkit/rt/Execution/HostFunctions.h"
 #include "shardkit/rt/Loading/LoadPlan.h"
 
 namespace shardkit::rt {

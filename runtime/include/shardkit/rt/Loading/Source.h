@@ -4,8 +4,8 @@
 #define SHARDKIT_RT_LOADING_SOURCE_H
 
 #include "shardkit/rt/Formats/WeightSet.h"
-#include "shardkit/rt/Manifest.h"
-#include "shardkit/rt/Random.h"
+#include "shardkit/rt/Loading/Random.h"
+#include "shardkit/rt/Manifest/Manifest.h"
 
 #include <memory>
 #include <variant>

@@ -3,9 +3,9 @@
 #ifndef SHARDKIT_RT_LOADING_WEIGHTLOADER_H
 #define SHARDKIT_RT_LOADING_WEIGHTLOADER_H
 
-#include "shardkit/rt/Formats/ShardInfo.h"
-#include "shardkit/rt/HostFunctions.h"
+#include "shardkit/rt/Execution/HostFunctions.h"
 #include "shardkit/rt/Loading/LoadPlan.h"
+#include "shardkit/rt/Manifest/ShardInfo.h"
 
 namespace shardkit::rt {
 

@@ -1,0 +1,47 @@
+//===- Contraction.h - Strided contractions ---------------------*- C++ -*-===//
+//
+// Maps sk_contraction (abi.h) to oneDNN matrix products without copies where
+// the layout allows: unit dims are dropped, dims of one role that are contiguous
+// in every operand are joined, transposed operands become strides. What oneDNN
+// cannot express is looped over or packed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RT_CONTRACTION_CONTRACTION_H
+#define SHARDKIT_RT_CONTRACTION_CONTRACTION_H
+
+#include "shardkit/rt/Support/Status.h"
+#include "shardkit/rt/abi.h"
+
+#include <memory>
+#include <unordered_map>
+
+namespace shardkit::rt {
+
+/// One contraction, ready to run; not thread safe.
+class ContractionPlan {
+public:
+  virtual ~ContractionPlan() = default;
+  virtual Status run(const void *a, const void *b, void *c) = 0;
+  /// "onednn", "onednn-loop", "packed", "direct", "zero": for tests and traces.
+  virtual const char *strategy() const = 0;
+};
+
+Expected<std::unique_ptr<ContractionPlan>> planContraction(const sk_contraction &desc);
+
+/// The plans of one thread, by the address of the descriptor.
+class ContractionCache {
+public:
+  Status run(const sk_contraction *desc, const void *a, const void *b, void *c);
+
+private:
+  struct Entry {
+    sk_contraction desc; ///< Guards against an address that is used again.
+    std::unique_ptr<ContractionPlan> plan;
+  };
+  std::unordered_map<const sk_contraction *, Entry> entries_;
+};
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_CONTRACTION_CONTRACTION_H

@@ -1,0 +1,39 @@
+//===- Compare.h - Sharded against unsharded results ------------*- C++ -*-===//
+
+#ifndef SHARDKIT_RT_EXECUTION_COMPARE_H
+#define SHARDKIT_RT_EXECUTION_COMPARE_H
+
+#include "shardkit/rt/Manifest/Manifest.h"
+
+namespace shardkit::rt {
+
+/// |a - b| <= rtol * max|b| + atol over a whole result; integers equal.
+struct Tolerance {
+  double rtol = 0, atol = 0;
+  bool exact = false; ///< Equal bits (any NaN equals any NaN).
+  /// rtol 1e-12 (f64), 1e-5 (f32), 2e-3 (f16), 2e-2 (bf16); atol a thousandth.
+  static Tolerance forDType(DType dtype);
+};
+
+struct Difference {
+  double maxAbs = 0;        ///< Over the comparable elements.
+  double maxReference = 0;  ///< Largest finite |b|.
+  int64_t unequal = 0;      ///< Elements whose bits differ (NaNs are equal).
+  int64_t incomparable = 0; ///< NaN or infinity against something else.
+  int64_t elements = 0;     ///< The parts of complex numbers count.
+
+  double maxRel() const { return maxReference > 0 ? maxAbs / maxReference : maxAbs; }
+  void merge(const Difference &other);
+  bool within(DType dtype, const Tolerance &tolerance) const;
+};
+
+/// Compares what `rank` holds of `value` with the whole reference.
+Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local, const void *reference);
+
+/// 32 hexadecimal digits over the elements that `rank` holds of `value`; padding does
+/// not count.
+std::string digestLocal(const ValueInfo &value, int64_t rank, const void *local);
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_EXECUTION_COMPARE_H

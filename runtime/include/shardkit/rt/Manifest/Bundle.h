@@ -1,0 +1,49 @@
+//===- Bundle.h - A bundle on disk and its code -----------------*- C++ -*-===//
+
+#ifndef SHARDKIT_RT_MANIFEST_BUNDLE_H
+#define SHARDKIT_RT_MANIFEST_BUNDLE_H
+
+#include "shardkit/rt/Manifest/Manifest.h"
+#include "shardkit/rt/Support/Status.h"
+#include "shardkit/rt/abi.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace shardkit::rt {
+
+class Bundle {
+public:
+  /// Reads and validates the manifest; loads no code yet.
+  static Expected<std::unique_ptr<Bundle>> open(const std::string &path);
+  ~Bundle();
+  Bundle(const Bundle &) = delete;
+  Bundle &operator=(const Bundle &) = delete;
+
+  const std::string &path() const { return path_; }
+  const Manifest &manifest() const { return manifest_; }
+  /// Over the manifest and the programs: equal for processes that can run together.
+  Expected<std::string> hash() const;
+  /// Loads the program if need be and looks the entry point up. An error where it says
+  /// itself that it needs other buffers than it would be given.
+  Expected<sk_program> entry(const FunctionInfo &function, const EntryPoint &entry, size_t numArguments,
+                             size_t numResults);
+  /// That of the function, of its reference, and of code that loads a weight.
+  Expected<sk_program> entry(const FunctionInfo &function) {
+    return entry(function, function.entry, function.arguments.size(), function.results.size());
+  }
+  Expected<sk_program> referenceEntry(const FunctionInfo &function) {
+    return entry(function, *function.reference, function.referenceArguments.size(), function.results.size());
+  }
+
+private:
+  Bundle(std::string path, Manifest manifest);
+  std::string path_;
+  Manifest manifest_;
+  std::vector<void *> handles_;
+};
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_MANIFEST_BUNDLE_H
