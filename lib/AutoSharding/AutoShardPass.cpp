@@ -110,12 +110,12 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     options.batchAxes.assign(batchAxes.begin(), batchAxes.end());
     options.batchArguments.assign(batchArguments.begin(), batchArguments.end());
     if (!options.batchArguments.empty() && options.batchAxes.empty())
-      return emitError(loc) << "batch-arguments without axes to cut them, expected batch-axes";
+      return emitError(loc) << "batch-arguments without axes to shard them by, expected batch-axes";
     if (zeroStage < 0 || zeroStage > 3)
       return emitError(loc) << "zero-stage=" << zeroStage.getValue() << ", expected 0, 1, 2 or 3";
     if (zeroStage > 0 && options.batchAxes.empty())
       return emitError(loc) << "zero-stage=" << zeroStage.getValue()
-                            << " without axes to cut optimizer state by, expected batch-axes";
+                            << " without axes to shard optimizer state by, expected batch-axes";
     options.zeroStage = zeroStage;
     if (smallValueThreshold < 0)
       return emitError(loc) << "small-value-threshold=" << smallValueThreshold.getValue()

@@ -75,7 +75,7 @@ private:
     SmallVector<StringRef> names(options.batchAxes.begin(), options.batchAxes.end());
     for (auto [i, name] : llvm::enumerate(names))
       if (llvm::is_contained(ArrayRef(names).take_front(i), name))
-        return emitError(func.getLoc()) << "axis \"" << name << "\" stands twice in batch-axes, "
+        return emitError(func.getLoc()) << "axis \"" << name << "\" is repeated in batch-axes, "
                                         << "expected distinct axes";
     for (auto op : func->getParentOfType<ModuleOp>().getOps<MeshOp>()) {
       Mesh own = toMesh(op);
@@ -120,24 +120,25 @@ private:
         continue;
       if (!type || type.getRank() == 0 || !propagation.contains(value)) {
         if (isNamed)
-          return emitError(value.getLoc()) << nameOf(i) << " has no dim to cut, expected a tensor "
+          return emitError(value.getLoc()) << nameOf(i) << " has no dim to shard, expected a tensor "
                                            << "of rank 1 or more in batch-arguments";
         continue;
       }
       bool can = demand(
           propagation.getId(value),
           [entries = batch](const Sharding &sharding) { return isPrefix(entries, sharding.dims[0].entries); },
-          value.getLoc(), "batch-axes cuts dim 0 of " + nameOf(i) + " by " + batchText());
+          value.getLoc(), "batch-axes shards dim 0 of " + nameOf(i) + " by " + batchText());
       if (can)
         continue;
       InFlightDiagnostic diag = emitError(value.getLoc())
-                                << "dim 0 of " << nameOf(i) << ", " << type << ", cannot be cut by " << batchText();
+                                << "dim 0 of " << nameOf(i) << ", " << type << ", cannot be sharded by " << batchText();
       if (!type.isDynamicDim(0) && type.getDimSize(0) % deviceFactor(batch) != 0)
         return diag << ", expected a size divisible by " << deviceFactor(batch)
                     << " or the inputs with a batch in batch-arguments";
-      return diag << ", expected that what is given for it leaves that open: "
+      return diag << ", as its sharding is "
                   << meshes.toString(
-                         propagation.getShardings().get(propagation.getPlace(propagation.getId(value)).given));
+                         propagation.getShardings().get(propagation.getPlace(propagation.getId(value)).given))
+                  << ", expected one that leaves dim 0 open";
     }
     return success();
   }
@@ -242,10 +243,10 @@ private:
         [isCut, digits = digits, &mesh = mesh](const Sharding &sharding) {
           return countCuts(digits, sharding, mesh) == (isCut ? digits.size() : 0);
         },
-        value.getLoc(), stage + (isCut ? " cuts " : " does not cut ") + what + " by " + batchText());
+        value.getLoc(), stage + (isCut ? " shards " : " does not shard ") + what + " by " + batchText());
     if (!can)
-      remarkSkipped(value.getLoc(), what + (isCut ? " cannot be cut by " : " has to be cut by ") + batchText() + ", " +
-                                        stage + " leaves it as it is");
+      remarkSkipped(value.getLoc(), what + (isCut ? " cannot be sharded by " : " has to be sharded by ") + batchText() +
+                                        ", " + stage + " leaves it unchanged");
   }
 
   void cutState() {
@@ -273,7 +274,7 @@ private:
     if (states == 0)
       emitWarning(func.getLoc()) << "zero-stage=" << options.zeroStage << " found no optimizer state in @"
                                  << func.getName() << ": no argument is tied to a result and read "
-                                 << "by updates alone";
+                                 << "only by updates";
   }
 
   //===--- the rest --------------------------------------------------------===//
@@ -289,9 +290,9 @@ private:
           [](const Sharding &sharding) {
             return llvm::any_of(sharding.dims, [](const DimSharding &dim) { return deviceFactor(dim.entries) > 1; });
           },
-          value.getLoc(), "allow-replicated-weights=false cuts " + nameOf(i));
+          value.getLoc(), "allow-replicated-weights=false shards " + nameOf(i));
       if (!can)
-        remarkSkipped(value.getLoc(), "weight, " + nameOf(i) + ", cannot be cut and stays replicated");
+        remarkSkipped(value.getLoc(), "weight, " + nameOf(i) + ", cannot be sharded and stays replicated");
     }
   }
 
@@ -312,7 +313,7 @@ private:
           continue;
         demands.push_back({{id, [followed](LayoutId own) { return own == followed ? 0 : kNever; }},
                            loc,
-                           "small-value-threshold keeps a value as propagation has it"});
+                           "small-value-threshold keeps the propagated sharding of a value"});
       } else if (options.deviationPenalty > 0) {
         double price = options.deviationPenalty;
         demands.push_back(

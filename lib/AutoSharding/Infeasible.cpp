@@ -136,7 +136,7 @@ void attachPins(InFlightDiagnostic &diag, FunctionSearch &search, unsigned place
       loc = given.value.getLoc();
     }
     Diagnostic &note = diag.attachNote(loc);
-    note << what << " is given " << search.getMeshes().toString(given.sharding);
+    note << what << " is constrained to " << search.getMeshes().toString(given.sharding);
     if (withBytes)
       note << ", " << bytes << " bytes per device";
   }
@@ -172,12 +172,12 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
     if (result.smallestBudgetBound < result.smallestBudget)
       diag << " (" << result.smallestBudget << " is enough)";
   } else {
-    diag << "no layouts of function @" << func.getName() << " satisfy what is given"
+    diag << "no layouts of function @" << func.getName() << " satisfy the constraints"
          << (options.propagation.costs.forbidden.empty() ? "" : " without the forbidden collectives")
-         << ", expected less";
+         << ", expected fewer constraints";
   }
   if (helps) {
-    diag << (overBudget ? "; it fits without " : "; there are some without ")
+    diag << (overBudget ? "; it fits without " : "; there are layouts without ")
          << (list.isMinimal() ? "these:" : "these (or fewer, not all could be tried in time):");
     for (auto [i, wish] : llvm::enumerate(list.getWishes())) {
       if (!list.isRefused(i))
@@ -203,6 +203,7 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
     }
   llvm::stable_sort(held, [](const auto &a, const auto &b) { return a.first > b.first; });
   for (auto [bytes, value] : llvm::ArrayRef(held).take_front(8))
-    diag.attachNote(value.getLoc()) << "holds " << bytes << " bytes of " << value.getType() << " at the peak of that";
+    diag.attachNote(value.getLoc()) << "holds " << bytes << " bytes of " << value.getType()
+                                    << " at the peak of the smallest budget";
   return diag;
 }

@@ -105,7 +105,7 @@ LogicalResult spmd::chooseMeshShape(ModuleOp module, const SearchOptions &option
   });
   if (!all.front().error.empty()) {
     InFlightDiagnostic diag = op.emitError() << "none of " << all.size() << " shapes of mesh @" << mesh.name
-                                             << " has layouts, expected one that has";
+                                             << " has layouts, expected at least one that has";
     for (const Tried &tried : ArrayRef(all).take_front(8)) {
       Mesh shaped = mesh;
       for (auto [axis, size] : llvm::zip_equal(shaped.axes, tried.shape))

@@ -68,9 +68,9 @@ LogicalResult DynamicSizes::check(Operation *op, Value size, int64_t factor, uns
   int64_t total = totalFactor(entries);
   if (!allowChecks) {
     InFlightDiagnostic diag = op->emitError()
-                              << "dim " << d << " of " << type << " is cut by {" << meshes.toString(entries)
-                              << "}, and nothing says that its size is a multiple of " << total
-                              << ", expected the size of a dim that is cut alike, or dynamic-checks";
+                              << "dim " << d << " of " << type << " is sharded by {" << meshes.toString(entries)
+                              << "}, but its size is not known to be a multiple of " << total
+                              << ", expected the size of a dim that is sharded equally, or dynamic-checks";
     if (Operation *def = size.getDefiningOp(); def && def->getLoc() != op->getLoc())
       diag.attachNote(def->getLoc()) << "the size is computed here";
     return diag;
@@ -80,8 +80,8 @@ LogicalResult DynamicSizes::check(Operation *op, Value size, int64_t factor, uns
   Value rest = arith::RemUIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, factor));
   Value even = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, arith::ConstantIndexOp::create(b, loc, 0));
   std::string message;
-  llvm::raw_string_ostream(message) << "size of dim " << d << " of " << type << " is no multiple of " << total
-                                    << ", as its sharding {" << meshes.toString(entries) << "} needs";
+  llvm::raw_string_ostream(message) << "size of dim " << d << " of " << type << " is not a multiple of " << total
+                                    << ", as its sharding {" << meshes.toString(entries) << "} requires";
   cf::AssertOp::create(b, loc, even, b.getStringAttr(message));
   return success();
 }

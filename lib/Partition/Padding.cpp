@@ -46,9 +46,9 @@ LogicalResult Padding::collect(Operation *op, llvm::function_ref<const Sharding 
       continue;
     std::optional<PaddingNeeds> needs = getPaddingNeeds(op, rule, f);
     if (!needs)
-      return op->emitError() << op->getName() << " is cut unevenly along a dim of size " << factor.size
-                             << " and has no form on padded shards, expected its operands whole "
-                                "there, as --spmd-insert-reshards leaves them";
+      return op->emitError() << op->getName() << " is sharded unevenly along a dim of size " << factor.size
+                             << " and has no form on padded shards, expected operands that are not "
+                                "sharded along it, as --spmd-insert-reshards leaves them";
     for (const PaddingNeeds::Mask &need : needs->masks) {
       const ShardingRule::Tensor &tensor = rule.operands()[need.operand];
       auto known = std::find_if(masks.begin() + first, masks.end(), [&](const Mask &mask) {

@@ -59,7 +59,7 @@ static FailureOr<FunctionMeshes::Spelled> spellRanks(Location loc, ArrayRef<Rank
   layout.partial.assign(ranks.begin(), ranks.end());
   std::optional<Sharding> sharding = layout.toSharding(meshes.getMesh());
   if (!sharding)
-    return emitError(loc) << "partial ranks are no (sub-)axes of mesh @" << meshes.getMesh().name;
+    return emitError(loc) << "partial ranks are not (sub-)axes of mesh @" << meshes.getMesh().name;
   return meshes.spell(sharding->unreduced);
 }
 

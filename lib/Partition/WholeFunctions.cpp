@@ -199,8 +199,8 @@ LogicalResult spmd::verifyWholeCalls(Operation *op) {
     if (!cut)
       return WalkResult::advance();
     InFlightDiagnostic diag = call.emitError() << "call of @" << callee.getName() << " in the body of " << op->getName()
-                                               << ", which computes on whole values, expected a callee whose arguments "
-                                                  "and results are whole";
+                                               << ", which computes on replicated values, expected a callee whose "
+                                                  "arguments and results are replicated";
     diag.attachNote(callee.getLoc()) << "callee is here";
     return WalkResult::interrupt();
   });

@@ -45,8 +45,8 @@ FailureOr<Sharding> FunctionPropagation::readGiven(Attribute attr, RankedTensorT
   for (const DimSharding &dim : given->dims)
     if (overlaps(dim.entries, manualAxes, mesh))
       return emitError(loc) << "sharding " << meshes.toString(*given)
-                            << " inside a manual computation uses manual axes, expected only the "
-                               "others: all but "
+                            << " inside a manual computation uses manual axes, expected free "
+                               "axes: all but "
                             << meshes.toString(manualAxes);
   given->replicated.append(manualAxes);
   return given;
@@ -81,7 +81,7 @@ LogicalResult FunctionPropagation::read() {
     ++unknownOps;
     remarks.push_back([func = func]() mutable {
       remark::missed(func.getLoc(), remark::RemarkOpts::name("replicated").category("spmd").function(func.getName()))
-          << remark::add("function @{0} computes on whole values", func.getName())
+          << remark::add("function @{0} computes on replicated values", func.getName())
           << remark::reason("it has several blocks")
           << remark::suggest("lift its control flow first, for instance with --lift-cf-to-scf");
     });
@@ -112,8 +112,8 @@ LogicalResult FunctionPropagation::readGroups() {
     }
     if (isCreation(member.getDefiningOp()))
       op.emitWarning() << "member of sharding group " << group
-                       << " is made anew in each layout that is asked for, the group says "
-                          "nothing about it";
+                       << " is constant-like and rematerialized per use, "
+                          "so that the group does not constrain it";
   }
   return success();
 }
@@ -124,7 +124,7 @@ LogicalResult FunctionPropagation::addLoopResult(Value result, ValueId place) {
   if (!group || groups.try_emplace(group, place).second || groups[group] == place)
     return success();
   return emitError(result.getLoc()) << "result of a loop joins sharding group " << group
-                                    << " that has other members before it, expected its carried value in the group";
+                                    << " that has earlier members, expected its carried value in the group";
 }
 
 LogicalResult FunctionPropagation::readArguments() {
@@ -217,8 +217,8 @@ LogicalResult FunctionPropagation::addGiven(Value value, Sharding given, Locatio
 LogicalResult FunctionPropagation::join(ValueId place, const Sharding &given, const Twine &what, Location loc) {
   Sharding joined = propagation.get(place);
   auto fail = [&] {
-    return emitError(loc) << what << ", and are given " << meshes.toString(propagation.get(place)) << " and "
-                          << meshes.toString(given) << ", expected equal shardings, or dims left open";
+    return emitError(loc) << what << ", found " << meshes.toString(propagation.get(place)) << " and "
+                          << meshes.toString(given) << ", expected equal shardings or open dims";
   };
   if (joined.dims.size() != given.dims.size())
     return fail();
@@ -329,7 +329,7 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
   }
   if (isa<StageBoundaryOp>(op))
     return op->emitError() << op->getName()
-                           << " in a function that is not cut into stages, expected "
+                           << " in a function that is not split into stages, expected "
                               "--spmd-build-stages to have run";
   if ((isa<CollectiveOpInterface, DeviceCoordinateOp>(op)) && failed(verifyLocalOp(op)))
     return failure();
@@ -499,9 +499,9 @@ LogicalResult FunctionPropagation::readSharedOutput(scf::ForallOp loop, unsigned
   for (unsigned d : whole.set_bits())
     dims += (dims.empty() ? "" : ", ") + std::to_string(d);
   remark::missed(loop.getLoc(), remark::RemarkOpts::name("replicated").category("spmd").function(func.getName()))
-      << remark::add("shared output #{0} of scf.forall stays whole in dims {1}", i, dims)
-      << remark::reason("an iteration writes a part of them")
-      << remark::suggest("write whole dims, or use linalg ops, whose loops are cut");
+      << remark::add("dims {1} of shared output #{0} of scf.forall stay unsharded", i, dims)
+      << remark::reason("an iteration writes only a slice of them")
+      << remark::suggest("write full dims, or use linalg ops, whose loops can be sharded");
   return success();
 }
 
@@ -513,8 +513,8 @@ void FunctionPropagation::remarkPadding(const Sharding &given, RankedTensorType 
     int64_t chunk = llvm::divideCeil(size, devices);
     remarks.push_back([=, d = d, func = func, what = what.str(), axes = meshes.toString(dim.entries)]() mutable {
       remark::analysis(loc, remark::RemarkOpts::name("padding").category("spmd").function(func.getName()))
-          << remark::add("dim {0} of {1} (size {2}) is cut by {3} (size {4}) into chunks of {5}: "
-                         "{6} % of what the devices hold is padding",
+          << remark::add("dim {0} of {1} (size {2}) is sharded by {3} (size {4}) into chunks of {5}: "
+                         "{6} % of the shards is padding",
                          d, what, size, axes, devices, chunk, 100 * (chunk * devices - size) / (chunk * devices));
     });
   }
@@ -538,7 +538,7 @@ void FunctionPropagation::remarkUnknown(Operation *op) {
     remark::missed(op->getLoc(), remark::RemarkOpts::name("no-rule").category("spmd").function(func.getName()))
         << remark::add("{0} has no sharding rule and is replicated", op->getName().getStringRef())
         << remark::metric("Bytes", bytes)
-        << remark::reason("{0}", severalBlocks ? "a region of it has several blocks"
+        << remark::reason("{0}", severalBlocks ? "one of its regions has several blocks"
                                                : "it does not implement ShardingRuleOpInterface")
         << remark::suggest("{0}", severalBlocks ? "lift its control flow, for instance with --lift-cf-to-scf"
                                                 : "implement the interface, or write spmd.sharding_rule on it");
@@ -593,10 +593,12 @@ void FunctionPropagation::remarkConflicts() {
       continue;
     bool basic = propagation.getOptions().conflicts == Propagation::Conflicts::Basic;
     remark::missed(node.op->getLoc(), remark::RemarkOpts::name("conflict").category("spmd").function(func.getName()))
-        << remark::add("the tensors of {0} disagree: {1} gives way", node.op->getName().getStringRef(), lost)
+        << remark::add("the operands and results of {0} conflict: {1} is resharded", node.op->getName().getStringRef(),
+                       lost)
         << remark::metric("Bytes", bytes) << remark::metric("Axes", llvm::join(axes, ","))
-        << remark::reason("{0}", basic ? "conflicts=basic decides nothing" : "no other choice costs less in reshards")
-        << remark::suggest("shard them alike, or give one a priority; "
+        << remark::reason("{0}",
+                          basic ? "conflicts=basic resolves no conflict" : "no other choice costs less in reshards")
+        << remark::suggest("shard them equally, or give one a priority; "
                            "--spmd-explain names the annotations");
   }
 }

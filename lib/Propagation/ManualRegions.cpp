@@ -37,7 +37,7 @@ LogicalResult FunctionPropagation::readManual(ManualComputationOp op) {
   }
   if (overlaps(axes, manualAxes, mesh))
     return op.emitError() << "manual axes " << meshes.toString(axes)
-                          << " are manual around the op already, expected others";
+                          << " are already manual around the op, expected other axes";
   auto verifyEven = [&](Type outside, Type inside, const Twine &what) -> LogicalResult {
     for (auto [d, size, local] : llvm::enumerate(getShape(outside), getShape(inside)))
       if (local == 0 || size % local != 0)
@@ -189,15 +189,15 @@ LogicalResult FunctionPropagation::verifyLocalOp(Operation *op) {
   if (!op->getParentOfType<ManualComputationOp>())
     return op->emitError() << op->getName()
                            << " in a function in global view, expected it only inside "
-                              "spmd.manual_computation; --spmd-partition makes others";
+                              "spmd.manual_computation; --spmd-partition creates all others";
   DimEntries used;
   auto emitError = [&] { return op->emitError(); };
   auto verifyOrder = [&](FlatSymbolRefAttr name) -> LogicalResult {
     if (meshes.hasCommonOrder(name))
       return success();
     return op->emitError() << op->getName() << " on mesh " << name
-                           << ", whose devices stand in another order than those of the first "
-                              "mesh of the function, expected a mesh in that order";
+                           << ", whose devices are ordered differently from those of the first "
+                              "mesh of the function, expected a mesh with the same order";
   };
   if (auto coordinate = dyn_cast<DeviceCoordinateOp>(op))
     return verifyOrder(coordinate.getMeshAttr());
@@ -226,9 +226,10 @@ LogicalResult FunctionPropagation::verifyLocalOp(Operation *op) {
       return op->emitError() << "collective over axis " << meshes.toString(DimEntries{entry})
                              << ", which is not manual here, expected axes of " << meshes.toString(manualAxes);
   if (Operation *around = findDivergence(op)) {
-    InFlightDiagnostic diag = op->emitError() << "collective under control that may differ between devices, expected a "
-                                                 "condition or bounds that are equal on all: constants, arguments that "
-                                                 "no manual axis cuts, or a value all-reduced over the manual axes";
+    InFlightDiagnostic diag = op->emitError()
+                              << "collective under control flow that may differ between devices, expected a "
+                                 "condition or bounds that are equal on all: constants, arguments that "
+                                 "no manual axis shards, or a value all-reduced over the manual axes";
     diag.attachNote(around->getLoc()) << "the " << around->getName() << " is here";
     return diag;
   }

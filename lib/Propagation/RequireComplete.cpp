@@ -39,7 +39,7 @@ struct RequireCompletePass : public spmd::impl::SPMDRequireCompletePassBase<Requ
     auto report = [&](func::FuncOp func, Location loc, const Twine &what, Type type) {
       complete = false;
       emitError(loc) << what << " of @" << func.getName() << " (" << type
-                     << ") has no sharding and no axis came to it, expected an annotation "
+                     << ") has no sharding, and propagation found none, expected an annotation "
                         "({} on each dim to replicate it)";
     };
     for (auto func : module.getOps<func::FuncOp>()) {

@@ -292,11 +292,11 @@ private:
         if (fits)
           continue;
         std::string which = "dim " + std::to_string(d) + " of " + nameOf(other);
-        std::string reason = rule.isFallback ? " has no sharding rule"
-                             : factors.empty()
-                                 ? " keeps " + which + " whole"
-                                 : (any ? " can hand on only a part of this cut of " : " cannot hand on this cut of ") +
-                                       which + ", made of " + describeFactors(rule, factors) + ": not divisible";
+        std::string reason =
+            rule.isFallback   ? " has no sharding rule"
+            : factors.empty() ? " replicates " + which
+                              : (any ? " can forward only some of these axes of " : " cannot forward these axes of ") +
+                                    which + ", with factors " + describeFactors(rule, factors) + ": not divisible";
         add(stopped, {-1, meshes.toString(dim.entries), opName(node.op) + reason, opName(node.op),
                       node.op ? getLocationText(node.op->getLoc()) : ""});
       }
@@ -357,12 +357,12 @@ private:
     const DimSharding &dim = sharding.dims[d];
     int64_t size = run.getPlace(place).type.getDimSize(d);
     if (node.rule->factor(f).kind == FactorKind::Whole)
-      return opName(node.op) + " keeps this dim whole";
+      return opName(node.op) + " replicates this dim";
     Flow needed = t < node.rule->numOperands() ? Flow::Backward : Flow::Forward;
     if (!(uint8_t(node.flow) & uint8_t(needed)))
-      return opName(node.op) + " lets nothing pass this way";
+      return opName(node.op) + " blocks propagation in this direction";
     if (!dim.open && isPartlyWritten(valueOf[place], d))
-      return "an iteration of scf.forall writes a part of the dim";
+      return "an iteration of scf.forall writes only a slice of the dim";
     if (!dim.open)
       return "the dim is closed";
     if (overlaps(entry, sharding.replicated, mesh))
@@ -373,15 +373,15 @@ private:
       if (e != d && overlaps(entry, other.entries, mesh))
         return "the axis is in use on dim " + std::to_string(e);
     if (overlaps(entry, dim.entries, mesh))
-      return "the axis cuts the dim in another way";
+      return "the axis shards the dim in another way";
     if (size % (totalFactor(dim.entries) * entry.size) != 0 && !canCut(node.rule->factor(f), wanted, mesh))
       return "size " + std::to_string(size) + " is not divisible by " +
              std::to_string(totalFactor(dim.entries) * entry.size);
     if (node.rule->factor(f).hasWindows && !mayBeginCut(wanted, size))
-      return "cut by " + std::to_string(deviceFactor(wanted)) + ", size " + std::to_string(size) +
+      return "sharded by " + std::to_string(deviceFactor(wanted)) + ", size " + std::to_string(size) +
              " would be padded by more than a quarter";
     if (run.mustEndAtGap(node, t, d) && leavesGap(node, t, d, f, wanted))
-      return "the axis would leave a gap, and strided-shardings=" +
+      return "the sharding would be strided, and strided-shardings=" +
              std::string(run.getOptions().gaps == Propagation::Gaps::Forbid ? "forbid" : "forbid-at-boundary");
     int64_t late = getPriority(other, entry);
     for (const DimEntry &own : dim.entries)
@@ -392,7 +392,7 @@ private:
     // A conflict at the op: what it chose against what this would have been, had
     // the value itself no say.
     if (run.getOptions().conflicts == Propagation::Conflicts::Basic)
-      return "the tensors of " + opName(node.op) + " disagree, and conflicts=basic decides nothing";
+      return "the operands and results of " + opName(node.op) + " conflict, and conflicts=basic resolves no conflict";
     if (node.handsOn) {
       LayoutTable &table = run.getTable();
       LayoutId here = table.intern(sharding), there = table.intern(run.get(other));
@@ -408,7 +408,7 @@ private:
         entries.pop_back();
     instead[f].assign(wanted.begin(), wanted.end());
     if (chosen == instead)
-      return "the dim is cut by " + meshes.toString(dim.entries) + ", and " + opName(node.op) + " computes with " +
+      return "the dim is sharded by " + meshes.toString(dim.entries) + ", and " + opName(node.op) + " computes with " +
              meshes.toString(wanted);
     SmallVector<TensorLayout> tensors = run.getTensorLayouts(node);
     for (auto [tensor, id] : llvm::zip(tensors, run.getTensors(node)))

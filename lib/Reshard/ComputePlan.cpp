@@ -291,8 +291,8 @@ private:
     }
     if (!isSpelled(sharding, shape))
       return op.emitError() << "layout " << meshes.toString(table.get(id))
-                            << " at the border of a manual computation has no spelling on mesh " << op.getMesh()
-                            << ", expected its free axes to be of that mesh";
+                            << " at the boundary of a manual computation cannot be expressed on mesh " << op.getMesh()
+                            << ", expected free axes of that mesh";
     id = table.intern(std::move(sharding));
     return success();
   }
@@ -452,7 +452,7 @@ private:
 
   LogicalResult decideCompute(Operation *op) {
     if (op->getNumRegions() > 0 && !isa<linalg::LinalgOp>(op)) {
-      plan.droppedConstraints += dropAnnotations(op, "the op around it computes on whole values");
+      plan.droppedConstraints += dropAnnotations(op, "the enclosing op computes on replicated values");
       if (failed(verifyWholeCalls(op)))
         return failure();
     }
@@ -557,18 +557,18 @@ private:
     for (const DimEntry &entry : cut)
       names += (names.empty() ? "" : ",") + meshes.getAxisName(entry);
     remark::missed(op->getLoc(), remark::RemarkOpts::name("replicated").category("spmd").function(func.getName()))
-        << remark::add("{0} computes whole tensors on every device", op->getName().getStringRef())
+        << remark::add("{0} computes full tensors on every device", op->getName().getStringRef())
         << remark::metric("Bytes", bytes) << remark::metric("Axes", names)
-        << remark::reason("{0}", mayCut ? "no cut of it costs less in reshards"
-                                        : "it keeps the dims whole that its operands are cut along")
-        << remark::suggest("cut other dims of its operands");
+        << remark::reason("{0}", mayCut ? "no sharding of it costs less in reshards"
+                                        : "its rule replicates the dims that its operands are sharded along")
+        << remark::suggest("shard other dims of its operands");
   }
 
   /// How an op shall compute, as `spmd.factor_shardings` on it says.
   FailureOr<FactorAxes> readCompute(Operation *op, const ShardingRule &rule) {
     auto attr = op->getAttrOfType<FactorsAttr>(kFactorShardingsAttr);
     if (!attr)
-      return op->emitError() << "spmd.factor_shardings is no #spmd.factors, expected the axes of each "
+      return op->emitError() << "spmd.factor_shardings is not a #spmd.factors, expected the axes of each "
                                 "factor of the sharding rule";
     auto factors = meshes.read(attr, [&] { return op->emitError(); });
     if (failed(factors))
@@ -582,10 +582,10 @@ private:
       const Factor &factor = rule.factor(f);
       if (!entries.empty() && (factor.kind == FactorKind::Whole || !canCut(factor, entries, meshes.getMesh()) ||
                                overlaps(entries, used, mesh)))
-        return op->emitError() << "spmd.factor_shardings cuts factor " << f << " of size " << factor.size << " by {"
+        return op->emitError() << "spmd.factor_shardings shards factor " << f << " of size " << factor.size << " by {"
                                << meshes.toString(entries)
-                               << "}, expected axes that divide it, used once, and none on a "
-                                  "factor that stays whole, nor one that is manual around the op";
+                               << "}, expected axes that divide it, each used once and not manual "
+                                  "around the op, and none on a replicated factor";
       used.append(entries.begin(), entries.end());
       axes.push_back(canonicalize(entries));
     }

@@ -201,7 +201,7 @@ private:
       llvm::raw_string_ostream(wanted) << table.getAttr(table.getComplete(to));
       consumer->emitError() << "implicit reshard of " << type << " from " << meshes.toString(table.get(from)) << " to "
                             << meshes.toString(table.get(to)) << " (" << kinds << ", " << bytes
-                            << " bytes), expected it to be written: "
+                            << " bytes), expected an explicit one: "
                             << "spmd.with_sharding_constraint " << wanted.substr(wanted.find('<')) << " on the operand";
       foundImplicit = true;
     }
@@ -212,10 +212,10 @@ private:
                        meshes.toString(table.get(to)), producer, meshes.toString(table.get(from)), kinds)
         << remark::metric("Bytes", bytes) << remark::metric("Axes", axes)
         << remark::metric("Reason", table.isPartial(from) ? "a partial result is completed" : "the layouts differ")
-        << remark::suggest("{0}", table.isPartial(from) ? "cut another loop of the op that gives it, or have its "
-                                                          "users want it cut along these axes"
-                                                        : "write the one as the other by "
-                                                          "spmd.with_sharding_constraint, if it can be computed so");
+        << remark::suggest("{0}", table.isPartial(from) ? "shard another loop of the op that computes it, or shard "
+                                                          "its users along these axes"
+                                                        : "constrain one to the sharding of the other by "
+                                                          "spmd.with_sharding_constraint");
   }
 
   /// A creation op made anew in a layout; one per value and layout unless one for this consumer is asked for.

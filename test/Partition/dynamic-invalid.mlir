@@ -6,7 +6,7 @@ func.func @no_proof(%a: tensor<?xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}
   %c0 = arith.constant 0 : index
   // expected-note @below {{the size is computed here}}
   %d = tensor.dim %b, %c0 : tensor<?xf32>
-  // expected-error @below {{dim 0 of 'tensor<?xf32>' is cut by {"x"}, and nothing says that its size is a multiple of 2, expected the size of a dim that is cut alike, or dynamic-checks}}
+  // expected-error @below {{dim 0 of 'tensor<?xf32>' is sharded by {"x"}, but its size is not known to be a multiple of 2, expected the size of a dim that is sharded equally, or dynamic-checks}}
   %e = tensor.empty(%d) : tensor<?xf32>
   %0 = linalg.exp ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
@@ -18,7 +18,7 @@ func.func @no_proof(%a: tensor<?xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}
 spmd.mesh @m = <["x"=2]>
 func.func @cut(%a: tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) -> (tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   %0 = math.sin %a : tensor<?x8xf32>
-  // expected-error @below {{dim 0 of 'tensor<?x8xf32>' is cut by {"x"}, and nothing says that its size is a multiple of 2, expected the size of a dim that is cut alike, or dynamic-checks}}
+  // expected-error @below {{dim 0 of 'tensor<?x8xf32>' is sharded by {"x"}, but its size is not known to be a multiple of 2, expected the size of a dim that is sharded equally, or dynamic-checks}}
   return %0 : tensor<?x8xf32>
 }
 
@@ -27,6 +27,6 @@ func.func @cut(%a: tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"
 // A finer part.
 spmd.mesh @m = <["x"=2, "y"=3]>
 func.func @finer(%a: tensor<?xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<?xf32> {spmd.sharding = #spmd.sharding<@m, [{"x", "y"}]>}) {
-  // expected-error @below {{is cut by {"x", "y"}, and nothing says that its size is a multiple of 6}}
+  // expected-error @below {{is sharded by {"x", "y"}, but its size is not known to be a multiple of 6}}
   return %a : tensor<?xf32>
 }

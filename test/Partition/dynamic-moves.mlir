@@ -60,7 +60,7 @@ func.func @gathered(%a: tensor<?x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x
 // CHECK: %[[D:.*]] = tensor.dim %[[V:.*]], %{{.*}} : tensor<?x4xf32>
 // CHECK: %[[R:.*]] = arith.remui %[[D]], %{{.*}} : index
 // CHECK: %[[EVEN:.*]] = arith.cmpi eq, %[[R]]
-// CHECK: cf.assert %[[EVEN]], "size of dim 0 of tensor<?x8xf32> is no multiple of 2, as its sharding {\22x\22} needs"
+// CHECK: cf.assert %[[EVEN]], "size of dim 0 of tensor<?x8xf32> is not a multiple of 2, as its sharding {\22x\22} requires"
 // CHECK: spmd.all_to_all %{{.*}} <@m, [{}, {"x"}]> to <@m, [{"x"}, {}]> : tensor<?x4xf32> -> tensor<?x8xf32>
 func.func @cut(%a: tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) -> (tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   return %a : tensor<?x8xf32>

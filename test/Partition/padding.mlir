@@ -6,7 +6,7 @@
 spmd.mesh @m = <["x"=4]>
 
 // Lanes that stay apart need nothing; the boundary is padded.
-// REMARK: remark: [Analysis] padding | Category:spmd | Function=elementwise | Remark="dim 0 of argument #0 (size 5) is cut by "x" (size 4) into chunks of 2: 37 % of what the devices hold is padding"
+// REMARK: remark: [Analysis] padding | Category:spmd | Function=elementwise | Remark="dim 0 of argument #0 (size 5) is sharded by "x" (size 4) into chunks of 2: 37 % of the shards is padding"
 // CHECK-LABEL: func @elementwise(
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<2x6xf32> {spmd.global_type = tensor<5x6xf32>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}
 // CHECK-NEXT:    %[[R:.*]] = arith.addf %[[A]], %{{.*}} : tensor<2x6xf32>

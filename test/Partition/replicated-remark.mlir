@@ -2,8 +2,8 @@
 // computed from it.
 // RUN: shard-opt %s --spmd-insert-reshards --remarks-filter=spmd 2>&1 | FileCheck %s
 
-// CHECK: remark: [Missed] replicated | Category:spmd | Function=cheaper | Axes=x, Bytes=32768, Reason="no cut of it costs less in reshards", Remark="linalg.broadcast computes whole tensors on every device", Suggestion="cut other dims of its operands"
-// CHECK: remark: [Passed] reshard | {{.*}} | Axes=x, Bytes=32, Reason="the layouts differ"{{.*}}Suggestion="write the one as the other by spmd.with_sharding_constraint, if it can be computed so"
+// CHECK: remark: [Missed] replicated | Category:spmd | Function=cheaper | Axes=x, Bytes=32768, Reason="no sharding of it costs less in reshards", Remark="linalg.broadcast computes full tensors on every device", Suggestion="shard other dims of its operands"
+// CHECK: remark: [Passed] reshard | {{.*}} | Axes=x, Bytes=32, Reason="the layouts differ"{{.*}}Suggestion="constrain one to the sharding of the other by spmd.with_sharding_constraint"
 // CHECK: spmd.reshard %arg0 <@m, [{}]>
 module attributes {spmd.phase = "propagated"} {
   spmd.mesh @m = <["x"=2]>

@@ -5,7 +5,7 @@
 
 // RUN: not shard-opt %s --split-input-file --spmd-propagate --spmd-forbid-implicit-reshard 2>&1 | FileCheck %s --check-prefix=STRICT
 // STRICT: error: implicit reshard of 'tensor<8x12xi32>' from [{"x"}, {"y"}] to [{}, {}] (all_gather, 384 bytes), as the function has several blocks, expected one block
-// REMARK-DAG: [Missed] replicated | {{.*}}Reason="it has several blocks", Remark="function @blocks computes on whole values", Suggestion="lift its control flow first, for instance with --lift-cf-to-scf"
+// REMARK-DAG: [Missed] replicated | {{.*}}Reason="it has several blocks", Remark="function @blocks computes on replicated values", Suggestion="lift its control flow first, for instance with --lift-cf-to-scf"
 // REMARK-DAG: [Missed] dropped-constraint | {{.*}}Reason="the function has several blocks", Remark="spmd.with_sharding_constraint is dropped"
 // REMARK-DAG: [Passed] reshard | {{.*}}Function=blocks | Axes="x,y", Bytes=384, Reason="the function has several blocks", Remark="[{"x"}, {"y"}] becomes [{}, {}]: all_gather"
 // REMARK-DAG: warning: 1 ops without a sharding rule are replicated
@@ -45,8 +45,8 @@ func.func @helper(%a: tensor<8x12xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"
 
 // -----
 
-// REMARK-DAG: [Missed] no-rule | {{.*}}Reason="a region of it has several blocks", Remark="scf.execute_region has no sharding rule
-// REMARK-DAG: [Missed] dropped-constraint | {{.*}}Reason="the op around it computes on whole values"
+// REMARK-DAG: [Missed] no-rule | {{.*}}Reason="one of its regions has several blocks", Remark="scf.execute_region has no sharding rule
+// REMARK-DAG: [Missed] dropped-constraint | {{.*}}Reason="the enclosing op computes on replicated values"
 spmd.mesh @m = <["x"=2, "y"=2]>
 
 // CHECK-LABEL: func.func @body

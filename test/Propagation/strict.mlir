@@ -2,7 +2,7 @@
 // RUN: not shard-opt %s --spmd-propagate --spmd-require-complete --split-input-file 2>&1 | FileCheck %s
 
 // CHECK-NOT: error:
-// CHECK: strict.mlir:[[#@LINE+5]]:{{.*}}error: argument #1 of @product ('tensor<8x6xf32>') has no sharding and no axis came to it, expected an annotation ({} on each dim to replicate it)
+// CHECK: strict.mlir:[[#@LINE+5]]:{{.*}}error: argument #1 of @product ('tensor<8x6xf32>') has no sharding, and propagation found none, expected an annotation ({} on each dim to replicate it)
 // CHECK-NOT: error:
 spmd.mesh @m = <["x"=2]>
 
@@ -26,9 +26,9 @@ func.func @implicit(%a: tensor<4x8xf32> {spmd.sharding = #spmd.sharding<@m, [{},
   %z = arith.constant dense<0.0> : tensor<4x6xf32>
   %0 = linalg.matmul ins(%a, %w : tensor<4x8xf32>, tensor<8x6xf32>) outs(%z : tensor<4x6xf32>) -> tensor<4x6xf32>
   // IMPLICIT-NOT: error:
-  // IMPLICIT: :[[#@LINE+1]]:8: error: implicit reshard of 'tensor<4x6xf32>' from [{}, {"x"}] to [{"x"}, {}] (all_to_all, 96 bytes), expected it to be written: spmd.with_sharding_constraint <@m, [{"x"}, {}]> on the operand
+  // IMPLICIT: :[[#@LINE+1]]:8: error: implicit reshard of 'tensor<4x6xf32>' from [{}, {"x"}] to [{"x"}, {}] (all_to_all, 96 bytes), expected an explicit one: spmd.with_sharding_constraint <@m, [{"x"}, {}]> on the operand
   %1 = arith.addf %b, %c : tensor<4x6xf32>
-  // IMPLICIT: :[[#@LINE+2]]:3: error: implicit reshard of 'tensor<4x6xf32>' from [{}, {}], unreduced = {"x"} to [{}, {}] (all_reduce, 96 bytes), expected it to be written: spmd.with_sharding_constraint <@m, [{}, {}]> on the operand
+  // IMPLICIT: :[[#@LINE+2]]:3: error: implicit reshard of 'tensor<4x6xf32>' from [{}, {}], unreduced = {"x"} to [{}, {}] (all_reduce, 96 bytes), expected an explicit one: spmd.with_sharding_constraint <@m, [{}, {}]> on the operand
   // IMPLICIT-NOT: error:
   return %0, %1 : tensor<4x6xf32>, tensor<4x6xf32>
 }

@@ -24,8 +24,8 @@ spmd.mesh @m = <["x"=2, "y"=2]>
 // BOUNDARY: arith.muli {{.*}}[{2, "x", ?}]
 // FORBID: arith.muli {{.*}}[{?}]
 // WHY: @joined
-// WHY: dim 0 lacks "x": the axis would leave a gap, and strided-shardings=forbid
-// WHY-BOUNDARY: dim 0 lacks "x": the axis would leave a gap, and strided-shardings=forbid-at-boundary
+// WHY: dim 0 lacks "x": the sharding would be strided, and strided-shardings=forbid
+// WHY-BOUNDARY: dim 0 lacks "x": the sharding would be strided, and strided-shardings=forbid-at-boundary
 // LOCAL-LABEL: func.func @joined
 // LOCAL-SAME: -> (tensor<8xi32>
 // LOCAL: arith.muli {{.*}} : tensor<4xi32>

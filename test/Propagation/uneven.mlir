@@ -7,7 +7,7 @@
 spmd.mesh @m = <["x"=4, "y"=2]>
 
 // Forward, backward, through a contraction and a transpose.
-// REMARK: remark: [Analysis] padding | Category:spmd | Function=carried | Remark="dim 0 of argument #0 (size 5) is cut by "x" (size 4) into chunks of 2: 37 % of what the devices hold is padding"
+// REMARK: remark: [Analysis] padding | Category:spmd | Function=carried | Remark="dim 0 of argument #0 (size 5) is sharded by "x" (size 4) into chunks of 2: 37 % of the shards is padding"
 // CHECK-LABEL: func.func @carried
 // CHECK-SAME: %arg1: tensor<5x3xf32> {spmd.sharding = #spmd.sharding<@m, [{"x", ?}, {?}]>, spmd.user_sharding = #spmd.sharding<@m, [{?}, {?}]>}
 // CHECK-SAME: %arg2: tensor<3x7xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {?}]>}
@@ -27,8 +27,8 @@ spmd.mesh @m = <["x"=4, "y"=2]>
 
 // A dim of one element too; a dim that is joined has none of it; a slice
 // about as long goes on with it.
-// REMARK: Function=stopped | Remark="dim 0 of argument #0 (size 1) is cut by "x" (size 4) into chunks of 1: 75 % of what the devices hold is padding"
-// REMARK: Function=stopped | Remark="dim 1 of argument #0 (size 7) is cut by "y" (size 2) into chunks of 4: 12 % of what the devices hold is padding"
+// REMARK: Function=stopped | Remark="dim 0 of argument #0 (size 1) is sharded by "x" (size 4) into chunks of 1: 75 % of the shards is padding"
+// REMARK: Function=stopped | Remark="dim 1 of argument #0 (size 7) is sharded by "y" (size 2) into chunks of 4: 12 % of the shards is padding"
 // CHECK-LABEL: func.func @stopped
 // CHECK: math.exp %{{.*}} {spmd.shardings = [#spmd.sharding<@m, [{"x", ?}, {"y", ?}]>]}
 // CHECK: tensor.collapse_shape %{{.*}} {spmd.shardings = [#spmd.sharding<@m, [{?}]>]}

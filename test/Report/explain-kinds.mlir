@@ -122,7 +122,7 @@ func.func @in_use(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}
 
 // CHECK-LABEL: @other_cut
 // CHECK: %arg1
-// CHECK: dim 0 lacks "y": the axis cuts the dim in another way
+// CHECK: dim 0 lacks "y": the axis shards the dim in another way
 func.func @other_cut(%a: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}]>},
                      %b: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{2, "y", ?}]>}) -> tensor<16xf32> {
   %0 = arith.addf %a, %b : tensor<16xf32>
@@ -152,7 +152,7 @@ func.func @half_free(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"
 // The way that is open brings it.
 // CHECK-LABEL: @barrier
 // CHECK: %arg0
-// CHECK: dim 1 lacks "y": spmd.propagation_barrier lets nothing pass this way
+// CHECK: dim 1 lacks "y": spmd.propagation_barrier blocks propagation in this direction
 // CHECK: %0 : tensor<8x8xf32>  [{"x", ?}, {"y", ?}]
 func.func @barrier(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}]>}) -> (tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {"y"}]>}) {
   %0 = spmd.propagation_barrier %a allow = forward : tensor<8x8xf32>
@@ -160,7 +160,7 @@ func.func @barrier(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
 }
 
 // CHECK-LABEL: @whole
-// CHECK: lacks "x": linalg.softmax keeps dim 0 of %arg0 whole
+// CHECK: lacks "x": linalg.softmax replicates dim 0 of %arg0
 func.func @whole(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<8xf32> {
   %e = tensor.empty() : tensor<8xf32>
   %0 = linalg.softmax dimension(0) ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
@@ -170,7 +170,7 @@ func.func @whole(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}
 // A loop that writes row by row.
 // CHECK-LABEL: @rows
 // CHECK: %1 : tensor<8x8xf32>  [{}, {"y", ?}]
-// CHECK: dim 0 lacks "x": an iteration of scf.forall writes a part of the dim (scf.forall)
+// CHECK: dim 0 lacks "x": an iteration of scf.forall writes only a slice of the dim (scf.forall)
 func.func @rows(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> tensor<8x8xf32> {
   %0 = math.exp %a : tensor<8x8xf32>
   %1 = scf.forall (%i) in (8) shared_outs(%o = %0) -> (tensor<8x8xf32>) {
@@ -186,7 +186,7 @@ func.func @rows(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, 
 // A written rule that says so.
 // CHECK-LABEL: @written_whole
 // CHECK: %0
-// CHECK: dim 0 lacks "x": arith.addf keeps this dim whole
+// CHECK: dim 0 lacks "x": arith.addf replicates this dim
 func.func @written_whole(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<8xf32> {
   %0 = arith.addf %a, %a {spmd.sharding_rule = #spmd.rule<([i], [i]) -> ([i]) {i=8}, replicated = {i}>} : tensor<8xf32>
   return %0 : tensor<8xf32>
@@ -203,7 +203,7 @@ func.func @no_rule(%a: tensor<2x3x3x4xf32> {spmd.sharding = #spmd.sharding<@m, [
 // 3 is not divisible by 4, nor is 4 by what would be left.
 // CHECK-LABEL: @misfit
 // CHECK: %expanded
-// CHECK: lacks "y": tensor.expand_shape cannot hand on this cut of dim 0 of %arg0, made of 3 x 4: not divisible
+// CHECK: lacks "y": tensor.expand_shape cannot forward these axes of dim 0 of %arg0, with factors 3 x 4: not divisible
 func.func @misfit(%a: tensor<12xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}]>}) -> tensor<3x4xf32> {
   %0 = tensor.expand_shape %a [[0, 1]] output_shape [3, 4] : tensor<12xf32> into tensor<3x4xf32>
   return %0 : tensor<3x4xf32>
@@ -240,8 +240,8 @@ func.func @priority(%a: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
 // What an op computes with, where a value has something else.
 // CHECK-LABEL: @outvoted
 // CHECK: %arg2 : tensor<16xf32>  [{"y", ?}]
-// CHECK: dim 0 lacks "x": the dim is cut by "y", and math.fma computes with "x"
-// REMARK: [Missed] explain-stopped | {{.*}}Function=outvoted | {{.*}}the dim is cut by "y", and math.fma computes with "x"
+// CHECK: dim 0 lacks "x": the dim is sharded by "y", and math.fma computes with "x"
+// REMARK: [Missed] explain-stopped | {{.*}}Function=outvoted | {{.*}}the dim is sharded by "y", and math.fma computes with "x"
 func.func @outvoted(%a: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>},
                     %b: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>},
                     %c: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"y", ?}]>}) -> tensor<16xf32> {

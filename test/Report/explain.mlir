@@ -16,18 +16,18 @@
 // CHECK: %arg4 (busy)
 // CHECK: dim 0 lacks "x": the axis is in use on dim 1
 // CHECK: %3 : tensor<8x8xf32>
-// CHECK: dim 1 lacks "y": spmd.propagation_barrier lets nothing pass this way
+// CHECK: dim 1 lacks "y": spmd.propagation_barrier blocks propagation in this direction
 // CHECK: %5 : tensor<8x8xf32>
-// CHECK: lacks "y": linalg.softmax keeps dim 1 of %0 whole
+// CHECK: lacks "y": linalg.softmax replicates dim 1 of %0
 // CHECK: @more
 // CHECK: %arg2 (c) : tensor<6x6xf32>
 // CHECK: lacks "x": test.opaque has no sharding rule
 // CHECK: %0 : tensor<16x6xf32>  [{"y", ?}, {?}]
 // CHECK: dim 0 lacks "x": lost a conflict at arith.addf: 2.00E-05 s as chosen, 2.00E-05 s with it
 // CHECK: %expanded : tensor<3x4xf32>
-// CHECK: lacks "y": tensor.expand_shape cannot hand on this cut of dim 0 of %arg3 (d)
+// CHECK: lacks "y": tensor.expand_shape cannot forward these axes of dim 0 of %arg3 (d)
 // CHECK: %extracted_slice : tensor<3xf32>
-// CHECK: lacks "x": cut by 2, size 3 would be padded by more than a quarter
+// CHECK: lacks "x": sharded by 2, size 3 would be padded by more than a quarter
 
 // ONE: %2 (sum) : tensor<8x8xf32>  [{"x", ?}, {"y", ?}]
 // ONE-NEXT: dim 0 has "x"
@@ -37,7 +37,7 @@
 // ONE-NEXT: given on argument %arg0 (a)
 // ONE-NOT: tensor<
 
-// BASIC: the tensors of arith.addf disagree, and conflicts=basic decides nothing
+// BASIC: the operands and results of arith.addf conflict, and conflicts=basic resolves no conflict
 
 // LINE: %0 : tensor<8x8xf32>
 // LINE-NOT: tensor<

@@ -6,7 +6,7 @@
 // CHECK: all equal bit by bit
 
 // Every row is one iteration's, so rows stay whole; columns may be cut.
-// REMARK: remark: [Missed] replicated | {{.*}}Function=rows | Reason="an iteration writes a part of them", Remark="shared output #0 of scf.forall stays whole in dims 0"
+// REMARK: remark: [Missed] replicated | {{.*}}Function=rows | Reason="an iteration writes only a slice of them", Remark="dims 0 of shared output #0 of scf.forall stay unsharded"
 // LOCAL-LABEL: func.func @rows
 // LOCAL: spmd.all_gather {{.*}} : tensor<4x4xi32> -> tensor<8x4xi32>
 // LOCAL: scf.forall {{.*}} -> (tensor<8x4xi32>)
@@ -28,8 +28,8 @@ func.func @rows(%a: tensor<8x12xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"},
 
 // Two outputs, written along other dims; what is asked of the second is given
 // behind the loop. Another loop within, and a sum over a cut dim in its body.
-// REMARK: Function=nested {{.*}}shared output #0 of scf.forall stays whole in dims 0
-// REMARK: Function=nested {{.*}}shared output #1 of scf.forall stays whole in dims 1
+// REMARK: Function=nested {{.*}}dims 0 of shared output #0 of scf.forall stay unsharded
+// REMARK: Function=nested {{.*}}dims 1 of shared output #1 of scf.forall stay unsharded
 // LOCAL-LABEL: func.func @nested
 // LOCAL: scf.forall
 // LOCAL: scf.for
@@ -63,7 +63,7 @@ func.func @nested(%a: tensor<8x12xi32> {spmd.sharding = #spmd.sharding<@m, [{?},
 }
 
 // Tiles: both dims are written in part.
-// REMARK: Function=tiles {{.*}}stays whole in dims 0, 1
+// REMARK: Function=tiles {{.*}}dims 0, 1 of shared output #0 of scf.forall stay unsharded
 // LOCAL-LABEL: func.func @tiles
 // LOCAL: scf.forall {{.*}} -> (tensor<8x12xi32>)
 func.func @tiles(%a: tensor<8x12xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [-9, 10]})

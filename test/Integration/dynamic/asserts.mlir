@@ -45,7 +45,7 @@ func.func @looped(%a: tensor<4xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>
   return %r : tensor<4xi32>
 }
 
-// ODD: size of dim 0 of tensor<?x6xi32> is no multiple of 2, as its sharding {"x"} needs
+// ODD: size of dim 0 of tensor<?x6xi32> is not a multiple of 2, as its sharding {"x"} requires
 func.func @odd(%a: tensor<5x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>, spmd.range = [1, 9]}) -> tensor<5x6xi32> {
   %0 = tensor.cast %a : tensor<5x6xi32> to tensor<?x6xi32>
   %1 = spmd.with_sharding_constraint %0 <@m, [{"x"}, {}]> : tensor<?x6xi32>
