@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import tempfile
+import weakref
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
 from . import safetensors
+from .binding import bind_by_name
 from .errors import ShardKitError
 from .tools import find_tool, run_tool
 
@@ -64,7 +66,15 @@ class Model:
     stored: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
     """From what the caller of the model has to the arguments in order, and from results in order to what the caller gets."""
     flatten: Callable[..., Sequence[Any]] | None = None
+    """From one value of the caller to an array."""
+    to_array: Callable[[Any], Any] | None = None
     unflatten: Callable[[Sequence[np.ndarray]], Any] | None = None
+
+    def __repr__(self) -> str:
+        weights = [a for a in self.arguments if a.is_weight]
+        inputs = [f"{a.name}: {a.dtype}[{', '.join(map(str, a.shape))}]" for a in self.arguments if not a.is_weight]
+        parts = [f"{len(weights)} weight{'' if len(weights) == 1 else 's'}", f"inputs ({_shorten(inputs)})", f"results ({_shorten([r.name for r in self.results])})"]
+        return f"Model({', '.join(parts)}, {len(self.text.splitlines())} lines of IR)"
 
     def save(self, directory: str | Path) -> Path:
         """Writes model.mlir, plan.json, and, of the example arguments, weights.safetensors and inputs.safetensors."""
@@ -101,8 +111,7 @@ class Model:
         for name, value in values.items():
             if name not in self.stored:
                 raise ShardKitError(f"error: no weight is called {name}, expected one of: {', '.join(self.stored) or 'none came with the model'}")
-            (array,) = self.flatten(value) if self.flatten else (value,)
-            self.stored[name] = _convert(arguments[name], array)
+            self.stored[name] = _convert(arguments[name], self.to_array(value) if self.to_array else value)
 
     def run(self, *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Any:
         """Compiles and runs once: on these arguments, or on the examples where none are given."""
@@ -115,6 +124,10 @@ class Program:
 
     def __init__(self, model: Model, directory: Path):
         self.model, self.directory = model, directory
+        self._remove = weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
+
+    def __repr__(self) -> str:
+        return f"Program({self.model!r}{'' if self._remove.alive else ', closed'})"
 
     def __enter__(self) -> "Program":
         return self
@@ -123,18 +136,17 @@ class Program:
         self.close()
 
     def close(self) -> None:
-        """Removes the bundle."""
-        shutil.rmtree(self.directory, ignore_errors=True)
+        """Removes the bundle. A program that nothing uses any more is closed too, at the latest when Python ends."""
+        self._remove()
 
     def __call__(self, *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Any:
         """Runs on all logical devices; `options` go to shard-run."""
+        if not self._remove.alive:
+            raise ShardKitError("error: the program is closed, expected a call before close()")
         model = self.model
         wanted = [a for a in model.arguments if a.name not in model.stored]
         if args or kwargs or not model.values:
-            given = model.flatten(*args, **kwargs) if model.flatten else args
-            if len(given) != len(wanted):
-                names = ", ".join(a.name for a in wanted)
-                raise ShardKitError(f"{len(given)} arrays were given, expected {len(wanted)}: {names}")
+            given = model.flatten(*args, **kwargs) if model.flatten else bind_by_name([a.name for a in wanted], args, kwargs)
             values = model.stored | {a.name: _convert(a, value) for a, value in zip(wanted, given)}
         else:
             values = model.stored | model.values
@@ -146,6 +158,24 @@ class Program:
             found = safetensors.read(file)
         results = [found[r.name].view(safetensors.numpy_dtype(r.dtype)) if _is_bits(r.dtype) else found[r.name] for r in model.results]
         return model.unflatten(results) if model.unflatten else results
+
+
+def read_mesh(mesh: Any) -> dict[str, int]:
+    """Names and sizes of axes; one error for anything else."""
+    if mesh is None:
+        return {}
+    if not isinstance(mesh, Mapping):
+        raise ShardKitError(f"error: mesh is {mesh!r}, expected names and sizes of axes, such as {{'data': 2, 'model': 2}}")
+    for name, size in mesh.items():
+        if not isinstance(name, str):
+            raise ShardKitError(f"error: an axis of the mesh is called {name!r}, expected a string")
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise ShardKitError(f"error: axis {name} of the mesh has size {size!r}, expected a positive number")
+    return dict(mesh)
+
+
+def _shorten(texts: Sequence[str], limit: int = 6) -> str:
+    return ", ".join(texts[:limit]) + (f", and {len(texts) - limit} more" if len(texts) > limit else "")
 
 
 def _convert(argument: Argument, value: Any) -> np.ndarray:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
+from typing import Iterator
 
 from .errors import ShardKitError
 
@@ -70,3 +74,26 @@ def get_complaint(command: list[str], text: str, seconds: float = 20) -> str:
     except subprocess.TimeoutExpired:
         os.killpg(tool.pid, signal.SIGKILL)  # a wheel's tool has a process of its own below
         return tool.communicate()[1]
+
+
+@contextlib.contextmanager
+def show_progress(task: str) -> Iterator[None]:
+    """On a terminal, a line on standard error with the task and its seconds while it runs, once it takes longer than one."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    start, done = time.monotonic(), threading.Event()
+
+    def show() -> None:
+        while not done.wait(1):
+            print(f"\r{task}: {time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
+
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        if time.monotonic() - start > 1:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What an imported JAX function says: names, weights, ties, ranges, lines, markers; and the command. Needs the wheels."""
 
+import gc
 import io
 import os
 import re
@@ -78,10 +79,37 @@ def test_calls():
     with shardkit.import_jax(lambda x, a: x - 2 * a, X, X + 1).compile() as program:
         assert np.array_equal(program(a=X, x=X + 1), X + 1 - 2 * X) and np.array_equal(program(X + 1, a=X), X + 1 - 2 * X)
     with shardkit.import_jax(lambda p: p["a"] - p["b"], {"a": X, "b": X + 1}).compile() as program:
-        assert refuses(program, "expected p.a, p.b", {"b": X, "c": X})
+        assert refuses(program, "p.a is missing, expected the arrays of the example call: p.a, p.b", {"b": X, "c": X})
     with shardkit.import_jax(jax.jit(lambda x, n=3: x * n, static_argnames="n"), X, 3).compile() as program:
         assert np.array_equal(program(X, 3), X * 3) and np.array_equal(program(X), X * 3) and np.array_equal(program(X, n=3), X * 3)
-        assert refuses(program, "expected {'n': 3}", X, 4)
+        assert refuses(program, "n is 4, expected 3, with which", X, 4) and refuses(program, "n is 4, expected 3", X, n=4)
+
+
+def test_abstract_mesh():
+    """A mesh of more devices than JAX has here."""
+    mesh = jax.sharding.AbstractMesh((4, 16), ("data", "model"))
+
+    def array(shape, *axes):
+        return jax.ShapeDtypeStruct(shape, np.float32, sharding=NamedSharding(mesh, P(*axes)))
+
+    model = shardkit.import_jax(lambda w, x: x @ w, array((4, 32), None, "model"), array((8, 4), "data"))
+    w = np.arange(128, dtype=np.float32).reshape(4, 32)
+    assert '["data"=4, "model"=16]' in model.text and np.array_equal(model.run(w, X), X @ w)
+
+
+def test_programs_close():
+    model = shardkit.import_jax(lambda x: x + 1, X)
+    assert len(repr(model)) < 300 and "x: float32[8, 4]" in repr(model)
+    program = model.compile()
+    directory = program.directory
+    assert directory.exists()
+    program.close()
+    assert not directory.exists() and refuses(program, "the program is closed", X)
+    program = model.compile()
+    directory = program.directory
+    del program
+    gc.collect()
+    assert not directory.exists()
 
 
 def test_shapes_only():

@@ -145,6 +145,50 @@ def check_scaled():
     assert torch.allclose(model.run(tokens, scale=torch.tensor(3.0)), module(tokens, 3.0), atol=1e-6)
 
 
+class Named(nn.Module):
+    """Arguments of every kind; a buffer that checkpoints leave out, and one that they have."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("frequencies", torch.rand(8), persistent=False)
+        self.register_buffer("shift", torch.rand(8))
+
+    def forward(self, a, b, *more, scale=2.0, extra=None):
+        y = (a - 2 * b) * self.frequencies + self.shift
+        for i, v in enumerate(more):
+            y = y + (i + 3) * v
+        return y * scale + (extra["u"] * 5 - extra["v"] if extra else 0)
+
+
+def check_binding():
+    """By position, by name, in any order; other constants or trees are refused."""
+    module, (a, b, u, v) = Named(), torch.randn(4, 4, 8)
+    model = shardkit.import_torch(module, a, b, kwargs={"extra": {"u": u, "v": v}}, **BOTH)
+    assert [x.name for x in model.arguments] == ["shift", "a", "b", "extra.u", "extra.v"]
+    with model.compile() as program:
+
+        def check(message, *args, **kwargs):
+            try:
+                found = program(*args, **kwargs)
+            except shardkit.ShardKitError as error:
+                assert message and message in str(error), error
+            else:
+                assert not message and torch.allclose(found, module(*args, **kwargs), atol=1e-5)
+
+        check("", a, b, extra={"u": u, "v": v})
+        check("", b=b, a=a, extra={"v": v, "u": u})
+        check("", a, extra={"v": u, "u": v}, b=u, scale=2.0)
+        check("scale is 3.0, expected 2.0, with which Named.forward was imported", a, b, scale=3.0, extra={"u": u, "v": v})
+        check("extra.v is missing", a, b, extra={"u": u, "w": v})
+        check("extra.u is missing", a, b)
+        check("more.0 is unexpected", a, b, u, extra={"u": u, "v": v})
+        check("missing a required argument: 'b', expected a call of Named.forward(a, b, *more", a, extra={"u": u, "v": v})
+        check("a is None, expected an array", None, b, extra={"u": u, "v": v})
+    model = shardkit.import_torch(module, a, b, u, v)
+    assert [x.name for x in model.arguments] == ["shift", "a", "b", "more.0", "more.1"]
+    assert torch.allclose(model.run(b, a, v, u), module(b, a, v, u), atol=1e-5)
+
+
 def check_bfloat16():
     module, x = nn.Linear(8, 4).bfloat16(), X.bfloat16()
     found = shardkit.import_torch(module, x, **BOTH).run()
@@ -373,7 +417,11 @@ ERRORS = [
     (lambda: shardkit.import_torch(nn.Dropout(), X), r"\.py:\d+: error: random numbers have no lowering to linalg"),
     (lambda: shardkit.import_torch(Function(lambda x: x[x > 0]), X), r"test_torch\.py:\d+: error: aten\.index\.Tensor makes a tensor of a size that data says"),
     (lambda: shardkit.import_torch(Function(lambda x: x.index_put((x > 0,), x[x > 0] * 2)), X), r"error: aten\.index\.Tensor makes a tensor of a size that data"),
-    (lambda: shardkit.import_torch(Function(lambda x: x if x.sum() > 0 else -x), X), r"error: torch.export: .*, expected a module that it takes"),
+    (lambda: shardkit.import_torch(Function(lambda x: x if x.sum() > 0 else -x), X), r"test_torch\.py:\d+: error: torch.export: .*, expected a module that it takes"),
+    (lambda: shardkit.import_torch(MODULE, X, mesh=[2, 2]), r"error: mesh is \[2, 2\], expected names and sizes of axes"),
+    (lambda: shardkit.import_torch(MODULE, X, mesh="2x2"), r"error: mesh is '2x2', expected names and sizes of axes"),
+    (lambda: shardkit.import_torch(MODULE, X, X), r"error: too many positional arguments, expected a call of"),
+    (lambda: shardkit.import_torch(Function(abs), torch.float32), r"error: x is a dtype, expected a tensor, or a number, flag, string or None"),
     (lambda: shardkit.import_torch(Function(lambda x: (x, 3)), X), r"result 1 of the module is 3, expected tensors only"),
     (lambda: shardkit.import_torch(Function(abs), X.to(torch.complex128)), r"x has dtype complex128, expected one of float32"),
     (lambda: shardkit.import_torch(MODULE, X, axis="z", plan={"0": ColwiseParallel()}, **BOTH), r"the plan is on axis z, expected one of: data=2, model=2"),
@@ -385,7 +433,7 @@ ERRORS = [
 
 
 def main():
-    checks = [check_placements, check_styles, check_embedding, check_leftovers, check_experts, check_scaled, check_bfloat16, check_complex, check_bags, check_integers, check_windows, check_indices, check_caches]
+    checks = [check_placements, check_styles, check_embedding, check_leftovers, check_experts, check_scaled, check_binding, check_bfloat16, check_complex, check_bags, check_integers, check_windows, check_indices, check_caches]
     failed = 0
     for check in checks:
         try:

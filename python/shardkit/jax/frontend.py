@@ -9,6 +9,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from ..binding import Binding, Path, get_key
 from ..errors import PACKAGE, ShardKitError, require
 from ..model import Model
 
@@ -27,7 +28,8 @@ def import_jax(
     `with_sharding_constraint` and `shard_map`. Names are those of the parameters with the path into their pytrees
     (`params.layers.0.kernel`). An argument that is a container holds weights, an array is an input; `weights` names the
     parameters that hold weights instead. `batch` names the parameters whose arrays count examples along dim 0: in a pipeline
-    microbatches cut them there. Arguments may be `jax.ShapeDtypeStruct`: then there are no example values."""
+    microbatches split them there. Arguments may be `jax.ShapeDtypeStruct`: then there are no example values. Their mesh may be
+    a `jax.sharding.AbstractMesh`, of more devices than JAX has here."""
     require("jax", "jax", "importing a JAX function")
     import jax
     from jax.extend import source_info_util
@@ -39,13 +41,14 @@ def import_jax(
     saved = jax.config.jax_include_full_tracebacks_in_locations
     jax.config.update("jax_include_full_tracebacks_in_locations", False)
     try:
-        lowered = jitted.lower(*args, **kwargs)
+        # For a platform, since a mesh may be abstract or larger than the devices here.
+        lowered = jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",)) if hasattr(jitted, "trace") else jitted.lower(*args, **kwargs)
         # In text: the module is changed, so it must be in a context of its own.
         module = stablehlo.parse(lowered.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True))
     finally:
         jax.config.update("jax_include_full_tracebacks_in_locations", saved)
 
-    parameters, static = _get_parameters(function, args, kwargs), _get_static(function, args, kwargs)
+    parameters = _get_parameters(function, args, kwargs)
     for name in batch:
         if name not in dict(parameters):
             known = ", ".join(p for p, _ in parameters)
@@ -89,22 +92,12 @@ def import_jax(
         a.name: _to_numpy(leaves[k][1], a.dtype) for a, k in zip(arguments, kept) if not isinstance(leaves[k][1], jax.ShapeDtypeStruct)
     }
 
+    static = {name for name, _ in _get_static(function, args, kwargs).items()}
+    binding = Binding(function, args, dict(sorted(kwargs.items())), _flatten, lambda leaf: False, static=static)
+
     def flatten(*args: Any, **kwargs: Any) -> list[Any]:
-        given = [
-            (_join(parameter, path), leaf)
-            for parameter, value in _get_parameters(function, args, kwargs)
-            for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]
-        ]
-        names, wanted = [name for name, _ in given], [name for name, *_ in leaves]
-        if names != wanted and sorted(names) == sorted(set(wanted)):  # by name, in another order
-            given.sort(key=lambda item: wanted.index(item[0]))
-        elif names != wanted:
-            raise ShardKitError(
-                f"error: {', '.join(names) or 'no arrays'} were given, expected {', '.join(wanted)}, as in the example arguments"
-            )
-        if (now := _get_static(function, args, kwargs)) != static:
-            raise ShardKitError(f"error: the static arguments are {now}, expected {static}, with which the function was traced")
-        return [_to_numpy(given[k][1], a.dtype) for a, k in zip(arguments, kept)]
+        given = binding.bind(args, kwargs)
+        return [_to_numpy(given[k], a.dtype) for a, k in zip(arguments, kept)]
 
     return Model(
         stablehlo.lower(module, func, arguments, results, locations),
@@ -186,15 +179,14 @@ def _get_positional_names(function: Callable[..., Any], args: Sequence[Any], kwa
 
 def _join(name: str, path: Sequence[Any]) -> str:
     """`params.layers.0.kernel`"""
-    parts = [name]
-    for key in path:
-        for attribute in ("key", "name", "idx"):
-            if hasattr(key, attribute):
-                parts.append(str(getattr(key, attribute)))
-                break
-        else:
-            parts.append(str(key))
-    return ".".join(parts)
+    return ".".join([name, *map(get_key, path)])
+
+
+def _flatten(value: Any) -> list[tuple[Path, Any]]:
+    """The leaves of a value with the keys that lead to them."""
+    import jax
+
+    return [(tuple(map(get_key, path)), leaf) for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]]
 
 
 def _pair_donated(func: Any, arguments: Sequence[Any], paths: Sequence[Any], out_paths: Sequence[Any]) -> list[int | None]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Callable, Mapping, Sequence
 
-from ..errors import ShardKitError, require
+from ..binding import Binding, Path, get_key
+from ..errors import ShardKitError, find_users_line, require
 from ..linalg.annotations import annotate, find_body
-from ..model import DTYPES, Argument, Model, Result
-from ..tools import find_tool, run_tool
+from ..model import DTYPES, Argument, Model, Result, read_mesh
+from ..tools import find_tool, run_tool, show_progress
 
 
 def import_torch(
@@ -24,7 +25,7 @@ def import_torch(
     locations: bool = True,
 ) -> Model:
     """Exports a module by torch.export on example inputs, `kwargs` those by name. Parameters and buffers become weights under their
-    names.
+    names. A buffer that checkpoints leave out (`persistent=False`) is a constant of the program, unless the module changes it.
 
     A module that changes buffers in evaluation mode (caches) returns its result and a dictionary of their new values, by name.
 
@@ -43,35 +44,35 @@ def import_torch(
     require("torch_mlir", "torch-mlir", "importing a PyTorch module")
     import torch
 
-    from torch.utils._pytree import tree_leaves, tree_unflatten
+    from torch.utils._pytree import tree_unflatten
 
     from . import lowering, plans, training
     from .function import Function, is_constant
 
-    mesh = dict(mesh or {})
-    for name, size in mesh.items():
-        if not isinstance(size, int) or size < 1:
-            raise ShardKitError(f"error: axis {name} of the mesh has size {size!r}, expected a positive number")
+    mesh = read_mesh(mesh)
     parameters = dict(module.named_parameters())
     styles = plans.read_plan(module, plan or {}, axis, mesh)
     kept = training.OptimizerState(optimizer, parameters) if optimizer is not None else None
-    own = parameters | dict(module.named_buffers())
+    binding = Binding(loss or module.forward, args, kwargs or {}, _flatten, is_constant, skipped=1 if loss else 0)
+    names, inputs = binding.get_names(), list(binding.arrays.values())
+    passed = [_describe_input(n, v, batch) for n, v in zip(names, inputs)]
+    function = Function(module, loss, args, kwargs or {}, list(styles.outputs))
+    leaves, tree = function.call_once()
+    left_out = _find_non_persistent(module) - set(function.changed)
+    own = parameters | {n: b for n, b in module.named_buffers() if n not in left_out}
     state = own | (kept.get_tensors() if kept else {})
-    names, inputs = _find_inputs(loss or module.forward, args, kwargs or {}, skipped=1 if loss else 0)
-    arguments = [Argument(n, tuple(v.shape), _dtype(v, n), True) for n, v in state.items()]
-    arguments += [Argument(n, tuple(v.shape), _dtype(v, n), False, _is_batch(n, v, batch)) for n, v in zip(names, inputs)]
+    arguments = [Argument(n, tuple(v.shape), _dtype(v, n), True) for n, v in state.items()] + passed
     for name in batch:
         if not any(n == name or n.startswith(name + ".") for n in names):
             raise ShardKitError(f"error: no input is called {name}, expected one of: {', '.join(names)}")
 
-    function = Function(module, loss, args, kwargs or {}, list(styles.outputs))
-    leaves, tree = function.call_once()
     updated: list[str] = []
     is_step = loss is not None or kept is not None
     try:
         if is_step:
             trained = list(kept.names.values()) if kept else [n for n, p in parameters.items() if p.requires_grad]
-            program, updated, draws = training.export(function, own, trained, inputs, kept)
+            with show_progress("exporting the training step"):
+                program, updated, draws = training.export(function, own, trained, inputs, kept)
             if draws:
                 state[training.SEED] = torch.zeros((), dtype=torch.int64)
                 arguments.append(Argument(training.SEED, (), "int64", True))
@@ -80,9 +81,11 @@ def import_torch(
     except ShardKitError:
         raise
     except Exception as error:  # what it raises has no common base
-        raise ShardKitError(f"error: torch.export: {str(error).strip().splitlines()[0]}, expected a module that it takes") from error
+        reason = str(error).strip().splitlines()[0]
+        raise ShardKitError(f"{find_users_line(error)}error: torch.export: {reason}, expected a module that it takes") from error
     lowering.check_program(program)
-    text = lowering.lower(program)
+    with show_progress("lowering to linalg"):
+        text = lowering.lower(program)
 
     results = [Result("result" if len(leaves) == 1 else f"result{i}", _dtype(v, "result")) for i, v in enumerate(leaves)]
     numbers = {a.name: i for i, a in enumerate(arguments)}
@@ -109,9 +112,22 @@ def import_torch(
         results,
         values={n: to_numpy(v) for n, v in zip(names, inputs)},
         stored={n: to_numpy(v).copy() for n, v in state.items()},
-        flatten=lambda *args, **kwargs: [to_numpy(v) for v in tree_leaves((args, kwargs)) if not is_constant(v)],
+        flatten=lambda *args, **kwargs: [to_numpy(v) for v in binding.bind(args, kwargs)],
+        to_array=to_numpy,
         unflatten=unflatten,
     )
+
+
+def _find_non_persistent(module: Any) -> set[str]:
+    """The names of the buffers that the module's state_dict leaves out."""
+    return {
+        f"{prefix}.{name}" if prefix else name for prefix, child in module.named_modules() for name in child._non_persistent_buffers_set
+    }
+
+
+def _describe_input(name: str, value: Any, batch: Sequence[str]) -> Argument:
+    dtype = _dtype(value, name)
+    return Argument(name, tuple(value.shape), dtype, False, _is_batch(name, value, batch))
 
 
 def _is_batch(name: str, value: Any, batch: Sequence[str]) -> bool:
@@ -123,6 +139,10 @@ def _is_batch(name: str, value: Any, batch: Sequence[str]) -> bool:
 
 
 def _dtype(value: Any, name: str) -> str:
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        raise ShardKitError(f"error: {name} is a {type(value).__name__}, expected a tensor, or a number, flag, string or None as a constant")
     dtype = str(value.dtype).removeprefix("torch.")
     if dtype not in DTYPES.values():
         raise ShardKitError(f"error: {name} has dtype {dtype}, expected one of {', '.join(DTYPES.values())}")
@@ -151,27 +171,11 @@ def _to_torch(array: Any) -> Any:
     return torch.from_numpy(array)
 
 
-def _find_inputs(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], skipped: int) -> tuple[list[str], list[Any]]:
-    """Tensors among the arguments, by the names of the function's parameters behind the first ones."""
-    import inspect
+def _flatten(value: Any) -> list[tuple[Path, Any]]:
+    """The leaves of a value with the keys that lead to them."""
+    from torch.utils._pytree import tree_flatten_with_path
 
-    import torch
-
-    from .function import is_constant
-
-    parameters = list(inspect.signature(function).parameters.values())[skipped:]
-    names: list[str] = []
-    tensors: list[Any] = []
-    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
-    for k, value in given:
-        if isinstance(k, str):
-            name = k
-        else:  # more arguments than parameters: the last one takes them all
-            name = parameters[k].name if k < len(parameters) and parameters[k].kind != inspect.Parameter.VAR_POSITIONAL else f"arg{k}"
-        found = [v for v in torch.utils._pytree.tree_leaves(value) if not is_constant(v)]
-        names += [name] if len(found) == 1 else [f"{name}.{i}" for i in range(len(found))]
-        tensors += found
-    return names, tensors
+    return [(tuple(map(get_key, path)), leaf) for path, leaf in tree_flatten_with_path(value)[0]]
 
 
 def _rank_of_result(text: str, index: int) -> int:

@@ -1,0 +1,157 @@
+"""Binds the arguments of a call to the parameters of the function that was imported, as Python itself would."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable, Container, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from .errors import ShardKitError
+
+Path = tuple[str, ...]
+"""The name of a parameter, then the keys that lead to a leaf of its value."""
+
+
+class Binding:
+    """The leaves of an example call by parameter and key, whatever order and spelling a later call has.
+
+    Arrays become inputs of the program; constants (of PyTorch numbers, flags, strings and `None`) are part of it, and so
+    are defaults that the example call leaves alone. `flatten` returns the leaves of a value with the keys that lead to
+    each; `is_constant` tells constants from arrays; parameters in `static` are constants as they are. `skipped` leading
+    parameters of the function are not arguments of the call."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        flatten: Callable[[Any], Iterable[tuple[Path, Any]]],
+        is_constant: Callable[[Any], bool],
+        skipped: int = 0,
+        static: Container[str] = (),
+    ):
+        self.flatten, self.is_constant, self.static = flatten, is_constant, static
+        self.function = getattr(function, "__qualname__", type(function).__qualname__)
+        self.signature = _get_signature(function, skipped)
+        passed, defaults = self._read(args, kwargs)
+        self.arrays = {path: leaf for path, leaf in passed.items() if not self._is_constant(path, leaf)}
+        """Of the example call, in the order in which the call passes them."""
+        self.constants = {path: leaf for path, leaf in passed.items() if path not in self.arrays} | defaults
+
+    def get_names(self) -> list[str]:
+        """A name per array: its parameter, and below a parameter with several arrays the keys (`x`, `batch.labels`)."""
+        counts: dict[str, int] = {}
+        for path in self.arrays:
+            counts[path[0]] = counts.get(path[0], 0) + 1
+        return [path[0] if counts[path[0]] == 1 else ".".join(path) for path in self.arrays]
+
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The arrays of a call in the order of the example's. One error where the call differs in anything else."""
+        passed, defaults = self._read(args, kwargs)
+        leaves = passed | defaults
+        for path in self.arrays:
+            if path not in leaves:
+                raise ShardKitError(f"error: {_name(path)} is missing, expected {self._describe_arrays()}")
+        for path, leaf in leaves.items():
+            if path in self.arrays:
+                if leaf is None or isinstance(leaf, str):
+                    raise ShardKitError(f"error: {_name(path)} is {leaf!r}, expected an array, as in the example call")
+            elif path not in self.constants:
+                raise ShardKitError(f"error: {_name(path)} is unexpected, expected {self._describe_arrays()}")
+            elif not _is_same(leaf, self.constants[path]):
+                value = repr(leaf) if self._is_constant(path, leaf) or not hasattr(leaf, "shape") else "an array"
+                raise ShardKitError(
+                    f"error: {_name(path)} is {value}, expected {self.constants[path]!r}, with which {self.function} was imported"
+                )
+        for path, constant in self.constants.items():
+            if path not in leaves:
+                raise ShardKitError(f"error: {_name(path)} is missing, expected {constant!r}, with which {self.function} was imported")
+        return [leaves[path] for path in self.arrays]
+
+    def _describe_arrays(self) -> str:
+        return f"the arrays of the example call: {', '.join(map(_name, self.arrays)) or 'none'}"
+
+    def _is_constant(self, path: Path, leaf: Any) -> bool:
+        return path[0] in self.static or ".".join(path[:2]) in self.static or self.is_constant(leaf)
+
+    def _read(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[dict[Path, Any], dict[Path, Any]]:
+        """The leaves that a call passes, and those of the defaults that it leaves alone."""
+        passed, defaults = self._pair(args, kwargs)
+        return self._flatten(passed), self._flatten(defaults)
+
+    def _flatten(self, pairs: Iterable[tuple[Path, Any]]) -> dict[Path, Any]:
+        leaves: dict[Path, Any] = {}
+        for prefix, value in pairs:
+            found = [((), value)] if self._is_constant(prefix, value) else self.flatten(value)
+            leaves |= {(*prefix, *path): leaf for path, leaf in found}
+        return leaves
+
+    def _pair(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[tuple[Path, Any]], list[tuple[Path, Any]]]:
+        """Parameters with what is passed for them, and those that keep their defaults."""
+        named: list[tuple[Path, Any]] = [((name,), value) for name, value in kwargs.items()]
+        if self.signature is None:  # of a builtin: by position and by keyword
+            unnamed: list[tuple[Path, Any]] = [((f"arg{i}",), value) for i, value in enumerate(args)]
+            return unnamed + named, []
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ShardKitError(f"error: {error}, expected a call of {self.function}{self.signature}") from None
+        parameters = self.signature.parameters.values()
+        positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        variadic = next((p.name for p in parameters if p.kind == p.VAR_POSITIONAL), "")
+        passed: list[tuple[Path, Any]] = []
+        for i, value in enumerate(args):
+            passed.append(((positional[i],) if i < len(positional) else (variadic, str(i - len(positional))), value))
+        defaults: list[tuple[Path, Any]] = [
+            ((p.name,), p.default) for p in parameters if p.default is not p.empty and p.name not in bound.arguments
+        ]
+        return passed + named, defaults
+
+
+def bind_by_name(names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The values of arguments that have names and no function: by position, then by name."""
+    if len(args) > len(names):
+        raise ShardKitError(f"error: {len(args)} arrays were given, expected {len(names)}: {', '.join(names)}")
+    given = dict(zip(names, args))
+    for name, value in kwargs.items():
+        if name not in names:
+            raise ShardKitError(f"error: {name} is unexpected, expected arrays for {', '.join(names) or 'no argument'}")
+        if name in given:
+            raise ShardKitError(f"error: {name} was given twice, expected it by position or by name")
+        given[name] = value
+    if missing := [name for name in names if name not in given]:
+        raise ShardKitError(f"error: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing, expected {len(names)} arrays: {', '.join(names)}")
+    return [given[name] for name in names]
+
+
+def get_key(entry: Any) -> str:
+    """The key, name or index that an entry of a path into a tree of JAX or PyTorch stands for."""
+    for attribute in ("key", "name", "idx"):
+        if hasattr(entry, attribute):
+            return str(getattr(entry, attribute))
+    return str(entry)
+
+
+def _get_signature(function: Callable[..., Any], skipped: int) -> inspect.Signature | None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    return signature.replace(parameters=list(signature.parameters.values())[skipped:])
+
+
+def _name(path: Path) -> str:
+    return ".".join(path)
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Constants of one type and value; NaN is the same as itself."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    try:
+        return bool(a == b or (a != a and b != b))
+    except (TypeError, ValueError):  # arrays
+        return np.array_equal(a, b)
