@@ -164,10 +164,10 @@ Status Attention::makeKernel(const Call &call, Plan &plan) {
                   : (isTf32 ? 4 : 2) * (shape->queries + 2 * shape->keys) * shape->head);
   const char *type = isTf32 ? "tf32" : isF32 ? "f32" : desc.in_dtype == SK_F16 ? "f16" : "bf16";
   plan.kernel = std::string("sk_attention_") + type + "_" + std::to_string(shape->head);
-  const char *text = isTf32                    ? attentionTf32Text
-                     : isF32                   ? attentionF32Text
-                     : desc.in_dtype == SK_F16 ? attentionF16Text
-                                               : attentionBf16Text;
+  const char *text = isTf32                    ? attentionTf32Ptx
+                     : isF32                   ? attentionF32Ptx
+                     : desc.in_dtype == SK_F16 ? attentionF16Ptx
+                                               : attentionBf16Ptx;
   SK_ASSIGN_OR_RETURN(plan.function, device_.programs.ownKernel(plan.kernel, text, plan.sharedBytes));
   sk_attention_work work;
   std::memset(&work, 0, sizeof work);

@@ -293,7 +293,7 @@ Status Device::launch(const sk_kernel *kernel, int64_t x, int64_t y, int64_t z, 
 }
 
 Status Device::Impl::launchOwn(CUstream stream, const std::string &name, int64_t elements, void **args) {
-  SK_ASSIGN_OR_RETURN(CUfunction function, programs.ownKernel(name, kernelText, 0));
+  SK_ASSIGN_OR_RETURN(CUfunction function, programs.ownKernel(name, kernelPtx, 0));
   // The kernels step over what is left.
   const int64_t blocks = std::min<int64_t>((elements + SK_KERNEL_THREADS - 1) / SK_KERNEL_THREADS, 1 << 20);
   return driver.check(

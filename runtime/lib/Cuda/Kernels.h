@@ -5,9 +5,9 @@
 
 namespace shardkit::rt::cuda {
 
-/// kernels/*.ptx
-extern const char *const kernelText, *const attentionF32Text, *const attentionTf32Text, *const attentionF16Text,
-                                                                                            *const attentionBf16Text;
+/// The compiled kernels/*.c; empty texts in a runtime that was built without (kernels/Kernels.cmake).
+extern const char *const kernelPtx, *const attentionF32Ptx, *const attentionTf32Ptx, *const attentionF16Ptx,
+                                                                                         *const attentionBf16Ptx;
 
 } // namespace shardkit::rt::cuda
 

@@ -178,6 +178,10 @@ Expected<CUfunction> Programs::ownKernel(const std::string &name, const char *te
   CUfunction &known = ownKernels_[name];
   if (known)
     return known;
+  if (!*text)
+    return invalid("kernel '" + name +
+                   "' of the runtime: this runtime was built without kernels of its own for GPUs, expected one built "
+                   "with clang-22 or with -DSHARDKIT_PTX_DIR=FOLDER, a folder that scripts/export-suite wrote");
   CUmodule &module = ownModules_[text];
   if (!module) {
     SK_ASSIGN_OR_RETURN(module, load(text, "the runtime's kernels"));

@@ -5,7 +5,7 @@
  * exponentials relative to it, and the sum of values; what a larger score changes is a
  * factor. Where queries are few several blocks share the keys of the same queries, and a
  * second kernel puts together what they leave. Always in the same order. f16, bf16 and tf32 multiply on tensor cores (P
- * rounded to the type), f32 with FMA. Compiled by ./compile with F16, BF16, TF32 or F32 defined: a module for each.
+ * rounded to the type), f32 with FMA. Compiled (Kernels.cmake) with F16, BF16, TF32 or F32 defined: a module for each.
  *
  *===-----------------------------------------------------------------------===*/
 

@@ -1,8 +1,8 @@
 /*===- kernels.c - The runtime's own kernels -------------------------------===*
  *
  * Copies and reductions over loops, and contractions that no library takes. What
- * they mean is in Collective.cpp, Reduce.cpp and ContractPacked.cpp. Compiled by
- * ./compile to kernels.ptx, which is in the repository.
+ * they mean is in Collective.cpp, Reduce.cpp and ContractPacked.cpp. Compiled
+ * as Kernels.cmake says.
  *
  *===-----------------------------------------------------------------------===*/
 

@@ -1,0 +1,28 @@
+# cmake -DPTX_DIR=FOLDER -DGIVEN=FOLDER -DTO=FILE -P Embed.cmake
+# Writes the C++ source TO, which holds PTX_DIR/NAME.ptx as strings, empty ones if PTX_DIR is empty. PTX that was GIVEN
+# is an error if it was compiled from other sources; next to PTX that was compiled, the digest of the sources is written.
+set(kernels_dir ${CMAKE_CURRENT_LIST_DIR})
+include(${kernels_dir}/Sources.cmake)
+set(digests "")
+foreach(source IN LISTS kernel_sources)
+  file(SHA256 ${source} digest)
+  string(APPEND digests "${digest}\n")
+endforeach()
+string(SHA256 digest "${digests}")
+if(GIVEN)
+  file(STRINGS ${GIVEN}/sources.sha256 given LIMIT_COUNT 1)
+  if(NOT given STREQUAL digest)
+    message(FATAL_ERROR "SHARDKIT_PTX_DIR=${GIVEN}: the PTX was compiled from other sources (digest ${given}, "
+                        "expected ${digest}): export the suite again with scripts/export-suite")
+  endif()
+elseif(PTX_DIR)
+  file(WRITE ${PTX_DIR}/sources.sha256 "${digest}\n")
+endif()
+foreach(name IN LISTS kernel_names)
+  set(PTX_${name} "")
+  if(PTX_DIR)
+    file(READ ${PTX_DIR}/${name}.ptx PTX_${name})
+  endif()
+endforeach()
+configure_file(${kernels_dir}/../Kernels.cpp.in ${TO} @ONLY)
+file(TOUCH ${TO})
