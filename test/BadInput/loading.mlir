@@ -2,6 +2,7 @@
 // the op inside.
 // RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-default-pipeline
 
+// weight_c1
 // expected-error @+1 {{'spmd.weight' of argument #0 names 2 stored tensors, expected 'spmd.load' beside it, the function that makes one of them}}
 func.func @no_function(%w: tensor<4xf32> {spmd.weight = ["a", "b"]}) { return }
 
@@ -25,6 +26,7 @@ func.func @no_weight(%w: tensor<4xf32> {spmd.load = @same}) { return }
 
 // expected-note @+1 {{function is here}}
 func.func @same(%w: tensor<4xf32>) -> tensor<4xf32> { return %w : tensor<4xf32> }
+// load_c1
 // expected-error @+1 {{loading function @same of argument #0 is public, expected a private function}}
 func.func @public(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @same}) { return }
 
@@ -32,6 +34,7 @@ func.func @public(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @same}) { re
 
 // expected-note @+1 {{function is here}}
 func.func private @host(tensor<4xf32>) -> tensor<4xf32>
+// load_c1
 // expected-error @+1 {{loading function @host of argument #0 has no body, expected a definition (host functions are called by one)}}
 func.func @external(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @host}) { return }
 
@@ -39,6 +42,7 @@ func.func @external(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @host}) { 
 
 // expected-note @+1 {{function is here}}
 func.func private @one(%w: tensor<4xf32>) -> tensor<4xf32> { return %w : tensor<4xf32> }
+// load_c1
 // expected-error @+1 {{loading function @one of argument #0 takes 1 stored tensors, expected 2, as 'spmd.weight' names}}
 func.func @count(%w: tensor<4xf32> {spmd.weight = ["a", "b"], spmd.load = @one}) { return }
 
@@ -46,6 +50,7 @@ func.func @count(%w: tensor<4xf32> {spmd.weight = ["a", "b"], spmd.load = @one})
 
 // expected-note @+1 {{function is here}}
 func.func private @five(%w: tensor<5xf32>) -> tensor<5xf32> { return %w : tensor<5xf32> }
+// load_c2
 // expected-error @+1 {{loading function @five of argument #0 gives 'tensor<5xf32>', expected 'tensor<4xf32>', the type of the argument}}
 func.func @type(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @five}) { return }
 
@@ -53,6 +58,7 @@ func.func @type(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @five}) { retu
 
 // expected-note @+1 {{function is here}}
 func.func private @two(%w: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) { return %w, %w : tensor<4xf32>, tensor<4xf32> }
+// load_c2
 // expected-error @+1 {{loading function @two of argument #0 gives 2 results, expected 1}}
 func.func @results(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @two}) { return }
 
@@ -63,6 +69,7 @@ func.func private @any(%w: tensor<?xf32>) -> tensor<4xf32> {
   %0 = tensor.cast %w : tensor<?xf32> to tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+// load_c1
 // expected-error @+1 {{loading function @any of argument #0 takes 'tensor<?xf32>' as argument #0, expected a tensor of static shape}}
 func.func @dynamic(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @any}) { return }
 

@@ -73,6 +73,7 @@ func.func @caller(%w: tensor<8x8xf32>) {
 
 // Whoever cuts a part: its users may have asked for it.
 spmd.mesh @m = <["x"=4]>
+// segment_c3
 // expected-error @below {{sharding #spmd.sharding<@m, [{"x"}, {}]> of argument #0 cuts its 6 units of 2 into 4, expected 1, 2, 3, 6 shards}}
 func.func @part(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<20x8xf32>, dim = 0, offset = 8, unit = 2, argument = 0>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   return
@@ -80,6 +81,7 @@ func.func @part(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.segment = #spmd.se
 
 // -----
 
+// segment_c2
 // expected-error @below {{argument #0 has type 'tensor<12x8xf32>', expected units of 2 of dim 0 of 'tensor<16x8xf32>' from place 8 on}}
 func.func @beyond(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<16x8xf32>, dim = 0, offset = 8, unit = 2, argument = 0>}) {
   return

@@ -217,7 +217,7 @@ func.func @f(%0: tensor<4xf32> {spmd.global_type = f32}) { return }
 
 // -----
 
-// compute_c1
+// factor_shardings_c1
 spmd.mesh @pod = <["x"=4]>
 func.func @f(%0: tensor<8xf32>) {
   // expected-error @+2 {{illegal factors of 'linalg.exp': "x" overlaps "x", expected each (sub-)axis at most once}}
@@ -312,17 +312,19 @@ func.func @f(%0: tensor<8xi32>) attributes {spmd.reference = @g} { return }
 
 // -----
 
-// attr_c2
+// axis_resources_c3
 // expected-error @+1 {{axis resources of argument #0 have 2 entries, expected at most 1}}
 func.func @f(%0: tensor<8xi32> {spmd.axis_resources = #spmd.axis_resources<["x", none]>}) { return }
 
 // -----
 
+// microbatch_c2
 // expected-error @+1 {{microbatch dim of argument #0 is 1, expected less than 1}}
 func.func @f(%0: tensor<8xi32> {spmd.microbatch = #spmd.microbatch<dim = 1>}) { return }
 
 // -----
 
+// segments_c3
 // expected-error @+1 {{segments of argument #0 add up to 6, expected 8, the size of dim 0}}
 func.func @f(%0: tensor<8xi32> {spmd.segments = #spmd.segments<0, [2, 4]>}) { return }
 

@@ -127,6 +127,7 @@ static LogicalResult checkAxisResources(const Site &site) {
   auto resources = dyn_cast<AxisResourcesAttr>(site.attr.getValue());
   if (!resources)
     return site.wrongKind("#spmd.axis_resources<...>");
+  // axis_resources_c3
   int64_t rank = getShape(site.type).size();
   if (resources.getNumEntries() > rank)
     return site.emitError() << "axis resources of " << site.describe() << " have " << resources.getNumEntries()
@@ -215,7 +216,7 @@ static LogicalResult checkCompute(const Site &site) {
   auto attr = dyn_cast<FactorsAttr>(site.attr.getValue());
   if (!attr)
     return site.wrongKind("#spmd.factors<...>");
-  // compute_c1
+  // factor_shardings_c1
   FailureOr<Mesh> mesh = getMesh(site, attr.getMesh());
   if (failed(mesh))
     return failure();
@@ -306,7 +307,7 @@ static LogicalResult checkWeight(const Site &site) {
   auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
   if (!isName(site.attr.getValue()) && !(list && !list.empty() && llvm::all_of(list, isName)))
     return site.wrongKind("the name of a stored tensor or a list of names");
-  // The parts of a segmented argument may be tensors of their own.
+  // weight_c1; the segments of an argument may be tensors of their own.
   if (list && list.size() > 1 && !site.sibling(kLoadAttr) && !site.sibling(kSegmentsAttr))
     return site.emitError() << "'" << kWeightAttr << "' of " << site.describe() << " names " << list.size()
                             << " stored tensors, expected '" << kLoadAttr
@@ -355,6 +356,7 @@ static LogicalResult checkMicrobatch(const Site &site) {
   auto attr = dyn_cast<MicrobatchAttr>(site.attr.getValue());
   if (!attr)
     return site.wrongKind("#spmd.microbatch<dim = N>");
+  // microbatch_c2
   int64_t rank = getShape(site.type).size();
   if (attr.getDim() >= rank)
     return site.emitError() << "microbatch dim of " << site.describe() << " is " << attr.getDim()
@@ -366,6 +368,7 @@ static LogicalResult checkSegments(const Site &site) {
   auto attr = dyn_cast<SegmentsAttr>(site.attr.getValue());
   if (!attr)
     return site.wrongKind("#spmd.segments<dim, [sizes], unit = N>");
+  // segments_c3
   Type type = site.globalType();
   ArrayRef<int64_t> shape = getShape(type);
   if (attr.getDim() >= (int64_t)shape.size())
@@ -382,6 +385,7 @@ static LogicalResult checkSegments(const Site &site) {
 
 /// Whether a part of `type`, cut by `attr` if there is one, is one of its stored tensor.
 static LogicalResult checkPartOf(const Site &site, SegmentAttr part, Type type, ShardingAttr attr) {
+  // segment_c2
   int64_t d = part.getDim();
   SmallVector<int64_t> shape(getShape(type));
   bool fits = int64_t(shape.size()) == part.getStored().getRank() &&
@@ -396,6 +400,7 @@ static LogicalResult checkPartOf(const Site &site, SegmentAttr part, Type type, 
     return site.emitError() << site.describe() << " has type " << type << ", expected units of " << part.getUnit()
                             << " of dim " << d << " of " << part.getStored() << " from place " << part.getOffset()
                             << " on";
+  // segment_c3
   if (!attr)
     return success();
   FailureOr<Mesh> mesh = getMesh(site, attr.getMesh());

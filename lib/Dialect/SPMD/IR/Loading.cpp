@@ -116,6 +116,7 @@ LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type
     diag.attachNote(load.getLoc()) << "function is here";
     return diag;
   };
+  // load_c1
   if (load == func)
     return fail(" is the function itself, expected another one");
   if (load.isExternal())
@@ -135,6 +136,7 @@ LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type
     os << "'" << input << "'";
     return fail(" takes " + text + " as argument #" + Twine(i) + ", expected a tensor of static shape");
   }
+  // load_c2
   if (load.getNumResults() != 1)
     return fail(" gives " + Twine(load.getNumResults()) + " results, expected 1");
   Type result = load.getResultTypes()[0];

@@ -10,54 +10,75 @@ def SPMD_Dialect : Dialect {
   let cppNamespace = "::mlir::spmd";
   let summary = "Shardings of tensors over logical meshes, and collectives";
   let description = [{
-    The dialect says how the tensors of a program in upstream dialects are laid
-    out over a logical mesh of devices (global view), and expresses the program
-    of one device with explicit collectives (local view). It carries no type of
-    its own.
+    The dialect describes how the tensors of a program in upstream dialects are
+    laid out over a logical mesh of devices (global view), and expresses the
+    program of one device with explicit collectives (local view). It defines no
+    types.
 
     Discardable attributes, each checked wherever it stands:
 
     | attribute | on | meaning |
     | --- | --- | --- |
-    | `spmd.sharding` | argument, result | its sharding |
-    | `spmd.user_sharding` | argument, result, op | what the user wrote, where propagation extended it; of an op the `spmd.factor_shardings` and `spmd.reshard_per_use` that it had before a search |
+    | `spmd.sharding` | argument, result | the sharding of the value |
+    | `spmd.shardings` | op | the shardings of its results, one per result |
+    | `spmd.operand_shardings` | manual computation | the shardings of its operands as propagation completed them |
+    | `spmd.user_sharding` | argument, result, op | what the user wrote, where propagation or search extended it; on an op a dictionary of the `spmd.factor_shardings` and `spmd.reshard_per_use` that it had |
     | `spmd.axis_resources` | argument, result | symbolic sharding, resolved against a mesh |
+    | `spmd.factor_shardings` | op | the axes of each factor of the op's rule |
+    | `spmd.reshard_per_use` | op | numbers of the operands that are resharded again for this op, even if an earlier op needs them in the same layout: the copy is not kept in between |
+    | `spmd.sharding_rule` | op | overrides the op's rule (docs/reference/RuleSyntax.md) |
+    | `spmd.windows` | slice | set where a slice is one of several of equal size: its sharded dims are read in windows of the dim as it is sharded, and are not a digit of the dim |
     | `spmd.global_type` | argument, result | the type before partition |
-    | `spmd.weight`, `spmd.name` | argument, result | the stored tensor (or tensors), the user's name |
-    | `spmd.range` | argument | values of random integers, `[lo, hi]`, hi excluded |
-    | `spmd.microbatch`, `spmd.segments` | argument | pipelines, fused weights |
-    | `spmd.load`, `spmd.shard_function` | argument | the private function that makes it of its stored tensors, and what --spmd-shard-functions makes of that |
-    | `spmd.tied` | result | number of the argument that it updates in place |
-    | `spmd.shardings` | op | one sharding per result |
-    | `spmd.factor_shardings` | op | axes of each factor of the op's rule |
-    | `spmd.reshard_per_use` | op | operands that are resharded for this op anew, although an op before it needs them in the same layout: their copies are not held in between |
-    | `spmd.sharding_rule` | op | overrides the op's rule |
-    | `spmd.stage` | op, function | overrides the pipeline stage; the stage that a function is |
-    | `spmd.slot` | argument, result | what an argument or result of a stage is of the program |
-    | `spmd.mesh`, `spmd.schedule` | function | the mesh of a stage (of a program, those of its stages), the schedule that it is part of |
-    | `spmd.reference` | function | the function that a check compares with |
-    | `spmd.phase` | module | how far the IR has come |
+    | `spmd.layouts` | op | after partition, for reports: the sharding of each result, unit for a result that is not a tensor |
+    | `spmd.global_types` | op | after partition, for reports: the global type of each result, unit for a result that is not a tensor |
+    | `spmd.origins` | op | after partition, for reports: the name that each result had before, unit where it had none |
+    | `spmd.weight` | argument | the name of the stored tensor that the argument is loaded from, or a list of names |
+    | `spmd.name` | argument, result | the user's name |
+    | `spmd.range` | argument | bounds of random integers, `[low, high]`, high excluded |
+    | `spmd.tied` | result | the number of the argument whose buffer the result updates |
+    | `spmd.segments` | argument | the stored dimension is a concatenation of segments that are sharded one by one |
+    | `spmd.segment` | argument, result | the segment of the stored tensor that the argument is, or the result updates |
+    | `spmd.segments_of` | argument | a list with the `spmd.segment`, `spmd.global_type` and `spmd.sharding` of the segments that --spmd-merge-contractions joined in this argument |
+    | `spmd.load` | argument | the private function that computes the argument from its stored tensors |
+    | `spmd.shard_function` | argument | the loading function as each device runs it (--spmd-shard-functions) |
+    | `spmd.extras` | call | the extra inputs of a host function, numbers and strings |
+    | `spmd.microbatch` | argument | the dimension that is split into microbatches |
+    | `spmd.stage` | op, function | the pipeline stage: of an op, overrides the boundaries; of a function, the stage that it belongs to |
+    | `spmd.slot` | argument, result | the argument, result or value of the program that an argument or result of a stage is |
+    | `spmd.mesh` | function | the mesh of a stage; on a program, the mesh of its axis resources or a list with the mesh of each stage |
+    | `spmd.schedule` | function | the schedule that the function belongs to |
+    | `spmd.reference` | function | the function that --verify compares with |
+    | `spmd.solver` | function | the result of --spmd-auto-shard: `objective`, `lower_bound`, `status` and the options of the search |
+    | `spmd.mesh_shapes` | module | the mesh shapes that --spmd-auto-shard tried, the best one first |
+    | `spmd.hosts` | mesh | the bandwidths that --spmd-derive-costs computed the link costs from |
+    | `spmd.phase` | module | the phase that the module has reached |
 
     Constraints:
-    * (attr_c1) a `spmd.*` attribute has one of these names and stands on one of these places
+    * (attr_c1) a `spmd.*` attribute has one of these names and stands on one of the things listed for it
     * (attr_c2) its value has the kind that it needs
     * (sharding_c1) the mesh exists
     * (sharding_c2) every axis belongs to the mesh and is used at most once
     * (sharding_c3) one entry per dimension of the value
-    * (sharding_c4) axes and gaps divide the dimension; whole axes without gaps may leave a rest (uneven: the last shards are padded)
+    * (sharding_c4) axes and strides divide the dimension; whole axes without strides may shard a dimension unevenly (the last shards are padded)
     * (sharding_c5) results of public functions are not unreduced
     * (sharding_c6) the reduction of an unreduced value is defined for its elements
     * (shardings_c1) one sharding per result
+    * (axis_resources_c3) at most as many entries as dimensions
     * (tied_c1) the argument exists; (tied_c2) types are equal; (tied_c3) layouts are equal
     * (phase_c1) one of annotated, propagated, resharded, partitioned, final
     * (global_type_c1) the local type is what the sharding makes of the global type
-    * (reshard_per_use_c1) `spmd.reshard_per_use` lists operands of the op (and, behind them, tensors that its body captures), each once, in ascending order
-    * (compute_c1) the axes of `spmd.factor_shardings` belong to the mesh and are used at most once
+    * (reshard_per_use_c1) `spmd.reshard_per_use` lists operands of the op (and, after them, tensors that its body captures), each once, in ascending order
+    * (factor_shardings_c1) the axes of `spmd.factor_shardings` belong to the mesh and are used at most once
     * (rule_c1) a `spmd.sharding_rule` describes all operands and results of the op
     * (rule_c2) the factors of a dimension multiply to its size
-    * (range_c1) lo < hi
+    * (range_c1) low < high
+    * (weight_c1) a list of several names stands with `spmd.load` or `spmd.segments`
     * (load_c1) a loading function is private, has a body, and takes as many tensors of static shape as `spmd.weight` names
     * (load_c2) its result has the type of the argument (a stack of shards where it calls functions without a body)
+    * (microbatch_c2) the dimension is less than the rank
+    * (segments_c3) the dimension is less than the rank, and the sizes add up to its size
+    * (segment_c2) the argument has units of the stored tensor's type, inside of it
+    * (segment_c3) the shards of its sharding divide the number of units
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
