@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the table of upstream ops in docs/Status.md.
+"""Writes the table of upstream ops in docs/reference/Status.md.
 
     scripts/status.py [--check] [--shard-opt PATH]
 
-Joins docs/status-ops.txt with what `shard-opt --spmd-list-rules` prints and with the tests that compare an op's results
-with the unsharded run, random programs (test/Integration/random_ops.py) too. Fails if an op has no paragraph, or a paragraph contradicts the tool. --check fails where the page
-is not what would be written; it may say "compared" of fewer ops than the tests compare by now, never of more.
+Joins docs/reference/status-ops.txt with the output of `shard-opt --spmd-list-rules` and with the tests that compare an
+op's results with the unsharded run, random programs (test/Integration/random_ops.py) included. Fails if an op has no
+paragraph, or a paragraph contradicts the tool. --check fails if the page is not what would be written. The page may list
+fewer ops as compared than the tests compare now, never more.
 """
 import argparse
 import fnmatch
@@ -18,13 +19,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test" / "Integration"))
 import random_ops
 
-PAGE, NOTES = ROOT / "docs/Status.md", ROOT / "docs/status-ops.txt"
+PAGE, NOTES = ROOT / "docs/reference/Status.md", ROOT / "docs/reference/status-ops.txt"
 DIALECTS = ["arith", "complex", "func", "linalg", "math", "scf", "tensor", "tosa"]
 BEGIN, END = "<!-- ops: written by scripts/status.py -->\n", "<!-- end of ops -->\n"
 
 
 def read_notes():
-    """[(patterns, {"cut": text, "whole": text, "how": text})]"""
+    """[(patterns, {"sharded": text, "unsharded": text, "how": text})]"""
     notes = []
     for paragraph in NOTES.read_text().split("\n\n"):
         lines = [line for line in paragraph.splitlines() if line and not line.startswith("#")]
@@ -93,19 +94,19 @@ def make_table(shard_opt, claimed=None):
                 rows[i][not compared or (claimed is not None and op not in claimed)].append(op)
                 if kind != "elementwise" and (kind == "none") != ("how" in texts):
                     errors.append(f"{op} has the rule '{kind}', but its paragraph says "
-                                  f"{'how' if 'how' in texts else 'what is cut'}")
+                                  f"{'how' if 'how' in texts else 'what is sharded'}")
                 break
         else:
             errors.append(f"{op} ({kind}) is in no paragraph")
     errors += [f"no op matches {p}" for i, (patterns, _) in enumerate(notes) for p in patterns
                if (i, p) not in used]
     if errors:
-        sys.exit("\n".join(f"docs/status-ops.txt: {error}" for error in errors))
-    lines = ["| compared with the unsharded run | same rule, not compared | what may be cut | what stays whole |",
+        sys.exit("\n".join(f"docs/reference/status-ops.txt: {error}" for error in errors))
+    lines = ["| compared with the unsharded run | same rule, not compared | can be sharded | unsharded |",
              "| --- | --- | --- | --- |"]
     for (yes, no), (_, texts) in zip(rows, notes):
-        cut = texts.get("how") and f"*no rule:* {texts['how']}" or texts.get("cut", "nothing")
-        lines.append(f"| {shorten(yes)} | {shorten(no)} | {cut} | {texts.get('whole', '')} |")
+        sharded = texts.get("how") and f"*no rule:* {texts['how']}" or texts.get("sharded", "nothing")
+        lines.append(f"| {shorten(yes)} | {shorten(no)} | {sharded} | {texts.get('unsharded', '')} |")
     return re.sub(r"\|  +\|", "| |", "\n".join(lines)).replace("|  |", "| |") + "\n"
 
 
@@ -120,7 +121,7 @@ def main():
     claimed = read_compared(table) if args.check else None
     new = head + BEGIN + make_table(args.shard_opt, claimed) + END + tail
     if new != page and args.check:
-        sys.exit("docs/Status.md is not up to date, expected scripts/status.py to have been run")
+        sys.exit("docs/reference/Status.md is not up to date, expected scripts/status.py to have been run")
     if new != page:
         PAGE.write_text(new)
 

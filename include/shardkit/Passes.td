@@ -600,7 +600,7 @@ def SPMDListRulesPass : Pass<"spmd-list-rules", "::mlir::ModuleOp"> {
     tensor and tosa, one line: its name and `rule` (it has
     ShardingRuleOpInterface), `elementwise` (the trait Elementwise is enough) or
     `none` (replicated, unless propagation knows it otherwise, as loops). Reads
-    no IR; `docs/Status.md` is made from it.
+    no IR; `docs/reference/Status.md` is made from it.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",

@@ -8,7 +8,7 @@
 Each function is a chain of ops on tensors of rank 0 to 4, on one of several
 meshes of 1 to 8 devices, with shardings (sub-axes and gaps too) on arguments,
 results, ops and constraints, in loops, branches, callees and manual
-computations too. Nearly every op of docs/Status.md is in some (random_ops.py);
+computations too. Nearly every op of docs/reference/Status.md is in some (random_ops.py);
 each function has one of several groups of them more often than the others.
 Integers wrap; floats are small integers whose bound is tracked, so that every
 partial sum is exact in the type, and what is not exact is rounded at once where
