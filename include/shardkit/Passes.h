@@ -73,7 +73,7 @@ struct PhaseOptions {
   /// Whether private functions are inlined, so that each call is sharded as its
   /// operands are; else they are copied per signature.
   bool inlineCalls = true;
-  /// Which collective optimisations run, and with what (docs/Collectives.md).
+  /// Which collective optimisations run, and with what (docs/internals/Collectives.md).
   bool deferReductions = true, mergeReductions = true, hoist = true, sink = true, combine = true, overlap = true;
   int64_t memoryBudget = 0, combineBytes = -1;
   double minHiddenFraction = 0.01;

@@ -409,7 +409,7 @@ def SPMDInsertReshardsPass : Pass<"spmd-insert-reshards", "::mlir::ModuleOp"> {
            "As of --spmd-propagate">,
     Option<"deferReductions", "defer-reductions", "bool", /*default=*/"true",
            "Keep partial sums partial through ops that are linear in them, where "
-           "that costs less, and through loops that add them up (docs/Collectives.md)">
+           "that costs less, and through loops that add them up (docs/internals/Collectives.md)">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
@@ -480,7 +480,7 @@ def SPMDHoistCollectivesPass : Pass<"spmd-hoist-collectives", "::mlir::ModuleOp"
     the function then still fits its budget. Where a function does not fit, gathers
     that one loop alone reads go into it, the largest first, until it does; only
     into loops that all devices run alike. What is live at once is estimated as
-    `getPeakBytes` says (docs/Collectives.md). Phase: partitioned.
+    `getPeakBytes` says (docs/internals/Collectives.md). Phase: partitioned.
   }];
   let options = [
     Option<"memoryBudget", "memory-budget", "int64_t", /*default=*/"0",

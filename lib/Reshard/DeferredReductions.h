@@ -1,7 +1,7 @@
 //===- DeferredReductions.h - Partial sums that stay partial ----*- C++ -*-===//
 //
 // Which ops hand partial sums on instead of completing them, and what a loop adds
-// up (docs/Collectives.md).
+// up (docs/internals/Collectives.md).
 //
 //===----------------------------------------------------------------------===//
 

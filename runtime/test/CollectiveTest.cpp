@@ -96,7 +96,7 @@ double combine(Reduction reduction, DType dtype, double a, double b) {
   return a;
 }
 
-/// docs/Manifest.md, word by word.
+/// docs/reference/Manifest.md, word by word.
 void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in, const Buffers &out) {
   for (int r = 0; r < ranks; ++r) {
     std::vector<int64_t> index, sizes;

@@ -416,7 +416,7 @@ TEST(Transfer, replicasOfTheSourceShareTheWork) {
   for (int r = 0; r < 6; ++r)
     for (int i = 0; i < 2; ++i) {
       const int place = r / 2 * 2 + i, block = place / 3;
-      // As docs/Manifest.md has it, with r a rank of the destination.
+      // As docs/reference/Manifest.md has it, with r a rank of the destination.
       const int replica = ((r / 1 + (r / 2 % 2 - block)) % 2 + 2) % 2;
       EXPECT_EQ(got[size_t(r)][size_t(i)], float((block * 2 + replica) * 1000 + place % 3));
     }

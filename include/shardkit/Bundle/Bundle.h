@@ -1,6 +1,6 @@
 //===- Bundle.h - What runs without MLIR ------------------------*- C++ -*-===//
 //
-// manifest.json and programs/*.so of docs/Manifest.md.
+// manifest.json and programs/*.so of docs/reference/Manifest.md.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- Manifest.h - What manifest.json says, as plain data ------*- C++ -*-===//
 //
-// docs/Manifest.md has the meaning of each field. No LLVM here: the writer is
+// docs/reference/Manifest.md has the meaning of each field. No LLVM here: the writer is
 // compiled with exceptions, which its JSON library needs.
 //
 //===----------------------------------------------------------------------===//
@@ -143,7 +143,7 @@ struct Function {
   std::vector<std::array<int64_t, 2>> referenceArguments;
 };
 
-/// A program in stages (docs/Manifest.md).
+/// A program in stages (docs/reference/Manifest.md).
 struct Pipeline {
   /// An argument or result of the program, and where stages have it.
   struct Argument {

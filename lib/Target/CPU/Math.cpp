@@ -13,7 +13,7 @@ namespace mlir::spmd {
 using namespace mlir;
 
 /// The polynomials hold for f32 only; those that err by more than a few units
-/// in the last place stay with libm (docs/Target.md lists them).
+/// in the last place stay with libm (docs/internals/Targets.md lists them).
 static bool hasPolynomial(StringRef name) {
   return llvm::is_contained({"math.exp", "math.erf", "math.tanh", "math.log", "math.log1p", "math.expm1", "math.log2"},
                             name);

@@ -21,7 +21,7 @@ std::string suiteEntry(const std::string &run, const std::string &error);
 int64_t peakMemory();
 
 /// The report of the bundle's compiler, if it holds one, with measured times
-/// added; the schema is in docs/Runtime.md.
+/// added; the schema is in docs/internals/Runtime.md.
 rt::Status writeReport(const std::string &path, const rt::Bundle &bundle, const Options &options,
                        const std::vector<RunRecord> &records, int processes);
 

@@ -1,4 +1,4 @@
-// Which kernels work becomes: see docs/Target.md.
+// Which kernels work becomes: see docs/internals/Targets.md.
 // REQUIRES: shard-compile
 // RUN: shard-compile %s --target=cuda --emit=memref | FileCheck %s
 

@@ -1,6 +1,6 @@
 //===- Passes.h - CPU code generation ---------------------------*- C++ -*-===//
 //
-// From functions in local view on tensors to LLVM dialect. See docs/Target.md.
+// From functions in local view on tensors to LLVM dialect. See docs/internals/Targets.md.
 //
 //===----------------------------------------------------------------------===//
 

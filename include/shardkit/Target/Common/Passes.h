@@ -1,6 +1,6 @@
 //===- Passes.h - Code generation, all targets ------------------*- C++ -*-===//
 //
-// What programs for processors and for GPUs have in common. See docs/Target.md.
+// What programs for processors and for GPUs have in common. See docs/internals/Targets.md.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Passes.h - CUDA code generation --------------------------*- C++ -*-===//
 //
 // From functions on buffers (Common/Passes.h) to PTX and host code that launches it.
-// See docs/CUDA.md.
+// See docs/internals/Cuda.md.
 //
 //===----------------------------------------------------------------------===//
 

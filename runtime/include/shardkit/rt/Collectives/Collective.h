@@ -1,6 +1,6 @@
 //===- Collective.h - One engine for every collective -----------*- C++ -*-===//
 //
-// A collective is a move in closed form (docs/Manifest.md). A plan resolves it
+// A collective is a move in closed form (docs/reference/Manifest.md). A plan resolves it
 // for the ranks of one run: who reads what from whom. Every rank offers its input,
 // computes its own output from what it reads of its peers', and goes on when nobody
 // reads its own any more. How ranks read of each other is the group's business.

@@ -1,6 +1,6 @@
 //===- Manifest.h - A bundle's manifest, parsed and validated ---*- C++ -*-===//
 //
-// docs/Manifest.md gives the schema. A Manifest that parse() returned is valid
+// docs/reference/Manifest.md gives the schema. A Manifest that parse() returned is valid
 // in full: nothing that runs later checks it again.
 //
 //===----------------------------------------------------------------------===//
