@@ -28,7 +28,7 @@ public:
   const std::vector<LayoutId> &getLayouts(RankedTensorType type, const Sharding &given);
 
   /// How an op may compute, the least cut first. A contraction uses as many devices as
-  /// any of its assignments does (costs.md 2), unless `recompute` is allowed. `manual`:
+  /// any of its assignments does, unless `recompute` is allowed. `manual`:
   /// axes that it has nothing of.
   std::vector<FactorAxes> getStrategies(const ShardingRule &rule, const ExtraCuts &extra, ArrayRef<DimEntry> manual,
                                         bool recompute) const;

@@ -81,7 +81,7 @@ struct PriceTable {
 };
 
 /// Where several readers of a value want the same layout that it is not kept in, one reshard is paid
-/// by all of them (`regather` in costs.md). With many axes that is a sharing of the graph. Else what to
+/// by all of them. With many axes that is a sharing of the graph. Else what to
 /// share is one more choice per value, offered for all layouts that readers may share or, where these
 /// are too many, only for those that a solution has asked for. Of all others together the most
 /// expensive one is paid: too little only where readers want several, a relaxation that refine() makes

@@ -127,7 +127,7 @@ void joinNeighbours(llvm::SmallVectorImpl<RankDigit> &digits);
 ///   (1, 2), (2, 2) -> (1, 4)     (3, 2), (1, 2) of 6 ranks -> (1, 6)
 void joinRanks(llvm::SmallVectorImpl<RankDigit> &digits);
 
-/// A row-major reshape (layouts.md 4.2): what stays sharded without moving a
+/// A row-major reshape: what stays sharded without moving a
 /// byte, and what must be gathered before it.
 struct ReshapeResult {
   Layout result; // of outShape

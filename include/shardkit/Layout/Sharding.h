@@ -126,7 +126,7 @@ DimEntries joinDim(llvm::ArrayRef<DimEntries> factors, llvm::ArrayRef<int64_t> f
 Sharding getFreeSharding(const Sharding &sharding, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> inside);
 
 /// Legality of a sharding of a value of `shape` on `mesh`. `reason` names the
-/// class as the acceptance vectors do (unknown_axis, axis_reused, sub_axis_size,
+/// class as test/unit/Layout/Inputs/layouts.json does (unknown_axis, axis_reused, sub_axis_size,
 /// gap_not_dividing, rank_mismatch, ...), `message` is for users, lower-case,
 /// with the legal choices.
 struct ShardingError {

@@ -1,4 +1,4 @@
-//===- VectorsTest.cpp - The acceptance vectors in Inputs/layouts.json ----===//
+//===- VectorsTest.cpp - Expected layouts in Inputs/layouts.json ----===//
 //
 // Compiled with exceptions, for the JSON reader.
 //
