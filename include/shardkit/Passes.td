@@ -253,7 +253,7 @@ def SPMDBuildStagesPass : Pass<"spmd-build-stages", "::mlir::ModuleOp"> {
     parts, forward, backward and apply, one behind the other, so that the ordinary
     phases give what they share one layout; --spmd-outline-stages makes functions of the parts once
     they are local. Axis resources resolve against the mesh of the stage they are
-    in (docs/Pipelines.md). Calls are inlined first. Phase: annotated.
+    in (docs/internals/Stages.md). Calls are inlined first. Phase: annotated.
   }];
   let options = [
     Option<"stages", "stages", "std::string", /*default=*/"\"manual\"",
@@ -298,7 +298,7 @@ def SPMDTimelinePass : Pass<"spmd-timeline", "::mlir::ModuleOp"> {
   let summary = "Print when which mesh of a pipeline runs what";
   let description = [{
     Checks the instruction lists of a schedule (--spmd-outline-stages) and prints them, as text with a
-    row per mesh and a column per clock, or as a page (docs/Pipelines.md). The module stays as it is.
+    row per mesh and a column per clock, or as a page (docs/internals/Stages.md). The module stays as it is.
   }];
   let options = [
     Option<"schedule", "schedule", "std::string", /*default=*/"\"\"",

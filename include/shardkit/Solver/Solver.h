@@ -1,7 +1,7 @@
 //===- Solver.h - The cheapest choices of a cost graph ----------*- C++ -*-===//
 //
 // Exact without a memory limit wherever the graph's treewidth allows, else with a
-// lower bound; see docs/AutoSharding.md, "The solver".
+// lower bound; see lib/Solver/README.md.
 //
 //===----------------------------------------------------------------------===//
 

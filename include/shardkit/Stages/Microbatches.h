@@ -2,7 +2,7 @@
 //
 // Microbatches are a sharding over an axis that runs in time: the ordinary rules say
 // of every value whether it is cut, partial or the same in all of them
-// (docs/Pipelines.md).
+// (docs/internals/Stages.md).
 //
 //===----------------------------------------------------------------------===//
 

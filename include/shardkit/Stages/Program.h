@@ -1,7 +1,7 @@
 //===- Program.h - What each mesh does, one instruction after another -*- C++ -*--===//
 //
 // The functions of the stages and the values that they hand to one another, and the
-// lists of instructions that a clock table makes of them. See docs/Pipelines.md,
+// lists of instructions that a clock table makes of them. See docs/internals/Stages.md,
 // "Instruction lists".
 //
 //===----------------------------------------------------------------------===//

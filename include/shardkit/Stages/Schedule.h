@@ -2,7 +2,7 @@
 //
 // A schedule is an order of work per mesh; the clock table is what comes out where
 // every mesh takes its next piece as soon as what it needs was there a clock before.
-// Stage k runs on mesh k mod n. See docs/Pipelines.md, "Schedules".
+// Stage k runs on mesh k mod n. See docs/internals/Stages.md, "Schedules".
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,7 +2,7 @@
 //
 // Which layers form a stage and on how many devices each runs, so that a step of B
 // microbatches takes least: the sum of the times of all stages plus B - 1 times that of
-// the slowest. Exact; see docs/Pipelines.md, "Stage search".
+// the slowest. Exact; see docs/internals/Stages.md, "Stage search".
 //
 //===----------------------------------------------------------------------===//
 
