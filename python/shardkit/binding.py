@@ -14,11 +14,11 @@ Path = tuple[str, ...]
 
 
 class Binding:
-    """The leaves of an example call by parameter and key, whatever order and spelling a later call has.
+    """The leaves of an example call by parameter and key, in any order and form that a later call has.
 
     Arrays become inputs of the program; constants (of PyTorch numbers, flags, strings and `None`) are part of it, and so
     are defaults that the example call leaves alone. `flatten` returns the leaves of a value with the keys that lead to
-    each; `is_constant` tells constants from arrays; parameters in `static` are constants as they are. `skipped` leading
+    each; `is_constant` distinguishes constants from arrays; parameters in `static` are constants as they are. `skipped` leading
     parameters of the function are not arguments of the call."""
 
     def __init__(

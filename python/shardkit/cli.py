@@ -21,7 +21,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     kinds = parser.add_subparsers(dest="kind", required=True)
     jax = kinds.add_parser("jax", help="a function of a Python file, with example arguments")
-    jax.add_argument("file", help="Python file, perhaps with :FUNCTION behind it")
+    jax.add_argument("file", help="Python file, optionally followed by :FUNCTION")
     jax.add_argument("--function", help="the function; may be left out where the file defines one")
     jax.add_argument("--args", default="example_args", metavar="NAME", help="what the file calls a tuple of example arguments, or a function that makes it")
     stablehlo = kinds.add_parser("stablehlo", help="StableHLO with Shardy's annotations, text or bytecode")
@@ -33,7 +33,7 @@ def main(argv: list[str] | None = None) -> int:
     onnx.add_argument("file")
     for kind in (jax, stablehlo):
         kind.add_argument("--weights", metavar="NAMES", help="arguments that are stored weights, with commas")
-    jax.add_argument("--batch", metavar="NAMES", help="parameters that the microbatches of a pipeline cut along dim 0, with commas")
+    jax.add_argument("--batch", metavar="NAMES", help="parameters that the microbatches of a pipeline split along dim 0, separated by commas")
     for kind in (jax, stablehlo, torch, onnx):
         kind.add_argument("-o", "--output", required=True, metavar="DIR", help="where the files go")
         kind.add_argument("--no-locations", action="store_true", help="leave out the lines that ops came from")
@@ -49,10 +49,10 @@ def main(argv: list[str] | None = None) -> int:
         print(text if "error: " in text else f"error: {text}", file=sys.stderr)
         return 1
     except Exception as error:
-        place = _find_line(error, options.file)
-        if place is None:  # not the file's fault
+        location = _find_line(error, options.file)
+        if location is None:  # not the file's fault
             raise
-        print(f"{place}: error: {type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}", file=sys.stderr)
+        print(f"{location}: error: {type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}", file=sys.stderr)
         return 1
     written = ", ".join(f for f in FILES if Path(options.output, f).exists())
     print(f"{options.output}: {len(model.arguments)} arguments, {len(model.results)} results in {written}", file=sys.stderr)
@@ -129,7 +129,7 @@ def _import_jax(options: argparse.Namespace) -> Model:
     name = name or own[0]
     for needed in (name, options.args):
         if not hasattr(module, needed):
-            raise ShardKitError(f"error: {path} defines no {needed}, expected it beside: {', '.join(own)}")
+            raise ShardKitError(f"error: {path} does not define {needed}, expected a name that it defines: {', '.join(own)}")
     args = getattr(module, options.args)
     args = args() if callable(args) else args
     batch = _split(options.batch) or ()

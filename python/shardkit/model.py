@@ -31,7 +31,7 @@ FILES = ("model.mlir", "weights.safetensors", "inputs.safetensors", "plan.json")
 @dataclasses.dataclass(frozen=True)
 class Argument:
     """An argument of the imported function; `is_weight`: it is found among stored weights by its name; `is_batch`: microbatches
-    cut its dim 0. Unsigned integers are taken by the compiled function as signed ones of the same bits, 8-bit floats as bytes;
+    split its dim 0. Unsigned integers are taken by the compiled function as signed ones of the same bits, 8-bit floats as bytes;
     weights of 8-bit floats are stored as such."""
 
     name: str
@@ -62,7 +62,7 @@ class Model:
     arguments: list[Argument]
     results: list[Result]
     values: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
-    """Weights that came with the model: they are no arguments of its programs."""
+    """Weights that came with the model: they are not arguments of its programs."""
     stored: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
     """From what the caller of the model has to the arguments in order, and from results in order to what the caller gets."""
     flatten: Callable[..., Sequence[Any]] | None = None

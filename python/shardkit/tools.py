@@ -18,20 +18,20 @@ from .errors import ShardKitError
 
 
 def find_tool(name: str) -> str:
-    """The path of one of ShardKit's tools: in SHARDKIT_HOME (or its bin), beside the package, on PATH."""
+    """The path of one of ShardKit's tools: in SHARDKIT_HOME (or its bin), next to the package, on PATH."""
     home = os.environ.get("SHARDKIT_HOME")
     package = Path(__file__).resolve().parent
     if home:  # then nowhere else: a second version must not be mixed in
-        places = [Path(home), Path(home) / "bin", Path(home) / "build" / "bin"]
+        folders = [Path(home), Path(home) / "bin", Path(home) / "build" / "bin"]
     else:  # in a wheel; in a source tree
-        places = [package / "bin", package.parent.parent / "build" / "bin"]
-    for place in places:
-        if os.access(place / name, os.X_OK) and (place / name).is_file():
-            return str(place / name)
+        folders = [package / "bin", package.parent.parent / "build" / "bin"]
+    for folder in folders:
+        if os.access(folder / name, os.X_OK) and (folder / name).is_file():
+            return str(folder / name)
     found = None if home else shutil.which(name)
     if found:
         return found
-    where = f"in SHARDKIT_HOME={home}" if home else "beside the package or on PATH"
+    where = f"in SHARDKIT_HOME={home}" if home else "next to the package or on PATH"
     raise ShardKitError(
         f"{name} was not found {where}, expected ShardKit's tools: set SHARDKIT_HOME to where they were built or installed"
     )
@@ -49,7 +49,7 @@ def find_torch_mlir_opt() -> str:
 
 
 def run_tool(command: list[str], text: str | None = None) -> str:
-    """Standard output of a tool; what it says on failure becomes the error."""
+    """Standard output of a tool; its message on failure becomes the error."""
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     if missing := re.search(r"error while loading shared libraries: (\S+?):", done.stderr):
         raise ShardKitError(

@@ -89,11 +89,11 @@ CASES = {
     "file": (lambda: shardkit.import_stablehlo(Path("/nowhere.mlir")), r"error: /nowhere.mlir: No such file"),
     "gspmd": (lambda: shardkit.import_stablehlo(GSPMD), r"sharding \{maximal device=0\} is none that has a layout, expected replicated, or devices"),
     "dynamic": (lambda: shardkit.import_stablehlo(DYNAMIC), r"argument \w+ has type tensor<\?xf32>, expected a static shape"),
-    "size from data": (lambda: shardkit.import_stablehlo(SIZE), r":3:\d+: error: stablehlo\.set_dimension_size makes tensor<\?xf32>, of a size that data says"),
+    "size from data": (lambda: shardkit.import_stablehlo(SIZE), r":3:\d+: error: stablehlo\.set_dimension_size makes tensor<\?xf32>, whose size depends on data"),
     "open dims": (
-        lambda: shardkit.import_stablehlo(GSPMD_CALL), r"error: custom call @Sharding says unspecified=1, expected unspecified_dims=\[\.\.\.\] or nothing"),
+        lambda: shardkit.import_stablehlo(GSPMD_CALL), r"error: custom call @Sharding has unspecified=1, expected unspecified_dims=\[\.\.\.\] or an empty string"),
     "no onnx file": (lambda: shardkit.import_onnx("/nowhere.onnx"), r"error: /nowhere.onnx: no such file"),
-    "no onnx": (lambda: shardkit.import_onnx(__file__), r"is no ONNX model that can be read"),
+    "no onnx": (lambda: shardkit.import_onnx(__file__), r"cannot be read as an ONNX model"),
     "onnx size": (
         lambda: shardkit.import_onnx(onnx_file(helper.make_node("Relu", ["x"], ["y"]), ("n", 4), ("n", 4))),
         r"input x has the unknown size n in dim 0, expected a number",

@@ -1,1 +1,1 @@
-"""How functions and cuts are computed, whatever the front end that asks."""
+"""Formulas of functions and of blocked algorithms, shared by all front ends."""

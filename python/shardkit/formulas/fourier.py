@@ -10,8 +10,8 @@ LEAF = 64
 
 
 class Transform:
-    """Transforms dims of tensors, of complex numbers but where a step says else, forward, or backward without the division by their
-    size. Front ends say what the steps are."""
+    """Transforms dims of tensors, of complex numbers unless a step specifies otherwise, forward, or backward without the division by their
+    size. Front ends supply the steps."""
 
     def shape(self, x: Any) -> list[int]:
         raise NotImplementedError
@@ -47,15 +47,15 @@ class Transform:
         raise NotImplementedError
 
     def dim(self, x: Any, dim: int, kept: int | None = None) -> Any:
-        """One dim, maybe of real numbers, of which the first `kept` places are kept."""
+        """One dim, maybe of real numbers, of which the first `kept` elements are kept."""
         return self._at_end(x, dim, lambda y: self._last(y, kept))
 
     def half(self, x: Any, dim: int) -> Any:
-        """The first half of a dim of real numbers and the place in its middle: what their transform is given by."""
+        """The first half of a dim of real numbers and its middle element, which determine the transform."""
         return self.dim(x, dim, self.shape(x)[dim] // 2 + 1)
 
     def complete(self, x: Any, dim: int, n: int) -> Any:
-        """All n places of what has the conjugate of place n - k at place k, of its first half and the place in its middle."""
+        """All n elements of a dim whose element k is the conjugate of element n - k, from its first half and its middle element."""
 
         def mirror(y: Any) -> Any:
             y = self.slice(y, 0, n // 2 + 1)
@@ -71,7 +71,7 @@ class Transform:
         return self.transpose(step(self.transpose(x, order)), order)
 
     def _last(self, x: Any, kept: int | None = None) -> Any:
-        """By Cooley and Tukey: place j of n = a b is j1 b + j2, that of the result k1 + a k2."""
+        """Cooley and Tukey: index j of n = a b is j1 b + j2, that of the result k1 + a k2."""
         *outer, n = self.shape(x)
         kept = n if kept is None else kept
         a = max((d for d in range(2, LEAF + 1) if n % d == 0 and d < n), default=1)

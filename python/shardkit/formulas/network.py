@@ -1,4 +1,4 @@
-"""How what looks at all places of a dim is cut up: sorts by Batcher's bitonic network with all comparators upwards, cumulative sums
+"""Algorithms over all elements of a dim: sorts by Batcher's bitonic network with all comparators upwards, cumulative sums
 by blocks."""
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ LONGEST_COUNTED = 128
 
 
 def get_masks(n: int) -> list[int]:
-    """In each round place i meets place i ^ mask, and the lower one keeps what comes first: log(n)(log(n)+1)/2 rounds.
+    """Each round compares elements i and i ^ mask, and the lower one keeps what comes first: log(n)(log(n)+1)/2 rounds.
 
-    Where n is no power of two, places past the end would hold what comes last, which stays: those who would meet them keep what
-    they have."""
+    Where n is not a power of two, elements past the end would hold what comes last, which never moves: elements that would be
+    compared with them keep their values."""
     return [m for k in range(1, math.ceil(math.log2(n)) + 1) for m in [2**k - 1, *(2**j for j in range(k - 2, -1, -1))]]
 
 

@@ -24,7 +24,7 @@ def _polynomial(x: Any, coefficients: Sequence[float]) -> Any:
 
 
 def _series(f: Functions, y: Any, coefficients: Sequence[float]) -> Any:
-    """Chebyshev's, of y from -1 to 1, by Clenshaw's recurrence: as many terms as the type can tell."""
+    """Chebyshev's, of y from -1 to 1, by Clenshaw's recurrence: as many terms as the precision of the type needs."""
     known = [c for c in coefficients if abs(c) > (0 if f.is_double else 1e-9)]
     after: Any = 0.0
     result: Any = known[-1]
@@ -64,8 +64,8 @@ ERFCX = (-0.65132685989085472, 0.64196979235649026, 0.019476473204185836, -0.009
 
 def _square_exponential(f: Functions, z: Any, sign: float) -> Any:
     """exp(z^2) or exp(-z^2), whose error does not grow with z: the square of z to 1/16 is exact."""
-    whole = f.floor(z * 16.0) / 16.0
-    return f.exp(whole * whole * sign) * f.exp((z - whole) * (z + whole) * sign)
+    rounded = f.floor(z * 16.0) / 16.0
+    return f.exp(rounded * rounded * sign) * f.exp((z - rounded) * (z + rounded) * sign)
 
 
 def _erfcx_right(f: Functions, z: Any) -> Any:
@@ -121,7 +121,7 @@ def ndtri(f: Functions, p: Any) -> Any:
 LANCZOS = (676.520368121885098567009190444019, -1259.13921672240287047156078755283, 771.3234287776530788486528258894,
            -176.61502916214059906584551354, 12.507343278686904814458936853, -0.13857109526572011689554707,
            9.984369578019570859563e-6, 1.50563273514931155834e-7)  # fmt: skip
-"""Lanczos' series for g = 7, behind the one: C. Lanczos, "A precision approximation of the gamma function" (1964), as XLA has it."""
+"""Lanczos' series for g = 7, after the leading one: C. Lanczos, "A precision approximation of the gamma function" (1964), as XLA has it."""
 
 
 class _Lanczos:
@@ -136,10 +136,10 @@ class _Lanczos:
         total: Any = 0.99999999999980993227684700473478
         slope: Any = 0.0
         for i, number in enumerate(LANCZOS):
-            place = z + float(i + 1)
-            term = number / place
+            position = z + float(i + 1)
+            term = number / position
             total = total + term
-            slope = slope - term / place
+            slope = slope - term / position
         self.sum, self.slope = total, slope
 
 
@@ -174,7 +174,7 @@ BERNOULLI = (12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1892437580.3183792,
 
 
 def zeta(f: Functions, s: Any, q: Any) -> Any:
-    """Hurwitz's: the sum of (q + k)^-s over k = 0, 1, ...; for q below 0 where s is whole.
+    """Hurwitz's: the sum of (q + k)^-s over k = 0, 1, ...; for q below 0 where s is an integer.
 
     Ten terms, and Euler and Maclaurin's formula for the others."""
 
@@ -194,12 +194,12 @@ def zeta(f: Functions, s: Any, q: Any) -> Any:
 
     # Terms of negative numbers are those of a sum from 1 - rest to -q: they are two other sums apart.
     down = f.floor(q)
-    is_left, is_whole = q < 0.0, s == f.floor(s)
+    is_left, is_unsharded = q < 0.0, s == f.floor(s)
     rest = f.where(is_left, f.where(q == down, 0.5, q - down), 0.5)
     apart = right(1.0 - rest) - right(f.where(is_left, 1.0 - q, 1.0))
     is_even = f.floor(s / 2.0) * 2.0 == s
     left = right(rest) + f.where(is_even, apart, -apart)
-    result = f.where(is_left, f.where(is_whole, left, math.nan), right(f.where(is_left, 1.0, q)))
+    result = f.where(is_left, f.where(is_unsharded, left, math.nan), right(f.where(is_left, 1.0, q)))
     result = f.where((q <= 0.0) & (q == down), math.inf, f.where(q == math.inf, 0.0, result))
     result = f.where(s == 1.0, math.inf, f.where(s < 1.0, math.nan, result))
     return f.where((s == s) & (q == q), result, math.nan)
@@ -237,7 +237,7 @@ I1E_FAR = (0.38928811750914006, -0.0097610974913614684, -0.00011058893876262372,
            1.4125807436613781e-11, 2.0356285441470895e-12, -7.1985517762459085e-13, -4.0835511110921973e-13, -2.1015418427726643e-14,
            4.2724400167119514e-14, 1.0420276984128803e-14, -3.8144030724370078e-15, -1.8803547755107824e-15, 3.3082023109209283e-16,
            2.9626289976459501e-16, -3.209525921993424e-17, -4.6503053684893583e-17)  # fmt: skip
-"""Chebyshev's series of exp(-z) I(z) (of I1 divided by z) in z / 4 - 1 up to 8, and of sqrt(z) exp(-z) I(z) in 16 / z - 1 behind."""
+"""Chebyshev's series of exp(-z) I(z) (of I1 divided by z) in z / 4 - 1 up to 8, and of sqrt(z) exp(-z) I(z) in 16 / z - 1 above."""
 
 
 def bessel_i0e(f: Functions, x: Any) -> Any:

@@ -110,7 +110,7 @@ def import_jax(
 
 
 def _to_numpy(value: Any, dtype: str) -> Any:
-    """As JAX takes it: a key is its data, and numbers have the type that JAX gives them, which has 32 bits unless asked."""
+    """As JAX takes it: a key is its data, and numbers have the type that JAX gives them, which has 32 bits by default."""
     import jax
 
     if isinstance(value, jax.Array) and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):

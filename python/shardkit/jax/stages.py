@@ -1,4 +1,4 @@
-"""Cuts between pipeline stages in JAX functions."""
+"""Stage boundaries in JAX functions."""
 
 from __future__ import annotations
 

@@ -7,17 +7,17 @@ import re
 from typing import Any, Mapping, Sequence
 
 from ..model import Argument, Result
-from .leftovers import lower_leftovers
+from .residual_ops import lower_residual_ops
 
 
 @dataclasses.dataclass(frozen=True)
 class Inner:
-    """`count` values inside of a function that are handed out behind its results, so that they are found again: one that a sharding
+    """`count` values inside of a function that are returned after its results, so that they are found again: one that a sharding
     of this name constrains, or what crosses between two pipeline stages, where the name is forward or backward."""
 
     name: str
     count: int = 1
-    is_cut: bool = False
+    is_boundary: bool = False
 
 
 def find_body(module: Any) -> Any:
@@ -43,7 +43,7 @@ def annotate(
     context.allow_unregistered_dialects = True
     with context, ir.Location.unknown():
         module = ir.Module.parse(text)
-        lower_leftovers(module, declared[1] if (declared := re.search(r'sym_name = "(\w+)"', mesh)) else None)
+        lower_residual_ops(module, declared[1] if (declared := re.search(r'sym_name = "(\w+)"', mesh)) else None)
         func = find_body(module)
         block = func.regions[0].blocks[0]
 
@@ -67,9 +67,9 @@ def annotate(
         rest = iter(values[len(results) :])
         for mark in inner:
             found = [next(rest) for _ in range(mark.count)]
-            if mark.is_cut:
-                _mark_cut(block, found, mark.name == "backward")
-            elif len(list(found[0].uses)) > 1:  # else reshapes were joined: nothing reads it, so it is not there to be cut
+            if mark.is_boundary:
+                _mark_boundary(block, found, mark.name == "backward")
+            elif len(list(found[0].uses)) > 1:  # else reshapes were joined: nothing reads it, so it is not there to be sharded
                 _constrain(block, found[0], mark.name, shardings[mark.name])
         kept = list(terminator.operands)[: len(results)]
         ir.Operation.create("func.return", operands=kept, ip=ir.InsertionPoint(terminator), loc=terminator.location)
@@ -91,7 +91,7 @@ def _constrain(block: Any, value: Any, name: str, sharding: str) -> None:
     value.replace_all_uses_except(made.results[0], [made])
 
 
-def _mark_cut(block: Any, values: Sequence[Any], is_backward: bool) -> None:
+def _mark_boundary(block: Any, values: Sequence[Any], is_backward: bool) -> None:
     from torch_mlir import ir
 
     ir.Operation.create(
@@ -113,7 +113,7 @@ _KEEPING = ("arith.select", "arith.index_cast", "arith.extsi", "arith.trunci")
 
 
 def _find_ranges(block: Any, count: int) -> list[int | None]:
-    """Per argument of integers how many places it addresses: the size of a tensor that a body reads at one of its elements, as they
+    """Per argument of integers the number of elements that it addresses: the size of a tensor that a body reads at one of its elements, as they
     are or with some replaced."""
     from torch_mlir import ir
 

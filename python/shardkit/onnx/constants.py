@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-# Larger constants are left to the program: what says shapes, axes and places is small.
+# Larger constants are left to the program: what says shapes, axes and positions is small.
 _MOST_ELEMENTS = 1 << 12
 _RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial"}
 

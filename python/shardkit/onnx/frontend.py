@@ -42,7 +42,7 @@ def import_onnx(path: str | Path, *, locations: bool = True) -> Model:
     except FileNotFoundError:
         raise ShardKitError(f"error: {path}: no such file") from None
     except Exception as error:  # what protobuf and onnx raise has no common base
-        raise ShardKitError(f"error: {path} is no ONNX model that can be read: {str(error).splitlines()[0]}") from None
+        raise ShardKitError(f"error: {path} cannot be read as an ONNX model: {str(error).splitlines()[0]}") from None
     specs = _drop_distribution(model)
     graph = model.graph
 
@@ -211,7 +211,7 @@ def _lower_nodes(model: Any, path: str) -> str:
 
 
 def _describe_failure(model: Any, path: str, message: str) -> _NotLowered:
-    """Of what torch-mlir says: which node it is, and why where that is more than that it is left."""
+    """The node that a message of torch-mlir is about, and the reason if it gives one."""
     found = re.search(r'error: (?:loc\("([^"]*)"\): )?([^\n]*)', message)
     name, why = (found[1], found[2]) if found else (None, "torch-mlir-opt has ended without a message")
     node = next((n for n in model.graph.node if n.name == name), None)

@@ -1,4 +1,4 @@
-"""ONNX nodes that torch-mlir does not lower, or not as ONNX says, by nodes that it lowers."""
+"""ONNX nodes that torch-mlir does not lower, or not as ONNX defines them, by nodes that it lowers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ..errors import ShardKitError
 
 
 def expand_nodes(model: Any, op_type: str | None) -> Any | None:
-    """The model with what ONNX says an op is made of in place of its nodes, for this opset and these inputs; None where it says
-    that of no node."""
+    """The model with ONNX's own definition of an op in place of its nodes, for this opset and these inputs; None if no node
+    has one."""
     import onnx
     from onnx.inliner import inline_local_functions
 
@@ -80,7 +80,7 @@ def rewrite_nodes(model: Any) -> Any:
 
 
 class _Graph:
-    """What rewrites ask of the model that a node is in."""
+    """Queries of rewrites about the model of a node."""
 
     def __init__(self, model: Any):
         self.model, self.version = model, _opset(model)
@@ -189,7 +189,7 @@ def _reduce(graph: _Graph, node: Any) -> list[Any]:
 
 
 def _matmul(graph: _Graph, node: Any) -> list[Any]:
-    """A vector beside more than a matrix becomes a matrix."""
+    """A vector times more than a matrix becomes a matrix."""
     import onnx
 
     (a, b), out = node.input, node.output[0]
@@ -228,7 +228,7 @@ def _normalize(graph: _Graph, node: Any) -> list[Any]:
 
 
 def _slice(graph: _Graph, node: Any) -> list[Any]:
-    """Backwards, a start beyond the dim is its first or last place: torch-mlir reads there."""
+    """Backward, a start beyond the dim is its first or last element: torch-mlir reads there."""
     import onnx
 
     shape = graph.shape_of(node.input[0])
@@ -239,7 +239,7 @@ def _slice(graph: _Graph, node: Any) -> list[Any]:
     if steps is not None and min(steps) > 0:
         return [node]
     if starts is None or steps is None or axes is None or any(shape[axis] is None for axis in axes):
-        raise ShardKitError(f'error: node Slice "{node.name}" goes backwards from a place that is not known, expected constants')
+        raise ShardKitError(f'error: node Slice "{node.name}" goes backwards from a position that is not known, expected constants')
 
     def clamp(start: int, size: int) -> int:
         return min(max(start + size if start < 0 else start, 0), size - 1)
@@ -286,7 +286,7 @@ def _reciprocal(graph: _Graph, node: Any) -> list[Any]:
 
 
 def _sign(graph: _Graph, node: Any) -> list[Any]:
-    """What is no number stays it."""
+    """NaN stays NaN."""
     import onnx
 
     x, out = node.input[0], node.output[0]
@@ -297,7 +297,7 @@ def _sign(graph: _Graph, node: Any) -> list[Any]:
 
 
 def _clip(graph: _Graph, node: Any) -> list[Any]:
-    """What is no number stays it."""
+    """NaN stays NaN."""
     import onnx
 
     x, out = node.input[0], node.output[0]
@@ -315,7 +315,7 @@ def _clip(graph: _Graph, node: Any) -> list[Any]:
 
 
 def _pick(compare: str) -> Callable[[_Graph, Any], list[Any]]:
-    """Of Max and Min: what is no number is picked."""
+    """Max and Min propagate NaN."""
 
     def rewrite(graph: _Graph, node: Any) -> list[Any]:
         import onnx
@@ -356,9 +356,9 @@ def _log_sum_exp(graph: _Graph, node: Any) -> list[Any]:
         make("Exp", [f"{out}:difference"], [f"{out}:exp"]),
         make("ReduceSum", [f"{out}:exp", axes], [f"{out}:sum"], keepdims=1, noop_with_empty_axes=noop),
         make("Log", [f"{out}:sum"], [f"{out}:log"]),
-        make("Add", [f"{out}:log", f"{out}:base"], [out if keeps else f"{out}:whole"]),
+        make("Add", [f"{out}:log", f"{out}:base"], [out if keeps else f"{out}:full"]),
     ]
-    return nodes if keeps else [*nodes, make("Squeeze", [f"{out}:whole", axes], [out])]
+    return nodes if keeps else [*nodes, make("Squeeze", [f"{out}:full", axes], [out])]
 
 
 def _pad(graph: _Graph, node: Any) -> list[Any]:
@@ -377,7 +377,7 @@ def _pad(graph: _Graph, node: Any) -> list[Any]:
     if named is None:
         raise _wrong(node, "axes that are not known", "constants")
     lows, highs = pads[: len(named)], pads[len(named) :]
-    cuts = [graph.constant(f"{out}:starts", [max(0, -p) for p in lows]), graph.constant(f"{out}:ends", [min(p, 0) or _END for p in highs])]
+    boundaries = [graph.constant(f"{out}:starts", [max(0, -p) for p in lows]), graph.constant(f"{out}:ends", [min(p, 0) or _END for p in highs])]
     made = onnx.NodeProto()
     made.CopyFrom(node)
     made.input[0] = f"{out}:part"
@@ -386,8 +386,8 @@ def _pad(graph: _Graph, node: Any) -> list[Any]:
         next(a for a in made.attribute if a.name == "pads").ints[:] = rest
     else:
         made.input[1] = graph.constant(f"{out}:pads", rest)
-    axes = graph.constant(f"{out}:cut", named)
-    return [onnx.helper.make_node("Slice", [node.input[0], *cuts, axes], [f"{out}:part"]), made]
+    axes = graph.constant(f"{out}:axes", named)
+    return [onnx.helper.make_node("Slice", [node.input[0], *boundaries, axes], [f"{out}:part"]), made]
 
 
 _END = (1 << 63) - 1

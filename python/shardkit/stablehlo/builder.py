@@ -23,14 +23,14 @@ def walk(op: ir.Operation) -> list[ir.Operation]:
     return found
 
 
-def get_place(op: ir.Operation) -> str:
+def get_location_text(op: ir.Operation) -> str:
     """`file.py:12:3: ` of the line that an op came from; empty if it is unknown."""
     match = re.search(r'"([^"]+)":(\d+)(?::(\d+))?', str(op.location))
     return f"{match[1]}:{match[2]}:{match[3] or 1}: " if match else ""
 
 
 def fail(op: ir.Operation, fact: str, expected: str) -> ShardKitError:
-    return ShardKitError(f"{get_place(op)}error: {fact}, expected {expected}")
+    return ShardKitError(f"{get_location_text(op)}error: {fact}, expected {expected}")
 
 
 Attributes = Mapping[str, "str | ir.Attribute"]
@@ -38,7 +38,7 @@ Attributes = Mapping[str, "str | ir.Attribute"]
 
 
 class Builder:
-    """Makes ops in front of another, with its location."""
+    """Creates ops before another, with its location."""
 
     def __init__(self, op: ir.Operation):
         self.ip, self.loc = ir.InsertionPoint(op), op.location
@@ -111,16 +111,16 @@ class Builder:
         type = ir.RankedTensorType.get(shape_of(real), ir.ComplexType.get(element(real)))
         return self.value("stablehlo.complex", [real, imaginary], type)
 
-    def parts(self, value: ir.Value) -> list[ir.Value]:
-        """The real and the imaginary parts; of anything but complex numbers the value itself."""
+    def components(self, value: ir.Value) -> list[ir.Value]:
+        """The real and the imaginary components; of anything but complex numbers the value itself."""
         if not is_complex(element(value)):
             return [value]
         type = ir.RankedTensorType.get(shape_of(value), ir.ComplexType(element(value)).element_type)
         return [self.value("stablehlo.real", [value], type), self.value("stablehlo.imag", [value], type)]
 
-    def join(self, parts: Sequence[ir.Value], like: Sequence[ir.Value]) -> list[ir.Value]:
-        """Values with the element types of `like` of all their parts in order."""
-        rest = iter(parts)
+    def join(self, components: Sequence[ir.Value], like: Sequence[ir.Value]) -> list[ir.Value]:
+        """Values with the element types of `like`, from all their components in order."""
+        rest = iter(components)
         return [self.complex(next(rest), next(rest)) if is_complex(element(v)) else next(rest) for v in like]
 
     def bitcast(self, value: ir.Value, type: ir.Type) -> ir.Value:
@@ -134,7 +134,7 @@ class Builder:
         return self.value("stablehlo.slice", [value], type, bounds)
 
     def pad(self, value: ir.Value, fill: ir.Value, low: Sequence[int], high: Sequence[int], between: Sequence[int]) -> ir.Value:
-        """`low` and `high` may be negative: then they cut off."""
+        """`low` and `high` may be negative: then they crop."""
         sizes = [size + max(0, size - 1) * b + l + h for size, l, h, b in zip(shape_of(value), low, high, between)]
         type = ir.RankedTensorType.get(sizes, element(value))
         padding = {"edge_padding_low": i64s(low), "edge_padding_high": i64s(high), "interior_padding": i64s(between)}
@@ -211,7 +211,7 @@ def attribute_names(op: ir.Operation) -> list[str]:
 def apply_body(
     b: Builder, op: ir.Operation, values: Sequence[ir.Value], hold: Callable[[ir.Value], ir.Value] | None = None
 ) -> list[ir.Value]:
-    """What the first region of `op`, over scalars, makes of tensors of one shape in their place, element by element. `hold` is done
+    """The first region of `op`, over scalars, applied to tensors of one shape element by element. `hold` is applied
     to the tensors that constants become."""
     shape = shape_of(values[0])
     block = op.regions[0].blocks[0]

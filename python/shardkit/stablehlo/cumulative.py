@@ -1,4 +1,4 @@
-"""Cumulative sums and their like, which arrive as windows that reach back to the first place."""
+"""Cumulative sums and their like, which arrive as windows that reach back to the first element."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .builder import Builder, apply_body, i64s, replace, shape_of
 
 
 def rewrite_reduce_window(op: ir.Operation) -> None:
-    """Each block on its own; what stands in front of a block is what the last places of the blocks before it make. The order of
+    """Each block on its own; the prefix of a block combines the last elements of the blocks before it. The order of
     the operations depends on the size alone. Windows of other kinds are left as they are."""
     if len(op.operands) != 2 or any(o.operation.regions for o in op.regions[0].blocks[0].operations):
         return
@@ -33,7 +33,7 @@ def rewrite_reduce_window(op: ir.Operation) -> None:
 
 
 def _accumulate(b: Builder, op: ir.Operation, value: ir.Value, dim: int, backward: bool) -> ir.Value:
-    """What the places up to each one make, or from each one on."""
+    """The combination of the elements up to each one, or from each one on."""
     shape, init = shape_of(value), op.operands[1]
     n = shape[dim]
     if n <= LONGEST_WINDOW:
@@ -48,11 +48,11 @@ def _accumulate(b: Builder, op: ir.Operation, value: ir.Value, dim: int, backwar
     ends = b.reshape(b.slice(own, low, high), shape[:dim] + [count] + shape[dim + 1 :])
     before = _shift(b, _accumulate(b, op, ends, dim, backward), init, dim, backward)
     before = b.broadcast(before, blocks, [d for d in range(len(blocks)) if d != dim + 1])
-    whole = b.reshape(apply_body(b, op, [before, own])[0], shape[:dim] + [count * block] + shape[dim + 1 :])
+    joined = b.reshape(apply_body(b, op, [before, own])[0], shape[:dim] + [count * block] + shape[dim + 1 :])
     low, high = [0] * len(shape), list(shape)
     if backward:
         low[dim], high[dim] = count * block - n, count * block
-    return whole if count * block == n else b.slice(whole, low, high)
+    return joined if count * block == n else b.slice(joined, low, high)
 
 
 def _slide(b: Builder, op: ir.Operation, value: ir.Value, dim: int, backward: bool) -> ir.Value:
@@ -77,10 +77,10 @@ def _slide(b: Builder, op: ir.Operation, value: ir.Value, dim: int, backward: bo
 def _pad(b: Builder, value: ir.Value, init: ir.Value, dim: int, low: int, high: int) -> ir.Value:
     rank = len(shape_of(value))
 
-    def place(n: int) -> list[int]:
+    def position(n: int) -> list[int]:
         return [n if d == dim else 0 for d in range(rank)]
 
-    return b.pad(value, init, place(low), place(high), [0] * rank)
+    return b.pad(value, init, position(low), position(high), [0] * rank)
 
 
 def _extend(b: Builder, value: ir.Value, init: ir.Value, dim: int, by: int, backward: bool) -> ir.Value:

@@ -12,8 +12,8 @@ from .builder import Builder, element, i32, i64s, is_complex, replace, shape_of
 
 
 class _Transform(Transform):
-    def __init__(self, b: Builder, part: ir.Type, is_forward: bool):
-        self.b, self.part, self.is_forward = b, part, is_forward
+    def __init__(self, b: Builder, component: ir.Type, is_forward: bool):
+        self.b, self.component, self.is_forward = b, component, is_forward
 
     def shape(self, x: ir.Value) -> list[int]:
         return shape_of(x)
@@ -24,7 +24,7 @@ class _Transform(Transform):
         counts = ir.RankedTensorType.get(shape, i32())
         product = b.value("stablehlo.multiply", [b.iota(shape, 0, i32()), b.iota(shape, 1, i32())], counts)
         product = b.value("stablehlo.remainder", [product, b.splat(str(n), counts)], counts)
-        type = ir.RankedTensorType.get(shape, self.part)
+        type = ir.RankedTensorType.get(shape, self.component)
         turned = b.value("stablehlo.convert", [product], type)
         turned = b.value("stablehlo.multiply", [turned, b.splat(repr(angle(self.is_forward, n)), type)], type)
         return b.complex(b.value("stablehlo.cosine", [turned], type), b.value("stablehlo.sine", [turned], type))
@@ -37,7 +37,7 @@ class _Transform(Transform):
             type = ir.RankedTensorType.get([*outer, shape_of(y)[1]], element(x))
             return self.b.value("stablehlo.dot_general", [x, y], type, {"dot_dimension_numbers": numbers})
 
-        return dot(matrix) if is_complex(element(x)) else self.b.complex(*map(dot, self.b.parts(matrix)))
+        return dot(matrix) if is_complex(element(x)) else self.b.complex(*map(dot, self.b.components(matrix)))
 
     def multiply(self, x: ir.Value, matrix: ir.Value) -> ir.Value:
         rank = len(shape_of(x))
@@ -55,7 +55,7 @@ class _Transform(Transform):
         return x if (low, high) == (0, n) else self.b.slice(x, [0] * len(outer) + [low], [*outer, high])
 
     def reverse_conjugate(self, x: ir.Value) -> ir.Value:
-        real, imaginary = self.b.parts(x)
+        real, imaginary = self.b.components(x)
         x = self.b.complex(real, self.b.value("stablehlo.negate", [imaginary], imaginary.type))
         return self.b.value("stablehlo.reverse", [x], x.type, {"dimensions": i64s([len(shape_of(x)) - 1])})
 
@@ -75,16 +75,16 @@ def rewrite_fft(op: ir.Operation) -> None:
     if 0 in result.shape:
         replace(op, [b.value("tensor.empty", [], result)])
         return
-    part = ir.ComplexType(element(x)).element_type if is_complex(element(x)) else element(x)
-    t = _Transform(b, part, kind in ("FFT", "RFFT"))
+    component = ir.ComplexType(element(x)).element_type if is_complex(element(x)) else element(x)
+    t = _Transform(b, component, kind in ("FFT", "RFFT"))
     if kind == "RFFT":
         x = t.half(x, last)
     for dim in range(first, last + (kind in ("FFT", "IFFT"))):
         x = t.dim(x, dim)
     if kind == "IRFFT":
-        x = b.parts(t.dim(t.complete(x, last, lengths[-1]), last))[0]
+        x = b.components(t.dim(t.complete(x, last, lengths[-1]), last))[0]
     if kind in ("IFFT", "IRFFT"):
         factor = repr(1 / math.prod(lengths))
-        scaled = [b.value("stablehlo.multiply", [p, b.splat(factor, p.type)], p.type) for p in b.parts(x)]
+        scaled = [b.value("stablehlo.multiply", [p, b.splat(factor, p.type)], p.type) for p in b.components(x)]
         x = b.join(scaled, [x])[0]
     replace(op, [x])

@@ -85,7 +85,7 @@ def import_stablehlo(
         except OSError as error:
             raise ShardKitError(f"error: {error.filename}: {error.strerror}") from None
     module = parse(source, file)
-    from .builder import get_place
+    from .builder import get_location_text
 
     func = find_function(module, function)
     names = []
@@ -96,8 +96,8 @@ def import_stablehlo(
         if name not in names:
             raise ShardKitError(f"error: no argument is called {name}, expected one of: {', '.join(names)}")
     types = [a.type for a in func.regions[0].blocks[0].arguments]
-    place = get_place(func.operation)
-    arguments = [describe(name, type, name in weights, place=place) for name, type in zip(names, types)]
+    location = get_location_text(func.operation)
+    arguments = [describe(name, type, name in weights, location=location) for name, type in zip(names, types)]
     count = len(get_result_types(func))
     results = describe_results(["result"] if count == 1 else [f"result{i}" for i in range(count)], func)
     return Model(lower(module, func, arguments, results, locations), arguments, results)
@@ -111,18 +111,18 @@ def describe_results(names: Sequence[str], func: Any) -> list[Result]:
     return [Result(n, describe(n, t, False, "result").dtype) for n, t in zip(names, get_result_types(func), strict=True)]
 
 
-def describe(name: str, type: Any, is_weight: bool, what: str = "argument", place: str = "") -> Argument:
+def describe(name: str, type: Any, is_weight: bool, what: str = "argument", location: str = "") -> Argument:
     from jaxlib.mlir import ir
 
     if not isinstance(type, ir.RankedTensorType):
-        raise ShardKitError(f"{place}error: {what} {name} has type {type}, expected a tensor")
+        raise ShardKitError(f"{location}error: {what} {name} has type {type}, expected a tensor")
     tensor = ir.RankedTensorType(type)
     if not tensor.has_static_shape:
-        raise ShardKitError(f"{place}error: {what} {name} has type {type}, expected a static shape: give sizes when exporting")
+        raise ShardKitError(f"{location}error: {what} {name} has type {type}, expected a static shape: give sizes when exporting")
     dtype = DTYPES.get(str(tensor.element_type))
     if dtype is None:
         raise ShardKitError(
-            f"{place}error: {what} {name} has element type {tensor.element_type}, expected one of {', '.join(DTYPES)}"
+            f"{location}error: {what} {name} has element type {tensor.element_type}, expected one of {', '.join(DTYPES)}"
         )
     return Argument(name, tuple(tensor.shape), dtype, is_weight)
 
@@ -147,7 +147,7 @@ def lower(
     for op in walk(module.operation):
         for result in op.results:
             if isinstance(result.type, ir.RankedTensorType) and not ir.RankedTensorType(result.type).has_static_shape:
-                raise fail(op, f"{op.name} makes {result.type}, of a size that data says", "static shapes: mask with a select instead")
+                raise fail(op, f"{op.name} makes {result.type}, whose size depends on data", "static shapes: mask with a select instead")
     ranges = find_index_ranges(module, func)
     main = func.attributes["sym_name"].value
     with module.context as context, ir.Location.unknown():
@@ -215,7 +215,7 @@ def _quote(text: str) -> str:
 
 
 def _keep_shardings(attributes: Any) -> Any:
-    """What a front end says of an argument, but for its sharding, is of no use past it."""
+    """Attributes that front ends write on arguments, other than shardings, are dropped after them."""
     from jaxlib.mlir import ir
 
     kept = {a.name: a.attr for a in ir.DictAttr(attributes) if a.name.startswith(("sdy.", "spmd."))}
@@ -250,14 +250,14 @@ def _check_lowered(text: str) -> None:
         if line.rstrip().endswith("({"):
             while end + 1 < len(lines) and not lines[end].startswith(" " * indent + "})"):
                 end += 1
-        place = _resolve_location(lines[end], text)
-        while not place and (call := _find_call(lines, number)) is not None:  # a helper without lines of its own
+        location = _resolve_location(lines[end], text)
+        while not location and (call := _find_call(lines, number)) is not None:  # a helper without lines of its own
             number = call
-            place = _resolve_location(lines[call], text)
+            location = _resolve_location(lines[call], text)
         target = re.search(r'call_target_name = "([^"]*)"', line)
         what = found[1] + (f" @{target[1]}" if target else "")
         raise ShardKitError(
-            f"{place}error: {what} has no lowering to linalg, expected ops that have one: "
+            f"{location}error: {what} has no lowering to linalg, expected ops that have one: "
             "write it with other operations of the framework, or outside the function"
         )
 
@@ -275,9 +275,9 @@ def _resolve_location(line: str, text: str) -> str:
     for _ in range(20):
         if not match:
             return ""
-        place = re.search(r'"([^"]+)":(\d+):(\d+)', match[1])
-        if place:
-            return f"{place[1]}:{place[2]}:{place[3]}: "
+        location = re.search(r'"([^"]+)":(\d+):(\d+)', match[1])
+        if location:
+            return f"{location[1]}:{location[2]}:{location[3]}: "
         alias = re.search(r"#loc\d*", match[1])
         match = alias and re.search(rf"^{alias[0]} = loc\((.*)\)$", text, re.MULTILINE)
     return ""

@@ -1,6 +1,6 @@
 """Shardings in GSPMD's strings (`mhlo.sharding`), as programs exported before Shardy have them.
 
-A string says which devices have which tile. Read as digits of the number of a device (stride and size, major to minor), the
+A string maps devices to tiles. Read as digits of the number of a device (stride and size, major to minor), the
 tiles of all strings of a module lie on one mesh, whose axes are called d0, d1, ...; then they are Shardy's shardings:
 
     {devices=[2,1,4]<=[8] last_tile_dim_replicate}      dim 0 by digit (4, 2)      [{"d0"}, {}]
@@ -19,19 +19,19 @@ from ..errors import ShardKitError
 Digit = tuple[int, int]  # stride and size
 
 
-def parse(text: str, rank: int, place: str = "") -> tuple[int, list[list[Digit]]] | None:
-    """The number of devices and the digits of each dim; no number where all is replicated, nothing where nothing is said."""
-    read = _read(text, rank, place)
+def parse(text: str, rank: int, location: str = "") -> tuple[int, list[list[Digit]]] | None:
+    """The number of devices and the digits of each dim; the number is None where all is replicated, the result is None without a sharding."""
+    read = _read(text, rank, location)
     if read and read[2]:
-        raise ShardKitError(f"{place}error: sharding {text} has manual dims, expected replicated ones")
+        raise ShardKitError(f"{location}error: sharding {text} has manual dims, expected replicated ones")
     return read and read[:2]
 
 
-def _read(text: str, rank: int, place: str) -> tuple[int, list[list[Digit]], list[Digit]] | None:
+def _read(text: str, rank: int, location: str) -> tuple[int, list[list[Digit]], list[Digit]] | None:
     """The same, and the digits of manual dims."""
 
     def fail(fact: str, expected: str) -> ShardKitError:
-        return ShardKitError(f"{place}error: sharding {text} {fact}, expected {expected}")
+        return ShardKitError(f"{location}error: sharding {text} {fact}, expected {expected}")
 
     body = text.strip().removeprefix("{").removesuffix("}").strip()
     if body == "replicated":
@@ -72,7 +72,7 @@ def _read(text: str, rank: int, place: str) -> tuple[int, list[list[Digit]], lis
             stride, size = digits.pop(0)
             part = int(np.gcd(tile, size))
             if part == 1 or (part != size and tile != part):
-                raise fail("cuts its devices at no common border", "tiles that divide them")
+                raise fail("splits its devices at splits that are not common", "tiles that divide them")
             own.append((stride * (size // part), part))
             if part != size:
                 digits.insert(0, (stride, size // part))
@@ -83,7 +83,7 @@ def _read(text: str, rank: int, place: str) -> tuple[int, list[list[Digit]], lis
 
 
 def _peel(ids: list[int]) -> list[Digit] | None:
-    """The digits, major to minor, of a list of devices; nothing where it has none."""
+    """The digits, major to minor, of a list of devices; None where it has none."""
     digits: list[Digit] = []
     while len(ids) > 1:
         for size in range(2, len(ids) + 1):
@@ -101,13 +101,13 @@ def convert(module: Any) -> None:
     """Makes Shardy's annotations of GSPMD's in a module of jaxlib's bindings."""
     from jaxlib.mlir import ir
 
-    from .builder import Builder, fail, get_place, owner, replace, walk
+    from .builder import Builder, fail, get_location_text, owner, replace, walk
 
     def rank_of(type: Any) -> int:
         return int(ir.RankedTensorType(type).rank)
 
     def is_call(op: Any, *targets: str) -> bool:
-        """Whether it is a custom call that says a sharding."""
+        """Whether it is a custom call that carries a sharding."""
         is_custom = op is not None and op.name == "stablehlo.custom_call" and "mhlo.sharding" in op.attributes
         return is_custom and ir.StringAttr(op.attributes["call_target_name"]).value in targets
 
@@ -118,15 +118,15 @@ def convert(module: Any) -> None:
         said = ir.StringAttr(op.attributes["backend_config"]).value if "backend_config" in op.attributes else ""
         match = re.fullmatch(r"unspecified_dims=\[([\d,]*)\]", said)
         if said and not match:
-            raise fail(op, f"custom call @{op.attributes['call_target_name'].value} says {said}", "unspecified_dims=[...] or nothing")
+            raise fail(op, f"custom call @{op.attributes['call_target_name'].value} has {said}", "unspecified_dims=[...] or an empty string")
         return {int(d) for d in match[1].split(",") if d} if match else set()
 
     # Everything that is said: where, and how it is written there.
     found: list[tuple[set[int], list[list[Digit]], Any]] = []
     counts: set[int] = set()
 
-    def add(text: str, type: Any, place: str, write: Any, open: set[int] = set(), is_local: bool = False) -> None:
-        parsed = (_read if is_local else parse)(text, rank_of(type), place)
+    def add(text: str, type: Any, location: str, write: Any, open: set[int] = set(), is_local: bool = False) -> None:
+        parsed = (_read if is_local else parse)(text, rank_of(type), location)
         if parsed:
             found.append((open, parsed[1], write))
             counts.add(parsed[0])
@@ -150,25 +150,25 @@ def convert(module: Any) -> None:
                         dicts[i] = ir.DictAttr.get(own | {"sdy.sharding": ir.Attribute.parse(f"#sdy.sharding<{text}>")})
                         func.attributes[key] = ir.ArrayAttr.get(dicts)
 
-                    add(ir.StringAttr(entries["mhlo.sharding"]).value, value.type, get_place(func.operation), write)
-        # A call of a function in local view: what it is given was cut up, and what it returns is put together again.
+                    add(ir.StringAttr(entries["mhlo.sharding"]).value, value.type, get_location_text(func.operation), write)
+        # A call of a function in local view: its operands were split, and its results are joined again.
         regions = []
         for call in [op for op in walk(module.operation) if op.name == "func.call"]:
-            cuts: list[Any] = [owner(v) for v in call.operands]
-            if not cuts or not all(is_call(c, "SPMDFullToShardShape") for c in cuts):
+            splits: list[Any] = [owner(v) for v in call.operands]
+            if not splits or not all(is_call(c, "SPMDFullToShardShape") for c in splits):
                 continue
-            joins, ins, outs, axes = [], [""] * len(cuts), [""] * len(call.results), ["all"]
-            if get_text(cuts[0]) != "{manual}":
-                read = _read(get_text(cuts[0]), rank_of(cuts[0].results[0].type), get_place(call))
+            joins, ins, outs, axes = [], [""] * len(splits), [""] * len(call.results), ["all"]
+            if get_text(splits[0]) != "{manual}":
+                read = _read(get_text(splits[0]), rank_of(splits[0].results[0].type), get_location_text(call))
                 if not read or not read[2]:
-                    raise fail(call, f"sharding {get_text(cuts[0])} of a value in local view has no manual dims", "some")
+                    raise fail(call, f"sharding {get_text(splits[0])} of a value in local view has no manual dims", "some")
                 counts.add(read[0])
                 found.append((set(), [read[2]], lambda text, axes=axes: axes.__setitem__(0, text)))
-            for k, c in enumerate(cuts):
+            for k, c in enumerate(splits):
                 said: Any = owner(c.operands[0])
                 if not is_call(said, "Sharding"):
-                    raise fail(c, "@SPMDFullToShardShape is of a value without @Sharding", "one that says how it is cut")
-                add(get_text(said), c.operands[0].type, get_place(c), lambda text, k=k, ins=ins: ins.__setitem__(k, text), get_open(said))
+                    raise fail(c, "@SPMDFullToShardShape is of a value without @Sharding", "one that gives its sharding")
+                add(get_text(said), c.operands[0].type, get_location_text(c), lambda text, k=k, ins=ins: ins.__setitem__(k, text), get_open(said))
             for k, result in enumerate(call.results):
                 chain = [call]
                 while not is_call(chain[-1], "SPMDShardToFullShape"):
@@ -176,9 +176,9 @@ def convert(module: Any) -> None:
                     if len(users) != 1 or not is_call(users[0], "Sharding", "SPMDShardToFullShape"):
                         raise fail(call, f"result {k} of the call in local view is not put together", "@SPMDShardToFullShape")
                     chain.append(users[0])
-                add(get_text(chain[-1]), chain[-1].results[0].type, get_place(call), lambda text, k=k, outs=outs: outs.__setitem__(k, text), get_open(chain[-1]))
+                add(get_text(chain[-1]), chain[-1].results[0].type, get_location_text(call), lambda text, k=k, outs=outs: outs.__setitem__(k, text), get_open(chain[-1]))
                 joins.append(chain[1:])
-            regions.append((call, cuts, joins, ins, outs, axes))
+            regions.append((call, splits, joins, ins, outs, axes))
         local = [op for _, _, joins, *_ in regions for chain in joins for op in chain]
         callees = {ir.FlatSymbolRefAttr(call.attributes["callee"]).value for call, *_ in regions}
         for op in walk(module.operation):
@@ -194,21 +194,21 @@ def convert(module: Any) -> None:
                 made = Builder(op).value("sdy.sharding_constraint", [op.operands[0]], type, {"sharding": f"#sdy.sharding<{text}>"})
                 replace(op, [made])
 
-            add(get_text(op), op.results[0].type, get_place(op), constrain, get_open(op), is_local)
+            add(get_text(op), op.results[0].type, get_location_text(op), constrain, get_open(op), is_local)
         if not found:
             return
         counts.discard(0)
         if len(counts) > 1:
             raise ShardKitError(f"error: shardings are of {' and '.join(map(str, sorted(counts)))} devices, expected one number")
         count = counts.pop() if counts else 1
-        borders = sorted({1, count} | {b for _, dims, _ in found for d in dims for s, n in d for b in (s, s * n)}, reverse=True)
-        if any(a % b for a, b in zip(borders, borders[1:])):
-            raise ShardKitError(f"error: shardings cut {count} devices at {borders}, expected borders that divide each other")
-        sizes = [a // b for a, b in zip(borders, borders[1:])]
+        boundaries = sorted({1, count} | {b for _, dims, _ in found for d in dims for s, n in d for b in (s, s * n)}, reverse=True)
+        if any(a % b for a, b in zip(boundaries, boundaries[1:])):
+            raise ShardKitError(f"error: shardings split {count} devices at {boundaries}, expected boundaries that divide each other")
+        sizes = [a // b for a, b in zip(boundaries, boundaries[1:])]
 
         def spell(digits: list[Digit], is_open: bool) -> str:
-            """Axes of a dim: each digit is whole axes, major to minor."""
-            axes = [f'"d{i}"' for s, n in digits for i, b in enumerate(borders[1:]) if s <= b < s * n]
+            """Axes of a dim: each digit is one or more full axes, major to minor."""
+            axes = [f'"d{i}"' for s, n in digits for i, b in enumerate(boundaries[1:]) if s <= b < s * n]
             return "{" + ", ".join([*axes, "?"] if is_open else axes) + "}"
 
         named = ", ".join(f'"d{i}"={size}' for i, size in enumerate(sizes))
@@ -218,14 +218,14 @@ def convert(module: Any) -> None:
         )
         for open, dims, write in found:
             write(f"@mesh, [{', '.join(spell(d, i in open) for i, d in enumerate(dims))}]")
-        for call, cuts, joins, ins, outs, (manual,) in regions:
+        for call, splits, joins, ins, outs, (manual,) in regions:
             manual = ", ".join([f'"d{i}"' for i in range(len(sizes))] if manual == "all" else re.findall(r'"d\d+"', manual))
-            made = Builder(call).op("sdy.manual_computation", [c.operands[0] for c in cuts], [j[-1].results[0].type for j in joins], {
+            made = Builder(call).op("sdy.manual_computation", [c.operands[0] for c in splits], [j[-1].results[0].type for j in joins], {
                 "in_shardings": f"#sdy.sharding_per_value<[{', '.join(f'<{t}>' for t in ins)}]>",
                 "out_shardings": f"#sdy.sharding_per_value<[{', '.join(f'<{t}>' for t in outs)}]>",
                 "manual_axes": f"#sdy<manual_axes{{{manual}}}>",
             }, 1)  # fmt: skip
-            block = made.regions[0].blocks.append(*[v.type for v in call.operands], arg_locs=[call.location] * len(cuts))
+            block = made.regions[0].blocks.append(*[v.type for v in call.operands], arg_locs=[call.location] * len(splits))
             inner = Builder(call).at_end_of(block)
             body = inner.op("func.call", list(block.arguments), [r.type for r in call.results], {"callee": call.attributes["callee"]})
             inner.op("sdy.return", list(body.results))
@@ -234,6 +234,6 @@ def convert(module: Any) -> None:
                 for op in reversed(chain):
                     op.erase()
             call.erase()
-            for cut in cuts:
-                if not list(cut.results[0].uses):
-                    cut.erase()
+            for split in splits:
+                if not list(split.results[0].uses):
+                    split.erase()

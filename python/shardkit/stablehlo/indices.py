@@ -1,5 +1,5 @@
-"""Indices that say each place itself, `x[arange(n), t]`: such a dim becomes one that a gather or a scatter has in common with its
-indices, so that it may be cut."""
+"""Indices that count up, `x[arange(n), t]`: such a dim becomes a batch dim that a gather or a scatter has in common with its
+indices, so that it can be sharded."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def _share_dims(op: ir.Operation, attribute: str, names: tuple[str, str, str, st
         d = mapped[c]
         if len(kept) == 1 or d not in dropped or (sizes is not None and sizes[d] != 1):
             continue
-        place = _find_place(_evaluate(part), shape[:-1], shape_of(operand)[d], index_batching)
-        if place is None:
+        position = _find_position(_evaluate(part), shape[:-1], shape_of(operand)[d], index_batching)
+        if position is None:
             continue
         dropped.remove(d)
         kept.remove(c)
         at = sum(b < d for b in batching)
         batching.insert(at, d)
-        index_batching.insert(at, place)
+        index_batching.insert(at, position)
     if len(kept) == len(mapped):
         return
     b = Builder(op)
@@ -77,8 +77,8 @@ def _split(indices: ir.Value, count: int) -> list[ir.Value] | None:
     return list(made.operands) if is_split else None
 
 
-def _find_place(value: Any, shape: list[int], size: int, taken: list[int]) -> int | None:
-    """The dim of the indices along which they count all places of a dim of `size`."""
+def _find_position(value: Any, shape: list[int], size: int, taken: list[int]) -> int | None:
+    """The dim of the indices along which they count all elements of a dim of `size`."""
     if value is None:
         return None
     value = value.reshape(shape)

@@ -27,8 +27,8 @@ def _move_body(source: ir.Block, target: ir.Block) -> ir.Operation:
 
 
 def rewrite_while(op: ir.Operation) -> list[ir.Value]:
-    """A counted loop becomes scf.for, any other scf.while. Values that the loop hands on unchanged are captured. Returns what
-    takes the place of the results."""
+    """A counted loop becomes scf.for, any other scf.while. Values that the loop yields unchanged are captured. Returns the
+    replacements of the results."""
     cond, body = (region.blocks[0] for region in op.regions)
     inits = list(op.operands)
     returned = list(list(body.operations)[-1].operands)
@@ -79,7 +79,7 @@ def _yield(b: Builder, values: Sequence[ir.Value]) -> None:
 def _find_counter(
     cond: ir.Block, body: ir.Block, inits: Sequence[ir.Value], returned: Sequence[ir.Value], changed: Sequence[int]
 ) -> tuple[int, int, int, int] | None:
-    """(number, first, step, end) of the value that counts; nothing where the loop is no counted one."""
+    """(number, first, step, end) of the value that counts; None if the loop is not counted."""
     test = owner(list(cond.operations)[-1].operands[0])
     if test is None or test.name != "stablehlo.compare" or "LT" not in str(test.attributes["comparison_direction"]):
         return None

@@ -1,8 +1,8 @@
 """Regions in local view: `shard_map`, which arrives as sdy.manual_computation.
 
-The lowering of StableHLO cannot look into them. So each body becomes a function of its own and leaves an op in its place
+The lowering of StableHLO cannot look into them. So each body becomes a function of its own and leaves an op there
 (`outline`); once lowered, the body goes back in (`inline_text`). Collectives in a body, which name groups of devices, become
-ours, which name axes of the mesh. They look for the mesh when they are read, so they are called something else until Shardy's
+ours, which name axes of the mesh. They look for the mesh when they are read, so they have other names until Shardy's
 annotations have been imported (`name_ops`).
 """
 
@@ -157,7 +157,7 @@ class Mesh:
                 size = int(np.prod([self.axes[d][1] for d in axes], dtype=int))
                 if {tuple(g) for g in ids.transpose(*rest, *axes).reshape(-1, size).tolist()} == wanted:
                     return [self.axes[d][0] for d in axes]
-        raise fail(op, f"{op.name} is over groups that are no axes of mesh @{self.name}", "whole axes")
+        raise fail(op, f"{op.name} is over groups that are not axes of mesh @{self.name}", "full axes")
 
     def sharding(self, rank: int, dim: int, axes: list[str]) -> str:
         dims = ["{" + ", ".join(f'"{a}"' for a in axes) + "}" if d == dim else "{}" for d in range(rank)]
@@ -208,7 +208,7 @@ def _collective(b: Builder, name: str, value: ir.Value, shape: Sequence[int], at
 def _kind(op: ir.Operation) -> str:
     body = [o.operation for o in op.regions[0].blocks[0].operations if o.operation.name != "sdy.sharding_constraint"]
     if len(body) != 2 or body[0].name not in _KINDS:
-        raise fail(op, f"the region of {op.name} is no reduction that is known", "one of " + ", ".join(_KINDS.values()))
+        raise fail(op, f"the region of {op.name} is not a known reduction", "one of " + ", ".join(_KINDS.values()))
     kind = _KINDS[body[0].name]
     unsigned = kind in ("max", "min") and is_unsigned(element(op.operands[0]))
     return f"#spmd.reduction<{'u' * unsigned}{kind}>"
@@ -248,7 +248,7 @@ def _reduce_scatter(op: ir.Operation, mesh: Mesh) -> None:
 
 
 def _all_to_all(op: ir.Operation, mesh: Mesh) -> None:
-    """Device k hands part j of the split dim to device j, which puts it at place k of the other dim."""
+    """Device k sends slice j of the split dim to device j, which writes it as slice k of the other dim."""
     axes = mesh.find_axes(op, _groups(op))
     split = ir.IntegerAttr(op.attributes["split_dimension"]).value
     concat = ir.IntegerAttr(op.attributes["concat_dimension"]).value
@@ -261,11 +261,11 @@ def _all_to_all(op: ir.Operation, mesh: Mesh) -> None:
                 "from": mesh.sharding(rank, concat, axes), "to": mesh.sharding(rank, split, axes)
             }))  # fmt: skip
             continue
-        # One dim: its parts become a dim of their own, which changes places with one of size 1.
+        # One dim: its parts become a dim of their own, which changes positions with one of size 1.
         shape, count = shape_of(value), ir.IntegerAttr(op.attributes["split_count"]).value
         wide = shape[:split] + [count, shape[split] // count] + shape[split + 1 :]
-        cut = b.reshape(b.reshape(value, wide), [1] + wide)
-        moved = _collective(b, "all_to_all", cut, [count] + wide[:split] + [1] + wide[split + 1 :], {
+        slices = b.reshape(b.reshape(value, wide), [1] + wide)
+        moved = _collective(b, "all_to_all", slices, [count] + wide[:split] + [1] + wide[split + 1 :], {
             "from": mesh.sharding(rank + 2, 0, axes), "to": mesh.sharding(rank + 2, split + 1, axes)
         })  # fmt: skip
         order = list(range(1, split + 1)) + [0] + list(range(split + 1, rank + 2))
@@ -285,10 +285,10 @@ def _collective_permute(op: ir.Operation, mesh: Mesh) -> None:
     apart = [d for d in range(len(sizes)) if any(coordinates[s][d] != coordinates[t][d] for s, t in pairs)]
     axes = [mesh.axes[d][0] for d in apart]
     count = int(np.prod([sizes[d] for d in apart], dtype=int))
-    places = [int(np.ravel_multi_index([c[d] for d in apart], [sizes[d] for d in apart])) if apart else 0 for c in coordinates]
-    source = {t: places[s] for s, t in pairs}
-    shifts = sorted({(1, s - places[t]) for t, s in source.items()})
-    mirrors = sorted({(-1, s + places[t]) for t, s in source.items()})
+    positions = [int(np.ravel_multi_index([c[d] for d in apart], [sizes[d] for d in apart])) if apart else 0 for c in coordinates]
+    source = {t: positions[s] for s, t in pairs}
+    shifts = sorted({(1, s - positions[t]) for t, s in source.items()})
+    mirrors = sorted({(-1, s + positions[t]) for t, s in source.items()})
     windows = mirrors if len(mirrors) < len(shifts) else shifts
 
     b, value = Builder(op), op.operands[0]
@@ -298,18 +298,18 @@ def _collective_permute(op: ir.Operation, mesh: Mesh) -> None:
     def read(step: int, offset: int) -> ir.Value:
         if (step, offset) == (1, 0):
             return value
-        whole, sharding = ir.RankedTensorType.get([count] + shape, ir.RankedTensorType(signless(value.type)).element_type), mesh.sharding(len(shape) + 1, 0, axes)
-        window = {"global_type": ir.TypeAttr.get(whole), "from": sharding, "to": sharding}
+        global_type, sharding = ir.RankedTensorType.get([count] + shape, ir.RankedTensorType(signless(value.type)).element_type), mesh.sharding(len(shape) + 1, 0, axes)
+        window = {"global_type": ir.TypeAttr.get(global_type), "from": sharding, "to": sharding}
         window |= {"dims": i64s([0]), "steps": i64s([step]), "offsets": i64s([offset])}
         return b.reshape(_collective(b, "halo_exchange", block, [1] + shape, window), shape)
 
     # Which window has what a device is sent; the last number is none of them.
     numbers = np.full(sizes, len(windows), np.int32)
     for target, sender in source.items():
-        numbers[coordinates[target]] = next(k for k, (step, offset) in enumerate(windows) if step * places[target] + offset == sender)
+        numbers[coordinates[target]] = next(k for k, (step, offset) in enumerate(windows) if step * positions[target] + offset == sender)
     if len(windows) == 1:
         step, offset = windows[0]
-        if all((0 <= step * place + offset < count) == (id in source) for id, place in enumerate(places)):
+        if all((0 <= step * position + offset < count) == (id in source) for id, position in enumerate(positions)):
             replace(op, [read(step, offset)])
             return
     result = b.value("stablehlo.constant", [], value.type, {"value": ir.DenseElementsAttr.get_splat(value.type, _zero(kind))})

@@ -1,4 +1,4 @@
-"""What the lowering of StableHLO to linalg leaves behind, rewritten before it.
+"""Ops that the lowering of StableHLO to linalg does not take, rewritten before it.
 
 Each rewrite turns one op into ops that the lowering has, or into ops of linalg, scf and math that it lets pass.
 """
@@ -105,7 +105,7 @@ def store_signatures(module: ir.Module) -> None:
 
 
 def rewrite_annotation(op: ir.Operation) -> None:
-    """What is said of unsigned integers and 8-bit floats is said of the same bits."""
+    """Annotations of unsigned integers and 8-bit floats hold for signed integers of the same bits."""
     values = [*op.operands, *op.results]
     if all(stored(v.type) == v.type for v in values):
         return
@@ -121,7 +121,7 @@ def rewrite_annotation(op: ir.Operation) -> None:
 
 
 def rewrite_slice(op: ir.Operation) -> None:
-    """A part of nothing is a constant: linalg's slices begin within their tensor."""
+    """An empty slice is a constant: linalg's slices begin within their tensor."""
     type = op.results[0].type
     if 0 in ir.RankedTensorType(type).shape:
         replace(op, [Builder(op).value("tensor.empty", [], type)])
@@ -155,7 +155,7 @@ def rewrite_barrier(op: ir.Operation) -> None:
     replace(op, list(op.operands))
 
 
-def rewrite_scatter_of_places(op: ir.Operation) -> None:
+def rewrite_scatter_of_elements(op: ir.Operation) -> None:
     share_dims_of_scatter(op)
     rewrite_scatter(op)
 
@@ -173,7 +173,7 @@ REWRITES: dict[str, Callable[[ir.Operation], object]] = {
     "stablehlo.sort": rewrite_sort,
     "stablehlo.fft": rewrite_fft,
     "stablehlo.gather": rewrite_gather,
-    "stablehlo.scatter": rewrite_scatter_of_places,
+    "stablehlo.scatter": rewrite_scatter_of_elements,
     "stablehlo.select_and_scatter": rewrite_select_and_scatter,
     "stablehlo.slice": rewrite_slice,
     "stablehlo.pad": rewrite_pad,

@@ -1,4 +1,4 @@
-"""Updates of places that data says."""
+"""Updates of elements that data selects."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def read_numbers(text: str, name: str) -> list[int]:
 
 
 def rewrite_scatter(op: ir.Operation) -> None:
-    """One linalg.generic over the places of the operand and the updates: an update counts where its index is the place.
+    """One linalg.generic over the elements of the operand and the updates: an update counts where its index is that of the element.
 
-    Indices out of bounds match no place, as StableHLO wants it. What is added is a plain reduction over the updates, so that
-    a batch of updates may be cut (partial sums), and so may the operand (each shard its own places)."""
+    Indices out of bounds match no element, as StableHLO requires. A sum is a plain reduction over the updates, so that
+    a batch of updates can be sharded (partial sums), and so can the operand (each shard its own elements)."""
     b = Builder(op)
     if len(op.operands) != 3:
         raise fail(op, "stablehlo.scatter has several operands", "one operand, indices and updates")
     full = op.operands[0].type
     if is_complex(element(op.operands[0])):
-        return _scatter_parts(op)
+        return _scatter_components(op)
     # Unsigned numbers are read as such and kept as others of the same bits.
     unsigned, large_indices = (is_unsigned(element(op.operands[k])) for k in (0, 1))
     operand, indices, updates = (b.bitcast(v, signless(v.type)) for v in op.operands)
@@ -88,7 +88,7 @@ def rewrite_scatter(op: ir.Operation) -> None:
     compared = sorted(
         set(indexed) | {d for u, d in zip(window_dims, window_operand_dims) if loop_of_window.get(u) != d}
     )
-    # Windows of one place on a dim that is indexed are no dim of the updates.
+    # Windows of one position on a dim that is indexed are no dim of the updates.
     kept = [u for u in range(len(shape_of(updates))) if u in loop_of_scatter or u in loop_of_window]
     if len(kept) < len(shape_of(updates)):
         updates = b.reshape(updates, [shape_of(updates)[u] for u in kept])
@@ -97,11 +97,11 @@ def rewrite_scatter(op: ir.Operation) -> None:
     for k, d in enumerate(indexed):
         low, high = [0] * len(index_shape), list(index_shape)
         low[vector_dim], high[vector_dim] = k, k + 1
-        cut = [h - l for l, h in zip(low, high)]
+        cropped = [h - l for l, h in zip(low, high)]
         part = b.value(
             "stablehlo.slice",
             [indices],
-            ir.RankedTensorType.get(cut, element(indices)),
+            ir.RankedTensorType.get(cropped, element(indices)),
             {"start_indices": i64s(low), "limit_indices": i64s(high), "strides": i64s([1] * len(low))},
         )
         parts[d] = b.reshape(part, [index_shape[i] for i in index_dims])
@@ -134,7 +134,7 @@ def rewrite_scatter(op: ir.Operation) -> None:
     index_type = ir.IndexType.get()
     here = None
     for d in compared:
-        place = inner.value("linalg.index", [], index_type, {"dim": f"{d} : i64"})
+        position = inner.value("linalg.index", [], index_type, {"dim": f"{d} : i64"})
         wanted = None
         if d in indexed:
             cast = "arith.index_castui" if large_indices else "arith.index_cast"
@@ -145,15 +145,15 @@ def rewrite_scatter(op: ir.Operation) -> None:
                 wanted = offset if wanted is None else inner.value("arith.addi", [wanted, offset], index_type)
         if wanted is None:
             wanted = inner.value("arith.constant", [], index_type, {"value": "0 : index"})
-        same = inner.value("arith.cmpi", [place, wanted], i1(), {"predicate": "0 : i64"})
+        same = inner.value("arith.cmpi", [position, wanted], i1(), {"predicate": "0 : i64"})
         here = same if here is None else inner.value("arith.andi", [here, same], i1())
     update, old = block.arguments[len(ins) - 1], block.arguments[len(ins)]
     inner.op("linalg.yield", [_combine(op, inner, here, update, old, kind, unsigned)])
     replace(op, [b.bitcast(generic.results[0], full)])
 
 
-def _scatter_parts(op: ir.Operation) -> None:
-    """Complex numbers are set and added part by part."""
+def _scatter_components(op: ir.Operation) -> None:
+    """Complex numbers are set and added component by component."""
     b = Builder(op)
     operand, indices, updates = op.operands
     block = op.regions[0].blocks[0]
@@ -163,7 +163,7 @@ def _scatter_parts(op: ir.Operation) -> None:
     if not is_set and not is_add:
         raise fail(op, f"stablehlo.scatter of {operand.type} by another op has no lowering", "one that sets or adds")
     scatters = []
-    for old, new in zip(b.parts(operand), b.parts(updates)):
+    for old, new in zip(b.components(operand), b.components(updates)):
         attributes = {name: op.attributes[name] for name in attribute_names(op)}
         scatter = b.op("stablehlo.scatter", [old, indices, new], [old.type], attributes, regions=1)
         scalar = ir.RankedTensorType.get([], element(old))
@@ -177,10 +177,10 @@ def _scatter_parts(op: ir.Operation) -> None:
 
 
 def rewrite_select_and_scatter(op: ir.Operation) -> None:
-    """Windows may overlap: each selects one of its places, and each place sums what the windows around it that selected it have.
+    """Windows may overlap: each selects one of its elements, and each element sums the values of the windows that selected it.
 
-    One offset in the window after the other: what stands there in each window is a slice with strides, and what the windows give
-    to it is spread by a padding with as many places between."""
+    One offset in the window after the other: the elements there of all windows are a strided slice, and the values of the windows
+    for it are spread by a padding with the same stride."""
     operand, source, init = op.operands
     b = Builder(op)
     shape, counts = shape_of(operand), shape_of(source)
@@ -202,8 +202,8 @@ def rewrite_select_and_scatter(op: ir.Operation) -> None:
     for k, offset in enumerate(offsets):
         end = [o + (n - 1) * s + 1 for o, n, s in zip(offset, counts, strides)]
         here = b.slice(padded, offset, end, strides)
-        places = np.stack(np.meshgrid(*(o + s * np.arange(n) - l for o, n, s, l in zip(offset, counts, strides, low)), indexing="ij"))
-        inside = np.all((places >= 0) & (places < np.reshape(shape, [-1] + [1] * rank)), axis=0)
+        positions = np.stack(np.meshgrid(*(o + s * np.arange(n) - l for o, n, s, l in zip(offset, counts, strides, low)), indexing="ij"))
+        inside = np.all((positions >= 0) & (positions < np.reshape(shape, [-1] + [1] * rank)), axis=0)
         if not inside.any():
             continue
         is_inside = b.value("stablehlo.constant", [], mask, {"value": ir.DenseElementsAttr.get(inside, type=i1(), shape=counts)})

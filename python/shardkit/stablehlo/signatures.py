@@ -1,4 +1,4 @@
-"""What a function does with its arguments, as far as random inputs need to know."""
+"""Facts about the arguments of a function that random inputs need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PASSED = {
 
 
 def find_index_ranges(module: Any, func: Any) -> list[tuple[int, int] | None]:
-    """Per argument of `func` the range of places that it addresses, where it is used as an index; else nothing."""
+    """Per argument of `func` the range of elements that it addresses, where it is used as an index; else None."""
     functions = {
         op.attributes["sym_name"].value: op for op in module.body.operations if op.operation.name == "func.func"
     }
@@ -30,7 +30,7 @@ def find_index_ranges(module: Any, func: Any) -> list[tuple[int, int] | None]:
         numbers = {argument: i for i, argument in enumerate(block.arguments)}
 
         def mark(value: Any, size: int, seen: set[Any]) -> None:
-            """Everything that `value` is made of addresses at most `size` places."""
+            """Everything that `value` is computed from addresses at most `size` elements."""
             if value in seen:
                 return
             seen.add(value)

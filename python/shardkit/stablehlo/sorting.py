@@ -14,7 +14,7 @@ Hold = Callable[[ir.Value], ir.Value]
 
 
 class Less(Protocol):
-    """Whether the elements of the first tensors come before those of the second, in their place. `hold` is done to other tensors
+    """Whether the elements of the first tensors come before those of the second, elementwise. `hold` is applied to other tensors
     that they are compared with."""
 
     def __call__(
@@ -23,21 +23,21 @@ class Less(Protocol):
 
 
 def sort(op: ir.Operation, values: Sequence[ir.Value], dim: int, count: int, less: Less) -> list[ir.Value]:
-    """The first `count` places of `values` along a dim, in the stable order of `less`; made in front of `op`."""
+    """The first `count` elements of `values` along a dim, in the stable order of `less`; created before `op`."""
     b = Builder(op)
     if shape_of(values[0])[dim] <= LONGEST_COUNTED:
-        return _pick_by_rank(b, [_keep_whole(b, op, v, dim) for v in values], dim, count, less)
+        return _pick_by_rank(b, [_keep_unsharded(b, op, v, dim) for v in values], dim, count, less)
     return _sort_by_network(b, op, values, dim, count, less)
 
 
 def _comes_before(b: Builder, forth: ir.Value, back: ir.Value, earlier: ir.Value) -> ir.Value:
-    """Of two elements that stand apart exactly one: what `less` says forth and back, and where it says the same, the place."""
+    """Of two different elements exactly one comes first: by `less` in both directions, and where these agree, by the index."""
     return b.select(b.value("stablehlo.xor", [forth, back], forth.type), forth, earlier)
 
 
 def _pick_by_rank(b: Builder, values: Sequence[ir.Value], dim: int, count: int, less: Less) -> list[ir.Value]:
-    """The rank of an element is how many come before it, and what stands at place p is the sum of what has rank p: n^2
-    comparisons. The dim is whole, or its pairs would move."""
+    """The rank of an element is the number of those before it, and element p of the result is the sum of those of rank p: n^2
+    comparisons. The dim is unsharded, or its pairs would move."""
     shape = shape_of(values[0])
     n = shape[dim]
     pairs = shape[: dim + 1] + [n] + shape[dim + 1 :]  # (..., i, j, ...): is j before i?
@@ -74,12 +74,12 @@ def _sort_by_network(b: Builder, op: ir.Operation, values: Sequence[ir.Value], d
     shape = shape_of(values[0])
     n = shape[dim]
     masks = get_masks(n)
-    places = b.iota(shape, dim, i32())
+    positions = b.iota(shape, dim, i32())
     scalar = ir.RankedTensorType.get([], i32())
     table = b.value("stablehlo.constant", [], ir.RankedTensorType.get([len(masks)], i32()), {
         "value": f"dense<{masks}> : tensor<{len(masks)}xi32>"
     })  # fmt: skip
-    carried = [b.splat("0", scalar), *(_keep_whole(b, op, v, dim) for v in [*values, places])]
+    carried = [b.splat("0", scalar), *(_keep_unsharded(b, op, v, dim) for v in [*values, positions])]
     types = [v.type for v in carried]
     loop = b.op("stablehlo.while", carried, types, regions=2)
     cond, body = (region.blocks.append(*types, arg_locs=[b.loc] * len(types)) for region in loop.regions)
@@ -90,25 +90,25 @@ def _sort_by_network(b: Builder, op: ir.Operation, values: Sequence[ir.Value], d
     round, *own = body.arguments
     mask = inner.value("stablehlo.dynamic_slice", [table, round], ir.RankedTensorType.get([1], i32()), {"slice_sizes": i64s([1])})
     mask = inner.reshape(mask, [])
-    own = [_keep_whole(inner, op, v, dim) for v in own]
-    other = [_keep_whole(inner, op, _meet(inner, v, mask, dim), dim) for v in own]
+    own = [_keep_unsharded(inner, op, v, dim) for v in own]
+    other = [_keep_unsharded(inner, op, _meet(inner, v, mask, dim), dim) for v in own]
     is_lower = _meet(inner, None, mask, dim, shape)
     earlier = inner.compare("LT", "SIGNED", own[-1], other[-1])
 
-    def hold(value: ir.Value) -> ir.Value:  # it may stand outside of the loop as well, cut
-        return _keep_whole(inner, op, value, dim)
+    def hold(value: ir.Value) -> ir.Value:  # it may be outside of the loop as well, sharded
+        return _keep_unsharded(inner, op, value, dim)
 
     first = _comes_before(inner, less(inner, own[:-1], other[:-1], hold), less(inner, other[:-1], own[:-1], hold), earlier)
     swap = inner.value("stablehlo.xor", [is_lower, first], first.type)
     following = inner.value("stablehlo.add", [round, inner.splat("1", scalar)], scalar)
     inner.op("stablehlo.return", [following, *(inner.select(swap, theirs, ours) for ours, theirs in zip(own, other))])
     end = [count if d == dim else size for d, size in enumerate(shape)]
-    results = [_keep_whole(b, op, v, dim) if list(r.uses) else v for r, v in zip(op.results, rewrite_while(loop)[1:-1])]
+    results = [_keep_unsharded(b, op, v, dim) if list(r.uses) else v for r, v in zip(op.results, rewrite_while(loop)[1:-1])]
     return [b.slice(v, [0] * len(shape), end) if count < n else v for v in results]
 
 
 def _meet(b: Builder, value: ir.Value | None, mask: ir.Value, dim: int, shape: Sequence[int] = ()) -> ir.Value:
-    """What stands at place i ^ mask of a dim, for each i; past the end, what stands at i. Without a value: is i the lower one?"""
+    """Element i ^ mask of a dim, for each i; past the end, element i. Without a value: whether i is the lower one."""
     full = ir.RankedTensorType.get(shape, i1()) if value is None else value.type
     type = signless(full)
     if value is not None:
@@ -143,13 +143,13 @@ def _meet(b: Builder, value: ir.Value | None, mask: ir.Value, dim: int, shape: S
     return b.bitcast(generic.results[0], full)
 
 
-def _keep_whole(b: Builder, op: ir.Operation, value: ir.Value, dim: int) -> ir.Value:
-    """A dim that is not to be cut; others are open."""
+def _keep_unsharded(b: Builder, op: ir.Operation, value: ir.Value, dim: int) -> ir.Value:
+    """A dim that must not be sharded; others are open."""
     while op.parent is not None:
         op = op.parent
     meshes = [m for m in op.regions[0].blocks[0].operations if m.operation.name == "sdy.mesh" and '"' in str(m.attributes["mesh"])]
     if len(meshes) != 1:
-        return value  # gathered in every round where it is cut
+        return value  # gathered in every round where it is sharded
     dims = ", ".join("{}" if d == dim else "{?}" for d in range(len(shape_of(value))))
     sharding = f"#sdy.sharding<@{ir.StringAttr(meshes[0].attributes['sym_name']).value}, [{dims}]>"
     type = signless(value.type)
@@ -166,7 +166,7 @@ def rewrite_sort(op: ir.Operation) -> None:
         return apply_body(b, op, [v for pair in pairs for v in pair], hold)[0]
 
     b = Builder(op)
-    parts = [part for value in values for part in b.parts(value)]
+    parts = [part for value in values for part in b.components(value)]
     replace(op, b.join(sort(op, parts, dim, shape_of(values[0])[dim], less), values))
 
 

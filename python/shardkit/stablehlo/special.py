@@ -80,7 +80,7 @@ class _Number:
 
 
 class _Functions:
-    """Of values of one type, in front of an op."""
+    """Builds ops on values of one type before an op."""
 
     def __init__(self, op: ir.Operation, type: ir.Type):
         self.b, self.type = Builder(op), type
@@ -137,11 +137,11 @@ FORMULAS = {
 
 
 def rewrite_hyperbolic(op: ir.Operation) -> None:
-    """sinh and cosh of complex numbers, by those of their real parts."""
+    """sinh and cosh of complex numbers, by those of their real components."""
     if not is_complex(element(op.operands[0])):
         return
     b = Builder(op)
-    real, imaginary = b.parts(op.operands[0])
+    real, imaginary = b.components(op.operands[0])
     other = {"chlo.sinh": "chlo.cosh", "chlo.cosh": "chlo.sinh"}[op.name]
 
     def product(name: str, turn: str) -> ir.Value:

@@ -1,4 +1,4 @@
-"""Complex numbers of PyTorch by operations on their parts, and its Fourier transforms."""
+"""Complex numbers of PyTorch by operations on their components, and its Fourier transforms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Callable, Sequence
 import torch
 
 from ..formulas.fourier import Transform, angle
-from . import products, scans
+from . import contractions, scans
 from .decompositions import Table, either, known_decompositions
 from .graph import MOVES, packet
 
@@ -34,7 +34,7 @@ def _is_complex(value: Any) -> bool:
 
 
 def by_parts(table: Table) -> Table:
-    """`table` with what PyTorch, or we, make of the parts of complex numbers, but for what only moves them."""
+    """`table` with decompositions of PyTorch and ours on the components of complex numbers, except for ops that only move them."""
     from torch._subclasses.complex_tensor._ops.common import COMPLEX_OPS_TABLE
 
     aten, prims = torch.ops.aten, torch.ops.prims
@@ -53,7 +53,7 @@ def by_parts(table: Table) -> Table:
         only_numbers = packet(op) in _KEPT | MOVES
         found |= {overload: _of_parts(overload, table.get(overload), only_numbers) for overload in _overloads(op)}
     ours: Table = {
-        aten.addbmm.default: products.addbmm,
+        aten.addbmm.default: contractions.addbmm,
         aten.cumprod.default: scans.cumprod,
         aten.convolution.default: _convolution,
         aten.exp2.default: lambda x: torch.exp(x * math.log(2)),
@@ -88,7 +88,7 @@ def _of_prim(op: Any, name: str) -> Callable[..., Any]:
 
 
 def _conjugate_of(forward: Callable[..., Any]) -> Callable[..., Any]:
-    """The inverse transform of what has the conjugate of place n - k at place k: the other one's conjugates, divided by the size."""
+    """The inverse transform of a dim whose element k is the conjugate of element n - k: the other one's conjugates, divided by the size."""
 
     def function(x: Any, *args: Any, norm: str | None = None) -> Any:
         if len(args) > 2:
@@ -241,7 +241,7 @@ def _fft_c2c(x: Any, *, dim: Sequence[int], forward: bool) -> Any:
 
 
 def _normalized(transform: Any, option: str) -> Any:
-    """As gradients call it, all by place: a number says what the result is divided by, 1: the root of the number of elements, 2:
+    """As gradients call it, all by position: a number selects the divisor of the result, 1: the root of the number of elements, 2:
     this number."""
 
     def function(x: Any, dim: Sequence[int], normalization: int, last: Any) -> Any:

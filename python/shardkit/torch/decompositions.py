@@ -1,4 +1,4 @@
-"""Ops of PyTorch that torch-mlir does not lower, or not as PyTorch says, by ops that it lowers."""
+"""Ops of PyTorch that torch-mlir does not lower, or not as PyTorch defines them, by ops that it lowers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterable
 
 import torch
 
-from . import elementwise, gradients, orders, places, products, reductions, scans, special
+from . import contractions, elements, elementwise, gradients, reductions, scans, sorting, special
 from .graph import packet
 
 Table = dict[Any, Callable[..., Any]]
@@ -43,7 +43,7 @@ def find_decompositions(names: Iterable[str]) -> Table:
 
 
 def either(first: Callable[..., Any] | None, second: Callable[..., Any]) -> Callable[..., Any]:
-    """The second where the first does not say what an op is made of."""
+    """The second where the first has no decomposition of an op."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         found = first(*args, **kwargs) if first else NotImplemented
@@ -65,15 +65,15 @@ def select(functions: dict[str, Callable[..., Any]]) -> Table:
 
 
 _WRONG: dict[str, Callable[..., Any]] = {
-    "aten.argmax.default": reductions.only_place,
-    "aten.argmin.default": reductions.only_place,
+    "aten.argmax.default": reductions.only_position,
+    "aten.argmin.default": reductions.only_position,
     "aten.aminmax.default": reductions.aminmax,
-    "aten.block_diag.default": places.block_diag,
+    "aten.block_diag.default": elements.block_diag,
     "aten.adaptive_max_pool2d.default": reductions.adaptive_max_pool2d,
     "aten.angle.default": elementwise.angle,
     "aten.polar.default": elementwise.polar,
-    "aten.embedding_bag.padding_idx": places.embedding_bag,
-    "aten.put.default": places.put,
+    "aten.embedding_bag.padding_idx": elements.embedding_bag,
+    "aten.put.default": elements.put,
     "aten.copysign.Tensor": elementwise.copysign,
     "aten.signbit.default": elementwise.signbit,
     "aten.eq.Tensor": elementwise.eq,
@@ -97,23 +97,23 @@ _WRONG: dict[str, Callable[..., Any]] = {
     "aten.floor_divide.default": elementwise.floor_divide,
     "aten.floor_divide.Scalar": elementwise.floor_divide,
     "aten.logcumsumexp.default": scans.logcumsumexp,
-    "aten.as_strided.default": places.as_strided,
-    "aten.convolution.default": products.convolution,
-    **{f"aten.scatter.{n}": places.scatter(getattr(torch.ops.aten.scatter, n)) for n in ("src", "value", "reduce", "value_reduce")},
-    "aten.scatter_add.default": places.scatter(torch.ops.aten.scatter_add, "sum"),
-    "aten.scatter_reduce.two": places.scatter(torch.ops.aten.scatter_reduce),
+    "aten.as_strided.default": elements.as_strided,
+    "aten.convolution.default": contractions.convolution,
+    **{f"aten.scatter.{n}": elements.scatter(getattr(torch.ops.aten.scatter, n)) for n in ("src", "value", "reduce", "value_reduce")},
+    "aten.scatter_add.default": elements.scatter(torch.ops.aten.scatter_add, "sum"),
+    "aten.scatter_reduce.two": elements.scatter(torch.ops.aten.scatter_reduce),
     "aten.std.correction": reductions.variance("std"),
     "aten.std_mean.correction": reductions.variance("std_mean"),
-    "aten.sort.stable": orders.sort,
-    "aten.unfold.default": places.unfold,
+    "aten.sort.stable": sorting.sort,
+    "aten.unfold.default": elements.unfold,
     "aten.var.correction": reductions.variance("var"),
     "aten.var_mean.correction": reductions.variance("var_mean"),
-    "aten.constant_pad_nd.default": places.pad,
+    "aten.constant_pad_nd.default": elements.pad,
     "aten.cumsum.default": scans.cumulative_of_a_scalar,
     "aten.cumprod.default": scans.cumulative_of_a_scalar,
-    "aten.index_put.default": places.index_put,
+    "aten.index_put.default": elements.index_put,
     "aten.isfinite.default": elementwise.isfinite,
-    "aten.kthvalue.default": orders.kthvalue,
+    "aten.kthvalue.default": sorting.kthvalue,
 }
 
 _GRADIENTS: dict[str, Callable[..., Any]] = {
@@ -134,28 +134,28 @@ _GRADIENTS: dict[str, Callable[..., Any]] = {
 }
 
 _MISSING: dict[str, Callable[..., Any]] = {
-    "aten._grouped_mm.default": products.grouped_mm,
+    "aten._grouped_mm.default": contractions.grouped_mm,
     "aten._neg_view.default": torch.neg,
     "aten.histc.default": reductions.histc,
-    "aten.topk.default": orders.topk,
+    "aten.topk.default": sorting.topk,
     "prims.hypot.default": elementwise.hypot,
-    "transformers.grouped_mm_fallback.default": products.grouped_mm,
-    "transformers.grouped_mm_fallback_backward.default": products.grouped_mm_backward,
-    "prims.as_strided_scatter.default": places.as_strided_scatter,
+    "transformers.grouped_mm_fallback.default": contractions.grouped_mm,
+    "transformers.grouped_mm_fallback_backward.default": contractions.grouped_mm_backward,
+    "prims.as_strided_scatter.default": elements.as_strided_scatter,
     "prims.copy_strided.default": lambda x, stride: x.clone(),
-    "aten.addbmm.default": products.addbmm,
-    "aten._cdist_forward.default": products.cdist,
+    "aten.addbmm.default": contractions.addbmm,
+    "aten._cdist_forward.default": contractions.cdist,
     "aten.cummax.default": scans.cummax,
     "aten.cummin.default": scans.cummin,
-    "prims.broadcast_in_dim.default": places.broadcast_in_dim,
-    "aten.diagonal_scatter.default": places.diagonal_scatter,
-    "aten.empty_strided.default": lambda size, stride, **kwargs: places.empty(size, **kwargs),
-    "aten.index_reduce.default": places.index_reduce,
-    "aten.median.default": orders.median,
-    "aten.median.dim": orders.median_dim,
-    "aten.nanmedian.default": orders.nanmedian,
-    "aten.nanmedian.dim": orders.nanmedian_dim,
-    "aten.searchsorted.Tensor": orders.searchsorted,
+    "prims.broadcast_in_dim.default": elements.broadcast_in_dim,
+    "aten.diagonal_scatter.default": elements.diagonal_scatter,
+    "aten.empty_strided.default": lambda size, stride, **kwargs: elements.empty(size, **kwargs),
+    "aten.index_reduce.default": elements.index_reduce,
+    "aten.median.default": sorting.median,
+    "aten.median.dim": sorting.median_dim,
+    "aten.nanmedian.default": sorting.nanmedian,
+    "aten.nanmedian.dim": sorting.nanmedian_dim,
+    "aten.searchsorted.Tensor": sorting.searchsorted,
     "prims.bessel_i0.default": special.bessel("bessel_i0e"),
     "prims.bessel_i1.default": special.bessel("bessel_i1e"),
     "prims.pow.default": elementwise.pow_of_integers,

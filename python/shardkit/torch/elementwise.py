@@ -1,4 +1,4 @@
-"""Functions of PyTorch element by element that torch-mlir does not lower, or not as PyTorch says."""
+"""Functions of PyTorch element by element that torch-mlir does not lower, or not as PyTorch defines them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def hypot(a: Any, b: Any) -> Any:
 
 
 def pick_number(pick: str) -> Callable[[Any, Any], Any]:
-    """The larger or the smaller one, and the other one of what is no number."""
+    """The larger or the smaller one; the other one where one is NaN."""
 
     def function(a: Any, b: Any) -> Any:
         a, b = torch.broadcast_tensors(a, b)
@@ -37,7 +37,7 @@ def pick_number(pick: str) -> Callable[[Any, Any], Any]:
 
 
 def eq(a: Any, b: Any) -> Any:
-    """torch-mlir takes what is compared with itself for equal, although it may be no number."""
+    """torch-mlir treats a value compared with itself as equal, although it may be NaN."""
     return torch.logical_not(torch.ne(a, b)) if a.is_floating_point() else NotImplemented
 
 
@@ -46,7 +46,7 @@ def isfinite(x: Any) -> Any:
 
 
 def pick(compare: str) -> Callable[[Any, Any], Any]:
-    """The larger or the smaller one, or what is no number."""
+    """The larger or the smaller one; NaN where one is NaN."""
 
     def function(a: Any, b: Any) -> Any:
         is_float = a.is_floating_point() or b.is_floating_point()
@@ -56,7 +56,7 @@ def pick(compare: str) -> Callable[[Any, Any], Any]:
 
 
 def clamp(x: Any, min: Any = None, max: Any = None) -> Any:
-    """What is no number stays it."""
+    """NaN stays NaN."""
     if not x.is_floating_point():
         return NotImplemented
     for bound, is_beyond in ((min, torch.lt), (max, torch.gt)):
@@ -149,7 +149,7 @@ def floor_divide(a: Any, b: Any) -> Any:
         return NotImplemented
     a, b = a.to(dtype), b.to(dtype) if isinstance(b, torch.Tensor) else torch.full([], b, dtype=dtype)
     rest = fmod(a, b)
-    quotient = (a - rest) / b  # whole but for rounding
+    quotient = (a - rest) / b  # an integer up to rounding
     quotient = torch.where((rest != 0) & ((rest < 0) ^ (b < 0)), quotient - 1, quotient)
     down = torch.floor(quotient)
     return torch.where(b == 0, a / b, torch.where(quotient - down > 0.5, down + 1, down))

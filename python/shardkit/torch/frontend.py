@@ -33,10 +33,10 @@ def import_torch(
     loss, which is its result or the first of its results, and the gradients of the parameters that have one. It returns what `loss`
     returns, and the gradients by name. `optimizer`: of torch.optim, over these parameters; the model is a training step, and returns,
     in place of gradients, all that the step changes: parameters, buffers and what the optimizer keeps, `state.PARAMETER.KEY`. Without
-    `loss` the module itself returns the loss, alone or first. `batch`: inputs that the microbatches of a pipeline cut along dim 0;
+    `loss` the module itself returns the loss, alone or first. `batch`: inputs that the microbatches of a pipeline split along dim 0;
     `shardkit.stage_boundary` in a module marks where a stage ends.
 
-    `mesh`: names and sizes of axes. `plan`: module names, with * for any characters within one part, to the styles of
+    `mesh`: names and sizes of axes. `plan`: module names, with * for any characters between two dots, to the styles of
     torch.distributed.tensor.parallel (`ColwiseParallel()`, `RowwiseParallel()`, `SequenceParallel()`), on the axis `axis`
     (default: the last one); or names of parameters and buffers to a list of placements, one for each axis of the mesh. `shardings`: names of inputs (as `forward` calls them), parameters or buffers, to the axes of each
     dim: `("data", None)`, several axes as a tuple."""
@@ -92,7 +92,7 @@ def import_torch(
     results += [Result(f"grad.{n}", _dtype(state[n], n)) if is_step and not kept else Result(n, _dtype(state[n], n), numbers[n]) for n in updated]
     attributes = plans.find_shardings(module, styles, plan or {}, shardings or {}, arguments, state, mesh)
     for i, mark in enumerate(function.inner):
-        if not mark.is_cut:  # they come first
+        if not mark.is_boundary:  # they come first
             attributes[mark.name] = styles.write_output(mark.name, _rank_of_result(text, len(results) + i))
     declared = ""
     if mesh:

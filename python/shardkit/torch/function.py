@@ -16,8 +16,8 @@ Tensors = dict[str, torch.Tensor]
 
 
 class Function:
-    """A module, or a loss of a module, as a function of its state, by name, and of the tensors among its arguments. It hands out
-    what is asked for inside: the outputs of modules, by their names, and what crosses between pipeline stages."""
+    """A module, or a loss of a module, as a function of its state, by name, and of the tensors among its arguments. It also returns
+    requested values inside: the outputs of modules, by their names, and what crosses between pipeline stages."""
 
     def __init__(self, module: Any, loss: Callable[..., Any] | None, args: Sequence[Any], kwargs: Mapping[str, Any], outputs: Sequence[str]):
         self.module, self.outputs = module, outputs
@@ -25,7 +25,7 @@ class Function:
         self.given, self.given_tree = tree_flatten((tuple(args), dict(kwargs)))
         self.what = "loss" if loss else "module"
         self.inner: list[Inner] = []
-        """What the last call has handed out."""
+        """The inner values that the last call returned."""
         self.changed: list[str] = []
         """The buffers that a call changes."""
 
@@ -43,25 +43,25 @@ class Function:
         return leaves, tree
 
     def __call__(self, state: Tensors, tensors: Sequence[Any], then: Callable[[Any], Any]) -> tuple[Any, Any, list[torch.Tensor]]:
-        """The result, what `then` makes of it while the module has this state, which may change, and what is handed out."""
+        """The result, what `then` makes of it while the module has this state, which may change, and the inner values."""
         rest = iter(tensors)
         leaves = [v if is_constant(v) else next(rest) for v in self.given]
-        pinned: Tensors = {}
+        constrained: Tensors = {}
         hooks = [
-            self.module.get_submodule(name).register_forward_hook(lambda _m, _i, out, name=name: pinned.__setitem__(name, out))
+            self.module.get_submodule(name).register_forward_hook(lambda _m, _i, out, name=name: constrained.__setitem__(name, out))
             for name in self.outputs
         ]
         held = {f"module.{n}": v for n, v in state.items()}
         try:
-            with stages.note_cuts() as cuts:
+            with stages.record_boundaries() as boundaries:
                 result, more = self._call(held, leaves, then)
         finally:
             for hook in hooks:
                 hook.remove()
         state.update({n.removeprefix("module."): v for n, v in held.items()})
-        self.inner = [Inner(n) for n in self.outputs if n in pinned]
-        self.inner += [Inner("backward" if is_backward else "forward", len(crossing), is_cut=True) for is_backward, crossing in cuts]
-        return result, more, [*(pinned[n] for n in self.outputs if n in pinned), *(v for _, crossing in cuts for v in crossing)]
+        self.inner = [Inner(n) for n in self.outputs if n in constrained]
+        self.inner += [Inner("backward" if is_backward else "forward", len(crossing), is_boundary=True) for is_backward, crossing in boundaries]
+        return result, more, [*(constrained[n] for n in self.outputs if n in constrained), *(v for _, crossing in boundaries for v in crossing)]
 
     def _call(self, held: Tensors, leaves: Sequence[Any], then: Callable[[Any], Any]) -> tuple[Any, Any]:
         own = dict(self.caller.named_parameters()) | dict(self.caller.named_buffers())
@@ -70,7 +70,7 @@ class Function:
         return found
 
     def export(self, state: Tensors, inputs: Sequence[torch.Tensor]) -> Any:
-        """The exported program of state and inputs to the result, the new values of the buffers that change, and what is handed out."""
+        """The exported program of state and inputs to the result, the new values of the buffers that change, and the inner values."""
         if self.changed and self.module.training:
             raise ShardKitError(
                 f"error: {self.changed[0]} changes while the module runs in training mode, expected a loss, or none that changes: call module.eval()"
@@ -110,7 +110,7 @@ class _Caller(torch.nn.Module):  # type: ignore[misc]
 
 
 class _Module(torch.nn.Module):  # type: ignore[misc]
-    """A function, for those that ask for a module."""
+    """A function as a module, for APIs that take modules."""
 
     def __init__(self, function: Callable[..., Any]):
         super().__init__()

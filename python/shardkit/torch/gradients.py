@@ -40,7 +40,7 @@ def convolution_backward(
 
 
 def adaptive_avg_pool(rank: int) -> Callable[..., Any]:
-    """Of means over parts of the last dims."""
+    """Gradients of means over slices of the last dims."""
 
     def function(grad: Any, x: Any) -> Any:
         for d in range(-rank, 0):
@@ -69,7 +69,7 @@ def avg_pool(
 
 
 def _spread(grad: Any, dim: int, size: int, parts: Sequence[tuple[int, int]], counts: Sequence[int]) -> Any:
-    """Each element over its part of a dim of `size`, by its share."""
+    """Each element over its slice of a dim of `size`, by its share."""
     weights = torch.zeros(len(parts), size, dtype=torch.float64)
     for i, ((begin, end), count) in enumerate(zip(parts, counts)):
         weights[i, begin:end] = 1 / count
@@ -77,7 +77,7 @@ def _spread(grad: Any, dim: int, size: int, parts: Sequence[tuple[int, int]], co
 
 
 def max_pool(rank: int) -> Callable[..., Any]:
-    """Of the largest of windows of the last dims, whose places there are the last argument."""
+    """Gradients of maxima of windows of the last dims, whose indices are the last argument."""
 
     def function(grad: Any, x: Any, *args: Any) -> Any:
         zeros = torch.zeros_like(x).flatten(-rank)
@@ -125,7 +125,7 @@ def weight_norm(grad: Any, v: Any, g: Any, norms: Any, dim: int) -> Any:
 
 
 def replication_pad(gradient: Any, x: Any, padding: Sequence[int]) -> Any:
-    """What stands for an element at the border is added up there; less than nothing took elements away."""
+    """Values that stand for an element at the boundary are added up there; negative padding cropped elements."""
     for i in range(len(padding) // 2):
         dim, (low, high) = x.dim() - 1 - i, padding[2 * i : 2 * i + 2]
         around = [0, 0] * i + [max(0, -low), max(0, -high)]

@@ -63,8 +63,8 @@ def _tell_bags(node: Any) -> None:
 
 def mend_graph(program: Any) -> None:
     """Changes a program that has been decomposed in place. torch-mlir takes unsigned integers for signed ones in many ops (sums,
-    quotients, limits, sorting), and True for -1 in some: what is not only moved is computed in a wider type. And it looks for the
-    places of the largest and of the smallest as if what is no number were not there."""
+    quotients, limits, sorting), and True for -1 in some: what is not only moved is computed in a wider type. And it searches for the
+    indices of the largest and of the smallest as if NaN were not there."""
     from torch.utils._pytree import tree_leaves, tree_map
 
     graph, wide, cast = program.graph_module.graph, _wide_types(), torch.ops.prims.convert_element_type.default

@@ -1,6 +1,6 @@
-"""What indices pick, so that the dims that they do not look at may be cut: `x[:, t]` is a selection along a dim, or a slice; where
-indices say each place itself, `x[arange(n), t]`, what is picked along one dim at the places of others is a gather along that dim, and
-what is picked at its own places is only moved."""
+"""Indexing, so that the dims that it does not address can be sharded: `x[:, t]` is a selection along a dim, or a slice; where
+indices count up, `x[arange(n), t]`, a selection along one dim at the indices of others is a gather along that dim, and
+a selection of all elements in order only moves them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, Sequence
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
-from . import places as places_of
+from . import elements
 
 aten = torch.ops.aten
 _LARGEST = 1 << 20
-"""Elements of a constant that is looked at, and of a matrix that says where updates go."""
+"""Limits: elements of a constant that is examined, and of a matrix that maps updates to elements."""
 _READS = (aten.index.Tensor, aten._unsafe_index.Tensor)
 _WRITES = (aten.index_put.default, aten._unsafe_index_put.default)
 
@@ -33,7 +33,7 @@ def simplify_indices(program: Any, table: Any = None) -> None:
 
 
 def _find_function(node: Any, constants: "_Constants") -> Any:
-    """What does the same as a node, from its arguments; nothing where it stays."""
+    """A replacement of a node, from its arguments; None where it stays."""
     if not all(isinstance(n.meta.get("val"), FakeTensor) for n in (node, *node.all_input_nodes)):
         return None  # inside of a function that is mapped over a dim
     if node.target in (*_READS, *_WRITES):
@@ -80,7 +80,7 @@ class _Selection:
         found = x
         for at, (axis, sizes, indices) in enumerate(self._axes(x), self.first):
             found = found.flatten(at, at + axis.dims - 1)
-            found = axis.slice(found, at) if axis.run else torch.index_select(found, at, self._find_places(sizes, indices))
+            found = axis.slice(found, at) if axis.run else torch.index_select(found, at, self._find_positions(sizes, indices))
         return found.reshape([*x.shape[: self.first], *self.shape, *self._rest(x)])
 
     def write(self, x: Any, _: Any, values: Any, accumulate: bool = False) -> Any:
@@ -91,11 +91,11 @@ class _Selection:
             merged = x.flatten(self.first, self.first + axis.dims - 1)
             if axis.run:
                 found = axis.put(merged, self.first, values)
-            elif axis.count <= places_of.LONGEST_UNROLLED:
+            elif axis.count <= elements.LONGEST_UNROLLED:
                 found = self._scatter(torch.scatter, merged, self.first, values, sizes, indices)
-            else:  # of each place the last that goes there
+            else:  # of each position the last that goes there
                 numbers = torch.arange(1, axis.count + 1).unsqueeze(-1)
-                goes = self._find_places(sizes, indices).unsqueeze(-1) == torch.arange(math.prod(sizes))
+                goes = self._find_positions(sizes, indices).unsqueeze(-1) == torch.arange(math.prod(sizes))
                 last = torch.where(goes, numbers, 0).amax(0)
                 is_new = (last > 0).reshape([-1 if d == self.first else 1 for d in range(merged.dim())])
                 found = torch.where(is_new, torch.index_select(values, self.first, torch.clamp(last - 1, min=0)), merged)
@@ -104,11 +104,11 @@ class _Selection:
             zeros = torch.zeros([*values.shape[:at], math.prod(sizes), *values.shape[at + 1 :]], dtype=values.dtype)
             if axis.run:
                 values = axis.put(zeros, at, values)
-            elif axis.count <= places_of.LONGEST_UNROLLED:
+            elif axis.count <= elements.LONGEST_UNROLLED:
                 values = self._scatter(torch.scatter_add, zeros, at, values, sizes, indices)
             else:
                 # Not as a product: what is no finite number stays where it goes.
-                goes = self._find_places(sizes, indices).unsqueeze(-1) == torch.arange(math.prod(sizes))
+                goes = self._find_positions(sizes, indices).unsqueeze(-1) == torch.arange(math.prod(sizes))
                 values = torch.where(goes, values.movedim(at, -1).unsqueeze(-1), 0).sum(-2).movedim(-1, at)
         return x + values.reshape(x.shape)
 
@@ -116,8 +116,8 @@ class _Selection:
         return self.write(x, None, source * alpha if alpha != 1 else source, True)
 
     def _scatter(self, op: Any, x: Any, at: int, values: Any, sizes: Sequence[int], indices: Sequence[Any]) -> Any:
-        places = self._find_places(sizes, indices).reshape([-1 if d == at else 1 for d in range(x.dim())])
-        return op(x, at, places.expand(values.shape), values)
+        positions = self._find_positions(sizes, indices).reshape([-1 if d == at else 1 for d in range(x.dim())])
+        return op(x, at, positions.expand(values.shape), values)
 
     def _axes(self, x: Any) -> list[tuple[_Axis, list[int], tuple[Any, ...]]]:
         """With the sizes of their dims, and the indices."""
@@ -129,7 +129,7 @@ class _Selection:
             before += axis.dims
         return found
 
-    def _find_places(self, sizes: Sequence[int], indices: Sequence[Any]) -> Any:
+    def _find_positions(self, sizes: Sequence[int], indices: Sequence[Any]) -> Any:
         """Among all elements of the dims, major to minor."""
         found: Any = 0
         for size, index in zip(sizes, indices):
@@ -156,7 +156,7 @@ def _find_selection(node: Any, indices: Sequence[Any], constants: "_Constants") 
     if node.target not in _READS:
         accumulates = node.target is aten.index_add.default or (len(node.args) > 3 and node.args[3])
         sizes = [x.shape[d] for d in given] if len(axes) > 1 else [math.prod(x.shape[d] for d in given)]
-        longest = places_of.LONGEST_UNROLLED
+        longest = elements.LONGEST_UNROLLED
         if accumulates and not x.is_floating_point() and any(not axis.run and axis.count > longest for axis in axes):
             return None
         if not all(axis.run or 0 < axis.count <= longest or axis.count * n <= _LARGEST for axis, n in zip(axes, sizes)):
@@ -164,7 +164,7 @@ def _find_selection(node: Any, indices: Sequence[Any], constants: "_Constants") 
         if not accumulates and len(axes) > 1:
             return None
         if given[0] == 0 and not all(axis.run for axis in axes):
-            return None  # rows at their places
+            return None  # rows at their positions
     return _Selection(given[0], axes, shape, nodes)
 
 
@@ -180,19 +180,19 @@ def _are_apart(values: Sequence[Any], shape: Sequence[int]) -> bool:
 
 
 def _find_run(value: Any, size: int) -> tuple[int, int] | None:
-    """The first of the places that a constant counts up, and the step."""
+    """The first of the indices that a constant counts up, and the step."""
     if value is None or not value.numel() or not size:
         return None
-    places = [int(v) + size if v < 0 else int(v) for v in value.flatten().tolist()]
-    step = places[1] - places[0] if len(places) > 1 else 1
-    is_run = step > 0 and all(b - a == step for a, b in zip(places, places[1:])) and 0 <= places[0] and places[-1] < size
-    return (places[0], step) if is_run else None
+    positions = [int(v) + size if v < 0 else int(v) for v in value.flatten().tolist()]
+    step = positions[1] - positions[0] if len(positions) > 1 else 1
+    is_run = step > 0 and all(b - a == step for a, b in zip(positions, positions[1:])) and 0 <= positions[0] and positions[-1] < size
+    return (positions[0], step) if is_run else None
 
 
 @dataclasses.dataclass
 class _Pick:
-    """Of a tensor whose dims are in the order `order`, those before `first` as they are, then those that indices say, then the rest.
-    They say places, but for one that `index` says, at dim `along`; it has a dim of its own among those of the result, or none
+    """Of a tensor whose dims are in the order `order`, those before `first` as they are, then the indexed ones, then the others.
+    Constants index all of them but dim `along`, which `index` addresses; it has a dim of its own among those of the result, or none
     (`is_one`). Several that follow each other, from `begin` on, are as one, by an index for each, and so are the dims of their own,
     from `own` on, of which the result has `sizes`."""
 
@@ -201,7 +201,7 @@ class _Pick:
     shape: list[int]
     """Of the indices together."""
     covered: list[int]
-    """Dims of them that say places."""
+    """Their dims that constants index."""
     index: tuple[Any, ...] = ()
     along: int = 0
     is_one: bool = False
@@ -266,24 +266,24 @@ def _find_pick(node: Any, constants: "_Constants") -> _Pick | None:
     if given != list(range(given[0], given[-1] + 1)) or any(v.dtype in (torch.bool, torch.uint8) for v in values):
         return None
     shape = list(torch.broadcast_shapes(*(v.shape for v in values)))
-    places: dict[int, int] = {}  # of the indices' dims: whose places they say
+    positions: dict[int, int] = {}  # of the indices' dims: whose positions they say
     free = []
     for d in given:
-        place = _find_place(constants.get(indices[d]), shape, x.shape[d], places)
-        if place is None:
+        position = _find_position(constants.get(indices[d]), shape, x.shape[d], positions)
+        if position is None:
             free.append(d)
         else:
-            places[place] = d
-    if not places or free != list(range(free[0], free[0] + len(free)) if free else ()):
+            positions[position] = d
+    if not positions or free != list(range(free[0], free[0] + len(free)) if free else ()):
         return None
     more = max(len(free) - 1, 0)  # dims that are as one
     first, rest = given[0], list(range(given[-1] + 1 - more, x.dim() - more))
-    uncovered = [p for p in range(len(shape)) if p not in places]
-    dims = [places[p] - more if free and places[p] > free[0] else places[p] for p in sorted(places)]
+    uncovered = [p for p in range(len(shape)) if p not in positions]
+    dims = [positions[p] - more if free and positions[p] > free[0] else positions[p] for p in sorted(positions)]
     if not free:
         if node.target in _WRITES and math.prod(shape[p] for p in uncovered) != 1:
             return None
-        return _Pick([*range(first), *dims, *rest], first, shape, sorted(places))
+        return _Pick([*range(first), *dims, *rest], first, shape, sorted(positions))
     if uncovered != list(range(uncovered[0], uncovered[0] + len(uncovered)) if uncovered else ()):
         return None
     at, sizes = uncovered[0] if uncovered else len(shape), tuple(shape[p] for p in uncovered) if len(uncovered) > 1 else ()
@@ -291,12 +291,12 @@ def _find_pick(node: Any, constants: "_Constants") -> _Pick | None:
         shape = [*shape[:at], math.prod(sizes), *shape[at + len(sizes) :]]
     dims.insert(at, free[0])
     index = tuple(indices[d] for d in free)
-    covered = [p - len(sizes) + 1 if sizes and p > at else p for p in sorted(places)]
+    covered = [p - len(sizes) + 1 if sizes and p > at else p for p in sorted(positions)]
     return _Pick([*range(first), *dims, *rest], first, shape, covered, index, first + at, not uncovered, free[0], at, sizes)
 
 
-def _find_place(value: Any, shape: Sequence[int], size: int, taken: Any) -> int | None:
-    """The dim of the indices along which they count all places of a dim of `size`."""
+def _find_position(value: Any, shape: Sequence[int], size: int, taken: Any) -> int | None:
+    """The dim of the indices along which they count all elements of a dim of `size`."""
     if value is None:
         return None
     value = value.expand(shape)
@@ -308,7 +308,7 @@ def _find_place(value: Any, shape: Sequence[int], size: int, taken: Any) -> int 
 
 
 class _Constants:
-    """What nodes compute that depend on no argument, as far as they are small."""
+    """Values of small nodes that depend on no argument."""
 
     def __init__(self, program: Any):
         self.known: dict[Any, Any] = {}

@@ -21,12 +21,12 @@ _LOWERING = [
 
 
 def check_program(program: Any) -> None:
-    """Refuses what has no place in a function of static shapes."""
+    """Refuses ops that a function of static shapes cannot have."""
     for node in program.graph.nodes:
         for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
             if isinstance(value, torch.Tensor) and not all(isinstance(size, int) for size in value.shape):
                 raise ShardKitError(
-                    f"{_place(node)}error: {node.target} makes a tensor of a size that data says, expected static shapes: "
+                    f"{_locate(node)}error: {node.target} makes a tensor whose size depends on data, expected static shapes: "
                     "mask with torch.where instead"
                 )
 
@@ -61,7 +61,7 @@ def _lower_graph(program: Any, table: decompositions.Table) -> str:
         indices.simplify_indices(program, table)  # of those that ops are made of
         for node in program.graph.nodes:
             if str(node.target) == "with_effects":  # it stops the program where a value is not as it has to be
-                raise ShardKitError(f"{_place(node)}error: {graph.packet(node.args[1])} has no lowering to linalg, expected ops that have one")
+                raise ShardKitError(f"{_locate(node)}error: {graph.packet(node.args[1])} has no lowering to linalg, expected ops that have one")
         if any(spec.kind.name != "USER_OUTPUT" for spec in program.graph_signature.output_specs):
             raise ShardKitError(
                 "error: the module changes its arguments while it runs, expected none that it changes: return the new value"
@@ -87,14 +87,14 @@ def _lower_graph(program: Any, table: decompositions.Table) -> str:
 
 
 def _describe_failure(message: str, text: str) -> _NotLowered:
-    """Of what torch-mlir says: which ops they are, and where."""
+    """The ops that a message of torch-mlir is about, and their location."""
     found = re.search(r'name = "torch\.(\w+\.[\w.]+)"|torch\.((?:aten|prims)\.[\w.]+)', message)
-    ops, place = [found[1] or found[2]] if found else [], message
+    ops, location = [found[1] or found[2]] if found else [], message
     if not found:  # it names what is left of an op: its constants
         broken = get_complaint([find_torch_mlir_opt(), *_LOWERING, "--mlir-print-ir-after-failure"], text)
         left = re.findall(r'= "torch\.((?:aten|prims)\.[\w.]+)"\(.*', broken)
         ops = list(dict.fromkeys(left))
-    lines = re.findall(r'"?([^"()\n\s]+\.py)"?:(\d+)', place)
+    lines = re.findall(r'"?([^"()\n\s]+\.py)"?:(\d+)', location)
     own = [line for line in lines if is_users(line[0])]
     where = ":".join(own[0]) + ": " if own else ""
     if ops:
@@ -105,7 +105,7 @@ def _describe_failure(message: str, text: str) -> _NotLowered:
     return _NotLowered(f"{where}error: {what}, expected ops that have one: write it with other operations of PyTorch", ops)
 
 
-def _place(node: Any) -> str:
+def _locate(node: Any) -> str:
     """`file.py:12: ` of the line of the user that a node came from."""
     lines = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
     return ":".join(lines[-1]) + ": " if lines else ""

@@ -15,13 +15,13 @@ from ..model import Argument
 
 @dataclasses.dataclass
 class Styles:
-    """What the styles of a plan say, on one axis."""
+    """The shardings that the styles of a plan mean, on one axis."""
 
     axis: str | None
     parameters: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     """Per module the dim of each of its parameters that is split."""
     outputs: dict[str, int | bool] = dataclasses.field(default_factory=dict)
-    """Per module whose output is pinned the dim that is split, or False: all whole."""
+    """Per module whose output is constrained, the dim that is split, or False: replicated."""
 
     def write_output(self, name: str, rank: int) -> str:
         """The sharding of an output. The plan is about one axis; what others do, the batch's for one, is open."""
@@ -44,7 +44,7 @@ def read_plan(module: Any, plan: Mapping[str, Any], axis: str | None, mesh: Mapp
             continue  # placements of parameters
         names = [n for n in modules if to_expression(pattern).fullmatch(n)]
         if not names:
-            known = ", ".join(n for n in modules if n) or "none: the module has no parts"
+            known = ", ".join(n for n in modules if n) or "none: the module has no submodules"
             raise ShardKitError(f"error: no module is called {pattern}, expected one of: {known}")
         if styles.axis is None:
             raise ShardKitError("error: the plan has no mesh, expected mesh={...}")
@@ -69,7 +69,7 @@ def _read_style(styles: Styles, name: str, module: Any, style: Any) -> None:
             dims = {"weight": 1} if is_embedding else {"weight": 0, "bias": 0}
         else:
             dims = {"weight": 0 if is_embedding else 1}
-        # What DTensor hands on: a linear layer by columns its last dim cut, one by rows a complete sum.
+        # As in DTensor: a linear layer by columns returns its last dim sharded, one by rows a complete sum.
         styles.outputs[name] = -1 if kind == "ColwiseParallel" else False
         for layout in getattr(style, "output_layouts", None) or ():
             styles.outputs[name] = layout.dim if hasattr(layout, "dim") else False
@@ -77,26 +77,26 @@ def _read_style(styles: Styles, name: str, module: Any, style: Any) -> None:
     for side in ("input_layouts", "desired_input_layouts"):
         for layout in getattr(style, side, None) or ():
             if hasattr(layout, "dim") and kind == "ColwiseParallel":
-                warnings.warn(f"{name} says {side} {layout}: how its input comes is left to ShardKit", stacklevel=5)
+                warnings.warn(f"{name} has {side} {layout}: the layout of its input is left to ShardKit", stacklevel=5)
 
 
 def find_shardings(
     module: Any, styles: Styles, plan: Mapping[str, Any], shardings: Mapping[str, Sequence[Any]], arguments: Sequence[Argument],
     state: Mapping[str, torch.Tensor], mesh: Mapping[str, int],
 ) -> dict[str, str]:  # fmt: skip
-    """Attributes by the names of arguments: what styles say, then placements, then `shardings`. What an optimizer keeps of a parameter
-    is cut as this is, where it has its shape."""
+    """Attributes by the names of arguments: from styles, then placements, then `shardings`. Optimizer state of a parameter
+    is sharded as the parameter, where it has its shape."""
     found: dict[str, str] = {}
     ranks = {a.name: len(a.shape) for a in arguments}
     first_names = {id(v): n for n, v in reversed(list(state.items()))}  # tied parameters have one
     for name, split in styles.parameters.items():
         for parameter, dim in split.items():
             full = first_names[id(getattr(module.get_submodule(name), parameter))]
-            cut: list[Any] = [None] * ranks[full]
-            cut[dim] = styles.axis
-            sharding = write_sharding(cut, ranks[full], mesh, full)
+            axes: list[Any] = [None] * ranks[full]
+            axes[dim] = styles.axis
+            sharding = write_sharding(axes, ranks[full], mesh, full)
             if found.setdefault(full, sharding) != sharding:
-                raise ShardKitError(f"error: the plan cuts {full} in two ways, once as {parameter} of {name}, expected one way")
+                raise ShardKitError(f"error: the plan shards {full} in two ways, once as {parameter} of {name}, expected one way")
     for pattern, placements in plan.items():
         if not isinstance(placements, (list, tuple)):
             continue
@@ -132,7 +132,7 @@ def read_placements(placements: Sequence[Any], mesh: Mapping[str, int], rank: in
 
 
 def to_expression(pattern: str) -> re.Pattern[str]:
-    """`*` is any characters within one part of a name."""
+    """`*` is any characters between two dots of a name."""
     return re.compile("".join("[^.]*" if c == "*" else re.escape(c) for c in pattern))
 
 

@@ -1,4 +1,4 @@
-"""Random numbers of PyTorch as functions of a seed and a place.
+"""Random numbers of PyTorch as functions of a seed and an index.
 
 Element i of the n-th op that draws is a number that a counter gives: "squares" of Bernard Widynski (arXiv 2004.06278), at i with a
 key of the seed and n. So they are the same on every mesh and in every run from one seed, and they are not PyTorch's."""
@@ -38,12 +38,12 @@ class Generator:
         """Integers in [0, 2^32)."""
         self.draws += 1
         key = 2 * _mix(self.seed + _signed(0x9E3779B97F4A7C15 * self.draws % (1 << 64))) + 1
-        place = torch.arange(1, math.prod(shape) + 1, dtype=torch.int64).reshape(shape)
+        position = torch.arange(1, math.prod(shape) + 1, dtype=torch.int64).reshape(shape)
 
         def turn(x: Any) -> Any:
             return ((x >> 32) & _LOW) | (x << 32)
 
-        y = place * key
+        y = position * key
         z = y + key
         x = turn(y * y + y)
         x = turn(x * x + z)

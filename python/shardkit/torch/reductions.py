@@ -8,18 +8,18 @@ from typing import Any, Callable, Sequence
 import torch
 
 
-def largest(value: str, place: str) -> Callable[..., Any]:
+def largest(value: str, position: str) -> Callable[..., Any]:
     """Of max and min along a dim: `amax` and `argmax`."""
 
     def function(x: Any, dim: int, keepdim: bool = False) -> Any:
         if x.dim() == 0:
             return x.clone(), torch.zeros((), dtype=torch.int64)
-        return (getattr(torch, value)(x, dim, keepdim), getattr(torch, place)(x, dim, keepdim)) if x.is_floating_point() else NotImplemented
+        return (getattr(torch, value)(x, dim, keepdim), getattr(torch, position)(x, dim, keepdim)) if x.is_floating_point() else NotImplemented
 
     return function
 
 
-def only_place(x: Any, *_: Any) -> Any:
+def only_position(x: Any, *_: Any) -> Any:
     return torch.zeros((), dtype=torch.int64) if x.dim() == 0 else NotImplemented
 
 
@@ -37,15 +37,15 @@ def adaptive_max_pool2d(x: Any, sizes: Sequence[int]) -> Any:
     def windows(size: int, count: int) -> list[tuple[int, int]]:
         return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
 
-    values, places = [], []
+    values, positions = [], []
     for top, bottom in windows(height, sizes[0]):
         for left, right in windows(width, sizes[1]):
             window = x[..., top:bottom, left:right].flatten(-2)
-            place = window.argmax(-1)
+            position = window.argmax(-1)
             values.append(window.amax(-1))
-            places.append((top + torch.div(place, right - left, rounding_mode="floor")) * width + left + place % (right - left))
+            positions.append((top + torch.div(position, right - left, rounding_mode="floor")) * width + left + position % (right - left))
     shape = [*x.shape[:-2], *sizes]
-    return torch.stack(values, -1).reshape(shape), torch.stack(places, -1).reshape(shape)
+    return torch.stack(values, -1).reshape(shape), torch.stack(positions, -1).reshape(shape)
 
 
 def variance(name: str) -> Callable[..., Any]:
@@ -65,6 +65,6 @@ def histc(x: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     if min == max:
         return NotImplemented
     values = x.reshape(-1).to(torch.float32 if x.dtype != torch.float64 else x.dtype)
-    place = torch.clamp(((values - min) / (max - min) * bins).floor(), max=bins - 1)  # the last one holds its end
-    place = torch.where((values >= min) & (values <= max), place, -1)
-    return (place.unsqueeze(-1) == torch.arange(bins)).sum(0).to(x.dtype)
+    position = torch.clamp(((values - min) / (max - min) * bins).floor(), max=bins - 1)  # the last one holds its end
+    position = torch.where((values >= min) & (values <= max), position, -1)
+    return (position.unsqueeze(-1) == torch.arange(bins)).sum(0).to(x.dtype)

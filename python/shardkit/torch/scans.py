@@ -21,8 +21,8 @@ def _scan(values: Sequence[Any], dim: int, combine: Callable[[Sequence[Any], Seq
 
 
 def _pick_so_far(x: Any, dim: int, stands: Callable[[Any, Any], Any]) -> Sequence[Any]:
-    """Values and places of what is picked of the elements so far along a dim; `stands`: an earlier value does, and does not give
-    way to a later one."""
+    """Values and indices of the selected one of the elements so far along a dim; `stands`: whether an earlier value stays
+    selected over a later one."""
     def pick(before: Sequence[Any], now: Sequence[Any]) -> Sequence[Any]:
         kept = stands(before[0], now[0])
         return [torch.where(kept, b, n) for b, n in zip(before, now)]
@@ -41,7 +41,7 @@ def logcumsumexp(x: Any, dim: int) -> Any:
 
 
 def _is_beyond(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """What is no number is beyond all, and equals give way to the later one."""
+    """NaN is beyond all numbers, and of equals the later one is selected."""
 
     def stands(before: Any, now: Any) -> Any:
         return compare(before, now) | ((before != before) & (now == now))

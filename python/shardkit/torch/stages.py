@@ -1,4 +1,4 @@
-"""Cuts between pipeline stages in modules of PyTorch: what crosses is noted while a module is traced."""
+"""Stage boundaries in modules of PyTorch: values that cross them are recorded while a module is traced."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from ..errors import ShardKitError
 
 Cut = tuple[bool, list[torch.Tensor]]
-"""Whether it is of the backward part, and what crosses."""
+"""Whether it belongs to the backward fragment, and the values that cross."""
 
 _noting: list[list[Cut]] = []
 
 
 @contextlib.contextmanager
-def note_cuts() -> Iterator[list[Cut]]:
-    """The cuts that are marked meanwhile, in their order."""
+def record_boundaries() -> Iterator[list[Cut]]:
+    """The boundaries that are marked meanwhile, in their order."""
     _noting.append([])
     try:
         yield _noting[-1]

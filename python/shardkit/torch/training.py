@@ -54,7 +54,7 @@ class OptimizerState:
         return found | {f"param_groups.{i}.{k}": v for i, k, v in self._find_options()}
 
     def step(self, tensors: Tensors, gradients: Mapping[str, Any]) -> Tensors:
-        """The parameters behind one step, and what is kept then. One without a gradient stays as it is."""
+        """The parameters after one step, and the optimizer state then. One without a gradient stays as it is."""
         copies = {p: tensors[n].detach().clone() for p, n in self.names.items()}
         kept: Any = collections.defaultdict(dict)
         for p, n in self.names.items():
@@ -88,7 +88,7 @@ class OptimizerState:
         """What is kept before the first step: what a step makes that changes nothing."""
         optimizer = self.optimizer
         if any(group.get("momentum") and group.get("dampening") for group in optimizer.param_groups):
-            raise ShardKitError("error: a first step with dampening is unlike those behind it, expected an optimizer that has made one")
+            raise ShardKitError("error: a first step with dampening differs from later ones, expected an optimizer that has made one")
         parameters = list(self.names)
         gradients = [p.grad for p in parameters]
         state: Any = collections.defaultdict(dict, {p: dict(s) for p, s in optimizer.state.items()})
@@ -100,7 +100,7 @@ class OptimizerState:
                 optimizer.step()
         except Exception as error:
             raise ShardKitError(
-                f"error: {self.kind} does not say what it keeps before its first step ({_first_line(error)}), expected one that has made a step"
+                f"error: {self.kind} does not reveal its state before its first step ({_first_line(error)}), expected one that has made a step"
             ) from error
         finally:
             for p, gradient in zip(parameters, gradients):
@@ -108,7 +108,7 @@ class OptimizerState:
         return state
 
     @contextlib.contextmanager
-    def _replace(self, places: Mapping[Any, Any], state: Any, options: Mapping[tuple[int, str], Any]) -> Iterator[None]:
+    def _replace(self, positions: Mapping[Any, Any], state: Any, options: Mapping[tuple[int, str], Any]) -> Iterator[None]:
         """Other tensors for the parameters and another state; and one kernel for each parameter."""
         groups, kept = self.optimizer.param_groups, self.optimizer.state
         plain = {"foreach": False, "fused": False, "capturable": True}
@@ -116,7 +116,7 @@ class OptimizerState:
             group
             | {k: v for k, v in plain.items() if k in group}
             | {k: v for (n, k), v in options.items() if n == i}
-            | {"params": [places[p] for p in group["params"]]}
+            | {"params": [positions[p] for p in group["params"]]}
             for i, group in enumerate(groups)
         ]
         self.optimizer.state = state
@@ -142,10 +142,10 @@ SEED = "random.seed"
 def export(
     function: Function, module: Tensors, trained: Sequence[str], inputs: Sequence[torch.Tensor], optimizer: OptimizerState | None
 ) -> tuple[Any, list[str], bool]:
-    """A step as an exported program, names, and whether it draws random numbers. It takes the state of the module, what the optimizer
-    keeps, the inputs, and, if it draws, a seed. It returns the leaves of the result of `function`, the first of which is the loss; then
-    what the names say: gradients of the parameters `trained`, or, with an optimizer, the new values of what has changed; then what the
-    function hands out."""
+    """A step as an exported program, names, and whether it draws random numbers. It takes the state of the module, that of the
+    optimizer, the inputs, and, if it draws, a seed. It returns the leaves of the result of `function`, the first of which is the loss; then
+    the named values: gradients of the parameters `trained`, or, with an optimizer, the new values of what has changed; then the
+    inner values of the function."""
     kept = optimizer.get_tensors() if optimizer else {}
     tensors = [v.detach() for v in (*module.values(), *kept.values(), *inputs)]
     names: list[str] = []
@@ -194,12 +194,12 @@ def export(
 
 def _check_constants(graph: Any, module: Tensors) -> None:
     """A parameter that is a constant would stay as it is from step to step."""
-    places = {v.data_ptr(): n for n, v in module.items() if v.numel()}
+    positions = {v.data_ptr(): n for n, v in module.items() if v.numel()}
     for node in graph.graph.find_nodes(op="get_attr"):
         value = getattr(graph, node.target)
-        if isinstance(value, torch.Tensor) and value.numel() and not isinstance(value, FakeTensor) and value.data_ptr() in places:
+        if isinstance(value, torch.Tensor) and value.numel() and not isinstance(value, FakeTensor) and value.data_ptr() in positions:
             raise ShardKitError(
-                f"error: {places[value.data_ptr()]} is read past the module that has it, expected a loss that reads parameters of the module it is given"
+                f"error: {positions[value.data_ptr()]} is read past the module that has it, expected a loss that reads parameters of the module it is given"
             )
 
 

@@ -49,7 +49,7 @@ for _ in range(4000):
             check(text, tiles, ids, replicated)
             checked += 1
         except ShardKitError as error:
-            assert "cuts its devices at no common border" in str(error), error
+            assert "splits its devices at boundaries that are not common" in str(error), error
             refused += 1
 assert checked > 4000 and refused < checked, (checked, refused)
 print("strings:", "all as their tiles")

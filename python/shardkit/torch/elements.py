@@ -1,4 +1,4 @@
-"""What moves, picks and changes elements of PyTorch's tensors by their places."""
+"""Ops that move, select and change elements of PyTorch's tensors by their indices."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ def broadcast_in_dim(x: Any, shape: Sequence[int], dims: Sequence[int]) -> Any:
 
 def as_strided(x: Any, size: Sequence[int], stride: Sequence[int], offset: int | None = None) -> Any:
     """All elements, in their order."""
-    return x.reshape(size) if x.is_contiguous() and _find_places(size, stride, offset or 0) == list(range(x.numel())) else NotImplemented
+    return x.reshape(size) if x.is_contiguous() and _find_positions(size, stride, offset or 0) == list(range(x.numel())) else NotImplemented
 
 
-def _find_places(size: Sequence[int], stride: Sequence[int], offset: int) -> list[int]:
+def _find_positions(size: Sequence[int], stride: Sequence[int], offset: int) -> list[int]:
     """Where the elements of a view lie, one after the other."""
-    places = [offset]
+    positions = [offset]
     for count, step in zip(size, stride):
-        places = [p + step * i for p in places for i in range(count)]
-    return places
+        positions = [p + step * i for p in positions for i in range(count)]
+    return positions
 
 
 def as_strided_scatter(x: Any, values: Any, size: Sequence[int], stride: Sequence[int], offset: int) -> Any:
-    """Values at the places that strides say, of all elements of `x` in their order."""
-    places = _find_places(size, stride, offset)
-    if not x.is_contiguous() or len(set(places)) != len(places) or any(p >= x.numel() for p in places):
+    """Values at the offsets that strides give, of all elements of `x` in their order."""
+    positions = _find_positions(size, stride, offset)
+    if not x.is_contiguous() or len(set(positions)) != len(positions) or any(p >= x.numel() for p in positions):
         return NotImplemented
-    if places == list(range(x.numel())):
+    if positions == list(range(x.numel())):
         return values.reshape(x.shape)
-    if len(places) == x.numel():
-        return values.flatten()[sorted(range(len(places)), key=places.__getitem__)].reshape(x.shape)
+    if len(positions) == x.numel():
+        return values.flatten()[sorted(range(len(positions)), key=positions.__getitem__)].reshape(x.shape)
     size, stride = [*size, 1], [*stride, 0]
     index: Any = offset
     for d, (count, step) in enumerate(zip(size, stride)):
@@ -102,8 +102,8 @@ LONGEST_UNROLLED = 16
 
 
 def scatter(op: Any, combine: str | None = None) -> Callable[..., Any]:
-    """Where a row gets few updates, each place looks at all of them, so that any dim may be cut; a scalar is as a dim of one place.
-    `combine`: what is done of an element and its update, else `reduce` says it, else the update takes its place."""
+    """Where a row gets few updates, each element reads all of them, so that any dim can be sharded; a scalar is a dim of one element.
+    `combine`: combines an element and its update; else `reduce` names the reduction, else the update replaces the element."""
 
     def function(x: Any, dim: int, index: Any, source: Any, reduce: str | None = None, *, include_self: bool = True) -> Any:
         how: dict[str, Any] = {"reduce": reduce} if combine is None and reduce is not None else {}
@@ -126,10 +126,10 @@ def scatter(op: Any, combine: str | None = None) -> Callable[..., Any]:
         if any(beyond):
             index = torch.constant_pad_nd(index, beyond, -1)
             source = torch.constant_pad_nd(source, beyond) if isinstance(source, torch.Tensor) else source
-        places = torch.arange(x.shape[dim]).reshape([-1 if d == dim else 1 for d in range(x.dim())])
+        positions = torch.arange(x.shape[dim]).reshape([-1 if d == dim else 1 for d in range(x.dim())])
         fold, result, untouched = _FOLDS[combine or reduce], x, None
         for k in range(index.shape[dim]):
-            hit = index.narrow(dim, k, 1) == places
+            hit = index.narrow(dim, k, 1) == positions
             update = source.narrow(dim, k, 1) if isinstance(source, torch.Tensor) else torch.full([1] * x.dim(), source, dtype=x.dtype)
             if fold is None or include_self:
                 changed = update if fold is None else fold(result, update)
@@ -158,8 +158,8 @@ def _scatter_mean(x: Any, dim: int, index: Any, source: Any, include_self: bool)
 def index_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
     if x.dim() == 0:
         return index_reduce(x.reshape([1]), 0, index, source.reshape([1]), reduce, include_self=include_self).reshape([])
-    places = index.reshape([-1 if d == dim % x.dim() else 1 for d in range(x.dim())]).expand(source.shape)
-    return torch.scatter_reduce(x, dim, places, source, reduce, include_self=include_self)
+    positions = index.reshape([-1 if d == dim % x.dim() else 1 for d in range(x.dim())]).expand(source.shape)
+    return torch.scatter_reduce(x, dim, positions, source, reduce, include_self=include_self)
 
 
 def diagonal_scatter(x: Any, part: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
@@ -181,7 +181,7 @@ def block_diag(blocks: Sequence[Any]) -> Any:
 
 
 def pad(x: Any, pad: Sequence[int], value: float = 0) -> Any:
-    """Less than nothing takes places away."""
+    """Negative padding crops elements."""
     if min(pad) >= 0:
         return NotImplemented
     for i in range(len(pad) // 2):

@@ -8,7 +8,7 @@ import torch
 
 
 def sort(x: Any, *, stable: bool | None = None, dim: int = -1, descending: bool = False) -> Any:
-    """Stable here, asked for or not."""
+    """Always stable here."""
     return torch.ops.aten.sort.default(x, dim, descending)
 
 
@@ -16,36 +16,36 @@ def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any,
     if x.dim() == 0:
         return x.clone(), torch.zeros((), dtype=torch.int64)
     found = (v.narrow(dim, k - 1, 1) for v in torch.sort(x, dim))
-    values, places = (v if keepdim else v.squeeze(dim) for v in found)
-    return values, places
+    values, positions = (v if keepdim else v.squeeze(dim) for v in found)
+    return values, positions
 
 
 def topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Any, Any]:
     if x.dim() == 0:
         return x.clone(), torch.zeros((), dtype=torch.int64)
-    values, places = torch.sort(x, dim, largest)
-    return values.narrow(dim, 0, k), places.narrow(dim, 0, k)
+    values, positions = torch.sort(x, dim, largest)
+    return values.narrow(dim, 0, k), positions.narrow(dim, 0, k)
 
 
 def median_dim(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
-    """The lower one of two in the middle; the first that is no number, if there is one."""
+    """The lower one of two in the middle; the first NaN, if there is one."""
     if x.dim() == 0:
         return x.clone(), torch.zeros((), dtype=torch.int64)
     count = x.shape[dim]
-    values, places = torch.sort(x, dim)
+    values, positions = torch.sort(x, dim)
     odd = (x != x).sum(dim, keepdim=True)
     at = torch.where(odd == 0, (count - 1) // 2, count - odd)
-    values, places = values.gather(dim, at), places.gather(dim, at)
-    return (values, places) if keepdim else (values.squeeze(dim), places.squeeze(dim))
+    values, positions = values.gather(dim, at), positions.gather(dim, at)
+    return (values, positions) if keepdim else (values.squeeze(dim), positions.squeeze(dim))
 
 
 def nanmedian_dim(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     if x.dim() == 0:
         return x.clone(), torch.zeros((), dtype=torch.int64)
-    values, places = torch.sort(x, dim)
+    values, positions = torch.sort(x, dim)
     at = torch.clamp((x == x).sum(dim, keepdim=True) - 1, min=0) // 2
-    values, places = values.gather(dim, at), places.gather(dim, at)
-    return (values, places) if keepdim else (values.squeeze(dim), places.squeeze(dim))
+    values, positions = values.gather(dim, at), positions.gather(dim, at)
+    return (values, positions) if keepdim else (values.squeeze(dim), positions.squeeze(dim))
 
 
 def median(x: Any) -> Any:

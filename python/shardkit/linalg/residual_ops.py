@@ -1,4 +1,4 @@
-"""What the lowering of PyTorch and ONNX to linalg leaves behind: ops of the dialect tm_tensor, on torch-mlir's bindings.
+"""Residual ops of the lowering of PyTorch and ONNX to linalg: the dialect tm_tensor, on torch-mlir's bindings.
 
 Each becomes a call of a private function that is written as text."""
 
@@ -11,7 +11,7 @@ from ..errors import ShardKitError, is_users
 from ..formulas.network import LONGEST_COUNTED, LONGEST_WINDOW, get_block, get_masks
 
 
-def lower_leftovers(module: Any, mesh: str | None) -> None:
+def lower_residual_ops(module: Any, mesh: str | None) -> None:
     """`mesh`: the name of the mesh that shardings are on."""
     from torch_mlir import ir
 
@@ -22,7 +22,7 @@ def lower_leftovers(module: Any, mesh: str | None) -> None:
             hint = ": take them as an input, in PyTorch also call module.eval()" if op.name.startswith("ml_program.") else ""
             raise fail(op, f"{what} no lowering to linalg", f"ops that have one{hint}")
         if any(not ir.RankedTensorType(v.type).has_static_shape for v in [*op.operands, *op.results]):
-            raise fail(op, f"{op.name} takes a tensor of a size that data says", "static shapes: torch.where in place of masks")
+            raise fail(op, f"{op.name} takes a tensor whose size depends on data", "static shapes: torch.where in place of masks")
         operands, results, body = lowerings[op.name](op, mesh)
         number = len(list(module.body.operations))
         name = f"shardkit_{op.name.split('.')[1]}_{number}"
@@ -33,11 +33,11 @@ def lower_leftovers(module: Any, mesh: str | None) -> None:
         made = ir.Module.parse(text, module.context)
         function = list(made.body.operations)[0].operation.clone(ip=ir.InsertionPoint(module.body))
 
-        def place(inner: Any, location: Any = op.location) -> Any:
+        def position(inner: Any, location: Any = op.location) -> Any:
             inner.operation.location = location
             return ir.WalkResult.ADVANCE
 
-        function.walk(place)
+        function.walk(position)
         call = ir.Operation.create(
             "func.call", results=[r.type for r in results], operands=operands,
             attributes={"callee": ir.FlatSymbolRefAttr.get(name)}, ip=ir.InsertionPoint(op), loc=op.location,
@@ -48,9 +48,9 @@ def lower_leftovers(module: Any, mesh: str | None) -> None:
 
 
 def fail(op: Any, fact: str, expected: str) -> ShardKitError:
-    places = re.findall(r'"([^"]+\.\w+)":(\d+)', str(op.location))  # innermost first
-    own = [p for p in places if is_users(p[0])]
-    where = ":".join((own or places)[0]) + ": " if places else ""
+    lines = re.findall(r'"([^"]+\.\w+)":(\d+)', str(op.location))  # innermost first
+    own = [p for p in lines if is_users(p[0])]
+    where = ":".join((own or lines)[0]) + ": " if lines else ""
     return ShardKitError(f"{where}error: {fact}, expected {expected}")
 
 
@@ -109,15 +109,15 @@ def _dim(op: Any) -> int:
 
 
 def _sort(op: Any, mesh: str | None) -> Lowering:
-    """The comparator says of the first values which way, with or without equals. As PyTorch has it, what is no number is larger
-    than all numbers, and equals stay as they were."""
+    """The comparator of the first values gives the direction, with or without equals. As in PyTorch, NaN is larger
+    than all numbers, and equals keep their order."""
     values = list(op.results)
     operands = list(op.operands)[-len(values) :]
     compare = list(op.regions[0].blocks[0].operations)[0].operation
     number = int(str(compare.attributes["predicate"]).split(" ")[0]) if "predicate" in compare.attributes else -1
     less, greater = {"arith.cmpf": ((4, 5), (2, 3)), "arith.cmpi": ((2, 3, 6, 7), (4, 5, 8, 9))}.get(compare.name, ((), ()))
     if number not in less + greater or len(list(op.regions[0].blocks[0].operations)) != 2:
-        raise fail(op, "the comparator of tm_tensor.sort is no comparison of the first values", "one that is")
+        raise fail(op, "the comparator of tm_tensor.sort does not compare the first values", "one that is")
     kind = _element(values[0])
     unsigned = compare.name == "arith.cmpi" and number > 5
 
@@ -145,7 +145,7 @@ def _sort(op: Any, mesh: str | None) -> Lowering:
 
 
 def _count_before(values: Sequence[Any], dim: int, comes_before: Any, mesh: str | None) -> str:
-    """The rank of an element, and what stands at a place is the sum of what has it for a rank."""
+    """The rank of an element; the element of the result at an index is the sum of those that have this rank."""
     shape = _shape(values[0])
     rank = len(shape)
     own = list(range(rank))
@@ -191,15 +191,15 @@ def _run_network(values: Sequence[Any], dim: int, comes_before: Any, mesh: str |
     shape = _shape(values[0])
     rank, n = len(shape), shape[dim]
     masks = get_masks(n)
-    places = _tensor(shape, "i32")
+    indices_type = _tensor(shape, "i32")
     kinds = [_element(v) for v in values] + ["i32"]
-    types = [str(v.type) for v in values] + [places]
+    types = [str(v.type) for v in values] + [indices_type]
     count = len(types)
     identity = _map(rank, range(rank))
     table = f"tensor<{len(masks)}xi32>"
 
-    def keep_whole(value: str, type: str, to: str) -> str:
-        """A dim that is not to be cut: else it is gathered in every round."""
+    def keep_unsharded(value: str, type: str, to: str) -> str:
+        """A dim that must not be sharded: otherwise it is gathered in every round."""
         dims = ", ".join("{}" if d == dim else "{?}" for d in range(rank))
         attribute = f"sharding = #spmd.sharding<@{mesh}, [{dims}]>"
         return f'{to} = "spmd.with_sharding_constraint"({value}) {{{attribute}}} : ({type}) -> {type}'
@@ -209,13 +209,13 @@ def _run_network(values: Sequence[Any], dim: int, comes_before: Any, mesh: str |
 
     start = [f"%v{k}" for k in range(count - 1)]
     end = [f"%o#{k}" for k in range(count - 1)]
-    before, places_whole, after, first_places = "", "", "", "%places"
+    before, indices_unsharded, after, first_indices = "", "", "", "%indices"
     if mesh:
-        before = "\n    ".join(keep_whole(v, t, f"%w{k}") for k, (v, t) in enumerate(zip(start, types)))
-        places_whole = keep_whole("%places", places, "%from")
-        after = "\n    ".join(keep_whole(v, t, f"%x{k}") for k, (v, t) in enumerate(zip(end, types)))
+        before = "\n    ".join(keep_unsharded(v, t, f"%w{k}") for k, (v, t) in enumerate(zip(start, types)))
+        indices_unsharded = keep_unsharded("%indices", indices_type, "%from")
+        after = "\n    ".join(keep_unsharded(v, t, f"%x{k}") for k, (v, t) in enumerate(zip(end, types)))
         start, end = ([f"%{c}{k}" for k in range(count - 1)] for c in "wx")
-        first_places = "%from"
+        first_indices = "%from"
     at = ", ".join("%q" if d == dim else f"%i{d}" for d in range(rank))
     indices = "\n        ".join(f"%i{d} = linalg.index {d} : index" for d in range(rank))
     return f"""
@@ -225,15 +225,15 @@ def _run_network(values: Sequence[Any], dim: int, comes_before: Any, mesh: str |
     %one = arith.constant 1 : index
     %rounds = arith.constant {len(masks)} : index
     %n = arith.constant {n} : index
-    %e = tensor.empty() : {places}
-    %places = linalg.generic {{indexing_maps = [{identity}], iterator_types = {_iterators(rank, 0)}}} outs(%e : {places}) {{
+    %e = tensor.empty() : {indices_type}
+    %indices = linalg.generic {{indexing_maps = [{identity}], iterator_types = {_iterators(rank, 0)}}} outs(%e : {indices_type}) {{
     ^bb0(%out: i32):
       %i = linalg.index {dim} : index
       %p = arith.index_cast %i : index to i32
       linalg.yield %p : i32
-    }} -> {places}
-    {places_whole}
-    %o:{count} = scf.for %round = %zero to %rounds step %one iter_args({", ".join(f"%c{k} = {v}" for k, v in enumerate([*start, first_places]))}) -> ({", ".join(types)}) {{
+    }} -> {indices_type}
+    {indices_unsharded}
+    %o:{count} = scf.for %round = %zero to %rounds step %one iter_args({", ".join(f"%c{k} = {v}" for k, v in enumerate([*start, first_indices]))}) -> ({", ".join(types)}) {{
       %mask = tensor.extract_slice %masks[%round] [1] [1] : {table} to tensor<i32>
       {each("%e{k} = tensor.empty() : {type}", chr(10) + "      ")}
       %s:{count} = linalg.generic {{indexing_maps = [{", ".join([identity] * count + [_map(rank, [])] + [identity] * count)}],
@@ -282,7 +282,7 @@ def _combination(op: Any) -> str:
 
 
 def _scan(op: Any, mesh: str | None) -> Lowering:
-    """What stands at a place is what the places up to it make; in blocks where there are many."""
+    """Each element of the result combines the elements up to it; in blocks where there are many."""
     value = op.operands[0]
     out, last = op.results
     combine = _combination(op)
@@ -295,7 +295,7 @@ def _scan(op: Any, mesh: str | None) -> Lowering:
 
 
 def _accumulate(lines: list[str], value: str, shape: list[int], dim: int, kind: str, combine: str, up_to: str) -> str:
-    """Adds what computes it to `lines`. `up_to` is ule, or ult where the place itself does not count."""
+    """Adds the ops that compute it to `lines`. `up_to` is ule, or ult where the element itself does not count."""
     n, rank, at = shape[dim], len(shape), f"%s{len(lines)}"
     own, type = list(range(rank)), _tensor(shape, kind)
     if n <= LONGEST_WINDOW:
@@ -349,7 +349,7 @@ def _accumulate(lines: list[str], value: str, shape: list[int], dim: int, kind: 
 
 
 def _scatter(op: Any, mesh: str | None) -> Lowering:
-    """Each place looks at all updates: one counts where its index, counted from the end if it is negative, is the place."""
+    """Each element reads all updates: one counts where its index, counted from the end if it is negative, is that of the element."""
     from torch_mlir import ir
 
     updates, indices, original = op.operands
@@ -358,7 +358,7 @@ def _scatter(op: Any, mesh: str | None) -> Lowering:
     rank = len(shape)
     window = [1] * (rank - len(window)) + window
     if any(size != (1 if d in dims else shape[d]) for d, size in enumerate(window)):
-        raise fail(op, f"tm_tensor.scatter writes windows of {window} into {original.type}", "single places of the dims that are addressed")
+        raise fail(op, f"tm_tensor.scatter writes windows of {window} into {original.type}", "single elements of the dims that are addressed")
     combine, kind, index_kind = _combination(op), _element(original), _element(indices)
     count = _shape(updates)[0]
     kept = [d for d in range(rank) if d not in dims]
@@ -383,8 +383,8 @@ def _scatter(op: Any, mesh: str | None) -> Lowering:
       %first{k} = arith.constant 0 : index
       %end{k} = arith.addi %w{k}, %size{k} : index
       %back{k} = arith.cmpi slt, %w{k}, %first{k} : index
-      %place{k} = arith.select %back{k}, %end{k}, %w{k} : index
-      %same{k} = arith.cmpi eq, %i{k}, %place{k} : index
+      %index{k} = arith.select %back{k}, %end{k}, %w{k} : index
+      %same{k} = arith.cmpi eq, %i{k}, %index{k} : index
       %here{k} = arith.andi {here}, %same{k} : i1"""
         here = f"%here{k}"
     other = "%old"  # an extreme of the old element with itself changes nothing
