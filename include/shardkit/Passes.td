@@ -589,7 +589,7 @@ def SPMDInlineCallsPass : Pass<"spmd-inline-calls", "::mlir::ModuleOp"> {
     Upstream's inliner, the calls in loops and branches that it leaves since bodies have
     ops of affine, and then upstream's removal of private functions that nothing calls. Both ask for all uses of symbols, which nobody knows of a module with an op
     of one region that is not registered: there calls stay as they are, with a warning,
-    and functions are copied per signature (docs/Propagation.md). Phase: up to annotated.
+    and functions are copied per signature (docs/concepts/Propagation.md). Phase: up to annotated.
   }];
 }
 

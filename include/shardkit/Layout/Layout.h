@@ -1,7 +1,7 @@
 //===- Layout.h - Which device owns which element ---------------*- C++ -*-===//
 //
 // The meaning of a sharding: digits of the row-major flat index that are owned
-// by digits of the logical device rank. See docs/Layouts.md.
+// by digits of the logical device rank. See docs/concepts/Layouts.md.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- ReshapeTest.cpp - The worked examples of docs/Layouts.md -----------===//
+//===- ReshapeTest.cpp - The worked examples of docs/concepts/Layouts.md -===//
 
 #include "Simulator.h"
 
