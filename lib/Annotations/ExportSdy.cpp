@@ -1,7 +1,7 @@
 //===- ExportSdy.cpp - --spmd-export-sdy ----------------------------------===//
 //
-// The inverse of ImportShardy.cpp: unregistered ops and opaque attributes whose text
-// is what Shardy prints.
+// The inverse of ImportSdy.cpp: unregistered ops and opaque attributes in the text form
+// of Shardy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,8 +36,8 @@ std::string getFactorName(int64_t i) {
 
 class ShardyExporter {
 public:
-  ShardyExporter(ModuleOp module, Losses losses)
-      : module(module), context(module.getContext()), losses(losses), meshes(module) {}
+  ShardyExporter(ModuleOp module, UnsupportedFeatures features)
+      : module(module), context(module.getContext()), features(features), meshes(module) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -58,16 +58,16 @@ public:
   }
 
 private:
-  /// The text of a sharding; empty where the sharding is to be left out.
+  /// The text of a sharding; empty if the sharding is left out.
   FailureOr<std::string> print(Attribute attr, Location loc, const Twine &what) {
     auto lose = [&](const Twine &fact) -> FailureOr<std::string> {
-      if (failed(losses.report(loc, what + fact)))
+      if (failed(features.report(loc, what + fact)))
         return failure();
       return std::string();
     };
     auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
     if (!sharding)
-      return lose(" is no sharding on a mesh, expected one: run --spmd-resolve-axis-resources or "
+      return lose(" is not a sharding on a mesh, expected one: run --spmd-resolve-axis-resources or "
                   "--spmd-import-ort first");
     std::string text;
     llvm::raw_string_ostream os(text);
@@ -83,14 +83,14 @@ private:
         os << '"';
         llvm::printEscapedString(entry.getAxis(), os);
         os << '"';
-        if (!entry.isWholeAxis())
+        if (!entry.isFullAxis())
           os << ":(" << entry.getPre() << ")" << entry.getSize();
       });
     };
     os << "<" << sharding.getMesh() << ", [";
-    bool hasGap = false;
+    bool hasStride = false;
     llvm::interleaveComma(sharding.getDims(), os, [&](DimShardingAttr dim) {
-      hasGap |= llvm::any_of(dim.getEntries(), [](DimEntryAttr e) { return e.isGap(); });
+      hasStride |= llvm::any_of(dim.getEntries(), [](DimEntryAttr e) { return e.isStride(); });
       os << "{";
       printAxes(dim.getEntries());
       if (dim.getOpen())
@@ -100,8 +100,8 @@ private:
         os << "p" << dim.getPriority();
     });
     os << "]";
-    if (hasGap)
-      return lose(" has a gap, which Shardy cannot say, expected axes only");
+    if (hasStride)
+      return lose(" has a stride, which Shardy cannot express, expected axes only");
     if (!sharding.getReplicated().empty()) {
       os << ", replicated={";
       printAxes(sharding.getReplicated());
@@ -123,7 +123,7 @@ private:
     return OpaqueAttr::get(StringAttr::get(context, "sdy"), data.str(), NoneType::get(context));
   }
 
-  /// A null attribute is one to be left out.
+  /// A null attribute is left out.
   FailureOr<Attribute> exportSharding(Attribute attr, Location loc, const Twine &what) {
     FailureOr<std::string> text = print(attr, loc, what);
     if (failed(text))
@@ -148,7 +148,7 @@ private:
     std::string text;
     llvm::raw_string_ostream os(text);
     auto lose = [&](const Twine &fact) -> FailureOr<Attribute> {
-      if (failed(losses.report(op->getLoc(), "sharding rule of '" + op->getName().getStringRef() + "' " + fact)))
+      if (failed(features.report(op->getLoc(), "sharding rule of '" + op->getName().getStringRef() + "' " + fact)))
         return failure();
       return Attribute();
     };
@@ -181,8 +181,8 @@ private:
     os << "}";
     auto printSet = [&](RuleFactorKind kind, StringRef name) {
       SmallVector<std::string> members;
-      for (auto [f, own] : llvm::enumerate(rule.getFactorKinds()))
-        if (own == kind)
+      for (auto [f, factorKind] : llvm::enumerate(rule.getFactorKinds()))
+        if (factorKind == kind)
           members.push_back(getFactorName(f));
       if (!members.empty())
         os << " " << name << "={" << llvm::join(members, ", ") << "}";
@@ -237,7 +237,7 @@ private:
 
   //===--- ops ------------------------------------------------------------===//
 
-  /// A Shardy op in the place of `op`. Attributes that are not `known` go with it.
+  /// Replaces `op` by a Shardy op, which gets the attributes that are not `known`.
   Operation *create(Operation *op, StringRef name, ArrayRef<NamedAttribute> attrs, ArrayRef<StringRef> known) {
     OperationState state(op->getLoc(), ("sdy." + name).str());
     state.addOperands(op->getOperands());
@@ -311,8 +311,8 @@ private:
       return success();
     }
     if (isa<StageBoundaryOp>(op)) {
-      if (failed(losses.report(loc, "'spmd.stage_boundary' has no counterpart, expected no "
-                                    "pipeline: Shardy has none")))
+      if (failed(features.report(loc, "'spmd.stage_boundary' has no counterpart, expected no "
+                                      "pipeline: Shardy has none")))
         return failure();
       return leaveOut();
     }
@@ -329,9 +329,9 @@ private:
     auto out = exportShardings(op.getOutShardings(), op.getLoc(), "sharding of 'spmd.manual_computation', result");
     if (failed(out))
       return failure();
-    // The body has local types: nothing of it makes sense without the shardings.
+    // The body has local types, which are invalid without the shardings.
     if (!*in || !*out)
-      return op.emitError() << "'spmd.manual_computation' has a sharding that Shardy cannot say, "
+      return op.emitError() << "'spmd.manual_computation' has a sharding that Shardy cannot express, "
                                "expected one that it can";
     std::string axes;
     for (StringRef axis : op.getManualAxes().getAsValueRange<StringAttr>())
@@ -343,7 +343,7 @@ private:
     return success();
   }
 
-  /// A name that is a number keeps it; others get the numbers that are free.
+  /// A name that is a number keeps it; others get unused numbers.
   int64_t getGroup(StringRef name) {
     if (groups.empty())
       module->walk([&](ShardingGroupOp op) {
@@ -360,7 +360,7 @@ private:
 
   ModuleOp module;
   MLIRContext *context;
-  Losses losses;
+  UnsupportedFeatures features;
   MeshCache meshes;
   const Mesh *functionMesh = nullptr;
   llvm::StringMap<int64_t> groups;
@@ -372,15 +372,15 @@ struct ExportSdyPass : public spmd::impl::SPMDExportSdyPassBase<ExportSdyPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<Losses> losses = Losses::get(unsupported, module.getLoc());
-    if (failed(losses) || failed(verifyInput(module, Phase::Resharded, getArgument())))
+    FailureOr<UnsupportedFeatures> features = UnsupportedFeatures::get(unsupported, module.getLoc());
+    if (failed(features) || failed(verifyInput(module, Phase::Resharded, getArgument())))
       return signalPassFailure();
     if (!getContext().allowsUnregisteredDialects()) {
-      emitError(module.getLoc()) << "Shardy's dialect is not part of this tool, expected the flag "
+      emitError(module.getLoc()) << "Shardy's dialect is not linked into this tool, expected the flag "
                                     "--allow-unregistered-dialect";
       return signalPassFailure();
     }
-    if (failed(ShardyExporter(module, *losses).run()))
+    if (failed(ShardyExporter(module, *features).run()))
       signalPassFailure();
   }
 };

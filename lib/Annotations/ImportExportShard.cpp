@@ -1,8 +1,8 @@
 //===- ImportExportShard.cpp - --spmd-import-shard and --spmd-export-shard --===//
 //
-// Upstream's `shard` dialect annotates values by ops: `shard.sharding` says along
-// which axes of a grid, by number, each dim is split, and `shard.shard` says it of a
-// value. Ours says both by a constraint.
+// Upstream's `shard` dialect annotates values by ops: `shard.sharding` specifies
+// the axes of a grid, by number, that split each dim, and `shard.shard` applies it to a
+// value. In spmd a constraint does both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,16 +30,15 @@ using namespace mlir::spmd;
 
 namespace {
 
-// What the other side has no place for and gets back.
+// Attributes for features that the other dialect lacks, for the way back.
 /// Names of the axes of a grid.
 constexpr llvm::StringLiteral kAxesAttr = "shardkit.axes";
-/// On a constraint: it is about the users of its result, not about its producer.
+/// On a constraint: it applies to the users of its result, not to its producer.
 constexpr llvm::StringLiteral kForUsersAttr = "shardkit.annotate_for_users";
-/// On a constraint: cells of its neighbours that a shard holds, which we exchange
-/// where they are read.
+/// On a constraint: the halo that a shard holds; partition exchanges it where it is read.
 constexpr llvm::StringLiteral kHaloAttr = "shardkit.halo_sizes";
 
-/// The name of an axis that has none.
+/// The name of an axis without a name.
 std::string getAxisName(unsigned axis) { return "d" + std::to_string(axis); }
 
 //===----------------------------------------------------------------------===//
@@ -48,7 +47,8 @@ std::string getAxisName(unsigned axis) { return "d" + std::to_string(axis); }
 
 class ShardImporter {
 public:
-  ShardImporter(ModuleOp module, Losses losses) : module(module), context(module.getContext()), losses(losses) {}
+  ShardImporter(ModuleOp module, UnsupportedFeatures features)
+      : module(module), context(module.getContext()), features(features) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -89,14 +89,14 @@ public:
 private:
   LogicalResult importGrid(shard::GridOp op) {
     SmallVector<std::string> names;
-    auto given = op->getAttrOfType<ArrayAttr>(kAxesAttr);
+    auto knownNames = op->getAttrOfType<ArrayAttr>(kAxesAttr);
     SmallVector<MeshAxisAttr> axes;
     for (auto [i, size] : llvm::enumerate(op.getShape())) {
       if (ShapedType::isDynamic(size))
         return op.emitError() << "axis " << i << " of grid @" << op.getSymName()
                               << " has an unknown size, expected a number: a compile is for a "
                                  "number of devices";
-      auto name = given && i < given.size() ? dyn_cast<StringAttr>(given[i]) : StringAttr();
+      auto name = knownNames && i < knownNames.size() ? dyn_cast<StringAttr>(knownNames[i]) : StringAttr();
       names.push_back(name ? name.str() : getAxisName(i));
       axes.push_back(MeshAxisAttr::get(context, names.back(), size));
     }
@@ -136,10 +136,10 @@ private:
     return success();
   }
 
-  /// Null where the annotation is to be left out.
+  /// Null if the annotation is left out.
   FailureOr<ShardingAttr> convert(shard::ShardingOp op, RankedTensorType type) {
     auto lose = [&](const Twine &fact) -> FailureOr<ShardingAttr> {
-      if (failed(losses.report(op.getLoc(), fact)))
+      if (failed(features.report(op.getLoc(), fact)))
         return failure();
       return ShardingAttr();
     };
@@ -148,7 +148,7 @@ private:
       return op.emitError() << "unknown grid @" << op.getGrid() << ", expected a grid of the module";
     ArrayRef<std::string> names = it->second.names;
     if (!op.getStaticShardedDimsOffsets().empty())
-      return lose("sharding has 'sharded_dims_offsets', expected shards of one size: ours has no "
+      return lose("sharding has 'sharded_dims_offsets', expected shards of one size: #spmd.sharding has no "
                   "others");
     if (!op.getDynamicHaloSizes().empty())
       return lose("sharding has halos of unknown size, expected numbers");
@@ -162,7 +162,7 @@ private:
         if (axis < 0 || axis >= (int64_t)names.size())
           return op.emitError() << "dim " << d << " is split along axis " << axis << " of grid @" << op.getGrid()
                                 << ", expected less than " << names.size();
-        entries.push_back(DimEntryAttr::wholeAxis(context, names[axis]));
+        entries.push_back(DimEntryAttr::fullAxis(context, names[axis]));
       }
       dims.push_back(DimShardingAttr::get(context, entries, /*open=*/false, /*priority=*/0));
     }
@@ -176,7 +176,7 @@ private:
   };
   ModuleOp module;
   MLIRContext *context;
-  Losses losses;
+  UnsupportedFeatures features;
   llvm::MapVector<StringRef, Grid> grids;
 };
 
@@ -186,8 +186,8 @@ private:
 
 class ShardExporter {
 public:
-  ShardExporter(ModuleOp module, Losses losses)
-      : module(module), context(module.getContext()), losses(losses), meshes(module) {}
+  ShardExporter(ModuleOp module, UnsupportedFeatures features)
+      : module(module), context(module.getContext()), features(features), meshes(module) {}
 
   LogicalResult run() {
     makeConstraintsOfShardings(module);
@@ -214,17 +214,17 @@ public:
 private:
   using Axes = SmallVector<SmallVector<int16_t>>;
 
-  /// The axes of each dim, without the dims at the end that have none; nothing where
-  /// the sharding is to be left out.
+  /// The axes of each dim, without the dims at the end that have none; std::nullopt if
+  /// the sharding is left out.
   FailureOr<std::optional<Axes>> convert(Attribute attr, Location loc, const Twine &what) {
     auto lose = [&](const Twine &fact) -> FailureOr<std::optional<Axes>> {
-      if (failed(losses.report(loc, what + fact)))
+      if (failed(features.report(loc, what + fact)))
         return failure();
       return std::optional<Axes>();
     };
     auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
     if (!sharding)
-      return lose(" is no sharding on a mesh, expected one: run --spmd-resolve-axis-resources or "
+      return lose(" is not a sharding on a mesh, expected one: run --spmd-resolve-axis-resources or "
                   "--spmd-import-ort first");
     const Mesh *mesh = meshes.lookupOrEmit(sharding.getMesh(), [&] { return emitError(loc); });
     if (!mesh)
@@ -238,8 +238,8 @@ private:
                     "no others");
       auto &axes = dims.emplace_back();
       for (DimEntryAttr entry : dim.getEntries()) {
-        if (!entry.isWholeAxis())
-          return lose(" has a gap or a part of an axis, expected whole axes: the dialect shard has "
+        if (!entry.isFullAxis())
+          return lose(" has a stride or a sub-axis, expected full axes: the dialect shard has "
                       "no others");
         std::optional<unsigned> axis = mesh->findAxis(entry.getAxis());
         if (!axis)
@@ -253,8 +253,8 @@ private:
     return std::optional(std::move(dims));
   }
 
-  /// Annotates `value` at the place of `b`. Equal shardings of a block are one op, in
-  /// front of the first that needs it.
+  /// Annotates `value` at the insertion point of `b`. Equal shardings of a block are one op,
+  /// before the first use.
   FailureOr<Value> annotate(OpBuilder &b, Value value, Attribute attr, Location loc, const Twine &what, bool forUsers,
                             ArrayRef<int64_t> halo = {}) {
     auto dims = convert(attr, loc, what);
@@ -288,10 +288,10 @@ private:
           continue;
         std::string what = "sharding of argument #" + std::to_string(i);
         if (func.isExternal())
-          return func.emitError() << what << " has no place on a declaration, expected a body";
+          return func.emitError() << what << " cannot be written on a declaration, expected a body";
         BlockArgument arg = func.getArgument(i);
         OpBuilder b(&func.getFunctionBody().front(), func.getFunctionBody().front().begin());
-        // In the order of the arguments.
+        // In argument order.
         if (afterArguments.count(func))
           b.setInsertionPointAfter(afterArguments[func]);
         auto annotated = annotate(b, arg, attr, arg.getLoc(), what, /*forUsers=*/false);
@@ -310,7 +310,7 @@ private:
           continue;
         std::string what = "sharding of result #" + std::to_string(i);
         if (func.isExternal())
-          return func.emitError() << what << " has no place on a declaration, expected a body";
+          return func.emitError() << what << " cannot be written on a declaration, expected a body";
         for (Block &block : func.getFunctionBody()) {
           Operation *terminator = block.getTerminator();
           if (!terminator->hasTrait<OpTrait::ReturnLike>())
@@ -346,14 +346,14 @@ private:
   }
 
   LogicalResult exportOther(Operation *op) {
-    // Others are about what their values are, not only about how they are cut.
+    // Other ops change the meaning of their values, not only their sharding.
     if (!isa<PropagationBarrierOp, ShardingGroupOp, StageBoundaryOp, ReshardOp>(op))
       return op->emitError() << "'" << op->getName()
                              << "' has no counterpart, expected constraints only: the dialect "
                                 "shard has no others";
-    if (failed(losses.report(op->getLoc(), "'" + op->getName().getStringRef() +
-                                               "' has no counterpart, expected constraints only: "
-                                               "the dialect shard has no others")))
+    if (failed(features.report(op->getLoc(), "'" + op->getName().getStringRef() +
+                                                 "' has no counterpart, expected constraints only: "
+                                                 "the dialect shard has no others")))
       return failure();
     op->replaceAllUsesWith(op->getOperands().take_front(op->getNumResults()));
     op->erase();
@@ -363,15 +363,15 @@ private:
   LogicalResult exportMesh(const MeshCache::Entry &entry) {
     MeshOp op = entry.op;
     if (!entry.mesh->deviceIds.empty())
-      if (failed(losses.report(op.getLoc(), "mesh @" + op.getSymName() +
-                                                " has an order of devices, expected plain order: "
-                                                "the dialect shard has no other")))
+      if (failed(features.report(op.getLoc(), "mesh @" + op.getSymName() +
+                                                  " has device_ids, expected consecutive devices: "
+                                                  "the dialect shard has no other order")))
         return failure();
     for (StringRef name : {"alpha", "beta", "flops", "memory"})
       if (op->hasAttr(name))
-        if (failed(losses.report(op.getLoc(), "mesh @" + op.getSymName() + " has '" + name +
-                                                  "', expected no costs: the dialect shard has "
-                                                  "none")))
+        if (failed(features.report(op.getLoc(), "mesh @" + op.getSymName() + " has '" + name +
+                                                    "', expected no costs: the dialect shard has "
+                                                    "none")))
           return failure();
     SmallVector<int64_t> shape;
     SmallVector<Attribute> names;
@@ -395,7 +395,7 @@ private:
 
   ModuleOp module;
   MLIRContext *context;
-  Losses losses;
+  UnsupportedFeatures features;
   MeshCache meshes;
   llvm::DenseMap<std::tuple<Block *, Attribute, Attribute, Attribute>, shard::ShardingOp> shardings;
   llvm::DenseMap<Operation *, Operation *> afterArguments;
@@ -410,9 +410,9 @@ struct ImportShardPass : public spmd::impl::SPMDImportShardPassBase<ImportShardP
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<Losses> losses = Losses::get(unsupported, module.getLoc());
-    if (failed(losses) || failed(verifyInput(module, Phase::Annotated, getArgument())) ||
-        failed(ShardImporter(module, *losses).run()))
+    FailureOr<UnsupportedFeatures> features = UnsupportedFeatures::get(unsupported, module.getLoc());
+    if (failed(features) || failed(verifyInput(module, Phase::Annotated, getArgument())) ||
+        failed(ShardImporter(module, *features).run()))
       signalPassFailure();
   }
 };
@@ -422,9 +422,9 @@ struct ExportShardPass : public spmd::impl::SPMDExportShardPassBase<ExportShardP
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<Losses> losses = Losses::get(unsupported, module.getLoc());
-    if (failed(losses) || failed(verifyInput(module, Phase::Annotated, getArgument())) ||
-        failed(ShardExporter(module, *losses).run()))
+    FailureOr<UnsupportedFeatures> features = UnsupportedFeatures::get(unsupported, module.getLoc());
+    if (failed(features) || failed(verifyInput(module, Phase::Annotated, getArgument())) ||
+        failed(ShardExporter(module, *features).run()))
       signalPassFailure();
   }
 };

@@ -1,8 +1,8 @@
 //===- ImportSdy.cpp - --spmd-import-sdy ----------------------------------===//
 //
 // Shardy's dialect is not linked: its ops and attributes are read in generic form,
-// as the unregistered ops and opaque attributes that MLIR makes of them. The syntax
-// of meshes and shardings is that of ours, but for what either side lacks.
+// as unregistered ops and opaque attributes. The syntax of meshes and shardings is that of
+// spmd, except for features that either side lacks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// Splits at commas that stand in no bracket and no string.
+/// Splits at commas outside brackets and strings.
 SmallVector<StringRef> splitList(StringRef text) {
   SmallVector<StringRef> items;
   size_t start = 0;
@@ -52,8 +52,8 @@ SmallVector<StringRef> splitList(StringRef text) {
   return items;
 }
 
-/// `(i_1 i_2)` of the factors `i`, `j`, `z_1` of a dim of a Shardy rule, written one
-/// behind the other: a letter, and perhaps a number.
+/// Splits the factors `i`, `j`, `z_1` of a dim of a Shardy rule, which are written without
+/// separator: a letter and an optional number each.
 SmallVector<StringRef> splitFactors(StringRef dim) {
   SmallVector<StringRef> factors;
   while (!dim.empty() && llvm::isAlpha(dim.front())) {
@@ -71,7 +71,8 @@ SmallVector<StringRef> splitFactors(StringRef dim) {
 
 class ShardyImporter {
 public:
-  ShardyImporter(ModuleOp module, Losses losses) : module(module), context(module.getContext()), losses(losses) {}
+  ShardyImporter(ModuleOp module, UnsupportedFeatures features)
+      : module(module), context(module.getContext()), features(features) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -90,8 +91,8 @@ public:
 private:
   //===--- attributes -----------------------------------------------------===//
 
-  /// The text of a Shardy attribute called `mnemonic`, without it; nothing, and one
-  /// error, where it is another.
+  /// The text of a Shardy attribute called `mnemonic`, without it; std::nullopt, and one
+  /// error, for another one.
   FailureOr<StringRef> getText(Attribute attr, StringRef mnemonic, Location loc, const Twine &what) {
     auto opaque = dyn_cast_or_null<OpaqueAttr>(attr);
     StringRef text = opaque ? opaque.getAttrData() : "";
@@ -109,26 +110,26 @@ private:
 
   FailureOr<ShardingAttr> importSharding(StringRef text, Location loc, const Twine &what) {
     StringRef original = text;
-    std::string rest = text.str();
+    std::string remaining = text.str();
     if (text.starts_with("<mesh<")) {
-      SmallVector<StringRef> parts = splitList(text.drop_front(1).drop_back(1));
-      StringRef mesh = parts.front().drop_front(StringRef("mesh").size());
+      SmallVector<StringRef> items = splitList(text.drop_front(1).drop_back(1));
+      StringRef mesh = items.front().drop_front(StringRef("mesh").size());
       FailureOr<FlatSymbolRefAttr> name = importInlinedMesh(mesh, loc, what);
       if (failed(name))
         return failure();
-      rest = "<@\"" + name->getValue().str() + "\"";
-      for (StringRef part : ArrayRef(parts).drop_front())
-        rest += ", " + part.str();
-      rest += ">";
+      remaining = "<@\"" + name->getValue().str() + "\"";
+      for (StringRef item : ArrayRef(items).drop_front())
+        remaining += ", " + item.str();
+      remaining += ">";
     }
-    auto attr = parseOrEmit<ShardingAttr>("#spmd.sharding" + rest, original, loc, what);
+    auto attr = parseOrEmit<ShardingAttr>("#spmd.sharding" + remaining, original, loc, what);
     if (!attr)
       return failure();
     for (DimShardingAttr dim : attr.getDims())
       for (DimEntryAttr entry : dim.getEntries())
-        if (entry.isGap())
-          return emitError(loc) << what << " has the gap " << entry.getSize() << " in " << original
-                                << ", expected axes: Shardy has no gaps";
+        if (entry.isStride())
+          return emitError(loc) << what << " has the stride " << entry.getSize() << " in " << original
+                                << ", expected axes: Shardy has no strides";
     return attr;
   }
 
@@ -157,7 +158,7 @@ private:
   }
 
   /// `#sdy.op_sharding_rule<([ij, k])->([i, j, k]) {i=2, j=4, k=8} reduction={k}, custom>`.
-  /// A null attribute is one to be left out.
+  /// A null attribute is left out.
   FailureOr<RuleAttr> importRule(Attribute attr, Operation *op) {
     Location loc = op->getLoc();
     FailureOr<StringRef> text = getText(attr, "op_sharding_rule", loc, "attribute 'sdy.sharding_rule'");
@@ -167,8 +168,8 @@ private:
     rule.consume_front("<");
     rule.consume_back(">");
     rule.consume_back(", custom");
-    auto [tensors, rest] = rule.split('{');
-    auto [sizes, sets] = rest.split('}');
+    auto [tensors, remaining] = rule.split('{');
+    auto [sizes, sets] = remaining.split('}');
     std::string ours = "#spmd.rule<";
     for (size_t i = 0; i < tensors.size();) {
       if (!llvm::isAlpha(tensors[i])) {
@@ -186,10 +187,10 @@ private:
       auto [members, after] = list.split('}');
       sets = after;
       if (name == "blocked_propagation") {
-        if (failed(losses.report(loc, "sharding rule of '" + op->getName().getStringRef() +
-                                          "' blocks propagation along {" + members +
-                                          "}, expected factors that axes may pass along: "
-                                          "write a barrier instead")))
+        if (failed(features.report(loc, "sharding rule of '" + op->getName().getStringRef() +
+                                            "' blocks propagation along {" + members +
+                                            "}, expected factors that axes may pass along: "
+                                            "write a barrier instead")))
           return failure();
         return RuleAttr();
       }
@@ -199,13 +200,13 @@ private:
                           .Case("permutation", "ordered")
                           .Default(name);
       ours += ", " + set.str() + " = {" + members.str() + "}";
-      // Shardy's reductions have no kind. Where the op says another one, it is right.
+      // Shardy's reductions have no kind. If the op has another one, that is correct.
       if (name == "reduction")
-        for (const ShardingRule::Tensor &result : getOwnShardingRule(op).results())
+        for (const ShardingRule::Tensor &result : getBuiltinShardingRule(op).results())
           if (result.reduction != ReductionKind::Sum) {
-            if (failed(losses.report(loc, "sharding rule of '" + op->getName().getStringRef() + "' says that {" +
-                                              members + "} is reduced, and the op reduces by " +
-                                              stringifyReductionKind(result.reduction) + ", expected a sum")))
+            if (failed(features.report(loc, "sharding rule of '" + op->getName().getStringRef() + "' specifies that {" +
+                                                members + "} is reduced, and the op reduces by " +
+                                                stringifyReductionKind(result.reduction) + ", expected a sum")))
               return failure();
             return RuleAttr();
           }
@@ -263,8 +264,8 @@ private:
   }
 
   LogicalResult reportUnknown(const Twine &what, Location loc) {
-    return losses.report(loc, what + " has no counterpart, expected 'sdy.sharding' or "
-                                     "'sdy.sharding_rule'");
+    return features.report(loc, what + " has no counterpart, expected 'sdy.sharding' or "
+                                       "'sdy.sharding_rule'");
   }
 
   //===--- meshes ---------------------------------------------------------===//
@@ -282,8 +283,8 @@ private:
       return failure();
     OpBuilder b(op);
     auto mesh = MeshOp::create(b, loc, name, attr, {}, {}, {}, {});
-    for (NamedAttribute own : getOthers(op, {"mesh", "sym_name", kCostsAttr}))
-      mesh->setAttr(own.getName(), own.getValue());
+    for (NamedAttribute other : getOthers(op, {"mesh", "sym_name", kCostsAttr}))
+      mesh->setAttr(other.getName(), other.getValue());
     if (auto costs = op->getAttrOfType<DictionaryAttr>(kCostsAttr))
       for (NamedAttribute cost : costs)
         if (llvm::is_contained(kCosts, cost.getName().strref()))
@@ -307,7 +308,7 @@ private:
     return it->second.name;
   }
 
-  /// Names that are taken, by whatever symbols.
+  /// Names of existing symbols.
   SmallVector<StringRef> getMeshNames() {
     SmallVector<StringRef> names;
     for (Operation &op : *module.getBody())
@@ -328,7 +329,7 @@ private:
 
   //===--- ops ------------------------------------------------------------===//
 
-  /// The attributes of an op but these.
+  /// The attributes of an op except these.
   static SmallVector<NamedAttribute> getOthers(Operation *op, ArrayRef<StringRef> known) {
     SmallVector<NamedAttribute> others;
     for (NamedAttribute attr : op->getAttrs())
@@ -337,7 +338,7 @@ private:
     return others;
   }
 
-  /// Puts `made` in the place of `op`; attributes that are not `known` go with it.
+  /// Replaces `op` by `made`, which gets the attributes that are not `known`.
   static LogicalResult replace(Operation *op, Operation *made, ArrayRef<StringRef> known) {
     for (NamedAttribute attr : getOthers(op, known))
       made->setAttr(attr.getName(), attr.getValue());
@@ -375,7 +376,7 @@ private:
         made = WithShardingConstraintOp::create(b, loc, value, *sharding);
       return replace(op, made, {"sharding"});
     }
-    // What Shardy's own partitioning makes: moves, which say where they lead.
+    // Moves by Shardy's partitioning, which have the sharding of their result.
     if (llvm::is_contained(
             {"all_gather", "all_slice", "all_to_all", "collective_permute", "all_reduce", "reduce_scatter"}, name)) {
       if (failed(checkUnary()))
@@ -390,7 +391,7 @@ private:
     }
     if (name == "propagation_barrier") {
       auto direction = op->getAttrOfType<IntegerAttr>("allowed_direction");
-      // 0 none, 1 forward, 2 backward, as ours; 3 both is no barrier.
+      // 0 none, 1 forward, 2 backward, as in spmd; 3 both is not a barrier.
       if (failed(checkUnary()))
         return failure();
       if (!direction || direction.getInt() < 0 || direction.getInt() > 3)
@@ -461,7 +462,7 @@ private:
     return replace(op, made, {"in_shardings", "out_shardings", "manual_axes"});
   }
 
-  /// Parses our spelling; what the parser has against it becomes an error at `loc`.
+  /// Parses the spmd form; errors of the parser become errors at `loc`.
   template <typename AttrT> AttrT parseOrEmit(const Twine &text, StringRef original, Location loc, const Twine &what) {
     std::string why;
     AttrT attr;
@@ -481,8 +482,8 @@ private:
 
   ModuleOp module;
   MLIRContext *context;
-  Losses losses;
-  /// Meshes that shardings spell out themselves, by their text.
+  UnsupportedFeatures features;
+  /// Meshes that are inlined in shardings, by their text.
   struct Inlined {
     FlatSymbolRefAttr name;
     MeshAttr attr;
@@ -497,9 +498,9 @@ struct ImportSdyPass : public spmd::impl::SPMDImportSdyPassBase<ImportSdyPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<Losses> losses = Losses::get(unsupported, module.getLoc());
-    if (failed(losses) || failed(verifyInput(module, Phase::Resharded, getArgument())) ||
-        failed(ShardyImporter(module, *losses).run()))
+    FailureOr<UnsupportedFeatures> features = UnsupportedFeatures::get(unsupported, module.getLoc());
+    if (failed(features) || failed(verifyInput(module, Phase::Resharded, getArgument())) ||
+        failed(ShardyImporter(module, *features).run()))
       signalPassFailure();
   }
 };

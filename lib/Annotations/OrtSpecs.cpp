@@ -1,7 +1,7 @@
 //===- OrtSpecs.cpp - --spmd-import-ort and --spmd-export-ort -------------===//
 //
-// ONNX Runtime gives every tensor a device mesh of its own, which repeats devices
-// to say block-cyclic. As `#spmd.ort` and in a file of its own they become shardings
+// In ONNX Runtime every tensor has a separate device mesh, which repeats devices for
+// block-cyclic shardings. As `#spmd.ort` and in a separate file they become shardings
 // on meshes of the module, and back.
 //
 //===----------------------------------------------------------------------===//
@@ -32,7 +32,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// An annotation where it stands.
+/// An annotation and its holder.
 struct Annotation {
   Attribute attr;
   Type type;
@@ -41,7 +41,7 @@ struct Annotation {
   std::function<void(Attribute)> set;
 };
 
-/// All shardings that are given in a function, spelled in whatever way.
+/// All sharding annotations of a function, of any kind.
 SmallVector<Annotation> getAnnotations(func::FuncOp func) {
   SmallVector<Annotation> list;
   for (StringRef name : {StringRef(kShardingAttr), StringRef(kUserShardingAttr)}) {
@@ -129,50 +129,50 @@ private:
     };
     ShardingError error;
     OrtMesh list{llvm::to_vector(ort.getShape()), llvm::to_vector(ort.getElements())};
-    auto own = importOrtSpec(ort.getSpec(), list, error);
-    if (!own)
+    auto imported = importOrtSpec(ort.getSpec(), list, error);
+    if (!imported)
       return fail(error);
     auto type = dyn_cast<RankedTensorType>(at.type);
     if (!type)
       return emitError(at.loc) << "spec of " << at.what << " of type " << at.type << ", expected a ranked tensor";
-    // Uneven is an error there, and so it is here.
-    if (auto illegal = verifySharding(own->sharding, own->mesh, type.getShape(),
+    // Uneven dims are an error in ONNX Runtime too.
+    if (auto illegal = verifySharding(imported->sharding, imported->mesh, type.getShape(),
                                       /*allowUneven=*/false))
       return fail(*illegal);
     for (auto [name, mesh] : meshes)
-      if (ShardingAttr attr = spell(*own, name, *mesh))
+      if (ShardingAttr attr = express(*imported, name, *mesh))
         return attr;
-    // In the order of the ids where they can be said so.
-    Mesh sorted = own->mesh;
+    // In the order of the ids if the sharding can be expressed so.
+    Mesh sorted = imported->mesh;
     llvm::sort(sorted.deviceIds);
     add(sorted, at.loc);
-    if (ShardingAttr attr = spell(*own, meshes.back().first, *meshes.back().second))
+    if (ShardingAttr attr = express(*imported, meshes.back().first, *meshes.back().second))
       return attr;
     meshes.pop_back();
     created.pop_back();
-    add(own->mesh, at.loc);
-    return spell(*own, meshes.back().first, *meshes.back().second);
+    add(imported->mesh, at.loc);
+    return express(*imported, meshes.back().first, *meshes.back().second);
   }
 
-  /// The sharding on a mesh of the module; null if it is no view of the devices or
+  /// The sharding on a mesh of the module; null if it is not a view of the devices or
   /// has other digits.
-  ShardingAttr spell(const MeshSharding &own, FlatSymbolRefAttr name, const Mesh &mesh) {
+  ShardingAttr express(const MeshSharding &imported, FlatSymbolRefAttr name, const Mesh &mesh) {
     ShardingError error;
-    auto views = MeshViews::get({&mesh, &own.mesh}, error);
-    auto common = views ? views->toCommon(own.sharding, 1) : std::nullopt;
-    auto spelled = common ? views->fromCommon(*common, 0) : std::nullopt;
-    if (!spelled)
+    auto views = MeshViews::get({&mesh, &imported.mesh}, error);
+    auto common = views ? views->toCommon(imported.sharding, 1) : std::nullopt;
+    auto expressed = common ? views->fromCommon(*common, 0) : std::nullopt;
+    if (!expressed)
       return {};
-    return toAttr(module.getContext(), name, *spelled, mesh);
+    return toAttr(module.getContext(), name, *expressed, mesh);
   }
 
   void add(Mesh mesh, Location loc) {
     std::string name = "ort";
-    auto isTaken = [&] {
+    auto isUsed = [&] {
       return SymbolTable::lookupSymbolIn(module, name) ||
              llvm::any_of(created, [&](const NewMesh &m) { return m.name.getValue() == name; });
     };
-    for (unsigned i = 0; isTaken(); ++i)
+    for (unsigned i = 0; isUsed(); ++i)
       name = "ort" + std::to_string(i);
     mesh.name = name;
     auto ref = FlatSymbolRefAttr::get(module.getContext(), name);
@@ -181,7 +181,7 @@ private:
   }
 
 public:
-  /// Adds the meshes that are new to the module.
+  /// Adds the new meshes to the module.
   void addMeshes() {
     OpBuilder b(module.getContext());
     b.setInsertionPointToStart(module.getBody());
@@ -233,7 +233,7 @@ private:
                                              ? "has " + std::to_string(list->items.size()) + " entries"
                                              : "is " + describe(*list))
                                      << ", expected a list of " << count << ", one for each of the " << what
-                                     << " (null where nothing is given)";
+                                     << " (null for none)";
     for (auto [i, item] : llvm::enumerate(list->items)) {
       if (item.kind == LocatedJson::Null)
         continue;
@@ -256,19 +256,19 @@ private:
                                       ArrayRef<int64_t>(*shape), ArrayRef<int64_t>(*elements));
       if (!attr)
         return failure();
-      // The place is that of the file from here on.
+      // From here on the location is in the file.
       if (Attribute old = get(i); old && old != attr)
         return emitError(item.offset) << "spec \"" << spec << "\" for " << key << "[" << i << "], which has " << old
-                                      << ", expected nothing given, or the same";
+                                      << ", expected none, or the same";
       ShardingError error;
-      auto own = importOrtSpec(spec, {*shape, *elements}, error);
+      auto imported = importOrtSpec(spec, {*shape, *elements}, error);
       auto type = dyn_cast<RankedTensorType>(types[i]);
       std::optional<ShardingError> illegal;
-      if (own && type)
-        illegal = verifySharding(own->sharding, own->mesh, type.getShape(), false);
-      if (!own || illegal)
+      if (imported && type)
+        illegal = verifySharding(imported->sharding, imported->mesh, type.getShape(), false);
+      if (!imported || illegal)
         return emitError(item.offset) << "illegal spec \"" << spec << "\" of " << key << "[" << i
-                                      << "]: " << (own ? *illegal : error).message;
+                                      << "]: " << (imported ? *illegal : error).message;
       set(i, attr);
     }
     return success();
@@ -307,18 +307,16 @@ struct ImportOrtPass : public spmd::impl::SPMDImportOrtPassBase<ImportOrtPass> {
 // Export
 //===----------------------------------------------------------------------===//
 
-/// A sharding as ONNX Runtime spells it; one error where that cannot say it.
+/// A sharding in the form of ONNX Runtime; one error if there is none.
 FailureOr<OrtAttr> exportSharding(ShardingAttr attr, Type type, const MeshCache &meshes, Location loc, StringRef what) {
   auto emit = [&] { return emitError(loc); };
-  const Mesh *mesh = meshes.lookupOrEmit(attr.getMesh(), emit);
-  if (!mesh)
+  FailureOr<ShardingOnMesh> read = meshes.read(attr, emit);
+  if (failed(read))
     return failure();
-  FailureOr<Sharding> sharding = toSharding(attr, *mesh, emit);
-  if (failed(sharding))
-    return failure();
+  const auto &[mesh, sharding] = *read;
   ShardingError error;
-  std::optional<ShardingError> illegal = verifySharding(*sharding, *mesh, getShape(type), /*allowUneven=*/false);
-  auto spec = illegal ? std::nullopt : exportOrtSpec(*sharding, *mesh, error);
+  std::optional<ShardingError> illegal = verifySharding(sharding, *mesh, getShape(type), /*allowUneven=*/false);
+  auto spec = illegal ? std::nullopt : exportOrtSpec(sharding, *mesh, error);
   if (!spec)
     return emit() << "ONNX Runtime has no spec for " << attr << " of " << what << ": "
                   << (illegal ? *illegal : error).message;
@@ -340,7 +338,7 @@ struct ExportOrtPass : public spmd::impl::SPMDExportOrtPassBase<ExportOrtPass> {
       FailureOr<func::FuncOp> func = findFunction(module, function);
       return failure(failed(func) || failed(write(*func, meshes)));
     }
-    // Later ones check local types by the shardings.
+    // Later phases check local types by the shardings.
     if (failed(verifyInput(module, Phase::Propagated, getArgument())))
       return failure();
     for (auto func : module.getOps<func::FuncOp>())

@@ -48,11 +48,11 @@ struct ResolveAxisResourcesPass : public spmd::impl::SPMDResolveAxisResourcesPas
     if (meshes.size() == 1)
       return FlatSymbolRefAttr::get(meshes.front().getSymNameAttr());
     return listMeshes(emitError(module.getLoc()) << "module has " << meshes.size()
-                                                 << " meshes, expected the option mesh=NAME to say which "
-                                                    "one axis resources resolve against");
+                                                 << " meshes, expected the option mesh=NAME for the "
+                                                    "one that axis resources resolve against");
   }
 
-  /// By its name where a stage has it at another place than the program.
+  /// By its name if a stage has it at another index than the program.
   static std::string describeArgument(func::FuncOp func, unsigned i, const Twine &where) {
     std::string stage = where.str();
     if (stage.empty())
@@ -63,7 +63,7 @@ struct ResolveAxisResourcesPass : public spmd::impl::SPMDResolveAxisResourcesPas
     return ("argument #" + Twine(i) + stage).str();
   }
 
-  /// Likewise by the name of its location.
+  /// Also by the name of its location.
   static std::string describeOperand(WithShardingConstraintOp op, const Twine &where) {
     std::string stage = where.str();
     auto name = dyn_cast<NameLoc>(op.getInput().getLoc());
@@ -94,12 +94,12 @@ struct ResolveAxisResourcesPass : public spmd::impl::SPMDResolveAxisResourcesPas
     if (functions.empty() && constraints.empty())
       return success();
     MeshCache meshes(module);
-    /// The mesh of a function, if it has one of its own.
+    /// The mesh that a function names, if any.
     std::optional<FlatSymbolRefAttr> common;
     auto meshOf = [&](func::FuncOp func) -> FailureOr<FlatSymbolRefAttr> {
       if (func)
-        if (auto own = func->getAttrOfType<FlatSymbolRefAttr>(kMeshAttr))
-          return own;
+        if (auto mesh = func->getAttrOfType<FlatSymbolRefAttr>(kMeshAttr))
+          return mesh;
       if (!common) {
         FailureOr<FlatSymbolRefAttr> chosen = chooseMesh(module);
         if (failed(chosen))
@@ -108,7 +108,7 @@ struct ResolveAxisResourcesPass : public spmd::impl::SPMDResolveAxisResourcesPas
       }
       return *common;
     };
-    /// For messages: the stage that a function is.
+    /// For messages: the stage that a function implements.
     auto inStage = [](func::FuncOp func) -> std::string {
       if (func)
         if (auto stage = func->getAttrOfType<IntegerAttr>(kStageAttr))
@@ -117,16 +117,16 @@ struct ResolveAxisResourcesPass : public spmd::impl::SPMDResolveAxisResourcesPas
     };
 
     /// Replaces axis resources among `attrs`, if there are any.
-    auto replace = [&](func::FuncOp func, NamedAttrList &attrs, const SpecPlace &place) -> LogicalResult {
+    auto replace = [&](func::FuncOp func, NamedAttrList &attrs, const SpecTarget &target) -> LogicalResult {
       auto resources = dyn_cast_or_null<AxisResourcesAttr>(attrs.get(kAxisResourcesAttr));
       if (!resources)
         return success();
-      ShardingSpec spec(place.loc);
+      ShardingSpec spec(target.loc);
       spec.resources = resources;
       FailureOr<FlatSymbolRefAttr> chosen = meshOf(func);
       if (failed(chosen))
         return failure();
-      FailureOr<ShardingAttr> sharding = resolveSpecAt(spec, meshes, *chosen, place, attrs.get(kShardingAttr));
+      FailureOr<ShardingAttr> sharding = resolveSpecAt(spec, meshes, *chosen, target, attrs.get(kShardingAttr));
       if (failed(sharding))
         return failure();
       attrs.erase(kAxisResourcesAttr);

@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
-struct PinShardingsPass : public spmd::impl::SPMDShardingsToConstraintsPassBase<PinShardingsPass> {
+struct ShardingsToConstraintsPass : public spmd::impl::SPMDShardingsToConstraintsPassBase<ShardingsToConstraintsPass> {
   void runOnOperation() override {
     if (failed(verifyInput(getOperation(), Phase::Annotated, getArgument())))
       return signalPassFailure();

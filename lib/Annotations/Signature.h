@@ -7,8 +7,8 @@
 
 namespace mlir::spmd {
 
-/// Puts what `convert` makes of each attribute of an argument or result in its place,
-/// nothing where it makes nothing. It is told the place, and whose attribute it is
+/// Replaces each attribute of an argument or result by `convert` of it, or removes it if
+/// that is std::nullopt. `convert` gets the location and the name of the holder
 /// (`argument #0`).
 inline LogicalResult
 convertSignature(FunctionOpInterface func,

@@ -1,4 +1,4 @@
-//===- SplitSegments.cpp - Parts of a stored dimension, one by one --------===//
+//===- SplitSegments.cpp - Segments of a stored dimension, one by one -----===//
 //
 //   (%w {spmd.segments = <0, [80, 100, 100]>})  ->  (%q, %k, %v {spmd.segment = ...})
 //   matmul(x, concat(q, k, v))                  ->  concat(matmul(x, q), ...)
@@ -45,32 +45,32 @@ namespace {
 /// A value that is the concatenation of others along a dim.
 struct Joined {
   int64_t dim;
-  SmallVector<Value> parts;
+  SmallVector<Value> segments;
 
-  int64_t size(unsigned i) const { return cast<RankedTensorType>(parts[i].getType()).getDimSize(dim); }
-  /// The same cuts, perhaps along another dim.
-  bool isCutLike(const Joined &other) const {
-    if (parts.size() != other.parts.size())
+  int64_t size(unsigned i) const { return cast<RankedTensorType>(segments[i].getType()).getDimSize(dim); }
+  /// True for the same segment sizes, possibly along another dim.
+  bool isShardLike(const Joined &other) const {
+    if (segments.size() != other.segments.size())
       return false;
-    for (unsigned i = 0; i < parts.size(); ++i)
+    for (unsigned i = 0; i < segments.size(); ++i)
       if (size(i) != other.size(i))
         return false;
     return true;
   }
 };
 
-/// Rewrites what reads concatenations so that it reads their parts.
+/// Rewrites the users of concatenations to use their segments.
 class Uses {
 public:
-  /// The concatenation of `parts`, which stands for a whole value from now on.
+  /// Creates the concatenation of the segments, and records it.
   Value join(OpBuilder &b, Location loc, Joined joined) {
-    auto concat = tensor::ConcatOp::create(b, loc, joined.dim, joined.parts);
+    auto concat = tensor::ConcatOp::create(b, loc, joined.dim, joined.segments);
     concats.push_back(concat);
     values[concat.getResult()] = std::move(joined);
     return concat.getResult();
   }
 
-  /// A result that becomes parts, of these sizes.
+  /// A result that is split into segments of these sizes.
   struct SplitResult {
     unsigned result;
     int64_t dim;
@@ -91,7 +91,7 @@ public:
     for (Operation *concat : llvm::reverse(concats))
       if (isDead(concat))
         dead.insert(concat);
-    // The outputs that were made for them alone.
+    // Outputs without other uses.
     for (unsigned i = 0; i < dead.size(); ++i)
       for (Value operand : dead[i]->getOperands())
         if (auto *def = operand.getDefiningOp(); isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(def) && isDead(def))
@@ -103,38 +103,39 @@ public:
   }
 
 private:
-  /// Parts of what is returned: those that it was joined of, or slices.
+  /// Segments of a returned value: the operands of its concatenation, or slices.
   void splitResults(Operation *terminator, ArrayRef<SplitResult> results) {
     OpBuilder b(terminator);
     for (const SplitResult &split : llvm::reverse(results)) {
-      Value whole = terminator->getOperand(split.result);
-      auto type = cast<RankedTensorType>(whole.getType());
-      SmallVector<Value> parts;
-      if (auto it = values.find(whole); it != values.end() && it->second.dim == split.dim) {
+      Value full = terminator->getOperand(split.result);
+      auto type = cast<RankedTensorType>(full.getType());
+      SmallVector<Value> segments;
+      if (auto it = values.find(full); it != values.end() && it->second.dim == split.dim) {
         SmallVector<int64_t> sizes;
-        for (unsigned i = 0; i < it->second.parts.size(); ++i)
+        for (unsigned i = 0; i < it->second.segments.size(); ++i)
           sizes.push_back(it->second.size(i));
         if (ArrayRef<int64_t>(sizes) == split.sizes)
-          parts = it->second.parts;
+          segments = it->second.segments;
       }
       int64_t offset = 0;
-      for (int64_t size : parts.empty() ? split.sizes : ArrayRef<int64_t>()) {
-        RankedTensorType own = withDim(type, split.dim, size);
+      for (int64_t size : segments.empty() ? split.sizes : ArrayRef<int64_t>()) {
+        RankedTensorType segmentType = withDim(type, split.dim, size);
         SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), steps(type.getRank(), b.getIndexAttr(1));
         offsets[split.dim] = b.getIndexAttr(offset);
-        parts.push_back(tensor::ExtractSliceOp::create(b, terminator->getLoc(), own, whole, offsets,
-                                                       getAsIndexOpFoldResult(b.getContext(), own.getShape()), steps));
+        segments.push_back(
+            tensor::ExtractSliceOp::create(b, terminator->getLoc(), segmentType, full, offsets,
+                                           getAsIndexOpFoldResult(b.getContext(), segmentType.getShape()), steps));
         offset += size;
       }
       SmallVector<Value> operands(terminator->getOperands());
       operands.erase(operands.begin() + split.result);
-      operands.insert(operands.begin() + split.result, parts.begin(), parts.end());
+      operands.insert(operands.begin() + split.result, segments.begin(), segments.end());
       terminator->setOperands(operands);
     }
   }
 
   bool rewrite(Operation *op) {
-    // Rules and factors that are written on an op are those of the whole.
+    // Rules and factors on an op refer to the full op.
     if (op->hasAttr(kRuleAttr) || op->hasAttr(kFactorShardingsAttr))
       return false;
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
@@ -152,13 +153,13 @@ private:
     return false;
   }
 
-  /// A slice of whole parts, or of a piece of one.
+  /// A slice that consists of full segments, or of an interval of one.
   bool rewriteSlice(tensor::ExtractSliceOp op) {
     const Joined joined = values.find(op.getSource())->second;
     int64_t d = joined.dim, start = op.getStaticOffsets()[d], size = op.getStaticSizes()[d];
     if (ShapedType::isDynamic(start) || ShapedType::isDynamic(size) || size < 1 || op.getStaticStrides()[d] != 1)
       return false;
-    // Parts with places in [start, start + size), and where the first begins.
+    // Segments that intersect [start, start + size), and the begin of the first.
     unsigned first = 0, last;
     int64_t begin = 0;
     while (begin + joined.size(first) <= start)
@@ -166,8 +167,8 @@ private:
     int64_t end = begin;
     for (last = first; end < start + size; ++last)
       end += joined.size(last);
-    bool isPiece = last == first + 1;
-    if (!isPiece && (begin != start || end != start + size))
+    bool isSegment = last == first + 1;
+    if (!isSegment && (begin != start || end != start + size))
       return false;
     OpBuilder b(op);
     llvm::SmallBitVector dropped = op.getDroppedDims();
@@ -177,24 +178,24 @@ private:
     Joined result{resultDim, {}};
     for (unsigned i = first; i < last; ++i) {
       SmallVector<OpFoldResult> offsets = op.getMixedOffsets(), sizes = op.getMixedSizes();
-      int64_t own = isPiece ? size : joined.size(i);
-      offsets[d] = b.getIndexAttr(isPiece ? start - begin : 0);
-      sizes[d] = b.getIndexAttr(own);
-      RankedTensorType type = dropped.test(d) ? op.getType() : withDim(op.getType(), resultDim, own);
-      Value part = joined.parts[i];
-      // All of it: nothing to take out.
-      bool isWhole = part.getType() == type && own == joined.size(i) &&
-                     llvm::all_of(offsets, [](OpFoldResult o) { return isConstantIntValue(o, 0); });
-      result.parts.push_back(
-          isWhole ? part
-                  : tensor::ExtractSliceOp::create(b, op.getLoc(), type, part, offsets, sizes, op.getMixedStrides()));
+      int64_t segmentSize = isSegment ? size : joined.size(i);
+      offsets[d] = b.getIndexAttr(isSegment ? start - begin : 0);
+      sizes[d] = b.getIndexAttr(segmentSize);
+      RankedTensorType type = dropped.test(d) ? op.getType() : withDim(op.getType(), resultDim, segmentSize);
+      Value segment = joined.segments[i];
+      // The full segment needs no slice.
+      bool isFull = segment.getType() == type && segmentSize == joined.size(i) &&
+                    llvm::all_of(offsets, [](OpFoldResult o) { return isConstantIntValue(o, 0); });
+      result.segments.push_back(
+          isFull ? segment
+                 : tensor::ExtractSliceOp::create(b, op.getLoc(), type, segment, offsets, sizes, op.getMixedStrides()));
     }
-    op.replaceAllUsesWith(isPiece ? result.parts.front() : join(b, op.getLoc(), result));
+    op.replaceAllUsesWith(isSegment ? result.segments.front() : join(b, op.getLoc(), result));
     return true;
   }
 
-  /// A reshape that splits the dim, or joins it with those behind it: parts stay
-  /// together where they are whole numbers of what is behind.
+  /// A reshape that splits the dim, or joins it with those after it: applied per segment if
+  /// each has a multiple of the inner size.
   template <typename Op>
   bool rewriteReshape(Op op, RankedTensorType from, RankedTensorType to, ArrayRef<ReassociationIndices> groups,
                       bool expands) {
@@ -211,12 +212,13 @@ private:
         inner *= fine.getDimSize(d);
       Joined result{expands ? group.front() : int64_t(g), {}};
       OpBuilder b(op);
-      for (unsigned i = 0; i < joined.parts.size(); ++i)
+      for (unsigned i = 0; i < joined.segments.size(); ++i)
         if (expands && joined.size(i) % inner != 0)
           return false;
-      for (unsigned i = 0; i < joined.parts.size(); ++i) {
+      for (unsigned i = 0; i < joined.segments.size(); ++i) {
         int64_t size = expands ? joined.size(i) / inner : joined.size(i) * inner;
-        result.parts.push_back(Op::create(b, op.getLoc(), withDim(to, result.dim, size), joined.parts[i], groups));
+        result.segments.push_back(
+            Op::create(b, op.getLoc(), withDim(to, result.dim, size), joined.segments[i], groups));
       }
       op.getResult().replaceAllUsesWith(join(b, op.getLoc(), result));
       return true;
@@ -224,11 +226,11 @@ private:
     return false;
   }
 
-  /// The parts of a value that is cut as `like` is; nothing where that would take
-  /// more than making them anew.
-  std::optional<Joined> getParts(OpBuilder &b, Value value, int64_t dim, const Joined &like) {
+  /// The segments of a value, of the sizes of `like`; std::nullopt if they cannot be
+  /// created without recomputation.
+  std::optional<Joined> getSegments(OpBuilder &b, Value value, int64_t dim, const Joined &like) {
     if (auto it = values.find(value); it != values.end()) {
-      if (it->second.dim != dim || !it->second.isCutLike(like))
+      if (it->second.dim != dim || !it->second.isShardLike(like))
         return std::nullopt;
       return it->second;
     }
@@ -240,29 +242,29 @@ private:
     DenseElementsAttr constant;
     std::optional<Joined> inits;
     if (auto fill = dyn_cast<linalg::FillOp>(def)) {
-      inits = getParts(b, fill.getOutputs().front(), dim, like);
+      inits = getSegments(b, fill.getOutputs().front(), dim, like);
       if (!inits)
         return std::nullopt;
     } else if (!isa<tensor::EmptyOp, tensor::SplatOp>(def) &&
                !(matchPattern(value, m_Constant(&constant)) && constant.isSplat())) {
       return std::nullopt;
     }
-    for (unsigned i = 0; i < like.parts.size(); ++i) {
-      RankedTensorType own = withDim(type, dim, like.size(i));
+    for (unsigned i = 0; i < like.segments.size(); ++i) {
+      RankedTensorType segmentType = withDim(type, dim, like.size(i));
       if (constant) {
-        result.parts.push_back(arith::ConstantOp::create(b, value.getLoc(), constant.resizeSplat(own)));
+        result.segments.push_back(arith::ConstantOp::create(b, value.getLoc(), constant.resizeSplat(segmentType)));
         continue;
       }
       Operation *made = b.clone(*def);
-      made->getResult(0).setType(own);
+      made->getResult(0).setType(segmentType);
       if (inits)
-        made->setOperand(1, inits->parts[i]);
-      result.parts.push_back(made->getResult(0));
+        made->setOperand(1, inits->segments[i]);
+      result.segments.push_back(made->getResult(0));
     }
     return result;
   }
 
-  /// An op with loops, one of which goes along the parts: done part by part.
+  /// An op with loops, one of which runs along the segments: cloned per segment.
   bool rewriteLoops(linalg::LinalgOp op) {
     if (!op.hasPureTensorSemantics())
       return false;
@@ -286,7 +288,7 @@ private:
     op->walk([&](linalg::IndexOp index) { readsIndex |= index.getDim() == loop; });
     if (readsIndex)
       return false;
-    // The dim of each operand that the loop goes along, -1 where there is none.
+    // The dim of each operand that the loop runs along, or -1.
     SmallVector<int64_t> dims;
     for (OpOperand &operand : op->getOpOperands()) {
       dims.push_back(-1);
@@ -302,13 +304,13 @@ private:
       if (dims[op.getDpsInitOperand(result.getResultNumber())->getOperandNumber()] < 0)
         return false;
     OpBuilder b(op);
-    std::optional<SmallVector<SmallVector<Value>>> operands = getOperandParts(b, op, dims, like);
+    std::optional<SmallVector<SmallVector<Value>>> operands = getOperandSegments(b, op, dims, like);
     if (!operands)
       return false;
     SmallVector<Joined> results;
     for (OpResult result : op->getResults())
       results.push_back({dims[op.getDpsInitOperand(result.getResultNumber())->getOperandNumber()], {}});
-    clonePerPart(b, op, *operands, like, results);
+    clonePerSegment(b, op, *operands, like, results);
     return true;
   }
 
@@ -317,47 +319,47 @@ private:
     for (Value operand : op->getOperands())
       if (auto it = values.find(operand); it != values.end() && !like)
         like = &it->second;
-    const Joined whole = *like;
+    const Joined joined = *like;
     SmallVector<int64_t> dims;
     for (Value operand : op->getOperands())
-      dims.push_back(isa<RankedTensorType>(operand.getType()) ? whole.dim : -1);
+      dims.push_back(isa<RankedTensorType>(operand.getType()) ? joined.dim : -1);
     for (Type type : op->getResultTypes())
       if (!isa<RankedTensorType>(type))
         return false;
     OpBuilder b(op);
-    std::optional<SmallVector<SmallVector<Value>>> operands = getOperandParts(b, op, dims, whole);
+    std::optional<SmallVector<SmallVector<Value>>> operands = getOperandSegments(b, op, dims, joined);
     if (!operands)
       return false;
-    SmallVector<Joined> results(op->getNumResults(), Joined{whole.dim, {}});
-    clonePerPart(b, op, *operands, whole, results);
+    SmallVector<Joined> results(op->getNumResults(), Joined{joined.dim, {}});
+    clonePerSegment(b, op, *operands, joined, results);
     return true;
   }
 
-  /// Per operand its parts, or itself where the loop does not touch it.
-  std::optional<SmallVector<SmallVector<Value>>> getOperandParts(OpBuilder &b, Operation *op, ArrayRef<int64_t> dims,
-                                                                 const Joined &like) {
+  /// Per operand its segments, or the operand itself if the loop does not run along it.
+  std::optional<SmallVector<SmallVector<Value>>> getOperandSegments(OpBuilder &b, Operation *op, ArrayRef<int64_t> dims,
+                                                                    const Joined &like) {
     SmallVector<SmallVector<Value>> operands;
     for (auto [operand, dim] : llvm::zip(op->getOperands(), dims)) {
-      operands.emplace_back(like.parts.size(), operand);
+      operands.emplace_back(like.segments.size(), operand);
       if (dim < 0)
         continue;
-      std::optional<Joined> parts = getParts(b, operand, dim, like);
-      if (!parts)
-        return std::nullopt; // what was made has no use
-      operands.back() = parts->parts;
+      std::optional<Joined> split = getSegments(b, operand, dim, like);
+      if (!split)
+        return std::nullopt; // ops created so far are unused
+      operands.back() = split->segments;
     }
     return operands;
   }
 
-  void clonePerPart(OpBuilder &b, Operation *op, ArrayRef<SmallVector<Value>> operands, const Joined &like,
-                    MutableArrayRef<Joined> results) {
-    for (unsigned i = 0; i < like.parts.size(); ++i) {
+  void clonePerSegment(OpBuilder &b, Operation *op, ArrayRef<SmallVector<Value>> operands, const Joined &like,
+                       MutableArrayRef<Joined> results) {
+    for (unsigned i = 0; i < like.segments.size(); ++i) {
       Operation *clone = b.clone(*op);
-      for (auto [o, parts] : llvm::enumerate(operands))
-        clone->setOperand(o, parts[i]);
+      for (auto [o, values] : llvm::enumerate(operands))
+        clone->setOperand(o, values[i]);
       for (auto [result, joined] : llvm::zip(clone->getResults(), results)) {
         result.setType(withDim(cast<RankedTensorType>(result.getType()), joined.dim, like.size(i)));
-        joined.parts.push_back(result);
+        joined.segments.push_back(result);
       }
     }
     for (auto [result, joined] : llvm::zip(op->getResults(), results))
@@ -387,15 +389,15 @@ public:
   LogicalResult run() {
     SignatureAttrs before(func);
     SmallVector<DictionaryAttr> attrs;
-    SmallVector<int64_t> places;      // of the old arguments among the new ones
-    SmallVector<SegmentsAttr> wholes; // of the old arguments
+    SmallVector<int64_t> newIndices;          // indices of the old arguments among the new ones
+    SmallVector<SegmentsAttr> segmentsOfArgs; // one per old argument
     Block &body = func.getBody().front();
     unsigned numArgs = func.getNumArguments(), at = 0;
     OpBuilder b = OpBuilder::atBlockBegin(&body);
     for (unsigned i = 0; i < numArgs; ++i) {
-      places.push_back(attrs.size());
+      newIndices.push_back(attrs.size());
       auto segments = func.getArgAttrOfType<SegmentsAttr>(i, kSegmentsAttr);
-      wholes.push_back(segments);
+      segmentsOfArgs.push_back(segments);
       if (!segments || segments.getSizes().size() < 2) {
         before.arg(i).erase(kSegmentsAttr);
         attrs.push_back(before.arg(i).getDictionary(func.getContext()));
@@ -408,31 +410,32 @@ public:
           getShardings(i, segments, func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr));
       if (failed(shardings))
         return failure();
-      BlockArgument whole = body.getArgument(at);
-      auto stored = cast<RankedTensorType>(whole.getType());
+      BlockArgument full = body.getArgument(at);
+      auto stored = cast<RankedTensorType>(full.getType());
       Joined joined{segments.getDim(), {}};
       int64_t offset = 0;
       for (auto [size, sharding] : llvm::zip(segments.getSizes(), *shardings)) {
-        NamedAttrList own = before.arg(i);
-        own.erase(kSegmentsAttr);
+        NamedAttrList attrsOfSegment = before.arg(i);
+        attrsOfSegment.erase(kSegmentsAttr);
         if (sharding)
-          own.set(kShardingAttr, sharding);
-        own.set(kSegmentAttr, SegmentAttr::get(func.getContext(), stored, joined.dim, offset, segments.getUnit(), i));
-        attrs.push_back(own.getDictionary(func.getContext()));
-        joined.parts.push_back(body.insertArgument(at++, withDim(stored, joined.dim, size), whole.getLoc()));
+          attrsOfSegment.set(kShardingAttr, sharding);
+        attrsOfSegment.set(kSegmentAttr,
+                           SegmentAttr::get(func.getContext(), stored, joined.dim, offset, segments.getUnit(), i));
+        attrs.push_back(attrsOfSegment.getDictionary(func.getContext()));
+        joined.segments.push_back(body.insertArgument(at++, withDim(stored, joined.dim, size), full.getLoc()));
         offset += size;
       }
-      whole.replaceAllUsesWith(uses.join(b, whole.getLoc(), std::move(joined)));
+      full.replaceAllUsesWith(uses.join(b, full.getLoc(), std::move(joined)));
       body.eraseArgument(at);
     }
     SmallVector<DictionaryAttr> resultAttrs;
     SmallVector<Uses::SplitResult> splits;
     for (unsigned r = 0; r < func.getNumResults(); ++r) {
       auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr);
-      SegmentsAttr segments = tied ? wholes[tied.getInt()] : SegmentsAttr();
+      SegmentsAttr segments = tied ? segmentsOfArgs[tied.getInt()] : SegmentsAttr();
       if (!segments || segments.getSizes().size() < 2) {
         if (tied)
-          before.result(r).set(kTiedAttr, b.getI64IntegerAttr(places[tied.getInt()]));
+          before.result(r).set(kTiedAttr, b.getI64IntegerAttr(newIndices[tied.getInt()]));
         resultAttrs.push_back(before.result(r).getDictionary(func.getContext()));
         continue;
       }
@@ -441,9 +444,9 @@ public:
       if (failed(shardings))
         return failure();
       splits.push_back({r, segments.getDim(), segments.getSizes()});
-      addResults(r, segments, *shardings, places[tied.getInt()], before.result(r), resultAttrs);
+      addResults(r, segments, *shardings, newIndices[tied.getInt()], before.result(r), resultAttrs);
     }
-    // Those behind parts keep what they are called.
+    // Results after segments keep their names.
     if (!splits.empty())
       for (unsigned r = 0, at = 0; r < func.getNumResults(); ++r) {
         const auto *split = llvm::find_if(splits, [&](auto &split) { return split.result == r; });
@@ -451,9 +454,9 @@ public:
           at += split->sizes.size();
           continue;
         }
-        NamedAttrList own(resultAttrs[at]);
-        own.set(kNameAttr, StringAttr::get(func.getContext(), getResultName(own, r)));
-        resultAttrs[at++] = own.getDictionary(func.getContext());
+        NamedAttrList resultAttr(resultAttrs[at]);
+        resultAttr.set(kNameAttr, StringAttr::get(func.getContext(), getResultName(resultAttr, r)));
+        resultAttrs[at++] = resultAttr.getDictionary(func.getContext());
       }
     uses.rewrite(func, splits);
     func.setFunctionType(
@@ -471,24 +474,24 @@ private:
     return name ? name.str() : "result" + std::to_string(r);
   }
 
-  /// The parts of a result that updates an argument: each is tied to its part, from
+  /// The segments of a result that updates an argument: each is tied to its segment, from
   /// argument `tied` on.
   void addResults(unsigned r, SegmentsAttr segments, ArrayRef<ShardingAttr> shardings, int64_t tied,
-                  const NamedAttrList &whole, SmallVectorImpl<DictionaryAttr> &out) {
+                  const NamedAttrList &full, SmallVectorImpl<DictionaryAttr> &out) {
     Builder b(func.getContext());
     auto type = cast<RankedTensorType>(func.getResultTypes()[r]);
-    std::string name = getResultName(whole, r);
+    std::string name = getResultName(full, r);
     int64_t offset = 0;
     for (auto [size, sharding] : llvm::zip(segments.getSizes(), shardings)) {
-      NamedAttrList own = whole;
+      NamedAttrList attrsOfSegment = full;
       if (sharding)
-        own.set(kShardingAttr, sharding);
-      own.set(kTiedAttr, b.getI64IntegerAttr(tied++));
-      own.set(kSegmentAttr,
-              SegmentAttr::get(func.getContext(), type, segments.getDim(), offset, segments.getUnit(), r));
-      own.set(kNameAttr,
-              b.getStringAttr(name + "[" + std::to_string(offset) + ":" + std::to_string(offset + size) + "]"));
-      out.push_back(own.getDictionary(func.getContext()));
+        attrsOfSegment.set(kShardingAttr, sharding);
+      attrsOfSegment.set(kTiedAttr, b.getI64IntegerAttr(tied++));
+      attrsOfSegment.set(kSegmentAttr,
+                         SegmentAttr::get(func.getContext(), type, segments.getDim(), offset, segments.getUnit(), r));
+      attrsOfSegment.set(
+          kNameAttr, b.getStringAttr(name + "[" + std::to_string(offset) + ":" + std::to_string(offset + size) + "]"));
+      out.push_back(attrsOfSegment.getDictionary(func.getContext()));
       offset += size;
     }
   }
@@ -512,48 +515,46 @@ private:
     return success();
   }
 
-  /// The shardings of the parts: that of the argument or of what updates it, cut along fewer axes where a
-  /// part has too few units and may be replicated.
+  /// The shardings of the segments: that of the argument or of its update, along fewer axes for a segment of too few
+  /// units that may be replicated.
   FailureOr<SmallVector<ShardingAttr>> getShardings(unsigned i, SegmentsAttr segments, ShardingAttr attr) {
     SmallVector<ShardingAttr> shardings(segments.getSizes().size(), attr);
     if (!attr)
       return shardings;
     auto emit = [&] { return emitError(getLoc(i)); };
-    const Mesh *mesh = meshes.lookupOrEmit(attr.getMesh(), emit);
-    if (!mesh)
+    FailureOr<ShardingOnMesh> read = meshes.read(attr, emit);
+    if (failed(read))
       return failure();
-    FailureOr<Sharding> whole = toSharding(attr, *mesh, emit);
-    if (failed(whole))
-      return failure();
-    int64_t d = segments.getDim(), shards = totalFactor(whole->dims[d].entries);
+    const Sharding &full = read->sharding;
+    int64_t d = segments.getDim(), shards = totalFactor(full.dims[d].entries);
     for (auto [p, size, sharding] : llvm::enumerate(segments.getSizes(), shardings)) {
       int64_t units = size / segments.getUnit();
       if (units % shards == 0)
         continue;
       bool replicates = segments.getReplicate() && units < shards &&
-                        llvm::none_of(whole->dims[d].entries, [](const DimEntry &entry) { return entry.isGap(); });
+                        llvm::none_of(full.dims[d].entries, [](const DimEntry &entry) { return entry.isStride(); });
       if (!replicates) {
         InFlightDiagnostic diag = emit();
-        diag << "part " << p << " of the segments of argument #" << i << " has " << units
-             << (units == 1 ? " unit of " : " units of ") << segments.getUnit() << " and is cut into " << shards
+        diag << "segment " << p << " of argument #" << i << " has " << units
+             << (units == 1 ? " unit of " : " units of ") << segments.getUnit() << " and is split into " << shards
              << ", expected " << listDivisors(units) << " shards";
         if (units < shards)
           diag << ", or `replicate` in the segments";
         return diag;
       }
-      Sharding own = *whole;
-      DimEntries &entries = own.dims[d].entries;
+      Sharding segmentSharding = full;
+      DimEntries &entries = segmentSharding.dims[d].entries;
       int64_t left = units;
       for (unsigned e = 0; e < entries.size(); ++e) {
         int64_t size = std::gcd(entries[e].size, left);
-        if (size != entries[e].size) { // the major part of it
+        if (size != entries[e].size) { // its major sub-axis
           entries[e].size = size;
           entries.truncate(size > 1 ? e + 1 : e);
           break;
         }
         left /= size;
       }
-      sharding = toAttr(func.getContext(), attr.getMesh(), own, *mesh);
+      sharding = toAttr(func.getContext(), attr.getMesh(), segmentSharding, *read->mesh);
     }
     return shardings;
   }
@@ -586,7 +587,7 @@ struct SplitSegmentsPass : public spmd::impl::SPMDSplitSegmentsPassBase<SplitSeg
         if (call.getCallee() == func.getSymName()) {
           call.emitError() << "@" << func.getSymName()
                            << " has an argument with segments and is called, expected it to be "
-                              "called by nothing in the module, or inlined";
+                              "called by no function of the module, or inlined";
           return WalkResult::interrupt();
         }
       return WalkResult::advance();

@@ -1,4 +1,4 @@
-//===- UnsupportedFeatures.h - What another dialect cannot say -*- C++ -*--===//
+//===- UnsupportedFeatures.h - Features that another dialect lacks -*- C++ -*-===//
 
 #ifndef SHARDKIT_LIB_ANNOTATIONS_UNSUPPORTEDFEATURES_H
 #define SHARDKIT_LIB_ANNOTATIONS_UNSUPPORTEDFEATURES_H
@@ -7,19 +7,19 @@
 
 namespace mlir::spmd {
 
-/// What a conversion does with an annotation that the other side has no words for:
-/// an error, or, where the user asks for it, a remark and the annotation is left out
-/// whole. Never is it left out silently, and never in part.
-class Losses {
+/// The policy for annotations that the other dialect cannot express: an error, or, on
+/// request of the user, a remark and the full annotation is left out. It is never left out
+/// silently or partially.
+class UnsupportedFeatures {
 public:
-  /// The value of the option `unsupported`; one error where it is neither.
-  static FailureOr<Losses> get(StringRef option, Location loc) {
+  /// The value of the option `unsupported`; one error for other values.
+  static FailureOr<UnsupportedFeatures> get(StringRef option, Location loc) {
     if (option == "error" || option == "remark")
-      return Losses(option == "remark");
+      return UnsupportedFeatures(option == "remark");
     return emitError(loc) << "option 'unsupported' is '" << option << "', expected 'error' or 'remark'";
   }
 
-  /// Success where the annotation is to be left out.
+  /// Success if the annotation is left out.
   LogicalResult report(Location loc, const Twine &fact) const {
     if (!remark)
       return emitError(loc) << fact;
@@ -28,7 +28,7 @@ public:
   }
 
 private:
-  explicit Losses(bool remark) : remark(remark) {}
+  explicit UnsupportedFeatures(bool remark) : remark(remark) {}
   bool remark;
 };
 

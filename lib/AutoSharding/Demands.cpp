@@ -184,7 +184,7 @@ private:
             return false;
           continue;
         }
-        if (!isPin(user) && !getElementwise(user))
+        if (!isConstraintLike(user) && !getElementwise(user))
           return false;
         for (Value result : user->getResults()) {
           auto type = dyn_cast<RankedTensorType>(result.getType());
@@ -206,9 +206,9 @@ private:
     while (!open.empty()) {
       Value value = open.pop_back_val();
       Operation *op = value.getDefiningOp();
-      if (!op || isCreation(op))
+      if (!op || isConstantLike(op))
         continue;
-      if (!isPin(op) && !getElementwise(op)) {
+      if (!isConstraintLike(op) && !getElementwise(op)) {
         if (propagation.contains(value))
           gradients.insert(value);
         continue;

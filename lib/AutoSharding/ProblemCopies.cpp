@@ -41,14 +41,14 @@ std::pair<int64_t, int64_t> ShardingProblem::getReadSpan(NodeId id) const {
   auto [begin, end] = options.live->getSpan(op);
   // Who reads a pin or a view reads the copy that was made for it.
   SmallVector<Operation *> seen;
-  if (isPin(op) || isView(op))
+  if (isConstraintLike(op) || isView(op))
     seen.push_back(op);
   while (!seen.empty()) {
     Operation *from = seen.pop_back_val();
     for (Operation *user : from->getUsers()) {
       if (Operation *here = op->getBlock()->findAncestorOpInBlock(*user))
         end = std::max(end, options.live->getSpan(here).second);
-      if (isPin(user) || isView(user))
+      if (isConstraintLike(user) || isView(user))
         seen.push_back(user);
     }
   }

@@ -8,7 +8,7 @@ using namespace mlir::spmd;
 
 bool spmd::isFilled(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isPin(op))
+    if (!isConstraintLike(op))
       return isa<linalg::FillOp, tensor::SplatOp>(op);
     value = op->getOperand(0);
   }

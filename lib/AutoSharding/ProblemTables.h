@@ -37,13 +37,13 @@ inline int64_t toKey(const void *pointer) { return int64_t(reinterpret_cast<uint
 inline int64_t toKey(Type type) { return toKey(type.getAsOpaquePointer()); }
 
 /// True for a pin that nobody reads, but for such pins: it is dropped.
-inline bool isDeadPin(Operation *op) { return isPin(op) && llvm::all_of(op->getUsers(), isDeadPin); }
+inline bool isDeadPin(Operation *op) { return isConstraintLike(op) && llvm::all_of(op->getUsers(), isDeadPin); }
 
 /// True for what is made anew in every layout that is asked for, pinned or not.
 inline bool isMadeAnew(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isPin(op))
-      return isCreation(op);
+    if (!isConstraintLike(op))
+      return isConstantLike(op);
     value = op->getOperand(0);
   }
   return false;

@@ -3,7 +3,6 @@
 #include "shardkit/AutoSharding/SearchSpace.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Rules/PaddingNeeds.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -93,11 +92,10 @@ SearchSpace::SearchSpace(LayoutTable &table, bool allSubAxes)
 const std::vector<LayoutId> &SearchSpace::getLayouts(RankedTensorType type, const Sharding &given) {
   SmallVector<int64_t, 32> key(type.getShape());
   appendKey(given, key);
-  auto [it, isNew] =
-      layouts.try_emplace(StringRef(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)));
+  auto [found, isNew] = layouts.try_emplace(key);
+  std::vector<LayoutId> &list = found;
   if (!isNew)
-    return it->second;
-  std::vector<LayoutId> &list = it->second;
+    return list;
   if (hasNoElements(type))
     return list = {table.getReplicated(type.getRank())}, list;
   SmallVector<DimEntries, 8> start;
@@ -126,11 +124,11 @@ std::vector<FactorAxes> SearchSpace::getStrategies(const ShardingRule &rule, con
                                                    ArrayRef<DimEntry> manual, bool recompute) const {
   std::vector<FactorAxes> strategies;
   llvm::SmallVector<int64_t> spreads;
-  llvm::StringSet<> known;
+  KeyedTable<bool> known;
   auto fits = [&](unsigned f, ArrayRef<DimEntry> entries) {
     const Factor &factor = rule.factor(f);
-    return factor.kind != FactorKind::Whole && !ShapedType::isDynamic(factor.size) && divides(entries, factor.size) &&
-           canCut(factor, canonicalize(entries), mesh);
+    return factor.kind != FactorKind::Replicated && !ShapedType::isDynamic(factor.size) &&
+           divides(entries, factor.size) && canShard(factor, canonicalize(entries), mesh);
   };
   auto getExtra = [&](unsigned f) { return ArrayRef<DimEntries>(extra[f]); };
   auto visit = [&](ArrayRef<DimEntries> factors) {
@@ -144,8 +142,7 @@ std::vector<FactorAxes> SearchSpace::getStrategies(const ShardingRule &rule, con
       for (const DimEntry &entry : axes.back())
         key.append({entry.axis, entry.pre, entry.size});
     }
-    StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
-    if (!known.insert(bytes).second)
+    if (!known.try_emplace(key, true).second)
       return;
     strategies.push_back(std::move(axes));
     spreads.push_back(spread);
@@ -163,7 +160,8 @@ std::vector<FactorAxes> SearchSpace::getStrategies(const ShardingRule &rule, con
     DimEntries cuts;
     for (const DimEntry &axis : axes) {
       bool dividesAny = llvm::any_of(rule.getFactors(), [&](const Factor &factor) {
-        return factor.kind != FactorKind::Whole && !ShapedType::isDynamic(factor.size) && divides(axis, factor.size);
+        return factor.kind != FactorKind::Replicated && !ShapedType::isDynamic(factor.size) &&
+               divides(axis, factor.size);
       });
       if (dividesAny)
         cuts.push_back(axis);

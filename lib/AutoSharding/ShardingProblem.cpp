@@ -167,7 +167,7 @@ ExtraCuts ShardingProblem::getExtraCuts(const Propagation::Node &node) const {
   const Mesh &mesh = table.getMesh();
   auto isWholeAxes = [&](ArrayRef<DimEntry> entries, int64_t size) {
     return divides(entries, size) && llvm::all_of(entries, [&](const DimEntry &entry) {
-             return !entry.isGap() && entry.size == mesh.axes[entry.axis].size;
+             return !entry.isStride() && entry.size == mesh.axes[entry.axis].size;
            });
   };
   for (auto [t, place] : llvm::enumerate(propagation.getTensors(node))) {
@@ -179,11 +179,11 @@ ExtraCuts ShardingProblem::getExtraCuts(const Propagation::Node &node) const {
       if (llvm::all_of(sharding.dims, [](const DimSharding &dim) { return dim.entries.empty(); }))
         continue;
       for (unsigned f = 0; f < rule.numFactors(); ++f) {
-        if (rule.factor(f).kind == FactorKind::Whole)
+        if (rule.factor(f).kind == FactorKind::Replicated)
           continue;
         std::optional<DimEntries> entries = projectFactor(rule, t, f, sharding);
         if (entries && !entries->empty() && !isWholeAxes(*entries, rule.factor(f).size) &&
-            !overlaps(*entries, propagation.getManualAxes(node), mesh) && canCut(rule.factor(f), *entries, mesh) &&
+            !overlaps(*entries, propagation.getManualAxes(node), mesh) && canShard(rule.factor(f), *entries, mesh) &&
             !llvm::is_contained(extra[f], *entries))
           extra[f].push_back(std::move(*entries));
       }
@@ -393,7 +393,7 @@ static bool isCompletion(const Sharding &own, const Sharding &home, const Mesh &
   for (auto [a, b] : llvm::zip(own.dims, home.dims)) {
     DimEntries rest;
     for (const DimEntry &entry : b.entries)
-      if (entry.isGap() || !overlaps(entry, own.unreduced, mesh))
+      if (entry.isStride() || !overlaps(entry, own.unreduced, mesh))
         rest.push_back(entry);
     if (canonicalize(rest) != a.entries)
       return false;

@@ -93,9 +93,9 @@ void spmd::describeMove(const Transfer &transfer, manifest::Collective &out) {
   for (const TransferSegment &segment : transfer.segments) {
     manifest::Segment &entry = out.segments.emplace_back();
     entry.size = segment.size;
-    for (const TransferPart &part : segment.src)
+    for (const TransferDigit &part : segment.src)
       entry.source.push_back({part.size, part.isRank, part.stride});
-    for (const TransferPart &part : segment.dst)
+    for (const TransferDigit &part : segment.dst)
       entry.destination.push_back({part.size, part.isRank, part.stride});
     if (segment.window)
       entry.window = {segment.window->step, segment.window->offset};

@@ -230,20 +230,16 @@ struct Describer {
     value.globalShape.assign(global.begin(), global.end());
     Layout layout = Layout::replicated(global);
     if (auto attr = attrs ? attrs.getAs<ShardingAttr>(kShardingAttr) : ShardingAttr()) {
-      auto emit = [&] { return emitError(loc); };
-      const Mesh *m = meshes.lookupOrEmit(attr.getMesh(), emit);
-      if (!m || failed(useMesh(m, loc)))
+      FailureOr<ShardingOnMesh> read = meshes.read(attr, [&] { return emitError(loc); });
+      if (failed(read) || failed(useMesh(read->mesh, loc)))
         return failure();
-      FailureOr<Sharding> sharding = toSharding(attr, *m, emit);
-      if (failed(sharding))
-        return failure();
-      if (auto error = verifySharding(*sharding, *m, global, /*allowUneven=*/true))
+      if (auto error = verifySharding(read->sharding, *read->mesh, global, /*allowUneven=*/true))
         return emitError(loc) << error->message;
-      layout = Layout::get(*sharding, *m, global);
+      layout = Layout::get(read->sharding, *read->mesh, global);
       if (!layout.partial.empty())
         return emitError(loc) << "'" << value.name
                               << "' is a partial value, expected none at the boundary of a public function";
-      value.sharding = "<@" + m->name + ", " + toString(*sharding, *m) + ">";
+      value.sharding = "<@" + read->mesh->name + ", " + toString(read->sharding, *read->mesh) + ">";
     }
     if (ArrayRef<int64_t>(layout.localShape()) != local)
       return emitError(loc) << "'" << value.name << "' has type " << localType

@@ -73,7 +73,7 @@ static LogicalResult describeParts(LoadedArgument &out, func::FuncOp func, const
   if (failed(layout) || failed(addSource(out.load, getWeightName(func, out.argument), layout->whole,
                                          func.getArgAttrDict(out.argument), loc)))
     return failure();
-  auto cut = layout->cut(Copies::whole(0, layout->whole.getShape()));
+  auto cut = layout->cut(Copies::ofSource(0, layout->whole.getShape()));
   if (!cut)
     return emitError(loc) << "argument #" << out.argument << " of function '" << func.getName()
                           << "' is cut along dims that its parts divide differently, expected a "

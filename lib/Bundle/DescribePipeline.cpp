@@ -288,7 +288,7 @@ private:
                               << " in a microbatch, which its axes cut "
                               << "unevenly, expected microbatches that they divide";
       if (!entries.empty()) {
-        entries.insert(entries.begin(), DimEntry::gap(out.microbatches));
+        entries.insert(entries.begin(), DimEntry::stride(out.microbatches));
         entries = canonicalize(entries);
       }
       whole.set(kShardingAttr, toAttr(func.getContext(), sharding.getMesh(), *own, *mesh));
@@ -305,14 +305,10 @@ private:
 
   LogicalResult describeTransfer(ChannelOp op) {
     auto layoutOf = [&](ShardingAttr attr) -> FailureOr<Layout> {
-      auto emit = [&] { return op.emitError(); };
-      const Mesh *mesh = meshes.lookupOrEmit(attr.getMesh(), emit);
-      if (!mesh)
+      FailureOr<ShardingOnMesh> read = meshes.read(attr, [&] { return op.emitError(); });
+      if (failed(read))
         return failure();
-      FailureOr<Sharding> sharding = toSharding(attr, *mesh, emit);
-      if (failed(sharding))
-        return failure();
-      return Layout::get(*sharding, *mesh, getShape(op.getType()));
+      return Layout::get(read->sharding, *read->mesh, getShape(op.getType()));
     };
     FailureOr<Layout> from = layoutOf(op.getSource()), to = layoutOf(op.getDestination());
     if (failed(from) || failed(to))

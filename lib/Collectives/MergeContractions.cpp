@@ -343,7 +343,7 @@ private:
     for (const Sharding &own : shardings)
       for (auto [d, dims] : llvm::enumerate(llvm::zip(own.dims, whole.dims))) {
         ArrayRef<DimEntry> entries = std::get<0>(dims).entries, most = std::get<1>(dims).entries;
-        bool hasGaps = llvm::any_of(entries, [](const DimEntry &entry) { return entry.isGap(); });
+        bool hasGaps = llvm::any_of(entries, [](const DimEntry &entry) { return entry.isStride(); });
         bool fits = int64_t(d) == dim ? isPrefix(entries, most) : entries == most && divides(entries, shape[d]);
         if (hasGaps || !fits)
           return std::nullopt;

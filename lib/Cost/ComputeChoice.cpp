@@ -38,7 +38,7 @@ Sharding spmd::getTensorSharding(const ShardingRule &rule, unsigned t, const Fac
   for (unsigned f = 0; f < rule.numFactors(); ++f)
     if (rule.isPartial(result, f))
       for (const DimEntry &entry : axes[f])
-        if (!entry.isGap())
+        if (!entry.isStride())
           sharding.unreduced.push_back(entry);
   llvm::sort(sharding.unreduced);
   sharding.unreducedKind = result.reduction;
@@ -191,9 +191,9 @@ private:
       const ShardingRule::Tensor &tensor = rule.tensor(t);
       for (unsigned d = 0; d < tensor.numDims; ++d)
         for (int32_t f : rule.dimFactors(tensor, d))
-          if (rule.factor(f).kind != FactorKind::Whole)
+          if (rule.factor(f).kind != FactorKind::Replicated)
             if (auto entries = projectFactor(rule, t, f, sharding))
-              if (canCut(rule.factor(f), *entries, table.getMesh()))
+              if (canShard(rule.factor(f), *entries, table.getMesh()))
                 offer(f, *entries);
     }
     for (auto &list : candidates) {
@@ -228,7 +228,7 @@ private:
     for (const auto &list : candidates)
       if (list.size() == 1)
         for (const DimEntry &entry : list.front()) {
-          if (entry.isGap())
+          if (entry.isStride())
             continue;
           if (overlaps(entry, used, table.getMesh()))
             return true;

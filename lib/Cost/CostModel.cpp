@@ -120,11 +120,13 @@ ReshardPlan CostModel::planReshard(const Layout &from, const Layout &to, int64_t
                                    const Mesh *views) const {
   auto seconds = [&](const PlanStep &step) { return getCost(step, elementBytes).seconds; };
   auto [alpha, beta] = getFastestLink();
-  auto least = [&, alpha = alpha, beta = beta](int64_t elements) { return alpha + beta * (elements * elementBytes); };
+  auto minSeconds = [&, alpha = alpha, beta = beta](int64_t elements) {
+    return alpha + beta * (elements * elementBytes);
+  };
   ReshardOptions planned{views ? views : &mesh, seconds};
   // What is forbidden costs more than any bound.
   if (options.forbidden.empty())
-    planned.least = least;
+    planned.minSeconds = minSeconds;
   return spmd::planReshard(from, to, planned);
 }
 

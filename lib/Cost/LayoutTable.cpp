@@ -18,15 +18,10 @@ LayoutId LayoutTable::intern(Sharding sharding) {
   sharding.unreduced = canonicalize(sharding.unreduced);
   if (sharding.unreduced.empty())
     sharding.unreducedKind = ReductionKind::Sum;
-  SmallVector<int64_t, 32> key;
-  appendKey(sharding, key);
-  StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
-  auto [it, inserted] = ids.try_emplace(bytes, shardings.size());
-  if (inserted) {
-    shardings.push_back(std::move(sharding));
+  LayoutId id = shardings.intern(std::move(sharding));
+  if (id == attrs.size())
     attrs.push_back({});
-  }
-  return it->second;
+  return id;
 }
 
 FailureOr<LayoutId> LayoutTable::read(ShardingAttr attr, RankedTensorType type, EmitErrorFn emitError) {
@@ -50,20 +45,20 @@ LayoutId LayoutTable::getReplicated(int64_t rank) {
 LayoutId LayoutTable::getComplete(LayoutId id) {
   if (!isPartial(id))
     return id;
-  Sharding sharding = shardings[id];
+  Sharding sharding = get(id);
   sharding.unreduced.clear();
   return intern(std::move(sharding));
 }
 
 ShardingAttr LayoutTable::getAttr(LayoutId id) {
   if (!attrs[id])
-    attrs[id] = meshes.getAttr(shardings[id]);
+    attrs[id] = meshes.getAttr(get(id));
   return attrs[id];
 }
 
 std::pair<SmallVector<int64_t, 4>, int64_t> LayoutTable::getPricedShape(LayoutId from, LayoutId to,
                                                                         RankedTensorType type) const {
-  SmallVector<int64_t, 4> shape = withKnownSizes(type.getShape(), {&shardings[from], &shardings[to]});
+  SmallVector<int64_t, 4> shape = withKnownSizes(type.getShape(), {&get(from), &get(to)});
   int64_t bytes = getElementBytes(type.getElementType());
   for (auto [d, size] : llvm::enumerate(shape))
     if (type.isDynamicDim(d))
@@ -75,8 +70,8 @@ const LayoutTable::Planned &LayoutTable::getPlanned(LayoutId from, LayoutId to, 
   auto [it, inserted] = plans.try_emplace({from, to, type});
   if (inserted) {
     auto [shape, bytes] = getPricedShape(from, to, type);
-    it->second.plan = costs.planReshard(Layout::get(shardings[from], getMesh(), shape),
-                                        Layout::get(shardings[to], getMesh(), shape), bytes, &getMesh());
+    it->second.plan = costs.planReshard(Layout::get(get(from), getMesh(), shape),
+                                        Layout::get(get(to), getMesh(), shape), bytes, &getMesh());
     it->second.elementBytes = bytes;
   }
   return it->second;
@@ -88,9 +83,9 @@ const ReshardPlan &LayoutTable::getPlan(LayoutId from, LayoutId to, RankedTensor
 
 double LayoutTable::getSeconds(LayoutId id, ArrayRef<UnevenDim> windows, RankedTensorType type) {
   const Mesh &mesh = meshes.getMesh();
-  SmallVector<int64_t, 4> shape = withKnownSizes(type.getShape(), {&shardings[id]});
-  PlanStep step{CollectiveKind::Exchange, Layout::get(shardings[id], mesh, shape), {}, {}};
-  Sharding rest = shardings[id];
+  SmallVector<int64_t, 4> shape = withKnownSizes(type.getShape(), {&get(id)});
+  PlanStep step{CollectiveKind::Exchange, Layout::get(get(id), mesh, shape), {}, {}};
+  Sharding rest = get(id);
   for (const UnevenDim &window : windows)
     rest.dims[window.dim].entries.clear();
   step.to = Layout::get(rest, mesh, shape);
@@ -121,7 +116,7 @@ double LayoutTable::getSeconds(LayoutId from, LayoutId to, RankedTensorType type
   auto [it, inserted] = seconds.try_emplace({from, to, type});
   if (inserted) {
     auto [shape, bytes] = getPricedShape(from, to, type);
-    it->second = prices.getSeconds(shardings[from], shardings[to], shape, bytes);
+    it->second = prices.getSeconds(get(from), get(to), shape, bytes);
   }
   return it->second;
 }

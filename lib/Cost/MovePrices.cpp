@@ -78,9 +78,7 @@ double MovePrices::getSeconds(const Sharding &from, const Sharding &to, ArrayRef
   llvm::SmallVector<int64_t, 64> key(least.begin(), least.end());
   appendKey(source, key);
   appendKey(target, key);
-  auto [it, isNew] =
-      moves.try_emplace(llvm::StringRef(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)));
-  Move &move = it->second;
+  auto [move, isNew] = moves.try_emplace(key);
   if (isNew) {
     move.from = Layout::get(source, views, least);
     move.to = Layout::get(target, views, least);

@@ -9,26 +9,26 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 
-using Borders = SmallVector<int64_t, 12>;
+using Boundaries = SmallVector<int64_t, 12>;
 
-static bool insert(Borders &borders, int64_t value) {
-  auto it = llvm::lower_bound(borders, value);
-  if (it != borders.end() && *it == value)
+static bool insert(Boundaries &boundaries, int64_t value) {
+  auto it = llvm::lower_bound(boundaries, value);
+  if (it != boundaries.end() && *it == value)
     return false;
-  borders.insert(it, value);
+  boundaries.insert(it, value);
   return true;
 }
 
-static bool isChain(const Borders &borders) {
-  for (unsigned i = 1; i < borders.size(); ++i)
-    if (borders[i] % borders[i - 1] != 0)
+static bool isChain(const Boundaries &boundaries) {
+  for (unsigned i = 1; i < boundaries.size(); ++i)
+    if (boundaries[i] % boundaries[i - 1] != 0)
       return false;
   return true;
 }
 
-/// Carries the cuts of each digit from the index to the ranks and back. False
+/// Transfers the boundaries within each digit from the index to the ranks and back. False
 /// if one does not divide.
-static bool carryCuts(ArrayRef<Digit> digits, Borders &index, Borders &rank, bool &changed) {
+static bool carryShards(ArrayRef<Digit> digits, Boundaries &index, Boundaries &rank, bool &changed) {
   for (const Digit &digit : digits) {
     for (unsigned i = 0; i < index.size(); ++i) {
       int64_t c = index[i];
@@ -63,7 +63,7 @@ static void assign(ArrayRef<Digit> digits, const Atoms &atoms, Owners &owners) {
 
 std::optional<Atoms> detail::align(const Layout &from, const Layout &to, bool atDims, const Mesh *mesh) {
   Atoms atoms;
-  Borders &index = atoms.index, &rank = atoms.rank;
+  Boundaries &index = atoms.index, &rank = atoms.rank;
   index.push_back(1);
   rank.push_back(1);
   int64_t n = from.numElements();
@@ -93,7 +93,7 @@ std::optional<Atoms> detail::align(const Layout &from, const Layout &to, bool at
   }
   for (bool changed = true; changed;) {
     changed = false;
-    if (!carryCuts(from.digits, index, rank, changed) || !carryCuts(to.digits, index, rank, changed))
+    if (!carryShards(from.digits, index, rank, changed) || !carryShards(to.digits, index, rank, changed))
       return std::nullopt;
   }
   if (!isChain(index) || !isChain(rank))
@@ -120,7 +120,7 @@ SmallVector<Digit, 4> Atoms::digits(const Owners &owners) const {
 }
 
 int64_t detail::commonElements(const Atoms &atoms, const Owners &a, const Owners &b) {
-  // Each owner says: value of the index atom = value of the rank atom. The
+  // Each owner is an equation: value of the index atom = value of the rank atom. The
   // pairs (index, rank) that satisfy all are free choices, one per component
   // of the graph of these equations.
   unsigned n = atoms.numIndex();
@@ -159,22 +159,22 @@ bool detail::overlap(const RankDigit &a, const RankDigit &b) {
 }
 
 std::optional<SmallVector<RankDigit, 2>> detail::subtract(ArrayRef<RankDigit> a, ArrayRef<RankDigit> b) {
-  Borders borders;
+  Boundaries boundaries;
   for (ArrayRef<RankDigit> digits : {a, b})
     for (const RankDigit &digit : digits) {
-      insert(borders, digit.stride);
-      insert(borders, digit.stride * digit.size);
+      insert(boundaries, digit.stride);
+      insert(boundaries, digit.stride * digit.size);
     }
-  if (!isChain(borders))
+  if (!isChain(boundaries))
     return std::nullopt;
   auto covers = [](ArrayRef<RankDigit> digits, int64_t rank) {
     return llvm::any_of(
         digits, [rank](const RankDigit &digit) { return rank >= digit.stride && rank < digit.stride * digit.size; });
   };
   SmallVector<RankDigit, 2> result;
-  for (unsigned i = 0; i + 1 < borders.size(); ++i)
-    if (covers(a, borders[i]) && !covers(b, borders[i]))
-      result.push_back({borders[i], borders[i + 1] / borders[i]});
+  for (unsigned i = 0; i + 1 < boundaries.size(); ++i)
+    if (covers(a, boundaries[i]) && !covers(b, boundaries[i]))
+      result.push_back({boundaries[i], boundaries[i + 1] / boundaries[i]});
   coalesce(result);
   return result;
 }

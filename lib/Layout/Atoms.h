@@ -1,12 +1,12 @@
-//===- Atoms.h - Two layouts cut at each other's borders --------*- C++ -*-===//
+//===- Atoms.h - The common refinement of two layouts -----------*- C++ -*-===//
 //
 // Internal to the layout library. Two layouts over the same index and the same
-// ranks are cut, in index space and in rank space, at each other's borders.
-// What remains are atoms: intervals of the index that each side gives to one
-// rank atom or keeps local.
+// ranks are split, in index space and in rank space, at each other's boundaries.
+// The results are atoms: intervals of the index that each side assigns to one rank
+// atom or keeps local.
 //
 //   from (2, 8, 1), to (1, 2, 2) of 8 elements on 4 ranks
-//   index borders 1 2 4 8, rank borders 1 2 4
+//   index boundaries 1 2 4 8, rank boundaries 1 2 4
 //   index atom   [1,2)  [2,4)  [4,8)
 //   from         local  rank 0 rank 1
 //   to           rank 1 local  local
@@ -24,7 +24,7 @@ namespace mlir::spmd::detail {
 using Owners = llvm::SmallVector<int, 12>;
 
 struct Atoms {
-  /// Borders, ascending, each dividing the next, from 1.
+  /// Boundaries, ascending, each dividing the next, from 1.
   llvm::SmallVector<int64_t, 12> index, rank;
   Owners from, to;
 
@@ -40,20 +40,20 @@ struct Atoms {
   llvm::SmallVector<Digit, 4> digits(const Owners &owners) const;
 };
 
-/// Nothing if a cut does not divide. Uneven dims are not looked at.
-/// `atDims`: cut at the borders of the dims of `from` too, so that any set of
-/// the atoms is a layout of that shape. `mesh`: cut between its axes too, so
-/// that any set of the rank atoms is one of (sub-)axes.
+/// std::nullopt if a boundary does not divide. Uneven dims are ignored.
+/// `atDims`: splits at the boundaries of the dims of `from` too, so that any set of the
+/// atoms is a layout of that shape. `mesh`: splits between its axes too, so that any set
+/// of the rank atoms is one of (sub-)axes.
 std::optional<Atoms> align(const Layout &from, const Layout &to, bool atDims, const Mesh *mesh = nullptr);
 
 /// Sum over all ranks of the elements that both sides own, in units of the
-/// ranks that the rank borders cover.
+/// ranks that the rank boundaries cover.
 int64_t commonElements(const Atoms &atoms, const Owners &a, const Owners &b);
 
-/// The rank digits of `a` that are not in `b`; nothing if a cut does not divide.
+/// The rank digits of `a` that are not in `b`; std::nullopt if a boundary does not divide.
 std::optional<llvm::SmallVector<RankDigit, 2>> subtract(llvm::ArrayRef<RankDigit> a, llvm::ArrayRef<RankDigit> b);
 
-/// True unless the rank digits are surely independent.
+/// True unless the rank digits are known to be independent.
 bool overlap(const RankDigit &a, const RankDigit &b);
 
 } // namespace mlir::spmd::detail

@@ -11,7 +11,7 @@ using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 using Boxes = std::vector<CopyBox>;
 
-/// More boxes than this are no description worth having.
+/// Upper bound of the number of boxes.
 static constexpr size_t kMaxBoxes = 256;
 
 static int64_t product(ArrayRef<int64_t> sizes) {
@@ -21,7 +21,7 @@ static int64_t product(ArrayRef<int64_t> sizes) {
   return n;
 }
 
-/// Places between the first and the last of a box along a dim.
+/// Distance between the first and the last index of a box along a dim.
 static int64_t span(const CopyBox &box, unsigned dim) {
   int64_t result = 0;
   for (const CopyLoop &loop : box.loops)
@@ -40,18 +40,18 @@ static CopyLoop *largest(CopyBox &box, unsigned dim, llvm::function_ref<bool(con
 }
 
 /// Indices [begin, begin + count) of a loop of the box.
-static CopyBox part(CopyBox box, CopyLoop *loop, const CopyBox &of, int64_t begin, int64_t count) {
+static CopyBox subBox(CopyBox box, CopyLoop *loop, const CopyBox &of, int64_t begin, int64_t count) {
   size_t i = loop - of.loops.begin();
-  CopyLoop &own = box.loops[i];
-  box.from += begin * own.from;
-  box.at[own.dim] += begin * own.step;
-  own.size = count;
+  CopyLoop &inner = box.loops[i];
+  box.from += begin * inner.from;
+  box.at[inner.dim] += begin * inner.step;
+  inner.size = count;
   if (count == 1)
     box.loops.erase(box.loops.begin() + i);
   return box;
 }
 
-/// Joins loops that go on where finer ones of their dim end, in place and source.
+/// Joins loops that continue at the end of finer ones of their dim, in index and source.
 static void normalise(CopyBox &box) {
   llvm::erase_if(box.loops, [](const CopyLoop &loop) { return loop.size == 1; });
   llvm::sort(box.loops, [](const CopyLoop &a, const CopyLoop &b) {
@@ -69,17 +69,17 @@ static void normalise(CopyBox &box) {
 }
 
 //===----------------------------------------------------------------------===//
-// Making values
+// Creation
 //===----------------------------------------------------------------------===//
 
-Copies Copies::nothing(ArrayRef<int64_t> shape) {
+Copies Copies::undefined(ArrayRef<int64_t> shape) {
   Copies result;
   result.shape.assign(shape.begin(), shape.end());
   return result;
 }
 
-Copies Copies::whole(unsigned source, ArrayRef<int64_t> shape) {
-  Copies result = nothing(shape);
+Copies Copies::ofSource(unsigned source, ArrayRef<int64_t> shape) {
+  Copies result = undefined(shape);
   if (product(shape) == 0)
     return result;
   CopyBox box{source, 0, SmallVector<int64_t, 4>(shape.size(), 0), {}};
@@ -93,21 +93,21 @@ Copies Copies::whole(unsigned source, ArrayRef<int64_t> shape) {
   return result;
 }
 
-Copies Copies::concat(ArrayRef<Copies> parts, unsigned dim) {
-  Copies result = nothing(parts.front().shape);
+Copies Copies::concat(ArrayRef<Copies> inputs, unsigned dim) {
+  Copies result = undefined(inputs.front().shape);
   result.shape[dim] = 0;
-  for (const Copies &part : parts) {
-    for (CopyBox box : part.boxes) {
+  for (const Copies &input : inputs) {
+    for (CopyBox box : input.boxes) {
       box.at[dim] += result.shape[dim];
       result.boxes.push_back(std::move(box));
     }
-    result.shape[dim] += part.shape[dim];
+    result.shape[dim] += input.shape[dim];
   }
   return result;
 }
 
 Copies Copies::remap(ArrayRef<int64_t> resultShape, ArrayRef<int64_t> dims) const {
-  Copies result = nothing(resultShape);
+  Copies result = undefined(resultShape);
   if (product(resultShape) == 0)
     return result;
   SmallVector<unsigned> to(shape.size());
@@ -116,8 +116,8 @@ Copies Copies::remap(ArrayRef<int64_t> resultShape, ArrayRef<int64_t> dims) cons
       to[from] = d;
   for (CopyBox box : boxes) {
     SmallVector<int64_t, 4> at(dims.size(), 0);
-    for (auto [d, place] : llvm::enumerate(box.at))
-      at[to[d]] = place;
+    for (auto [d, index] : llvm::enumerate(box.at))
+      at[to[d]] = index;
     box.at = std::move(at);
     for (CopyLoop &loop : box.loops)
       loop.dim = to[loop.dim];
@@ -134,8 +134,8 @@ Copies Copies::remap(ArrayRef<int64_t> resultShape, ArrayRef<int64_t> dims) cons
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// The places of the box in [begin, end) of a dim. Of a loop at most its first and
-/// its last index are cut.
+/// The indices of the box in [begin, end) of a dim. At most the first and the last index
+/// of a loop are clipped.
 static void restrict(CopyBox box, unsigned dim, int64_t begin, int64_t end, Boxes &out) {
   int64_t first = box.at[dim], last = first + span(box, dim);
   if (last < begin || first >= end)
@@ -149,23 +149,23 @@ static void restrict(CopyBox box, unsigned dim, int64_t begin, int64_t end, Boxe
   auto clamp = [&](int64_t i) { return std::min(std::max<int64_t>(i, 0), loop->size - 1); };
   int64_t anyBegin = clamp(llvm::divideCeilSigned(begin - first - inner, loop->step));
   int64_t anyEnd = clamp(llvm::divideFloorSigned(end - 1 - first, loop->step)) + 1;
-  // All of these are inside; those around them in part, or not at all.
+  // These are inside entirely; the ones around them partially or not at all.
   int64_t allBegin = anyBegin, allEnd = anyEnd;
   while (allBegin < anyEnd && first + allBegin * loop->step < begin)
     ++allBegin;
   while (allEnd > allBegin && first + (allEnd - 1) * loop->step + inner >= end)
     --allEnd;
-  auto cut = [&](int64_t i) { restrict(part(box, loop, box, i, 1), dim, begin, end, out); };
+  auto clip = [&](int64_t i) { restrict(subBox(box, loop, box, i, 1), dim, begin, end, out); };
   for (int64_t i = anyBegin; i < allBegin; ++i)
-    cut(i);
+    clip(i);
   if (allBegin < allEnd)
-    out.push_back(part(box, loop, box, allBegin, allEnd - allBegin));
+    out.push_back(subBox(box, loop, box, allBegin, allEnd - allBegin));
   for (int64_t i = std::max(allBegin, allEnd); i < anyEnd; ++i)
-    cut(i);
+    clip(i);
 }
 
-/// The places of the box at multiples of `step` behind `offset`, renumbered. False
-/// where several loops decide together which these are; `none` if there are none.
+/// The indices of the box at multiples of `step` after `offset`, renumbered. False if
+/// they depend on several loops; sets `none` if there are none.
 static bool stepOver(CopyBox &box, unsigned dim, int64_t offset, int64_t step, bool &none) {
   none = false;
   box.at[dim] -= offset;
@@ -198,7 +198,7 @@ static bool stepOver(CopyBox &box, unsigned dim, int64_t offset, int64_t step, b
 }
 
 std::optional<Copies> Copies::slice(ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> steps) const {
-  Copies result = nothing(sizes);
+  Copies result = undefined(sizes);
   if (product(sizes) == 0)
     return result;
   Boxes current = boxes;
@@ -223,17 +223,17 @@ std::optional<Copies> Copies::slice(ArrayRef<int64_t> offsets, ArrayRef<int64_t>
   return result;
 }
 
-std::optional<Copies> Copies::insert(const Copies &part, ArrayRef<int64_t> offsets, ArrayRef<int64_t> steps) const {
-  Copies result = nothing(shape);
-  if (product(part.shape) == 0)
+std::optional<Copies> Copies::insert(const Copies &input, ArrayRef<int64_t> offsets, ArrayRef<int64_t> steps) const {
+  Copies result = undefined(shape);
+  if (product(input.shape) == 0)
     return *this;
   bool dense = llvm::all_of(steps, [](int64_t step) { return step == 1; });
   for (const CopyBox &box : boxes) {
     if (!dense) {
-      // Nothing is written twice in steps.
-      Copies own = nothing(shape);
-      own.boxes.push_back(box);
-      std::optional<Copies> hidden = own.slice(offsets, part.shape, steps);
+      // Strided writes do not overwrite elements.
+      Copies boxOnly = undefined(shape);
+      boxOnly.boxes.push_back(box);
+      std::optional<Copies> hidden = boxOnly.slice(offsets, input.shape, steps);
       if (!hidden)
         return std::nullopt;
       if (!hidden->boxes.empty())
@@ -243,7 +243,7 @@ std::optional<Copies> Copies::insert(const Copies &part, ArrayRef<int64_t> offse
     }
     Boxes inside{box};
     for (unsigned d = 0; d < shape.size(); ++d) {
-      int64_t begin = offsets[d], end = begin + part.shape[d];
+      int64_t begin = offsets[d], end = begin + input.shape[d];
       Boxes next;
       for (const CopyBox &piece : inside) {
         restrict(piece, d, 0, begin, result.boxes);
@@ -253,7 +253,7 @@ std::optional<Copies> Copies::insert(const Copies &part, ArrayRef<int64_t> offse
       inside = std::move(next);
     }
   }
-  for (CopyBox box : part.boxes) {
+  for (CopyBox box : input.boxes) {
     for (unsigned d = 0; d < shape.size(); ++d)
       box.at[d] = offsets[d] + box.at[d] * steps[d];
     for (CopyLoop &loop : box.loops)
@@ -269,9 +269,9 @@ std::optional<Copies> Copies::insert(const Copies &part, ArrayRef<int64_t> offse
 // Reshapes
 //===----------------------------------------------------------------------===//
 
-/// Makes dim `dim` of a box two, the minor one of size `minor`. Loops that cross
-/// the border between them are cut there. False where that takes more than a
-/// beginning, whole blocks and an end.
+/// Splits dim `dim` of a box into two, the minor one of size `minor`. Loops that cross
+/// the boundary between them are split there. False if that needs more than a first
+/// block, full blocks and a last block.
 static bool split(CopyBox box, unsigned dim, int64_t minor, Boxes &out) {
   int64_t inner = box.at[dim] % minor, reach = inner;
   auto isMinor = [&](const CopyLoop &loop) { return loop.step % minor != 0; };
@@ -294,21 +294,21 @@ static bool split(CopyBox box, unsigned dim, int64_t minor, Boxes &out) {
     return true;
   }
   CopyLoop *loop = largest(box, dim, isMinor);
-  int64_t below = reach - inner - (loop->size - 1) * loop->step; // what finer loops move
+  int64_t below = reach - inner - (loop->size - 1) * loop->step; // extent of finer loops
   if (minor % loop->step != 0 || inner % loop->step + below >= loop->step)
     return false;
   int64_t block = minor / loop->step, done = inner / loop->step;
   int64_t head = done == 0 ? 0 : std::min(block - done, loop->size);
   int64_t blocks = (loop->size - head) / block, tail = (loop->size - head) % block;
-  if (head > 0 && !split(part(box, loop, box, 0, head), dim, minor, out))
+  if (head > 0 && !split(subBox(box, loop, box, 0, head), dim, minor, out))
     return false;
   if (blocks > 0) {
     CopyBox middle = box;
-    CopyLoop &own = middle.loops[loop - box.loops.begin()];
-    middle.from += head * own.from;
-    middle.at[dim] += head * own.step;
-    own.size = block;
-    CopyLoop outer{dim, blocks, minor, own.from * block};
+    CopyLoop &inner = middle.loops[loop - box.loops.begin()];
+    middle.from += head * inner.from;
+    middle.at[dim] += head * inner.step;
+    inner.size = block;
+    CopyLoop outer{dim, blocks, minor, inner.from * block};
     if (block == 1)
       middle.loops.erase(middle.loops.begin() + (loop - box.loops.begin()));
     if (blocks > 1)
@@ -316,10 +316,10 @@ static bool split(CopyBox box, unsigned dim, int64_t minor, Boxes &out) {
     if (!split(std::move(middle), dim, minor, out))
       return false;
   }
-  return tail == 0 || split(part(box, loop, box, head + blocks * block, tail), dim, minor, out);
+  return tail == 0 || split(subBox(box, loop, box, head + blocks * block, tail), dim, minor, out);
 }
 
-/// Makes dim `dim` of boxes dims of these sizes.
+/// Splits dim `dim` of boxes into dims of these sizes.
 static bool split(Boxes &boxes, unsigned dim, ArrayRef<int64_t> sizes) {
   for (size_t i = sizes.size(); i-- > 1;) {
     Boxes next;
@@ -332,7 +332,7 @@ static bool split(Boxes &boxes, unsigned dim, ArrayRef<int64_t> sizes) {
 }
 
 std::optional<Copies> Copies::reshape(ArrayRef<int64_t> newShape) const {
-  Copies result = nothing(newShape);
+  Copies result = undefined(newShape);
   Boxes flat;
   for (CopyBox box : boxes) {
     int64_t unit = 1, at = 0;
@@ -377,7 +377,7 @@ bool Copies::isComplete() const {
 }
 
 namespace {
-/// A factor of a dim: local, chosen by the rank, or a dim cut into chunks.
+/// A factor of a dim: local, selected by the rank, or a dim in chunks.
 struct Factor {
   unsigned dim;
   int64_t size;
@@ -386,7 +386,7 @@ struct Factor {
 };
 
 /// A box over factors.
-struct CutBox {
+struct ShardBox {
   CopyBox box;
   SmallVector<Factor> factors;
 };
@@ -411,7 +411,7 @@ static SmallVector<Factor> getFactors(const Layout &layout, unsigned dim, int64_
   return factors;
 }
 
-/// True if the box has every place of a factor of a dim.
+/// True if the box has every index of a factor of a dim.
 static bool covers(const CopyBox &box, unsigned dim, int64_t size) {
   int64_t count = 1;
   for (const CopyLoop &loop : box.loops)
@@ -420,7 +420,7 @@ static bool covers(const CopyBox &box, unsigned dim, int64_t size) {
   return count == size;
 }
 
-/// True if the places of the box follow one another along a dim.
+/// True if the indices of the box are consecutive along a dim.
 static bool isRange(const CopyBox &box, unsigned dim) {
   SmallVector<const CopyLoop *> loops;
   for (const CopyLoop &loop : box.loops)
@@ -429,10 +429,10 @@ static bool isRange(const CopyBox &box, unsigned dim) {
   return loops.empty() || (loops.size() == 1 && loops[0]->step == 1);
 }
 
-/// Cuts dim `dim` of a box, whose factors behind it are known.
-static bool cutDim(CutBox cut, unsigned dim, ArrayRef<Factor> factors, std::vector<CutBox> &out) {
+/// Shards dim `dim` of a box; the factors of the dims after it are known.
+static bool shardDim(ShardBox shard, unsigned dim, ArrayRef<Factor> factors, std::vector<ShardBox> &out) {
   auto replace = [&](CopyBox box, ArrayRef<Factor> by) {
-    CutBox next{std::move(box), cut.factors};
+    ShardBox next{std::move(box), shard.factors};
     next.factors.erase(next.factors.begin() + dim);
     next.factors.insert(next.factors.begin() + dim, by.begin(), by.end());
     out.push_back(std::move(next));
@@ -442,7 +442,7 @@ static bool cutDim(CutBox cut, unsigned dim, ArrayRef<Factor> factors, std::vect
     SmallVector<int64_t> sizes;
     for (const Factor &factor : factors)
       sizes.push_back(factor.size);
-    Boxes boxes{cut.box};
+    Boxes boxes{shard.box};
     bool fits = split(boxes, dim, sizes);
     for (auto [i, factor] : llvm::enumerate(factors))
       for (const CopyBox &box : boxes)
@@ -453,34 +453,34 @@ static bool cutDim(CutBox cut, unsigned dim, ArrayRef<Factor> factors, std::vect
       return true;
     }
   }
-  // A part of the dim only: what of it lies in the chunk of each rank.
-  if (!isRange(cut.box, dim))
+  // The box has an interval of the dim: intersect it with the chunk of each rank.
+  if (!isRange(shard.box, dim))
     return false;
-  Factor whole{factors[0].dim, 1, {}, 1};
+  Factor joined{factors[0].dim, 1, {}, 1};
   if (isChunk) {
-    whole = factors[0];
+    joined = factors[0];
   } else {
     for (const Factor &factor : factors) {
-      whole.size *= factor.size;
+      joined.size *= factor.size;
       if (factor.ranks.empty())
-        whole.chunk *= factor.size;
-      else if (whole.chunk != 1)
-        return false; // a gap
+        joined.chunk *= factor.size;
+      else if (joined.chunk != 1)
+        return false; // a stride
       else
-        llvm::append_range(whole.ranks, factor.ranks);
+        llvm::append_range(joined.ranks, factor.ranks);
     }
   }
-  replace(cut.box, whole);
+  replace(shard.box, joined);
   return true;
 }
 
-std::optional<std::vector<CopyPiece>> Copies::cut(const Layout &layout, std::optional<Buffer> buffer) const {
-  std::vector<CutBox> cuts;
+std::optional<std::vector<CopyPiece>> Copies::shard(const Layout &layout, std::optional<Buffer> buffer) const {
+  std::vector<ShardBox> shards;
   for (const CopyBox &box : boxes) {
-    CutBox cut{box, {}};
+    ShardBox shard{box, {}};
     for (auto [d, size] : llvm::enumerate(shape))
-      cut.factors.push_back({unsigned(d), size});
-    cuts.push_back(std::move(cut));
+      shard.factors.push_back({unsigned(d), size});
+    shards.push_back(std::move(shard));
   }
   int64_t unit = 1;
   for (size_t d = shape.size(); d-- > 0;) {
@@ -489,36 +489,36 @@ std::optional<std::vector<CopyPiece>> Copies::cut(const Layout &layout, std::opt
       if (uneven.dim == d)
         factors.assign(1, Factor{unsigned(d), shape[d], uneven.ranks, uneven.chunk(shape[d])});
     unit *= shape[d];
-    std::vector<CutBox> next;
-    for (CutBox &cut : cuts)
-      if (!cutDim(std::move(cut), d, factors, next) || next.size() > kMaxBoxes)
+    std::vector<ShardBox> next;
+    for (ShardBox &shard : shards)
+      if (!shardDim(std::move(shard), d, factors, next) || next.size() > kMaxBoxes)
         return std::nullopt;
-    cuts = std::move(next);
+    shards = std::move(next);
   }
   std::vector<CopyPiece> pieces;
-  for (CutBox &cut : cuts) {
-    CopyPiece piece{cut.box.source, cut.box.from, 0, {}, {}, {}};
+  for (ShardBox &shard : shards) {
+    CopyPiece piece{shard.box.source, shard.box.from, 0, {}, {}, {}};
     int64_t stride = 1, unitOfDim = 1;
-    // Minor to major; the loops are turned round at the end.
-    for (size_t i = cut.factors.size(); i-- > 0;) {
-      const Factor &factor = cut.factors[i];
-      if (i + 1 == cut.factors.size() || cut.factors[i + 1].dim != factor.dim) {
-        if (buffer && i + 1 < cut.factors.size() && cut.factors[i + 1].dim == buffer->dim)
+    // Minor to major; the loops are reversed at the end.
+    for (size_t i = shard.factors.size(); i-- > 0;) {
+      const Factor &factor = shard.factors[i];
+      if (i + 1 == shard.factors.size() || shard.factors[i + 1].dim != factor.dim) {
+        if (buffer && i + 1 < shard.factors.size() && shard.factors[i + 1].dim == buffer->dim)
           stride = unitOfDim * buffer->size;
         unitOfDim = stride;
         if (buffer && factor.dim == buffer->dim)
           piece.to += buffer->at * unitOfDim;
       }
       SmallVector<CopyLoop> loops;
-      for (const CopyLoop &loop : cut.box.loops)
+      for (const CopyLoop &loop : shard.box.loops)
         if (loop.dim == i)
           loops.push_back(loop);
       llvm::sort(loops, [](const CopyLoop &a, const CopyLoop &b) { return a.step < b.step; });
       if (factor.chunk != 0) {
         if (buffer && factor.dim == buffer->dim)
-          return std::nullopt; // windows are of a dim of the buffer
+          return std::nullopt; // windows belong to a dim of the buffer
         int64_t size = loops.empty() ? 1 : loops[0].size;
-        piece.chunks.push_back({unsigned(piece.loops.size()), size, cut.box.at[i], factor.ranks});
+        piece.chunks.push_back({unsigned(piece.loops.size()), size, shard.box.at[i], factor.ranks});
         piece.loops.push_back({factor.chunk, loops.empty() ? 0 : loops[0].from, stride});
         stride *= factor.chunk;
         continue;
@@ -530,29 +530,29 @@ std::optional<std::vector<CopyPiece>> Copies::cut(const Layout &layout, std::opt
           piece.loops.push_back({loop.size, loop.from, loop.step * stride});
       }
       if (factor.ranks.empty()) {
-        piece.to += cut.box.at[i] * stride;
+        piece.to += shard.box.at[i] * stride;
         stride *= factor.size;
       }
     }
-    // Loops that go on where the ones before them end are one with them.
+    // Loops that continue at the end of the ones before them are joined with these.
     SmallVector<std::array<int64_t, 3>, 4> joined;
-    SmallVector<unsigned> places;
+    SmallVector<unsigned> joinedIndex;
     llvm::SmallDenseSet<unsigned> chunked;
     for (const CopyPiece::Chunk &chunk : piece.chunks)
       chunked.insert(chunk.loop);
     bool lastChunked = true;
     for (auto [i, loop] : llvm::enumerate(piece.loops)) {
-      bool own = chunked.contains(i);
-      if (!own && !lastChunked && loop[1] == joined.back()[0] * joined.back()[1] &&
+      bool isChunked = chunked.contains(i);
+      if (!isChunked && !lastChunked && loop[1] == joined.back()[0] * joined.back()[1] &&
           loop[2] == joined.back()[0] * joined.back()[2])
         joined.back()[0] *= loop[0];
       else
         joined.push_back(loop);
-      places.push_back(joined.size() - 1);
-      lastChunked = own;
+      joinedIndex.push_back(joined.size() - 1);
+      lastChunked = isChunked;
     }
     for (CopyPiece::Chunk &chunk : piece.chunks)
-      chunk.loop = joined.size() - 1 - places[chunk.loop];
+      chunk.loop = joined.size() - 1 - joinedIndex[chunk.loop];
     std::reverse(joined.begin(), joined.end());
     piece.loops = std::move(joined);
     std::reverse(piece.offset.begin(), piece.offset.end());

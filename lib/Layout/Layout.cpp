@@ -12,8 +12,8 @@ using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 
 //   coalesce (lo, hi, stride)          | result
-//   (4, 8, 2), (2, 4, 1)               | (2, 8, 1)     neighbours in both
-//   (2, 4, 1), (4, 8, 2)               | (2, 8, 1)     whatever the order
+//   (4, 8, 2), (2, 4, 1)               | (2, 8, 1)     neighbors in both
+//   (2, 4, 1), (4, 8, 2)               | (2, 8, 1)     in any order
 //   (4, 8, 1), (2, 4, 2)               | as it is      ranks in the other order
 //   (8, 16, 2), (2, 4, 1)              | as it is      apart in the index
 //   (4, 8, 4), (2, 4, 1)               | as it is      apart in the rank
@@ -33,7 +33,7 @@ void mlir::spmd::coalesce(SmallVectorImpl<Digit> &digits) {
   digits.truncate(n);
 }
 
-void mlir::spmd::joinNeighbours(SmallVectorImpl<RankDigit> &digits) {
+void mlir::spmd::joinAdjacent(SmallVectorImpl<RankDigit> &digits) {
   unsigned n = 0;
   for (const RankDigit &digit : digits) {
     if (digit.size == 1)
@@ -51,14 +51,14 @@ void mlir::spmd::joinNeighbours(SmallVectorImpl<RankDigit> &digits) {
 //   (1, 2), (4, 2)           | (4, 2), (1, 2)
 void mlir::spmd::coalesce(SmallVectorImpl<RankDigit> &digits) {
   llvm::sort(digits, [](const RankDigit &a, const RankDigit &b) { return a.stride > b.stride; });
-  joinNeighbours(digits);
+  joinAdjacent(digits);
 }
 
 void mlir::spmd::joinRanks(SmallVectorImpl<RankDigit> &digits) {
   llvm::sort(digits, [](const RankDigit &a, const RankDigit &b) {
     return a.stride != b.stride ? a.stride < b.stride : a.size < b.size;
   });
-  // Joining may reach a digit that stood apart before.
+  // Joining may make another digit adjacent.
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned i = 1; i < digits.size() && !changed; ++i)
@@ -109,18 +109,18 @@ Layout Layout::get(const Sharding &sharding, const Mesh &mesh, ArrayRef<int64_t>
       int64_t hi = top;
       for (const DimEntry &entry : entries) {
         int64_t lo = hi / entry.size;
-        if (!entry.isGap() && entry.size > 1)
+        if (!entry.isStride() && entry.size > 1)
           layout.digits.push_back({lo, hi, getRankDigit(entry, mesh).stride});
         hi = lo;
       }
     } else {
-      // Uneven: whole axes only, no gaps (verifySharding).
+      // Uneven: full axes only, no strides (verifySharding).
       UnevenDim uneven;
       uneven.dim = d;
       for (const DimEntry &entry : entries)
-        if (!entry.isGap())
+        if (!entry.isStride())
           uneven.ranks.push_back(getRankDigit(entry, mesh));
-      joinNeighbours(uneven.ranks);
+      joinAdjacent(uneven.ranks);
       if (!uneven.ranks.empty())
         layout.uneven.push_back(std::move(uneven));
     }
@@ -130,7 +130,7 @@ Layout Layout::get(const Sharding &sharding, const Mesh &mesh, ArrayRef<int64_t>
   std::reverse(layout.uneven.begin(), layout.uneven.end());
 
   for (const DimEntry &entry : sharding.unreduced)
-    if (!entry.isGap())
+    if (!entry.isStride())
       layout.partial.push_back(getRankDigit(entry, mesh));
   coalesce(layout.partial);
   if (!layout.partial.empty())
@@ -200,7 +200,7 @@ bool Layout::fitsShape() const {
 //   mesh "x"=4, "y"=3   (stride, size) | entries
 //   (3, 4)                             | "x"
 //   (3, 2)                             | "x":(2)2
-//   (1, 6)                             | "x":(2)2, "y"     cut at the axis border
+//   (1, 6)                             | "x":(2)2, "y"     split at the axis boundary
 //   (1, 2)                             | none: 2 does not divide y
 //   (2, 3)                             | none
 bool mlir::spmd::appendAxes(const RankDigit &rank, const Mesh &mesh, DimEntries &entries) {
@@ -241,7 +241,7 @@ std::optional<Sharding> Layout::toSharding(const Mesh &mesh) const {
       if (lo >= hi)
         continue;
       if (cur != hi)
-        entries.push_back(DimEntry::gap(cur / hi));
+        entries.push_back(DimEntry::stride(cur / hi));
       if (!appendAxes({digit.stride * (lo / digit.lo), hi / lo}, mesh, entries))
         return std::nullopt;
       cur = lo;
@@ -257,23 +257,23 @@ std::optional<Sharding> Layout::toSharding(const Mesh &mesh) const {
       if (!appendAxes(rank, mesh, entries))
         return std::nullopt;
     entries = canonicalize(entries);
-    if (!mayLeaveRest(entries, mesh))
+    if (!allowsPadding(entries, mesh))
       return std::nullopt;
   }
   return sharding;
 }
 
-SmallVector<std::pair<int64_t, int64_t>, 4> Layout::getPlaces(unsigned dim, int64_t rank, size_t most) const {
-  SmallVector<std::pair<int64_t, int64_t>, 4> places;
+SmallVector<std::pair<int64_t, int64_t>, 4> Layout::getOwnedIntervals(unsigned dim, int64_t rank, size_t max) const {
+  SmallVector<std::pair<int64_t, int64_t>, 4> intervals;
   for (const UnevenDim &u : uneven)
     if (u.dim == dim) {
-      auto [begin, end] = u.places(u.coordinate(rank), shape[dim]);
-      if (begin < end && most > 0)
-        places.emplace_back(begin, end);
-      return places;
+      auto [begin, end] = u.interval(u.coordinate(rank), shape[dim]);
+      if (begin < end && max > 0)
+        intervals.emplace_back(begin, end);
+      return intervals;
     }
   auto [bottom, top] = detail::dimInterval(shape, dim);
-  // Of each part of `size` places a digit keeps one piece, or, below a gap, one of each of several.
+  // A digit keeps one piece of each interval of `size` indices, or, below a stride, one of each of several.
   SmallVector<int64_t, 4> begins{0};
   int64_t size = shape[dim];
   for (const Digit &digit : digits) {
@@ -284,17 +284,17 @@ SmallVector<std::pair<int64_t, int64_t>, 4> Layout::getPlaces(unsigned dim, int6
     int64_t span = hi / bottom, piece = lo / bottom;
     SmallVector<int64_t, 4> next;
     for (int64_t begin : begins)
-      for (int64_t i = 0; i < size / span && next.size() < most; ++i)
+      for (int64_t i = 0; i < size / span && next.size() < max; ++i)
         next.push_back(begin + i * span + value * piece);
     begins = std::move(next);
     size = piece;
   }
   for (int64_t begin : begins)
-    if (!places.empty() && places.back().second == begin)
-      places.back().second += size;
+    if (!intervals.empty() && intervals.back().second == begin)
+      intervals.back().second += size;
     else
-      places.emplace_back(begin, begin + size);
-  return places;
+      intervals.emplace_back(begin, begin + size);
+  return intervals;
 }
 
 SmallVector<int64_t> Layout::ownedIndices(int64_t rank) const {
@@ -309,7 +309,7 @@ SmallVector<int64_t> Layout::ownedIndices(int64_t rank) const {
       for (unsigned e = u.dim + 1; e < shape.size(); ++e)
         b *= shape[e];
       int64_t coordinate = (i / b) % shape[u.dim];
-      auto [begin, end] = u.places(u.coordinate(rank), shape[u.dim]);
+      auto [begin, end] = u.interval(u.coordinate(rank), shape[u.dim]);
       owned &= begin <= coordinate && coordinate < end;
     }
     if (owned)

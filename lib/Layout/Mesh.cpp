@@ -98,7 +98,7 @@ std::optional<ShardingError> mlir::spmd::verifyMesh(const Mesh &mesh) {
       if (!seen.insert(id).second)
         return ShardingError{"device_repeated", "device id " + std::to_string(id) +
                                                     " occurs twice, expected distinct ids (a "
-                                                    "repeated device is a gap in the sharding)"};
+                                                    "repeated device is a strided sharding)"};
     }
   }
   if (auto error = verifyCosts(mesh.alpha, mesh, "alpha"))

@@ -13,7 +13,7 @@ using llvm::SmallVectorImpl;
 // Device orders
 //===----------------------------------------------------------------------===//
 
-/// Rank on `first` of each rank of `mesh`; empty where they are equal, nothing
+/// Rank on `first` of each rank of `mesh`; empty if they are equal, std::nullopt
 /// if the devices differ.
 static std::optional<SmallVector<int64_t>> getOrder(const Mesh &first, const Mesh &mesh) {
   int64_t n = first.numDevices();
@@ -34,7 +34,7 @@ static std::optional<SmallVector<int64_t>> getOrder(const Mesh &first, const Mes
   return order;
 }
 
-/// Peels digits off an order, minor first: runs of p ranks that are s apart.
+/// Splits an order into digits, minor first: runs of p ranks with distance s.
 static std::optional<SmallVector<RankDigit>> peel(SmallVector<int64_t> order) {
   SmallVector<RankDigit> digits;
   while (order.size() > 1) {
@@ -60,15 +60,15 @@ static std::optional<SmallVector<RankDigit>> peel(SmallVector<int64_t> order) {
   return digits;
 }
 
-/// Gives a mesh the axes between borders, which rise.
-static void setAxes(Mesh &mesh, ArrayRef<int64_t> borders) {
+/// Sets the axes of a mesh between boundaries, which are ascending.
+static void setAxes(Mesh &mesh, ArrayRef<int64_t> boundaries) {
   mesh.axes.clear();
-  for (unsigned i = borders.size(); i-- > 1;)
-    mesh.axes.push_back({"d" + std::to_string(borders.size() - 1 - i), borders[i] / borders[i - 1]});
+  for (unsigned i = boundaries.size(); i-- > 1;)
+    mesh.axes.push_back({"d" + std::to_string(boundaries.size() - 1 - i), boundaries[i] / boundaries[i - 1]});
 }
 
-/// Gives the axes of a mesh the link costs of those of another mesh, with the same order of
-/// the devices, that they are part of, or made of.
+/// Copies link costs to the axes of a mesh from another mesh with the same device order:
+/// from the axes that contain them, or that they contain.
 static void setLinkCosts(Mesh &mesh, const Mesh &from) {
   mesh.alpha.clear();
   mesh.beta.clear();
@@ -104,18 +104,19 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
     } else {
       auto digits = peel(*order);
       if (!digits) {
-        error = {"mesh_order", "the device order of mesh @" + mesh->name + " is no permutation of digits of that of @" +
-                                   meshes.front()->name + ", expected blocks of devices in regular steps"};
+        error = {"mesh_order", "the device order of mesh @" + mesh->name +
+                                   " is not a permutation of digits of that of @" + meshes.front()->name +
+                                   ", expected blocks of devices in regular steps"};
         return std::nullopt;
       }
-      int64_t own = 1;
+      int64_t stride = 1;
       for (const RankDigit &digit : *digits) {
         Piece *last = view.pieces.empty() ? nullptr : &view.pieces.back();
         if (last && digit.stride == last->common * last->size)
           last->size *= digit.size;
         else
-          view.pieces.push_back({own, digit.stride, digit.size});
-        own *= digit.size;
+          view.pieces.push_back({stride, digit.stride, digit.size});
+        stride *= digit.size;
       }
     }
     result.views.push_back(std::move(view));
@@ -126,26 +127,26 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
     return result;
   }
 
-  // Borders of all axes, in the order of the ranks.
-  SmallVector<int64_t> borders;
+  // Boundaries of all axes, in the order of the ranks.
+  SmallVector<int64_t> boundaries;
   for (const View &view : result.views) {
-    auto &own = result.common.viewBorders.emplace_back();
-    own.append({1, n});
+    auto &strides = result.common.viewBoundaries.emplace_back();
+    strides.append({1, n});
     for (unsigned a = 0; a < view.mesh->axes.size(); ++a) {
       SmallVector<RankDigit> digits;
       if (view.mesh->axes[a].size > 1 && map({view.mesh->axisStride(a), view.mesh->axes[a].size}, view, true, digits))
         for (const RankDigit &digit : digits)
-          own.append({digit.stride, digit.stride * digit.size});
+          strides.append({digit.stride, digit.stride * digit.size});
     }
-    borders.append(own.begin(), own.end());
+    boundaries.append(strides.begin(), strides.end());
   }
-  llvm::sort(borders);
-  borders.erase(llvm::unique(borders), borders.end());
+  llvm::sort(boundaries);
+  boundaries.erase(llvm::unique(boundaries), boundaries.end());
   SmallVector<int64_t> kept;
-  for (int64_t border : borders)
-    if ((!flat || border == 1 || border == n) &&
-        llvm::all_of(borders, [&](int64_t other) { return border % other == 0 || other % border == 0; }))
-      kept.push_back(border);
+  for (int64_t boundary : boundaries)
+    if ((!flat || boundary == 1 || boundary == n) &&
+        llvm::all_of(boundaries, [&](int64_t other) { return boundary % other == 0 || other % boundary == 0; }))
+      kept.push_back(boundary);
   const Mesh &first = *meshes.front();
   result.common.name = first.name;
   result.common.deviceIds = first.deviceIds;
@@ -160,31 +161,31 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
     setLinkCosts(result.common, *view.mesh);
     break;
   }
-  // A view that has all borders is the common mesh.
+  // A view that has all boundaries is the common mesh.
   for (const View &view : result.views)
     if (view.pieces.size() <= 1 &&
         llvm::equal(llvm::make_filter_range(view.mesh->axes, [](const MeshAxis &axis) { return axis.size > 1; }),
                     result.common.axes, [](const MeshAxis &a, const MeshAxis &b) { return a.size == b.size; })) {
-      auto inside = std::move(result.common.viewBorders);
+      auto inside = std::move(result.common.viewBoundaries);
       result.common = *view.mesh;
-      result.common.viewBorders = std::move(inside);
+      result.common.viewBoundaries = std::move(inside);
       break;
     }
   return result;
 }
 
 //===----------------------------------------------------------------------===//
-// Spelling
+// Form
 //===----------------------------------------------------------------------===//
 
 /// Appends the digits, major to minor, that a digit of one rank is in the other.
 bool MeshViews::map(const RankDigit &digit, const View &view, bool toCommon, SmallVectorImpl<RankDigit> &out) {
   int64_t low = digit.stride, high = digit.stride * digit.size, covered = 1;
   SmallVector<Piece> pieces(view.pieces.begin(), view.pieces.end());
-  llvm::sort(pieces, [&](const Piece &a, const Piece &b) { return toCommon ? a.own > b.own : a.common > b.common; });
+  llvm::sort(pieces, [&](const Piece &a, const Piece &b) { return toCommon ? a.view > b.view : a.common > b.common; });
   for (const Piece &piece : pieces) {
-    int64_t start = toCommon ? piece.own : piece.common;
-    int64_t other = toCommon ? piece.common : piece.own;
+    int64_t start = toCommon ? piece.view : piece.common;
+    int64_t other = toCommon ? piece.common : piece.view;
     int64_t end = start * piece.size;
     int64_t lo = std::max(low, start), hi = std::min(high, end);
     if (lo >= hi)
@@ -197,12 +198,12 @@ bool MeshViews::map(const RankDigit &digit, const View &view, bool toCommon, Sma
   return covered == digit.size;
 }
 
-/// Entries of one mesh on another, with `map` from rank to rank. Gaps stay.
+/// Entries of one mesh on another, with `map` from rank to rank. Strides stay.
 static std::optional<DimEntries>
-respell(ArrayRef<DimEntry> entries, const Mesh &from, const Mesh &to,
-        llvm::function_ref<bool(const RankDigit &, SmallVectorImpl<RankDigit> &)> map) {
+convertAxes(ArrayRef<DimEntry> entries, const Mesh &from, const Mesh &to,
+            llvm::function_ref<bool(const RankDigit &, SmallVectorImpl<RankDigit> &)> map) {
   DimEntries result;
-  SmallVector<RankDigit> run; // axes without a gap between them
+  SmallVector<RankDigit> run; // axes without a stride between them
   auto flush = [&] {
     SmallVector<RankDigit> mapped;
     for (const RankDigit &digit : run)
@@ -221,7 +222,7 @@ respell(ArrayRef<DimEntry> entries, const Mesh &from, const Mesh &to,
     return true;
   };
   for (const DimEntry &entry : entries) {
-    if (!entry.isGap()) {
+    if (!entry.isStride()) {
       RankDigit digit = getRankDigit(entry, from);
       if (!run.empty() && run.back().stride == digit.stride * digit.size)
         run.back() = {digit.stride, run.back().size * digit.size};
@@ -242,7 +243,7 @@ std::optional<DimEntries> MeshViews::toCommon(ArrayRef<DimEntry> entries, unsign
   const View &view = views[v];
   if (single)
     return DimEntries(entries);
-  return respell(entries, *view.mesh, common, [&](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
+  return convertAxes(entries, *view.mesh, common, [&](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
     return map(digit, view, /*toCommon=*/true, out);
   });
 }
@@ -251,14 +252,14 @@ std::optional<DimEntries> MeshViews::fromCommon(ArrayRef<DimEntry> entries, unsi
   const View &view = views[v];
   if (single)
     return DimEntries(entries);
-  return respell(entries, common, *view.mesh, [&](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
+  return convertAxes(entries, common, *view.mesh, [&](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
     return map(digit, view, /*toCommon=*/false, out);
   });
 }
 
-/// Every list of entries of a sharding, respelled.
-static std::optional<Sharding> respell(const Sharding &sharding,
-                                       llvm::function_ref<std::optional<DimEntries>(ArrayRef<DimEntry>)> fn) {
+/// A sharding with every list of entries converted.
+static std::optional<Sharding> convertAxes(const Sharding &sharding,
+                                           llvm::function_ref<std::optional<DimEntries>(ArrayRef<DimEntry>)> fn) {
   Sharding result = sharding;
   auto change = [&](DimEntries &entries) {
     auto changed = fn(entries);
@@ -275,48 +276,48 @@ static std::optional<Sharding> respell(const Sharding &sharding,
 }
 
 std::optional<Sharding> MeshViews::toCommon(const Sharding &sharding, unsigned view) const {
-  return respell(sharding, [&](ArrayRef<DimEntry> e) { return toCommon(e, view); });
+  return convertAxes(sharding, [&](ArrayRef<DimEntry> e) { return toCommon(e, view); });
 }
 
 std::optional<Sharding> MeshViews::fromCommon(const Sharding &sharding, unsigned view) const {
-  return respell(sharding, [&](ArrayRef<DimEntry> e) { return fromCommon(e, view); });
+  return convertAxes(sharding, [&](ArrayRef<DimEntry> e) { return fromCommon(e, view); });
 }
 
 std::optional<MeshViews::Refined> MeshViews::refine(const Sharding &sharding) const {
-  // Without the borders that are inside its axes.
+  // Without the boundaries that are inside its axes.
   Mesh plain = common;
-  plain.viewBorders.clear();
-  SmallVector<int64_t> borders{common.numDevices()};
+  plain.viewBoundaries.clear();
+  SmallVector<int64_t> boundaries{common.numDevices()};
   for (unsigned a = 0; a < common.axes.size(); ++a)
-    borders.push_back(common.axisStride(a));
-  const size_t before = borders.size();
+    boundaries.push_back(common.axisStride(a));
+  const size_t before = boundaries.size();
   for (const DimSharding &dim : sharding.dims)
-    if (mayLeaveRest(dim.entries, common) && !mayLeaveRest(dim.entries, plain))
+    if (allowsPadding(dim.entries, common) && !allowsPadding(dim.entries, plain))
       for (const DimEntry &entry : dim.entries) {
-        if (entry.isGap())
-          continue; // of size 1
+        if (entry.isStride())
+          continue; // size 1
         const RankDigit digit = getRankDigit(entry, common);
-        borders.push_back(digit.stride);
-        borders.push_back(digit.stride * digit.size);
+        boundaries.push_back(digit.stride);
+        boundaries.push_back(digit.stride * digit.size);
       }
-  if (borders.size() == before)
+  if (boundaries.size() == before)
     return std::nullopt;
-  llvm::sort(borders);
-  borders.erase(llvm::unique(borders), borders.end());
-  for (unsigned i = 1; i < borders.size(); ++i)
-    if (borders[i] % borders[i - 1] != 0)
+  llvm::sort(boundaries);
+  boundaries.erase(llvm::unique(boundaries), boundaries.end());
+  for (unsigned i = 1; i < boundaries.size(); ++i)
+    if (boundaries[i] % boundaries[i - 1] != 0)
       return std::nullopt;
   Refined result{plain, {}};
-  setAxes(result.mesh, borders);
+  setAxes(result.mesh, boundaries);
   setLinkCosts(result.mesh, common);
   auto same = [](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
     out.push_back(digit);
     return true;
   };
-  std::optional<Sharding> spelled =
-      respell(sharding, [&](ArrayRef<DimEntry> entries) { return respell(entries, common, result.mesh, same); });
-  if (!spelled)
+  std::optional<Sharding> expressed = convertAxes(
+      sharding, [&](ArrayRef<DimEntry> entries) { return convertAxes(entries, common, result.mesh, same); });
+  if (!expressed)
     return std::nullopt;
-  result.sharding = std::move(*spelled);
+  result.sharding = std::move(*expressed);
   return result;
 }

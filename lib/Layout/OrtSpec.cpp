@@ -65,10 +65,10 @@ std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort, ShardingError
   SmallVector<RankDigit, 8> ranks;
   for (unsigned k = ort.shape.size(); k-- > 0;) {
     SmallVector<ListDigit, 4> &digits = axes[k]; // minor to major
-    for (int64_t rest = ort.shape[k]; rest > 1;) {
+    for (int64_t remaining = ort.shape[k]; remaining > 1;) {
       bool found = false;
-      for (int64_t p = 2; p <= rest && !found; ++p) {
-        if (rest % p != 0)
+      for (int64_t p = 2; p <= remaining && !found; ++p) {
+        if (remaining % p != 0)
           continue;
         auto stride = minorStride(list, p);
         if (!stride || *stride < 0)
@@ -77,12 +77,12 @@ std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort, ShardingError
         for (size_t i = 0; i * p < list.size(); ++i)
           list[i] = list[i * p];
         list.resize(list.size() / p);
-        rest /= p;
+        remaining /= p;
         found = true;
       }
       if (!found) {
         error = {"ort_not_digits", "device list of mesh axis " + std::to_string(k) +
-                                       " is no regular pattern, expected whole repeats or "
+                                       " is not a regular pattern, expected full repeats or "
                                        "blocks of the devices"};
         return std::nullopt;
       }
@@ -93,7 +93,7 @@ std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort, ShardingError
         covered *= digit.size;
       }
   }
-  // Each rank exactly once per choice of the gaps.
+  // Each rank exactly once per choice of the strides.
   coalesce(ranks);
   if (covered != devices || (devices > 1 && ranks.size() != 1)) {
     error = {"ort_uneven_ownership", "devices own different numbers of chunks, expected each of the " +
@@ -103,7 +103,7 @@ std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort, ShardingError
   for (const auto &digits : axes) {
     DimEntries entries; // major to minor
     for (const ListDigit &digit : llvm::reverse(digits))
-      entries.push_back(digit.stride == 0 ? DimEntry::gap(digit.size)
+      entries.push_back(digit.stride == 0 ? DimEntry::stride(digit.size)
                                           : DimEntry{0, devices / (digit.stride * digit.size), digit.size});
     result.axes.push_back(canonicalize(entries));
   }
@@ -117,14 +117,14 @@ std::optional<MeshSharding> mlir::spmd::importOrtSpec(llvm::StringRef spec, cons
   MeshSharding result;
   result.mesh = axes->mesh;
   SmallVector<bool> used(ort.shape.size(), false);
-  llvm::StringRef rest = spec;
-  while (!rest.empty()) {
-    if (rest.consume_front("R")) {
+  llvm::StringRef remaining = spec;
+  while (!remaining.empty()) {
+    if (remaining.consume_front("R")) {
       result.sharding.dims.emplace_back();
       continue;
     }
     unsigned k;
-    if (!rest.consume_front("S[") || rest.consumeInteger(10, k) || !rest.consume_front("]")) {
+    if (!remaining.consume_front("S[") || remaining.consumeInteger(10, k) || !remaining.consume_front("]")) {
       error = {"syntax", "malformed spec '" + spec.str() + "', expected R or S[axis] per dimension"};
       return std::nullopt;
     }
@@ -147,7 +147,7 @@ std::optional<OrtSpec> mlir::spmd::exportOrtSpec(const Sharding &sharding, const
   }
   OrtSpec result;
   // One mesh axis per sharded dim, its digits as they stand, and in front one
-  // for the ranks that replicate. A digit is (size, rank stride, 0 for a gap).
+  // for the ranks that replicate. A digit is (size, rank stride, 0 for a stride).
   SmallVector<SmallVector<ListDigit, 4>> axes;
   SmallVector<RankDigit, 8> used;
   int64_t devices = mesh.numDevices();
@@ -160,7 +160,7 @@ std::optional<OrtSpec> mlir::spmd::exportOrtSpec(const Sharding &sharding, const
     result.spec += "S[" + std::to_string(axes.size()) + "]";
     auto &digits = axes.emplace_back();
     for (const DimEntry &entry : entries) {
-      if (entry.isGap()) {
+      if (entry.isStride()) {
         digits.push_back({entry.size, 0});
         continue;
       }
@@ -177,7 +177,7 @@ std::optional<OrtSpec> mlir::spmd::exportOrtSpec(const Sharding &sharding, const
   for (const RankDigit &digit : used) {
     int64_t end = digit.stride * digit.size;
     if (top % end != 0) {
-      error = {"ort_axes", "sub-axes do not nest, a device list cannot say it"};
+      error = {"ort_axes", "sub-axes do not nest, expected ones that a device list can express"};
       return std::nullopt;
     }
     if (top != end)

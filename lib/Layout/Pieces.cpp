@@ -17,7 +17,7 @@ int64_t Piece::numRanks() const {
   return n;
 }
 
-std::pair<Pieces, Pieces> detail::cutPieces(const Layout &a, const Layout &b, const Mesh *mesh, bool coarse) {
+std::pair<Pieces, Pieces> detail::makePieces(const Layout &a, const Layout &b, const Mesh *mesh, bool coarse) {
   SmallVector<int64_t, 16> index, ranks, axes;
   int64_t n = 1;
   for (int64_t size : llvm::reverse(a.shape))
@@ -36,12 +36,12 @@ std::pair<Pieces, Pieces> detail::cutPieces(const Layout &a, const Layout &b, co
     for (const MeshAxis &axis : llvm::reverse(mesh->axes))
       axes.push_back(stride *= axis.size);
   }
-  // Between axes first: what is cut there can be placed on its own.
+  // Between axes first: sub-axes from there can be moved separately.
   SmallVector<Digit, 4> digits[2] = {a.digits, b.digits}, none;
   for (auto &list : digits)
-    cutEvenly(list, none, index, axes);
+    splitDigits(list, none, index, axes);
   if (!coarse)
-    cutEvenly(digits[0], digits[1], index, ranks);
+    splitDigits(digits[0], digits[1], index, ranks);
 
   Pieces result[2];
   for (unsigned i : {0, 1}) {
@@ -96,8 +96,8 @@ SmallVector<RankDigit, 2> detail::movedRanks(ArrayRef<Piece> a, ArrayRef<Piece> 
   return ranks;
 }
 
-/// The intervals that pieces take, joined, and the counts of uneven dims: the
-/// blocks that a value falls into.
+/// The intervals of pieces, joined, and the counts of uneven dims: the blocks of a
+/// value.
 static SmallVector<std::pair<int64_t, int64_t>, 8> blocks(ArrayRef<Piece> pieces) {
   SmallVector<std::pair<int64_t, int64_t>, 8> intervals;
   for (const Piece &piece : pieces)
@@ -122,8 +122,8 @@ static SmallVector<std::pair<int64_t, int64_t>, 8> blocks(ArrayRef<Piece> pieces
 }
 
 CollectiveKind detail::nameMove(ArrayRef<Piece> a, ArrayRef<Piece> m) {
-  auto within = [](ArrayRef<Piece> part, ArrayRef<Piece> whole) {
-    return llvm::all_of(part, [&](const Piece &piece) { return llvm::is_contained(whole, piece); });
+  auto within = [](ArrayRef<Piece> subset, ArrayRef<Piece> set) {
+    return llvm::all_of(subset, [&](const Piece &piece) { return llvm::is_contained(set, piece); });
   };
   if (within(a, m))
     return CollectiveKind::AllSlice;
@@ -131,7 +131,7 @@ CollectiveKind detail::nameMove(ArrayRef<Piece> a, ArrayRef<Piece> m) {
     return CollectiveKind::AllGather;
   if (blocks(a) == blocks(m))
     return CollectiveKind::CollectivePermute;
-  // To local places, so that each device keeps an equal share of its block.
+  // To local intervals, so that each device keeps an equal share of its block.
   SmallVector<RankDigit, 2> ranks[2];
   auto isApart = [](const Piece &x, const Piece &y) { return x.lo % y.hi == 0 || y.lo % x.hi == 0; };
   for (auto [from, to, side] : {std::tuple(a, m, 0), std::tuple(m, a, 1)})

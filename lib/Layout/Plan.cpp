@@ -2,9 +2,9 @@
 //
 //   in -(slice)-> A -(exchange)-> M -(gather)-> out
 //
-// A has every slice that costs nothing. M = out always meets the bound: one
-// exchange moves what is missing. Other M are `out` cut by more ranks, which a
-// gather joins last.
+// A has every slice that needs no data movement. M = out always attains the bound: one
+// exchange moves the missing elements. Other M are `out` sharded by more ranks, which a
+// gather removes last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -98,7 +98,7 @@ bool Planner::isLegal(const Layout &layout) const {
   return layout.fitsShape() && (!options.mesh || layout.toSharding(*options.mesh));
 }
 
-/// Without prices: the elements that a device receives.
+/// Without costs: the elements that a device receives.
 static double receivedPerDevice(const PlanStep &step, int64_t devices) {
   double k = 1;
   for (const RankDigit &rank : step.group)
@@ -122,10 +122,10 @@ Price Planner::price(const PlanStep &step) const {
           step.kind == CollectiveKind::Exchange, 1};
 }
 
-double Planner::least(int64_t elements) const {
+double Planner::minSeconds(int64_t elements) const {
   if (elements <= 0)
     return 0;
-  return !options.seconds ? elements : options.least ? options.least(elements) : 0;
+  return !options.seconds ? elements : options.minSeconds ? options.minSeconds(elements) : 0;
 }
 
 Price Planner::price(ArrayRef<PlanStep> steps) const {
@@ -166,10 +166,10 @@ Pieces detail::sliceAll(const Planner &planner, Pieces pieces, ArrayRef<Piece> g
 }
 
 std::vector<Pieces> detail::gatherChoices(ArrayRef<Piece> a, ArrayRef<Piece> out) {
-  SmallVector<const Piece *, 8> movable, places;
+  SmallVector<const Piece *, 8> movable, slots;
   for (const Piece &piece : a) {
     if (isLocal(piece, out))
-      places.push_back(&piece);
+      slots.push_back(&piece);
     if (isFree(piece, out))
       movable.push_back(&piece);
   }
@@ -178,11 +178,11 @@ std::vector<Pieces> detail::gatherChoices(ArrayRef<Piece> a, ArrayRef<Piece> out
   for (const Piece *piece : movable) {
     size_t n = choices.size();
     for (size_t i = 0; i < n && choices.size() < limit; ++i)
-      for (const Piece *place : places) {
-        // A dim that is cut unevenly is left as it is.
-        if (place != piece && (place->uneven >= 0 || piece->uneven >= 0 || place->numRanks() != piece->numRanks()))
+      for (const Piece *slot : slots) {
+        // An uneven dim is left as it is.
+        if (slot != piece && (slot->uneven >= 0 || piece->uneven >= 0 || slot->numRanks() != piece->numRanks()))
           continue;
-        Piece moved = *place;
+        Piece moved = *slot;
         moved.ranks = piece->ranks;
         if (!isLocal(moved, choices[i]))
           continue;
@@ -196,7 +196,7 @@ std::vector<Pieces> detail::gatherChoices(ArrayRef<Piece> a, ArrayRef<Piece> out
 void Planner::planComplete(const Layout &in, const Layout &out, ReshardPlan &steps) const {
   if (in == out)
     return;
-  auto [inPieces, outPieces] = cutPieces(in, out, options.mesh);
+  auto [inPieces, outPieces] = makePieces(in, out, options.mesh);
   int64_t bound = moveVolume(in, out, devices).total;
   if (bound == 0) {
     add(steps, {CollectiveKind::AllSlice, in, out, movedRanks(inPieces, outPieces)});
@@ -237,13 +237,13 @@ void Planner::planComplete(const Layout &in, const Layout &out, ReshardPlan &ste
 /// Ranks that are partial on both sides, with one kind: they stay partial.
 static Ranks commonPartial(const Layout &from, const Layout &to) {
   if (from.partialKind == to.partialKind)
-    if (auto rest = subtract(from.partial, to.partial))
-      if (auto stays = subtract(from.partial, *rest))
+    if (auto reduced = subtract(from.partial, to.partial))
+      if (auto stays = subtract(from.partial, *reduced))
         return *stays;
   return {};
 }
 
-/// `a` less `b`, which is a part of it.
+/// `a` without `b`, which is a subset of it.
 static Ranks without(ArrayRef<RankDigit> a, ArrayRef<RankDigit> b) { return b.empty() ? Ranks(a) : *subtract(a, b); }
 
 Ranks mlir::spmd::addedPartial(const Layout &from, const Layout &to) {

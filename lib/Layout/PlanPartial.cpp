@@ -1,10 +1,12 @@
 //===- PlanPartial.cpp - The cheapest way to a complete value -------------===//
 //
-// A reduction can come before or after a move, at once or in two halves with a
-// move between; which is cheapest depends on sizes and links. So the layouts
-// that a value can have on the way are listed: every rank piece is where `in`
-// has it, where `out` wants it, nowhere, or (those to be combined) still partial
-// or at a free place. The plan is a shortest path over them.
+// A reduction can come before or after a move, at once or in two steps with a move in
+// between; the cheapest order depends on sizes and links.
+//   1. List the possible intermediate layouts: every rank piece is at its interval in
+//      `in`, at its interval in `out`, unused, or (if it is to be combined) still partial
+//      or at an unused interval.
+//   2. Connect two of them if one collective leads from the one to the other.
+//   3. The plan is the shortest path (A*).
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +21,7 @@ using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 
 namespace {
-/// A layout on the way: pieces, and which ranks are still partial (a bit each).
+/// An intermediate layout: pieces, and the ranks that are still partial (a bit each).
 struct Node {
   Pieces pieces;
   uint32_t partial;
@@ -28,42 +30,42 @@ struct Node {
 
 class Search {
 public:
-  /// More layouts than this are not looked at.
+  /// Upper bound of the number of layouts.
   static constexpr size_t limit = 256;
 
   Search(const Planner &planner, const Layout &in, const Layout &out, ArrayRef<RankDigit> reduce, bool coarse)
       : planner(planner), in(in), out(out) {
-    std::tie(inPieces, outPieces) = cutPieces(in, out, planner.getMesh(), coarse);
-    cutReduced(reduce);
+    std::tie(inPieces, outPieces) = makePieces(in, out, planner.getMesh(), coarse);
+    shardReduced(reduce);
   }
 
-  /// Which ranks may be put at free places on the way: only those to be combined,
-  /// or others too. Ranks that own nothing: a slice, a smaller reduction and a
-  /// gather can be cheaper than the reduction. Ranks that move: out of the way
-  /// of a reduce_scatter.
-  enum class Places { All, Combined, None };
+  /// The ranks that may shard unused intervals in intermediate layouts: only those to be
+  /// combined, or others too. For unused ranks, a slice, a smaller reduction and a gather
+  /// can be cheaper than the reduction. Ranks that move can make room for a
+  /// reduce_scatter.
+  enum class FreePieces { All, Combined, None };
 
   /// False if there are too many layouts.
-  bool listNodes(Places places) {
+  bool listNodes(FreePieces freePieces) {
     nodes.clear();
     candidates.clear();
     Pieces fixed;
     for (const Piece &piece : inPieces)
-      // What stays where it is is never taken away.
+      // Pieces in both layouts stay.
       (llvm::is_contained(outPieces, piece) ? fixed : candidates).push_back(piece);
     for (const Piece &piece : outPieces)
       if (!llvm::is_contained(fixed, piece))
         candidates.push_back(piece);
-    if (places != Places::None)
-      addFreePlaces(fixed, places == Places::All);
+    if (freePieces != FreePieces::None)
+      addFreePieces(fixed, freePieces == FreePieces::All);
     return addNodes(0, fixed);
   }
 
-  /// A*. Nothing if no path leads to `out`.
+  /// A*. std::nullopt if no path leads to `out`.
   std::optional<ReshardPlan> run() {
     unsigned n = nodes.size();
     SmallVector<std::optional<Price>, 0> best(n);
-    SmallVector<Price, 0> rest(n); // to `out`, at least
+    SmallVector<Price, 0> remaining(n); // lower bound to `out`
     SmallVector<int64_t, 0> elements(n);
     SmallVector<int, 0> previous(n, -1);
     SmallVector<bool, 0> done(n, false);
@@ -76,23 +78,23 @@ public:
     }
     if (source < 0 || target < 0)
       return std::nullopt;
-    // Whoever ends up with a sum receives something of each element of it, whoever ends up
-    // with more elements than it has receives those.
+    // A device that gets a sum receives data for each of its elements; a device that gets
+    // more elements than it has receives these.
     int64_t wanted = nodes[target].layout.numLocalElements();
     for (unsigned i = 0; i < n; ++i) {
       elements[i] = nodes[i].layout.numLocalElements();
       bool isSum = nodes[i].partial != nodes[target].partial;
-      rest[i].seconds = planner.least(isSum ? wanted : wanted - elements[i]);
+      remaining[i].seconds = planner.minSeconds(isSum ? wanted : wanted - elements[i]);
     }
-    bool bounded = planner.least(1) > 0;
+    bool bounded = planner.minSeconds(1) > 0;
     best[source] = Price();
     while (!done[target]) {
       int next = -1;
       std::optional<Price> first;
       for (unsigned i = 0; i < n; ++i)
         if (!done[i] && best[i])
-          // Of equal ones the one that has come less far.
-          if (Price estimate = *best[i] + rest[i];
+          // Among equal ones, the one with the shorter path.
+          if (Price estimate = *best[i] + remaining[i];
               !first || estimate < *first || (!(*first < estimate) && *best[i] < *best[next])) {
             next = i;
             first = estimate;
@@ -105,10 +107,11 @@ public:
       for (unsigned i = 0; i < n; ++i) {
         if (done[i] || nodes[i].partial & ~nodes[next].partial)
           continue;
-        // Most are too far away by what has to be received alone.
-        Price least = *best[next];
-        least.seconds += planner.least(elements[i] - elements[next]);
-        if ((bounded && best[i] && *best[i] < least) || (bounded && best[target] && *best[target] < least + rest[i]))
+        // Most are excluded by the lower bound of the elements to receive.
+        Price lowest = *best[next];
+        lowest.seconds += planner.minSeconds(elements[i] - elements[next]);
+        if ((bounded && best[i] && *best[i] < lowest) ||
+            (bounded && best[target] && *best[target] < lowest + remaining[i]))
           continue;
         std::optional<PlanStep> step = connect(nodes[next], nodes[i]);
         if (!step)
@@ -123,7 +126,7 @@ public:
     ReshardPlan plan;
     for (int i = target; i != source; i = previous[i]) {
       PlanStep step = *connect(nodes[previous[i]], nodes[i]);
-      // An exchange that happens to move nothing.
+      // An exchange without data movement.
       if (step.kind == CollectiveKind::Exchange && moveVolume(step.from, step.to, planner.numDevices()).total == 0)
         step.kind = CollectiveKind::AllSlice;
       plan.push_back(std::move(step));
@@ -133,21 +136,21 @@ public:
   }
 
 private:
-  /// The ranks to be combined, cut where pieces and the mesh have borders.
-  void cutReduced(ArrayRef<RankDigit> reduce) {
-    SmallVector<int64_t, 16> borders;
+  /// Splits the ranks to be combined at the boundaries of pieces and of the mesh.
+  void shardReduced(ArrayRef<RankDigit> reduce) {
+    SmallVector<int64_t, 16> boundaries;
     for (const Pieces *pieces : {&inPieces, &outPieces})
       for (const Piece &piece : *pieces)
         for (const RankDigit &rank : piece.ranks)
-          borders.append({rank.stride, rank.stride * rank.size});
+          boundaries.append({rank.stride, rank.stride * rank.size});
     if (const Mesh *mesh = planner.getMesh()) {
       int64_t stride = 1;
       for (const MeshAxis &axis : llvm::reverse(mesh->axes))
-        borders.push_back(stride *= axis.size);
+        boundaries.push_back(stride *= axis.size);
     }
-    llvm::sort(borders);
+    llvm::sort(boundaries);
     for (RankDigit rank : reduce) {
-      for (int64_t c : borders) {
+      for (int64_t c : boundaries) {
         int64_t end = rank.stride * rank.size;
         if (c <= rank.stride || c >= end || c % rank.stride != 0 || end % c != 0)
           continue;
@@ -156,44 +159,44 @@ private:
       }
       partial.push_back(rank);
     }
-    // Many parts (of many axes) are combined together.
+    // Many ranks (of many axes) are combined together.
     if (partial.size() > 4)
       partial.assign(reduce.begin(), reduce.end());
   }
 
-  /// The major part of every stretch of the index that no border cuts, for each
-  /// of the ranks to be combined and, in what these leave, for others.
-  void addFreePlaces(ArrayRef<Piece> fixed, bool others) {
-    SmallVector<int64_t, 16> borders;
+  /// Adds the major factor of every interval between two boundaries of the index, for each
+  /// of the ranks to be combined and, in the remaining factor, for others.
+  void addFreePieces(ArrayRef<Piece> fixed, bool others) {
+    SmallVector<int64_t, 16> boundaries;
     int64_t n = 1;
-    borders.push_back(1);
+    boundaries.push_back(1);
     for (int64_t size : llvm::reverse(in.shape))
-      borders.push_back(n *= size);
+      boundaries.push_back(n *= size);
     for (const Pieces *pieces : {&inPieces, &outPieces})
       for (const Piece &piece : *pieces)
         if (piece.uneven < 0)
-          borders.append({piece.lo, piece.hi});
+          boundaries.append({piece.lo, piece.hi});
     auto add = [&](const RankDigit &rank) {
-      llvm::sort(borders);
-      borders.erase(llvm::unique(borders), borders.end());
-      SmallVector<int64_t, 8> cuts;
-      for (unsigned i = borders.size(); i-- > 1;) {
-        int64_t lo = borders[i - 1], hi = borders[i];
+      llvm::sort(boundaries);
+      boundaries.erase(llvm::unique(boundaries), boundaries.end());
+      SmallVector<int64_t, 8> splits;
+      for (unsigned i = boundaries.size(); i-- > 1;) {
+        int64_t lo = boundaries[i - 1], hi = boundaries[i];
         if (hi % lo != 0 || (hi / lo) % rank.size != 0)
           continue;
         Piece piece{hi / rank.size, hi, {rank}};
-        cuts.push_back(piece.lo);
+        splits.push_back(piece.lo);
         if (isLocal(piece, fixed) && !llvm::is_contained(candidates, piece))
           candidates.push_back(piece);
       }
-      return cuts;
+      return splits;
     };
-    SmallVector<int64_t, 16> cuts;
+    SmallVector<int64_t, 16> splits;
     for (const RankDigit &rank : partial)
-      cuts.append(add(rank));
+      splits.append(add(rank));
     if (!others)
       return;
-    borders.append(cuts);
+    boundaries.append(splits);
     for (const Piece &piece : inPieces)
       if (piece.uneven < 0 && !llvm::is_contained(fixed, piece))
         add(piece.ranks[0]);
@@ -254,7 +257,7 @@ private:
     if (a.partial == b.partial) {
       return PlanStep{nameMove(a.pieces, b.pieces), a.layout, b.layout, movedRanks(a.pieces, b.pieces)};
     }
-    // Combined ranks are given places, or all devices get the result.
+    // Combined ranks shard an interval, or all devices get the result.
     SmallVector<RankDigit, 2> combined, placed;
     for (unsigned i = 0; i < partial.size(); ++i)
       if ((a.partial & ~b.partial) >> i & 1)
@@ -282,13 +285,13 @@ private:
 } // namespace
 
 void Planner::planPartial(const Layout &in, const Layout &out, ArrayRef<RankDigit> reduce, ReshardPlan &steps) const {
-  // As many choices as there is room for. Whole axes come before few places.
-  using Places = Search::Places;
-  for (auto [places, coarse] :
-       {std::pair(Places::All, false), std::pair(Places::All, true), std::pair(Places::Combined, false),
-        std::pair(Places::Combined, true), std::pair(Places::None, false)}) {
+  // As many candidates as the bound allows. Full axes have priority over unused intervals.
+  using FreePieces = Search::FreePieces;
+  for (auto [freePieces, coarse] :
+       {std::pair(FreePieces::All, false), std::pair(FreePieces::All, true), std::pair(FreePieces::Combined, false),
+        std::pair(FreePieces::Combined, true), std::pair(FreePieces::None, false)}) {
     Search search(*this, in, out, reduce, coarse);
-    if (!search.listNodes(places))
+    if (!search.listNodes(freePieces))
       continue;
     if (std::optional<ReshardPlan> plan = search.run()) {
       for (PlanStep &step : *plan)
@@ -296,7 +299,7 @@ void Planner::planPartial(const Layout &in, const Layout &out, ArrayRef<RankDigi
       return;
     }
   }
-  // Too many ways, or no common borders: combine, then move.
+  // Too many layouts, or no common boundaries: combine, then move.
   Layout complete = in;
   complete.partial = out.partial;
   complete.partialKind = out.partialKind;

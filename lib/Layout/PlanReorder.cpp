@@ -1,8 +1,8 @@
 //===- PlanReorder.cpp - Between two orders of the same devices -----------===//
 //
-// An order that permutes digits of the rank makes one layout of another
-// (MeshViews.h). Any other is crossed once, by exact intersections: before it,
-// slices and reductions count ranks as `from` does, after it gathers as `to`.
+// An order that permutes digits of the rank maps layouts to layouts (MeshViews.h). For
+// any other order, one step changes the order by exact intersections: slices and
+// reductions before it count ranks as `from` does, gathers after it as `to` does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,10 +45,10 @@ void Planner::cross(const Layout &in, const Layout &out, ReshardPlan &steps) con
     return same || nameMove(a, m) == CollectiveKind::CollectivePermute ? CollectiveKind::CollectivePermute
                                                                        : CollectiveKind::Exchange;
   };
-  auto [inPieces, outPieces] = cutPieces(in, out, options.mesh);
+  auto [inPieces, outPieces] = makePieces(in, out, options.mesh);
   Layout sliced = in;
   Pieces a = sliceAll(*this, inPieces, outPieces, in);
-  // A slice in the one order may drop what is wanted in the other.
+  // A slice in one order may drop elements that are needed in the other.
   if (Layout candidate = layoutOf(a, in); moveVolume(candidate, out, order).total == bound)
     sliced = candidate;
   else
@@ -63,11 +63,11 @@ void Planner::cross(const Layout &in, const Layout &out, ReshardPlan &steps) con
     Layout middle = extra.empty() ? out : layoutOf(m, in);
     if (!middle.fitsShape())
       continue;
-    int64_t crossing = moveVolume(sliced, middle, order).total;
-    if (crossing + moveVolume(middle, out, devices).total != bound)
+    int64_t reordered = moveVolume(sliced, middle, order).total;
+    if (reordered + moveVolume(middle, out, devices).total != bound)
       continue;
     ReshardPlan tail;
-    add(tail, {name(a, m, crossing), sliced, middle, all, order});
+    add(tail, {name(a, m, reordered), sliced, middle, all, order});
     add(tail, {CollectiveKind::AllGather, middle, out, movedRanks(m, outPieces)});
     Price sum = price(tail);
     if (best && !(sum < *best))
@@ -82,7 +82,7 @@ void Planner::cross(const Layout &in, const Layout &out, ReshardPlan &steps) con
 void Planner::planReorder(const Layout &in, const Layout &out, ArrayRef<RankDigit> reduce, ReshardPlan &steps) const {
   if (reduce.empty())
     return cross(in, out, steps);
-  // Combined where it is, or onto the places that `out` names.
+  // Combined in its layout, or onto the intervals of `out`.
   Layout goal = out;
   goal.partial.clear();
   Layout stays = in;

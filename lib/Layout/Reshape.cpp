@@ -10,14 +10,14 @@ using llvm::SmallVector;
 
 /// The dim of `outShape` that an uneven dim of `inShape` becomes: one with the
 /// same interval of the index. Among dims of size 1, which have no interval,
-/// the one at the same place in a run of equally many.
+/// the one at the same position in a run of equal length.
 //   in, dim      -> out       | result
 //   [5, 4], 0    -> [5, 2, 2] | 0
-//   [5, 4], 0    -> [20]      | nothing: merged
+//   [5, 4], 0    -> [20]      | none: merged
 //   [4, 5], 1    -> [2, 2, 5] | 2
 //   [1, 4], 0    -> [1, 2, 2] | 0
-//   [1, 4], 0    -> [4]       | nothing
-//   [1, 4], 0    -> [1, 1, 4] | nothing: which one
+//   [1, 4], 0    -> [4]       | none
+//   [1, 4], 0    -> [1, 1, 4] | none: ambiguous
 static std::optional<unsigned> sameDim(ArrayRef<int64_t> inShape, unsigned dim, ArrayRef<int64_t> outShape) {
   if (inShape == outShape)
     return dim;
@@ -89,13 +89,13 @@ ReshapeResult mlir::spmd::reshape(const Layout &in, ArrayRef<int64_t> outShape) 
   }
   r.free = r.gathered.digits == in.digits && r.gathered.uneven == in.uneven;
 
-  // What is kept need not be a layout of the input: [3, 2, 2] with digit
+  // The digits that are kept need not be a layout of the input: [3, 2, 2] with digit
   // [2, 12) to [4, 3] keeps [6, 12), which starts inside input dim 0.
   if (!r.free && !r.gathered.fitsShape()) {
     if (r.gathered.uneven.empty()) {
       r.gathered.shape.assign(1, n);
     } else {
-      // Rare enough: give up the digits, keep the uneven dims.
+      // A rare case: drop the digits, keep the uneven dims.
       r.gathered.digits.clear();
       r.result.digits.clear();
     }

@@ -18,10 +18,10 @@ std::pair<int64_t, int64_t> detail::dimInterval(ArrayRef<int64_t> shape, unsigne
 }
 
 //===----------------------------------------------------------------------===//
-// cutEvenly
+// splitDigits
 //===----------------------------------------------------------------------===//
 
-/// Splits `digits[i]` at index border `c`; false if that is no cut.
+/// Splits `digits[i]` at index boundary `c`; false if `c` does not divide it.
 static bool splitAt(SmallVectorImpl<Digit> &digits, unsigned i, int64_t c) {
   Digit &digit = digits[i];
   if (c <= digit.lo || c >= digit.hi || c % digit.lo != 0 || digit.hi % c != 0)
@@ -32,19 +32,19 @@ static bool splitAt(SmallVectorImpl<Digit> &digits, unsigned i, int64_t c) {
   return true;
 }
 
-void detail::cutEvenly(SmallVectorImpl<Digit> &a, SmallVectorImpl<Digit> &b, ArrayRef<int64_t> indexBorders,
-                       ArrayRef<int64_t> rankBorders) {
-  SmallVector<int64_t, 24> index(indexBorders), rank(rankBorders);
+void detail::splitDigits(SmallVectorImpl<Digit> &a, SmallVectorImpl<Digit> &b, ArrayRef<int64_t> indexBoundaries,
+                         ArrayRef<int64_t> rankBoundaries) {
+  SmallVector<int64_t, 24> index(indexBoundaries), rank(rankBoundaries);
   for (const SmallVectorImpl<Digit> *list : {&a, &b})
     for (const Digit &digit : *list) {
       index.append({digit.lo, digit.hi});
       rank.append({digit.stride, digit.stride * digit.size()});
     }
-  auto normalize = [](SmallVectorImpl<int64_t> &borders) {
-    llvm::sort(borders);
-    borders.erase(llvm::unique(borders), borders.end());
+  auto normalize = [](SmallVectorImpl<int64_t> &boundaries) {
+    llvm::sort(boundaries);
+    boundaries.erase(llvm::unique(boundaries), boundaries.end());
   };
-  // A cut adds a border to the other side; as many rounds as there are cuts.
+  // A split adds a boundary to the other side: repeat until there is no new one.
   for (bool changed = true; changed;) {
     changed = false;
     normalize(index);
@@ -73,7 +73,7 @@ void detail::cutEvenly(SmallVectorImpl<Digit> &a, SmallVectorImpl<Digit> &b, Arr
 }
 
 //===----------------------------------------------------------------------===//
-// cutSegments
+// makeSegments
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -84,12 +84,12 @@ struct Owner {
   bool isTo;
   const UnevenDim *uneven;
   Digit digit;
-  int64_t chunk; // local elements behind the ranks, in units of base
+  int64_t chunk; // local elements after the ranks, in units of base
 };
 } // namespace
 
-static bool respects(const Owner &owner, int64_t border) {
-  return owner.hi <= border ? border % owner.hi == 0 : border <= owner.base && owner.base % border == 0;
+static bool respects(const Owner &owner, int64_t boundary) {
+  return owner.hi <= boundary ? boundary % owner.hi == 0 : boundary <= owner.base && owner.base % boundary == 0;
 }
 
 static void setWindow(TransferSegment &segment, const UnevenDim &dim) {
@@ -97,16 +97,16 @@ static void setWindow(TransferSegment &segment, const UnevenDim &dim) {
     segment.window = {dim.window->step, dim.window->offset};
 }
 
-SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from, const Layout &to) {
+SmallVector<TransferSegment, 6> detail::makeSegments(const Layout &from, const Layout &to) {
   SmallVector<Digit, 4> digits[2] = {from.digits, to.digits};
   int64_t n = from.numElements();
-  SmallVector<int64_t, 64> borders{1, n};
+  SmallVector<int64_t, 64> boundaries{1, n};
   for (const Layout *layout : {&from, &to}) {
     int64_t b = 1;
     for (int64_t size : llvm::reverse(layout->shape))
-      borders.push_back(b *= size);
+      boundaries.push_back(b *= size);
   }
-  cutEvenly(digits[0], digits[1], borders, {});
+  splitDigits(digits[0], digits[1], boundaries, {});
 
   SmallVector<Owner, 8> owners, points; // points: of dims of size 1
   for (bool isTo : {false, true}) {
@@ -122,7 +122,7 @@ SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from, const La
     }
   }
 
-  // Borders that every owner is on one side of. Common multiples and divisors
+  // Boundaries that every owner is on one side of. Common multiples and divisors
   // keep segments short: devices, not elements.
   SmallVector<int64_t, 16> ends;
   for (const Owner &owner : owners)
@@ -130,39 +130,39 @@ SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from, const La
   for (int64_t a : ends)
     for (int64_t b : ends) {
       int64_t common = std::gcd(a, b);
-      borders.push_back(common);
+      boundaries.push_back(common);
       if (a / common <= n / b)
-        borders.push_back(a / common * b);
+        boundaries.push_back(a / common * b);
     }
-  llvm::sort(borders);
-  borders.erase(llvm::unique(borders), borders.end());
-  llvm::erase_if(borders, [&](int64_t c) {
+  llvm::sort(boundaries);
+  boundaries.erase(llvm::unique(boundaries), boundaries.end());
+  llvm::erase_if(boundaries, [&](int64_t c) {
     return n % c != 0 || llvm::any_of(owners, [c](const Owner &owner) { return !respects(owner, c); });
   });
-  // Of borders that do not divide each other (nothing lies between), the smaller.
+  // If two adjacent boundaries do not divide each other, the smaller one is kept.
   unsigned kept = 1;
-  for (unsigned i = 1; i < borders.size(); ++i)
-    if (borders[i] % borders[kept - 1] == 0)
-      borders[kept++] = borders[i];
-  borders.truncate(kept);
+  for (unsigned i = 1; i < boundaries.size(); ++i)
+    if (boundaries[i] % boundaries[kept - 1] == 0)
+      boundaries[kept++] = boundaries[i];
+  boundaries.truncate(kept);
 
   SmallVector<TransferSegment, 6> segments;
   int64_t strides[2] = {1, 1};
-  auto addLocal = [&](SmallVectorImpl<TransferPart> &parts, int64_t size, int64_t &stride) {
+  auto addLocal = [&](SmallVectorImpl<TransferDigit> &digits, int64_t size, int64_t &stride) {
     if (size == 1)
       return;
-    parts.push_back({size, false, stride});
+    digits.push_back({size, false, stride});
     stride *= size;
   };
-  // A part's rank digits are pushed minor to major like all else, then turned.
-  auto addOwner = [&](SmallVectorImpl<TransferPart> &parts, const Owner &owner, int64_t &stride) {
+  // Rank digits of an uneven dim are pushed minor to major like the others, then reversed.
+  auto addOwner = [&](SmallVectorImpl<TransferDigit> &digits, const Owner &owner, int64_t &stride) {
     if (!owner.uneven) {
-      parts.push_back({owner.digit.size(), true, owner.digit.stride});
+      digits.push_back({owner.digit.size(), true, owner.digit.stride});
       return;
     }
-    addLocal(parts, owner.chunk, stride);
+    addLocal(digits, owner.chunk, stride);
     for (const RankDigit &rank : llvm::reverse(owner.uneven->ranks))
-      parts.push_back({rank.size, true, rank.stride});
+      digits.push_back({rank.size, true, rank.stride});
   };
   llvm::sort(owners, [](const Owner &a, const Owner &b) { return a.base < b.base; });
   // A dim of size 1 on an axis: the first device has its element, or a window of it.
@@ -170,33 +170,33 @@ SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from, const La
     return std::tuple(a.base, b.uneven->dim, a.isTo) < std::tuple(b.base, a.uneven->dim, b.isTo);
   });
   auto *point = points.begin();
-  for (unsigned i = 0; i < borders.size(); ++i) {
-    for (; point != points.end() && point->base <= borders[i]; ++point) {
+  for (unsigned i = 0; i < boundaries.size(); ++i) {
+    for (; point != points.end() && point->base <= boundaries[i]; ++point) {
       TransferSegment segment{1, {}, {}};
-      auto &parts = point->isTo ? segment.dst : segment.src;
-      addOwner(parts, *point, strides[point->isTo]);
-      std::reverse(parts.begin(), parts.end());
+      auto &digits = point->isTo ? segment.dst : segment.src;
+      addOwner(digits, *point, strides[point->isTo]);
+      std::reverse(digits.begin(), digits.end());
       setWindow(segment, *point->uneven);
       segments.push_back(std::move(segment));
     }
-    if (i + 1 == borders.size())
+    if (i + 1 == boundaries.size())
       break;
-    int64_t lo = borders[i], hi = borders[i + 1];
+    int64_t lo = boundaries[i], hi = boundaries[i + 1];
     TransferSegment segment{hi / lo, {}, {}};
     for (bool isTo : {false, true}) {
-      auto &parts = isTo ? segment.dst : segment.src;
+      auto &digits = isTo ? segment.dst : segment.src;
       int64_t cur = lo;
       for (const Owner &owner : owners) {
         if (owner.isTo != isTo || owner.base < lo || owner.hi > hi)
           continue;
-        addLocal(parts, owner.base / cur, strides[isTo]);
-        addOwner(parts, owner, strides[isTo]);
+        addLocal(digits, owner.base / cur, strides[isTo]);
+        addOwner(digits, owner, strides[isTo]);
         if (owner.uneven)
           setWindow(segment, *owner.uneven);
         cur = owner.hi;
       }
-      addLocal(parts, hi / cur, strides[isTo]);
-      std::reverse(parts.begin(), parts.end());
+      addLocal(digits, hi / cur, strides[isTo]);
+      std::reverse(digits.begin(), digits.end());
     }
     segments.push_back(std::move(segment));
   }

@@ -1,8 +1,8 @@
 //===- Sharding.cpp - The algebra of dimension entries --------------------===//
 //
 // An entry covers an interval of the dimension: the entries of a dim of size D
-// cut [1, D) from the top, {2, "x", "y"} with x = 2, y = 3 of D = 24 being
-// gap [12, 24), x [6, 12), y [2, 6), local [1, 2).
+// split [1, D) from the top, {2, "x", "y"} with x = 2, y = 3 of D = 24 being
+// stride [12, 24), x [6, 12), y [2, 6), local [1, 2).
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +55,7 @@ void mlir::spmd::appendKey(const Sharding &sharding, llvm::SmallVectorImpl<int64
 int64_t mlir::spmd::deviceFactor(ArrayRef<DimEntry> entries) {
   int64_t n = 1;
   for (const DimEntry &entry : entries)
-    if (!entry.isGap())
+    if (!entry.isStride())
       n *= entry.size;
   return n;
 }
@@ -67,13 +67,13 @@ int64_t mlir::spmd::totalFactor(ArrayRef<DimEntry> entries) {
   return n;
 }
 
-/// Appends an entry to a canonical list (all but the trailing gap).
+/// Appends an entry to a canonical list (all but the trailing stride).
 static void append(DimEntries &list, const DimEntry &entry) {
   if (entry.size == 1)
     return;
   if (!list.empty() && list.back().axis == entry.axis) {
     DimEntry &last = list.back();
-    if (entry.isGap() || last.pre * last.size == entry.pre) {
+    if (entry.isStride() || last.pre * last.size == entry.pre) {
       last.size *= entry.size;
       return;
     }
@@ -84,16 +84,16 @@ static void append(DimEntries &list, const DimEntry &entry) {
 //   canonicalize, x = 4, y = 2 | result
 //   {"x":(1)2, "x":(2)2}       | {"x"}            consecutive: joined
 //   {"x":(2)2, "x":(1)2}       | as it is         wrong order: not the axis
-//   {"x":(1)2, 2, "x":(2)2}    | as it is         a gap between
-//   {"x":(1)2, 1, "x":(2)2}    | {"x"}            a gap of 1 is none
-//   {2, 3, "x", 1, 5}          | {6, "x"}         gaps multiplied, trailing dropped
-//   {"y", "x"}                 | as it is         two axes are never one
+//   {"x":(1)2, 2, "x":(2)2}    | as it is         a stride between
+//   {"x":(1)2, 1, "x":(2)2}    | {"x"}            a stride of 1 is dropped
+//   {2, 3, "x", 1, 5}          | {6, "x"}         strides multiplied, trailing dropped
+//   {"y", "x"}                 | as it is         two axes are never joined
 //   {3}                        | {}
 DimEntries mlir::spmd::canonicalize(ArrayRef<DimEntry> entries) {
   DimEntries result;
   for (const DimEntry &entry : entries)
     append(result, entry);
-  if (!result.empty() && result.back().isGap())
+  if (!result.empty() && result.back().isStride())
     result.pop_back();
   return result;
 }
@@ -101,15 +101,15 @@ DimEntries mlir::spmd::canonicalize(ArrayRef<DimEntry> entries) {
 //   overlaps, x = 8, z = 6    | result
 //   "x",      "y"             | no     other axis
 //   "x",      "x"             | yes
-//   "x",      "x":(2)2        | yes    a part of it
-//   "x":(1)2, "x":(2)2        | no     neighbours
+//   "x",      "x":(2)2        | yes    a sub-axis of it
+//   "x":(1)2, "x":(2)2        | no     neighbors
 //   "x":(1)2, "x":(4)2        | no     apart
 //   "x":(1)4, "x":(2)4        | yes    share one digit
 //   "z":(1)2, "z":(3)2        | yes    2 does not divide 3: no common digits
-//   "x",      2               | no     a gap is no axis
+//   "x",      2               | no     a stride is not an axis
 //   "u",      "u", u = 1      | no     nothing to share
 bool mlir::spmd::overlaps(const DimEntry &a, const DimEntry &b, const Mesh &mesh) {
-  if (a.isGap() || b.isGap() || a.axis != b.axis)
+  if (a.isStride() || b.isStride() || a.axis != b.axis)
     return false;
   if (a.size == 1 || b.size == 1)
     return false;
@@ -130,25 +130,25 @@ bool mlir::spmd::isPrefix(ArrayRef<DimEntry> prefix, ArrayRef<DimEntry> longer) 
   for (auto [i, entry] : llvm::enumerate(prefix)) {
     if (entry == longer[i])
       continue;
-    // The last entry may go on as a longer part of the same axis.
-    return i + 1 == prefix.size() && !entry.isGap() && entry.axis == longer[i].axis && entry.pre == longer[i].pre &&
+    // The last entry may continue as a larger sub-axis of the same axis.
+    return i + 1 == prefix.size() && !entry.isStride() && entry.axis == longer[i].axis && entry.pre == longer[i].pre &&
            longer[i].size % entry.size == 0;
   }
   return true;
 }
 
 //   isRefinement                          | result
-//   {4, "y"}, {"x", 2, "y"}   x = 2       | yes    the gap is filled in part
+//   {4, "y"}, {"x", 2, "y"}   x = 2       | yes    the stride is used partially
 //   {4, "y"}, {"x", "y"}      x = 4       | yes
-//   {4, "y"}, {"x", "y"}      x = 2       | no     "y" stands elsewhere
-//   {"x":(1)2, 2, "y"}, {"x", "y"}  x = 4 | yes    "x" goes on in the gap
+//   {4, "y"}, {"x", "y"}      x = 2       | no     "y" is at another position
+//   {"x":(1)2, 2, "y"}, {"x", "y"}  x = 4 | yes    "x" continues in the stride
 //   {"x"}, {"x":(1)2}                     | no     coarser
 //   {}, {"x"}                             | yes
 bool mlir::spmd::isRefinement(ArrayRef<DimEntry> entries, ArrayRef<DimEntry> finer) {
-  int64_t at = 1; // product of what stands before
+  int64_t at = 1; // product of the entries before
   for (const DimEntry &entry : entries) {
     int64_t end = at * entry.size;
-    if (!entry.isGap()) {
+    if (!entry.isStride()) {
       int64_t start = 1;
       bool found = false;
       for (const DimEntry &other : finer) {
@@ -174,7 +174,7 @@ bool mlir::spmd::isRefinement(ArrayRef<DimEntry> entries, ArrayRef<DimEntry> fin
 //   {"x"} x=3,        [2, 6]               | [{}, {}]          3 does not divide 2
 //   {2, "x"} x=2,     [3, 4]               | [{}, {}]          the digit straddles
 //   {"x"} x=4,        [5]                  | [{"x"}]           one factor: as it is
-//   {"x"} x=4,        [1, 5, 1]            | [{}, {"x"}, {}]   likewise
+//   {"x"} x=4,        [1, 5, 1]            | [{}, {"x"}, {}]   the same
 SmallVector<DimEntries> mlir::spmd::splitDim(ArrayRef<DimEntry> entries, ArrayRef<int64_t> factorSizes, bool *fits) {
   SmallVector<DimEntries> result(factorSizes.size());
   DimEntries canonical = canonicalize(entries);
@@ -186,8 +186,8 @@ SmallVector<DimEntries> mlir::spmd::splitDim(ArrayRef<DimEntry> entries, ArrayRe
   if (canonical.empty())
     return result;
 
-  // One factor that is the whole dim takes everything, divisible or not, and
-  // of whatever size (also unknown or zero).
+  // A single factor takes all entries, divisible or not, for any size (also unknown or
+  // zero).
   unsigned big = 0, numBig = 0;
   for (unsigned f = 0; f < factorSizes.size(); ++f)
     if (factorSizes[f] != 1)
@@ -216,11 +216,11 @@ SmallVector<DimEntries> mlir::spmd::splitDim(ArrayRef<DimEntry> entries, ArrayRe
     int64_t bottom = top / factor, free = top, hi = size;
     for (const DimEntry &entry : canonical) {
       int64_t lo = hi / entry.size;
-      if (!entry.isGap() && lo < top && hi > bottom) {
+      if (!entry.isStride() && lo < top && hi > bottom) {
         int64_t up = bottom / std::gcd(lo, bottom), end = std::gcd(hi, top);
         int64_t start = up <= size / lo ? lo * up : size; // else beyond the dim
         if (start < end && end % start == 0) {
-          append(list, DimEntry::gap(free / end));
+          append(list, DimEntry::stride(free / end));
           append(list, {entry.axis, entry.pre * (hi / end), end / start});
           free = start;
         }
@@ -249,7 +249,7 @@ DimEntries mlir::spmd::joinDim(ArrayRef<DimEntries> factors, ArrayRef<int64_t> f
     if (factorSizes[f] != 1)
       big = f, ++numBig;
   if (numBig == 0) {
-    // A dim of size 1: an (uneven) axis on whichever factor has one.
+    // A dim of size 1: an (uneven) axis of any of the factors.
     for (const DimEntries &entries : factors)
       if (DimEntries result = canonicalize(entries); !result.empty())
         return result;
@@ -262,72 +262,71 @@ DimEntries mlir::spmd::joinDim(ArrayRef<DimEntries> factors, ArrayRef<int64_t> f
   for (unsigned f = 0; f < factors.size(); ++f) {
     int64_t size = factorSizes[f], total = totalFactor(factors[f]);
     if (size < 0 || total == 0 || size % total != 0) {
-      append(result, DimEntry::gap(size));
+      append(result, DimEntry::stride(size));
       continue;
     }
     for (const DimEntry &entry : factors[f])
       append(result, entry);
-    append(result, DimEntry::gap(size / total));
+    append(result, DimEntry::stride(size / total));
   }
-  if (!result.empty() && result.back().isGap())
+  if (!result.empty() && result.back().isStride())
     result.pop_back();
   return result;
 }
 
-//   x = 4, y = 2, size       | divides   mayLeaveRest
+//   x = 4, y = 2, size       | divides   allowsPadding
 //   {"x"},         8         | yes       yes
 //   {"x"},         6         | no        yes
 //   {"x", "y"},    1         | no        yes    smaller than the axes
-//   {"x":(1)2},    5         | no        no     a part of an axis
-//   {"x":(1)2, "x":(2)2}, 5  | no        yes    the whole axis, written in parts
-//   {2, "x"},      6         | no        no     a gap
+//   {"x":(1)2},    5         | no        no     a sub-axis
+//   {"x":(1)2, "x":(2)2}, 5  | no        yes    the full axis, as sub-axes
+//   {2, "x"},      6         | no        no     a stride
 //   {},            5         | yes       yes
 // On <"d"=6, "e"=5>, which <"x"=2, "y"=3, "z"=5> and <"u"=3, "v"=10> have in common:
 //   {"d":(1)2},      5       | no        yes    "x"
 //   {"d":(3)2, "e"}, 7       | no        yes    "v"
-//   {"d":(3)2},      5       | no        no     a part of "v"
+//   {"d":(3)2},      5       | no        no     a sub-axis of "v"
 bool mlir::spmd::divides(ArrayRef<DimEntry> entries, int64_t size) {
   return size < 0 || size % totalFactor(entries) == 0;
 }
 
-bool mlir::spmd::mayLeaveRest(ArrayRef<DimEntry> entries, const Mesh &mesh) {
+bool mlir::spmd::allowsPadding(ArrayRef<DimEntry> entries, const Mesh &mesh) {
   SmallVector<RankDigit> runs;
   for (const DimEntry &entry : entries) {
     if (entry.size == 1)
       continue;
-    if (entry.isGap())
+    if (entry.isStride())
       return false;
     runs.push_back(getRankDigit(entry, mesh));
   }
-  joinNeighbours(runs);
-  auto areWhole = [&](ArrayRef<int64_t> borders) {
+  joinAdjacent(runs);
+  auto areFull = [&](ArrayRef<int64_t> boundaries) {
     return llvm::all_of(runs, [&](const RankDigit &run) {
-      return llvm::is_contained(borders, run.stride) && llvm::is_contained(borders, run.stride * run.size);
+      return llvm::is_contained(boundaries, run.stride) && llvm::is_contained(boundaries, run.stride * run.size);
     });
   };
-  SmallVector<int64_t> borders{mesh.numDevices()};
+  SmallVector<int64_t> boundaries{mesh.numDevices()};
   for (unsigned a = 0; a < mesh.axes.size(); ++a)
-    borders.push_back(mesh.axisStride(a));
-  return areWhole(borders) || llvm::any_of(mesh.viewBorders, areWhole);
+    boundaries.push_back(mesh.axisStride(a));
+  return areFull(boundaries) || llvm::any_of(mesh.viewBoundaries, areFull);
 }
 
 static ShardingError makeError(const char *reason, std::string message, int64_t dim) {
   return ShardingError{reason, std::move(message), dim};
 }
 
-/// Checks one entry by itself.
-static std::optional<ShardingError> verifyEntry(const DimEntry &entry, const Mesh &mesh, bool gapsAllowed,
+/// Checks a single entry.
+static std::optional<ShardingError> verifyEntry(const DimEntry &entry, const Mesh &mesh, bool stridesAllowed,
                                                 int64_t dim) {
-  if (entry.isGap()) {
-    if (!gapsAllowed)
-      return makeError("gap_not_allowed",
-                       "gap " + std::to_string(entry.size) +
-                           " stands among replicated or unreduced axes, "
+  if (entry.isStride()) {
+    if (!stridesAllowed)
+      return makeError("stride_not_allowed",
+                       "stride " + std::to_string(entry.size) +
+                           " is among the replicated or unreduced axes, "
                            "expected axes only",
                        dim);
     if (entry.size < 1)
-      return makeError("zero_gap", "gap factor is " + std::to_string(entry.size) + ", expected a positive integer",
-                       dim);
+      return makeError("zero_stride", "stride is " + std::to_string(entry.size) + ", expected a positive integer", dim);
     return std::nullopt;
   }
   if (static_cast<size_t>(entry.axis) >= mesh.axes.size())
@@ -335,8 +334,8 @@ static std::optional<ShardingError> verifyEntry(const DimEntry &entry, const Mes
                      "axis number " + std::to_string(entry.axis) +
                          " is not an axis of the mesh, available axes: " + mesh.axesToString(),
                      dim);
-  int64_t size = mesh.axes[entry.axis].size, part;
-  if (entry.pre < 1 || entry.size < 1 || __builtin_mul_overflow(entry.pre, entry.size, &part) || size % part != 0)
+  int64_t size = mesh.axes[entry.axis].size, major;
+  if (entry.pre < 1 || entry.size < 1 || __builtin_mul_overflow(entry.pre, entry.size, &major) || size % major != 0)
     return makeError("sub_axis_size",
                      "sub-axis " + toString(entry, mesh) +
                          " does not divide its axis, expected pre-size * size "
@@ -364,13 +363,13 @@ std::optional<ShardingError> mlir::spmd::verifySharding(const Sharding &sharding
                          std::to_string(shape.size()),
                      -1);
 
-  // All entries by themselves, then each against those before it.
+  // Check each entry alone, then against those before it.
   SmallVector<DimEntry, 8> used;
-  auto verifyList = [&](ArrayRef<DimEntry> entries, bool gapsAllowed, int64_t dim) -> std::optional<ShardingError> {
+  auto verifyList = [&](ArrayRef<DimEntry> entries, bool stridesAllowed, int64_t dim) -> std::optional<ShardingError> {
     for (const DimEntry &entry : entries) {
-      if (auto error = verifyEntry(entry, mesh, gapsAllowed, dim))
+      if (auto error = verifyEntry(entry, mesh, stridesAllowed, dim))
         return error;
-      if (!entry.isGap())
+      if (!entry.isStride())
         used.push_back(entry);
     }
     return std::nullopt;
@@ -385,11 +384,11 @@ std::optional<ShardingError> mlir::spmd::verifySharding(const Sharding &sharding
   for (unsigned i = 0; i < used.size(); ++i)
     for (unsigned j = 0; j < i; ++j)
       if (overlaps(used[i], used[j], mesh)) {
-        int64_t dim = -1; // of the second use, for the caret of the user
+        int64_t dim = -1; // dim of the second use, for the location of the message
         unsigned first = 0;
         for (auto [d, dimSharding] : llvm::enumerate(sharding.dims)) {
           for (const DimEntry &entry : dimSharding.entries)
-            if (!entry.isGap() && first++ == i)
+            if (!entry.isStride() && first++ == i)
               dim = d;
         }
         return makeError("axis_reused",
@@ -404,27 +403,27 @@ std::optional<ShardingError> mlir::spmd::verifySharding(const Sharding &sharding
     for (const DimEntry &entry : dim.entries)
       overflow |= __builtin_mul_overflow(total, entry.size, &total);
     if (overflow)
-      return makeError("gap_not_dividing",
-                       "gaps and axes of dimension " + std::to_string(d) +
+      return makeError("stride_not_dividing",
+                       "strides and axes of dimension " + std::to_string(d) +
                            " overflow, expected a product that divides " + std::to_string(shape[d]),
                        d);
-    if (shape[d] <= 0) // unknown or empty: nothing to divide
+    if (shape[d] <= 0) // unknown or empty: always divisible
       continue;
     DimEntries entries = canonicalize(dim.entries);
     if (shape[d] % totalFactor(entries) == 0)
       continue;
-    bool hasGap = false, hasSubAxis = false;
+    bool hasStride = false, hasSubAxis = false;
     for (const DimEntry &entry : entries) {
-      hasGap |= entry.isGap();
-      hasSubAxis |= !entry.isGap() && entry.size != mesh.axes[entry.axis].size;
+      hasStride |= entry.isStride();
+      hasSubAxis |= !entry.isStride() && entry.size != mesh.axes[entry.axis].size;
     }
-    if (!hasGap && !hasSubAxis && allowUneven)
+    if (!hasStride && !hasSubAxis && allowUneven)
       continue;
-    const char *reason = hasGap ? "gap_not_dividing" : hasSubAxis ? "sub_axis_not_dividing" : "axis_not_dividing";
+    const char *reason = hasStride ? "stride_not_dividing" : hasSubAxis ? "sub_axis_not_dividing" : "axis_not_dividing";
     return makeError(reason,
                      "dimension " + std::to_string(d) + " of size " + std::to_string(shape[d]) + " is sharded as {" +
                          toString(entries, mesh) + "}, expected a product that divides it" +
-                         (allowUneven ? " (only whole axes may leave a rest)" : ""),
+                         (allowUneven ? " (padding is allowed for full axes only)" : ""),
                      d);
   }
   return std::nullopt;

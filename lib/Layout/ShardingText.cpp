@@ -16,7 +16,7 @@ using namespace mlir::spmd;
 using llvm::StringRef;
 
 static void print(llvm::raw_ostream &os, const DimEntry &entry, const Mesh &mesh) {
-  if (entry.isGap()) {
+  if (entry.isStride()) {
     os << entry.size;
     return;
   }
@@ -86,7 +86,8 @@ std::string mlir::spmd::toString(const Sharding &sharding, const Mesh &mesh) {
 namespace {
 class Parser {
 public:
-  Parser(StringRef text, const Mesh &mesh, ShardingError &error) : text(text), rest(text), mesh(mesh), error(error) {}
+  Parser(StringRef text, const Mesh &mesh, ShardingError &error)
+      : text(text), remaining(text), mesh(mesh), error(error) {}
 
   std::optional<Sharding> parse() {
     Sharding sharding;
@@ -112,8 +113,8 @@ public:
         sawUnreduced = true;
         if (consume("(")) {
           skipSpace();
-          StringRef word = rest.take_while(llvm::isAlpha);
-          rest = rest.drop_front(word.size());
+          StringRef word = remaining.take_while(llvm::isAlpha);
+          remaining = remaining.drop_front(word.size());
           auto kind = parseReductionKind(word);
           if (!kind) {
             fail("unknown_reduction", "unknown reduction '" + word.str() +
@@ -133,7 +134,7 @@ public:
       }
     }
     skipSpace();
-    if (!rest.empty()) {
+    if (!remaining.empty()) {
       syntax("the end");
       return std::nullopt;
     }
@@ -156,8 +157,8 @@ private:
       if (!expect("}"))
         return false;
     }
-    if (rest.starts_with("p")) {
-      rest = rest.drop_front();
+    if (remaining.starts_with("p")) {
+      remaining = remaining.drop_front();
       return parseInteger(result.priority);
     }
     return true;
@@ -177,11 +178,11 @@ private:
 
   bool parseEntry(DimEntries &result) {
     skipSpace();
-    if (!rest.starts_with("\"")) {
-      int64_t gap;
-      if (!parseInteger(gap))
+    if (!remaining.starts_with("\"")) {
+      int64_t stride;
+      if (!parseInteger(stride))
         return false;
-      result.push_back(DimEntry::gap(gap));
+      result.push_back(DimEntry::stride(stride));
       return true;
     }
     std::string name;
@@ -198,17 +199,17 @@ private:
   }
 
   bool parseString(std::string &result) {
-    rest = rest.drop_front(); // the quote
-    while (!rest.empty() && rest.front() != '"') {
-      char c = rest.front();
-      rest = rest.drop_front();
-      if (c == '\\' && !rest.empty()) {
-        if (rest.front() == '"' || rest.front() == '\\') {
-          c = rest.front();
-          rest = rest.drop_front();
-        } else if (rest.size() >= 2 && llvm::isHexDigit(rest[0]) && llvm::isHexDigit(rest[1])) {
-          c = static_cast<char>(llvm::hexFromNibbles(rest[0], rest[1]));
-          rest = rest.drop_front(2);
+    remaining = remaining.drop_front(); // the quote
+    while (!remaining.empty() && remaining.front() != '"') {
+      char c = remaining.front();
+      remaining = remaining.drop_front();
+      if (c == '\\' && !remaining.empty()) {
+        if (remaining.front() == '"' || remaining.front() == '\\') {
+          c = remaining.front();
+          remaining = remaining.drop_front();
+        } else if (remaining.size() >= 2 && llvm::isHexDigit(remaining[0]) && llvm::isHexDigit(remaining[1])) {
+          c = static_cast<char>(llvm::hexFromNibbles(remaining[0], remaining[1]));
+          remaining = remaining.drop_front(2);
         }
       }
       result.push_back(c);
@@ -218,19 +219,19 @@ private:
 
   bool parseInteger(int64_t &value) {
     skipSpace();
-    if (rest.empty() || !llvm::isDigit(rest.front()) || rest.consumeInteger(10, value))
+    if (remaining.empty() || !llvm::isDigit(remaining.front()) || remaining.consumeInteger(10, value))
       return syntax("an axis name, an integer or '?'");
     return true;
   }
 
-  void skipSpace() { rest = rest.ltrim(); }
+  void skipSpace() { remaining = remaining.ltrim(); }
   bool consume(StringRef token) {
     skipSpace();
-    return rest.consume_front(token);
+    return remaining.consume_front(token);
   }
   bool expect(StringRef token) { return consume(token) || syntax(("'" + token + "'").str()); }
   bool syntax(const std::string &expected) {
-    return fail("syntax", "malformed sharding at character " + std::to_string(text.size() - rest.size()) +
+    return fail("syntax", "malformed sharding at character " + std::to_string(text.size() - remaining.size()) +
                               ", expected " + expected);
   }
   bool fail(const char *reason, std::string message) {
@@ -238,7 +239,7 @@ private:
     return false;
   }
 
-  StringRef text, rest;
+  StringRef text, remaining;
   const Mesh &mesh;
   ShardingError &error;
   int64_t dim = -1;

@@ -14,7 +14,7 @@ using llvm::SmallVectorImpl;
 // removeCommonDigits
 //===----------------------------------------------------------------------===//
 
-/// The digits of a layout, cut at dim borders, relative to their dim.
+/// The digits of a layout, split at dim boundaries, relative to their dim.
 static SmallVector<SmallVector<Digit, 2>, 4> digitsPerDim(const Layout &layout) {
   SmallVector<SmallVector<Digit, 2>, 4> result(layout.shape.size());
   int64_t b = 1;
@@ -41,7 +41,7 @@ static void setDigits(Layout &layout, ArrayRef<SmallVector<Digit, 2>> perDim) {
   coalesce(layout.digits);
 }
 
-/// True if taking [lo, hi) out of the index leaves every other digit one.
+/// True if every other digit stays one digit when [lo, hi) is removed from the index.
 static bool removable(ArrayRef<Digit> digits, int64_t lo, int64_t hi) {
   return llvm::all_of(digits, [&](const Digit &digit) {
     return digit.hi <= lo   ? lo % digit.hi == 0
@@ -52,23 +52,23 @@ static bool removable(ArrayRef<Digit> digits, int64_t lo, int64_t hi) {
 
 static void removeInterval(SmallVectorImpl<Digit> &digits, int64_t lo, int64_t hi) {
   int64_t size = hi / lo;
-  SmallVector<Digit, 4> rest;
+  SmallVector<Digit, 4> remaining;
   for (const Digit &digit : digits) {
     if (digit.hi <= lo) {
-      rest.push_back(digit);
+      remaining.push_back(digit);
     } else if (digit.lo >= hi) {
-      rest.push_back({digit.lo / size, digit.hi / size, digit.stride});
+      remaining.push_back({digit.lo / size, digit.hi / size, digit.stride});
     } else {
       if (digit.hi > hi)
-        rest.push_back({lo, digit.hi / size, digit.stride * (hi / digit.lo)});
+        remaining.push_back({lo, digit.hi / size, digit.stride * (hi / digit.lo)});
       if (digit.lo < lo)
-        rest.push_back({digit.lo, lo, digit.stride});
+        remaining.push_back({digit.lo, lo, digit.stride});
     }
   }
-  digits.assign(rest.begin(), rest.end());
+  digits.assign(remaining.begin(), remaining.end());
 }
 
-/// Takes out one interval that both sides give to the same rank digit.
+/// Removes one interval that both sides assign to the same rank digit.
 static bool removeOneCommon(SmallVectorImpl<Digit> &from, SmallVectorImpl<Digit> &to, int64_t &size) {
   for (const Digit &a : from)
     for (const Digit &b : to) {
@@ -88,7 +88,7 @@ static bool removeOneCommon(SmallVectorImpl<Digit> &from, SmallVectorImpl<Digit>
 //   [{"x"}, {"y"}] -> [{"x"}, {}]               | 4x16 [{}, {"y"}] -> [{}, {}]
 //   [{"x"}, {}]    -> [{"y"}, {}]               | as it is
 //   [{"x", "y"}, {}] -> [{"x"}, {}]             | 4x16 [{"y"}, {}] -> [{}, {}]
-//   [{2, "x"}, {}] -> [{"x"}, {}]               | as it is: other places
+//   [{2, "x"}, {}] -> [{"x"}, {}]               | as it is: other elements
 //   partial x, y   -> partial x                 | partial y -> complete
 //   5x16 [{"x"}, {"y"}] -> [{"x"}, {}]          | 3x16 [{}, {"y"}] -> [{}, {}]
 void mlir::spmd::removeCommonDigits(Layout &from, Layout &to) {
@@ -132,14 +132,11 @@ void mlir::spmd::removeCommonDigits(Layout &from, Layout &to) {
 // computeTransfer
 //===----------------------------------------------------------------------===//
 
-/// Where the source is chosen among replicas, choose it so that senders share
-/// the work. Ranks with other digits for p read, for [{"x"}] -> [{"y"}], the
-/// same source (y, y): digit x of the source is y, digit y of the source is
-/// free. Reading from (y, x) instead makes the move a permutation. In general
-/// follow the replaced digits, x <- y <- z ..., to a digit that owns nothing in
-/// `from`, and let the first digit, if it owns nothing in `to`, stand for it.
-/// A rank that owns the element still reads it from itself: all digits of the
-/// chain are equal there.
+/// Chooses among replicas of the source so that senders share the work. Ranks with other digits for p read, for [{"x"}]
+/// -> [{"y"}], the same source (y, y): digit x of the source is y, digit y of the source is free. Reading from (y, x)
+/// instead makes the move a permutation. In general follow the replaced digits, x <- y <- z ..., to a digit that owns
+/// nothing in `from`, and let the first digit, if it owns nothing in `to`, stand for it. A rank that owns the element
+/// still reads it from itself: all digits of the chain are equal there.
 static void closeCycles(const Atoms &atoms, const SmallVectorImpl<bool> &busy, SmallVectorImpl<TransferAtom> &result) {
   unsigned n = atoms.numRank();
   SmallVector<int, 12> next(n, -1);       // source digit p is digit next[p]
@@ -165,44 +162,46 @@ static void closeCycles(const Atoms &atoms, const SmallVectorImpl<bool> &busy, S
   }
 }
 
-/// Exact intersections, where the layouts do not cut each other evenly.
+/// Exact intersections, if the layouts do not split each other evenly.
 static void intersect(const Layout &from, const Layout &to, bool reorders, Transfer &transfer) {
-  auto isAtom = [](int64_t size, ArrayRef<TransferPart> parts) { return parts.size() == 1 && parts[0].size == size; };
-  for (TransferSegment &segment : cutSegments(from, to)) {
+  auto isAtom = [](int64_t size, ArrayRef<TransferDigit> digits) {
+    return digits.size() == 1 && digits[0].size == size;
+  };
+  for (TransferSegment &segment : makeSegments(from, to)) {
     if (segment.window || !isAtom(segment.size, segment.src) || !isAtom(segment.size, segment.dst)) {
       transfer.segments.push_back(std::move(segment));
       continue;
     }
-    const TransferPart &src = segment.src[0], &dst = segment.dst[0];
+    const TransferDigit &src = segment.src[0], &dst = segment.dst[0];
     if (reorders || !src.isRank || !dst.isRank || src.stride != dst.stride)
       transfer.atoms.push_back({segment.size, src.isRank, dst.isRank, src.stride, dst.stride});
   }
 
   // Ranks of the destination that own nothing in `from` choose a replica. A rank
   // that owns an element differs nowhere from the source, so it is the source.
-  SmallVector<RankDigit, 2> taken = from.partial;
+  SmallVector<RankDigit, 2> used = from.partial;
   for (const Digit &digit : from.digits)
-    taken.push_back({digit.stride, digit.size()});
+    used.push_back({digit.stride, digit.size()});
   for (const UnevenDim &u : from.uneven)
-    taken.append(u.ranks.begin(), u.ranks.end());
+    used.append(u.ranks.begin(), u.ranks.end());
   for (const TransferSegment &segment : transfer.segments)
-    for (const TransferPart &part : segment.dst) {
-      RankDigit rank{part.stride, part.size};
-      if (part.isRank && llvm::none_of(taken, [&](const RankDigit &other) { return overlap(rank, other); }))
+    for (const TransferDigit &digit : segment.dst) {
+      RankDigit rank{digit.stride, digit.size};
+      if (digit.isRank && llvm::none_of(used, [&](const RankDigit &other) { return overlap(rank, other); }))
         transfer.spread.push_back(rank);
     }
 }
 
 std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout, const Layout &toLayout, bool reorders) {
   const Layout *from = &fromLayout, *to = &toLayout;
-  Layout fromRest, toRest;
+  Layout fromReduced, toReduced;
   if (!reorders && (!from->uneven.empty() || !to->uneven.empty())) {
     // Uneven dims that are the same on both sides are padded buffers that stay.
-    fromRest = *from;
-    toRest = *to;
-    removeCommonDigits(fromRest, toRest);
-    from = &fromRest;
-    to = &toRest;
+    fromReduced = *from;
+    toReduced = *to;
+    removeCommonDigits(fromReduced, toReduced);
+    from = &fromReduced;
+    to = &toReduced;
   }
   if ((!from->uneven.empty() || !to->uneven.empty()) && from->shape != to->shape)
     return std::nullopt;
@@ -235,7 +234,7 @@ std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout, co
     toStride *= atom.dstIsRank ? 1 : atom.size;
   }
   if (!reorders) {
-    // An atom of one rank digit on both sides is no loop.
+    // An atom of one rank digit on both sides is not a loop.
     llvm::erase_if(transfer.atoms, [](const TransferAtom &atom) {
       return atom.srcIsRank && atom.dstIsRank && atom.srcStride == atom.dstStride;
     });
@@ -244,7 +243,7 @@ std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout, co
     closeCycles(*atoms, busy, transfer.atoms);
   }
 
-  // Join neighbours that are one loop.
+  // Join neighbors that are one loop.
   unsigned kept = 0;
   for (const TransferAtom &atom : transfer.atoms) {
     if (kept) {

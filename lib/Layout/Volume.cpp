@@ -11,7 +11,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 //===----------------------------------------------------------------------===//
-// Layouts that do not cut each other: segments
+// Layouts that do not split each other evenly: segments
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -19,10 +19,10 @@ namespace {
 class SegmentCount {
 public:
   explicit SegmentCount(const TransferSegment &segment) {
-    for (auto [parts, side] : {std::pair(ArrayRef(segment.src), &src), std::pair(ArrayRef(segment.dst), &dst)})
-      for (const TransferPart &part : parts)
-        if (part.isRank)
-          side->push_back({part.stride, part.size});
+    for (auto [digits, side] : {std::pair(ArrayRef(segment.src), &src), std::pair(ArrayRef(segment.dst), &dst)})
+      for (const TransferDigit &digit : digits)
+        if (digit.isRank)
+          side->push_back({digit.stride, digit.size});
     if (segment.window) {
       countWindows(segment);
       return;
@@ -48,11 +48,11 @@ public:
   }
 
 private:
-  /// What each window has in common with the source.
+  /// The elements that each window has in common with the source.
   void countWindows(const TransferSegment &segment) {
     int64_t windows = 1, length = 1;
-    for (const TransferPart &part : segment.dst)
-      (part.isRank ? windows : length) *= part.size;
+    for (const TransferDigit &digit : segment.dst)
+      (digit.isRank ? windows : length) *= digit.size;
     mine.resize(windows, 0);
     for (int64_t k = 0; k < windows; ++k) {
       int64_t begin = segment.window->step * k + segment.window->offset;
@@ -66,14 +66,14 @@ private:
     }
   }
 
-  static int64_t owner(ArrayRef<TransferPart> parts, int64_t value) {
+  static int64_t owner(ArrayRef<TransferDigit> digits, int64_t value) {
     int64_t result = 0, scale = 1;
-    for (const TransferPart &part : llvm::reverse(parts)) {
-      if (part.isRank) {
-        result += value % part.size * scale;
-        scale *= part.size;
+    for (const TransferDigit &digit : llvm::reverse(digits)) {
+      if (digit.isRank) {
+        result += value % digit.size * scale;
+        scale *= digit.size;
       }
-      value /= part.size;
+      value /= digit.size;
     }
     return result;
   }
@@ -97,7 +97,7 @@ static SmallVector<SegmentCount, 6> countEach(ArrayRef<TransferSegment> segments
   return counts;
 }
 
-/// Adds what one device receives.
+/// Adds the elements that one device receives.
 static void addDevice(ArrayRef<SegmentCount> counts, int64_t fromRank, int64_t toRank, MoveVolume &volume) {
   int64_t mine = 1, common = 1;
   for (const SegmentCount &segment : counts) {
@@ -113,24 +113,24 @@ static void addDevice(ArrayRef<SegmentCount> counts, int64_t fromRank, int64_t t
 /// they do not nest, all ranks.
 static SmallVector<RankDigit, 8> involvedRanks(ArrayRef<TransferSegment> segments, int64_t numDevices) {
   SmallVector<RankDigit, 8> used;
-  SmallVector<int64_t, 12> borders{1};
+  SmallVector<int64_t, 12> boundaries{1};
   for (const TransferSegment &segment : segments)
-    for (ArrayRef<TransferPart> parts : {ArrayRef(segment.src), ArrayRef(segment.dst)})
-      for (const TransferPart &part : parts)
-        if (part.isRank) {
-          used.push_back({part.stride, part.size});
-          borders.append({part.stride, part.stride * part.size});
+    for (ArrayRef<TransferDigit> digits : {ArrayRef(segment.src), ArrayRef(segment.dst)})
+      for (const TransferDigit &digit : digits)
+        if (digit.isRank) {
+          used.push_back({digit.stride, digit.size});
+          boundaries.append({digit.stride, digit.stride * digit.size});
         }
-  llvm::sort(borders);
-  borders.erase(llvm::unique(borders), borders.end());
+  llvm::sort(boundaries);
+  boundaries.erase(llvm::unique(boundaries), boundaries.end());
   SmallVector<RankDigit, 8> digits;
-  for (unsigned i = 0; i + 1 < borders.size(); ++i) {
-    if (borders[i + 1] % borders[i] != 0)
+  for (unsigned i = 0; i + 1 < boundaries.size(); ++i) {
+    if (boundaries[i + 1] % boundaries[i] != 0)
       return {{1, numDevices}};
     if (llvm::any_of(used, [&](const RankDigit &digit) {
-          return borders[i] >= digit.stride && borders[i] < digit.stride * digit.size;
+          return boundaries[i] >= digit.stride && boundaries[i] < digit.stride * digit.size;
         }))
-      digits.push_back({borders[i], borders[i + 1] / borders[i]});
+      digits.push_back({boundaries[i], boundaries[i + 1] / boundaries[i]});
   }
   return digits;
 }
@@ -139,7 +139,7 @@ static SmallVector<RankDigit, 8> involvedRanks(ArrayRef<TransferSegment> segment
 /// uses, not over the whole mesh: with dims that are not divided evenly the
 /// ranks have different shares, and there is no closed form.
 static MoveVolume countSegments(const Layout &from, const Layout &to, int64_t numDevices) {
-  SmallVector<TransferSegment, 6> segments = cutSegments(from, to);
+  SmallVector<TransferSegment, 6> segments = makeSegments(from, to);
   SmallVector<RankDigit, 8> digits = involvedRanks(segments, numDevices);
   SmallVector<SegmentCount, 6> counts = countEach(segments);
   int64_t involved = 1;
@@ -147,10 +147,10 @@ static MoveVolume countSegments(const Layout &from, const Layout &to, int64_t nu
     involved *= digit.size;
   MoveVolume volume;
   for (int64_t v = 0; v < involved; ++v) {
-    int64_t rank = 0, rest = v;
+    int64_t rank = 0, remaining = v;
     for (const RankDigit &digit : digits) {
-      rank += (rest % digit.size) * digit.stride;
-      rest /= digit.size;
+      rank += (remaining % digit.size) * digit.stride;
+      remaining /= digit.size;
     }
     addDevice(counts, rank, rank, volume);
   }
@@ -159,7 +159,7 @@ static MoveVolume countSegments(const Layout &from, const Layout &to, int64_t nu
 }
 
 //===----------------------------------------------------------------------===//
-// Layouts that cut each other evenly: closed form
+// Layouts that split each other evenly: closed form
 //===----------------------------------------------------------------------===//
 
 static MoveVolume closedForm(const Atoms &atoms, int64_t numDevices) {
@@ -171,9 +171,9 @@ static MoveVolume closedForm(const Atoms &atoms, int64_t numDevices) {
   MoveVolume volume;
   volume.total = (local * covered - commonElements(atoms, atoms.from, atoms.to)) * (numDevices / covered);
 
-  // The least that a rank finds in what it has: nothing where two different
-  // digits of the rank own one atom (some rank has different values there), else
-  // what no rank owns on either side.
+  // The minimum that a rank already owns: 0 if two different digits of the rank own one
+  // atom (some rank has different values there), else the elements that no rank owns on
+  // either side.
   int64_t common = 1;
   for (unsigned i = 0; i < atoms.numIndex(); ++i) {
     int from = atoms.from[i], to = atoms.to[i];
@@ -192,7 +192,7 @@ MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to, int64_t 
   if (from.uneven.empty() && to.uneven.empty()) {
     if (auto atoms = align(from, to, /*atDims=*/false); atoms && numDevices % atoms->rank.back() == 0)
       return closedForm(*atoms, numDevices);
-    Layout a = from, b = to; // what stays in place has equal shares
+    Layout a = from, b = to; // digits on both sides have equal shares
     removeCommonDigits(a, b);
     return countSegments(a, b, numDevices);
   }
@@ -201,7 +201,7 @@ MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to, int64_t 
   // the shares add up to the dim.
   Layout a = from, b = to;
   int64_t devices = numDevices;
-  SmallVector<std::pair<int64_t, int64_t>, 2> chunks; // of the first rank
+  SmallVector<std::pair<int64_t, int64_t>, 2> chunks; // chunk of the first rank
   for (unsigned i = 0; i < a.uneven.size();) {
     auto it = llvm::find(b.uneven, a.uneven[i]);
     if (it == b.uneven.end()) {
@@ -232,7 +232,7 @@ MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to, int64_t 
 MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to, ArrayRef<int64_t> order) {
   if (from.numElements() == 0)
     return {};
-  SmallVector<SegmentCount, 6> counts = countEach(cutSegments(from, to));
+  SmallVector<SegmentCount, 6> counts = countEach(makeSegments(from, to));
   MoveVolume volume;
   for (int64_t rank = 0; rank < static_cast<int64_t>(order.size()); ++rank)
     addDevice(counts, rank, order[rank], volume);

@@ -29,16 +29,13 @@ FailureOr<ArgumentLayout> spmd::getArgumentLayout(func::FuncOp func, unsigned ar
     auto attr = attrs ? attrs.getAs<ShardingAttr>(kShardingAttr) : ShardingAttr();
     if (!attr)
       return success();
-    auto emit = [&] { return emitError(loc); };
-    result.mesh = meshes.lookupOrEmit(attr.getMesh(), emit);
-    if (!result.mesh)
+    FailureOr<ShardingOnMesh> read = meshes.read(attr, [&] { return emitError(loc); });
+    if (failed(read))
       return failure();
-    FailureOr<Sharding> sharding = toSharding(attr, *result.mesh, emit);
-    if (failed(sharding))
-      return failure();
-    if (auto error = verifySharding(*sharding, *result.mesh, tensor.getShape(), /*allowUneven=*/true))
+    result.mesh = read->mesh;
+    if (auto error = verifySharding(read->sharding, *read->mesh, tensor.getShape(), /*allowUneven=*/true))
       return emitError(loc) << error->message;
-    own.layout = Layout::get(*sharding, *result.mesh, tensor.getShape());
+    own.layout = Layout::get(read->sharding, *read->mesh, tensor.getShape());
     own.sharding = attr;
     return success();
   };
@@ -71,7 +68,7 @@ std::string ArgumentLayout::toString() const {
 
 std::optional<std::vector<CopyPiece>> ArgumentLayout::cut(const Copies &copies) const {
   if (dim < 0)
-    return copies.cut(parts[0].layout);
+    return copies.shard(parts[0].layout);
   int64_t at = 0, size = 0;
   for (const Part &part : parts)
     size += part.layout.localShape()[dim];
@@ -80,7 +77,7 @@ std::optional<std::vector<CopyPiece>> ArgumentLayout::cut(const Copies &copies) 
     SmallVector<int64_t> offsets(part.type.getRank(), 0), steps(part.type.getRank(), 1);
     offsets[dim] = part.offset;
     std::optional<Copies> own = copies.slice(offsets, part.type.getShape(), steps);
-    auto found = own ? own->cut(part.layout, Copies::Buffer{unsigned(dim), size, at}) : std::nullopt;
+    auto found = own ? own->shard(part.layout, Copies::Buffer{unsigned(dim), size, at}) : std::nullopt;
     if (!found)
       return std::nullopt;
     llvm::append_range(pieces, std::move(*found));

@@ -33,7 +33,7 @@ private:
   std::optional<Copies> evaluate(OpResult value, ArrayRef<int64_t> shape) {
     Operation *op = value.getOwner();
     if (isa<tensor::EmptyOp>(op))
-      return Copies::nothing(shape);
+      return Copies::undefined(shape);
     if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
       SmallVector<Copies> parts;
       for (Value input : concat.getInputs()) {
@@ -126,7 +126,7 @@ std::optional<Copies> spmd::getCopies(func::FuncOp load) {
     auto tensor = cast<RankedTensorType>(type);
     // Sources of another type cannot be what is copied.
     arguments.push_back(tensor.getElementType() == getElementTypeOrSelf(result)
-                            ? std::optional(Copies::whole(i, tensor.getShape()))
+                            ? std::optional(Copies::ofSource(i, tensor.getShape()))
                             : std::nullopt);
   }
   std::optional<Copies> copies = Evaluator(load, arguments, 0).get(result);

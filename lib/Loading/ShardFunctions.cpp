@@ -42,7 +42,7 @@ using namespace mlir::spmd;
 
 /// The part of dim `d` of a whole value that this device has; uneven dims are
 /// padded with zeros.
-static Value sliceDim(OpBuilder &b, Location loc, Value input, unsigned d, const FunctionMeshes::Spelled &axes) {
+static Value sliceDim(OpBuilder &b, Location loc, Value input, unsigned d, const FunctionMeshes::AxesOnMesh &axes) {
   auto type = cast<RankedTensorType>(input.getType());
   int64_t size = type.getDimSize(d);
   ArrayRef<DimEntry> entries = axes.entries;
@@ -55,7 +55,7 @@ static Value sliceDim(OpBuilder &b, Location loc, Value input, unsigned d, const
     steps.assign(shape.size(), b.getIndexAttr(1));
   };
   SmallVector<int64_t> local(type.getShape());
-  if (llvm::none_of(entries, [](const DimEntry &entry) { return entry.isGap(); })) {
+  if (llvm::none_of(entries, [](const DimEntry &entry) { return entry.isStride(); })) {
     int64_t count = deviceFactor(entries), chunk = llvm::divideCeil(size, count);
     if (chunk * count != size) {
       SmallVector<int64_t> padded(type.getShape());
@@ -88,7 +88,7 @@ static Value sliceDim(OpBuilder &b, Location loc, Value input, unsigned d, const
   offsets.assign(expanded.size(), b.getIndexAttr(0));
   const Value *coordinate = coordinates.begin();
   for (auto [i, entry] : llvm::enumerate(entries)) {
-    if (entry.isGap())
+    if (entry.isStride())
       continue;
     expanded[d + i] = 1;
     offsets[d + i] = *coordinate++;
@@ -103,18 +103,15 @@ static Value sliceDim(OpBuilder &b, Location loc, Value input, unsigned d, const
 static FailureOr<Value> sliceValue(OpBuilder &b, Location loc, Value input, ShardingAttr attr,
                                    const MeshCache &meshes) {
   auto emit = [&] { return emitError(loc); };
-  const Mesh *mesh = meshes.lookupOrEmit(attr.getMesh(), emit);
-  if (!mesh)
-    return failure();
-  FailureOr<Sharding> sharding = toSharding(attr, *mesh, emit);
-  if (failed(sharding))
+  FailureOr<ShardingOnMesh> read = meshes.read(attr, emit);
+  if (failed(read))
     return failure();
   if (cast<RankedTensorType>(input.getType()).getNumElements() == 0)
     return input;
-  for (auto [d, dim] : llvm::enumerate(sharding->dims)) {
+  for (auto [d, dim] : llvm::enumerate(read->sharding.dims)) {
     DimEntries entries = canonicalize(dim.entries);
     if (deviceFactor(entries) > 1)
-      input = sliceDim(b, loc, input, d, {attr.getMesh(), mesh, entries});
+      input = sliceDim(b, loc, input, d, {attr.getMesh(), read->mesh, entries});
   }
   return input;
 }

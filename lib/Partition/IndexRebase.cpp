@@ -43,7 +43,7 @@ static Value getGlobalIndex(OpBuilder &b, Location loc, Value local, const CutLo
   bool major = true; // no local digit taken yet: no modulo needed
   for (const DimEntry &entry : loop.entries) {
     globalUnit /= entry.size;
-    if (!entry.isGap()) {
+    if (!entry.isStride()) {
       add(*coordinate++, globalUnit);
       continue;
     }
@@ -64,7 +64,7 @@ OwnedIndex spmd::getOwnedIndex(OpBuilder &b, Location loc, Value global, ArrayRe
   auto isBelow = [&](Value value, int64_t bound) -> Value {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, value, constant(bound));
   };
-  if (llvm::none_of(entries, [](const DimEntry &entry) { return entry.isGap(); })) {
+  if (llvm::none_of(entries, [](const DimEntry &entry) { return entry.isStride(); })) {
     Value start = getChunkStart(b, loc, entries, size, coordinates);
     Value local = arith::SubIOp::create(b, loc, global, start);
     return {local, isBelow(local, llvm::divideCeil(size, deviceFactor(entries)))};
@@ -81,7 +81,7 @@ OwnedIndex spmd::getOwnedIndex(OpBuilder &b, Location loc, Value global, ArrayRe
     globalUnit /= entry.size;
     Value digit = arith::DivUIOp::create(b, loc, global, constant(globalUnit));
     digit = arith::RemUIOp::create(b, loc, digit, constant(entry.size));
-    if (entry.isGap()) {
+    if (entry.isStride()) {
       localUnit /= entry.size;
       add(digit, localUnit);
       continue;
@@ -96,7 +96,7 @@ OwnedIndex spmd::getOwnedIndex(OpBuilder &b, Location loc, Value global, ArrayRe
 
 SmallVector<CutLoop> spmd::getCutLoops(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
   // The factors of the op's own rule are its loops, whatever is written on it.
-  ShardingRule rule = getOwnShardingRule(op);
+  ShardingRule rule = getBuiltinShardingRule(op);
   SmallVector<CutLoop> loops;
   for (unsigned f = 0; f < rule.numFactors(); ++f) {
     if (rule.factor(f).kind == FactorKind::Indexed)
@@ -118,7 +118,7 @@ SmallVector<CutLoop> spmd::getCutLoops(Operation *op, llvm::function_ref<const S
 
 void spmd::rebaseIndices(Operation *op, ArrayRef<CutLoop> loops, FunctionMeshes &meshes) {
   rebaseIndices(op, loops, [&](CutLoop &loop) {
-    FunctionMeshes::Spelled axes = meshes.spell(loop.entries);
+    FunctionMeshes::AxesOnMesh axes = meshes.getAxesOnMesh(loop.entries);
     loop.entries = axes.entries;
     OpBuilder outside(op);
     return getCoordinates(outside, op->getLoc(), axes);

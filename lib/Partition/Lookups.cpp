@@ -56,8 +56,8 @@ void Lookups::collect(Operation *op, llvm::function_ref<const Sharding *(Value)>
 }
 
 /// The local index of a place, 0 where it is elsewhere.
-static LocalPlace getLocalPlace(OpBuilder &b, Location loc, Value global, int64_t size,
-                                const FunctionMeshes::Spelled &axes, ArrayRef<Value> coordinates) {
+static LocalIndex getLocalIndex(OpBuilder &b, Location loc, Value global, int64_t size,
+                                const FunctionMeshes::AxesOnMesh &axes, ArrayRef<Value> coordinates) {
   OwnedIndex own = getOwnedIndex(b, loc, global, axes.entries, size, coordinates);
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   return {arith::SelectOp::create(b, loc, own.owned, own.index, zero), own.owned};
@@ -70,14 +70,14 @@ void Lookups::makeBodiesLocal() {
     OpBuilder outside(op), b(op);
     SmallVector<Value> owned;
     for (const CutDim &dim : cut.dims) {
-      FunctionMeshes::Spelled axes = meshes.spell(dim.entries);
+      FunctionMeshes::AxesOnMesh axes = meshes.getAxesOnMesh(dim.entries);
       SmallVector<Value> coordinates = getCoordinates(outside, op->getLoc(), axes);
       Value place = dim.uses.front()->get();
       if (place.getParentBlock() == body)
         b.setInsertionPointAfterValue(place);
       else
         b.setInsertionPointToStart(body);
-      LocalPlace local = getLocalPlace(b, dim.uses.front()->getOwner()->getLoc(), place, dim.size, axes, coordinates);
+      LocalIndex local = getLocalIndex(b, dim.uses.front()->getOwner()->getLoc(), place, dim.size, axes, coordinates);
       for (OpOperand *use : dim.uses)
         use->set(local.index);
       owned.push_back(local.owned);
@@ -104,7 +104,7 @@ void Lookups::makeBodiesLocal() {
 /// `localize`: where a global place along a dim is; the index alone where it is whole.
 static Value
 expandSlice(OpBuilder &b, tensor::ExtractSliceOp op,
-            llvm::function_ref<LocalPlace(OpBuilder &b, Location loc, unsigned d, Value global)> localize) {
+            llvm::function_ref<LocalIndex(OpBuilder &b, Location loc, unsigned d, Value global)> localize) {
   Location loc = op.getLoc();
   RankedTensorType type = op.getType();
   llvm::SmallBitVector dropped = op.getDroppedDims();
@@ -127,7 +127,7 @@ expandSlice(OpBuilder &b, tensor::ExtractSliceOp op,
                    Value stride = getValueOrCreateConstantIndexOp(b, loc, op.getMixedStrides()[d]);
                    place = arith::AddIOp::create(b, loc, place, arith::MulIOp::create(b, loc, lane, stride));
                  }
-                 LocalPlace local = localize(b, loc, d, place);
+                 LocalIndex local = localize(b, loc, d, place);
                  places.push_back(local.index);
                  if (local.owned)
                    owned = owned ? Value(arith::AndIOp::create(b, loc, owned, local.owned)) : local.owned;
@@ -143,17 +143,17 @@ void Lookups::expandOps() {
   for (const CutOp &cut : ops) {
     Operation *op = cut.op;
     OpBuilder outside(op), b(op);
-    SmallVector<FunctionMeshes::Spelled> axes;
+    SmallVector<FunctionMeshes::AxesOnMesh> axes;
     SmallVector<SmallVector<Value>> coordinates;
     for (const CutDim &dim : cut.dims) {
-      axes.push_back(meshes.spell(dim.entries));
+      axes.push_back(meshes.getAxesOnMesh(dim.entries));
       coordinates.push_back(getCoordinates(outside, op->getLoc(), axes.back()));
     }
     auto localizeAt = [&](OpBuilder &b, Location loc, Value global,
-                          llvm::function_ref<bool(unsigned dim)> isAt) -> LocalPlace {
+                          llvm::function_ref<bool(unsigned dim)> isAt) -> LocalIndex {
       for (auto [i, dim] : llvm::enumerate(cut.dims))
         if (isAt(dim.dim))
-          return getLocalPlace(b, loc, global, dim.size, axes[i], coordinates[i]);
+          return getLocalIndex(b, loc, global, dim.size, axes[i], coordinates[i]);
       return {global, Value()};
     };
     Value result;

@@ -42,7 +42,7 @@ LogicalResult Padding::collect(Operation *op, llvm::function_ref<const Sharding 
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f) {
     const Factor &factor = rule.factor(f);
     DimEntries entries = findCut(rule, f, getSharding);
-    if (factor.kind == FactorKind::Whole || divides(entries, factor.size))
+    if (factor.kind == FactorKind::Replicated || divides(entries, factor.size))
       continue;
     std::optional<PaddingNeeds> needs = getPaddingNeeds(op, rule, f);
     if (!needs)
@@ -77,7 +77,7 @@ LogicalResult Padding::collect(Operation *op, llvm::function_ref<const Sharding 
 //===----------------------------------------------------------------------===//
 
 Value Padding::getCount(OpBuilder &b, Location loc, const UnevenLoop &loop) {
-  FunctionMeshes::Spelled axes = meshes.spell(loop.entries);
+  FunctionMeshes::AxesOnMesh axes = meshes.getAxesOnMesh(loop.entries);
   SmallVector<Value> coordinates = getCoordinates(b, loc, axes);
   Value size = arith::ConstantIndexOp::create(b, loc, loop.size);
   return arith::SubIOp::create(b, loc, size, getChunkStart(b, loc, axes.entries, loop.size, coordinates));

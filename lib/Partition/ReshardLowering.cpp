@@ -11,10 +11,10 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-SmallVector<Value> spmd::getCoordinates(OpBuilder &b, Location loc, const FunctionMeshes::Spelled &axes) {
+SmallVector<Value> spmd::getCoordinates(OpBuilder &b, Location loc, const FunctionMeshes::AxesOnMesh &axes) {
   SmallVector<Value> coordinates;
   for (const DimEntry &entry : axes.entries) {
-    if (entry.isGap())
+    if (entry.isStride())
       continue;
     const MeshAxis &axis = axes.mesh->axes[entry.axis];
     Value coordinate = DeviceCoordinateOp::create(b, loc, b.getIndexType(), axes.name, b.getStringAttr(axis.name));
@@ -29,7 +29,7 @@ SmallVector<Value> spmd::getCoordinates(OpBuilder &b, Location loc, const Functi
 }
 
 /// Keeps the value on the shard with coordinate 0 over `axes`.
-static Value maskPartial(OpBuilder &b, Location loc, Value value, const FunctionMeshes::Spelled &axes,
+static Value maskPartial(OpBuilder &b, Location loc, Value value, const FunctionMeshes::AxesOnMesh &axes,
                          ReductionKind kind) {
   auto type = cast<RankedTensorType>(value.getType());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
@@ -54,13 +54,14 @@ static Value maskPartial(OpBuilder &b, Location loc, Value value, const Function
 }
 
 /// Ranks as (sub-)axes.
-static FailureOr<FunctionMeshes::Spelled> spellRanks(Location loc, ArrayRef<RankDigit> ranks, FunctionMeshes &meshes) {
+static FailureOr<FunctionMeshes::AxesOnMesh> getRanksOnMesh(Location loc, ArrayRef<RankDigit> ranks,
+                                                            FunctionMeshes &meshes) {
   Layout layout;
   layout.partial.assign(ranks.begin(), ranks.end());
   std::optional<Sharding> sharding = layout.toSharding(meshes.getMesh());
   if (!sharding)
     return emitError(loc) << "partial ranks are not (sub-)axes of mesh @" << meshes.getMesh().name;
-  return meshes.spell(sharding->unreduced);
+  return meshes.getAxesOnMesh(sharding->unreduced);
 }
 
 static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input, const PlanStep &step,
@@ -96,7 +97,7 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input, const 
   auto reduction = ReductionKindAttr::get(context, from.partialKind);
   switch (step.kind) {
   case CollectiveKind::AllReduce: {
-    FailureOr<FunctionMeshes::Spelled> ranks = spellRanks(loc, from.partial, meshes);
+    FailureOr<FunctionMeshes::AxesOnMesh> ranks = getRanksOnMesh(loc, from.partial, meshes);
     if (failed(ranks))
       return failure();
     auto axes = AxesAttr::get(context, ranks->name, toAttrs(context, ranks->entries, *ranks->mesh));
@@ -142,7 +143,7 @@ FailureOr<Value> spmd::lowerReshard(OpBuilder &b, Location loc, Value input, Ran
       addedPartial(Layout::get(table.get(from), meshes.getMesh(), shape), Layout::get(target, meshes.getMesh(), shape));
   if (added.empty())
     return value;
-  FailureOr<FunctionMeshes::Spelled> axes = spellRanks(loc, added, meshes);
+  FailureOr<FunctionMeshes::AxesOnMesh> axes = getRanksOnMesh(loc, added, meshes);
   if (failed(axes))
     return failure();
   return maskPartial(b, loc, value, *axes, target.unreducedKind);

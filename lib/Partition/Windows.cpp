@@ -75,7 +75,7 @@ SmallVector<Windows::CutWindow, 2> Windows::getCutWindows(const Plan &plan, unsi
 //===----------------------------------------------------------------------===//
 
 Value Windows::getCoordinate(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries) {
-  FunctionMeshes::Spelled axes = meshes.spell(entries);
+  FunctionMeshes::AxesOnMesh axes = meshes.getAxesOnMesh(entries);
   return getChunkStart(b, loc, axes.entries, deviceFactor(entries), getCoordinates(b, loc, axes));
 }
 
@@ -475,16 +475,16 @@ void Windows::lowerReads(Operation *op, const Plan &plan, const ValueInfo &value
 /// is in them.
 void Windows::lowerOwnWindows(Operation *op, const Plan &plan, Value value, RankedTensorType type,
                               ArrayRef<CutWindow> windows) {
-  OwnWindows own = getOwnWindows(op);
+  OpWindows own = getOpWindows(op);
   SmallVector<CutWindow, 2> padded;
-  for (const OwnWindow &dim : own.dims) {
+  for (const OpWindow &dim : own.dims) {
     const CutWindow *window = llvm::find_if(windows, [&](auto &w) { return w.dim == dim.dim; });
     if (window == windows.end())
       continue;
     if (dim.readsBeyond)
       padded.push_back(*window);
     int32_t f = plan.rule.dimFactors(plan.rule.tensor(0), dim.dim).front();
-    setOwnWindow(op, dim, getChunk(plan.rule, f, plan.axes[f]), window->window.size);
+    setOpWindow(op, dim, getChunk(plan.rule, f, plan.axes[f]), window->window.size);
   }
   if (padded.empty())
     return;

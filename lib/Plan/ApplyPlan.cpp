@@ -1,7 +1,7 @@
 //===- ApplyPlan.cpp - A plan becomes annotations -------------------------===//
 //
-// First every rule is matched against the names of the module, so that what a
-// plan names and the module does not have is found before anything changes.
+// First every rule is matched against the names of the module, so that unknown names
+// are reported before the module changes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,21 +25,22 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// Something that a rule can be about, and the rule that it takes.
+/// An entity that a rule can apply to, and the rule that applies.
 struct Named {
   SmallVector<std::string, 1> names;
-  std::string position; // of values
+  std::string position; // for values
   std::optional<unsigned> rule;
 };
 
-/// What the rules say of one function.
+/// The rules that apply to one function.
 struct FunctionPlan {
   func::FuncOp func;
-  /// By PlanTarget.
+  /// Indexed by PlanTarget.
   std::vector<Named> named[std::size(kPlanTargets)];
   std::vector<NamedValue> values;          // parallel to named[Value]
   std::vector<StageBoundaryOp> boundaries; // parallel to named[Boundary]
-  /// Cut into stages: axis resources wait for the meshes of these.
+  /// True if split into stages: axis resources are resolved against the meshes of these
+  /// later.
   bool isStaged = false;
 };
 
@@ -74,11 +75,11 @@ public:
 
 private:
   struct RuleState {
-    bool matched = false;  // a name
-    bool applied = false;  // it was the first rule for a name
-    bool exact = false;    // the name of a value, not of a subtree
+    bool matched = false;  // matches a name
+    bool applied = false;  // is the first rule for a name
+    bool exact = false;    // matches the name of a value, not of a subtree
     bool function = false; // a function has the name, or matches
-    std::string otherHash; // of a function that the rule names
+    std::string otherHash; // hash of a function that the rule names
     unsigned shadowedBy = 0;
   };
 
@@ -96,7 +97,7 @@ private:
         if (!old) {
           InFlightDiagnostic diag = emitError(entry.loc)
                                     << "mesh @" << mesh.name << " of the plan has the name of " << existing->getName();
-          diag.attachNote(existing->getLoc()) << "which stands here";
+          diag.attachNote(existing->getLoc()) << "which is here";
           return diag;
         }
         if (failed(checkSameMesh(entry, attr, old)))
@@ -109,21 +110,21 @@ private:
   }
 
   static LogicalResult checkSameMesh(const PlanMesh &entry, MeshAttr attr, MeshOp old) {
-    const Mesh &own = entry.mesh;
+    const Mesh &planMesh = entry.mesh;
     Mesh other = toMesh(old);
-    auto mismatch = [&](StringRef what, auto ownText, auto oldText) -> LogicalResult {
-      InFlightDiagnostic diag = emitError(entry.loc) << what << " of mesh @" << own.name << " is " << ownText
-                                                     << " in the plan, expected that of the mesh that stands in the "
-                                                        "module already, "
+    auto mismatch = [&](StringRef what, auto planText, auto oldText) -> LogicalResult {
+      InFlightDiagnostic diag = emitError(entry.loc) << what << " of mesh @" << planMesh.name << " is " << planText
+                                                     << " in the plan, expected that of the mesh in the "
+                                                        "module, "
                                                      << oldText;
-      diag.attachNote(old.getLoc()) << "which stands here";
+      diag.attachNote(old.getLoc()) << "which is here";
       return diag;
     };
     bool sameAxes =
-        llvm::equal(own.axes, other.axes, [](auto &a, auto &b) { return a.name == b.name && a.size == b.size; });
-    if (!sameAxes || own.deviceIds != other.deviceIds)
+        llvm::equal(planMesh.axes, other.axes, [](auto &a, auto &b) { return a.name == b.name && a.size == b.size; });
+    if (!sameAxes || planMesh.deviceIds != other.deviceIds)
       return mismatch("value", attr, old.getMesh());
-    // Costs that the plan leaves out are the module's.
+    // Costs that the plan leaves out are those of the module.
     auto print = [](ArrayRef<double> costs) {
       std::string text;
       llvm::raw_string_ostream os(text);
@@ -134,9 +135,10 @@ private:
     auto check = [&](StringRef what, ArrayRef<double> cost, ArrayRef<double> oldCost) {
       return cost.empty() || cost == oldCost ? success() : mismatch(what, print(cost), print(oldCost));
     };
-    return failure(failed(check("alpha", own.alpha, other.alpha)) || failed(check("beta", own.beta, other.beta)) ||
-                   failed(check("flops", list(own.flops), list(other.flops))) ||
-                   failed(check("memory", list(own.memory), list(other.memory))));
+    return failure(failed(check("alpha", planMesh.alpha, other.alpha)) ||
+                   failed(check("beta", planMesh.beta, other.beta)) ||
+                   failed(check("flops", list(planMesh.flops), list(other.flops))) ||
+                   failed(check("memory", list(planMesh.memory), list(other.memory))));
   }
 
   //===--- matching -------------------------------------------------------===//
@@ -252,8 +254,8 @@ private:
       if (state.matched) {
         if (state.exact && !state.applied)
           emitWarning(rule.spec.loc) << rule.spec.prefix << "has no effect, rule " << state.shadowedBy + 1
-                                     << " holds for " << stringifyPlanTarget(rule.target) << " \"" << rule.name
-                                     << "\" and stands before it";
+                                     << " matches " << stringifyPlanTarget(rule.target) << " \"" << rule.name
+                                     << "\" and comes first";
         continue;
       }
       bool literalFunction = NamePattern(rule.function).isLiteral();
@@ -282,9 +284,9 @@ private:
       }
       std::string where = literalFunction ? "@" + rule.function : "any function";
       if (!state.otherHash.empty())
-        return rule.spec.emitError() << where << " has changed since " << rule.name << " was counted: its hash is \""
+        return rule.spec.emitError() << where << " has changed since " << rule.name << " was numbered: its hash is \""
                                      << state.otherHash << "\", expected \"" << rule.hash << "\"";
-      // Names and subtrees of all functions that the rule is about.
+      // Names and subtrees of all functions that the rule applies to.
       SmallVector<StringRef> known;
       for (FunctionPlan &function : functions)
         if (NamePattern(rule.function).matches(function.func.getName()))
@@ -309,8 +311,8 @@ private:
 
   //===--- writing --------------------------------------------------------===//
 
-  /// A rule that holds for a whole subtree passes over what is no tensor.
-  static bool passesOver(const PlanRule &rule, const Named &named, Type type) {
+  /// A rule for a subtree skips values that are not tensors.
+  static bool skipsValue(const PlanRule &rule, const Named &named, Type type) {
     return !isa<RankedTensorType>(type) && !llvm::is_contained(named.names, rule.name) && named.position != rule.name;
   }
 
@@ -318,25 +320,25 @@ private:
     func::FuncOp func = function.func;
     SignatureAttrs attrs(func);
     bool changed = false;
-    auto apply = [&](PlanTarget target, unsigned i, Type type, Location loc, NamedAttrList &list) -> LogicalResult {
-      const Named &named = names(function, target)[i];
-      if (!named.rule || passesOver(plan.rules[*named.rule], named, type))
+    auto apply = [&](PlanTarget kind, unsigned i, Type type, Location loc, NamedAttrList &list) -> LogicalResult {
+      const Named &named = names(function, kind)[i];
+      if (!named.rule || skipsValue(plan.rules[*named.rule], named, type))
         return success();
       const ShardingSpec &spec = plan.rules[*named.rule].spec;
-      SpecPlace place{type, describe(target, named, func), loc};
+      SpecTarget target{type, describe(kind, named, func), loc};
       if (staysSymbolic(function, spec)) {
-        if (failed(checkSymbolic(spec, place, list.get(kShardingAttr))) ||
-            failed(checkSymbolic(spec, place, list.get(kAxisResourcesAttr))))
+        if (failed(checkSymbolic(spec, target, list.get(kShardingAttr))) ||
+            failed(checkSymbolic(spec, target, list.get(kAxisResourcesAttr))))
           return failure();
         list.set(kAxisResourcesAttr, spec.resources);
         changed = true;
         return success();
       }
-      FailureOr<ShardingAttr> sharding = resolveSpecAt(spec, meshes, defaultMesh, place, list.get(kShardingAttr));
+      FailureOr<ShardingAttr> sharding = resolveSpecAt(spec, meshes, defaultMesh, target, list.get(kShardingAttr));
       if (failed(sharding))
         return failure();
-      if (target == PlanTarget::Result && func.isPublic() && !sharding->getUnreduced().empty())
-        return spec.emitError() << place.what
+      if (kind == PlanTarget::Result && func.isPublic() && !sharding->getUnreduced().empty())
+        return spec.emitError() << target.what
                                 << ", a public function, is unreduced, expected "
                                    "a complete value";
       list.set(kShardingAttr, *sharding);
@@ -364,20 +366,20 @@ private:
   LogicalResult applyValues(FunctionPlan &function) {
     Operation *lastOfArguments = nullptr;
     for (auto [named, value] : llvm::zip_equal(names(function, PlanTarget::Value), function.values)) {
-      if (!named.rule || passesOver(plan.rules[*named.rule], named, value.value.getType()))
+      if (!named.rule || skipsValue(plan.rules[*named.rule], named, value.value.getType()))
         continue;
       const ShardingSpec &spec = plan.rules[*named.rule].spec;
-      SpecPlace place{value.value.getType(), describe(PlanTarget::Value, named, function.func), value.value.getLoc()};
-      if ((spec.sharding || spec.resources) && failed(constrain(function, spec, place, value.value, lastOfArguments)))
+      SpecTarget target{value.value.getType(), describe(PlanTarget::Value, named, function.func), value.value.getLoc()};
+      if ((spec.sharding || spec.resources) && failed(constrain(function, spec, target, value.value, lastOfArguments)))
         return failure();
-      if ((spec.compute || spec.regather) && failed(setCompute(spec, place, value.value)))
+      if ((spec.factorShardings || spec.reshardPerUse) && failed(setFactorShardings(spec, target, value.value)))
         return failure();
     }
     return success();
   }
 
-  /// Pins a value for all its users, where it is not pinned already.
-  LogicalResult constrain(const FunctionPlan &function, const ShardingSpec &spec, const SpecPlace &place, Value value,
+  /// Constrains a value for all its users, unless it is constrained already.
+  LogicalResult constrain(const FunctionPlan &function, const ShardingSpec &spec, const SpecTarget &target, Value value,
                           Operation *&lastOfArguments) {
     SmallVector<Attribute> existing;
     for (Operation *user : value.getUsers())
@@ -389,21 +391,21 @@ private:
         existing.push_back(list[result.getResultNumber()]);
     bool isSymbolic = staysSymbolic(function, spec);
     for (Attribute attr : existing)
-      if (attr && failed(isSymbolic ? checkSymbolic(spec, place, attr)
-                                    : LogicalResult(resolveSpecAt(spec, meshes, defaultMesh, place, attr))))
+      if (attr && failed(isSymbolic ? checkSymbolic(spec, target, attr)
+                                    : LogicalResult(resolveSpecAt(spec, meshes, defaultMesh, target, attr))))
         return failure();
     if (!existing.empty())
       return success();
 
     FailureOr<ShardingAttr> sharding = ShardingAttr();
     if (!isSymbolic)
-      sharding = resolveSpec(spec, meshes, defaultMesh, place);
-    else if (failed(checkSymbolic(spec, place, {})))
+      sharding = resolveSpec(spec, meshes, defaultMesh, target);
+    else if (failed(checkSymbolic(spec, target, {})))
       return failure();
     if (failed(sharding))
       return failure();
     if (*sharding && !sharding->getUnreduced().empty())
-      return spec.emitError() << place.what << " is unreduced, expected a complete value";
+      return spec.emitError() << target.what << " is unreduced, expected a complete value";
     OpBuilder b(value.getContext());
     if (Operation *op = value.getDefiningOp())
       b.setInsertionPointAfter(op);
@@ -411,7 +413,7 @@ private:
       b.setInsertionPointAfter(lastOfArguments);
     else
       b.setInsertionPointToStart(value.getParentBlock());
-    WithShardingConstraintOp constraint = pinValue(b, value, *sharding, value.getLoc());
+    WithShardingConstraintOp constraint = constrainValue(b, value, *sharding, value.getLoc());
     if (isSymbolic)
       constraint.setAxisResourcesAttr(spec.resources);
     if (!value.getDefiningOp())
@@ -419,30 +421,30 @@ private:
     return success();
   }
 
-  /// Axis resources that name no mesh resolve against that of a stage, once there is one.
+  /// Axis resources without a mesh are resolved against that of a stage later.
   static bool staysSymbolic(const FunctionPlan &function, const ShardingSpec &spec) {
     return function.isStaged && spec.resources && spec.mesh.empty();
   }
 
-  /// What can be said of axis resources without a mesh.
-  static LogicalResult checkSymbolic(const ShardingSpec &spec, const SpecPlace &place, Attribute existing) {
-    auto tensor = dyn_cast<RankedTensorType>(place.type);
+  /// Checks axis resources without a mesh.
+  static LogicalResult checkSymbolic(const ShardingSpec &spec, const SpecTarget &target, Attribute existing) {
+    auto tensor = dyn_cast<RankedTensorType>(target.type);
     int64_t entries = spec.resources.getNumEntries();
     if (!tensor || entries > tensor.getRank()) {
       InFlightDiagnostic diag = spec.emitError();
       if (!tensor)
-        diag << "axis resources on " << place.type << ", expected a ranked tensor";
+        diag << "axis resources on " << target.type << ", expected a ranked tensor";
       else
-        diag << "axis resources of " << place.what << " have " << entries << " entries, expected at most "
+        diag << "axis resources of " << target.what << " have " << entries << " entries, expected at most "
              << tensor.getRank() << ", the rank of " << tensor;
-      diag.attachNote(place.loc) << place.what << " stands here";
+      diag.attachNote(target.loc) << target.what << " is here";
       return diag;
     }
     if (!existing || existing == spec.resources)
       return success();
-    InFlightDiagnostic diag = spec.emitError() << "axis resources of " << place.what << " are " << spec.resources
-                                               << ", expected what stands there already, " << existing;
-    diag.attachNote(place.loc) << place.what << " stands here";
+    InFlightDiagnostic diag = spec.emitError() << "axis resources of " << target.what << " are " << spec.resources
+                                               << ", expected the existing ones, " << existing;
+    diag.attachNote(target.loc) << target.what << " is here";
     return diag;
   }
 
@@ -456,8 +458,7 @@ private:
         auto type = cast<RankedTensorType>(input.getType());
         bool isPattern = !NamePattern(plan.rules[*named.rule].name).isLiteral();
         if (isPattern && spec.resources.getNumEntries() > type.getRank()) {
-          emitWarning(spec.loc) << spec.prefix << "passes over " << what << ", where a value has rank "
-                                << type.getRank();
+          emitWarning(spec.loc) << spec.prefix << "skips " << what << ", where a value has rank " << type.getRank();
           named.rule.reset();
           break;
         }
@@ -470,49 +471,49 @@ private:
     return success();
   }
 
-  LogicalResult setCompute(const ShardingSpec &spec, const SpecPlace &place, Value value) {
+  LogicalResult setFactorShardings(const ShardingSpec &spec, const SpecTarget &target, Value value) {
     Operation *op = value.getDefiningOp();
     if (!op)
-      return spec.emitError() << (spec.compute ? "\"factor_shardings\" on " : "\"reshard_per_use\" on ") << place.what
-                              << ", an argument, expected it on the result of an op";
+      return spec.emitError() << (spec.factorShardings ? "\"factor_shardings\" on " : "\"reshard_per_use\" on ")
+                              << target.what << ", an argument, expected it on the result of an op";
     auto emitError = [&] {
       InFlightDiagnostic diag = spec.emitError();
-      diag.attachNote(op->getLoc()) << place.what << " stands here";
+      diag.attachNote(op->getLoc()) << target.what << " is here";
       return diag;
     };
     ShardingRule rule = getShardingRule(op);
-    if (spec.regather) {
-      ArrayRef<int64_t> operands = spec.regather.asArrayRef();
+    if (spec.reshardPerUse) {
+      ArrayRef<int64_t> operands = spec.reshardPerUse.asArrayRef();
       if (!operands.empty() && operands.back() >= int64_t(rule.numOperands()))
         return emitError() << "\"reshard_per_use\" has operand " << operands.back() << ", expected those of "
                            << op->getName() << ", 0 to " << int64_t(rule.numOperands()) - 1;
-      op->setAttr(kReshardPerUseAttr, spec.regather);
+      op->setAttr(kReshardPerUseAttr, spec.reshardPerUse);
     }
-    if (!spec.compute)
+    if (!spec.factorShardings)
       return success();
     unsigned factors = rule.numFactors();
-    if (spec.compute.getFactors().size() != factors)
-      return emitError() << "\"factor_shardings\" has " << spec.compute.getFactors().size() << " factors, expected "
-                         << factors << ", those of " << op->getName();
-    const Mesh *mesh = lookupMeshOrEmit(meshes, spec.compute.getMesh().getValue(), emitError);
+    if (spec.factorShardings.getFactors().size() != factors)
+      return emitError() << "\"factor_shardings\" has " << spec.factorShardings.getFactors().size()
+                         << " factors, expected " << factors << ", those of " << op->getName();
+    const Mesh *mesh = lookupMeshOrEmit(meshes, spec.factorShardings.getMesh().getValue(), emitError);
     if (!mesh)
       return failure();
-    FailureOr<SmallVector<DimEntries>> entries = toFactors(spec.compute, *mesh, emitError);
+    FailureOr<SmallVector<DimEntries>> entries = toFactors(spec.factorShardings, *mesh, emitError);
     if (failed(entries))
       return failure();
     Sharding sharding;
     for (DimEntries &list : *entries)
       sharding.dims.push_back({std::move(list), false, 0});
-    SmallVector<int64_t> sizes(sharding.dims.size(), 0); // divided by anything
+    SmallVector<int64_t> sizes(sharding.dims.size(), 0); // divisible by any axes
     if (std::optional<ShardingError> error = verifySharding(sharding, *mesh, sizes, /*allowUneven=*/true)) {
       InFlightDiagnostic diag = emitError() << "illegal factors: " << error->message;
       diag.attachNote() << "available axes: " << mesh->axesToString();
       return diag;
     }
-    if (Attribute old = op->getAttr(kFactorShardingsAttr); old && old != spec.compute)
-      return emitError() << "\"factor_shardings\" is " << spec.compute
-                         << ", expected the one that stands there already, " << old;
-    op->setAttr(kFactorShardingsAttr, spec.compute);
+    if (Attribute old = op->getAttr(kFactorShardingsAttr); old && old != spec.factorShardings)
+      return emitError() << "\"factor_shardings\" is " << spec.factorShardings << ", expected the existing one, "
+                         << old;
+    op->setAttr(kFactorShardingsAttr, spec.factorShardings);
     return success();
   }
 

@@ -12,7 +12,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// The stages that a plan gives one function.
+/// The stages of one function in a plan.
 class StageApplier {
 public:
   StageApplier(func::FuncOp func, ArrayRef<const PlanStage *> rules, const MeshCache &meshes)
@@ -35,7 +35,7 @@ public:
         return failure();
       if (last && !last->isBeforeInBlock(end)) {
         InFlightDiagnostic diag = rule->emitError() << "stage " << k << " ends before stage " << k - 1
-                                                    << " does, expected stages to cut the ops in order";
+                                                    << " does, expected stages to split the ops in order";
         diag.attachNote(end->getLoc()) << "it ends here";
         return diag;
       }
@@ -53,16 +53,16 @@ public:
   }
 
 private:
-  /// Each number from 0 on, once.
+  /// Checks that each number from 0 on occurs once.
   LogicalResult order() {
     stages.resize(rules.size());
     for (const PlanStage *rule : rules) {
       if (rule->stage >= int64_t(rules.size()))
-        return rule->emitError() << "stage " << rule->stage << " of " << rules.size() << " that the plan gives @"
+        return rule->emitError() << "stage " << rule->stage << " of " << rules.size() << " of the plan for @"
                                  << func.getName() << ", expected numbers from 0 on, each once";
       if (stages[rule->stage])
         return rule->emitError() << "stage " << rule->stage << " of @" << func.getName()
-                                 << " stands twice, expected each number once";
+                                 << " occurs twice, expected each number once";
       stages[rule->stage] = rule;
     }
     for (const PlanStage *rule : stages) {
@@ -70,11 +70,11 @@ private:
       if (rule->until.empty() != isLast)
         return rule->emitError() << "stage " << rule->stage << " of " << stages.size()
                                  << (isLast ? ", the last one, has \"until\", expected none"
-                                            : " has no \"until\", expected the value behind which "
+                                            : " has no \"until\", expected the value after which "
                                               "it ends");
       if (!rule->hash.empty() && rule->hash != hashFunction(func))
         return rule->emitError() << "@" << func.getName() << " has changed since its values were "
-                                 << "counted: its hash is \"" << hashFunction(func) << "\", expected \"" << rule->hash
+                                 << "numbered: its hash is \"" << hashFunction(func) << "\", expected \"" << rule->hash
                                  << "\"";
     }
     return success();
@@ -97,12 +97,12 @@ private:
     Attribute attr = ArrayAttr::get(func.getContext(), names);
     if (Attribute old = func->getAttr(kMeshAttr); old && old != attr)
       return stages.front()->emitError() << "the stages of @" << func.getName() << " are on " << attr
-                                         << ", expected the meshes that stand there already, " << old;
+                                         << ", expected the existing meshes, " << old;
     func->setAttr(kMeshAttr, attr);
     return success();
   }
 
-  /// The last value of each name, and the op behind which they are all there.
+  /// Finds the last value of each name, and the op after which all are defined.
   LogicalResult findEnd(const PlanStage &rule, SmallVector<Value> &crossing, Operation *&end) {
     for (StringRef name : rule.until) {
       Value found;
@@ -111,9 +111,9 @@ private:
         if (value.value.getParentBlock() != &func.getBody().front() || !isa<RankedTensorType>(value.value.getType()))
           continue;
         bool matches = value.position == name;
-        for (StringRef own : value.names) {
-          known.push_back(own);
-          forEachPrefix(own, [&](StringRef prefix) { matches |= prefix == name; });
+        for (StringRef valueName : value.names) {
+          known.push_back(valueName);
+          forEachPrefix(valueName, [&](StringRef prefix) { matches |= prefix == name; });
         }
         if (matches)
           found = value.value;
@@ -125,7 +125,7 @@ private:
           return diag << ", there are none";
         return diag << ", expected a name such as " << list;
       }
-      // Behind what is said of it.
+      // After its annotations.
       Value value = found;
       for (bool changed = true; changed;) {
         changed = false;
@@ -141,7 +141,7 @@ private:
         end = op;
     }
     if (!end)
-      return rule.emitError() << "stage " << rule.stage << " ends behind an argument, expected the "
+      return rule.emitError() << "stage " << rule.stage << " ends after an argument, expected the "
                               << "value of an op";
     return success();
   }
@@ -154,9 +154,9 @@ private:
       return success();
     InFlightDiagnostic diag = rule.emitError()
                               << "stage " << k << " of " << stages.size() << " ends at \"" << rule.until.front()
-                              << "\", expected the boundaries that stand in @" << func.getName() << " already";
+                              << "\", expected the existing boundaries of @" << func.getName() << " already";
     for (StageBoundaryOp op : existing)
-      diag.attachNote(op.getLoc()) << "which stands here";
+      diag.attachNote(op.getLoc()) << "which is here";
     return diag;
   }
 

@@ -8,9 +8,9 @@
 
 namespace mlir::spmd {
 
-/// Writes a boundary behind each stage but the last, and the meshes of the stages on the
-/// function (`spmd.mesh = [@s0, @s1]`). Boundaries and meshes that stand there already have
-/// to be the same.
+/// Writes a boundary after each stage but the last, and the meshes of the stages on the
+/// function (`spmd.mesh = [@s0, @s1]`). Existing boundaries
+/// and meshes must be the same.
 LogicalResult applyStages(const ShardingPlan &plan, ModuleOp module, const MeshCache &meshes);
 
 } // namespace mlir::spmd

@@ -42,13 +42,11 @@ public:
 private:
   //===--- arguments and results ------------------------------------------===//
 
-  /// A ShardingAttr; in a function of stages perhaps axis resources; null if nothing is said.
-  using Said = Attribute;
-
+  // Annotations are a ShardingAttr, axis resources (in a function of stages), or null.
   struct Entry {
     std::string name;
-    Said sharding;
-    int64_t rank; // -1 for what is no tensor
+    Attribute sharding;
+    int64_t rank; // -1 for values other than tensors
     Location loc;
     bool written = false;
   };
@@ -60,8 +58,8 @@ private:
            });
   }
 
-  /// What is said of an argument or result with these attributes.
-  FailureOr<Said> read(DictionaryAttr attrs, const Twine &what, Location loc) {
+  /// The annotation of an argument or result with these attributes.
+  FailureOr<Attribute> read(DictionaryAttr attrs, const Twine &what, Location loc) {
     auto get = [&](StringRef name) { return attrs ? attrs.get(name) : Attribute(); };
     if (Attribute resources = get(kAxisResourcesAttr); resources && isStaged)
       return resources;
@@ -70,17 +68,17 @@ private:
                             << " has axis resources, expected a sharding; run "
                                "--spmd-resolve-axis-resources first";
     Attribute attr = get(kShardingAttr);
-    if (Attribute given = get(kUserShardingAttr); given && !all)
-      attr = given;
+    if (Attribute userSharding = get(kUserShardingAttr); userSharding && !all)
+      attr = userSharding;
     if (!attr)
-      return Said();
+      return Attribute();
     auto sharding = dyn_cast<ShardingAttr>(attr);
     if (!sharding)
       return emitError(loc) << what << " has " << attr << ", expected a sharding";
-    // Propagation says so where nothing was given.
+    // Propagation writes this for values without a user sharding.
     if (!all && phase >= Phase::Propagated && isAllOpen(sharding))
-      return Said();
-    return Said(sharding);
+      return Attribute();
+    return Attribute(sharding);
   }
 
   static int64_t getRank(Type type) {
@@ -92,7 +90,7 @@ private:
     std::vector<Entry> entries;
     for (unsigned i = 0; i < func.getNumArguments(); ++i) {
       Location loc = func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc();
-      FailureOr<Said> sharding = read(func.getArgAttrDict(i), "argument #" + Twine(i), loc);
+      FailureOr<Attribute> sharding = read(func.getArgAttrDict(i), "argument #" + Twine(i), loc);
       if (failed(sharding))
         return failure();
       entries.push_back({getArgumentName(func, i), *sharding, getRank(func.getArgumentTypes()[i]), loc});
@@ -103,7 +101,7 @@ private:
   LogicalResult exportResults(func::FuncOp func) {
     std::vector<Entry> entries;
     for (unsigned i = 0; i < func.getNumResults(); ++i) {
-      FailureOr<Said> sharding = read(func.getResultAttrDict(i), "result #" + Twine(i), func.getLoc());
+      FailureOr<Attribute> sharding = read(func.getResultAttrDict(i), "result #" + Twine(i), func.getLoc());
       if (failed(sharding))
         return failure();
       entries.push_back({getResultName(func, i), *sharding, getRank(func.getResultTypes()[i]), func.getLoc()});
@@ -111,8 +109,8 @@ private:
     return exportEntries(func, PlanTarget::Result, entries);
   }
 
-  /// Nothing said, in the words of `other`.
-  Said getOpen(Said other, int64_t rank) {
+  /// The annotation of an open value, of the same kind as `other`.
+  Attribute getOpen(Attribute other, int64_t rank) {
     MLIRContext *context = module.getContext();
     if (auto sharding = dyn_cast<ShardingAttr>(other))
       return ShardingAttr::getFullyOpen(context, sharding.getMesh(), rank);
@@ -125,7 +123,7 @@ private:
       auto [it, isNew] = index.try_emplace(entry.name, i);
       if (isNew)
         continue;
-      // Parts of one weight: one rule for all.
+      // Segments of one weight: one rule for all.
       const Entry &first = entries[it->second];
       entry.written = true;
       if (entry.sharding == first.sharding)
@@ -133,11 +131,11 @@ private:
       InFlightDiagnostic diag = emitError(entry.loc) << "two " << stringifyPlanTarget(target) << "s of @"
                                                      << func.getName() << " are named \"" << entry.name
                                                      << "\" and sharded differently, expected distinct names in a plan";
-      diag.attachNote(first.loc) << "the other one stands here";
+      diag.attachNote(first.loc) << "the other one is here";
       return diag;
     }
-    // A rule holds for all below its name: what is below comes before it, and
-    // says that it is open where nothing is said.
+    // A rule applies to all names below its name: names below it get earlier rules, which
+    // are open for names without an annotation.
     std::vector<SmallVector<unsigned, 0>> below(entries.size());
     for (auto [i, entry] : llvm::enumerate(entries))
       forEachPrefix(entry.name, [&](StringRef prefix) {
@@ -188,11 +186,11 @@ private:
     func.walk([&](Operation *op) {
       if (all && op->hasAttr(kReshardPerUseAttr) && (op->getNumResults() == 0 || isa<WithShardingConstraintOp>(op)))
         emitWarning(op->getLoc())
-            << "operands that this op has resharded anew (spmd.reshard_per_use) are left out of the "
+            << "operands that this op has resharded per use (spmd.reshard_per_use) are left out of the "
                "plan, which has them for ops that compute a value";
     });
     std::vector<NamedValue> values = collectNamedValues(func);
-    // A name that stands twice, or above another one, says too much.
+    // A name that occurs twice, or is a prefix of another one, is ambiguous.
     llvm::StringMap<unsigned> count;
     for (const NamedValue &value : values)
       for (StringRef name : value.names)
@@ -201,8 +199,8 @@ private:
     for (const NamedValue &value : values) {
       ShardingAttr sharding;
       AxisResourcesAttr resources;
-      FactorsAttr compute;
-      DenseI64ArrayAttr regather;
+      FactorsAttr factorShardings;
+      DenseI64ArrayAttr reshardPerUse;
       Operation *op = value.value.getDefiningOp();
       unsigned number = op ? cast<OpResult>(value.value).getResultNumber() : 0;
       auto getWritten = [](Operation *op, unsigned number) {
@@ -210,11 +208,11 @@ private:
         return list ? dyn_cast<ShardingAttr>(list[number]) : ShardingAttr();
       };
       if (op && all) {
-        compute = op->getAttrOfType<FactorsAttr>(kFactorShardingsAttr);
-        regather = op->getAttrOfType<DenseI64ArrayAttr>(kReshardPerUseAttr);
+        factorShardings = op->getAttrOfType<FactorsAttr>(kFactorShardingsAttr);
+        reshardPerUse = op->getAttrOfType<DenseI64ArrayAttr>(kReshardPerUseAttr);
       }
-      // On an op it is the user's own only before propagation.
-      if (compute || phase < Phase::Annotated)
+      // On an op it is that of the user only before propagation.
+      if (factorShardings || phase < Phase::Annotated)
         sharding = getWritten(op, number);
       if (auto constraint = constraints.lookup(value.value)) {
         ShardingAttr completed = getWritten(constraint, 0);
@@ -222,26 +220,26 @@ private:
         if (!sharding)
           resources = constraint.getAxisResourcesAttr();
       }
-      // What is partial cannot be pinned: it follows from how the op computes.
+      // Partial values cannot be constrained: they follow from factor shardings.
       if (sharding && !sharding.getUnreduced().empty())
         sharding = {};
       if (number > 0) {
-        compute = {};
-        regather = {};
+        factorShardings = {};
+        reshardPerUse = {};
       }
-      if (!sharding && !resources && !compute && !regather)
+      if (!sharding && !resources && !factorShardings && !reshardPerUse)
         continue;
       std::string ruleHash;
       std::string name = getRuleName(func, value, count, hash, ruleHash);
-      PlanRule &rule = addRule(func, PlanTarget::Value, name, sharding ? Said(sharding) : Said(resources), compute,
-                               value.value.getLoc());
-      rule.spec.regather = regather;
+      PlanRule &rule = addRule(func, PlanTarget::Value, name, sharding ? Attribute(sharding) : Attribute(resources),
+                               factorShardings, value.value.getLoc());
+      rule.spec.reshardPerUse = reshardPerUse;
       rule.hash = ruleHash;
     }
     return success();
   }
 
-  /// The name of a value, or its position, which holds for this function (`ruleHash`).
+  /// The name of a value, or its position, which is valid for this function (`ruleHash`).
   static std::string getRuleName(func::FuncOp func, const NamedValue &value, const llvm::StringMap<unsigned> &count,
                                  std::string &hash, std::string &ruleHash) {
     std::string name = value.isNamed ? value.names.front() : "";
@@ -262,7 +260,7 @@ private:
     func.walk([&](StageBoundaryOp op) {
       if (op.getBackward())
         emitWarning(op.getLoc()) << "this boundary is left out of the plan, which has those of the "
-                                    "forward part";
+                                    "forward fragment";
       else if (!op.getCandidate())
         boundaries.push_back(op);
     });
@@ -270,7 +268,7 @@ private:
     if (boundaries.empty() && !meshes)
       return;
     std::vector<NamedValue> values = collectNamedValues(func);
-    // A stage ends behind the last value of a name.
+    // A stage ends after the last value of a name.
     llvm::StringMap<Value> last;
     llvm::StringMap<unsigned> count;
     llvm::DenseMap<Value, const NamedValue *> byValue;
@@ -311,27 +309,27 @@ private:
     return toAxisResources(sharding);
   }
 
-  PlanRule &addRule(func::FuncOp func, PlanTarget target, StringRef name, Said said, FactorsAttr compute,
-                    Location loc) {
+  PlanRule &addRule(func::FuncOp func, PlanTarget target, StringRef name, Attribute annotation,
+                    FactorsAttr factorShardings, Location loc) {
     PlanRule &rule = plan.rules.emplace_back(loc);
     rule.function = func.getName().str();
     rule.target = target;
     rule.name = name.str();
-    auto sharding = dyn_cast_or_null<ShardingAttr>(said);
-    rule.spec.resources = dyn_cast_or_null<AxisResourcesAttr>(said);
-    // In a function of stages axis resources would wait for a stage's mesh.
+    auto sharding = dyn_cast_or_null<ShardingAttr>(annotation);
+    rule.spec.resources = dyn_cast_or_null<AxisResourcesAttr>(annotation);
+    // In a function of stages axis resources would be resolved against a stage's mesh.
     if (sharding && !isStaged)
       rule.spec.resources = getResources(sharding);
     if (!rule.spec.resources)
       rule.spec.sharding = sharding;
-    rule.spec.compute = compute;
+    rule.spec.factorShardings = factorShardings;
     return rule;
   }
 
   ModuleOp module;
   bool all;
   Phase phase;
-  /// Of the function that is looked at: cut into stages, whose meshes axis resources wait for.
+  /// True if the current function is split into stages, whose meshes resolve axis resources later.
   bool isStaged = false;
   ShardingPlan plan;
 };

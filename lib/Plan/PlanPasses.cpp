@@ -59,7 +59,7 @@ struct ExportPlanPass : public spmd::impl::SPMDExportPlanPassBase<ExportPlanPass
       return emitError(module.getLoc()) << "no file to export to, expected the option "
                                            "file=PLAN.json (- is standard output)";
     bool all = content == "all";
-    // Constraints, which are given, are gone after that.
+    // Constraints, which are user shardings, no longer exist after that.
     if (failed(verifyInput(module, all ? Phase::Resharded : Phase::Propagated, getArgument())))
       return failure();
     FailureOr<ShardingPlan> plan = exportPlan(module, all);

@@ -75,7 +75,7 @@ private:
       return emitError(object.offset) << "mesh has no \"name\"";
     for (const PlanMesh &other : plan.meshes)
       if (other.mesh.name == mesh.name)
-        return emitError(object.offset) << "mesh @" << mesh.name << " stands twice, expected each name once";
+        return emitError(object.offset) << "mesh @" << mesh.name << " occurs twice, expected each name once";
     const LocatedJson *axes = object.find("axes");
     if (!axes || axes->kind != LocatedJson::Array)
       return emitError(axes ? axes->offset : object.offset)
@@ -154,12 +154,14 @@ private:
 
     const LocatedJson *resources = object.find("axis_resources");
     const LocatedJson *sharding = object.find("sharding");
-    const LocatedJson *compute = object.find("factor_shardings"), *regather = object.find("reshard_per_use");
-    for (auto [key, ofOp] : {std::pair("factor_shardings", compute), std::pair("reshard_per_use", regather)})
+    const LocatedJson *factorShardings = object.find("factor_shardings"),
+                      *reshardPerUse = object.find("reshard_per_use");
+    for (auto [key, ofOp] :
+         {std::pair("factor_shardings", factorShardings), std::pair("reshard_per_use", reshardPerUse)})
       if (ofOp && rule.target != PlanTarget::Value)
         return emitError(ofOp->offset) << "\"" << key << "\" on a" << (rule.target == PlanTarget::Argument ? "n " : " ")
                                        << stringifyPlanTarget(rule.target) << ", expected it on a value";
-    if (bool(resources) + bool(sharding) != 1 && !((compute || regather) && !resources && !sharding))
+    if (bool(resources) + bool(sharding) != 1 && !((factorShardings || reshardPerUse) && !resources && !sharding))
       return emitError(object.offset) << (resources ? "found both \"axis_resources\" and \"sharding\""
                                                     : "found neither \"axis_resources\" nor \"sharding\"")
                                       << ", expected one";
@@ -178,15 +180,16 @@ private:
       return failure();
     if (sharding && failed(readAttr(*sharding, "sharding", "#spmd.sharding", spec.sharding)))
       return failure();
-    if (compute && failed(readAttr(*compute, "factor_shardings", "#spmd.factors", spec.compute)))
+    if (factorShardings &&
+        failed(readAttr(*factorShardings, "factor_shardings", "#spmd.factors", spec.factorShardings)))
       return failure();
-    if (regather && failed(readRegather(*regather, spec)))
+    if (reshardPerUse && failed(readReshardPerUse(*reshardPerUse, spec)))
       return failure();
     plan.rules.push_back(std::move(rule));
     return success();
   }
 
-  LogicalResult readRegather(const LocatedJson &value, ShardingSpec &spec) {
+  LogicalResult readReshardPerUse(const LocatedJson &value, ShardingSpec &spec) {
     SmallVector<int64_t> operands;
     bool isList = value.kind == LocatedJson::Array;
     for (const LocatedJson &operand : value.items) {
@@ -196,7 +199,7 @@ private:
     if (!isList)
       return emitError(value.offset) << "\"reshard_per_use\" is " << describe(value)
                                      << ", expected a list of numbers of operands from 0 on, ascending";
-    spec.regather = DenseI64ArrayAttr::get(context, operands);
+    spec.reshardPerUse = DenseI64ArrayAttr::get(context, operands);
     return success();
   }
 
@@ -279,7 +282,7 @@ private:
     std::string message;
     Attribute attr;
     if (StringRef(value.text).starts_with("<")) {
-      // What the parser says is about a buffer that nobody knows.
+      // Errors of the parser refer to an internal buffer.
       ScopedDiagnosticHandler handler(context, [&](Diagnostic &diag) {
         if (message.empty())
           message = diag.str();

@@ -83,11 +83,11 @@ static void writeRule(const PlanRule &rule, raw_ostream &os) {
   }
   if (spec.sharding)
     os << ", \"sharding\": " << toText(spec.sharding);
-  if (spec.compute)
-    os << ", \"factor_shardings\": " << toText(spec.compute);
-  if (spec.regather) {
+  if (spec.factorShardings)
+    os << ", \"factor_shardings\": " << toText(spec.factorShardings);
+  if (spec.reshardPerUse) {
     os << ", \"reshard_per_use\": [";
-    llvm::interleaveComma(spec.regather.asArrayRef(), os);
+    llvm::interleaveComma(spec.reshardPerUse.asArrayRef(), os);
     os << "]";
   }
   os << "}";

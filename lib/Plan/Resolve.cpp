@@ -32,22 +32,22 @@ const Mesh *spmd::lookupMeshOrEmit(const MeshCache &meshes, StringRef name, Emit
 }
 
 FailureOr<ShardingAttr> spmd::resolveSpec(const ShardingSpec &spec, const MeshCache &meshes,
-                                          FlatSymbolRefAttr defaultMesh, const SpecPlace &place) {
+                                          FlatSymbolRefAttr defaultMesh, const SpecTarget &target) {
   auto emitError = [&]() {
     InFlightDiagnostic diag = spec.emitError();
-    if (place.loc != spec.loc)
-      diag.attachNote(place.loc) << place.what << " stands here";
+    if (target.loc != spec.loc)
+      diag.attachNote(target.loc) << target.what << " is here";
     return diag;
   };
-  auto tensor = dyn_cast<RankedTensorType>(place.type);
+  auto tensor = dyn_cast<RankedTensorType>(target.type);
   if (!tensor)
-    return emitError() << (spec.sharding ? "sharding" : "axis resources") << " on " << place.type
+    return emitError() << (spec.sharding ? "sharding" : "axis resources") << " on " << target.type
                        << ", expected a ranked tensor";
 
-  // In full.
+  // A sharding.
   if (ShardingAttr sharding = spec.sharding) {
     const Mesh *mesh = lookupMeshOrEmit(meshes, sharding.getMesh().getValue(), emitError);
-    if (!mesh || failed(verifyShardingOf(sharding, tensor, *mesh, place.what, emitError)))
+    if (!mesh || failed(verifyShardingOf(sharding, tensor, *mesh, target.what, emitError)))
       return failure();
     return sharding;
   }
@@ -71,7 +71,7 @@ FailureOr<ShardingAttr> spmd::resolveSpec(const ShardingSpec &spec, const MeshCa
   if (!mesh)
     return failure();
   if (resources.getNumEntries() > tensor.getRank())
-    return emitError() << "axis resources of " << place.what << " have " << resources.getNumEntries()
+    return emitError() << "axis resources of " << target.what << " have " << resources.getNumEntries()
                        << " entries, expected at most " << tensor.getRank() << ", the rank of " << tensor;
   Sharding sharding;
   sharding.dims.resize(tensor.getRank());
@@ -80,7 +80,7 @@ FailureOr<ShardingAttr> spmd::resolveSpec(const ShardingSpec &spec, const MeshCa
     for (StringRef name : resources.getAxes(d)) {
       std::optional<unsigned> axis = mesh->findAxis(name);
       if (!axis) {
-        InFlightDiagnostic diag = emitError() << "unknown axis \"" << name << "\" in dim " << d << " of " << place.what
+        InFlightDiagnostic diag = emitError() << "unknown axis \"" << name << "\" in dim " << d << " of " << target.what
                                               << ", expected an axis of mesh @" << mesh->name;
         diag.attachNote(meshes.lookupOp(meshRef).getLoc()) << "available axes: " << mesh->axesToString();
         return failure();
@@ -88,13 +88,13 @@ FailureOr<ShardingAttr> spmd::resolveSpec(const ShardingSpec &spec, const MeshCa
       sharding.dims[d].entries.push_back({int32_t(*axis), 1, mesh->axes[*axis].size});
     }
   }
-  if (failed(verifyShardingOf(sharding, tensor, *mesh, place.what, emitError)))
+  if (failed(verifyShardingOf(sharding, tensor, *mesh, target.what, emitError)))
     return failure();
   return toAttr(tensor.getContext(), meshRef, sharding, *mesh);
 }
 
-/// True if both leave the same to propagation and denote the same layout.
-/// Spelling and priorities do not count.
+/// True if both have the same open dims and denote the same layout, in any form and with
+/// any priorities.
 static bool isSameSharding(ShardingAttr a, ShardingAttr b, const MeshCache &meshes, RankedTensorType type) {
   if (a == b)
     return true;
@@ -104,7 +104,7 @@ static bool isSameSharding(ShardingAttr a, ShardingAttr b, const MeshCache &mesh
   for (auto [dimA, dimB] : llvm::zip_equal(a.getDims(), b.getDims()))
     if (dimA.getOpen() != dimB.getOpen())
       return false;
-  // Only what the verifier has accepted comes here.
+  // The verifier has accepted both.
   MLIRContext *context = type.getContext();
   auto silent = [&] { return emitError(UnknownLoc::get(context)); };
   FailureOr<Sharding> shardingA = toSharding(a, *meshA, silent);
@@ -127,17 +127,18 @@ static bool isSameSharding(ShardingAttr a, ShardingAttr b, const MeshCache &mesh
 }
 
 FailureOr<ShardingAttr> spmd::resolveSpecAt(const ShardingSpec &spec, const MeshCache &meshes,
-                                            FlatSymbolRefAttr defaultMesh, const SpecPlace &place, Attribute existing) {
-  FailureOr<ShardingAttr> sharding = resolveSpec(spec, meshes, defaultMesh, place);
+                                            FlatSymbolRefAttr defaultMesh, const SpecTarget &target,
+                                            Attribute existing) {
+  FailureOr<ShardingAttr> sharding = resolveSpec(spec, meshes, defaultMesh, target);
   if (failed(sharding) || !existing)
     return sharding;
   auto old = dyn_cast<ShardingAttr>(existing);
-  if (old && isSameSharding(old, *sharding, meshes, cast<RankedTensorType>(place.type)))
+  if (old && isSameSharding(old, *sharding, meshes, cast<RankedTensorType>(target.type)))
     return old;
   InFlightDiagnostic diag = spec.emitError();
-  diag << (spec.sharding ? "sharding of " : "axis resources of ") << place.what << " mean " << *sharding
-       << ", expected the layout of the sharding that stands there already, " << existing;
-  if (place.loc != spec.loc)
-    diag.attachNote(place.loc) << place.what << " stands here";
+  diag << (spec.sharding ? "sharding of " : "axis resources of ") << target.what << " mean " << *sharding
+       << ", expected the layout of the existing sharding, " << existing;
+  if (target.loc != spec.loc)
+    diag.attachNote(target.loc) << target.what << " is here";
   return failure();
 }

@@ -104,7 +104,7 @@ public:
             factor = f;
             break;
           }
-        if (factor < 0 || rule.factor(factor).kind == FactorKind::Whole)
+        if (factor < 0 || rule.factor(factor).kind == FactorKind::Replicated)
           continue;
         if (!first[factor].first)
           first[factor] = {tensor.value, d};
@@ -155,7 +155,7 @@ const CallTable::Summary &CallTable::getSummary(func::FuncOp func) {
       for (Region &region : op->getRegions())
         if (!region.empty())
           classes.unite(region.front().getTerminator()->getOperands(), op->getResults());
-    } else if (!isCreation(op) && op != func && !op->hasTrait<OpTrait::IsTerminator>()) {
+    } else if (!isConstantLike(op) && op != func && !op->hasTrait<OpTrait::IsTerminator>()) {
       ShardingRule rule = getShardingRule(op);
       if (!rule.isFallback)
         classes.add(rule);
@@ -190,7 +190,7 @@ ShardingRule CallTable::getRule(func::CallOp call) {
     for (auto [size, number] : llvm::zip(type.getShape(), dims)) {
       auto [it, isNew] = factors.try_emplace(number, 0);
       if (isNew)
-        it->second = rule.addFactor(size, ShapedType::isDynamic(size) ? FactorKind::Whole : FactorKind::Parallel);
+        it->second = rule.addFactor(size, ShapedType::isDynamic(size) ? FactorKind::Replicated : FactorKind::Parallel);
       // Dims of different sizes that are related only in part.
       if (rule.factor(it->second).size == size)
         rule.addDim({it->second});
@@ -207,11 +207,11 @@ ShardingRule CallTable::getRule(func::CallOp call) {
     rule.addResult(result);
     describe(result, t < summary.tensors.size() ? ArrayRef<int32_t>(summary.tensors[t++]) : ArrayRef<int32_t>());
   }
-  keepUncuttableWhole(rule);
+  replicateUnshardable(rule);
   // Arguments and results may be cut unevenly: what the callee cannot compute so it
   // makes whole itself.
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
-    rule.setMayLeaveRest(f, !ShapedType::isDynamic(rule.factor(f).size));
+    rule.setAllowsPadding(f, !ShapedType::isDynamic(rule.factor(f).size));
   return rule;
 }
 

@@ -110,7 +110,7 @@ LogicalResult FunctionPropagation::readGroups() {
       diag.attachNote(it->second.getLoc()) << "the first member is here";
       return failure();
     }
-    if (isCreation(member.getDefiningOp()))
+    if (isConstantLike(member.getDefiningOp()))
       op.emitWarning() << "member of sharding group " << group
                        << " is constant-like and rematerialized per use, "
                           "so that the group does not constrain it";
@@ -321,7 +321,7 @@ ShardingAttr FunctionPropagation::getClosed(Value value) {
 }
 
 LogicalResult FunctionPropagation::readOp(Operation *op) {
-  if (isCreation(op) || isa<ShardingGroupOp>(op))
+  if (isConstantLike(op) || isa<ShardingGroupOp>(op))
     return success();
   if (auto part = dyn_cast<FragmentOp>(op)) {
     propagation.beginPart(part.getExecutions().value_or(1));
@@ -573,11 +573,11 @@ void FunctionPropagation::remarkConflicts() {
       bool loses = false;
       for (unsigned f = 0; f < rule.numFactors(); ++f) {
         auto wanted = projectFactor(rule, t, f, propagation.get(place));
-        if (!wanted || isPrefix(*wanted, chosen[f]) || rule.factor(f).kind == FactorKind::Whole)
+        if (!wanted || isPrefix(*wanted, chosen[f]) || rule.factor(f).kind == FactorKind::Replicated)
           continue;
         loses = true;
         for (const DimEntry &entry : *wanted)
-          if (!entry.isGap() && !llvm::is_contained(axes, meshes.getAxisName(entry)))
+          if (!entry.isStride() && !llvm::is_contained(axes, meshes.getAxisName(entry)))
             axes.push_back(meshes.getAxisName(entry));
       }
       if (!loses)

@@ -128,8 +128,9 @@ private:
       Operation *parent = arg.getOwner()->getParentOp();
       if (parent == op)
         return llvm::none_of(op.getInSharding(arg.getArgNumber()).getDims(), [&](DimShardingAttr dim) {
-          return llvm::any_of(dim.getEntries(),
-                              [&](DimEntryAttr entry) { return !entry.isGap() && op.isManualAxis(entry.getAxis()); });
+          return llvm::any_of(dim.getEntries(), [&](DimEntryAttr entry) {
+            return !entry.isStride() && op.isManualAxis(entry.getAxis());
+          });
         });
       auto loop = dyn_cast<scf::ForOp>(parent);
       return loop && arg == loop.getInductionVar() &&
@@ -141,7 +142,7 @@ private:
     if (auto reduce = dyn_cast<AllReduceOp>(def)) {
       llvm::SmallDenseSet<StringRef> axes;
       for (DimEntryAttr entry : reduce.getAxes().getAxes())
-        if (entry.isWholeAxis())
+        if (entry.isFullAxis())
           axes.insert(entry.getAxis());
       return llvm::all_of(op.getManualAxes(),
                           [&](Attribute axis) { return axes.contains(cast<StringAttr>(axis).getValue()); });
@@ -222,7 +223,7 @@ LogicalResult FunctionPropagation::verifyLocalOp(Operation *op) {
     used.append(*own);
   }
   for (const DimEntry &entry : used)
-    if (!entry.isGap() && !covers(manualAxes, entry, mesh))
+    if (!entry.isStride() && !covers(manualAxes, entry, mesh))
       return op->emitError() << "collective over axis " << meshes.toString(DimEntries{entry})
                              << ", which is not manual here, expected axes of " << meshes.toString(manualAxes);
   if (Operation *around = findDivergence(op)) {

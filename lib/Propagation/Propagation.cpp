@@ -12,22 +12,6 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-bool spmd::isPin(Operation *op) { return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op); }
-
-bool spmd::isCreation(Operation *op) {
-  if (!op)
-    return false;
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return isa<SplatElementsAttr>(constant.getValue());
-  if (auto fill = dyn_cast<linalg::FillOp>(op))
-    return fill.getNumResults() == 1 && isCreation(fill.getOutputs().front().getDefiningOp());
-  return isa<tensor::EmptyOp, tensor::SplatOp>(op);
-}
-
-static StringRef toBytes(ArrayRef<int64_t> key) {
-  return {reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)};
-}
-
 FailureOr<Propagation::Options> Propagation::parseOptions(Location loc, StringRef conflicts, StringRef gaps,
                                                           int64_t tripCount) {
   Options options;
@@ -186,7 +170,8 @@ Propagation::NodeId Propagation::addIdentity(Operation *op, Value value, ValueId
   for (auto [a, b] : llvm::zip(sizes[0], sizes[1])) {
     bool dynamic = ShapedType::isDynamic(a);
     // Whether manual axes cut it is not seen from its size.
-    int32_t common = rule.addFactor(std::min(a, b), dynamic && isManual ? FactorKind::Whole : FactorKind::Parallel);
+    int32_t common =
+        rule.addFactor(std::min(a, b), dynamic && isManual ? FactorKind::Replicated : FactorKind::Parallel);
     for (auto [list, size, other] : {std::tie(dims[0], a, b), std::tie(dims[1], b, a)}) {
       list.emplace_back();
       if (!dynamic && size > other)
@@ -196,7 +181,7 @@ Propagation::NodeId Propagation::addIdentity(Operation *op, Value value, ValueId
   }
   for (auto [a, b, size] : llvm::zip(dims[0], dims[1], sizes[0]))
     if (!isManual && !ShapedType::isDynamic(size) && a.size() == 1 && b.size() == 1)
-      rule.setMayLeaveRest(a.front(), true);
+      rule.setAllowsPadding(a.front(), true);
   rule.addOperand(Value()).type = values[from].type;
   for (const auto &factors : dims[0])
     rule.addDim(factors);
@@ -371,7 +356,7 @@ DimEntries getCommonPrefix(ArrayRef<DimEntry> a, ArrayRef<DimEntry> b) {
       common.push_back(x);
       continue;
     }
-    if (!x.isGap() && x.axis == y.axis && x.pre == y.pre) {
+    if (!x.isStride() && x.axis == y.axis && x.pre == y.pre) {
       const DimEntry &shorter = x.size < y.size ? x : y;
       if (std::max(x.size, y.size) % shorter.size == 0)
         common.push_back(shorter);
@@ -406,7 +391,7 @@ static bool fitsBetterJoined(ArrayRef<DimEntry> entries, ArrayRef<int64_t> sizes
   DimEntries joined;
   std::optional<RankDigit> last;
   for (const DimEntry &entry : entries) {
-    if (entry.isGap()) {
+    if (entry.isStride()) {
       last.reset();
       joined.push_back(entry);
       continue;
@@ -433,10 +418,10 @@ FactorAxes Propagation::choose(const Node &node, bool *agreement) {
   bool agreed = true;
   SmallVector<bool, 8> asked(rule.numFactors(), false);
   auto offer = [&](int32_t f, ArrayRef<DimEntry> given) {
-    if (given.empty() || rule.factor(f).kind == FactorKind::Whole)
+    if (given.empty() || rule.factor(f).kind == FactorKind::Replicated)
       return;
     DimEntries entries = canonicalize(given);
-    if (entries.empty() || !canCut(rule.factor(f), entries, mesh))
+    if (entries.empty() || !canShard(rule.factor(f), entries, mesh))
       return;
     if (!asked[f] || isRefinement(chosen[f], entries)) {
       chosen[f] = std::move(entries);
@@ -458,7 +443,7 @@ FactorAxes Propagation::choose(const Node &node, bool *agreement) {
       if (factors.empty() || dim.entries.empty() || !isActive(dim))
         continue;
       if (factors.size() == 1) {
-        if (!rule.getWindow(tensor, d) || mayBeginCut(dim.entries, rule.factor(factors.front()).size))
+        if (!rule.getWindow(tensor, d) || canShardWindows(dim.entries, rule.factor(factors.front()).size))
           offer(factors.front(), dim.entries);
         continue;
       }
@@ -523,10 +508,10 @@ Propagation::DimsId Propagation::intern(Dims dims) {
     for (const DimEntry &entry : entries)
       key.append({entry.axis, entry.pre, entry.size});
   }
-  auto [it, isNew] = dimListIds.try_emplace(toBytes(key), dimLists.size());
+  auto [id, isNew] = dimListIds.try_emplace(key, dimLists.size());
   if (isNew)
     dimLists.push_back(std::move(dims));
-  return it->second;
+  return id;
 }
 
 bool Propagation::isOpen(ShardingId id) {
@@ -555,7 +540,7 @@ bool Propagation::mustEndAtGap(const Node &node, unsigned t, unsigned d) const {
 /// Cuts a list before its first gap; gaps that `given` has already stay.
 static void endAtGap(DimEntries &entries, ArrayRef<DimEntry> given) {
   for (size_t i = given.size(); i < entries.size(); ++i)
-    if (entries[i].isGap())
+    if (entries[i].isStride())
       return entries.truncate(i);
 }
 
@@ -585,7 +570,7 @@ SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &
       DimEntries &entries = dims[d];
       if (factors.size() == 1) {
         entries = chosen[factors.front()];
-        if (rule.getWindow(tensor, d) && !mayBeginCut(entries, values[places[t]].type.getDimSize(d)))
+        if (rule.getWindow(tensor, d) && !canShardWindows(entries, values[places[t]].type.getDimSize(d)))
           entries.clear();
       } else if (!factors.empty()) {
         sizes.clear();
@@ -614,10 +599,10 @@ void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &propo
   ArrayRef<int32_t> places = getTensors(node);
   for (int32_t place : places)
     key.push_back(place < 0 ? -1 : int64_t(values[place].sharding));
-  auto [it, isNew] = suggestions.try_emplace(toBytes(key));
+  auto [known, isNew] = suggestions.try_emplace(key);
   if (isNew)
-    it->second = getSuggestions(node, backward);
-  for (const Suggestion &suggestion : it->second)
+    known = getSuggestions(node, backward);
+  for (const Suggestion &suggestion : known)
     proposals.push_back({ValueId(places[suggestion.tensor]), id, suggestion.dims});
 }
 
@@ -644,7 +629,7 @@ ShardingId Propagation::extend(ValueId id, DimsId dims) {
 ///   replicated = {"x":(2)2}    | "x":(1)2
 ///   "x":(1)2 on another dim    | none (size 1)
 DimEntry Propagation::getFreePart(const Sharding &sharding, unsigned d, DimEntry entry) const {
-  if (entry.isGap())
+  if (entry.isStride())
     return entry;
   auto shorten = [&](ArrayRef<DimEntry> used) {
     for (const DimEntry &other : used)

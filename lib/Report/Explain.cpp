@@ -139,7 +139,7 @@ private:
       value.grid = drawGrid(sharding, mesh, run.getPlace(place).type.getShape());
     for (auto [d, dim] : llvm::enumerate(sharding.dims))
       for (const DimEntry &entry : dim.entries)
-        if (!entry.isGap())
+        if (!entry.isStride())
           value.axes.push_back(traceBack(place, d, entry));
     for (NodeId node : run.getPlace(place).nodes)
       findStopped(place, node, value.stopped);
@@ -266,7 +266,7 @@ private:
             if (!entries)
               continue;
             for (auto [k, entry] : llvm::enumerate(*entries)) {
-              if (entry.isGap() || (have && isPrefix(ArrayRef(*entries).take_front(k + 1), *have)))
+              if (entry.isStride() || (have && isPrefix(ArrayRef(*entries).take_front(k + 1), *have)))
                 continue;
               report(place, t, d, f, ArrayRef(*entries).take_front(k + 1), id, other, stopped);
               break;
@@ -333,7 +333,7 @@ private:
     FactorAxes axes(node.rule->numFactors());
     axes[f].assign(wanted.begin(), wanted.end());
     return llvm::any_of(getTensorSharding(*node.rule, t, axes).dims[d].entries,
-                        [](const DimEntry &entry) { return entry.isGap(); });
+                        [](const DimEntry &entry) { return entry.isStride(); });
   }
 
   /// True for a dim of a shared output of scf.forall that stays whole.
@@ -356,7 +356,7 @@ private:
     const DimEntry &entry = wanted.back();
     const DimSharding &dim = sharding.dims[d];
     int64_t size = run.getPlace(place).type.getDimSize(d);
-    if (node.rule->factor(f).kind == FactorKind::Whole)
+    if (node.rule->factor(f).kind == FactorKind::Replicated)
       return opName(node.op) + " replicates this dim";
     Flow needed = t < node.rule->numOperands() ? Flow::Backward : Flow::Forward;
     if (!(uint8_t(node.flow) & uint8_t(needed)))
@@ -374,10 +374,10 @@ private:
         return "the axis is in use on dim " + std::to_string(e);
     if (overlaps(entry, dim.entries, mesh))
       return "the axis shards the dim in another way";
-    if (size % (totalFactor(dim.entries) * entry.size) != 0 && !canCut(node.rule->factor(f), wanted, mesh))
+    if (size % (totalFactor(dim.entries) * entry.size) != 0 && !canShard(node.rule->factor(f), wanted, mesh))
       return "size " + std::to_string(size) + " is not divisible by " +
              std::to_string(totalFactor(dim.entries) * entry.size);
-    if (node.rule->factor(f).hasWindows && !mayBeginCut(wanted, size))
+    if (node.rule->factor(f).hasWindows && !canShardWindows(wanted, size))
       return "sharded by " + std::to_string(deviceFactor(wanted)) + ", size " + std::to_string(size) +
              " would be padded by more than a quarter";
     if (run.mustEndAtGap(node, t, d) && leavesGap(node, t, d, f, wanted))
@@ -385,7 +385,7 @@ private:
              std::string(run.getOptions().gaps == Propagation::Gaps::Forbid ? "forbid" : "forbid-at-boundary");
     int64_t late = getPriority(other, entry);
     for (const DimEntry &own : dim.entries)
-      if (!own.isGap())
+      if (!own.isStride())
         if (int64_t early = getPriority(place, own); early < late)
           return "it came at priority " + std::to_string(late) + ", after " + meshes.toString(DimEntries{own}) +
                  " at priority " + std::to_string(early);

@@ -46,7 +46,7 @@ public:
 private:
   void collect(Block &block) {
     for (Operation &op : block) {
-      if (!hasTensors(&op) || isCreation(&op))
+      if (!hasTensors(&op) || isConstantLike(&op))
         continue;
       index[&op] = ops.size();
       ops.push_back(&op);

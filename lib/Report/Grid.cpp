@@ -103,7 +103,7 @@ std::vector<std::string> mlir::spmd::drawGrid(const Sharding &sharding, const Me
     Parts::Key row, column;
     std::vector<std::string> names;
     for (unsigned d : cut) {
-      auto places = layout.getPlaces(d, rank, kMostRuns + 1);
+      auto places = layout.getOwnedIntervals(d, rank, kMostRuns + 1);
       (d == cut.back() ? column : row).push_back(places.empty() ? shape[d] : places.front().first);
       names.push_back("dim " + std::to_string(d) + " " + nameOf(places));
     }

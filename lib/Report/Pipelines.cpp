@@ -225,17 +225,15 @@ FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module, c
         }
     for (auto [i, op] : llvm::enumerate(schedule.getBody().front().getOps<ChannelOp>())) {
       auto emit = [&, op = op] { return ChannelOp(op).emitError(); };
-      const Mesh *mesh = meshes.lookupOrEmit(op.getDestination().getMesh(), emit);
-      if (!mesh)
-        return failure();
-      FailureOr<Sharding> sharding = toSharding(op.getDestination(), *mesh, emit);
-      if (failed(sharding))
+      FailureOr<ShardingOnMesh> read = meshes.read(op.getDestination(), emit);
+      if (failed(read))
         return failure();
       auto type = cast<RankedTensorType>(op.getType());
-      Layout layout = Layout::get(*sharding, *mesh, type.getShape());
-      out.transfers.push_back({op.getValue().str(), int64_t(op.getFrom()), int64_t(op.getTo()),
-                               layout.numLocalElements() * mesh->numDevices() * getElementBytes(type.getElementType()),
-                               i < counts.size() ? counts[i] : 0});
+      Layout layout = Layout::get(read->sharding, *read->mesh, type.getShape());
+      out.transfers.push_back(
+          {op.getValue().str(), int64_t(op.getFrom()), int64_t(op.getTo()),
+           layout.numLocalElements() * read->mesh->numDevices() * getElementBytes(type.getElementType()),
+           i < counts.size() ? counts[i] : 0});
     }
     out.program = std::move(*read);
     out.lists = std::move(*lists);

@@ -24,7 +24,7 @@ public:
     for (BlockArgument arg : func.getArguments())
       visit(arg);
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (!isCreation(op))
+      if (!isConstantLike(op))
         for (Value result : op->getResults())
           visit(result);
     });
@@ -79,7 +79,7 @@ private:
       if (meshAxis.size == 1 || uses(layout.sharding, axis))
         continue;
       for (unsigned d = 0; d < left.size(); ++d) {
-        if (left[d] % meshAxis.size != 0 || !canCut(value, d, *layout.mesh, axis))
+        if (left[d] % meshAxis.size != 0 || !canShard(value, d, *layout.mesh, axis))
           continue;
         left[d] /= meshAxis.size;
         shards *= meshAxis.size;
@@ -95,14 +95,14 @@ private:
   }
 
   /// Whether all ops around a value could compute with the axis on its dim `d`.
-  bool canCut(Value value, unsigned d, const Mesh &mesh, int32_t axis) {
-    if (Operation *op = value.getDefiningOp(); op && !canCut(op, value, d, mesh, axis))
+  bool canShard(Value value, unsigned d, const Mesh &mesh, int32_t axis) {
+    if (Operation *op = value.getDefiningOp(); op && !canShard(op, value, d, mesh, axis))
       return false;
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       // A body that captures the value belongs to the op around it.
       while (!isHandOn(user) && !isFunctionLevel(user))
         user = user->getParentOp();
-      return canCut(user, value, d, mesh, axis);
+      return canShard(user, value, d, mesh, axis);
     });
   }
 
@@ -116,7 +116,7 @@ private:
     return isa<func::FuncOp, scf::InParallelOp>(parent) || isControlFlow(parent);
   }
 
-  bool canCut(Operation *op, Value value, unsigned d, const Mesh &mesh, int32_t axis) {
+  bool canShard(Operation *op, Value value, unsigned d, const Mesh &mesh, int32_t axis) {
     if (isHandOn(op))
       return true;
     auto [it, isNew] = rules.try_emplace(op);
@@ -132,7 +132,7 @@ private:
       for (int32_t f : rule.dimFactors(tensor, d))
         if (factor < 0 && rule.factor(f).size > 1)
           factor = f; // the major part of what is left is cut next
-      if (factor < 0 || rule.factor(factor).kind == FactorKind::Whole ||
+      if (factor < 0 || rule.factor(factor).kind == FactorKind::Replicated ||
           rule.factor(factor).size % mesh.axes[axis].size != 0)
         return false;
       for (unsigned u = 0; u < count; ++u)

@@ -8,6 +8,7 @@
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Cost/DeriveCosts.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Layout/KeyedTable.h"
 #include "shardkit/Partition/WholeFunctions.h"
 #include "shardkit/Propagation/Propagation.h"
 #include "shardkit/Rules/ControlFlow.h"
@@ -102,7 +103,7 @@ private:
 
   LogicalResult decideBlock(Block &block) {
     for (Operation &op : block) {
-      if (isCreation(&op))
+      if (isConstantLike(&op))
         plan.creations.push_back(&op);
       else if (failed(decide(&op)))
         return failure();
@@ -354,7 +355,7 @@ private:
       return decideHandOver(out);
     if (isa<StageBoundaryOp>(op) || (isa<CollectiveOpInterface>(op) && !op->getParentOfType<ManualComputationOp>()))
       return op->emitError() << op->getName() << " is not supported by insert-reshards yet";
-    return isPin(op) ? decidePin(op) : decideCompute(op);
+    return isConstraintLike(op) ? decidePin(op) : decideCompute(op);
   }
 
   /// A constraint or reshard pins its result: nothing to choose, and nothing to do where
@@ -423,9 +424,7 @@ private:
     SmallVector<int64_t, 16> key{int64_t(reinterpret_cast<uintptr_t>(&rule))};
     for (const TensorLayout &tensor : layouts)
       key.append({tensor.layout ? int64_t(*tensor.layout) : -1, tensor.count});
-    StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
-    auto [it, isNew] = choices.try_emplace(bytes);
-    Choice &choice = it->second;
+    auto [choice, isNew] = choices.try_emplace(key);
     if (isNew) {
       choice.axes = chooseCompute(rule, layouts, table);
       choice.layouts = getLayouts(rule, layouts, choice.axes);
@@ -540,10 +539,10 @@ private:
       const Sharding &sharding = table.get(*layouts[t].layout);
       for (auto [d, dim] : llvm::enumerate(sharding.dims))
         for (const DimEntry &entry : dim.entries) {
-          if (!entry.isGap() && !llvm::is_contained(cut, entry))
+          if (!entry.isStride() && !llvm::is_contained(cut, entry))
             cut.push_back(entry);
           for (int32_t f : rule.dimFactors(rule.tensor(t), d))
-            mayCut |= rule.factor(f).kind != FactorKind::Whole;
+            mayCut |= rule.factor(f).kind != FactorKind::Replicated;
         }
     }
     int64_t bytes = 0;
@@ -580,7 +579,7 @@ private:
     DimEntries used = manualAxes;
     for (auto [f, entries] : llvm::enumerate(*factors)) {
       const Factor &factor = rule.factor(f);
-      if (!entries.empty() && (factor.kind == FactorKind::Whole || !canCut(factor, entries, meshes.getMesh()) ||
+      if (!entries.empty() && (factor.kind == FactorKind::Replicated || !canShard(factor, entries, meshes.getMesh()) ||
                                overlaps(entries, used, mesh)))
         return op->emitError() << "spmd.factor_shardings shards factor " << f << " of size " << factor.size << " by {"
                                << meshes.toString(entries)
@@ -741,8 +740,8 @@ private:
   llvm::DenseMap<Operation *, SmallVector<std::optional<LayoutId>>> carriedOf;
   /// Whether any value is given axes that do not divide a dim of it.
   bool hasUneven = false;
-  llvm::StringMap<Choice> choices; ///< By what they depend on.
-  DimEntries manualAxes;           ///< Around the op that is decided.
+  KeyedTable<Choice> choices; ///< By what they depend on.
+  DimEntries manualAxes;      ///< Around the op that is decided.
   /// What terminators of regions hand out.
   llvm::DenseMap<Operation *, SmallVector<std::optional<LayoutId>>> terminatorNeeds;
 };

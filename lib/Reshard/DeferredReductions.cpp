@@ -45,8 +45,8 @@ std::optional<ComputeLayouts> CarriedSums::carry(Operation *op, const ShardingRu
       std::optional<DimEntries> own = projectFactor(rule, t, f, table.get(id));
       if (!own || own->empty() || !axes[f].empty())
         continue;
-      bool fits =
-          rule.factor(f).kind != FactorKind::Whole && canCut(rule.factor(f), *own, mesh) && !overlaps(*own, used, mesh);
+      bool fits = rule.factor(f).kind != FactorKind::Replicated && canShard(rule.factor(f), *own, mesh) &&
+                  !overlaps(*own, used, mesh);
       if (!fits && mayClash)
         continue;
       if (!fits)

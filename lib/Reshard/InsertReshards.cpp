@@ -59,7 +59,8 @@ private:
   /// Those that nothing reads but others of them: nothing is moved for them.
   void findUnusedPins() {
     for (OpPlan &own : llvm::reverse(plan.ops))
-      if (isPin(own.op) && llvm::all_of(own.op->getUsers(), [&](Operation *user) { return unusedPins.contains(user); }))
+      if (isConstraintLike(own.op) &&
+          llvm::all_of(own.op->getUsers(), [&](Operation *user) { return unusedPins.contains(user); }))
         unusedPins.insert(own.op);
   }
 
@@ -74,8 +75,8 @@ private:
       bool captured = t >= op->getNumOperands();
       bool shapeOnly = own.rule && own.rule->tensor(t).role == OperandRole::ShapeOnly;
       // Where an op writes into what was made for it nothing has to be copied, or held for others.
-      bool isWritten =
-          own.rule && own.rule->tensor(t).role == OperandRole::Init && isCreation(own.getOperand(t).getDefiningOp());
+      bool isWritten = own.rule && own.rule->tensor(t).role == OperandRole::Init &&
+                       isConstantLike(own.getOperand(t).getDefiningOp());
       // Earlier rewrites may have replaced a value that the body captures.
       Value old = captured ? resolve(own.getOperand(t)) : op->getOperand(t);
       Value value =
@@ -88,7 +89,7 @@ private:
       else
         old.replaceUsesWithIf(value, [&](OpOperand &use) { return op->isProperAncestor(use.getOwner()); });
     }
-    if (isPin(op))
+    if (isConstraintLike(op))
       return consume(op);
     if (llvm::any_of(own.produced, [](auto id) { return id.has_value(); }))
       setShardings(op, own.produced);
@@ -154,7 +155,7 @@ private:
 
   /// The value in a layout, for a consumer that is rewritten now; `anew`: no copy that others have had made.
   Value get(Value value, LayoutId id, Operation *consumer, bool anew = false) {
-    if (isCreation(value.getDefiningOp()))
+    if (isConstantLike(value.getDefiningOp()))
       return materialize(value, id, consumer, anew);
     ValueLayouts &state = values.find(value)->second;
     anew &= id != state.produced && id != state.home;
@@ -243,7 +244,7 @@ private:
   /// A tensor whose elements are not read.
   Value getEmpty(Value value, LayoutId id, Operation *consumer) {
     auto type = cast<RankedTensorType>(value.getType());
-    if (isCreation(value.getDefiningOp()))
+    if (isConstantLike(value.getDefiningOp()))
       return materialize(value, id, consumer);
     auto it = values.find(value);
     if (!type.hasStaticShape())

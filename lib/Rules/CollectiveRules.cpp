@@ -1,7 +1,7 @@
 //===- CollectiveRules.cpp - Collectives that users write -----------------===//
 //
-// In a manual computation a collective moves what the manual axes cut; a dim of
-// which it moves nothing may be cut by the others.
+// In a manual computation a collective moves data along manual axes; dims that it does
+// not change may be sharded by the other axes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -62,7 +62,7 @@ llvm::SmallBitVector spmd::getPartlyWrittenDims(scf::ForallOp loop, unsigned i) 
     const ShardingRule::Tensor &dest = rule.tensor(1);
     for (unsigned d = 0; d < dims.size(); ++d) {
       ArrayRef<int32_t> factors = d < dest.numDims ? rule.dimFactors(dest, d) : ArrayRef<int32_t>();
-      if (factors.empty() || rule.factor(factors.front()).kind == FactorKind::Whole)
+      if (factors.empty() || rule.factor(factors.front()).kind == FactorKind::Replicated)
         dims.set(d);
     }
   }

@@ -1,7 +1,7 @@
 //===- ElementwiseRules.cpp - Elementwise ops and constants ---------------===//
 //
 // Every op with the trait Elementwise, of any dialect,
-// has the rule of this file without being named.
+// has the rule of this file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,14 +28,14 @@ template <typename OpTy> struct SameShapeModel : ShardingRuleOpInterface::Extern
   ShardingRule getShardingRule(Operation *op) const { return getElementwiseShardingRule(op); }
 };
 
-/// A splat takes any layout; other constants are whole and sliced.
+/// A splat takes any layout; other constants are unsharded and sliced.
 struct ConstantModel : ShardingRuleOpInterface::ExternalModel<ConstantModel, arith::ConstantOp> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     SmallVector<int32_t> factors = addResultFactors(rule, op->getResult(0));
     if (!isa<SplatElementsAttr>(cast<arith::ConstantOp>(op).getValue()))
       for (int32_t f : factors)
-        rule.setKind(f, FactorKind::Whole);
+        rule.setKind(f, FactorKind::Replicated);
     rule.addResult(op->getResult(0));
     rule.addDims(factors);
     return rule;

@@ -1,4 +1,4 @@
-//===- IndexedOps.cpp - Places that come from data ------------------------===//
+//===- IndexedOps.cpp - Ops that address elements by data -----------------===//
 
 #include "shardkit/Rules/IndexedOps.h"
 
@@ -33,14 +33,14 @@ bool BodyLookups::collect() {
       if (!body->getArgument(linalgOp.getNumDpsInputs() + i).use_empty() && !matchReduction(linalgOp, i))
         return false;
   }
-  SmallVector<Value> places;
+  SmallVector<Value> indices;
   for (Operation &inner : body->without_terminator())
     if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
-      llvm::append_range(places, extract.getIndices());
-  while (!places.empty()) {
-    Operation *def = places.pop_back_val().getDefiningOp();
+      llvm::append_range(indices, extract.getIndices());
+  while (!indices.empty()) {
+    Operation *def = indices.pop_back_val().getDefiningOp();
     if (def && def->getBlock() == body && feeding.insert(def).second)
-      llvm::append_range(places, def->getOperands());
+      llvm::append_range(indices, def->getOperands());
   }
   for (Operation &inner : body->without_terminator()) {
     bool runsAsBefore = feeding.contains(&inner);
@@ -59,16 +59,16 @@ int32_t BodyLookups::getFactor(ShardingRule &rule, Value captured, unsigned d) {
   if (!*allowed)
     return -1;
   Region *body = getIndexedBody(op);
-  Value place;
+  Value index;
   for (OpOperand &use : captured.getUses()) {
     if (!body->isAncestor(use.getOwner()->getParentRegion()))
       continue;
     auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner());
-    if (!extract || feeding.contains(extract) || (place && place != extract.getIndices()[d]))
+    if (!extract || feeding.contains(extract) || (index && index != extract.getIndices()[d]))
       return -1;
-    place = extract.getIndices()[d];
+    index = extract.getIndices()[d];
   }
-  auto [it, isNew] = factors.try_emplace({place, size}, -1);
+  auto [it, isNew] = factors.try_emplace({index, size}, -1);
   if (isNew)
     it->second = rule.addFactor(size, FactorKind::Indexed);
   return it->second;
@@ -80,8 +80,8 @@ int32_t BodyLookups::getFactor(ShardingRule &rule, Value captured, unsigned d) {
 
 static int64_t getRank(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
 
-/// Dims that one coordinate each addresses; the others go along the dims of the
-/// rows behind the batch, which may have the addressed ones as dims of size 1.
+/// Dims that are addressed by one coordinate each; the others correspond to the dims of the
+/// rows after the batch, which may have the addressed ones as dims of size 1.
 static void setAddressed(Addressing &addressing, ArrayRef<int64_t> dims) {
   int64_t rank = getRank(addressing.table), next = addressing.batch;
   bool keepsRank = getRank(addressing.rows) == addressing.batch + rank;
@@ -124,18 +124,18 @@ ShardingRule spmd::getAddressingRule(Operation *op, const Addressing &a) {
   ShardingRule rule;
   auto factor = [&](Value value, int64_t d, FactorKind kind) {
     int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(d);
-    return rule.addFactor(size, ShapedType::isDynamic(size) ? FactorKind::Whole : kind);
+    return rule.addFactor(size, ShapedType::isDynamic(size) ? FactorKind::Replicated : kind);
   };
   SmallVector<int32_t> rows(getRank(a.rows), -1), table;
-  // Rows that are written stay together: the last one wins, or nothing is written
-  // twice, and nobody has them all.
+  // Rows that are written stay unsharded: with equal indices the last row wins, which a
+  // device without all rows cannot determine.
   if (!a.writes)
     for (int64_t r = 0; r < a.batch; ++r)
       rows[r] = factor(a.rows, r, FactorKind::Parallel);
   for (auto [d, along] : llvm::enumerate(a.along)) {
     if (along < 0) {
       bool may = a.writes || hasNeutralSum(a.table);
-      table.push_back(factor(a.table, d, may ? FactorKind::Indexed : FactorKind::Whole));
+      table.push_back(factor(a.table, d, may ? FactorKind::Indexed : FactorKind::Replicated));
       continue;
     }
     if (rows[along] < 0)
@@ -155,33 +155,33 @@ ShardingRule spmd::getAddressingRule(Operation *op, const Addressing &a) {
 
 /// Loops of the rows as indices -> indices into the table, and whether all are in
 /// this shard (null: always).
-static std::pair<SmallVector<Value>, Value> getPlaces(OpBuilder &b, Location loc, const Addressing &a, ValueRange loops,
-                                                      LocalPlaceFn localize) {
-  SmallVector<Value> places;
+static std::pair<SmallVector<Value>, Value> getTableIndices(OpBuilder &b, Location loc, const Addressing &a,
+                                                            ValueRange loops, LocalIndexFn localize) {
+  SmallVector<Value> indices;
   Value owned;
   for (auto [d, along] : llvm::enumerate(a.along)) {
     if (along >= 0) {
-      places.push_back(loops[along]);
+      indices.push_back(loops[along]);
       continue;
     }
     SmallVector<Value> at(loops.take_front(a.batch));
     if (a.hasTuples)
       at.push_back(arith::ConstantIndexOp::create(b, loc, a.coordinate[d]));
-    Value place = tensor::ExtractOp::create(b, loc, a.indices, at);
-    if (!place.getType().isIndex())
-      place = arith::IndexCastOp::create(b, loc, b.getIndexType(), place);
+    Value index = tensor::ExtractOp::create(b, loc, a.indices, at);
+    if (!index.getType().isIndex())
+      index = arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
     if (localize) {
-      LocalPlace local = localize(b, loc, a.coordinate[d], place);
-      place = local.index;
+      LocalIndex local = localize(b, loc, a.coordinate[d], index);
+      index = local.index;
       if (local.owned)
         owned = owned ? Value(arith::AndIOp::create(b, loc, owned, local.owned)) : local.owned;
     }
-    places.push_back(place);
+    indices.push_back(index);
   }
-  return {places, owned};
+  return {indices, owned};
 }
 
-static Value expandRead(OpBuilder &b, Operation *op, const Addressing &a, LocalPlaceFn localize) {
+static Value expandRead(OpBuilder &b, Operation *op, const Addressing &a, LocalIndexFn localize) {
   Location loc = op->getLoc();
   auto type = cast<RankedTensorType>(a.rows.getType());
   SmallVector<OpFoldResult> sizes(type.getRank(), b.getIndexAttr(1));
@@ -198,8 +198,8 @@ static Value expandRead(OpBuilder &b, Operation *op, const Addressing &a, LocalP
                                              SmallVector<Value> loops;
                                              for (int64_t r = 0; r < type.getRank(); ++r)
                                                loops.push_back(linalg::IndexOp::create(b, loc, r));
-                                             auto [places, owned] = getPlaces(b, loc, a, loops, localize);
-                                             Value element = tensor::ExtractOp::create(b, loc, a.table, places);
+                                             auto [indices, owned] = getTableIndices(b, loc, a, loops, localize);
+                                             Value element = tensor::ExtractOp::create(b, loc, a.table, indices);
                                              if (owned) {
                                                Value neutral = createExactNeutral(b, loc, ReductionKind::Sum,
                                                                                   type.getElementType());
@@ -213,9 +213,9 @@ static Value expandRead(OpBuilder &b, Operation *op, const Addressing &a, LocalP
   return result;
 }
 
-/// Every place looks at every row: loops over the table, and over those of the rows that
-/// are not along it.
-static Value expandStaticWrite(OpBuilder &b, Operation *op, const Addressing &a, LocalPlaceFn localize) {
+/// Every element of the table looks at every row: loops over the table, and over the dims
+/// of the rows that do not correspond to one of it.
+static Value expandStaticWrite(OpBuilder &b, Operation *op, const Addressing &a, LocalIndexFn localize) {
   Location loc = op->getLoc();
   auto rowsType = cast<RankedTensorType>(a.rows.getType());
   SmallVector<utils::IteratorType> kinds(getRank(a.table), utils::IteratorType::parallel);
@@ -228,7 +228,7 @@ static Value expandStaticWrite(OpBuilder &b, Operation *op, const Addressing &a,
       rowLoops[r] = b.getAffineDimExpr(kinds.size());
       kinds.push_back(utils::IteratorType::reduction);
     }
-  // Dims of size 1 for what is addressed go.
+  // Drop dims of size 1 for addressed dims.
   SmallVector<OpFoldResult> offsets(rowsType.getRank(), b.getIndexAttr(0)), sizes,
       strides(rowsType.getRank(), b.getIndexAttr(1));
   SmallVector<int64_t> kept;
@@ -251,13 +251,13 @@ static Value expandStaticWrite(OpBuilder &b, Operation *op, const Addressing &a,
         for (auto [loop, expr] : llvm::zip_equal(loops, rowLoops))
           if (expr)
             loop = linalg::IndexOp::create(b, loc, cast<AffineDimExpr>(expr).getPosition());
-        auto [places, owned] = getPlaces(b, loc, a, loops, localize);
+        auto [indices, owned] = getTableIndices(b, loc, a, loops, localize);
         Value here = owned;
         for (auto [d, along] : llvm::enumerate(a.along)) {
           if (along >= 0)
             continue;
           Value same =
-              arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, linalg::IndexOp::create(b, loc, d), places[d]);
+              arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, linalg::IndexOp::create(b, loc, d), indices[d]);
           here = here ? Value(arith::AndIOp::create(b, loc, here, same)) : same;
         }
         linalg::YieldOp::create(b, loc, arith::SelectOp::create(b, loc, here, args[0], args[1]).getResult());
@@ -265,7 +265,7 @@ static Value expandStaticWrite(OpBuilder &b, Operation *op, const Addressing &a,
   return generic.getResult(0);
 }
 
-static Value expandWrite(OpBuilder &b, Operation *op, const Addressing &a, LocalPlaceFn localize) {
+static Value expandWrite(OpBuilder &b, Operation *op, const Addressing &a, LocalIndexFn localize) {
   auto isStatic = [](Value value) { return cast<RankedTensorType>(value.getType()).hasStaticShape(); };
   if (a.batch > 0 && isStatic(a.table) && isStatic(a.rows) && isStatic(a.indices))
     return expandStaticWrite(b, op, a, localize);
@@ -283,17 +283,17 @@ static Value expandWrite(OpBuilder &b, Operation *op, const Addressing &a, Local
       scf::YieldOp::create(inside, loc, next);
       return loop.getResult(0);
     }
-    auto [places, owned] = getPlaces(b, loc, a, loops, localize);
+    auto [indices, owned] = getTableIndices(b, loc, a, loops, localize);
     Value element = tensor::ExtractOp::create(b, loc, a.rows, loops);
     if (owned) {
-      Value old = tensor::ExtractOp::create(b, loc, table, places);
+      Value old = tensor::ExtractOp::create(b, loc, table, indices);
       element = arith::SelectOp::create(b, loc, owned, element, old);
     }
-    return tensor::InsertOp::create(b, loc, element, table, places);
+    return tensor::InsertOp::create(b, loc, element, table, indices);
   };
   return write(b, a.table);
 }
 
-Value spmd::expandAddressing(OpBuilder &b, Operation *op, const Addressing &addressing, LocalPlaceFn localize) {
+Value spmd::expandAddressing(OpBuilder &b, Operation *op, const Addressing &addressing, LocalIndexFn localize) {
   return addressing.writes ? expandWrite(b, op, addressing, localize) : expandRead(b, op, addressing, localize);
 }

@@ -1,7 +1,7 @@
 //===- LinalgRules.cpp - One rule for every structured op -----------------===//
 //
 // The factors of a structured op are its loops; indexing maps, iterator types
-// and the body say the rest. Tensors that the body captures are operands too.
+// and the body define their kinds and dims. Tensors that the body captures are operands too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ std::optional<ReductionKind> spmd::matchReduction(linalg::LinalgOp op, unsigned 
   OpOperand &use = *acc.getUses().begin();
   if (use.getOwner() != combiner)
     return std::nullopt;
-  // acc - x sums up; x - acc does not.
+  // acc - x accumulates; x - acc does not.
   StringRef name = combiner->getName().stripDialect();
   if (name.starts_with("sub") && use.getOperandNumber() != 0)
     return std::nullopt;
@@ -49,8 +49,7 @@ std::optional<ReductionKind> spmd::matchReduction(linalg::LinalgOp op, unsigned 
 
 namespace {
 
-/// Sizes of the loops: of a dim that is indexed by a loop alone, where there is
-/// one (windows are the rare case).
+/// Sizes of the loops: the size of a dim that is indexed by a single loop, if there is one.
 SmallVector<int64_t, 8> getLoopRanges(linalg::LinalgOp op, ArrayRef<AffineMap> maps) {
   SmallVector<int64_t, 8> ranges(op.getNumLoops(), -1);
   for (auto [operand, map] : llvm::zip(op->getOperands(), maps))
@@ -64,7 +63,7 @@ SmallVector<int64_t, 8> getLoopRanges(linalg::LinalgOp op, ArrayRef<AffineMap> m
 
 /// Windows of a dim that is read at a sum of loops, all forwards:
 ///   d1 * 2 + d4 * 3, d1 < 8, d4 < 3     loop 1, stride 2, length 7
-/// The longest loop is the one that may be cut. Nothing for other expressions.
+/// Only the longest loop may be sharded. std::nullopt for other expressions.
 struct LoopWindows {
   int32_t loop;
   DimWindow window;
@@ -78,7 +77,7 @@ std::optional<LoopWindows> matchWindows(AffineExpr expr, ArrayRef<int64_t> range
     if (auto constant = dyn_cast<AffineConstantExpr>(e)) {
       if (constant.getValue() < 0)
         return std::nullopt;
-      window.length += constant.getValue(); // the op keeps adding it
+      window.length += constant.getValue(); // added by the op
     } else if (auto dim = dyn_cast<AffineDimExpr>(e)) {
       terms.push_back({dim.getPosition(), 1});
     } else if (auto sum = dyn_cast<AffineBinaryOpExpr>(e); sum && e.getKind() == AffineExprKind::Add) {
@@ -129,14 +128,14 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
         rule.addDim({(int32_t)dim.getPosition()});
         continue;
       }
-      // A dim that is not as long as its loop (it may be longer where the op reads
-      // a part) is whole, as is a constant, and the loops over a window are.
+      // Unsharded: a dim that differs in size from its loop (it may be larger if the op
+      // reads a slice), a constant, and the loops over a window.
       std::optional<LoopWindows> windows;
       if (!dim && !type.isDynamicDim(d) && mayHaveWindows)
         windows = matchWindows(expr, ranges);
       expr.walk([&](AffineExpr e) {
         if (auto loop = dyn_cast<AffineDimExpr>(e); loop && (!windows || int32_t(loop.getPosition()) != windows->loop))
-          rule.setKind(loop.getPosition(), FactorKind::Whole);
+          rule.setKind(loop.getPosition(), FactorKind::Replicated);
       });
       if (windows)
         rule.addWindows(windows->loop, windows->window);
@@ -146,7 +145,7 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   };
 
   // Operands are the inputs, then the inits, in the order of the body's arguments
-  // (and of the results). Asking the op each time builds attributes.
+  // (and of the results). Querying the op each time builds attributes.
   unsigned numInputs = op.getNumDpsInputs();
   Block *body = op.getBlock();
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
@@ -170,15 +169,15 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
       if (std::optional<ReductionKind> kind = matchReduction(op, i))
         tensor.reduction = *kind;
       else if (reduced == FactorKind::Reduction) // not associative, or a choice
-        reduced = op.getNumReductionLoops() == 1 && isSelection(op) ? FactorKind::Selection : FactorKind::Whole;
+        reduced = op.getNumReductionLoops() == 1 && isSelection(op) ? FactorKind::Selection : FactorKind::Replicated;
     }
     addMappedDims(maps[numInputs + i], result, false);
   }
   for (unsigned f = 0; f < iterators.size(); ++f)
     if (rule.factor(f).kind == FactorKind::Reduction)
-      rule.setKind(f, reduced == FactorKind::Selection && rule.factor(f).hasWindows ? FactorKind::Whole : reduced);
-  // A loop is cut only where a shard of it writes its own part of each result
-  // (parallel) or a part of each sum (reduction).
+      rule.setKind(f, reduced == FactorKind::Selection && rule.factor(f).hasWindows ? FactorKind::Replicated : reduced);
+  // A loop is sharded only if a shard of it writes its own slice of each result (parallel)
+  // or a partial sum of each (reduction).
   SmallVector<bool, 8> written;
   for (unsigned i = 0; i < op->getNumResults(); ++i) {
     written.assign(iterators.size(), false);
@@ -188,14 +187,14 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
     });
     for (unsigned f = 0; f < iterators.size(); ++f)
       if (written[f] == (iterators[f] == utils::IteratorType::reduction))
-        rule.setKind(f, FactorKind::Whole);
+        rule.setKind(f, FactorKind::Replicated);
   }
-  // The body of a named op is not printed: what is computed from an index could
-  // not be made local in a way that lasts (fill_rng_2d).
+  // The body of a named op is not printed: a change of its indices to local ones would be
+  // lost (fill_rng_2d).
   // `hasIndexSemantics` is false for it.
   if (!isa<linalg::GenericOp, linalg::MapOp, linalg::ReduceOp>(op) && !body->getOps<linalg::IndexOp>().empty())
     for (unsigned f = 0; f < iterators.size(); ++f)
-      rule.setKind(f, FactorKind::Whole);
+      rule.setKind(f, FactorKind::Replicated);
   rule.isContraction =
       reduces && numInputs == 2 && (linalg::isaContractionOpInterface(op) || linalg::isaConvolutionOpInterface(op));
   return rule;

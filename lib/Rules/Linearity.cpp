@@ -12,7 +12,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// How a scalar of a body depends on the marked operands.
+/// The dependence of a scalar of a body on the marked operands.
 enum class Degree { Constant, Linear, Other };
 
 } // namespace
@@ -31,7 +31,7 @@ static Degree getDegree(Operation *op, ArrayRef<Degree> operands) {
 
 static bool isLinear(linalg::LinalgOp op, const llvm::SmallBitVector &marked) {
   Block *body = op.getBlock();
-  // What a reduction accumulates is as what it adds to it: a product of marked values is not linear in them.
+  // The accumulator has the degree of the added value: a product of marked values is not linear in them.
   for (OpOperand &init : op.getDpsInitsMutable())
     if (op.getNumReductionLoops() > 0 && !marked.test(init.getOperandNumber()) &&
         !op.getMatchingBlockArgument(&init).use_empty())
@@ -41,7 +41,7 @@ static bool isLinear(linalg::LinalgOp op, const llvm::SmallBitVector &marked) {
     degrees[arg] = marked.test(operand.getOperandNumber()) ? Degree::Linear : Degree::Constant;
   auto degreeOf = [&](Value value) {
     auto it = degrees.find(value);
-    return it == degrees.end() ? Degree::Constant : it->second; // from outside
+    return it == degrees.end() ? Degree::Constant : it->second; // defined outside
   };
   for (Operation &inner : body->without_terminator()) {
     if (inner.getNumRegions() > 0)

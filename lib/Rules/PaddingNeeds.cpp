@@ -1,8 +1,8 @@
 //===- PaddingNeeds.cpp - Ops on padded shards ----------------------------===//
 //
-// A parallel factor keeps lanes apart, so padding is harmless there unless what
-// it holds can trap (a division), be used as a place to read (an extract, a
-// gather) or keep a loop from ending. A reduction must not see it at all.
+// Lanes of a parallel factor are independent, so padding is harmless unless its value can
+// trap (a division), be used as an index (an extract, a gather) or keep a loop from
+// ending. A reduction must not read it at all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace mlir::spmd;
 
 using Needs = std::optional<PaddingNeeds>;
 
-/// A dim is cut unevenly as a whole or not at all.
+/// A dim with several factors is never sharded unevenly.
 static bool isAlone(const ShardingRule &rule, int32_t f) {
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
     const ShardingRule::Tensor &tensor = rule.tensor(t);
@@ -52,9 +52,9 @@ static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()
 // Bodies over an index space
 //===----------------------------------------------------------------------===//
 
-/// True if a captured tensor is read at a place that padding lanes of loop `f`
-/// may move out of its bounds: at anything computed, or at the index of the loop
-/// where the tensor is not cut along with it.
+/// True if a captured tensor is read at an index that padding lanes of loop `f` may move
+/// out of bounds: at a computed index, or at the index of the loop if the tensor is not
+/// sharded along with it.
 static bool readsAnywhere(Operation *op, const ShardingRule &rule, int32_t f, tensor::ExtractOp extract) {
   const ShardingRule::Tensor *captured = nullptr;
   for (const ShardingRule::Tensor &tensor : rule.operands().drop_front(op->getNumOperands()))
@@ -84,7 +84,7 @@ bool spmd::mayTrap(Operation *op) {
   return !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero() || divisor.isAllOnes();
 }
 
-/// True if the body must not run on lanes that hold anything.
+/// True if the body must not run on lanes with undefined values.
 static bool isUnsafeOnPadding(Operation *op, const ShardingRule &rule, int32_t f) {
   Region *body = getIndexedBody(op);
   for (Operation &inner : body->front().without_terminator())
@@ -100,7 +100,7 @@ static bool isUnsafeOnPadding(Operation *op, const ShardingRule &rule, int32_t f
       .wasInterrupted();
 }
 
-/// The input that `value` is, seen through conversions that keep zero.
+/// The input that `value` is a zero-preserving conversion of.
 static BlockArgument getConvertedInput(Value value, Block *body) {
   while (Operation *def = value.getDefiningOp()) {
     if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp,
@@ -189,7 +189,7 @@ static Needs getNeedsOfElementwise(Operation *op, const ShardingRule &rule, int3
   return std::nullopt;
 }
 
-/// The zero point that a quantized operand is counted from.
+/// The zero point of a quantized operand.
 static TypedAttr getZeroPoint(Value zeroPoint, Type element) {
   DenseElementsAttr constant;
   if (!matchPattern(zeroPoint, m_Constant(&constant)) || !constant.isSplat())
@@ -238,29 +238,30 @@ static Needs getNeedsOfTosa(Operation *op, const ShardingRule &rule, int32_t f) 
       });
 }
 
-/// The factor of the op's own rule that is of the same kind, and makes up the same dims
-/// alone, as factor `f` of the rule that is written on it; -1 if there is none.
-static int32_t getOwnFactor(const ShardingRule &own, const ShardingRule &rule, int32_t f) {
+/// The factor of the builtin rule that has the same kind as factor `f` of the rule on the
+/// op, and is the only factor of the same dims; -1 if there is none.
+static int32_t getBuiltinFactor(const ShardingRule &builtin, const ShardingRule &rule, int32_t f) {
   int32_t result = -1;
   for (bool verify : {false, true})
     for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t)
       for (unsigned d = 0; d < rule.tensor(t).numDims; ++d) {
         ArrayRef<int32_t> written = rule.dimFactors(rule.tensor(t), d);
-        ArrayRef<int32_t> factors = own.dimFactors(own.tensor(t), d);
+        ArrayRef<int32_t> factors = builtin.dimFactors(builtin.tensor(t), d);
         bool isHere = llvm::is_contained(written, f);
         if (!verify && isHere && result < 0 && factors.size() == 1)
           result = factors.front();
-        if (verify && (isHere != llvm::is_contained(factors, result) || (isHere && own.getWindow(own.tensor(t), d))))
+        if (verify &&
+            (isHere != llvm::is_contained(factors, result) || (isHere && builtin.getWindow(builtin.tensor(t), d))))
           return -1;
       }
-  return result >= 0 && own.factor(result).kind == rule.factor(f).kind ? result : -1;
+  return result >= 0 && builtin.factor(result).kind == rule.factor(f).kind ? result : -1;
 }
 
 static Needs getNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
-  // Lanes beyond a sum read windows that others own: real elements.
+  // Lanes beyond a sum read the elements of other shards.
   if (rule.factor(f).hasWindows && rule.factor(f).kind == FactorKind::Reduction)
     return std::nullopt;
-  // No data lead to padding.
+  // Indices never select padding.
   if (rule.factor(f).kind == FactorKind::Indexed)
     return PaddingNeeds();
   if (getIndexedBody(op))
@@ -273,7 +274,7 @@ static Needs getNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
     return std::nullopt;
   if (auto gather = dyn_cast<tensor::GatherOp>(op))
     return maskOperand(rule, f, 1, getNeutralElement(ReductionKind::Sum, elementOf(gather.getIndices())));
-  // They move whole lanes, or compute on floats alone.
+  // They move full lanes, or compute on floats only.
   if (isa<tensor::TensorDialect>(op->getDialect()) ||
       isa<linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp, arith::ConstantOp, WithShardingConstraintOp, ReshardOp>(
           op))
@@ -282,17 +283,17 @@ static Needs getNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
 }
 
 Needs spmd::getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
-  if (rule.factor(f).kind == FactorKind::Whole || !isAlone(rule, f))
+  if (rule.factor(f).kind == FactorKind::Replicated || !isAlone(rule, f))
     return std::nullopt;
   Needs needs;
   int32_t loop = f;
   if (!op->hasAttr(kRuleAttr)) {
     needs = getNeeds(op, rule, f);
   } else {
-    ShardingRule own = getOwnShardingRule(op);
-    loop = getOwnFactor(own, rule, f);
+    ShardingRule builtin = getBuiltinShardingRule(op);
+    loop = getBuiltinFactor(builtin, rule, f);
     if (loop >= 0)
-      needs = getNeeds(op, own, loop);
+      needs = getNeeds(op, builtin, loop);
   }
   if (needs)
     needs->loop = loop;
@@ -301,27 +302,27 @@ Needs spmd::getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) 
 
 void spmd::markUnevenFactors(ShardingRule &rule, Operation *op) {
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
-    rule.setMayLeaveRest(f, getPaddingNeeds(op, rule, f).has_value());
-  // What is padding of a dynamic dim would be known at run time only.
+    rule.setAllowsPadding(f, getPaddingNeeds(op, rule, f).has_value());
+  // The padding of a dynamic dim is known at run time only.
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t)
     for (unsigned d = 0; d < rule.tensor(t).numDims; ++d)
       if (rule.tensor(t).type && rule.tensor(t).type.isDynamicDim(d))
         for (int32_t f : rule.dimFactors(rule.tensor(t), d))
-          rule.setMayLeaveRest(f, false);
+          rule.setAllowsPadding(f, false);
 }
 
-bool spmd::canCut(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &mesh) {
-  if (factor.hasWindows && !mayLeaveRest(entries, mesh))
+bool spmd::canShard(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &mesh) {
+  if (factor.hasWindows && !allowsPadding(entries, mesh))
     return false;
   if (deviceFactor(entries) > 1 && llvm::divideCeil(factor.size, totalFactor(entries)) % factor.granule != 0)
     return false;
   if (factor.kind == FactorKind::Selection &&
-      llvm::any_of(entries, [](const DimEntry &entry) { return entry.isGap(); }))
+      llvm::any_of(entries, [](const DimEntry &entry) { return entry.isStride(); }))
     return false;
-  return divides(entries, factor.size) || (factor.mayLeaveRest && mayLeaveRest(entries, mesh));
+  return divides(entries, factor.size) || (factor.allowsPadding && allowsPadding(entries, mesh));
 }
 
-bool spmd::mayBeginCut(ArrayRef<DimEntry> entries, int64_t size) {
+bool spmd::canShardWindows(ArrayRef<DimEntry> entries, int64_t size) {
   int64_t shards = deviceFactor(entries);
   return divides(entries, size) || int64_t(llvm::divideCeil(size, shards)) * shards * 4 <= size * 5;
 }

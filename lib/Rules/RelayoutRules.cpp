@@ -26,7 +26,7 @@ void addDestination(ShardingRule &rule, Value dest) {
   tensor.result = 0;
 }
 
-/// Every row is a result of its own; the normalized dim stays whole.
+/// Rows are independent; the normalized dim stays unsharded.
 struct SoftmaxModel : ShardingRuleOpInterface::ExternalModel<SoftmaxModel, linalg::SoftmaxOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto softmax = cast<linalg::SoftmaxOp>(op);
@@ -47,9 +47,9 @@ struct SoftmaxModel : ShardingRuleOpInterface::ExternalModel<SoftmaxModel, linal
   }
 };
 
-/// Factors of the plain and the packed tensor. A dim without a tile is one
-/// factor; a dim that its tile divides is the outer factor, which may be cut,
-/// times the tile, which may not; others stay whole.
+/// Factors of the plain and the packed tensor. A dim without a tile is one factor. A dim
+/// that its tile divides is the outer factor, which may be sharded, times the tile, which
+/// may not. Others stay unsharded.
 struct PackFactors {
   SmallVector<SmallVector<int32_t, 2>> plain, packed;
 
@@ -57,11 +57,11 @@ struct PackFactors {
               ArrayRef<int64_t> innerDimsPos, ArrayRef<int64_t> innerTiles, ArrayRef<int64_t> outerDimsPerm) {
     plain.resize(plainShape.size());
     packed.resize(packedShape.size());
-    SmallVector<int64_t> place(plainShape.size());
+    SmallVector<int64_t> position(plainShape.size());
     for (size_t i = 0; i < plainShape.size(); ++i)
-      place[outerDimsPerm.empty() ? i : outerDimsPerm[i]] = i;
+      position[outerDimsPerm.empty() ? i : outerDimsPerm[i]] = i;
     for (auto [d, size] : llvm::enumerate(plainShape)) {
-      SmallVector<int32_t, 2> &outer = packed[place[d]];
+      SmallVector<int32_t, 2> &outer = packed[position[d]];
       const int64_t *tiled = llvm::find(innerDimsPos, int64_t(d));
       if (tiled == innerDimsPos.end()) {
         plain[d] = {rule.addFactor(size)};
@@ -70,10 +70,10 @@ struct PackFactors {
       }
       size_t t = tiled - innerDimsPos.begin();
       int64_t tile = innerTiles[t];
-      if (ShapedType::isDynamic(tile) || ShapedType::isDynamic(size) || packedShape[place[d]] * tile != size)
+      if (ShapedType::isDynamic(tile) || ShapedType::isDynamic(size) || packedShape[position[d]] * tile != size)
         continue;
-      int32_t a = rule.addFactor(packedShape[place[d]]);
-      int32_t b = rule.addFactor(tile, FactorKind::Whole);
+      int32_t a = rule.addFactor(packedShape[position[d]]);
+      int32_t b = rule.addFactor(tile, FactorKind::Replicated);
       plain[d] = {a, b};
       outer = {a};
       packed[plainShape.size() + t] = {b};

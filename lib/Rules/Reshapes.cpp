@@ -19,19 +19,19 @@ static bool appendGroups(ArrayRef<int64_t> from, ArrayRef<int64_t> to, unsigned 
   int64_t f = from.size(), t = to.size(); // one past the dim to be read next
   while (f > 0 || t > 0) {
     int64_t fromEnd = f, toEnd = t, fromSize = 1, toSize = 1;
-    SmallVector<int64_t> borders;
+    SmallVector<int64_t> boundaries;
     do {
       if (f > 0 && (fromSize <= toSize || t == 0))
-        borders.push_back(fromSize *= from[--f]);
+        boundaries.push_back(fromSize *= from[--f]);
       else if (t > 0)
-        borders.push_back(toSize *= to[--t]);
+        boundaries.push_back(toSize *= to[--t]);
       else
         return false;
     } while (fromSize != toSize);
-    llvm::sort(borders);
+    llvm::sort(boundaries);
     bool refines = true;
-    for (unsigned i = 1; i < borders.size(); ++i)
-      refines &= borders[i] % borders[i - 1] == 0;
+    for (unsigned i = 1; i < boundaries.size(); ++i)
+      refines &= boundaries[i] % boundaries[i - 1] == 0;
     minorFirst.push_back({unsigned(f) + fromOffset, unsigned(fromEnd) + fromOffset, unsigned(t) + toOffset,
                           unsigned(toEnd) + toOffset, fromSize, refines});
   }
@@ -71,29 +71,29 @@ ReshapeFactors::ReshapeFactors(ShardingRule &rule, ArrayRef<int64_t> fromShape, 
     if (!group.refines)
       continue;
     if (ShapedType::isDynamic(group.size)) {
-      int32_t f = rule.addFactor(group.size, FactorKind::Whole);
+      int32_t f = rule.addFactor(group.size, FactorKind::Replicated);
       from[group.fromBegin] = {f};
       to[group.toBegin] = {f};
       continue;
     }
-    // A factor per step from border to border, minor first.
-    SmallVector<int64_t> borders{1};
-    auto addBorders = [&](ArrayRef<int64_t> shape, unsigned begin, unsigned end) {
+    // A factor per step from boundary to boundary, minor first.
+    SmallVector<int64_t> boundaries{1};
+    auto addBoundaries = [&](ArrayRef<int64_t> shape, unsigned begin, unsigned end) {
       for (int64_t unit = 1; end > begin;)
-        borders.push_back(unit *= shape[--end]);
+        boundaries.push_back(unit *= shape[--end]);
     };
-    addBorders(fromShape, group.fromBegin, group.fromEnd);
-    addBorders(toShape, group.toBegin, group.toEnd);
-    llvm::sort(borders);
-    borders.erase(llvm::unique(borders), borders.end());
+    addBoundaries(fromShape, group.fromBegin, group.fromEnd);
+    addBoundaries(toShape, group.toBegin, group.toEnd);
+    llvm::sort(boundaries);
+    boundaries.erase(llvm::unique(boundaries), boundaries.end());
     SmallVector<int32_t> factors;
-    for (unsigned i = 1; i < borders.size(); ++i)
-      factors.push_back(rule.addFactor(borders[i] / borders[i - 1]));
+    for (unsigned i = 1; i < boundaries.size(); ++i)
+      factors.push_back(rule.addFactor(boundaries[i] / boundaries[i - 1]));
     auto setDims = [&](ArrayRef<int64_t> shape, unsigned begin, unsigned end, auto &dims) {
       int64_t unit = 1;
       for (unsigned d = end; d-- > begin; unit *= shape[d])
-        for (unsigned i = 1; i < borders.size(); ++i)
-          if (borders[i] > unit && borders[i] <= unit * shape[d])
+        for (unsigned i = 1; i < boundaries.size(); ++i)
+          if (boundaries[i] > unit && boundaries[i] <= unit * shape[d])
             dims[d].insert(dims[d].begin(), factors[i - 1]);
     };
     setDims(fromShape, group.fromBegin, group.fromEnd, from);
@@ -102,7 +102,7 @@ ReshapeFactors::ReshapeFactors(ShardingRule &rule, ArrayRef<int64_t> fromShape, 
 }
 
 //===----------------------------------------------------------------------===//
-// Taking reshapes apart
+// Splitting reshapes
 //===----------------------------------------------------------------------===//
 
 bool spmd::isReshape(Operation *op) { return isa<tensor::ReshapeOp, tosa::ReshapeOp>(op); }
@@ -116,8 +116,8 @@ static void splitReshape(Operation *op, llvm::function_ref<void(Value, Value)> o
   auto groups = getReshapeGroups(from.getShape(), to.getShape());
   if (!groups || (from.hasStaticShape() && llvm::all_of(*groups, [](const ReshapeGroup &g) { return g.refines; })))
     return;
-  // A collapsed dim is made of dims on both sides: dims of size 1 that the other
-  // side does not have go with a neighbour.
+  // A collapsed dim is the product of dims on both sides: dims of size 1 that the other
+  // side lacks are grouped with a neighbor.
   SmallVector<ReshapeGroup> joined;
   auto isOneSided = [](const ReshapeGroup &g) { return g.fromBegin == g.fromEnd || g.toBegin == g.toEnd; };
   for (const ReshapeGroup &group : *groups) {
@@ -133,7 +133,7 @@ static void splitReshape(Operation *op, llvm::function_ref<void(Value, Value)> o
                                                     : last.size * group.size;
   }
   if (joined.empty() || isOneSided(joined.front()))
-    return; // of rank 0
+    return; // rank 0
   SmallVector<int64_t> shape;
   SmallVector<ReassociationIndices> fromGroups, toGroups;
   for (const ReshapeGroup &group : joined) {
@@ -154,9 +154,9 @@ static void splitReshape(Operation *op, llvm::function_ref<void(Value, Value)> o
         sizes.push_back(b.getIndexAttr(size));
         continue;
       }
-      // The one dim of unknown size is what a collapsed dim is made of.
-      int64_t whole = llvm::find_if(shape, ShapedType::isDynamic) - shape.begin();
-      sizes.push_back(tensor::DimOp::create(b, loc, value, whole).getResult());
+      // The unknown size of a collapsed dim is that of its one dynamic dim.
+      int64_t dynamicDim = llvm::find_if(shape, ShapedType::isDynamic) - shape.begin();
+      sizes.push_back(tensor::DimOp::create(b, loc, value, dynamicDim).getResult());
     }
     value = tensor::ExpandShapeOp::create(b, loc, to, value, toGroups, sizes);
   }

@@ -8,8 +8,7 @@ using namespace mlir::spmd;
 const ShardingRule *RuleTable::intern(ShardingRule rule) {
   SmallVector<int64_t, 64> key;
   rule.appendKey(key);
-  StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
-  const ShardingRule *&known = ids[bytes];
+  const ShardingRule *&known = ids[key];
   if (!known) {
     rule.dropValues();
     known = &rules.emplace_back(std::move(rule));

@@ -14,7 +14,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// An element: a float, or an integer as if of 64 bits.
+/// An element: a float, or an integer extended to 64 bits.
 struct Element {
   double number = 0;
   int64_t integer = 0;
@@ -24,8 +24,8 @@ struct Element {
   }
 };
 
-/// Three places on a line are all that three candidates can tell apart: per sign,
-/// since integers are compared with or without it.
+/// Three values on a line suffice to distinguish three candidates: per sign, since
+/// integers are compared signed or unsigned.
 SmallVector<Element> getDomain(Type type) {
   SmallVector<Element> domain;
   if (isa<FloatType>(type)) {
@@ -106,8 +106,8 @@ bool compare(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
   llvm_unreachable("unknown predicate");
 }
 
-/// The ops that compare and pick, and nothing else: what they do depends on the
-/// order of elements alone. Logic is on booleans.
+/// True for ops that only compare and select: their results depend on the order of
+/// elements only. Logic is on booleans.
 bool isOrderOnly(Operation *op) {
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
     return !compare.getLhs().getType().isInteger(1);
@@ -116,8 +116,8 @@ bool isOrderOnly(Operation *op) {
   return isa<arith::CmpFOp, arith::SelectOp>(op);
 }
 
-/// The ops of a selection on numbered values: what is held, the candidate's elements,
-/// constants, and results.
+/// The ops of a selection on numbered values: the current elements of the outputs, the
+/// elements of the candidate, constants, and results.
 class Evaluator {
 public:
   Evaluator(const Selection &selection, ArrayRef<Value> held) {
@@ -131,7 +131,7 @@ public:
     }
   }
 
-  /// The values of what is yielded, by what is held and the candidate's elements.
+  /// The yielded values, for current elements of the outputs and a candidate.
   void run(ArrayRef<Element> held, ArrayRef<Element> candidate, ValueRange yielded, SmallVectorImpl<Element> &result) {
     llvm::copy(held, values.begin());
     llvm::copy(candidate, values.begin() + held.size());
@@ -151,7 +151,7 @@ private:
   unsigned numberOf(Value value) {
     auto [it, isNew] = numbers.try_emplace(value, values.size());
     if (isNew) {
-      APInt constant; // a boolean
+      APInt constant; // boolean
       bool isConstant = matchPattern(value, m_ConstantInt(&constant));
       values.push_back({0, isConstant ? int64_t(constant.getZExtValue()) : 0});
     }
@@ -170,7 +170,7 @@ private:
       return {0, get(0).integer | get(1).integer};
     if (isa<arith::XOrIOp>(step.op))
       return {0, get(0).integer ^ get(1).integer};
-    assert(isa<arith::SelectOp>(step.op) && "as isOrderOnly says");
+    assert(isa<arith::SelectOp>(step.op) && "as isOrderOnly requires");
     return get(0).integer ? get(1) : get(2);
   }
 
@@ -179,8 +179,8 @@ private:
   SmallVector<Step, 8> steps;
 };
 
-/// Whether `element` may stand for what the init holds. One that is no zero is below,
-/// beside or above all that it is compared with.
+/// True if `element` may represent the init. One that is not zero is below, between or
+/// above all values that it is compared with.
 bool mayBeInit(const Element &element, Type type, Attribute init) {
   auto value = dyn_cast_or_null<FloatAttr>(init);
   if (!value || !isa<FloatType>(type) || value.getValue().isZero())
@@ -193,7 +193,7 @@ struct Table {
   Table(const Selection &selection, ArrayRef<Value> held, ValueRange yielded);
   size_t times(size_t a, size_t b) const { return product[a * tuples.size() + b]; }
 
-  SmallVector<SmallVector<Element, 2>> tuples; ///< None where these are too many.
+  SmallVector<SmallVector<Element, 2>> tuples; ///< Empty if there are too many.
   std::vector<size_t> product;
 };
 
@@ -208,10 +208,10 @@ Table::Table(const Selection &selection, ArrayRef<Value> held, ValueRange yielde
     return;
   for (size_t i = 0; i < count; ++i) {
     tuples.emplace_back();
-    size_t rest = i;
+    size_t remaining = i;
     for (const auto &domain : domains) {
-      tuples.back().push_back(domain[rest % domain.size()]);
-      rest /= domain.size();
+      tuples.back().push_back(domain[remaining % domain.size()]);
+      remaining /= domain.size();
     }
   }
   product.resize(count * count);
@@ -224,8 +224,8 @@ Table::Table(const Selection &selection, ArrayRef<Value> held, ValueRange yielde
     }
 }
 
-/// An output holds what is reached from its init, so that a shard that starts from it as
-/// well hands out a b with, for all a and b that are reached and every candidate e,
+/// Outputs hold values that are reached from their init. A shard that starts from the init
+/// too yields a b with, for all a and b that are reached and every candidate e,
 ///   a (b e) = (a b) e,  a init = a
 /// which makes a (init e1 .. en) = a e1 .. en.
 bool isSound(const Table &table, ArrayRef<Value> held, ArrayRef<Attribute> inits) {
@@ -248,7 +248,7 @@ bool isSound(const Table &table, ArrayRef<Value> held, ArrayRef<Attribute> inits
         return false;
       for (size_t b : reached) {
         if (checked[a * count + b])
-          continue; // from another init
+          continue; // another init
         checked[a * count + b] = true;
         for (size_t e = 0; e < count; ++e)
           if (times(a, times(b, e)) != times(times(a, b), e))
@@ -259,7 +259,7 @@ bool isSound(const Table &table, ArrayRef<Value> held, ArrayRef<Attribute> inits
   return count > 0;
 }
 
-/// The same of one that starts from its first candidate: e1 (e2 .. en).
+/// The same for a shard that starts from its first candidate: e1 (e2 .. en).
 bool isAssociative(const Table &table) {
   size_t count = table.tuples.size();
   for (size_t a = 0; a < count; ++a)
@@ -286,7 +286,7 @@ std::optional<Selection> spmd::getSelection(linalg::LinalgOp op) {
   for (Value value : held)
     if (!value.getType().isIntOrIndexOrFloat())
       return std::nullopt;
-  // Ops that depend on what the outputs hold, and what else they read.
+  // Ops that depend on the current elements of the outputs, and their other operands.
   Selection selection;
   llvm::SmallSetVector<Value, 8> dependent(held.begin(), held.end()), read;
   for (Operation &inner : body->without_terminator()) {
@@ -302,7 +302,7 @@ std::optional<Selection> spmd::getSelection(linalg::LinalgOp op) {
     dependent.insert(inner.getResult(0));
     selection.ops.push_back(&inner);
   }
-  // An output holds what it has held or its element of the candidate.
+  // An output keeps its element or gets that of the candidate.
   ValueRange yielded = body->getTerminator()->getOperands();
   for (unsigned i = 0; i < count; ++i) {
     Value candidate;
@@ -350,7 +350,7 @@ SmallVector<Value> spmd::pickOne(OpBuilder &b, linalg::LinalgOp op, const Select
   IRMapping map;
   map.map(selection.candidate, candidate);
   map.map(op.getRegionOutputArgs(), held);
-  // Constants may stand in the body.
+  // Constants may be in the body.
   for (Operation *inner : selection.ops) {
     for (Value operand : inner->getOperands())
       if (!map.contains(operand) && operand.getParentBlock() == op.getBlock())

@@ -33,7 +33,7 @@ bool ShardingRule::hasFactor(const Tensor &t, int32_t f) const {
 void ShardingRule::appendKey(SmallVectorImpl<int64_t> &key) const {
   key.append({isContraction | isFallback << 1, operandCount, int64_t(factors.size()), int64_t(tensors.size())});
   for (const Factor &factor : factors)
-    key.append({factor.size, int64_t(factor.kind) | int64_t(factor.mayLeaveRest) << 8, factor.granule});
+    key.append({factor.size, int64_t(factor.kind) | int64_t(factor.allowsPadding) << 8, factor.granule});
   for (const Tensor &tensor : tensors)
     key.append({int64_t(reinterpret_cast<uintptr_t>(tensor.type.getAsOpaquePointer())),
                 int64_t(tensor.role) | int64_t(tensor.reduction) << 8 | int64_t(tensor.result) << 16, tensor.numDims});
@@ -52,9 +52,9 @@ Window DimWindow::ofChunk(int64_t chunk, int64_t count) const {
   assert(stride > 0 && "a factor that is finer than its dim runs forwards");
   auto floorDiv = [&](int64_t a) { return llvm::divideFloorSigned(a, divisor); };
   int64_t step = floorDiv(stride * chunk), begin = floorDiv(offset);
-  // What the steps fall behind by is largest at the last shard.
-  int64_t behind = (stride * chunk - step * divisor) * (count - 1);
-  int64_t end = floorDiv(behind + reach + offset + length - 1);
+  // The accumulated difference of the steps is largest at the last shard.
+  int64_t lastShift = (stride * chunk - step * divisor) * (count - 1);
+  int64_t end = floorDiv(lastShift + reach + offset + length - 1);
   return {step, begin, std::max<int64_t>(end - begin + 1, 1)};
 }
 
@@ -86,10 +86,9 @@ static ShardingRule getFallbackRule(Operation *op) {
   return rule;
 }
 
-/// What holds whatever the op: a factor that one tensor has on two dims (a
-/// diagonal) cannot be cut, nor can the dims of a tensor without elements, nor
-/// one whose size its factors do not make up (a longer one).
-void spmd::keepUncuttableWhole(ShardingRule &rule) {
+/// Replicates factors that no op can shard: those of two dims of one tensor (a diagonal),
+/// those of a tensor without elements, and those whose product is not the size of a dim.
+void spmd::replicateUnshardable(ShardingRule &rule) {
   SmallVector<int32_t> seen;
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
     const ShardingRule::Tensor &tensor = rule.tensor(t);
@@ -103,21 +102,21 @@ void spmd::keepUncuttableWhole(ShardingRule &rule) {
       int64_t product = 1;
       for (int32_t f : factors)
         product *= rule.factor(f).size;
-      bool isWhole = empty || (rule.getWindow(tensor, d) ? type.isDynamicDim(d)
-                               : type.isDynamicDim(d)    ? factors.size() != 1
-                                                         : product != type.getDimSize(d));
+      bool isReplicated = empty || (rule.getWindow(tensor, d) ? type.isDynamicDim(d)
+                                    : type.isDynamicDim(d)    ? factors.size() != 1
+                                                              : product != type.getDimSize(d));
       for (int32_t f : factors) {
-        if (isWhole || llvm::is_contained(seen, f))
-          rule.setKind(f, FactorKind::Whole);
+        if (isReplicated || llvm::is_contained(seen, f))
+          rule.setKind(f, FactorKind::Replicated);
         seen.push_back(f);
       }
     }
   }
 }
 
-/// Dims of dynamic size can be cut in ops that do not depend on it, or where
-/// partition makes the size that they ask for local (DynamicSizes.h).
-static bool takesDynamicCuts(Operation *op) {
+/// Dims of dynamic size can be sharded in ops that do not depend on the size, or if
+/// partition makes the size local (DynamicSizes.h).
+static bool allowsDynamicShards(Operation *op) {
   if (isa<linalg::LinalgOp>(op))
     return !readsIndices(op);
   return isa<tensor::EmptyOp, tensor::SplatOp, tensor::CastOp, tensor::DimOp, tensor::RankOp, WithShardingConstraintOp,
@@ -125,32 +124,32 @@ static bool takesDynamicCuts(Operation *op) {
          (op->hasTrait<OpTrait::Elementwise>() && !isa<tosa::TosaOp>(op));
 }
 
-static void keepDynamicWhole(ShardingRule &rule) {
+static void replicateDynamic(ShardingRule &rule) {
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
     const ShardingRule::Tensor &tensor = rule.tensor(t);
     for (unsigned d = 0; d < tensor.numDims; ++d)
       if (tensor.type && tensor.type.isDynamicDim(d))
         for (int32_t f : rule.dimFactors(tensor, d))
-          rule.setKind(f, FactorKind::Whole);
+          rule.setKind(f, FactorKind::Replicated);
   }
 }
 
-/// Units of a part of a stored tensor (`spmd.segment`) are not cut by what reads it.
-static void keepUnitsWhole(ShardingRule &rule) {
+/// Units of a segment of a stored tensor (`spmd.segment`) stay within one shard.
+static void setUnitGranules(ShardingRule &rule) {
   for (const ShardingRule::Tensor &tensor : rule.operands()) {
     auto arg = dyn_cast_or_null<BlockArgument>(tensor.value);
     auto func = arg ? dyn_cast<FunctionOpInterface>(arg.getOwner()->getParentOp()) : FunctionOpInterface();
-    auto part = func && arg.getOwner()->isEntryBlock()
-                    ? func.getArgAttrOfType<SegmentAttr>(arg.getArgNumber(), kSegmentAttr)
-                    : SegmentAttr();
-    if (!part || part.getUnit() == 1 || part.getDim() >= tensor.numDims)
+    auto segment = func && arg.getOwner()->isEntryBlock()
+                       ? func.getArgAttrOfType<SegmentAttr>(arg.getArgNumber(), kSegmentAttr)
+                       : SegmentAttr();
+    if (!segment || segment.getUnit() == 1 || segment.getDim() >= tensor.numDims)
       continue;
-    int64_t inside = 1; // elements of a place of the factor
-    for (int32_t f : llvm::reverse(rule.dimFactors(tensor, part.getDim()))) {
-      int64_t size = rule.factor(f).size, unit = part.getUnit();
+    int64_t inside = 1; // elements per index of the factor
+    for (int32_t f : llvm::reverse(rule.dimFactors(tensor, segment.getDim()))) {
+      int64_t size = rule.factor(f).size, unit = segment.getUnit();
       if (inside < unit) {
         if (inside * size <= unit || unit % inside != 0)
-          rule.setKind(f, FactorKind::Whole);
+          rule.setKind(f, FactorKind::Replicated);
         else
           rule.setGranule(f, std::lcm(rule.factor(f).granule, unit / inside));
       }
@@ -159,7 +158,7 @@ static void keepUnitsWhole(ShardingRule &rule) {
   }
 }
 
-ShardingRule spmd::getOwnShardingRule(Operation *op) {
+ShardingRule spmd::getBuiltinShardingRule(Operation *op) {
   ShardingRule rule;
   if (auto iface = dyn_cast<ShardingRuleOpInterface>(op))
     rule = iface.getShardingRule();
@@ -167,11 +166,11 @@ ShardingRule spmd::getOwnShardingRule(Operation *op) {
     rule = getElementwiseShardingRule(op);
   else
     return getFallbackRule(op);
-  keepUncuttableWhole(rule);
-  // What a body captures may be read at places that depend on its size.
-  if (!takesDynamicCuts(op) || rule.numOperands() > op->getNumOperands())
-    keepDynamicWhole(rule);
-  keepUnitsWhole(rule);
+  replicateUnshardable(rule);
+  // A captured tensor may be read at indices that depend on its size.
+  if (!allowsDynamicShards(op) || rule.numOperands() > op->getNumOperands())
+    replicateDynamic(rule);
+  setUnitGranules(rule);
   return rule;
 }
 
@@ -179,42 +178,43 @@ ShardingRule spmd::getOwnShardingRule(Operation *op) {
 // Rules written on an op
 //===----------------------------------------------------------------------===//
 
-/// What `spmd.sharding_rule` says. Roles of operands (inits, tensors that are
-/// not read) are the op's own. What cannot be meant stays whole: a parallel
-/// factor that a result lacks, a reduction that a result has.
+/// The rule in `spmd.sharding_rule`. Roles of operands (inits, tensors that are not read)
+/// are those of the op. Invalid kinds become replicated: a parallel factor that a result
+/// lacks, a reduction that a result has.
 static ShardingRule getWrittenRule(Operation *op, RuleAttr attr) {
-  ShardingRule own = getOwnShardingRule(op), rule;
+  ShardingRule builtin = getBuiltinShardingRule(op), rule;
   for (auto [size, kind] : llvm::zip(attr.getFactorSizes(), attr.getFactorKinds()))
     rule.addFactor(size, kind == RuleFactorKind::Parallel    ? FactorKind::Parallel
                          : kind == RuleFactorKind::Reduction ? FactorKind::Reduction
-                                                             : FactorKind::Whole);
-  auto setWhole = [&](ArrayRef<int64_t> factors) {
+                                                             : FactorKind::Replicated);
+  auto setReplicated = [&](ArrayRef<int64_t> factors) {
     for (int64_t f : factors)
-      rule.setKind(f, FactorKind::Whole);
+      rule.setKind(f, FactorKind::Replicated);
   };
   unsigned written = attr.getNumOperands();
-  for (auto [i, tensor] : llvm::enumerate(own.operands())) {
+  for (auto [i, tensor] : llvm::enumerate(builtin.operands())) {
     ShardingRule::Tensor &operand = rule.addOperand(tensor.value);
     operand.role = tensor.role;
     operand.result = tensor.result;
     bool described = i < written && attr.getOperandRank(i) == int64_t(tensor.numDims);
-    // A body reads captured tensors at the indices of its loops: what it reads
-    // otherwise stays whole.
+    // A body reads captured tensors at the indices of its loops: dims that are read
+    // otherwise stay unsharded.
     auto isLoop = [&](unsigned d) {
-      ArrayRef<int32_t> factors = own.dimFactors(tensor, d);
-      return !factors.empty() && !own.getWindow(tensor, d) && own.factor(factors.front()).kind != FactorKind::Indexed;
+      ArrayRef<int32_t> factors = builtin.dimFactors(tensor, d);
+      return !factors.empty() && !builtin.getWindow(tensor, d) &&
+             builtin.factor(factors.front()).kind != FactorKind::Indexed;
     };
     bool captured = i >= op->getNumOperands() && getIndexedBody(op);
     for (unsigned d = 0; d < tensor.numDims; ++d) {
       ArrayRef<int64_t> factors = described ? attr.getOperandDim(i, d) : ArrayRef<int64_t>();
       if (captured && !isLoop(d)) {
-        setWhole(factors);
+        setReplicated(factors);
         factors = {};
       }
       rule.addDim(SmallVector<int32_t>(factors));
     }
   }
-  for (auto [i, tensor] : llvm::enumerate(own.results())) {
+  for (auto [i, tensor] : llvm::enumerate(builtin.results())) {
     std::optional<ReductionKind> reduction;
     llvm::SmallBitVector has(attr.getNumFactors());
     for (unsigned d = 0; d < tensor.numDims; ++d)
@@ -223,12 +223,12 @@ static ShardingRule getWrittenRule(Operation *op, RuleAttr attr) {
     for (int64_t f = 0; f < attr.getNumFactors(); ++f) {
       FactorKind kind = rule.factor(f).kind;
       if (kind == FactorKind::Parallel && !has.test(f))
-        setWhole(f);
+        setReplicated(f);
       if (kind != FactorKind::Reduction)
         continue;
-      // All factors of one result combine alike.
+      // All factors of one result have the same reduction.
       if (has.test(f) || (reduction && *reduction != attr.getReductions()[f]))
-        setWhole(f);
+        setReplicated(f);
       else
         reduction = attr.getReductions()[f];
     }
@@ -236,15 +236,15 @@ static ShardingRule getWrittenRule(Operation *op, RuleAttr attr) {
     for (unsigned d = 0; d < tensor.numDims; ++d)
       rule.addDim(SmallVector<int32_t>(attr.getResultDim(i, d)));
   }
-  rule.isContraction = own.isContraction;
-  keepUncuttableWhole(rule);
+  rule.isContraction = builtin.isContraction;
+  replicateUnshardable(rule);
   return rule;
 }
 
 ShardingRule spmd::getShardingRule(Operation *op) {
   if (auto attr = op->getAttrOfType<RuleAttr>(kRuleAttr))
     return getWrittenRule(op, attr);
-  return getOwnShardingRule(op);
+  return getBuiltinShardingRule(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -296,37 +296,37 @@ static SmallVector<int32_t> matchCapturedDims(Operation *op, Value captured) {
 
 namespace {
 /// stride * (index of a loop) + offset; without a loop (-1) the offset alone.
-struct AffinePlace {
+struct AffineIndex {
   int64_t loop = -1, stride = 0, offset = 0;
 };
 } // namespace
 
-static std::optional<AffinePlace> matchAffinePlace(Operation *op, Value value) {
+static std::optional<AffineIndex> matchAffineIndex(Operation *op, Value value) {
   if (int64_t loop = getLoopOfIndex(op, value); loop >= 0)
-    return AffinePlace{loop, 1, 0};
+    return AffineIndex{loop, 1, 0};
   if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return AffinePlace{-1, 0, *constant};
+    return AffineIndex{-1, 0, *constant};
   Operation *def = value.getDefiningOp();
   if (isa_and_present<arith::IndexCastOp>(def))
-    return matchAffinePlace(op, def->getOperand(0));
+    return matchAffineIndex(op, def->getOperand(0));
   if (!isa_and_present<arith::AddIOp, arith::SubIOp, arith::MulIOp>(def))
     return std::nullopt;
-  std::optional<AffinePlace> a = matchAffinePlace(op, def->getOperand(0));
-  std::optional<AffinePlace> b = a ? matchAffinePlace(op, def->getOperand(1)) : std::nullopt;
+  std::optional<AffineIndex> a = matchAffineIndex(op, def->getOperand(0));
+  std::optional<AffineIndex> b = a ? matchAffineIndex(op, def->getOperand(1)) : std::nullopt;
   if (!b || (a->loop >= 0 && b->loop >= 0))
     return std::nullopt;
   int64_t loop = std::max(a->loop, b->loop);
   if (isa<arith::MulIOp>(def)) {
     int64_t factor = a->loop >= 0 ? b->offset : a->offset;
-    const AffinePlace &place = a->loop >= 0 ? *a : *b;
-    return AffinePlace{loop, place.stride * factor, place.offset * factor};
+    const AffineIndex &index = a->loop >= 0 ? *a : *b;
+    return AffineIndex{loop, index.stride * factor, index.offset * factor};
   }
   int64_t sign = isa<arith::SubIOp>(def) ? -1 : 1;
-  return AffinePlace{loop, a->stride + sign * b->stride, a->offset + sign * b->offset};
+  return AffineIndex{loop, a->stride + sign * b->stride, a->offset + sign * b->offset};
 }
 
-/// Per dim of a captured tensor the loop along which every use reads it, if it is one,
-/// and the window of all uses around a place of it.
+/// Per dim of a captured tensor, the loop along which every use reads it, if there is one,
+/// and the window of all uses around one of its indices.
 static SmallVector<std::pair<int32_t, DimWindow>> matchCapturedWindows(Operation *op, Value captured) {
   Region &region = *getIndexedBody(op);
   auto type = cast<RankedTensorType>(captured.getType());
@@ -339,17 +339,17 @@ static SmallVector<std::pair<int32_t, DimWindow>> matchCapturedWindows(Operation
     if (!extract)
       return SmallVector<std::pair<int32_t, DimWindow>>(type.getRank(), {-1, {}});
     for (auto [d, index] : llvm::enumerate(extract.getIndices())) {
-      std::optional<AffinePlace> place = matchAffinePlace(op, index);
+      std::optional<AffineIndex> affine = matchAffineIndex(op, index);
       auto &[loop, window] = windows[d];
-      if (!place || place->loop < 0 || place->stride == 0 ||
-          (!first && (loop != place->loop || window.stride != place->stride))) {
-        loop = -2; // whatever other uses do
+      if (!affine || affine->loop < 0 || affine->stride == 0 ||
+          (!first && (loop != affine->loop || window.stride != affine->stride))) {
+        loop = -2; // regardless of other uses
       } else if (first) {
-        loop = place->loop;
-        window = {place->stride, place->offset, 1};
+        loop = affine->loop;
+        window = {affine->stride, affine->offset, 1};
       } else if (loop >= 0) {
-        int64_t end = std::max(window.offset + window.length, place->offset + 1);
-        window.offset = std::min(window.offset, place->offset);
+        int64_t end = std::max(window.offset + window.length, affine->offset + 1);
+        window.offset = std::min(window.offset, affine->offset);
         window.length = end - window.offset;
       }
     }
@@ -443,9 +443,9 @@ Value spmd::createExactNeutral(OpBuilder &b, Location loc, ReductionKind kind, T
   auto complexType = dyn_cast<ComplexType>(type);
   if (!complexType)
     return arith::ConstantOp::create(b, loc, getExactNeutral(kind, type));
-  Type part = complexType.getElementType();
-  Attribute imaginary = getExactNeutral(ReductionKind::Sum, part);
-  return complex::ConstantOp::create(b, loc, type, b.getArrayAttr({getExactNeutral(kind, part), imaginary}));
+  Type component = complexType.getElementType();
+  Attribute imaginary = getExactNeutral(ReductionKind::Sum, component);
+  return complex::ConstantOp::create(b, loc, type, b.getArrayAttr({getExactNeutral(kind, component), imaginary}));
 }
 
 Attribute spmd::getFillElement(Value value) {
@@ -463,7 +463,7 @@ Attribute spmd::getFillElement(Value value) {
     if (auto dense = dyn_cast<SplatElementsAttr>(constant.getValue()))
       scalar = dense.getSplatValue<Attribute>();
   } else if (auto generic = dyn_cast<linalg::GenericOp>(def)) {
-    // A constant that is spread, as StableHLO is lowered.
+    // A broadcast constant, as in lowered StableHLO.
     if (generic.getNumDpsInputs() == 1 && generic->getNumResults() == 1 &&
         generic.getBody()->getTerminator()->getOperand(0) == generic.getBody()->getArgument(0))
       return getFillElement(generic.getDpsInputs().front());
@@ -484,10 +484,10 @@ bool spmd::isNeutralFill(Value value, ReductionKind kind) {
   if (!scalar)
     return false;
   if (auto complexType = dyn_cast<ComplexType>(element)) {
-    auto parts = dyn_cast<ArrayAttr>(scalar);
-    Type part = complexType.getElementType();
-    return parts && parts.size() == 2 && isNeutral(parts[0], kind, part) &&
-           isNeutral(parts[1], ReductionKind::Sum, part);
+    auto components = dyn_cast<ArrayAttr>(scalar);
+    Type component = complexType.getElementType();
+    return components && components.size() == 2 && isNeutral(components[0], kind, component) &&
+           isNeutral(components[1], ReductionKind::Sum, component);
   }
   return element.isIntOrIndexOrFloat() && isNeutral(scalar, kind, element);
 }

@@ -10,30 +10,30 @@ using namespace mlir::spmd;
 
 namespace {
 
-void addWholeDims(ShardingRule &rule, Value value) {
+void addUnshardedDims(ShardingRule &rule, Value value) {
   if (auto type = dyn_cast<RankedTensorType>(value.getType()))
     for (int64_t d = 0; d < type.getRank(); ++d)
       rule.addDim({});
 }
 
-/// extract, insert, from_elements: tensors stay whole.
-template <typename OpTy> struct WholeModel : ShardingRuleOpInterface::ExternalModel<WholeModel<OpTy>, OpTy> {
+/// extract, insert, from_elements: tensors stay unsharded.
+template <typename OpTy> struct ReplicatedModel : ShardingRuleOpInterface::ExternalModel<ReplicatedModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     for (Value operand : op->getOperands()) {
       rule.addOperand(operand);
-      addWholeDims(rule, operand);
+      addUnshardedDims(rule, operand);
     }
     for (Value result : op->getResults()) {
       rule.addResult(result);
-      addWholeDims(rule, result);
+      addUnshardedDims(rule, result);
     }
     return rule;
   }
 };
 
-/// dim, rank: a scalar that does not depend on elements. Partition makes it the
-/// global size, where it is known which dim is asked for.
+/// dim, rank: a scalar that does not depend on elements. Partition replaces it by the global
+/// size if the dim is known.
 template <typename OpTy> struct ShapeQueryModel : ShardingRuleOpInterface::ExternalModel<ShapeQueryModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
@@ -47,7 +47,7 @@ template <typename OpTy> struct ShapeQueryModel : ShardingRuleOpInterface::Exter
       for (int64_t size : type.getShape())
         rule.addDim({rule.addFactor(size)});
     else
-      addWholeDims(rule, source);
+      addUnshardedDims(rule, source);
     for (Value operand : op->getOperands().drop_front())
       rule.addOperand(operand);
     rule.addResult(op->getResult(0));
@@ -55,8 +55,8 @@ template <typename OpTy> struct ShapeQueryModel : ShardingRuleOpInterface::Exter
   }
 };
 
-/// The result's dims are free; captured tensors follow where they are read at
-/// the place that is computed.
+/// The dims of the result are parallel; captured tensors have the same factors where they
+/// are read at the index of the computed element.
 struct GenerateModel : ShardingRuleOpInterface::ExternalModel<GenerateModel, tensor::GenerateOp> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
@@ -82,9 +82,9 @@ template <typename OpTy> struct AddressingModel : ShardingRuleOpInterface::Exter
 
 void spmd::registerTensorIndexShardingRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
-    tensor::ExtractOp::attachInterface<WholeModel<tensor::ExtractOp>>(*context);
-    tensor::InsertOp::attachInterface<WholeModel<tensor::InsertOp>>(*context);
-    tensor::FromElementsOp::attachInterface<WholeModel<tensor::FromElementsOp>>(*context);
+    tensor::ExtractOp::attachInterface<ReplicatedModel<tensor::ExtractOp>>(*context);
+    tensor::InsertOp::attachInterface<ReplicatedModel<tensor::InsertOp>>(*context);
+    tensor::FromElementsOp::attachInterface<ReplicatedModel<tensor::FromElementsOp>>(*context);
     tensor::DimOp::attachInterface<ShapeQueryModel<tensor::DimOp>>(*context);
     tensor::RankOp::attachInterface<ShapeQueryModel<tensor::RankOp>>(*context);
     tensor::GenerateOp::attachInterface<GenerateModel>(*context);

@@ -12,7 +12,7 @@ using namespace mlir::spmd;
 namespace {
 
 FactorKind parallelIfStatic(int64_t size) {
-  return ShapedType::isDynamic(size) ? FactorKind::Whole : FactorKind::Parallel;
+  return ShapedType::isDynamic(size) ? FactorKind::Replicated : FactorKind::Parallel;
 }
 
 void addScalarOperands(ShardingRule &rule, ValueRange operands) {
@@ -21,7 +21,8 @@ void addScalarOperands(ShardingRule &rule, ValueRange operands) {
 }
 
 /// tensor.empty and tensor.splat: any layout.
-template <typename OpTy> struct CreationModel : ShardingRuleOpInterface::ExternalModel<CreationModel<OpTy>, OpTy> {
+template <typename OpTy>
+struct ConstantLikeModel : ShardingRuleOpInterface::ExternalModel<ConstantLikeModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     addScalarOperands(rule, op->getOperands());
@@ -32,8 +33,7 @@ template <typename OpTy> struct CreationModel : ShardingRuleOpInterface::Externa
   }
 };
 
-/// cast, bitcast: the same shape in and out. Where a size is known on one side
-/// only, it is the one.
+/// cast, bitcast: equal shapes. A size that is known on one side only is used.
 template <typename OpTy> struct CastModel : ShardingRuleOpInterface::ExternalModel<CastModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
@@ -67,7 +67,7 @@ struct ReassociationModel : ShardingRuleOpInterface::ExternalModel<Reassociation
     SmallVector<int32_t> factors;
     for (int64_t size : getShape(expanded))
       factors.push_back(rule.addFactor(size, parallelIfStatic(size)));
-    // A digit of a dim with a factor of unknown size cannot be placed.
+    // The position of digits in a dim with a factor of unknown size is unknown.
     SmallVector<SmallVector<int32_t>> groups;
     for (auto &indices : reshape.getReassociationIndices()) {
       SmallVector<int32_t> &group = groups.emplace_back();
@@ -78,7 +78,7 @@ struct ReassociationModel : ShardingRuleOpInterface::ExternalModel<Reassociation
       }
       if (!isStatic) {
         for (int32_t f : group)
-          rule.setKind(f, FactorKind::Whole);
+          rule.setKind(f, FactorKind::Replicated);
         group.clear();
       }
     }
@@ -102,8 +102,8 @@ struct ReassociationModel : ShardingRuleOpInterface::ExternalModel<Reassociation
   }
 };
 
-/// The elements in row-major order, cut where both shapes have a border. The
-/// operand that says the shape is replaced by the local one.
+/// The elements in row-major order, split at common boundaries of both shapes. The shape
+/// operand is replaced by the local shape.
 struct ReshapeModel : ShardingRuleOpInterface::ExternalModel<ReshapeModel, tensor::ReshapeOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto reshape = cast<tensor::ReshapeOp>(op);
@@ -124,14 +124,14 @@ struct ReshapeModel : ShardingRuleOpInterface::ExternalModel<ReshapeModel, tenso
   }
 };
 
-/// How a slice of static length and stride takes a dim.
+/// The relation of a slice of static length and stride to a dim.
 struct SlicedDim {
   bool isStatic = false;
   int64_t length = 0, stride = 1;
-  std::optional<int64_t> offset; // else it is known when the program runs
-  bool full = false;             // all of it
-  bool aligned = false;          // one of several equal parts, of more than one element
-  bool isShort = false;          // one element, or few that are no such part
+  std::optional<int64_t> offset; // else known at run time only
+  bool full = false;             // the full dim
+  bool aligned = false;          // one of several equal slices, of more than one element
+  bool isShort = false;          // one element, or few that are not such a slice
 };
 
 SlicedDim getSlicedDim(OffsetSizeAndStrideOpInterface op, unsigned d, int64_t size) {
@@ -145,19 +145,20 @@ SlicedDim getSlicedDim(OffsetSizeAndStrideOpInterface op, unsigned d, int64_t si
   dim.stride = *stride;
   dim.offset = getConstantIntValue(op.getMixedOffsets()[d]);
   if (*length == size && *stride == 1)
-    dim.offset = 0; // whatever computes it
+    dim.offset = 0; // for any offset
   dim.full = dim.offset == 0 && *length == size && *stride == 1;
   dim.aligned = dim.offset && *stride == 1 && *length > 1 && size % *length == 0 && *dim.offset % *length == 0;
-  constexpr int64_t few = 16; // times less than the dim has
+  constexpr int64_t few = 16; // ratio of the dim to the slice
   dim.isShort = dim.offset && !dim.full && (*length == 1 || (!dim.aligned && *length <= size / few));
   return dim;
 }
 
-/// A dim that is sliced fully is one factor of both. One of several equal parts is
-/// the minor factor of the dim, the major one stays whole: cut as `{3, "x"}`, every
-/// shard has its part of each third. Of few elements, and where the place is known at run
-/// time only, every shard takes what it owns. Any other slice reads windows, and so do the
-/// first two where `spmd.windows` says so: of a dim that is cut otherwise, less moves.
+/// A dim that is sliced fully is one factor of both. One of several equal slices is the
+/// minor factor of the dim, the major one stays unsharded: sharded as `{3, "x"}`, every
+/// device has its shard of each third. A slice of few elements, or at an index that is
+/// known at run time only, is computed by every device from the elements that it owns. Any
+/// other slice reads windows, and so do the first two with `spmd.windows`: for a dim that
+/// is sharded otherwise, this moves less data.
 struct ExtractSliceModel : ShardingRuleOpInterface::ExternalModel<ExtractSliceModel, tensor::ExtractSliceOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto slice = cast<tensor::ExtractSliceOp>(op);
@@ -167,9 +168,9 @@ struct ExtractSliceModel : ShardingRuleOpInterface::ExternalModel<ExtractSliceMo
     SmallVector<int32_t> result;
     for (auto [d, size] : llvm::enumerate(slice.getSourceType().getShape())) {
       SlicedDim dim = getSlicedDim(slice, d, size);
-      bool isPlace = !dim.offset || (dim.isShort && !op->hasAttr(kWindowsAttr));
+      bool fixesIndex = !dim.offset || (dim.isShort && !op->hasAttr(kWindowsAttr));
       bool isIndexed =
-          dim.isStatic && isPlace && size > 1 && slice.getSourceType().getElementType().isIntOrIndexOrFloat();
+          dim.isStatic && fixesIndex && size > 1 && slice.getSourceType().getElementType().isIntOrIndexOrFloat();
       if (isIndexed)
         rule.addDim(rule.addFactor(size, FactorKind::Indexed));
       if (isIndexed || dropped.test(d) || !dim.isStatic || !dim.offset) {
@@ -184,7 +185,7 @@ struct ExtractSliceModel : ShardingRuleOpInterface::ExternalModel<ExtractSliceMo
       if (dim.full)
         rule.addDim(f);
       else if (dim.aligned && !op->hasAttr(kWindowsAttr))
-        rule.addDim({rule.addFactor(size / length, FactorKind::Whole), f});
+        rule.addDim({rule.addFactor(size / length, FactorKind::Replicated), f});
       else
         rule.addWindows(f, {dim.stride, *dim.offset, 1});
       result.push_back(f);
@@ -197,7 +198,7 @@ struct ExtractSliceModel : ShardingRuleOpInterface::ExternalModel<ExtractSliceMo
 };
 
 /// The factors are the dims of the destination. The source is read in windows
-/// along those that it covers in part.
+/// along those that it covers partially.
 struct InsertSliceModel : ShardingRuleOpInterface::ExternalModel<InsertSliceModel, tensor::InsertSliceOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto slice = cast<tensor::InsertSliceOp>(op);
@@ -209,8 +210,8 @@ struct InsertSliceModel : ShardingRuleOpInterface::ExternalModel<InsertSliceMode
       SlicedDim dim = getSlicedDim(slice, d, size);
       int32_t f = dim.isStatic ? rule.addFactor(size) : -1;
       factors.push_back(f);
-      // One place, or a part at a place that is known at run time: all have it, and
-      // write of it what is theirs.
+      // One element, or a slice at an index that is known at run time: all devices have it,
+      // and write the elements that they own.
       bool isShared = dim.isStatic && !dim.full && (dim.length == 1 || !dim.offset);
       if (isShared)
         rule.setHasWindows(f);
@@ -220,7 +221,7 @@ struct InsertSliceModel : ShardingRuleOpInterface::ExternalModel<InsertSliceMode
         rule.addDim({});
       else if (dim.full)
         rule.addDim(f);
-      else // element i is written to place offset + stride * i
+      else // element i is written to index offset + stride * i
         rule.addWindows(f, {1, dim.stride - 1 - *dim.offset, 2 - dim.stride, dim.stride});
     }
     rule.addOperand(slice.getDest());
@@ -232,33 +233,33 @@ struct InsertSliceModel : ShardingRuleOpInterface::ExternalModel<InsertSliceMode
   }
 };
 
-/// What an iteration of scf.forall writes of a shared output; nothing comes out of
-/// that op, the loop does it. Only dims that are written fully may be cut.
+/// The slice of a shared output that an iteration of scf.forall writes; the loop has the
+/// results. Only dims that are written fully may be sharded.
 struct ParallelInsertSliceModel
     : ShardingRuleOpInterface::ExternalModel<ParallelInsertSliceModel, tensor::ParallelInsertSliceOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto slice = cast<tensor::ParallelInsertSliceOp>(op);
     ShardingRule rule;
     llvm::SmallBitVector dropped = slice.getDroppedDims();
-    SmallVector<int32_t> part, whole;
+    SmallVector<int32_t> sliceFactors, destFactors;
     for (auto [d, size] : llvm::enumerate(slice.getDestType().getShape())) {
-      bool full = getSlicedDim(slice, d, size).full && !dropped.test(d);
-      whole.push_back(full ? rule.addFactor(size) : -1);
+      bool isFull = getSlicedDim(slice, d, size).full && !dropped.test(d);
+      destFactors.push_back(isFull ? rule.addFactor(size) : -1);
       if (!dropped.test(d))
-        part.push_back(whole.back());
+        sliceFactors.push_back(destFactors.back());
     }
     rule.addOperand(slice.getSource());
-    rule.addDims(part);
+    rule.addDims(sliceFactors);
     rule.addOperand(slice.getDest());
-    rule.addDims(whole);
+    rule.addDims(destFactors);
     addScalarOperands(rule, op->getOperands().drop_front(2));
     return rule;
   }
 };
 
 /// The factors are the dims of the result. A padded dim of the source is read in
-/// windows, where the padding is one value; the body may read other tensors at the
-/// place that is computed, and then padded dims stay whole.
+/// windows if the padding is one value. The body may read other tensors at the computed
+/// index; then padded dims stay unsharded.
 struct PadModel : ShardingRuleOpInterface::ExternalModel<PadModel, tensor::PadOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto pad = cast<tensor::PadOp>(op);
@@ -278,7 +279,7 @@ struct PadModel : ShardingRuleOpInterface::ExternalModel<PadModel, tensor::PadOp
       } else if (isConstant && low && high && *low >= 0 && *high >= 0 && !ShapedType::isDynamic(size)) {
         rule.addWindows(d, {1, -*low, 1});
       } else {
-        rule.setKind(d, FactorKind::Whole);
+        rule.setKind(d, FactorKind::Replicated);
         rule.addDim({});
       }
     }
@@ -309,7 +310,7 @@ ShardingRule spmd::getConcatRule(Operation *op, unsigned joined) {
   areEqual &= length > 1 && !isAlone;
   for (auto [d, size] : llvm::enumerate(shape))
     rule.addFactor(d == joined && areEqual ? length : size,
-                   d == joined && !isStatic ? FactorKind::Whole : parallelIfStatic(size));
+                   d == joined && !isStatic ? FactorKind::Replicated : parallelIfStatic(size));
   int64_t start = 0;
   for (Value operand : op->getOperands()) {
     rule.addOperand(operand);
@@ -322,7 +323,7 @@ ShardingRule spmd::getConcatRule(Operation *op, unsigned joined) {
         rule.addDim({});
     start += ::getShape(operand)[joined];
   }
-  int32_t part = areEqual ? rule.addFactor(op->getNumOperands(), FactorKind::Whole) : -1;
+  int32_t part = areEqual ? rule.addFactor(op->getNumOperands(), FactorKind::Replicated) : -1;
   rule.addResult(op->getResult(0));
   for (int32_t d = 0; d < int32_t(shape.size()); ++d)
     if (d != int32_t(joined) || !areEqual)
@@ -334,8 +335,8 @@ ShardingRule spmd::getConcatRule(Operation *op, unsigned joined) {
 
 void spmd::registerTensorShardingRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
-    tensor::EmptyOp::attachInterface<CreationModel<tensor::EmptyOp>>(*context);
-    tensor::SplatOp::attachInterface<CreationModel<tensor::SplatOp>>(*context);
+    tensor::EmptyOp::attachInterface<ConstantLikeModel<tensor::EmptyOp>>(*context);
+    tensor::SplatOp::attachInterface<ConstantLikeModel<tensor::SplatOp>>(*context);
     tensor::CastOp::attachInterface<CastModel<tensor::CastOp>>(*context);
     tensor::BitcastOp::attachInterface<CastModel<tensor::BitcastOp>>(*context);
     tensor::ReshapeOp::attachInterface<ReshapeModel>(*context);

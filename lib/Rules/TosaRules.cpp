@@ -17,7 +17,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// Shape of a ranked tensor; nothing for other values.
+/// Shape of a ranked tensor; empty for other values.
 int64_t getRank(Value value) { return getShape(value).size(); }
 
 bool allRanked(Operation *op) {
@@ -44,29 +44,29 @@ struct RuleBuilder {
     rule.addResult(value);
     rule.addDims(factors);
   }
-  /// Scalars, zero points, tables, shapes: every dim whole.
-  void wholeOperand(Value value) { operand(value, SmallVector<int32_t>(getRank(value), -1)); }
-  void wholeOperands(ValueRange values) {
+  /// Scalars, zero points, tables, shapes: every dim is unsharded.
+  void unshardedOperand(Value value) { operand(value, SmallVector<int32_t>(getRank(value), -1)); }
+  void unshardedOperands(ValueRange values) {
     for (Value value : values)
-      wholeOperand(value);
+      unshardedOperand(value);
   }
   /// Same dims as the factors, of which those of size 1 are broadcast.
   void broadcastOperand(Value value, ArrayRef<int32_t> factors) {
-    SmallVector<int32_t> own(getRank(value), -1);
-    if (own.size() == factors.size())
+    SmallVector<int32_t> factorPerDim(getRank(value), -1);
+    if (factorPerDim.size() == factors.size())
       for (auto [d, size] : llvm::enumerate(getShape(value)))
         if (factors[d] >= 0 && size == rule.factor(factors[d]).size)
-          own[d] = factors[d];
-    operand(value, own);
+          factorPerDim[d] = factors[d];
+    operand(value, factorPerDim);
   }
   /// Operand 0 of a convolution or pooling, whose dims with a window follow new
   /// factors of the result.
   void windowedOperand(Operation *op, ArrayRef<int32_t> factors, MutableArrayRef<int32_t> result) {
-    OwnWindows own = getOwnWindows(op);
+    OpWindows windows = getOpWindows(op);
     rule.addOperand(op->getOperand(0));
     for (auto [d, f] : llvm::enumerate(factors)) {
-      auto it = llvm::find_if(own.dims, [&](const OwnWindow &w) { return w.dim == d; });
-      if (it == own.dims.end()) {
+      auto it = llvm::find_if(windows.dims, [&](const OpWindow &w) { return w.dim == d; });
+      if (it == windows.dims.end()) {
         rule.addDim(f < 0 ? ArrayRef<int32_t>() : ArrayRef<int32_t>(f));
         continue;
       }
@@ -75,7 +75,7 @@ struct RuleBuilder {
       rule.setGranule(result[d], it->granule);
     }
   }
-  /// A bias per channel, or one for all; counted once where a reduction is cut.
+  /// A bias per channel, or one for all; added once if a reduction is sharded.
   void bias(Value value, ArrayRef<int32_t> channel) {
     ShardingRule::Tensor &tensor = rule.addOperand(value);
     tensor.role = OperandRole::Init;
@@ -88,18 +88,19 @@ struct RuleBuilder {
   }
 };
 
-/// Partial sums of these types can be carried from device to device.
+/// True for types whose partial sums can be combined by a collective.
 FactorKind reductionIfSummable(Value result) {
   Type element = getElementTypeOrSelf(result.getType());
-  return element.isF16() || element.isBF16() || element.isF32() || element.isSignlessInteger(32) ? FactorKind::Reduction
-                                                                                                 : FactorKind::Whole;
+  return element.isF16() || element.isBF16() || element.isF32() || element.isSignlessInteger(32)
+             ? FactorKind::Reduction
+             : FactorKind::Replicated;
 }
 
 using RuleFn = ShardingRule (*)(Operation *);
 
-ShardingRule getWholeRule(Operation *op) {
+ShardingRule getReplicatedRule(Operation *op) {
   RuleBuilder b;
-  b.wholeOperands(op->getOperands());
+  b.unshardedOperands(op->getOperands());
   for (Value result : op->getResults())
     b.result(result, SmallVector<int32_t>(getRank(result), -1));
   return std::move(b.rule);
@@ -115,14 +116,14 @@ ShardingRule getBroadcastRule(Operation *op) {
   return std::move(b.rule);
 }
 
-/// The first operand has the shape of the result, others are whole: negate and
+/// The first operand has the shape of the result, others are unsharded: negate and
 /// mul take zero points and shifts, table its table.
 template <unsigned N> ShardingRule getFirstOperandsRule(Operation *op) {
   RuleBuilder b;
   SmallVector<int32_t> factors = b.factorsOf(op->getResult(0));
   for (Value operand : op->getOperands().take_front(N))
     b.broadcastOperand(operand, factors);
-  b.wholeOperands(op->getOperands().drop_front(N));
+  b.unshardedOperands(op->getOperands().drop_front(N));
   b.result(op->getResult(0), factors);
   return std::move(b.rule);
 }
@@ -137,21 +138,21 @@ ShardingRule getRescaleRule(Operation *op) {
     if (rescale.getPerChannel() && !factors.empty())
       b.broadcastOperand(scale, factors.back());
     else
-      b.wholeOperand(scale);
+      b.unshardedOperand(scale);
   }
-  // Upstream lowers a multiplier that is one element, and no constant, with an empty
-  // shift: no shard has one channel.
+  // Upstream lowers a non-constant multiplier of one element with an empty shift: no shard
+  // may have one channel.
   if (rescale.getPerChannel() && !factors.empty())
     b.rule.setGranule(factors.back(), 2);
-  b.wholeOperands(op->getOperands().drop_front(3));
+  b.unshardedOperands(op->getOperands().drop_front(3));
   b.result(rescale.getOutput(), factors);
   return std::move(b.rule);
 }
 
-/// A splat takes any layout; other constants are whole and sliced.
+/// A splat takes any layout; other constants are unsharded and sliced.
 ShardingRule getConstRule(Operation *op) {
   if (!isa<SplatElementsAttr>(cast<tosa::ConstOp>(op).getValues()))
-    return getWholeRule(op);
+    return getReplicatedRule(op);
   RuleBuilder b;
   b.result(op->getResult(0), b.factorsOf(op->getResult(0)));
   return std::move(b.rule);
@@ -165,7 +166,7 @@ ShardingRule getMatMulRule(Operation *op) {
           c = b.factor(shapeA[2], reductionIfSummable(matmul.getOutput())), w = b.factor(getShape(matmul.getB())[2]);
   b.operand(matmul.getA(), {n, h, c});
   b.operand(matmul.getB(), {n, c, w});
-  b.wholeOperands({matmul.getAZp(), matmul.getBZp()});
+  b.unshardedOperands({matmul.getAZp(), matmul.getBZp()});
   b.result(matmul.getOutput(), {n, h, w});
   b.rule.isContraction = true;
   return std::move(b.rule);
@@ -186,7 +187,7 @@ ShardingRule getConvRule(Operation *op) {
   b.windowedOperand(op, in, out);
   b.operand(weight, kernel);
   b.bias(op->getOperand(2), oc);
-  b.wholeOperands(op->getOperands().drop_front(3));
+  b.unshardedOperands(op->getOperands().drop_front(3));
   b.result(result, out);
   b.rule.isContraction = true;
   return std::move(b.rule);
@@ -201,7 +202,7 @@ ShardingRule getDepthwiseRule(Operation *op) {
   b.windowedOperand(op, {n, -1, -1, c}, out);
   b.operand(weight, {-1, -1, c, m});
   b.bias(op->getOperand(2), {c, m});
-  b.wholeOperands(op->getOperands().drop_front(3));
+  b.unshardedOperands(op->getOperands().drop_front(3));
   b.rule.addResult(result);
   b.rule.addDims(out);
   b.rule.addDim({c, m});
@@ -210,13 +211,13 @@ ShardingRule getDepthwiseRule(Operation *op) {
 }
 
 /// avg_pool2d, max_pool2d: batch and channels are free, other dims are read in
-/// windows. Resize: they stay whole.
+/// windows. Resize: they stay unsharded.
 ShardingRule getPoolRule(Operation *op) {
   RuleBuilder b;
   Value result = op->getResult(0);
   SmallVector<int32_t> factors = {b.factor(getShape(result)[0]), -1, -1, b.factor(getShape(result)[3])};
   b.windowedOperand(op, SmallVector<int32_t>(factors), factors);
-  b.wholeOperands(op->getOperands().drop_front());
+  b.unshardedOperands(op->getOperands().drop_front());
   b.result(result, factors);
   return std::move(b.rule);
 }
@@ -311,7 +312,7 @@ ShardingRule getReshapeRule(Operation *op) {
   return rule;
 }
 
-/// Entries of a constant shape; empty if it is none.
+/// Entries of a constant shape; empty for others.
 SmallVector<int64_t> getConstShape(Value shape) {
   SmallVector<int64_t> values;
   if (auto constant = shape.getDefiningOp<tosa::ConstShapeOp>())
@@ -336,7 +337,7 @@ ShardingRule getReverseRule(Operation *op) {
   return std::move(b.rule);
 }
 
-/// A dim that is taken over as it is is free, any other is read in windows.
+/// A dim that is equal on both sides is parallel, any other is read in windows.
 ShardingRule getSliceRule(Operation *op) {
   auto slice = cast<tosa::SliceOp>(op);
   RuleBuilder b;
@@ -354,12 +355,12 @@ ShardingRule getSliceRule(Operation *op) {
     else
       b.rule.addWindows(factors.back(), {1, start[d], 1});
   }
-  b.wholeOperands(op->getOperands().drop_front());
+  b.unshardedOperands(op->getOperands().drop_front());
   b.result(slice.getOutput(), factors);
   return std::move(b.rule);
 }
 
-/// A dim that is taken over as it is is free.
+/// A dim that is equal on both sides is parallel.
 ShardingRule getTileRule(Operation *op) {
   RuleBuilder b;
   Value input = op->getOperand(0), result = op->getResult(0);
@@ -367,33 +368,33 @@ ShardingRule getTileRule(Operation *op) {
   for (auto [in, out] : llvm::zip(getShape(input), getShape(result)))
     factors.push_back(in == out && !ShapedType::isDynamic(in) ? b.factor(in) : -1);
   b.operand(input, factors);
-  b.wholeOperands(op->getOperands().drop_front());
+  b.unshardedOperands(op->getOperands().drop_front());
   b.result(result, factors);
   return std::move(b.rule);
 }
 
-/// A dim that is taken over as it is is free, a padded one is read in windows.
+/// A dim that is equal on both sides is parallel, a padded one is read in windows.
 ShardingRule getPadRule(Operation *op) {
   RuleBuilder b;
   Value input = op->getOperand(0), result = op->getResult(0);
   SmallVector<int64_t> pad = getConstShape(op->getOperand(1));
   ArrayRef<int64_t> in = getShape(input), out = getShape(result);
-  // Its value becomes a constant of arith, which knows no unsigned integers.
+  // Its value becomes a constant of arith, which has no unsigned integers.
   bool known = pad.size() == 2 * in.size() && !getElementTypeOrSelf(input.getType()).isUnsignedInteger();
   SmallVector<int32_t> factors;
   b.rule.addOperand(input);
   for (auto [d, size] : llvm::enumerate(out)) {
     bool same = known && pad[2 * d] == 0 && pad[2 * d + 1] == 0 && in[d] == size;
-    bool isCut = same || (known && !ShapedType::isDynamic(in[d]) && !ShapedType::isDynamic(size));
-    factors.push_back(isCut ? b.factor(size) : -1);
-    if (!isCut)
+    bool canBeSharded = same || (known && !ShapedType::isDynamic(in[d]) && !ShapedType::isDynamic(size));
+    factors.push_back(canBeSharded ? b.factor(size) : -1);
+    if (!canBeSharded)
       b.rule.addDim({});
     else if (same)
       b.rule.addDim(factors.back());
     else
       b.rule.addWindows(factors.back(), {1, -pad[2 * d], 1});
   }
-  b.wholeOperands(op->getOperands().drop_front());
+  b.unshardedOperands(op->getOperands().drop_front());
   b.result(result, factors);
   return std::move(b.rule);
 }
@@ -402,7 +403,7 @@ ShardingRule getGatherRule(Operation *op) { return getAddressingRule(op, *getAdd
 
 template <typename OpTy, RuleFn fn>
 struct TosaModel : ShardingRuleOpInterface::ExternalModel<TosaModel<OpTy, fn>, OpTy> {
-  ShardingRule getShardingRule(Operation *op) const { return allRanked(op) ? fn(op) : getWholeRule(op); }
+  ShardingRule getShardingRule(Operation *op) const { return allRanked(op) ? fn(op) : getReplicatedRule(op); }
 };
 
 template <RuleFn fn, typename... OpTys> void attach(MLIRContext *context) {
@@ -410,7 +411,7 @@ template <RuleFn fn, typename... OpTys> void attach(MLIRContext *context) {
 }
 
 template <typename OpTy> void attachIfElementwise(MLIRContext *context) {
-  // negate has zero points beside its operand.
+  // negate has zero points next to its operand.
   if constexpr (OpTy::template hasTrait<OpTrait::tosa::TosaElementwiseOperator>() &&
                 !std::is_same_v<OpTy, tosa::NegateOp>)
     attach<getBroadcastRule, OpTy>(context);

@@ -10,8 +10,7 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// The value that a zero point stands for; null where it is not known, or no constant of
-/// arith.
+/// The value of a zero point; null if it is unknown, or not a constant of arith.
 static TypedAttr getZeroPoint(Value zeroPoint, Value input) {
   DenseElementsAttr constant;
   if (!matchPattern(zeroPoint, m_Constant(&constant)) || !constant.isSplat())
@@ -64,22 +63,23 @@ static std::optional<Windowed> getWindowed(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-OwnWindows spmd::getOwnWindows(Operation *op) {
-  OwnWindows result;
-  std::optional<Windowed> own = getWindowed(op);
-  if (!own)
+OpWindows spmd::getOpWindows(Operation *op) {
+  OpWindows result;
+  std::optional<Windowed> windowed = getWindowed(op);
+  if (!windowed)
     return result;
   ArrayRef<int64_t> in = getShape(op->getOperand(0)), out = getShape(op->getResult(0));
-  result.padding = own->padding;
-  for (unsigned i = 0; i < own->kernel.size(); ++i) {
+  result.padding = windowed->padding;
+  for (unsigned i = 0; i < windowed->kernel.size(); ++i) {
     unsigned d = i + 1;
-    int64_t low = own->pad[2 * i], high = own->pad[2 * i + 1], stride = own->stride[i], kernel = own->kernel[i];
+    int64_t low = windowed->pad[2 * i], high = windowed->pad[2 * i + 1], stride = windowed->stride[i],
+            kernel = windowed->kernel[i];
     if (in.size() != out.size() || ShapedType::isDynamic(in[d]) || ShapedType::isDynamic(out[d]) ||
         ShapedType::isDynamic(kernel))
       continue;
     if (isa<tosa::TransposeConv2DOp>(op)) {
-      // Element i is written to places stride * i + low + k of the result, k < kernel.
-      if (own->padding)
+      // Element i is written to indices stride * i + low + k of the result, k < kernel.
+      if (windowed->padding)
         result.dims.push_back({d,
                                {1, stride - kernel - low, kernel - stride + 1, stride},
                                /*readsBeyond=*/true,
@@ -87,15 +87,15 @@ OwnWindows spmd::getOwnWindows(Operation *op) {
       continue;
     }
     bool pads = low != 0 || high != 0;
-    if (!own->padding && pads)
+    if (!windowed->padding && pads)
       continue;
-    int64_t dilation = own->dilation.empty() ? 1 : own->dilation[i];
+    int64_t dilation = windowed->dilation.empty() ? 1 : windowed->dilation[i];
     result.dims.push_back({d, {stride, -low, dilation * (kernel - 1) + 1}, pads});
   }
   return result;
 }
 
-void spmd::setOwnWindow(Operation *op, const OwnWindow &window, int64_t chunk, int64_t length) {
+void spmd::setOpWindow(Operation *op, const OpWindow &window, int64_t chunk, int64_t length) {
   unsigned i = window.dim - 1;
   auto write = [&](ArrayRef<int64_t> old, int64_t low, int64_t high) {
     SmallVector<int64_t> pad(old);
@@ -105,7 +105,7 @@ void spmd::setOwnWindow(Operation *op, const OwnWindow &window, int64_t chunk, i
   };
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](tosa::TransposeConv2DOp op) {
-        // The first place of the window, in places of the local result.
+        // The first index of the window, in indices of the local result.
         int64_t kernel = getShape(op.getWeight())[window.dim], stride = op.getStride()[i];
         int64_t low =
             llvm::divideFloorSigned(window.window.offset, stride) * stride - (window.window.offset + kernel - stride);

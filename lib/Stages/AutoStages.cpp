@@ -640,7 +640,7 @@ private:
       partOf[&op] = part;
     }
     for (Operation &op : stage.getBody().front())
-      if (partOf[&op] == 1 && !isCreation(&op))
+      if (partOf[&op] == 1 && !isConstantLike(&op))
         for (Value value : op.getResults())
           if (llvm::any_of(value.getUsers(), [&](Operation *user) { return partOf.lookup(user) == 2; }))
             bytes += getTensorBytes(value);

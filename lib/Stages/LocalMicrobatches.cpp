@@ -63,7 +63,7 @@ void Microbatches::makeLocal() {
   });
   SmallVector<Operation *> ops;
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op != func && !isCreation(op))
+    if (op != func && !isConstantLike(op))
       ops.push_back(op);
     return getIndexedBody(op) ? WalkResult::skip() : WalkResult::advance();
   });
@@ -75,8 +75,8 @@ void Microbatches::makeLocal() {
   };
   SmallVector<Made> made;
   for (Operation *op : ops) {
-    if (isPin(op) || isMark(op) || apply.contains(op) || isSame(op) ||
-        !llvm::any_of(op->getOperands(), [](Value operand) { return isCreation(operand.getDefiningOp()); }))
+    if (isConstraintLike(op) || isMark(op) || apply.contains(op) || isSame(op) ||
+        !llvm::any_of(op->getOperands(), [](Value operand) { return isConstantLike(operand.getDefiningOp()); }))
       continue;
     ShardingRule rule = getShardingRule(op);
     FactorAxes axes(rule.numFactors());
@@ -90,7 +90,7 @@ void Microbatches::makeLocal() {
     }
     for (unsigned t = 0; t < op->getNumOperands() && t < rule.numOperands(); ++t) {
       Value operand = op->getOperand(t);
-      if (!rule.tensor(t).type || !isCreation(operand.getDefiningOp()))
+      if (!rule.tensor(t).type || !isConstantLike(operand.getDefiningOp()))
         continue;
       SmallVector<int64_t> shape(rule.tensor(t).type.getShape());
       for (auto [size, dim] : llvm::zip(shape, getTensorSharding(rule, t, axes).dims))
@@ -124,7 +124,7 @@ void Microbatches::makeLocal() {
         for (OpOperand *use : {&loop.getInitArgsMutable()[i], &yield->getOpOperand(i)}) {
           auto type = dyn_cast<RankedTensorType>(use->get().getType());
           RankedTensorType carried = locals.lookup(carriedArg);
-          if (!type || carried == type || !isCreation(use->get().getDefiningOp()))
+          if (!type || carried == type || !isConstantLike(use->get().getDefiningOp()))
             continue;
           OpBuilder b(use->getOwner());
           use->set(makeCreation(b, use->get(), carried));

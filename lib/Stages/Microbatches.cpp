@@ -45,7 +45,7 @@ bool spmd::isMark(Operation *op) { return isa<StageBoundaryOp, ShardingGroupOp>(
 
 static Value skipPins(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isPin(op))
+    if (!isConstraintLike(op))
       break;
     value = op->getOperand(0);
   }
@@ -110,9 +110,9 @@ LogicalResult Microbatches::propagate() {
       if (attr.getName().strref().starts_with("spmd.") && attr.getName() != kRuleAttr)
         attrs.erase(attr.getName());
     op->setDiscardableAttrs(attrs.getDictionary(context));
-    if (isPin(op))
+    if (isConstraintLike(op))
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
-    if (isPin(op) || isMark(op))
+    if (isConstraintLike(op) || isMark(op))
       dropped.push_back(op);
   });
   for (Operation *op : llvm::reverse(dropped))
@@ -158,7 +158,7 @@ LogicalResult Microbatches::propagate() {
       hints[value] = std::move(dims);
   };
   func.walk([&](Operation *op) {
-    if (isPin(op) || isMark(op))
+    if (isConstraintLike(op) || isMark(op))
       return;
     for (Value value : op->getResults())
       note(value);
@@ -260,7 +260,7 @@ private:
   /// arguments alone is computed of these as a whole.
   LogicalResult toApply(Value reason) {
     for (Value operand : read)
-      if (kindOf(operand) == State::Cut && !isCreation(operand.getDefiningOp())) {
+      if (kindOf(operand) == State::Cut && !isConstantLike(operand.getDefiningOp())) {
         if (all.count > 1 && all.makeWhole(op, read))
           return success();
         InFlightDiagnostic diag = op->emitError() << op->getName() << " needs " << describe(skipPins(reason))
@@ -300,7 +300,7 @@ private:
   /// What is made out of nothing takes any layout.
   bool isRead(unsigned t) const {
     const ShardingRule::Tensor &tensor = rule.tensor(t);
-    return tensor.type && tensor.role != OperandRole::ShapeOnly && !isCreation(Value(tensor.value).getDefiningOp());
+    return tensor.type && tensor.role != OperandRole::ShapeOnly && !isConstantLike(Value(tensor.value).getDefiningOp());
   }
 
   /// Takes over how tensor `t` is cut; fails if that is another factor than before.
@@ -405,7 +405,7 @@ private:
   LogicalResult checkPlaces() {
     // Only results may follow a window or a selection over the batch.
     const Factor &factor = rule.factor(cut);
-    if (factor.kind == FactorKind::Selection || factor.kind == FactorKind::Whole ||
+    if (factor.kind == FactorKind::Selection || factor.kind == FactorKind::Replicated ||
         factor.kind == FactorKind::Indexed || factor.hasWindows)
       return needsWhole(op->getNumOperands() ? op->getOperand(0) : Value());
     if (!readsIndices(op))
@@ -463,7 +463,7 @@ private:
 };
 
 LogicalResult Microbatches::visit(Operation *op) {
-  if (isPin(op) || isMark(op) || isCreation(op) || op->hasTrait<OpTrait::IsTerminator>())
+  if (isConstraintLike(op) || isMark(op) || isConstantLike(op) || op->hasTrait<OpTrait::IsTerminator>())
     return success();
   if (isa<ManualComputationOp, func::CallOp>(op))
     return op->emitError() << op->getName() << " in a pipelined function, expected "
@@ -489,7 +489,7 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
                               "without regions";
   auto join = [&](const State &carried, Value from, State &result) -> LogicalResult {
     const State &other = get(from);
-    bool isMade = isCreation(skipPins(from).getDefiningOp());
+    bool isMade = isConstantLike(skipPins(from).getDefiningOp());
     if (other.kind == carried.kind && other.dims == carried.dims) {
       result = carried;
     } else if (carried.kind == State::Same || (isMade && other.kind == State::Same)) {
@@ -514,7 +514,7 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
       if (round == 0) {
         state = get(loop.getInitArgs()[i]);
         if (auto it = hints.find(arg); state.kind == State::Same && it != hints.end() &&
-                                       isCreation(skipPins(loop.getInitArgs()[i]).getDefiningOp())) {
+                                       isConstantLike(skipPins(loop.getInitArgs()[i]).getDefiningOp())) {
           state.kind = State::Cut;
           state.dims = it->second;
         }
@@ -524,7 +524,7 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
       if (failed(join(state, yield->getOperand(i), next)))
         return failure();
       if (next.kind != state.kind || next.dims != state.dims) {
-        bool starts = isCreation(skipPins(loop.getInitArgs()[i]).getDefiningOp()) &&
+        bool starts = isConstantLike(skipPins(loop.getInitArgs()[i]).getDefiningOp()) &&
                       (next.kind == State::Cut || isNeutralFill(loop.getInitArgs()[i], next.reduction));
         if (!starts)
           return join({State::Cut}, loop.getInitArgs()[i], next);
@@ -656,7 +656,7 @@ LogicalResult Microbatches::moveToApply(Operation *first) {
   SmallVector<Operation *> pending{first};
   while (!pending.empty()) {
     Operation *op = pending.pop_back_val();
-    if (isPin(op)) {
+    if (isConstraintLike(op)) {
       llvm::append_range(pending, op->getUsers());
       continue;
     }
@@ -686,13 +686,13 @@ static int64_t getKnownBytes(Value value) {
 
 void Microbatches::shrink() {
   for (Operation &op : llvm::reverse(func.getBody().front())) {
-    if (op.getNumResults() != 1 || apply.contains(&op) || isPin(&op) || op.use_empty() ||
+    if (op.getNumResults() != 1 || apply.contains(&op) || isConstraintLike(&op) || op.use_empty() ||
         get(op.getResult(0)).kind != State::Partial)
       continue;
     SmallVector<Operation *> users(op.getUsers());
     bool onlyApply = true;
     for (size_t i = 0; i < users.size(); ++i)
-      if (isPin(users[i]))
+      if (isConstraintLike(users[i]))
         llvm::append_range(users, users[i]->getUsers());
       else
         onlyApply &= apply.contains(users[i]) || isa<func::ReturnOp>(users[i]);

@@ -148,19 +148,15 @@ static LogicalResult addArrivals(ScheduleOp schedule) {
       if (stage == producerStage.getInt() || !wanted)
         continue;
       auto emit = [&] { return first.emitError(); };
-      const Mesh *fromMesh = meshes.lookupOrEmit(source.getMesh(), emit);
-      const Mesh *toMesh = meshes.lookupOrEmit(wanted.getMesh(), emit);
-      if (!fromMesh || !toMesh)
-        return failure();
-      FailureOr<Sharding> from = toSharding(source, *fromMesh, emit);
-      FailureOr<Sharding> to = toSharding(wanted, *toMesh, emit);
+      FailureOr<ShardingOnMesh> from = meshes.read(source, emit), to = meshes.read(wanted, emit);
       if (failed(from) || failed(to))
         return failure();
-      Layout fromLayout = Layout::get(*from, *fromMesh, type.getShape());
+      const Mesh *fromMesh = from->mesh, *toMesh = to->mesh;
+      Layout fromLayout = Layout::get(from->sharding, *fromMesh, type.getShape());
       bool isSameMesh = fromMesh == toMesh;
-      Sharding arrival = isSameMesh ? *from : getArrival(fromLayout, *to, *toMesh);
+      Sharding arrival = isSameMesh ? from->sharding : getArrival(fromLayout, to->sharding, *toMesh);
       Layout arrives = Layout::get(arrival, *toMesh, type.getShape());
-      if (arrives == Layout::get(*to, *toMesh, type.getShape()))
+      if (arrives == Layout::get(to->sharding, *toMesh, type.getShape()))
         continue;
       // The part of the first reader, before it.
       StringRef part = first.getName();
@@ -178,7 +174,7 @@ static LogicalResult addArrivals(ScheduleOp schedule) {
         return failure();
       LayoutTable table(*functionMeshes);
       FailureOr<Value> whole = lowerReshard(body, first.getLoc(), entry->getArgument(0), type, table.intern(arrival),
-                                            table.intern(*to), table);
+                                            table.intern(to->sharding), table);
       if (failed(whole))
         return failure();
       func::ReturnOp::create(body, first.getLoc(), *whole);

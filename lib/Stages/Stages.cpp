@@ -159,7 +159,7 @@ LogicalResult Stages::placeComputation() {
         ++passedBackward;
       continue;
     }
-    if (isMark(&op) || isCreation(&op) || isa<func::ReturnOp>(op) || microbatches.isApply(&op) ||
+    if (isMark(&op) || isConstantLike(&op) || isa<func::ReturnOp>(op) || microbatches.isApply(&op) ||
         microbatches.isSame(&op)) {
       count();
       continue;
@@ -170,8 +170,8 @@ LogicalResult Stages::placeComputation() {
       count();
       continue;
     }
-    bool isPin = spmd::isPin(&op);
-    if (isPin && microbatches.get(op.getResult(0)).kind == State::Complete) {
+    bool isConstraintLike = spmd::isConstraintLike(&op);
+    if (isConstraintLike && microbatches.get(op.getResult(0)).kind == State::Complete) {
       count();
       continue;
     }
@@ -275,7 +275,8 @@ static double getBytes(Value value) {
 }
 
 bool Stages::isPlacedInApply(Operation *op) const {
-  return microbatches.isApply(op) || (spmd::isPin(op) && microbatches.get(op->getResult(0)).kind == State::Complete);
+  return microbatches.isApply(op) ||
+         (spmd::isConstraintLike(op) && microbatches.get(op->getResult(0)).kind == State::Complete);
 }
 
 /// The stages at which what apply ops compute is used, as far as it is one: weights say

@@ -1,4 +1,4 @@
-//===- LocatedJson.cpp - JSON with places, for messages -------------------===//
+//===- LocatedJson.cpp - JSON with locations ------------------------------===//
 
 #include "shardkit/Support/LocatedJson.h"
 #include "shardkit/Support/Names.h"
@@ -17,7 +17,7 @@ const LocatedJson *LocatedJson::find(llvm::StringRef key) const {
 
 namespace {
 
-/// Tells the handler how much has been read.
+/// Reports the read position to the handler.
 class CountingIterator {
 public:
   using iterator_category = std::forward_iterator_tag;
@@ -88,7 +88,7 @@ public:
   bool key(std::string &key) {
     size_t offset = tokenStart();
     if (stack.back()->find(key))
-      return fail(offset, "key \"" + key + "\" stands twice, expected it once");
+      return fail(offset, "key \"" + key + "\" occurs twice, expected it once");
     stack.back()->members.push_back({std::move(key), offset, {}});
     return true;
   }
@@ -108,8 +108,8 @@ private:
     return false;
   }
 
-  /// Where the token begins that the parser has just read. After a number it
-  /// had read one character more, never the first of this token.
+  /// The offset of the token that the parser has just read. After a number it had read one
+  /// character more, never the first of this token.
   size_t tokenStart() {
     size_t start = text.find_first_not_of(" \t\r\n:,]}", end);
     end = reached - text.begin();
@@ -129,7 +129,7 @@ private:
     LocatedJson &value = add(kind);
     if (stack.size() == kMaxDepth)
       return fail(value.offset, "JSON is nested more than 64 deep");
-    // Only the last child of a value is ever open, so this address stays.
+    // Only the last child of a value is open, so this address is stable.
     stack.push_back(&value);
     return true;
   }

@@ -30,16 +30,16 @@ std::string spmd::getResultName(func::FuncOp func, unsigned i) {
 // Patterns
 //===----------------------------------------------------------------------===//
 
-NamePattern::NamePattern(StringRef text) : text(text) { text.split(parts, '.'); }
+NamePattern::NamePattern(StringRef text) : text(text) { text.split(components, '.'); }
 
 /// `*` stands for any characters.
-static bool matchPart(StringRef pattern, StringRef part) {
+static bool matchComponent(StringRef pattern, StringRef component) {
   size_t p = 0, s = 0, star = StringRef::npos, resume = 0;
-  while (s < part.size()) {
+  while (s < component.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
       resume = s;
-    } else if (p < pattern.size() && pattern[p] == part[s]) {
+    } else if (p < pattern.size() && pattern[p] == component[s]) {
       ++p;
       ++s;
     } else if (star != StringRef::npos) {
@@ -53,12 +53,12 @@ static bool matchPart(StringRef pattern, StringRef part) {
 }
 
 bool NamePattern::match(StringRef name, bool prefix) const {
-  for (auto [i, part] : llvm::enumerate(parts)) {
+  for (auto [i, component] : llvm::enumerate(components)) {
     auto [head, tail] = name.split('.');
-    if (!matchPart(part, head))
+    if (!matchComponent(component, head))
       return false;
     bool last = head.size() == name.size();
-    if (i + 1 == parts.size())
+    if (i + 1 == components.size())
       return prefix || last;
     if (last)
       return false;
@@ -81,7 +81,7 @@ std::string spmd::listNearest(StringRef name, ArrayRef<StringRef> known) {
     if (seen.insert(candidate).second)
       ranked.push_back({name.edit_distance(candidate), candidate});
   llvm::sort(ranked);
-  // Slips of the pen, else names that go on or stop earlier, else whatever.
+  // Typos first, then names with a common prefix, then others.
   unsigned near = std::max<size_t>(2, name.size() / 3);
   bool found = llvm::any_of(ranked, [&](auto &entry) { return entry.first <= near; });
   SmallVector<std::pair<unsigned, StringRef>> kept;
@@ -110,21 +110,21 @@ Value spmd::skipAnnotations(Value value) {
   return value;
 }
 
-/// The name that a front end gave; empty if there is none.
+/// The name by a front end; empty if there is none.
 static StringRef getLocationName(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName().getValue();
   if (auto call = dyn_cast<CallSiteLoc>(loc))
     return getLocationName(call.getCallee());
   if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (StringRef name = getLocationName(part); !name.empty())
+    for (Location component : fused.getLocations())
+      if (StringRef name = getLocationName(component); !name.empty())
         return name;
   return {};
 }
 
-/// True for the body of a structured op and the like: only scalars are made
-/// there, mostly not even printed.
+/// True for the body of a structured op or similar, whose ops compute only scalars and are
+/// often not printed.
 static bool isScalarBody(Operation *op) {
   return op->getNumRegions() > 0 &&
          !op->walk([&](Operation *nested) {
@@ -197,7 +197,7 @@ std::string spmd::hashFunction(func::FuncOp func) {
   func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isAnnotation(op) || isa<StageBoundaryOp>(op))
       return;
-    // Where it stands, then what it is.
+    // Position first, then kind.
     os << "\n" << numberOf(blocks, op->getBlock()) << " " << op->getName() << "(";
     for (Value operand : op->getOperands())
       os << numberOf(values, skipAnnotations(operand)) << " ";

@@ -36,7 +36,7 @@ raw_ostream &mlir::spmd::operator<<(raw_ostream &os, Escaped escaped) {
       os << "&quot;";
       break;
     default:
-      // Control characters are not to be had in XML at all.
+      // XML has no form for control characters.
       os << ((unsigned char)c < 0x20 && c != '\n' && c != '\t' ? '?' : c);
     }
   return os;

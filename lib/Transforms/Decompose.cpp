@@ -1,4 +1,4 @@
-//===- Decompose.cpp - Ops that can be cut better as others ---------------===//
+//===- Decompose.cpp - Ops that can be sharded better as others ---------------===//
 
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Constraints.h"
@@ -25,8 +25,8 @@ namespace mlir::spmd {
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// An average counts the places that are no padding: all of them in the middle of the
-/// image, fewer at its border, which is on some devices only.
+/// An average counts the elements that are not padding: all of them in the middle of the
+/// image, fewer at its boundary, which is on some devices only.
 static bool hasNoLocalForm(Operation *op) {
   auto pool = dyn_cast<tosa::AvgPool2dOp>(op);
   if (!pool || op->hasAttr(kRuleAttr))
@@ -36,11 +36,11 @@ static bool hasNoLocalForm(Operation *op) {
     return ranked && ranked.hasStaticShape() &&
            !ranked.getElementType().isUnsignedInteger(); // has another type in linalg
   };
-  return llvm::any_of(pool.getPad(), [](int64_t places) { return places != 0; }) &&
+  return llvm::any_of(pool.getPad(), [](int64_t amount) { return amount != 0; }) &&
          llvm::all_of(op->getOperandTypes(), isStatic) && isStatic(pool.getType());
 }
 
-/// The scalar that an op spreads over its result: null if that is something else.
+/// The scalar that an op broadcasts to its result, else null.
 static Value getSpreadScalar(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || isa<linalg::FillOp>(op) || op->hasAttr(kRuleAttr) || linalgOp.getNumDpsInputs() != 1 ||
@@ -55,8 +55,8 @@ static Value getSpreadScalar(Operation *op) {
   return isSpread ? input->get() : Value();
 }
 
-/// Frameworks spread a scalar by an op of its own for each type, which all that read it
-/// share: layouts would go from one of them to the other. A fill is made anew for each.
+/// Frameworks broadcast a scalar once per type, and all users have that value in common:
+/// layouts would propagate from one user to another. Creates a fill per user instead.
 static void makeFill(Operation *op, Value scalar, bool constantsOnly) {
   OpBuilder b(op);
   Value element;
@@ -64,8 +64,8 @@ static void makeFill(Operation *op, Value scalar, bool constantsOnly) {
   const bool isConstant = matchPattern(scalar, m_Constant(&constant));
   if (!isConstant && constantsOnly)
     return;
-  if (auto parts = isConstant ? dyn_cast<ArrayAttr>(constant.getSplatValue<Attribute>()) : ArrayAttr())
-    element = complex::ConstantOp::create(b, op->getLoc(), constant.getElementType(), parts);
+  if (auto components = isConstant ? dyn_cast<ArrayAttr>(constant.getSplatValue<Attribute>()) : ArrayAttr())
+    element = complex::ConstantOp::create(b, op->getLoc(), constant.getElementType(), components);
   else if (isConstant)
     element = arith::ConstantOp::create(b, op->getLoc(), constant.getSplatValue<TypedAttr>());
   else

@@ -22,7 +22,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// As MLIR's, but that ops of affine go anywhere.
+/// The interface of MLIR, which also allows affine ops anywhere.
 struct AnywhereInterface : InlinerInterface {
   using InlinerInterface::InlinerInterface;
   using InlinerInterface::isLegalToInline;
@@ -40,13 +40,13 @@ struct InlineNestedCallsPass : PassWrapper<InlineNestedCallsPass, OperationPass<
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     AnywhereInterface interface(&getContext());
-    llvm::DenseMap<Operation *, bool> isDone; // not while its callees are under way
+    llvm::DenseMap<Operation *, bool> isDone; // false while its callees are in progress
     for (auto func : getOperation().getOps<func::FuncOp>())
       visit(func, symbols, interface, isDone);
   }
 
 private:
-  /// Callees first, so that what comes in has no calls left but recursive ones.
+  /// Callees first, so that inlined bodies only have recursive calls.
   static void visit(func::FuncOp func, SymbolTable &symbols, AnywhereInterface &interface,
                     llvm::DenseMap<Operation *, bool> &isDone) {
     if (!isDone.try_emplace(func, false).second)
@@ -82,7 +82,7 @@ struct InlineCallsPass : public spmd::impl::SPMDInlineCallsPassBase<InlineCallsP
     ModuleOp module = getOperation();
     if (failed(verifyInput(module, Phase::Annotated, getArgument())))
       return signalPassFailure();
-    // MLIR's inliner takes for granted that these are known.
+    // MLIR's inliner assumes that these are registered.
     if (!SymbolTable::getSymbolUses(&module.getBodyRegion())) {
       module.walk([](func::CallOp call) {
         call.emitWarning(

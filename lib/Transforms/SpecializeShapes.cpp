@@ -1,7 +1,7 @@
 //===- SpecializeShapes.cpp - Sizes that are given before compiling -------===//
 //
-// Arguments get static types; what that makes known of other values follows from
-// upstream's patterns, which take casts through ops, and from the few here.
+// Arguments get static types; static types of other values follow by upstream's patterns,
+// which move casts through ops, and by the patterns of this file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ namespace mlir::spmd {
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// The value of which `value` is a cast that forgets sizes; null if it is none.
+/// The source of `value` if that is a cast that drops sizes, else null.
 static Value getRefined(Value value) {
   auto cast = value.getDefiningOp<tensor::CastOp>();
   if (!cast)
@@ -45,7 +45,7 @@ static bool hasSameShape(Operation *op) {
 
 namespace {
 
-/// An op whose tensors all have one shape knows of each size what any of them knows.
+/// For an op whose tensors all have one shape: a size that one of them has is that of all.
 struct RefineSameShape : RewritePattern {
   explicit RefineSameShape(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
 
@@ -90,7 +90,7 @@ struct RefineSameShape : RewritePattern {
   }
 };
 
-/// What both branches know of a result.
+/// The sizes of a result that both branches have.
 struct RefineBranches : OpRewritePattern<scf::IfOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -129,8 +129,8 @@ struct RefineBranches : OpRewritePattern<scf::IfOp> {
   }
 };
 
-/// The type of a value if the argument of a loop has the type that is assumed of it,
-/// as far as ops say so that make their shapes of others.
+/// The type of a value if the argument of a loop has the assumed type, for ops that infer
+/// their shapes from others.
 class AssumedTypes {
 public:
   AssumedTypes(BlockArgument arg, Type type) { known[arg] = type; }
@@ -161,7 +161,7 @@ private:
   llvm::DenseMap<Value, Type> known;
 };
 
-/// An argument that a loop begins with and hands on in one shape.
+/// A loop argument whose initial and yielded values have one shape.
 struct RefineLoop : OpRewritePattern<scf::ForOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -213,8 +213,8 @@ struct SpecializeShapesPass : public spmd::impl::SPMDSpecializeShapesPassBase<Sp
     if (getPhase(module) < int(Phase::Annotated))
       makeConstraintsOfShardings(module);
     llvm::SmallSetVector<func::FuncOp, 4> changed;
-    for (StringRef given : shapes)
-      if (failed(readShape(given, changed)))
+    for (StringRef option : shapes)
+      if (failed(readShape(option, changed)))
         return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     for (Dialect *dialect : getContext().getLoadedDialects())
@@ -232,16 +232,16 @@ struct SpecializeShapesPass : public spmd::impl::SPMDSpecializeShapesPassBase<Sp
   }
 
 private:
-  /// NAME=8x16: gives each argument of that name of a public function its sizes.
-  LogicalResult readShape(StringRef given, llvm::SmallSetVector<func::FuncOp, 4> &changed) {
+  /// NAME=8x16: sets the sizes of each argument of that name of a public function.
+  LogicalResult readShape(StringRef option, llvm::SmallSetVector<func::FuncOp, 4> &changed) {
     Location loc = getOperation().getLoc();
-    auto [name, text] = given.split('=');
+    auto [name, text] = option.split('=');
     SmallVector<int64_t> shape;
     SmallVector<StringRef> sizes;
     text.split(sizes, 'x', /*MaxSplit=*/-1, /*KeepEmpty=*/true);
     for (StringRef size : sizes)
       if (shape.emplace_back(); size.getAsInteger(10, shape.back()) || shape.back() < 0)
-        return emitError(loc) << "shape '" << given << "', expected NAME=SIZExSIZE...";
+        return emitError(loc) << "shape '" << option << "', expected NAME=SIZExSIZE...";
     bool found = false;
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       if (func.isPrivate() || func.isExternal())
@@ -281,7 +281,7 @@ private:
       if (isa<func::ReturnOp>(block.getTerminator()))
         returns.push_back(block.getTerminator());
     if (returns.size() != 1)
-      return; // they may know different sizes
+      return; // they may have different sizes
     for (OpOperand &operand : returns.front()->getOpOperands())
       if (Value refined = getRefined(operand.get()))
         operand.set(refined);

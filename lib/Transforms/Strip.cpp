@@ -17,7 +17,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// What a plan can give back.
+/// Annotations that a plan can restore.
 bool isShardingAttr(StringRef name) {
   return llvm::is_contained({StringRef(kShardingAttr), StringRef(kShardingsAttr), StringRef(kUserShardingAttr),
                              StringRef(kFactorShardingsAttr), StringRef(kReshardPerUseAttr),

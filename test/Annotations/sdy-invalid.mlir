@@ -23,7 +23,7 @@ func.func @syntax(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, p]
 
 // -----
 
-// expected-error@+1 {{sharding of argument #0 has the gap 2 in <@m, [{2, "x"}]>, expected axes: Shardy has no gaps}}
+// expected-error@+1 {{sharding of argument #0 has the stride 2 in <@m, [{2, "x"}]>, expected axes: Shardy has no strides}}
 func.func @gap(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{2, "x"}]>}) { return }
 
 // -----
@@ -66,7 +66,7 @@ func.func @blocked(%a: tensor<8xf32>) {
 // -----
 
 func.func @maximum(%a: tensor<8x4xf32>, %b: tensor<8xf32>) {
-  // expected-error@+1 {{sharding rule of 'linalg.reduce' says that {k} is reduced, and the op reduces by max, expected a sum}}
+  // expected-error@+1 {{sharding rule of 'linalg.reduce' specifies that {k} is reduced, and the op reduces by max, expected a sum}}
   %0 = linalg.reduce { arith.maximumf } ins(%a : tensor<8x4xf32>) outs(%b : tensor<8xf32>) dimensions = [1] {sdy.sharding_rule = #sdy.op_sharding_rule<([i, k], [i])->([i]) {i=8, k=4} reduction={k}, custom>}
   return
 }

@@ -3,7 +3,7 @@
 // RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-default-pipeline
 
 // weight_c1
-// expected-error @+1 {{'spmd.weight' of argument #0 names 2 stored tensors, expected 'spmd.load' beside it, the function that makes one of them}}
+// expected-error @+1 {{'spmd.weight' of argument #0 names 2 stored tensors, expected 'spmd.load' with it, the function that combines them}}
 func.func @no_function(%w: tensor<4xf32> {spmd.weight = ["a", "b"]}) { return }
 
 // -----
@@ -19,7 +19,7 @@ func.func @no_symbol(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = "f"}) { r
 // -----
 
 func.func private @same(%w: tensor<4xf32>) -> tensor<4xf32> { return %w : tensor<4xf32> }
-// expected-error @+1 {{'spmd.load' of argument #0 stands alone, expected 'spmd.weight' beside it, the names of stored tensors}}
+// expected-error @+1 {{'spmd.load' of argument #0 is given alone, expected 'spmd.weight' with it, the names of stored tensors}}
 func.func @no_weight(%w: tensor<4xf32> {spmd.load = @same}) { return }
 
 // -----
@@ -51,7 +51,7 @@ func.func @count(%w: tensor<4xf32> {spmd.weight = ["a", "b"], spmd.load = @one})
 // expected-note @+1 {{function is here}}
 func.func private @five(%w: tensor<5xf32>) -> tensor<5xf32> { return %w : tensor<5xf32> }
 // load_c2
-// expected-error @+1 {{loading function @five of argument #0 gives 'tensor<5xf32>', expected 'tensor<4xf32>', the type of the argument}}
+// expected-error @+1 {{loading function @five of argument #0 returns 'tensor<5xf32>', expected 'tensor<4xf32>', the type of the argument}}
 func.func @type(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @five}) { return }
 
 // -----
@@ -59,7 +59,7 @@ func.func @type(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @five}) { retu
 // expected-note @+1 {{function is here}}
 func.func private @two(%w: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) { return %w, %w : tensor<4xf32>, tensor<4xf32> }
 // load_c2
-// expected-error @+1 {{loading function @two of argument #0 gives 2 results, expected 1}}
+// expected-error @+1 {{loading function @two of argument #0 returns 2 results, expected 1}}
 func.func @results(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @two}) { return }
 
 // -----
@@ -76,7 +76,7 @@ func.func @dynamic(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @any}) { re
 // -----
 
 func.func private @same(%w: tensor<4xf32>) -> tensor<4xf32> { return %w : tensor<4xf32> }
-// expected-error @+1 {{attribute 'spmd.load' stands on a function result, expected a function argument}}
+// expected-error @+1 {{attribute 'spmd.load' is on a function result, expected a function argument}}
 func.func @place(%w: tensor<4xf32>) -> (tensor<4xf32> {spmd.load = @same}) { return %w : tensor<4xf32> }
 
 // -----

@@ -1,7 +1,7 @@
 // Specs of ONNX Runtime that are no layout, or none of the value.
 // RUN: shard-opt %s --spmd-import-ort --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{illegal spec "S[0]" of argument #0: device list of mesh axis 0 is no regular pattern, expected whole repeats or blocks of the devices}}
+// expected-error@+1 {{illegal spec "S[0]" of argument #0: device list of mesh axis 0 is not a regular pattern, expected full repeats or blocks of the devices}}
 func.func @reflected(%x: tensor<8xf32> {spmd.sharding = #spmd.ort<"S[0]", shape = [4], elements = [0, 1, 1, 0]>}) { return }
 
 // -----

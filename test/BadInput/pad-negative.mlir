@@ -2,7 +2,7 @@
 // RUN: not shard-opt %s --spmd-propagate 2>&1 | FileCheck %s
 // RUN: not shard-opt %s --spmd-default-pipeline 2>&1 | FileCheck %s
 
-// CHECK: pad-negative.mlir:10:13: error: dim 0 is padded by -1, expected 0 or more: tensor.extract_slice takes places away
+// CHECK: pad-negative.mlir:10:13: error: dim 0 is padded by -1, expected 0 or more: tensor.extract_slice removes elements
 // CHECK-NOT: error
 func.func @main(%a: tensor<4x3xf32>) -> tensor<4x3xf32> {
   %zero = arith.constant 0.0 : f32

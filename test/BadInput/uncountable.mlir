@@ -7,7 +7,7 @@
 // RUN: %python %S/Inputs/one_error.py --no=%t.bundle shard-compile %t/size.mlir -o %t.bundle | FileCheck %s --check-prefix=SIZE
 // RUN: %python %S/Inputs/one_error.py shard-opt %t/mesh.mlir --spmd-propagate | FileCheck %s --check-prefix=MESH
 // RUN: shard-opt %t/most.mlir --spmd-default-pipeline | FileCheck %s --check-prefix=MOST
-// SIZE: size.mlir:3:8: error: 'tensor<536870912x1073741824x2xf32>' holds too much to be counted, expected at most 2^60 bytes
+// SIZE: size.mlir:3:8: error: 'tensor<536870912x1073741824x2xf32>' is too large, expected at most 2^60 bytes
 // MESH: mesh.mlir:1:1: error: 'spmd.mesh' op the mesh has more than 2147483647 devices, expected smaller axes
 // MOST: tensor<134217728x1073741824xf32>
 

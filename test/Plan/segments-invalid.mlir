@@ -18,7 +18,7 @@ func.func @unit(%w: tensor<180x8xf32> {spmd.weight = "w", spmd.segments = #spmd.
 
 // A head would be on two devices.
 spmd.mesh @m = <["x"=4]>
-// expected-error @below {{part 1 of the segments of argument #0 has 10 units of 10 and is cut into 4, expected 1, 2, 5, 10 shards}}
+// expected-error @below {{segment 1 of argument #0 has 10 units of 10 and is split into 4, expected 1, 2, 5, 10 shards}}
 func.func @cuts_a_head(%w: tensor<280x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [80, 100, 100], unit = 10, replicate>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   return
 }
@@ -27,7 +27,7 @@ func.func @cuts_a_head(%w: tensor<280x8xf32> {spmd.weight = "w", spmd.segments =
 
 // Fewer heads of k and v than devices.
 spmd.mesh @m = <["x"=8]>
-// expected-error @below {{part 1 of the segments of argument #0 has 4 units of 20 and is cut into 8, expected 1, 2, 4 shards, or `replicate` in the segments}}
+// expected-error @below {{segment 1 of argument #0 has 4 units of 20 and is split into 8, expected 1, 2, 4 shards, or `replicate` in the segments}}
 func.func @too_few(%w: tensor<320x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [160, 80, 80], unit = 20>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   return
 }
@@ -64,7 +64,7 @@ func.func @callee(%w: tensor<8x8xf32> {spmd.weight = "w", spmd.segments = #spmd.
   return
 }
 func.func @caller(%w: tensor<8x8xf32>) {
-  // expected-error @below {{@callee has an argument with segments and is called, expected it to be called by nothing in the module, or inlined}}
+  // expected-error @below {{@callee has an argument with segments and is called, expected it to be called by no function of the module, or inlined}}
   call @callee(%w) : (tensor<8x8xf32>) -> ()
   return
 }
@@ -74,7 +74,7 @@ func.func @caller(%w: tensor<8x8xf32>) {
 // Whoever cuts a part: its users may have asked for it.
 spmd.mesh @m = <["x"=4]>
 // segment_c3
-// expected-error @below {{sharding #spmd.sharding<@m, [{"x"}, {}]> of argument #0 cuts its 6 units of 2 into 4, expected 1, 2, 3, 6 shards}}
+// expected-error @below {{sharding #spmd.sharding<@m, [{"x"}, {}]> of argument #0 splits its 6 units of 2 into 4, expected 1, 2, 3, 6 shards}}
 func.func @part(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<20x8xf32>, dim = 0, offset = 8, unit = 2, argument = 0>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   return
 }
@@ -89,14 +89,14 @@ func.func @beyond(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.segment = #spmd.
 
 // -----
 
-// expected-error @below {{part dim is 2, expected 0 or more and less than 2, the rank of 'tensor<16x8xf32>'}}
+// expected-error @below {{segment dim is 2, expected 0 or more and less than 2, the rank of 'tensor<16x8xf32>'}}
 func.func @dim(%w: tensor<12x8xf32> {spmd.segment = #spmd.segment<tensor<16x8xf32>, dim = 2, offset = 8, unit = 2, argument = 0>}) {
   return
 }
 
 // -----
 
-// expected-error @below {{attribute 'spmd.segments_of' of argument #0 is [1], expected a list of parts, each with spmd.segment and spmd.global_type}}
+// expected-error @below {{attribute 'spmd.segments_of' of argument #0 is [1], expected a list of segments, each with spmd.segment and spmd.global_type}}
 func.func @parts(%w: tensor<12x8xf32> {spmd.segments_of = [1]}) {
   return
 }

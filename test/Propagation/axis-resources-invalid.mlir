@@ -9,7 +9,7 @@ func.func @unknown(%a: tensor<4x4xf32> {spmd.axis_resources = #spmd.axis_resourc
 
 // -----
 
-// expected-error@+1 {{module has 2 meshes, expected the option mesh=NAME to say which one axis resources resolve against}}
+// expected-error@+1 {{module has 2 meshes, expected the option mesh=NAME for the one that axis resources resolve against}}
 module {
   // expected-note@+1 {{available mesh: @a}}
   spmd.mesh @a = <["x"=2]>

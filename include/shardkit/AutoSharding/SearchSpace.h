@@ -10,7 +10,7 @@
 #define SHARDKIT_AUTOSHARDING_SEARCHSPACE_H
 
 #include "shardkit/Cost/ComputeChoice.h"
-#include "llvm/ADT/StringMap.h"
+#include "shardkit/Layout/KeyedTable.h"
 
 namespace mlir::spmd {
 
@@ -42,7 +42,7 @@ private:
   bool allSubAxes;
   /// Axes of size > 1, and the prime parts that they fall into, in mesh order.
   DimEntries axes, parts;
-  llvm::StringMap<std::vector<LayoutId>> layouts;
+  KeyedTable<std::vector<LayoutId>> layouts;
   mutable llvm::DenseMap<std::pair<LayoutId, Type>, int64_t> localBytes;
 };
 

@@ -11,12 +11,13 @@
 #include "shardkit/Cost/MovePrices.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
+#include "shardkit/Layout/ShardingTable.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace mlir::spmd {
 
-using LayoutId = unsigned;
+/// The number of a closed sharding in a LayoutTable.
+using LayoutId = ShardingId;
 
 class LayoutTable {
 public:
@@ -33,8 +34,8 @@ public:
   LayoutId getReplicated(int64_t rank);
   /// The same digits, complete.
   LayoutId getComplete(LayoutId id);
-  const Sharding &get(LayoutId id) const { return shardings[id]; }
-  bool isPartial(LayoutId id) const { return !shardings[id].unreduced.empty(); }
+  const Sharding &get(LayoutId id) const { return shardings.get(id); }
+  bool isPartial(LayoutId id) const { return !get(id).unreduced.empty(); }
   ShardingAttr getAttr(LayoutId id);
 
   /// Predicted seconds from one layout to another of a value of `type`. A
@@ -59,9 +60,8 @@ public:
 private:
   FunctionMeshes &meshes;
   CostModel costs;
-  std::vector<Sharding> shardings;
+  ShardingTable shardings;
   std::vector<ShardingAttr> attrs;
-  llvm::StringMap<LayoutId> ids;
   llvm::DenseMap<Attribute, LayoutId> known;
   struct Planned {
     ReshardPlan plan;

@@ -10,7 +10,7 @@
 #define SHARDKIT_COST_MOVEPRICES_H
 
 #include "shardkit/Cost/CostModel.h"
-#include "llvm/ADT/StringMap.h"
+#include "shardkit/Layout/KeyedTable.h"
 
 namespace mlir::spmd {
 
@@ -35,7 +35,7 @@ private:
 
   const CostModel &costs;
   const Mesh &views;
-  llvm::StringMap<Move> moves;
+  KeyedTable<Move> moves;
 };
 
 } // namespace mlir::spmd

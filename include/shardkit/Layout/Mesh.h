@@ -34,15 +34,15 @@ struct Mesh {
   llvm::SmallVector<double> alpha, beta;
   std::optional<double> flops;
   std::optional<int64_t> memory;
-  /// On a mesh that several views have in common (MeshViews): of each view, the rank
-  /// strides between its axes. Those that are inside an axis here are borders nonetheless.
-  llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 0> viewBorders;
+  /// On the common mesh of several views (MeshViews): of each view, the rank strides
+  /// between its axes. Those inside an axis of this mesh are axis boundaries too.
+  llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 0> viewBoundaries;
 
   /// Number of devices (product of the axis sizes).
   int64_t numDevices() const;
   /// Rank stride of axis `i`: product of the sizes of the axes after it.
   int64_t axisStride(unsigned i) const;
-  /// Index of the axis called `name`, or nothing.
+  /// Index of the axis called `name`, or std::nullopt.
   std::optional<unsigned> findAxis(llvm::StringRef name) const;
   /// Device of a logical rank.
   int64_t device(int64_t rank) const { return deviceIds.empty() ? rank : deviceIds[rank]; }

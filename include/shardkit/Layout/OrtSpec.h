@@ -4,7 +4,7 @@
 // several times: chunk i goes to the devices at coordinate i, and a device that
 // owns several chunks concatenates them. Most such lists are digit layouts:
 //
-//   [0, 1, 0, 1]             {2, "x"}        a gap, then the axis
+//   [0, 1, 0, 1]             {2, "x"}        a stride, then the axis
 //   [0, 0, 1, 1]             {"x"}
 //   [0, 2, 1, 3]             {"x"} with device_ids = [0, 2, 1, 3]
 //   [0, 1, 1, 0]             none: reflected order
@@ -25,14 +25,14 @@ struct OrtMesh {
   llvm::SmallVector<int64_t> shape, elements;
 };
 
-/// The distinct devices of such a mesh as a mesh of ours with the single axis
-/// "x", and for each of its mesh axes what a dim sharded on it looks like.
+/// The distinct devices of such a mesh as a mesh with the single axis "x", and for
+/// each axis of the list the entries of a dim that is sharded on it.
 struct OrtAxes {
   Mesh mesh;
   llvm::SmallVector<DimEntries> axes;
 };
 
-/// Peels the list into digits, minor to major. Nothing if it is no digit layout
+/// Splits the list into digits, minor to major. std::nullopt if it is not a digit layout
 /// (`error.reason`: ort_shape, ort_not_digits, ort_uneven_ownership).
 std::optional<OrtAxes> peelOrtMesh(const OrtMesh &mesh, ShardingError &error);
 
@@ -44,8 +44,8 @@ struct MeshSharding {
 /// Reads a spec (`RS[0]`, one token per dim) on a mesh.
 std::optional<MeshSharding> importOrtSpec(llvm::StringRef spec, const OrtMesh &mesh, ShardingError &error);
 
-/// The inverse: a spec and mesh list that denote `sharding` on `mesh`. Nothing
-/// if a list cannot say it (`error.reason`: ort_partial, ort_uneven, ort_axes).
+/// The inverse: a spec and mesh list that denote `sharding` on `mesh`. std::nullopt
+/// if no list denotes it (`error.reason`: ort_partial, ort_uneven, ort_axes).
 struct OrtSpec {
   std::string spec;
   OrtMesh mesh;

@@ -16,7 +16,7 @@ FailureOr<Value> lowerReshard(OpBuilder &b, Location loc, Value input, RankedTen
                               LayoutId to, LayoutTable &table);
 
 /// Coordinates of this device on (sub-)axes, as they are spelled.
-SmallVector<Value> getCoordinates(OpBuilder &b, Location loc, const FunctionMeshes::Spelled &axes);
+SmallVector<Value> getCoordinates(OpBuilder &b, Location loc, const FunctionMeshes::AxesOnMesh &axes);
 
 } // namespace mlir::spmd
 

@@ -9,25 +9,25 @@
 
 namespace mlir::spmd {
 
-/// A place that a spec is about.
-struct SpecPlace {
+/// The value that a spec applies to.
+struct SpecTarget {
   Type type;
   /// For messages: `argument #1`, `argument "w" of @main`.
   std::string what;
   Location loc;
 };
 
-/// The sharding that `spec` means at `place`. Axis resources are looked up on
-/// the spec's mesh, else on `defaultMesh`, which may be null. Rank, axis names,
-/// reuse and divisibility are checked; an error stands where the spec is
-/// written and lists what is legal.
+/// The sharding that `spec` denotes for `target`. Axis resources are looked up on the
+/// mesh of the spec, else on `defaultMesh`, which may be null. Rank, axis names, reuse
+/// and divisibility are checked; an error has the location of the spec and lists the
+/// legal values.
 FailureOr<ShardingAttr> resolveSpec(const ShardingSpec &spec, const MeshCache &meshes, FlatSymbolRefAttr defaultMesh,
-                                    const SpecPlace &place);
+                                    const SpecTarget &target);
 
-/// As resolveSpec, where `existing` (or null) stands already: that must be the
-/// same layout and stays, else an error names both.
+/// As resolveSpec for a target that may have the sharding `existing` (or null): that
+/// must denote the same layout and is returned, else an error names both.
 FailureOr<ShardingAttr> resolveSpecAt(const ShardingSpec &spec, const MeshCache &meshes, FlatSymbolRefAttr defaultMesh,
-                                      const SpecPlace &place, Attribute existing);
+                                      const SpecTarget &target, Attribute existing);
 
 /// The mesh called `name`; without one, an error with the nearest names.
 const Mesh *lookupMeshOrEmit(const MeshCache &meshes, llvm::StringRef name, EmitErrorFn emitError);

@@ -1,7 +1,7 @@
-//===- ShardingPlan.h - What users say, before a mesh is chosen -*- C++ -*-===//
+//===- ShardingPlan.h - User shardings before a mesh is chosen --*- C++ -*-===//
 //
 // Axis resources in the IR and the rules of a plan file become the same struct,
-// which `resolveSpec` turns into a sharding. No later pass knows either.
+// which `resolveSpec` converts to a sharding. No later pass handles either.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,27 +13,27 @@
 
 namespace mlir::spmd {
 
-/// What is said of one value.
+/// The sharding that is specified for one value.
 struct ShardingSpec {
   explicit ShardingSpec(Location loc) : loc(loc) {}
 
-  /// Symbolic, or a sharding in full; neither if only `compute` or `regather` is given.
+  /// Axis resources, or a sharding; neither if only `factorShardings` or `reshardPerUse` is given.
   AxisResourcesAttr resources;
   ShardingAttr sharding;
-  /// How the op of the value computes; null if that is left open.
-  FactorsAttr compute;
-  /// Operands of that op that are resharded for it anew; null: none is.
-  DenseI64ArrayAttr regather;
+  /// The factor shardings of the op that defines the value; null if not given.
+  FactorsAttr factorShardings;
+  /// Operands of that op that are resharded for it again; null if there are none.
+  DenseI64ArrayAttr reshardPerUse;
   /// Mesh of the axis resources; empty for the default one.
   std::string mesh;
-  /// Where it is written, and how messages about it start ("rule 3: ").
+  /// Its location, and the prefix of messages about it ("rule 3: ").
   Location loc;
   std::string prefix;
 
   InFlightDiagnostic emitError() const { return mlir::emitError(loc) << prefix; }
 };
 
-/// What a rule is about. A boundary has the names of the values that cross there.
+/// The kind of entity that a rule applies to. A boundary has the names of its operands.
 enum class PlanTarget { Argument, Result, Value, Boundary };
 inline constexpr PlanTarget kPlanTargets[] = {PlanTarget::Argument, PlanTarget::Result, PlanTarget::Value,
                                               PlanTarget::Boundary};
@@ -46,7 +46,7 @@ struct PlanRule {
   std::string function = "*"; // pattern
   PlanTarget target = PlanTarget::Argument;
   std::string name; // pattern
-  /// For values named `op#N`: the hash of the function that was counted.
+  /// For values named `op#N`: the hash of the function whose ops were numbered.
   std::string hash;
   ShardingSpec spec;
 };
@@ -57,11 +57,11 @@ struct PlanStage {
 
   std::string function; // a name
   int64_t stage = 0;
-  std::string mesh; // empty: not said
-  /// The values behind the last of which the stage ends, and which cross to the next;
-  /// none for the last stage.
+  std::string mesh; // empty: not given
+  /// The values that enter the next stage; this stage ends after the last of them. Empty
+  /// for the last stage.
   llvm::SmallVector<std::string, 1> until;
-  std::string hash; // as of a rule
+  std::string hash; // as in PlanRule
   Location loc;
   std::string prefix;
 
@@ -80,13 +80,13 @@ struct ShardingPlan {
   std::vector<PlanRule> rules;
 };
 
-/// Reads a plan; on failure one error at a place in `file` has been emitted.
+/// Reads a plan; on failure one error at a location in `file` has been emitted.
 FailureOr<ShardingPlan> readPlan(llvm::StringRef text, llvm::StringRef file, MLIRContext *context);
 /// One line per mesh and rule; the same plan gives the same bytes.
 void writePlan(const ShardingPlan &plan, llvm::raw_ostream &os);
 
-/// What the annotations of a module say: those that the user gave, or (`all`)
-/// the completed ones together with how ops compute.
+/// The annotations of a module as a plan: those of the user, or (`all`) the propagated
+/// ones together with the factor shardings of ops.
 FailureOr<ShardingPlan> exportPlan(ModuleOp module, bool all);
 /// Writes the plan into the module as shardings, constraints and meshes.
 LogicalResult applyPlan(const ShardingPlan &plan, ModuleOp module);

@@ -17,7 +17,8 @@
 #define SHARDKIT_PROPAGATION_PROPAGATION_H
 
 #include "shardkit/Cost/ComputeChoice.h"
-#include "shardkit/Propagation/ShardingTable.h"
+#include "shardkit/Dialect/SPMD/IR/OpQueries.h"
+#include "shardkit/Layout/ShardingTable.h"
 #include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Rules/RuleTable.h"
 #include "llvm/ADT/BitVector.h"
@@ -26,14 +27,6 @@
 #include <deque>
 
 namespace mlir::spmd {
-
-/// True if the op makes a value out of nothing (constant splat, tensor.empty,
-/// splat, fill of an empty tensor): it takes any layout at no cost, so it is
-/// made anew per layout and nothing propagates through it.
-bool isCreation(Operation *op);
-
-/// True for ops that hand their operand on in a layout of their own.
-bool isPin(Operation *op);
 
 /// Which way shardings may pass an op.
 enum class Flow : uint8_t { None = 0, Forward = 1, Backward = 2, Both = 3 };
@@ -246,7 +239,7 @@ private:
   RuleTable rules;
   ShardingTable shardings;
   std::deque<Dims> dimLists;
-  llvm::StringMap<DimsId> dimListIds;
+  KeyedTable<DimsId> dimListIds;
   /// Distinct lists of counts of the tensors of an op; the first stands for ones.
   std::vector<SmallVector<int64_t, 4>> countLists{{}};
   std::pair<Block *, int64_t> lastCount{nullptr, 1};
@@ -255,7 +248,7 @@ private:
   unsigned manual = 0;
   /// What was computed: suggestions per rule, direction and shardings (of the
   /// current priority), extended shardings.
-  llvm::StringMap<SmallVector<Suggestion, 2>> suggestions;
+  KeyedTable<SmallVector<Suggestion, 2>> suggestions;
   llvm::DenseMap<std::tuple<std::pair<ShardingId, ShardingId>, DimsId, Type>, ShardingId> extended;
   /// Per direction and level: nodes to visit.
   std::vector<SmallVector<NodeId, 2>> dirtyAt[2];

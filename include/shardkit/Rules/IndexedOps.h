@@ -1,8 +1,12 @@
-//===- IndexedOps.h - Places that come from data ----------------*- C++ -*-===//
+//===- IndexedOps.h - Ops that address elements by data ---------*- C++ -*-===//
 //
-// A dim that is addressed by data (the rows of an embedding table) may be cut: a
-// shard reads or writes the places that it owns. This file knows which ops and
-// bodies can do without the others, and spells the ops that address rows as loops.
+// A dim that is addressed by data (the rows of an embedding table) may be sharded: a
+// device reads or writes the indices of its shard only. This file decides for which ops
+// and bodies that is correct, and expands the ops that address rows to loops.
+//
+//   a table of 8 rows on 2 devices, indices [5, 1]
+//   device 0 owns rows 0 to 3: yields 0, row 1     device 1 owns 4 to 7: yields row 5, 0
+//   the result is partial (sum) over the axis
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,20 +22,20 @@ namespace mlir::spmd {
 
 //===--- bodies that look up elements of captured tensors -----------------===//
 
-/// The places that a body (`getIndexedBody`) reads captured tensors at. A shard
-/// that does not own a place runs the body with another element and drops what
-/// comes out: it hands out what the output holds already, or the neutral element
-/// where the output is not read. That is right if
-///   * all that is yielded is of integers, index or floats, and what accumulates
-///     is a known reduction,
-///   * nothing else can trap or read out of bounds on an element that it is not
-///     meant for: no element that is looked up is itself an index.
+/// The indices at which a body (`getIndexedBody`) reads captured tensors. A device that
+/// does not own an index runs the body with another element and discards the result: it
+/// yields the current element of the output, or the neutral element if the output is not
+/// read. That is correct if
+///   * all yielded values are integers, indices or floats, and accumulation is a known
+///     reduction,
+///   * no other op can trap or read out of bounds on an unintended element: no element
+///     that is looked up is itself an index.
 class BodyLookups {
 public:
   explicit BodyLookups(Operation *op) : op(op) {}
 
-  /// The indexed factor of dim `d` of a captured tensor, added to `rule` on first
-  /// use: one per place and size. -1 where the dim stays whole.
+  /// The indexed factor of dim `d` of a captured tensor, added to `rule` on first use:
+  /// one per index value and size. -1 if the dim must stay unsharded.
   int32_t getFactor(ShardingRule &rule, Value captured, unsigned d);
 
 private:
@@ -39,15 +43,15 @@ private:
 
   Operation *op;
   std::optional<bool> allowed;
-  /// Ops of the body that places are computed by.
+  /// Ops of the body that compute indices.
   llvm::SmallDenseSet<Operation *> feeding;
   llvm::SmallDenseMap<std::pair<Value, int64_t>, int32_t> factors;
 };
 
 //===--- ops that address rows --------------------------------------------===//
 
-/// What tensor.gather, tensor.scatter, tosa.gather and tosa.scatter have in common:
-/// rows of a table are read or written, one per tuple of coordinates.
+/// The common form of tensor.gather, tensor.scatter, tosa.gather and tosa.scatter: rows
+/// of a table are read or written, one per tuple of coordinates.
 struct Addressing {
   bool writes;
   unsigned tableOperand, indicesOperand;
@@ -56,30 +60,30 @@ struct Addressing {
   Value rows;
   /// Leading dims that `rows` and `indices` have in common.
   int64_t batch;
-  /// Whether the last dim of `indices` runs over coordinates (else there is one).
+  /// True if the last dim of `indices` runs over coordinates (else there is only one).
   bool hasTuples;
-  /// Per dim of the table: the coordinate that addresses it, or -1, and else the
-  /// dim of `rows` that goes along it.
+  /// Per dim of the table: the coordinate that addresses it, or -1; in that case the dim
+  /// of `rows` that corresponds to it.
   SmallVector<int64_t> coordinate, along;
 };
 
-/// Nothing for other ops, and where a tensor has no rank.
+/// std::nullopt for other ops, and for unranked tensors.
 std::optional<Addressing> getAddressing(Operation *op);
 /// Addressed dims are indexed; other dims of the table follow those of the rows.
 ShardingRule getAddressingRule(Operation *op, const Addressing &addressing);
 
-/// Where place `global` along the dim with coordinate `k` is: the index to use
-/// (in bounds whatever `global` is) and whether it is the right one; null: always.
-struct LocalPlace {
+/// The local index of index `global` along the dim with coordinate `k`, in bounds for any
+/// `global`, and whether this device owns it; null: always.
+struct LocalIndex {
   Value index, owned;
 };
-using LocalPlaceFn = llvm::function_ref<LocalPlace(OpBuilder &b, Location loc, unsigned k, Value global)>;
+using LocalIndexFn = llvm::function_ref<LocalIndex(OpBuilder &b, Location loc, unsigned k, Value global)>;
 
-/// The op as loops, before it: a linalg.generic that reads, one that writes (every place
-/// looks at every row), or where sizes are not known a nest of scf.for that writes element
-/// by element. Places that are not owned are read as the neutral element of a sum and not
-/// written. Returns what replaces the op's result.
-Value expandAddressing(OpBuilder &b, Operation *op, const Addressing &addressing, LocalPlaceFn localize = {});
+/// Expands the op to loops before it: a linalg.generic that reads, one that writes (every
+/// element looks at every row), or for unknown sizes a nest of scf.for that writes element
+/// by element. Elements that are not owned are read as the neutral element of a sum and
+/// not written. Returns the value that replaces the result of the op.
+Value expandAddressing(OpBuilder &b, Operation *op, const Addressing &addressing, LocalIndexFn localize = {});
 
 } // namespace mlir::spmd
 

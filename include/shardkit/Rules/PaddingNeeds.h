@@ -1,8 +1,11 @@
 //===- PaddingNeeds.h - Ops on padded shards --------------------*- C++ -*-===//
 //
-// Where the axes of a factor do not divide it, every shard is as long as the
-// longest and the last ones end in padding lanes, which hold anything. This file
-// knows, per op, what keeps them out of results and keeps them from doing harm.
+// If the axes of a factor do not divide it, all shards have the size of the largest, and
+// the last ones end in padding lanes with undefined values. This file determines, per op,
+// how these values are kept out of results.
+//
+//   reduction of 5 elements on 2 devices: shards of 3, device 1 masks its last lane
+//   with the neutral element of the reduction
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +16,8 @@
 
 namespace mlir::spmd {
 
-/// What an op needs so that padding lanes of one factor do no harm. By default
-/// nothing: the op may run on them as it is.
+/// The requirements of an op on padding lanes of one factor. By default there are none:
+/// the op may run on them as it is.
 struct PaddingNeeds {
   /// Operands of which these lanes must hold `value`.
   struct Mask {
@@ -22,34 +25,34 @@ struct PaddingNeeds {
     TypedAttr value;
   };
   llvm::SmallVector<Mask, 2> masks;
-  /// What the body does on these lanes.
+  /// The action of the body on these lanes.
   enum class Body : uint8_t {
-    Run,    ///< all that it does elsewhere
-    Select, ///< its results are those that the outputs hold already
-    Skip,   ///< likewise (zero where there is no output); nothing is computed
+    Run,    ///< computes as on other lanes
+    Select, ///< yields the current elements of the outputs
+    Skip,   ///< the same (zero without an output), without computing
   } body = Body::Run;
-  /// The factor among those of the op's own rule: the loop of a body.
+  /// The factor among those of the builtin rule of the op: the loop of a body.
   int32_t loop = -1;
 };
 
-/// Nothing if the op has no form on padded shards of factor `f`: the factor
-/// shares a dim with others, or it is not known what the op does there: a written rule
-/// must mean by the factor what the op's own rule does.
+/// std::nullopt if the op cannot run on padded shards of factor `f`: the factor shares a
+/// dim with others, or the behavior of the op there is unknown. In a rule that the user
+/// wrote, the factor must correspond to one of the builtin rule.
 std::optional<PaddingNeeds> getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f);
 
 /// True for an integer op that traps on some operands, or that is lowered to one.
 bool mayTrap(Operation *op);
 
-/// Notes in the rule of an op which factors may be cut unevenly.
+/// Sets in the rule of an op which factors may be sharded unevenly.
 void markUnevenFactors(ShardingRule &rule, Operation *op);
 
-/// True if a factor may be cut by `entries`: they divide it, or they are whole
-/// axes that leave a rest and the op has a form on padded shards.
-bool canCut(const Factor &factor, llvm::ArrayRef<DimEntry> entries, const Mesh &mesh);
+/// True if a factor may be sharded by `entries`: they divide it, or they are full axes and
+/// the op can run on padded shards.
+bool canShard(const Factor &factor, llvm::ArrayRef<DimEntry> entries, const Mesh &mesh);
 
-/// True for axes that a dim of `size` may be given because another is read in windows
-/// along it: they divide it, or pad it by a quarter at most.
-bool mayBeginCut(llvm::ArrayRef<DimEntry> entries, int64_t size);
+/// True if a dim of `size` may get these axes because another dim is read in windows along
+/// it: they divide it, or pad it by a quarter at most.
+bool canShardWindows(llvm::ArrayRef<DimEntry> entries, int64_t size);
 
 } // namespace mlir::spmd
 

@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_RULES_RULETABLE_H
 #define SHARDKIT_RULES_RULETABLE_H
 
+#include "shardkit/Layout/KeyedTable.h"
 #include "shardkit/Rules/ShardingRule.h"
-#include "llvm/ADT/StringMap.h"
 #include <deque>
 
 namespace mlir::spmd {
@@ -17,7 +17,7 @@ public:
 
 private:
   std::deque<ShardingRule> rules;
-  llvm::StringMap<const ShardingRule *> ids;
+  KeyedTable<const ShardingRule *> ids;
 };
 
 } // namespace mlir::spmd

@@ -2,8 +2,14 @@
 //
 // A sharding rule describes the iteration space of an op as factors and each
 // dimension of each operand and result as a product of factors, major to minor.
-// Propagation, the choice of how an op computes, cost and partition all read
-// it; none of them knows an op by name.
+// Propagation, the choice of factor shardings, cost and partition all read it; none
+// of them handles an op by name.
+//
+// How shardings follow from a rule, for %c = matmul %a, %b on mesh <"x"=2, "y"=4>:
+//   1. rule:      ([i, k], [k, j]) -> ([i, j]) {i=8, j=16, k=32}, reduction = {k}
+//   2. operands:  %a is [{"x"}, {}], %b is [{}, {"y"}]: factors i = {"x"}, j = {"y"}, k = {}
+//   3. result:    dims i and j get the axes of their factors: %c is [{"x"}, {"y"}]
+// With k = {"y"} instead, shards of %c would be partial results, unreduced = {"y"}.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,47 +27,47 @@ class LinalgOp;
 
 namespace mlir::spmd {
 
-/// What sharding a factor means.
+/// The meaning of sharding a factor.
 enum class FactorKind : uint8_t {
-  Parallel,  ///< every shard computes its own part
-  Reduction, ///< shards hold partial results
-  /// Places along it come from data: every shard reads or writes those that it
-  /// owns. A result without the factor is partial: one shard has what was looked
-  /// up, the others what changes nothing.
+  Parallel,  ///< every device computes its slice of the factor
+  Reduction, ///< devices compute partial results
+  /// Data select elements along it: every device reads or writes the elements of its
+  /// shard. A result without the factor is partial: one device has the element, the
+  /// others the neutral element.
   Indexed,
-  /// Every shard picks a candidate, and then all pick among these (argmax). Results
-  /// are complete; the axes follow the order of the factor (no gaps).
+  /// Every device selects a candidate, then all select among these (argmax). Results are
+  /// complete; the axes follow the order of the factor (no strides).
   Selection,
-  Whole ///< must not be sharded (ordered, windowed, opaque)
+  Replicated ///< must not be sharded (ordered, windowed, opaque)
 };
 
 struct Factor {
   int64_t size;
   FactorKind kind;
-  /// Whether a dim follows it in windows (DimWindow), or what a shard does depends
-  /// on where its part begins: it is cut by whole axes.
+  /// True if a dim follows it in windows (DimWindow), or if the computation of a shard
+  /// depends on its first index: it may be sharded by full axes only.
   bool hasWindows = false;
-  /// Whether axes may leave a rest, so that the last shards are padded. Found out
-  /// only where something is given that way (`markUnevenFactors`).
-  bool mayLeaveRest = false;
-  /// What the elements of a shard must be a multiple of.
+  /// True if axes need not divide it, so that the last shards are padded. Determined
+  /// only if a given sharding needs it (`markUnevenFactors`).
+  bool allowsPadding = false;
+  /// Shards must have a multiple of this number of elements.
   int64_t granule = 1;
 };
 
-/// How a dim follows a factor that is not equal to it: place i of the factor reads
-/// places stride * i + offset ... of the dim, `length` of them, as far as the dim
-/// has them. A shard then reads a window of the dim, which may reach into what its
-/// neighbours hold.
+/// The relation of a dim to a factor that it is not equal to: index i of the factor reads
+/// `length` indices of the dim from stride * i + offset on, clipped to the dim. A shard
+/// then reads a window of the dim, which may reach into the shards of its neighbors.
 ///   dim 2 * i + 3 * k of a convolution, k < 3      stride 2, offset 0, length 7
 ///   elements 5 to 9 of a slice                     stride 1, offset 5, length 1
 ///   a dim of 8, reversed                           stride -1, offset 7, length 1
-/// Where the factor is finer than the dim, these places divided by `divisor`,
-/// rounded down, the last one too; the length may then be below 1: none for some i.
-///   a dim written at every third place from 2 on   divisor 3, offset 0, length -1
+/// If the factor is finer than the dim, the first and the last of these indices are
+/// divided by `divisor` and rounded down; the length may then be below 1 (no index for
+/// some i).
+///   a dim written at every third index from 2 on   divisor 3, offset 0, length -1
 struct DimWindow {
   int64_t stride = 1, offset = 0, length = 1, divisor = 1;
-  /// What a shard of `chunk` places of the factor reads where `count` shards cut it.
-  /// If the divisor does not divide what a chunk moves by, windows that begin at
+  /// The window of a shard of `chunk` indices of the factor that is split into `count`
+  /// shards. If the divisor does not divide the step of a chunk, windows that begin at
   /// equal steps must be longer than each of them needs.
   Window ofChunk(int64_t chunk, int64_t count) const;
 };
@@ -69,7 +75,7 @@ struct DimWindow {
 /// Role of an operand beyond being read.
 enum class OperandRole : uint8_t {
   Input,
-  Init,      ///< accumulated into a result: counts once over partial shards
+  Init,      ///< accumulated into a result: added once over partial shards
   ShapeOnly, ///< its elements are not read
 };
 
@@ -79,12 +85,12 @@ public:
   /// tensors captured by its regions in order of first use), then results.
   struct Tensor {
     Value value;
-    /// Null for what is no ranked tensor.
+    /// Null for values other than ranked tensors.
     RankedTensorType type;
     OperandRole role = OperandRole::Input;
     /// For results: how partial results over a reduction factor combine.
     ReductionKind reduction = ReductionKind::Sum;
-    /// For an Init operand: the result that it initialises.
+    /// For an Init operand: the result that it initializes.
     int32_t result = -1;
     uint32_t firstDim = 0, numDims = 0;
   };
@@ -95,13 +101,13 @@ public:
   llvm::ArrayRef<Tensor> operands() const { return llvm::ArrayRef(tensors).take_front(operandCount); }
   llvm::ArrayRef<Tensor> results() const { return llvm::ArrayRef(tensors).drop_front(operandCount); }
   const Tensor &tensor(unsigned i) const { return tensors[i]; }
-  /// Factors of dim `d` of tensor `t`, major to minor; empty for a dim of size 1
-  /// or one that no factor describes (it stays whole).
+  /// Factors of dim `d` of tensor `t`, major to minor; empty for a dim of size 1 or one
+  /// that no factor describes (it must not be sharded).
   llvm::ArrayRef<int32_t> dimFactors(const Tensor &t, unsigned d) const {
     const Dim &dim = dims[t.firstDim + d];
     return llvm::ArrayRef(factorIds).slice(dim.first, dim.count);
   }
-  /// How dim `d` of tensor `t` follows its only factor; null where they are equal.
+  /// The window of dim `d` of tensor `t` along its only factor; null if they are equal.
   const DimWindow *getWindow(const Tensor &t, unsigned d) const {
     int32_t window = dims[t.firstDim + d].window;
     return window < 0 ? nullptr : &windows[window];
@@ -117,9 +123,10 @@ public:
            (factors[f].kind == FactorKind::Indexed && !hasFactor(result, f));
   }
   llvm::ArrayRef<Factor> getFactors() const { return factors; }
-  /// Contractions and the like, whose compute is worth spreading.
+  /// True for ops with the arithmetic intensity of contractions, which are worth sharding
+  /// over all axes.
   bool isContraction = false;
-  /// Set where no interface describes the op: everything is whole.
+  /// Set if no interface describes the op: all its values are replicated.
   bool isFallback = false;
 
   //===--- building -------------------------------------------------------===//
@@ -128,7 +135,7 @@ public:
     return factors.size() - 1;
   }
   void setKind(int32_t f, FactorKind kind) { factors[f].kind = kind; }
-  void setMayLeaveRest(int32_t f, bool may) { factors[f].mayLeaveRest = may; }
+  void setAllowsPadding(int32_t f, bool may) { factors[f].allowsPadding = may; }
   /// Operands are added before results.
   Tensor &addOperand(Value value) {
     ++operandCount;
@@ -158,7 +165,7 @@ public:
   void setGranule(int32_t f, int64_t granule) { factors[f].granule = granule; }
 
   //===--- interning (RuleTable) ------------------------------------------===//
-  /// All that the rule says of types, not of values, as numbers.
+  /// Appends all members that depend on types, not on values, as numbers.
   void appendKey(llvm::SmallVectorImpl<int64_t> &key) const;
   void dropValues() {
     for (Tensor &tensor : tensors)
@@ -186,74 +193,75 @@ private:
   unsigned operandCount = 0;
 };
 
-/// The rule of any op: the one that `spmd.sharding_rule` on it says, else its
-/// own.
+/// The rule of any op: the one that its `spmd.sharding_rule` specifies, else the builtin
+/// one.
 ShardingRule getShardingRule(Operation *op);
-/// An op's own rule: its interface's, the elementwise one where it has the trait
-/// `Elementwise`, else a rule that keeps every operand, captured tensor and
-/// result whole (`isFallback`).
-ShardingRule getOwnShardingRule(Operation *op);
+/// The builtin rule of an op: that of its interface, the elementwise one if it has the
+/// trait `Elementwise`, else a rule that replicates every operand, captured tensor and
+/// result (`isFallback`).
+ShardingRule getBuiltinShardingRule(Operation *op);
 /// All tensors have the shape of the (first) result; scalar operands are shared.
 ShardingRule getElementwiseShardingRule(Operation *op);
-/// Dims of two row-major shapes of equal element count that hold the same part of
-/// the index: from the common border behind it to the one in front of it, half-open.
+/// Dims of two row-major shapes of equal element count that cover the same interval of
+/// the flat index, between two adjacent common boundaries.
 ///   6x5 and 2x3x5: [0, 1) and [0, 2), [1, 2) and [2, 3)
 struct ReshapeGroup {
   unsigned fromBegin, fromEnd, toBegin, toEnd;
-  int64_t size; // dynamic for a size that is not known, the same on both sides
-  /// Whether the borders inside divide each other, so that its dims are products of
+  int64_t size; // dynamic for an unknown size, the same on both sides
+  /// True if the boundaries inside divide each other, so that its dims are products of
   /// common factors: 2x6 and 4x3, not 4x6 and 3x8.
   bool refines;
 };
-/// Groups, major to minor; nothing where sizes are not known, except one on either
-/// side at the same place, or where there are no elements.
+/// Groups, major to minor. std::nullopt for shapes without elements, and for unknown
+/// sizes, unless there is one on either side at the same position.
 std::optional<llvm::SmallVector<ReshapeGroup>> getReshapeGroups(llvm::ArrayRef<int64_t> from,
                                                                 llvm::ArrayRef<int64_t> to);
-/// Factors of two such shapes, a list per dim: every border between two dims of one
-/// that is also a border of the other or divides one of its dims is a border between
-/// factors. The lists of dims in groups that do not refine are empty (splitReshapes
-/// takes such reshapes apart).
+/// Factors of two such shapes, a list per dim: every boundary between two dims of one
+/// that is also a boundary of the other, or divides one of its dims, is a boundary between
+/// factors. The lists of dims in groups that do not refine are empty (splitReshapes splits
+/// such reshapes).
 ///   12 and 3x4: [(a b)], [a][b]     2x6 and 4x3: [a][(b c)], [(a b)][c]
 struct ReshapeFactors {
   ReshapeFactors(ShardingRule &rule, llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
   llvm::SmallVector<llvm::SmallVector<int32_t, 2>> from, to;
 };
-/// True for ops that keep the elements in row-major order: the ops of which
-/// splitReshapes takes some apart.
+/// True for ops that keep the elements in row-major order, which splitReshapes applies
+/// to.
 bool isReshape(Operation *op);
-/// Replaces a reshape whose dims have no common factors by a collapse to the groups
-/// of dims and an expand from them: on a joined dim every digit can be said. So is
-/// one of dynamic shape where its groups are known. Others stay. `onReplace`: called
-/// with a result before it is replaced, and with what replaces it.
+/// Replaces a reshape whose dims have no common factors by a collapse to the groups of
+/// dims and an expand from them: the joined dim can be sharded by any digit. Reshapes of
+/// dynamic shape are replaced too if their groups are known. Others stay. `onReplace` is
+/// called with a result before it is replaced, and with its replacement.
 void splitReshapes(llvm::ArrayRef<Operation *> reshapes, llvm::function_ref<void(Value, Value)> onReplace = {});
 
-/// Tensors that are joined along dim `joined`. Equal parts are the digits of the dim
-/// (part, place in it), others are read in windows along the result.
+/// Concatenation along dim `joined`. Equal operands are digits of the dim (number of the
+/// operand, index in it), others are read in windows along the result.
 ShardingRule getConcatRule(Operation *op, unsigned joined);
 
 //===--- ops with a body over an index space ------------------------------===//
-// Structured ops, tensor.generate and tensor.pad: factor k of their own rule is
-// loop k (dim k of the result), whatever its kind; indexed factors come behind.
+// Structured ops, tensor.generate and tensor.pad: factor k of their builtin rule is
+// loop k (dim k of the result), whatever its kind; indexed factors come after these.
 
 /// The region that runs over an index space, null for other ops.
 Region *getIndexedBody(Operation *op);
-/// True if the body of the op reads the place it computes.
+/// True if the body of the op reads the indices of the element that it computes.
 bool readsIndices(Operation *op);
-/// Loop whose index a value in the body is, -1 if it is none.
+/// The loop whose index a value in the body is, or -1.
 int64_t getLoopOfIndex(Operation *op, Value index);
-/// Adds the tensors that the body captures as operands, in order of first use: a
-/// dim that is read at exactly the index of loop k, of `sizes[k]`, by every use
-/// has factor k; one that is read at one other place per run of the body has an
-/// indexed factor, the same for all dims of that size that are read at that
-/// place, if the op can do without what another shard owns (IndexedOps.h); others
-/// have none.
+/// Adds the tensors that the body captures as operands, in order of first use:
+///   * a dim that every use reads at exactly the index of loop k, of `sizes[k]`, has
+///     factor k;
+///   * a dim that is read at one other index per execution of the body has an indexed
+///     factor, the same for all dims of that size that are read at that index, if the op
+///     can run without the elements of other shards (IndexedOps.h);
+///   * other dims have no factor.
 void addCapturedOperands(ShardingRule &rule, Operation *op, llvm::ArrayRef<int64_t> sizes);
 
-/// What holds whatever the op: a factor that one tensor has on two dims (a
-/// diagonal) cannot be cut, nor can the dims of a tensor without elements.
-void keepUncuttableWhole(ShardingRule &rule);
+/// Replicates factors that no op can shard: those of two dims of one tensor (a diagonal),
+/// and those of a tensor without elements.
+void replicateUnshardable(ShardingRule &rule);
 
-/// True for a tensor without elements. It has no layout but the whole one.
+/// True for a tensor without elements. Its only layout is the replicated one.
 bool hasNoElements(RankedTensorType type);
 
 /// Neutral element of a reduction for elements of `type` (an integer, index or
@@ -264,13 +272,13 @@ TypedAttr getNeutralElement(ReductionKind kind, Type type);
 TypedAttr getExactNeutral(ReductionKind kind, Type type);
 /// The same as a scalar constant; of complex numbers too, which have sums and products.
 Value createExactNeutral(OpBuilder &b, Location loc, ReductionKind kind, Type type);
-/// The element that a tensor holds everywhere, if it is a fill or splat of a constant.
+/// The value of all elements of a tensor, if it is a fill or splat of a constant.
 Attribute getFillElement(Value value);
-/// True if `value` is known to hold the neutral element (or nothing defined)
-/// everywhere: a fill or splat of it, or tensor.empty.
+/// True if all elements of `value` are known to be neutral or undefined: a fill or splat
+/// of the neutral element, or tensor.empty.
 bool isNeutralFill(Value value, ReductionKind kind);
-/// The kind of reduction that a scalar op computes, if it is one; booleans are
-/// treated as what they are (a sum of i1 is xor).
+/// The kind of reduction that a scalar op computes, if it is one. Arithmetic on i1 is
+/// that of booleans (a sum of i1 is xor).
 std::optional<ReductionKind> matchCombiner(Operation *op);
 /// How partial results of output `i` of a structured op combine: the yielded value
 /// must be one associative op of the accumulator and a value that does not depend

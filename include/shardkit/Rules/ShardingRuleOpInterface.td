@@ -8,9 +8,9 @@ include "mlir/IR/OpBase.td"
 def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
   let cppNamespace = "::mlir::spmd";
   let description = [{
-    Says how an op may be computed in shards: its factors (the iteration space)
-    and, per dimension of each operand and result, the factors that make it up.
-    Attached to upstream ops as external models; see `ShardingRule.h`.
+    Describes how an op may be computed in shards: its factors (the iteration space)
+    and, per dimension of each operand and result, the factors that the dimension is
+    the product of. Upstream ops get it as external models; see `ShardingRule.h`.
   }];
   let methods = [
     InterfaceMethod<"The sharding rule of this op.",

@@ -1,6 +1,6 @@
 //===- TosaWindows.h - Convolutions and pooling of tosa ---------*- C++ -*-===//
 //
-// What these ops say in attributes of the dims that they read in windows.
+// The windows of dims that these ops read, from their attributes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,27 +12,27 @@
 namespace mlir::spmd {
 
 /// A dim that such an op reads in windows.
-struct OwnWindow {
-  unsigned dim; // of the operand and the result
+struct OpWindow {
+  unsigned dim; // the same in operand and result
   DimWindow window;
-  /// Whether it may read places beyond the dim, as `OwnWindows::padding`.
+  /// True if it may read beyond the dim, as `OpWindows::padding`.
   bool readsBeyond;
-  /// What a shard of the result must be a multiple of.
+  /// Shards of the result must have a multiple of this size.
   int64_t granule = 1;
 };
-struct OwnWindows {
-  SmallVector<OwnWindow, 3> dims;
+struct OpWindows {
+  SmallVector<OpWindow, 3> dims;
   TypedAttr padding;
 };
 
 /// The dims of operand 0 that conv2d, conv3d, depthwise_conv2d, transpose_conv2d,
-/// max_pool2d and avg_pool2d read in windows and that may be cut; none for other
-/// ops. All sizes must be static. Left out are padded dims of unknown zero point,
-/// and those of avg_pool2d, which counts what is no padding (--spmd-decompose).
-OwnWindows getOwnWindows(Operation *op);
-/// Makes the op read dim `dim`, of which it now has all that it reads, as such: its
-/// own padding there is none. `chunk`: the size of the local result.
-void setOwnWindow(Operation *op, const OwnWindow &window, int64_t chunk, int64_t length);
+/// max_pool2d and avg_pool2d read in windows and that may be sharded; none for other ops.
+/// All sizes must be static. Left out are padded dims of unknown zero point, and those of
+/// avg_pool2d, which counts the elements that are not padding (--spmd-decompose).
+OpWindows getOpWindows(Operation *op);
+/// Updates the attributes of the op for a dim whose operand now holds the full window:
+/// removes the padding there. `chunk`: the size of the local result.
+void setOpWindow(Operation *op, const OpWindow &window, int64_t chunk, int64_t length);
 
 } // namespace mlir::spmd
 

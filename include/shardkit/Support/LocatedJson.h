@@ -1,4 +1,4 @@
-//===- LocatedJson.h - JSON with places, for messages -----------*- C++ -*-===//
+//===- LocatedJson.h - JSON with locations ----------------------*- C++ -*-===//
 
 #ifndef SHARDKIT_SUPPORT_LOCATEDJSON_H
 #define SHARDKIT_SUPPORT_LOCATEDJSON_H
@@ -15,11 +15,11 @@ namespace mlir::spmd {
 struct LocatedJson {
   enum Kind { Null, Bool, Integer, Real, String, Array, Object };
   Kind kind = Null;
-  /// Where the value begins in the text.
+  /// Offset of the value in the text.
   size_t offset = 0;
   bool boolean = false;
   int64_t integer = 0;
-  double real = 0; // of integers too
+  double real = 0; // set for integers too
   std::string text;
   std::vector<LocatedJson> items;
   struct Member;
@@ -33,7 +33,7 @@ struct LocatedJson {
 
 struct LocatedJson::Member {
   std::string key;
-  size_t offset; // of the key
+  size_t offset; // position of the key
   LocatedJson value;
 };
 
@@ -45,14 +45,14 @@ struct JsonError {
 /// Parses `text` into `value`; a key that an object has twice is an error too.
 std::optional<JsonError> parseLocatedJson(llvm::StringRef text, LocatedJson &value);
 
-/// A file that is read, for messages at places in it.
+/// A file that is read, with messages at locations in it.
 class JsonFile {
 public:
   /// `text` and `name` must outlive it.
   JsonFile(llvm::StringRef text, llvm::StringRef name, MLIRContext *context)
       : text(text), name(name), context(context) {}
 
-  /// Parses all of it, an object; one error otherwise. `what` it is, for messages.
+  /// Parses the file, which must be an object; one error otherwise. `what` names its kind in messages.
   LogicalResult parse(LocatedJson &root, llvm::StringRef what);
   Location locate(size_t offset);
   InFlightDiagnostic emitError(size_t offset) { return mlir::emitError(locate(offset)) << prefix; }
@@ -67,7 +67,7 @@ public:
 
   llvm::StringRef text, name;
   MLIRContext *context;
-  std::string prefix; // of messages
+  std::string prefix; // prepended to messages
 
 private:
   // Offsets mostly grow from call to call.

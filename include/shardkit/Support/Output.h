@@ -1,4 +1,4 @@
-//===- Output.h - Where reports and plans are written -----------*- C++ -*-===//
+//===- Output.h - Writing reports and plans ---------------------*- C++ -*-===//
 
 #ifndef SHARDKIT_SUPPORT_OUTPUT_H
 #define SHARDKIT_SUPPORT_OUTPUT_H
@@ -9,8 +9,8 @@
 
 namespace mlir::spmd {
 
-/// Writes a text to a file (`-`: standard output), or to standard error where `path` is
-/// empty. One error where that fails; what there is of the file is removed then.
+/// Writes a text to a file (`-`: standard output), or to standard error if `path` is
+/// empty. One error if that fails; an incomplete file is removed.
 inline LogicalResult writeOutput(Location loc, StringRef path, StringRef text) {
   if (path.empty()) {
     llvm::errs() << text;

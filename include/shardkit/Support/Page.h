@@ -1,6 +1,6 @@
-//===- Page.h - What pages have in common -----------------------*- C++ -*-===//
+//===- Page.h - The frame of HTML pages -------------------------*- C++ -*-===//
 //
-// Pages need nothing but themselves and are well-formed as XML too.
+// Pages are self-contained and also well-formed XML.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ llvm::raw_ostream &operator<<(llvm::raw_ostream &os, Escaped escaped);
 /// `1,234,567`.
 std::string groupDigits(int64_t number);
 
-/// All up to the title on the page itself; `style` follows what pages share. Drawings
-/// stand in `<div class="graph"><svg>`; numbers in `<td class="n">`.
+/// Writes the page up to its visible title; `style` is appended to the common style.
+/// Drawings are in `<div class="graph"><svg>`, numbers in `<td class="n">`.
 void beginPage(llvm::StringRef title, llvm::StringRef style, llvm::raw_ostream &os);
 void endPage(llvm::raw_ostream &os);
 

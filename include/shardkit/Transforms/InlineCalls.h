@@ -1,4 +1,4 @@
-//===- InlineCalls.h - Bodies in place of calls -----------------*- C++ -*-===//
+//===- InlineCalls.h - Inlining of calls ------------------------*- C++ -*-===//
 
 #ifndef SHARDKIT_TRANSFORMS_INLINECALLS_H
 #define SHARDKIT_TRANSFORMS_INLINECALLS_H
@@ -8,9 +8,9 @@ class OpPassManager;
 
 namespace spmd {
 
-/// MLIR's inliner, and what it leaves: where a body has ops of affine it takes a call in a loop or a branch for one
-/// that stays, since they could no longer be analysed there. They compute the same, and private functions go.
-/// `simplifies`: callees are canonicalized first.
+/// Adds MLIR's inliner, and a pass for the calls that it keeps: it does not inline a body with affine ops into a loop
+/// or a branch, where they could no longer be analyzed. They compute the same there, and unused private functions are
+/// erased. `simplifies`: callees are canonicalized first.
 void addInliner(OpPassManager &passes, bool simplifies = true);
 
 } // namespace spmd

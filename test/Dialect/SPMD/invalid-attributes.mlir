@@ -18,7 +18,7 @@ module attributes {spmd.qqqqqqqqqqq} {
 // attr_c1: place
 spmd.mesh @pod = <["x"=4]>
 func.func @f() {
-  // expected-error @+1 {{attribute 'spmd.sharding' stands on an operation, expected a function argument or a function result}}
+  // expected-error @+1 {{attribute 'spmd.sharding' is on an operation, expected a function argument or a function result}}
   %0 = tensor.empty() {spmd.sharding = #spmd.sharding<@pod, [{}]>} : tensor<8xf32>
   return
 }
@@ -26,7 +26,7 @@ func.func @f() {
 // -----
 
 // attr_c1: place
-// expected-error @+1 {{attribute 'spmd.phase' stands on a function, expected a module}}
+// expected-error @+1 {{attribute 'spmd.phase' is on a function, expected a module}}
 func.func @f() attributes {spmd.phase = "annotated"} { return }
 
 // -----
@@ -78,7 +78,7 @@ func.func @f(%0: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@pod, [{"y"}]>}
 
 // sharding_c4: whole axes alone may leave a rest
 spmd.mesh @pod = <["x"=4, "y"=2]>
-// expected-error @+3 {{illegal sharding of argument #1: dimension 0 of size 5 is sharded as {"x":(1)2}, expected a product that divides it (only whole axes may leave a rest)}}
+// expected-error @+3 {{illegal sharding of argument #1: dimension 0 of size 5 is sharded as {"x":(1)2}, expected a product that divides it (padding is allowed for full axes only)}}
 // expected-note @+2 {{available axes: "x"=4, "y"=2}}
 // expected-note @+1 {{legal axis products for size 5: 1, 5}}
 func.func @f(%0: tensor<8xf32>, %1: tensor<5xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x":(1)2}]>}) { return }
@@ -87,7 +87,7 @@ func.func @f(%0: tensor<8xf32>, %1: tensor<5xf32> {spmd.sharding = #spmd.shardin
 
 // sharding_c4: several axes, one of them in part
 spmd.mesh @pod = <["x"=4, "y"=2]>
-// expected-error @+3 {{illegal sharding of argument #0: dimension 1 of size 6 is sharded as {"y", "x":(2)2}, expected a product that divides it (only whole axes may leave a rest)}}
+// expected-error @+3 {{illegal sharding of argument #0: dimension 1 of size 6 is sharded as {"y", "x":(2)2}, expected a product that divides it (padding is allowed for full axes only)}}
 // expected-note @+2 {{available axes: "x"=4, "y"=2}}
 // expected-note @+1 {{legal axis products for size 6: 1, 2, 3, 6}}
 func.func @f(%0: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@pod, [{}, {"y", "x":(2)2}]>}) { return }
@@ -96,7 +96,7 @@ func.func @f(%0: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@pod, [{}, {"y"
 
 // sharding_c4: a gap on a dim of size one
 spmd.mesh @pod = <["x"=4]>
-// expected-error @+3 {{illegal sharding of argument #0: dimension 0 of size 1 is sharded as {2, "x"}, expected a product that divides it (only whole axes may leave a rest)}}
+// expected-error @+3 {{illegal sharding of argument #0: dimension 0 of size 1 is sharded as {2, "x"}, expected a product that divides it (padding is allowed for full axes only)}}
 // expected-note @+2 {{available axes: "x"=4}}
 // expected-note @+1 {{legal axis products for size 1: 1}}
 func.func @f(%0: tensor<1xf32> {spmd.sharding = #spmd.sharding<@pod, [{2, "x"}]>}) { return }
@@ -105,7 +105,7 @@ func.func @f(%0: tensor<1xf32> {spmd.sharding = #spmd.sharding<@pod, [{2, "x"}]>
 
 // sharding_c4: a gap on a dim smaller than the axis, on a result
 spmd.mesh @pod = <["x"=4]>
-// expected-error @+3 {{illegal sharding of result #0: dimension 0 of size 2 is sharded as {2, "x"}, expected a product that divides it (only whole axes may leave a rest)}}
+// expected-error @+3 {{illegal sharding of result #0: dimension 0 of size 2 is sharded as {2, "x"}, expected a product that divides it (padding is allowed for full axes only)}}
 // expected-note @+2 {{available axes: "x"=4}}
 // expected-note @+1 {{legal axis products for size 2: 1, 2}}
 func.func private @f() -> (tensor<2xf32> {spmd.sharding = #spmd.sharding<@pod, [{2, "x"}]>})

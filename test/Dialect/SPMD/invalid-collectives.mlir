@@ -96,7 +96,7 @@ func.func @f(%0: tensor<2xf32>) {
 // all_slice_c1
 spmd.mesh @pod = <["x"=4]>
 func.func @f(%0: tensor<6xf32>) {
-  // expected-error @+3 {{illegal sharding of the operand: dimension 0 of size 6 is sharded as {2, "x"}, expected a product that divides it (only whole axes may leave a rest)}}
+  // expected-error @+3 {{illegal sharding of the operand: dimension 0 of size 6 is sharded as {2, "x"}, expected a product that divides it (padding is allowed for full axes only)}}
   // expected-note @+2 {{available axes: "x"=4}}
   // expected-note @+1 {{legal axis products for size 6: 1, 2, 3, 6}}
   %1 = spmd.all_slice %0 <@pod, [{2, "x"}]> : tensor<6xf32> -> tensor<2xf32>
@@ -265,7 +265,7 @@ func.func @f(%0: tensor<2x8xf32>) {
 // collective_permute_c2
 spmd.mesh @pod = <["x"=4]>
 func.func @f(%0: tensor<2x8xf32>) {
-  // expected-error @+1 {{operand has type 'tensor<2x8xf32>' and result 'tensor<8x2xf32>', expected equal types, since whole blocks move}}
+  // expected-error @+1 {{operand has type 'tensor<2x8xf32>' and result 'tensor<8x2xf32>', expected equal types, since each device sends its full shard}}
   %1 = spmd.collective_permute %0 of tensor<8x8xf32> <@pod, [{"x"}, {}]> to <@pod, [{}, {"x"}]> : tensor<2x8xf32> -> tensor<8x2xf32>
   return
 }
@@ -439,7 +439,7 @@ func.func @f(%0: tensor<2x8xf32>) {
 // halo_exchange_c3
 spmd.mesh @pod = <["x"=4, "y"=4]>
 func.func @f(%0: tensor<2xf32>) {
-  // expected-error @+1 {{dimension 0 is cut by different axes in operand and result, expected the same, or none in the operand}}
+  // expected-error @+1 {{dimension 0 is sharded by different axes in operand and result, expected the same, or none in the operand}}
   %1 = spmd.halo_exchange %0 of tensor<8xf32> <@pod, [{"x"}]> to <@pod, [{"y"}]> dims = [0] steps = [2] offsets = [-1] : tensor<2xf32> -> tensor<4xf32>
   return
 }

@@ -4,7 +4,7 @@
 spmd.mesh @pod = <["x"=2, "y"=4]>
 func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = spmd.start {
-    // expected-error @+1 {{stands in spmd.start, expected a collective that moves data}}
+    // expected-error @+1 {{is in spmd.start, expected a collective that moves data}}
     %a = arith.negf %x : tensor<8xf32>
     spmd.return %a : tensor<8xf32>
   } : tensor<8xf32>
@@ -17,7 +17,7 @@ func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
 // start_c1
 spmd.mesh @pod = <["x"=2, "y"=4]>
 func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{does not hand out what its collectives give, expected spmd.return of their results in order}}
+  // expected-error @+1 {{does not return the results of its collectives, expected spmd.return of all of them in order}}
   %0 = spmd.start {
     %a = spmd.all_reduce %x sum <@pod, {"x"}> : tensor<8xf32>
     spmd.return %x : tensor<8xf32>
@@ -48,7 +48,7 @@ spmd.mesh @pod = <["x"=2, "y"=4]>
 func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0:2 = spmd.start {
     %a = spmd.all_reduce %x sum <@pod, {"x"}> : tensor<8xf32>
-    // expected-error @+1 {{moves data among other devices than the rest of its spmd.start, expected the same axes of one mesh}}
+    // expected-error @+1 {{moves data among other devices than the other collectives of its spmd.start, expected the same axes of one mesh}}
     %b = spmd.all_reduce %x sum <@pod, {"y"}> : tensor<8xf32>
     spmd.return %a, %b : tensor<8xf32>, tensor<8xf32>
   } : tensor<8xf32>, tensor<8xf32>
@@ -61,7 +61,7 @@ func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
 // start_c4
 spmd.mesh @pod = <["x"=2, "y"=4]>
 func.func @f(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
-  // expected-error @+1 {{has results that are read elsewhere than by one spmd.done}}
+  // expected-error @+1 {{has results that other ops than one spmd.done use}}
   %0 = spmd.start {
     %a = spmd.all_reduce %x sum <@pod, {"x"}> : tensor<8xf32>
     spmd.return %a : tensor<8xf32>
@@ -74,7 +74,7 @@ func.func @f(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 
 // done_c1
 func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{waits for something else than the results of one spmd.start, expected all of them in order}}
+  // expected-error @+1 {{has operands that are not the results of one spmd.start, expected all of them in order}}
   %1 = spmd.done %x : tensor<8xf32>
   return %1 : tensor<8xf32>
 }

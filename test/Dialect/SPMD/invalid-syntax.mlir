@@ -7,7 +7,7 @@
 
 // -----
 
-// expected-error @+1 {{expected an axis name, a gap factor or '?'}}
+// expected-error @+1 {{expected an axis name, a stride or '?'}}
 "t.op"() {a = #spmd.sharding<@pod, [{x}]>} : () -> ()
 
 // -----
@@ -18,7 +18,7 @@
 // -----
 
 // dim_entry_c1
-// expected-error @+1 {{gap factor is 0, expected at least 1}}
+// expected-error @+1 {{stride is 0, expected at least 1}}
 "t.op"() {a = #spmd.sharding<@pod, [{0, "x"}]>} : () -> ()
 
 // -----
@@ -34,7 +34,7 @@
 
 // -----
 
-// expected-error @+1 {{found a gap factor, expected an axis name}}
+// expected-error @+1 {{found a stride, expected an axis name}}
 "t.op"() {a = #spmd.sharding<@pod, [{}], replicated = {2}>} : () -> ()
 
 // -----
@@ -86,7 +86,7 @@
 // -----
 
 // segments_c1
-// expected-error @+1 {{segments have no parts, expected at least one}}
+// expected-error @+1 {{segments have no sizes, expected at least one}}
 "t.op"() {a = #spmd.segments<0, []>} : () -> ()
 
 // -----

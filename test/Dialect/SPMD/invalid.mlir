@@ -106,7 +106,7 @@ func.func @f(%0: tensor<8xf32>) {
 // with_sharding_constraint_c2, sharding_c4
 spmd.mesh @pod = <["x"=4]>
 func.func @f(%0: tensor<6xf32>) {
-  // expected-error @+3 {{illegal sharding of the value: dimension 0 of size 6 is sharded as {2, "x"}, expected a product that divides it (only whole axes may leave a rest)}}
+  // expected-error @+3 {{illegal sharding of the value: dimension 0 of size 6 is sharded as {2, "x"}, expected a product that divides it (padding is allowed for full axes only)}}
   // expected-note @+2 {{available axes: "x"=4}}
   // expected-note @+1 {{legal axis products for size 6: 1, 2, 3, 6}}
   %1 = spmd.with_sharding_constraint %0 <@pod, [{2, "x"}]> : tensor<6xf32>
@@ -315,7 +315,7 @@ func.func @f(%0: tensor<8xf32>) {
 spmd.mesh @pod = <["x"=2]>
 func.func @f(%0: tensor<8xf32>) {
   spmd.manual_computation (%0) in [<@pod, [{"x"}]>] out [<@pod, [{"x"}]>] axes ["x"] (%a: tensor<4xf32>) {
-    // expected-error @+1 {{hands out 0 values, expected 1}}
+    // expected-error @+1 {{returns 0 values, expected 1}}
     spmd.return
   } : (tensor<8xf32>) -> tensor<8xf32>
   return
@@ -367,7 +367,7 @@ func.func @f(%0: tensor<8xf32>) {
 
 // stage_boundary_c1
 func.func @f() {
-  // expected-error @+1 {{no value crosses, expected at least one}}
+  // expected-error @+1 {{has no operands, expected at least one}}
   "spmd.stage_boundary"() : () -> ()
   return
 }

@@ -120,7 +120,7 @@ static void checkCut(const Table &table, const Layout &layout, llvm::ArrayRef<Co
 
 static std::vector<CopyPiece> cutAndCheck(const Copies &copies, const std::string &text, const Mesh &m) {
   Layout l = layout(text, m, copies.getShape());
-  auto pieces = copies.cut(l);
+  auto pieces = copies.shard(l);
   EXPECT_TRUE(pieces.has_value());
   if (!pieces)
     return {};
@@ -130,7 +130,8 @@ static std::vector<CopyPiece> cutAndCheck(const Copies &copies, const std::strin
 
 TEST(Copies, ConcatenatedRowsAreCutAtTheBordersOfRanks) {
   // q, k and v rows: what lies in the chunk of each rank.
-  Copies qkv = Copies::concat({Copies::whole(0, {8, 3}), Copies::whole(1, {10, 3}), Copies::whole(2, {10, 3})}, 0);
+  Copies qkv =
+      Copies::concat({Copies::ofSource(0, {8, 3}), Copies::ofSource(1, {10, 3}), Copies::ofSource(2, {10, 3})}, 0);
   auto pieces = cutAndCheck(qkv, "[{\"x\"}, {}]", mesh({2}));
   ASSERT_EQ(pieces.size(), 3u);
   EXPECT_EQ(pieces[1].chunks.size(), 1u);
@@ -145,7 +146,7 @@ TEST(Copies, ConcatenatedRowsAreCutAtTheBordersOfRanks) {
 
 TEST(Copies, InterleavedRowsKeepTheirDigits) {
   // Gate and up, row by row: [F, 1, K] and [F, 1, K] to [F, 2, K] to [2 F, K].
-  auto gate = Copies::whole(0, {8, 5}).reshape({8, 1, 5}), up = Copies::whole(1, {8, 5}).reshape({8, 1, 5});
+  auto gate = Copies::ofSource(0, {8, 5}).reshape({8, 1, 5}), up = Copies::ofSource(1, {8, 5}).reshape({8, 1, 5});
   auto both = Copies::concat({*gate, *up}, 1).reshape({16, 5});
   ASSERT_TRUE(both);
   for (int64_t devices : {1, 2, 4, 8}) {
@@ -153,11 +154,11 @@ TEST(Copies, InterleavedRowsKeepTheirDigits) {
     EXPECT_EQ(pieces.size(), 2u);
   }
   // 16 ranks would part what is interleaved: not the same for every rank.
-  EXPECT_FALSE(both->cut(layout("[{\"x\"}, {}]", mesh({16}), {16, 5})));
+  EXPECT_FALSE(both->shard(layout("[{\"x\"}, {}]", mesh({16}), {16, 5})));
 }
 
 TEST(Copies, TransposesSlicesAndBroadcasts) {
-  Copies w = Copies::whole(0, {6, 8});
+  Copies w = Copies::ofSource(0, {6, 8});
   cutAndCheck(w.remap({8, 6}, {1, 0}), "[{\"x\"}, {\"y\"}]", mesh({4, 3}));
   cutAndCheck(w.remap({8, 3, 6}, {1, -1, 0}), "[{}, {\"x\"}, {2, \"y\"}]", mesh({3, 3}));
   cutAndCheck(*w.slice({1, 2}, {4, 3}, {1, 2}), "[{\"x\"}, {\"y\"}]", mesh({2, 2}));
@@ -165,25 +166,25 @@ TEST(Copies, TransposesSlicesAndBroadcasts) {
 }
 
 TEST(Copies, WhatIsWrittenLaterCounts) {
-  Copies base = Copies::whole(0, {6, 6});
-  auto patched = base.insert(Copies::whole(1, {2, 3}), {1, 2}, {1, 1});
+  Copies base = Copies::ofSource(0, {6, 6});
+  auto patched = base.insert(Copies::ofSource(1, {2, 3}), {1, 2}, {1, 1});
   ASSERT_TRUE(patched);
   EXPECT_TRUE(patched->isComplete());
   Table table = tableOf(*patched);
   EXPECT_EQ(table.elements[1 * 6 + 2], Element(1, 0));
   EXPECT_EQ(table.elements[0], Element(0, 0));
-  auto odd = Copies::nothing({6}).insert(Copies::whole(0, {3}), {0}, {2});
+  auto odd = Copies::undefined({6}).insert(Copies::ofSource(0, {3}), {0}, {2});
   EXPECT_FALSE(odd->isComplete());
-  auto all = odd->insert(Copies::whole(1, {3}), {1}, {2});
+  auto all = odd->insert(Copies::ofSource(1, {3}), {1}, {2});
   EXPECT_TRUE(all->isComplete());
-  EXPECT_FALSE(all->insert(Copies::whole(1, {3}), {1}, {2}).has_value());
+  EXPECT_FALSE(all->insert(Copies::ofSource(1, {3}), {1}, {2}).has_value());
 }
 
 /// A value made at random, and its table.
 static std::pair<Copies, Table> make(Random &random, int depth, unsigned &sources) {
   auto leaf = [&](Shape shape) {
     unsigned source = sources++;
-    return std::pair(Copies::whole(source, shape), wholeTable(source, shape));
+    return std::pair(Copies::ofSource(source, shape), wholeTable(source, shape));
   };
   if (depth == 0)
     return leaf(random.shape(3, 48));
@@ -304,7 +305,7 @@ TEST(Copies, RandomValuesInRandomLayouts) {
     Mesh m = random.mesh();
     Layout l = Layout::get(random.sharding(m, table.shape, /*uneven=*/true, /*partial=*/false), m, table.shape);
     ++all;
-    if (auto pieces = copies.cut(l)) {
+    if (auto pieces = copies.shard(l)) {
       ++cut;
       checkCut(table, l, *pieces, m.numDevices());
     }

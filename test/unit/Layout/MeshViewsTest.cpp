@@ -132,7 +132,7 @@ TEST(MeshViews, MayLeaveARestWhereAViewHasWholeAxes) {
   };
   for (const auto &[entries, may] : rows) {
     ASSERT_TRUE(entries);
-    EXPECT_EQ(mayLeaveRest(*entries, common), may) << toString(*entries, common);
+    EXPECT_EQ(allowsPadding(*entries, common), may) << toString(*entries, common);
     // What is not even is a layout again as it was.
     Sharding sharding;
     sharding.dims.push_back({*entries});
@@ -161,7 +161,7 @@ TEST(MeshViews, RefineToWholeAxesOfSeveralViews) {
 TEST(MeshViews, KeepGapsWhereTheyAre) {
   Mesh a = mesh({4, 2}), b = mesh({2, 4});
   auto all = views({&a, &b});
-  DimEntries entries{DimEntry::gap(3), {0, 1, 4}, DimEntry::gap(5), {1, 1, 2}};
+  DimEntries entries{DimEntry::stride(3), {0, 1, 4}, DimEntry::stride(5), {1, 1, 2}};
   auto common = all->toCommon(entries, 0);
   ASSERT_TRUE(common);
   EXPECT_EQ("{" + toString(*common, all->getCommon()) + "}", "{3, \"d0\", \"d1\", 5, \"d2\"}");

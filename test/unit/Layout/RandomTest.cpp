@@ -61,7 +61,7 @@ static llvm::SmallVector<int64_t> productOfPlaces(const Layout &l, int64_t rank)
   for (unsigned d = 0; d < l.shape.size(); ++d) {
     llvm::SmallVector<int64_t> next;
     for (int64_t index : indices)
-      for (auto [begin, end] : l.getPlaces(d, rank, 1000))
+      for (auto [begin, end] : l.getOwnedIntervals(d, rank, 1000))
         for (int64_t i = begin; i < end; ++i)
           next.push_back(index * l.shape[d] + i);
     indices = std::move(next);
@@ -80,7 +80,7 @@ TEST(Random, PlacesOfDimsAreWhatIsOwned) {
     for (int64_t rank = 0; rank < m.numDevices(); ++rank) {
       ASSERT_EQ(productOfPlaces(l, rank), l.ownedIndices(rank));
       for (unsigned d = 0; d < shape.size(); ++d) {
-        auto all = l.getPlaces(d, rank, 1000), first = l.getPlaces(d, rank, 1);
+        auto all = l.getOwnedIntervals(d, rank, 1000), first = l.getOwnedIntervals(d, rank, 1);
         for (auto [a, b] : llvm::zip(all, first))
           ASSERT_EQ(a.first, b.first);
         ASSERT_EQ(first.size(), std::min<size_t>(all.size(), 1));

@@ -147,19 +147,19 @@ TEST(Sharding, WhatMayLeaveARestTruthTable) {
   struct Row {
     DimEntries entries;
     int64_t size;
-    bool divides, mayLeaveRest;
+    bool divides, allowsPadding;
   } rows[] = {
       {{{0, 1, 4}}, 8, true, true},
       {{{0, 1, 4}}, 6, false, true},
       {{{0, 1, 4}, {1, 1, 2}}, 1, false, true},
       {{{0, 1, 2}}, 5, false, false},
       {{{0, 1, 2}, {0, 2, 2}}, 5, false, true},
-      {{DimEntry::gap(2), {0, 1, 4}}, 6, false, false},
+      {{DimEntry::stride(2), {0, 1, 4}}, 6, false, false},
       {{}, 5, true, true},
   };
   for (const Row &row : rows) {
     EXPECT_EQ(divides(row.entries, row.size), row.divides) << text(row.entries, m);
-    EXPECT_EQ(mayLeaveRest(row.entries, m), row.mayLeaveRest) << text(row.entries, m);
+    EXPECT_EQ(allowsPadding(row.entries, m), row.allowsPadding) << text(row.entries, m);
   }
 }
 
@@ -200,15 +200,15 @@ TEST(Sharding, NamesWhatIsIllegal) {
   };
   EXPECT_EQ(reason("[{\"x\"}, {\"y\"}]", {4, 6}), "");
   EXPECT_EQ(reason("[{\"x\"}]", {4, 6}), "rank_mismatch");
-  EXPECT_EQ(reason("[{0, \"x\"}]", {8}), "zero_gap");
+  EXPECT_EQ(reason("[{0, \"x\"}]", {8}), "zero_stride");
   EXPECT_EQ(reason("[{\"x\":(2)4}]", {8}), "sub_axis_size");
   EXPECT_EQ(reason("[{\"x\"}, {\"x\":(2)2}]", {8, 8}), "axis_reused");
   EXPECT_EQ(reason("[{\"x\"}], replicated = {\"x\"}", {8}), "axis_reused");
   EXPECT_EQ(reason("[{\"x\"}], unreduced = {\"x\"}", {8}), "axis_reused");
   EXPECT_EQ(reason("[{\"y\":(1)2}, {\"y\":(3)2}]", {8, 8}), "axis_reused");
-  EXPECT_EQ(reason("[{}], unreduced = {2}", {8}), "gap_not_allowed");
-  EXPECT_EQ(reason("[{3, \"x\"}]", {8}), "gap_not_dividing");
-  EXPECT_EQ(reason("[{9223372036854775807, 2, \"x\"}]", {8}), "gap_not_dividing");
+  EXPECT_EQ(reason("[{}], unreduced = {2}", {8}), "stride_not_allowed");
+  EXPECT_EQ(reason("[{3, \"x\"}]", {8}), "stride_not_dividing");
+  EXPECT_EQ(reason("[{9223372036854775807, 2, \"x\"}]", {8}), "stride_not_dividing");
   EXPECT_EQ(reason("[{\"y\":(1)3}]", {8}), "sub_axis_not_dividing");
   EXPECT_EQ(reason("[{\"x\"}]", {5}), "");
   EXPECT_EQ(reason("[{\"x\":(1)2, \"x\":(2)2}]", {5}), "");

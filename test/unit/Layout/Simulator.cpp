@@ -184,7 +184,7 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer, int64_t localElemen
         int64_t digits = value;
         if (loop.window) {
           int64_t coordinate = 0;
-          for (const TransferPart &part : loop.dst)
+          for (const TransferDigit &part : loop.dst)
             if (part.isRank)
               coordinate = coordinate * part.size + (rank / part.stride) % part.size;
             else
@@ -196,7 +196,7 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer, int64_t localElemen
           digits = 0;
         }
         for (size_t k = loop.window ? 0 : loop.dst.size(); k-- > 0; digits /= loop.dst[k].size) {
-          const TransferPart &part = loop.dst[k];
+          const TransferDigit &part = loop.dst[k];
           if (!part.isRank)
             to += digits % part.size * part.stride;
           else if (digits % part.size != (rank / part.stride) % part.size)
@@ -205,7 +205,7 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer, int64_t localElemen
         EXPECT_EQ(digits, 0) << "the parts of a segment are too few";
         digits = value;
         for (size_t k = loop.src.size(); k-- > 0; digits /= loop.src[k].size) {
-          const TransferPart &part = loop.src[k];
+          const TransferDigit &part = loop.src[k];
           if (!part.isRank) {
             from += digits % part.size * part.stride;
             continue;
@@ -365,16 +365,16 @@ void shardkit_test::checkPlan(const Layout &from, const Layout &to, int64_t numD
       EXPECT_EQ(received, volume.total) << "step " << i;
 
     // The same move seen on the shared local value.
-    Layout fromRest = step.from, toRest = step.to;
-    removeCommonDigits(fromRest, toRest);
-    EXPECT_EQ(fromRest.numLocalElements(), step.from.numLocalElements());
-    EXPECT_EQ(toRest.numLocalElements(), step.to.numLocalElements());
-    auto rest = computeTransfer(fromRest, toRest);
+    Layout fromReduced = step.from, toReduced = step.to;
+    removeCommonDigits(fromReduced, toReduced);
+    EXPECT_EQ(fromReduced.numLocalElements(), step.from.numLocalElements());
+    EXPECT_EQ(toReduced.numLocalElements(), step.to.numLocalElements());
+    auto rest = computeTransfer(fromReduced, toReduced);
     EXPECT_TRUE(rest.has_value());
     if (rest) {
       int64_t receivedRest = 0;
       Buffers again = runTransfer(*rest, step.to.numLocalElements(), data, receivedRest);
-      EXPECT_TRUE(again == next) << fromRest.toString() << " -> " << toRest.toString();
+      EXPECT_TRUE(again == next) << fromReduced.toString() << " -> " << toReduced.toString();
       EXPECT_EQ(receivedRest, received);
     }
     data = next;
@@ -420,7 +420,7 @@ private:
               with(d, gap, entry);
           // Whole axes, all of them, and nothing else.
           bool whole = size == n && llvm::all_of(list, [&](const DimEntry &e) {
-                         return !e.isGap() && e.size == mesh.axes[e.axis].size;
+                         return !e.isStride() && e.size == mesh.axes[e.axis].size;
                        });
           if (uneven && whole && (!divides || shape[d] % (total * size) != 0))
             with(d, 1, entry);
@@ -431,7 +431,7 @@ private:
     DimEntries &list = current.dims[d].entries;
     size_t before = list.size();
     if (gap > 1)
-      list.push_back(DimEntry::gap(gap));
+      list.push_back(DimEntry::stride(gap));
     list.push_back(entry);
     if (!verifySharding(current, mesh, shape, uneven))
       addDim(d);
@@ -441,7 +441,7 @@ private:
   bool isUsed(const DimEntry &entry) const {
     return llvm::any_of(current.dims, [&](const DimSharding &dim) {
       return llvm::any_of(dim.entries,
-                          [&](const DimEntry &other) { return !other.isGap() && overlaps(entry, other, mesh); });
+                          [&](const DimEntry &other) { return !other.isStride() && overlaps(entry, other, mesh); });
     });
   }
 
@@ -522,7 +522,7 @@ Sharding Random::sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool 
       if (below(4) == 0)
         for (int64_t gap : {2, 3})
           if (room[d] % (part.size * gap) == 0 && below(2)) {
-            list.push_back(DimEntry::gap(gap));
+            list.push_back(DimEntry::stride(gap));
             room[d] /= gap;
           }
       list.push_back(part);

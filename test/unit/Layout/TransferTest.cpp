@@ -99,7 +99,7 @@ TEST(Transfer, WhereCutsDoNotDivideEachSideCountsForItself) {
   ASSERT_EQ(t.segments.size(), 1u);
   const TransferSegment &s = t.segments[0];
   EXPECT_EQ(s.size, 6);
-  auto check = [](const TransferPart &part, int64_t size, bool isRank, int64_t stride) {
+  auto check = [](const TransferDigit &part, int64_t size, bool isRank, int64_t stride) {
     EXPECT_EQ(part.size, size);
     EXPECT_EQ(part.isRank, isRank);
     EXPECT_EQ(part.stride, stride);

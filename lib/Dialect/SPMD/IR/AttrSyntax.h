@@ -7,7 +7,7 @@
 
 namespace mlir::spmd {
 
-/// Attr::getChecked for files that do not see the storage classes.
+/// Attr::getChecked for files without the storage classes.
 template <typename AttrT, typename... Args>
 AttrT getVerified(llvm::function_ref<InFlightDiagnostic()> emitError, MLIRContext *context, const Args &...args) {
   if (failed(AttrT::verify(emitError, args...)))
@@ -18,7 +18,7 @@ AttrT getVerified(llvm::function_ref<InFlightDiagnostic()> emitError, MLIRContex
 /// `"x"`, `"x":(m)k` or `2`.
 ParseResult parseDimEntry(AsmParser &parser, DimEntryAttr &entry);
 void printDimEntry(AsmPrinter &printer, DimEntryAttr entry);
-/// `{"x", "y":(1)2}`: no gaps, no `?`.
+/// `{"x", "y":(1)2}`: no strides, no `?`.
 ParseResult parseAxisSet(AsmParser &parser, llvm::SmallVectorImpl<DimEntryAttr> &entries);
 void printAxisSet(AsmPrinter &printer, llvm::ArrayRef<DimEntryAttr> entries);
 /// `{"x", 2, ?}p1`

@@ -23,7 +23,7 @@ AxisResourcesAttr spmd::toAxisResources(ShardingAttr sharding) {
     }
     SmallVector<StringRef> axes;
     for (DimEntryAttr entry : dim.getEntries()) {
-      if (!entry.isWholeAxis())
+      if (!entry.isFullAxis())
         return {};
       axes.push_back(entry.getAxis());
     }

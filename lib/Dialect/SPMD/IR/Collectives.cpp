@@ -17,9 +17,9 @@ using namespace mlir::spmd;
 // Layouts of operand and result
 //===----------------------------------------------------------------------===//
 
-/// A closed reading of the sharding of a value of `shape`. What the axes do not
-/// divide has padded parts; an all_to_all cannot have them, since its global shape is
-/// derived from the parts.
+/// Reads the sharding of a value of `shape` with closed dims. Dims that the axes do not
+/// divide have padded shards, except in an all_to_all, whose global shape is derived from
+/// the shards.
 static FailureOr<Sharding> readSharding(Operation *op, ShardingAttr attr, const Mesh &mesh, ArrayRef<int64_t> shape,
                                         const Twine &what, bool allowUneven) {
   auto emitError = [&] { return op->emitOpError(); };
@@ -36,8 +36,7 @@ static FailureOr<Sharding> readSharding(Operation *op, ShardingAttr attr, const 
   return sharding;
 }
 
-/// The layout of a value of `shape`, the sizes that are not known being those that
-/// `withKnownSizes` gives it.
+/// The layout of a value of `shape`, with `withKnownSizes` applied to unknown sizes.
 static FailureOr<Layout> getLayout(Operation *op, ShardingAttr attr, const Mesh &mesh, ArrayRef<int64_t> shape,
                                    const Twine &what, bool allowUneven) {
   FailureOr<Sharding> sharding = readSharding(op, attr, mesh, shape, what, allowUneven);
@@ -68,7 +67,7 @@ static LogicalResult verifyElementTypes(Operation *op, Type a, Type b) {
                            << ", expected equal ones";
 }
 
-/// Dims that are not known in `like` are not known in `type` either.
+/// `type` with dynamic dims where `like` has dynamic dims.
 static LogicalResult verifyLocalShape(Operation *op, Type type, const Layout &layout, ArrayRef<int64_t> like,
                                       const Twine &what) {
   SmallVector<int64_t, 4> expected = layout.localShape();
@@ -103,8 +102,8 @@ static LogicalResult getMoveLayouts(Operation *op, Type globalType, ShardingAttr
 }
 
 /// Derives both layouts from the meshes in the symbol table and compares the
-/// types with their local shapes. `shape`: of the global value or, if it is not
-/// written, of a local one, for the dims whose sizes are not known.
+/// types with their local shapes. `shape` is that of the global value or, if it is not
+/// written, of a local one, for the dims of unknown size.
 static LogicalResult verifyCollective(CollectiveOpInterface op, ArrayRef<int64_t> shape,
                                       SymbolTableCollection &symbolTable) {
   FailureOr<Mesh> fromMesh = getMeshOrEmit(op, op.getFromMesh(), symbolTable);
@@ -229,7 +228,7 @@ LogicalResult ReduceScatterOp::getLayouts(const Mesh &fromMesh, const Mesh &, La
   DimEntries axes;
   for (const DimSharding &dim : sharding->dims)
     for (const DimEntry &entry : dim.entries)
-      if (!entry.isGap())
+      if (!entry.isStride())
         axes.push_back(entry);
   if (axes.empty())
     return emitOpError() << "no axis is given, expected at least one";
@@ -303,7 +302,7 @@ LogicalResult CollectivePermuteOp::verifySymbolUses(SymbolTableCollection &symbo
     return failure();
   if (getInput().getType() != getType())
     return emitOpError() << "operand has type " << getInput().getType() << " and result " << getType()
-                         << ", expected equal types, since whole blocks move";
+                         << ", expected equal types, since each device sends its full shard";
   return success();
 }
 
@@ -379,17 +378,17 @@ LogicalResult HaloExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMes
     return failure();
   to = Layout::replicated(from.shape);
   for (auto [d, size] : llvm::enumerate(shape)) {
-    const DimEntries &own = source->dims[d].entries, &entries = target->dims[d].entries;
+    const DimEntries &operandEntries = source->dims[d].entries, &entries = target->dims[d].entries;
     bool hasWindow = llvm::is_contained(dims, int64_t(d));
-    bool hasGap = llvm::any_of(entries, [](const DimEntry &entry) { return entry.isGap(); });
-    if (hasWindow == entries.empty() || hasGap)
+    bool hasStride = llvm::any_of(entries, [](const DimEntry &entry) { return entry.isStride(); });
+    if (hasWindow == entries.empty() || hasStride)
       return emitOpError() << "dimension " << d << " has " << (hasWindow ? "a" : "no")
                            << " window, expected the result's sharding to have "
-                           << (hasWindow ? "axes and no gap" : "no axis") << " there";
+                           << (hasWindow ? "axes and no stride" : "no axis") << " there";
     // halo_exchange_c3
-    if (own != entries && !(own.empty() && hasWindow))
+    if (operandEntries != entries && !(operandEntries.empty() && hasWindow))
       return emitOpError() << "dimension " << d
-                           << " is cut by different axes in operand and result, expected the "
+                           << " is sharded by different axes in operand and result, expected the "
                               "same, or none in the operand";
     if (!hasWindow)
       continue;

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-WithShardingConstraintOp spmd::pinValue(OpBuilder &b, Value value, ShardingAttr sharding, Location loc) {
+WithShardingConstraintOp spmd::constrainValue(OpBuilder &b, Value value, ShardingAttr sharding, Location loc) {
   auto constraint = WithShardingConstraintOp::create(b, loc, value, sharding);
   value.replaceAllUsesExcept(constraint.getResult(), constraint);
   return constraint;
@@ -31,7 +31,7 @@ void spmd::makeConstraintsOfShardings(ArrayRef<Operation *> annotated) {
       auto sharding = dyn_cast<ShardingAttr>(attr);
       if (!sharding || !isa<RankedTensorType>(result.getType()))
         continue;
-      pinValue(b, result, sharding, op->getLoc());
+      constrainValue(b, result, sharding, op->getLoc());
     }
   }
 }

@@ -24,7 +24,7 @@ Mesh spmd::toMesh(StringRef name, MeshAttr attr) {
   bool iota = true;
   for (auto [rank, device] : llvm::enumerate(attr.getDeviceIds()))
     iota &= device == (int64_t)rank;
-  // A list of the wrong length stays for the verifier to see.
+  // A list of the wrong length is kept for the verifier.
   if (!iota || (int64_t)attr.getDeviceIds().size() != mesh.numDevices())
     mesh.deviceIds.assign(attr.getDeviceIds().begin(), attr.getDeviceIds().end());
   return mesh;
@@ -62,8 +62,8 @@ MeshOp spmd::createMesh(OpBuilder &b, Location loc, StringRef name, const Mesh &
                         mesh.memory ? b.getI64IntegerAttr(*mesh.memory) : IntegerAttr());
 }
 
-/// The op itself where it is one. MLIR's own look-up takes an op that is not registered for a table of its own,
-/// perhaps, and ends there.
+/// The nearest symbol table, possibly the op itself. MLIR's lookup stops at unregistered ops, since they may be symbol
+/// tables.
 static Operation *getNearestSymbolTable(Operation *op) {
   while (op && !op->hasTrait<OpTrait::SymbolTable>())
     op = op->getParentOp();
@@ -87,8 +87,8 @@ MeshOp spmd::lookupMesh(Operation *from, FlatSymbolRefAttr mesh, SymbolTableColl
 FailureOr<DimEntries> spmd::toDimEntries(ArrayRef<DimEntryAttr> attrs, const Mesh &mesh, EmitErrorFn emitError) {
   DimEntries entries;
   for (DimEntryAttr attr : attrs) {
-    if (attr.isGap()) {
-      entries.push_back(DimEntry::gap(attr.getSize()));
+    if (attr.isStride()) {
+      entries.push_back(DimEntry::stride(attr.getSize()));
       continue;
     }
     std::optional<unsigned> axis = mesh.findAxis(attr.getAxis());
@@ -96,7 +96,7 @@ FailureOr<DimEntries> spmd::toDimEntries(ArrayRef<DimEntryAttr> attrs, const Mes
       emitUnknownAxis(attr.getAxis(), mesh, emitError);
       return failure();
     }
-    if (attr.isWholeAxis())
+    if (attr.isFullAxis())
       entries.push_back({(int32_t)*axis, 1, mesh.axes[*axis].size});
     else
       entries.push_back({(int32_t)*axis, attr.getPre(), attr.getSize()});
@@ -143,14 +143,14 @@ FailureOr<SmallVector<DimEntries>> spmd::toFactors(FactorsAttr attr, const Mesh 
 SmallVector<DimEntryAttr> spmd::toAttrs(MLIRContext *context, ArrayRef<DimEntry> entries, const Mesh &mesh) {
   SmallVector<DimEntryAttr> attrs;
   for (const DimEntry &entry : entries) {
-    if (entry.isGap()) {
-      attrs.push_back(DimEntryAttr::gap(context, entry.size));
+    if (entry.isStride()) {
+      attrs.push_back(DimEntryAttr::stride(context, entry.size));
       continue;
     }
     const MeshAxis &axis = mesh.axes[entry.axis];
-    bool whole = entry.pre == 1 && entry.size == axis.size;
-    attrs.push_back(whole ? DimEntryAttr::wholeAxis(context, axis.name)
-                          : DimEntryAttr::get(context, axis.name, entry.pre, entry.size));
+    bool isFull = entry.pre == 1 && entry.size == axis.size;
+    attrs.push_back(isFull ? DimEntryAttr::fullAxis(context, axis.name)
+                           : DimEntryAttr::get(context, axis.name, entry.pre, entry.size));
   }
   return attrs;
 }

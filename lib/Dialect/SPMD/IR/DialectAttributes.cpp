@@ -1,7 +1,7 @@
 //===- DialectAttributes.cpp - Verification of discardable attributes -----===//
 //
-// Each `spmd.*` attribute has a name, places where it may stand, and a check of
-// its value at such a place.
+// Each `spmd.*` attribute has a name, the entities that may hold it, and a check of its
+// value on such an entity.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,22 +19,22 @@ using namespace mlir::spmd;
 
 namespace {
 
-enum Place : unsigned { kOp = 1, kFunction = 2, kModule = 4, kArgument = 8, kResult = 16 };
+enum Holder : unsigned { kOp = 1, kFunction = 2, kModule = 4, kArgument = 8, kResult = 16 };
 
-/// An attribute where it stands.
+/// An attribute and the entity that holds it.
 struct Site {
   Operation *op;
   NamedAttribute attr;
-  Place place;
-  unsigned index = 0; // of the argument or result
-  Type type;          // of the argument or result
+  Holder holder;
+  unsigned index = 0; // number of the argument or result
+  Type type;          // type of the argument or result
   Location loc;
 
   InFlightDiagnostic emitError() const { return mlir::emitError(loc); }
   std::string describe() const {
-    if (place == kArgument)
+    if (holder == kArgument)
       return ("argument #" + Twine(index)).str();
-    if (place == kResult)
+    if (holder == kResult)
       return ("result #" + Twine(index)).str();
     return ("'" + op->getName().getStringRef() + "'").str();
   }
@@ -43,9 +43,9 @@ struct Site {
     auto function = dyn_cast<FunctionOpInterface>(op);
     if (!function)
       return {};
-    return place == kArgument ? function.getArgAttr(index, name) : function.getResultAttr(index, name);
+    return holder == kArgument ? function.getArgAttr(index, name) : function.getResultAttr(index, name);
   }
-  /// The type of the whole value, before and after partition.
+  /// The type of the global value, before and after partition.
   Type globalType() const {
     if (auto global = dyn_cast_or_null<TypeAttr>(sibling(kGlobalTypeAttr)))
       return global.getValue();
@@ -93,7 +93,7 @@ static LogicalResult checkSharding(const Site &site) {
     return failure();
   // sharding_c5
   auto symbol = dyn_cast<SymbolOpInterface>(site.op);
-  if (site.place == kResult && !sharding.getUnreduced().empty() && symbol && symbol.isPublic())
+  if (site.holder == kResult && !sharding.getUnreduced().empty() && symbol && symbol.isPublic())
     return site.emitError() << site.describe() << " of public function @" << symbol.getName()
                             << " is unreduced, expected a complete value";
   return success();
@@ -177,11 +177,11 @@ static LogicalResult checkTied(const Site &site) {
     return site.emitError() << site.describe() << " has type " << site.type << " and is tied to argument #" << arg
                             << " of type " << argType << ", expected equal types";
   // tied_c3; what is still open before propagation may become equal
-  auto own = dyn_cast_or_null<ShardingAttr>(site.sibling(kShardingAttr));
+  auto sharding = dyn_cast_or_null<ShardingAttr>(site.sibling(kShardingAttr));
   auto other = function.getArgAttrOfType<ShardingAttr>(arg, kShardingAttr);
-  if (!own || !other || own == other)
+  if (!sharding || !other || sharding == other)
     return success();
-  if ((own.isOpen() || other.isOpen()) && getPhase(site.op) < 1)
+  if ((sharding.isOpen() || other.isOpen()) && getPhase(site.op) < 1)
     return success();
   Type global = site.globalType();
   auto shaped = dyn_cast<RankedTensorType>(global);
@@ -199,11 +199,11 @@ static LogicalResult checkTied(const Site &site) {
     Layout layout = Layout::get(*plain, *mesh, shaped.getShape());
     return std::make_pair(std::move(*mesh), std::move(layout));
   };
-  auto ownLayout = getLayout(own), otherLayout = getLayout(other);
-  if (failed(ownLayout) || failed(otherLayout))
+  auto layout = getLayout(sharding), otherLayout = getLayout(other);
+  if (failed(layout) || failed(otherLayout))
     return failure();
-  if (!ownLayout->first.sameDevices(otherLayout->first) || ownLayout->second != otherLayout->second)
-    return site.emitError() << site.describe() << " is sharded as " << own << " and tied to argument #" << arg
+  if (!layout->first.sameDevices(otherLayout->first) || layout->second != otherLayout->second)
+    return site.emitError() << site.describe() << " is sharded as " << sharding << " and tied to argument #" << arg
                             << " sharded as " << other << ", expected equal layouts";
   return success();
 }
@@ -307,25 +307,25 @@ static LogicalResult checkWeight(const Site &site) {
   auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
   if (!isName(site.attr.getValue()) && !(list && !list.empty() && llvm::all_of(list, isName)))
     return site.wrongKind("the name of a stored tensor or a list of names");
-  // weight_c1; the segments of an argument may be tensors of their own.
+  // weight_c1; the segments of an argument may be separate tensors.
   if (list && list.size() > 1 && !site.sibling(kLoadAttr) && !site.sibling(kSegmentsAttr))
     return site.emitError() << "'" << kWeightAttr << "' of " << site.describe() << " names " << list.size()
                             << " stored tensors, expected '" << kLoadAttr
-                            << "' beside it, the function that makes one of them";
+                            << "' with it, the function that combines them";
   return success();
 }
 
 static LogicalResult checkLoad(const Site &site) {
   if (!isa<FlatSymbolRefAttr>(site.attr.getValue()))
     return site.wrongKind("the symbol of a function");
-  // Parts are of what the function makes.
+  // Segments are slices of the result of the function.
   Type type = site.globalType();
-  auto part = dyn_cast_or_null<SegmentAttr>(site.sibling(kSegmentAttr));
+  auto segment = dyn_cast_or_null<SegmentAttr>(site.sibling(kSegmentAttr));
   if (auto list = dyn_cast_or_null<ArrayAttr>(site.sibling(kSegmentsOfAttr)); list && !list.empty())
-    if (auto own = dyn_cast<DictionaryAttr>(list[0]))
-      part = own.getAs<SegmentAttr>(kSegmentAttr);
-  if (part)
-    type = part.getStored();
+    if (auto entry = dyn_cast<DictionaryAttr>(list[0]))
+      segment = entry.getAs<SegmentAttr>(kSegmentAttr);
+  if (segment)
+    type = segment.getStored();
   return verifyLoad(cast<FunctionOpInterface>(site.op), site.index, type, site.loc);
 }
 
@@ -339,7 +339,7 @@ static LogicalResult checkRange(const Site &site) {
   return success();
 }
 
-/// Once partitioned, a function may travel without the ones beside it.
+/// Once partitioned, a function may be compiled alone.
 static LogicalResult checkFunctionRef(const Site &site) {
   auto name = dyn_cast<FlatSymbolRefAttr>(site.attr.getValue());
   if (!name)
@@ -383,22 +383,22 @@ static LogicalResult checkSegments(const Site &site) {
   return success();
 }
 
-/// Whether a part of `type`, cut by `attr` if there is one, is one of its stored tensor.
-static LogicalResult checkPartOf(const Site &site, SegmentAttr part, Type type, ShardingAttr attr) {
+/// Checks that an argument of `type`, sharded by `attr` if there is one, is a slice of its stored tensor.
+static LogicalResult checkSegmentType(const Site &site, SegmentAttr segment, Type type, ShardingAttr attr) {
   // segment_c2
-  int64_t d = part.getDim();
+  int64_t d = segment.getDim();
   SmallVector<int64_t> shape(getShape(type));
-  bool fits = int64_t(shape.size()) == part.getStored().getRank() &&
-              getElementTypeOrSelf(type) == part.getStored().getElementType() && shape[d] > 0 &&
-              shape[d] % part.getUnit() == 0 && part.getOffset() + shape[d] <= part.getStored().getDimSize(d);
-  int64_t units = fits ? shape[d] / part.getUnit() : 0;
+  bool fits = int64_t(shape.size()) == segment.getStored().getRank() &&
+              getElementTypeOrSelf(type) == segment.getStored().getElementType() && shape[d] > 0 &&
+              shape[d] % segment.getUnit() == 0 && segment.getOffset() + shape[d] <= segment.getStored().getDimSize(d);
+  int64_t units = fits ? shape[d] / segment.getUnit() : 0;
   if (fits) {
-    shape[d] = part.getStored().getDimSize(d);
-    fits = part.getStored().getShape() == ArrayRef<int64_t>(shape);
+    shape[d] = segment.getStored().getDimSize(d);
+    fits = segment.getStored().getShape() == ArrayRef<int64_t>(shape);
   }
   if (!fits)
-    return site.emitError() << site.describe() << " has type " << type << ", expected units of " << part.getUnit()
-                            << " of dim " << d << " of " << part.getStored() << " from place " << part.getOffset()
+    return site.emitError() << site.describe() << " has type " << type << ", expected units of " << segment.getUnit()
+                            << " of dim " << d << " of " << segment.getStored() << " from index " << segment.getOffset()
                             << " on";
   // segment_c3
   if (!attr)
@@ -413,8 +413,8 @@ static LogicalResult checkPartOf(const Site &site, SegmentAttr part, Type type, 
   if (units % shards == 0)
     return success();
   InFlightDiagnostic diag = site.emitError();
-  diag << "sharding " << attr << " of " << site.describe() << " cuts its " << units << " units of " << part.getUnit()
-       << " into " << shards << ", expected";
+  diag << "sharding " << attr << " of " << site.describe() << " splits its " << units << " units of "
+       << segment.getUnit() << " into " << shards << ", expected";
   const char *comma = " ";
   for (int64_t count = 1; count <= units; ++count)
     if (units % count == 0) {
@@ -424,25 +424,27 @@ static LogicalResult checkPartOf(const Site &site, SegmentAttr part, Type type, 
   return diag << " shards";
 }
 
-static LogicalResult checkPart(const Site &site) {
-  auto part = dyn_cast<SegmentAttr>(site.attr.getValue());
-  if (!part)
+static LogicalResult checkSegment(const Site &site) {
+  auto segment = dyn_cast<SegmentAttr>(site.attr.getValue());
+  if (!segment)
     return site.wrongKind("#spmd.segment<...>");
-  return checkPartOf(site, part, site.globalType(), dyn_cast_or_null<ShardingAttr>(site.sibling(kShardingAttr)));
+  return checkSegmentType(site, segment, site.globalType(),
+                          dyn_cast_or_null<ShardingAttr>(site.sibling(kShardingAttr)));
 }
 
-static LogicalResult checkParts(const Site &site) {
+static LogicalResult checkSegmentsOf(const Site &site) {
   auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
   bool valid = list && !list.empty() && llvm::all_of(list, [](Attribute entry) {
-                 auto own = dyn_cast<DictionaryAttr>(entry);
-                 return own && own.getAs<SegmentAttr>(kSegmentAttr) && own.getAs<TypeAttr>(kGlobalTypeAttr) &&
-                        isa<RankedTensorType>(own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
+                 auto dict = dyn_cast<DictionaryAttr>(entry);
+                 return dict && dict.getAs<SegmentAttr>(kSegmentAttr) && dict.getAs<TypeAttr>(kGlobalTypeAttr) &&
+                        isa<RankedTensorType>(dict.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
                });
   if (!valid)
-    return site.wrongKind("a list of parts, each with spmd.segment and spmd.global_type");
-  for (auto own : list.getAsRange<DictionaryAttr>())
-    if (failed(checkPartOf(site, own.getAs<SegmentAttr>(kSegmentAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue(),
-                           own.getAs<ShardingAttr>(kShardingAttr))))
+    return site.wrongKind("a list of segments, each with spmd.segment and spmd.global_type");
+  for (auto entry : list.getAsRange<DictionaryAttr>())
+    if (failed(checkSegmentType(site, entry.getAs<SegmentAttr>(kSegmentAttr),
+                                entry.getAs<TypeAttr>(kGlobalTypeAttr).getValue(),
+                                entry.getAs<ShardingAttr>(kShardingAttr))))
       return failure();
   return success();
 }
@@ -497,22 +499,22 @@ static LogicalResult checkRegather(const Site &site) {
   return success();
 }
 
-/// What a search was given: of an op by the names of the attributes.
+/// Checks `spmd.user_sharding`: a sharding, or on an op a dictionary of attributes.
 static LogicalResult checkGiven(const Site &site) {
-  if (site.place != kOp)
+  if (site.holder != kOp)
     return checkSharding(site);
   auto attrs = dyn_cast<DictionaryAttr>(site.attr.getValue());
   if (!attrs)
     return site.wrongKind("a dictionary");
   for (NamedAttribute attr : attrs) {
-    Site own = site;
-    own.attr = attr;
+    Site nested = site;
+    nested.attr = attr;
     Check check = attr.getName() == kFactorShardingsAttr ? checkCompute
                   : attr.getName() == kReshardPerUseAttr ? checkRegather
                                                          : nullptr;
     if (!check)
       return site.wrongKind("a dictionary of " + kFactorShardingsAttr + " and " + kReshardPerUseAttr);
-    if (failed(check(own)))
+    if (failed(check(nested)))
       return failure();
   }
   return success();
@@ -537,7 +539,7 @@ static LogicalResult checkMeshShapes(const Site &site) {
 namespace {
 struct Known {
   StringRef name;
-  unsigned places;
+  unsigned holders;
   Check check;
 };
 } // namespace
@@ -565,8 +567,8 @@ static const Known kKnown[] = {
     {kReferenceAttr, kFunction, checkFunctionRef},
     {kMicrobatchAttr, kArgument, checkMicrobatch},
     {kSegmentsAttr, kArgument, checkSegments},
-    {kSegmentAttr, kArgument | kResult, checkPart},
-    {kSegmentsOfAttr, kArgument, checkParts},
+    {kSegmentAttr, kArgument | kResult, checkSegment},
+    {kSegmentsOfAttr, kArgument, checkSegmentsOf},
     {kLoadAttr, kArgument, checkLoad},
     {kShardFunctionAttr, kArgument, checkFunctionRef},
     {kStageAttr, kOp | kFunction, checkStage},
@@ -578,17 +580,17 @@ static const Known kKnown[] = {
     {kOriginsAttr, kOp, checkPerResult<StringAttr>},
 };
 
-static std::string describePlaces(unsigned places) {
+static std::string describeHolders(unsigned holders) {
   SmallVector<StringRef> names;
-  if (places & kOp)
+  if (holders & kOp)
     names.push_back("an operation");
-  if (places & kFunction)
+  if (holders & kFunction)
     names.push_back("a function");
-  if (places & kModule)
+  if (holders & kModule)
     names.push_back("a module");
-  if (places & kArgument)
+  if (holders & kArgument)
     names.push_back("a function argument");
-  if (places & kResult)
+  if (holders & kResult)
     names.push_back("a function result");
   return llvm::join(names, " or ");
 }
@@ -599,10 +601,10 @@ static LogicalResult verifySite(const Site &site) {
   for (const Known &known : kKnown) {
     if (known.name != name)
       continue;
-    if (known.places & site.place)
+    if (known.holders & site.holder)
       return known.check(site);
-    return site.emitError() << "attribute '" << name << "' stands on " << describePlaces(site.place) << ", expected "
-                            << describePlaces(known.places);
+    return site.emitError() << "attribute '" << name << "' is on " << describeHolders(site.holder) << ", expected "
+                            << describeHolders(known.holders);
   }
   SmallVector<StringRef> names;
   for (const Known &known : kKnown)
@@ -611,8 +613,8 @@ static LogicalResult verifySite(const Site &site) {
 }
 
 LogicalResult SPMDDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
-  Place place = isa<FunctionOpInterface>(op) ? kFunction : isa<ModuleOp>(op) ? kModule : kOp;
-  return verifySite({op, attr, place, 0, Type(), op->getLoc()});
+  Holder holder = isa<FunctionOpInterface>(op) ? kFunction : isa<ModuleOp>(op) ? kModule : kOp;
+  return verifySite({op, attr, holder, 0, Type(), op->getLoc()});
 }
 
 LogicalResult SPMDDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex, unsigned argIndex,

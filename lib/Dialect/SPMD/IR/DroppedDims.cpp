@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// Whether a dim is dropped behind one that stays and could be taken for it.
+/// True if a dim is dropped after a similar one that stays, so that the two can be confused.
 static bool isAmbiguous(const llvm::SmallBitVector &dropped, ArrayRef<OpFoldResult> sizes) {
   bool isKeptBefore = false;
   for (unsigned d = 0; d < dropped.size(); ++d) {
@@ -19,7 +19,7 @@ static bool isAmbiguous(const llvm::SmallBitVector &dropped, ArrayRef<OpFoldResu
   return false;
 }
 
-/// The dims that become one: each that stays with the dropped ones behind it, the first also with those before.
+/// Groups of dims to collapse: each dim that stays with the dropped ones after it, the first also with those before.
 static SmallVector<ReassociationIndices> getGroups(const llvm::SmallBitVector &dropped) {
   SmallVector<ReassociationIndices> groups;
   for (unsigned d = 0; d < dropped.size(); ++d) {
@@ -34,7 +34,7 @@ static SmallVector<ReassociationIndices> getGroups(const llvm::SmallBitVector &d
 }
 
 /// The type of as many dims as there are sizes.
-static RankedTensorType getWholeType(RankedTensorType type, ArrayRef<OpFoldResult> sizes) {
+static RankedTensorType getFullType(RankedTensorType type, ArrayRef<OpFoldResult> sizes) {
   SmallVector<int64_t> shape;
   for (OpFoldResult size : sizes)
     shape.push_back(isa<Attribute>(size) ? *getConstantIntValue(size) : ShapedType::kDynamic);
@@ -46,10 +46,10 @@ template <typename InsertOp> static void expandSource(InsertOp op, Operation *be
     return;
   OpBuilder b(before);
   SmallVector<OpFoldResult> sizes = op.getMixedSizes();
-  auto type = getWholeType(op.getSourceType(), sizes);
-  Value whole =
+  auto type = getFullType(op.getSourceType(), sizes);
+  Value full =
       tensor::ExpandShapeOp::create(b, op.getLoc(), type, op.getSource(), getGroups(op.getDroppedDims()), sizes);
-  op.getSourceMutable().assign(whole);
+  op.getSourceMutable().assign(full);
 }
 
 void spmd::makeDroppedDimsExplicit(Operation *root) {
@@ -60,10 +60,10 @@ void spmd::makeDroppedDimsExplicit(Operation *root) {
       if (op->hasAttr(kRuleAttr) || !isAmbiguous(dropped, sizes))
         return;
       OpBuilder b(op);
-      Value whole =
-          tensor::ExtractSliceOp::create(b, op->getLoc(), getWholeType(slice.getType(), sizes), slice.getSource(),
+      Value full =
+          tensor::ExtractSliceOp::create(b, op->getLoc(), getFullType(slice.getType(), sizes), slice.getSource(),
                                          slice.getMixedOffsets(), sizes, slice.getMixedStrides());
-      auto result = tensor::CollapseShapeOp::create(b, op->getLoc(), slice.getType(), whole, getGroups(dropped));
+      auto result = tensor::CollapseShapeOp::create(b, op->getLoc(), slice.getType(), full, getGroups(dropped));
       result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
       op->replaceAllUsesWith(result);
       op->erase();

@@ -23,7 +23,7 @@ FailureOr<FunctionMeshes> FunctionMeshes::get(ModuleOp module, ArrayRef<std::pai
   for (const MeshCache::Entry &entry : meshes.entries())
     for (auto [name, loc] : named)
       if (name.getValue() == entry.mesh->name) {
-        // It says nothing of devices, so that it is a view of whatever there is.
+        // A mesh without axes is a view of any mesh.
         if (isAny && hasNoAxes(*entry.mesh)) {
           result.withoutAxes.push_back(name);
           break;
@@ -34,11 +34,11 @@ FailureOr<FunctionMeshes> FunctionMeshes::get(ModuleOp module, ArrayRef<std::pai
         break;
       }
   // The device order that most of them have comes first: it is computed with.
-  unsigned best = 0, most = 0;
+  unsigned best = 0, maxCount = 0;
   for (unsigned v = 0; v < ordered.size(); ++v) {
     unsigned count = llvm::count_if(ordered, [&](const Mesh *mesh) { return mesh->sameDevices(*ordered[v]); });
-    if (count > most) {
-      most = count;
+    if (count > maxCount) {
+      maxCount = count;
       best = v;
     }
   }
@@ -47,7 +47,7 @@ FailureOr<FunctionMeshes> FunctionMeshes::get(ModuleOp module, ArrayRef<std::pai
   ShardingError error;
   result.views = MeshViews::get(ordered, error);
   if (!result.views) {
-    // At the place that names the one that does not fit.
+    // The error is at the location that names the mesh that does not fit.
     for (unsigned n = 2; n <= ordered.size(); ++n)
       if (!MeshViews::get(ArrayRef(ordered).take_front(n), error)) {
         for (auto [name, loc] : named)
@@ -77,7 +77,7 @@ bool FunctionMeshes::canRead(ShardingAttr attr) const {
   std::optional<unsigned> view = findView(attr.getMesh());
   if (!view || views->isSingle())
     return true;
-  // What does not name axes of its mesh has its own error.
+  // A sharding with unknown axes has an error of its own.
   ScopedDiagnosticHandler quiet(attr.getContext(), [](Diagnostic &) { return success(); });
   FailureOr<Sharding> sharding =
       toSharding(attr, views->getView(*view), [&] { return emitError(UnknownLoc::get(attr.getContext())); });
@@ -103,15 +103,15 @@ static InFlightDiagnostic emitForeign(FlatSymbolRefAttr mesh, ArrayRef<FlatSymbo
   InFlightDiagnostic diag = emitError();
   diag << "sharding on mesh " << mesh << " in a function on ";
   llvm::interleaveComma(names, diag);
-  diag << ", expected a mesh that the function names itself";
+  diag << ", expected a mesh that the function names";
   return diag;
 }
 
-/// Cuts that devices in another order have no pattern for.
+/// Reports axes that are not digits in another order of the devices.
 static InFlightDiagnostic emitNoDigits(FlatSymbolRefAttr mesh, FlatSymbolRefAttr order, EmitErrorFn emitError) {
   InFlightDiagnostic diag = emitError();
-  diag << "these axes of mesh " << mesh << " are no digits of the device order of mesh " << order
-       << ", which the function names too, expected one order, or axes that are blocks of both";
+  diag << "these axes of mesh " << mesh << " are not digits of the device order of mesh " << order
+       << ", which the function names as well, expected one order, or axes that are blocks of both";
   return diag;
 }
 
@@ -160,12 +160,12 @@ FailureOr<DimEntries> FunctionMeshes::read(AxesAttr attr, EmitErrorFn emitError)
 FailureOr<DimEntries> FunctionMeshes::readAxes(FlatSymbolRefAttr mesh, ArrayAttr axes, EmitErrorFn emitError) const {
   SmallVector<DimEntryAttr> attrs;
   for (Attribute axis : axes)
-    attrs.push_back(DimEntryAttr::wholeAxis(mesh.getContext(), cast<StringAttr>(axis).getValue()));
+    attrs.push_back(DimEntryAttr::fullAxis(mesh.getContext(), cast<StringAttr>(axis).getValue()));
   return readEntries(mesh, attrs, emitError);
 }
 
 //===----------------------------------------------------------------------===//
-// Spelling
+// Form
 //===----------------------------------------------------------------------===//
 
 FlatSymbolRefAttr FunctionMeshes::getCommonName() {
@@ -197,11 +197,11 @@ FlatSymbolRefAttr FunctionMeshes::addView(const Mesh &mesh) {
     name = FlatSymbolRefAttr::get(context, text);
   }
   if (!findView(name)) {
-    auto own = std::make_shared<Mesh>(mesh);
-    own->name = name.getValue().str();
-    own->viewBorders.clear();
-    views->addView(*own);
-    added.push_back(std::move(own));
+    auto view = std::make_shared<Mesh>(mesh);
+    view->name = name.getValue().str();
+    view->viewBoundaries.clear();
+    views->addView(*view);
+    added.push_back(std::move(view));
     names.push_back(name);
   }
   return name;
@@ -210,28 +210,28 @@ FlatSymbolRefAttr FunctionMeshes::addView(const Mesh &mesh) {
 bool FunctionMeshes::anyView(FlatSymbolRefAttr preferred, llvm::function_ref<bool(unsigned)> fn) const {
   if (preferred && preferred == commonName)
     return false;
-  std::optional<unsigned> own = preferred ? findView(preferred) : std::nullopt;
-  if (own && fn(*own))
+  std::optional<unsigned> preferredView = preferred ? findView(preferred) : std::nullopt;
+  if (preferredView && fn(*preferredView))
     return true;
   for (unsigned v = 0; v < names.size(); ++v)
-    if (v != own && views->hasCommonOrder(v) && fn(v))
+    if (v != preferredView && views->hasCommonOrder(v) && fn(v))
       return true;
   return false;
 }
 
 ShardingAttr FunctionMeshes::getAttr(const Sharding &sharding, FlatSymbolRefAttr preferred) {
-  // Only whole axes may leave a rest: they stay whole.
-  return findAttr(sharding, preferred, [&](const Sharding &spelled, const Mesh &mesh) {
-    return llvm::all_of(llvm::zip(sharding.dims, spelled.dims), [&](auto dims) {
-      return !mayLeaveRest(std::get<0>(dims).entries, getMesh()) || mayLeaveRest(std::get<1>(dims).entries, mesh);
+  // Only full axes allow padding: they stay unsharded.
+  return findAttr(sharding, preferred, [&](const Sharding &expressed, const Mesh &mesh) {
+    return llvm::all_of(llvm::zip(sharding.dims, expressed.dims), [&](auto dims) {
+      return !allowsPadding(std::get<0>(dims).entries, getMesh()) || allowsPadding(std::get<1>(dims).entries, mesh);
     });
   });
 }
 
 ShardingAttr FunctionMeshes::getAttrOn(const Sharding &sharding, ArrayRef<int64_t> shape, FlatSymbolRefAttr mesh) {
-  return findAttr(sharding, mesh, [&](const Sharding &spelled, const Mesh &mesh) {
-    return llvm::all_of(llvm::zip(spelled.dims, shape), [&](auto dim) {
-      return divides(std::get<0>(dim).entries, std::get<1>(dim)) || mayLeaveRest(std::get<0>(dim).entries, mesh);
+  return findAttr(sharding, mesh, [&](const Sharding &expressed, const Mesh &mesh) {
+    return llvm::all_of(llvm::zip(expressed.dims, shape), [&](auto dim) {
+      return divides(std::get<0>(dim).entries, std::get<1>(dim)) || allowsPadding(std::get<0>(dim).entries, mesh);
     });
   });
 }
@@ -241,21 +241,21 @@ ShardingAttr FunctionMeshes::findAttr(const Sharding &sharding, FlatSymbolRefAtt
   MLIRContext *context = module.getContext();
   ShardingAttr attr;
   bool isFound = anyView(preferred, [&](unsigned v) {
-    std::optional<Sharding> spelled = views->fromCommon(sharding, v);
-    if (spelled && fits(*spelled, views->getView(v)))
-      attr = spmd::toAttr(context, names[v], *spelled, views->getView(v));
+    std::optional<Sharding> expressed = views->fromCommon(sharding, v);
+    if (expressed && fits(*expressed, views->getView(v)))
+      attr = spmd::toAttr(context, names[v], *expressed, views->getView(v));
     return attr != nullptr;
   });
   if (isFound)
     return attr;
-  // Whole axes of several views are whole axes of none: a mesh that has them all.
+  // Full axes of several views are unsharded axes of none: a mesh that has them all.
   if (auto finer = views->refine(sharding))
     return spmd::toAttr(context, addView(finer->mesh), finer->sharding, finer->mesh);
   return spmd::toAttr(context, getCommonName(), sharding, views->getCommon());
 }
 
 FactorsAttr FunctionMeshes::getAttr(ArrayRef<DimEntries> factors) {
-  // Spelled as the dims of a value would be.
+  // As the dims of a value would be.
   Sharding sharding;
   for (const DimEntries &entries : factors)
     sharding.dims.push_back({entries});
@@ -263,22 +263,22 @@ FactorsAttr FunctionMeshes::getAttr(ArrayRef<DimEntries> factors) {
   return FactorsAttr::get(module.getContext(), attr.getMesh(), attr.getDims());
 }
 
-FunctionMeshes::Spelled FunctionMeshes::spell(ArrayRef<DimEntry> entries) {
-  Spelled result;
+FunctionMeshes::AxesOnMesh FunctionMeshes::getAxesOnMesh(ArrayRef<DimEntry> entries) {
+  AxesOnMesh result;
   bool isFound = anyView({}, [&](unsigned v) {
-    std::optional<DimEntries> own = views->fromCommon(entries, v);
-    if (own)
-      result = {names[v], &views->getView(v), std::move(*own)};
-    return own.has_value();
+    std::optional<DimEntries> onView = views->fromCommon(entries, v);
+    if (onView)
+      result = {names[v], &views->getView(v), std::move(*onView)};
+    return onView.has_value();
   });
-  return isFound ? result : Spelled{getCommonName(), &views->getCommon(), DimEntries(entries)};
+  return isFound ? result : AxesOnMesh{getCommonName(), &views->getCommon(), DimEntries(entries)};
 }
 
 std::string FunctionMeshes::toString(const Sharding &sharding) const {
   for (unsigned v = 0; v < names.size(); ++v)
     if (views->hasCommonOrder(v))
-      if (auto spelled = views->fromCommon(sharding, v)) {
-        std::string text = spmd::toString(*spelled, views->getView(v));
+      if (auto expressed = views->fromCommon(sharding, v)) {
+        std::string text = spmd::toString(*expressed, views->getView(v));
         return v == 0 ? text : "@" + views->getView(v).name + ", " + text;
       }
   return spmd::toString(sharding, views->getCommon());
@@ -287,7 +287,7 @@ std::string FunctionMeshes::toString(const Sharding &sharding) const {
 std::string FunctionMeshes::toString(ArrayRef<DimEntry> entries) const {
   for (unsigned v = 0; v < names.size(); ++v)
     if (views->hasCommonOrder(v))
-      if (auto spelled = views->fromCommon(entries, v))
-        return spmd::toString(*spelled, views->getView(v));
+      if (auto expressed = views->fromCommon(entries, v))
+        return spmd::toString(*expressed, views->getView(v));
   return spmd::toString(entries, views->getCommon());
 }

@@ -29,10 +29,10 @@ std::string spmd::getWeightName(FunctionOpInterface func, unsigned argument) {
 }
 
 //===----------------------------------------------------------------------===//
-// Which functions there are
+// Functions for loading
 //===----------------------------------------------------------------------===//
 
-/// Adds what the functions of the list call, and what that calls.
+/// Adds the functions that the functions of the list call, transitively.
 static void addCallees(const SymbolTable &symbols, SmallVector<func::FuncOp> list, DenseSet<Operation *> &found) {
   for (func::FuncOp func : list)
     found.insert(func);
@@ -74,7 +74,7 @@ SmallVector<func::FuncOp> spmd::getProgramFunctions(ModuleOp module) {
   SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
   if (loading.empty())
     return functions;
-  // What the program calls too is of the program.
+  // Functions that the program calls too belong to the program.
   SmallVector<func::FuncOp> roots = functions;
   llvm::erase_if(roots, [&](func::FuncOp func) { return loading.contains(func); });
   DenseSet<Operation *> program;
@@ -101,8 +101,8 @@ LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type
   std::string what = ("argument #" + Twine(argument)).str();
   Attribute weight = func.getArgAttr(argument, kWeightAttr);
   if (!weight)
-    return emitError(loc) << "'" << kLoadAttr << "' of " << what << " stands alone, expected '" << kWeightAttr
-                          << "' beside it, the names of stored tensors";
+    return emitError(loc) << "'" << kLoadAttr << "' of " << what << " is given alone, expected '" << kWeightAttr
+                          << "' with it, the names of stored tensors";
   auto load = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(func, name);
   if (!load) {
     if (getPhase(func) >= 3)
@@ -110,7 +110,7 @@ LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type
     return emitError(loc) << "attribute '" << kLoadAttr << "' of " << what << " is " << name
                           << ", expected the symbol of a function of the module";
   }
-  // Errors stand at the argument, with the function in a note.
+  // Errors are at the argument, with the function in a note.
   auto fail = [&](const Twine &message) -> LogicalResult {
     InFlightDiagnostic diag = emitError(loc) << "loading function " << name << " of " << what << message;
     diag.attachNote(load.getLoc()) << "function is here";
@@ -138,7 +138,7 @@ LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type
   }
   // load_c2
   if (load.getNumResults() != 1)
-    return fail(" gives " + Twine(load.getNumResults()) + " results, expected 1");
+    return fail(" returns " + Twine(load.getNumResults()) + " results, expected 1");
   Type result = load.getResultTypes()[0];
   if (result == type)
     return success();
@@ -148,5 +148,5 @@ LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type
       callsHostFunctions(load))
     return success();
   os << "'" << result << "', expected '" << type << "'";
-  return fail(" gives " + text + ", the type of the argument");
+  return fail(" returns " + text + ", the type of the argument");
 }

@@ -109,15 +109,15 @@ LogicalResult ManualComputationOp::verify() {
       mesh = sharding.getMesh();
       // manual_computation_c4
       for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
-        bool seenFree = false;
+        bool foundFree = false;
         for (DimEntryAttr entry : dim.getEntries()) {
-          if (entry.isGap())
+          if (entry.isStride())
             continue;
           bool manual = isManualAxis(entry.getAxis());
-          if (manual && seenFree)
+          if (manual && foundFree)
             return emitOpError() << "manual axis \"" << entry.getAxis() << "\" follows a free axis on dim " << i
                                  << ", expected manual axes first";
-          seenFree |= !manual;
+          foundFree |= !manual;
         }
       }
     }
@@ -130,8 +130,8 @@ LogicalResult ManualComputationOp::verify() {
   return success();
 }
 
-/// The type of a value inside the region: its global type cut by the manual
-/// axes alone.
+/// The type of a value inside the region: its global type, sharded by the manual axes
+/// only.
 static FailureOr<RankedTensorType> getManualLocalType(ManualComputationOp op, ShardingAttr attr, Type type,
                                                       const Mesh &mesh) {
   FailureOr<Sharding> sharding = toSharding(attr, mesh, [&] { return op.emitOpError(); });
@@ -141,7 +141,7 @@ static FailureOr<RankedTensorType> getManualLocalType(ManualComputationOp op, Sh
   for (auto [size, dim] : llvm::zip_equal(shape, sharding->dims)) {
     int64_t factor = 1;
     for (const DimEntry &entry : dim.entries)
-      if (!entry.isGap() && op.isManualAxis(mesh.axes[entry.axis].name))
+      if (!entry.isStride() && op.isManualAxis(mesh.axes[entry.axis].name))
         factor *= entry.size;
     if (!ShapedType::isDynamic(size))
       size = (size + factor - 1) / factor;
@@ -169,13 +169,13 @@ LogicalResult ManualComputationOp::verifySymbolUses(SymbolTableCollection &symbo
       return failure();
     }
   }
-  // manual_computation_c3: free axes may leave a rest on dims of their own, the
+  // manual_computation_c3: free axes allow padding on dims without manual axes; the
   // local type of a dim with manual ones must be exact.
   auto verifyShardingHere = [&](ShardingAttr sharding, Type type, const Twine &what) {
     SmallVector<DimShardingAttr> manual(sharding.getDims());
     for (DimShardingAttr &dim : manual)
       if (llvm::none_of(dim.getEntries(),
-                        [&](DimEntryAttr entry) { return !entry.isGap() && isManualAxis(entry.getAxis()); }))
+                        [&](DimEntryAttr entry) { return !entry.isStride() && isManualAxis(entry.getAxis()); }))
         dim = DimShardingAttr::get(getContext(), {}, dim.getOpen(), dim.getPriority());
     return success(succeeded(verifyShardingOf(sharding, type, *mesh, what, emitError)) &&
                    succeeded(verifyShardingOf(ShardingAttr::get(getContext(), sharding.getMesh(), manual), type, *mesh,
@@ -195,8 +195,7 @@ LogicalResult ManualComputationOp::verifySymbolUses(SymbolTableCollection &symbo
   }
   auto returnOp = cast<ReturnOp>(getBody().front().getTerminator());
   if (returnOp.getNumOperands() != getNumResults())
-    return returnOp.emitOpError() << "hands out " << returnOp.getNumOperands() << " values, expected "
-                                  << getNumResults();
+    return returnOp.emitOpError() << "returns " << returnOp.getNumOperands() << " values, expected " << getNumResults();
   for (auto [i, result] : llvm::enumerate(getOutputs())) {
     ShardingAttr sharding = getOutSharding(i);
     if (failed(verifyShardingHere(sharding, result.getType(), "result #" + Twine(i))))

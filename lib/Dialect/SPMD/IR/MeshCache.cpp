@@ -40,3 +40,13 @@ const Mesh *MeshCache::lookupOrEmit(FlatSymbolRefAttr name, EmitErrorFn emitErro
   diag.attachNote() << "available meshes: " << (list.empty() ? "none" : list);
   return nullptr;
 }
+
+FailureOr<ShardingOnMesh> MeshCache::read(ShardingAttr attr, EmitErrorFn emitError) const {
+  const Mesh *mesh = lookupOrEmit(attr.getMesh(), emitError);
+  if (!mesh)
+    return failure();
+  FailureOr<Sharding> sharding = toSharding(attr, *mesh, emitError);
+  if (failed(sharding))
+    return failure();
+  return ShardingOnMesh{mesh, std::move(*sharding)};
+}

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 int spmd::getPhase(Operation *op) {
-  // Where modules nest, the inner one may have a phase of its own.
+  // A nested module may have another phase.
   auto phase = op->getAttrOfType<StringAttr>(kPhaseAttr);
   while (!phase && (op = op->getParentOp()))
     phase = op->getAttrOfType<StringAttr>(kPhaseAttr);
@@ -26,7 +26,7 @@ void spmd::setPhase(ModuleOp module, Phase phase) {
   module->setAttr(kPhaseAttr, StringAttr::get(module.getContext(), kPhases[int(phase)]));
 }
 
-/// Products of a size and some more (a rest that is padded, the devices that hold it) stay within 64 bits.
+/// Products of a size with padding or with the number of devices stay within 64 bits.
 static constexpr int64_t kMostBytes = int64_t(1) << 60;
 
 static bool isCountable(Type type) {
@@ -40,14 +40,13 @@ static bool isCountable(Type type) {
   });
 }
 
-/// What is less than nothing is given no meaning by the op; where one side takes back what the other adds, folders drop
-/// both.
+/// The op does not define negative padding; folders drop two sides that cancel each other.
 static LogicalResult verifyPadding(tensor::PadOp pad) {
   for (auto [d, low, high] : llvm::enumerate(pad.getMixedLowPad(), pad.getMixedHighPad()))
     for (OpFoldResult size : {low, high})
       if (std::optional<int64_t> known = getConstantIntValue(size); known && *known < 0)
         return pad.emitError("dim ") << d << " is padded by " << *known
-                                     << ", expected 0 or more: tensor.extract_slice takes places away";
+                                     << ", expected 0 or more: tensor.extract_slice removes elements";
   return success();
 }
 
@@ -56,7 +55,7 @@ static LogicalResult verifyOps(ModuleOp module) {
   auto verify = [&](Type type, Location loc) -> LogicalResult {
     if (!countable.insert(type).second || isCountable(type))
       return success();
-    return emitError(loc) << type << " holds too much to be counted, expected at most 2^60 bytes";
+    return emitError(loc) << type << " is too large, expected at most 2^60 bytes";
   };
   WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (Type type : op->getResultTypes())

@@ -108,14 +108,14 @@ void ReductionKindAttr::print(AsmPrinter &printer) const {
 LogicalResult OrtAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef, ArrayRef<int64_t> shape,
                               ArrayRef<int64_t> elements) {
   // ort_c1
-  int64_t places = 1;
+  int64_t product = 1;
   for (int64_t size : shape) {
     if (size < 1)
       return emitError() << "device mesh has a dimension of size " << size << ", expected positive sizes";
-    places *= size;
+    product *= size;
   }
-  if (places != (int64_t)elements.size())
-    return emitError() << "device mesh has " << elements.size() << " elements, expected " << places;
+  if (product != (int64_t)elements.size())
+    return emitError() << "device mesh has " << elements.size() << " elements, expected " << product;
   for (int64_t device : elements)
     if (device < 0)
       return emitError() << "device id is " << device << ", expected 0 or more";
@@ -290,7 +290,7 @@ LogicalResult SegmentsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
   if (unit < 1)
     return emitError() << "segments unit is " << unit << ", expected at least 1";
   if (sizes.empty())
-    return emitError() << "segments have no parts, expected at least one";
+    return emitError() << "segments have no sizes, expected at least one";
   for (int64_t size : sizes) {
     if (size < 1)
       return emitError() << "segment size is " << size << ", expected at least 1";
@@ -338,10 +338,10 @@ LogicalResult SegmentAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitE
                                   int64_t dim, int64_t offset, int64_t unit, int64_t argument) {
   // segment_c1
   if (dim < 0 || dim >= stored.getRank())
-    return emitError() << "part dim is " << dim << ", expected 0 or more and less than " << stored.getRank()
+    return emitError() << "segment dim is " << dim << ", expected 0 or more and less than " << stored.getRank()
                        << ", the rank of " << stored;
   if (offset < 0 || argument < 0 || unit < 1)
-    return emitError() << "part has offset " << offset << ", unit " << unit << " and argument " << argument
+    return emitError() << "segment has offset " << offset << ", unit " << unit << " and argument " << argument
                        << ", expected none negative and a positive unit";
   return success();
 }

@@ -10,7 +10,7 @@ using namespace mlir::spmd;
 #include "shardkit/Dialect/SPMD/IR/SPMDInterfaces.cpp.inc"
 
 namespace {
-/// Annotations and collectives mean the same wherever they stand.
+/// Annotations and collectives have the same meaning in all functions.
 struct SPMDInliner : public DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }

@@ -51,9 +51,9 @@ LogicalResult MeshOp::verify() {
 
 LogicalResult WithShardingConstraintOp::verify() {
   // with_sharding_constraint_c1
-  int given = !!getShardingAttr() + !!getAxisResourcesAttr() + !!getOrtAttr();
-  if (given != 1)
-    return emitOpError() << given
+  int numShardings = !!getShardingAttr() + !!getAxisResourcesAttr() + !!getOrtAttr();
+  if (numShardings != 1)
+    return emitOpError() << numShardings
                          << " shardings are given, expected one of "
                             "sharding, axis_resources and ort";
   // with_sharding_constraint_c3
@@ -100,7 +100,7 @@ LogicalResult ShardingGroupOp::verify() {
 LogicalResult StageBoundaryOp::verify() {
   // stage_boundary_c1
   if (getInputs().empty())
-    return emitOpError() << "no value crosses, expected at least one";
+    return emitOpError() << "has no operands, expected at least one";
   // stage_boundary_c2
   if (AxisResourcesAttr resources = getAxisResourcesAttr())
     for (auto [i, input] : llvm::enumerate(getInputs())) {

@@ -14,17 +14,17 @@ ParseResult spmd::parseDimEntry(AsmParser &parser, DimEntryAttr &entry) {
   SMLoc loc = parser.getCurrentLocation();
   auto emitError = [&] { return parser.emitError(loc); };
   MLIRContext *context = parser.getContext();
-  int64_t gap;
-  OptionalParseResult hasGap = parser.parseOptionalInteger(gap);
-  if (hasGap.has_value()) {
-    if (failed(*hasGap))
+  int64_t stride;
+  OptionalParseResult stridePresent = parser.parseOptionalInteger(stride);
+  if (stridePresent.has_value()) {
+    if (failed(*stridePresent))
       return failure();
-    entry = getVerified<DimEntryAttr>(emitError, context, "", 1, gap);
+    entry = getVerified<DimEntryAttr>(emitError, context, "", 1, stride);
     return success(!!entry);
   }
   std::string axis;
   if (failed(parser.parseOptionalString(&axis)))
-    return parser.emitError(loc, "expected an axis name, a gap factor or '?'");
+    return parser.emitError(loc, "expected an axis name, a stride or '?'");
   if (axis.empty())
     return parser.emitError(loc, "axis name is empty, expected a name");
   int64_t pre = 1, size = 0;
@@ -40,12 +40,12 @@ ParseResult spmd::parseDimEntry(AsmParser &parser, DimEntryAttr &entry) {
 }
 
 void spmd::printDimEntry(AsmPrinter &printer, DimEntryAttr entry) {
-  if (entry.isGap()) {
+  if (entry.isStride()) {
     printer << entry.getSize();
     return;
   }
   printer.printString(entry.getAxis());
-  if (!entry.isWholeAxis())
+  if (!entry.isFullAxis())
     printer << ":(" << entry.getPre() << ")" << entry.getSize();
 }
 
@@ -55,8 +55,8 @@ ParseResult spmd::parseAxisSet(AsmParser &parser, SmallVectorImpl<DimEntryAttr> 
     DimEntryAttr entry;
     if (parseDimEntry(parser, entry))
       return failure();
-    if (entry.isGap())
-      return parser.emitError(loc, "found a gap factor, expected an axis name");
+    if (entry.isStride())
+      return parser.emitError(loc, "found a stride, expected an axis name");
     entries.push_back(entry);
     return success();
   });
@@ -144,7 +144,7 @@ LogicalResult DimEntryAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
                                    int64_t size) {
   // dim_entry_c1
   if (axis.empty() && size < 1)
-    return emitError() << "gap factor is " << size << ", expected at least 1";
+    return emitError() << "stride is " << size << ", expected at least 1";
   if (!axis.empty() && (pre < 1 || size < 0))
     return emitError() << "sub-axis \"" << axis << "\":(" << pre << ")" << size
                        << " has a size below 1, expected positive sizes";
@@ -248,7 +248,7 @@ bool ShardingAttr::isOpen() const {
 
 bool ShardingAttr::isReplicated() const {
   return getUnreduced().empty() && llvm::all_of(getDims(), [](DimShardingAttr dim) {
-           return llvm::all_of(dim.getEntries(), [](DimEntryAttr e) { return e.isGap(); });
+           return llvm::all_of(dim.getEntries(), [](DimEntryAttr e) { return e.isStride(); });
          });
 }
 

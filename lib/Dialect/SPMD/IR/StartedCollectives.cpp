@@ -16,7 +16,7 @@ LogicalResult StartOp::verifyRegions() {
   for (Operation &op : body.without_terminator()) {
     auto collective = dyn_cast<CollectiveOpInterface>(op);
     if (!collective || collective.getKind() == CollectiveKind::AllSlice)
-      return op.emitOpError() << "stands in spmd.start, expected a collective that moves data";
+      return op.emitOpError() << "is in spmd.start, expected a collective that moves data";
     results.push_back(op.getResult(0));
     // start_c2
     if (op.getOperand(0).getParentRegion() == &getBody())
@@ -26,13 +26,13 @@ LogicalResult StartOp::verifyRegions() {
   if (body.getNumArguments() > 0 || results.empty() || !isa<ReturnOp>(body.getTerminator()) ||
       body.getTerminator()->getOperands() != ValueRange(results) ||
       TypeRange(ValueRange(results)) != TypeRange(getResultTypes()))
-    return emitOpError() << "does not hand out what its collectives give, expected spmd.return "
-                            "of their results in order";
+    return emitOpError() << "does not return the results of its collectives, expected spmd.return "
+                            "of all of them in order";
   // start_c4
   DoneOp done = getDone();
   if (!done || done->getBlock() != (*this)->getBlock() || done.getInputs() != ValueRange(getResults()) ||
       !llvm::all_of(getResults(), [](Value value) { return value.hasOneUse(); }))
-    return emitOpError() << "has results that are read elsewhere than by one spmd.done, expected "
+    return emitOpError() << "has results that other ops than one spmd.done use, expected "
                             "one of the same block that takes them in order";
   return success();
 }
@@ -47,12 +47,12 @@ LogicalResult StartOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     Layout source, target;
     if (failed(from) || failed(to) || failed(op.getLayouts(*from, *to, source, target)))
       return failure();
-    SmallVector<RankDigit, 2> own = getMovedRanks(source, target);
+    SmallVector<RankDigit, 2> moved = getMovedRanks(source, target);
     bool isAlone = llvm::hasSingleElement(getBody().front().without_terminator());
-    if (!isAlone && ((ranks && (*ranks != own || mesh != op.getFromMesh())) || op.getFromMesh() != op.getToMesh()))
-      return op->emitOpError() << "moves data among other devices than the rest of its "
+    if (!isAlone && ((ranks && (*ranks != moved || mesh != op.getFromMesh())) || op.getFromMesh() != op.getToMesh()))
+      return op->emitOpError() << "moves data among other devices than the other collectives of its "
                                   "spmd.start, expected the same axes of one mesh";
-    ranks = std::move(own);
+    ranks = std::move(moved);
     mesh = op.getFromMesh();
   }
   return success();
@@ -62,7 +62,7 @@ LogicalResult DoneOp::verify() {
   // done_c1
   auto start = getNumOperands() == 0 ? StartOp() : getOperand(0).getDefiningOp<StartOp>();
   if (!start || getInputs() != ValueRange(start.getResults()))
-    return emitOpError() << "waits for something else than the results of one spmd.start, "
+    return emitOpError() << "has operands that are not the results of one spmd.start, "
                             "expected all of them in order";
   return success();
 }

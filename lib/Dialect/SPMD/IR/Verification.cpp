@@ -30,7 +30,7 @@ std::string spmd::nearestNames(StringRef name, ArrayRef<StringRef> known) {
 }
 
 void spmd::emitUnknownMesh(FlatSymbolRefAttr name, Operation *from, EmitErrorFn emitError) {
-  // Builds the list of meshes; errors need not be cheap.
+  // Builds the list of meshes, which is acceptable on errors.
   MeshCache(from).lookupOrEmit(name, emitError);
 }
 
@@ -44,7 +44,7 @@ void spmd::emitUnknownAxis(StringRef name, const Mesh &mesh, EmitErrorFn emitErr
 /// `axis "x"` or `axes "x", "y":(1)2`.
 static std::string describeAxes(ArrayRef<DimEntry> entries, const Mesh &mesh) {
   DimEntries axes;
-  llvm::copy_if(entries, std::back_inserter(axes), [](const DimEntry &e) { return !e.isGap(); });
+  llvm::copy_if(entries, std::back_inserter(axes), [](const DimEntry &e) { return !e.isStride(); });
   return (axes.size() == 1 ? "axis " : "axes ") + toString(axes, mesh);
 }
 
@@ -70,12 +70,12 @@ LogicalResult spmd::verifyShardingOf(const Sharding &sharding, Type type, const 
   if (sharding.dims.size() != shape.size())
     return emitError() << "sharding of " << what << " has " << sharding.dims.size() << " dimensions, expected "
                        << shape.size() << ", the rank of " << type;
-  // A dynamic dimension is taken to be one that the axes divide.
+  // A dynamic dimension is assumed to be divisible by the axes.
   for (auto [size, dim] : llvm::zip_equal(shape, sharding.dims))
     if (ShapedType::isDynamic(size))
       size = std::max<int64_t>(totalFactor(dim.entries), 1);
 
-  // sharding_c2, and sharding_c4 for gaps and sub-axes
+  // sharding_c2, and sharding_c4 for strides and sub-axes
   if (std::optional<ShardingError> error = verifySharding(sharding, mesh, shape, /*allowUneven=*/true)) {
     InFlightDiagnostic diag = emitError();
     diag << "illegal sharding of " << what << ": " << error->message;

@@ -9,13 +9,13 @@ namespace mlir::spmd {
 
 inline constexpr llvm::StringLiteral kShardingAttr = "spmd.sharding";
 inline constexpr llvm::StringLiteral kShardingsAttr = "spmd.shardings";
-/// What propagation hands on of the operands of a manual computation.
+/// On a manual computation: the shardings of its operands after propagation.
 inline constexpr llvm::StringLiteral kOperandShardingsAttr = "spmd.operand_shardings";
 inline constexpr llvm::StringLiteral kUserShardingAttr = "spmd.user_sharding";
 inline constexpr llvm::StringLiteral kFactorShardingsAttr = "spmd.factor_shardings";
-/// On an op: the operands that are brought to where it needs them anew, although an op before it has them there.
+/// On an op: the operands that are resharded for it again, although an earlier op has them in the same layout.
 inline constexpr llvm::StringLiteral kReshardPerUseAttr = "spmd.reshard_per_use";
-/// What auto-shard says of a function: objective, lower bound, status.
+/// On a function: objective, lower bound and status of the search by auto-shard.
 inline constexpr llvm::StringLiteral kSolverAttr = "spmd.solver";
 /// On a module: the mesh shapes that auto-shard tried, the best one first.
 inline constexpr llvm::StringLiteral kMeshShapesAttr = "spmd.mesh_shapes";
@@ -28,29 +28,29 @@ inline constexpr llvm::StringLiteral kNameAttr = "spmd.name";
 inline constexpr llvm::StringLiteral kGlobalTypeAttr = "spmd.global_type";
 inline constexpr llvm::StringLiteral kRangeAttr = "spmd.range";
 inline constexpr llvm::StringLiteral kRuleAttr = "spmd.sharding_rule";
-/// On a slice that is one of several equal parts: its cut dims are read in windows
-/// of a dim that is cut as it is, not as a digit of the dim.
+/// On one of several equal slices: its sharded dims are read in windows of a dim that is
+/// sharded as it is, not as a digit of the dim.
 inline constexpr llvm::StringLiteral kWindowsAttr = "spmd.windows";
 inline constexpr llvm::StringLiteral kAxisResourcesAttr = "spmd.axis_resources";
 inline constexpr llvm::StringLiteral kReferenceAttr = "spmd.reference";
 inline constexpr llvm::StringLiteral kMicrobatchAttr = "spmd.microbatch";
-/// On arguments and results of stages: what they are of the program.
+/// On arguments and results of stages: the values of the program that they correspond to.
 inline constexpr llvm::StringLiteral kSlotAttr = "spmd.slot";
 /// On a function: the mesh that its axis resources resolve against.
 inline constexpr llvm::StringLiteral kMeshAttr = "spmd.mesh";
-/// On a function: the schedule that it is a part of.
+/// On a function: the schedule that contains it.
 inline constexpr llvm::StringLiteral kScheduleAttr = "spmd.schedule";
 inline constexpr llvm::StringLiteral kSegmentsAttr = "spmd.segments";
-// What --spmd-split-segments and --spmd-merge-contractions leave of it.
+// Attributes by --spmd-split-segments and --spmd-merge-contractions.
 inline constexpr llvm::StringLiteral kSegmentAttr = "spmd.segment";
 inline constexpr llvm::StringLiteral kSegmentsOfAttr = "spmd.segments_of";
 inline constexpr llvm::StringLiteral kLoadAttr = "spmd.load";
 /// The loading function of an argument as each device runs it.
 inline constexpr llvm::StringLiteral kShardFunctionAttr = "spmd.shard_function";
 inline constexpr llvm::StringLiteral kStageAttr = "spmd.stage";
-// What partition leaves on ops for reports, a list of one entry per result: the
-// layout and the global type of the value (unit for what is no tensor), and what
-// the value was called before.
+// Attributes by partition on ops, for reports: lists of one entry per result with the
+// layout and the global type of the value (unit for other than tensors), and the name
+// that the value had before.
 inline constexpr llvm::StringLiteral kLayoutsAttr = "spmd.layouts";
 inline constexpr llvm::StringLiteral kGlobalTypesAttr = "spmd.global_types";
 inline constexpr llvm::StringLiteral kOriginsAttr = "spmd.origins";

@@ -7,8 +7,9 @@
 
 namespace mlir::spmd {
 
-/// What a sharding says, without its mesh; null where axis resources cannot say it: parts
-/// of axes, priorities, replicated or unreduced axes, open dims that have some.
+/// A sharding as axis resources, without its mesh. Null for shardings that these cannot
+/// express: with sub-axes, priorities, replicated or unreduced axes, or open dims that have
+/// axes.
 AxisResourcesAttr toAxisResources(ShardingAttr sharding);
 
 } // namespace mlir::spmd

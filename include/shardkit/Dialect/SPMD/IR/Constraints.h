@@ -9,12 +9,12 @@ namespace mlir::spmd {
 
 /// Turns each `spmd.shardings` that a user wrote on an op into constraints on
 /// its results: upstream rewrites may drop or merge the attribute, never the
-/// constraint. The first pass that sees a module as written does it.
+/// constraint. The first pass on a module as written does it.
 void makeConstraintsOfShardings(Operation *root);
-/// The same for the ops that carry one, known already.
+/// The same for the given ops, which carry one.
 void makeConstraintsOfShardings(llvm::ArrayRef<Operation *> annotated);
-/// Pins a value for all its users by a constraint.
-WithShardingConstraintOp pinValue(OpBuilder &b, Value value, ShardingAttr sharding, Location loc);
+/// Constrains a value for all its users.
+WithShardingConstraintOp constrainValue(OpBuilder &b, Value value, ShardingAttr sharding, Location loc);
 
 } // namespace mlir::spmd
 

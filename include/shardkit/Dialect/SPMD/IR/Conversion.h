@@ -28,13 +28,13 @@ MeshAttr toAttr(MLIRContext *context, const Mesh &mesh);
 MeshOp lookupMesh(Operation *from, FlatSymbolRefAttr mesh);
 MeshOp lookupMesh(Operation *from, FlatSymbolRefAttr mesh, SymbolTableCollection &symbolTable);
 
-/// Names become indices of mesh axes, whole axes get their size. Reports
-/// unknown axes; everything else is verifySharding's business.
+/// Names become indices of mesh axes, full axes get their size. Reports unknown
+/// axes; verifySharding checks everything else.
 FailureOr<Sharding> toSharding(ShardingAttr attr, const Mesh &mesh, EmitErrorFn emitError);
 FailureOr<DimEntries> toDimEntries(llvm::ArrayRef<DimEntryAttr> entries, const Mesh &mesh, EmitErrorFn emitError);
 FailureOr<llvm::SmallVector<DimEntries>> toFactors(FactorsAttr attr, const Mesh &mesh, EmitErrorFn emitError);
 
-/// The inverse: whole axes are written without a sub-axis.
+/// The inverse: full axes are written without a sub-axis.
 ShardingAttr toAttr(MLIRContext *context, FlatSymbolRefAttr mesh, const Sharding &sharding, const Mesh &layoutMesh);
 llvm::SmallVector<DimEntryAttr> toAttrs(MLIRContext *context, llvm::ArrayRef<DimEntry> entries, const Mesh &mesh);
 DimShardingAttr toAttr(MLIRContext *context, const DimSharding &dim, const Mesh &mesh);
@@ -48,7 +48,7 @@ RankedTensorType getTypeWithShape(Type type, llvm::ArrayRef<int64_t> shape);
 /// Bytes of one element in memory (booleans take a byte, index 8).
 int64_t getElementBytes(Type elementType);
 
-/// Where a location is, for reports: `model.mlir:12:8`; empty if unknown.
+/// A location as text for reports, `model.mlir:12:8`; empty if unknown.
 std::string getLocationText(Location loc);
 
 } // namespace mlir::spmd

@@ -8,10 +8,10 @@ class Operation;
 
 namespace spmd {
 
-/// Makes reshapes of dims that slices inside `root` drop or add, where others of size 1, or of a size that is not
-/// known, come before. Which of them are meant only the type says, and MLIR 22's canonicalization takes the first ones
-/// when it folds a constant into the slice (llvm-project#178118, #217361): [1, 8, 1] to 8x1 may become [1, 1, 8].
-/// Whoever canonicalizes a module as written does it before.
+/// Creates reshapes for dims that slices inside `root` drop or add after other dims of size 1 or of unknown size. Only
+/// the type defines which dims are meant, and MLIR 22's canonicalization takes the first ones when it folds a constant
+/// into the slice (llvm-project#178118, #217361): [1, 8, 1] to 8x1 may become [1, 1, 8]. Must run before a module as
+/// written is canonicalized.
 void makeDroppedDimsExplicit(Operation *root);
 
 } // namespace spmd

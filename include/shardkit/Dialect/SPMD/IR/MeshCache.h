@@ -8,6 +8,12 @@
 
 namespace mlir::spmd {
 
+/// A sharding as plain data, with the mesh that it is on.
+struct ShardingOnMesh {
+  const Mesh *mesh;
+  Sharding sharding;
+};
+
 /// The meshes of a symbol table as plain data: built once per pass, stable
 /// addresses, in program order.
 class MeshCache {
@@ -20,9 +26,11 @@ public:
   const Mesh *lookup(FlatSymbolRefAttr name) const;
   const Mesh *lookup(llvm::StringRef name) const;
   MeshOp lookupOp(FlatSymbolRefAttr name) const;
-  /// As lookup, with an error that lists the meshes there are.
+  /// As lookup, with an error that lists the existing meshes.
   const Mesh *lookupOrEmit(FlatSymbolRefAttr name, EmitErrorFn emitError) const;
 
+  /// A sharding and its mesh; one error where the mesh or one of the axes does not exist.
+  FailureOr<ShardingOnMesh> read(ShardingAttr attr, EmitErrorFn emitError) const;
   bool empty() const { return meshes.empty(); }
   size_t size() const { return meshes.size(); }
   /// Pairs of op and plain mesh, in program order.

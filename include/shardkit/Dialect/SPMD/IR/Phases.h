@@ -13,12 +13,12 @@ inline constexpr llvm::StringLiteral kPhases[] = {"annotated", "propagated", "re
 /// has none (as the user wrote it).
 int getPhase(Operation *op);
 
-/// How far the IR has come (`spmd.phase` of the module).
+/// The last phase that ran (`spmd.phase` of the module).
 /// The values are positions in kPhases.
 enum class Phase { Written = -1, Annotated, Propagated, Resharded, Partitioned, Final };
 void setPhase(ModuleOp module, Phase phase);
-/// What a pass asks of a module first: it is not past `last`, the phase that the pass produces, and what its tensors
-/// hold can be counted, 2^60 bytes at most. One error else.
+/// Verifies the input of a pass: the module is not past `last`, the phase that the pass produces, and its tensors have
+/// at most 2^60 bytes. One error otherwise.
 LogicalResult verifyInput(ModuleOp module, Phase last, StringRef pass);
 
 } // namespace mlir::spmd

@@ -10,10 +10,10 @@
 
 namespace mlir::spmd {
 
-/// What `spmd.sharding_rule` says of a factor.
+/// The kind of a factor in `spmd.sharding_rule`.
 enum class RuleFactorKind : uint8_t { Parallel, Reduction, Windowed, Indexed, Ordered, Replicated };
 
-/// What `spmd.slot` names.
+/// The kind of entity that `spmd.slot` refers to.
 enum class SlotKind : uint8_t { Argument, Result, Value, Sum };
 
 } // namespace mlir::spmd

@@ -39,25 +39,25 @@ def SPMD_MeshAttr : SPMD_Attr<"Mesh", "mesh"> {
 //===----------------------------------------------------------------------===//
 
 def SPMD_DimEntryAttr : SPMD_Attr<"DimEntry", "dim_entry"> {
-  let summary = "One entry of a dimension: an axis, a sub-axis or a gap factor";
+  let summary = "One entry of a dimension: an axis, a sub-axis or a stride";
   let description = [{
-    * whole axis `"x"`: pre = 1, size = 0
+    * full axis `"x"`: pre = 1, size = 0
     * sub-axis `"x":(m)k`: pre = m, size = k
-    * gap `2`: axis empty, pre = 1, size = 2
+    * stride `2`: axis empty, pre = 1, size = 2
 
     Constraints:
     * (dim_entry_c1) sizes are positive
   }];
-  let parameters = (ins StringRefParameter<"axis, empty for a gap">:$axis,
+  let parameters = (ins StringRefParameter<"axis, empty for a stride">:$axis,
                         "int64_t":$pre, "int64_t":$size);
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    bool isGap() const { return getAxis().empty(); }
-    bool isWholeAxis() const { return !isGap() && getSize() == 0; }
-    static DimEntryAttr wholeAxis(::mlir::MLIRContext *context, ::llvm::StringRef axis) {
+    bool isStride() const { return getAxis().empty(); }
+    bool isFullAxis() const { return !isStride() && getSize() == 0; }
+    static DimEntryAttr fullAxis(::mlir::MLIRContext *context, ::llvm::StringRef axis) {
       return get(context, axis, 1, 0);
     }
-    static DimEntryAttr gap(::mlir::MLIRContext *context, int64_t size) {
+    static DimEntryAttr stride(::mlir::MLIRContext *context, int64_t size) {
       return get(context, "", 1, size);
     }
   }];
@@ -86,8 +86,9 @@ def SPMD_ShardingAttr : SPMD_Attr<"Sharding", "sharding"> {
     #spmd.sharding<@pod, [{2, "x"} ], unreduced(max) = {"y":(1)2}>
     ```
     One brace per dimension: axes major to minor; a trailing `?` leaves the
-    dimension open, so that propagation may add axes. A plain integer is a gap:
-    a local factor passed over. `replicated` axes must not be used; over
+    dimension open, so that propagation may add axes. A plain integer is a
+    stride: a local factor that is passed over, so that a device holds several
+    separate blocks (strided sharding). `replicated` axes must not be used; over
     `unreduced` axes the value is a partial result.
   }];
   let parameters = (ins
@@ -107,7 +108,7 @@ def SPMD_ShardingAttr : SPMD_Attr<"Sharding", "sharding"> {
     int64_t getRank() const { return getDims().size(); }
     /// True if any dimension is open.
     bool isOpen() const;
-    /// True if no axis is named (gaps aside) and nothing is partial.
+    /// True if no axis is named (strides aside) and the value is not partial.
     bool isReplicated() const;
     /// `{?}` in each of `rank` dimensions.
     static ShardingAttr getFullyOpen(::mlir::MLIRContext *context,
@@ -137,14 +138,14 @@ def SPMD_ReductionKindAttr : SPMD_Attr<"ReductionKind", "reduction"> {
 }
 
 def SPMD_OrtAttr : SPMD_Attr<"Ort", "ort"> {
-  let summary = "A sharding as ONNX Runtime spells it";
+  let summary = "A sharding in the form of ONNX Runtime";
   let description = [{
     `#spmd.ort<"RS[0]", shape = [4], elements = [0, 1, 0, 1]>`: the spec and its
     per-tensor device mesh. Accepted wherever a sharding is, and replaced by one
     by `--spmd-import-ort`.
 
     Constraints:
-    * (ort_c1) as many elements as the shape has places, none negative
+    * (ort_c1) as many elements as the product of the shape, none negative
   }];
   let parameters = (ins StringRefParameter<"spec">:$spec,
                         OptionalArrayRefParameter<"int64_t">:$shape,
@@ -223,7 +224,7 @@ def SPMD_RuleAttr : SPMD_Attr<"Rule", "rule"> {
     OptionalArrayRefParameter<"::mlir::StringAttr">:$factorNames,
     OptionalArrayRefParameter<"int64_t">:$factorSizes,
     OptionalArrayRefParameter<"::mlir::spmd::RuleFactorKind">:$factorKinds,
-    // Combiner of each factor; Sum where the factor is no reduction.
+    // Combiner of each factor; Sum for factors that are not reductions.
     OptionalArrayRefParameter<"::mlir::spmd::ReductionKind">:$reductions);
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -243,7 +244,7 @@ def SPMD_RuleAttr : SPMD_Attr<"Rule", "rule"> {
 //===----------------------------------------------------------------------===//
 
 def SPMD_MicrobatchAttr : SPMD_Attr<"Microbatch", "microbatch"> {
-  let summary = "The dimension along which an argument is cut into microbatches";
+  let summary = "The dimension along which an argument is split into microbatches";
   let description = [{
     `#spmd.microbatch<dim = 0>`
 
@@ -254,7 +255,7 @@ def SPMD_MicrobatchAttr : SPMD_Attr<"Microbatch", "microbatch"> {
   let genVerifyDecl = 1;
 }
 
-def SPMD_PipelinePart : I32EnumAttr<"PipelinePart", "part of a stage", [
+def SPMD_PipelinePart : I32EnumAttr<"PipelinePart", "fragment of a stage", [
       I32EnumAttrCase<"Forward", 0, "forward">,
       I32EnumAttrCase<"Backward", 1, "backward">,
       I32EnumAttrCase<"Apply", 2, "apply">]> {
@@ -262,13 +263,13 @@ def SPMD_PipelinePart : I32EnumAttr<"PipelinePart", "part of a stage", [
 }
 
 def SPMD_SlotAttr : SPMD_Attr<"Slot", "slot"> {
-  let summary = "Where an argument of a stage comes from, or a result goes to";
+  let summary = "Source of an argument of a stage, or destination of a result";
   let description = [{
     ```mlir
-    #spmd.slot<argument 3>            // an argument of the program, whole
-    #spmd.slot<argument 3, dim = 0>   // the running microbatch's part of it
+    #spmd.slot<argument 3>            // a full argument of the program
+    #spmd.slot<argument 3, dim = 0>   // its slice for the running microbatch
     #spmd.slot<result 1>              // a result of the program
-    #spmd.slot<result 1, dim = 0>     // the running microbatch's part of it
+    #spmd.slot<result 1, dim = 0>     // its slice for the running microbatch
     #spmd.slot<value "h">             // one per microbatch, or (from apply to apply) per step
     #spmd.slot<sum "g", max>          // accumulated over the microbatches
     ```
@@ -287,17 +288,17 @@ def SPMD_SlotAttr : SPMD_Attr<"Slot", "slot"> {
 }
 
 def SPMD_SegmentsAttr : SPMD_Attr<"Segments", "segments"> {
-  let summary = "A stored dimension that is a concatenation of parts";
+  let summary = "A stored dimension that is a concatenation of segments";
   let description = [{
-    `#spmd.segments<0, [80, 100, 100], unit = 10>`: dimension 0 is made of three
-    parts that are sharded one by one; `unit` (default 1) is what may not be cut.
-    With `replicate` last, a part of fewer units than there are shards is cut along
-    a part of the axes and replicated over the rest (key and value heads fewer than
-    devices).
+    `#spmd.segments<0, [80, 100, 100], unit = 10>`: dimension 0 is the concatenation
+    of three segments that are sharded one by one. Shards hold a multiple of `unit`
+    elements (default 1). With `replicate` last, a segment of fewer units than shards
+    is sharded along some of the (sub-)axes and replicated over the others (fewer
+    key and value heads than devices).
 
     Constraints:
     * (segments_c1) dim not negative, sizes and unit positive
-    * (segments_c2) the unit divides every part
+    * (segments_c2) the unit divides every segment
   }];
   let parameters = (ins "int64_t":$dim,
                         OptionalArrayRefParameter<"int64_t">:$sizes,
@@ -307,13 +308,13 @@ def SPMD_SegmentsAttr : SPMD_Attr<"Segments", "segments"> {
 }
 
 def SPMD_SegmentAttr : SPMD_Attr<"Segment", "segment"> {
-  let summary = "Where an argument lies in a stored tensor, or a result in what updates one";
+  let summary = "The slice of a stored tensor that an argument is, or of an update that a result is";
   let description = [{
     `#spmd.segment<tensor<280x64xf32>, dim = 0, offset = 80, unit = 10, argument = 1>`:
-    the argument is what the stored tensor of this type holds from place 80 of
-    dimension 0 on, as --spmd-split-segments made it of the argument that was the
-    second of the function. A result that updates such an argument says likewise which part of
-    which result it is.
+    the argument is the slice of the stored tensor that begins at index 80 of
+    dimension 0. --spmd-split-segments created it from the argument that had number
+    1. A result that updates such an argument carries the attribute too: it is that
+    slice of the result with number `argument`.
 
     Constraints:
     * (segment_c1) dim inside the rank, offset and argument not negative, unit positive

@@ -15,14 +15,14 @@ def SPMD_Dialect : Dialect {
     program of one device with explicit collectives (local view). It defines no
     types.
 
-    Discardable attributes, each checked wherever it stands:
+    Discardable attributes, each verified on every op that carries it:
 
     | attribute | on | meaning |
     | --- | --- | --- |
     | `spmd.sharding` | argument, result | the sharding of the value |
     | `spmd.shardings` | op | the shardings of its results, one per result |
     | `spmd.operand_shardings` | manual computation | the shardings of its operands as propagation completed them |
-    | `spmd.user_sharding` | argument, result, op | what the user wrote, where propagation or search extended it; on an op a dictionary of the `spmd.factor_shardings` and `spmd.reshard_per_use` that it had |
+    | `spmd.user_sharding` | argument, result, op | the sharding that the user wrote, where propagation or search extended it; on an op a dictionary of the `spmd.factor_shardings` and `spmd.reshard_per_use` that it had |
     | `spmd.axis_resources` | argument, result | symbolic sharding, resolved against a mesh |
     | `spmd.factor_shardings` | op | the axes of each factor of the op's rule |
     | `spmd.reshard_per_use` | op | numbers of the operands that are resharded again for this op, even if an earlier op needs them in the same layout: the copy is not kept in between |
@@ -54,8 +54,8 @@ def SPMD_Dialect : Dialect {
     | `spmd.phase` | module | the phase that the module has reached |
 
     Constraints:
-    * (attr_c1) a `spmd.*` attribute has one of these names and stands on one of the things listed for it
-    * (attr_c2) its value has the kind that it needs
+    * (attr_c1) a `spmd.*` attribute has one of these names and is on one of the entities listed for it
+    * (attr_c2) its value has the required kind
     * (sharding_c1) the mesh exists
     * (sharding_c2) every axis belongs to the mesh and is used at most once
     * (sharding_c3) one entry per dimension of the value
@@ -66,13 +66,13 @@ def SPMD_Dialect : Dialect {
     * (axis_resources_c3) at most as many entries as dimensions
     * (tied_c1) the argument exists; (tied_c2) types are equal; (tied_c3) layouts are equal
     * (phase_c1) one of annotated, propagated, resharded, partitioned, final
-    * (global_type_c1) the local type is what the sharding makes of the global type
+    * (global_type_c1) the local type is that of a shard of the global type
     * (reshard_per_use_c1) `spmd.reshard_per_use` lists operands of the op (and, after them, tensors that its body captures), each once, in ascending order
     * (factor_shardings_c1) the axes of `spmd.factor_shardings` belong to the mesh and are used at most once
     * (rule_c1) a `spmd.sharding_rule` describes all operands and results of the op
     * (rule_c2) the factors of a dimension multiply to its size
     * (range_c1) low < high
-    * (weight_c1) a list of several names stands with `spmd.load` or `spmd.segments`
+    * (weight_c1) a list of several names comes with `spmd.load` or `spmd.segments`
     * (load_c1) a loading function is private, has a body, and takes as many tensors of static shape as `spmd.weight` names
     * (load_c2) its result has the type of the argument (a stack of shards where it calls functions without a body)
     * (microbatch_c2) the dimension is less than the rank

@@ -1,8 +1,8 @@
 //===- SPMDCollectives.td - Local-view ops of the spmd dialect -*- tablegen -*-//
 //
 // Each collective writes the digits that it moves as dimension shardings of its
-// own global value; verifiers derive the result type from them again. A size that is
-// not known is known on neither side, and a multiple of all that both sides cut.
+// own global value; verifiers derive the result type from them. A dynamic size is
+// dynamic on both sides, and assumed to be a multiple of the shards of both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,15 +16,15 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "shardkit/Dialect/SPMD/IR/SPMDAttrs.td"
 include "shardkit/Dialect/SPMD/IR/SPMDInterfaces.td"
 
-// A dead collective may go (it is dead on every device), but none is
-// speculatable: it must not move under control flow that devices take apart.
+// A dead collective may be erased (it is dead on every device), but none is
+// speculatable: it must not move under control flow that differs between devices.
 class SPMD_CollectiveOp<string mnemonic, list<Trait> traits = []>
     : SPMD_Op<mnemonic, !listconcat(traits, [
         NoMemoryEffect, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
         DeclareOpInterfaceMethods<SPMD_CollectiveOpInterface>])>;
 
 def SPMD_AllGatherOp : SPMD_CollectiveOp<"all_gather"> {
-  let summary = "every device receives the parts of the others";
+  let summary = "every device receives the shards of the others";
   let description = [{
     The sharding is that of the operand, over the result type.
 
@@ -44,7 +44,7 @@ def SPMD_AllGatherOp : SPMD_CollectiveOp<"all_gather"> {
 }
 
 def SPMD_AllSliceOp : SPMD_CollectiveOp<"all_slice"> {
-  let summary = "every device keeps its part; nothing moves";
+  let summary = "every device keeps its shard; no data move";
   let description = [{
     The sharding is that of the result, over the operand type.
 
@@ -81,7 +81,7 @@ def SPMD_AllReduceOp : SPMD_CollectiveOp<"all_reduce", [AllTypesMatch<["input", 
 }
 
 def SPMD_ReduceScatterOp : SPMD_CollectiveOp<"reduce_scatter"> {
-  let summary = "combines partial values; every device keeps its part";
+  let summary = "combines partial values; every device keeps its shard";
   let description = [{
     The operand is partial over all axes of the sharding, which is that of the
     result, over the operand type.
@@ -135,7 +135,7 @@ class SPMD_MoveOp<string mnemonic> : SPMD_CollectiveOp<mnemonic> {
 }
 
 def SPMD_CollectivePermuteOp : SPMD_MoveOp<"collective_permute"> {
-  let summary = "every device hands its whole block to another";
+  let summary = "every device sends its full shard to another";
   let description = [{
     Constraints:
     * (collective_permute_c1) both shardings are legal for the global type and not unreduced
@@ -163,18 +163,18 @@ def SPMD_ExchangeOp : SPMD_MoveOp<"exchange"> {
 }
 
 def SPMD_HaloExchangeOp : SPMD_CollectiveOp<"halo_exchange"> {
-  let summary = "every device receives a window of a cut dimension";
+  let summary = "every device receives a window of a sharded dimension";
   let description = [{
     Window i is one of dimension `dims[i]`: the device with coordinate k on the
-    axes that `to` has there receives places `steps[i] * k + offsets[i]` on, as
-    many as the result is long. Windows may overlap (the halo of a convolution)
-    and reach beyond the dimension; what is not in it is zero. Where `from` is
-    whole on all these dimensions nothing moves. Dimensions without a window are
-    the same on both sides.
+    axes of that dimension in `to` receives the elements from index
+    `steps[i] * k + offsets[i]` on, as many as the dimension of the result has.
+    Windows may overlap (the halo of a convolution) and reach beyond the dimension;
+    elements beyond it are zero. No data move if `from` leaves all these dimensions
+    unsharded. Dimensions without a window have the same axes on both sides.
 
     Constraints:
     * (halo_exchange_c1) `from` is legal for the global type, both shardings have its rank and are not unreduced
-    * (halo_exchange_c2) dims are rising, belong to the value, and have a step and an offset each; `to` cuts exactly these, without gaps
+    * (halo_exchange_c2) dims are rising, belong to the value, and have a step and an offset each; `to` shards exactly these, without strides
     * (halo_exchange_c3) a dim has the same axes in `from` as in `to`, or none and a window
     * (halo_exchange_c4) the operand has the local shape of `from`, the result that of the windows
     * (halo_exchange_c5) element types are equal
@@ -194,22 +194,22 @@ def SPMD_HaloExchangeOp : SPMD_CollectiveOp<"halo_exchange"> {
   }];
 }
 
-// Both have an effect: a start must neither be removed nor become one with
-// another, since each is a meeting of devices.
+// Both have an effect: a start must neither be erased nor be merged with another,
+// since each is a rendezvous of devices.
 def SPMD_StartOp : SPMD_Op<"start",
     [SingleBlock, MemoryEffects<[MemWrite]>,
      DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "starts collectives, which travel together";
+  let summary = "starts collectives that are sent together";
   let description = [{
-    The devices meet once for all collectives of the region. Their results may be
-    read behind the `spmd.done` that takes them; what they read must not change
-    before it.
+    The devices have one rendezvous for all collectives of the region. Their results
+    may be read after the `spmd.done` that takes them, and their operands must not
+    change before it.
 
     Constraints:
-    * (start_c1) the region holds collectives that move data, at least one, and hands out their results in order
+    * (start_c1) the region holds collectives that move data, at least one, and returns their results in order
     * (start_c2) no collective of the region reads the result of another
     * (start_c3) all of them move data among the same devices
-    * (start_c4) one `spmd.done` of the same block takes all results in order, and nothing else reads them
+    * (start_c4) one `spmd.done` of the same block takes all results in order, and is their only user
 
     ```mlir
     %1:2 = spmd.start {
@@ -225,7 +225,7 @@ def SPMD_StartOp : SPMD_Op<"start",
   let assemblyFormat = "$body attr-dict `:` type($results)";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
-    /// The op that takes the results.
+    /// The `spmd.done` of the results.
     DoneOp getDone();
   }];
 }
@@ -269,7 +269,7 @@ def SPMD_BroadcastOp : SPMD_Op<"broadcast",
 }
 
 def SPMD_SendOp : SPMD_Op<"send", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "hands a value to the devices of another mesh";
+  let summary = "sends a value to the devices of another mesh";
   let description = [{
     Pairs with the `spmd.recv` of the same channel, which has the same global
     type and shardings.
@@ -294,7 +294,7 @@ def SPMD_SendOp : SPMD_Op<"send", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
 }
 
 def SPMD_RecvOp : SPMD_Op<"recv", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "takes a value from the devices of another mesh";
+  let summary = "receives a value from the devices of another mesh";
   let description = [{
     Constraints:
     * (recv_c1) both shardings are legal for the global type and not unreduced

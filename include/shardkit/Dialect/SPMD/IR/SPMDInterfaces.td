@@ -8,14 +8,14 @@ include "mlir/IR/OpBase.td"
 def SPMD_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let cppNamespace = "::mlir::spmd";
   let description = [{
-    A local-view op that changes the layout of one value. It writes the digits
-    that it moves as shardings of its own global value: operand and result are
-    the local values of `from` and `to`.
+    A local-view op that changes the layout of one value. Its
+    shardings, on a global value of its own, denote the digits that it moves:
+    operand and result are the local values of `from` and `to`.
   }];
   let methods = [
-    InterfaceMethod<"Which collective this is.",
+    InterfaceMethod<"The kind of the collective.",
       "::mlir::spmd::CollectiveKind", "getKind">,
-    InterfaceMethod<"How partial values are combined; nothing for pure data movement.",
+    InterfaceMethod<"The reduction of partial values; std::nullopt for pure data movement.",
       "std::optional<::mlir::spmd::ReductionKind>", "getReduction">,
     InterfaceMethod<"The sharding of the operand as written; null where the operand is replicated or partial.",
       "::mlir::spmd::ShardingAttr", "getFromSharding">,
@@ -27,7 +27,7 @@ def SPMD_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
       "::mlir::FlatSymbolRefAttr", "getToMesh">,
     InterfaceMethod<[{
       The layouts of operand and result over the op's own global value. Reports
-      an error at the op where its shardings or types do not allow one.
+      an error at the op if its shardings or types do not allow one.
     }],
       "::llvm::LogicalResult", "getLayouts",
       (ins "const ::mlir::spmd::Mesh &":$fromMesh, "const ::mlir::spmd::Mesh &":$toMesh,

@@ -39,11 +39,11 @@ def SPMD_MeshOp : SPMD_Op<"mesh", [Symbol]> {
 def SPMD_WithShardingConstraintOp : SPMD_Op<"with_sharding_constraint",
     [AllTypesMatch<["input", "result"]>,
      DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "pins the layout of a value at this point";
+  let summary = "constrains the layout of a value at this point";
   let description = [{
     The producer may compute in another sharding and be resharded into this one.
-    The op is not pure, so that canonicalisation, CSE and DCE leave it alone; its
-    own attribute is never changed.
+    The op is not pure, so that canonicalization, CSE and DCE keep it; no pass
+    changes its sharding.
 
     Constraints:
     * (with_sharding_constraint_c1) exactly one of sharding, axis resources and ONNX Runtime spec is given
@@ -80,7 +80,7 @@ def SPMD_ReshardOp : SPMD_Op<"reshard",
      DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "changes the layout of a value";
   let description = [{
-    After "insert reshards" the only place where a layout changes.
+    After --spmd-insert-reshards the only op that changes a layout.
 
     Constraints:
     * (reshard_c1) the sharding is legal for the value (sharding_c1 to sharding_c4)
@@ -101,11 +101,11 @@ def SPMD_ManualComputationOp : SPMD_Op<"manual_computation",
   let description = [{
     Inside the region a dimension has its size divided by the manual axes that
     split it; axes not listed stay free, and types are global in them. The
-    shardings pin operands and results as constraints do; free axes propagate in
-    and out, manual ones are not used inside. Collectives in the region are over
-    manual axes, and all devices must reach them alike. Partition puts the body in
-    the place of the op. The function's `spmd.reference = @f` names what
-    `shard-run --verify` compares with.
+    shardings constrain operands and results as `spmd.with_sharding_constraint`
+    does. Free axes propagate in and out, manual axes are not used inside.
+    Collectives in the region are over manual axes, and all devices must reach them
+    alike. Partition replaces the op by its body. `spmd.reference = @f` on the
+    function names the function that `shard-run --verify` compares with.
 
     Constraints:
     * (manual_computation_c1) one in-sharding per operand and one out-sharding per result
@@ -113,7 +113,7 @@ def SPMD_ManualComputationOp : SPMD_Op<"manual_computation",
     * (manual_computation_c3) every sharding is legal for its value (sharding_c1 to sharding_c4)
     * (manual_computation_c4) in every dimension manual axes come before free ones and `?`
     * (manual_computation_c5) region arguments have the local types of the operands
-    * (manual_computation_c6) `spmd.return` hands out the local types of the results
+    * (manual_computation_c6) `spmd.return` has operands of the local types of the results
 
     ```mlir
     %1 = spmd.manual_computation (%0) in [<@pod, [{"data"}, {?} ]>] out [<@pod, [{"data"}, {?} ]>] axes ["data"] (%a: tensor<4x16xf32>) {
@@ -149,7 +149,7 @@ def SPMD_ManualComputationOp : SPMD_Op<"manual_computation",
 
 def SPMD_ReturnOp : SPMD_Op<"return",
     [Pure, Terminator, ParentOneOf<["ManualComputationOp", "StartOp"]>]> {
-  let summary = "ends a manual computation, or what starts together";
+  let summary = "ends a manual computation, or a group of started collectives";
   let arguments = (ins Variadic<SPMD_Tensor>:$results);
   let assemblyFormat = "($results^ `:` type($results))? attr-dict";
 }
@@ -184,15 +184,16 @@ def SPMD_ShardingGroupOp : SPMD_Op<"sharding_group"> {
 }
 
 def SPMD_StageBoundaryOp : SPMD_Op<"stage_boundary"> {
-  let summary = "a cut between two pipeline stages";
+  let summary = "the boundary between two pipeline stages";
   let description = [{
-    The values cross from one stage to the next; `backward` cuts the backward
-    part, `candidate` marks a place where automatic stages may cut. Axis
-    resources pin what crosses, on both sides, each against its stage's mesh.
+    The operands enter the next stage. `backward` marks a boundary of the backward
+    fragments, `candidate` a point at which automatic stages may split the program.
+    Axis resources constrain the operands on both sides, each resolved against the
+    mesh of its stage.
 
     Constraints:
-    * (stage_boundary_c1) at least one value crosses
-    * (stage_boundary_c2) at most as many axis resources as the least rank of a value
+    * (stage_boundary_c1) at least one operand
+    * (stage_boundary_c2) at most as many axis resources as the lowest rank of a value
 
     ```mlir
     spmd.stage_boundary %0 : tensor<8x16xf32>

@@ -1,0 +1,22 @@
+//===- OpQueries.h - Classes of ops that phases distinguish -----*- C++ -*-===//
+
+#ifndef SHARDKIT_DIALECT_SPMD_IR_OPQUERIES_H
+#define SHARDKIT_DIALECT_SPMD_IR_OPQUERIES_H
+
+namespace mlir {
+class Operation;
+namespace spmd {
+
+/// True if the op yields a constant-like value: a splat constant, tensor.empty,
+/// tensor.splat, or a fill of one of these. Such a value takes any layout at no cost:
+/// it is rematerialized per layout, and nothing propagates through it.
+bool isConstantLike(Operation *op);
+
+/// True for ops that forward their operand in a layout of their own: constraints,
+/// reshards and propagation barriers.
+bool isConstraintLike(Operation *op);
+
+} // namespace spmd
+} // namespace mlir
+
+#endif // SHARDKIT_DIALECT_SPMD_IR_OPQUERIES_H
