@@ -49,126 +49,14 @@ class ShardImporter {
 public:
   ShardImporter(ModuleOp module, UnsupportedFeatures features)
       : module(module), context(module.getContext()), features(features) {}
-
-  LogicalResult run() {
-    SmallVector<Operation *> ops;
-    module->walk([&](Operation *op) {
-      if (isa_and_nonnull<shard::ShardDialect>(op->getDialect()))
-        ops.push_back(op);
-    });
-    for (Operation *op : ops)
-      if (auto grid = dyn_cast<shard::GridOp>(op))
-        if (failed(importGrid(grid)))
-          return failure();
-    SmallVector<shard::ShardingOp> shardings;
-    for (Operation *op : ops) {
-      if (isa<shard::GridOp>(op))
-        continue;
-      if (auto sharding = dyn_cast<shard::ShardingOp>(op)) {
-        shardings.push_back(sharding);
-        continue;
-      }
-      auto annotation = dyn_cast<shard::ShardOp>(op);
-      if (!annotation)
-        return op->emitError() << "'" << op->getName()
-                               << "' has no counterpart, expected the global view: grid, sharding and shard";
-      if (failed(importAnnotation(annotation)))
-        return failure();
-    }
-    for (shard::ShardingOp op : llvm::reverse(shardings)) {
-      if (!op->use_empty())
-        return op.emitError() << "'shard.sharding' is used by '" << (*op->user_begin())->getName()
-                              << "', expected 'shard.shard' only";
-      op->erase();
-    }
-    for (auto &[name, grid] : grids)
-      grid.op->erase();
-    return success();
-  }
+  LogicalResult run();
 
 private:
-  LogicalResult importGrid(shard::GridOp op) {
-    SmallVector<std::string> names;
-    auto knownNames = op->getAttrOfType<ArrayAttr>(kAxesAttr);
-    SmallVector<MeshAxisAttr> axes;
-    for (auto [i, size] : llvm::enumerate(op.getShape())) {
-      if (ShapedType::isDynamic(size))
-        return op.emitError() << "axis " << i << " of grid @" << op.getSymName()
-                              << " has an unknown size, expected a number: a compile is for a "
-                                 "number of devices";
-      auto name = knownNames && i < knownNames.size() ? dyn_cast<StringAttr>(knownNames[i]) : StringAttr();
-      names.push_back(name ? name.str() : getAxisName(i));
-      axes.push_back(MeshAxisAttr::get(context, names.back(), size));
-    }
-    OpBuilder b(op);
-    auto mesh = MeshOp::create(b, op.getLoc(), op.getSymNameAttr(), MeshAttr::get(context, axes, ArrayRef<int64_t>()),
-                               {}, {}, {}, {});
-    for (NamedAttribute attr : op->getDiscardableAttrs())
-      if (attr.getName() != kAxesAttr)
-        mesh->setAttr(attr.getName(), attr.getValue());
-    grids.insert({op.getSymName(), {op, std::move(names)}});
-    return success();
-  }
-
-  LogicalResult importAnnotation(shard::ShardOp op) {
-    auto sharding = op.getSharding().getDefiningOp<shard::ShardingOp>();
-    if (!sharding)
-      return op.emitError() << "sharding of 'shard.shard' is an argument, expected the result of "
-                               "'shard.sharding'";
-    OpBuilder b(op);
-    auto attr = convert(sharding, op.getType());
-    if (failed(attr))
-      return failure();
-    if (!*attr) {
-      op.getResult().replaceAllUsesWith(op.getSrc());
-      op.erase();
-      return success();
-    }
-    auto made = WithShardingConstraintOp::create(b, op.getLoc(), op.getSrc(), *attr);
-    for (NamedAttribute other : op->getDiscardableAttrs())
-      made->setAttr(other.getName(), other.getValue());
-    if (op.getAnnotateForUsers())
-      made->setAttr(kForUsersAttr, b.getUnitAttr());
-    if (!sharding.getStaticHaloSizes().empty())
-      made->setAttr(kHaloAttr, b.getDenseI64ArrayAttr(sharding.getStaticHaloSizes()));
-    op.getResult().replaceAllUsesWith(made.getResult());
-    op.erase();
-    return success();
-  }
+  LogicalResult importGrid(shard::GridOp op);
+  LogicalResult importAnnotation(shard::ShardOp op);
 
   /// Null if the annotation is left out.
-  FailureOr<ShardingAttr> convert(shard::ShardingOp op, RankedTensorType type) {
-    auto lose = [&](const Twine &fact) -> FailureOr<ShardingAttr> {
-      if (failed(features.report(op.getLoc(), fact)))
-        return failure();
-      return ShardingAttr();
-    };
-    auto it = grids.find(op.getGrid());
-    if (it == grids.end())
-      return op.emitError() << "unknown grid @" << op.getGrid() << ", expected a grid of the module";
-    ArrayRef<std::string> names = it->second.names;
-    if (!op.getStaticShardedDimsOffsets().empty())
-      return lose("sharding has 'sharded_dims_offsets', expected shards of one size: #spmd.sharding has no "
-                  "others");
-    if (!op.getDynamicHaloSizes().empty())
-      return lose("sharding has halos of unknown size, expected numbers");
-    if ((int64_t)op.getSplitAxes().size() > std::max<int64_t>(type.getRank(), 1))
-      return op.emitError() << "sharding has " << op.getSplitAxes().size() << " dims, expected at most "
-                            << type.getRank() << ", the rank of " << type;
-    SmallVector<DimShardingAttr> dims;
-    for (auto [d, axes] : llvm::enumerate(op.getSplitAxes().getAxes())) {
-      SmallVector<DimEntryAttr> entries;
-      for (int16_t axis : axes.asArrayRef()) {
-        if (axis < 0 || axis >= (int64_t)names.size())
-          return op.emitError() << "dim " << d << " is split along axis " << axis << " of grid @" << op.getGrid()
-                                << ", expected less than " << names.size();
-        entries.push_back(DimEntryAttr::fullAxis(context, names[axis]));
-      }
-      dims.push_back(DimShardingAttr::get(context, entries, /*open=*/false, /*priority=*/0));
-    }
-    dims.resize(type.getRank(), DimShardingAttr::get(context, ArrayRef<DimEntryAttr>(), false, 0));
-    return ShardingAttr::get(context, FlatSymbolRefAttr::get(context, op.getGrid()), dims);
-  }
+  FailureOr<ShardingAttr> convert(shard::ShardingOp op, RankedTensorType type);
 
   struct Grid {
     shard::GridOp op;
@@ -180,6 +68,124 @@ private:
   llvm::MapVector<StringRef, Grid> grids;
 };
 
+LogicalResult ShardImporter::run() {
+  SmallVector<Operation *> ops;
+  module->walk([&](Operation *op) {
+    if (isa_and_nonnull<shard::ShardDialect>(op->getDialect()))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops)
+    if (auto grid = dyn_cast<shard::GridOp>(op))
+      if (failed(importGrid(grid)))
+        return failure();
+  SmallVector<shard::ShardingOp> shardings;
+  for (Operation *op : ops) {
+    if (isa<shard::GridOp>(op))
+      continue;
+    if (auto sharding = dyn_cast<shard::ShardingOp>(op)) {
+      shardings.push_back(sharding);
+      continue;
+    }
+    auto annotation = dyn_cast<shard::ShardOp>(op);
+    if (!annotation)
+      return op->emitError() << "'" << op->getName()
+                             << "' has no counterpart, expected the global view: grid, sharding and shard";
+    if (failed(importAnnotation(annotation)))
+      return failure();
+  }
+  for (shard::ShardingOp op : llvm::reverse(shardings)) {
+    if (!op->use_empty())
+      return op.emitError() << "'shard.sharding' is used by '" << (*op->user_begin())->getName()
+                            << "', expected 'shard.shard' only";
+    op->erase();
+  }
+  for (auto &[name, grid] : grids)
+    grid.op->erase();
+  return success();
+}
+
+LogicalResult ShardImporter::importGrid(shard::GridOp op) {
+  SmallVector<std::string> names;
+  auto knownNames = op->getAttrOfType<ArrayAttr>(kAxesAttr);
+  SmallVector<MeshAxisAttr> axes;
+  for (auto [i, size] : llvm::enumerate(op.getShape())) {
+    if (ShapedType::isDynamic(size))
+      return op.emitError() << "axis " << i << " of grid @" << op.getSymName()
+                            << " has an unknown size, expected a number: a compile is for a "
+                               "number of devices";
+    auto name = knownNames && i < knownNames.size() ? dyn_cast<StringAttr>(knownNames[i]) : StringAttr();
+    names.push_back(name ? name.str() : getAxisName(i));
+    axes.push_back(MeshAxisAttr::get(context, names.back(), size));
+  }
+  OpBuilder b(op);
+  auto mesh = MeshOp::create(b, op.getLoc(), op.getSymNameAttr(), MeshAttr::get(context, axes, ArrayRef<int64_t>()), {},
+                             {}, {}, {});
+  for (NamedAttribute attr : op->getDiscardableAttrs())
+    if (attr.getName() != kAxesAttr)
+      mesh->setAttr(attr.getName(), attr.getValue());
+  grids.insert({op.getSymName(), {op, std::move(names)}});
+  return success();
+}
+
+LogicalResult ShardImporter::importAnnotation(shard::ShardOp op) {
+  auto sharding = op.getSharding().getDefiningOp<shard::ShardingOp>();
+  if (!sharding)
+    return op.emitError() << "sharding of 'shard.shard' is an argument, expected the result of "
+                             "'shard.sharding'";
+  OpBuilder b(op);
+  auto attr = convert(sharding, op.getType());
+  if (failed(attr))
+    return failure();
+  if (!*attr) {
+    op.getResult().replaceAllUsesWith(op.getSrc());
+    op.erase();
+    return success();
+  }
+  auto made = WithShardingConstraintOp::create(b, op.getLoc(), op.getSrc(), *attr);
+  for (NamedAttribute other : op->getDiscardableAttrs())
+    made->setAttr(other.getName(), other.getValue());
+  if (op.getAnnotateForUsers())
+    made->setAttr(kForUsersAttr, b.getUnitAttr());
+  if (!sharding.getStaticHaloSizes().empty())
+    made->setAttr(kHaloAttr, b.getDenseI64ArrayAttr(sharding.getStaticHaloSizes()));
+  op.getResult().replaceAllUsesWith(made.getResult());
+  op.erase();
+  return success();
+}
+
+FailureOr<ShardingAttr> ShardImporter::convert(shard::ShardingOp op, RankedTensorType type) {
+  auto lose = [&](const Twine &fact) -> FailureOr<ShardingAttr> {
+    if (failed(features.report(op.getLoc(), fact)))
+      return failure();
+    return ShardingAttr();
+  };
+  auto it = grids.find(op.getGrid());
+  if (it == grids.end())
+    return op.emitError() << "unknown grid @" << op.getGrid() << ", expected a grid of the module";
+  ArrayRef<std::string> names = it->second.names;
+  if (!op.getStaticShardedDimsOffsets().empty())
+    return lose("sharding has 'sharded_dims_offsets', expected shards of one size: #spmd.sharding has no "
+                "others");
+  if (!op.getDynamicHaloSizes().empty())
+    return lose("sharding has halos of unknown size, expected numbers");
+  if ((int64_t)op.getSplitAxes().size() > std::max<int64_t>(type.getRank(), 1))
+    return op.emitError() << "sharding has " << op.getSplitAxes().size() << " dims, expected at most " << type.getRank()
+                          << ", the rank of " << type;
+  SmallVector<DimShardingAttr> dims;
+  for (auto [d, axes] : llvm::enumerate(op.getSplitAxes().getAxes())) {
+    SmallVector<DimEntryAttr> entries;
+    for (int16_t axis : axes.asArrayRef()) {
+      if (axis < 0 || axis >= (int64_t)names.size())
+        return op.emitError() << "dim " << d << " is split along axis " << axis << " of grid @" << op.getGrid()
+                              << ", expected less than " << names.size();
+      entries.push_back(DimEntryAttr::fullAxis(context, names[axis]));
+    }
+    dims.push_back(DimShardingAttr::get(context, entries, /*open=*/false, /*priority=*/0));
+  }
+  dims.resize(type.getRank(), DimShardingAttr::get(context, ArrayRef<DimEntryAttr>(), false, 0));
+  return ShardingAttr::get(context, FlatSymbolRefAttr::get(context, op.getGrid()), dims);
+}
+
 //===----------------------------------------------------------------------===//
 // Export
 //===----------------------------------------------------------------------===//
@@ -188,210 +194,23 @@ class ShardExporter {
 public:
   ShardExporter(ModuleOp module, UnsupportedFeatures features)
       : module(module), context(module.getContext()), features(features), meshes(module) {}
-
-  LogicalResult run() {
-    makeConstraintsOfShardings(module);
-    SmallVector<Operation *> ops;
-    module->walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
-    for (Operation *op : ops) {
-      if (auto func = dyn_cast<FunctionOpInterface>(op)) {
-        if (failed(exportSignature(func)))
-          return failure();
-      } else if (auto constraint = dyn_cast<WithShardingConstraintOp>(op)) {
-        if (failed(exportConstraint(constraint)))
-          return failure();
-      } else if (isa_and_nonnull<SPMDDialect>(op->getDialect()) && !isa<MeshOp>(op)) {
-        if (failed(exportOther(op)))
-          return failure();
-      }
-    }
-    for (const MeshCache::Entry &entry : meshes.entries())
-      if (failed(exportMesh(entry)))
-        return failure();
-    return success();
-  }
+  LogicalResult run();
 
 private:
   using Axes = SmallVector<SmallVector<int16_t>>;
 
   /// The axes of each dim, without the dims at the end that have none; std::nullopt if
   /// the sharding is left out.
-  FailureOr<std::optional<Axes>> convert(Attribute attr, Location loc, const Twine &what) {
-    auto lose = [&](const Twine &fact) -> FailureOr<std::optional<Axes>> {
-      if (failed(features.report(loc, what + fact)))
-        return failure();
-      return std::optional<Axes>();
-    };
-    auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
-    if (!sharding)
-      return lose(" is not a sharding on a mesh, expected one: run --spmd-resolve-axis-resources or "
-                  "--spmd-import-ort first");
-    const Mesh *mesh = meshes.lookupOrEmit(sharding.getMesh(), [&] { return emitError(loc); });
-    if (!mesh)
-      return failure();
-    if (!sharding.getReplicated().empty() || !sharding.getUnreduced().empty())
-      return lose(" has replicated or unreduced axes, expected none: the dialect shard has none");
-    Axes dims;
-    for (DimShardingAttr dim : sharding.getDims()) {
-      if (dim.getOpen() || dim.getPriority() != 0)
-        return lose(" has an open dim or a priority, expected closed dims: the dialect shard has "
-                    "no others");
-      auto &axes = dims.emplace_back();
-      for (DimEntryAttr entry : dim.getEntries()) {
-        if (!entry.isFullAxis())
-          return lose(" has a stride or a sub-axis, expected full axes: the dialect shard has "
-                      "no others");
-        std::optional<unsigned> axis = mesh->findAxis(entry.getAxis());
-        if (!axis)
-          return emitError(loc) << what << " names axis \"" << entry.getAxis() << "\", expected one of "
-                                << mesh->axesToString();
-        axes.push_back(*axis);
-      }
-    }
-    while (!dims.empty() && dims.back().empty())
-      dims.pop_back();
-    return std::optional(std::move(dims));
-  }
+  FailureOr<std::optional<Axes>> convert(Attribute attr, Location loc, const Twine &what);
 
   /// Annotates `value` at the insertion point of `b`. Equal shardings of a block are one op,
   /// before the first use.
   FailureOr<Value> annotate(OpBuilder &b, Value value, Attribute attr, Location loc, const Twine &what, bool forUsers,
-                            ArrayRef<int64_t> halo = {}) {
-    auto dims = convert(attr, loc, what);
-    if (failed(dims))
-      return failure();
-    if (!*dims)
-      return value;
-    SmallVector<shard::GridAxesAttr> axes;
-    for (ArrayRef<int16_t> dim : **dims)
-      axes.push_back(shard::GridAxesAttr::get(context, dim));
-    if (axes.empty())
-      axes.push_back(shard::GridAxesAttr::get(context, ArrayRef<int16_t>()));
-    FlatSymbolRefAttr grid = cast<ShardingAttr>(attr).getMesh();
-    auto key =
-        std::make_tuple(b.getInsertionBlock(), Attribute(grid), Attribute(shard::GridAxesArrayAttr::get(context, axes)),
-                        Attribute(b.getDenseI64ArrayAttr(halo)));
-    shard::ShardingOp &sharding = shardings[key];
-    if (!sharding)
-      // The short builder of MLIR 22 takes halos for offsets.
-      sharding = shard::ShardingOp::create(b, loc, shard::ShardingType::get(context), grid,
-                                           shard::GridAxesArrayAttr::get(context, axes), b.getDenseI64ArrayAttr({}),
-                                           ValueRange(), b.getDenseI64ArrayAttr(halo), ValueRange());
-    return shard::ShardOp::create(b, loc, value.getType(), value, sharding, forUsers).getResult();
-  }
-
-  LogicalResult exportSignature(FunctionOpInterface func) {
-    for (StringRef name : {StringRef(kShardingAttr), StringRef(kAxisResourcesAttr)}) {
-      for (unsigned i = 0; i < func.getNumArguments(); ++i) {
-        Attribute attr = func.getArgAttr(i, name);
-        if (!attr)
-          continue;
-        std::string what = "sharding of argument #" + std::to_string(i);
-        if (func.isExternal())
-          return func.emitError() << what << " cannot be written on a declaration, expected a body";
-        BlockArgument arg = func.getArgument(i);
-        OpBuilder b(&func.getFunctionBody().front(), func.getFunctionBody().front().begin());
-        // In argument order.
-        if (afterArguments.count(func))
-          b.setInsertionPointAfter(afterArguments[func]);
-        auto annotated = annotate(b, arg, attr, arg.getLoc(), what, /*forUsers=*/false);
-        if (failed(annotated))
-          return failure();
-        if (*annotated != arg) {
-          Operation *made = annotated->getDefiningOp();
-          arg.replaceAllUsesExcept(*annotated, made);
-          afterArguments[func] = made;
-        }
-        func.removeArgAttr(i, b.getStringAttr(name));
-      }
-      for (unsigned i = 0; i < func.getNumResults(); ++i) {
-        Attribute attr = func.getResultAttr(i, name);
-        if (!attr)
-          continue;
-        std::string what = "sharding of result #" + std::to_string(i);
-        if (func.isExternal())
-          return func.emitError() << what << " cannot be written on a declaration, expected a body";
-        for (Block &block : func.getFunctionBody()) {
-          Operation *terminator = block.getTerminator();
-          if (!terminator->hasTrait<OpTrait::ReturnLike>())
-            continue;
-          OpBuilder b(terminator);
-          auto annotated = annotate(b, terminator->getOperand(i), attr, terminator->getLoc(), what,
-                                    /*forUsers=*/true);
-          if (failed(annotated))
-            return failure();
-          terminator->setOperand(i, *annotated);
-        }
-        func.removeResultAttr(i, StringAttr::get(context, name));
-      }
-    }
-    return success();
-  }
-
-  LogicalResult exportConstraint(WithShardingConstraintOp op) {
-    OpBuilder b(op);
-    auto halo = op->getAttrOfType<DenseI64ArrayAttr>(kHaloAttr);
-    auto annotated =
-        annotate(b, op.getInput(), op.getShardingAttr(), op.getLoc(), "sharding of 'spmd.with_sharding_constraint'",
-                 op->hasAttr(kForUsersAttr), halo ? halo.asArrayRef() : ArrayRef<int64_t>());
-    if (failed(annotated))
-      return failure();
-    if (Operation *made = annotated->getDefiningOp(); *annotated != op.getInput())
-      for (NamedAttribute attr : op->getDiscardableAttrs())
-        if (attr.getName() != kForUsersAttr && attr.getName() != kHaloAttr)
-          made->setAttr(attr.getName(), attr.getValue());
-    op.getResult().replaceAllUsesWith(*annotated);
-    op.erase();
-    return success();
-  }
-
-  LogicalResult exportOther(Operation *op) {
-    // Other ops change the meaning of their values, not only their sharding.
-    if (!isa<PropagationBarrierOp, ShardingGroupOp, StageBoundaryOp, ReshardOp>(op))
-      return op->emitError() << "'" << op->getName()
-                             << "' has no counterpart, expected constraints only: the dialect "
-                                "shard has no others";
-    if (failed(features.report(op->getLoc(), "'" + op->getName().getStringRef() +
-                                                 "' has no counterpart, expected constraints only: "
-                                                 "the dialect shard has no others")))
-      return failure();
-    op->replaceAllUsesWith(op->getOperands().take_front(op->getNumResults()));
-    op->erase();
-    return success();
-  }
-
-  LogicalResult exportMesh(const MeshCache::Entry &entry) {
-    MeshOp op = entry.op;
-    if (!entry.mesh->deviceIds.empty())
-      if (failed(features.report(op.getLoc(), "mesh @" + op.getSymName() +
-                                                  " has device_ids, expected consecutive devices: "
-                                                  "the dialect shard has no other order")))
-        return failure();
-    for (StringRef name : {"alpha", "beta", "flops", "memory"})
-      if (op->hasAttr(name))
-        if (failed(features.report(op.getLoc(), "mesh @" + op.getSymName() + " has '" + name +
-                                                    "', expected no costs: the dialect shard has "
-                                                    "none")))
-          return failure();
-    SmallVector<int64_t> shape;
-    SmallVector<Attribute> names;
-    bool isNamed = false;
-    for (auto [i, axis] : llvm::enumerate(entry.mesh->axes)) {
-      shape.push_back(axis.size);
-      names.push_back(StringAttr::get(context, axis.name));
-      isNamed |= axis.name != getAxisName(i);
-    }
-    if (shape.empty())
-      return op.emitError() << "mesh @" << op.getSymName() << " has no axes, expected at least one: a grid has one";
-    OpBuilder b(op);
-    auto grid = shard::GridOp::create(b, op.getLoc(), op.getSymNameAttr(), b.getDenseI64ArrayAttr(shape));
-    for (NamedAttribute attr : op->getDiscardableAttrs())
-      grid->setAttr(attr.getName(), attr.getValue());
-    if (isNamed)
-      grid->setAttr(kAxesAttr, b.getArrayAttr(names));
-    op.erase();
-    return success();
-  }
+                            ArrayRef<int64_t> halo = {});
+  LogicalResult exportSignature(FunctionOpInterface func);
+  LogicalResult exportConstraint(WithShardingConstraintOp op);
+  LogicalResult exportOther(Operation *op);
+  LogicalResult exportMesh(const MeshCache::Entry &entry);
 
   ModuleOp module;
   MLIRContext *context;
@@ -400,6 +219,203 @@ private:
   llvm::DenseMap<std::tuple<Block *, Attribute, Attribute, Attribute>, shard::ShardingOp> shardings;
   llvm::DenseMap<Operation *, Operation *> afterArguments;
 };
+
+LogicalResult ShardExporter::run() {
+  makeConstraintsOfShardings(module);
+  SmallVector<Operation *> ops;
+  module->walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops) {
+    if (auto func = dyn_cast<FunctionOpInterface>(op)) {
+      if (failed(exportSignature(func)))
+        return failure();
+    } else if (auto constraint = dyn_cast<WithShardingConstraintOp>(op)) {
+      if (failed(exportConstraint(constraint)))
+        return failure();
+    } else if (isa_and_nonnull<SPMDDialect>(op->getDialect()) && !isa<MeshOp>(op)) {
+      if (failed(exportOther(op)))
+        return failure();
+    }
+  }
+  for (const MeshCache::Entry &entry : meshes.entries())
+    if (failed(exportMesh(entry)))
+      return failure();
+  return success();
+}
+
+FailureOr<std::optional<ShardExporter::Axes>> ShardExporter::convert(Attribute attr, Location loc, const Twine &what) {
+  auto lose = [&](const Twine &fact) -> FailureOr<std::optional<Axes>> {
+    if (failed(features.report(loc, what + fact)))
+      return failure();
+    return std::optional<Axes>();
+  };
+  auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
+  if (!sharding)
+    return lose(" is not a sharding on a mesh, expected one: run --spmd-resolve-axis-resources or "
+                "--spmd-import-ort first");
+  const Mesh *mesh = meshes.lookupOrEmit(sharding.getMesh(), [&] { return emitError(loc); });
+  if (!mesh)
+    return failure();
+  if (!sharding.getReplicated().empty() || !sharding.getUnreduced().empty())
+    return lose(" has replicated or unreduced axes, expected none: the dialect shard has none");
+  Axes dims;
+  for (DimShardingAttr dim : sharding.getDims()) {
+    if (dim.getOpen() || dim.getPriority() != 0)
+      return lose(" has an open dim or a priority, expected closed dims: the dialect shard has "
+                  "no others");
+    auto &axes = dims.emplace_back();
+    for (DimEntryAttr entry : dim.getEntries()) {
+      if (!entry.isFullAxis())
+        return lose(" has a stride or a sub-axis, expected full axes: the dialect shard has "
+                    "no others");
+      std::optional<unsigned> axis = mesh->findAxis(entry.getAxis());
+      if (!axis)
+        return emitError(loc) << what << " names axis \"" << entry.getAxis() << "\", expected one of "
+                              << mesh->axesToString();
+      axes.push_back(*axis);
+    }
+  }
+  while (!dims.empty() && dims.back().empty())
+    dims.pop_back();
+  return std::optional(std::move(dims));
+}
+
+FailureOr<Value> ShardExporter::annotate(OpBuilder &b, Value value, Attribute attr, Location loc, const Twine &what,
+                                         bool forUsers, ArrayRef<int64_t> halo) {
+  auto dims = convert(attr, loc, what);
+  if (failed(dims))
+    return failure();
+  if (!*dims)
+    return value;
+  SmallVector<shard::GridAxesAttr> axes;
+  for (ArrayRef<int16_t> dim : **dims)
+    axes.push_back(shard::GridAxesAttr::get(context, dim));
+  if (axes.empty())
+    axes.push_back(shard::GridAxesAttr::get(context, ArrayRef<int16_t>()));
+  FlatSymbolRefAttr grid = cast<ShardingAttr>(attr).getMesh();
+  auto key =
+      std::make_tuple(b.getInsertionBlock(), Attribute(grid), Attribute(shard::GridAxesArrayAttr::get(context, axes)),
+                      Attribute(b.getDenseI64ArrayAttr(halo)));
+  shard::ShardingOp &sharding = shardings[key];
+  if (!sharding)
+    // The short builder of MLIR 22 takes halos for offsets.
+    sharding = shard::ShardingOp::create(b, loc, shard::ShardingType::get(context), grid,
+                                         shard::GridAxesArrayAttr::get(context, axes), b.getDenseI64ArrayAttr({}),
+                                         ValueRange(), b.getDenseI64ArrayAttr(halo), ValueRange());
+  return shard::ShardOp::create(b, loc, value.getType(), value, sharding, forUsers).getResult();
+}
+
+LogicalResult ShardExporter::exportSignature(FunctionOpInterface func) {
+  for (StringRef name : {StringRef(kShardingAttr), StringRef(kAxisResourcesAttr)}) {
+    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+      Attribute attr = func.getArgAttr(i, name);
+      if (!attr)
+        continue;
+      std::string what = "sharding of argument #" + std::to_string(i);
+      if (func.isExternal())
+        return func.emitError() << what << " cannot be written on a declaration, expected a body";
+      BlockArgument arg = func.getArgument(i);
+      OpBuilder b(&func.getFunctionBody().front(), func.getFunctionBody().front().begin());
+      // In argument order.
+      if (afterArguments.count(func))
+        b.setInsertionPointAfter(afterArguments[func]);
+      auto annotated = annotate(b, arg, attr, arg.getLoc(), what, /*forUsers=*/false);
+      if (failed(annotated))
+        return failure();
+      if (*annotated != arg) {
+        Operation *made = annotated->getDefiningOp();
+        arg.replaceAllUsesExcept(*annotated, made);
+        afterArguments[func] = made;
+      }
+      func.removeArgAttr(i, b.getStringAttr(name));
+    }
+    for (unsigned i = 0; i < func.getNumResults(); ++i) {
+      Attribute attr = func.getResultAttr(i, name);
+      if (!attr)
+        continue;
+      std::string what = "sharding of result #" + std::to_string(i);
+      if (func.isExternal())
+        return func.emitError() << what << " cannot be written on a declaration, expected a body";
+      for (Block &block : func.getFunctionBody()) {
+        Operation *terminator = block.getTerminator();
+        if (!terminator->hasTrait<OpTrait::ReturnLike>())
+          continue;
+        OpBuilder b(terminator);
+        auto annotated = annotate(b, terminator->getOperand(i), attr, terminator->getLoc(), what,
+                                  /*forUsers=*/true);
+        if (failed(annotated))
+          return failure();
+        terminator->setOperand(i, *annotated);
+      }
+      func.removeResultAttr(i, StringAttr::get(context, name));
+    }
+  }
+  return success();
+}
+
+LogicalResult ShardExporter::exportConstraint(WithShardingConstraintOp op) {
+  OpBuilder b(op);
+  auto halo = op->getAttrOfType<DenseI64ArrayAttr>(kHaloAttr);
+  auto annotated =
+      annotate(b, op.getInput(), op.getShardingAttr(), op.getLoc(), "sharding of 'spmd.with_sharding_constraint'",
+               op->hasAttr(kForUsersAttr), halo ? halo.asArrayRef() : ArrayRef<int64_t>());
+  if (failed(annotated))
+    return failure();
+  if (Operation *made = annotated->getDefiningOp(); *annotated != op.getInput())
+    for (NamedAttribute attr : op->getDiscardableAttrs())
+      if (attr.getName() != kForUsersAttr && attr.getName() != kHaloAttr)
+        made->setAttr(attr.getName(), attr.getValue());
+  op.getResult().replaceAllUsesWith(*annotated);
+  op.erase();
+  return success();
+}
+
+LogicalResult ShardExporter::exportOther(Operation *op) {
+  // Other ops change the meaning of their values, not only their sharding.
+  if (!isa<PropagationBarrierOp, ShardingGroupOp, StageBoundaryOp, ReshardOp>(op))
+    return op->emitError() << "'" << op->getName()
+                           << "' has no counterpart, expected constraints only: the dialect "
+                              "shard has no others";
+  if (failed(features.report(op->getLoc(), "'" + op->getName().getStringRef() +
+                                               "' has no counterpart, expected constraints only: "
+                                               "the dialect shard has no others")))
+    return failure();
+  op->replaceAllUsesWith(op->getOperands().take_front(op->getNumResults()));
+  op->erase();
+  return success();
+}
+
+LogicalResult ShardExporter::exportMesh(const MeshCache::Entry &entry) {
+  MeshOp op = entry.op;
+  if (!entry.mesh->deviceIds.empty())
+    if (failed(features.report(op.getLoc(), "mesh @" + op.getSymName() +
+                                                " has device_ids, expected consecutive devices: "
+                                                "the dialect shard has no other order")))
+      return failure();
+  for (StringRef name : {"alpha", "beta", "flops", "memory"})
+    if (op->hasAttr(name))
+      if (failed(features.report(op.getLoc(), "mesh @" + op.getSymName() + " has '" + name +
+                                                  "', expected no costs: the dialect shard has "
+                                                  "none")))
+        return failure();
+  SmallVector<int64_t> shape;
+  SmallVector<Attribute> names;
+  bool isNamed = false;
+  for (auto [i, axis] : llvm::enumerate(entry.mesh->axes)) {
+    shape.push_back(axis.size);
+    names.push_back(StringAttr::get(context, axis.name));
+    isNamed |= axis.name != getAxisName(i);
+  }
+  if (shape.empty())
+    return op.emitError() << "mesh @" << op.getSymName() << " has no axes, expected at least one: a grid has one";
+  OpBuilder b(op);
+  auto grid = shard::GridOp::create(b, op.getLoc(), op.getSymNameAttr(), b.getDenseI64ArrayAttr(shape));
+  for (NamedAttribute attr : op->getDiscardableAttrs())
+    grid->setAttr(attr.getName(), attr.getValue());
+  if (isNamed)
+    grid->setAttr(kAxesAttr, b.getArrayAttr(names));
+  op.erase();
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // Passes

@@ -3,6 +3,7 @@
 #include "Phases.h"
 #include "shardkit/Bundle/Bundle.h"
 #include "shardkit/InitAllDialects.h"
+#include "shardkit/Transforms/Reference.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Remarks.h"

@@ -14,9 +14,9 @@ struct Table {
   Shape shape;
   std::vector<Element> elements;
 
-  int64_t flat(llvm::ArrayRef<int64_t> place) const {
+  int64_t flat(llvm::ArrayRef<int64_t> index) const {
     int64_t index = 0;
-    for (auto [size, p] : llvm::zip(shape, place))
+    for (auto [size, p] : llvm::zip(shape, index))
       index = index * size + p;
     return index;
   }
@@ -28,19 +28,19 @@ static int64_t count(llvm::ArrayRef<int64_t> shape) {
 }
 
 /// Calls fn(place) for all places in row-major order.
-template <typename Fn> static void forEachPlace(llvm::ArrayRef<int64_t> shape, Fn fn) {
-  Shape place(shape.size(), 0);
+template <typename Fn> static void forEachIndex(llvm::ArrayRef<int64_t> shape, Fn fn) {
+  Shape index(shape.size(), 0);
   for (int64_t n = count(shape); n > 0; --n) {
-    fn(place);
+    fn(index);
     for (size_t d = shape.size(); d-- > 0;) {
-      if (++place[d] < shape[d])
+      if (++index[d] < shape[d])
         break;
-      place[d] = 0;
+      index[d] = 0;
     }
   }
 }
 
-static Table wholeTable(int64_t source, llvm::ArrayRef<int64_t> shape) {
+static Table sourceTable(int64_t source, llvm::ArrayRef<int64_t> shape) {
   Table table{Shape(shape), {}};
   for (int64_t i = 0; i < count(shape); ++i)
     table.elements.emplace_back(source, i);
@@ -55,7 +55,7 @@ static Table tableOf(const Copies &copies) {
     Shape sizes;
     for (const CopyLoop &loop : box.loops)
       sizes.push_back(loop.size);
-    forEachPlace(sizes, [&](llvm::ArrayRef<int64_t> index) {
+    forEachIndex(sizes, [&](llvm::ArrayRef<int64_t> index) {
       Shape at(box.at);
       int64_t from = box.from;
       for (auto [i, loop] : llvm::zip(index, box.loops)) {
@@ -87,7 +87,7 @@ static void checkCut(const Table &table, const Layout &layout, llvm::ArrayRef<Co
       Shape sizes;
       for (auto &loop : piece.loops)
         sizes.push_back(loop[0]);
-      forEachPlace(sizes, [&](llvm::ArrayRef<int64_t> index) {
+      forEachIndex(sizes, [&](llvm::ArrayRef<int64_t> index) {
         int64_t f = from, to = piece.to;
         for (auto [k, loop] : llvm::enumerate(piece.loops)) {
           int64_t i = index[k];
@@ -128,7 +128,7 @@ static std::vector<CopyPiece> cutAndCheck(const Copies &copies, const std::strin
   return *pieces;
 }
 
-TEST(Copies, ConcatenatedRowsAreCutAtTheBordersOfRanks) {
+TEST(Copies, ConcatenatedRowsAreSplitAtRankBoundaries) {
   // q, k and v rows: what lies in the chunk of each rank.
   Copies qkv =
       Copies::concat({Copies::ofSource(0, {8, 3}), Copies::ofSource(1, {10, 3}), Copies::ofSource(2, {10, 3})}, 0);
@@ -165,7 +165,7 @@ TEST(Copies, TransposesSlicesAndBroadcasts) {
   cutAndCheck(*w.remap({8, 6}, {1, 0}).reshape({4, 12}), "[{\"x\"}, {}]", mesh({4}));
 }
 
-TEST(Copies, WhatIsWrittenLaterCounts) {
+TEST(Copies, InsertOverwritesEarlierElements) {
   Copies base = Copies::ofSource(0, {6, 6});
   auto patched = base.insert(Copies::ofSource(1, {2, 3}), {1, 2}, {1, 1});
   ASSERT_TRUE(patched);
@@ -184,7 +184,7 @@ TEST(Copies, WhatIsWrittenLaterCounts) {
 static std::pair<Copies, Table> make(Random &random, int depth, unsigned &sources) {
   auto leaf = [&](Shape shape) {
     unsigned source = sources++;
-    return std::pair(Copies::ofSource(source, shape), wholeTable(source, shape));
+    return std::pair(Copies::ofSource(source, shape), sourceTable(source, shape));
   };
   if (depth == 0)
     return leaf(random.shape(3, 48));
@@ -202,8 +202,8 @@ static std::pair<Copies, Table> make(Random &random, int depth, unsigned &source
     Shape joined = shape;
     joined[dim] += other[dim];
     result.shape = joined;
-    forEachPlace(joined, [&](llvm::ArrayRef<int64_t> place) {
-      Shape p(place);
+    forEachIndex(joined, [&](llvm::ArrayRef<int64_t> index) {
+      Shape p(index);
       bool first = p[dim] < shape[dim];
       if (!first)
         p[dim] -= shape[dim];
@@ -215,13 +215,13 @@ static std::pair<Copies, Table> make(Random &random, int depth, unsigned &source
     Shape offsets, steps;
     for (int64_t size : shape) {
       int64_t step = 1 + random.below(2), offset = random.below(size + (size == 0));
-      int64_t most = size == 0 ? 0 : (size - offset + step - 1) / step;
+      int64_t max = size == 0 ? 0 : (size - offset + step - 1) / step;
       offsets.push_back(offset);
       steps.push_back(step);
-      result.shape.push_back(most == 0 ? 0 : 1 + random.below(most));
+      result.shape.push_back(max == 0 ? 0 : 1 + random.below(max));
     }
-    forEachPlace(result.shape, [&](llvm::ArrayRef<int64_t> place) {
-      Shape p(place);
+    forEachIndex(result.shape, [&](llvm::ArrayRef<int64_t> index) {
+      Shape p(index);
       for (size_t d = 0; d < p.size(); ++d)
         p[d] = offsets[d] + p[d] * steps[d];
       result.elements.push_back(table.elements[table.flat(p)]);
@@ -239,9 +239,9 @@ static std::pair<Copies, Table> make(Random &random, int depth, unsigned &source
       dims.insert(dims.begin() + random.below(dims.size() + 1), -1);
     for (int64_t d : dims)
       result.shape.push_back(d < 0 ? 1 + random.below(4) : shape[d]);
-    forEachPlace(result.shape, [&](llvm::ArrayRef<int64_t> place) {
+    forEachIndex(result.shape, [&](llvm::ArrayRef<int64_t> index) {
       Shape p(shape.size());
-      for (auto [d, at] : llvm::zip(dims, place))
+      for (auto [d, at] : llvm::zip(dims, index))
         if (d >= 0)
           p[d] = at;
       result.elements.push_back(table.elements[table.flat(p)]);
@@ -254,15 +254,15 @@ static std::pair<Copies, Table> make(Random &random, int depth, unsigned &source
       sizes.push_back(size == 0 ? 0 : 1 + random.below(size));
       offsets.push_back(random.below(size - sizes.back() + 1));
     }
-    auto [part, partTable] = leaf(sizes);
+    auto [slice, insertedTable] = leaf(sizes);
     result = table;
-    forEachPlace(sizes, [&](llvm::ArrayRef<int64_t> place) {
-      Shape p(place);
+    forEachIndex(sizes, [&](llvm::ArrayRef<int64_t> index) {
+      Shape p(index);
       for (size_t d = 0; d < p.size(); ++d)
         p[d] += offsets[d];
-      result.elements[table.flat(p)] = partTable.elements[partTable.flat(place)];
+      result.elements[table.flat(p)] = insertedTable.elements[insertedTable.flat(index)];
     });
-    auto inserted = copies.insert(part, offsets, Shape(shape.size(), 1));
+    auto inserted = copies.insert(slice, offsets, Shape(shape.size(), 1));
     if (!inserted)
       break;
     return {*inserted, result};
@@ -271,13 +271,13 @@ static std::pair<Copies, Table> make(Random &random, int depth, unsigned &source
     int64_t n = count(shape);
     Shape to;
     if (n > 0) {
-      int64_t rest = n;
+      int64_t remaining = n;
       for (int64_t f : {2, 3, 2})
-        if (rest % f == 0 && random.below(2)) {
+        if (remaining % f == 0 && random.below(2)) {
           to.insert(to.begin() + random.below(to.size() + 1), f);
-          rest /= f;
+          remaining /= f;
         }
-      to.insert(to.begin() + random.below(to.size() + 1), rest);
+      to.insert(to.begin() + random.below(to.size() + 1), remaining);
     } else {
       to = shape;
     }
@@ -294,7 +294,7 @@ static std::pair<Copies, Table> make(Random &random, int depth, unsigned &source
 
 TEST(Copies, RandomValuesInRandomLayouts) {
   Random random(20);
-  int cut = 0, all = 0;
+  int sharded = 0, all = 0;
   for (int i = 0; i < 3000; ++i) {
     unsigned sources = 0;
     auto [copies, table] = make(random, 1 + random.below(4), sources);
@@ -306,12 +306,12 @@ TEST(Copies, RandomValuesInRandomLayouts) {
     Layout l = Layout::get(random.sharding(m, table.shape, /*uneven=*/true, /*partial=*/false), m, table.shape);
     ++all;
     if (auto pieces = copies.shard(l)) {
-      ++cut;
+      ++sharded;
       checkCut(table, l, *pieces, m.numDevices());
     }
     if (HasFailure())
       FAIL() << "value " << i << " in " << l.toString();
   }
   // Most values have a closed form in most layouts.
-  EXPECT_GT(cut * 10, all * 6);
+  EXPECT_GT(sharded * 10, all * 6);
 }

@@ -30,7 +30,7 @@ static size_t checkAllPairs(const Case &c) {
   return layouts.size() * layouts.size();
 }
 
-TEST(Exhaustive, EvenLayoutsMeetTheBound) {
+TEST(Exhaustive, EvenLayoutsAttainTheBound) {
   size_t pairs = 0;
   for (const Case &c : std::initializer_list<Case>{
            {{2}, {4, 2}, false},       {{3}, {3, 6}, false},       {{4}, {4, 4}, false},
@@ -49,7 +49,7 @@ TEST(Exhaustive, EvenLayoutsMeetTheBound) {
   RecordProperty("pairs", std::to_string(pairs));
 }
 
-TEST(Exhaustive, UnevenLayoutsMeetTheBound) {
+TEST(Exhaustive, UnevenLayoutsAttainTheBound) {
   size_t pairs = 0;
   for (const Case &c : std::initializer_list<Case>{{{2}, {3, 5}, true},
                                                    {{4}, {5, 2}, true},
@@ -76,7 +76,7 @@ TEST(Exhaustive, UnevenLayoutsMeetTheBound) {
   RecordProperty("pairs", std::to_string(pairs));
 }
 
-TEST(Exhaustive, ViewsOfTheSameDevicesMeetTheBound) {
+TEST(Exhaustive, ViewsAttainTheBound) {
   size_t pairs = 0;
   for (auto [a, b, size] : std::initializer_list<std::tuple<Mesh, Mesh, Shape>>{{mesh({2, 3}), mesh({3, 2}), {6, 6}},
                                                                                 {mesh({2, 3}), mesh({6}), {12, 2}},
@@ -131,7 +131,7 @@ static void checkReorder(const Layout &from, const Layout &to, llvm::ArrayRef<in
   EXPECT_EQ(total, bound);
 }
 
-TEST(Exhaustive, OtherDeviceOrdersMeetTheBound) {
+TEST(Exhaustive, OtherDeviceOrdersAttainTheBound) {
   for (auto [a, b, size] : std::initializer_list<std::tuple<Mesh, Mesh, Shape>>{{mesh({4}), mesh({4}), {8}},
                                                                                 {mesh({2, 2}), mesh({2, 2}), {4, 2}},
                                                                                 {mesh({2, 3}), mesh({3, 2}), {6, 4}},

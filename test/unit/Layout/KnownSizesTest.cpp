@@ -25,7 +25,7 @@ TEST(KnownSizes, TruthTable) {
   EXPECT_EQ(known({5, 6}, "[{\"x\"}, {}]", "[{}, {}]"), (Shape{5, 6}));
 }
 
-TEST(KnownSizes, EachPlaceStandsForABlock) {
+TEST(KnownSizes, EachIndexStandsForABlock) {
   Random random(23);
   for (int round = 0; round < 300; ++round) {
     Mesh m = random.mesh();

@@ -5,7 +5,7 @@
 using namespace shardkit_test;
 using Indices = llvm::SmallVector<int64_t>;
 
-TEST(Layout, AnAxisOwnsADigitOfTheIndex) {
+TEST(Layout, AxisOwnsADigitOfTheIndex) {
   Mesh m = mesh({2});
   Layout l = layout("[{}, {\"x\"}]", m, {2, 4});
   ASSERT_EQ(l.digits.size(), 1u);
@@ -14,7 +14,7 @@ TEST(Layout, AnAxisOwnsADigitOfTheIndex) {
   EXPECT_EQ(l.ownedIndices(1), (Indices{2, 3, 6, 7}));
 }
 
-TEST(Layout, AGapIsARepeatedDeviceList) {
+TEST(Layout, StrideIsRepeatedDeviceList) {
   // tensor<8> on [0, 1, 0, 1]: i = (g*2 + c)*2 + t.
   Mesh m = mesh({2});
   Layout l = layout("[{2, \"x\"}]", m, {8});
@@ -26,7 +26,7 @@ TEST(Layout, AGapIsARepeatedDeviceList) {
   EXPECT_EQ(plain.ownedIndices(1), (Indices{2, 3}));
 }
 
-TEST(Layout, PlacesOfADim) {
+TEST(Layout, OwnedIntervals) {
   using Places = llvm::SmallVector<std::pair<int64_t, int64_t>, 4>;
   Mesh m = mesh({2, 3});
   Layout l = layout("[{2, \"x\"}, {\"y\"}]", m, {8, 7}); // 7 over 3 leaves a rest
@@ -71,7 +71,7 @@ TEST(Layout, CoalesceTruthTable) {
   EXPECT_EQ(ranks[0], (RankDigit{4, 2}));
 }
 
-TEST(Layout, AnUnevenDimIsCutIntoCeilChunks) {
+TEST(Layout, UnevenDimHasCeilChunks) {
   Mesh m = mesh({2, 2});
   Layout l = layout("[{\"x\", \"y\"}]", m, {5}); // chunks 2 2 1 0
   EXPECT_TRUE(l.digits.empty());
@@ -87,7 +87,7 @@ TEST(Layout, AnUnevenDimIsCutIntoCeilChunks) {
   EXPECT_NE(l, swapped);
 }
 
-TEST(Layout, AUnitDimIsUnevenOnAnAxis) {
+TEST(Layout, UnitDimIsUnevenOnAnAxis) {
   Mesh m = mesh({2});
   Layout l = layout("[{\"x\"}, {}]", m, {1, 3});
   EXPECT_EQ(l.uneven.size(), 1u);
@@ -96,7 +96,7 @@ TEST(Layout, AUnitDimIsUnevenOnAnAxis) {
   EXPECT_TRUE(l.ownedIndices(1).empty());
 }
 
-TEST(Layout, NoElementsNoDigits) {
+TEST(Layout, EmptyValueHasNoDigits) {
   Mesh m = mesh({2});
   Layout l = layout("[{\"x\"}, {}], unreduced = {}", m, {4, 0});
   EXPECT_EQ(l, Layout::replicated({4, 0}));
@@ -109,16 +109,16 @@ TEST(Layout, NoElementsNoDigits) {
   EXPECT_TRUE(unknown.digits.empty());
 }
 
-TEST(Layout, AxesOfSizeOneAreSpelling) {
+TEST(Layout, AxesOfSizeOneHaveNoDigits) {
   Mesh m = namedMesh({{"x", 2}, {"u", 1}});
   EXPECT_EQ(layout("[{\"x\", \"u\"}]", m, {4}), layout("[{\"x\"}]", m, {4}));
   EXPECT_EQ(layout("[{\"u\"}]", m, {5}), Layout::replicated({5}));
   EXPECT_EQ(layout("[{}], unreduced = {\"u\"}", m, {5}), Layout::replicated({5}));
 }
 
-TEST(Layout, ToShardingCutsDigitsAtAxes) {
+TEST(Layout, ToShardingSplitsDigitsAtAxes) {
   Mesh m43 = namedMesh({{"x", 4}, {"y", 3}});
-  auto spell = [](const Layout &l, const Mesh &m) -> std::string {
+  auto express = [](const Layout &l, const Mesh &m) -> std::string {
     auto s = l.toSharding(m);
     return s ? toString(*s, m) : "nothing";
   };
@@ -127,16 +127,17 @@ TEST(Layout, ToShardingCutsDigitsAtAxes) {
     l.digits.push_back({24, 24 * size, stride});
     return l;
   };
-  EXPECT_EQ(spell(rankDigit(3, 4), m43), "[{\"x\"}]");
-  EXPECT_EQ(spell(rankDigit(3, 2), m43), "[{\"x\":(2)2}]");
-  EXPECT_EQ(spell(rankDigit(1, 6), m43), "[{\"x\":(2)2, \"y\"}]");
-  EXPECT_EQ(spell(rankDigit(1, 2), m43), "nothing");
-  EXPECT_EQ(spell(rankDigit(2, 3), m43), "nothing");
+  EXPECT_EQ(express(rankDigit(3, 4), m43), "[{\"x\"}]");
+  EXPECT_EQ(express(rankDigit(3, 2), m43), "[{\"x\":(2)2}]");
+  EXPECT_EQ(express(rankDigit(1, 6), m43), "[{\"x\":(2)2, \"y\"}]");
+  EXPECT_EQ(express(rankDigit(1, 2), m43), "nothing");
+  EXPECT_EQ(express(rankDigit(2, 3), m43), "nothing");
   // Another view of the same devices.
   Mesh m23 = namedMesh({{"x", 2}, {"y", 3}});
   Mesh m32 = namedMesh({{"u", 3}, {"v", 2}});
-  EXPECT_EQ(spell(layout("[{\"x\", \"y\"}]", m23, {6}), m32), "[{\"u\", \"v\"}]");
-  EXPECT_EQ(spell(layout("[{\"x\"}]", m23, {6}), m32), "nothing");
-  EXPECT_EQ(spell(layout("[{\"x\"}], unreduced(max) = {\"y\"}", m23, {6}), m23), "[{\"x\"}], unreduced(max) = {\"y\"}");
-  EXPECT_EQ(spell(layout("[{\"y\", \"x\"}]", m23, {5}), m23), "[{\"y\", \"x\"}]");
+  EXPECT_EQ(express(layout("[{\"x\", \"y\"}]", m23, {6}), m32), "[{\"u\", \"v\"}]");
+  EXPECT_EQ(express(layout("[{\"x\"}]", m23, {6}), m32), "nothing");
+  EXPECT_EQ(express(layout("[{\"x\"}], unreduced(max) = {\"y\"}", m23, {6}), m23),
+            "[{\"x\"}], unreduced(max) = {\"y\"}");
+  EXPECT_EQ(express(layout("[{\"y\", \"x\"}]", m23, {5}), m23), "[{\"y\", \"x\"}]");
 }

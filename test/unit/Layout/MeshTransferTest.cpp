@@ -30,20 +30,20 @@ Measured run(const Layout &from, int64_t senders, const Layout &to, int64_t rece
   for (int64_t rank = 0; rank < receivers; ++rank) {
     std::vector<bool> written(to.numLocalElements(), false);
     for (int64_t v = 0; v < iterations; ++v) {
-      int64_t rest = v, source = 0, place = 0, target = 0;
+      int64_t remaining = v, source = 0, offset = 0, target = 0;
       for (size_t i = transfer->atoms.size(); i-- > 0;) {
         const TransferAtom &atom = transfer->atoms[i];
-        int64_t value = atom.dstIsRank ? (rank / atom.dstStride) % atom.size : rest % atom.size;
+        int64_t value = atom.dstIsRank ? (rank / atom.dstStride) % atom.size : remaining % atom.size;
         if (!atom.dstIsRank) {
-          rest /= atom.size;
+          remaining /= atom.size;
           target += value * atom.dstStride;
         }
-        (atom.srcIsRank ? source : place) += value * atom.srcStride;
+        (atom.srcIsRank ? source : offset) += value * atom.srcStride;
       }
       EXPECT_LT(source, senders);
       EXPECT_FALSE(written[target]);
       written[target] = true;
-      EXPECT_EQ(in[source][place], expected[rank][target]);
+      EXPECT_EQ(in[source][offset], expected[rank][target]);
       pairs.insert({source, rank});
       ++measured.sent[source];
       ++measured.elements;
@@ -108,7 +108,7 @@ TEST(MeshTransfer, MessagesAndBytes) {
 }
 
 // Replicas of the source send equal shares where the receivers can tell them apart.
-TEST(MeshTransfer, SendersShareTheWork) {
+TEST(MeshTransfer, LoadBalancedSenders) {
   auto sent = [](const Layout &from, int64_t senders, const Layout &to, int64_t receivers) {
     return run(from, senders, to, receivers).sent;
   };
@@ -120,7 +120,7 @@ TEST(MeshTransfer, SendersShareTheWork) {
   EXPECT_EQ(sent(on("[{}]", {3}, {6}), 3, on("[{\"x\"}]", {3}, {6}), 3), Sent({2, 2, 2}));
 }
 
-TEST(MeshTransfer, RandomLayoutsArrive) {
+TEST(MeshTransfer, RandomLayouts) {
   Random random(7);
   for (int i = 0; i < 2000; ++i) {
     Mesh fromMesh = random.mesh(), toMesh = random.mesh();

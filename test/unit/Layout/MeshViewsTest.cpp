@@ -52,7 +52,7 @@ static std::optional<MeshViews> views(llvm::ArrayRef<const Mesh *> meshes, std::
   return result;
 }
 
-TEST(MeshViews, HaveACommonMesh) {
+TEST(MeshViews, CommonMesh) {
   Mesh a = mesh({4, 2}), b = mesh({2, 4}), c = mesh({2, 3}), d = mesh({3, 2}), e = mesh({6});
   Mesh f = mesh({2, 2, 2});
   EXPECT_EQ(sizes(views({&a})->getCommon()), "4x2");
@@ -63,7 +63,7 @@ TEST(MeshViews, HaveACommonMesh) {
   EXPECT_EQ(views({&e, &c})->getCommon().axes[1].name, "y");
 }
 
-TEST(MeshViews, NeedTheSameDevicesInAnOrderOfDigits) {
+TEST(MeshViews, RequireSameDevicesInAnOrderOfDigits) {
   Mesh a = mesh({2, 2}), b = mesh({2, 2}), c = mesh({2, 2}), d = mesh({4, 2});
   b.deviceIds = {3, 2, 1, 0};
   c.deviceIds = {4, 5, 6, 7};
@@ -78,7 +78,7 @@ TEST(MeshViews, NeedTheSameDevicesInAnOrderOfDigits) {
   EXPECT_TRUE(views({&a, &b}));
 }
 
-TEST(MeshViews, RespellWhatEachDeviceHas) {
+TEST(MeshViews, ConversionKeepsOwners) {
   Mesh a = mesh({4, 2}), b = mesh({2, 4}), c = mesh({2, 2, 2}), d = mesh({4, 2});
   d.deviceIds = {0, 4, 1, 5, 2, 6, 3, 7};
   Mesh e = mesh({2, 6}), f = mesh({3, 4}), g = mesh({2, 2, 3}), h = mesh({4, 3});
@@ -115,7 +115,7 @@ TEST(MeshViews, RespellWhatEachDeviceHas) {
   EXPECT_GT(elsewhere, back);
 }
 
-TEST(MeshViews, MayLeaveARestWhereAViewHasWholeAxes) {
+TEST(MeshViews, AllowsPaddingForFullAxesOfAView) {
   Mesh a = mesh({2, 3, 5}), b = mesh({3, 10});
   auto both = views({&a, &b});
   ASSERT_TRUE(both);
@@ -140,7 +140,7 @@ TEST(MeshViews, MayLeaveARestWhereAViewHasWholeAxes) {
   }
 }
 
-TEST(MeshViews, RefineToWholeAxesOfSeveralViews) {
+TEST(MeshViews, RefineToFullAxesOfSeveralViews) {
   Mesh a = mesh({2, 3, 2, 3}), b = mesh({3, 2, 3, 2});
   auto both = views({&a, &b});
   ASSERT_TRUE(both);
@@ -158,7 +158,7 @@ TEST(MeshViews, RefineToWholeAxesOfSeveralViews) {
   EXPECT_FALSE(both->refine(plain));
 }
 
-TEST(MeshViews, KeepGapsWhereTheyAre) {
+TEST(MeshViews, KeepStrides) {
   Mesh a = mesh({4, 2}), b = mesh({2, 4});
   auto all = views({&a, &b});
   DimEntries entries{DimEntry::stride(3), {0, 1, 4}, DimEntry::stride(5), {1, 1, 2}};

@@ -36,7 +36,7 @@ TEST(OrtSpec, MeshesOfSeveralDims) {
   EXPECT_EQ(import("RS[0]", {{2, 3}, {0, 1, 2, 3, 4, 5}}), "[{}, {\"x\":(1)2}] on 0 1 2 3 4 5");
 }
 
-TEST(OrtSpec, RejectsWhatIsMalformed) {
+TEST(OrtSpec, MalformedSpecs) {
   EXPECT_EQ(import("S[0]", {{3}, {0, 1}}), "ort_shape");
   EXPECT_EQ(import("S[0]", {{0}, {}}), "ort_shape");
   EXPECT_EQ(import("S[0]", {{1}, {-1}}), "ort_shape");

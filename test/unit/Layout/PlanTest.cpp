@@ -19,7 +19,7 @@ static void checkCases(const Mesh &m, Shape shape, std::initializer_list<PlanCas
   }
 }
 
-TEST(Plan, OneStepWhereOneCollectiveDoes) {
+TEST(Plan, SingleCollectives) {
   checkCases(mesh({2, 2}), {8, 8},
              {{"[{}, {}]", "[{}, {}]", ""},
               {"[{}, {}]", "[{\"x\"}, {}]", "all_slice"},
@@ -46,7 +46,7 @@ TEST(Plan, SlicesFirstAndGathersLast) {
               {"[{\"x\"}, {\"y\"}]", "[{}, {\"x\"}]", "collective_permute all_gather"}});
 }
 
-TEST(Plan, SubAxesAndGapsAreJustDigits) {
+TEST(Plan, SubAxesAndStrides) {
   checkCases(mesh({4}), {8, 8},
              {{"[{\"x\"}, {}]", "[{\"x\":(1)2}, {}]", "all_gather"},
               {"[{\"x\"}, {}]", "[{\"x\":(1)2}, {\"x\":(2)2}]", "all_to_all"},
@@ -59,7 +59,7 @@ TEST(Plan, SubAxesAndGapsAreJustDigits) {
   checkCases(m, {8}, {{"[{2, \"x\"}]", "[{\"x\"}]", "all_to_all"}});
 }
 
-TEST(Plan, PartialDigitsAreScatteredWhereTheResultWantsThem) {
+TEST(Plan, PartialDigitsAreScatteredToResultDims) {
   checkCases(mesh({2, 2}), {8, 8},
              {{"[{}, {}], unreduced = {\"x\"}", "[{}, {}]", "all_reduce"},
               {"[{}, {}], unreduced = {\"x\"}", "[{\"x\"}, {}]", "reduce_scatter"},
@@ -77,12 +77,12 @@ TEST(Plan, PartialDigitsAreScatteredWhereTheResultWantsThem) {
               {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{}, {\"y\"}]", "reduce_scatter collective_permute all_gather"}});
 }
 
-TEST(Plan, AReductionWithoutAFreePlaceReplicates) {
+TEST(Plan, ReductionWithoutUnshardedDimReplicates) {
   checkCases(mesh({2, 2}), {2}, {{"[{\"y\"}], unreduced = {\"x\"}", "[{\"x\"}]", "all_reduce collective_permute"}});
   checkCases(mesh({2, 2}), {}, {{"[], unreduced = {\"x\"}", "[]", "all_reduce"}});
 }
 
-TEST(Plan, UnevenDimsAreIntersected) {
+TEST(Plan, UnevenDims) {
   checkCases(mesh({2, 2}), {5, 4},
              {{"[{\"x\"}, {}]", "[{}, {}]", "all_gather"},
               {"[{}, {}]", "[{\"x\"}, {}]", "all_slice"},
@@ -97,7 +97,7 @@ TEST(Plan, UnevenDimsAreIntersected) {
               {"[{\"x\"}, {}], unreduced = {\"y\"}", "[{\"y\"}, {}]", "reduce_scatter exchange"}});
 }
 
-TEST(Plan, MisalignedDigitsAreIntersected) {
+TEST(Plan, MisalignedDigits) {
   // 2 x 3 against 3 x 2.
   Mesh m = mesh({2, 3});
   checkCases(m, {6, 4},
@@ -113,7 +113,7 @@ TEST(Plan, MisalignedDigitsAreIntersected) {
               {"[{\"x\":(1)2}, {}], unreduced = {\"x\":(2)3}", "[{\"x\":(1)3}, {}]", "all_reduce exchange"}});
 }
 
-TEST(Plan, CompleteToPartialIsTheCallersBusiness) {
+TEST(Plan, CompleteToPartialIsLeftOut) {
   Mesh m = mesh({2, 2});
   Layout from = layout("[{}]", m, {8});
   Layout to = layout("[{\"y\"}], unreduced = {\"x\"}", m, {8});
@@ -126,7 +126,7 @@ TEST(Plan, CompleteToPartialIsTheCallersBusiness) {
   EXPECT_EQ(kinds(planReshard(maximum, sum)), "all_reduce");
 }
 
-TEST(Plan, GroupsNameTheRankDigitsAlongWhichDataMoves) {
+TEST(Plan, GroupsAreMovedRankDigits) {
   Mesh m = mesh({2, 4});
   auto group = [&](const char *from, const char *to) {
     auto plan = planReshard(layout(from, m, {8, 8}), layout(to, m, {8, 8}));
@@ -139,7 +139,7 @@ TEST(Plan, GroupsNameTheRankDigitsAlongWhichDataMoves) {
   EXPECT_EQ(group("[{}, {}], unreduced = {\"y\":(2)2}", "[{}, {}]"), (Group{{1, 2}}));
 }
 
-TEST(Volume, ClosedFormsHold) {
+TEST(Volume, ClosedForms) {
   Mesh m = mesh({4});
   Layout none = layout("[{}]", m, {16}), x = layout("[{\"x\"}]", m, {16});
   EXPECT_EQ(receivedElements(none, x, 4), 0);
@@ -150,7 +150,7 @@ TEST(Volume, ClosedFormsHold) {
   EXPECT_EQ(v.largest, 12);
 }
 
-TEST(Volume, UnevenDimsAreIntersected) {
+TEST(Volume, UnevenDims) {
   Mesh m = mesh({2, 2});
   Layout a = layout("[{\"x\"}, {}]", m, {5, 4});        // 3 2
   Layout b = layout("[{\"x\", \"y\"}, {}]", m, {5, 4}); // 2 2 1 0
@@ -159,7 +159,7 @@ TEST(Volume, UnevenDimsAreIntersected) {
   EXPECT_EQ(moveVolume(b, a, 4).largest, bruteVolume(b, a, 4).largest);
 }
 
-TEST(Volume, LargeValuesCostNoEnumeration) {
+TEST(Volume, LargeValuesWithoutEnumeration) {
   Mesh m = namedMesh({{"x", 512}, {"y", 64}});
   Shape shape{1 << 20, 1 << 20};
   Layout a = layout("[{\"x\"}, {\"y\"}]", m, shape);

@@ -43,14 +43,14 @@ TEST(Random, ShardingsRoundTripThroughLayouts) {
 
     // Shares: every element has as many owners as the layout says.
     std::vector<int64_t> owners(l.numElements(), 0);
-    int64_t most = 0;
+    int64_t max = 0;
     for (int64_t rank = 0; rank < m.numDevices(); ++rank) {
       auto owned = l.ownedIndices(rank);
-      most = std::max<int64_t>(most, owned.size());
+      max = std::max<int64_t>(max, owned.size());
       for (int64_t i : owned)
         ++owners[i];
     }
-    EXPECT_EQ(most, l.numLocalElements());
+    EXPECT_EQ(max, l.numLocalElements());
     EXPECT_TRUE(llvm::all_equal(owners));
   }
 }
@@ -69,7 +69,7 @@ static llvm::SmallVector<int64_t> productOfPlaces(const Layout &l, int64_t rank)
   return indices;
 }
 
-TEST(Random, PlacesOfDimsAreWhatIsOwned) {
+TEST(Random, OwnedIntervalsMatchOwnedIndices) {
   Random random(8);
   for (int n = 0; n < 2000; ++n) {
     Mesh m = random.mesh();
@@ -89,7 +89,7 @@ TEST(Random, PlacesOfDimsAreWhatIsOwned) {
   }
 }
 
-TEST(Random, LayoutsAreEqualIffTheyOwnTheSame) {
+TEST(Random, EqualIffOwnedIndicesAreEqual) {
   Random random(2);
   int equal = 0;
   for (int n = 0; n < 3000; ++n) {
@@ -103,7 +103,7 @@ TEST(Random, LayoutsAreEqualIffTheyOwnTheSame) {
   EXPECT_GT(equal, 50);
 }
 
-TEST(Random, SplitAndJoinAreInverse) {
+TEST(Random, SplitDimInvertsJoinDim) {
   Random random(3);
   int splits = 0;
   for (int n = 0; n < 4000; ++n) {
@@ -120,14 +120,14 @@ TEST(Random, SplitAndJoinAreInverse) {
     bool fits;
     llvm::SmallVector<DimEntries> split = splitDim(dim, factors, &fits);
     // The factors are what the dim reshapes to.
-    Layout whole = Layout::get(s, m, {size});
-    ReshapeResult r = reshape(whole, factors);
+    Layout joined = Layout::get(s, m, {size});
+    ReshapeResult r = reshape(joined, factors);
     EXPECT_EQ(fits, r.free && r.result.toSharding(m));
-    Sharding parts;
+    Sharding split;
     for (const DimEntries &entries : split)
-      parts.dims.push_back({entries});
-    EXPECT_FALSE(verifySharding(parts, m, factors, false));
-    Layout over = Layout::get(parts, m, factors);
+      split.dims.push_back({entries});
+    EXPECT_FALSE(verifySharding(split, m, factors, false));
+    Layout over = Layout::get(split, m, factors);
     EXPECT_TRUE(isRefinement(joinDim(split, factors), canonicalize(dim)));
     // On a mesh of one axis, what is kept is all that a reshape can keep.
     if (m.axes.size() <= 1)
@@ -135,7 +135,7 @@ TEST(Random, SplitAndJoinAreInverse) {
     if (!fits)
       continue;
     ++splits;
-    EXPECT_EQ(over.digits, whole.digits);
+    EXPECT_EQ(over.digits, joined.digits);
     EXPECT_EQ(joinDim(split, factors), canonicalize(dim));
   }
   EXPECT_GT(splits, 1000);
@@ -171,7 +171,7 @@ TEST(Random, VolumesAreExactBetweenViewsOfTheDevices) {
   }
 }
 
-TEST(Random, PlansRunAndMeetTheBound) {
+TEST(Random, PlansAttainTheBound) {
   Random random(7);
   int aligned = 0, uneven = 0;
   for (int n = 0; n < 6000; ++n) {

@@ -13,14 +13,14 @@ struct Outcome {
 
 static Outcome run(const std::string &in, const Mesh &m, Shape inShape, Shape outShape) {
   ReshapeResult r = reshape(layout(in, m, inShape), outShape);
-  auto spell = [&](const Layout &l) -> std::string {
+  auto express = [&](const Layout &l) -> std::string {
     auto s = l.toSharding(m);
     return s ? toString(*s, m) : "nothing";
   };
-  return {spell(r.result), spell(r.gathered), r.free};
+  return {express(r.result), express(r.gathered), r.free};
 }
 
-TEST(Reshape, MergingBehindADimLeavesAGap) {
+TEST(Reshape, CollapseAfterUnshardedDimYieldsStride) {
   Mesh m = mesh({2});
   Outcome o = run("[{}, {\"x\"}]", m, {2, 4}, {8});
   EXPECT_EQ(o.result, "[{2, \"x\"}]");
@@ -28,13 +28,13 @@ TEST(Reshape, MergingBehindADimLeavesAGap) {
   EXPECT_EQ(reshape(layout("[{}, {\"x\"}]", m, {2, 4}), {8}).result.localShape(), Shape{4});
 }
 
-TEST(Reshape, SplittingARepeatedListMovesTheAxisInward) {
+TEST(Reshape, ExpandOfStridedShardingMovesAxisInward) {
   Outcome o = run("[{2, \"x\"}]", mesh({2}), {16}, {2, 8});
   EXPECT_EQ(o.result, "[{}, {\"x\"}]");
   EXPECT_TRUE(o.free);
 }
 
-TEST(Reshape, SplittingCutsAnAxisIntoSubAxes) {
+TEST(Reshape, ExpandSplitsAxisIntoSubAxes) {
   Outcome o = run("[{\"x\"}]", mesh({4}), {8}, {2, 4});
   EXPECT_EQ(o.result, "[{\"x\":(1)2}, {\"x\":(2)2}]");
   EXPECT_TRUE(o.free);
@@ -43,7 +43,7 @@ TEST(Reshape, SplittingCutsAnAxisIntoSubAxes) {
   EXPECT_TRUE(o.free);
 }
 
-TEST(Reshape, TwoAxesAndAGapInOneDim) {
+TEST(Reshape, TwoAxesAndAStrideInOneDim) {
   Mesh m = namedMesh({{"dp", 2}, {"tp", 2}});
   Outcome o = run("[{\"dp\"}, {\"tp\"}, {}, {}]", m, {4, 64, 7, 64}, {256, 7, 64});
   EXPECT_EQ(o.result, "[{\"dp\", 2, \"tp\"}, {}, {}]");
@@ -57,7 +57,7 @@ TEST(Reshape, StridedShardsOfThreeDims) {
   EXPECT_TRUE(o.free);
 }
 
-TEST(Reshape, GathersOnlyWhatDoesNotFit) {
+TEST(Reshape, GathersOnlyMisfittingDigits) {
   Mesh m = mesh({6});
   Layout in = layout("[{\"x\"}]", m, {12});
   Outcome o = run("[{\"x\"}]", m, {12}, {4, 3});
@@ -67,13 +67,13 @@ TEST(Reshape, GathersOnlyWhatDoesNotFit) {
   EXPECT_EQ(receivedElements(in, reshape(in, {4, 3}).gathered, 6), 24);
 }
 
-TEST(Reshape, GathersAllWhereNothingDivides) {
+TEST(Reshape, GathersAllIfNoDigitFits) {
   Outcome o = run("[{}, {\"x\"}]", mesh({4}), {12, 8}, {16, 6});
   EXPECT_EQ(o.result, "[{}, {}]");
   EXPECT_FALSE(o.free);
 }
 
-TEST(Reshape, AnUnevenDimPassesOnlyAsADimOfItsOwn) {
+TEST(Reshape, UnevenDimMustStayADim) {
   Mesh m = mesh({2});
   EXPECT_EQ(run("[{\"x\"}, {}]", m, {5, 4}, {5, 2, 2}).result, "[{\"x\"}, {}, {}]");
   EXPECT_EQ(run("[{}, {\"x\"}]", m, {4, 5}, {2, 2, 5}).result, "[{}, {}, {\"x\"}]");
@@ -86,7 +86,7 @@ TEST(Reshape, AnUnevenDimPassesOnlyAsADimOfItsOwn) {
   EXPECT_FALSE(run("[{\"x\"}, {}]", m, {1, 4}, {1, 1, 4}).free);
 }
 
-TEST(Reshape, WhatIsKeptMayNeedTheFlatShapeBeforeTheGather) {
+TEST(Reshape, GatherMayNeedTheFlatShape) {
   Mesh m = mesh({6});
   Layout in = layout("[{\"x\":(1)3}, {\"x\":(3)2}, {}]", m, {3, 2, 2});
   ReshapeResult r = reshape(in, {4, 3});
@@ -100,7 +100,7 @@ TEST(Reshape, WhatIsKeptMayNeedTheFlatShapeBeforeTheGather) {
   checkPlan(flat, r.gathered, 6, /*expectBound=*/true);
 }
 
-TEST(Reshape, PartialValuesAndEmptyValuesPass) {
+TEST(Reshape, PartialAndEmptyValues) {
   Mesh m = mesh({2, 2});
   ReshapeResult r = reshape(layout("[{\"x\"}], unreduced(max) = {\"y\"}", m, {8}), {2, 4});
   EXPECT_EQ(r.result, layout("[{\"x\"}, {}], unreduced(max) = {\"y\"}", m, {2, 4}));
@@ -132,7 +132,7 @@ static bool dependsOnOneDim(int64_t p, int64_t q, llvm::ArrayRef<int64_t> shape)
   return false;
 }
 
-TEST(Reshape, RandomResultsAreLegalAndKeepTheMost) {
+TEST(Reshape, RandomResultsAreLegalAndMaximal) {
   Random random(11);
   int gathers = 0;
   for (int n = 0; n < 50000; ++n) {
@@ -142,14 +142,14 @@ TEST(Reshape, RandomResultsAreLegalAndKeepTheMost) {
     // Regroup the prime factors of the shape.
     int64_t total = in.numElements();
     Shape outShape;
-    for (int64_t rest = total; rest > 1;) {
-      int64_t size = random.pick<int64_t>({1, 2, 3, 4, 5, 6, 8, 12, rest});
-      if (rest % size == 0 && outShape.size() < 5) {
+    for (int64_t remaining = total; remaining > 1;) {
+      int64_t size = random.pick<int64_t>({1, 2, 3, 4, 5, 6, 8, 12, remaining});
+      if (remaining % size == 0 && outShape.size() < 5) {
         outShape.push_back(size);
-        rest /= size;
+        remaining /= size;
       } else if (outShape.size() >= 5) {
-        outShape.push_back(rest);
-        rest = 1;
+        outShape.push_back(remaining);
+        remaining = 1;
       }
     }
     ReshapeResult r = reshape(in, outShape);

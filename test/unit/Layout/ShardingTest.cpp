@@ -6,7 +6,7 @@ using namespace shardkit_test;
 
 static std::string text(llvm::ArrayRef<DimEntry> list, const Mesh &mesh) { return "{" + toString(list, mesh) + "}"; }
 
-TEST(Mesh, KnowsSizesStridesAndDevices) {
+TEST(Mesh, SizesStridesAndDevices) {
   Mesh m = mesh({2, 3, 4});
   EXPECT_EQ(m.numDevices(), 24);
   EXPECT_EQ(m.axisStride(0), 12);
@@ -18,7 +18,7 @@ TEST(Mesh, KnowsSizesStridesAndDevices) {
   EXPECT_EQ(mesh({}).numDevices(), 1);
 }
 
-TEST(Mesh, IsAViewOfAMeshWithTheSameDeviceOrder) {
+TEST(Mesh, SameDevices) {
   Mesh a = mesh({2, 3}), b = mesh({6}), c = mesh({3, 2});
   EXPECT_TRUE(a.sameDevices(b));
   b.deviceIds = {0, 1, 2, 3, 4, 5};
@@ -28,7 +28,7 @@ TEST(Mesh, IsAViewOfAMeshWithTheSameDeviceOrder) {
   EXPECT_FALSE(a.sameDevices(mesh({2})));
 }
 
-TEST(Mesh, IsRejectedWithAReason) {
+TEST(Mesh, VerifyErrors) {
   auto reason = [](const Mesh &m) {
     auto error = verifyMesh(m);
     return error ? error->reason : "";
@@ -128,10 +128,10 @@ TEST(Sharding, IsRefinementTruthTable) {
 TEST(Sharding, JoinDimTruthTable) {
   Mesh m2 = namedMesh({{"x", 2}, {"y", 2}}), m4 = mesh({4});
   auto join = [](std::vector<std::string> lists, const Mesh &m, std::vector<int64_t> factors) {
-    llvm::SmallVector<DimEntries> parts;
+    llvm::SmallVector<DimEntries> factorEntries;
     for (const std::string &list : lists)
-      parts.push_back(entries(list, m));
-    return text(joinDim(parts, factors), m);
+      factorEntries.push_back(entries(list, m));
+    return text(joinDim(factorEntries, factors), m);
   };
   EXPECT_EQ(join({"{}", "{\"x\"}"}, m2, {2, 4}), "{2, \"x\"}");
   EXPECT_EQ(join({"{\"x\"}", "{}"}, m2, {2, 4}), "{\"x\"}");
@@ -142,7 +142,7 @@ TEST(Sharding, JoinDimTruthTable) {
   EXPECT_EQ(join({"{\"x\"}"}, m4, {1}), "{\"x\"}");
 }
 
-TEST(Sharding, WhatMayLeaveARestTruthTable) {
+TEST(Sharding, AllowsPaddingTruthTable) {
   Mesh m = mesh({4, 2});
   struct Row {
     DimEntries entries;
@@ -163,7 +163,7 @@ TEST(Sharding, WhatMayLeaveARestTruthTable) {
   }
 }
 
-TEST(Sharding, PrintsWhatItParses) {
+TEST(Sharding, ParseAndPrintRoundTrip) {
   Mesh m = namedMesh({{"x", 2}, {"y", 4}, {"z", 3}, {"w", 5}});
   for (std::string s : {"[]", "[{}]", "[{?}]", "[{\"x\", ?}, {2, \"y\":(1)2}p1, {}]",
                         "[{\"x\", ?}, {2, \"y\":(1)2}p1, {}], replicated = {\"z\"}, "
@@ -176,7 +176,7 @@ TEST(Sharding, PrintsWhatItParses) {
   EXPECT_EQ(toString(sharding(printed, odd), odd), printed);
 }
 
-TEST(Sharding, NamesWhatIsMalformed) {
+TEST(Sharding, ParseErrors) {
   Mesh m = mesh({2});
   auto reason = [&](const std::string &s) {
     ShardingError error;
@@ -192,7 +192,7 @@ TEST(Sharding, NamesWhatIsMalformed) {
   EXPECT_EQ(reason("[{}], unreduced(avg) = {\"x\"}"), "unknown_reduction");
 }
 
-TEST(Sharding, NamesWhatIsIllegal) {
+TEST(Sharding, VerifyErrors) {
   Mesh m = namedMesh({{"x", 4}, {"y", 6}});
   auto reason = [&](const std::string &s, Shape shape, bool uneven = true) {
     auto error = verifySharding(sharding(s, m), m, shape, uneven);

@@ -72,13 +72,13 @@ static std::vector<int64_t> placeIndices(const Layout &layout, int64_t rank) {
   std::vector<int64_t> result(layout.numLocalElements(), -1);
   size_t next = 0;
   for (size_t place = 0; place < result.size(); ++place) {
-    int64_t rest = place;
+    int64_t remaining = place;
     bool valid = true;
-    for (unsigned d = shape.size(); d-- > 0; rest /= shape[d])
+    for (unsigned d = shape.size(); d-- > 0; remaining /= shape[d])
       for (const UnevenDim &u : layout.uneven)
         if (u.dim == d) {
           int64_t size = layout.shape[d];
-          valid &= u.coordinate(rank) * u.chunk(size) + rest % shape[d] < size;
+          valid &= u.coordinate(rank) * u.chunk(size) + remaining % shape[d] < size;
         }
     if (!valid)
       continue;
@@ -169,7 +169,7 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer, int64_t localElemen
     int64_t rank = order.empty() ? own : order[own];
     std::vector<bool> written(localElements, false);
     for (int64_t v = 0; v < iterations; ++v) {
-      int64_t rest = v, source = own, from = 0, to = 0, shift = 0;
+      int64_t remaining = v, source = own, from = 0, to = 0, shift = 0;
       bool mine = true;
       for (size_t i = loops.size(); i-- > 0;) {
         const TransferSegment &loop = loops[i];
@@ -178,8 +178,8 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer, int64_t localElemen
         if (isFixed(loop)) {
           value = (rank / loop.dst[0].stride) % loop.size;
         } else {
-          value = rest % countOf(loop);
-          rest /= countOf(loop);
+          value = remaining % countOf(loop);
+          remaining /= countOf(loop);
         }
         int64_t digits = value;
         if (loop.window) {
@@ -369,11 +369,11 @@ void shardkit_test::checkPlan(const Layout &from, const Layout &to, int64_t numD
     removeCommonDigits(fromReduced, toReduced);
     EXPECT_EQ(fromReduced.numLocalElements(), step.from.numLocalElements());
     EXPECT_EQ(toReduced.numLocalElements(), step.to.numLocalElements());
-    auto rest = computeTransfer(fromReduced, toReduced);
-    EXPECT_TRUE(rest.has_value());
-    if (rest) {
+    auto remaining = computeTransfer(fromReduced, toReduced);
+    EXPECT_TRUE(remaining.has_value());
+    if (remaining) {
       int64_t receivedRest = 0;
-      Buffers again = runTransfer(*rest, step.to.numLocalElements(), data, receivedRest);
+      Buffers again = runTransfer(*remaining, step.to.numLocalElements(), data, receivedRest);
       EXPECT_TRUE(again == next) << fromReduced.toString() << " -> " << toReduced.toString();
       EXPECT_EQ(receivedRest, received);
     }
@@ -415,23 +415,23 @@ private:
           DimEntry entry{static_cast<int32_t>(a), pre, size};
           if (n % (pre * size) != 0 || isUsed(entry))
             continue;
-          for (int64_t gap = 1; gap * total * size <= shape[d]; ++gap)
-            if (shape[d] % (gap * total * size) == 0)
-              with(d, gap, entry);
+          for (int64_t stride = 1; stride * total * size <= shape[d]; ++stride)
+            if (shape[d] % (stride * total * size) == 0)
+              with(d, stride, entry);
           // Whole axes, all of them, and nothing else.
-          bool whole = size == n && llvm::all_of(list, [&](const DimEntry &e) {
-                         return !e.isStride() && e.size == mesh.axes[e.axis].size;
-                       });
-          if (uneven && whole && (!divides || shape[d] % (total * size) != 0))
+          bool isFull = size == n && llvm::all_of(list, [&](const DimEntry &e) {
+                          return !e.isStride() && e.size == mesh.axes[e.axis].size;
+                        });
+          if (uneven && isFull && (!divides || shape[d] % (total * size) != 0))
             with(d, 1, entry);
         }
   }
 
-  void with(unsigned d, int64_t gap, const DimEntry &entry) {
+  void with(unsigned d, int64_t stride, const DimEntry &entry) {
     DimEntries &list = current.dims[d].entries;
     size_t before = list.size();
-    if (gap > 1)
-      list.push_back(DimEntry::stride(gap));
+    if (stride > 1)
+      list.push_back(DimEntry::stride(stride));
     list.push_back(entry);
     if (!verifySharding(current, mesh, shape, uneven))
       addDim(d);
@@ -491,18 +491,18 @@ Sharding Random::sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool 
   // Axes cut into prime parts (in a random order of primes) or left whole.
   std::vector<DimEntry> parts;
   for (unsigned a = 0; a < mesh.axes.size(); ++a) {
-    int64_t rest = mesh.axes[a].size, pre = 1;
+    int64_t remaining = mesh.axes[a].size, pre = 1;
     if (below(2)) {
-      parts.push_back({static_cast<int32_t>(a), 1, rest});
+      parts.push_back({static_cast<int32_t>(a), 1, remaining});
       continue;
     }
-    while (rest > 1) {
+    while (remaining > 1) {
       int64_t p = pick<int64_t>({2, 3});
-      if (rest % p != 0)
+      if (remaining % p != 0)
         continue;
       parts.push_back({static_cast<int32_t>(a), pre, p});
       pre *= p;
-      rest /= p;
+      remaining /= p;
     }
   }
   std::shuffle(parts.begin(), parts.end(), engine);
@@ -520,10 +520,10 @@ Sharding Random::sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool 
     DimEntries &list = result.dims[d].entries;
     if (room[d] > 0 && room[d] % part.size == 0) {
       if (below(4) == 0)
-        for (int64_t gap : {2, 3})
-          if (room[d] % (part.size * gap) == 0 && below(2)) {
-            list.push_back(DimEntry::stride(gap));
-            room[d] /= gap;
+        for (int64_t stride : {2, 3})
+          if (room[d] % (part.size * stride) == 0 && below(2)) {
+            list.push_back(DimEntry::stride(stride));
+            room[d] /= stride;
           }
       list.push_back(part);
       room[d] /= part.size;

@@ -29,7 +29,7 @@ TEST(Transfer, RemoveCommonDigitsTruthTable) {
                "[{\"y\"}, {}]");
 }
 
-TEST(Transfer, AnAllToAllIsFourLoops) {
+TEST(Transfer, AllToAllLoops) {
   Mesh m = mesh({2});
   auto t = computeTransfer(layout("[{\"x\"}, {}]", m, {4, 6}), layout("[{}, {\"x\"}]", m, {4, 6}));
   ASSERT_TRUE(t.has_value());
@@ -48,7 +48,7 @@ TEST(Transfer, AnAllToAllIsFourLoops) {
   check(t->atoms[3], 3, false, 1, false, 1);
 }
 
-TEST(Transfer, NeighbouringLoopsJoin) {
+TEST(Transfer, AdjacentLoopsAreJoined) {
   Mesh m = mesh({2});
   auto t = computeTransfer(layout("[{}, {}, {}], unreduced = {\"x\"}", m, {4, 6, 5}), Layout::replicated({4, 6, 5}));
   ASSERT_TRUE(t.has_value());
@@ -58,7 +58,7 @@ TEST(Transfer, NeighbouringLoopsJoin) {
   EXPECT_EQ(t->reduce[0], (RankDigit{1, 2}));
 }
 
-TEST(Transfer, APermuteSendsEachBlockOnce) {
+TEST(Transfer, CollectivePermuteSendsEachBlockOnce) {
   // Rank (x, y) wants block y; reading it from (y, x) is a permutation.
   Mesh m = mesh({3, 3});
   auto t = computeTransfer(layout("[{\"x\"}]", m, {9}), layout("[{\"y\"}]", m, {9}));
@@ -93,16 +93,16 @@ static Transfer checkTransfer(const char *from, const Mesh &a, const char *to, c
   return *transfer;
 }
 
-TEST(Transfer, WhereCutsDoNotDivideEachSideCountsForItself) {
+TEST(Transfer, MisalignedDigitsUseSegments) {
   Mesh m = mesh({2, 3});
   Transfer t = checkTransfer("[{\"x\"}, {}]", m, "[{\"y\"}, {}]", m, {6, 2});
   ASSERT_EQ(t.segments.size(), 1u);
   const TransferSegment &s = t.segments[0];
   EXPECT_EQ(s.size, 6);
-  auto check = [](const TransferDigit &part, int64_t size, bool isRank, int64_t stride) {
-    EXPECT_EQ(part.size, size);
-    EXPECT_EQ(part.isRank, isRank);
-    EXPECT_EQ(part.stride, stride);
+  auto check = [](const TransferDigit &digit, int64_t size, bool isRank, int64_t stride) {
+    EXPECT_EQ(digit.size, size);
+    EXPECT_EQ(digit.isRank, isRank);
+    EXPECT_EQ(digit.stride, stride);
   };
   ASSERT_EQ(s.src.size(), 2u);
   check(s.src[0], 2, true, 3);
@@ -128,7 +128,7 @@ static bool hasCommonDim(const Layout &a, const Layout &b) {
   return llvm::any_of(a.uneven, [&](const UnevenDim &u) { return llvm::is_contained(b.uneven, u); });
 }
 
-TEST(Transfer, SendersShareTheWork) {
+TEST(Transfer, LoadBalancedSenders) {
   // Each block of 3 is held by 3 devices. Read from the replica with the own y,
   // one of them would send 9 elements and others none; the mean is 3.
   Mesh m = mesh({4, 3});
@@ -144,7 +144,7 @@ TEST(Transfer, SendersShareTheWork) {
   EXPECT_LE(*std::max_element(sent.begin(), sent.end()), 4);
 }
 
-TEST(Transfer, UnevenDimsAreIntersected) {
+TEST(Transfer, UnevenDims) {
   Mesh m = mesh({2, 3});
   Transfer t = checkTransfer("[{\"x\"}, {}]", m, "[{}, {}]", m, {5, 4});
   ASSERT_EQ(t.segments.size(), 1u);
@@ -166,7 +166,7 @@ TEST(Transfer, UnevenDimsAreIntersected) {
   EXPECT_FALSE(computeTransfer(layout("[{\"x\"}]", m, {5}), Layout::replicated({5, 1})));
 }
 
-TEST(Transfer, AValueWithoutDimsIsOneElement) {
+TEST(Transfer, RankZeroValue) {
   Mesh m = mesh({2});
   auto t = computeTransfer(layout("[], unreduced = {\"x\"}", m, {}), Layout::replicated({}));
   ASSERT_TRUE(t.has_value());
@@ -174,7 +174,7 @@ TEST(Transfer, AValueWithoutDimsIsOneElement) {
   checkPlan(layout("[], unreduced = {\"x\"}", m, {}), Layout::replicated({}), 2, false);
 }
 
-TEST(Transfer, WindowsReceiveWhatTheyLack) {
+TEST(Transfer, WindowsReceiveMissingElements) {
   Random random(7);
   int64_t moved = 0, outside = 0;
   for (int n = 0; n < 3000; ++n) {
@@ -183,9 +183,9 @@ TEST(Transfer, WindowsReceiveWhatTheyLack) {
     if (shape.empty() || llvm::is_contained(shape, 0))
       continue;
     // Some dims on whole axes, and windows of some of these or of whole dims.
-    Sharding from, rest;
+    Sharding from, remaining;
     from.dims.resize(shape.size());
-    rest.dims.resize(shape.size());
+    remaining.dims.resize(shape.size());
     Layout to = Layout::replicated(shape);
     for (int32_t a = 0; a < int32_t(m.axes.size()); ++a) {
       DimSharding &dim = from.dims[random.below(shape.size())];
@@ -195,7 +195,7 @@ TEST(Transfer, WindowsReceiveWhatTheyLack) {
     for (unsigned d = 0; d < shape.size(); ++d) {
       DimEntries entries = from.dims[d].entries;
       if (entries.empty() || random.below(4) == 0) {
-        rest.dims[d] = from.dims[d];
+        remaining.dims[d] = from.dims[d];
         continue;
       }
       UnevenDim &dim = to.uneven.emplace_back();
@@ -208,7 +208,7 @@ TEST(Transfer, WindowsReceiveWhatTheyLack) {
     }
     if (to.uneven.empty())
       continue;
-    Layout source = Layout::get(from, m, shape), others = Layout::get(rest, m, shape);
+    Layout source = Layout::get(from, m, shape), others = Layout::get(remaining, m, shape);
     to.digits = others.digits;
     for (const UnevenDim &u : others.uneven)
       to.uneven.push_back(u);
@@ -242,11 +242,11 @@ TEST(Transfer, WindowsReceiveWhatTheyLack) {
       }
       // And where it stands: every place of the local buffer has its element.
       for (int64_t place = 0; place < int64_t(out[rank].size()); ++place) {
-        int64_t flat = 0, rest = place, scale = 1;
+        int64_t flat = 0, remaining = place, scale = 1;
         bool inside = true;
         for (unsigned d = shape.size(); d-- > 0; scale *= shape[d]) {
-          int64_t lane = rest % local[d];
-          rest /= local[d];
+          int64_t lane = remaining % local[d];
+          remaining /= local[d];
           for (const UnevenDim &u : to.uneven)
             if (u.dim == d && u.window) {
               lane += u.window->step * u.coordinate(rank) + u.window->offset;

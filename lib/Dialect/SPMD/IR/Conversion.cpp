@@ -6,7 +6,6 @@
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
-#include "shardkit/Transforms/AssignCollectiveIds.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;

@@ -1,0 +1,122 @@
+//===- Reference.cpp - The unsharded program of a comparison --------------===//
+
+#include "shardkit/Transforms/Reference.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// Functions that name another one as their reference get its body.
+static LogicalResult takeReferences(ModuleOp module) {
+  for (auto func : module.getOps<func::FuncOp>()) {
+    auto name = func->getAttrOfType<FlatSymbolRefAttr>(kReferenceAttr);
+    if (!name)
+      continue;
+    auto other = module.lookupSymbol<func::FuncOp>(name.getAttr());
+    if (!other || other.isExternal() || other->hasAttr(kReferenceAttr) ||
+        other.getFunctionType() != func.getFunctionType())
+      return func.emitError() << "spmd.reference of @" << func.getName() << " is " << name
+                              << ", expected a function of type " << func.getFunctionType()
+                              << " with a body and no reference of its own";
+    Region body;
+    IRMapping map;
+    other.getBody().cloneInto(&body, map);
+    func.getBody().takeBody(body);
+  }
+  return success();
+}
+
+static LogicalResult verifyNoSegments(func::FuncOp func) {
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    if (func.getArgAttr(i, kSegmentAttr) || func.getArgAttr(i, kSegmentsOfAttr))
+      return func.emitError() << "function @" << func.getName()
+                              << " has segments of a weight, expected the program before "
+                                 "--spmd-split-segments to compile a reference of it";
+  return success();
+}
+
+/// Replaces each result that updates an argument with segments by its segments.
+static void splitResults(func::FuncOp func) {
+  Operation *terminator = func.getBody().back().getTerminator();
+  OpBuilder b(terminator);
+  // From the last result on, so that the numbers of earlier ones stay.
+  for (unsigned r = func.getNumResults(); r-- > 0;) {
+    auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr);
+    auto segments = tied ? func.getArgAttrOfType<SegmentsAttr>(tied.getInt(), kSegmentsAttr) : SegmentsAttr();
+    if (!segments || segments.getSizes().size() < 2)
+      continue;
+    Value full = terminator->getOperand(r);
+    auto type = cast<RankedTensorType>(full.getType());
+    int64_t offset = 0, dim = segments.getDim();
+    unsigned at = r;
+    for (int64_t size : segments.getSizes()) {
+      SmallVector<int64_t> shape(type.getShape());
+      shape[dim] = size;
+      SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0)), steps(shape.size(), b.getIndexAttr(1));
+      offsets[dim] = b.getIndexAttr(offset);
+      Value segment = tensor::ExtractSliceOp::create(b, terminator->getLoc(), type.clone(shape), full, offsets,
+                                                     getAsIndexOpFoldResult(func.getContext(), shape), steps);
+      offset += size;
+      (void)func.insertResult(++at, segment.getType(), {});
+      terminator->insertOperands(at, segment);
+    }
+    (void)func.eraseResult(r);
+    terminator->eraseOperand(r);
+  }
+}
+
+/// Replaces each argument with segments and a loading function by its stored tensors.
+static void loadArguments(func::FuncOp func, ModuleOp module) {
+  Block &body = func.getBody().front();
+  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  for (unsigned i = func.getNumArguments(); i-- > 0;) {
+    auto segments = func.getArgAttrOfType<SegmentsAttr>(i, kSegmentsAttr);
+    auto name = func.getArgAttrOfType<FlatSymbolRefAttr>(i, kLoadAttr);
+    auto load = name ? module.lookupSymbol<func::FuncOp>(name.getAttr()) : func::FuncOp();
+    if (!segments || segments.getSizes().size() < 2 || !load)
+      continue;
+    unsigned at = i;
+    SmallVector<Value> stored;
+    for (Type type : load.getArgumentTypes()) {
+      (void)func.insertArgument(++at, type, {}, func.getArgument(i).getLoc());
+      stored.push_back(body.getArgument(at));
+    }
+    auto call = func::CallOp::create(b, func.getArgument(i).getLoc(), load, stored);
+    func.getArgument(i).replaceAllUsesWith(call.getResult(0));
+    (void)func.eraseArgument(i);
+  }
+}
+
+OwningOpRef<ModuleOp> spmd::makeReference(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  if (failed(takeReferences(*copy)))
+    return {};
+  for (auto func : copy->getOps<func::FuncOp>()) {
+    if (failed(verifyNoSegments(func)))
+      return {};
+    if (func.isExternal())
+      continue;
+    splitResults(func);
+    loadArguments(func, *copy);
+  }
+  PassManager pm(module.getContext());
+  // Functions that only the sharded program calls need no unsharded form.
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createSPMDStripPass());
+  if (failed(pm.run(*copy)))
+    return {};
+  return copy;
+}
+
+void spmd::dropReferences(ModuleOp module) {
+  for (auto func : module.getOps<func::FuncOp>())
+    func->removeAttr(kReferenceAttr);
+}
