@@ -14,9 +14,9 @@ struct Table {
   Shape shape;
   std::vector<Element> elements;
 
-  int64_t flat(llvm::ArrayRef<int64_t> index) const {
+  int64_t flat(llvm::ArrayRef<int64_t> at) const {
     int64_t index = 0;
-    for (auto [size, p] : llvm::zip(shape, index))
+    for (auto [size, p] : llvm::zip(shape, at))
       index = index * size + p;
     return index;
   }

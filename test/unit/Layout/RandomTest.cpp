@@ -123,11 +123,11 @@ TEST(Random, SplitDimInvertsJoinDim) {
     Layout joined = Layout::get(s, m, {size});
     ReshapeResult r = reshape(joined, factors);
     EXPECT_EQ(fits, r.free && r.result.toSharding(m));
-    Sharding split;
+    Sharding expanded;
     for (const DimEntries &entries : split)
-      split.dims.push_back({entries});
-    EXPECT_FALSE(verifySharding(split, m, factors, false));
-    Layout over = Layout::get(split, m, factors);
+      expanded.dims.push_back({entries});
+    EXPECT_FALSE(verifySharding(expanded, m, factors, false));
+    Layout over = Layout::get(expanded, m, factors);
     EXPECT_TRUE(isRefinement(joinDim(split, factors), canonicalize(dim)));
     // On a mesh of one axis, what is kept is all that a reshape can keep.
     if (m.axes.size() <= 1)
