@@ -42,6 +42,32 @@ config.substitutions.append(("%shardkit_src", config.shardkit_src_root))
 config.substitutions.append(("%shardkit_build", config.shardkit_obj_root))
 
 
+
+def get_executable(python):
+    """The interpreter itself, where a version manager's script stands for it, which would change PATH."""
+    return subprocess.run([python, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True).stdout.strip()
+
+
+# The consoles of docs/guides: %check-guide PAGE, in the environment that the pages describe. What they run is not
+# recorded, since other tests run the same programs.
+frontends = os.path.join(config.shardkit_obj_root, "frontends", "bin")
+guide_path = [frontends, config.shardkit_tools_dir, os.path.dirname(get_executable(numpy_python)), config.environment["PATH"]]
+guide_environment = {
+    "PATH": os.pathsep.join(guide_path),
+    "SHARDKIT": config.shardkit_src_root,
+    "SHARDKIT_HOME": config.shardkit_obj_root,
+    "PYTHONPATH": os.path.join(config.shardkit_src_root, "python"),
+    "JAX_PLATFORMS": "cpu",
+    "OMPI_ALLOW_RUN_AS_ROOT": 1,
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1,
+    "OMPI_MCA_rmaps_base_oversubscribe": 1,
+    "OMPI_MCA_mpi_yield_when_idle": 1,
+}
+guide_environment = " ".join(f"{name}={value}" for name, value in guide_environment.items())
+check_console = f"{get_executable(config.python)} {config.shardkit_src_root}/test/Docs/check_console.py"
+config.substitutions.append(("%check-guide", f"env -u SK_RECORD {guide_environment} {check_console}"))
+
+
 def has_gpu():
     """True if this machine has an NVIDIA GPU whose driver answers."""
     smi = shutil.which("nvidia-smi")
@@ -50,10 +76,19 @@ def has_gpu():
     return subprocess.run([smi, "-L"], capture_output=True, timeout=60).returncode == 0
 
 
+def has_frontend(module):
+    """True if scripts/test-frontends has installed the framework. Importing it would take seconds."""
+    python = os.path.join(frontends, "python")
+    find = f"from importlib.util import find_spec as f; exit(not (f('{module}') and f('torch_mlir')))"
+    return os.path.exists(python) and subprocess.run([python, "-c", find], capture_output=True).returncode == 0
+
+
 # Features that tests name in REQUIRES. `--param=features=a,b` adds more.
 FEATURES = {
     "cuda": has_gpu,
     "emulated-cuda": lambda: os.path.isdir(emulated_cuda),
+    "jax": lambda: has_frontend("jax"),
+    "torch": lambda: has_frontend("torch"),
     # The runtime's module, and what starts processes.
     "mpi": lambda: bool(shutil.which("mpirun"))
     and os.path.exists(os.path.join(config.shardkit_obj_root, "lib", "libshardkit_mpi.so")),

@@ -37,12 +37,12 @@ def SPMDShardingsToConstraintsPass : Pass<"spmd-shardings-to-constraints", "::ml
 def SPMDApplyPlanPass : Pass<"spmd-apply-plan", "::mlir::ModuleOp"> {
   let summary = "Write the shardings of a plan file into the module";
   let description = [{
-    Reads a sharding plan (JSON, docs/Plans.md): meshes, and rules that give
-    axis resources or shardings to arguments, results and values by name. Adds
-    the meshes that the module lacks, writes `spmd.sharding` on arguments and
-    results, and pins values by constraints. What stands in the module already
-    must mean the same. A name that does not exist is an error, a pattern that
-    matches nothing a warning; both list the nearest names.
+    Reads a sharding plan (JSON, docs/reference/Plans.md): meshes, and rules that give axis
+    resources or shardings to arguments, results and values by name. Adds the meshes that
+    the module lacks, writes `spmd.sharding` on arguments and results, and pins values by
+    constraints. What stands in the module already must mean the same. A name that does not
+    exist is an error, a pattern that matches nothing a warning; both list the nearest
+    names.
   }];
   let options = [
     Option<"file", "file", "std::string", /*default=*/"\"\"",
@@ -318,9 +318,9 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
     these the bytes that a device holds. What the user gave is kept: closed dims as they
     are, open ones perhaps with more axes. Writes what propagation writes, and
     `spmd.factor_shardings` and `spmd.reshard_per_use` on ops; `spmd.solver` on a function has the objective, a lower bound
-    and whether that proves it optimal (docs/AutoSharding.md). Whole axes are tried in
-    every order on everything that they divide. Options ask for more than what stands in
-    the program, as constraints of the same problem. Phase: annotated to propagated.
+    and whether that proves it optimal (docs/rationale/Search.md). Whole axes are tried in
+    every order on everything that they divide. Options ask for more than what stands in the
+    program, as constraints of the same problem. Phase: annotated to propagated.
   }];
   let options = [
     Option<"costModel", "cost-model", "std::string", /*default=*/"\"default\"",
@@ -375,7 +375,7 @@ def SPMDDeriveCostsPass : Pass<"spmd-derive-costs", "::mlir::ModuleOp"> {
   let summary = "Give meshes link costs that follow from the bandwidths of hosts";
   let description = [{
     Writes `beta` on every mesh that has none, from the bandwidth within a host and that
-    between hosts, which all groups of an axis use at once (docs/AutoSharding.md).
+    between hosts, which all groups of an axis use at once (docs/rationale/Search.md).
     Device d is on host d / devices-per-host.
   }];
   let options = [
@@ -615,7 +615,7 @@ def SPMDReportPass : Pass<"spmd-report", "::mlir::ModuleOp"> {
     Arguments and results with global and local types, every collective with its
     axes, bytes and predicted time, totals by kind and axis, the peak of the
     memory that a device needs with the largest values there, and values that
-    axes could cut which hold copies of them now (docs/Report.md).
+    axes could cut which hold copies of them now (docs/reference/Report.md).
 
     A module that is not partitioned yet is taken through the phases that are
     left, on a copy; values then have the names they have there, and the page of

@@ -4,14 +4,16 @@
     check_console.py PAGE.md [--update]
 
 A block ```mlir file=NAME (any language) is written to NAME in a fresh folder. In a block ```console each line that starts
-with `$ ` is a command, run in that folder by bash; the lines after it are what it prints (stdout and stderr), exactly; a
-line `...` stands for any lines, and `...` inside a line for anything on it. `$ command  # exit N` expects that exit status.
---update writes what the commands print now back into the page, keeping blocks that already match.
+with `$ ` is a command, run in that folder by bash; the lines after it are the expected output (stdout and stderr), exactly,
+with the folder's path removed; a line `...` stands for any lines, and `...` inside a line for any text. A command whose
+line ends with a backslash continues on the next line. `$ command  # exit N` expects that exit status.
+--update replaces the output of commands that differ by the actual output.
 """
 import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 
 def matches(expected, actual):
@@ -31,7 +33,8 @@ def run(command, folder):
     if found := re.search(r"\s+# exit (\d+)$", command):
         status = int(found.group(1))
     done = subprocess.run(["bash", "-c", command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return done.stdout.rstrip("\n").split("\n") if done.stdout else [], done.returncode == status, done.returncode
+    output = done.stdout.replace(f"{folder}/", "").rstrip("\n")
+    return output.split("\n") if output else [], done.returncode == status, done.returncode
 
 
 def main():
@@ -49,8 +52,9 @@ def main():
             end = lines.index("```", i)
             block, i = lines[i:end], end
             if fence.group(2):
-                with open(f"{folder}/{fence.group(2)}", "w", encoding="utf-8") as file:
-                    file.write("\n".join(block) + "\n")
+                path = Path(folder, fence.group(2))
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("\n".join(block) + "\n", encoding="utf-8")
             if fence.group(1) != "console":
                 out += block + [lines[i]]
                 i += 1
@@ -59,18 +63,20 @@ def main():
             while at < len(block):
                 if not block[at].startswith("$ "):
                     sys.exit(f"error: {page}: a console block must start with a command: {block[at]!r}")
-                command = block[at][2:]
-                stop = at + 1
+                command, stop = block[at][2:], at + 1
+                while command.endswith("\\") and stop < len(block):
+                    command, stop = command + "\n" + block[stop], stop + 1
+                first = stop
                 while stop < len(block) and not block[stop].startswith("$ "):
                     stop += 1
-                expected = block[at + 1 : stop]
+                expected = block[first:stop]
                 actual, ok, code = run(command, folder)
                 commands += 1
                 good = ok and matches(expected, actual)
                 if not good and not update:
                     failures += 1
                     print(f"{page}: `{command}` exits with {code} and prints:", *actual, "expected:", *expected, sep="\n  ")
-                out.append(block[at])
+                out += block[at:first]
                 out += expected if good else actual
                 at = stop
             out.append(lines[i])

@@ -1,7 +1,7 @@
 //===- FunctionSearch.h - The best layouts of one function ------*- C++ -*-===//
 //
 // What a user may ask of a search, as requirements of the problem, and the search:
-// solve, offer what the solution asks for, solve again (docs/AutoSharding.md).
+// solve, offer what the solution asks for, solve again (docs/rationale/Search.md).
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,7 +2,7 @@
 //
 // Collectives run as rings: a device sends to the next one along an axis. All groups of
 // an axis run at once and share the links between hosts; what they then have of the
-// narrowest link that they cross is the bandwidth of the axis (docs/AutoSharding.md).
+// narrowest link that they cross is the bandwidth of the axis (docs/rationale/Search.md).
 //
 //===----------------------------------------------------------------------===//
 

@@ -38,7 +38,7 @@ struct HeldBytes {
 /// The buffers of a function in local view. A buffer is counted from the op that
 /// makes it to its last use, arguments and constants throughout; an op in destination
 /// style whose output buffer ends there, and is no argument or constant, writes in
-/// place; views and casts share the buffer of what they look at (docs/Report.md).
+/// place; views and casts share the buffer of what they look at (docs/reference/Report.md).
 /// Linear in ops and uses.
 class LiveBuffers {
 public:

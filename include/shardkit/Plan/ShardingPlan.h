@@ -73,7 +73,7 @@ struct PlanMesh {
   Location loc;
 };
 
-/// A plan file. docs/Plans.md has the schema.
+/// A plan file. docs/reference/Plans.md has the schema.
 struct ShardingPlan {
   llvm::SmallVector<PlanMesh, 1> meshes;
   std::vector<PlanStage> stages;

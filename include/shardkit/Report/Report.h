@@ -1,6 +1,6 @@
 //===- Report.h - What a partitioned program moves and holds ----*- C++ -*-===//
 //
-// One analysis result, several printers (docs/Report.md).
+// One analysis result, several printers (docs/reference/Report.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ struct ReportMesh {
   std::vector<int64_t> deviceIds;
 };
 
-/// What a search said of a function (docs/AutoSharding.md).
+/// What a search said of a function (docs/rationale/Search.md).
 struct ReportSolver {
   explicit ReportSolver(Location location) : location(location) {}
   Location location; // for remarks

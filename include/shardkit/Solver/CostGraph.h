@@ -2,7 +2,7 @@
 //
 // The problem that automatic sharding solves, without any op in it: variables with
 // a finite number of choices, prices of choices and of pairs of choices, and buffers
-// that are live over an interval of the program (docs/AutoSharding.md).
+// that are live over an interval of the program (docs/rationale/Search.md).
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,12 +1,18 @@
+// An mlir-opt with ShardKit's passes, a pass of its own, and a sharding rule of its own.
 #include "shardkit/InitAllDialects.h"
 #include "shardkit/InitAllPasses.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+void registerWinogradRule(mlir::DialectRegistry &registry);
+void registerReportGathers();
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::spmd::registerAllDialects(registry);
   mlir::spmd::registerAllPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "consumer\n", registry));
+  registerWinogradRule(registry);
+  registerReportGathers();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "my-opt\n", registry));
 }
