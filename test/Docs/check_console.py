@@ -6,7 +6,8 @@
 A block ```mlir file=NAME (any language) is written to NAME in a fresh folder. In a block ```console each line that starts
 with `$ ` is a command, run in that folder by bash; the lines after it are the expected output (stdout and stderr), exactly,
 with the folder's path removed; a line `...` stands for any lines, and `...` inside a line for any text. A command whose
-line ends with a backslash continues on the next line. `$ command  # exit N` expects that exit status.
+line ends with a backslash continues on the next line. `$ command  # exit N` expects that exit status. A block
+```console needs=MODULE is skipped where `python` does not have that module.
 --update replaces the output of commands that differ by the actual output.
 """
 import re
@@ -37,15 +38,20 @@ def run(command, folder):
     return output.split("\n") if output else [], done.returncode == status, done.returncode
 
 
+def has_module(name):
+    find = f"from importlib.util import find_spec; exit(find_spec('{name}') is None)"
+    return subprocess.run(["bash", "-c", f'python -c "{find}"'], stderr=subprocess.DEVNULL).returncode == 0
+
+
 def main():
     page, update = sys.argv[1], "--update" in sys.argv
     lines = open(page, encoding="utf-8").read().split("\n")
-    out, failures, commands = [], 0, 0
+    out, failures, commands, skipped = [], 0, 0, set()
     with tempfile.TemporaryDirectory() as folder:
         i = 0
         while i < len(lines):
             out.append(lines[i])
-            fence = re.match(r"```(\w+)(?: file=(\S+))?$", lines[i])
+            fence = re.match(r"```(\w+)(?: file=(\S+)| needs=(\w+))?$", lines[i])
             i += 1
             if not fence:
                 continue
@@ -55,7 +61,9 @@ def main():
                 path = Path(folder, fence.group(2))
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text("\n".join(block) + "\n", encoding="utf-8")
-            if fence.group(1) != "console":
+            if fence.group(3) and not has_module(fence.group(3)):
+                skipped.add(fence.group(3))
+            if fence.group(1) != "console" or fence.group(3) in skipped:
                 out += block + [lines[i]]
                 i += 1
                 continue
@@ -85,7 +93,7 @@ def main():
         open(page, "w", encoding="utf-8").write("\n".join(out))
     if failures or not commands:
         sys.exit(f"error: {page}: {failures} of {commands} commands differ")
-    print(f"{page}: {commands} commands, as shown")
+    print(f"{page}: {commands} commands, as shown", *(f"without {module}" for module in sorted(skipped)), sep=", ")
 
 
 main()
