@@ -400,7 +400,7 @@ int main(int argc, char **argv) {
   std::printf("%.2f GB in %lld matrices, median of %d\n\n", double(totalBytes) / 1e9, static_cast<long long>(tensors),
               repeats);
   const char *head =
-      "| cut | ranks | cache | direct GB/s | pread GB/s | direct : pread | best : best | by CPU time | : root-scatter | : TVM "
+      "| sharding | ranks | cache | direct GB/s | pread GB/s | direct : pread | best : best | by CPU time | : root-scatter | : TVM "
       "flow | : mmap | worst rank read : own | node read : needed | MiB beyond shards | readers "
       "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   if (only != "columns") {

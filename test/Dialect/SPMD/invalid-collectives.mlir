@@ -252,6 +252,16 @@ func.func @f(%0: tensor<2x8xf32>) {
 
 // -----
 
+// all_to_all_c3
+spmd.mesh @pod = <["x"=4]>
+func.func @f(%0: tensor<2x8xf32>) {
+  // expected-error @+1 {{element types are 'f32' and 'f64', expected equal ones}}
+  %1 = spmd.all_to_all %0 <@pod, [{"x"}, {}]> to <@pod, [{}, {"x"}]> : tensor<2x8xf32> -> tensor<8x2xf64>
+  return
+}
+
+// -----
+
 // collective_permute_c1
 spmd.mesh @pod = <["x"=4]>
 func.func @f(%0: tensor<2x8xf32>) {
@@ -355,11 +365,32 @@ func.func @f(%0: tensor<8xf32>) {
 
 // -----
 
+// send_c3
+spmd.mesh @a = <["x"=4]>
+func.func @f(%0: tensor<2xf64>) {
+  // expected-error @+1 {{element types are 'f32' and 'f64', expected equal ones}}
+  spmd.send %0 of tensor<8xf32> <@a, [{"x"}]> to <@a, [{}]> channel = 0 : tensor<2xf64>
+  return
+}
+
+// -----
+
 // send_c4
 spmd.mesh @a = <["x"=4]>
 func.func @f(%0: tensor<2xf32>) {
   // expected-error @+1 {{channel is -1, expected 0 or more}}
   spmd.send %0 of tensor<8xf32> <@a, [{"x"}]> to <@a, [{}]> channel = -1 : tensor<2xf32>
+  return
+}
+
+// -----
+
+// recv_c1
+spmd.mesh @a = <["x"=4]>
+func.func @f() {
+  // expected-error @+2 {{unknown mesh @b, expected an spmd.mesh of the module}}
+  // expected-note @+1 {{available meshes: @a}}
+  %0 = spmd.recv of tensor<8xf32> <@a, [{"x"}]> to <@b, [{}]> channel = 0 : tensor<8xf32>
   return
 }
 
@@ -380,6 +411,16 @@ spmd.mesh @a = <["x"=4]>
 func.func @f() {
   // expected-error @+1 {{element types are 'f32' and 'f64', expected equal ones}}
   %0 = spmd.recv of tensor<8xf32> <@a, [{"x"}]> to <@a, [{}]> channel = 0 : tensor<8xf64>
+  return
+}
+
+// -----
+
+// recv_c4
+spmd.mesh @a = <["x"=4]>
+func.func @f() {
+  // expected-error @+1 {{channel is -2, expected 0 or more}}
+  %0 = spmd.recv of tensor<8xf32> <@a, [{"x"}]> to <@a, [{}]> channel = -2 : tensor<8xf32>
   return
 }
 

@@ -131,3 +131,27 @@ func.func @f(%0: tensor<8xf32>) {
   %1 = spmd.all_reduce %0 <@pod, {"x"}> : tensor<8xf32>
   return
 }
+
+// -----
+
+// segment_c1
+// expected-error @+1 {{dim is 2, expected 0 or more and less than 2, the rank of 'tensor<280x64xf32>'}}
+"t.op"() {a = #spmd.segment<tensor<280x64xf32>, dim = 2, offset = 80, unit = 10, argument = 1>} : () -> ()
+
+// -----
+
+// segment_c1
+// expected-error @+1 {{has offset 80, unit 0 and argument 1, expected none negative and a positive unit}}
+"t.op"() {a = #spmd.segment<tensor<280x64xf32>, dim = 0, offset = 80, unit = 0, argument = 1>} : () -> ()
+
+// -----
+
+// slot_c1
+// expected-error @+1 {{slot names no value, expected a name}}
+"t.op"() {a = #spmd.slot<value "">} : () -> ()
+
+// -----
+
+// slot_c1
+// expected-error @+1 {{slot has number -1, expected 0 or more}}
+"t.op"() {a = #spmd.slot<argument -1>} : () -> ()
