@@ -186,7 +186,7 @@ FailureOr<Attribute> ShardyExporter::exportRule(RuleAttr rule, Operation *op) {
       return failure();
     return Attribute();
   };
-  bool isWhole = true;
+  bool isComplete = true;
   auto printTensors = [&](ArrayAttr tensors, auto getDim) {
     os << "(";
     llvm::interleaveComma(llvm::seq<unsigned>(0, tensors.size()), os, [&](unsigned t) {
@@ -194,7 +194,7 @@ FailureOr<Attribute> ShardyExporter::exportRule(RuleAttr rule, Operation *op) {
       unsigned rank = cast<ArrayAttr>(tensors[t]).size();
       llvm::interleaveComma(llvm::seq<unsigned>(0, rank), os, [&](unsigned d) {
         ArrayRef<int64_t> factors = getDim(t, d);
-        isWhole &= !factors.empty();
+        isComplete &= !factors.empty();
         for (int64_t f : factors)
           os << getFactorName(f);
       });
@@ -206,7 +206,7 @@ FailureOr<Attribute> ShardyExporter::exportRule(RuleAttr rule, Operation *op) {
   printTensors(rule.getOperands(), [&](unsigned t, unsigned d) { return rule.getOperandDim(t, d); });
   os << "->";
   printTensors(rule.getResults(), [&](unsigned t, unsigned d) { return rule.getResultDim(t, d); });
-  if (!isWhole)
+  if (!isComplete)
     return lose("has a dim that no factor describes, expected a factor for each: Shardy has "
                 "no others");
   os << " {";
@@ -306,7 +306,7 @@ void ShardyExporter::exportMesh(MeshOp op) {
 
 LogicalResult ShardyExporter::exportOp(Operation *op) {
   Location loc = op->getLoc();
-  auto leaveOut = [&] {
+  auto omit = [&] {
     op->replaceAllUsesWith(op->getOperands());
     op->erase();
     return success();
@@ -319,7 +319,7 @@ LogicalResult ShardyExporter::exportOp(Operation *op) {
     if (failed(sharding))
       return failure();
     if (!*sharding)
-      return leaveOut();
+      return omit();
     create(op, isReshard ? "reshard" : "sharding_constraint", named("sharding", *sharding), {"sharding"});
     return success();
   }
@@ -343,7 +343,7 @@ LogicalResult ShardyExporter::exportOp(Operation *op) {
     if (failed(features.report(loc, "'spmd.stage_boundary' has no counterpart, expected no "
                                     "pipeline: Shardy has none")))
       return failure();
-    return leaveOut();
+    return omit();
   }
   if (isa_and_nonnull<SPMDDialect>(op->getDialect()) && !isa<MeshOp>(op))
     return emitError(loc) << "'" << op->getName() << "' has no counterpart, expected the global "

@@ -17,8 +17,15 @@
 #include "shardkit/Rules/ShardingRule.h"
 #include "shardkit/Support/Names.h"
 
+#include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDAPPLYPLANPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -559,3 +566,31 @@ LogicalResult PlanApplier::setFactorShardings(const ShardingSpec &spec, const Sp
 }
 
 LogicalResult spmd::applyPlan(const ShardingPlan &plan, ModuleOp module) { return PlanApplier(plan, module).run(); }
+
+namespace {
+
+struct ApplyPlanPass : public spmd::impl::SPMDApplyPlanPassBase<ApplyPlanPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (failed(run(getOperation())))
+      signalPassFailure();
+  }
+
+  LogicalResult run(ModuleOp module) {
+    if (failed(verifyInput(module, Phase::Annotated, getArgument())))
+      return failure();
+    if (file.empty())
+      return emitError(module.getLoc()) << "no plan to apply, expected the option file=PLAN.json";
+    std::string error;
+    std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(file, &error);
+    if (!buffer)
+      return emitError(module.getLoc()) << error;
+    FailureOr<ShardingPlan> plan = readPlan(buffer->getBuffer(), file, &getContext());
+    if (failed(plan))
+      return failure();
+    return applyPlan(*plan, module);
+  }
+};
+
+} // namespace

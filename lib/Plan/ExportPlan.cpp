@@ -7,9 +7,15 @@
 #include "shardkit/Passes.h"
 #include "shardkit/Plan/ShardingPlan.h"
 #include "shardkit/Support/Names.h"
+#include "shardkit/Support/Output.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDEXPORTPLANPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -362,3 +368,36 @@ PlanRule &PlanExporter::addRule(func::FuncOp func, PlanTarget target, StringRef 
 }
 
 FailureOr<ShardingPlan> spmd::exportPlan(ModuleOp module, bool all) { return PlanExporter(module, all).run(); }
+
+namespace {
+
+struct ExportPlanPass : public spmd::impl::SPMDExportPlanPassBase<ExportPlanPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    if (failed(run(getOperation())))
+      signalPassFailure();
+  }
+
+  LogicalResult run(ModuleOp module) {
+    if (content != "user" && content != "all")
+      return emitError(module.getLoc()) << "unknown kind of plan \"" << content << "\", expected user or all";
+    if (file.empty())
+      return emitError(module.getLoc()) << "no file to export to, expected the option "
+                                           "file=PLAN.json (- is standard output)";
+    bool all = content == "all";
+    // Constraints, which are user shardings, no longer exist after that.
+    if (failed(verifyInput(module, all ? Phase::Resharded : Phase::Propagated, getArgument())))
+      return failure();
+    FailureOr<ShardingPlan> plan = exportPlan(module, all);
+    if (failed(plan))
+      return failure();
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    writePlan(*plan, os);
+    return writeOutput(module.getLoc(), file, text);
+  }
+};
+
+} // namespace

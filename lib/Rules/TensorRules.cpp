@@ -323,13 +323,13 @@ ShardingRule spmd::getConcatRule(Operation *op, unsigned joined) {
         rule.addDim({});
     start += ::getShape(operand)[joined];
   }
-  int32_t part = areEqual ? rule.addFactor(op->getNumOperands(), FactorKind::Replicated) : -1;
+  int32_t operandFactor = areEqual ? rule.addFactor(op->getNumOperands(), FactorKind::Replicated) : -1;
   rule.addResult(op->getResult(0));
   for (int32_t d = 0; d < int32_t(shape.size()); ++d)
     if (d != int32_t(joined) || !areEqual)
       rule.addDim(d);
     else
-      rule.addDim({part, d});
+      rule.addDim({operandFactor, d});
   return rule;
 }
 

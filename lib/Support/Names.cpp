@@ -74,7 +74,7 @@ void spmd::forEachPrefix(StringRef name, llvm::function_ref<void(StringRef)> vis
 }
 
 std::string spmd::listNearest(StringRef name, ArrayRef<StringRef> known) {
-  constexpr size_t kMost = 4;
+  constexpr size_t kMaxListed = 4;
   llvm::StringSet<> seen;
   SmallVector<std::pair<unsigned, StringRef>> ranked;
   for (StringRef candidate : known)
@@ -93,7 +93,7 @@ std::string spmd::listNearest(StringRef name, ArrayRef<StringRef> known) {
   if (!kept.empty())
     ranked = std::move(kept);
   std::string list;
-  for (auto &[distance, candidate] : ArrayRef(ranked).take_front(kMost))
+  for (auto &[distance, candidate] : ArrayRef(ranked).take_front(kMaxListed))
     list += (list.empty() ? "\"" : ", \"") + candidate.str() + "\"";
   return list;
 }

@@ -73,7 +73,7 @@ static Table tableOf(const Copies &copies) {
 }
 
 /// Checks the pieces of all ranks against the brute-force buffers of the layout.
-static void checkCut(const Table &table, const Layout &layout, llvm::ArrayRef<CopyPiece> pieces, int64_t devices) {
+static void checkShards(const Table &table, const Layout &layout, llvm::ArrayRef<CopyPiece> pieces, int64_t devices) {
   std::map<int64_t, int64_t> indexOf;
   for (int64_t i = 0; i < count(table.shape); ++i)
     indexOf[elementValue(i)] = i;
@@ -118,13 +118,13 @@ static void checkCut(const Table &table, const Layout &layout, llvm::ArrayRef<Co
   }
 }
 
-static std::vector<CopyPiece> cutAndCheck(const Copies &copies, const std::string &text, const Mesh &m) {
+static std::vector<CopyPiece> shardAndCheck(const Copies &copies, const std::string &text, const Mesh &m) {
   Layout l = layout(text, m, copies.getShape());
   auto pieces = copies.shard(l);
   EXPECT_TRUE(pieces.has_value());
   if (!pieces)
     return {};
-  checkCut(tableOf(copies), l, *pieces, m.numDevices());
+  checkShards(tableOf(copies), l, *pieces, m.numDevices());
   return *pieces;
 }
 
@@ -132,15 +132,15 @@ TEST(Copies, ConcatenatedRowsAreSplitAtRankBoundaries) {
   // q, k and v rows: what lies in the chunk of each rank.
   Copies qkv =
       Copies::concat({Copies::ofSource(0, {8, 3}), Copies::ofSource(1, {10, 3}), Copies::ofSource(2, {10, 3})}, 0);
-  auto pieces = cutAndCheck(qkv, "[{\"x\"}, {}]", mesh({2}));
+  auto pieces = shardAndCheck(qkv, "[{\"x\"}, {}]", mesh({2}));
   ASSERT_EQ(pieces.size(), 3u);
   EXPECT_EQ(pieces[1].chunks.size(), 1u);
   EXPECT_EQ(pieces[1].chunks[0].begin, 8);
   EXPECT_EQ(pieces[1].chunks[0].size, 10);
-  cutAndCheck(qkv, "[{\"x\"}, {}]", mesh({3})); // uneven: 10, 10, 8
-  cutAndCheck(qkv, "[{\"x\"}, {}]", mesh({8}));
+  shardAndCheck(qkv, "[{\"x\"}, {}]", mesh({3})); // uneven: 10, 10, 8
+  shardAndCheck(qkv, "[{\"x\"}, {}]", mesh({8}));
   // Not over the rows: whole pieces.
-  pieces = cutAndCheck(qkv, "[{}, {\"x\"}]", mesh({3}));
+  pieces = shardAndCheck(qkv, "[{}, {\"x\"}]", mesh({3}));
   EXPECT_TRUE(llvm::all_of(pieces, [](auto &piece) { return piece.chunks.empty(); }));
 }
 
@@ -150,7 +150,7 @@ TEST(Copies, InterleavedRowsKeepTheirDigits) {
   auto both = Copies::concat({*gate, *up}, 1).reshape({16, 5});
   ASSERT_TRUE(both);
   for (int64_t devices : {1, 2, 4, 8}) {
-    auto pieces = cutAndCheck(*both, "[{\"x\"}, {}]", mesh({devices}));
+    auto pieces = shardAndCheck(*both, "[{\"x\"}, {}]", mesh({devices}));
     EXPECT_EQ(pieces.size(), 2u);
   }
   // 16 ranks would part what is interleaved: not the same for every rank.
@@ -159,10 +159,10 @@ TEST(Copies, InterleavedRowsKeepTheirDigits) {
 
 TEST(Copies, TransposesSlicesAndBroadcasts) {
   Copies w = Copies::ofSource(0, {6, 8});
-  cutAndCheck(w.remap({8, 6}, {1, 0}), "[{\"x\"}, {\"y\"}]", mesh({4, 3}));
-  cutAndCheck(w.remap({8, 3, 6}, {1, -1, 0}), "[{}, {\"x\"}, {2, \"y\"}]", mesh({3, 3}));
-  cutAndCheck(*w.slice({1, 2}, {4, 3}, {1, 2}), "[{\"x\"}, {\"y\"}]", mesh({2, 2}));
-  cutAndCheck(*w.remap({8, 6}, {1, 0}).reshape({4, 12}), "[{\"x\"}, {}]", mesh({4}));
+  shardAndCheck(w.remap({8, 6}, {1, 0}), "[{\"x\"}, {\"y\"}]", mesh({4, 3}));
+  shardAndCheck(w.remap({8, 3, 6}, {1, -1, 0}), "[{}, {\"x\"}, {2, \"y\"}]", mesh({3, 3}));
+  shardAndCheck(*w.slice({1, 2}, {4, 3}, {1, 2}), "[{\"x\"}, {\"y\"}]", mesh({2, 2}));
+  shardAndCheck(*w.remap({8, 6}, {1, 0}).reshape({4, 12}), "[{\"x\"}, {}]", mesh({4}));
 }
 
 TEST(Copies, InsertOverwritesEarlierElements) {
@@ -307,7 +307,7 @@ TEST(Copies, RandomValuesInRandomLayouts) {
     ++all;
     if (auto pieces = copies.shard(l)) {
       ++sharded;
-      checkCut(table, l, *pieces, m.numDevices());
+      checkShards(table, l, *pieces, m.numDevices());
     }
     if (HasFailure())
       FAIL() << "value " << i << " in " << l.toString();

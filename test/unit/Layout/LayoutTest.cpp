@@ -27,14 +27,14 @@ TEST(Layout, StrideIsRepeatedDeviceList) {
 }
 
 TEST(Layout, OwnedIntervals) {
-  using Places = llvm::SmallVector<std::pair<int64_t, int64_t>, 4>;
+  using Intervals = llvm::SmallVector<std::pair<int64_t, int64_t>, 4>;
   Mesh m = mesh({2, 3});
   Layout l = layout("[{2, \"x\"}, {\"y\"}]", m, {8, 7}); // 7 over 3 leaves a rest
-  EXPECT_EQ(l.getOwnedIntervals(0, 4, 9), (Places{{2, 4}, {6, 8}}));
-  EXPECT_EQ(l.getOwnedIntervals(0, 4, 1), (Places{{2, 4}}));
-  EXPECT_EQ(l.getOwnedIntervals(1, 4, 9), (Places{{3, 6}}));
-  EXPECT_EQ(l.getOwnedIntervals(1, 5, 9), (Places{{6, 7}}));
-  EXPECT_EQ(layout("[{\"x\", \"y\"}]", m, {4}).getOwnedIntervals(0, 5, 9), Places{});
+  EXPECT_EQ(l.getOwnedIntervals(0, 4, 9), (Intervals{{2, 4}, {6, 8}}));
+  EXPECT_EQ(l.getOwnedIntervals(0, 4, 1), (Intervals{{2, 4}}));
+  EXPECT_EQ(l.getOwnedIntervals(1, 4, 9), (Intervals{{3, 6}}));
+  EXPECT_EQ(l.getOwnedIntervals(1, 5, 9), (Intervals{{6, 7}}));
+  EXPECT_EQ(layout("[{\"x\", \"y\"}]", m, {4}).getOwnedIntervals(0, 5, 9), Intervals{});
 }
 
 TEST(Layout, DigitsJoinAcrossDims) {

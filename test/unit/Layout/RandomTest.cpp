@@ -56,7 +56,7 @@ TEST(Random, ShardingsRoundTripThroughLayouts) {
 }
 
 /// The product of the places of all dims, as flat indices.
-static llvm::SmallVector<int64_t> productOfPlaces(const Layout &l, int64_t rank) {
+static llvm::SmallVector<int64_t> productOfIntervals(const Layout &l, int64_t rank) {
   llvm::SmallVector<int64_t> indices{0};
   for (unsigned d = 0; d < l.shape.size(); ++d) {
     llvm::SmallVector<int64_t> next;
@@ -78,7 +78,7 @@ TEST(Random, OwnedIntervalsMatchOwnedIndices) {
     SCOPED_TRACE(toString(s, m));
     Layout l = Layout::get(s, m, shape);
     for (int64_t rank = 0; rank < m.numDevices(); ++rank) {
-      ASSERT_EQ(productOfPlaces(l, rank), l.ownedIndices(rank));
+      ASSERT_EQ(productOfIntervals(l, rank), l.ownedIndices(rank));
       for (unsigned d = 0; d < shape.size(); ++d) {
         auto all = l.getOwnedIntervals(d, rank, 1000), first = l.getOwnedIntervals(d, rank, 1);
         for (auto [a, b] : llvm::zip(all, first))

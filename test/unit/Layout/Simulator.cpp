@@ -66,13 +66,13 @@ MoveVolume shardkit_test::bruteVolume(const Layout &from, const Layout &to, int6
 int64_t shardkit_test::elementValue(int64_t index) { return 7 + 1000 * index + index * index % 13; }
 
 /// Global index of each place of the local buffer, -1 for padding.
-static std::vector<int64_t> placeIndices(const Layout &layout, int64_t rank) {
+static std::vector<int64_t> offsetIndices(const Layout &layout, int64_t rank) {
   auto owned = layout.ownedIndices(rank);
   auto shape = layout.localShape();
   std::vector<int64_t> result(layout.numLocalElements(), -1);
   size_t next = 0;
-  for (size_t place = 0; place < result.size(); ++place) {
-    int64_t remaining = place;
+  for (size_t offset = 0; offset < result.size(); ++offset) {
+    int64_t remaining = offset;
     bool valid = true;
     for (unsigned d = shape.size(); d-- > 0; remaining /= shape[d])
       for (const UnevenDim &u : layout.uneven)
@@ -86,7 +86,7 @@ static std::vector<int64_t> placeIndices(const Layout &layout, int64_t rank) {
       ADD_FAILURE() << "local shape is too large: " << layout.toString();
       break;
     }
-    result[place] = owned[next++];
+    result[offset] = owned[next++];
   }
   EXPECT_EQ(next, owned.size()) << layout.toString();
   return result;
@@ -95,25 +95,25 @@ static std::vector<int64_t> placeIndices(const Layout &layout, int64_t rank) {
 Buffers shardkit_test::makeBuffers(const Layout &layout, int64_t numDevices) {
   Buffers result(numDevices);
   for (int64_t rank = 0; rank < numDevices; ++rank) {
-    // Place of the rank in its partial group; all but the first hold an
-    // arbitrary part, the first what is left.
-    int64_t place = 0, count = 1;
+    // Number of the rank in its partial group; all but the first hold an arbitrary
+    // term, the first the remainder.
+    int64_t number = 0, count = 1;
     for (const RankDigit &digit : layout.partial) {
-      place = place * digit.size + (rank / digit.stride) % digit.size;
+      number = number * digit.size + (rank / digit.stride) % digit.size;
       count *= digit.size;
     }
-    for (int64_t index : placeIndices(layout, rank)) {
+    for (int64_t index : offsetIndices(layout, rank)) {
       if (index < 0) {
         result[rank].push_back(pad);
         continue;
       }
-      auto part = [index](int64_t k) { return k * k * 17 + index * k * 3; };
+      auto term = [index](int64_t k) { return k * k * 17 + index * k * 3; };
       int64_t value = elementValue(index);
-      if (place != 0)
-        value = part(place);
+      if (number != 0)
+        value = term(number);
       else
         for (int64_t k = 1; k < count; ++k)
-          value -= part(k);
+          value -= term(k);
       result[rank].push_back(value);
     }
   }
@@ -122,7 +122,7 @@ Buffers shardkit_test::makeBuffers(const Layout &layout, int64_t numDevices) {
 
 bool shardkit_test::sameBuffers(const Layout &layout, const Buffers &a, const Buffers &b) {
   for (size_t rank = 0; rank < a.size(); ++rank) {
-    auto indices = placeIndices(layout, rank);
+    auto indices = offsetIndices(layout, rank);
     if (a[rank].size() != indices.size() || b[rank].size() != indices.size())
       return false;
     for (size_t i = 0; i < indices.size(); ++i)
@@ -157,19 +157,19 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer, int64_t localElemen
   auto countOf = [](const TransferSegment &loop) {
     if (!loop.window)
       return loop.size;
-    bool hasPlaces = !loop.dst.empty() && !loop.dst.back().isRank;
-    return hasPlaces ? loop.dst.back().size : int64_t(1);
+    bool hasIndices = !loop.dst.empty() && !loop.dst.back().isRank;
+    return hasIndices ? loop.dst.back().size : int64_t(1);
   };
   for (const TransferSegment &loop : loops)
     iterations *= isFixed(loop) ? 1 : countOf(loop);
 
   Buffers out(in.size(), std::vector<int64_t>(localElements, pad));
-  for (int64_t own = 0; own < static_cast<int64_t>(in.size()); ++own) {
-    // The device has rank `own` in `from` and `rank` in `to`.
-    int64_t rank = order.empty() ? own : order[own];
+  for (int64_t sender = 0; sender < static_cast<int64_t>(in.size()); ++sender) {
+    // The device has rank `sender` in `from` and `rank` in `to`.
+    int64_t rank = order.empty() ? sender : order[sender];
     std::vector<bool> written(localElements, false);
     for (int64_t v = 0; v < iterations; ++v) {
-      int64_t remaining = v, source = own, from = 0, to = 0, shift = 0;
+      int64_t remaining = v, source = sender, from = 0, to = 0, shift = 0;
       bool mine = true;
       for (size_t i = loops.size(); i-- > 0;) {
         const TransferSegment &loop = loops[i];
@@ -184,11 +184,11 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer, int64_t localElemen
         int64_t digits = value;
         if (loop.window) {
           int64_t coordinate = 0;
-          for (const TransferDigit &part : loop.dst)
-            if (part.isRank)
-              coordinate = coordinate * part.size + (rank / part.stride) % part.size;
+          for (const TransferDigit &digit : loop.dst)
+            if (digit.isRank)
+              coordinate = coordinate * digit.size + (rank / digit.stride) % digit.size;
             else
-              to += value * part.stride;
+              to += value * digit.stride;
           value += loop.window->step * coordinate + loop.window->offset;
           mine &= value >= 0 && value < loop.size;
           if (!mine)
@@ -196,30 +196,30 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer, int64_t localElemen
           digits = 0;
         }
         for (size_t k = loop.window ? 0 : loop.dst.size(); k-- > 0; digits /= loop.dst[k].size) {
-          const TransferDigit &part = loop.dst[k];
-          if (!part.isRank)
-            to += digits % part.size * part.stride;
-          else if (digits % part.size != (rank / part.stride) % part.size)
+          const TransferDigit &digit = loop.dst[k];
+          if (!digit.isRank)
+            to += digits % digit.size * digit.stride;
+          else if (digits % digit.size != (rank / digit.stride) % digit.size)
             mine = false;
         }
-        EXPECT_EQ(digits, 0) << "the parts of a segment are too few";
+        EXPECT_EQ(digits, 0) << "too few digits in a segment";
         digits = value;
         for (size_t k = loop.src.size(); k-- > 0; digits /= loop.src[k].size) {
-          const TransferDigit &part = loop.src[k];
-          if (!part.isRank) {
-            from += digits % part.size * part.stride;
+          const TransferDigit &digit = loop.src[k];
+          if (!digit.isRank) {
+            from += digits % digit.size * digit.stride;
             continue;
           }
-          int64_t change = digits % part.size - (own / part.stride) % part.size;
-          source += change * part.stride;
+          int64_t change = digits % digit.size - (sender / digit.stride) % digit.size;
+          source += change * digit.stride;
           shift -= isSegment ? change : 0;
         }
-        EXPECT_EQ(digits, 0) << "the parts of a segment are too few";
+        EXPECT_EQ(digits, 0) << "too few digits in a segment";
       }
       if (!mine)
         continue;
       for (const RankDigit &digit : transfer.spread) {
-        int64_t had = (own / digit.stride) % digit.size;
+        int64_t had = (sender / digit.stride) % digit.size;
         int64_t gets = ((had + shift) % digit.size + digit.size) % digit.size;
         source += (gets - had) * digit.stride;
       }
@@ -231,8 +231,8 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer, int64_t localElemen
           other += (digits % digit.size - (other / digit.stride) % digit.size) * digit.stride;
           digits /= digit.size;
         }
-        received += other != own;
-        if (sent && other != own)
+        received += other != sender;
+        if (sent && other != sender)
           ++(*sent)[other];
         sum += in.at(other).at(from);
       }
@@ -372,10 +372,10 @@ void shardkit_test::checkPlan(const Layout &from, const Layout &to, int64_t numD
     auto remaining = computeTransfer(fromReduced, toReduced);
     EXPECT_TRUE(remaining.has_value());
     if (remaining) {
-      int64_t receivedRest = 0;
-      Buffers again = runTransfer(*remaining, step.to.numLocalElements(), data, receivedRest);
+      int64_t receivedReduced = 0;
+      Buffers again = runTransfer(*remaining, step.to.numLocalElements(), data, receivedReduced);
       EXPECT_TRUE(again == next) << fromReduced.toString() << " -> " << toReduced.toString();
-      EXPECT_EQ(receivedRest, received);
+      EXPECT_EQ(receivedReduced, received);
     }
     data = next;
   }
@@ -489,46 +489,46 @@ Sharding Random::sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool 
   Sharding result;
   result.dims.resize(shape.size());
   // Axes cut into prime parts (in a random order of primes) or left whole.
-  std::vector<DimEntry> parts;
+  std::vector<DimEntry> subAxes;
   for (unsigned a = 0; a < mesh.axes.size(); ++a) {
     int64_t remaining = mesh.axes[a].size, pre = 1;
     if (below(2)) {
-      parts.push_back({static_cast<int32_t>(a), 1, remaining});
+      subAxes.push_back({static_cast<int32_t>(a), 1, remaining});
       continue;
     }
     while (remaining > 1) {
       int64_t p = pick<int64_t>({2, 3});
       if (remaining % p != 0)
         continue;
-      parts.push_back({static_cast<int32_t>(a), pre, p});
+      subAxes.push_back({static_cast<int32_t>(a), pre, p});
       pre *= p;
       remaining /= p;
     }
   }
-  std::shuffle(parts.begin(), parts.end(), engine);
+  std::shuffle(subAxes.begin(), subAxes.end(), engine);
   std::vector<int64_t> room(shape.begin(), shape.end());
-  for (const DimEntry &part : parts) {
+  for (const DimEntry &subAxis : subAxes) {
     if (below(4) == 0)
       continue;
     if (partial && below(3) == 0) {
-      result.unreduced.push_back(part);
+      result.unreduced.push_back(subAxis);
       continue;
     }
     if (shape.empty())
       continue;
     unsigned d = below(shape.size());
     DimEntries &list = result.dims[d].entries;
-    if (room[d] > 0 && room[d] % part.size == 0) {
+    if (room[d] > 0 && room[d] % subAxis.size == 0) {
       if (below(4) == 0)
         for (int64_t stride : {2, 3})
-          if (room[d] % (part.size * stride) == 0 && below(2)) {
+          if (room[d] % (subAxis.size * stride) == 0 && below(2)) {
             list.push_back(DimEntry::stride(stride));
             room[d] /= stride;
           }
-      list.push_back(part);
-      room[d] /= part.size;
-    } else if (uneven && list.empty() && part.pre == 1 && part.size == mesh.axes[part.axis].size) {
-      list.push_back(part);
+      list.push_back(subAxis);
+      room[d] /= subAxis.size;
+    } else if (uneven && list.empty() && subAxis.pre == 1 && subAxis.size == mesh.axes[subAxis.axis].size) {
+      list.push_back(subAxis);
       room[d] = 0; // nothing else here
     }
   }

@@ -6,13 +6,13 @@
 
 using namespace shardkit_test;
 
-static void checkRemoved(const Mesh &m, Shape shape, const char *from, const char *to, Shape restShape,
-                         const char *restFrom, const char *restTo) {
+static void checkRemoved(const Mesh &m, Shape shape, const char *from, const char *to, Shape reducedShape,
+                         const char *reducedFrom, const char *reducedTo) {
   SCOPED_TRACE(std::string(from) + " -> " + to);
   Layout a = layout(from, m, shape), b = layout(to, m, shape);
   removeCommonDigits(a, b);
-  EXPECT_EQ(a, layout(restFrom, m, restShape));
-  EXPECT_EQ(b, layout(restTo, m, restShape));
+  EXPECT_EQ(a, layout(reducedFrom, m, reducedShape));
+  EXPECT_EQ(b, layout(reducedTo, m, reducedShape));
 }
 
 TEST(Transfer, RemoveCommonDigitsTruthTable) {
@@ -241,8 +241,8 @@ TEST(Transfer, WindowsReceiveMissingElements) {
         }
       }
       // And where it stands: every place of the local buffer has its element.
-      for (int64_t place = 0; place < int64_t(out[rank].size()); ++place) {
-        int64_t flat = 0, remaining = place, scale = 1;
+      for (int64_t offset = 0; offset < int64_t(out[rank].size()); ++offset) {
+        int64_t flat = 0, remaining = offset, scale = 1;
         bool inside = true;
         for (unsigned d = shape.size(); d-- > 0; scale *= shape[d]) {
           int64_t lane = remaining % local[d];
@@ -258,7 +258,7 @@ TEST(Transfer, WindowsReceiveMissingElements) {
           flat += lane * scale;
         }
         if (others.digits.empty())
-          ASSERT_EQ(out[rank][place], inside ? elementValue(flat) : pad)
+          ASSERT_EQ(out[rank][offset], inside ? elementValue(flat) : pad)
               << source.toString() << " -> " << to.toString();
       }
       EXPECT_EQ(next, owned.size()) << source.toString() << " -> " << to.toString();

@@ -207,8 +207,8 @@ std::string spmd::getLocationText(Location loc) {
   if (auto call = dyn_cast<CallSiteLoc>(loc))
     return getLocationText(call.getCallee());
   if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (std::string text = getLocationText(part); !text.empty())
+    for (Location inner : fused.getLocations())
+      if (std::string text = getLocationText(inner); !text.empty())
         return text;
   return "";
 }

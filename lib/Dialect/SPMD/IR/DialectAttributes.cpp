@@ -500,7 +500,7 @@ static LogicalResult checkRegather(const Site &site) {
 }
 
 /// Checks `spmd.user_sharding`: a sharding, or on an op a dictionary of attributes.
-static LogicalResult checkGiven(const Site &site) {
+static LogicalResult checkUserSharding(const Site &site) {
   if (site.holder != kOp)
     return checkSharding(site);
   auto attrs = dyn_cast<DictionaryAttr>(site.attr.getValue());
@@ -546,7 +546,7 @@ struct Known {
 
 static const Known kKnown[] = {
     {kShardingAttr, kArgument | kResult, checkSharding},
-    {kUserShardingAttr, kOp | kArgument | kResult, checkGiven},
+    {kUserShardingAttr, kOp | kArgument | kResult, checkUserSharding},
     {kShardingsAttr, kOp, checkShardings},
     {kOperandShardingsAttr, kOp, checkOperandShardings},
     {kFactorShardingsAttr, kOp, checkCompute},

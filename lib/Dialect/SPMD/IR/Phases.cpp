@@ -27,7 +27,7 @@ void spmd::setPhase(ModuleOp module, Phase phase) {
 }
 
 /// Products of a size with padding or with the number of devices stay within 64 bits.
-static constexpr int64_t kMostBytes = int64_t(1) << 60;
+static constexpr int64_t kMaxBytes = int64_t(1) << 60;
 
 static bool isCountable(Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
@@ -36,7 +36,7 @@ static bool isCountable(Type type) {
   int64_t bytes = getElementBytes(shaped.getElementType());
   return llvm::all_of(shaped.getShape(), [&](int64_t size) {
     return ShapedType::isDynamic(size) ||
-           (!llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes) && bytes <= kMostBytes);
+           (!llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes) && bytes <= kMaxBytes);
   });
 }
 

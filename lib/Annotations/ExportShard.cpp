@@ -1,11 +1,6 @@
-//===- ImportExportShard.cpp - --spmd-import-shard and --spmd-export-shard --===//
-//
-// Upstream's `shard` dialect annotates values by ops: `shard.sharding` specifies
-// the axes of a grid, by number, that split each dim, and `shard.shard` applies it to a
-// value. In spmd a constraint does both.
-//
-//===----------------------------------------------------------------------===//
+//===- ExportShard.cpp - To the shard dialect ---------------------------===//
 
+#include "Shard.h"
 #include "UnsupportedFeatures.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Constraints.h"
@@ -20,7 +15,6 @@
 #include "llvm/ADT/StringExtras.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDIMPORTSHARDPASS
 #define GEN_PASS_DEF_SPMDEXPORTSHARDPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
@@ -29,166 +23,6 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
-
-// Attributes for features that the other dialect lacks, for the way back.
-/// Names of the axes of a grid.
-constexpr llvm::StringLiteral kAxesAttr = "shardkit.axes";
-/// On a constraint: it applies to the users of its result, not to its producer.
-constexpr llvm::StringLiteral kForUsersAttr = "shardkit.annotate_for_users";
-/// On a constraint: the halo that a shard holds; partition exchanges it where it is read.
-constexpr llvm::StringLiteral kHaloAttr = "shardkit.halo_sizes";
-
-/// The name of an axis without a name.
-std::string getAxisName(unsigned axis) { return "d" + std::to_string(axis); }
-
-//===----------------------------------------------------------------------===//
-// Import
-//===----------------------------------------------------------------------===//
-
-class ShardImporter {
-public:
-  ShardImporter(ModuleOp module, UnsupportedFeatures features)
-      : module(module), context(module.getContext()), features(features) {}
-  LogicalResult run();
-
-private:
-  LogicalResult importGrid(shard::GridOp op);
-  LogicalResult importAnnotation(shard::ShardOp op);
-
-  /// Null if the annotation is left out.
-  FailureOr<ShardingAttr> convert(shard::ShardingOp op, RankedTensorType type);
-
-  struct Grid {
-    shard::GridOp op;
-    SmallVector<std::string> names;
-  };
-  ModuleOp module;
-  MLIRContext *context;
-  UnsupportedFeatures features;
-  llvm::MapVector<StringRef, Grid> grids;
-};
-
-LogicalResult ShardImporter::run() {
-  SmallVector<Operation *> ops;
-  module->walk([&](Operation *op) {
-    if (isa_and_nonnull<shard::ShardDialect>(op->getDialect()))
-      ops.push_back(op);
-  });
-  for (Operation *op : ops)
-    if (auto grid = dyn_cast<shard::GridOp>(op))
-      if (failed(importGrid(grid)))
-        return failure();
-  SmallVector<shard::ShardingOp> shardings;
-  for (Operation *op : ops) {
-    if (isa<shard::GridOp>(op))
-      continue;
-    if (auto sharding = dyn_cast<shard::ShardingOp>(op)) {
-      shardings.push_back(sharding);
-      continue;
-    }
-    auto annotation = dyn_cast<shard::ShardOp>(op);
-    if (!annotation)
-      return op->emitError() << "'" << op->getName()
-                             << "' has no counterpart, expected the global view: grid, sharding and shard";
-    if (failed(importAnnotation(annotation)))
-      return failure();
-  }
-  for (shard::ShardingOp op : llvm::reverse(shardings)) {
-    if (!op->use_empty())
-      return op.emitError() << "'shard.sharding' is used by '" << (*op->user_begin())->getName()
-                            << "', expected 'shard.shard' only";
-    op->erase();
-  }
-  for (auto &[name, grid] : grids)
-    grid.op->erase();
-  return success();
-}
-
-LogicalResult ShardImporter::importGrid(shard::GridOp op) {
-  SmallVector<std::string> names;
-  auto knownNames = op->getAttrOfType<ArrayAttr>(kAxesAttr);
-  SmallVector<MeshAxisAttr> axes;
-  for (auto [i, size] : llvm::enumerate(op.getShape())) {
-    if (ShapedType::isDynamic(size))
-      return op.emitError() << "axis " << i << " of grid @" << op.getSymName()
-                            << " has an unknown size, expected a number: a compile is for a "
-                               "number of devices";
-    auto name = knownNames && i < knownNames.size() ? dyn_cast<StringAttr>(knownNames[i]) : StringAttr();
-    names.push_back(name ? name.str() : getAxisName(i));
-    axes.push_back(MeshAxisAttr::get(context, names.back(), size));
-  }
-  OpBuilder b(op);
-  auto mesh = MeshOp::create(b, op.getLoc(), op.getSymNameAttr(), MeshAttr::get(context, axes, ArrayRef<int64_t>()), {},
-                             {}, {}, {});
-  for (NamedAttribute attr : op->getDiscardableAttrs())
-    if (attr.getName() != kAxesAttr)
-      mesh->setAttr(attr.getName(), attr.getValue());
-  grids.insert({op.getSymName(), {op, std::move(names)}});
-  return success();
-}
-
-LogicalResult ShardImporter::importAnnotation(shard::ShardOp op) {
-  auto sharding = op.getSharding().getDefiningOp<shard::ShardingOp>();
-  if (!sharding)
-    return op.emitError() << "sharding of 'shard.shard' is an argument, expected the result of "
-                             "'shard.sharding'";
-  OpBuilder b(op);
-  auto attr = convert(sharding, op.getType());
-  if (failed(attr))
-    return failure();
-  if (!*attr) {
-    op.getResult().replaceAllUsesWith(op.getSrc());
-    op.erase();
-    return success();
-  }
-  auto made = WithShardingConstraintOp::create(b, op.getLoc(), op.getSrc(), *attr);
-  for (NamedAttribute other : op->getDiscardableAttrs())
-    made->setAttr(other.getName(), other.getValue());
-  if (op.getAnnotateForUsers())
-    made->setAttr(kForUsersAttr, b.getUnitAttr());
-  if (!sharding.getStaticHaloSizes().empty())
-    made->setAttr(kHaloAttr, b.getDenseI64ArrayAttr(sharding.getStaticHaloSizes()));
-  op.getResult().replaceAllUsesWith(made.getResult());
-  op.erase();
-  return success();
-}
-
-FailureOr<ShardingAttr> ShardImporter::convert(shard::ShardingOp op, RankedTensorType type) {
-  auto lose = [&](const Twine &fact) -> FailureOr<ShardingAttr> {
-    if (failed(features.report(op.getLoc(), fact)))
-      return failure();
-    return ShardingAttr();
-  };
-  auto it = grids.find(op.getGrid());
-  if (it == grids.end())
-    return op.emitError() << "unknown grid @" << op.getGrid() << ", expected a grid of the module";
-  ArrayRef<std::string> names = it->second.names;
-  if (!op.getStaticShardedDimsOffsets().empty())
-    return lose("sharding has 'sharded_dims_offsets', expected shards of one size: #spmd.sharding has no "
-                "others");
-  if (!op.getDynamicHaloSizes().empty())
-    return lose("sharding has halos of unknown size, expected numbers");
-  if ((int64_t)op.getSplitAxes().size() > std::max<int64_t>(type.getRank(), 1))
-    return op.emitError() << "sharding has " << op.getSplitAxes().size() << " dims, expected at most " << type.getRank()
-                          << ", the rank of " << type;
-  SmallVector<DimShardingAttr> dims;
-  for (auto [d, axes] : llvm::enumerate(op.getSplitAxes().getAxes())) {
-    SmallVector<DimEntryAttr> entries;
-    for (int16_t axis : axes.asArrayRef()) {
-      if (axis < 0 || axis >= (int64_t)names.size())
-        return op.emitError() << "dim " << d << " is split along axis " << axis << " of grid @" << op.getGrid()
-                              << ", expected less than " << names.size();
-      entries.push_back(DimEntryAttr::fullAxis(context, names[axis]));
-    }
-    dims.push_back(DimShardingAttr::get(context, entries, /*open=*/false, /*priority=*/0));
-  }
-  dims.resize(type.getRank(), DimShardingAttr::get(context, ArrayRef<DimEntryAttr>(), false, 0));
-  return ShardingAttr::get(context, FlatSymbolRefAttr::get(context, op.getGrid()), dims);
-}
-
-//===----------------------------------------------------------------------===//
-// Export
-//===----------------------------------------------------------------------===//
 
 class ShardExporter {
 public:
@@ -354,15 +188,15 @@ LogicalResult ShardExporter::exportSignature(FunctionOpInterface func) {
 
 LogicalResult ShardExporter::exportConstraint(WithShardingConstraintOp op) {
   OpBuilder b(op);
-  auto halo = op->getAttrOfType<DenseI64ArrayAttr>(kHaloAttr);
+  auto halo = op->getAttrOfType<DenseI64ArrayAttr>(kShardHaloAttr);
   auto annotated =
       annotate(b, op.getInput(), op.getShardingAttr(), op.getLoc(), "sharding of 'spmd.with_sharding_constraint'",
-               op->hasAttr(kForUsersAttr), halo ? halo.asArrayRef() : ArrayRef<int64_t>());
+               op->hasAttr(kShardForUsersAttr), halo ? halo.asArrayRef() : ArrayRef<int64_t>());
   if (failed(annotated))
     return failure();
   if (Operation *made = annotated->getDefiningOp(); *annotated != op.getInput())
     for (NamedAttribute attr : op->getDiscardableAttrs())
-      if (attr.getName() != kForUsersAttr && attr.getName() != kHaloAttr)
+      if (attr.getName() != kShardForUsersAttr && attr.getName() != kShardHaloAttr)
         made->setAttr(attr.getName(), attr.getValue());
   op.getResult().replaceAllUsesWith(*annotated);
   op.erase();
@@ -403,7 +237,7 @@ LogicalResult ShardExporter::exportMesh(const MeshCache::Entry &entry) {
   for (auto [i, axis] : llvm::enumerate(entry.mesh->axes)) {
     shape.push_back(axis.size);
     names.push_back(StringAttr::get(context, axis.name));
-    isNamed |= axis.name != getAxisName(i);
+    isNamed |= axis.name != getShardAxisName(i);
   }
   if (shape.empty())
     return op.emitError() << "mesh @" << op.getSymName() << " has no axes, expected at least one: a grid has one";
@@ -412,26 +246,10 @@ LogicalResult ShardExporter::exportMesh(const MeshCache::Entry &entry) {
   for (NamedAttribute attr : op->getDiscardableAttrs())
     grid->setAttr(attr.getName(), attr.getValue());
   if (isNamed)
-    grid->setAttr(kAxesAttr, b.getArrayAttr(names));
+    grid->setAttr(kShardAxesAttr, b.getArrayAttr(names));
   op.erase();
   return success();
 }
-
-//===----------------------------------------------------------------------===//
-// Passes
-//===----------------------------------------------------------------------===//
-
-struct ImportShardPass : public spmd::impl::SPMDImportShardPassBase<ImportShardPass> {
-  using Base::Base;
-
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    FailureOr<UnsupportedFeatures> features = UnsupportedFeatures::get(unsupported, module.getLoc());
-    if (failed(features) || failed(verifyInput(module, Phase::Annotated, getArgument())) ||
-        failed(ShardImporter(module, *features).run()))
-      signalPassFailure();
-  }
-};
 
 struct ExportShardPass : public spmd::impl::SPMDExportShardPassBase<ExportShardPass> {
   using Base::Base;
