@@ -67,8 +67,8 @@ static std::string page() {
 <!-- Written by ShardKitCostTests with SHARDKIT_WRITE_DOCS=1, checked by its test ReshardTable. -->
 
 The plans of `CostModel::planReshard` (see [Reshards](../concepts/Reshards.md)) for a value of
-96 x 96 f32 (36,864 bytes) on three meshes. The rows are all ordered pairs of the 11 layouts that use
-full axes.
+96 x 96 f32 (36,864 bytes) on three meshes. The rows are all ordered pairs of the 11 layouts that
+use full axes.
 
 * *bytes*: received by all devices together in the plan.
 * *bound*: the minimum for any plan, namely the elements that devices hold after the reshard and did
