@@ -203,7 +203,7 @@ LogicalResult Stages::placeComputation() {
         InFlightDiagnostic diag = op.emitError()
                                   << op.getName() << " is in stage " << place.stage << " and reads a value of stage "
                                   << other->stage << " of the " << stringifyPipelinePart(place.part)
-                                  << " part, expected stages to cut the ops in order";
+                                  << " part, expected stages to split the ops in order";
         diag.attachNote(made->getLoc()) << "in stage " << other->stage;
         return diag;
       }

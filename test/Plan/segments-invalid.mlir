@@ -82,7 +82,7 @@ func.func @part(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.segment = #spmd.se
 // -----
 
 // segment_c2
-// expected-error @below {{argument #0 has type 'tensor<12x8xf32>', expected units of 2 of dim 0 of 'tensor<16x8xf32>' from place 8 on}}
+// expected-error @below {{argument #0 has type 'tensor<12x8xf32>', expected units of 2 of dim 0 of 'tensor<16x8xf32>' from index 8 on}}
 func.func @beyond(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<16x8xf32>, dim = 0, offset = 8, unit = 2, argument = 0>}) {
   return
 }
