@@ -1,5 +1,5 @@
 # MLIR's headers, and those of JSON and of tests, parsed once instead of by each source, which is most of what compiling one takes.
-# Sources include what they use all the same. ccache keeps what is compiled so if it is told that no header looks at the time.
+# Sources include what they use all the same. ccache keeps what is compiled so with the setting that headers do not read the time.
 option(SHARDKIT_PRECOMPILE_HEADERS "Parse large headers once for all sources" ON)
 if(SHARDKIT_PRECOMPILE_HEADERS)
   if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache$")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what a run report (shard-run --report) says of communication and loading."""
+"""Prints communication and loading of a run report (shard-run --report)."""
 import collections
 import json
 import sys

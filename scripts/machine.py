@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-# Names as the runtime looks for them, and the function that says the version.
+# Names as the runtime looks for them, and the function that returns the version.
 LIBRARIES = {
     "libcuda": (["libcuda.so.1"], "cuDriverGetVersion"),
     "libcublasLt": (["libcublasLt.so.13", "libcublasLt.so.12"], "cublasLtGetVersion"),
@@ -63,7 +63,7 @@ print(json.dumps({"path": path, "version": version}))
 
 
 def ask(command):
-    """What it prints; nothing where it fails."""
+    """Its output; empty where it fails."""
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=60)
         return done.stdout if done.returncode == 0 else ""
@@ -94,7 +94,7 @@ def has_any(folder, names):
 
 
 def find_folders(pythons):
-    """Those with a library of NVIDIA's: of wheels, then of a toolkit; of one place the newest CUDA first."""
+    """Those with a library of NVIDIA's: of wheels, then of a toolkit; of one folder the newest CUDA first."""
     wanted = [name for library in ("libcublasLt", "libcudnn", "libnccl") for name in LIBRARIES[library][0]]
     places = [[folder for path in paths for folder in sorted(glob.glob(os.path.join(glob.escape(path), "nvidia", "*", "lib")))]
               for _, paths in pythons]

@@ -56,7 +56,7 @@ class Children:
             return status, *texts
 
     def forget(self, child):
-        """Ends it, and what it left behind."""
+        """Ends it, and the processes that it left."""
         try:
             if child.poll() is None:
                 os.killpg(child.pid, signal.SIGTERM)

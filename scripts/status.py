@@ -35,7 +35,7 @@ def read_notes():
 
 
 def numeric_ops():
-    """Ops that a test with a numeric comparison names, and those named beside a tensor type (not in a body)."""
+    """Ops that a test with a numeric comparison names, and those named in a line with a tensor type (not in a body)."""
     found, on_tensors = random_ops.generated()
     pattern = r"\b[a-z]+\.[a-z_0-9]+(?:\.[a-z_]+)?"
     for path in sorted((ROOT / "test").rglob("*")):
@@ -93,8 +93,8 @@ def make_table(shard_opt, claimed=None):
                 compared = op in (on_tensors if kind == "elementwise" and not op.startswith("complex.") else tested)
                 rows[i][not compared or (claimed is not None and op not in claimed)].append(op)
                 if kind != "elementwise" and (kind == "none") != ("how" in texts):
-                    errors.append(f"{op} has the rule '{kind}', but its paragraph says "
-                                  f"{'how' if 'how' in texts else 'what is sharded'}")
+                    errors.append(f"{op} has the rule '{kind}', but its paragraph has "
+                                  f"{'how:' if 'how' in texts else 'sharded:'}")
                 break
         else:
             errors.append(f"{op} ({kind}) is in no paragraph")
