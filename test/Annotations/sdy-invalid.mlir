@@ -10,7 +10,7 @@
 
 // -----
 
-// A mesh, or an axis, that does not exist is what it is in any module of ours.
+// A mesh or an axis that does not exist: the same errors as for spmd.
 "sdy.mesh"() <{mesh = #sdy.mesh<["x"=2]>, sym_name = "m"}> : () -> ()
 // expected-error@+2 {{unknown axis "z"}}
 // expected-note@+1 {{available axes: "x"=2}}
@@ -24,7 +24,7 @@ func.func @syntax(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, p]
 // -----
 
 // expected-error@+1 {{sharding of argument #0 has the stride 2 in <@m, [{2, "x"}]>, expected axes: Shardy has no strides}}
-func.func @gap(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{2, "x"}]>}) { return }
+func.func @stride(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{2, "x"}]>}) { return }
 
 // -----
 

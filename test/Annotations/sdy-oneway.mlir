@@ -1,4 +1,4 @@
-// What has one spelling here and another one there: read, or written, but not back byte by byte.
+// Features with another form in Shardy: read or written, but not back byte by byte.
 // RUN: split-file %s %t
 // RUN: shard-opt %t/in.mlir --allow-unregistered-dialect --spmd-import-sdy | FileCheck %t/in.mlir
 // RUN: shard-opt %t/out.mlir --allow-unregistered-dialect --spmd-export-sdy | FileCheck %t/out.mlir
@@ -7,7 +7,7 @@
 // RUN: diff %t/before %t/after
 
 //--- in.mlir
-// Meshes that shardings spell out get a name; equal ones get one.
+// Meshes that are inlined in shardings get a name; equal ones share it.
 // CHECK: spmd.mesh @mesh_0 = <["x"=2]>
 // CHECK: spmd.mesh @mesh = <["x"=2, "y"=2]>
 "sdy.mesh"() <{mesh = #sdy.mesh<["x"=2, "y"=2]>, sym_name = "mesh"}> : () -> ()
@@ -33,7 +33,7 @@ func.func @moves(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 }
 
 //--- out.mlir
-// The link costs of a mesh, and what else is ours, come back.
+// Link costs of a mesh, and other attributes of spmd, come back.
 // CHECK: "sdy.mesh"() <{mesh = #sdy.mesh<["x"=2]>, sym_name = "pod"}> {shardkit.costs = {alpha = [5.000000e-01], beta = [2.500000e-01], memory = 1024 : i64}}
 spmd.mesh @pod = <["x"=2]> {alpha = [5.0e-1], beta = [2.5e-1], memory = 1024 : i64}
 // CHECK-LABEL: @names

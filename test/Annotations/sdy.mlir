@@ -1,9 +1,9 @@
-// Shardy's annotations, in the generic form that jaxlib prints, become ours, and back byte by byte.
+// Shardy's annotations, in the generic form that jaxlib prints, become those of spmd, and back byte by byte.
 // RUN: shard-opt %s --allow-unregistered-dialect --spmd-import-sdy | FileCheck %s
 // RUN: shard-opt %s --allow-unregistered-dialect --mlir-print-op-generic > %t.before
 // RUN: shard-opt %s --allow-unregistered-dialect --spmd-import-sdy --spmd-export-sdy --mlir-print-op-generic > %t.after
 // RUN: diff %t.before %t.after
-// What was written by jaxlib 0.10.2 for a function with shard_map, scan, donation and calls.
+// The output of jaxlib 0.10.2 for a function with shard_map, scan, donation and calls.
 // RUN: shard-opt %S/Inputs/jax.mlir --allow-unregistered-dialect --mlir-print-op-generic > %t.before
 // RUN: shard-opt %S/Inputs/jax.mlir --allow-unregistered-dialect --spmd-import-sdy --spmd-export-sdy --mlir-print-op-generic > %t.after
 // RUN: diff %t.before %t.after
@@ -22,7 +22,7 @@
 "sdy.mesh"() <{mesh = #sdy.mesh<[]>, sym_name = "empty"}> : () -> ()
 "sdy.mesh"() <{mesh = #sdy.mesh<[], device_ids=[3]>, sym_name = "maximal"}> : () -> ()
 
-// Sub-axes, open dims, priorities, replicated and unreduced axes; what is no sharding stays.
+// Sub-axes, open dims, priorities, replicated and unreduced axes; other attributes stay.
 // CHECK-LABEL: @shardings
 // CHECK-SAME: %{{.*}}: tensor<8x8xf32> {other.x = 1 : i64, spmd.sharding = #spmd.sharding<@m, [{"x", "y":(1)2, ?}, {?}p2], replicated = {"y":(2)2}>}
 // CHECK-SAME: %{{.*}}: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}], unreduced = {"y"}>}
@@ -69,7 +69,7 @@ func.func @manual(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %0 : tensor<8x8xf32>
 }
 
-// Factors are one letter, written one behind the other where a dim has several.
+// Factors are one letter, written without separator if a dim has several.
 // CHECK-LABEL: @rules
 func.func @rules(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor<2x4x8xf32> {
   // CHECK: spmd.sharding_rule = #spmd.rule<([i, k], [k, j]) -> ([i, j]) {i=8, j=8, k=8}, reduction(sum) = {k}, ordered = {j}, replicated = {i}>

@@ -9,13 +9,13 @@
 
 // CHECK: spmd.mesh @grid = <["d0"=2, "d1"=4]>
 shard.grid @grid(shape = 2x4)
-// Names of axes are kept beside it.
+// Names of axes are kept in an attribute.
 // CHECK: spmd.mesh @named = <["data"=4, "model"=2]>
 shard.grid @named(shape = 4x2) {shardkit.axes = ["data", "model"]}
 
 // CHECK-LABEL: @annotations
 func.func @annotations(%a: tensor<8x16xf32>, %b: tensor<16xf32>) -> tensor<8x16xf32> {
-  // Equal shardings are one op. Dims at the end that are not listed are whole.
+  // Equal shardings are one op. Dims at the end that are not listed are unsharded.
   // CHECK: %[[A:.*]] = spmd.with_sharding_constraint %arg0 <@grid, [{"d0"}, {}]> : tensor<8x16xf32>
   // CHECK: spmd.with_sharding_constraint %arg1 <@grid, [{"d0"}]> : tensor<16xf32>
   %s = shard.sharding @grid split_axes = [[0]] : !shard.sharding

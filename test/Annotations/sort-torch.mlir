@@ -1,4 +1,4 @@
-// A long dim of PyTorch sorted by a network in a loop, and cut where it is given: gathered once, in front of the loop.
+// A long dim of PyTorch sorted by a network in a loop, with a sharding on the argument: gathered once, before the loop.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --random-inputs=1 --verify
 // RUN: shard-opt %s --inline --spmd-default-pipeline | FileCheck %s

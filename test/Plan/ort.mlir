@@ -3,7 +3,7 @@
 // RUN: shard-opt %s --spmd-import-ort --split-input-file | FileCheck %s
 // RUN: shard-opt %s --spmd-import-ort --split-input-file --spmd-export-ort | FileCheck %s --check-prefix=BACK
 
-// A mesh is added where there is none; repeated devices are gaps.
+// A mesh is added if there is none; repeated devices are strides.
 // CHECK: spmd.mesh @ort = <["x"=2]>
 // CHECK-LABEL: @added
 // CHECK-SAME: %{{.*}}: tensor<2x8xf32> {spmd.sharding = #spmd.sharding<@ort, [{}, {2, "x"}]>}
@@ -25,7 +25,7 @@ func.func @added(%x: tensor<2x8xf32> {spmd.sharding = #spmd.ort<"RS[0]", shape =
 
 // -----
 
-// Two axes; a mesh of the module that has the devices is taken, with its axes.
+// Two axes; an existing mesh with the devices is used, with its axes.
 // CHECK-NOT: spmd.mesh @ort
 // CHECK-LABEL: @taken
 // CHECK-SAME: tensor<4x8xf32> {spmd.sharding = #spmd.sharding<@pod, [{"a"}, {"b"}]>}
@@ -44,7 +44,7 @@ func.func @taken(%x: tensor<4x8xf32> {spmd.sharding = #spmd.ort<"S[0]S[1]", shap
 
 // -----
 
-// An order that no digits of the sorted devices say has a mesh of its own.
+// An order that digits of the sorted devices cannot express gets another mesh.
 // CHECK-DAG: spmd.mesh @ort = <["x"=3], device_ids=[2, 0, 1]>
 // CHECK-LABEL: @order
 // CHECK-SAME: tensor<6xf32> {spmd.sharding = #spmd.sharding<@ort, [{"x"}]>}

@@ -1,4 +1,4 @@
-// Segments that cannot be meant, and shardings that cut what may not be cut: one error each.
+// Invalid segments, and shardings that split units: one error each.
 // RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-split-segments
 
 spmd.mesh @m = <["x"=2]>
@@ -16,10 +16,10 @@ func.func @unit(%w: tensor<180x8xf32> {spmd.weight = "w", spmd.segments = #spmd.
 
 // -----
 
-// A head would be on two devices.
+// A head would be split between two devices.
 spmd.mesh @m = <["x"=4]>
 // expected-error @below {{segment 1 of argument #0 has 10 units of 10 and is split into 4, expected 1, 2, 5, 10 shards}}
-func.func @cuts_a_head(%w: tensor<280x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [80, 100, 100], unit = 10, replicate>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+func.func @splits_a_head(%w: tensor<280x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [80, 100, 100], unit = 10, replicate>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   return
 }
 
@@ -71,11 +71,11 @@ func.func @caller(%w: tensor<8x8xf32>) {
 
 // -----
 
-// Whoever cuts a part: its users may have asked for it.
+// A sharding of a segment by the user or by propagation.
 spmd.mesh @m = <["x"=4]>
 // segment_c3
 // expected-error @below {{sharding #spmd.sharding<@m, [{"x"}, {}]> of argument #0 splits its 6 units of 2 into 4, expected 1, 2, 3, 6 shards}}
-func.func @part(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<20x8xf32>, dim = 0, offset = 8, unit = 2, argument = 0>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+func.func @segment(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<20x8xf32>, dim = 0, offset = 8, unit = 2, argument = 0>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   return
 }
 
@@ -97,6 +97,6 @@ func.func @dim(%w: tensor<12x8xf32> {spmd.segment = #spmd.segment<tensor<16x8xf3
 // -----
 
 // expected-error @below {{attribute 'spmd.segments_of' of argument #0 is [1], expected a list of segments, each with spmd.segment and spmd.global_type}}
-func.func @parts(%w: tensor<12x8xf32> {spmd.segments_of = [1]}) {
+func.func @segments_of(%w: tensor<12x8xf32> {spmd.segments_of = [1]}) {
   return
 }

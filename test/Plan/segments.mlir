@@ -1,5 +1,5 @@
-// An argument with segments becomes one per part; what computes along the parts is done part by
-// part, a slice at the borders is the part, any other use reads the concatenation.
+// An argument with segments becomes one per segment; ops along the segments are cloned per
+// segment, a slice at their boundaries is the segment, any other use reads the concatenation.
 // RUN: shard-opt %s --spmd-split-segments | FileCheck %s
 // RUN: shard-opt %s --spmd-split-segments --spmd-propagate | FileCheck %s --check-prefix=UNITS
 
@@ -31,8 +31,8 @@ func.func @product(%x: tensor<4x8xf32>, %w: tensor<280x8xf32> {spmd.weight = "qk
   return %q, %k, %v : tensor<4x80xf32>, tensor<4x100xf32>, tensor<4x100xf32>
 }
 
-// Transposed, with a bias in the same parts, heads made a dim of their own, keys and values taken
-// together, and a piece of one part.
+// Transposed, with a bias of the same segments, heads as a separate dim, keys and values in one
+// slice, and an interval of one segment.
 // CHECK-LABEL: func.func @relayed(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<4x8xf32>, %[[Q:[^:]*]]: tensor<8x8xf32> {{[^%]*}}, %[[K:[^:]*]]: tensor<4x8xf32> {{[^%]*}}, %[[V:[^:]*]]: tensor<4x8xf32> {{[^%]*}}, %[[BQ:[^:]*]]: tensor<8xf32> {{[^%]*}}, %[[BK:[^:]*]]: tensor<4xf32> {{[^%]*}}, %[[BV:[^:]*]]: tensor<4xf32>
 // CHECK: %[[TQ:.*]] = linalg.transpose ins(%[[Q]]
@@ -66,9 +66,9 @@ func.func @relayed(%x: tensor<4x8xf32>, %w: tensor<16x8xf32> {spmd.weight = "qkv
   return %q, %kv, %piece : tensor<4x4x2xf32>, tensor<4x4x2xf32>, tensor<4x2xf32>
 }
 
-// What sums over the parts, reads a place, or has a residual that is not in parts, and a slice that
-// crosses a border, read the concatenation.
-// CHECK-LABEL: func.func @whole(
+// A reduction over the segments, a read of one element, a residual without segments, and a slice
+// that crosses a boundary use the concatenation.
+// CHECK-LABEL: func.func @concatenated(
 // CHECK-SAME: %[[W0:[^:]*]]: tensor<4x8xf32> {{[^%]*}}, %[[W1:[^:]*]]: tensor<4x8xf32>
 // CHECK: %[[W:.*]] = tensor.concat dim(0) %[[W0]], %[[W1]]
 // CHECK: linalg.reduce {{.*}} ins(%[[W]]
@@ -76,7 +76,7 @@ func.func @relayed(%x: tensor<4x8xf32>, %w: tensor<16x8xf32> {spmd.weight = "qkv
 // CHECK: tensor.extract_slice %[[W]][3, 0]
 // CHECK: linalg.generic {{.*}} ins(%[[W]]
 // CHECK: spmd.with_sharding_constraint %[[W]]
-func.func @whole(%w: tensor<8x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [4, 4]>}, %r: tensor<8x8xf32>)
+func.func @concatenated(%w: tensor<8x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [4, 4]>}, %r: tensor<8x8xf32>)
     -> (tensor<8xf32>, tensor<8x8xf32>, tensor<2x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
   %zeros = arith.constant dense<0.0> : tensor<8xf32>
   %e = tensor.empty() : tensor<8x8xf32>
@@ -95,8 +95,8 @@ func.func @whole(%w: tensor<8x8xf32> {spmd.weight = "w", spmd.segments = #spmd.s
   return %0, %1, %2, %3, %4 : tensor<8xf32>, tensor<8x8xf32>, tensor<2x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// Parts of fewer units than shards are cut along the major part of the axes; results that are tied to
-// other arguments follow them; one segment is none.
+// Segments of fewer units than shards are sharded along the major sub-axis; results that are tied to
+// other arguments follow them; a single segment is ignored.
 // CHECK-LABEL: func.func @replicated(
 // CHECK-SAME: tensor<16x8xf32> {{{.*}}[{"x", "y"}, {}]
 // CHECK-SAME: tensor<8x8xf32> {{{.*}}[{"x", "y":(1)2}, {}]
@@ -106,8 +106,8 @@ func.func @replicated(%w: tensor<26x8xf32> {spmd.weight = "w", spmd.segments = #
   return %s : tensor<6xf32>
 }
 
-// What the uses of an open part ask for, as far as no unit is cut: eight devices take the eight units of
-// the one; the four of the other stay together.
+// An open segment gets the sharding of its uses unless that splits units: eight devices get the eight
+// units of the one; the four units of the other stay unsharded.
 // UNITS-LABEL: func.func @open(
 // UNITS-SAME: tensor<16x8xf32> {{{.*}}spmd.sharding = #spmd.sharding<@m, [{"x", "y", ?}, {?}]>
 // UNITS-SAME: tensor<8x8xf32> {{{[^%]*}}unit = 2

@@ -1,4 +1,4 @@
-// Only what has no form on a part of a dim is lowered, and what stood on it is kept.
+// Only ops without a sharded form are lowered, and their annotations are kept.
 // RUN: shard-opt %s --split-input-file --spmd-decompose | FileCheck %s
 
 spmd.mesh @m = <["x"=2]>
@@ -42,7 +42,7 @@ func.func @written(%a: tensor<4x8x8x2xf32>) -> tensor<4x8x8x2xf32> {
 
 // -----
 
-// One device: nothing to cut.
+// One device: no sharding.
 // CHECK-LABEL: func.func @no_mesh
 // CHECK: tosa.avg_pool2d
 func.func @no_mesh(%a: tensor<1x8x8x2xf32>) -> tensor<1x8x8x2xf32> {

@@ -1,11 +1,11 @@
-// Tensors read or made element by element, reshaped and reinterpreted: the
+// Tensors read or created element by element, reshaped and reinterpreted: the
 // results are those of one device, exactly.
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 spmd.mesh @s = <["x"=4, "y"=2]>
 
-// Every element of a generated tensor depends on where it is.
+// Every element of a generated tensor depends on its index.
 func.func @generate() -> (tensor<6x12xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) {
   %c100 = arith.constant 100 : index
   %r = tensor.generate {
@@ -18,8 +18,8 @@ func.func @generate() -> (tensor<6x12xi32> {spmd.sharding = #spmd.sharding<@m, [
   return %r : tensor<6x12xi32>
 }
 
-// The same on a sub-axis and behind a gap.
-func.func @generate_gap() -> (tensor<4x16xi32> {spmd.sharding = #spmd.sharding<@s, [{"x":(2)2}, {2, "y", "x":(1)2}]>}) {
+// The same on a sub-axis and with a stride.
+func.func @generate_stride() -> (tensor<4x16xi32> {spmd.sharding = #spmd.sharding<@s, [{"x":(2)2}, {2, "y", "x":(1)2}]>}) {
   %c100 = arith.constant 100 : index
   %r = tensor.generate {
   ^bb0(%i: index, %j: index):
@@ -31,8 +31,8 @@ func.func @generate_gap() -> (tensor<4x16xi32> {spmd.sharding = #spmd.sharding<@
   return %r : tensor<4x16xi32>
 }
 
-// One captured tensor is read at the place itself and stays cut, the other in
-// reverse and is made whole; the place is also read as a number.
+// One captured tensor is read at the index of the element and stays sharded, the other in
+// reverse and is gathered; the index is also read as a number.
 func.func @generate_captures(%a: tensor<6x12xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [0, 1000]},
                              %b: tensor<12x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {"x"}]>, spmd.range = [0, 1000]}) -> tensor<6x12xi32> {
   %c11 = arith.constant 11 : index
@@ -49,7 +49,7 @@ func.func @generate_captures(%a: tensor<6x12xi32> {spmd.sharding = #spmd.shardin
   return %r : tensor<6x12xi32>
 }
 
-// The same index reads a dim of another size, which stays whole.
+// The same index reads a dim of another size, which stays unsharded.
 func.func @generate_longer(%a: tensor<8xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>, spmd.range = [0, 1000]}) -> (tensor<6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
   %r = tensor.generate {
   ^bb0(%i: index):
@@ -59,7 +59,7 @@ func.func @generate_longer(%a: tensor<8xi32> {spmd.sharding = #spmd.sharding<@m,
   return %r : tensor<6xi32>
 }
 
-// A padding value that depends on where it stands and on another tensor.
+// A padding value that depends on its index and on another tensor.
 func.func @pad_by_index(%a: tensor<6x5xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [0, 1000]},
                         %b: tensor<6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>, spmd.range = [0, 1000]}) -> tensor<6x9xi32> {
   %r = tensor.pad %a low[0, 1] high[0, 3] {
@@ -73,7 +73,7 @@ func.func @pad_by_index(%a: tensor<6x5xi32> {spmd.sharding = #spmd.sharding<@m, 
   return %r : tensor<6x9xi32>
 }
 
-// The padded dim is captured too: whole.
+// The padded dim is captured too: unsharded.
 func.func @pad_reads_padded(%a: tensor<6x5xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [0, 1000]},
                             %b: tensor<6x9xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [0, 1000]}) -> tensor<6x9xi32> {
   %r = tensor.pad %a low[0, 1] high[0, 3] {
@@ -84,7 +84,7 @@ func.func @pad_reads_padded(%a: tensor<6x5xi32> {spmd.sharding = #spmd.sharding<
   return %r : tensor<6x9xi32>
 }
 
-// One element of a cut tensor.
+// One element of a sharded tensor.
 func.func @extract(%a: tensor<6x12xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [0, 1000]}) -> (tensor<6x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {"x"}]>}) {
   %c5 = arith.constant 5 : index
   %c7 = arith.constant 7 : index
@@ -102,7 +102,7 @@ func.func @insert(%a: tensor<6x12xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"
   return %r : tensor<6x12xi32>
 }
 
-// Elements one by one, then cut.
+// Elements one by one, then sharded.
 func.func @from_elements(%a: tensor<6xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}]>, spmd.range = [0, 1000]}) -> tensor<6xi32> {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -114,7 +114,7 @@ func.func @from_elements(%a: tensor<6xi32> {spmd.sharding = #spmd.sharding<@m, [
   return %r : tensor<6xi32>
 }
 
-// The size of a cut dim is the global one, and asking for it moves no data.
+// The size of a sharded dim is the global one, and tensor.dim moves no data.
 func.func @dim(%a: tensor<6x12xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [0, 1000]}) -> tensor<6x12xi32> {
   %c1 = arith.constant 1 : index
   %d = tensor.dim %a, %c1 : tensor<6x12xi32>
@@ -146,7 +146,7 @@ func.func @reshape_both(%a: tensor<2x12xi32> {spmd.sharding = #spmd.sharding<@m,
   return %r : tensor<8x3xi32>
 }
 
-// 4x6 and 3x8 have no border in common.
+// 4x6 and 3x8 have no boundary in common.
 func.func @reshape_none(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [0, 1000]}) -> (tensor<3x8xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {"x"}]>}) {
   %shape = arith.constant dense<[3, 8]> : tensor<2xindex>
   %r = tensor.reshape %a(%shape) : (tensor<4x6xi32>, tensor<2xindex>) -> tensor<3x8xi32>

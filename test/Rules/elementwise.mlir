@@ -1,4 +1,4 @@
-// Every elementwise op of arith and math: cut like its operands, no data moves.
+// Every elementwise op of arith and math: sharded like its operands, no data moves.
 // RUN: shard-run %s --random-inputs=1 --verify
 // RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s --implicit-check-not=spmd.all --implicit-check-not=spmd.reshard
 

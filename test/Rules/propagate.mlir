@@ -1,4 +1,4 @@
-// How layouts spread through each family of ops, in both directions.
+// Propagation through each family of ops, in both directions.
 // RUN: shard-opt %s --spmd-propagate --split-input-file | FileCheck %s
 
 // To the result of a softmax and back from it; never along the normalized dim.
@@ -16,7 +16,7 @@ func.func @softmax(%a: tensor<6x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x
 
 // -----
 
-// Packed: the outer part of a tiled dim. Unpacked: back.
+// Pack: the outer factor of a tiled dim. Unpack: the inverse.
 spmd.mesh @m = <["x"=2, "y"=3]>
 // CHECK-LABEL: func.func @pack
 // CHECK-SAME: %arg1: tensor<3x8x2xf32> {{[^%]*}}spmd.sharding = #spmd.sharding<@m, [{?}, {"x", ?}, {?}]>
@@ -48,7 +48,7 @@ func.func @gather(%a: tensor<10x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
 
 // -----
 
-// Dims of the slice and those that are addressed, not the rows.
+// Dims of the slice and addressed dims, not the rows.
 spmd.mesh @m = <["x"=2, "y"=3]>
 // CHECK-LABEL: func.func @scatter
 // CHECK-SAME: %arg0: tensor<4x6xf32> {{[^%]*}}[{?}, {"y", ?}]
@@ -62,7 +62,7 @@ func.func @scatter(%s: tensor<4x6xf32>, %d: tensor<10x6xf32> {spmd.sharding = #s
 
 // -----
 
-// A generated tensor and what it captures at the place itself, and from the end.
+// A generated tensor and tensors captured at the same index, and from the end.
 spmd.mesh @m = <["x"=2, "y"=3]>
 // CHECK-LABEL: func.func @generate
 // CHECK-SAME: %arg0: tensor<6x4xf32> {{[^%]*}}[{"y", ?}, {"x", ?}]
@@ -82,7 +82,7 @@ func.func @generate(%a: tensor<6x4xf32>, %b: tensor<4x6xf32>) -> (tensor<6x4xf32
 
 // -----
 
-// 24 is [a b c], 4x6 is [a b][c]: the first axis goes on, the second has no place.
+// 24 is [a b c], 4x6 is [a b][c]: the first axis propagates, the second has no counterpart.
 spmd.mesh @m = <["x"=2, "y"=3]>
 // CHECK-LABEL: func.func @reshape
 // CHECK-SAME: %arg1: tensor<24xf32> {{[^%]*}}[{4, "y"{{.*}}}]
@@ -100,7 +100,7 @@ func.func @reshape(%a: tensor<24xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}
 
 // -----
 
-// Any op with the trait Elementwise; a scalar operand has no part in it.
+// Any op with the trait Elementwise; scalar operands are ignored.
 spmd.mesh @m = <["x"=2, "y"=3]>
 // CHECK-LABEL: func.func @elementwise
 // CHECK: arith.select {{.*}}[#spmd.sharding<@m, [{"x", ?}, {"y", ?}]>]
@@ -114,7 +114,7 @@ func.func @elementwise(%a: tensor<6x12xf32> {spmd.sharding = #spmd.sharding<@m, 
 
 // -----
 
-// A dynamic dim is whole, also where another tensor of the op gives its size.
+// A dynamic dim is unsharded, also if another tensor of the op gives its size.
 spmd.mesh @m = <["x"=2, "y"=3]>
 // CHECK-LABEL: func.func @dynamic
 // CHECK: arith.addf {{.*}}[#spmd.sharding<@m, [{?}, {"y", ?}]>]

@@ -5,42 +5,42 @@
 spmd.mesh @m = <["x"=2, "y"=3]>
 spmd.mesh @s = <["x"=4, "y"=2]>
 
-// The normalized dim is made whole, rows stay cut.
+// The normalized dim is gathered, rows stay sharded.
 func.func @softmax_last(%a: tensor<6x4x9xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {"x"}, {}]>}) -> tensor<6x4x9xf32> {
   %e = tensor.empty() : tensor<6x4x9xf32>
   %r = linalg.softmax dimension(2) ins(%a : tensor<6x4x9xf32>) outs(%e : tensor<6x4x9xf32>) -> tensor<6x4x9xf32>
   return %r : tensor<6x4x9xf32>
 }
 
-func.func @softmax_cut(%a: tensor<6x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> (tensor<6x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) {
+func.func @softmax_sharded_dim(%a: tensor<6x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> (tensor<6x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) {
   %e = tensor.empty() : tensor<6x12xf32>
   %r = linalg.softmax dimension(1) ins(%a : tensor<6x12xf32>) outs(%e : tensor<6x12xf32>) -> tensor<6x12xf32>
   return %r : tensor<6x12xf32>
 }
 
-// Columns are normalized; the destination is an argument with a layout of its
-// own, whose elements do not matter.
+// Columns are normalized; the destination is an argument with another
+// layout, whose elements are not read.
 func.func @softmax_first(%a: tensor<6x12xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"y", "x"}]>},
                          %b: tensor<6x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<6x12xf32> {
   %r = linalg.softmax dimension(0) ins(%a : tensor<6x12xf32>) outs(%b : tensor<6x12xf32>) -> tensor<6x12xf32>
   return %r : tensor<6x12xf32>
 }
 
-// Tiles stay whole, what is around them is cut: the axis of 3 and the sub-axis.
+// Tiles stay unsharded, outer dims are sharded: the axis of 3 and the sub-axis.
 func.func @pack(%a: tensor<12x20xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {"x"}]>, spmd.range = [0, 1000]}) -> tensor<3x10x4x2xi32> {
   %e = tensor.empty() : tensor<3x10x4x2xi32>
   %r = linalg.pack %a inner_dims_pos = [0, 1] inner_tiles = [4, 2] into %e : tensor<12x20xi32> -> tensor<3x10x4x2xi32>
   return %r : tensor<3x10x4x2xi32>
 }
 
-// Outer dims change places, and a dim has no tile.
+// Outer dims are permuted, and a dim has no tile.
 func.func @pack_permuted(%a: tensor<12x5x16xi32> {spmd.sharding = #spmd.sharding<@s, [{}, {}, {"x":(2)2}]>, spmd.range = [0, 1000]}) -> (tensor<8x12x5x2xi32> {spmd.sharding = #spmd.sharding<@s, [{"x":(2)2, "y"}, {"x":(1)2}, {}, {}]>}) {
   %e = tensor.empty() : tensor<8x12x5x2xi32>
   %r = linalg.pack %a outer_dims_perm = [2, 0, 1] inner_dims_pos = [2] inner_tiles = [2] into %e : tensor<12x5x16xi32> -> tensor<8x12x5x2xi32>
   return %r : tensor<8x12x5x2xi32>
 }
 
-// A tile that does not divide: the dim stays whole, the other is cut.
+// A tile that does not divide: the dim stays unsharded, the other is sharded.
 func.func @pack_padded(%a: tensor<12x7xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>, spmd.range = [0, 1000]}) -> (tensor<12x2x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {"x"}, {}]>}) {
   %p = arith.constant -5 : i32
   %e = tensor.empty() : tensor<12x2x4xi32>
@@ -48,7 +48,7 @@ func.func @pack_padded(%a: tensor<12x7xi32> {spmd.sharding = #spmd.sharding<@m, 
   return %r : tensor<12x2x4xi32>
 }
 
-// The operand is cut within a tile.
+// The operand is sharded within a tile.
 func.func @pack_in_tile(%a: tensor<6x12xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {2, "y"}]>, spmd.range = [0, 1000]}) -> (tensor<6x2x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {"y"}]>}) {
   %e = tensor.empty() : tensor<6x2x6xi32>
   %r = linalg.pack %a inner_dims_pos = [1] inner_tiles = [6] into %e : tensor<6x12xi32> -> tensor<6x2x6xi32>
@@ -78,7 +78,7 @@ func.func @random() -> (tensor<6x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"
   return %0 : tensor<6x12xf32>
 }
 
-// Like a slice but for the order of outer dims: upstream's short cut reads
+// Like a slice except for the order of outer dims: upstream's short cut reads
 // beyond the operand.
 func.func @unpack_one_tile(%a: tensor<1x1x5xi32> {spmd.range = [0, 1000]}) -> tensor<5x1xi32> {
   %e = tensor.empty() : tensor<5x1xi32>

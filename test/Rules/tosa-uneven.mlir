@@ -1,4 +1,4 @@
-// tosa ops on padded shards, with NaN and the least integers in the padding: results are those of the whole program.
+// tosa ops on padded shards, with NaN and the lowest integers in the padding: results are those of the unpartitioned program.
 // RUN: shard-opt %s --spmd-propagate --spmd-insert-reshards --spmd-partition=fill-padding=lowest --spmd-assign-collective-ids | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--fill-padding=lowest
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--fill-padding=zero
@@ -33,7 +33,7 @@ func.func @float_max(%a: tensor<5x3xf32> {spmd.sharding = #spmd.sharding<@m, [{"
   return %0 : tensor<1x3xf32>
 }
 
-// Zero points are masked by themselves.
+// Zero points are masked separately.
 // CHECK-LABEL: func @matmul(
 // CHECK: arith.constant 3 : i8
 // CHECK: tosa.matmul {{.*}} (tensor<1x3x2xi8>, tensor<1x2x2xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x3x2xi32>
@@ -60,7 +60,7 @@ func.func @gather(%v: tensor<2x4x3xi32> {spmd.range = [-90, 90]}, %i: tensor<2x7
   return %0 : tensor<2x7x3xi32>
 }
 
-// Lanes of channels and batches stay apart.
+// Lanes of channels and batches are independent.
 // CHECK-LABEL: func @channels(
 // CHECK: tosa.max_pool2d {{.*}} (tensor<1x4x4x1xi8>)
 func.func @channels(%a: tensor<1x4x4x3xi8> {spmd.sharding = #spmd.sharding<@m, [{}, {}, {}, {"x"}]>, spmd.range = [-90, 90]}) -> tensor<1x2x2x3xi8> {

@@ -1,4 +1,4 @@
-// tosa ops that read cut dims in windows: only halos move, and the numbers are those of
+// tosa ops that read sharded dims in windows: only halos move, and the results are those of
 // the unpartitioned program.
 // RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
@@ -8,7 +8,7 @@
 spmd.mesh @m = <["x"=4]>
 spmd.mesh @g = <["x"=2, "y"=3]>
 
-// What the op would pad is in the window: zero here.
+// The padding of the op is in the window: zero here.
 // CHECK-LABEL: func.func @conv2d
 // CHECK-NOT: spmd.{{all|exchange|reduce}}
 // CHECK: spmd.halo_exchange {{.*}} dims = [1] steps = [4] offsets = [-1] {{.*}} -> tensor<2x6x6x3xi8>
@@ -23,7 +23,7 @@ func.func @conv2d(%a: tensor<2x16x6x3xi8> {spmd.sharding = #spmd.sharding<@m, [{
   return %r : tensor<2x16x6x5xi32>
 }
 
-// Quantized: what lies beyond the image is the zero point. Two dims, stride and
+// Quantized: elements beyond the image are the zero point. Two dims, stride and
 // dilation, uneven: 13 rows over 2, 8 columns over 3.
 // CHECK-LABEL: func.func @conv2d_quantized
 // CHECK-NOT: spmd.{{all|exchange|reduce}}
@@ -68,8 +68,8 @@ func.func @depthwise(%a: tensor<2x5x15x2xi8> {spmd.sharding = #spmd.sharding<@m,
   return %r : tensor<2x4x14x6xi32>
 }
 
-// A shard of the result has a multiple of the stride, and its own op the crop that
-// makes it begin where its part does.
+// A shard of the result has a multiple of the stride, and its op a crop to the first
+// index of the shard.
 // CHECK-LABEL: func.func @transposed
 // CHECK-NOT: spmd.{{all|exchange|reduce}}
 // CHECK: spmd.halo_exchange {{.*}} dims = [1] steps = [2]
@@ -84,7 +84,7 @@ func.func @transposed(%a: tensor<1x8x5x2xi8> {spmd.sharding = #spmd.sharding<@m,
   return %r : tensor<1x16x9x3xi32>
 }
 
-// Uneven, a kernel shorter than the stride, the result padded in front; and stride 1.
+// Uneven, a kernel shorter than the stride, the result padded before; and stride 1.
 // CHECK-LABEL: func.func @transposed_uneven
 // CHECK-NOT: spmd.{{all|exchange|reduce}}
 // CHECK: spmd.halo_exchange {{.*}} dims = [1, 2]
@@ -98,7 +98,7 @@ func.func @transposed_uneven(%a: tensor<1x11x7x2xi8> {spmd.sharding = #spmd.shar
   return %r : tensor<1x35x8x3xi32>
 }
 
-// Lanes beyond the image hold the least value there is.
+// Lanes beyond the image have the lowest value.
 // CHECK-LABEL: func.func @max_pool
 // CHECK-NOT: spmd.{{all|exchange|reduce}}
 // CHECK: spmd.halo_exchange {{.*}} dims = [1]
@@ -111,7 +111,7 @@ func.func @max_pool(%a: tensor<1x26x7x2xf32> {spmd.sharding = #spmd.sharding<@m,
   return %r : tensor<1x13x4x2xf32>
 }
 
-// An average without padding is an average of what there is ...
+// An average without padding is an average of the elements in the window ...
 // CHECK-LABEL: func.func @avg_pool
 // CHECK-NOT: spmd.{{all|exchange|reduce}}
 // CHECK: spmd.halo_exchange {{.*}} dims = [1]
@@ -124,7 +124,7 @@ func.func @avg_pool(%a: tensor<1x16x7x2xi8> {spmd.sharding = #spmd.sharding<@m, 
   return %r : tensor<1x14x6x2xi8>
 }
 
-// ... with padding it counts, by the place.
+// ... with padding it counts them, depending on the index.
 // CHECK-LABEL: func.func @avg_pool_padded
 // CHECK-NOT: spmd.{{all|exchange|reduce}}
 // CHECK: spmd.halo_exchange {{.*}} dims = [1]
@@ -167,7 +167,7 @@ func.func @pad(%a: tensor<13x5xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, 
   return %r : tensor<16x6xi32>
 }
 
-// Unequal parts along a cut dim; equal ones are its digits.
+// Unequal slices along a sharded dim; equal ones are its digits.
 // CHECK-LABEL: func.func @concat
 // CHECK-NOT: spmd.{{all|exchange|reduce}}
 // CHECK-COUNT-3: spmd.halo_exchange

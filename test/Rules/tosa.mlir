@@ -1,4 +1,4 @@
-// tosa: the local program of each op, and its results beside those of the unpartitioned program.
+// tosa: the local program of each op, and its results compared with those of the unpartitioned program.
 // RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 
@@ -26,7 +26,7 @@ func.func @elementwise(%a: tensor<4x6x5xi32> {spmd.sharding = #spmd.sharding<@m,
   return %5 : tensor<4x6x5xi8>
 }
 
-// A splat is made anew, other constants are sliced.
+// A splat is rematerialized, other constants are sliced.
 // CHECK-LABEL: func.func @constants
 // CHECK: "tosa.const"() <{values = dense<7> : tensor<2x6xi32>}>
 // CHECK: "tosa.const"() <{values = dense<[
@@ -51,7 +51,7 @@ func.func @matmul_free(%a: tensor<2x4x6xi8> {spmd.sharding = #spmd.sharding<@m, 
   return %r : tensor<2x4x9xi32>
 }
 
-// The sum is cut; zero points are those of each element.
+// The reduction is sharded; zero points are those of each element.
 // CHECK-LABEL: func.func @matmul_sum
 // CHECK: tosa.matmul {{.*}} : (tensor<2x4x2xi8>, tensor<2x2x9xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<2x4x9xi32>
 // CHECK: spmd.all_reduce %{{.*}} sum <@m, {"y"}>
@@ -75,7 +75,7 @@ func.func @conv_free(%a: tensor<4x5x6x3xi8> {spmd.sharding = #spmd.sharding<@m, 
   return %r : tensor<4x5x4x6xi32>
 }
 
-// Input channels are summed: the bias counts once, padding is nothing.
+// Input channels are reduced: the bias is added once, padding adds zero.
 // CHECK-LABEL: func.func @conv_sum
 // CHECK: tosa.conv2d {{.*}} : (tensor<2x5x6x2xi8>, tensor<5x3x3x2xi8>, tensor<5xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<2x5x4x5xi32>
 // CHECK: spmd.all_reduce %{{.*}} sum <@m, {"y"}>
@@ -113,7 +113,7 @@ func.func @depthwise(%a: tensor<2x5x6x6xi8> {spmd.sharding = #spmd.sharding<@m, 
   return %r : tensor<2x4x4x12xi32>
 }
 
-// A cut spatial dim is read in windows, channels stay cut.
+// A sharded spatial dim is read in windows, channels stay sharded.
 // CHECK-LABEL: func.func @pools
 // CHECK: spmd.all_gather %{{.*}} <@m, [{}, {"x"}, {}, {}]>
 // CHECK: tosa.max_pool2d {{.*}} : (tensor<2x6x8x2xi8>) -> tensor<2x3x4x2xi8>
@@ -148,7 +148,7 @@ func.func @reductions(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{
   return %0, %1, %2, %3, %4, %5 : tensor<4x1xi32>, tensor<4x1xi32>, tensor<1x6xi32>, tensor<4x1xi32>, tensor<4x1xi1>, tensor<1x6xi1>
 }
 
-// NaN is dropped or goes through.
+// NaN is dropped or propagated.
 // CHECK-LABEL: func.func @reduce_nan
 // CHECK-DAG: spmd.all_reduce %{{.*}} maxnum <@m, {"y"}>
 // CHECK-DAG: spmd.all_reduce %{{.*}} min <@m, {"y"}>
@@ -159,7 +159,7 @@ func.func @reduce_nan(%a: tensor<4x6xf32> {spmd.sharding = #spmd.sharding<@m, [{
   return %0, %1 : tensor<4x1xf32>, tensor<4x1xf32>
 }
 
-// Constant shapes are local: here the joined dims stay cut by both axes.
+// Constant shapes are local: here the joined dims stay sharded by both axes.
 // CHECK-LABEL: func.func @reshape
 // CHECK: tosa.const_shape {values = dense<[1, 10]>
 // CHECK: tosa.reshape {{.*}} : (tensor<1x2x5xi32>, !tosa.shape<2>) -> tensor<1x10xi32>
@@ -178,7 +178,7 @@ func.func @reshape_both(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, 
   return %r : tensor<12x2xi32>
 }
 
-// Dims taken over as they are stay cut.
+// Unchanged dims stay sharded.
 // CHECK-LABEL: func.func @slice_pad_tile
 // CHECK: tosa.slice {{.*}} : (tensor<3x9xi32>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<3x4xi32>
 // CHECK: tosa.pad {{.*}} : (tensor<3x4xi32>, !tosa.shape<4>, tensor<1xi32>) -> tensor<3x7xi32>
@@ -195,7 +195,7 @@ func.func @slice_pad_tile(%a: tensor<6x9xi32> {spmd.sharding = #spmd.sharding<@m
   return %2 : tensor<6x14xi32>
 }
 
-// Joined and reversed dims are read in windows, argmax is whole.
+// Joined and reversed dims are read in windows, the dim of argmax is unsharded.
 // CHECK-LABEL: func.func @ordered
 // CHECK-DAG: spmd.halo_exchange %{{.*}} steps = [3] offsets = [0] {{.*}} -> tensor<3x3xi32>
 // CHECK-DAG: spmd.halo_exchange %{{.*}} steps = [3] offsets = [-6] {{.*}} -> tensor<3x3xi32>
@@ -213,7 +213,7 @@ func.func @ordered(%a: tensor<6x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"
   return %2, %3 : tensor<9x6xi32>, tensor<6xi32>
 }
 
-// Rows are picked whole; batch, picks and columns are free.
+// Full rows are gathered; batch, indices and columns are parallel.
 // CHECK-LABEL: func.func @gather
 // CHECK-NOT: spmd.all
 // CHECK: tosa.gather {{.*}} : (tensor<1x5x2xi32>, tensor<1x4xi32>) -> tensor<1x4x2xi32>
@@ -223,13 +223,13 @@ func.func @gather(%a: tensor<2x5x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x
   return %r : tensor<2x4x6xi32>
 }
 
-// Addressed rows that are cut: looked up where they are, summed.
-// CHECK-LABEL: func.func @gather_cut
+// Sharded addressed rows: each device looks up its rows, then a sum.
+// CHECK-LABEL: func.func @gather_sharded_rows
 // CHECK-NOT: spmd.all_gather
 // CHECK: tensor.extract %{{.*}} : tensor<1x20x6xi32>
 // CHECK: spmd.all_reduce %{{.*}} sum <@m, {"y"}>
 // CHECK: return
-func.func @gather_cut(%a: tensor<2x60x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}, {}]>, spmd.range = [-99, 99]},
+func.func @gather_sharded_rows(%a: tensor<2x60x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}, {}]>, spmd.range = [-99, 99]},
                       %i: tensor<2x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [0, 60]}) -> tensor<2x4x6xi32> {
   %r = tosa.gather %a, %i : (tensor<2x60x6xi32>, tensor<2x4xi32>) -> tensor<2x4x6xi32>
   return %r : tensor<2x4x6xi32>
@@ -239,7 +239,7 @@ func.func @gather_cut(%a: tensor<2x60x6xi32> {spmd.sharding = #spmd.sharding<@m,
 // CHECK-LABEL: func.func @scatter(
 // CHECK-NOT: spmd.all_{{gather|reduce|to_all}}
 // CHECK: tosa.scatter {{.*}} : (tensor<1x5x2xi32>, tensor<1x4xi32>, tensor<1x4x2xi32>) -> tensor<1x5x2xi32>
-// CHECK-LABEL: func.func @scatter_cut
+// CHECK-LABEL: func.func @scatter_sharded_rows
 // CHECK-NOT: spmd.all
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<1x20x6xi32>)
 // CHECK: arith.select
@@ -252,14 +252,14 @@ func.func @scatter(%a: tensor<2x5x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"
   %r = tosa.scatter %a, %j, %b : (tensor<2x5x6xi32>, tensor<2x4xi32>, tensor<2x4x6xi32>) -> tensor<2x5x6xi32>
   return %r : tensor<2x5x6xi32>
 }
-func.func @scatter_cut(%a: tensor<2x60x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}, {}]>, spmd.range = [-99, 99]},
+func.func @scatter_sharded_rows(%a: tensor<2x60x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}, {}]>, spmd.range = [-99, 99]},
                        %i: tensor<2x1xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [0, 60]},
                        %b: tensor<2x1x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}]>, spmd.range = [-99, 99]}) -> tensor<2x60x6xi32> {
   %r = tosa.scatter %a, %i, %b : (tensor<2x60x6xi32>, tensor<2x1xi32>, tensor<2x1x6xi32>) -> tensor<2x60x6xi32>
   return %r : tensor<2x60x6xi32>
 }
 
-// A table is whole, though it is as long as the operand.
+// A table is replicated, although it has the size of the operand.
 // CHECK-LABEL: func.func @table
 // CHECK: spmd.all_gather
 // CHECK: tosa.table %{{.*}}, %{{.*}} : (tensor<128xi8>, tensor<256xi8>) -> tensor<128xi8>
@@ -269,7 +269,7 @@ func.func @table(%a: tensor<256xi8> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>
   return %r : tensor<256xi8>
 }
 
-// Multipliers per channel are cut like the channels.
+// Multipliers per channel are sharded like the channels.
 // CHECK-LABEL: func.func @rescale
 // CHECK: tosa.rescale {{.*}} : (tensor<2x2xi32>, tensor<2xi32>, tensor<2xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<2x2xi8>
 func.func @rescale(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [-99, 99]}) -> tensor<4x6xi8> {
@@ -281,8 +281,8 @@ func.func @rescale(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"
   return %r : tensor<4x6xi8>
 }
 
-// One multiplier per shard would be no constant of one element, which upstream lowers
-// to something else: gathered.
+// One multiplier per shard would be a non-constant of one element, which upstream lowers
+// differently: gathered.
 // CHECK-LABEL: func.func @rescale_one_each
 // CHECK: tosa.rescale {{.*}} -> tensor<3x2xi8>
 func.func @rescale_one_each(%a: tensor<3x2xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>, spmd.range = [-99, 99]}) -> tensor<3x2xi8> {

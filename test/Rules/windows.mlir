@@ -1,5 +1,5 @@
-// Convolutions and pooling: batch, features, groups and input channels are cut,
-// windows stay whole. Exact on small integers.
+// Convolutions and pooling: batch, features, groups and input channels are sharded,
+// windows stay unsharded. Exact on small integers.
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 
@@ -20,7 +20,7 @@ func.func @conv_batch_features(%a: tensor<4x7x9x5xi32> {spmd.sharding = #spmd.sh
   return %r : tensor<4x3x4x6xi32>
 }
 
-// Input channels: a partial sum, and an init that counts once.
+// Input channels: a partial sum, and an init that is added once.
 // CHECK-LABEL: func.func @conv_channels
 // CHECK: linalg.conv_2d_nhwc_hwcf {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x5x5x2xi32>, tensor<2x2x2x5xi32>)
 // CHECK: spmd.all_reduce %{{.*}} sum <@m, {"y"}>
@@ -31,7 +31,7 @@ func.func @conv_channels(%a: tensor<4x5x5x6xi32> {spmd.sharding = #spmd.sharding
   return %r : tensor<4x4x4x5xi32>
 }
 
-// A cut spatial dim is read in windows: 4 rows over 3 devices, 2 each.
+// A sharded spatial dim is read in windows: 4 rows over 3 devices, 2 each.
 // CHECK-LABEL: func.func @conv_spatial
 // CHECK: spmd.halo_exchange {{.*}} dims = [2] steps = [2] offsets = [0] {{.*}} : tensor<2x3x2x6xi32> -> tensor<2x3x4x6xi32>
 // CHECK: linalg.conv_2d_nchw_fchw {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x3x4x6xi32>
@@ -81,8 +81,8 @@ func.func @pool_min(%a: tensor<4x6x8x6xi32> {spmd.sharding = #spmd.sharding<@m, 
   return %r : tensor<4x3x4x6xi32>
 }
 
-// The window's tensor is an argument that is cut: made whole. The init counts
-// once although channels are cut.
+// The tensor of the window is a sharded argument: gathered. The init is added once
+// although channels are sharded.
 func.func @pool_sum(%a: tensor<4x6x7x8xi32> {spmd.sharding = #spmd.sharding<@s, [{"y"}, {}, {}, {"x"}]>, spmd.range = [-99, 99]},
                     %k: tensor<2x2xi32> {spmd.sharding = #spmd.sharding<@s, [{"y"}, {}]>, spmd.range = [0, 3]},
                     %i: tensor<4x3x3x8xi32> {spmd.range = [-99, 99]}) -> (tensor<4x3x3x8xi32> {spmd.sharding = #spmd.sharding<@s, [{"x":(1)2}, {}, {}, {"y", "x":(2)2}]>}) {

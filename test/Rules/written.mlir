@@ -1,11 +1,11 @@
-// `spmd.sharding_rule` on an op replaces its own rule.
+// `spmd.sharding_rule` on an op replaces its builtin rule.
 // RUN: shard-opt %s --spmd-propagate | FileCheck %s
 // RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s --check-prefix=LOCAL
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 
-// k may not be cut: the second operand's rows are gathered.
+// k must not be sharded: the rows of the second operand are gathered.
 // CHECK-LABEL: func.func @restricted
 // CHECK: linalg.matmul
 // CHECK-SAME: spmd.shardings = [#spmd.sharding<@m, [{"x", ?}, {?}]>]
@@ -22,7 +22,7 @@ func.func @restricted(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{
   return %r : tensor<4x5xi32>
 }
 
-// The same rule as its own: k is summed, the init counts once.
+// The same rule as the builtin one: k is reduced, the init is added once.
 // LOCAL-LABEL: func.func @same
 // LOCAL: spmd.all_reduce
 func.func @same(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [-9, 9]},
@@ -33,8 +33,8 @@ func.func @same(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, 
   return %r : tensor<4x5xi32>
 }
 
-// k is in no set, and no result has it: it cannot be meant and stays whole, as
-// does a reduction that the result has.
+// k is in no set, and no result has it: it is replicated, as
+// is a reduction that the result has.
 // LOCAL-LABEL: func.func @forgotten
 // LOCAL: linalg.matmul {{.*}}tensor<4x6xi32>, tensor<6x5xi32>
 func.func @forgotten(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [-9, 9]},
@@ -45,8 +45,8 @@ func.func @forgotten(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"
   return %r : tensor<4x5xi32>
 }
 
-// Other numbers for the loops: indices are rebased all the same, and a captured
-// tensor is cut only where the body reads it at a loop's index.
+// Other numbers for the loops: indices are rebased too, and a captured
+// tensor is sharded only where the body reads it at a loop's index.
 // LOCAL-LABEL: func.func @indices
 // LOCAL: linalg.generic {{.*}}
 func.func @indices(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [-9, 9]},

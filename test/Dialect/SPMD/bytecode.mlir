@@ -1,4 +1,4 @@
-// Text and bytecode say the same.
+// Text and bytecode are equivalent.
 // RUN: shard-opt %s --emit-bytecode -o %t.bc
 // RUN: shard-opt %t.bc | FileCheck %s
 // RUN: shard-opt %s --verify-roundtrip -o /dev/null

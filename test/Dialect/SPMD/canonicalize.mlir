@@ -34,7 +34,7 @@ func.func @effects_survive(%0: tensor<8x16xf32>) {
   return
 }
 
-// Equal collectives are one, dead ones go: on every device alike.
+// Equal collectives are merged, dead ones erased: on every device alike.
 // CHECK-LABEL: func.func @collectives
 func.func @collectives(%0: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
   // CHECK: %[[A:.*]] = spmd.all_reduce
@@ -47,7 +47,7 @@ func.func @collectives(%0: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>
   return %1, %2 : tensor<8x4xf32>, tensor<8x4xf32>
 }
 
-// A collective in a loop stays there: the loop may run no time.
+// A collective in a loop stays there: the loop may have no iterations.
 // CHECK-LABEL: func.func @not_hoisted
 func.func @not_hoisted(%0: tensor<8x4xf32>, %n: index) -> tensor<8x4xf32> {
   %c0 = arith.constant 0 : index

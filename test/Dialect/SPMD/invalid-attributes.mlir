@@ -1,6 +1,6 @@
 // RUN: shard-opt %s --split-input-file --verify-diagnostics
 
-// Discardable attributes: name, place, value.
+// Discardable attributes: name, holder, value.
 
 // attr_c1: unknown name, nearest name
 // expected-error @+1 {{unknown attribute 'spmd.shardng', expected one of "spmd.sharding"}}
@@ -76,7 +76,7 @@ func.func @f(%0: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@pod, [{"y"}]>}
 
 // -----
 
-// sharding_c4: whole axes alone may leave a rest
+// sharding_c4: only full axes may shard a dimension unevenly
 spmd.mesh @pod = <["x"=4, "y"=2]>
 // expected-error @+3 {{illegal sharding of argument #1: dimension 0 of size 5 is sharded as {"x":(1)2}, expected a product that divides it (padding is allowed for full axes only)}}
 // expected-note @+2 {{available axes: "x"=4, "y"=2}}
@@ -338,7 +338,7 @@ func.func @f() {
 
 // -----
 
-// What partition keeps for reports: an entry per result.
+// Attributes of partition for reports: an entry per result.
 func.func @f(%0: tensor<8xf32>) {
   // expected-error @+1 {{expected a list with an entry per result, unit where there is none}}
   %1 = math.sin %0 {spmd.layouts = 1} : tensor<8xf32>

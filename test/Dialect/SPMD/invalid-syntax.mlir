@@ -1,6 +1,6 @@
 // RUN: shard-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
-// What the parser and the attributes by themselves refuse.
+// Errors of the parser and of attribute verifiers.
 
 // expected-error @+1 {{found an entry after '?', expected '}'}}
 "t.op"() {a = #spmd.sharding<@pod, [{?, "x"}]>} : () -> ()

@@ -1,6 +1,6 @@
 // RUN: shard-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
-// Global view: meshes, constraints, reshards, manual computations and the rest.
+// Global view: meshes, constraints, reshards, manual computations and others.
 
 // mesh_c1: names are distinct
 // expected-error @+1 {{axis name "x" is used twice, expected a distinct name for each axis}}

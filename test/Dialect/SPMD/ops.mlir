@@ -14,7 +14,7 @@ spmd.mesh @one = <["x"=1]>
 // CHECK: spmd.mesh @empty = <[]>
 spmd.mesh @empty = <[]>
 
-// Shardings: open and closed dims, sub-axes, gaps, priorities, replicated and
+// Shardings: open and closed dims, sub-axes, strides, priorities, replicated and
 // unreduced axes.
 // CHECK-LABEL: func.func private @shardings
 // CHECK-SAME: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@pod, [{"data"}, {"model", ?}]>}
@@ -110,7 +110,7 @@ func.func @global_view(%0: tensor<8x16xf32>, %1: tensor<8x4xf32>) {
   return
 }
 
-// How an op computes: its rule, its factors, what it hands out, its stage.
+// Attributes of ops: rule, factor shardings, shardings of results, stage.
 // CHECK-LABEL: func.func @computes
 func.func @computes(%a: tensor<8x4xf32>, %b: tensor<4x16xf32>, %c: tensor<8x16xf32>) -> tensor<8x16xf32> {
   // CHECK: linalg.matmul
@@ -199,28 +199,28 @@ func.func @local_view(%0: tensor<8x4xf32>, %1: tensor<2x8xf32>, %2: tensor<4x16x
 
 // -----
 
-// The phase stands on the module.
+// The phase is on the module.
 // CHECK: module attributes {spmd.phase = "propagated"}
 module attributes {spmd.phase = "propagated"} {
 }
 
 // -----
 
-// Attributes by themselves.
+// Attributes outside of ops.
 // CHECK: module attributes
 // CHECK-SAME: t.axes = #spmd.axes<@pod, {"x", "y":(1)2}>
 // CHECK-SAME: t.dim = #spmd.dim_sharding<{2, "x", ?}p1>
 // CHECK-SAME: t.entry = #spmd.dim_entry<"x":(1)2>
-// CHECK-SAME: t.gap = #spmd.dim_entry<2>
 // CHECK-SAME: t.mesh = #spmd.mesh<["x"=2], device_ids=[1, 0]>
 // CHECK-SAME: t.mesh_axis = #spmd.mesh_axis<"x"=2>
 // CHECK-SAME: t.reduction = #spmd.reduction<umin>
 // CHECK-SAME: t.segments = #spmd.segments<1, [4, 8]>
+// CHECK-SAME: t.stride = #spmd.dim_entry<2>
 module attributes {
   t.axes = #spmd.axes<@pod, {"x", "y":(1)2}>,
   t.dim = #spmd.dim_sharding<{2, "x", ?}p1>,
   t.entry = #spmd.dim_entry<"x":(1)2>,
-  t.gap = #spmd.dim_entry<2>,
+  t.stride = #spmd.dim_entry<2>,
   t.mesh = #spmd.mesh<["x"=2], device_ids=[1, 0]>,
   t.mesh_axis = #spmd.mesh_axis<"x"=2>,
   t.reduction = #spmd.reduction<umin>,
