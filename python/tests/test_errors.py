@@ -112,7 +112,7 @@ CASES = {
     ),
     "donated": (
         lambda: shardkit.import_jax(jax.jit(lambda x: x.sum(), donate_argnums=0), jax.device_put(X, NamedSharding(MESH, P("data")))),
-        r"x is donated and no result has its type tensor<8x4xf32>: it stays as it is",
+        r"x is donated and no result has its type tensor<8x4xf32>: its buffer is not reused",
     ),
 }
 

@@ -292,7 +292,7 @@ def _collective_permute(op: ir.Operation, mesh: Mesh) -> None:
     windows = mirrors if len(mirrors) < len(shifts) else shifts
 
     b, value = Builder(op), op.operands[0]
-    shape, kind = shape_of(value), element(value)
+    shape = shape_of(value)
     block = b.reshape(value, [1] + shape)
 
     def read(step: int, offset: int) -> ir.Value:
@@ -312,7 +312,7 @@ def _collective_permute(op: ir.Operation, mesh: Mesh) -> None:
         if all((0 <= step * position + offset < count) == (id in source) for id, position in enumerate(positions)):
             replace(op, [read(step, offset)])
             return
-    result = b.value("stablehlo.constant", [], value.type, {"value": ir.DenseElementsAttr.get_splat(value.type, _zero(kind))})
+    result = _zeros(b, value.type)
     number = mesh.look_up(b, numbers)
     for k, (step, offset) in enumerate(windows):
         here = b.broadcast(b.compare("EQ", "SIGNED", number, b.splat(str(k), number.type)), shape, [])
@@ -320,8 +320,14 @@ def _collective_permute(op: ir.Operation, mesh: Mesh) -> None:
     replace(op, [result])
 
 
-def _zero(kind: ir.Type) -> Any:
-    return ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
+def _zeros(b: Builder, type: ir.Type) -> ir.Value:
+    kind = ir.RankedTensorType(type).element_type
+    if isinstance(kind, ir.ComplexType):  # the bindings have no constants of these
+        component = _zeros(b, ir.RankedTensorType.get(ir.RankedTensorType(type).shape, kind.element_type))
+        return b.complex(component, component)
+    if isinstance(kind, ir.FloatType):
+        return b.splat("0.0", type)
+    return b.splat("false" if ir.IntegerType(kind).width == 1 else "0", type)
 
 
 def _partition_id(op: ir.Operation, mesh: Mesh) -> None:

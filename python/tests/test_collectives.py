@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Every collective of `shard_map` for every element type, on a mesh of 4 x 2, beside JAX. Needs the wheels."""
+
+import os
+import sys
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
+
+import jax  # noqa: E402
+import ml_dtypes  # noqa: E402
+import numpy as np  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.sharding import AxisType  # noqa: E402
+from jax.sharding import PartitionSpec as P
+
+import shardkit  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+MESH = jax.make_mesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+FLOATS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
+INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+BYTES = [ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
+MOVED = [*FLOATS, *INTEGERS, *BYTES, np.bool_, np.complex64]
+ADDED = [*FLOATS, *INTEGERS, np.complex64]
+ORDERED = [*FLOATS, *INTEGERS]
+
+# Collective -> element types and function of a block of 2 x 4.
+TABLE = {
+    "ppermute ring": (MOVED, lambda v: lax.ppermute(v, "x", [(i, (i + 1) % 4) for i in range(4)])),
+    "ppermute some": (MOVED, lambda v: lax.ppermute(v, "x", [(0, 2), (2, 1), (3, 3)])),
+    "ppermute two axes": (MOVED, lambda v: lax.ppermute(v, ("x", "y"), [(i, 7 - i) for i in range(7)])),
+    "pshuffle": (MOVED, lambda v: lax.pshuffle(v, "x", [2, 0, 3, 1])),
+    "all_gather": (MOVED, lambda v: lax.all_gather(v, "y", axis=1, tiled=True)),
+    "all_gather new dim": (MOVED, lambda v: lax.all_gather(v, "x").reshape(8, 4)[1:3] if v.ndim == 2 else v),
+    "all_to_all": (MOVED, lambda v: lax.all_to_all(v, "y", 1, 0, tiled=True).reshape(2, 4)),
+    "all_to_all one dim": (MOVED, lambda v: lax.all_to_all(v, "x", 1, 1, tiled=True)),
+    "psum": (ADDED, lambda v: lax.psum(v, "x")),
+    "psum two axes": (ADDED, lambda v: lax.psum(v, ("x", "y"))),
+    "psum_scatter": (ADDED, lambda v: lax.psum_scatter(v, "x", scatter_dimension=1, tiled=True).repeat(4, 1)),
+    "pmax": (ORDERED, lambda v: lax.pmax(v, "y")),
+    "pmin": (ORDERED, lambda v: lax.pmin(v, ("y", "x"))),
+}
+
+
+def make(dtype):
+    """8 x 8 values that differ and whose sums are exact."""
+    numbers = (np.arange(64) * 7 % 23).reshape(8, 8)
+    if dtype is np.bool_:
+        return numbers % 3 == 0
+    if np.dtype(dtype).itemsize == 1:
+        numbers = numbers % 11
+    value = (numbers - (0 if np.dtype(dtype).kind == "u" else 5)).astype(dtype)
+    return value + dtype(1j) * numbers[::-1].astype(np.float32) if dtype is np.complex64 else value
+
+
+def main():
+    passed, failed = 0, []
+    for name, (dtypes, body) in TABLE.items():
+        for dtype in dtypes:
+            function = jax.shard_map(body, mesh=MESH, in_specs=P("x", "y"), out_specs=P("x", "y"), check_vma=False)
+            x = make(dtype)
+            try:
+                expected = np.asarray(jax.jit(function)(x))
+            except Exception:  # JAX itself refuses or lacks it
+                continue
+            try:
+                found = np.asarray(shardkit.run(function, x))
+                ok = found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
+                problem = "" if ok else "other values"
+            except shardkit.ShardKitError as error:
+                problem = str(error).splitlines()[0]
+            if problem:
+                failed.append(f"{name} of {np.dtype(dtype).name}: {problem}")
+            else:
+                passed += 1
+    print("\n".join(failed))
+    print(f"{passed} passed, {len(failed)} failed")
+    return 1 if failed or passed < 190 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
