@@ -433,6 +433,7 @@ private:
 };
 
 LogicalResult ArgumentSplitter::run() {
+  // 1. Replace each argument with segments by one argument per segment.
   SignatureAttrs before(func);
   SmallVector<DictionaryAttr> attrs;
   SmallVector<int64_t> newIndices;          // indices of the old arguments among the new ones
@@ -474,6 +475,7 @@ LogicalResult ArgumentSplitter::run() {
     full.replaceAllUsesWith(uses.join(b, full.getLoc(), std::move(joined)));
     body.eraseArgument(at);
   }
+  // 2. Split the results that update such arguments.
   SmallVector<DictionaryAttr> resultAttrs;
   SmallVector<Uses::SplitResult> splits;
   for (unsigned r = 0; r < func.getNumResults(); ++r) {
@@ -504,6 +506,7 @@ LogicalResult ArgumentSplitter::run() {
       resultAttr.set(kNameAttr, StringAttr::get(func.getContext(), getResultName(resultAttr, r)));
       resultAttrs[at++] = resultAttr.getDictionary(func.getContext());
     }
+  // 3. Rewrite the body, and update the signature.
   uses.rewrite(func, splits);
   func.setFunctionType(
       FunctionType::get(func.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));

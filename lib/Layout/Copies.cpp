@@ -474,7 +474,35 @@ static bool shardDim(ShardBox shard, unsigned dim, ArrayRef<Factor> factors, std
   return true;
 }
 
+/// Joins loops of a piece, minor to major, that continue at the end of the ones before them,
+/// and reverses all lists to major to minor.
+static void joinLoops(CopyPiece &piece) {
+  SmallVector<std::array<int64_t, 3>, 4> joined;
+  SmallVector<unsigned> joinedIndex;
+  llvm::SmallDenseSet<unsigned> chunked;
+  for (const CopyPiece::Chunk &chunk : piece.chunks)
+    chunked.insert(chunk.loop);
+  bool lastChunked = true;
+  for (auto [i, loop] : llvm::enumerate(piece.loops)) {
+    bool isChunked = chunked.contains(i);
+    if (!isChunked && !lastChunked && loop[1] == joined.back()[0] * joined.back()[1] &&
+        loop[2] == joined.back()[0] * joined.back()[2])
+      joined.back()[0] *= loop[0];
+    else
+      joined.push_back(loop);
+    joinedIndex.push_back(joined.size() - 1);
+    lastChunked = isChunked;
+  }
+  for (CopyPiece::Chunk &chunk : piece.chunks)
+    chunk.loop = joined.size() - 1 - joinedIndex[chunk.loop];
+  std::reverse(joined.begin(), joined.end());
+  piece.loops = std::move(joined);
+  std::reverse(piece.offset.begin(), piece.offset.end());
+  std::reverse(piece.chunks.begin(), piece.chunks.end());
+}
+
 std::optional<std::vector<CopyPiece>> Copies::shard(const Layout &layout, std::optional<Buffer> buffer) const {
+  // 1. Shard every box, dim by dim, from the last dim on.
   std::vector<ShardBox> shards;
   for (const CopyBox &box : boxes) {
     ShardBox shard{box, {}};
@@ -495,11 +523,12 @@ std::optional<std::vector<CopyPiece>> Copies::shard(const Layout &layout, std::o
         return std::nullopt;
     shards = std::move(next);
   }
+  // 2. Describe each sharded box by the loops, offsets and chunks of a device.
   std::vector<CopyPiece> pieces;
   for (ShardBox &shard : shards) {
     CopyPiece piece{shard.box.source, shard.box.from, 0, {}, {}, {}};
     int64_t stride = 1, unitOfDim = 1;
-    // Minor to major; the loops are reversed at the end.
+    // Minor to major; `joinLoops` reverses the lists.
     for (size_t i = shard.factors.size(); i-- > 0;) {
       const Factor &factor = shard.factors[i];
       if (i + 1 == shard.factors.size() || shard.factors[i + 1].dim != factor.dim) {
@@ -534,29 +563,7 @@ std::optional<std::vector<CopyPiece>> Copies::shard(const Layout &layout, std::o
         stride *= factor.size;
       }
     }
-    // Loops that continue at the end of the ones before them are joined with these.
-    SmallVector<std::array<int64_t, 3>, 4> joined;
-    SmallVector<unsigned> joinedIndex;
-    llvm::SmallDenseSet<unsigned> chunked;
-    for (const CopyPiece::Chunk &chunk : piece.chunks)
-      chunked.insert(chunk.loop);
-    bool lastChunked = true;
-    for (auto [i, loop] : llvm::enumerate(piece.loops)) {
-      bool isChunked = chunked.contains(i);
-      if (!isChunked && !lastChunked && loop[1] == joined.back()[0] * joined.back()[1] &&
-          loop[2] == joined.back()[0] * joined.back()[2])
-        joined.back()[0] *= loop[0];
-      else
-        joined.push_back(loop);
-      joinedIndex.push_back(joined.size() - 1);
-      lastChunked = isChunked;
-    }
-    for (CopyPiece::Chunk &chunk : piece.chunks)
-      chunk.loop = joined.size() - 1 - joinedIndex[chunk.loop];
-    std::reverse(joined.begin(), joined.end());
-    piece.loops = std::move(joined);
-    std::reverse(piece.offset.begin(), piece.offset.end());
-    std::reverse(piece.chunks.begin(), piece.chunks.end());
+    joinLoops(piece);
     pieces.push_back(std::move(piece));
   }
   return pieces;

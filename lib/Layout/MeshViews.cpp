@@ -88,6 +88,7 @@ static void setLinkCosts(Mesh &mesh, const Mesh &from) {
 }
 
 std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingError &error, bool flat) {
+  // 1. Express the device order of each mesh as digits of the order of the first.
   MeshViews result;
   int64_t n = meshes.front()->numDevices();
   for (const Mesh *mesh : meshes) {
@@ -127,7 +128,7 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
     return result;
   }
 
-  // Boundaries of all axes, in the order of the ranks.
+  // 2. Collect the boundaries of all axes, in the order of the ranks.
   SmallVector<int64_t> boundaries;
   for (const View &view : result.views) {
     auto &strides = result.common.viewBoundaries.emplace_back();
@@ -142,6 +143,7 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
   }
   llvm::sort(boundaries);
   boundaries.erase(llvm::unique(boundaries), boundaries.end());
+  // 3. Keep those that divide, or are divided by, all others: the axes of the common mesh.
   SmallVector<int64_t> kept;
   for (int64_t boundary : boundaries)
     if ((!flat || boundary == 1 || boundary == n) &&
@@ -155,13 +157,14 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
   setAxes(result.common, kept);
   if (result.common.axes.empty())
     result.common.axes.push_back({"d0", 1});
+  // 4. Copy the link costs of the first view with the same order that has some.
   for (const View &view : result.views) {
     if (view.pieces.size() > 1 || view.mesh->alpha.empty() || view.mesh->beta.empty())
       continue;
     setLinkCosts(result.common, *view.mesh);
     break;
   }
-  // A view that has all boundaries is the common mesh.
+  // 5. A view with all boundaries is the common mesh.
   for (const View &view : result.views)
     if (view.pieces.size() <= 1 &&
         llvm::equal(llvm::make_filter_range(view.mesh->axes, [](const MeshAxis &axis) { return axis.size > 1; }),

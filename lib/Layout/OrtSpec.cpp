@@ -43,6 +43,7 @@ std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort, ShardingError
     return std::nullopt;
   }
 
+  // 1. Number the distinct devices in the order of their first occurrence: the ranks.
   OrtAxes result;
   llvm::DenseMap<int64_t, int64_t> rankOf;
   SmallVector<int64_t> list;
@@ -59,7 +60,8 @@ std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort, ShardingError
   int64_t devices = result.mesh.deviceIds.size();
   result.mesh.axes.push_back({"x", devices});
 
-  // Minor to major, axis by axis, so that no digit crosses an axis.
+  // 2. Split the list into digits, minor to major, axis by axis, so that no digit crosses an
+  // axis.
   SmallVector<SmallVector<ListDigit, 4>> axes(ort.shape.size());
   int64_t covered = 1;
   SmallVector<RankDigit, 8> ranks;
@@ -93,13 +95,14 @@ std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort, ShardingError
         covered *= digit.size;
       }
   }
-  // Each rank exactly once per choice of the strides.
+  // 3. Check that each rank occurs exactly once per choice of the strides.
   coalesce(ranks);
   if (covered != devices || (devices > 1 && ranks.size() != 1)) {
     error = {"ort_uneven_ownership", "devices own different numbers of chunks, expected each of the " +
                                          std::to_string(devices) + " devices equally often"};
     return std::nullopt;
   }
+  // 4. Convert the digits of each axis to entries of a dim.
   for (const auto &digits : axes) {
     DimEntries entries; // major to minor
     for (const ListDigit &digit : llvm::reverse(digits))

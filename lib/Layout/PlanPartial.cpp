@@ -107,8 +107,8 @@ std::optional<ReshardPlan> Search::run() {
   }
   if (source < 0 || target < 0)
     return std::nullopt;
-  // A device that gets a sum receives data for each of its elements; a device that gets
-  // more elements than it has receives these.
+  // 1. Lower bounds. A device that gets a sum receives data for each of its elements; a
+  // device that gets more elements than it has receives these.
   int64_t wanted = nodes[target].layout.numLocalElements();
   for (unsigned i = 0; i < n; ++i) {
     elements[i] = nodes[i].layout.numLocalElements();
@@ -116,6 +116,7 @@ std::optional<ReshardPlan> Search::run() {
     remaining[i].seconds = planner.minSeconds(isSum ? wanted : wanted - elements[i]);
   }
   bool bounded = planner.minSeconds(1) > 0;
+  // 2. Expand the layout with the lowest estimate until that is the target.
   best[source] = Price();
   while (!done[target]) {
     int next = -1;
@@ -152,6 +153,7 @@ std::optional<ReshardPlan> Search::run() {
       previous[i] = next;
     }
   }
+  // 3. Collect the steps of the path, last to first.
   ReshardPlan plan;
   for (int i = target; i != source; i = previous[i]) {
     PlanStep step = *connect(nodes[previous[i]], nodes[i]);

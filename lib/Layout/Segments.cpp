@@ -98,6 +98,7 @@ static void setWindow(TransferSegment &segment, const UnevenDim &dim) {
 }
 
 SmallVector<TransferSegment, 6> detail::makeSegments(const Layout &from, const Layout &to) {
+  // 1. Split the digits of both sides at the boundaries of dims and of each other.
   SmallVector<Digit, 4> digits[2] = {from.digits, to.digits};
   int64_t n = from.numElements();
   SmallVector<int64_t, 64> boundaries{1, n};
@@ -108,7 +109,8 @@ SmallVector<TransferSegment, 6> detail::makeSegments(const Layout &from, const L
   }
   splitDigits(digits[0], digits[1], boundaries, {});
 
-  SmallVector<Owner, 8> owners, points; // points: of dims of size 1
+  // 2. List the owners of both sides: digits and uneven dims.
+  SmallVector<Owner, 8> owners, points; // points: owners of dims of size 1
   for (bool isTo : {false, true}) {
     const Layout &layout = isTo ? to : from;
     for (const Digit &digit : digits[isTo])
@@ -122,8 +124,8 @@ SmallVector<TransferSegment, 6> detail::makeSegments(const Layout &from, const L
     }
   }
 
-  // Boundaries that every owner is on one side of. Common multiples and divisors
-  // keep segments short: devices, not elements.
+  // 3. Find the boundaries between segments: those that no owner straddles. Common multiples
+  // and divisors keep segments short, so that they grow with devices and not with elements.
   SmallVector<int64_t, 16> ends;
   for (const Owner &owner : owners)
     ends.append({owner.base, owner.hi});
@@ -146,6 +148,7 @@ SmallVector<TransferSegment, 6> detail::makeSegments(const Layout &from, const L
       boundaries[kept++] = boundaries[i];
   boundaries.truncate(kept);
 
+  // 4. Describe each segment, minor to major, by the digits of both sides.
   SmallVector<TransferSegment, 6> segments;
   int64_t strides[2] = {1, 1};
   auto addLocal = [&](SmallVectorImpl<TransferDigit> &digits, int64_t size, int64_t &stride) {

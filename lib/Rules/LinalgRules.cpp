@@ -110,6 +110,7 @@ std::optional<LoopWindows> matchWindows(AffineExpr expr, ArrayRef<int64_t> range
 }
 
 ShardingRule getLinalgRule(linalg::LinalgOp op) {
+  // 1. A factor per loop, of the kind of its iterator.
   ShardingRule rule;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<int64_t, 8> ranges = getLoopRanges(op, maps);
@@ -144,7 +145,7 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
     }
   };
 
-  // Operands are the inputs, then the inits, in the order of the body's arguments
+  // 2. Operands are the inputs, then the inits, in the order of the body's arguments
   // (and of the results). Querying the op each time builds attributes.
   unsigned numInputs = op.getNumDpsInputs();
   Block *body = op.getBlock();
@@ -160,6 +161,7 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
 
   addCapturedOperands(rule, op, ranges);
 
+  // 3. Results, with the kind of their reduction.
   bool reduces = llvm::is_contained(iterators, utils::IteratorType::reduction);
   bool looksUp = rule.numFactors() > iterators.size();
   FactorKind reduced = FactorKind::Reduction;
@@ -176,8 +178,8 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   for (unsigned f = 0; f < iterators.size(); ++f)
     if (rule.factor(f).kind == FactorKind::Reduction)
       rule.setKind(f, reduced == FactorKind::Selection && rule.factor(f).hasWindows ? FactorKind::Replicated : reduced);
-  // A loop is sharded only if a shard of it writes its own slice of each result (parallel)
-  // or a partial sum of each (reduction).
+  // 4. Replicate loops that cannot be sharded. A shard of a loop must write its own slice of
+  // each result (parallel) or a partial sum of each (reduction).
   SmallVector<bool, 8> written;
   for (unsigned i = 0; i < op->getNumResults(); ++i) {
     written.assign(iterators.size(), false);

@@ -8,7 +8,7 @@
 using namespace shardkit_test;
 
 namespace {
-/// (source, element) of each place; source -1: undefined.
+/// (source, element) of each element; source -1: undefined.
 using Element = std::pair<int64_t, int64_t>;
 struct Table {
   Shape shape;
@@ -27,7 +27,7 @@ static int64_t count(llvm::ArrayRef<int64_t> shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
 }
 
-/// Calls fn(place) for all places in row-major order.
+/// Calls fn(index) for all indices in row-major order.
 template <typename Fn> static void forEachIndex(llvm::ArrayRef<int64_t> shape, Fn fn) {
   Shape index(shape.size(), 0);
   for (int64_t n = count(shape); n > 0; --n) {
@@ -47,7 +47,7 @@ static Table sourceTable(int64_t source, llvm::ArrayRef<int64_t> shape) {
   return table;
 }
 
-/// What the boxes say, element by element; none is written twice.
+/// The elements by the boxes, one by one; none is written twice.
 static Table tableOf(const Copies &copies) {
   Table table{Shape(copies.getShape()), {}};
   table.elements.assign(count(table.shape), Element(-1, -1));
@@ -129,7 +129,7 @@ static std::vector<CopyPiece> shardAndCheck(const Copies &copies, const std::str
 }
 
 TEST(Copies, ConcatenatedRowsAreSplitAtRankBoundaries) {
-  // q, k and v rows: what lies in the chunk of each rank.
+  // q, k and v rows: the intersection with the chunk of each rank.
   Copies qkv =
       Copies::concat({Copies::ofSource(0, {8, 3}), Copies::ofSource(1, {10, 3}), Copies::ofSource(2, {10, 3})}, 0);
   auto pieces = shardAndCheck(qkv, "[{\"x\"}, {}]", mesh({2}));
@@ -139,7 +139,7 @@ TEST(Copies, ConcatenatedRowsAreSplitAtRankBoundaries) {
   EXPECT_EQ(pieces[1].chunks[0].size, 10);
   shardAndCheck(qkv, "[{\"x\"}, {}]", mesh({3})); // uneven: 10, 10, 8
   shardAndCheck(qkv, "[{\"x\"}, {}]", mesh({8}));
-  // Not over the rows: whole pieces.
+  // Not over the rows: full pieces.
   pieces = shardAndCheck(qkv, "[{}, {\"x\"}]", mesh({3}));
   EXPECT_TRUE(llvm::all_of(pieces, [](auto &piece) { return piece.chunks.empty(); }));
 }
@@ -153,7 +153,7 @@ TEST(Copies, InterleavedRowsKeepTheirDigits) {
     auto pieces = shardAndCheck(*both, "[{\"x\"}, {}]", mesh({devices}));
     EXPECT_EQ(pieces.size(), 2u);
   }
-  // 16 ranks would part what is interleaved: not the same for every rank.
+  // 16 ranks would split interleaved rows: not the same for every rank.
   EXPECT_FALSE(both->shard(layout("[{\"x\"}, {}]", mesh({16}), {16, 5})));
 }
 
@@ -180,7 +180,7 @@ TEST(Copies, InsertOverwritesEarlierElements) {
   EXPECT_FALSE(all->insert(Copies::ofSource(1, {3}), {1}, {2}).has_value());
 }
 
-/// A value made at random, and its table.
+/// A random value, and its table.
 static std::pair<Copies, Table> make(Random &random, int depth, unsigned &sources) {
   auto leaf = [&](Shape shape) {
     unsigned source = sources++;
@@ -192,7 +192,7 @@ static std::pair<Copies, Table> make(Random &random, int depth, unsigned &source
   Shape shape = table.shape;
   Table result;
   switch (random.below(6)) {
-  case 0: { // concat with something of the same other dims
+  case 0: { // concat with a value of equal other dims
     if (shape.empty() || count(shape) == 0)
       break;
     unsigned dim = random.below(shape.size());

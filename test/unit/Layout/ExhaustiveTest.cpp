@@ -1,7 +1,7 @@
 //===- ExhaustiveTest.cpp - All pairs of layouts of small values ----------===//
 //
 // Every layout to every layout, on meshes of up to 8 devices: each plan is run
-// on buffers, and receives exactly the elements that devices do not have yet.
+// on buffers, and receives exactly the elements that devices lack.
 //
 //===----------------------------------------------------------------------===//
 
@@ -94,7 +94,7 @@ TEST(Exhaustive, ViewsAttainTheBound) {
   EXPECT_GT(pairs, 2000u);
 }
 
-/// Runs a plan between two orders of the devices, and counts what it receives.
+/// Runs a plan between two orders of the devices, and counts received elements.
 static void checkReorder(const Layout &from, const Layout &to, llvm::ArrayRef<int64_t> order) {
   int64_t devices = order.size(), total = 0, bound = 0;
   ReshardPlan plan = planReshard(from, to, {nullptr, nullptr, nullptr, order});
@@ -170,12 +170,12 @@ TEST(Plan, OrdersOfDevices) {
   b.deviceIds = {12, 10, 11, 13};
   EXPECT_EQ(*rankOrder(a, b), (llvm::SmallVector<int64_t>{1, 2, 0, 3}));
   EXPECT_FALSE(rankOrder(a, c));
-  // Whole blocks change their device.
+  // Full blocks change their device.
   Layout l = layout("[{\"x\", \"y\"}]", a, {8});
   auto order = *rankOrder(a, b);
   ReshardPlan plan = planReshard(l, l, {nullptr, nullptr, nullptr, order});
   EXPECT_EQ(kinds(plan), "collective_permute");
-  // Everyone has everything: each device takes its part.
+  // Replicated source: each device takes its shard.
   plan = planReshard(Layout::replicated({8}), l, {nullptr, nullptr, nullptr, order});
   EXPECT_EQ(kinds(plan), "all_slice");
 }

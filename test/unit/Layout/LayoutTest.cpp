@@ -29,7 +29,7 @@ TEST(Layout, StrideIsRepeatedDeviceList) {
 TEST(Layout, OwnedIntervals) {
   using Intervals = llvm::SmallVector<std::pair<int64_t, int64_t>, 4>;
   Mesh m = mesh({2, 3});
-  Layout l = layout("[{2, \"x\"}, {\"y\"}]", m, {8, 7}); // 7 over 3 leaves a rest
+  Layout l = layout("[{2, \"x\"}, {\"y\"}]", m, {8, 7}); // 3 does not divide 7
   EXPECT_EQ(l.getOwnedIntervals(0, 4, 9), (Intervals{{2, 4}, {6, 8}}));
   EXPECT_EQ(l.getOwnedIntervals(0, 4, 1), (Intervals{{2, 4}}));
   EXPECT_EQ(l.getOwnedIntervals(1, 4, 9), (Intervals{{3, 6}}));
@@ -104,7 +104,7 @@ TEST(Layout, EmptyValueHasNoDigits) {
   EXPECT_EQ(l.numElements(), 0);
   EXPECT_TRUE(l.fitsShape());
   EXPECT_TRUE(planReshard(l, Layout::replicated({4, 0})).empty());
-  // A size that is not known.
+  // An unknown size.
   Layout unknown = Layout::get(sharding("[{\"x\"}]", m), m, {INT64_MIN});
   EXPECT_TRUE(unknown.digits.empty());
 }

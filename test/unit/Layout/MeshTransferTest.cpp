@@ -13,8 +13,8 @@ struct Measured {
   std::vector<int64_t> sent; // elements by sender
 };
 
-/// Runs the move element by element, checks that every receiver gets what it shall have,
-/// and counts. Layouts are even.
+/// Runs the transfer element by element, checks the result of every receiver, and counts.
+/// Layouts are even.
 Measured run(const Layout &from, int64_t senders, const Layout &to, int64_t receivers) {
   Measured measured;
   measured.sent.resize(senders);
@@ -107,7 +107,7 @@ TEST(MeshTransfer, MessagesAndBytes) {
   }
 }
 
-// Replicas of the source send equal shares where the receivers can tell them apart.
+// Replicas of the source send equal shares if the receivers can distinguish them.
 TEST(MeshTransfer, LoadBalancedSenders) {
   auto sent = [](const Layout &from, int64_t senders, const Layout &to, int64_t receivers) {
     return run(from, senders, to, receivers).sent;

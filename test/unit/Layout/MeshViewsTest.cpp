@@ -12,7 +12,7 @@ static std::string sizes(const Mesh &mesh) {
   return text;
 }
 
-/// Chunk of a dim cut by `entries` that each device has.
+/// The chunk that each device has of a dim sharded by `entries`.
 static std::vector<int64_t> chunks(llvm::ArrayRef<DimEntry> entries, const Mesh &mesh) {
   std::vector<int64_t> result(mesh.numDevices());
   for (int64_t rank = 0; rank < mesh.numDevices(); ++rank) {
@@ -127,13 +127,13 @@ TEST(MeshViews, AllowsPaddingForFullAxesOfAView) {
       {both->toCommon(DimEntries{{1, 1, 3}, {0, 1, 2}}, 0), true},  // y, x
       {both->toCommon(DimEntries{{1, 1, 10}}, 1), true},            // v
       {both->toCommon(DimEntries{{1, 1, 10}, {0, 1, 3}}, 1), true}, // v, u
-      {both->toCommon(DimEntries{{1, 1, 2}}, 1), false},            // a part of v
-      {both->toCommon(DimEntries{{1, 1, 2}, {0, 1, 3}}, 1), false}, // a part of v, u
+      {both->toCommon(DimEntries{{1, 1, 2}}, 1), false},            // sub-axis of v
+      {both->toCommon(DimEntries{{1, 1, 2}, {0, 1, 3}}, 1), false}, // sub-axis of v, u
   };
   for (const auto &[entries, may] : rows) {
     ASSERT_TRUE(entries);
     EXPECT_EQ(allowsPadding(*entries, common), may) << toString(*entries, common);
-    // What is not even is a layout again as it was.
+    // Uneven dims yield the same layout again.
     Sharding sharding;
     sharding.dims.push_back({*entries});
     EXPECT_EQ(Layout::get(sharding, common, {7}).toSharding(common).has_value(), may);
@@ -152,7 +152,7 @@ TEST(MeshViews, RefineToFullAxesOfSeveralViews) {
   EXPECT_EQ(refined->mesh.axesToString(), "\"d0\"=2, \"d1\"=3, \"d2\"=3, \"d3\"=2");
   EXPECT_EQ(toString(refined->sharding, refined->mesh), "[{\"d0\"}, {\"d3\"}]");
   EXPECT_EQ(Layout::get(refined->sharding, refined->mesh, {5, 7}), Layout::get(mixed, both->getCommon(), {5, 7}));
-  // Whole axes of the common mesh need no other.
+  // Full axes of the common mesh need no other mesh.
   Sharding plain;
   plain.dims.push_back({*both->toCommon(DimEntries{{0, 1, 2}, {1, 1, 3}}, 0)});
   EXPECT_FALSE(both->refine(plain));

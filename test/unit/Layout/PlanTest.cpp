@@ -70,7 +70,7 @@ TEST(Plan, PartialDigitsAreScatteredToResultDims) {
               {"[{}, {}], unreduced = {\"x\"}", "[{\"y\"}, {}], unreduced = {\"x\"}", "all_slice"},
               // A slice commutes with the reduction and makes it cheaper.
               {"[{}, {}], unreduced = {\"x\"}", "[{\"y\"}, {}]", "all_slice all_reduce"},
-              // The wanted place is taken: scattered elsewhere, moved, never whole.
+              // The dim of the result is in use: scattered elsewhere, moved, never replicated.
               {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{\"x\"}, {\"y\"}]", "reduce_scatter collective_permute"},
               {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{\"x\"}, {}]", "reduce_scatter collective_permute all_gather"},
               // With an exchange between the halves of an all-reduce it moves less.
@@ -102,7 +102,7 @@ TEST(Plan, MisalignedDigits) {
   Mesh m = mesh({2, 3});
   checkCases(m, {6, 4},
              {{"[{\"x\"}, {}]", "[{\"y\"}, {}]", "exchange"}, {"[{\"x\"}, {}]", "[{\"y\", \"x\"}, {}]", "exchange"}});
-  // Slices that nothing stands in the way of still come first.
+  // Independent slices still come first.
   checkCases(mesh({2, 3, 2}), {6, 4},
              {{"[{\"x\"}, {}]", "[{\"y\"}, {\"z\"}]", "all_slice exchange"},
               {"[{\"x\"}, {}], unreduced = {\"y\"}", "[{\"y\"}, {\"z\"}]", "exchange reduce_scatter all_gather"}});
@@ -165,7 +165,7 @@ TEST(Volume, LargeValuesWithoutEnumeration) {
   Layout a = layout("[{\"x\"}, {\"y\"}]", m, shape);
   Layout b = layout("[{\"y\"}, {\"x\"}]", m, shape);
   int64_t block = int64_t(1) << 25; // 2^40 / 2^15
-  // 64-way of x and y share; a rank finds a block at most.
+  // 64-way of x and y share; a rank owns at most one block.
   EXPECT_GT(receivedElements(a, b, m.numDevices()), 0);
   EXPECT_EQ(moveVolume(a, b, m.numDevices()).largest, block);
 }

@@ -41,7 +41,7 @@ TEST(Random, ShardingsRoundTripThroughLayouts) {
     std::string text = toString(*back, m);
     EXPECT_EQ(toString(sharding(text, m), m), text);
 
-    // Shares: every element has as many owners as the layout says.
+    // Shares: every element has the number of owners of the layout.
     std::vector<int64_t> owners(l.numElements(), 0);
     int64_t max = 0;
     for (int64_t rank = 0; rank < m.numDevices(); ++rank) {
@@ -55,7 +55,7 @@ TEST(Random, ShardingsRoundTripThroughLayouts) {
   }
 }
 
-/// The product of the places of all dims, as flat indices.
+/// The product of the owned intervals of all dims, as flat indices.
 static llvm::SmallVector<int64_t> productOfIntervals(const Layout &l, int64_t rank) {
   llvm::SmallVector<int64_t> indices{0};
   for (unsigned d = 0; d < l.shape.size(); ++d) {
@@ -119,7 +119,7 @@ TEST(Random, SplitDimInvertsJoinDim) {
     SCOPED_TRACE(toString(s, m));
     bool fits;
     llvm::SmallVector<DimEntries> split = splitDim(dim, factors, &fits);
-    // The factors are what the dim reshapes to.
+    // The dim is reshaped to the factors.
     Layout joined = Layout::get(s, m, {size});
     ReshapeResult r = reshape(joined, factors);
     EXPECT_EQ(fits, r.free && r.result.toSharding(m));
@@ -129,7 +129,7 @@ TEST(Random, SplitDimInvertsJoinDim) {
     EXPECT_FALSE(verifySharding(expanded, m, factors, false));
     Layout over = Layout::get(expanded, m, factors);
     EXPECT_TRUE(isRefinement(joinDim(split, factors), canonicalize(dim)));
-    // On a mesh of one axis, what is kept is all that a reshape can keep.
+    // On a mesh of one axis, splitDim keeps as much as reshape.
     if (m.axes.size() <= 1)
       EXPECT_EQ(over.digits, r.result.digits);
     if (!fits)
@@ -199,7 +199,7 @@ TEST(Random, PlansThatStayPartialRun) {
   int stays = 0;
   for (int n = 0; n < 2000; ++n) {
     Pair p = randomPair(random, false, true);
-    // Keep partial in `b` what it does not own.
+    // Ranks that `b` does not own stay partial.
     p.b.partial = p.a.partial;
     auto s = p.b.toSharding(p.mesh);
     if (!s || verifySharding(*s, p.mesh, p.shape, false))

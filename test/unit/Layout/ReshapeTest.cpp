@@ -94,7 +94,7 @@ TEST(Reshape, GatherMayNeedTheFlatShape) {
   EXPECT_EQ(r.gathered.digits, r.result.digits);
   EXPECT_TRUE(r.gathered.fitsShape());
   EXPECT_FALSE(r.free);
-  // The way there: the same digits over the flat shape.
+  // The gathered layout: the same digits over the flat shape.
   Layout flat = in;
   flat.shape = {12};
   checkPlan(flat, r.gathered, 6, /*expectBound=*/true);
@@ -109,7 +109,7 @@ TEST(Reshape, PartialAndEmptyValues) {
 }
 
 //===----------------------------------------------------------------------===//
-// Random: legal, and nothing more could be kept
+// Random: legal and maximal
 //===----------------------------------------------------------------------===//
 
 /// The value (I / p) mod (q / p) depends on one coordinate of `shape` alone.

@@ -65,7 +65,7 @@ MoveVolume shardkit_test::bruteVolume(const Layout &from, const Layout &to, int6
 
 int64_t shardkit_test::elementValue(int64_t index) { return 7 + 1000 * index + index * index % 13; }
 
-/// Global index of each place of the local buffer, -1 for padding.
+/// Global index of each element of the local buffer, -1 for padding.
 static std::vector<int64_t> offsetIndices(const Layout &layout, int64_t rank) {
   auto owned = layout.ownedIndices(rank);
   auto shape = layout.localShape();
@@ -149,11 +149,11 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer, int64_t localElemen
   for (const RankDigit &digit : transfer.reduce)
     combined *= digit.size;
   std::vector<TransferSegment> loops = loopsOf(transfer);
-  // A loop over a rank of the destination has one value of interest.
+  // A loop over a rank of the destination has one relevant value.
   auto isFixed = [](const TransferSegment &loop) {
     return !loop.window && loop.dst.size() == 1 && loop.dst[0].isRank && loop.dst[0].size == loop.size;
   };
-  // Of a window, the loop runs over its places.
+  // The loop of a window runs over its indices.
   auto countOf = [](const TransferSegment &loop) {
     if (!loop.window)
       return loop.size;
@@ -315,7 +315,7 @@ static void checkStep(const PlanStep &step, int64_t numDevices) {
     case CollectiveKind::Exchange:
       break;
     }
-    // All that is needed is found in the group.
+    // All needed elements are in the group.
     std::set<int64_t> found;
     for (int64_t other : groupOf(rank, step.group)) {
       auto theirs = step.from.ownedIndices(other);
@@ -364,7 +364,7 @@ void shardkit_test::checkPlan(const Layout &from, const Layout &to, int64_t numD
     if (step.from.partial.empty() && !padded)
       EXPECT_EQ(received, volume.total) << "step " << i;
 
-    // The same move seen on the shared local value.
+    // The same move on the local value that all devices have in common.
     Layout fromReduced = step.from, toReduced = step.to;
     removeCommonDigits(fromReduced, toReduced);
     EXPECT_EQ(fromReduced.numLocalElements(), step.from.numLocalElements());
@@ -388,7 +388,7 @@ void shardkit_test::checkPlan(const Layout &from, const Layout &to, int64_t numD
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Puts parts of axes, one after the other, behind what a dim has already.
+/// Appends sub-axes, one after the other, to the entries of a dim.
 class Enumerator {
 public:
   Enumerator(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool uneven) : mesh(mesh), shape(shape), uneven(uneven) {
@@ -418,7 +418,7 @@ private:
           for (int64_t stride = 1; stride * total * size <= shape[d]; ++stride)
             if (shape[d] % (stride * total * size) == 0)
               with(d, stride, entry);
-          // Whole axes, all of them, and nothing else.
+          // Only full axes.
           bool isFull = size == n && llvm::all_of(list, [&](const DimEntry &e) {
                           return !e.isStride() && e.size == mesh.axes[e.axis].size;
                         });
@@ -458,7 +458,7 @@ std::vector<Layout> shardkit_test::allLayouts(const Mesh &mesh, llvm::ArrayRef<i
 }
 
 //===----------------------------------------------------------------------===//
-// Random material
+// Random input
 //===----------------------------------------------------------------------===//
 
 Mesh Random::mesh() {
@@ -488,7 +488,7 @@ Shape Random::shape(unsigned maxRank, int64_t maxElements) {
 Sharding Random::sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool uneven, bool partial) {
   Sharding result;
   result.dims.resize(shape.size());
-  // Axes cut into prime parts (in a random order of primes) or left whole.
+  // Axes split into prime factors (in a random order of primes) or full.
   std::vector<DimEntry> subAxes;
   for (unsigned a = 0; a < mesh.axes.size(); ++a) {
     int64_t remaining = mesh.axes[a].size, pre = 1;
@@ -529,7 +529,7 @@ Sharding Random::sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool 
       room[d] /= subAxis.size;
     } else if (uneven && list.empty() && subAxis.pre == 1 && subAxis.size == mesh.axes[subAxis.axis].size) {
       list.push_back(subAxis);
-      room[d] = 0; // nothing else here
+      room[d] = 0; // no other entry here
     }
   }
   for (DimSharding &dim : result.dims)

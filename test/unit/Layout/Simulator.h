@@ -1,7 +1,7 @@
 //===- Simulator.h - Layouts, plans and transfers by brute force -*- C++ -*--===//
 //
-// The oracle of the tests: who owns what is enumerated element by element, a
-// plan is run on local buffers.
+// The oracle of the tests: owners are enumerated element by element, a plan is run on
+// local buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,12 +38,12 @@ MoveVolume bruteVolume(const Layout &from, const Layout &to, int64_t numDevices)
 /// Local buffers of all ranks (padding is `pad`).
 using Buffers = std::vector<std::vector<int64_t>>;
 constexpr int64_t pad = -999;
-/// Of a value whose element i is value(i). Where the layout is partial the
-/// ranks of a group hold different parts that sum to it.
+/// Buffers of a value whose element i is value(i). If the layout is partial, the ranks of
+/// a group hold different terms of its sum.
 Buffers makeBuffers(const Layout &layout, int64_t numDevices);
-/// Of a complete layout: the expected contents.
+/// The expected contents for a complete layout.
 int64_t elementValue(int64_t index);
-/// True where both buffers are equal but for padding.
+/// True if both buffers are equal except for padding.
 bool sameBuffers(const Layout &layout, const Buffers &a, const Buffers &b);
 
 /// Runs one step by its transfer (sum for reductions). Counts the elements that
@@ -53,16 +53,16 @@ Buffers runTransfer(const Transfer &transfer, int64_t localElements, const Buffe
                     llvm::ArrayRef<int64_t> order = {}, std::vector<int64_t> *sent = nullptr);
 
 /// Checks a plan step by step and runs it. All failures name the plan. With a
-/// mesh, every layout on the way is one of its shardings.
+/// mesh, every intermediate layout is one of its shardings.
 void checkPlan(const Layout &from, const Layout &to, int64_t numDevices, bool expectBound, const Mesh *mesh = nullptr);
-/// Every layout that a complete value can have on the mesh: all sub-axes, gaps
+/// Every layout that a complete value can have on the mesh: all sub-axes, strides
 /// and orders; with `uneven` also dims that the axes do not divide.
 std::vector<Layout> allLayouts(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool uneven);
 std::string toString(llvm::ArrayRef<PlanStep> plan);
 /// `all_slice all_gather`
 std::string kinds(llvm::ArrayRef<PlanStep> plan);
 
-/// Random material, the same in every run.
+/// Random input, the same in every run.
 class Random {
 public:
   explicit Random(unsigned seed) : engine(seed) {}
@@ -70,7 +70,7 @@ public:
   template <typename T> T pick(std::initializer_list<T> list) { return *(list.begin() + below(list.size())); }
   Mesh mesh();
   Shape shape(unsigned maxRank, int64_t maxElements);
-  /// A legal sharding; `uneven` and `partial` say what may occur in it.
+  /// A legal sharding; with uneven dims or partial ranks on request.
   Sharding sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool uneven, bool partial);
 
 private:

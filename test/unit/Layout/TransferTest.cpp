@@ -77,8 +77,7 @@ TEST(Transfer, CollectivePermuteSendsEachBlockOnce) {
   EXPECT_EQ(sends, std::vector<int>(9, 1));
 }
 
-/// Runs the transfer and compares; every element that is not there is received
-/// once, and nothing else.
+/// Runs the transfer and compares; every missing element is received once, and no other.
 static Transfer checkTransfer(const char *from, const Mesh &a, const char *to, const Mesh &b, Shape shape) {
   SCOPED_TRACE(std::string(from) + " -> " + to);
   Layout source = layout(from, a, shape), target = layout(to, b, shape);
@@ -129,7 +128,7 @@ static bool hasCommonDim(const Layout &a, const Layout &b) {
 }
 
 TEST(Transfer, LoadBalancedSenders) {
-  // Each block of 3 is held by 3 devices. Read from the replica with the own y,
+  // Each block of 3 is held by 3 devices. Read from the replica with the same y,
   // one of them would send 9 elements and others none; the mean is 3.
   Mesh m = mesh({4, 3});
   Layout from = layout("[{\"x\"}]", m, {12}), to = layout("[{\"y\"}]", m, {12});
@@ -158,11 +157,11 @@ TEST(Transfer, UnevenDims) {
       for (Shape shape : {Shape{5, 4}, Shape{4, 7}, Shape{1, 9}, Shape{10, 1}})
         if (!hasCommonDim(layout(from, m, shape), layout(to, m, shape)))
           checkTransfer(from, m, to, m, shape);
-  // Uneven on both sides alike: padded buffers that stay.
+  // Equal uneven dims on both sides: padded buffers that stay.
   auto same = computeTransfer(layout("[{\"x\"}, {\"y\"}]", m, {5, 6}), layout("[{\"x\"}, {}]", m, {5, 6}));
   ASSERT_TRUE(same.has_value());
   EXPECT_TRUE(same->segments.empty());
-  // A dim cut unevenly is no part of another shape.
+  // An uneven dim must be a dim of the other shape.
   EXPECT_FALSE(computeTransfer(layout("[{\"x\"}]", m, {5}), Layout::replicated({5, 1})));
 }
 
@@ -182,7 +181,7 @@ TEST(Transfer, WindowsReceiveMissingElements) {
     Shape shape = random.shape(3, 300);
     if (shape.empty() || llvm::is_contained(shape, 0))
       continue;
-    // Some dims on whole axes, and windows of some of these or of whole dims.
+    // Some dims on full axes, and windows of some of these or of unsharded dims.
     Sharding from, remaining;
     from.dims.resize(shape.size());
     remaining.dims.resize(shape.size());
@@ -204,7 +203,7 @@ TEST(Transfer, WindowsReceiveMissingElements) {
         dim.ranks.push_back(getRankDigit(entry, m));
       dim.window = {random.below(5) - 1, random.below(7) - 3, 1 + random.below(6)};
       if (random.below(3) == 0)
-        from.dims[d].entries.clear(); // a window of a dim that is whole
+        from.dims[d].entries.clear(); // a window of an unsharded dim
     }
     if (to.uneven.empty())
       continue;
@@ -240,7 +239,7 @@ TEST(Transfer, WindowsReceiveMissingElements) {
           ASSERT_EQ(value, elementValue(owned[next++]));
         }
       }
-      // And where it stands: every place of the local buffer has its element.
+      // Every element of the local buffer is correct.
       for (int64_t offset = 0; offset < int64_t(out[rank].size()); ++offset) {
         int64_t flat = 0, remaining = offset, scale = 1;
         bool inside = true;

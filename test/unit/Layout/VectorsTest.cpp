@@ -115,8 +115,7 @@ TEST(Vectors, Reshard) {
     bool even = from.uneven.empty() && to.uneven.empty();
     if (from != to && v.at("slice").get<bool>())
       EXPECT_EQ(kinds(plan), "all_slice");
-    // Chunks of an uneven dim that happen to be parts of larger ones are
-    // exchanged.
+    // Chunks of an uneven dim that are slices of larger ones are exchanged.
     else if (from != to && even && v.at("gather").get<bool>())
       EXPECT_EQ(kinds(plan), "all_gather");
     else if (from != to && even && v.at("permute").get<bool>())
