@@ -12,6 +12,7 @@
 #include "shardkit/Passes.h"
 #include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Rules/Linearity.h"
+#include "shardkit/Rules/Reductions.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

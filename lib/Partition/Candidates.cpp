@@ -3,6 +3,7 @@
 #include "shardkit/Partition/Candidates.h"
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Partition/ReshardLowering.h"
+#include "shardkit/Rules/Reductions.h"
 #include "shardkit/Rules/Selections.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -3,6 +3,7 @@
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Partition/ReshardLowering.h"
+#include "shardkit/Rules/IndexedBody.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -10,7 +10,9 @@
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/ReshardLowering.h"
+#include "shardkit/Rules/IndexedBody.h"
 #include "shardkit/Rules/IndexedOps.h"
+#include "shardkit/Rules/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

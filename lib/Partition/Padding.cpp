@@ -10,6 +10,8 @@
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/ReshardLowering.h"
+#include "shardkit/Rules/IndexedBody.h"
+#include "shardkit/Rules/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

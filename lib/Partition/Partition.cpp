@@ -23,6 +23,7 @@
 #include "shardkit/Propagation/FunctionIndex.h"
 
 #include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/IndexedBody.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -3,6 +3,7 @@
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Layout/KnownSizes.h"
+#include "shardkit/Rules/Reductions.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

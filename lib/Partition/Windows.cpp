@@ -4,6 +4,7 @@
 
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/ReshardLowering.h"
+#include "shardkit/Rules/IndexedBody.h"
 #include "shardkit/Rules/TosaWindows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -7,6 +7,7 @@
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Rules/Reshapes.h"
 
 using namespace mlir;
 using namespace mlir::spmd;

@@ -3,6 +3,8 @@
 #include "shardkit/Propagation/FunctionIndex.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Rules/IndexedBody.h"
+#include "shardkit/Rules/Reshapes.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 using namespace mlir;

@@ -10,6 +10,7 @@
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
 #include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/IndexedBody.h"
 
 using namespace mlir;
 using namespace mlir::spmd;

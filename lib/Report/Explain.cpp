@@ -19,6 +19,7 @@
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
+#include "shardkit/Rules/Reshapes.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"

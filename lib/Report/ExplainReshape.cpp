@@ -11,6 +11,7 @@
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
 #include "shardkit/Report/Explain.h"
+#include "shardkit/Rules/Reshapes.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"

@@ -16,6 +16,7 @@
 #include "shardkit/Propagation/FunctionIndex.h"
 #include "shardkit/Propagation/Propagation.h"
 #include "shardkit/Reshard/ComputePlan.h"
+#include "shardkit/Rules/Reductions.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Remarks.h"

@@ -2,7 +2,9 @@
 
 #include "shardkit/Rules/IndexedOps.h"
 
+#include "shardkit/Rules/IndexedBody.h"
 #include "shardkit/Rules/PaddingNeeds.h"
+#include "shardkit/Rules/Reductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

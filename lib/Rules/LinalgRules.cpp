@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Rules/IndexedBody.h"
+#include "shardkit/Rules/Reductions.h"
 #include "shardkit/Rules/Selections.h"
 #include "shardkit/Rules/ShardingRule.h"
 

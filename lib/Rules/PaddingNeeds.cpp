@@ -10,6 +10,8 @@
 
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Rules/IndexedBody.h"
+#include "shardkit/Rules/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Index/IR/IndexOps.h"

@@ -1,5 +1,6 @@
 //===- Reshapes.cpp - Row-major reshapes ----------------------------------===//
 
+#include "shardkit/Rules/Reshapes.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,6 +1,7 @@
 //===- Selections.cpp - Reductions that pick one of many ------------------===//
 
 #include "shardkit/Rules/Selections.h"
+#include "shardkit/Rules/Reductions.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

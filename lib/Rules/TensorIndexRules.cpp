@@ -1,6 +1,7 @@
 //===- TensorIndexRules.cpp - Tensors read or made element by element -----===//
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Rules/IndexedBody.h"
 #include "shardkit/Rules/IndexedOps.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -2,6 +2,8 @@
 
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Rules/IndexedBody.h"
+#include "shardkit/Rules/Reshapes.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -8,6 +8,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Rules/IndexedOps.h"
+#include "shardkit/Rules/Reshapes.h"
 #include "shardkit/Rules/TosaWindows.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"

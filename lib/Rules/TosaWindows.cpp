@@ -2,6 +2,7 @@
 
 #include "shardkit/Rules/TosaWindows.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Rules/Reductions.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Matchers.h"

@@ -2,6 +2,7 @@
 
 #include "shardkit/Partition/LocalAttributes.h"
 #include "shardkit/Propagation/Propagation.h"
+#include "shardkit/Rules/IndexedBody.h"
 #include "shardkit/Rules/IndexedOps.h"
 #include "shardkit/Stages/Microbatches.h"
 

@@ -7,6 +7,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Rules/IndexedBody.h"
 #include "shardkit/Rules/IndexedOps.h"
 #include "shardkit/Stages/Microbatches.h"
 

@@ -9,7 +9,9 @@
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
+#include "shardkit/Rules/IndexedBody.h"
 #include "shardkit/Rules/Linearity.h"
+#include "shardkit/Rules/Reductions.h"
 #include "shardkit/Stages/Stages.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -21,10 +21,6 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/OpDefinition.h"
 
-namespace mlir::linalg {
-class LinalgOp;
-} // namespace mlir::linalg
-
 namespace mlir::spmd {
 
 /// The meaning of sharding a factor.
@@ -202,60 +198,9 @@ ShardingRule getShardingRule(Operation *op);
 ShardingRule getBuiltinShardingRule(Operation *op);
 /// All tensors have the shape of the (first) result; scalar operands are shared.
 ShardingRule getElementwiseShardingRule(Operation *op);
-/// Dims of two row-major shapes of equal element count that cover the same interval of
-/// the flat index, between two adjacent common boundaries.
-///   6x5 and 2x3x5: [0, 1) and [0, 2), [1, 2) and [2, 3)
-struct ReshapeGroup {
-  unsigned fromBegin, fromEnd, toBegin, toEnd;
-  int64_t size; // dynamic for an unknown size, the same on both sides
-  /// True if the boundaries inside divide each other, so that its dims are products of
-  /// common factors: 2x6 and 4x3, not 4x6 and 3x8.
-  bool refines;
-};
-/// Groups, major to minor. std::nullopt for shapes without elements, and for unknown
-/// sizes, unless there is one on either side at the same position.
-std::optional<llvm::SmallVector<ReshapeGroup>> getReshapeGroups(llvm::ArrayRef<int64_t> from,
-                                                                llvm::ArrayRef<int64_t> to);
-/// Factors of two such shapes, a list per dim: every boundary between two dims of one
-/// that is also a boundary of the other, or divides one of its dims, is a boundary between
-/// factors. The lists of dims in groups that do not refine are empty (splitReshapes splits
-/// such reshapes).
-///   12 and 3x4: [(a b)], [a][b]     2x6 and 4x3: [a][(b c)], [(a b)][c]
-struct ReshapeFactors {
-  ReshapeFactors(ShardingRule &rule, llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
-  llvm::SmallVector<llvm::SmallVector<int32_t, 2>> from, to;
-};
-/// True for ops that keep the elements in row-major order, which splitReshapes applies
-/// to.
-bool isReshape(Operation *op);
-/// Replaces a reshape whose dims have no common factors by a collapse to the groups of
-/// dims and an expand from them: the joined dim can be sharded by any digit. Reshapes of
-/// dynamic shape are replaced too if their groups are known. Others stay. `onReplace` is
-/// called with a result before it is replaced, and with its replacement.
-void splitReshapes(llvm::ArrayRef<Operation *> reshapes, llvm::function_ref<void(Value, Value)> onReplace = {});
-
 /// Concatenation along dim `joined`. Equal operands are digits of the dim (number of the
 /// operand, index in it), others are read in windows along the result.
 ShardingRule getConcatRule(Operation *op, unsigned joined);
-
-//===--- ops with a body over an index space ------------------------------===//
-// Structured ops, tensor.generate and tensor.pad: factor k of their builtin rule is
-// loop k (dim k of the result), whatever its kind; indexed factors come after these.
-
-/// The region that runs over an index space, null for other ops.
-Region *getIndexedBody(Operation *op);
-/// True if the body of the op reads the indices of the element that it computes.
-bool readsIndices(Operation *op);
-/// The loop whose index a value in the body is, or -1.
-int64_t getLoopOfIndex(Operation *op, Value index);
-/// Adds the tensors that the body captures as operands, in order of first use:
-///   * a dim that every use reads at exactly the index of loop k, of `sizes[k]`, has
-///     factor k;
-///   * a dim that is read at one other index per execution of the body has an indexed
-///     factor, the same for all dims of that size that are read at that index, if the op
-///     can run without the elements of other shards (IndexedOps.h);
-///   * other dims have no factor.
-void addCapturedOperands(ShardingRule &rule, Operation *op, llvm::ArrayRef<int64_t> sizes);
 
 /// Replicates factors that no op can shard: those of two dims of one tensor (a diagonal),
 /// and those of a tensor without elements.
@@ -263,27 +208,6 @@ void replicateUnshardable(ShardingRule &rule);
 
 /// True for a tensor without elements. Its only layout is the replicated one.
 bool hasNoElements(RankedTensorType type);
-
-/// Neutral element of a reduction for elements of `type` (an integer, index or
-/// float type).
-TypedAttr getNeutralElement(ReductionKind kind, Type type);
-/// The value x for which op(acc, x) is acc, bit by bit: a sum that starts from
-/// -0.0 stays -0.0.
-TypedAttr getExactNeutral(ReductionKind kind, Type type);
-/// The same as a scalar constant; of complex numbers too, which have sums and products.
-Value createExactNeutral(OpBuilder &b, Location loc, ReductionKind kind, Type type);
-/// The value of all elements of a tensor, if it is a fill or splat of a constant.
-Attribute getFillElement(Value value);
-/// True if all elements of `value` are known to be neutral or undefined: a fill or splat
-/// of the neutral element, or tensor.empty.
-bool isNeutralFill(Value value, ReductionKind kind);
-/// The kind of reduction that a scalar op computes, if it is one. Arithmetic on i1 is
-/// that of booleans (a sum of i1 is xor).
-std::optional<ReductionKind> matchCombiner(Operation *op);
-/// How partial results of output `i` of a structured op combine: the yielded value
-/// must be one associative op of the accumulator and a value that does not depend
-/// on it.
-std::optional<ReductionKind> matchReduction(linalg::LinalgOp op, unsigned i);
 
 void registerShardingRules(DialectRegistry &registry);
 void registerLinalgShardingRules(DialectRegistry &registry);

@@ -2,6 +2,8 @@
 
 #include "RowCode.h"
 #include "ThreadCode.h"
+#include "shardkit/Rules/Reductions.h"
+
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

@@ -1,6 +1,7 @@
 //===- Rows.cpp - Ops that share rows become one kernel -------------------===//
 
 #include "ScatterCode.h"
+#include "shardkit/Rules/Reductions.h"
 #include "shardkit/Target/Cuda/Passes.h"
 #include "shardkit/Target/IR/CudaOps.h"
 #include "mlir/Analysis/SliceAnalysis.h"

@@ -2,6 +2,8 @@
 
 #include "SplitReduction.h"
 #include "PieceEmitter.h"
+#include "shardkit/Rules/Reductions.h"
+
 #include "mlir/Analysis/SliceAnalysis.h"
 
 using namespace mlir;

@@ -1,6 +1,8 @@
 //===- ThreadCode.cpp - What one thread does of a linalg op ---------------===//
 
 #include "PieceEmitter.h"
+#include "shardkit/Rules/Reductions.h"
+
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
 using namespace mlir;
