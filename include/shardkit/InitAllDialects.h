@@ -1,6 +1,6 @@
 //===- InitAllDialects.h - Dialects and interfaces of ShardKit --*- C++ -*-===//
 //
-// The only place where dialects and external models are registered.
+// Registers all dialects and external models.
 //
 //===----------------------------------------------------------------------===//
 

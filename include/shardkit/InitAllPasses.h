@@ -1,6 +1,6 @@
 //===- InitAllPasses.h - Passes of ShardKit ---------------------*- C++ -*-===//
 //
-// The only place where passes and pipelines are registered.
+// Registers all passes and pipelines.
 //
 //===----------------------------------------------------------------------===//
 

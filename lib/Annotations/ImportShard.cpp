@@ -90,8 +90,7 @@ LogicalResult ShardImporter::importGrid(shard::GridOp op) {
   for (auto [i, size] : llvm::enumerate(op.getShape())) {
     if (ShapedType::isDynamic(size))
       return op.emitError() << "axis " << i << " of grid @" << op.getSymName()
-                            << " has an unknown size, expected a number: a compile is for a "
-                               "number of devices";
+                            << " has an unknown size, expected a static one";
     auto name = knownNames && i < knownNames.size() ? dyn_cast<StringAttr>(knownNames[i]) : StringAttr();
     names.push_back(name ? name.str() : getShardAxisName(i));
     axes.push_back(MeshAxisAttr::get(context, names.back(), size));

@@ -13,7 +13,7 @@
 #ifndef SHARDKIT_LIB_LAYOUT_PIECES_H
 #define SHARDKIT_LIB_LAYOUT_PIECES_H
 
-#include "shardkit/Layout/Plan.h"
+#include "shardkit/Layout/ReshardPlan.h"
 
 namespace mlir::spmd::detail {
 

@@ -14,7 +14,7 @@
 #ifndef SHARDKIT_LIB_LAYOUT_SEGMENTS_H
 #define SHARDKIT_LIB_LAYOUT_SEGMENTS_H
 
-#include "shardkit/Layout/Plan.h"
+#include "shardkit/Layout/ReshardPlan.h"
 
 namespace mlir::spmd::detail {
 

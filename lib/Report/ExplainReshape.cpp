@@ -7,7 +7,7 @@
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
-#include "shardkit/Layout/Plan.h"
+#include "shardkit/Layout/ReshardPlan.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
 #include "shardkit/Report/Explain.h"

@@ -8,7 +8,7 @@
 #ifndef SHARDKIT_COST_COSTMODEL_H
 #define SHARDKIT_COST_COSTMODEL_H
 
-#include "shardkit/Layout/Plan.h"
+#include "shardkit/Layout/ReshardPlan.h"
 
 namespace mlir::spmd {
 

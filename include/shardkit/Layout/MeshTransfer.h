@@ -9,7 +9,7 @@
 #ifndef SHARDKIT_LAYOUT_MESHTRANSFER_H
 #define SHARDKIT_LAYOUT_MESHTRANSFER_H
 
-#include "shardkit/Layout/Plan.h"
+#include "shardkit/Layout/ReshardPlan.h"
 
 namespace mlir::spmd {
 

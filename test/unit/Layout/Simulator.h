@@ -8,7 +8,7 @@
 #ifndef SHARDKIT_TEST_UNIT_LAYOUT_SIMULATOR_H
 #define SHARDKIT_TEST_UNIT_LAYOUT_SIMULATOR_H
 
-#include "shardkit/Layout/Plan.h"
+#include "shardkit/Layout/ReshardPlan.h"
 #include <gtest/gtest.h>
 #include <random>
 #include <string>

@@ -5,7 +5,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/SPMDAttrs.h"
 #include "shardkit/Layout/Layout.h"
-#include "shardkit/Layout/Plan.h"
+#include "shardkit/Layout/ReshardPlan.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

@@ -1,4 +1,4 @@
-//===- PlanTest.cpp - Which collectives lead from layout to layout --------===//
+//===- ReshardPlanTest.cpp - Plans between layouts ----------------------===//
 
 #include "Simulator.h"
 

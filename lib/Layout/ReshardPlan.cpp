@@ -1,4 +1,4 @@
-//===- Plan.cpp - Collectives that lead from one layout to another --------===//
+//===- ReshardPlan.cpp - Collectives from one layout to another ---------===//
 //
 //   in -(slice)-> A -(exchange)-> M -(gather)-> out
 //

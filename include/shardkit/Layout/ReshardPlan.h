@@ -1,7 +1,7 @@
-//===- Plan.h - From one layout to another ----------------------*- C++ -*-===//
+//===- ReshardPlan.h - From one layout to another ---------------*- C++ -*-===//
 
-#ifndef SHARDKIT_LAYOUT_PLAN_H
-#define SHARDKIT_LAYOUT_PLAN_H
+#ifndef SHARDKIT_LAYOUT_RESHARDPLAN_H
+#define SHARDKIT_LAYOUT_RESHARDPLAN_H
 
 #include "shardkit/Layout/Layout.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -156,4 +156,4 @@ std::optional<Transfer> computeTransfer(const Layout &from, const Layout &to, bo
 
 } // namespace mlir::spmd
 
-#endif // SHARDKIT_LAYOUT_PLAN_H
+#endif // SHARDKIT_LAYOUT_RESHARDPLAN_H
