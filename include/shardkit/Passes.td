@@ -3,63 +3,60 @@
 #ifndef SHARDKIT_PASSES
 #define SHARDKIT_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "shardkit/Options.td"
 
-def SPMDResolveAxisResourcesPass
-    : Pass<"spmd-resolve-axis-resources", "::mlir::ModuleOp"> {
+def SPMDResolveAxisResourcesPass : SPMDPass<"spmd-resolve-axis-resources"> {
   let summary = "Turn axis resources into shardings on a mesh";
   let description = [{
     Replaces `spmd.axis_resources` on function arguments and results, and the
-    axis-resources spelling of constraints, by shardings on the chosen mesh.
-    Axis names, rank and reuse are checked; an error stands at the argument and
-    lists what is legal. Entries that are left out are unsharded and closed.
+    axis-resources form of constraints, by shardings on the chosen mesh.
+    Checks axis names, rank and reuse; an error points at the argument and lists
+    the legal axes. Missing entries are unsharded, closed dims.
   }];
   let options = [
-    Option<"mesh", "mesh", "std::string", /*default=*/"\"\"",
-           "Name of the mesh to resolve against; may be left out where the "
-           "module has one mesh">
+    MeshOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDShardingsToConstraintsPass : Pass<"spmd-shardings-to-constraints", "::mlir::ModuleOp"> {
+def SPMDShardingsToConstraintsPass : SPMDPass<"spmd-shardings-to-constraints"> {
   let summary = "Turn shardings that the user wrote on ops into constraints";
   let description = [{
-    `spmd.shardings` on an op is a discardable attribute: rewrites that replace the
-    op drop it, and canonicalization makes constants one whatever stands on them.
+    `spmd.shardings` on an op is a discardable attribute. A rewrite that replaces the
+    op drops it, and canonicalization merges constants that differ in it.
     Constraints, and the attributes of arguments and results, survive. Every pass
-    that reads annotations does this first; as a pass of its own it goes before
-    upstream passes that come earlier. Phase: up to annotated.
+    that reads annotations does this first. Run it as a pass before upstream passes
+    that come earlier. Phase: up to annotated.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDApplyPlanPass : Pass<"spmd-apply-plan", "::mlir::ModuleOp"> {
+def SPMDApplyPlanPass : SPMDPass<"spmd-apply-plan"> {
   let summary = "Write the shardings of a plan file into the module";
   let description = [{
-    Reads a sharding plan (JSON, docs/reference/Plans.md): meshes, and rules that give axis
-    resources or shardings to arguments, results and values by name. Adds the meshes that
-    the module lacks, writes `spmd.sharding` on arguments and results, and pins values by
-    constraints. What stands in the module already must mean the same. A name that does not
-    exist is an error, a pattern that matches nothing a warning; both list the nearest
-    names.
+    Reads a sharding plan (JSON, docs/reference/Plans.md): meshes, and rules that assign
+    axis resources or shardings to arguments, results and values by name. Adds
+    the meshes that the module lacks, writes `spmd.sharding` on arguments and
+    results, and adds constraints for values. An annotation that the module has
+    already must mean the same. An unknown name is an error, a pattern without a
+    match is a warning; both list the nearest names.
   }];
   let options = [
     Option<"file", "file", "std::string", /*default=*/"\"\"",
-           "The plan to read; - is standard input">
+           "Plan to read; - is standard input">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDSpecializeShapesPass : Pass<"spmd-specialize-shapes", "::mlir::ModuleOp"> {
-  let summary = "Give arguments of dynamic size the sizes that they will have";
+def SPMDSpecializeShapesPass : SPMDPass<"spmd-specialize-shapes"> {
+  let summary = "Replace dynamic sizes of arguments by constants";
   let description = [{
-    `shapes=x=8x16,y=8` gives all arguments of public functions that are called `x`
-    (`spmd.weight`, else `spmd.name`, else `arg0`) the shape 8x16, and so on. What
-    that makes known of other values follows: sizes are folded, casts go through ops,
-    branches and loops, and results that are known become static. Values that stay
-    dynamic stay right. To be run before a copy of the unsharded program is made, and
-    with helpers inlined. Phase: up to annotated.
+    `shapes=x=8x16,y=8` gives all arguments of public functions with the name `x`
+    (`spmd.weight`, else `spmd.name`, else `arg0`) the shape 8x16, and likewise `y`.
+    The sizes that follow from these are folded, casts move through ops, branches and
+    loops, and results with known shapes become static. Values that remain dynamic
+    stay correct. Run this before the unsharded reference is made, and after inlining
+    helpers. Phase: up to annotated.
   }];
   let options = [
     ListOption<"shapes", "shapes", "std::string", "NAME=SIZExSIZE..., one per argument">
@@ -68,315 +65,334 @@ def SPMDSpecializeShapesPass : Pass<"spmd-specialize-shapes", "::mlir::ModuleOp"
                            "::mlir::arith::ArithDialect"];
 }
 
-def SPMDExportPlanPass : Pass<"spmd-export-plan", "::mlir::ModuleOp"> {
+def SPMDExportPlanPass : SPMDPass<"spmd-export-plan"> {
   let summary = "Write the shardings of the module into a plan file";
   let description = [{
     Writes meshes and shardings as a plan that --spmd-apply-plan reads. The
-    module stays as it is.
+    module does not change.
   }];
   let options = [
     Option<"file", "file", "std::string", /*default=*/"\"\"",
-           "The plan to write; - is standard output">,
-    Option<"content", "content", "std::string", /*default=*/"\"user\"",
-           "user: what the user wrote on arguments, results and values; all: "
-           "completed arguments and results, and values with how they are "
-           "computed">
+           "Plan to write; - is standard output">,
+    Option<"content", "content", "::mlir::spmd::PlanContent",
+           "::mlir::spmd::PlanContent::User",
+           "Which shardings to write", [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::PlanContent::User, "user", "those that the user wrote"),
+             clEnumValN(::mlir::spmd::PlanContent::All, "all", "those of all arguments, results and values, with how values are computed"))}]>
   ];
 }
 
-def SPMDImportOrtPass : Pass<"spmd-import-ort", "::mlir::ModuleOp"> {
-  let summary = "Turn ONNX Runtime's specs into shardings";
+def SPMDImportOrtPass : SPMDPass<"spmd-import-ort"> {
+  let summary = "Turn the specs of ONNX Runtime into shardings";
   let description = [{
     Replaces every `#spmd.ort`, a spec and a device mesh per tensor, by a sharding on
-    a mesh of the module that has the devices; where none has, a mesh is added.
-    Repeated devices become gaps. Specs that are no layout, or that do not divide a
-    dim, are errors. A file gives the specs of the arguments and results of a
-    function: `{"inputs": [{"spec", "mesh_shape", "mesh_elements"} ], "outputs":
-    [...]}`, null where nothing is given. The default pipeline does this first.
+    a mesh of the module that has the devices, or on a new mesh if there is none.
+    Repeated devices become strided shardings. A spec that is not a layout, or that
+    does not divide a dim, is an error. A file specifies the arguments and results of
+    a function: `{"inputs": [{"spec", "mesh_shape", "mesh_elements"} ], "outputs":
+    [...]}`, with null for tensors without a spec. The default pipeline runs this first.
     Phase: up to propagated.
   }];
   let options = [
     Option<"file", "file", "std::string", /*default=*/"\"\"",
-           "A file of specs to write on a function first">,
+           "File of specs to write on a function first">,
     Option<"function", "function", "std::string", /*default=*/"\"\"",
-           "The function that the file is about; may be left out where one is public">
+           "Function of the file; optional if one function is public">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDExportOrtPass : Pass<"spmd-export-ort", "::mlir::ModuleOp"> {
-  let summary = "Write shardings as ONNX Runtime's specs";
+def SPMDExportOrtPass : SPMDPass<"spmd-export-ort"> {
+  let summary = "Write shardings as specs of ONNX Runtime";
   let description = [{
-    The inverse of --spmd-import-ort: every sharding becomes `#spmd.ort`, or, with a
-    file, those of a function are written there and the module stays as it is.
-    Shardings that no device list can say (partial, uneven, parts of axes that do not
-    nest) are errors. Open dims are written closed.
+    The inverse of --spmd-import-ort. Every sharding becomes `#spmd.ort`. With a
+    file, the shardings of one function are written there and the module does not
+    change. Shardings that no device list can express (partial, uneven, sub-axes that
+    do not nest) are errors. Open dims are written as closed dims.
   }];
   let options = [
     Option<"file", "file", "std::string", /*default=*/"\"\"",
-           "The file to write; - is standard output">,
+           "File to write; - is standard output">,
     Option<"function", "function", "std::string", /*default=*/"\"\"",
-           "The function to write; may be left out where one is public">
+           "Function to write; optional if one function is public">
   ];
 }
 
-def SPMDImportSdyPass : Pass<"spmd-import-sdy", "::mlir::ModuleOp"> {
-  let summary = "Turn Shardy's annotations into ours";
+def SPMDImportSdyPass : SPMDPass<"spmd-import-sdy"> {
+  let summary = "Turn annotations of Shardy into those of ShardKit";
   let description = [{
     Reads Shardy's dialect in generic form, which needs --allow-unregistered-dialect:
     meshes, shardings of arguments, results and ops (open dims, priorities, replicated
-    and unreduced axes, sub-axes, meshes spelled out in place), constraints, reshards,
-    barriers, groups, manual computations and sharding rules. Collectives on global
-    values become reshards. What has no counterpart (blocked propagation, ops of
+    and unreduced axes, sub-axes, inlined meshes), constraints, reshards, barriers,
+    groups, manual computations and sharding rules. Collectives on global values
+    become reshards. An annotation without a counterpart (blocked propagation, ops of
     Shardy's own passes) is an error. A reduction in a rule is a sum. Phase: up to
     resharded.
   }];
   let options = [
-    Option<"unsupported", "unsupported", "std::string", /*default=*/"\"error\"",
-           "What an annotation without a counterpart is: error, or remark, and it is "
-           "left out">
+    UnsupportedOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDExportSdyPass : Pass<"spmd-export-sdy", "::mlir::ModuleOp"> {
-  let summary = "Write annotations as Shardy's";
+def SPMDExportSdyPass : SPMDPass<"spmd-export-sdy"> {
+  let summary = "Write annotations as those of Shardy";
   let description = [{
-    The inverse of --spmd-import-sdy. What Shardy cannot say is an error: gaps, a
-    function on several meshes, axis resources and specs of ONNX Runtime that are not
-    resolved, partial results that are no sums, windowed or indexed factors, stage
-    boundaries. Names of groups become numbers. Other attributes of ours stay as they
-    are, and the costs of a mesh stay on it as a foreign attribute. Phase: up to resharded.
+    The inverse of --spmd-import-sdy. Shardy cannot express strided shardings, a
+    function on several meshes, unresolved axis resources and specs of ONNX Runtime,
+    partial results other than sums, windowed or indexed factors, and stage
+    boundaries: each is an error. Names of groups become numbers. Other attributes of
+    ShardKit do not change, and the costs of a mesh stay on it as a foreign attribute.
+    Phase: up to resharded.
   }];
   let options = [
-    Option<"unsupported", "unsupported", "std::string", /*default=*/"\"error\"",
-           "What an annotation that Shardy cannot express is: error, or remark, and it is "
-           "left out">
+    UnsupportedOption
   ];
 }
 
-def SPMDImportShardPass : Pass<"spmd-import-shard", "::mlir::ModuleOp"> {
-  let summary = "Turn annotations of upstream's dialect shard into ours";
+def SPMDImportShardPass : SPMDPass<"spmd-import-shard"> {
+  let summary = "Turn annotations of upstream's dialect shard into those of ShardKit";
   let description = [{
-    A grid becomes a mesh whose axes are called d0, d1, ...; `shard.shard` becomes a
-    constraint, closed in all dims. That an annotation is for the users of a value, and
-    its halo sizes, stay on the constraint as foreign attributes: reshards and halos
-    are made where they are needed. Grids of unknown size and ops in local view are
-    errors, and so are shards of given sizes. Phase: up to annotated.
+    A grid becomes a mesh with axes d0, d1, ...; `shard.shard` becomes a constraint
+    with closed dims. The flag that an annotation is for the users of a value, and its
+    halo sizes, stay on the constraint as foreign attributes: ShardKit inserts
+    reshards and halos where they are needed. Grids of unknown size, ops in local view
+    and explicit shard sizes are errors. Phase: up to annotated.
   }];
   let options = [
-    Option<"unsupported", "unsupported", "std::string", /*default=*/"\"error\"",
-           "What an annotation without a counterpart is: error, or remark, and it is "
-           "left out">
+    UnsupportedOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDExportShardPass : Pass<"spmd-export-shard", "::mlir::ModuleOp"> {
+def SPMDExportShardPass : SPMDPass<"spmd-export-shard"> {
   let summary = "Write annotations as those of upstream's dialect shard";
   let description = [{
     The inverse of --spmd-import-shard. Shardings of arguments and results become
-    annotations at the entry and in front of the return. Equal shardings of a block are
-    one op, and dims at the end that are not split are not listed. What the dialect
-    cannot say is an error: open dims, priorities, replicated and unreduced axes, gaps,
-    parts of axes, device orders, costs, and every op but constraints. Names of axes
+    annotations at the entry and before the return. Equal shardings of a block share
+    one op, and trailing unsharded dims are not listed. The dialect cannot express
+    open dims, priorities, replicated and unreduced axes, strided shardings, sub-axes,
+    device orders, costs, and any op but constraints: each is an error. Names of axes
     stay on the grid as a foreign attribute. Phase: up to annotated.
   }];
   let options = [
-    Option<"unsupported", "unsupported", "std::string", /*default=*/"\"error\"",
-           "What an annotation that the dialect cannot express is: error, or remark, and "
-           "it is left out">
+    UnsupportedOption
   ];
   let dependentDialects = ["::mlir::shard::ShardDialect"];
 }
 
-def SPMDSplitSegmentsPass : Pass<"spmd-split-segments", "::mlir::ModuleOp"> {
-  let summary = "Make an argument of each part of a stored dimension";
+def SPMDSplitSegmentsPass : SPMDPass<"spmd-split-segments"> {
+  let summary = "Make an argument of each segment of a stored dimension";
   let description = [{
-    An argument with `spmd.segments` becomes one argument per part, each with a
-    sharding of its own and with `spmd.segment`: its place in the stored tensor. Uses
-    follow: what computes along the parts is done part by part (a product with a
-    concatenation is the concatenation of the products), and a slice at the borders
-    is the part. Any other use reads the concatenation, whose reshards are visible. A
-    sharding that cuts a unit is an error that names the counts that do not; a part
-    with fewer units than shards is an error unless `replicate` is given: then it is
-    cut along a part of the axes. Phase: up to annotated.
+    An argument with `spmd.segments` becomes one argument per segment, each with its
+    sharding and with `spmd.segment`, its offset in the stored tensor. Ops along the
+    segmented dim are computed per segment: a contraction with a concatenation is the
+    concatenation of contractions, and a slice at segment boundaries is the segment.
+    Any other use reads the concatenation, whose reshards are visible. A sharding that
+    splits a unit is an error that names the counts that do not divide. A segment with
+    fewer units than shards is an error, unless `replicate` is specified: it is then
+    sharded along a sub-axis. Phase: up to annotated.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];
 }
 
-def SPMDMergeContractionsPass : Pass<"spmd-merge-contractions", "::mlir::ModuleOp"> {
-  let summary = "Make one product of the products with parts of one stored tensor";
+def SPMDMergeContractionsPass : SPMDPass<"spmd-merge-contractions"> {
+  let summary = "Merge contractions with segments of one stored tensor";
   let description = [{
-    Products of one operand with several parts of a stored tensor, which
-    --spmd-split-segments made arguments, become one product with one argument: the
-    local parts side by side, in a buffer that the loader fills part by part
-    (`spmd.segments_of`). The results are slices of its result. What only relays a part out
-    (a transpose, a cast) goes along. Phase: partitioned.
+    Contractions of one operand with several segments of a stored tensor, which
+    --spmd-split-segments made arguments, become one contraction with one argument.
+    The argument is the concatenation of the local segments, in one buffer that the
+    loader fills segment by segment (`spmd.segments_of`). The results become slices of
+    the merged result. Ops that only change the layout of a segment (a transpose, a
+    cast) are merged too. Phase: partitioned.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];
 }
 
-def SPMDPropagatePass : Pass<"spmd-propagate", "::mlir::ModuleOp"> {
+def SPMDPropagatePass : SPMDPass<"spmd-propagate"> {
   let summary = "Complete partial shardings by propagation";
   let description = [{
     Completes the shardings of all values of each function from those that the
-    user gave, forward and backward through the sharding rules to a fixpoint.
-    Dims without `?` stay as they are. What the user wrote on an argument or
-    result is kept beside the completed sharding as `spmd.user_sharding`; a constraint
-    keeps its own attribute. Elementwise ops and views are propagated through
-    before contractions and reductions. Phase: annotated to propagated.
+    user wrote, forward and backward through the sharding rules to a fixpoint.
+    Closed dims do not change. The user's sharding of an argument or result is kept
+    next to the completed one as `spmd.user_sharding`; a constraint keeps its
+    attribute. Elementwise ops and views are propagated through before contractions
+    and reductions. Phase: annotated to propagated.
   }];
   let options = [
-    Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
-           "What happens where shardings disagree: `cost` takes the least "
-           "predicted time, `basic` the longest prefix that all agree on">,
-    Option<"stridedShardings", "strided-shardings", "std::string", /*default=*/"\"allow\"",
-           "Whether a reshape may pass an axis on with a gap before it "
-           "({2, \"x\"}): allow, forbid-at-boundary (not to arguments and results "
-           "of functions) or forbid">,
-    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
-           "How often a loop is taken to run whose bounds are not constant: "
-           "reshards in it cost that much more">
+    ConflictsOption,
+    StridedShardingsOption,
+    TripCountOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDBuildStagesPass : Pass<"spmd-build-stages", "::mlir::ModuleOp"> {
-  let summary = "Cut a program into pipeline stages on meshes of their own";
+def SPMDBuildStagesPass : SPMDPass<"spmd-build-stages"> {
+  let summary = "Split a program into pipeline stages, each on a mesh";
   let description = [{
     The public function whose arguments carry `spmd.microbatch`, or that holds stage
     boundaries, becomes one function per stage (`@stage0`, ...; with one stage
-    `@accumulate`) for one microbatch, and a schedule with its name. A function per stage holds its
-    parts, forward, backward and apply, one behind the other, so that the ordinary
-    phases give what they share one layout; --spmd-outline-stages makes functions of the parts once
-    they are local. Axis resources resolve against the mesh of the stage they are
-    in (docs/internals/Stages.md). Calls are inlined first. Phase: annotated.
+    `@accumulate`) for one microbatch, and a schedule with its name. The function of a
+    stage holds its fragments forward, backward and apply in this order, so that the
+    other phases give shared values one layout. --spmd-outline-stages outlines the
+    fragments once they are local. Axis resources resolve against the mesh of their
+    stage (docs/internals/Stages.md). Calls are inlined first. Phase: annotated.
   }];
   let options = [
-    Option<"stages", "stages", "std::string", /*default=*/"\"manual\"",
-           "manual (at the stage boundaries of the program), uniform or auto">,
+    Option<"stages", "stages", "::mlir::spmd::StageChoice",
+           "::mlir::spmd::StageChoice::Manual",
+           "How to find the stages", [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::StageChoice::Manual, "manual", "at the stage boundaries of the program"),
+             clEnumValN(::mlir::spmd::StageChoice::Uniform, "uniform", "of equal compute"),
+             clEnumValN(::mlir::spmd::StageChoice::Auto, "auto", "by search, with the meshes"))}]>,
     Option<"numStages", "num-stages", "int64_t", /*default=*/"0",
-           "How many stages; by default what boundaries or meshes say">,
+           "Number of stages; 0: as boundaries or meshes specify">,
     ListOption<"meshes", "meshes", "std::string",
-               "The mesh of each stage; by default the cluster's, cut along its first axis">,
+               "Mesh of each stage; by default slices of the cluster along its first axis">,
     Option<"microbatches", "microbatches", "int64_t", /*default=*/"1",
-           "How many microbatches a step has">,
-    Option<"schedule", "schedule", "std::string", /*default=*/"\"\"",
-           "gpipe, 1f1b, 1f1b-overlap, interleaved-1f1b or inference; by default 1f1b for "
-           "what has a backward part, else inference">,
+           "Number of microbatches of a step">,
+    Option<"schedule", "schedule", "::mlir::spmd::ScheduleChoice",
+           "::mlir::spmd::ScheduleChoice::Auto",
+           "Order of the microbatches on each mesh", [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::ScheduleChoice::Auto, "auto", "1f1b for a program with a backward fragment, else inference"),
+             clEnumValN(::mlir::spmd::ScheduleChoice::GPipe, "gpipe", "all forward, then all backward"),
+             clEnumValN(::mlir::spmd::ScheduleChoice::OneFOneB, "1f1b", "one forward, one backward"),
+             clEnumValN(::mlir::spmd::ScheduleChoice::OneFOneBOverlap, "1f1b-overlap", "1f1b with transfers during compute"),
+             clEnumValN(::mlir::spmd::ScheduleChoice::InterleavedOneFOneB, "interleaved-1f1b", "1f1b with several stages per mesh"),
+             clEnumValN(::mlir::spmd::ScheduleChoice::Inference, "inference", "forward only"))}]>,
     Option<"virtualStages", "virtual-stages", "int64_t", /*default=*/"1",
            "Stages per mesh: stage k runs on mesh k modulo the number of meshes">,
     Option<"cluster", "cluster", "std::string", /*default=*/"\"\"",
-           "The mesh of all devices, which the meshes of the stages share out">,
+           "Mesh of all devices, which are divided among the meshes of the stages">,
     ListOption<"axes", "axes", "std::string",
-               "With stages=auto, the axes of each stage's mesh; by default those that axis "
+               "Axes of the mesh of each stage, with stages=auto; by default those that axis "
                "resources name, else those of the cluster">,
     Option<"function", "function", "std::string", /*default=*/"\"\"",
-           "The function to cut; may be left out where one has boundaries or microbatches">
+           "Function to split; optional if one has boundaries or microbatches">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def SPMDOutlineStagesPass : Pass<"spmd-outline-stages", "::mlir::ModuleOp"> {
-  let summary = "Make a function of each part of a stage, and the instruction lists";
+def SPMDOutlineStagesPass : SPMDPass<"spmd-outline-stages"> {
+  let summary = "Outline the fragments of stages, and write the instruction lists";
   let description = [{
-    `@stage0_forward`, `@stage0_backward`, `@stage0_apply` (with one stage `@accumulate`
-    and `@apply`) of each local stage function, and in the schedule what moves between
-    stages and what each mesh runs when. What is accumulated over the microbatches is an
-    argument and a result of the part that adds to it. A schedule that has its lists is
-    checked: one error at the first instruction that is wrong. Phase: partitioned.
+    Makes the functions `@stage0_forward`, `@stage0_backward` and `@stage0_apply` (with
+    one stage `@accumulate` and `@apply`) of each local stage function. Writes into the
+    schedule the transfers between stages and the instructions of each mesh. A value
+    that is accumulated over the microbatches is an argument and a result of the
+    fragment that adds to it. A schedule that already has its lists is verified, with
+    one error at the first wrong instruction. Phase: partitioned.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def SPMDTimelinePass : Pass<"spmd-timeline", "::mlir::ModuleOp"> {
-  let summary = "Print when which mesh of a pipeline runs what";
+def SPMDTimelinePass : SPMDPass<"spmd-timeline"> {
+  let summary = "Print when each mesh of a pipeline runs each fragment";
   let description = [{
-    Checks the instruction lists of a schedule (--spmd-outline-stages) and prints them, as text with a
-    row per mesh and a column per clock, or as a page (docs/internals/Stages.md). The module stays as it is.
+    Verifies the instruction lists of a schedule (--spmd-outline-stages) and prints
+    them, as text with a row per mesh and a column per clock, or as a page
+    (docs/internals/Stages.md). The module does not change.
   }];
   let options = [
     Option<"schedule", "schedule", "std::string", /*default=*/"\"\"",
-           "Name of the schedule; may be left out where there is one">,
-    Option<"format", "format", "std::string", /*default=*/"\"text\"", "text or html">,
-    Option<"output", "output", "std::string", /*default=*/"\"\"",
-           "File to write; standard error if empty">
+           "Name of the schedule; optional if there is one">,
+    Option<"format", "format", "::mlir::spmd::OutputFormat",
+           "::mlir::spmd::OutputFormat::Text",
+           "Form of the output", [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::OutputFormat::Text, "text", "a table"),
+             clEnumValN(::mlir::spmd::OutputFormat::Html, "html", "a page"))}]>,
+    OutputOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
-  let summary = "Choose all shardings by search, under what the user gave";
+def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
+  let summary = "Choose all shardings by search, under the constraints of the user";
   let description = [{
-    Takes the place of --spmd-propagate: chooses the layout of every value and how
-    every op computes so that the predicted time of all collectives is least, and among
-    these the bytes that a device holds. What the user gave is kept: closed dims as they
-    are, open ones perhaps with more axes. Writes what propagation writes, and
-    `spmd.factor_shardings` and `spmd.reshard_per_use` on ops; `spmd.solver` on a function has the objective, a lower bound
-    and whether that proves it optimal (docs/rationale/Search.md). Whole axes are tried in
-    every order on everything that they divide. Options ask for more than what stands in the
-    program, as constraints of the same problem. Phase: annotated to propagated.
+    Replaces --spmd-propagate: chooses the layout of every value and the strategy of
+    every op so that the predicted time of all collectives is minimal, and among equal
+    ones the bytes on a device. User shardings are kept: closed dims exactly, open dims
+    perhaps with more axes. Writes the same attributes as propagation, and
+    `spmd.factor_shardings` and `spmd.reshard_per_use` on ops. `spmd.solver` on a
+    function has the objective, a lower bound and whether that proves it optimal
+    (docs/rationale/Search.md). Full axes are candidates in every order on every dim that
+    they divide. Options add constraints to the same problem. Phase: annotated to
+    propagated.
   }];
   let options = [
-    Option<"costModel", "cost-model", "std::string", /*default=*/"\"default\"",
-           "default, or alpa: with Alpa's terms that break ties, each use of a value "
-           "paying its own reshard">,
-    ListOption<"forbidCollectives", "forbid-collectives", "std::string",
-               "Kinds of collectives that must not be used: all_gather, all_reduce, "
-               "reduce_scatter, all_to_all, collective_permute, exchange">,
+    Option<"costModel", "cost-model", "::mlir::spmd::SearchCostModel",
+           "::mlir::spmd::SearchCostModel::Default",
+           "Cost model of collectives", [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::SearchCostModel::Default, "default", "alpha and beta of the mesh"),
+             clEnumValN(::mlir::spmd::SearchCostModel::Alpa, "alpa", "with Alpa's terms that break ties; each use of a value pays its reshard"))}]>,
+    ListOption<"forbidCollectives", "forbid-collectives", "::mlir::spmd::CollectiveKind",
+               "Kinds of collectives that must not be used", [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::CollectiveKind::AllGather, "all_gather", ""),
+             clEnumValN(::mlir::spmd::CollectiveKind::AllReduce, "all_reduce", ""),
+             clEnumValN(::mlir::spmd::CollectiveKind::ReduceScatter, "reduce_scatter", ""),
+             clEnumValN(::mlir::spmd::CollectiveKind::AllToAll, "all_to_all", ""),
+             clEnumValN(::mlir::spmd::CollectiveKind::CollectivePermute, "collective_permute", ""),
+             clEnumValN(::mlir::spmd::CollectiveKind::Exchange, "exchange", ""))}]>,
     Option<"memoryBudget", "memory-budget", "int64_t", /*default=*/"-1",
-           "Bytes that a device may hold at once; -1: what the mesh says, if it does">,
+           "Limit of the bytes on a device; -1: the `memory` of the mesh, if it has one">,
     Option<"optimalityGap", "optimality-gap", "double", /*default=*/"0.001",
-           "With a memory budget: how far from the bound an answer may be, as a part of it">,
+           "With a memory budget: allowed distance from the lower bound, as a fraction of it">,
     Option<"timeLimit", "time-limit", "double", /*default=*/"60",
-           "Seconds per function, planning included, after which the best found is taken, with its "
-           "gap">,
-    Option<"solver", "solver", "std::string", /*default=*/"\"own\"",
-           "own, or cbc: the same problem as a 0/1 program for CBC, as a check; times only, and "
-           "slow">,
-    Option<"subAxes", "sub-axes", "std::string", /*default=*/"\"auto\"",
-           "Whether parts of axes are tried: auto (where a whole axis divides nothing) "
-           "or all">,
-    Option<"reshardPerUse", "reshard-per-use", "std::string", /*default=*/"\"auto\"",
-           "Whether each use of a value has its own reshard (always), or equal ones "
-           "are made once (never, auto; auto within a memory budget as far as they can be held)">,
-    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
-           "Trips of loops whose bounds are not constant">,
-    Option<"meshShapes", "mesh-shapes", "std::string", /*default=*/"\"given\"",
-           "Whether the sizes of the mesh's axes are kept (given), or all are tried that "
-           "have the same number of devices (all)">,
+           "Seconds per function, planning included, after which the best solution is taken, "
+           "with its gap">,
+    Option<"solver", "solver", "::mlir::spmd::SearchSolver",
+           "::mlir::spmd::SearchSolver::Own",
+           "Solver of the problem", [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::SearchSolver::Own, "own", "the solver of ShardKit"),
+             clEnumValN(::mlir::spmd::SearchSolver::Cbc, "cbc", "CBC, for a check of the objective; slow"))}]>,
+    Option<"subAxes", "sub-axes", "::mlir::spmd::SubAxes",
+           "::mlir::spmd::SubAxes::Auto",
+           "Which sub-axes are candidates", [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::SubAxes::Auto, "auto", "those of axes that divide no dim"),
+             clEnumValN(::mlir::spmd::SubAxes::All, "all", "those of all axes"))}]>,
+    Option<"reshardPerUse", "reshard-per-use", "::mlir::spmd::ReshardPerUse",
+           "::mlir::spmd::ReshardPerUse::Auto",
+           "Whether each use of a value has its own reshard", [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::ReshardPerUse::Auto, "auto", "where a memory budget requires it"),
+             clEnumValN(::mlir::spmd::ReshardPerUse::Always, "always", "at each use"),
+             clEnumValN(::mlir::spmd::ReshardPerUse::Never, "never", "equal reshards are shared"))}]>,
+    TripCountOption,
+    Option<"meshShapes", "mesh-shapes", "::mlir::spmd::MeshShapes",
+           "::mlir::spmd::MeshShapes::Given",
+           "Which sizes of mesh axes are candidates", [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::MeshShapes::Given, "given", "those of the mesh"),
+             clEnumValN(::mlir::spmd::MeshShapes::All, "all", "all with the same number of devices"))}]>,
     Option<"allowRecompute", "allow-recompute", "bool", /*default=*/"false",
-           "Contractions may use fewer devices than they could, so that several compute "
-           "the same; then the time to compute counts too">,
+           "Allow contractions to be computed redundantly on several devices; the objective "
+           "then includes compute time">,
     Option<"replicatedWeights", "allow-replicated-weights", "bool", /*default=*/"true",
-           "Whether a weight may be whole on every device">,
+           "Whether weights may be replicated on every device">,
     ListOption<"batchAxes", "batch-axes", "std::string",
-               "Axes that cut dim 0 of every input: data parallelism">,
+               "Axes that shard dim 0 of every input (data parallelism)">,
     ListOption<"batchArguments", "batch-arguments", "std::string",
-               "Names of these inputs; none: every argument that is no weight and is not "
+               "Names of these inputs; by default every argument that is neither a weight nor "
                "updated">,
     Option<"zeroStage", "zero-stage", "int64_t", /*default=*/"0",
-           "What the batch axes cut besides: 1 optimizer state, 2 gradients too, 3 weights "
-           "too, each use of one gathering it again">,
+           "What the batch axes shard in addition: 1 optimizer state, 2 also gradients, 3 also "
+           "weights, which are gathered per use">,
     Option<"smallValueThreshold", "small-value-threshold", "int64_t", /*default=*/"0",
-           "Values of fewer elements stay as propagation has them">,
+           "Values of fewer elements keep the sharding of propagation">,
     Option<"deviationPenalty", "deviation-penalty", "double", /*default=*/"0.0",
-           "Seconds that each value costs which is not where propagation has it">
+           "Cost in seconds of each value whose sharding differs from that of propagation">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDDeriveCostsPass : Pass<"spmd-derive-costs", "::mlir::ModuleOp"> {
-  let summary = "Give meshes link costs that follow from the bandwidths of hosts";
+def SPMDDeriveCostsPass : SPMDPass<"spmd-derive-costs"> {
+  let summary = "Derive link costs of meshes from the bandwidths of hosts";
   let description = [{
-    Writes `beta` on every mesh that has none, from the bandwidth within a host and that
-    between hosts, which all groups of an axis use at once (docs/rationale/Search.md).
-    Device d is on host d / devices-per-host.
+    Writes `beta` on every mesh that has none, from the bandwidth within a host and the
+    bandwidth between hosts, which all groups of an axis use at once
+    (docs/rationale/Search.md). Device d is on host d / devices-per-host.
   }];
   let options = [
     Option<"devicesPerHost", "devices-per-host", "int64_t", /*default=*/"0",
@@ -385,54 +401,50 @@ def SPMDDeriveCostsPass : Pass<"spmd-derive-costs", "::mlir::ModuleOp"> {
            "Bytes per second that a device sends within its host">,
     Option<"interHost", "inter-host-bandwidth", "double", /*default=*/"0.0",
            "Bytes per second on a link between hosts, each way">,
-    Option<"topology", "topology", "std::string", /*default=*/"\"tree\"",
-           "How hosts are linked: tree (each to a switch) or ring (each to the next)">
+    Option<"topology", "topology", "::mlir::spmd::HostTopology",
+           "::mlir::spmd::HostTopology::Tree",
+           "How hosts are linked", [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::HostTopology::Tree, "tree", "each to a switch"),
+             clEnumValN(::mlir::spmd::HostTopology::Ring, "ring", "each to the next"))}]>
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDInsertReshardsPass : Pass<"spmd-insert-reshards", "::mlir::ModuleOp"> {
-  let summary = "Make every change of layout one visible spmd.reshard";
+def SPMDInsertReshardsPass : SPMDPass<"spmd-insert-reshards"> {
+  let summary = "Make every change of layout one explicit spmd.reshard";
   let description = [{
-    Chooses per op the assignment of axes to factors whose reshards cost least,
+    Chooses for each op the assignment of axes to factors whose reshards cost least,
     closes every dim, and inserts one `spmd.reshard` per value and layout where
-    a user needs another layout than the value has. Constraints are consumed.
-    Axes on a reduction factor make the result `unreduced`; the reshard after it
-    completes it. `spmd.factor_shardings` and `spmd.reshard_per_use` on an op are obeyed. Phase: propagated to
-    resharded.
+    a user needs a layout that differs from that of the value. Constraints are
+    consumed. Axes on a reduction factor make the result `unreduced`; the reshard after
+    it completes the reduction. Respects `spmd.factor_shardings` and
+    `spmd.reshard_per_use` on ops. Phase: propagated to resharded.
   }];
   let options = [
     Option<"forbidImplicit", "forbid-implicit", "bool", /*default=*/"false",
-           "An error at each reshard that moves data and that no constraint asks "
-           "for, with its bytes">,
-    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
-           "As of --spmd-propagate">,
-    Option<"deferReductions", "defer-reductions", "bool", /*default=*/"true",
-           "Keep partial sums partial through ops that are linear in them, where "
-           "that costs less, and through loops that add them up (docs/internals/Collectives.md)">
+           "Report an error at each reshard that moves data and that no constraint requires, "
+           "with its bytes">,
+    TripCountOption,
+    DeferReductionsOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDPartitionPass : Pass<"spmd-partition", "::mlir::ModuleOp"> {
+def SPMDPartitionPass : SPMDPass<"spmd-partition"> {
   let summary = "Turn the global program into the local program of each device";
   let description = [{
     Retypes every operation in place to its local shape, lowers each reshard to
-    collectives, rebases `linalg.index`, keeps padding lanes of uneven dims out
-    of results, makes dynamic sizes local, with a check that a size can be cut
-    where that is not known, and leaves `spmd.sharding` and `spmd.global_type` on arguments
-    and results. Phase: resharded to partitioned.
+    collectives, rebases `linalg.index`, masks padding elements of uneven dims, and
+    makes dynamic sizes local, with a run-time check where it is not known whether
+    they are divisible. `spmd.sharding` and `spmd.global_type` stay on arguments and
+    results. Phase: resharded to partitioned.
   }];
   let options = [
-    Option<"fillPadding", "fill-padding", "std::string", /*default=*/"\"\"",
-           "For tests: fill the padding lanes of every value with `lowest` (NaN, "
-           "the least integer), `ones` (NaN, -1) or `zero`; results must not change">,
-    Option<"keepLayouts", "keep-layouts", "bool", /*default=*/"false",
-           "Leave layout and global type of each result on its op, as "
-           "`spmd.layouts` and `spmd.global_types`: --spmd-report then knows them">,
+    FillPaddingOption,
+    KeepLayoutsOption,
     Option<"dynamicChecks", "dynamic-checks", "bool", /*default=*/"true",
-           "Whether dynamic sizes may be checked at run time (cf.assert); an error "
-           "where that would be needed if not">
+           "Allow run-time checks of dynamic sizes (cf.assert); if not, a size that needs one "
+           "is an error">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
                            "::mlir::cf::ControlFlowDialect",
@@ -440,17 +452,17 @@ def SPMDPartitionPass : Pass<"spmd-partition", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def SPMDShardFunctionsPass : Pass<"spmd-shard-functions", "::mlir::ModuleOp"> {
-  let summary = "Cut loading functions as the arguments that they make";
+def SPMDShardFunctionsPass : SPMDPass<"spmd-shard-functions"> {
+  let summary = "Partition loading functions like the arguments that they compute";
   let description = [{
-    For every argument with `spmd.load` a private function from the stored tensors,
-    whole, to what this device has of the argument; `spmd.shard_function` names it.
-    It is the loading function put through the ordinary phases, its result sharded
-    as the argument; one for each distinct function and layout, called by a hash of
-    both. It has no collectives: where the phases would exchange data, each device
-    computes all of the result and keeps its part. Functions that call host
-    functions stay as they are; the shape of what these give is checked. Phase:
-    partitioned.
+    For every argument with `spmd.load`, makes a private function from the full stored
+    tensors to this device's shard of the argument; `spmd.shard_function` names it.
+    The function is the loading function after the ordinary phases, with a result
+    sharded like the argument. Each distinct pair of function and layout has one, named
+    by a hash of both. It has no collectives: where the phases would exchange data,
+    each device computes the full result and keeps its shard. Functions that call host
+    functions do not change; the shapes of the results of these calls are checked.
+    Phase: partitioned.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
                            "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
@@ -458,121 +470,111 @@ def SPMDShardFunctionsPass : Pass<"spmd-shard-functions", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def SPMDMergeReductionsPass : Pass<"spmd-merge-reductions", "::mlir::ModuleOp"> {
-  let summary = "Reduce sums of all-reduces once";
+def SPMDMergeReductionsPass : SPMDPass<"spmd-merge-reductions"> {
+  let summary = "Merge all-reduces whose results are added";
   let description = [{
     A sum or difference of all-reduces over the same axes becomes one all-reduce of
-    the sum; what a loop adds to an argument by all-reduces alone is reduced once
-    behind it. For reductions that users write in manual computations:
-    insert-reshards carries partial sums by itself. Phase: partitioned.
+    the sum. All-reduces that a loop accumulates become one all-reduce after the loop.
+    This is for reductions that users write in manual computations:
+    --spmd-insert-reshards defers those that it inserts. Phase: partitioned.
   }];
   let options = [
-    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
-           "As of --spmd-propagate">
+    TripCountOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect"];
 }
 
-def SPMDHoistCollectivesPass : Pass<"spmd-hoist-collectives", "::mlir::ModuleOp"> {
-  let summary = "Move collectives out of loops that do not change what they move";
+def SPMDHoistCollectivesPass : SPMDPass<"spmd-hoist-collectives"> {
+  let summary = "Hoist loop-invariant collectives";
   let description = [{
-    A collective whose operand comes from outside a loop is moved before it, where
-    the function then still fits its budget. Where a function does not fit, gathers
-    that one loop alone reads go into it, the largest first, until it does; only
-    into loops that all devices run alike. What is live at once is estimated as
-    `getPeakBytes` says (docs/internals/Collectives.md). Phase: partitioned.
+    Moves a collective whose operand is defined outside a loop before the loop, if the
+    function still fits its memory budget. If a function does not fit, gathers that
+    only one loop reads move into the loop, the largest first, until it does; only
+    into loops that all devices run alike. `getPeakBytes` estimates the live bytes
+    (docs/internals/Collectives.md). Phase: partitioned.
   }];
   let options = [
-    Option<"memoryBudget", "memory-budget", "int64_t", /*default=*/"0",
-           "Bytes that a device may hold; 0: the mesh's `memory`, without one any "
-           "number">
+    HoistBudgetOption<"memory-budget">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDSinkCollectivesPass : Pass<"spmd-sink-collectives", "::mlir::ModuleOp"> {
-  let summary = "Place collectives in their blocks where least is held";
+def SPMDSinkCollectivesPass : SPMDPass<"spmd-sink-collectives"> {
+  let summary = "Move collectives within their blocks to minimize live memory";
   let description = [{
-    A collective that makes a value larger, or whose operand lives on, sinks to
-    right before its first user; one that makes it smaller rises to the last other
-    use of its operand. Views of its result go with it. Phase: partitioned.
+    A collective that enlarges a value, or whose operand stays live, sinks to
+    right before its first user. One that shrinks a value rises to the last other
+    use of its operand. Views of its result move with it. Phase: partitioned.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDCombineCollectivesPass : Pass<"spmd-combine-collectives", "::mlir::ModuleOp"> {
-  let summary = "Let small collectives of one group travel together";
+def SPMDCombineCollectivesPass : SPMDPass<"spmd-combine-collectives"> {
+  let summary = "Combine small collectives of one group";
   let description = [{
     all_reduce, all_gather and reduce_scatter of one kind, group, reduction and
-    element type that do not wait for each other and have a place in common in
-    their block become one `spmd.start`, right before the first that reads one of
-    them. The bits stay the same. Phase: partitioned.
+    element type, that do not depend on each other and can all move to one point of
+    their block, become one `spmd.start`, right before the first op that reads one of
+    them. Results are bitwise equal. Phase: partitioned.
   }];
   let options = [
-    Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"-1",
-           "Combine collectives of at most so many bytes; -1: those whose latency "
-           "(alpha) is more than the rest of their time">
+    CombineBytesOption<"max-bytes">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDOverlapCollectivesPass : Pass<"spmd-overlap-collectives", "::mlir::ModuleOp"> {
-  let summary = "Start collectives early and wait for them late";
+def SPMDOverlapCollectivesPass : SPMDPass<"spmd-overlap-collectives"> {
+  let summary = "Overlap collectives with compute";
   let description = [{
     A collective with independent compute before its first user becomes a pair of
-    `spmd.start` and `spmd.done`, the done right before that user, the start as far
-    in front as the compute in between hides its time. Phase: partitioned.
+    `spmd.start` and `spmd.done`: the done right before that user, and the start as
+    early as the compute in between hides its time. Phase: partitioned.
   }];
   let options = [
-    Option<"minHiddenFraction", "min-hidden-fraction", "double", /*default=*/"0.01",
-           "Leave a collective as it is where compute hides less than this share of "
-           "its time">,
-    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
-           "As of --spmd-propagate">
+    MinHiddenFractionOption<"min-hidden-fraction">,
+    TripCountOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDAssignCollectiveIdsPass
-    : Pass<"spmd-assign-collective-ids", "::mlir::ModuleOp"> {
-  let summary = "Number the collectives of each function in program order";
+def SPMDAssignCollectiveIdsPass : SPMDPass<"spmd-assign-collective-ids"> {
+  let summary = "Assign ids to the collectives of each function";
   let description = [{
     Writes `id = N : i64` on every collective, from 0 in program order per
     function. The last IR pass. Phase: partitioned to final.
   }];
 }
 
-def SPMDStripPass : Pass<"spmd-strip", "::mlir::ModuleOp"> {
+def SPMDStripPass : SPMDPass<"spmd-strip"> {
   let summary = "Remove all annotations: the unsharded program";
   let description = [{
     Replaces annotation ops by their operands and erases `spmd.*` attributes and
-    meshes. Only for IR in global view (before partition). Names of arguments
-    and results (`spmd.name`, `spmd.weight`) go as well.
+    meshes, including the names of arguments and results (`spmd.name`, `spmd.weight`).
+    Only for IR in global view (before --spmd-partition).
   }];
   let options = [
     Option<"shardingsOnly", "shardings-only", "bool", /*default=*/"false",
-           "Remove what a plan can give back: shardings, constraints, how ops "
-           "compute, meshes without a use. Names and all else stay">
+           "Remove only what a plan can restore: shardings, constraints, strategies of ops, "
+           "unused meshes">
   ];
 }
 
-def SPMDDecomposePass : Pass<"spmd-decompose", "::mlir::ModuleOp"> {
-  let summary = "Rewrite ops for what can be cut better";
+def SPMDDecomposePass : SPMDPass<"spmd-decompose"> {
+  let summary = "Rewrite ops into others that can be partitioned better";
   let description = [{
-    A scalar (a tensor of rank 0) that an op spreads over its result becomes a
-    `linalg.fill`, which is made anew for each layout that is asked for: frameworks
-    spread a constant once for all that read it, and nothing shall propagate or move
-    from one of these to another through it.
+    1. A scalar (a tensor of rank 0) that an op broadcasts becomes a `linalg.fill`,
+       which is rematerialized per layout. Frameworks broadcast a constant once for all
+       users, and shardings must not propagate, nor data move, from one user to another
+       through it.
+    2. `tosa.avg_pool2d` with padding divides by the number of elements of each window
+       that are not padding, which differs between devices if the image is sharded.
+       Upstream's lowering to linalg expresses that by indices and can be partitioned,
+       so that only halos move. Ops with an explicit rule, ops of dynamic shape, and
+       modules without a mesh do not change.
+    3. A slice that drops a dim of size 1 after one that remains and may be of size 1
+       becomes a slice and a reshape, also in modules without a mesh: MLIR 22
+       canonicalizes such slices incorrectly. Run this before canonicalization.
 
-    `tosa.avg_pool2d` with padding counts the places of each window that are no
-    padding, which differs from device to device where the image is cut. Upstream's
-    lowering of it to linalg says so by indices and can be cut, so that only halos
-    move. Ops with a rule written on them, of dynamic shape, and modules without a
-    mesh are left alone.
-
-    Where a slice drops a dim of size 1 behind one that stays and may be of size 1 too,
-    a reshape of its own does so, in modules without a mesh as well: MLIR 22
-    canonicalizes such slices to others. Run this before what canonicalizes.
     Phase: up to annotated.
   }];
   let dependentDialects = [
@@ -580,27 +582,27 @@ def SPMDDecomposePass : Pass<"spmd-decompose", "::mlir::ModuleOp"> {
     "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::mlir::tosa::TosaDialect"];
   let options = [Option<
       "constantsOnly", "constants-only", "bool", "false",
-      "Leave alone scalars that only the run knows: what --spmd-build-stages hands from stage to stage are tensors">];
+      "Rewrite constant scalars only: stages forward tensors, not scalars that are computed">];
 }
 
-def SPMDInlineCallsPass : Pass<"spmd-inline-calls", "::mlir::ModuleOp"> {
-  let summary = "Inline calls of functions, so that each is sharded as its operands are";
+def SPMDInlineCallsPass : SPMDPass<"spmd-inline-calls"> {
+  let summary = "Inline calls, so that each is sharded like its operands";
   let description = [{
-    Upstream's inliner, the calls in loops and branches that it leaves since bodies have
-    ops of affine, and then upstream's removal of private functions that nothing calls. Both ask for all uses of symbols, which nobody knows of a module with an op
-    of one region that is not registered: there calls stay as they are, with a warning,
-    and functions are copied per signature (docs/concepts/Propagation.md). Phase: up to annotated.
+    Runs upstream's inliner, inlines the remaining calls in loops and branches, and
+    removes private functions without a caller. A module with an unregistered op of
+    one region has unknown uses of symbols: its calls stay, with a warning, and
+    functions are copied per signature (docs/concepts/Propagation.md). Phase: up to annotated.
   }];
 }
 
-def SPMDListRulesPass : Pass<"spmd-list-rules", "::mlir::ModuleOp"> {
-  let summary = "List the ops of upstream dialects with the rule that each has";
+def SPMDListRulesPass : SPMDPass<"spmd-list-rules"> {
+  let summary = "List the ops of upstream dialects with the rule of each";
   let description = [{
-    Prints, for every registered op of arith, complex, func, linalg, math, scf,
-    tensor and tosa, one line: its name and `rule` (it has
-    ShardingRuleOpInterface), `elementwise` (the trait Elementwise is enough) or
-    `none` (replicated, unless propagation knows it otherwise, as loops). Reads
-    no IR; `docs/reference/Status.md` is made from it.
+    Prints one line for every registered op of arith, complex, func, linalg, math, scf,
+    tensor and tosa: its name and `rule` (it has ShardingRuleOpInterface),
+    `elementwise` (the trait Elementwise suffices) or `none` (replicated, unless
+    propagation handles it otherwise, like loops). Does not read the IR. `docs/reference/Status.md`
+    is made from the output.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
@@ -609,40 +611,40 @@ def SPMDListRulesPass : Pass<"spmd-list-rules", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect", "::mlir::tosa::TosaDialect"];
 }
 
-def SPMDReportPass : Pass<"spmd-report", "::mlir::ModuleOp"> {
-  let summary = "Report collectives, bytes, costs and what each device holds";
+def SPMDReportPass : SPMDPass<"spmd-report"> {
+  let summary = "Report collectives, bytes, costs and memory per device";
   let description = [{
-    Arguments and results with global and local types, every collective with its
-    axes, bytes and predicted time, totals by kind and axis, the peak of the
-    memory that a device needs with the largest values there, and values that
-    axes could cut which hold copies of them now (docs/reference/Report.md).
+    Reports arguments and results with global and local types, every collective with
+    its axes, bytes and predicted time, totals by kind and axis, the peak memory of a
+    device with the largest values at that point, and replicated values that axes could
+    shard (docs/reference/Report.md).
 
-    A module that is not partitioned yet is taken through the phases that are
-    left, on a copy; values then have the names they have there, and the page of
-    `format=html` says why each has its layout. Of a module that is partitioned
-    the layouts of arguments and results are known, and those of other values
-    where --spmd-partition=keep-layouts left them. The module stays as it is.
+    Before --spmd-partition, a copy of the module runs through the remaining phases;
+    values have the names of the input, and the page of `format=html` explains each
+    layout. After --spmd-partition, the layouts of arguments and results are known,
+    and those of other values if --spmd-partition=keep-layouts kept them. The module
+    does not change.
   }];
   let options = [
-    Option<"format", "format", "std::string", /*default=*/"\"text\"",
-           "text, json, remarks or html">,
-    Option<"output", "output", "std::string", /*default=*/"\"\"",
-           "File to write; standard error if empty">,
+    Option<"format", "format", "::mlir::spmd::OutputFormat",
+           "::mlir::spmd::OutputFormat::Text",
+           "Form of the output", [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::OutputFormat::Text, "text", "text"),
+             clEnumValN(::mlir::spmd::OutputFormat::Json, "json", "JSON"),
+             clEnumValN(::mlir::spmd::OutputFormat::Remarks, "remarks", "optimization remarks"),
+             clEnumValN(::mlir::spmd::OutputFormat::Html, "html", "a page"))}]>,
+    OutputOption,
     Option<"top", "top", "int64_t", /*default=*/"10",
-           "How many of the largest values, and of the replicated ones, are listed">,
+           "Number of the largest values, and of the replicated ones, to list">,
     Option<"baseline", "baseline", "std::string", /*default=*/"\"\"",
-           "A report in JSON that this one is compared with">,
+           "Report in JSON to compare with">,
     Option<"maxReplicated", "max-replicated", "double", /*default=*/"100",
-           "Fail where more than this percentage of the arguments' bytes on a device are "
-           "copies that axes could cut">,
-    Option<"mesh", "mesh", "std::string", /*default=*/"\"\"",
-           "As of --spmd-default-pipeline, for a module that is not partitioned">,
-    Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
-           "As of --spmd-propagate, likewise">,
-    Option<"stridedShardings", "strided-shardings", "std::string", /*default=*/"\"allow\"",
-           "As of --spmd-propagate, likewise">,
-    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
-           "How often a loop is taken to run whose bounds are not constant">
+           "Fail if more than this percentage of the bytes of arguments on a device are replicas "
+           "that axes could shard">,
+    MeshOption,
+    ConflictsOption,
+    StridedShardingsOption,
+    TripCountOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
                            "::mlir::cf::ControlFlowDialect",
@@ -650,68 +652,57 @@ def SPMDReportPass : Pass<"spmd-report", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def SPMDRequireCompletePass : Pass<"spmd-require-complete", "::mlir::ModuleOp"> {
-  let summary = "Refuse arguments and results that no annotation has reached";
+def SPMDRequireCompletePass : SPMDPass<"spmd-require-complete"> {
+  let summary = "Reject arguments and results that no annotation reached";
   let description = [{
-    After propagation, an error at each argument and result of a public function
-    on which nothing is given and to which no axis came: nobody has said that it
-    is to be replicated. `{}` on its dims says so. Accepts the phase propagated.
+    After propagation, reports an error at each argument and result of a public function
+    that has no user sharding and no propagated axis. To replicate it, write `{}` for
+    its dims. Accepts the phase propagated.
   }];
 }
 
-def SPMDExplainReshapePass : Pass<"spmd-explain-reshape", "::mlir::ModuleOp"> {
-  let summary = "Say for every reshape what it keeps and what is gathered";
+def SPMDExplainReshapePass : SPMDPass<"spmd-explain-reshape"> {
+  let summary = "Explain which axes each reshape keeps and gathers";
   let description = [{
-    Propagates a copy of the module from what is given and prints, for each reshape:
-    the axes that stay where they are, those that no dim of the result can hold,
-    the layout that is left, the bytes received against the fewest possible, and how
-    the operand could be written so that nothing is gathered. The module stays as it
-    is. Accepts phases up to propagated.
+    Propagates shardings in a copy of the module and prints, for each reshape: the axes
+    that it keeps, the axes that no dim of the result can hold, the resulting layout,
+    the bytes received against the lower bound, and a sharding of the operand that
+    needs no gather. The module does not change. Accepts phases up to propagated.
   }];
   let options = [
-    Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
-           "As of --spmd-propagate">,
-    Option<"stridedShardings", "strided-shardings", "std::string", /*default=*/"\"allow\"",
-           "As of --spmd-propagate">,
-    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
-           "As of --spmd-propagate">,
-    Option<"format", "format", "std::string", /*default=*/"\"text\"",
-           "text, json or remarks">,
-    Option<"output", "output", "std::string", /*default=*/"\"\"",
-           "File to write; standard error if empty">
+    ConflictsOption,
+    StridedShardingsOption,
+    TripCountOption,
+    ExplainFormatOption,
+    OutputOption
   ];
 }
 
-def SPMDExplainPass : Pass<"spmd-explain", "::mlir::ModuleOp"> {
-  let summary = "Say for every axis where it comes from, and what stopped others";
+def SPMDExplainPass : SPMDPass<"spmd-explain"> {
+  let summary = "Explain the origin of every axis, and why others are absent";
   let description = [{
-    Propagates a copy of the module from what is given and prints, for each
-    selected value: the chain of ops from each axis back to the annotation it
-    came from, and for each axis that a neighbouring value has and this one has
-    not, what stopped it: a closed dim, a size that does not divide, the axis in
-    use, a conflict lost (with both costs), a barrier, an op without a rule. What a
-    search laid out is explained by a search: the next best layouts of a value, and ways
-    to compute a contraction, with what the whole function would then cost and what of
-    it is decisive. The module stays as it is. Accepts phases up to propagated.
+    Propagates shardings in a copy of the module and prints, for each selected value,
+    the chain of ops from each axis back to its annotation. For each axis that a
+    neighboring value has and this one does not, it prints the reason: a closed dim, a
+    size that does not divide, the axis in use, a conflict lost (with both costs), a
+    barrier, an op without a rule. The result of a search is explained by a search: the
+    next best layouts of a value, and strategies of a contraction, with the cost of the
+    whole function and its decisive terms. The module does not change. Accepts phases
+    up to propagated.
   }];
   let options = [
     Option<"top", "top", "int64_t", /*default=*/"3",
-           "How many alternatives to what a search chose are named">,
+           "Number of alternatives to list for each choice of a search">,
     Option<"value", "value", "std::string", /*default=*/"\"\"",
            "%12 or %arg0 as printed in the input, a NameLoc, spmd.name, "
            "spmd.weight, resultN or file:line; all values if empty">,
     Option<"grid", "grid", "bool", /*default=*/"false",
-           "Draw which devices hold which part of each value">,
-    Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
-           "As of --spmd-propagate">,
-    Option<"stridedShardings", "strided-shardings", "std::string", /*default=*/"\"allow\"",
-           "As of --spmd-propagate">,
-    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
-           "As of --spmd-propagate">,
-    Option<"format", "format", "std::string", /*default=*/"\"text\"",
-           "text, json or remarks">,
-    Option<"output", "output", "std::string", /*default=*/"\"\"",
-           "File to write; standard error if empty">
+           "Draw which devices hold which shard of each value">,
+    ConflictsOption,
+    StridedShardingsOption,
+    TripCountOption,
+    ExplainFormatOption,
+    OutputOption
   ];
 }
 

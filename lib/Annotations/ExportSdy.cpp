@@ -391,15 +391,15 @@ struct ExportSdyPass : public spmd::impl::SPMDExportSdyPassBase<ExportSdyPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<UnsupportedFeatures> features = UnsupportedFeatures::get(unsupported, module.getLoc());
-    if (failed(features) || failed(verifyInput(module, Phase::Resharded, getArgument())))
+    UnsupportedFeatures features(unsupported);
+    if (failed(verifyInput(module, Phase::Resharded, getArgument())))
       return signalPassFailure();
     if (!getContext().allowsUnregisteredDialects()) {
       emitError(module.getLoc()) << "Shardy's dialect is not linked into this tool, expected the flag "
                                     "--allow-unregistered-dialect";
       return signalPassFailure();
     }
-    if (failed(ShardyExporter(module, *features).run()))
+    if (failed(ShardyExporter(module, features).run()))
       signalPassFailure();
   }
 };

@@ -256,9 +256,8 @@ struct ExportShardPass : public spmd::impl::SPMDExportShardPassBase<ExportShardP
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<UnsupportedFeatures> features = UnsupportedFeatures::get(unsupported, module.getLoc());
-    if (failed(features) || failed(verifyInput(module, Phase::Annotated, getArgument())) ||
-        failed(ShardExporter(module, *features).run()))
+    UnsupportedFeatures features(unsupported);
+    if (failed(verifyInput(module, Phase::Annotated, getArgument())) || failed(ShardExporter(module, features).run()))
       signalPassFailure();
   }
 };

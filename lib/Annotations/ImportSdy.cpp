@@ -526,9 +526,8 @@ struct ImportSdyPass : public spmd::impl::SPMDImportSdyPassBase<ImportSdyPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<UnsupportedFeatures> features = UnsupportedFeatures::get(unsupported, module.getLoc());
-    if (failed(features) || failed(verifyInput(module, Phase::Resharded, getArgument())) ||
-        failed(ShardyImporter(module, *features).run()))
+    UnsupportedFeatures features(unsupported);
+    if (failed(verifyInput(module, Phase::Resharded, getArgument())) || failed(ShardyImporter(module, features).run()))
       signalPassFailure();
   }
 };

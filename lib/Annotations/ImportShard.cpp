@@ -169,9 +169,9 @@ struct ImportShardPass : public spmd::impl::SPMDImportShardPassBase<ImportShardP
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<UnsupportedFeatures> features = UnsupportedFeatures::get(unsupported, module.getLoc());
-    if (failed(features) || failed(verifyInput(module, Phase::Annotated, getArgument())) ||
-        failed(ShardImporter(module, *features).run()))
+    UnsupportedFeatures features(unsupported);
+    if (failed(verifyInput(module, Phase::Annotated, getArgument())) ||
+        failed(ShardImporter(module, features).run()))
       signalPassFailure();
   }
 };

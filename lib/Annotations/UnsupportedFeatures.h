@@ -3,6 +3,7 @@
 #ifndef SHARDKIT_LIB_ANNOTATIONS_UNSUPPORTEDFEATURES_H
 #define SHARDKIT_LIB_ANNOTATIONS_UNSUPPORTEDFEATURES_H
 
+#include "shardkit/Options.h"
 #include "mlir/IR/Diagnostics.h"
 
 namespace mlir::spmd {
@@ -12,12 +13,7 @@ namespace mlir::spmd {
 /// silently or partially.
 class UnsupportedFeatures {
 public:
-  /// The value of the option `unsupported`; one error for other values.
-  static FailureOr<UnsupportedFeatures> get(StringRef option, Location loc) {
-    if (option == "error" || option == "remark")
-      return UnsupportedFeatures(option == "remark");
-    return emitError(loc) << "option 'unsupported' is '" << option << "', expected 'error' or 'remark'";
-  }
+  explicit UnsupportedFeatures(UnsupportedFeature option) : remark(option == UnsupportedFeature::Remark) {}
 
   /// Success if the annotation is left out.
   LogicalResult report(Location loc, const Twine &fact) const {
@@ -28,7 +24,6 @@ public:
   }
 
 private:
-  explicit UnsupportedFeatures(bool remark) : remark(remark) {}
   bool remark;
 };
 

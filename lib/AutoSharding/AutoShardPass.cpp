@@ -56,7 +56,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
         forgetSearch(func);
       module->removeAttr(kMeshShapesAttr);
     }
-    if (meshShapes == "all" && failed(chooseMeshShape(module, *options)))
+    if (meshShapes == MeshShapes::All && failed(chooseMeshShape(module, *options)))
       return signalPassFailure();
     auto finish = [&](FunctionSearch &search, HandedLayouts &handed) { return solveFunction(search, handed); };
     if (failed(searchModule(module, *options, finish)))
@@ -65,31 +65,17 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
 
   FailureOr<SearchOptions> readOptions(Location loc) {
     SearchOptions options;
-    auto parsed = Propagation::parseOptions(loc, "cost", "allow", tripCount);
+    auto parsed = Propagation::getOptions(loc, Conflicts::Cost, StridedShardings::Allow, tripCount);
     if (failed(parsed))
       return failure();
     options.propagation = *parsed;
-    if (costModel != "default" && costModel != "alpa")
-      return emitError(loc) << "unknown cost-model=" << costModel << ", expected default or alpa";
-    options.propagation.costs.alpa = costModel == "alpa";
-    for (const std::string &name : forbidCollectives) {
-      std::optional<CollectiveKind> kind = parseCollectiveKind(name);
-      if (!kind || *kind == CollectiveKind::AllSlice)
-        return emitError(loc) << "unknown collective '" << name
-                              << "' to forbid, expected all_gather, all_reduce, reduce_scatter, "
-                                 "all_to_all, collective_permute or exchange";
-      options.propagation.costs.forbidden.push_back(*kind);
-    }
-    if (subAxes != "auto" && subAxes != "all")
-      return emitError(loc) << "unknown sub-axes=" << subAxes << ", expected auto or all";
-    options.allSubAxes = subAxes == "all";
-    if (reshardPerUse != "auto" && reshardPerUse != "always" && reshardPerUse != "never")
-      return emitError(loc) << "unknown reshard-per-use=" << reshardPerUse << ", expected auto, always or never";
-    options.regather = reshardPerUse == "never"                                      ? Regather::Never
-                       : reshardPerUse == "always" || options.propagation.costs.alpa ? Regather::Always
-                                                                                     : Regather::WithinBudget;
-    if (meshShapes != "given" && meshShapes != "all")
-      return emitError(loc) << "unknown mesh-shapes=" << meshShapes << ", expected given or all";
+    options.propagation.costs.alpa = costModel == SearchCostModel::Alpa;
+    llvm::append_range(options.propagation.costs.forbidden, forbidCollectives);
+    options.allSubAxes = subAxes == SubAxes::All;
+    options.regather = reshardPerUse == ReshardPerUse::Never ? Regather::Never
+                       : reshardPerUse == ReshardPerUse::Always || options.propagation.costs.alpa
+                           ? Regather::Always
+                           : Regather::WithinBudget;
     if (memoryBudget != -1 && memoryBudget <= 0)
       return emitError(loc) << "memory-budget=" << memoryBudget.getValue() << ", expected a positive number of bytes";
     if (memoryBudget > 0)
@@ -100,9 +86,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     if (!(timeLimit > 0))
       return emitError(loc) << "time-limit=" << timeLimit.getValue() << ", expected a positive number of seconds";
     options.timeLimit = timeLimit;
-    if (solver != "own" && solver != "cbc")
-      return emitError(loc) << "unknown solver=" << solver << ", expected own or cbc";
-    options.withCbc = solver == "cbc";
+    options.withCbc = solver == SearchSolver::Cbc;
     if (std::string error; options.withCbc && (solveWithCbc(CostGraph(), {}, error), !error.empty()))
       return emitError(loc) << "solver=cbc: " << error;
     options.allowRecompute = allowRecompute;

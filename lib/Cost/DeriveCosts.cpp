@@ -45,7 +45,7 @@ SmallVector<double> spmd::getBetas(const Mesh &mesh, const HostLinks &links) {
       int64_t to = mesh.device(next) / links.devicesPerHost;
       if (from == to)
         continue;
-      if (links.topology == HostLinks::Topology::Tree) {
+      if (links.topology == HostTopology::Tree) {
         ++out[from];
         ++in[to];
         continue;
@@ -61,7 +61,7 @@ SmallVector<double> spmd::getBetas(const Mesh &mesh, const HostLinks &links) {
     for (std::vector<int64_t> *load : {&out, &in}) {
       int64_t sum = 0;
       for (int64_t change : *load)
-        most = std::max(most, sum = links.topology == HostLinks::Topology::Ring ? sum + change : change);
+        most = std::max(most, sum = links.topology == HostTopology::Ring ? sum + change : change);
     }
     betas.push_back(std::max(1 / links.intra, most / links.inter));
   }
@@ -83,7 +83,7 @@ FailureOr<HostLinks> spmd::readHostLinks(MeshOp op) {
   if (!devices || !intra || !inter || !topology || (topology != "tree" && topology != "ring"))
     return error();
   HostLinks links{devices.getInt(), intra.getValueAsDouble(), inter.getValueAsDouble(),
-                  topology == "tree" ? HostLinks::Topology::Tree : HostLinks::Topology::Ring};
+                  topology == "tree" ? HostTopology::Tree : HostTopology::Ring};
   if (links.devicesPerHost <= 0)
     return op.emitOpError() << "has " << links.devicesPerHost << " devices per host, expected a positive number";
   for (auto [name, bandwidth] : {std::pair("intra", links.intra), std::pair("inter", links.inter)})
@@ -95,7 +95,7 @@ FailureOr<HostLinks> spmd::readHostLinks(MeshOp op) {
 
 void spmd::writeHostLinks(MeshOp op, const HostLinks &links) {
   Builder b(op.getContext());
-  bool isTree = links.topology == HostLinks::Topology::Tree;
+  bool isTree = links.topology == HostTopology::Tree;
   op->setAttr(kHostsAttr,
               b.getDictionaryAttr({b.getNamedAttr("devices_per_host", b.getI64IntegerAttr(links.devicesPerHost)),
                                    b.getNamedAttr("intra", b.getF64FloatAttr(links.intra)),
@@ -127,16 +127,11 @@ struct DeriveCostsPass : public spmd::impl::SPMDDeriveCostsPassBase<DeriveCostsP
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (topology != "tree" && topology != "ring") {
-      emitError(module.getLoc()) << "unknown topology=" << topology << ", expected tree or ring";
-      return signalPassFailure();
-    }
     for (auto op : module.getOps<MeshOp>()) {
       if (op.getBeta())
         continue;
       if (!op->hasAttr(kHostsAttr))
-        writeHostLinks(op, {devicesPerHost, intraHost, interHost,
-                            topology == "tree" ? HostLinks::Topology::Tree : HostLinks::Topology::Ring});
+        writeHostLinks(op, {devicesPerHost, intraHost, interHost, topology});
       if (failed(deriveCosts(op)))
         return signalPassFailure();
     }

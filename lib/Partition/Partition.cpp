@@ -380,16 +380,6 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto fill = llvm::StringSwitch<std::optional<PaddingFill>>(fillPadding)
-                    .Case("", PaddingFill::None)
-                    .Case("lowest", PaddingFill::Lowest)
-                    .Case("ones", PaddingFill::Ones)
-                    .Case("zero", PaddingFill::Zero)
-                    .Default(std::nullopt);
-    if (!fill) {
-      emitError(module.getLoc()) << "unknown fill-padding=" << fillPadding << ", expected lowest, ones or zero";
-      return signalPassFailure();
-    }
     if (failed(verifyInput(module, Phase::Partitioned, getArgument())))
       return signalPassFailure();
     // Layouts that disagree have no reshard between them yet.
@@ -410,7 +400,7 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
         return signalPassFailure();
       if (!*own)
         continue;
-      if (failed(FunctionPartitioner(func, **own, *fill, keepLayouts, dynamicChecks).run()))
+      if (failed(FunctionPartitioner(func, **own, fillPadding, keepLayouts, dynamicChecks).run()))
         return signalPassFailure();
     }
     setPhase(module, Phase::Partitioned);

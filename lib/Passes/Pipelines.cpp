@@ -1,6 +1,7 @@
 //===- Pipelines.cpp - All phases in order --------------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
+#include "shardkit/Dialect/SPMD/IR/Renames.h"
 #include "shardkit/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -24,7 +25,7 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
     pm.addPass(createSPMDSinkCollectivesPass());
   if (phaseOptions.combine) {
     SPMDCombineCollectivesPassOptions combine;
-    combine.maxBytes = phaseOptions.combineBytes;
+    combine.maxBytes = phaseOptions.maxBytes;
     pm.addPass(createSPMDCombineCollectivesPass(combine));
   }
   if (phaseOptions.overlap) {
@@ -33,30 +34,6 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
     overlap.minHiddenFraction = phaseOptions.minHiddenFraction;
     pm.addPass(createSPMDOverlapCollectivesPass(overlap));
   }
-}
-
-/// What MLIR says of options that it cannot parse. It says nothing where a value has the wrong type, which LLVM's
-/// parser has reported then.
-static std::string getReason(StringRef message) {
-  message = message.trim();
-  message.consume_front("<Pass-Options-Parser>: ");
-  return message.empty() ? "a value has the wrong type" : message.str();
-}
-
-/// Whether a pass takes these options; `reason` says why not.
-static LogicalResult verifyOptions(std::unique_ptr<Pass> pass, StringRef options, std::string &reason) {
-  return pass->initializeOptions(options, [&](const llvm::Twine &message) {
-    reason = getReason(message.str());
-    return failure();
-  });
-}
-
-LogicalResult spmd::verifyAutoShardOptions(StringRef options, std::string &reason) {
-  return verifyOptions(createSPMDAutoShardPass(), options, reason);
-}
-
-LogicalResult spmd::verifyPipelineOptions(StringRef options, std::string &reason) {
-  return verifyOptions(createSPMDBuildStagesPass(), options, reason);
 }
 
 void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions, Phase last) {
@@ -75,7 +52,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
       pm.addPass(createSymbolDCEPass());
     if (phaseOptions.pipeline) {
       std::unique_ptr<Pass> pipeline = createSPMDBuildStagesPass();
-      // Whoever took the options from a user has verified them.
+      // These options are verified where they are read.
       (void)pipeline->initializeOptions(*phaseOptions.pipeline, [](const llvm::Twine &) { return failure(); });
       pm.addPass(std::move(pipeline));
       pm.addPass(createSPMDResolveAxisResourcesPass(options));
@@ -87,7 +64,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
         phaseOptions.autoShard || (phaseOptions.pipeline && StringRef(*phaseOptions.pipeline).contains("stages=auto"));
     if (searches) {
       std::unique_ptr<Pass> search = createSPMDAutoShardPass();
-      // Whoever took the options from a user has verified them.
+      // These options are verified where they are read.
       (void)search->initializeOptions(phaseOptions.autoShard.value_or(""),
                                       [](const llvm::Twine &) { return failure(); });
       pm.addPass(std::move(search));
@@ -121,59 +98,119 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
   }
 }
 
-static PhaseOptions readOptions(const DefaultPipelineOptions &options) {
-  PhaseOptions phases;
-  phases.mesh = options.mesh;
-  phases.conflicts = options.conflicts;
-  phases.stridedShardings = options.stridedShardings;
-  phases.tripCount = options.tripCount;
-  if (options.autoShard)
-    phases.autoShard = options.autoShardOptions;
-  if (!options.pipeline.empty())
-    phases.pipeline = options.pipeline;
-  phases.inlineCalls = options.inlineCalls;
-  phases.deferReductions = options.deferReductions;
-  phases.mergeContractions = options.mergeContractions;
-  phases.mergeReductions = options.mergeReductions;
-  phases.hoist = options.hoist;
-  phases.memoryBudget = options.memoryBudget;
-  phases.sink = options.sink;
-  phases.combine = options.combine;
-  phases.combineBytes = options.combineBytes;
-  phases.overlap = options.overlap;
-  phases.minHiddenFraction = options.minHiddenFraction;
-  phases.keepLayouts = options.keepLayouts;
-  return phases;
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDDEFAULTPIPELINE
+#include "shardkit/Pipelines.h.inc"
+} // namespace mlir::spmd
+
+namespace {
+/// Holds the options of the pipeline. It is a pass in form only, and never runs.
+struct DefaultPipeline : public spmd::impl::SPMDDefaultPipelineBase<DefaultPipeline> {
+  using Base::Base;
+  void runOnOperation() override { llvm_unreachable("a pipeline is not a pass"); }
+
+  /// The set of these options. MLIR keeps that of a pass private, but every option refers
+  /// to its set.
+  llvm::cl::SubCommand &getSet() { return **mesh.Subs.begin(); }
+
+  PhaseOptions get() const {
+    PhaseOptions options;
+    options.mesh = mesh;
+    options.conflicts = conflicts;
+    options.stridedShardings = stridedShardings;
+    options.tripCount = tripCount;
+    options.autoShard = autoShard.getValue();
+    options.pipeline = pipeline.getValue();
+    options.inlineCalls = inlineCalls;
+    options.deferReductions = deferReductions;
+    options.fillPadding = fillPadding;
+    options.keepLayouts = keepLayouts;
+    options.mergeContractions = mergeContractions;
+    options.mergeReductions = mergeReductions;
+    options.hoist = hoist;
+    options.memoryBudget = memoryBudget;
+    options.sink = sink;
+    options.combine = combine;
+    options.maxBytes = maxBytes;
+    options.overlap = overlap;
+    options.minHiddenFraction = minHiddenFraction;
+    return options;
+  }
+};
+} // namespace
+
+/// Whether a pass takes the options `text`, the value of the option `name`; `reason` says
+/// why not.
+static LogicalResult verifyNestedOptions(StringRef name, const std::optional<std::string> &text,
+                                         std::unique_ptr<Pass> pass, std::string &reason) {
+  return pass->initializeOptions(text.value_or(""), [&](const llvm::Twine &message) {
+    reason = (name + " is '" + *text + "': " + message).str();
+    return failure();
+  });
 }
 
-/// Builds the default pipeline from the text of its options, two of which are options of passes themselves.
+/// The options within options of `options`. `prefix` stands before the names of options.
+static LogicalResult verifyNestedOptions(const PhaseOptions &options, StringRef prefix, std::string &reason) {
+  return success(succeeded(verifyNestedOptions((prefix + "auto-shard").str(), options.autoShard,
+                                               createSPMDAutoShardPass(), reason)) &&
+                 succeeded(verifyNestedOptions((prefix + "pipeline").str(), options.pipeline,
+                                               createSPMDBuildStagesPass(), reason)));
+}
+
+FailureOr<PhaseOptions> spmd::parsePhaseOptions(StringRef text, std::string &reason) {
+  DefaultPipeline pipeline;
+  auto setReason = [&](const llvm::Twine &message) {
+    reason = ("options of --spmd-default-pipeline: " + message).str();
+    return failure();
+  };
+  if (failed(pipeline.initializeOptions(text, setReason)))
+    return failure();
+  PhaseOptions options = pipeline.get();
+  if (failed(verifyNestedOptions(options, "", reason)))
+    return failure();
+  return options;
+}
+
+PhaseCommandLine::PhaseCommandLine(llvm::cl::OptionCategory &category, ArrayRef<StringRef> except) {
+  auto owned = std::make_unique<DefaultPipeline>();
+  for (llvm::cl::Option *option : llvm::to_vector(llvm::make_second_range(owned->getSet().OptionsMap))) {
+    if (llvm::is_contained(except, option->ArgStr))
+      continue;
+    option->removeArgument();
+    option->addSubCommand(llvm::cl::SubCommand::getTopLevel());
+    option->addCategory(category);
+    option->addArgument();
+  }
+  pipeline = std::move(owned);
+}
+
+PhaseCommandLine::~PhaseCommandLine() = default;
+
+FailureOr<PhaseOptions> PhaseCommandLine::read(std::string &reason) const {
+  PhaseOptions options = static_cast<const DefaultPipeline &>(*pipeline).get();
+  if (failed(verifyNestedOptions(options, "--", reason)))
+    return failure();
+  return options;
+}
+
+/// Builds the default pipeline from the text of its options.
 static LogicalResult buildDefaultPipeline(OpPassManager &pm, StringRef text,
                                           llvm::function_ref<LogicalResult(const llvm::Twine &)> emitError) {
-  DefaultPipelineOptions options;
-  std::string message;
-  llvm::raw_string_ostream os(message);
-  if (failed(options.parseFromString(text, os)))
-    return emitError("options of --spmd-default-pipeline: " + getReason(message));
-  PhaseOptions phases = readOptions(options);
   std::string reason;
-  if (failed(verifyAutoShardOptions(options.autoShardOptions, reason)))
-    return emitError("auto-shard-options is '" + options.autoShardOptions + "': " + reason);
-  if (failed(verifyPipelineOptions(options.pipeline, reason)))
-    return emitError("pipeline is '" + options.pipeline + "': " + reason);
-  if (!options.autoShard && !options.autoShardOptions.empty())
-    return emitError("auto-shard-options is '" + options.autoShardOptions + "', expected auto-shard=true beside it");
-  buildPhases(pm, Phase::Written, phases);
+  FailureOr<PhaseOptions> options = parsePhaseOptions(text, reason);
+  if (failed(options))
+    return emitError(reason);
+  buildPhases(pm, Phase::Written, *options);
   return success();
 }
 
 void spmd::registerPipelines() {
-  registerPassPipeline("spmd-default-pipeline",
-                       "All IR phases in order: resolve axis resources, decompose, inline, split segments, propagate "
-                       "(or auto-shard), insert reshards, partition, merge products, optimise and number collectives",
-                       buildDefaultPipeline, [](llvm::function_ref<void(const mlir::detail::PassOptions &)> handler) {
-                         DefaultPipelineOptions options;
-                         handler(options);
-                       });
+  // The options' set is a detail::PassOptions, whose base is inaccessible: a C-style cast.
+  auto handleOptions = [](llvm::function_ref<void(const mlir::detail::PassOptions &)> handler) {
+    DefaultPipeline pipeline;
+    handler((const mlir::detail::PassOptions &)pipeline.getSet());
+  };
+  registerPassPipeline("spmd-default-pipeline", "Run all IR phases in order", buildDefaultPipeline, handleOptions);
   PassPipelineRegistration<>("spmd-forbid-implicit-reshard",
                              "Insert reshards, with an error at each that the user did not write",
                              [](OpPassManager &pm) {
@@ -181,4 +218,15 @@ void spmd::registerPipelines() {
                                options.forbidImplicit = true;
                                pm.addPass(createSPMDInsertReshardsPass(options));
                              });
+  for (const Rename &rename : getRenames()) {
+    if (rename.kind != RenameKind::Pass)
+      continue;
+    StringRef name = rename.oldName;
+    registerPassPipeline(
+        name, ("Renamed to --" + rename.newName).str(),
+        [name](OpPassManager &, StringRef, llvm::function_ref<LogicalResult(const llvm::Twine &)> emitError) {
+          return emitError(describeRename(RenameKind::Pass, name));
+        },
+        [](llvm::function_ref<void(const mlir::detail::PassOptions &)>) {});
+  }
 }

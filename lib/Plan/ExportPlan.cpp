@@ -381,12 +381,10 @@ struct ExportPlanPass : public spmd::impl::SPMDExportPlanPassBase<ExportPlanPass
   }
 
   LogicalResult run(ModuleOp module) {
-    if (content != "user" && content != "all")
-      return emitError(module.getLoc()) << "unknown kind of plan \"" << content << "\", expected user or all";
     if (file.empty())
       return emitError(module.getLoc()) << "no file to export to, expected the option "
                                            "file=PLAN.json (- is standard output)";
-    bool all = content == "all";
+    bool all = content == PlanContent::All;
     // Constraints, which are user shardings, no longer exist after that.
     if (failed(verifyInput(module, all ? Phase::Resharded : Phase::Propagated, getArgument())))
       return failure();

@@ -591,7 +591,7 @@ void FunctionPropagation::remarkConflicts() {
     }
     if (lost.empty())
       continue;
-    bool basic = propagation.getOptions().conflicts == Propagation::Conflicts::Basic;
+    bool basic = propagation.getOptions().conflicts == Conflicts::Basic;
     remark::missed(node.op->getLoc(), remark::RemarkOpts::name("conflict").category("spmd").function(func.getName()))
         << remark::add("the operands and results of {0} conflict: {1} is resharded", node.op->getName().getStringRef(),
                        lost)

@@ -19,7 +19,7 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto options = Propagation::parseOptions(module.getLoc(), conflicts, stridedShardings, tripCount);
+    auto options = Propagation::getOptions(module.getLoc(), conflicts, stridedShardings, tripCount);
     if (failed(options) || failed(verifyInput(module, Phase::Propagated, getArgument())))
       return signalPassFailure();
     auto complete = [&](func::FuncOp func, FunctionMeshes &meshes, CallTable &calls, HandedLayouts &) {

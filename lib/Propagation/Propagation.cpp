@@ -12,21 +12,13 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-FailureOr<Propagation::Options> Propagation::parseOptions(Location loc, StringRef conflicts, StringRef gaps,
-                                                          int64_t tripCount) {
-  Options options;
-  if (conflicts != "cost" && conflicts != "basic")
-    return emitError(loc) << "unknown conflicts=" << conflicts << ", expected cost or basic";
-  if (conflicts == "basic")
-    options.conflicts = Conflicts::Basic;
-  if (gaps == "forbid-at-boundary")
-    options.gaps = Gaps::ForbidAtBoundary;
-  else if (gaps == "forbid")
-    options.gaps = Gaps::Forbid;
-  else if (gaps != "allow")
-    return emitError(loc) << "unknown strided-shardings=" << gaps << ", expected allow, forbid-at-boundary or forbid";
+FailureOr<Propagation::Options> Propagation::getOptions(Location loc, Conflicts conflicts,
+                                                        StridedShardings stridedShardings, int64_t tripCount) {
   if (tripCount < 1)
     return emitError(loc) << "trip-count=" << tripCount << ", expected a positive number";
+  Options options;
+  options.conflicts = conflicts;
+  options.stridedShardings = stridedShardings;
   options.tripCount = tripCount;
   return options;
 }
@@ -519,9 +511,9 @@ bool Propagation::isOpen(ShardingId id) {
 }
 
 bool Propagation::mustEndAtGap(const Node &node, unsigned t, unsigned d) const {
-  if (options.gaps == Gaps::Allow)
+  if (options.stridedShardings == StridedShardings::Allow)
     return false;
-  if (options.gaps == Gaps::ForbidAtBoundary)
+  if (options.stridedShardings == StridedShardings::ForbidAtBoundary)
     return getTensors(node)[t] >= 0 && values[getTensors(node)[t]].boundary;
   // Dims that the op takes apart or joins.
   const ShardingRule &rule = *node.rule;
@@ -582,7 +574,7 @@ SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &
         entries = joinDim(parts, sizes);
       }
       const DimSharding &dim = get(places[t]).dims[d];
-      if (options.gaps == Gaps::Forbid && mustEndAtGap(node, t, d))
+      if (options.stridedShardings == StridedShardings::Forbid && mustEndAtGap(node, t, d))
         endAtGap(entries, dim.entries);
       news |= dim.open && !entries.empty() && entries != dim.entries && isRefinement(dim.entries, entries);
     }
@@ -612,7 +604,7 @@ void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &propo
 
 ShardingId Propagation::extend(ValueId id, DimsId dims) {
   const Place &place = values[id];
-  if (options.gaps == Gaps::ForbidAtBoundary && place.boundary)
+  if (options.stridedShardings == StridedShardings::ForbidAtBoundary && place.boundary)
     return shardings.intern(
         extend(shardings.get(place.sharding), shardings.get(place.given), place.type, dimLists[dims], /*noGaps=*/true));
   auto [it, isNew] = extended.try_emplace({{place.sharding, place.given}, dims, place.type}, 0);

@@ -383,7 +383,7 @@ private:
              " would be padded by more than a quarter";
     if (run.mustEndAtGap(node, t, d) && leavesGap(node, t, d, f, wanted))
       return "the sharding would be strided, and strided-shardings=" +
-             std::string(run.getOptions().gaps == Propagation::Gaps::Forbid ? "forbid" : "forbid-at-boundary");
+             std::string(run.getOptions().stridedShardings == StridedShardings::Forbid ? "forbid" : "forbid-at-boundary");
     int64_t late = getPriority(other, entry);
     for (const DimEntry &own : dim.entries)
       if (!own.isStride())
@@ -392,7 +392,7 @@ private:
                  " at priority " + std::to_string(early);
     // A conflict at the op: what it chose against what this would have been, had
     // the value itself no say.
-    if (run.getOptions().conflicts == Propagation::Conflicts::Basic)
+    if (run.getOptions().conflicts == Conflicts::Basic)
       return "the operands and results of " + opName(node.op) + " conflict, and conflicts=basic resolves no conflict";
     if (node.handsOn) {
       LayoutTable &table = run.getTable();

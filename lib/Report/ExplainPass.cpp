@@ -23,21 +23,19 @@ template <typename PassT, typename RunFn> void explainModule(PassT &pass, RunFn 
   auto write = [&]() -> LogicalResult {
     if (failed(verifyInput(module, Phase::Propagated, pass.getArgument())))
       return failure();
-    if (!llvm::is_contained({"text", "json", "remarks"}, StringRef(pass.format)))
-      return emitError(module.getLoc()) << "unknown format \"" << pass.format << "\", expected text, json or remarks";
-    auto options = Propagation::parseOptions(module.getLoc(), pass.conflicts, pass.stridedShardings, pass.tripCount);
+    auto options = Propagation::getOptions(module.getLoc(), pass.conflicts, pass.stridedShardings, pass.tripCount);
     if (failed(options))
       return failure();
     auto functions = run(module, *options);
     if (failed(functions))
       return failure();
-    if (pass.format == "remarks") {
+    if (pass.format == OutputFormat::Remarks) {
       emitRemarks(*functions);
       return success();
     }
     std::string text;
     llvm::raw_string_ostream os(text);
-    if (pass.format == "json")
+    if (pass.format == OutputFormat::Json)
       printJSON(*functions, os);
     else
       printText(*functions, os);

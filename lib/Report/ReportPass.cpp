@@ -25,10 +25,6 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     markAllAnalysesPreserved();
-    if (!llvm::is_contained({"text", "json", "remarks", "html"}, StringRef(format))) {
-      emitError(module.getLoc()) << "unknown report format \"" << format << "\", expected text, json, remarks or html";
-      return signalPassFailure();
-    }
     if (top < 0) {
       emitError(module.getLoc()) << "top=" << top << ", expected 0 or more";
       return signalPassFailure();
@@ -37,7 +33,7 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
       emitError(module.getLoc()) << "max-replicated=" << maxReplicated << ", expected a percentage from 0 on";
       return signalPassFailure();
     }
-    auto options = Propagation::parseOptions(module.getLoc(), conflicts, stridedShardings, tripCount);
+    auto options = Propagation::getOptions(module.getLoc(), conflicts, stridedShardings, tripCount);
     if (failed(options) || failed(report(module, *options)))
       signalPassFailure();
   }
@@ -74,15 +70,15 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
 
   LogicalResult write(ModuleOp module, Report &report, const PartitionedValues &values, ModuleOp propagated,
                       const Propagation::Options &options) {
-    if (format == "remarks") {
+    if (format == OutputFormat::Remarks) {
       emitRemarks(report, top);
       return success();
     }
     std::string text;
     llvm::raw_string_ostream os(text);
-    if (format == "json")
+    if (format == OutputFormat::Json)
       printJSON(report, top, os);
-    else if (format == "text")
+    else if (format == OutputFormat::Text)
       printText(report, top, os);
     else if (failed(readClocks(report)) || failed(printPage(module, report, values, propagated, options, os)))
       return failure();
@@ -102,7 +98,11 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
     // What the phases remark they will remark again when they run for good.
     ScopedDiagnosticHandler errorsOnly(
         copy.getContext(), [](Diagnostic &diag) { return failure(diag.getSeverity() == DiagnosticSeverity::Error); });
-    PhaseOptions phases{mesh, conflicts, stridedShardings, tripCount};
+    PhaseOptions phases;
+    phases.mesh = mesh;
+    phases.conflicts = conflicts;
+    phases.stridedShardings = stridedShardings;
+    phases.tripCount = tripCount;
     phases.keepLayouts = true;
     auto run = [&](Phase last) {
       PassManager pm(copy.getContext());
@@ -111,7 +111,7 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
     };
     if (failed(run(Phase::Propagated)))
       return failure();
-    if (format == "html" && getPhase(copy) == int(Phase::Propagated))
+    if (format == OutputFormat::Html && getPhase(copy) == int(Phase::Propagated))
       propagated = copy.clone();
     noteOrigins(copy);
     return run(Phase::Final);

@@ -6,6 +6,7 @@
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Stages/AutoStages.h"
+#include "shardkit/Stages/Schedule.h"
 #include "shardkit/Stages/ScheduleProgram.h"
 #include "shardkit/Stages/StageFunctions.h"
 
@@ -228,13 +229,14 @@ private:
   FailureOr<Stages> assignFound(func::FuncOp func, Microbatches &split, SmallVector<FlatSymbolRefAttr> &found) {
     for (auto boundary : func.getBody().front().getOps<StageBoundaryOp>())
       if (!boundary.getCandidate())
-        return boundary.emitError() << "stage boundary with stages=" << stages.getValue()
+        return boundary.emitError() << "stage boundary with stages="
+                                    << (stages == StageChoice::Uniform ? "uniform" : "auto")
                                     << ", expected candidates only (or stages=manual)";
     Microbatches copy = split;
     FailureOr<Stages> whole = Stages::assign(func, copy, ArrayRef<Operation *>());
     if (failed(whole))
       return failure();
-    if (stages == "uniform") {
+    if (stages == StageChoice::Uniform) {
       int64_t count = numStages > 0 ? numStages : int64_t(meshes.size()) * virtualStages;
       if (count == 0)
         return func.emitError() << "stages=uniform without a number of stages, expected "
@@ -275,21 +277,18 @@ private:
     return Stages::assign(func, split, ArrayRef<Operation *>(best->cuts));
   }
 
+  StringRef getScheduleName() const {
+    return schedule == ScheduleChoice::Auto ? "auto" : toString(ScheduleKind(schedule.getValue()));
+  }
+
   LogicalResult run(ModuleOp module) {
-    if (!llvm::is_contained({"manual", "uniform", "auto"}, stages))
-      return emitError(module.getLoc()) << "unknown stages=" << stages << ", expected manual, uniform or auto";
-    static constexpr StringLiteral kinds[] = {"", "gpipe", "1f1b", "1f1b-overlap", "interleaved-1f1b", "inference"};
-    if (!llvm::is_contained(kinds, StringRef(schedule)))
-      return emitError(module.getLoc()) << "unknown schedule=" << schedule
-                                        << ", expected gpipe, 1f1b, 1f1b-overlap, interleaved-1f1b or inference";
     for (auto [name, value] :
          {std::pair("microbatches", int64_t(microbatches)), std::pair("virtual-stages", int64_t(virtualStages))})
       if (value < 1)
         return emitError(module.getLoc()) << name << "=" << value << ", expected at least 1";
-    if (virtualStages > 1 && schedule != "interleaved-1f1b")
+    if (virtualStages > 1 && schedule != ScheduleChoice::InterleavedOneFOneB)
       return emitError(module.getLoc()) << "virtual-stages=" << int64_t(virtualStages) << " with "
-                                        << (schedule.empty() ? "the default schedule" : "schedule=" + schedule)
-                                        << ", expected schedule=interleaved-1f1b";
+                                        << "schedule=" << getScheduleName() << ", expected schedule=interleaved-1f1b";
     FailureOr<func::FuncOp> chosen = chooseFunction(module);
     if (failed(chosen))
       return failure();
@@ -298,14 +297,15 @@ private:
       return func.emitError() << "function '" << func.getName()
                               << "' has several blocks, expected one (lift its control flow "
                                  "first, for instance with --lift-cf-to-scf)";
-    bool isCut = stages != "manual";
+    bool isCut = stages != StageChoice::Manual;
     for (auto boundary : func.getBody().front().getOps<StageBoundaryOp>())
       isCut |= !boundary.getCandidate();
     FailureOr<Microbatches> split = Microbatches::analyze(func, microbatches);
     if (failed(split))
       return failure();
     SmallVector<FlatSymbolRefAttr> found;
-    FailureOr<Stages> assigned = stages == "manual" ? Stages::assign(func, *split) : assignFound(func, *split, found);
+    FailureOr<Stages> assigned =
+        stages == StageChoice::Manual ? Stages::assign(func, *split) : assignFound(func, *split, found);
     if (failed(assigned))
       return failure();
     int64_t count = assigned->getNumStages();
@@ -315,9 +315,8 @@ private:
     if (count % virtualStages != 0)
       return func.emitError() << "the stage boundaries make " << count << " stages, expected a multiple of "
                               << int64_t(virtualStages) << ", the stages on each mesh";
-    std::string kind = schedule;
-    if (kind.empty())
-      kind = assigned->isTraining() ? "1f1b" : "inference";
+    StringRef kind =
+        schedule == ScheduleChoice::Auto ? assigned->isTraining() ? "1f1b" : "inference" : getScheduleName();
     if ((kind == "inference") == assigned->isTraining() && count > 1)
       return func.emitError() << "schedule=" << kind << " and the function has "
                               << (assigned->isTraining() ? "a" : "no") << " backward part, expected "

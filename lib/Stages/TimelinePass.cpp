@@ -45,8 +45,6 @@ private:
   }
 
   LogicalResult run(ModuleOp module) {
-    if (format != "text" && format != "html")
-      return emitError(module.getLoc()) << "unknown timeline format \"" << format << "\", expected text or html";
     FailureOr<ScheduleOp> op = chooseSchedule(module);
     if (failed(op))
       return failure();
@@ -58,7 +56,7 @@ private:
       return failure();
     std::string text;
     llvm::raw_string_ostream os(text);
-    if (format == "html") {
+    if (format == OutputFormat::Html) {
       FailureOr<std::vector<double>> seconds = predictSeconds(*read, kDefaultTripCount);
       if (failed(seconds))
         return failure();

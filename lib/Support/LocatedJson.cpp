@@ -1,6 +1,7 @@
 //===- LocatedJson.cpp - JSON with locations ------------------------------===//
 
 #include "shardkit/Support/LocatedJson.h"
+#include "shardkit/Dialect/SPMD/IR/Renames.h"
 #include "shardkit/Support/Names.h"
 
 #include <nlohmann/json.hpp>
@@ -200,9 +201,12 @@ std::string JsonFile::describe(const LocatedJson &value) {
 
 LogicalResult JsonFile::checkKeys(const LocatedJson &object, llvm::ArrayRef<llvm::StringRef> known) {
   for (const LocatedJson::Member &member : object.members)
-    if (!llvm::is_contained(known, member.key))
+    if (!llvm::is_contained(known, member.key)) {
+      if (std::string renamed = describeRename(RenameKind::PlanKey, member.key); !renamed.empty())
+        return emitError(member.offset) << renamed;
       return emitError(member.offset) << "unknown key \"" << member.key << "\", expected one of "
                                       << listNearest(member.key, known);
+    }
   return success();
 }
 

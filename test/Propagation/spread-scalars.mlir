@@ -3,7 +3,7 @@
 // RUN: shard-opt %s --spmd-decompose | FileCheck %s
 // RUN: shard-opt %s --spmd-decompose=constants-only=true | FileCheck %s --check-prefix=CONSTANTS
 // RUN: shard-opt %s --spmd-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
-// RUN: shard-opt %s --spmd-default-pipeline=auto-shard=true --spmd-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
+// RUN: shard-opt %s --spmd-default-pipeline=auto-shard --spmd-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 // RUN: shard-run %s --random-inputs=1 --verify | FileCheck %s --check-prefix=VERIFY
 // VERIFY: verify: 1 function, 4 results, all equal
 // REPORT: no collectives

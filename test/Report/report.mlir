@@ -2,7 +2,7 @@
 // RUN: shard-opt %s --spmd-default-pipeline --spmd-report="format=text output=%t" -o /dev/null && FileCheck %s --check-prefix=TEXT < %t
 // RUN: not shard-opt %s --spmd-default-pipeline --spmd-report=format=xml -o /dev/null 2>&1 | FileCheck %s --check-prefix=BAD
 
-// BAD: error: unknown report format "xml", expected text, json, remarks or html
+// BAD: error: unknown format=xml, expected text, json, remarks or html
 
 // alpha = beta = 1: the cost of an all-reduce is 1 + 2 (n - 1) / n * B.
 spmd.mesh @pod = <["x"=2, "y"=4], device_ids=[0,4,1,5,2,6,3,7]> {alpha = [1.0, 1.0], beta = [1.0, 1.0]}

@@ -2,6 +2,7 @@
 
 #include "Phases.h"
 #include "shardkit/Bundle/Bundle.h"
+#include "shardkit/Dialect/SPMD/IR/Renames.h"
 #include "shardkit/InitAllDialects.h"
 #include "shardkit/Transforms/Reference.h"
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -45,54 +46,9 @@ static cl::opt<bool>
     loadPieces("load-pieces",
                cl::desc("Ranks read their own bytes where a loading function moves data alone; off: all are compiled"),
                cl::init(true), cl::cat(category));
-static cl::opt<std::string> mesh("mesh", cl::desc("Mesh that axis resources resolve against"), cl::cat(category));
-static cl::opt<std::string> conflicts("conflicts", cl::desc("cost or basic: as of --spmd-propagate"), cl::init("cost"),
-                                      cl::cat(category));
-static cl::opt<std::string> stridedShardings("strided-shardings",
-                                             cl::desc("allow, forbid-at-boundary or forbid: as of --spmd-propagate"),
-                                             cl::init("allow"), cl::cat(category));
-static cl::opt<int64_t> tripCount("trip-count",
-                                  cl::desc("Trips of loops without constant bounds: as of --spmd-propagate"),
-                                  cl::init(100), cl::cat(category));
 static cl::opt<std::string>
     emitStage("emit", cl::desc("Print IR instead of writing a bundle: tensor (fused and tiled), memref, llvm, llvm-ir"),
               cl::cat(category));
-static cl::opt<std::string>
-    fillPadding("fill-padding", cl::desc("For tests: what the padding of uneven shards holds: lowest, ones or zero"),
-                cl::cat(category));
-static cl::opt<std::string> autoShard("auto-shard", cl::ValueOptional,
-                                      cl::desc("Choose layouts by search; options as of --spmd-auto-shard"),
-                                      cl::value_desc("options"), cl::cat(category));
-static cl::opt<std::string>
-    pipeline("pipeline", cl::ValueOptional,
-             cl::desc("Cut the program into pipeline stages; options as of --spmd-build-stages"),
-             cl::value_desc("options"), cl::cat(category));
-static cl::opt<bool> inlineCalls("inline", cl::desc("Inline private functions before layouts are chosen"),
-                                 cl::init(true), cl::cat(category));
-static cl::opt<bool>
-    deferReductions("defer-reductions",
-                    cl::desc("Keep partial sums partial as long as that is cheaper: as of --spmd-insert-reshards"),
-                    cl::init(true), cl::cat(category));
-static cl::opt<bool> mergeContractions("merge-contractions",
-                                       cl::desc("Make one product of those with parts of one stored tensor"),
-                                       cl::init(true), cl::cat(category));
-static cl::opt<bool> mergeReductions("merge-reductions", cl::desc("Reduce sums of all-reduces once"), cl::init(true),
-                                     cl::cat(category));
-static cl::opt<bool> hoist("hoist", cl::desc("Move collectives out of loops"), cl::init(true), cl::cat(category));
-static cl::opt<int64_t> memoryBudget("memory-budget",
-                                     cl::desc("Bytes that a device may hold, for --hoist; 0: the mesh's memory"),
-                                     cl::init(0), cl::cat(category));
-static cl::opt<bool> sink("sink", cl::desc("Place collectives where least is held"), cl::init(true), cl::cat(category));
-static cl::opt<bool> combine("combine", cl::desc("Let small collectives of one group travel together"), cl::init(true),
-                             cl::cat(category));
-static cl::opt<int64_t> combineBytes("combine-bytes", cl::desc("Largest collective for --combine; -1: by latency"),
-                                     cl::init(-1), cl::cat(category));
-static cl::opt<bool> overlap("overlap", cl::desc("Start collectives early and wait for them late"), cl::init(true),
-                             cl::cat(category));
-static cl::opt<double>
-    minHiddenFraction("min-hidden-fraction",
-                      cl::desc("Least share of its time that compute hides where --overlap splits a collective"),
-                      cl::init(0.01), cl::cat(category));
 static cl::list<std::string> shapes("shapes", cl::CommaSeparated,
                                     cl::desc("Sizes of arguments of dynamic size: as of --spmd-specialize-shapes"),
                                     cl::value_desc("NAME=SIZExSIZE"), cl::cat(category));
@@ -151,38 +107,6 @@ static int checkOptions() {
   return 0;
 }
 
-/// 0, or 1 after an error.
-static int readPhaseOptions(spmd::PhaseOptions &phases) {
-  std::string reason;
-  phases.mesh = mesh;
-  phases.conflicts = conflicts;
-  phases.stridedShardings = stridedShardings;
-  phases.tripCount = tripCount;
-  phases.fillPadding = fillPadding;
-  if (autoShard.getNumOccurrences() > 0) {
-    if (failed(spmd::verifyAutoShardOptions(autoShard, reason)))
-      return fail("--auto-shard is '" + autoShard + "': " + reason);
-    phases.autoShard = autoShard;
-  }
-  if (pipeline.getNumOccurrences() > 0) {
-    if (failed(spmd::verifyPipelineOptions(pipeline, reason)))
-      return fail("--pipeline is '" + pipeline + "': " + reason);
-    phases.pipeline = pipeline;
-  }
-  phases.inlineCalls = inlineCalls;
-  phases.deferReductions = deferReductions;
-  phases.mergeContractions = mergeContractions;
-  phases.mergeReductions = mergeReductions;
-  phases.hoist = hoist;
-  phases.memoryBudget = memoryBudget;
-  phases.sink = sink;
-  phases.combine = combine;
-  phases.combineBytes = combineBytes;
-  phases.overlap = overlap;
-  phases.minHiddenFraction = minHiddenFraction;
-  return 0;
-}
-
 /// Writes beside the destination, so that it appears in one step. `failedWith` says that
 /// nothing could be written.
 static int writeBundle(ModuleOp module, ModuleOp reference, const spmd::BundleOptions &options,
@@ -203,11 +127,13 @@ static int writeBundle(ModuleOp module, ModuleOp reference, const spmd::BundleOp
   return status;
 }
 
-static int compile() {
-  spmd::PhaseOptions phases;
-  if (checkOptions() || readPhaseOptions(phases))
+static int compile(const spmd::PhaseCommandLine &phaseOptions) {
+  if (checkOptions())
     return 1;
   std::string message;
+  FailureOr<spmd::PhaseOptions> phases = phaseOptions.read(message);
+  if (failed(phases))
+    return fail(message);
   auto file = openInputFile(input, &message);
   if (!file)
     return fail(message);
@@ -251,7 +177,7 @@ static int compile() {
       return failedWith("'" + input + "' has no unsharded form");
   spmd::dropReferences(*module);
   spmd::BundleOptions options;
-  if (failed(spmd::runPhases(*module, phases, emitStage.empty() ? &options.report : nullptr)))
+  if (failed(spmd::runPhases(*module, *phases, emitStage.empty() ? &options.report : nullptr)))
     return failedWith("'" + input + "' cannot be compiled");
   options.target = target;
   options.chip = chip;
@@ -272,7 +198,12 @@ int main(int argc, char **argv) {
   registerMLIRContextCLOptions();
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
+  spmd::PhaseCommandLine phaseOptions(category, /*except=*/{"keep-layouts"});
+  for (StringRef argument : ArrayRef(argv, argc).drop_front())
+    if (std::string renamed = spmd::describeRename(spmd::RenameKind::Option, argument.ltrim('-').split('=').first);
+        argument.starts_with("-") && !renamed.empty())
+      return fail(renamed);
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "ShardKit: compile a model into a bundle\n");
-  return compile();
+  return compile(phaseOptions);
 }

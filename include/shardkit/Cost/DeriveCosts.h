@@ -11,20 +11,17 @@
 
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Layout/Mesh.h"
+#include "shardkit/Options.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
 
 struct HostLinks {
-  enum class Topology {
-    Tree, ///< each host has one link to a switch
-    Ring  ///< each host has a link to the next one, the last one to the first
-  };
   /// Device d is on host d / devicesPerHost.
   int64_t devicesPerHost = 1;
   /// Bytes per second: of a device within its host, of a link between hosts each way.
   double intra = 0, inter = 0;
-  Topology topology = Topology::Tree;
+  HostTopology topology = HostTopology::Tree;
 };
 
 /// Seconds per byte of each axis; linear in devices. Axes of size 1 have those of the

@@ -4,6 +4,7 @@
 #define SHARDKIT_PARTITION_PADDING_H
 
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
+#include "shardkit/Options.h"
 #include "shardkit/Rules/PaddingNeeds.h"
 #include "mlir/IR/Builders.h"
 
@@ -21,9 +22,6 @@ struct UnevenLoop {
 
 /// The dims of a value of `shape` that its sharding cuts unevenly.
 SmallVector<UnevenLoop, 1> getUnevenDims(const Sharding &sharding, ArrayRef<int64_t> shape);
-
-/// What is put into padding lanes to prove that none of it reaches a result.
-enum class PaddingFill : uint8_t { None, Lowest, Ones, Zero };
 
 /// The padding of one function: what its ops need is collected before any type
 /// changes and built when all are local.

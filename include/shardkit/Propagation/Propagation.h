@@ -19,6 +19,7 @@
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Dialect/SPMD/IR/OpQueries.h"
 #include "shardkit/Layout/ShardingTable.h"
+#include "shardkit/Options.h"
 #include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Rules/RuleTable.h"
 #include "llvm/ADT/BitVector.h"
@@ -33,27 +34,16 @@ enum class Flow : uint8_t { None = 0, Forward = 1, Backward = 2, Both = 3 };
 
 class Propagation {
 public:
-  enum class Conflicts {
-    Basic, ///< nothing is decided: the longest prefix that all agree on
-    Cost   ///< the least predicted time
-  };
-  /// What a reshape may make of the axes it passes on: `[{}, {"x"}]` becomes
-  /// `{2, "x"}` where the dims are joined.
-  enum class Gaps {
-    Allow,
-    ForbidAtBoundary, ///< no gap comes to an argument or result of a function
-    Forbid            ///< none comes out of a reshape
-  };
   struct Options {
     Conflicts conflicts = Conflicts::Cost;
-    Gaps gaps = Gaps::Allow;
+    StridedShardings stridedShardings = StridedShardings::Allow;
     /// Trips of loops whose bounds are not constant.
     int64_t tripCount = kDefaultTripCount;
     CostOptions costs;
   };
-  /// Reads the options of a pass by their names there; an error where one has no
-  /// such value.
-  static FailureOr<Options> parseOptions(Location loc, StringRef conflicts, StringRef gaps, int64_t tripCount);
+  /// The options of a pass; an error if `tripCount` is not positive.
+  static FailureOr<Options> getOptions(Location loc, Conflicts conflicts, StridedShardings stridedShardings,
+                                       int64_t tripCount);
   using ValueId = unsigned;
   using NodeId = unsigned;
 

@@ -9,6 +9,7 @@
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
+#include "shardkit/Dialect/SPMD/IR/Renames.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -606,6 +607,8 @@ static LogicalResult verifySite(const Site &site) {
     return site.emitError() << "attribute '" << name << "' is on " << describeHolders(site.holder) << ", expected "
                             << describeHolders(known.holders);
   }
+  if (std::string renamed = describeRename(RenameKind::Attribute, name); !renamed.empty())
+    return site.emitError() << renamed;
   SmallVector<StringRef> names;
   for (const Known &known : kKnown)
     names.push_back(known.name);

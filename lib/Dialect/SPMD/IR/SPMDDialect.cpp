@@ -1,5 +1,6 @@
 //===- SPMDDialect.cpp - Registration of the spmd dialect -----------------===//
 
+#include "shardkit/Dialect/SPMD/IR/Renames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "mlir/Transforms/InliningUtils.h"
 
@@ -33,4 +34,14 @@ void SPMDDialect::initialize() {
 #define GET_OP_LIST
 #include "shardkit/Dialect/SPMD/IR/SPMDPipeline.cpp.inc"
       >();
+}
+
+static ParseResult reportRenamedOp(OpAsmParser &parser, OperationState &result) {
+  return parser.emitError(parser.getNameLoc()) << describeRename(RenameKind::Operation, result.name.getStringRef());
+}
+
+std::optional<Dialect::ParseOpHook> SPMDDialect::getParseOperationHook(StringRef name) const {
+  if (describeRename(RenameKind::Operation, name).empty())
+    return std::nullopt;
+  return ParseOpHook(reportRenamedOp);
 }

@@ -84,7 +84,11 @@ def SPMD_Dialect : Dialect {
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
-  let extraClassDeclaration = "void registerAttributes();";
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    /// Reports the new names of ops that were renamed.
+    std::optional<ParseOpHook> getParseOperationHook(StringRef name) const override;
+  }];
 }
 
 def SPMD_Tensor : RankedTensorOf<[AnyInteger, AnyFloat, Index, AnyComplex]>;

@@ -1,0 +1,76 @@
+//===- Options.h - Values of options of passes and tools --------*- C++ -*-===//
+//
+// The enums of options. Options.td and Passes.td give each value its name and help.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_OPTIONS_H
+#define SHARDKIT_OPTIONS_H
+
+#include "shardkit/Layout/Plan.h"
+#include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Support/PassOptions.h"
+
+namespace mlir::spmd {
+
+/// How propagation decides where shardings disagree.
+enum class Conflicts {
+  Basic, ///< the longest common prefix of all
+  Cost   ///< the least predicted time
+};
+
+/// Whether a reshape may produce strided shardings: joining the dims of `[{}, {"x"}]`
+/// gives `{2, "x"}`.
+enum class StridedShardings {
+  Allow,
+  ForbidAtBoundary, ///< not on arguments and results of functions
+  Forbid
+};
+
+/// What --spmd-partition writes into padding, to prove that no result depends on it.
+enum class PaddingFill : uint8_t { None, Lowest, Ones, Zero };
+
+/// What --spmd-export-plan writes.
+enum class PlanContent { User, All };
+
+/// What a conversion does with an annotation that the target dialect cannot express.
+enum class UnsupportedFeature { Error, Remark };
+
+/// How --spmd-build-stages finds the stages.
+enum class StageChoice { Manual, Uniform, Auto };
+
+/// The schedule of a pipeline. The values after Auto are those of ScheduleKind.
+enum class ScheduleChoice { Auto = -1, GPipe, OneFOneB, OneFOneBOverlap, InterleavedOneFOneB, Inference };
+
+/// Options of --spmd-auto-shard.
+enum class SearchCostModel { Default, Alpa };
+enum class SearchSolver { Own, Cbc };
+enum class SubAxes { Auto, All };
+enum class ReshardPerUse { Auto, Always, Never };
+enum class MeshShapes { Given, All };
+
+/// How hosts are linked, for --spmd-derive-costs.
+enum class HostTopology { Tree, Ring };
+
+/// What a report, an explanation or a timeline is written as.
+enum class OutputFormat { Text, Json, Remarks, Html };
+
+} // namespace mlir::spmd
+
+SHARDKIT_ENUM_OPTION(::mlir::spmd::CollectiveKind)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::Conflicts)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::StridedShardings)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::PaddingFill)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::PlanContent)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::UnsupportedFeature)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::StageChoice)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::ScheduleChoice)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::SearchCostModel)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::SearchSolver)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::SubAxes)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::ReshardPerUse)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::MeshShapes)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::HostTopology)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::OutputFormat)
+
+#endif // SHARDKIT_OPTIONS_H

@@ -1,0 +1,87 @@
+//===- Options.td - Options that several passes have -------*- tablegen -*-===//
+//
+// Each option is described here once, for the passes and for the default pipeline
+// (Pipelines.td), which is also what shard-compile offers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_OPTIONS
+#define SHARDKIT_OPTIONS
+
+include "mlir/Pass/PassBase.td"
+
+class SPMDPass<string argument> : PassBase<argument, "::mlir::spmd::ModulePass">;
+
+def MeshOption : Option<
+    "mesh", "mesh", "std::string", /*default=*/"\"\"",
+    "Name of the mesh that axis resources resolve against; optional if the module has one mesh">;
+
+def ConflictsOption : Option<
+    "conflicts", "conflicts", "::mlir::spmd::Conflicts", "::mlir::spmd::Conflicts::Cost",
+    "How propagation decides where shardings disagree", [{::llvm::cl::values(
+      clEnumValN(::mlir::spmd::Conflicts::Cost, "cost", "the least predicted time"),
+      clEnumValN(::mlir::spmd::Conflicts::Basic, "basic", "the longest common prefix of all"))}]>;
+
+def StridedShardingsOption : Option<
+    "stridedShardings", "strided-shardings", "::mlir::spmd::StridedShardings",
+    "::mlir::spmd::StridedShardings::Allow",
+    "Whether reshapes propagate strided shardings, such as {2, \"x\"}", [{::llvm::cl::values(
+      clEnumValN(::mlir::spmd::StridedShardings::Allow, "allow", "everywhere"),
+      clEnumValN(::mlir::spmd::StridedShardings::ForbidAtBoundary, "forbid-at-boundary",
+                 "except to arguments and results of functions"),
+      clEnumValN(::mlir::spmd::StridedShardings::Forbid, "forbid", "nowhere"))}]>;
+
+def TripCountOption : Option<
+    "tripCount", "trip-count", "int64_t", /*default=*/"::mlir::spmd::kDefaultTripCount",
+    "Assumed number of iterations of loops without constant bounds">;
+
+def DeferReductionsOption : Option<
+    "deferReductions", "defer-reductions", "bool", /*default=*/"true",
+    "Keep partial sums through linear ops where that costs less, and through loops that "
+    "accumulate them (docs/internals/Collectives.md)">;
+
+def FillPaddingOption : Option<
+    "fillPadding", "fill-padding", "::mlir::spmd::PaddingFill", "::mlir::spmd::PaddingFill::None",
+    "For tests: the value of padding elements, which must not change results",
+    [{::llvm::cl::values(
+      clEnumValN(::mlir::spmd::PaddingFill::None, "none", "unspecified"),
+      clEnumValN(::mlir::spmd::PaddingFill::Lowest, "lowest", "NaN, the least integer"),
+      clEnumValN(::mlir::spmd::PaddingFill::Ones, "ones", "NaN, -1"),
+      clEnumValN(::mlir::spmd::PaddingFill::Zero, "zero", "0"))}]>;
+
+def KeepLayoutsOption : Option<
+    "keepLayouts", "keep-layouts", "bool", /*default=*/"false",
+    "Keep layout and global type of each result on its op, as `spmd.layouts` and "
+    "`spmd.global_types`, for --spmd-report">;
+
+class HoistBudgetOption<string name> : Option<
+    "memoryBudget", name, "int64_t", /*default=*/"0",
+    "Limit of the bytes on a device for hoisting; 0: the `memory` of the mesh, if it has one">;
+
+class CombineBytesOption<string name> : Option<
+    "maxBytes", name, "int64_t", /*default=*/"-1",
+    "Largest collective to combine, in bytes; -1: those whose latency (alpha) exceeds their "
+    "transfer time">;
+
+class MinHiddenFractionOption<string name> : Option<
+    "minHiddenFraction", name, "double", /*default=*/"0.01",
+    "Do not split a collective if compute hides a smaller fraction of its time">;
+
+def UnsupportedOption : Option<
+    "unsupported", "unsupported", "::mlir::spmd::UnsupportedFeature",
+    "::mlir::spmd::UnsupportedFeature::Error",
+    "What to do with an annotation that has no counterpart", [{::llvm::cl::values(
+      clEnumValN(::mlir::spmd::UnsupportedFeature::Error, "error", "report an error"),
+      clEnumValN(::mlir::spmd::UnsupportedFeature::Remark, "remark", "omit it with a remark"))}]>;
+
+def OutputOption : Option<
+    "output", "output", "std::string", /*default=*/"\"\"", "File to write; standard error if empty">;
+
+def ExplainFormatOption : Option<
+    "format", "format", "::mlir::spmd::OutputFormat", "::mlir::spmd::OutputFormat::Text",
+    "Form of the output", [{::llvm::cl::values(
+      clEnumValN(::mlir::spmd::OutputFormat::Text, "text", "text"),
+      clEnumValN(::mlir::spmd::OutputFormat::Json, "json", "JSON"),
+      clEnumValN(::mlir::spmd::OutputFormat::Remarks, "remarks", "optimization remarks"))}]>;
+
+#endif // SHARDKIT_OPTIONS
