@@ -27,13 +27,13 @@ enum class StridedShardings {
   Forbid
 };
 
-/// What --spmd-partition writes into padding, to prove that no result depends on it.
+/// The value that --spmd-partition gives to padding, to prove that no result depends on it.
 enum class PaddingFill : uint8_t { None, Lowest, Ones, Zero };
 
-/// What --spmd-export-plan writes.
+/// Content of a plan that --spmd-export-plan writes.
 enum class PlanContent { User, All };
 
-/// What a conversion does with an annotation that the target dialect cannot express.
+/// Treatment of an annotation that the target of a conversion cannot express.
 enum class UnsupportedFeature { Error, Remark };
 
 /// How --spmd-build-stages finds the stages.
@@ -52,7 +52,7 @@ enum class MeshShapes { Given, All };
 /// How hosts are linked, for --spmd-derive-costs.
 enum class HostTopology { Tree, Ring };
 
-/// What a report, an explanation or a timeline is written as.
+/// Form of a report, an explanation or a timeline.
 enum class OutputFormat { Text, Json, Remarks, Html };
 
 } // namespace mlir::spmd

@@ -27,7 +27,7 @@ namespace mlir::spmd {
 using PhaseOptions = SPMDDefaultPipelineOptions;
 
 /// Reads the options of --spmd-default-pipeline, with those within `auto-shard` and
-/// `pipeline`; `reason` says why they are wrong.
+/// `pipeline`; `reason` describes an error.
 FailureOr<PhaseOptions> parsePhaseOptions(StringRef text, std::string &reason);
 
 /// The options of --spmd-default-pipeline as command-line options of a tool, one per
@@ -37,7 +37,7 @@ public:
   /// `except` are options that the tool does not offer.
   PhaseCommandLine(llvm::cl::OptionCategory &category, ArrayRef<StringRef> except);
   ~PhaseCommandLine();
-  /// What the command line specifies; `reason` says why it is wrong.
+  /// The options of the parsed command line; `reason` describes an error.
   FailureOr<PhaseOptions> read(std::string &reason) const;
 
 private:

@@ -70,10 +70,10 @@ static LogicalResult describeSources(LoadedArgument &out, Attribute weight, func
 static LogicalResult describeParts(LoadedArgument &out, func::FuncOp func, const MeshCache &meshes) {
   Location loc = func.getArgument(out.argument).getLoc();
   FailureOr<ArgumentLayout> layout = getArgumentLayout(func, out.argument, meshes);
-  if (failed(layout) || failed(addSource(out.load, getWeightName(func, out.argument), layout->whole,
+  if (failed(layout) || failed(addSource(out.load, getWeightName(func, out.argument), layout->fullType,
                                          func.getArgAttrDict(out.argument), loc)))
     return failure();
-  auto cut = layout->cut(Copies::ofSource(0, layout->whole.getShape()));
+  auto cut = layout->shard(Copies::ofSource(0, layout->fullType.getShape()));
   if (!cut)
     return emitError(loc) << "argument #" << out.argument << " of function '" << func.getName()
                           << "' is cut along dims that its parts divide differently, expected a "
@@ -147,7 +147,7 @@ FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module, co
           continue;
         }
         if (auto copies = pieces ? getCopies(out.loadFunction) : std::nullopt)
-          if (auto cut = layout->cut(*copies)) {
+          if (auto cut = layout->shard(*copies)) {
             for (const CopyPiece &piece : *cut)
               out.load.pieces.push_back(describePiece(piece));
             if (hasParts)

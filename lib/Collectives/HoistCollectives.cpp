@@ -150,7 +150,7 @@ struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<Ho
         remark::missed(func.getLoc(),
                        remark::RemarkOpts::name("memory-budget").category("spmd").function(func.getName()))
             << remark::add("{0} bytes are live at once, the budget is {1}", peak, *budget)
-            << remark::metric("Bytes", peak) << remark::suggest("cut what is largest along further axes");
+            << remark::metric("Bytes", peak) << remark::suggest("shard the largest values along further axes");
     }
   }
 };

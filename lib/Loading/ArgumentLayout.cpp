@@ -1,4 +1,4 @@
-//===- ArgumentLayout.cpp - What devices hold of an argument --------------===//
+//===- ArgumentLayout.cpp - Layouts of arguments with segments -----------===//
 
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
@@ -20,12 +20,12 @@ FailureOr<ArgumentLayout> spmd::getArgumentLayout(func::FuncOp func, unsigned ar
     if (!tensor || !tensor.hasStaticShape())
       return emitError(loc) << "weight " << argument << " of function '" << func.getName() << "' has type " << type
                             << ", expected a tensor of static shape";
-    auto part = attrs ? attrs.getAs<SegmentAttr>(kSegmentAttr) : SegmentAttr();
-    if (part)
-      result.dim = part.getDim();
-    result.whole = part ? part.getStored() : tensor;
-    ArgumentLayout::Part &own = result.parts.emplace_back(ArgumentLayout::Part{
-        tensor, part ? part.getOffset() : 0, Layout::replicated(tensor.getShape()), ShardingAttr()});
+    auto segment = attrs ? attrs.getAs<SegmentAttr>(kSegmentAttr) : SegmentAttr();
+    if (segment)
+      result.dim = segment.getDim();
+    result.fullType = segment ? segment.getStored() : tensor;
+    ArgumentLayout::Segment &added = result.segments.emplace_back(ArgumentLayout::Segment{
+        tensor, segment ? segment.getOffset() : 0, Layout::replicated(tensor.getShape()), ShardingAttr()});
     auto attr = attrs ? attrs.getAs<ShardingAttr>(kShardingAttr) : ShardingAttr();
     if (!attr)
       return success();
@@ -35,14 +35,14 @@ FailureOr<ArgumentLayout> spmd::getArgumentLayout(func::FuncOp func, unsigned ar
     result.mesh = read->mesh;
     if (auto error = verifySharding(read->sharding, *read->mesh, tensor.getShape(), /*allowUneven=*/true))
       return emitError(loc) << error->message;
-    own.layout = Layout::get(read->sharding, *read->mesh, tensor.getShape());
-    own.sharding = attr;
+    added.layout = Layout::get(read->sharding, *read->mesh, tensor.getShape());
+    added.sharding = attr;
     return success();
   };
   DictionaryAttr attrs = func.getArgAttrDict(argument);
   if (auto list = attrs ? attrs.getAs<ArrayAttr>(kSegmentsOfAttr) : ArrayAttr()) {
-    for (auto own : list.getAsRange<DictionaryAttr>())
-      if (failed(add(own, local)))
+    for (auto entry : list.getAsRange<DictionaryAttr>())
+      if (failed(add(entry, local)))
         return failure();
     return result;
   }
@@ -51,37 +51,37 @@ FailureOr<ArgumentLayout> spmd::getArgumentLayout(func::FuncOp func, unsigned ar
   return result;
 }
 
-bool ArgumentLayout::isWhole() const {
-  return dim < 0 && parts[0].layout.digits.empty() && parts[0].layout.uneven.empty();
+bool ArgumentLayout::isReplicated() const {
+  return dim < 0 && segments[0].layout.digits.empty() && segments[0].layout.uneven.empty();
 }
 
 std::string ArgumentLayout::toString() const {
   std::string text = std::to_string(mesh ? mesh->numDevices() : 1);
   llvm::raw_string_ostream os(text);
-  for (const Part &part : parts) {
-    os << " " << part.layout.toString();
+  for (const Segment &segment : segments) {
+    os << " " << segment.layout.toString();
     if (dim >= 0)
-      os << " from " << part.offset << " of dim " << dim << " of " << whole;
+      os << " from " << segment.offset << " of dim " << dim << " of " << fullType;
   }
   return text;
 }
 
-std::optional<std::vector<CopyPiece>> ArgumentLayout::cut(const Copies &copies) const {
+std::optional<std::vector<CopyPiece>> ArgumentLayout::shard(const Copies &copies) const {
   if (dim < 0)
-    return copies.shard(parts[0].layout);
-  int64_t at = 0, size = 0;
-  for (const Part &part : parts)
-    size += part.layout.localShape()[dim];
+    return copies.shard(segments[0].layout);
+  int64_t offset = 0, size = 0;
+  for (const Segment &segment : segments)
+    size += segment.layout.localShape()[dim];
   std::vector<CopyPiece> pieces;
-  for (const Part &part : parts) {
-    SmallVector<int64_t> offsets(part.type.getRank(), 0), steps(part.type.getRank(), 1);
-    offsets[dim] = part.offset;
-    std::optional<Copies> own = copies.slice(offsets, part.type.getShape(), steps);
-    auto found = own ? own->shard(part.layout, Copies::Buffer{unsigned(dim), size, at}) : std::nullopt;
+  for (const Segment &segment : segments) {
+    SmallVector<int64_t> offsets(segment.type.getRank(), 0), steps(segment.type.getRank(), 1);
+    offsets[dim] = segment.offset;
+    std::optional<Copies> slice = copies.slice(offsets, segment.type.getShape(), steps);
+    auto found = slice ? slice->shard(segment.layout, Copies::Buffer{unsigned(dim), size, offset}) : std::nullopt;
     if (!found)
       return std::nullopt;
     llvm::append_range(pieces, std::move(*found));
-    at += part.layout.localShape()[dim];
+    offset += segment.layout.localShape()[dim];
   }
   return pieces;
 }

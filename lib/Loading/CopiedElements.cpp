@@ -1,4 +1,4 @@
-//===- CopiedElements.cpp - Loading functions that move data alone --------===//
+//===- CopiedElements.cpp - Loading functions that only copy elements ----===//
 
 #include "shardkit/Loading/LoadingFunctions.h"
 
@@ -10,7 +10,9 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// Values of a function, each evaluated when the result asks for it.
+/// Evaluates the values of a function as copies of elements of its arguments, from the
+/// result back. For example, the result of a transpose of argument 0 is a copy of all
+/// its elements with permuted dims.
 class Evaluator {
 public:
   Evaluator(func::FuncOp func, ArrayRef<std::optional<Copies>> arguments, unsigned depth) : depth(depth) {
@@ -35,29 +37,29 @@ private:
     if (isa<tensor::EmptyOp>(op))
       return Copies::undefined(shape);
     if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
-      SmallVector<Copies> parts;
+      SmallVector<Copies> inputs;
       for (Value input : concat.getInputs()) {
-        std::optional<Copies> part = get(input);
-        if (!part)
+        std::optional<Copies> copies = get(input);
+        if (!copies)
           return std::nullopt;
-        parts.push_back(std::move(*part));
+        inputs.push_back(std::move(*copies));
       }
-      return Copies::concat(parts, concat.getDim());
+      return Copies::concat(inputs, concat.getDim());
     }
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
       std::optional<Copies> source = get(slice.getSource());
       if (!source || !isStatic(slice))
         return std::nullopt;
-      std::optional<Copies> part =
+      std::optional<Copies> copies =
           source->slice(slice.getStaticOffsets(), slice.getStaticSizes(), slice.getStaticStrides());
-      return part ? part->reshape(shape) : part; // sizes of 1 may be left out
+      return copies ? copies->reshape(shape) : copies; // drops dims of size 1
     }
     if (auto slice = dyn_cast<tensor::InsertSliceOp>(op)) {
       std::optional<Copies> into = get(slice.getDest()), source = get(slice.getSource());
       if (!into || !source || !isStatic(slice))
         return std::nullopt;
-      std::optional<Copies> part = source->reshape(slice.getStaticSizes());
-      return part ? into->insert(*part, slice.getStaticOffsets(), slice.getStaticStrides()) : std::nullopt;
+      std::optional<Copies> copies = source->reshape(slice.getStaticSizes());
+      return copies ? into->insert(*copies, slice.getStaticOffsets(), slice.getStaticStrides()) : std::nullopt;
     }
     if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ReshapeOp, tensor::CastOp>(op)) {
       std::optional<Copies> source = get(op->getOperand(0));
@@ -77,7 +79,7 @@ private:
            llvm::all_of(slice.getStaticStrides(), [](int64_t step) { return step > 0; });
   }
 
-  /// Transposes, broadcasts and copies: the body hands on an operand.
+  /// Transposes, broadcasts and copies: the body yields an operand.
   std::optional<Copies> evaluate(linalg::LinalgOp op, unsigned result, ArrayRef<int64_t> shape) {
     Value yielded = op.getBlock()->getTerminator()->getOperand(result);
     auto arg = dyn_cast<BlockArgument>(yielded);
@@ -102,7 +104,7 @@ private:
 
   std::optional<Copies> evaluate(func::CallOp call, unsigned result) {
     auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
-    // Deep, or recursive.
+    // The depth limit also stops at recursive calls.
     if (!callee || callee.isExternal() || !callee.getBody().hasOneBlock() || depth > 16)
       return std::nullopt;
     SmallVector<std::optional<Copies>> arguments;
@@ -124,7 +126,7 @@ std::optional<Copies> spmd::getCopies(func::FuncOp load) {
   SmallVector<std::optional<Copies>> arguments;
   for (auto [i, type] : llvm::enumerate(load.getArgumentTypes())) {
     auto tensor = cast<RankedTensorType>(type);
-    // Sources of another type cannot be what is copied.
+    // Arguments of another element type are not copied.
     arguments.push_back(tensor.getElementType() == getElementTypeOrSelf(result)
                             ? std::optional(Copies::ofSource(i, tensor.getShape()))
                             : std::nullopt);

@@ -37,15 +37,15 @@ FailureOr<SmallVector<HostStep>> spmd::getHostSteps(func::FuncOp load) {
       step.type = dyn_cast<RankedTensorType>(call.getResult(0).getType());
     if (!step.type || !step.type.hasStaticShape())
       return call.emitError() << "host function @" << call.getCallee()
-                              << " gives no tensor of static shape, expected one";
+                              << " does not return a tensor of static shape, expected one";
     if (call.getNumOperands() == 0 || call.getOperand(0) != current)
       return call.emitError() << "host function @" << call.getCallee()
-                              << " does not take what comes before it, expected the stored tensor "
-                                 "or the last output as its first operand";
+                              << " has another first operand, expected the stored tensor "
+                                 "or the last output";
     if (auto list = call->getAttrOfType<ArrayAttr>(kExtrasAttr)) {
       if (call.getNumOperands() > 1)
         return call.emitError() << "host function @" << call.getCallee() << " has extra inputs as operands and in '"
-                                << kExtrasAttr << "', expected all of them in one place";
+                                << kExtrasAttr << "', expected all of them in the operands or all in the attribute";
       llvm::append_range(step.extras, list);
     }
     for (Value extra : call.getOperands().drop_front()) {

@@ -1,8 +1,14 @@
-//===- PackedElements.cpp - Words and groups stay whole -------------------===//
+//===- PackedElements.cpp - Packed words and groups -----------------------===//
 //
-// A quantised weight stores one element for several places: a word of small
-// numbers, a scale of a group. Dims of values are followed from the result back to
-// ops that compute with such an element.
+// A quantized weight stores one element for several elements of the result: a word of
+// small numbers, or the scale of a group. Shards must not separate these. The analysis
+// follows dims of the result back to ops that read such a stored element. For example,
+// one word for eight numbers:
+//
+//   words 4x2 --(generic, loops 4x2x8)--> 4x2x8 --(collapse_shape)--> 4x16
+//
+// The loop of 8 does not index the words: blocks of 8 elements of dim 1 come from one
+// word, and dim 1 can have 1 or 2 shards.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,123 +24,124 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// A dim of a value inside the loading function: `size` places of a dim of the
-/// result, `unit` apart. Size 0: not followed.
-struct Part {
+/// A dim of a value inside the loading function: `size` elements of dim `dim` of the
+/// result with stride `unit`. Size 0: unknown.
+struct TrackedDim {
   unsigned dim = 0;
   int64_t unit = 0, size = 0;
 };
-using Parts = SmallVector<Part, 4>;
+using TrackedDims = SmallVector<TrackedDim, 4>;
 
-class Follower {
+class PackedElementSearch {
 public:
-  /// Of what `load` gives `dim` is cut into parts, if it is not negative.
-  Follower(func::FuncOp load, const ArgumentLayout::Part &part, int64_t dim) : load(load), part(part), partDim(dim) {}
+  /// `dim` is the segmented dim of the result of `load`, or -1.
+  PackedElementSearch(func::FuncOp load, const ArgumentLayout::Segment &segment, int64_t dim)
+      : load(load), segment(segment), segmentDim(dim) {}
 
-  /// One stored element and the places of a dim that are computed from it.
+  /// A stored element, and the `block` consecutive elements of a dim that depend on it.
   struct Packed {
     Value element;
     unsigned dim;
     int64_t block;
   };
-  /// The first that the layout parts.
+  /// The first block that the layout separates.
   std::optional<Packed> run() {
-    Parts parts;
+    TrackedDims dims;
     Value result = load.getBody().front().getTerminator()->getOperand(0);
     for (auto [d, size] : llvm::enumerate(cast<RankedTensorType>(result.getType()).getShape()))
-      parts.push_back({unsigned(d), 1, size});
-    push(result, parts);
+      dims.push_back({unsigned(d), 1, size});
+    push(result, dims);
     while (!pending.empty() && !found) {
-      auto [value, parts] = pending.pop_back_val();
-      follow(value, parts);
+      auto [value, dims] = pending.pop_back_val();
+      follow(value, dims);
     }
     return found;
   }
 
 private:
-  void push(Value value, const Parts &parts) {
+  void push(Value value, const TrackedDims &dims) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (type && size_t(type.getRank()) == parts.size() && value.getDefiningOp() &&
-        llvm::any_of(parts, [](const Part &part) { return part.size > 1; }) && ++steps < kMaxSteps)
-      pending.emplace_back(value, parts);
+    if (type && size_t(type.getRank()) == dims.size() && value.getDefiningOp() &&
+        llvm::any_of(dims, [](const TrackedDim &tracked) { return tracked.size > 1; }) && ++steps < kMaxSteps)
+      pending.emplace_back(value, dims);
   }
 
-  void follow(Value value, const Parts &parts) {
+  void follow(Value value, const TrackedDims &dims) {
     Operation *op = value.getDefiningOp();
     if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
       ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
-      Parts inner(shape.size());
-      for (auto [part, group] : llvm::zip(parts, collapse.getReassociationIndices())) {
-        int64_t unit = part.unit;
+      TrackedDims inner(shape.size());
+      for (auto [tracked, group] : llvm::zip(dims, collapse.getReassociationIndices())) {
+        int64_t unit = tracked.unit;
         for (int64_t d : llvm::reverse(group)) {
-          if (part.size != 0)
-            inner[d] = {part.dim, unit, shape[d]};
+          if (tracked.size != 0)
+            inner[d] = {tracked.dim, unit, shape[d]};
           unit *= shape[d];
         }
       }
       return push(collapse.getSrc(), inner);
     }
     if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
-      Parts outer;
+      TrackedDims outer;
       for (const ReassociationIndices &group : expand.getReassociationIndices())
-        outer.push_back(join(parts, group));
+        outer.push_back(join(dims, group));
       return push(expand.getSrc(), outer);
     }
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-      return follow(linalgOp, cast<OpResult>(value).getResultNumber(), parts);
+      return follow(linalgOp, cast<OpResult>(value).getResultNumber(), dims);
     if (op->hasTrait<OpTrait::Elementwise>()) {
       for (Value operand : op->getOperands())
-        push(operand, parts);
+        push(operand, dims);
       return;
     }
     if (isa<tensor::ConcatOp, tensor::ExtractSliceOp, tensor::CastOp, tensor::PadOp>(op)) {
-      // Dims that it leaves as they are.
+      // The dims whose size does not change.
       for (Value operand : op->getOperands()) {
         auto type = dyn_cast<RankedTensorType>(operand.getType());
-        if (!type || size_t(type.getRank()) != parts.size())
+        if (!type || size_t(type.getRank()) != dims.size())
           continue;
-        Parts same = parts;
-        for (auto [part, size] : llvm::zip(same, type.getShape()))
-          if (part.size != size)
-            part = {};
+        TrackedDims same = dims;
+        for (auto [tracked, size] : llvm::zip(same, type.getShape()))
+          if (tracked.size != size)
+            tracked = {};
         push(operand, same);
       }
     }
   }
 
-  /// The dim that dims of the value are one of, major to minor.
-  static Part join(const Parts &parts, ArrayRef<int64_t> group) {
-    Part joined;
+  /// The dim that results from collapsing a group of dims.
+  static TrackedDim join(const TrackedDims &dims, ArrayRef<int64_t> group) {
+    TrackedDim joined;
     for (int64_t d : llvm::reverse(group)) {
-      const Part &part = parts[d];
-      if (part.size == 1)
+      const TrackedDim &tracked = dims[d];
+      if (tracked.size == 1)
         continue;
-      if (part.size == 0)
+      if (tracked.size == 0)
         return {};
       if (joined.size == 0)
-        joined = part;
-      else if (part.dim == joined.dim && part.unit == joined.unit * joined.size)
-        joined.size *= part.size;
+        joined = tracked;
+      else if (tracked.dim == joined.dim && tracked.unit == joined.unit * joined.size)
+        joined.size *= tracked.size;
       else
         return {};
     }
-    return joined.size == 0 ? Part{0, 1, 1} : joined;
+    return joined.size == 0 ? TrackedDim{0, 1, 1} : joined;
   }
 
-  void follow(linalg::LinalgOp op, unsigned result, const Parts &parts) {
+  void follow(linalg::LinalgOp op, unsigned result, const TrackedDims &dims) {
     AffineMap to = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
     if (!to.isProjectedPermutation())
       return;
-    SmallVector<Part> loops(op.getNumLoops());
+    SmallVector<TrackedDim> loops(op.getNumLoops());
     for (unsigned d = 0; d < to.getNumResults(); ++d)
-      loops[to.getDimPosition(d)] = parts[d];
+      loops[to.getDimPosition(d)] = dims[d];
     auto yielded = dyn_cast<BlockArgument>(op.getBlock()->getTerminator()->getOperand(result));
     bool computes = !yielded || yielded.getOwner() != op.getBlock();
     for (OpOperand *operand : op.getDpsInputOperands()) {
       AffineMap from = op.getMatchingIndexingMap(operand);
       if (!from.isProjectedPermutation())
         continue;
-      Parts inner;
+      TrackedDims inner;
       for (unsigned d = 0; d < from.getNumResults(); ++d)
         inner.push_back(loops[from.getDimPosition(d)]);
       if (computes && op.getNumReductionLoops() == 0)
@@ -145,58 +152,61 @@ private:
     }
   }
 
-  /// `loop` makes places of one element of an operand with dims `inner`: a group if
-  /// it is what lies between the places of one of these.
-  void check(Value operand, const Part &loop, const Parts &inner) {
+  /// An operand with dims `inner` is not indexed by `loop`, so that each of its elements is
+  /// read for all of `loop`. These form a block if a dim of the operand has its stride.
+  void check(Value operand, const TrackedDim &loop, const TrackedDims &inner) {
     if (loop.size <= 1)
       return;
     int64_t block = loop.unit * loop.size;
     if (llvm::any_of(inner,
-                     [&](const Part &part) { return part.size > 1 && part.dim == loop.dim && part.unit == block; }) &&
-        isCut(loop.dim, block) && !found)
+                     [&](const TrackedDim &tracked) {
+                       return tracked.size > 1 && tracked.dim == loop.dim && tracked.unit == block;
+                     }) &&
+        isSeparated(loop.dim, block) && !found)
       found = {operand, loop.dim, block};
   }
 
-  /// Whether shards part `block` places of a dim that follow one another.
-  bool isCut(unsigned dim, int64_t block) const {
+  /// Whether shards separate `block` consecutive elements of a dim.
+  bool isSeparated(unsigned dim, int64_t block) const {
     int64_t unit = 1;
-    for (int64_t size : part.type.getShape().drop_front(dim + 1))
+    for (int64_t size : segment.type.getShape().drop_front(dim + 1))
       unit *= size;
-    for (const Digit &digit : part.layout.digits)
+    for (const Digit &digit : segment.layout.digits)
       if (digit.lo < unit * block && digit.hi > unit)
         return true;
-    for (const UnevenDim &uneven : part.layout.uneven)
-      if (uneven.dim == dim && uneven.chunk(part.type.getDimSize(dim)) % block != 0)
+    for (const UnevenDim &uneven : segment.layout.uneven)
+      if (uneven.dim == dim && uneven.chunk(segment.type.getDimSize(dim)) % block != 0)
         return true;
-    return int64_t(dim) == partDim && (part.offset % block != 0 || part.type.getDimSize(dim) % block != 0);
+    return int64_t(dim) == segmentDim && (segment.offset % block != 0 || segment.type.getDimSize(dim) % block != 0);
   }
 
   static constexpr unsigned kMaxSteps = 10000;
   func::FuncOp load;
-  const ArgumentLayout::Part &part;
-  int64_t partDim;
-  SmallVector<std::pair<Value, Parts>> pending;
+  const ArgumentLayout::Segment &segment;
+  int64_t segmentDim;
+  SmallVector<std::pair<Value, TrackedDims>> pending;
   unsigned steps = 0;
   std::optional<Packed> found;
 };
 
 } // namespace
 
-static LogicalResult verifyPart(func::FuncOp load, const ArgumentLayout::Part &part, int64_t dim, Attribute weight,
-                                Location loc, const Twine &argument) {
-  auto packed = Follower(load, part, dim).run();
+static LogicalResult verifySegment(func::FuncOp load, const ArgumentLayout::Segment &segment, int64_t dim,
+                                   Attribute weight, Location loc, const Twine &argument) {
+  auto packed = PackedElementSearch(load, segment, dim).run();
   if (!packed)
     return success();
-  int64_t size = part.type.getDimSize(packed->dim), block = packed->block;
-  bool isBorder = int64_t(packed->dim) == dim && (part.offset % block != 0 || size % block != 0);
-  InFlightDiagnostic diag = emitError(loc) << (isBorder ? "part of " : "sharding of ") << argument
-                                           << (isBorder ? " begins or ends inside of " : " parts ") << block
-                                           << " places of dim " << packed->dim << " that one stored element";
+  int64_t size = segment.type.getDimSize(packed->dim), block = packed->block;
+  bool isBoundary = int64_t(packed->dim) == dim && (segment.offset % block != 0 || size % block != 0);
+  InFlightDiagnostic diag = emitError(loc)
+                            << (isBoundary ? "segment of " : "sharding of ") << argument
+                            << (isBoundary ? " begins or ends within " : " separates ") << block << " elements of dim "
+                            << packed->dim << " that are computed from one stored element";
   if (auto stored = dyn_cast<BlockArgument>(packed->element))
     diag << " of '" << getStoredNames(weight)[stored.getArgNumber()] << "'";
-  diag << " makes (a packed word or a group), expected ";
-  if (isBorder)
-    return diag << "parts of whole groups";
+  diag << " (a packed word or a group), expected ";
+  if (isBoundary)
+    return diag << "segments that consist of full groups";
   diag << "a number of shards that keeps them together: ";
   unsigned listed = 0;
   for (int64_t n = 1; n <= size / block; ++n)
@@ -212,8 +222,8 @@ static LogicalResult verifyPart(func::FuncOp load, const ArgumentLayout::Part &p
 
 LogicalResult spmd::verifyPackedElements(func::FuncOp load, const ArgumentLayout &layout, Attribute weight,
                                          Location loc, const Twine &argument) {
-  for (const ArgumentLayout::Part &part : layout.parts)
-    if (!layout.isWhole() && failed(verifyPart(load, part, layout.dim, weight, loc, argument)))
+  for (const ArgumentLayout::Segment &segment : layout.segments)
+    if (!layout.isReplicated() && failed(verifySegment(load, segment, layout.dim, weight, loc, argument)))
       return failure();
   return success();
 }

@@ -1,9 +1,9 @@
-//===- ShardFunctions.cpp - Loading functions as each device runs them ----===//
+//===- ShardFunctions.cpp - Partitioning of loading functions -------------===//
 //
-// A loading function is partitioned by the ordinary phases, in a module of its own:
-// its stored tensors are whole on every device, its result has the sharding of the
-// argument. It runs while weights are loaded, where devices do not wait for each
-// other: what the phases would have devices exchange is computed by each.
+// The ordinary phases partition a loading function, in a separate module. Its stored
+// tensors are replicated, and its result has the sharding of the argument. It runs while
+// weights are loaded, when devices do not wait for each other: where the phases would
+// insert a collective other than all_slice, each device computes the full result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,8 +40,8 @@ using namespace mlir::spmd;
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// The part of dim `d` of a whole value that this device has; uneven dims are
-/// padded with zeros.
+/// This device's shard of a replicated value along dim `d`; uneven dims are padded with
+/// zeros.
 static Value sliceDim(OpBuilder &b, Location loc, Value input, unsigned d, const FunctionMeshes::AxesOnMesh &axes) {
   auto type = cast<RankedTensorType>(input.getType());
   int64_t size = type.getDimSize(d);
@@ -79,9 +79,9 @@ static Value sliceDim(OpBuilder &b, Location loc, Value input, unsigned d, const
   SmallVector<ReassociationIndices> groups;
   for (auto [i, n] : llvm::enumerate(type.getShape())) {
     ReassociationIndices &group = groups.emplace_back();
-    for (int64_t part : i == d ? ArrayRef<int64_t>(factors) : ArrayRef<int64_t>(n)) {
+    for (int64_t factor : i == d ? ArrayRef<int64_t>(factors) : ArrayRef<int64_t>(n)) {
       group.push_back(expanded.size());
-      expanded.push_back(part);
+      expanded.push_back(factor);
     }
   }
   input = tensor::ExpandShapeOp::create(b, loc, type.clone(expanded), input, groups);
@@ -99,7 +99,7 @@ static Value sliceDim(OpBuilder &b, Location loc, Value input, unsigned d, const
   return tensor::CollapseShapeOp::create(b, loc, type.clone(local), input, groups);
 }
 
-/// What this device has of a value that it holds whole.
+/// This device's shard of a replicated value.
 static FailureOr<Value> sliceValue(OpBuilder &b, Location loc, Value input, ShardingAttr attr,
                                    const MeshCache &meshes) {
   auto emit = [&] { return emitError(loc); };
@@ -120,7 +120,8 @@ static FailureOr<Value> sliceValue(OpBuilder &b, Location loc, Value input, Shar
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// A function with its callees, without its name, locations and notes for reports.
+/// The text of a function with its callees, without its name, locations and attributes
+/// for reports.
 static std::string getContent(func::FuncOp func) {
   DenseSet<Operation *> seen;
   std::string text;
@@ -143,14 +144,14 @@ static std::string getContent(func::FuncOp func) {
   return text;
 }
 
-/// Loading functions know no mesh.
+/// Verifies that a loading function has no shardings.
 static LogicalResult verifyContent(func::FuncOp load) {
   if (!load.getBody().hasOneBlock())
     return load.emitError() << "loading function @" << load.getName()
                             << " has unstructured control flow, expected one block";
   auto refuse = [&](Operation *op, const Twine &what) {
     op->emitError() << what << " in loading function @" << load.getName()
-                    << ", expected none (the sharding of the argument says how it is cut)";
+                    << ", expected none (the sharding of the argument determines its layout)";
     return WalkResult::interrupt();
   };
   WalkResult walk = load.walk([&](Operation *op) {
@@ -179,8 +180,8 @@ struct Site {
   unsigned argument;
   std::string name;
 };
-/// A loading function in one layout.
-struct Cut {
+/// A loading function with the layout of its result.
+struct ShardedFunction {
   func::FuncOp load;
   ArgumentLayout layout;
   SmallVector<Site> sites;
@@ -221,28 +222,28 @@ private:
         int64_t devices = layout->mesh ? layout->mesh->numDevices() : 1;
         if (!steps->empty()) {
           if (failed(verifyHostSteps(*steps, cast<RankedTensorType>(func.getArgumentTypes()[i]),
-                                     layout->parts[0].layout, devices, argument)))
+                                     layout->segments[0].layout, devices, argument)))
             return failure();
           continue;
         }
         if (failed(verifyPackedElements(load, *layout, func.getArgAttr(i, kWeightAttr), func.getArgument(i).getLoc(),
                                         argument)))
           return failure();
-        Cut &cut = cuts[it->second + layout->toString()];
-        if (cut.sites.empty()) {
-          cut.load = load;
-          cut.layout = *layout;
+        ShardedFunction &sharded = shardedFunctions[it->second + layout->toString()];
+        if (sharded.sites.empty()) {
+          sharded.load = load;
+          sharded.layout = *layout;
         }
-        cut.sites.push_back({func, i, argument});
+        sharded.sites.push_back({func, i, argument});
       }
     }
     return success();
   }
 
   LogicalResult build(RunFn runPipeline) {
-    if (cuts.empty())
+    if (shardedFunctions.empty())
       return success();
-    // The functions, whole and on their own.
+    // 1. Copies all loading functions into a separate module, and inlines their callees.
     OpBuilder b(module.getContext());
     b.setInsertionPointToEnd(module.getBody());
     auto work = ModuleOp::create(b, module.getLoc());
@@ -252,15 +253,15 @@ private:
       work.push_back(entry.op->clone());
     llvm::DenseSet<Operation *> helpers;
     SmallVector<func::FuncOp> functions;
-    for (auto [i, entry] : llvm::enumerate(cuts)) {
-      Cut &cut = entry.second;
-      func::FuncOp copy = cut.load.clone();
-      copy.setSymName("cut_" + std::to_string(i));
+    for (auto [i, entry] : llvm::enumerate(shardedFunctions)) {
+      ShardedFunction &sharded = entry.second;
+      func::FuncOp copy = sharded.load.clone();
+      copy.setSymName("sharded_" + std::to_string(i));
       copy.setPublic();
-      splitResult(copy, cut.layout);
+      splitResult(copy, sharded.layout);
       work.push_back(copy);
       functions.push_back(copy);
-      addHelpers(cut.load, work, helpers);
+      addHelpers(sharded.load, work, helpers);
     }
     OpPassManager inlining(ModuleOp::getOperationName());
     addInliner(inlining);
@@ -268,11 +269,11 @@ private:
     inlining.addPass(createCSEPass());
     if (failed(runPipeline(inlining, work)))
       return failure();
-    // What is not cut stays as it is; the rest goes through the phases.
-    SmallVector<OwningOpRef<func::FuncOp>> whole;
-    for (auto [func, entry] : llvm::zip(functions, cuts)) {
-      whole.push_back(func.clone());
-      if (!entry.second.layout.isWhole() && entry.second.layout.mesh)
+    // 2. Partitions the functions with a sharded result.
+    SmallVector<OwningOpRef<func::FuncOp>> unsharded;
+    for (auto [func, entry] : llvm::zip(functions, shardedFunctions)) {
+      unsharded.push_back(func.clone());
+      if (!entry.second.layout.isReplicated() && entry.second.layout.mesh)
         annotate(func, entry.second);
       else
         func.erase();
@@ -285,40 +286,40 @@ private:
     if (failed(runPipeline(phases, work)))
       return failure();
 
-    // Views of meshes that the phases needed.
+    // 3. Copies the mesh views that the phases added, and the functions.
     SymbolTable symbols(module);
     for (auto mesh : llvm::make_early_inc_range(work.getOps<MeshOp>()))
       if (!symbols.lookup(mesh.getSymNameAttr())) {
         mesh->remove();
         symbols.insert(mesh, module.getBody()->begin());
       }
-    llvm::DenseMap<Operation *, Operation *> behind;                          // of each loading function, the last
-    auto before = std::exchange(meshes, std::make_unique<MeshCache>(module)); // cuts refer to it
-    for (auto [i, entry] : llvm::enumerate(cuts)) {
-      Cut &cut = entry.second;
-      func::FuncOp func = *whole[i];
-      if (auto cutByPhases = work.lookupSymbol<func::FuncOp>("cut_" + std::to_string(i));
-          cutByPhases && computesAlone(cutByPhases)) {
-        func = cutByPhases;
+    llvm::DenseMap<Operation *, Operation *> lastOf; // the last function inserted after each loading function
+    auto before = std::exchange(meshes, std::make_unique<MeshCache>(module)); // shardedFunctions refer to it
+    for (auto [i, entry] : llvm::enumerate(shardedFunctions)) {
+      ShardedFunction &sharded = entry.second;
+      func::FuncOp func = *unsharded[i];
+      if (auto partitioned = work.lookupSymbol<func::FuncOp>("sharded_" + std::to_string(i));
+          partitioned && computesAlone(partitioned)) {
+        func = partitioned;
         func->remove();
         if (failed(lowerSlices(func)))
           return failure();
       } else {
-        whole[i].release();
-        if (failed(sliceResults(func, cut)))
+        unsharded[i].release();
+        if (failed(sliceResults(func, sharded)))
           return failure();
       }
-      joinResults(func, cut.layout);
+      joinResults(func, sharded.layout);
       llvm::MD5 md5;
       md5.update(entry.first);
       llvm::MD5::MD5Result hash;
       md5.final(hash);
-      func.setSymName((cut.load.getName() + "_shard_" + hash.digest().str().take_front(8)).str());
+      func.setSymName((sharded.load.getName() + "_shard_" + hash.digest().str().take_front(8)).str());
       func.setPrivate();
-      Operation *&last = behind.try_emplace(cut.load, cut.load).first->second;
+      Operation *&last = lastOf.try_emplace(sharded.load, sharded.load).first->second;
       StringAttr name = symbols.insert(func, std::next(Block::iterator(last)));
       last = func;
-      for (Site &site : cut.sites)
+      for (Site &site : sharded.sites)
         site.func.setArgAttr(site.argument, kShardFunctionAttr,
                              FlatSymbolRefAttr::get(module.getContext(), name.getValue()));
     }
@@ -338,35 +339,35 @@ private:
     });
   }
 
-  /// Parts of the result become results.
+  /// Makes one result of each segment of the result.
   static void splitResult(func::FuncOp func, const ArgumentLayout &layout) {
     if (layout.dim < 0)
       return;
     Operation *terminator = func.getBody().front().getTerminator();
     OpBuilder b(terminator);
-    Value whole = terminator->getOperand(0);
+    Value full = terminator->getOperand(0);
     SmallVector<Value> results;
-    for (const ArgumentLayout::Part &part : layout.parts) {
-      SmallVector<OpFoldResult> offsets(part.type.getRank(), b.getIndexAttr(0)),
-          steps(part.type.getRank(), b.getIndexAttr(1));
-      offsets[layout.dim] = b.getIndexAttr(part.offset);
-      results.push_back(tensor::ExtractSliceOp::create(b, terminator->getLoc(), part.type, whole, offsets,
-                                                       getAsIndexOpFoldResult(func.getContext(), part.type.getShape()),
-                                                       steps));
+    for (const ArgumentLayout::Segment &segment : layout.segments) {
+      SmallVector<OpFoldResult> offsets(segment.type.getRank(), b.getIndexAttr(0)),
+          steps(segment.type.getRank(), b.getIndexAttr(1));
+      offsets[layout.dim] = b.getIndexAttr(segment.offset);
+      results.push_back(
+          tensor::ExtractSliceOp::create(b, terminator->getLoc(), segment.type, full, offsets,
+                                         getAsIndexOpFoldResult(func.getContext(), segment.type.getShape()), steps));
     }
     setResults(func, results);
   }
 
-  /// What a device has of the parts, side by side.
+  /// Concatenates the results, the shards of segments.
   static void joinResults(func::FuncOp func, const ArgumentLayout &layout) {
     if (layout.dim < 0)
       return;
     Operation *terminator = func.getBody().front().getTerminator();
     OpBuilder b(terminator);
-    SmallVector<Value> parts(terminator->getOperands());
-    setResults(func, parts.size() == 1
-                         ? parts.front()
-                         : tensor::ConcatOp::create(b, terminator->getLoc(), layout.dim, parts).getResult());
+    SmallVector<Value> shards(terminator->getOperands());
+    setResults(func, shards.size() == 1
+                         ? shards.front()
+                         : tensor::ConcatOp::create(b, terminator->getLoc(), layout.dim, shards).getResult());
   }
 
   static void setResults(func::FuncOp func, ValueRange results) {
@@ -375,20 +376,21 @@ private:
     func.setFunctionType(FunctionType::get(func.getContext(), func.getArgumentTypes(), results.getTypes()));
   }
 
-  void annotate(func::FuncOp func, const Cut &cut) {
+  void annotate(func::FuncOp func, const ShardedFunction &sharded) {
     MLIRContext *context = module.getContext();
-    const auto *cutPart = llvm::find_if(cut.layout.parts, [](auto &part) { return part.sharding; });
+    const auto *withSharding = llvm::find_if(sharded.layout.segments, [](auto &segment) { return segment.sharding; });
     for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
       Sharding sharding;
       sharding.dims.resize(cast<RankedTensorType>(type).getRank());
-      func.setArgAttr(i, kShardingAttr, toAttr(context, cutPart->sharding.getMesh(), sharding, *cut.layout.mesh));
+      func.setArgAttr(i, kShardingAttr,
+                      toAttr(context, withSharding->sharding.getMesh(), sharding, *sharded.layout.mesh));
     }
-    for (auto [i, part] : llvm::enumerate(cut.layout.parts))
-      if (part.sharding)
-        func.setResultAttr(i, kShardingAttr, part.sharding);
+    for (auto [i, segment] : llvm::enumerate(sharded.layout.segments))
+      if (segment.sharding)
+        func.setResultAttr(i, kShardingAttr, segment.sharding);
   }
 
-  /// True if devices exchange nothing.
+  /// True if the function has no collective other than all_slice.
   static bool computesAlone(func::FuncOp func) {
     return !func.walk([](CollectiveOpInterface op) {
                   return isa<AllSliceOp>(op) ? WalkResult::advance() : WalkResult::interrupt();
@@ -410,24 +412,24 @@ private:
     return success();
   }
 
-  /// Makes a function that computes all of its results hand out what this device has.
-  LogicalResult sliceResults(func::FuncOp func, const Cut &cut) {
+  /// Makes a function return this device's shards of its results.
+  LogicalResult sliceResults(func::FuncOp func, const ShardedFunction &sharded) {
     Operation *terminator = func.getBody().front().getTerminator();
     OpBuilder b(terminator);
     SmallVector<Type> globals(func.getResultTypes());
     SmallVector<Value> values;
-    for (auto [result, part] : llvm::zip(terminator->getOperands(), cut.layout.parts)) {
+    for (auto [result, segment] : llvm::zip(terminator->getOperands(), sharded.layout.segments)) {
       FailureOr<Value> value = result;
-      if (part.sharding)
-        value = sliceValue(b, terminator->getLoc(), result, part.sharding, *meshes);
+      if (segment.sharding)
+        value = sliceValue(b, terminator->getLoc(), result, segment.sharding, *meshes);
       if (failed(value))
         return failure();
       values.push_back(*value);
     }
     setResults(func, values);
-    for (auto [i, part] : llvm::enumerate(cut.layout.parts))
-      if (part.sharding && !cut.layout.isWhole()) {
-        func.setResultAttr(i, kShardingAttr, part.sharding);
+    for (auto [i, segment] : llvm::enumerate(sharded.layout.segments))
+      if (segment.sharding && !sharded.layout.isReplicated()) {
+        func.setResultAttr(i, kShardingAttr, segment.sharding);
         func.setResultAttr(i, kGlobalTypeAttr, TypeAttr::get(globals[i]));
       }
     return success();
@@ -435,8 +437,8 @@ private:
 
   ModuleOp module;
   std::unique_ptr<MeshCache> meshes;
-  /// By what they do and how the result is cut.
-  llvm::MapVector<std::string, Cut, std::map<std::string, unsigned>> cuts;
+  /// The key is the content of the function and its layout.
+  llvm::MapVector<std::string, ShardedFunction, std::map<std::string, unsigned>> shardedFunctions;
 };
 
 struct ShardFunctionsPass : public spmd::impl::SPMDShardFunctionsPassBase<ShardFunctionsPass> {

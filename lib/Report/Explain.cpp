@@ -35,7 +35,7 @@ namespace {
 
 /// How much is said of a value.
 struct Extent {
-  size_t mostSteps = kMostSteps;
+  size_t maxSteps = kMaxSteps;
   bool drawsGrids = false;
 };
 
@@ -206,7 +206,7 @@ private:
     int64_t now = run.getExtensions().size();
     while (std::optional<Origin> origin = findOrigin(place, dim, entry, now)) {
       auto [it, isNew] = ways.try_emplace({origin->extension, entry.axis, entry.pre, entry.size});
-      if (axis.steps.size() < extent.mostSteps) {
+      if (axis.steps.size() < extent.maxSteps) {
         Operation *op = run.getNode(run.getExtensions()[origin->extension].node).op;
         axis.steps.push_back(
             {nameOf(origin->source), origin->dim, opName(op), op ? getLocationText(op->getLoc()) : ""});
@@ -383,7 +383,8 @@ private:
              " would be padded by more than a quarter";
     if (run.mustEndAtGap(node, t, d) && leavesGap(node, t, d, f, wanted))
       return "the sharding would be strided, and strided-shardings=" +
-             std::string(run.getOptions().stridedShardings == StridedShardings::Forbid ? "forbid" : "forbid-at-boundary");
+             std::string(run.getOptions().stridedShardings == StridedShardings::Forbid ? "forbid"
+                                                                                       : "forbid-at-boundary");
     int64_t late = getPriority(other, entry);
     for (const DimEntry &own : dim.entries)
       if (!own.isStride())
@@ -479,7 +480,7 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explain(ModuleOp module, StringR
                                                         const Propagation::Options &options) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ValueNames names(*copy);
-  Extent extent{selection.empty() ? kMostSteps : std::numeric_limits<size_t>::max(), drawsGrids};
+  Extent extent{selection.empty() ? kMaxSteps : std::numeric_limits<size_t>::max(), drawsGrids};
   auto wants = [&](func::FuncOp, Value value, StringRef result) {
     return selection.empty() || (value ? names.matches(value, selection) : selection == result);
   };

@@ -113,7 +113,7 @@ private:
     DimEntries entries;
     for (const RankDigit &digit : ranks)
       if (!appendAxes(digit, mesh, entries))
-        return "parts of axes";
+        return "sub-axes";
     return meshes.toString(entries);
   }
 

@@ -263,9 +263,8 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
     auto stands = objectives.find(search.getFunc().getName());
     if (stands != objectives.end() && std::abs(stands->second - best.objective) > 1e-9 * std::abs(best.objective))
       emitWarning(search.getFunc().getLoc())
-          << "a search finds " << best.objective << " s for @" << search.getFunc().getName()
-          << " where spmd.solver says " << stands->second
-          << ": the module was changed, or the time limit cut one of them short";
+          << "a search finds " << best.objective << " s for @" << search.getFunc().getName() << ", but spmd.solver has "
+          << stands->second << ": the module was changed, or a time limit ended one of the searches";
     functions.push_back(explainer.run());
     search.write(best, handed);
     return success();

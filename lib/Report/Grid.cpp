@@ -132,6 +132,6 @@ std::vector<std::string> mlir::spmd::drawGrid(const Sharding &sharding, const Me
   }
   std::vector<std::string> lines = toLines(table);
   if (!layout.partial.empty())
-    lines.push_back("each holds a part of a " + stringifyReductionKind(layout.partialKind).str());
+    lines.push_back("each holds a partial " + stringifyReductionKind(layout.partialKind).str());
   return lines;
 }

@@ -109,7 +109,8 @@ private:
   void printPipeline(const ReportPipeline &pipeline) {
     os << "<h2>Pipeline @" << Escaped{pipeline.name} << "</h2>\n<p>" << Escaped{pipeline.schedule} << ", "
        << pipeline.microbatches << " microbatches.</p>\n";
-    begin({"mesh", "stages", "in flight", "each keeps, bytes", "values between parts, bytes", "peak at most, bytes"});
+    begin(
+        {"mesh", "stages", "in flight", "each keeps, bytes", "values between fragments, bytes", "peak at most, bytes"});
     for (const ReportStages &stages : pipeline.meshes) {
       os << "<tr>";
       cell("@" + stages.mesh);
@@ -123,14 +124,14 @@ private:
     end();
     os << "<h3>Timeline</h3>\n<p>By predicted times; transfers take none.</p>\n";
     drawTimeline(pipeline.program.program, pipeline.lists.lists, pipeline.seconds, os);
-    os << "<h3>Parts</h3>\n";
-    begin({"part", "runs", "s each, predicted"});
+    os << "<h3>Fragments</h3>\n";
+    begin({"fragment", "runs", "s each, predicted"});
     for (const ReportStages &stages : pipeline.meshes)
-      for (const ReportPart &part : stages.parts) {
+      for (const ReportFragment &fragment : stages.fragments) {
         os << "<tr>";
-        cell("@" + part.function);
-        cell(part.runs);
-        seconds(part.seconds);
+        cell("@" + fragment.function);
+        cell(fragment.runs);
+        seconds(fragment.seconds);
         os << "</tr>\n";
       }
     end();
@@ -275,7 +276,7 @@ private:
   }
 
   void printReplicated() {
-    os << "<h2>Copies that axes could cut</h2>\n";
+    os << "<h2>Replicas that axes could shard</h2>\n";
     if (report.replicated.empty()) {
       os << (report.layoutsKnown ? "<p>None.</p>\n"
                                  : "<p>Not known: the layouts of values are gone. Report the module "
@@ -284,7 +285,7 @@ private:
     }
     os << "<p>" << std::min<size_t>(top, report.replicated.size()) << " of " << report.replicated.size()
        << " values.</p>\n";
-    begin({"value", "function", "wasted bytes", "bytes", "could be cut by", "local type", "global type", "layout",
+    begin({"value", "function", "wasted bytes", "bytes", "could be sharded by", "local type", "global type", "layout",
            "location"});
     for (const ReplicatedValue &value : ArrayRef(report.replicated).take_front(top)) {
       std::string usable;
@@ -443,7 +444,7 @@ private:
         os << "  and " << axis.length - axis.steps.size() << " more steps\n";
       os << "  given on " << Escaped{axis.given} << "\n";
     }
-    for (const StoppedAxis &axis : ArrayRef(value.stopped).take_front(kMostSteps)) {
+    for (const StoppedAxis &axis : ArrayRef(value.stopped).take_front(kMaxSteps)) {
       if (axis.dim >= 0)
         os << "dim " << axis.dim << " ";
       os << "lacks " << Escaped{axis.axis} << ": " << Escaped{axis.reason} << "\n";

@@ -95,7 +95,7 @@ DescribedValue PartitionedValues::describe(Value value) const {
   return described;
 }
 
-void spmd::noteOrigins(ModuleOp module) {
+void spmd::recordOrigins(ModuleOp module) {
   ValueNames names(module);
   module.walk([&](Operation *op) {
     if (!llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))

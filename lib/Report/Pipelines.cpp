@@ -213,7 +213,7 @@ FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module, c
       stages.mesh = name.getValue().str();
       for (auto [f, function] : llvm::enumerate(read->program.functions))
         if (read->program.getMesh(function) == int64_t(mesh))
-          stages.parts.push_back({function.name, runs.lookup(function.name), (*seconds)[f]});
+          stages.fragments.push_back({function.name, runs.lookup(function.name), (*seconds)[f]});
       StageMemory(*read, lists->lists[mesh], mesh, out.microbatches, memoryOf).run(stages);
     }
     SmallVector<int64_t> counts;

@@ -180,7 +180,7 @@ std::vector<ReplicatedValue> spmd::findReplicated(ModuleOp module, const Partiti
 static constexpr size_t kMostNotes = 5;
 
 LogicalResult spmd::verifyReplicated(ArrayRef<ReplicatedValue> replicated, ArrayRef<FunctionMemory> functions,
-                                     double mostPercent) {
+                                     double maxPercent) {
   bool isFine = true;
   for (const FunctionMemory &function : functions) {
     SmallVector<const ReplicatedValue *> arguments;
@@ -191,15 +191,16 @@ LogicalResult spmd::verifyReplicated(ArrayRef<ReplicatedValue> replicated, Array
         wasted += value.wasted;
       }
     double percent = 100.0 * wasted / std::max<int64_t>(function.argumentBytes, 1);
-    if (percent <= mostPercent)
+    if (percent <= maxPercent)
       continue;
     isFine = false;
     InFlightDiagnostic diag = emitError(arguments.front()->location);
     diag << llvm::formatv("{0:F1} %", percent).str() << " of the arguments of @" << function.function << ", " << wasted
-         << " of " << function.argumentBytes << " bytes of a device, are copies that axes could cut, expected at most "
-         << llvm::formatv("{0:F1} %", mostPercent).str();
+         << " of " << function.argumentBytes
+         << " bytes of a device, are replicas that axes could shard, expected at most "
+         << llvm::formatv("{0:F1} %", maxPercent).str();
     for (const ReplicatedValue *value : ArrayRef(arguments).take_front(kMostNotes))
-      diag.attachNote(value->location) << value->name << " of " << value->localType << " could be cut by "
+      diag.attachNote(value->location) << value->name << " of " << value->localType << " could be sharded by "
                                        << value->getUsableText() << ", " << value->wasted << " bytes less";
   }
   return success(isFine);

@@ -227,7 +227,7 @@ void spmd::emitRemarks(const Report &report, unsigned top) {
   for (const ReplicatedValue &value : ArrayRef(report.replicated).take_front(top))
     remark::missed(value.location, options("replicated", value.function))
         << remark::add("devices hold copies of {0}", value.name) << remark::metric("Bytes", value.wasted)
-        << remark::metric("Axes", value.getUsableText()) << remark::suggest("cut it by {0}", value.getUsableText());
+        << remark::metric("Axes", value.getUsableText()) << remark::suggest("shard it by {0}", value.getUsableText());
   if (report.comparison)
     for (const ComparedFigure &figure : report.comparison->figures)
       remark::analysis(report.location, options("comparison", ""))

@@ -96,16 +96,16 @@ static json toJson(const std::vector<FunctionMemory> &memories) {
 }
 
 static json toJson(const Report &report, const ReportPipeline &pipeline) {
-  auto ofPart = [&](const ReportPart &part) -> json {
-    return {{"function", part.function},
-            {"runs", part.runs},
-            {"seconds", part.seconds},
-            {"collective_bytes", report.getCollectiveBytes(part.function)}};
+  auto ofFragment = [&](const ReportFragment &fragment) -> json {
+    return {{"function", fragment.function},
+            {"runs", fragment.runs},
+            {"seconds", fragment.seconds},
+            {"collective_bytes", report.getCollectiveBytes(fragment.function)}};
   };
   auto ofStages = [&](const ReportStages &stages) -> json {
     return {{"mesh", stages.mesh},
             {"stages", stages.stages},
-            {"parts", listOf(stages.parts, ofPart)},
+            {"fragments", listOf(stages.fragments, ofFragment)},
             {"in_flight", stages.inFlight},
             {"residual_bytes", stages.residualBytes},
             {"value_bytes", stages.valueBytes},

@@ -113,7 +113,7 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
       return failure();
     if (format == OutputFormat::Html && getPhase(copy) == int(Phase::Propagated))
       propagated = copy.clone();
-    noteOrigins(copy);
+    recordOrigins(copy);
     return run(Phase::Final);
   }
 

@@ -59,7 +59,7 @@ static void printSearch(const ReportSolver &solver, raw_ostream &os) {
   os << "search of @" << solver.function << ": " << solver.status
      << llvm::format(", objective %.6e s, lower bound %.6e s", solver.objective, solver.lowerBound);
   if (solver.getGap() > 0)
-    os << llvm::format(", gap %.3f %%", 100 * solver.getGap());
+    os << llvm::format(", optimality gap %.3f %%", 100 * solver.getGap());
   if (solver.communication)
     os << llvm::format(", of it collectives %.6e s", *solver.communication);
   os << (solver.options.empty() ? "" : ", with ") << solver.options << "\n";
@@ -96,11 +96,11 @@ static void printPipeline(const Report &report, const ReportPipeline &pipeline, 
     os << "  mesh @" << stages.mesh << (stages.stages.size() > 1 ? ", stages " : ", stage ");
     llvm::interleaveComma(stages.stages, os);
     os << "\n";
-    for (const ReportPart &part : stages.parts)
-      line("@" + part.function + " x" + std::to_string(part.runs) + ", collectives",
-           report.getCollectiveBytes(part.function));
+    for (const ReportFragment &fragment : stages.fragments)
+      line("@" + fragment.function + " x" + std::to_string(fragment.runs) + ", collectives",
+           report.getCollectiveBytes(fragment.function));
     line(std::to_string(stages.inFlight) + " in flight, each keeps", stages.residualBytes);
-    line("values between parts", stages.valueBytes);
+    line("values between fragments", stages.valueBytes);
     line("peak at most", stages.peakBytes);
   }
   for (const ReportTransfer &transfer : pipeline.transfers)
@@ -112,7 +112,7 @@ static void printReplicated(const Report &report, unsigned top, raw_ostream &os)
   os << "replicated, " << std::min<size_t>(top, report.replicated.size()) << " of " << report.replicated.size() << "\n";
   for (const ReplicatedValue &value : ArrayRef(report.replicated).take_front(top))
     os << "    " << padLeft(value.wasted, 21) << " B  @" << value.function << " " << value.name << "  "
-       << value.localType << "  could be cut by " << value.getUsableText()
+       << value.localType << "  could be sharded by " << value.getUsableText()
        << (value.loc.empty() ? "" : "  " + value.loc) << "\n";
 }
 

@@ -337,7 +337,7 @@ private:
         list.assign(attrs.begin(), attrs.begin() + n);
       return b.getArrayAttr(list);
     };
-    if (stages != "auto")
+    if (stages != StageChoice::Auto)
       split->makeLocal();
     auto name = FlatSymbolRefAttr::get(func.getNameAttr());
     if (failed(buildStageFunctions(func, *split, *assigned, *names, isCut, name)))

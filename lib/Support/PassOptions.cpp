@@ -30,7 +30,7 @@ LogicalResult ModulePass::initializeOptions(StringRef options,
                                             llvm::function_ref<LogicalResult(const llvm::Twine &)> emitError) {
   std::string errors;
   std::string *outer = std::exchange(valueErrors, &errors);
-  auto restore = llvm::make_scope_exit([&] { valueErrors = outer; });
+  llvm::scope_exit restore([&] { valueErrors = outer; });
   auto emitOne = [&](const llvm::Twine &message) -> LogicalResult {
     if (!errors.empty())
       return emitError(errors);

@@ -83,7 +83,7 @@ func.func @place(%w: tensor<4xf32>) -> (tensor<4xf32> {spmd.load = @same}) { ret
 
 spmd.mesh @m = <["x"=2]>
 func.func private @cut(%w: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'spmd.with_sharding_constraint' in loading function @cut, expected none (the sharding of the argument says how it is cut)}}
+  // expected-error @+1 {{'spmd.with_sharding_constraint' in loading function @cut, expected none (the sharding of the argument determines its layout)}}
   %0 = spmd.with_sharding_constraint %w <@m, [{"x"}]> : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -92,7 +92,7 @@ func.func @sharded_inside(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @cut
 // -----
 
 spmd.mesh @m = <["x"=2]>
-// expected-error @+1 {{'spmd.sharding' in loading function @cut, expected none (the sharding of the argument says how it is cut)}}
+// expected-error @+1 {{'spmd.sharding' in loading function @cut, expected none (the sharding of the argument determines its layout)}}
 func.func private @cut(%w: tensor<4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<4xf32> { return %w : tensor<4xf32> }
 func.func @sharded_argument(%w: tensor<4xf32> {spmd.weight = "w", spmd.load = @cut}) -> tensor<4xf32> { return %w : tensor<4xf32> }
 
@@ -128,7 +128,7 @@ func.func private @scale(%w: tensor<24xf32>, %s: tensor<2xf32>) -> tensor<24xf32
   %0 = tensor.collapse_shape %d [[0, 1]] : tensor<2x12xf32> into tensor<24xf32>
   return %0 : tensor<24xf32>
 }
-// expected-error @+1 {{sharding of argument #0 parts 12 places of dim 0 that one stored element of 's' makes (a packed word or a group), expected a number of shards that keeps them together: 1, 2}}
+// expected-error @+1 {{sharding of argument #0 separates 12 elements of dim 0 that are computed from one stored element of 's' (a packed word or a group), expected a number of shards that keeps them together: 1, 2}}
 func.func @group(%w: tensor<24xf32> {spmd.weight = ["w", "s"], spmd.load = @scale, spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<24xf32> { return %w : tensor<24xf32> }
 
 // -----
@@ -151,7 +151,7 @@ func.func private @unpack(%w: tensor<3x2xi32>) -> tensor<24x2xi32> {
   %0 = tensor.collapse_shape %n [[0, 1], [2]] : tensor<3x8x2xi32> into tensor<24x2xi32>
   return %0 : tensor<24x2xi32>
 }
-// expected-error @+1 {{sharding of argument #0 parts 8 places of dim 0 that one stored element of 'w' makes (a packed word or a group), expected a number of shards that keeps them together: 1, 3}}
+// expected-error @+1 {{sharding of argument #0 separates 8 elements of dim 0 that are computed from one stored element of 'w' (a packed word or a group), expected a number of shards that keeps them together: 1, 3}}
 func.func @word(%w: tensor<24x2xi32> {spmd.weight = "w", spmd.load = @unpack, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<24x2xi32> { return %w : tensor<24x2xi32> }
 
 // -----
@@ -213,7 +213,7 @@ func.func @extra(%w: tensor<4xf32> {spmd.weight = "a", spmd.load = @load}) -> te
 func.func private @host(tensor<4xf32>) -> tensor<1x4xf32>
 func.func private @load(%a: tensor<4xf32>) -> tensor<1x4xf32> {
   %0 = func.call @host(%a) : (tensor<4xf32>) -> tensor<1x4xf32>
-  %1 = func.call @host(%a) : (tensor<4xf32>) -> tensor<1x4xf32> // expected-error {{host function @host does not take what comes before it, expected the stored tensor or the last output as its first operand}}
+  %1 = func.call @host(%a) : (tensor<4xf32>) -> tensor<1x4xf32> // expected-error {{host function @host has another first operand, expected the stored tensor or the last output}}
   return %1 : tensor<1x4xf32>
 }
 func.func @twice(%w: tensor<4xf32> {spmd.weight = "a", spmd.load = @load}) -> tensor<4xf32> { return %w : tensor<4xf32> }

@@ -7,7 +7,7 @@
 // RUN: not ls %t/bundle
 
 //--- extract.mlir
-// EXTRACT: extract.mlir:7:8: error: the slice goes from -1 to 18 in dim 0, expected places from 0 to 19 of 'tensor<20x3xf32>'
+// EXTRACT: extract.mlir:7:8: error: the slice goes from -1 to 18 in dim 0, expected indices from 0 to 19 of 'tensor<20x3xf32>'
 // EXTRACT-NOT: error
 func.func @main(%a: tensor<20x3xf32>) -> tensor<20x3xf32> {
   %c19 = arith.constant 19 : index
@@ -17,7 +17,7 @@ func.func @main(%a: tensor<20x3xf32>) -> tensor<20x3xf32> {
   return %s : tensor<20x3xf32>
 }
 //--- insert.mlir
-// INSERT: error: the slice goes from 1 to 9 in dim 1, expected places from 0 to 7 of 'tensor<3x8xf32>'
+// INSERT: error: the slice goes from 1 to 9 in dim 1, expected indices from 0 to 7 of 'tensor<3x8xf32>'
 // INSERT-NOT: error
 func.func @main(%a: tensor<3x5xf32>, %b: tensor<3x8xf32>) -> tensor<3x8xf32> {
   %c1 = arith.constant 1 : index

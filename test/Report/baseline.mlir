@@ -65,8 +65,8 @@
 // LIST: list.json:1:1: error: report is a list, expected an object
 // TEXT: text.json:1:29: error: "functions" is "all", expected a list
 // COPIES: totals
-// COPIES: c.mlir:3:16: error: 36.4 % of the arguments of @mlp, 256 of 704 bytes of a device, are copies that axes could cut, expected at most 10.0 %
-// COPIES: c.mlir:3:16: note: %arg2 of tensor<16x8xf32> could be cut by model on dim 0, 256 bytes less
+// COPIES: c.mlir:3:16: error: 36.4 % of the arguments of @mlp, 256 of 704 bytes of a device, are replicas that axes could shard, expected at most 10.0 %
+// COPIES: c.mlir:3:16: note: %arg2 of tensor<16x8xf32> could be sharded by model on dim 0, 256 bytes less
 // FINE: totals
 // FINE-NOT: error:
 // NEGATIVE: error: max-replicated=-1.000000e+00, expected a percentage from 0 on

@@ -46,7 +46,7 @@ func.func @others(
     %dynamic: tensor<?x6xf32> {spmd.name = "dynamic", spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>},
 // PARTIAL: dim 0 0:2 dim 0 2:4 dim 0 4:6
 // PARTIAL-NEXT: {{^ *}}0,3 1,4 2,5{{$}}
-// PARTIAL-NEXT: each holds a part of a sum
+// PARTIAL-NEXT: each holds a partial sum
     %partial: tensor<6xf32> {spmd.name = "partial", spmd.sharding = #spmd.sharding<@m, [{"y"}], unreduced={"x"}>}) {
   return
 }

@@ -10,11 +10,11 @@
 // CHECK: replicated, 4 of 4
 // The residual of a Megatron layer: the norm and the sum could be cut along the sequence; the input as well, but not the operand of the
 // product, which uses the axis for its columns.
-// CHECK-NEXT: 360 B @residual %arg0 tensor<3x4x10xf32> could be cut by model on dim 1 {{.*}}replicated.mlir
-// CHECK-NEXT: 360 B @residual {{%.*}} tensor<3x4x10xf32> could be cut by model on dim 1 {{.*}}replicated.mlir
-// CHECK-NEXT: 360 B @residual {{%.*}} tensor<3x4x10xf32> could be cut by model on dim 1 {{.*}}replicated.mlir
+// CHECK-NEXT: 360 B @residual %arg0 tensor<3x4x10xf32> could be sharded by model on dim 1 {{.*}}replicated.mlir
+// CHECK-NEXT: 360 B @residual {{%.*}} tensor<3x4x10xf32> could be sharded by model on dim 1 {{.*}}replicated.mlir
+// CHECK-NEXT: 360 B @residual {{%.*}} tensor<3x4x10xf32> could be sharded by model on dim 1 {{.*}}replicated.mlir
 // Two axes, on two dims: 7 of 8 parts are too many.
-// CHECK-NEXT: 28 B @two_axes %arg0 tensor<2x4xf32> could be cut by data on dim 0, model on dim 1
+// CHECK-NEXT: 28 B @two_axes %arg0 tensor<2x4xf32> could be sharded by data on dim 0, model on dim 1
 // JSON: "replicated": [
 // JSON: "bytes": 480,
 // JSON-NEXT: "wasted": 360,
@@ -24,7 +24,7 @@
 // JSON-NEXT: "dim": 1
 // JSON: "name": "%arg0"
 // REMARK: remark: [Analysis] memory | Category:spmd | Function=residual | Bytes={{.*}}
-// REMARK: remark: [Missed] replicated | Category:spmd | Function=residual | Axes="model on dim 1", Bytes=360, {{.*}}Suggestion="cut it by model on dim 1"
+// REMARK: remark: [Missed] replicated | Category:spmd | Function=residual | Axes="model on dim 1", Bytes=360, {{.*}}Suggestion="shard it by model on dim 1"
 // REMARK-NOT: [Missed] replicated
 // GONE: replicated values: not known, the layouts of values are gone; report the module before it is partitioned, or with keep-layouts
 // GONE-JSON: "replicated": null

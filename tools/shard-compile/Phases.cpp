@@ -28,7 +28,7 @@ LogicalResult spmd::runPhases(ModuleOp module, const PhaseOptions &options, std:
   if (fromSource) {
     if (failed(run(keeping, Phase::Propagated)))
       return failure();
-    noteOrigins(module);
+    recordOrigins(module);
   }
   if (failed(run(keeping, Phase::Final)))
     return failure();

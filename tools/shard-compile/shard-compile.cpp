@@ -49,8 +49,7 @@ static cl::opt<bool>
 static cl::opt<std::string>
     emitStage("emit", cl::desc("Print IR instead of writing a bundle: tensor (fused and tiled), memref, llvm, llvm-ir"),
               cl::cat(category));
-static cl::list<std::string> shapes("shapes", cl::CommaSeparated,
-                                    cl::desc("Sizes of arguments of dynamic size: as of --spmd-specialize-shapes"),
+static cl::list<std::string> shapes("shapes", cl::CommaSeparated, cl::desc("Sizes of arguments of dynamic size"),
                                     cl::value_desc("NAME=SIZExSIZE"), cl::cat(category));
 static cl::opt<std::string> remarksFilter("remarks-filter", cl::desc("Print remarks whose category matches"),
                                           cl::value_desc("regex"), cl::cat(category));
@@ -73,7 +72,7 @@ static int publish(StringRef temporary, StringRef destination) {
     SmallString<128> manifest(destination);
     llvm::sys::path::append(manifest, "manifest.json");
     if (ec || (it != end && !llvm::sys::fs::exists(manifest)))
-      return fail("'" + destination + "' exists and is no bundle, expected a new or empty directory");
+      return fail("'" + destination + "' exists and is not a bundle, expected a new or empty directory");
     old = temporary;
     old += ".old";
     if ((ec = llvm::sys::fs::rename(destination, old)))

@@ -1,4 +1,4 @@
-//===- Placement.h - Where in its block a collective may stand --*- C++ -*-===//
+//===- Placement.h - Moving collectives in their blocks --------*- C++ -*-===//
 //
 // The passes of this folder move collectives within their block, and out of and
 // into loops that all devices run alike; never past a branch.
@@ -25,24 +25,25 @@ Operation *getFirstUser(ValueRange values, Block *block);
 /// outside the block.
 Operation *getProducer(Value value, Block *block);
 
-/// Moves an op to before another one of its block. `Operation::moveBefore` makes the order of
-/// the whole block unknown: whoever asks for it behind each move numbers all its ops anew.
+/// Moves an op before another op of its block, and keeps the order of the block valid.
+/// `Operation::moveBefore` invalidates it, so that the next query after each move would
+/// number all ops of the block again.
 void moveWithinBlock(Operation *op, Operation *before);
 
-/// Blocks of a function in local view that collectives stand in, in program order.
-/// The bodies of `spmd.start` are left out.
+/// Blocks of a function in local view that contain collectives, in program order,
+/// without the bodies of `spmd.start`.
 SmallVector<Block *> getBlocks(func::FuncOp func);
 
-/// Whether a collective may be started apart from where it is done, alone or with
-/// others: it moves data between devices, and as many as is known.
+/// Whether a collective may be split into a start and a done, alone or combined with
+/// others: it moves data between devices, and its size is known.
 bool mayStart(CollectiveOpInterface op);
 
 /// One error unless the module may be in local view: partitioned, or of no phase.
 LogicalResult verifyLocalView(ModuleOp module, StringRef pass);
 
 /// Makes an `spmd.start` of the collectives before `start` and its `spmd.done`
-/// before `done`. The collectives, in the order given, read only what is there
-/// at `start`, and their users stand behind `done`.
+/// before `done`. The operands of the collectives dominate `start`, and `done`
+/// dominates their users.
 StartOp startTogether(ArrayRef<CollectiveOpInterface> ops, Operation *start, Operation *done);
 
 } // namespace mlir::spmd

@@ -1,8 +1,11 @@
-//===- LoadingFunctions.h - What a loading function does --------*- C++ -*-===//
+//===- LoadingFunctions.h - Analysis of loading functions -------*- C++ -*-===//
 //
-// Three ways to make an argument from stored tensors, from the cheapest to load by:
-// elements that are copied (a device reads its own), host functions that are called
-// by name, and anything else, which is compiled.
+// A loading function computes an argument from stored tensors. There are three kinds,
+// the cheapest first:
+//
+// 1. It copies elements: each device reads the elements of its shard.
+// 2. It calls host functions: the loader calls them by name.
+// 3. Any other function is compiled.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,51 +18,56 @@
 
 namespace mlir::spmd {
 
-/// The result of `load` as copies of elements of its arguments; nothing where it
-/// computes, or where no small number of boxes says what it moves.
+/// The result of `load` as copies of elements of its arguments; std::nullopt if it
+/// computes, or if a small number of boxes cannot describe the copies.
 std::optional<Copies> getCopies(func::FuncOp load);
 
 /// A call `f(value, extras..., output)` of a host function.
 struct HostStep {
   func::CallOp call;
   SmallVector<Attribute> extras; ///< IntegerAttr, FloatAttr or StringAttr.
-  RankedTensorType type;         ///< Of the output.
+  RankedTensorType type;         ///< The type of the output.
 };
-/// The calls of `load` in order; none if it calls no function without a body. An
-/// error where it does anything else beside, or does not pass its one argument from
-/// call to call to the end.
+/// The calls of `load` in order; empty if it calls no function without a body. An
+/// error if it also has other ops, or if it is not a chain of calls from its one
+/// argument to its result.
 FailureOr<SmallVector<HostStep>> getHostSteps(func::FuncOp load);
 /// Checks the output of the last step for an argument of type `local` on each
 /// device in `layout`: a slice for each device, or for each distinct shard.
 LogicalResult verifyHostSteps(ArrayRef<HostStep> steps, RankedTensorType local, const Layout &layout, int64_t devices,
                               const Twine &argument);
 
-/// What devices hold of an argument of a partitioned function: of one value, or of
-/// parts of one (spmd.segment, spmd.segments_of), side by side along a dim.
+/// The layout of an argument of a partitioned function. The argument is a value, or the
+/// concatenation of segments of one along a dim (spmd.segment, spmd.segments_of).
+///
+/// For example, wq and wk of 8x4 elements, stored in one tensor of 8x12 with dim 1
+/// segmented, are `fullType` 8x12, `dim` 1, and segments of 8x4 at offsets 0 and 4. A
+/// value without segments has one segment at offset 0.
 struct ArgumentLayout {
-  struct Part {
-    RankedTensorType type; ///< Of the part on all devices.
-    int64_t offset;        ///< In the whole, along the dim.
+  struct Segment {
+    RankedTensorType type; ///< The global type of the segment.
+    int64_t offset;        ///< Its offset in the full tensor, along the dim.
     Layout layout;
-    ShardingAttr sharding; ///< Null: whole on every device.
+    ShardingAttr sharding; ///< Null: replicated on every device.
   };
-  const Mesh *mesh = nullptr; ///< Null if there is none.
-  int64_t dim = -1;           ///< Of parts; else -1.
-  RankedTensorType whole;     ///< What parts are parts of, the argument itself where there are none.
-  SmallVector<Part, 1> parts; ///< At least one.
+  const Mesh *mesh = nullptr;       ///< Null if there is none.
+  int64_t dim = -1;                 ///< The segmented dim, or -1.
+  RankedTensorType fullType;        ///< The type of the tensor that is segmented.
+  SmallVector<Segment, 1> segments; ///< At least one.
 
   /// True if every device has all of the argument.
-  bool isWhole() const;
-  /// Equal where devices hold the same.
+  bool isReplicated() const;
+  /// Equal for equal contents of all devices.
   std::string toString() const;
-  /// What devices copy where the whole is `copies`; nothing where that has no closed form.
-  std::optional<std::vector<CopyPiece>> cut(const Copies &copies) const;
+  /// The copies of each device, if `copies` are those of the full tensor; std::nullopt if
+  /// they have no closed form.
+  std::optional<std::vector<CopyPiece>> shard(const Copies &copies) const;
 };
 FailureOr<ArgumentLayout> getArgumentLayout(func::FuncOp func, unsigned argument, const MeshCache &meshes);
 
-/// An error where the layout of the result of `load` parts what is computed from
-/// one stored element: places of a word of several small numbers, or of a group
-/// with one scale. `weight` names the stored tensors.
+/// An error if the layout of the result of `load` separates elements that are computed
+/// from one stored element: the numbers packed in a word, or a group with one scale.
+/// `weight` names the stored tensors.
 LogicalResult verifyPackedElements(func::FuncOp load, const ArgumentLayout &layout, Attribute weight, Location loc,
                                    const Twine &argument);
 

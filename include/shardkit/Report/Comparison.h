@@ -12,24 +12,24 @@ namespace mlir::spmd {
 
 struct Report;
 
-/// A figure of both reports; nothing where a report does not have it.
+/// A figure of both reports; std::nullopt if a report does not have it.
 struct ComparedFigure {
   std::string what, unit; // "s" or "B"
   std::optional<double> before, now;
 };
 
-/// An argument or result whose sharding is another one; empty where there is no such value.
+/// An argument or result whose sharding changed; empty if the value does not exist.
 struct ComparedLayout {
   std::string function, value, before, now;
 };
 
-/// Collectives of one report only that have all of this in common.
+/// Equal collectives that only one report has.
 struct ComparedCollective {
   std::string function, text, loc; // all_reduce sum {model}
-  int64_t bytes = 0, count = 0;    // of each; executions, of all together
+  int64_t bytes = 0, count = 0;    // bytes of each one; executions of all
 };
 
-/// What changed from one report to another.
+/// The changes from one report to another.
 struct Comparison {
   std::string file; // the earlier one
   std::vector<ComparedFigure> figures;
@@ -37,7 +37,8 @@ struct Comparison {
   std::vector<ComparedCollective> gone, added;
 };
 
-/// Compares a report with one that `--spmd-report=format=json` wrote to `path`. One error where that is none.
+/// Compares a report with one that `--spmd-report=format=json` wrote to `path`. One error if the file
+/// is not such a report.
 FailureOr<Comparison> compareReport(const Report &report, StringRef path, Location loc);
 
 /// `-50.0 %`, `new`, `gone` or `same`.

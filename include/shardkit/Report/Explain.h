@@ -9,8 +9,8 @@
 
 namespace mlir::spmd {
 
-/// Of the way of an axis, where all values are explained.
-inline constexpr size_t kMostSteps = 8;
+/// Limit of the listed steps of an axis, if all values are explained.
+inline constexpr size_t kMaxSteps = 8;
 
 /// One step back towards the annotation: the axis came from `dim` of `value`
 /// through an op.
@@ -20,43 +20,42 @@ struct ExplainedStep {
   std::string op, loc;
 };
 
-/// An axis on a dim, and the way it came.
+/// An axis on a dim, with its path from the annotation.
 struct ExplainedAxis {
   unsigned dim;
   std::string axis;
   std::vector<ExplainedStep> steps; // the first ones
-  size_t length;                    // how many there are
-  std::string given;                // where the way ends: "argument x", "constraint at ..."
-  int64_t priority;                 // what is given there
+  size_t length;                    // the number of all steps
+  std::string given;                // the annotation: "argument x", "constraint at ..."
+  int64_t priority;                 // the priority of the annotation
 };
 
-/// An axis that a neighbour has and that did not arrive; dim -1 where the op
-/// says nothing of a dim.
+/// An axis of a neighboring value that did not propagate; dim -1 if no dim of the value
+/// corresponds.
 struct StoppedAxis {
   int64_t dim;
   std::string axis;
   std::string reason;
-  std::string op, loc; // the op that would have brought it
+  std::string op, loc; // the op that did not propagate it
 };
 
-/// What is paid: "all_gather of %w from ... to ... for linalg.matmul".
+/// A term of the objective: "all_gather of %w from ... to ... for linalg.matmul".
 struct ExplainedPrice {
   double seconds;
   std::string what;
 };
 
-/// The best that there would be with another layout of a value, or another way to
-/// compute an op.
+/// The optimum with another layout of a value, or another strategy of an op.
 struct ExplainedAlternative {
   std::string kind;   // "layout" or "factors"
-  std::string text;   // empty: there is none, `status` says why
-  std::string status; // as of spmd.solver
+  std::string text;   // empty: there is none, for the reason `status`
+  std::string status; // like the status in spmd.solver
   double objective, lowerBound;
-  int64_t moreBytes;                      // that a device holds of all values together: breaks ties
-  std::vector<ExplainedPrice> more, less; // than with what was chosen, the largest ones
+  int64_t moreBytes;                      // of all values on a device: breaks ties
+  std::vector<ExplainedPrice> more, less; // compared with the choice, the largest ones
 };
 
-/// What a search found, and what is next to it.
+/// The result of a search, and its alternatives.
 struct ExplainedSearch {
   double objective;
   std::string status;
@@ -68,8 +67,8 @@ struct ExplainedValue {
   Location location; // for remarks
   std::vector<ExplainedAxis> axes;
   std::vector<StoppedAxis> stopped;
-  std::optional<ExplainedSearch> search; // of what a search laid out
-  std::vector<std::string> grid;         // lines: which devices hold which part, where that is wanted
+  std::optional<ExplainedSearch> search; // set if a search chose the layout
+  std::vector<std::string> grid;         // lines, if requested: which devices hold which shard
 };
 
 struct ExplainedFunction {
@@ -77,16 +76,16 @@ struct ExplainedFunction {
   std::vector<ExplainedValue> values;
 };
 
-/// Propagates a copy of the module from what is given and explains the values
-/// that `selection` names: the name printed in the input (`%12`, `%arg0`), a
-/// NameLoc, `spmd.name` or `spmd.weight`, `resultN`, or `file:line`; empty for
-/// all. An error, with the nearest names, if there is none. Of a value that is named
-/// the whole way is kept, else its first steps, `kMostSteps`. `drawsGrids`: with which devices hold which part.
+/// Propagates shardings in a copy of the module and explains the values that
+/// `selection` names: the name printed in the input (`%12`, `%arg0`), a NameLoc,
+/// `spmd.name` or `spmd.weight`, `resultN`, or `file:line`; empty for all. An error,
+/// with the nearest names, if there is none. A selected value lists the full path of
+/// each axis, other values its first `kMaxSteps` steps. `drawsGrids`: lists which
+/// devices hold which shard.
 FailureOr<std::vector<ExplainedFunction>> explain(ModuleOp module, StringRef selection, bool drawsGrids,
                                                   const Propagation::Options &options);
 
-/// The same for the values that `wants` takes, asked with the name of the function
-/// and the name that the result calls the value.
+/// The same for the values that satisfy `wants(function, value)`, names as in the result.
 FailureOr<std::vector<ExplainedFunction>> explain(ModuleOp module, llvm::function_ref<bool(StringRef, StringRef)> wants,
                                                   const Propagation::Options &options);
 

@@ -1,4 +1,4 @@
-//===- ExplainReshape.h - What reshapes do to shardings ---------*- C++ -*-===//
+//===- ExplainReshape.h - Reshapes and shardings ----------------*- C++ -*-===//
 
 #ifndef SHARDKIT_REPORT_EXPLAINRESHAPE_H
 #define SHARDKIT_REPORT_EXPLAINRESHAPE_H
@@ -8,22 +8,22 @@
 
 namespace mlir::spmd {
 
-/// A reshape as propagation leaves its two sides.
+/// A reshape, with the propagated shardings of its operand and result.
 struct ExplainedReshape {
   std::string op, loc;
   Location location; // for remarks
   std::string operand, operandType, operandSharding;
   std::string result, resultType, resultSharding;
-  /// The (sub-)axes of the operand that a sharding of the result's shape can hold
-  /// where they are, and those that it cannot.
+  /// The (sub-)axes of the operand that a sharding of the result's shape can express
+  /// without data movement, and the others.
   std::string kept, gathered;
-  /// The result as it comes out of the reshape once the latter are gathered.
+  /// The sharding of the result after the latter are gathered, before any reshard.
   std::string native;
   /// Bytes that all devices together receive between the operand's layout and the
   /// result's: the fewest possible, and what the plan takes; its steps.
   int64_t lowerBound = 0, received = 0;
   std::string steps;
-  /// What could be written so that nothing moves; empty where nothing does.
+  /// An annotation that avoids all data movement; empty if there is none to avoid.
   std::string suggestion;
 };
 
@@ -32,7 +32,7 @@ struct ExplainedReshapes {
   std::vector<ExplainedReshape> reshapes;
 };
 
-/// Propagates a copy of the module from what is given and explains its reshapes of
+/// Propagates shardings in a copy of the module and explains its reshapes of
 /// static shape: expand_shape, collapse_shape, tensor.reshape and tosa.reshape.
 FailureOr<std::vector<ExplainedReshapes>> explainReshapes(ModuleOp module, const Propagation::Options &options);
 

@@ -1,4 +1,4 @@
-//===- ExplainSearch.h - What other layouts would have cost -----*- C++ -*-===//
+//===- ExplainSearch.h - Costs of other layouts -----------------*- C++ -*-===//
 
 #ifndef SHARDKIT_REPORT_EXPLAINSEARCH_H
 #define SHARDKIT_REPORT_EXPLAINSEARCH_H
@@ -7,13 +7,14 @@
 
 namespace mlir::spmd {
 
-/// True if --spmd-auto-shard laid out a function of the module.
+/// True if --spmd-auto-shard chose the layouts of a function of the module.
 bool wasSearched(ModuleOp module);
 
-/// Searches a copy of the module again, as `spmd.solver` says it was, and explains the
-/// values that `selection` names (see explain), arguments and results if it is empty: the
-/// `top` next best layouts of each and, for a contraction, the next best ways to compute
-/// it, each the optimum of the whole function with all better ones forbidden. `drawsGrids` as in explain.
+/// Repeats the search on a copy of the module, with the options in `spmd.solver`, and
+/// explains the values that `selection` names (see explain), or arguments and results if
+/// it is empty. Lists the `top` next best layouts of each, and the next best strategies
+/// of a contraction. Each is the optimum of the whole function if all better ones are
+/// forbidden. `drawsGrids`: see explain.
 FailureOr<std::vector<ExplainedFunction>> explainSearch(ModuleOp module, StringRef selection, unsigned top,
                                                         bool drawsGrids);
 

@@ -1,4 +1,4 @@
-//===- Memory.h - What a device holds at once -------------------*- C++ -*-===//
+//===- Memory.h - Peak memory of a device -----------------------*- C++ -*-===//
 
 #ifndef SHARDKIT_REPORT_MEMORY_H
 #define SHARDKIT_REPORT_MEMORY_H
@@ -8,7 +8,7 @@
 
 namespace mlir::spmd {
 
-/// A buffer that is held at the peak, as the value it was made for.
+/// A buffer that is live at the peak, described by its value.
 struct HeldValue : DescribedValue {
   int64_t bytes = 0;
 };
@@ -17,15 +17,15 @@ struct HeldValue : DescribedValue {
 struct FunctionMemory {
   std::string function;
   int64_t peakBytes = 0, argumentBytes = 0;
-  std::string at, op;             // where it is first reached
+  std::string at, op;             // the first op with that peak
   Location location;              // for remarks
-  std::vector<HeldValue> largest; // of those held there, the largest first
+  std::vector<HeldValue> largest; // live at the peak, the largest first
   /// Values whose size is not known; they are not counted.
   int64_t dynamicValues = 0;
 };
 
-/// The memory of the functions of a partitioned module that are not private, in
-/// order (LiveBuffers). `top`: how many values are listed.
+/// The memory of the public functions of a partitioned module, in order (LiveBuffers).
+/// `top`: the number of values to list.
 std::vector<FunctionMemory> computeMemory(ModuleOp module, const PartitionedValues &values, unsigned top);
 
 } // namespace mlir::spmd

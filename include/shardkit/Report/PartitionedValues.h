@@ -1,4 +1,4 @@
-//===- PartitionedValues.h - What is known of local values ------*- C++ -*-===//
+//===- PartitionedValues.h - Names and layouts of local values --*- C++ -*-===//
 
 #ifndef SHARDKIT_REPORT_PARTITIONEDVALUES_H
 #define SHARDKIT_REPORT_PARTITIONEDVALUES_H
@@ -12,28 +12,29 @@ namespace mlir::spmd {
 
 class ValueNames;
 
-/// A value of a partitioned program as reports describe it. Texts are empty where
-/// they are not known.
+/// The description of a value of a partitioned program in reports. Unknown texts are
+/// empty.
 struct DescribedValue {
   std::string name, globalType, sharding, localType, loc;
 };
 
-/// Names, layouts and global types of the values of a partitioned module, from
-/// what arguments and results carry and what --spmd-partition=keep-layouts left
-/// on ops. The module must not change in between.
+/// Names, layouts and global types of the values of a partitioned module, from the
+/// attributes of arguments and results and those that --spmd-partition=keep-layouts
+/// keeps on ops. The module must not change in between.
 class PartitionedValues {
 public:
-  /// `fromSource`: names are those that ops carry of an earlier phase
-  /// (`spmd.origins`), not the numbers that this module prints.
+  /// `fromSource`: names are those of an earlier phase (`spmd.origins` of ops), not
+  /// those that this module prints.
   PartitionedValues(ModuleOp module, bool fromSource);
   ~PartitionedValues();
 
-  /// Whether ops carry the layouts of what they compute.
+  /// Whether ops have the layouts of their results.
   bool knowLayouts() const { return layoutsOnOps; }
-  /// Null where it is not known.
+  /// Null if it is unknown.
   ShardingAttr getLayout(Value value) const;
   RankedTensorType getGlobalType(Value value) const;
-  /// A collective goes by its kind and id, what partition itself made by its op.
+  /// The name of a collective is its kind and id; that of a value that --spmd-partition
+  /// created is its op.
   std::string getName(Value value) const;
   DescribedValue describe(Value value) const;
   const MeshCache &getMeshes() const { return meshes; }
@@ -45,8 +46,8 @@ private:
   std::unique_ptr<ValueNames> names;
 };
 
-/// Writes what the tensors of a module are called on their ops (`spmd.origins`).
-void noteOrigins(ModuleOp module);
+/// Writes the names of the tensors of a module on their ops (`spmd.origins`).
+void recordOrigins(ModuleOp module);
 
 /// `<@pod, [...]>`: a sharding as reports print it.
 std::string getShardingText(Attribute sharding);

@@ -1,4 +1,4 @@
-//===- Pipelines.h - What stages run, send and hold -------------*- C++ -*-===//
+//===- Pipelines.h - Stages in a report ------------------------*- C++ -*-===//
 
 #ifndef SHARDKIT_REPORT_PIPELINES_H
 #define SHARDKIT_REPORT_PIPELINES_H
@@ -11,26 +11,27 @@
 
 namespace mlir::spmd {
 
-/// A part of a stage: how often a step runs it.
-struct ReportPart {
+/// A fragment of a stage, and how often a step runs it.
+struct ReportFragment {
   std::string function;
   int64_t runs = 1;
-  double seconds = 0; // of one run, predicted
+  double seconds = 0; // predicted for one run
 };
 
-/// What the devices of one mesh do in a step; bytes are those of one device.
+/// The stages of one mesh in a step; bytes are those of one device.
 struct ReportStages {
   std::string mesh;
   std::vector<int64_t> stages;
-  std::vector<ReportPart> parts;
-  /// The most microbatches whose forward part has run and whose backward part has not.
+  std::vector<ReportFragment> fragments;
+  /// The maximum number of microbatches between their forward and backward fragments.
   int64_t inFlight = 0;
-  /// What the backward part reads that was there after the forward part, per microbatch.
+  /// Bytes that the backward fragment reads of the time of the forward fragment, per
+  /// microbatch.
   int64_t residualBytes = 0;
-  /// The most bytes of values between parts, sums and copies of parts of arguments and
-  /// results among them.
+  /// The peak of the bytes of values between fragments, including sums and copies of
+  /// slices of arguments and results.
   int64_t valueBytes = 0;
-  /// At most: arguments, results, values between parts, and what a part holds inside.
+  /// An upper bound: arguments, results, values between fragments and temporaries.
   int64_t peakBytes = 0;
 };
 
@@ -47,18 +48,18 @@ struct ReportPipeline {
   int64_t microbatches = 1;
   std::vector<ReportStages> meshes;
   std::vector<ReportTransfer> transfers;
-  /// What the timeline is drawn of.
+  /// The program of the timeline.
   ScheduleProgram program;
   ScheduleLists lists;
   std::vector<double> seconds; // by function
 };
 
-/// The schedules of a partitioned module, whose instructions are verified. `memory`: of
-/// its functions. `tripCount`: of loops whose bounds are not constant.
+/// The schedules of a partitioned module, whose instructions are verified. `memory`: the
+/// memory of its functions. `tripCount`: of loops without constant bounds.
 FailureOr<std::vector<ReportPipeline>> computePipelines(ModuleOp module, const MeshCache &meshes,
                                                         ArrayRef<FunctionMemory> memory, int64_t tripCount);
 
-/// How often a step runs each function that is a part of a schedule.
+/// The number of runs of each function of a schedule in a step.
 llvm::StringMap<int64_t> countRuns(ModuleOp module);
 
 } // namespace mlir::spmd

@@ -1,4 +1,4 @@
-//===- Replicated.h - Copies that axes could cut ----------------*- C++ -*-===//
+//===- Replicated.h - Replicas that axes could shard ------------*- C++ -*-===//
 
 #ifndef SHARDKIT_REPORT_REPLICATED_H
 #define SHARDKIT_REPORT_REPLICATED_H
@@ -7,15 +7,15 @@
 
 namespace mlir::spmd {
 
-/// A value of which devices along some axes hold copies, although each of these
-/// axes divides a dim of it, and the ops that make and read the value could
-/// compute on parts of that dim.
+/// A value that is replicated along some axes, although each of these axes divides a
+/// dim of it, and the ops that define and read the value could compute on shards of that
+/// dim.
 struct ReplicatedValue : DescribedValue {
   std::string function;
   int64_t bytes = 0;  // on each device
-  int64_t wasted = 0; // of these, more than it would hold were it cut
+  int64_t wasted = 0; // of these, the bytes that sharding would save
   bool isArgument = false;
-  /// Axes that could cut it, each with the dim, in the order of the mesh.
+  /// Axes that could shard it, each with the dim, in the order of the mesh.
   std::vector<std::pair<std::string, unsigned>> usable;
   Location location; // for remarks
 
@@ -23,17 +23,17 @@ struct ReplicatedValue : DescribedValue {
   std::string getUsableText() const;
 };
 
-/// The values of the public functions of a partitioned module, the most wasted
-/// bytes first, whose layouts are known. An op stands in the way where its rule
-/// keeps the dim whole, it uses the axis on another factor, or the layout of a
-/// tensor of it is not known; loops, calls and
-/// ends of regions do not. Linear in ops and uses, for a given mesh.
+/// The replicated values with known layouts in the public functions of a partitioned
+/// module, the most wasted bytes first. An op prevents sharding if its rule replicates
+/// the dim, if it uses the axis on another factor, or if the layout of one of its
+/// tensors is unknown; loops, calls and terminators do not. Linear in ops and uses, for a
+/// given mesh.
 std::vector<ReplicatedValue> findReplicated(ModuleOp module, const PartitionedValues &values);
 
-/// One error per function of whose arguments, as a device holds them, more than `mostPercent` of the bytes are copies
-/// that axes could cut.
+/// One error per function if more than `maxPercent` of the bytes of its arguments on a
+/// device are replicas that axes could shard.
 LogicalResult verifyReplicated(ArrayRef<ReplicatedValue> replicated, ArrayRef<FunctionMemory> functions,
-                               double mostPercent);
+                               double maxPercent);
 
 } // namespace mlir::spmd
 

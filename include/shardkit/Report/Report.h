@@ -1,4 +1,4 @@
-//===- Report.h - What a partitioned program moves and holds ----*- C++ -*-===//
+//===- Report.h - Report of a partitioned program ---------------*- C++ -*-===//
 //
 // One analysis result, several printers (docs/reference/Report.md).
 //
@@ -28,7 +28,7 @@ struct ReportCollective {
   std::vector<std::string> axes;
   int64_t bytes = 0;    // B of the cost formulas
   int64_t received = 0; // bytes received, summed over the group's devices
-  int64_t count = 1;    // executions per run of the function; of a part of a stage, per step
+  int64_t count = 1;    // executions per run of the function; of a fragment of a stage, per step
   double cost = 0;      // seconds of one execution
   Location location;    // for remarks
 };
@@ -44,13 +44,13 @@ struct ReportMesh {
   std::vector<int64_t> deviceIds;
 };
 
-/// What a search said of a function (docs/rationale/Search.md).
+/// The result of a search for a function (docs/rationale/Search.md).
 struct ReportSolver {
   explicit ReportSolver(Location location) : location(location) {}
   Location location; // for remarks
   std::string function, status, options;
   double objective = 0, lowerBound = 0;
-  std::optional<double> communication; // where the objective has more in it
+  std::optional<double> communication; // if the objective has other terms
   double getGap() const { return objective > lowerBound ? (objective - lowerBound) / objective : 0; }
 };
 
@@ -58,7 +58,7 @@ struct ReportSolver {
 struct ReportShape {
   std::vector<int64_t> shape;
   double objective = 0, lowerBound = 0;
-  std::string status, error; // an error: nothing was found
+  std::string status, error; // an error if there is no solution
 };
 
 struct Report {
@@ -74,23 +74,22 @@ struct Report {
   std::vector<FunctionMemory> memory; // a function each, in order
   std::vector<ReportPipeline> pipelines;
   std::vector<ReplicatedValue> replicated; // the most bytes first
-  /// Whether layouts inside functions are known; without them little is replicated
-  /// for certain.
+  /// Whether layouts inside functions are known; if not, most replicas are unknown.
   bool layoutsKnown = false;
-  std::optional<Comparison> comparison; // with an earlier report, where one is given
+  std::optional<Comparison> comparison; // with an earlier report, if there is one
 
-  /// Bytes of the collectives of a function (of a pipeline: of a part, in a step).
+  /// Bytes of the collectives of a function (of a pipeline: of a fragment, in a step).
   int64_t getCollectiveBytes(llvm::StringRef function) const;
 };
 
 struct ReportOptions {
-  /// How many of the largest values are kept per function.
+  /// Number of the largest values to keep per function.
   unsigned top = 10;
-  /// Trips of loops whose bounds are not constant.
+  /// Trip count of loops without constant bounds.
   int64_t tripCount;
 };
 
-/// Reads a partitioned module; reports where an op does not say what it moves.
+/// Reads a partitioned module. An error if the cost of an op is unknown.
 FailureOr<Report> buildReport(ModuleOp module, const PartitionedValues &values, const ReportOptions &options);
 /// The first `top` replicated values are printed.
 void printText(const Report &report, unsigned top, raw_ostream &os);

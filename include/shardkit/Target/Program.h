@@ -21,18 +21,18 @@ struct CodegenOptions {
   std::string chip;
   /// 0 to 3, as for a C compiler. 1 and below compile many functions fast.
   unsigned optLevel = 3;
-  /// Scalar operations of the smallest loop nest that the processor's threads share.
+  /// Scalar operations of the smallest loop nest that runs on several threads.
   int64_t parallelWork = 1 << 16;
   /// The reference side of a check: upstream passes alone.
   bool reference = false;
   /// Put before the names of functions to give the symbols of entry points.
   std::string prefix = "sk_fn_";
   /// Stop early and print: "", "tensor" (fused and tiled), "memref", "llvm",
-  /// "llvm-ir" (optimised). For a GPU "memref" has the kernels.
+  /// "llvm-ir" (optimized). For a GPU "memref" has the kernels.
   std::string emit;
 };
 
-/// What is known of a compiled function.
+/// A compiled function.
 struct CompiledFunction {
   std::string symbol;
   int64_t arenaBytes = 0;
@@ -40,15 +40,14 @@ struct CompiledFunction {
 
 /// Compiles the public functions of `module` (no calls, local view, spmd ops
 /// lowered) into the shared object `path`. Functions that differ in names only
-/// are compiled once. Consumes the functions. With `emit` prints to `os` and writes
-/// nothing.
+/// are compiled once. Consumes the functions. With `emit` only prints to `os`.
 LogicalResult compileProgram(ModuleOp module, const CodegenOptions &options, StringRef path, llvm::raw_ostream &os,
                              llvm::StringMap<CompiledFunction> &functions);
 
-/// One module in LLVM dialect to an object file in memory (or LLVM IR text).
+/// Compiles a module in LLVM dialect to an object file in memory (or LLVM IR text).
 LogicalResult emitObject(ModuleOp module, const CodegenOptions &options, llvm::SmallVectorImpl<char> &object);
 
-/// Spawns ld.lld.
+/// Links objects to a shared object by ld.lld.
 LogicalResult linkShared(Location loc, ArrayRef<std::string> objects, StringRef path);
 
 } // namespace mlir::spmd::target

@@ -78,8 +78,8 @@ static LogicalResult checkSlice(OffsetSizeAndStrideOpInterface slice, RankedTens
     int64_t last = *first + (*count - 1) * *step;
     if (std::min(*first, last) < 0 || std::max(*first, last) >= whole.getDimSize(d))
       return slice->emitError("the slice goes from ")
-             << *first << " to " << last << " in dim " << d << ", expected places from 0 to " << whole.getDimSize(d) - 1
-             << " of " << whole;
+             << *first << " to " << last << " in dim " << d << ", expected indices from 0 to "
+             << whole.getDimSize(d) - 1 << " of " << whole;
   }
   return success();
 }

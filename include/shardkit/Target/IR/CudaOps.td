@@ -1,4 +1,4 @@
-//===- CudaOps.td - What becomes one kernel ----------------*- tablegen -*-===//
+//===- CudaOps.td - Groups of ops in one kernel ------------*- tablegen -*-===//
 
 #ifndef SHARDKIT_TARGET_CUDA_CUDAOPS_TD
 #define SHARDKIT_TARGET_CUDA_CUDAOPS_TD
@@ -11,7 +11,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def SpmdCuda_Dialect : Dialect {
   let name = "spmd_cuda";
   let cppNamespace = "::mlir::spmd::cuda";
-  let summary = "Ops that are one kernel together";
+  let summary = "Ops that become one kernel";
   let description = [{
     Internal to `lib/Target/Cuda`.
   }];
@@ -23,15 +23,15 @@ def SpmdCuda_RowsOp : Op<SpmdCuda_Dialect, "rows", [
     DeclareOpInterfaceMethods<BufferizableOpInterface, [
       "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
       "getAliasingValues", "bufferize"]>]> {
-  let summary = "linalg ops that work on rows of the same length, a row at a time";
+  let summary = "linalg ops on rows of the same length, one row at a time";
   let description = [{
-    The linalg ops in the region, on tensors, say what is computed; what the region
-    yields is the result of this op. Each has `spmd_cuda.outer`, the positions of those of
-    its loops that choose the row; the loops of all have the same sizes
-    there, in this order. Its other loops run along the row: all of them are parallel, or
-    all of them reduce. A value is needed where its row is, so that rows can stay in
-    registers. The arguments of the region are the inputs, tensors or scalars; the region stays as it is when
-    inputs and result become buffers.
+    The linalg ops in the region compute the result on tensors; the region yields it.
+    Each linalg op has `spmd_cuda.outer`, the positions of its loops that select the row.
+    These loops have the same sizes, in this order, in all ops. The other loops of an op
+    run along the row: all are parallel, or all are reductions. A row depends only on the
+    same row of other values, so that rows stay in registers. The arguments of the region
+    are the inputs, tensors or scalars; the region does not change when inputs and result
+    become buffers.
   }];
   let arguments = (ins Variadic<AnyType>:$inputs, AnyShaped:$init);
   let results = (outs Variadic<AnyRankedTensor>:$result);

@@ -1,4 +1,4 @@
-//===- RuntimeOps.td - What the runtime does, as ops -------*- tablegen -*-===//
+//===- RuntimeOps.td - Calls of the runtime, as ops --------*- tablegen -*-===//
 
 #ifndef SHARDKIT_TARGET_COMMON_RUNTIMEOPS_TD
 #define SHARDKIT_TARGET_COMMON_RUNTIMEOPS_TD
@@ -12,12 +12,11 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def SpmdRt_Dialect : Dialect {
   let name = "spmd_rt";
   let cppNamespace = "::mlir::spmd::target";
-  let summary = "Calls of the runtime, before they are calls";
+  let summary = "Ops that become calls of the runtime";
   let description = [{
-    Internal to `lib/Target/Common`. Work that the runtime does (contractions,
-    collectives) as destination-style ops, on tensors before bufferization and
-    on memrefs after it, so that fusion, tiling and unit-dim folding cannot take
-    it apart.
+    Internal to `lib/Target/Common`. Contractions and collectives of the
+    runtime as destination-style ops, on tensors before bufferization and on memrefs after
+    it, so that fusion, tiling and unit-dim folding do not change them.
   }];
 }
 
@@ -35,8 +34,9 @@ def SpmdRt_ContractOp : SpmdRt_Op<"contract"> {
     C = [C +] sum of A * B over the loops that C's map does not use. The maps
     are projected permutations of one iteration space of at most
     SK_MAX_CONTRACTION_DIMS loops larger than 1. With `overwrite` the init is
-    not read. Operands behind `add`, of the type of C and over loops of C, are added to that, then
-    comes the activation, `relu` or `gelu` (by tanh); these are for sk_contract_fused.
+    not read. Operands after `add`, of the type of C and over loops of C, are added to the
+    result, followed by the activation, `relu` or `gelu` (by tanh); sk_contract_fused
+    computes these.
 
     ```mlir
     %r = spmd_rt.contract [affine_map<(m, n, k) -> (m, k)>,
@@ -59,9 +59,9 @@ def SpmdRt_ContractOp : SpmdRt_Op<"contract"> {
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable() { return getCMutable(); }
-    /// Whether more than the sum is asked for.
+    /// Whether there are added operands or an activation.
     bool isFused() { return !getAdded().empty() || getActivation(); }
-    /// Sizes of the loops; nothing if they contradict each other or are dynamic.
+    /// Sizes of the loops; std::nullopt if they contradict each other or are dynamic.
     std::optional<SmallVector<int64_t>> getLoopSizes();
   }];
 }
@@ -69,13 +69,15 @@ def SpmdRt_ContractOp : SpmdRt_Op<"contract"> {
 def SpmdRt_AttentionOp : SpmdRt_Op<"attention"> {
   let summary = "softmax(q k^T) v for sk_attention";
   let description = [{
-    The maps, of q, k, v, the operands and the result, are projected permutations of one
-    iteration space of loops. The key is a loop of k and v that the result lacks, the head
-    one of q and k alone, the value one of v and the result alone; loop `queries` is the query, in none of k and v;
-    every other loop is of the batch. Scores go through the steps in order: `scale` by a
-    number, `add`, `subtract` or `multiply` by an operand, `select` by an operand of i1 and
-    `causal` (key <= query + the number) keep a score where it is `keep` and are
-    `otherwise` elsewhere, `round` to a type. The init is not read.
+    The maps of q, k, v, the operands and the result are projected permutations of one
+    iteration space. The key is a loop of k and v that the result lacks. The head is a loop
+    of q and k only, the value is one of v and the result only. Loop `queries` is the query,
+    which k and v lack. All other loops are batch loops.
+
+    The steps transform the scores in order: `scale` by a number; `add`, `subtract` or
+    `multiply` by an operand; `select` by an operand of i1 and `causal` (key <= query + the
+    number) keep a score if the condition equals `keep`, and replace it by `otherwise` if
+    not; `round` to a type. The init is not read.
 
     ```mlir
     %r = spmd_rt.attention [affine_map<(b, m, n, d, e) -> (b, m, d)>,
@@ -99,28 +101,28 @@ def SpmdRt_AttentionOp : SpmdRt_Op<"attention"> {
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
-    /// Sizes of the loops, 1 of those that no operand has; nothing if they contradict each
-    /// other or are dynamic.
+    /// Sizes of the loops, 1 for loops that no operand has; std::nullopt if they contradict
+    /// each other or are dynamic.
     std::optional<SmallVector<int64_t>> getLoopSizes();
     struct Roles {
       int64_t queries = -1, keys = -1, head = -1, values = -1;
       SmallVector<int64_t> batch;
     };
-    /// Which loop is what; nothing if not each is one of these.
+    /// The role of each loop; std::nullopt if a loop has none of these roles.
     std::optional<Roles> getRoles();
   }];
 }
 
 def SpmdRt_CollectiveOp : SpmdRt_Op<"collective"> {
-  let summary = "A collective, by the id under which the manifest lists it";
+  let summary = "A collective, by its id in the manifest";
   let description = [{
     ```mlir
     %r = spmd_rt.collective 3 ins(%x : tensor<4x8xf32>)
            outs(%init : tensor<4x16xf32>) -> tensor<4x16xf32>
     ```
     The init is not read; input and output never share memory. The first `batch_dims`
-    dims are the same on both sides, of any size: the collective is that of the rest,
-    at each of their places.
+    dims are equal in both types, of any size: the collective applies to the other dims,
+    for each index of the batch dims.
   }];
   let arguments = (ins I64Attr:$id, DefaultValuedAttr<I64Attr, "0">:$batch_dims,
                        AnyShaped:$input, AnyShaped:$init);
@@ -139,7 +141,7 @@ def SpmdRt_StartOp : Op<SpmdRt_Dialect, "start", [
     DeclareOpInterfaceMethods<BufferizableOpInterface, [
       "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
       "getAliasingValues", "bufferize"]>]> {
-  let summary = "Starts a collective, by the id under which the manifest lists it";
+  let summary = "Starts a collective, by its id in the manifest";
   let description = [{
     ```mlir
     %begun = spmd_rt.start 3 %x, %init
@@ -147,8 +149,8 @@ def SpmdRt_StartOp : Op<SpmdRt_Dialect, "start", [
     %r = spmd_rt.done 3 %x, %begun
            : tensor<4x8xf32>, tensor<4x16xf32> -> tensor<4x16xf32>
     ```
-    Both operands belong to the runtime until the done, which takes the same input:
-    it is read and the output written all that time.
+    The runtime owns both operands until the done, which takes the same input: it reads
+    the input and writes the output in the meantime.
   }];
   let arguments = (ins I64Attr:$id, AnyShaped:$input, AnyShaped:$init);
   let results = (outs Optional<AnyRankedTensor>:$begun);
@@ -181,14 +183,14 @@ def SpmdRt_CoordinateOp : Op<SpmdRt_Dialect, "coordinate", [Pure]> {
 }
 
 def SpmdRt_TextOp : Op<SpmdRt_Dialect, "text", [Pure]> {
-  let summary = "The address of a text of the host, which ends with 0";
+  let summary = "The address of a zero-terminated string on the host";
   let arguments = (ins StrAttr:$text);
   let results = (outs LLVM_AnyPointer:$address);
   let assemblyFormat = "$text attr-dict `:` type($address)";
 }
 
 def SpmdRt_FailureWordOp : Op<SpmdRt_Dialect, "failure_word"> {
-  let summary = "The address of the word where kernels say what does not hold: sk_failure_word";
+  let summary = "The address of the word in which kernels report a failed assertion: sk_failure_word";
   let results = (outs LLVM_AnyPointer:$address);
   let assemblyFormat = "attr-dict `:` type($address)";
 }
