@@ -1,5 +1,6 @@
 //===- Rows.cpp - Ops that share rows become one kernel -------------------===//
 
+#include "../Common/RowGroups.h"
 #include "ScatterCode.h"
 #include "shardkit/Rules/Reductions.h"
 #include "shardkit/Target/Cuda/Passes.h"
@@ -9,7 +10,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include <deque>
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDCUDAROWS
@@ -18,28 +18,10 @@ namespace mlir::spmd {
 
 using namespace mlir;
 using namespace mlir::spmd::cuda;
+using namespace mlir::spmd::target;
 
-namespace {
-struct Group {
-  linalg::LinalgOp root;
-  SmallVector<int64_t> rowSizes;         ///< Of the loops along the row.
-  SmallVector<linalg::LinalgOp> members; ///< The root first, then backwards.
-  bool reduces = false;
-};
-struct Member {
-  Group *group;
-  SmallVector<unsigned> outer, inner; ///< Loops that choose the row, and along it.
-};
-} // namespace
-
-static std::optional<unsigned> dimOf(AffineExpr expr) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return dim.getPosition();
-  return std::nullopt;
-}
-
-/// An op that can be computed a row at a time, whatever the rows are.
-static bool isCandidate(linalg::LinalgOp op) {
+/// Whether an op can be computed row by row for some choice of rows.
+static bool canComputeRows(linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics() || op.hasDynamicShape() || isa<linalg::FillOp>(op) || op->getNumResults() != 1 ||
       getDeviceScatter(op))
     return false;
@@ -50,15 +32,15 @@ static bool isCandidate(linalg::LinalgOp op) {
     if (auto tensor = dyn_cast<RankedTensorType>(operand.getType()))
       if (!tensor.getElementType().isIntOrIndexOrFloat())
         return false;
-  // What a payload reads elsewhere is no row of ours.
+  // A payload that reads tensors by index does not depend on rows only.
   bool reads = false;
   op.getBlock()->walk([&](Operation *inner) { reads |= isa<tensor::TensorDialect>(inner->getDialect()); });
   return !reads;
 }
 
-/// The loops of `op` that are not in `outer`; nothing if some reduce and others do not,
-/// or if it reduces in a way that threads cannot share.
-static std::optional<SmallVector<unsigned>> innerLoops(linalg::LinalgOp op, ArrayRef<unsigned> outer) {
+/// The loops of `op` along the row, those that are not in `outer`; std::nullopt if only
+/// some of them are reductions, or if threads cannot share the reduction.
+static std::optional<SmallVector<unsigned>> getInnerLoops(linalg::LinalgOp op, ArrayRef<unsigned> outer) {
   SmallVector<unsigned> inner;
   auto iterators = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < iterators.size(); ++loop)
@@ -75,7 +57,7 @@ static std::optional<SmallVector<unsigned>> innerLoops(linalg::LinalgOp op, Arra
   return inner;
 }
 
-static SmallVector<int64_t> sizesOf(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
+static SmallVector<int64_t> getSizes(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges(), sizes;
   for (unsigned loop : loops)
     sizes.push_back(ranges[loop]);
@@ -83,99 +65,67 @@ static SmallVector<int64_t> sizesOf(linalg::LinalgOp op, ArrayRef<unsigned> loop
 }
 
 namespace {
-struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
-  using Base::Base;
+/// The groups that become one kernel each. The loops along the row have the same sizes in
+/// all ops of a group.
+class KernelRowGroups : public RowGroups {
+public:
+  explicit KernelRowGroups(int64_t maxLength) : maxLength(maxLength) {}
 
-  /// The rows of an op that may be the last of a group: all dims of the result, but the
-  /// innermost one where the op's own innermost loop is parallel.
-  std::optional<Member> asRoot(linalg::LinalgOp op) {
-    Member member{nullptr, {}, {}};
-    AffineMap map = op.getIndexingMapsArray()[op.getNumDpsInputs()];
-    for (AffineExpr expr : map.getResults())
-      member.outer.push_back(*dimOf(expr));
-    if (!member.outer.empty() && op.getNumReductionLoops() == 0)
-      member.outer.pop_back();
-    auto inner = innerLoops(op, member.outer);
+private:
+  bool isCandidate(linalg::LinalgOp op) override { return canComputeRows(op); }
+
+  bool canJoin(linalg::LinalgOp op) override { return true; }
+
+  bool canJoinUser(linalg::LinalgOp op, OpOperand &use, const RowMember &user, ArrayRef<unsigned> outer) override {
+    if (use.getOwner()->getBlock() != op->getBlock())
+      return false;
+    auto inner = getInnerLoops(op, outer);
+    if (!inner)
+      return false;
+    bool alongRow = op.getNumReductionLoops() == 0 && !inner->empty();
+    if ((alongRow || op.getNumReductionLoops()) && getSizes(op, *inner) != getRowSizes(*user.group))
+      return false;
+    if (!alongRow)
+      return true;
+    // The loops along the row are the same loops of op and user.
+    auto userInner = *getInnerLoops(cast<linalg::LinalgOp>(use.getOwner()), user.outer);
+    if (userInner.size() != inner->size())
+      return false;
+    for (auto [loop, userLoop] : llvm::zip_equal(*inner, userInner))
+      if (getProducerLoop(use, userLoop) != std::optional<unsigned>(loop))
+        return false;
+    return true;
+  }
+
+  /// All dims of the result, without the innermost one if the op has no reduction.
+  std::optional<SmallVector<unsigned>> getRootLoops(linalg::LinalgOp op) override {
+    SmallVector<unsigned> outer = getRowLoops(op, op.getNumReductionLoops() == 0);
+    auto inner = getInnerLoops(op, outer);
     if (!inner || inner->empty())
       return std::nullopt;
     int64_t length = 1;
-    for (int64_t size : sizesOf(op, *inner))
+    for (int64_t size : getSizes(op, *inner))
       length *= size;
     if (length == 0 || length > maxLength)
       return std::nullopt;
-    member.inner = *inner;
-    return member;
+    return outer;
   }
 
-  /// Where the rows of the users are in `op`, if all see it by the same rows.
-  std::optional<Member> join(linalg::LinalgOp op) {
-    if (op->use_empty())
-      return std::nullopt;
-    AffineMap outMap = op.getIndexingMapsArray()[op.getNumDpsInputs()];
-    std::optional<Member> joined;
-    for (OpOperand &use : op->getUses()) {
-      auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
-      if (!user || !members.contains(user) || user->getBlock() != op->getBlock() || user.isDpsInit(&use))
-        return std::nullopt;
-      const Member &member = members.find(user)->second;
-      AffineMap map = user.getMatchingIndexingMap(&use);
-      // The loop of `op` that a loop of the user is.
-      auto loopAt = [&](unsigned loop) -> std::optional<unsigned> {
-        for (auto [i, expr] : llvm::enumerate(map.getResults()))
-          if (dimOf(expr) == std::optional<unsigned>(loop))
-            return dimOf(outMap.getResult(i));
-        return std::nullopt;
-      };
-      Member candidate{member.group, {}, {}};
-      for (unsigned loop : member.outer) {
-        std::optional<unsigned> at = loopAt(loop);
-        if (!at)
-          return std::nullopt;
-        candidate.outer.push_back(*at);
-      }
-      auto inner = innerLoops(op, candidate.outer);
-      if (!inner)
-        return std::nullopt;
-      candidate.inner = *inner;
-      bool alongRow = op.getNumReductionLoops() == 0 && !inner->empty();
-      if ((alongRow || op.getNumReductionLoops()) && sizesOf(op, *inner) != candidate.group->rowSizes)
-        return std::nullopt;
-      if (alongRow) {
-        if (member.inner.size() != inner->size())
-          return std::nullopt;
-        for (auto [mine, theirs] : llvm::zip_equal(*inner, member.inner))
-          if (loopAt(theirs) != std::optional<unsigned>(mine))
-            return std::nullopt;
-      }
-      if (joined && (joined->group != candidate.group || joined->outer != candidate.outer))
-        return std::nullopt;
-      joined = candidate;
-    }
-    return joined;
+  /// The sizes of the loops along the row.
+  SmallVector<int64_t> getRowSizes(const RowGroup &group) {
+    return getSizes(group.root, *getInnerLoops(group.root, lookup(group.root)->outer));
   }
 
-  void findGroups(Block &block) {
-    for (Operation &operation : llvm::reverse(block)) {
-      auto op = dyn_cast<linalg::LinalgOp>(operation);
-      if (!op || !isCandidate(op))
-        continue;
-      std::optional<Member> member = join(op);
-      if (!member) {
-        if (!(member = asRoot(op)))
-          continue;
-        groups.push_back(Group{op, sizesOf(op, member->inner), {}, false});
-        member->group = &groups.back();
-      }
-      member->group->members.push_back(op);
-      member->group->reduces |= op.getNumReductionLoops() > 0;
-      members.try_emplace(op, *member);
-    }
-  }
+  int64_t maxLength;
+};
 
-  void build(Group &group) {
+struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
+  using Base::Base;
+
+  void build(const RowGroups &groups, RowGroup &group) {
     OpBuilder b(group.root);
     Location loc = group.root.getLoc();
-    // In program order, with the constants that reductions start from.
+    // 1. The ops in program order, with the initial values of reductions.
     SetVector<Operation *> inside;
     for (linalg::LinalgOp op : llvm::reverse(group.members)) {
       for (Value init : op.getDpsInits())
@@ -192,7 +142,7 @@ struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
             !inside.contains(operand.get().getDefiningOp()))
           inputs.insert(operand.get());
       }
-    // Scalars that payloads take from outside.
+    // 2. The inputs: tensors of other ops, and scalars that payloads capture.
     for (Operation *op : inside) {
       SetVector<Value> above(op->getOperands().begin(), op->getOperands().end());
       getUsedValuesDefinedAbove(op->getRegions(), above);
@@ -213,15 +163,15 @@ struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
       for (Value value : above)
         if (!isa<TensorType>(value.getType()) && !mapping.contains(value))
           in.clone(*value.getDefiningOp(), mapping);
-      // A tensor that nobody reads stands for its type.
+      // A tensor that is not read provides its type only.
       for (OpOperand &operand : op->getOpOperands())
         if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
           if (!mapping.contains(operand.get()))
             mapping.map(operand.get(), tensor::EmptyOp::create(in, loc, type.getShape(), type.getElementType()));
       Operation *copy = in.clone(*op, mapping);
-      if (auto it = members.find(op); it != members.end())
+      if (const RowMember *member = groups.lookup(op))
         copy->setAttr(kOuterAttr,
-                      b.getDenseI64ArrayAttr(SmallVector<int64_t>(it->second.outer.begin(), it->second.outer.end())));
+                      b.getDenseI64ArrayAttr(SmallVector<int64_t>(member->outer.begin(), member->outer.end())));
     }
     YieldOp::create(in, loc, mapping.lookup(group.root->getResult(0)));
     group.root->getResult(0).replaceAllUsesWith(rows.getResult()[0]);
@@ -230,18 +180,15 @@ struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
   }
 
   void runOnOperation() override {
-    members.clear();
-    groups.clear();
+    KernelRowGroups groups(maxLength);
     getOperation().walk([&](Block *block) {
       if (!isa<linalg::LinalgOp, RowsOp>(block->getParentOp()))
-        findGroups(*block);
+        groups.addBlock(*block);
     });
-    for (Group &group : groups)
-      if (group.members.size() > 1 && group.reduces)
-        build(group);
+    for (RowGroup &group : groups.getGroups())
+      if (group.members.size() > 1 &&
+          llvm::any_of(group.members, [](linalg::LinalgOp op) { return op.getNumReductionLoops() > 0; }))
+        build(groups, group);
   }
-
-  llvm::DenseMap<Operation *, Member> members;
-  std::deque<Group> groups;
 };
 } // namespace
