@@ -51,7 +51,7 @@ struct ExplainedAlternative {
   std::string text;   // empty: there is none, for the reason `status`
   std::string status; // like the status in spmd.solver
   double objective, lowerBound;
-  int64_t moreBytes;                      // of all values on a device: breaks ties
+  int64_t moreBytes;                      // on a device, all values together: breaks ties
   std::vector<ExplainedPrice> more, less; // compared with the choice, the largest ones
 };
 

@@ -13,7 +13,7 @@ namespace mlir::spmd {
 struct ReplicatedValue : DescribedValue {
   std::string function;
   int64_t bytes = 0;  // on each device
-  int64_t wasted = 0; // of these, the bytes that sharding would save
+  int64_t wasted = 0; // bytes that sharding would save on each device
   bool isArgument = false;
   /// Axes that could shard it, each with the dim, in the order of the mesh.
   std::vector<std::pair<std::string, unsigned>> usable;

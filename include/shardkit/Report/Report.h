@@ -8,8 +8,8 @@
 #define SHARDKIT_REPORT_REPORT_H
 
 #include "shardkit/Report/Comparison.h"
-#include "shardkit/Report/Pipelines.h"
 #include "shardkit/Report/Replicated.h"
+#include "shardkit/Report/StageReport.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
 #include <optional>

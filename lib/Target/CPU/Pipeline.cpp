@@ -26,7 +26,7 @@ void spmd::cpu::buildToMemRef(OpPassManager &pm) {
 }
 
 void spmd::cpu::buildToLLVM(OpPassManager &pm, int64_t parallelWork) {
-  pm.addPass(createSpmdTargetCalls());
+  pm.addPass(createSpmdTargetLowerToCalls());
   SpmdCpuParallelOptions parallel;
   parallel.minWork = parallelWork;
   pm.addPass(createSpmdCpuParallel(parallel));
@@ -35,7 +35,7 @@ void spmd::cpu::buildToLLVM(OpPassManager &pm, int64_t parallelWork) {
   pm.addPass(createSpmdCpuOutline());
   pm.nest<func::FuncOp>().addPass(createSpmdCpuMath());
   target::buildLoopsToLLVM(pm);
-  pm.addPass(createSpmdTargetEntries());
+  pm.addPass(createSpmdTargetEntryPoints());
   pm.addPass(createSpmdCpuParallelCalls());
 }
 
@@ -46,7 +46,7 @@ void spmd::cpu::buildReference(OpPassManager &pm) {
   f.addPass(createSpmdTargetLegalize(legalize));
   f.addPass(createConvertElementwiseToLinalgPass());
   f.addPass(createSpmdTargetAccumulate());
-  f.addPass(createSpmdTargetBoundary());
+  f.addPass(createSpmdTargetDestinationPassing());
   SpmdTargetBufferizeOptions options;
   options.copyBeforeWrite = true;
   pm.addPass(createSpmdTargetBufferize(options));
@@ -60,5 +60,5 @@ void spmd::cpu::buildReference(OpPassManager &pm) {
   g.addPass(createForallToForLoopPass());
   pm.addPass(createSpmdCpuOutline());
   target::buildLoopsToLLVM(pm);
-  pm.addPass(createSpmdTargetEntries());
+  pm.addPass(createSpmdTargetEntryPoints());
 }

@@ -35,8 +35,8 @@ class TiledRowGroups : public RowGroups {
   /// All dims of the result, without the innermost one if the innermost loop of the op is
   /// parallel.
   std::optional<SmallVector<unsigned>> getRootLoops(linalg::LinalgOp op) override {
-    bool isParallel = !op.getIteratorTypesArray().empty() &&
-                      op.getIteratorTypesArray().back() == utils::IteratorType::parallel;
+    bool isParallel =
+        !op.getIteratorTypesArray().empty() && op.getIteratorTypesArray().back() == utils::IteratorType::parallel;
     SmallVector<unsigned> outer = getRowLoops(op, isParallel);
     for (AffineMap map : op.getIndexingMapsArray())
       if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))

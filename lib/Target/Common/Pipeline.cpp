@@ -32,7 +32,7 @@ void spmd::target::buildFused(OpPassManager &pm, bool forDevices) {
   f.addPass(createSpmdTargetContractions());
   f.addPass(createConvertElementwiseToLinalgPass());
   f.addPass(createCanonicalizerPass());
-  f.addPass(createSpmdTargetSums());
+  f.addPass(createSpmdTargetAccumulateContractions());
   if (forDevices) {
     f.addPass(createSpmdTargetAttention());
     f.addPass(createSpmdTargetEpilogues());
@@ -46,7 +46,7 @@ void spmd::target::buildFused(OpPassManager &pm, bool forDevices) {
 }
 
 void spmd::target::buildBuffers(OpPassManager &pm) {
-  pm.nest<func::FuncOp>().addPass(createSpmdTargetBoundary());
+  pm.nest<func::FuncOp>().addPass(createSpmdTargetDestinationPassing());
   pm.addPass(createSpmdTargetBufferize());
   auto &g = pm.nest<func::FuncOp>();
   // On tensors it would drop the results.

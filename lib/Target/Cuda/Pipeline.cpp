@@ -21,13 +21,13 @@ void spmd::cuda::buildToKernels(OpPassManager &pm) {
 }
 
 void spmd::cuda::buildToLLVM(OpPassManager &pm, StringRef chip) {
-  pm.addPass(createSpmdTargetCalls());
+  pm.addPass(createSpmdTargetLowerToCalls());
   SpmdTargetPlanArenaOptions arena;
   arena.stackBytes = 0;
   pm.nest<func::FuncOp>().addPass(createSpmdTargetPlanArena(arena));
-  SpmdCudaDeviceOptions device;
+  SpmdCudaLowerToDeviceCallsOptions device;
   device.chip = chip.str();
-  pm.addPass(createSpmdCudaDevice(device));
+  pm.addPass(createSpmdCudaLowerToDeviceCalls(device));
   target::buildLoopsToLLVM(pm);
-  pm.addPass(createSpmdTargetEntries());
+  pm.addPass(createSpmdTargetEntryPoints());
 }

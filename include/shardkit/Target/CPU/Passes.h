@@ -15,13 +15,16 @@ namespace mlir::spmd {
 #include "shardkit/Target/CPU/Passes.h.inc"
 
 namespace cpu {
-/// Passes on one module of functions without calls: fusion and loops over rows, on
-/// tensors; that and on to memrefs, and from there to LLVM dialect, with loop nests of at
-/// least `parallelWork` scalar operations for several threads.
+// Passes on one module of functions without calls.
+
+/// Fuses ops, and tiles them into loops over rows, on tensors.
 void buildToTensor(OpPassManager &pm);
+/// The same, and bufferizes.
 void buildToMemRef(OpPassManager &pm);
+/// From memrefs to LLVM dialect. Loop nests of at least `parallelWork` scalar operations
+/// run on several threads.
 void buildToLLVM(OpPassManager &pm, int64_t parallelWork);
-/// The reference side: upstream passes alone, but for the signature.
+/// The reference: upstream's passes only, except for the signature.
 void buildReference(OpPassManager &pm);
 } // namespace cpu
 

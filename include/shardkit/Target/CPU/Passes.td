@@ -6,12 +6,12 @@
 include "mlir/Pass/PassBase.td"
 
 def SpmdCpuTileGroups : Pass<"spmd-cpu-tile-groups", "::mlir::func::FuncOp"> {
-  let summary = "One loop over rows per group of linalg ops";
+  let summary = "Tile each group of linalg ops that share rows into one loop nest";
   let description = [{
-    Walks backwards; a linalg op joins the group of its users if all of them are
-    in one group and the leading parallel extents agree. Each group becomes one loop nest over all parallel dims but the innermost:
-    softmax, layer norm and gelu become one loop each, with temporaries of
-    one row.
+    Visits ops backwards. A linalg op joins the group of its users if all of them are in
+    one group and iterate over the same rows (lib/Target/Common/RowGroups.h). Each group
+    becomes one loop nest over all parallel dims except the innermost: softmax, layer norm
+    and gelu become one loop nest each, with temporaries of one row.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect",
@@ -19,11 +19,11 @@ def SpmdCpuTileGroups : Pass<"spmd-cpu-tile-groups", "::mlir::func::FuncOp"> {
 }
 
 def SpmdCpuScatters : Pass<"spmd-cpu-scatters", "::mlir::func::FuncOp"> {
-  let summary = "Updates of places that data say become loops over the updates";
+  let summary = "Lower scatters to loops over the updates";
   let description = [{
-    A generic op whose body changes an element only where an index of the result equals
-    what its operands say looks at all places for each update. It becomes a loop over
-    the updates, each of which changes the one place, in the same order.
+    A generic op whose body changes an element only if the indices of the result equal
+    operands visits all elements for each update. It becomes a loop over the updates, each
+    of which changes one element, in the same order.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect",
@@ -31,23 +31,23 @@ def SpmdCpuScatters : Pass<"spmd-cpu-scatters", "::mlir::func::FuncOp"> {
 }
 
 def SpmdCpuParallel : Pass<"spmd-cpu-parallel", "::mlir::ModuleOp"> {
-  let summary = "Loop nests whose outer iterations are independent become functions of a range";
+  let summary = "Outline loop nests with independent outer iterations as functions of a range";
   let description = [{
-    On buffers: a nest of loops all of whose iterations touch what is written at their own
-    indices alone (views by the loops' induction variables, in the same dims everywhere), and
-    linalg ops by the outer dims of their results. The function is called for the whole range;
-    `spmd-cpu-parallel-calls` gives that call to the runtime, which runs parts of the range on
-    several threads. The same bits either way.
+    On buffers. Outlines a loop nest if each iteration accesses written buffers only at its
+    induction variables, in the same dims everywhere, and linalg ops by the outer dims of
+    their results. The function is called for the full range; `spmd-cpu-parallel-calls`
+    turns that call into one of the runtime, which runs subranges on several threads. The
+    results are bitwise equal.
   }];
   let options = [Option<"minWork", "min-work", "int64_t", "65536",
-    "Nests of fewer scalar operations stay where they are">];
+    "Nests with fewer scalar operations are not outlined">];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::arith::ArithDialect",
     "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect",
     "::mlir::affine::AffineDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def SpmdCpuParallelCalls : Pass<"spmd-cpu-parallel-calls", "::mlir::ModuleOp"> {
-  let summary = "Calls of functions of a range of iterations become calls of sk_parallel";
+  let summary = "Turn calls of functions of a range into calls of sk_parallel";
   let description = [{
     On LLVM dialect, in functions whose first argument is the context.
   }];
@@ -55,24 +55,24 @@ def SpmdCpuParallelCalls : Pass<"spmd-cpu-parallel-calls", "::mlir::ModuleOp"> {
 }
 
 def SpmdCpuOutline : Pass<"spmd-cpu-outline", "::mlir::ModuleOp"> {
-  let summary = "Loop nests of a long function become functions";
+  let summary = "Outline loop nests of long functions";
   let description = [{
-    LLVM takes time quadratic in the number of loops of a function, and the
-    layers of a model are alike: equal nests become one function. Buffers that
-    share no memory are `llvm.noalias`.
+    LLVM takes time quadratic in the number of loops of a function, and the layers of a
+    model have equal nests: these become one function. Buffers that do not overlap are
+    `llvm.noalias`.
   }];
   let options = [Option<"minNests", "min-nests", "int64_t", "16",
-    "Functions with fewer nests stay whole">];
+    "Functions with fewer nests are not split">];
   let dependentDialects = ["::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect"];
 }
 
 def SpmdCpuMath : Pass<"spmd-cpu-math", "::mlir::func::FuncOp"> {
-  let summary = "Polynomials for f32 math functions, flags for float reductions";
+  let summary = "Approximate f32 math functions by polynomials, and set flags of float reductions";
   let description = [{
     exp, erf, tanh, log and their relatives on f32 become polynomials, which LLVM
-    vectorises. f32 `erfc(x)` becomes `1 - erf(x)`. Every float op may be
-    contracted to FMA; additions and maxima that carry a reduction may be
+    vectorizes. f32 `erfc(x)` becomes `1 - erf(x)`. Every float op may be
+    contracted to FMA; additions and maxima of a reduction may be
     reassociated. No flag ever assumes the absence of NaN or infinity.
   }];
   let dependentDialects = ["::mlir::math::MathDialect",

@@ -1,6 +1,6 @@
 //===- Passes.h - Code generation, all targets ------------------*- C++ -*-===//
 //
-// What programs for processors and for GPUs have in common. See docs/internals/Targets.md.
+// The passes that programs for processors and for GPUs share. See docs/internals/Targets.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,28 +41,31 @@ void registerCommonTarget(DialectRegistry &registry);
 /// Address of the first element of a memref, as an LLVM pointer.
 Value getPointer(OpBuilder &b, Location loc, Value buffer);
 
-/// The type in which complex numbers of `type`, a scalar or a tensor, cross the border of a program and
-/// move between devices: with the real and the imaginary part in a last dim of size 2.
+/// The type of complex numbers of `type`, a scalar or a tensor, at the boundary of a
+/// program and in transfers: with real and imaginary component in a last dim of size 2.
 RankedTensorType getPairedType(Type type);
 
-/// Whether the body states something (cf.assert): an op that is computed once, where it stands.
+/// Whether the body has an assertion (cf.assert). Such an op is neither duplicated nor
+/// moved.
 bool hasAssertion(linalg::LinalgOp op);
-/// What is said where it does not hold: "model.mlir:12:8: index must be smaller than dim size".
+/// The message of a failed assertion: "model.mlir:12:8: index must be smaller than dim
+/// size".
 std::string getText(cf::AssertOp op);
 
-/// Upstream's passes from tosa to linalg on tensors, for both sides of a
-/// comparison, on modules for which prepareTosa says that they have tosa ops. Scatters
-/// may be spelled as all others are.
+/// Prepares the tosa ops of a module for buildLowerTosa, and returns whether there are
+/// any. `expandsScatters`: turns tosa.scatter into the linalg form of other scatters.
 bool prepareTosa(ModuleOp module, bool expandsScatters);
+/// Upstream's passes from tosa to linalg on tensors.
 void buildLowerTosa(OpPassManager &pm);
 
-/// Passes on one module of functions without calls: what is legal, products as calls,
-/// elementwise ops fused, on tensors; with attention, and what follows a contraction, as one
-/// op where it is asked for;
+// Passes on one module of functions without calls.
+
+/// Legalizes ops, recognizes contractions and fuses elementwise ops, on tensors.
+/// `forDevices`: also recognizes attention and the epilogues of contractions.
 void buildFused(OpPassManager &pm, bool forDevices = false);
-/// bufferization with the boundary;
+/// Bufferizes functions, with their arguments and results.
 void buildBuffers(OpPassManager &pm);
-/// what is left for the processor to LLVM dialect.
+/// Lowers code of the processor to LLVM dialect.
 void buildLoopsToLLVM(OpPassManager &pm);
 } // namespace target
 

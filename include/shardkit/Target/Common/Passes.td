@@ -6,16 +6,16 @@
 include "mlir/Pass/PassBase.td"
 
 def SpmdTargetSplitComplex : Pass<"spmd-target-split-complex", "::mlir::func::FuncOp"> {
-  let summary = "Compute with the parts of complex numbers";
+  let summary = "Split complex numbers into real and imaginary components";
   let description = [{
-    A value of complex numbers becomes two, its real and its imaginary parts; a contraction of them
-    becomes four of real numbers. Arguments and results become pairs, in a last dim of size 2, as they
-    lie in memory. `builtin.unrealized_conversion_cast` between a complex type and that of its pairs
-    is resolved; the collectives of a program take pairs.
+    A complex value becomes two real ones, and a contraction of complex values becomes four
+    contractions. Arguments and results become pairs, with a last dim of size 2, as they are
+    in memory. Resolves `builtin.unrealized_conversion_cast` between a complex type and that
+    of its pairs; the collectives of a program take pairs.
 
     ```mlir
     func.func @conj(%x: tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>>   // before
-    func.func @conj(%x: tensor<8x2xf32>) -> tensor<8x2xf32>                 // behind it
+    func.func @conj(%x: tensor<8x2xf32>) -> tensor<8x2xf32>                 // after
     ```
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
@@ -23,18 +23,19 @@ def SpmdTargetSplitComplex : Pass<"spmd-target-split-complex", "::mlir::func::Fu
 }
 
 def SpmdTargetLegalize : Pass<"spmd-target-legalize", "::mlir::func::FuncOp"> {
-  let summary = "Refuse what cannot be compiled, normalise the rest";
+  let summary = "Reject unsupported ops, and normalize the others";
   let description = [{
-    Stops with one error at the first op or type that code generation cannot
-    take. Then: local-view collectives become `spmd_rt` ops; values without
-    elements become `tensor.empty`; pad, concat and softmax are decomposed, gather
-    and scatter become loops (not on the reference side: upstream does not lower them);
-    loops and branches yield into the buffers of their own iteration arguments
-    (`bufferization.materialize_in_destination`), so that bufferization never
-    has to return an allocation from a region.
+    1. Stops with one error at the first op or type that code generation does not support.
+    2. Local-view collectives become `spmd_rt` ops, and values without elements become
+       `tensor.empty`.
+    3. Pad, concat and softmax are decomposed. Gather and scatter become loops, except in the
+       reference, as upstream does not lower them.
+    4. Loops and branches yield into the buffers of their iteration arguments
+       (`bufferization.materialize_in_destination`), so that bufferization never returns an
+       allocation from a region.
   }];
   let options = [Option<"regions", "regions", "bool", "true",
-    "Make loops and branches yield in place (the reference side does not)">];
+    "Make loops and branches yield in place (not in the reference)">];
   let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect",
     "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
@@ -42,31 +43,32 @@ def SpmdTargetLegalize : Pass<"spmd-target-legalize", "::mlir::func::FuncOp"> {
 }
 
 def SpmdTargetContractions : Pass<"spmd-target-contractions", "::mlir::func::FuncOp"> {
-  let summary = "Recognise contractions and give them to the runtime's library";
+  let summary = "Replace contractions by calls of a library";
   let description = [{
     A linalg op that sums products of two operands becomes `spmd_rt.contract`.
     Transposes and broadcasts of its operands, and a transpose of its result,
     are folded into the indexing maps. An init that is filled with zero is not
     read. Contractions of other types than f32, f64, f16 and bf16, or with fewer
-    than `min-products` products, stay loops; sums in f16 and bf16 never do, since
-    loops would round each of them.
+    than `min-products` products, become loops. Contractions that accumulate in f16 or
+    bf16 never do, as loops would round each sum.
   }];
   let options = [Option<"minProducts", "min-products", "int64_t", "4096",
-    "Contractions with fewer products stay loops">];
+    "Contractions with fewer products become loops">];
   let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
     "::mlir::arith::ArithDialect"];
 }
 
 def SpmdTargetAttention : Pass<"spmd-target-attention", "::mlir::func::FuncOp"> {
-  let summary = "Recognise attention, whose scores need not be stored";
+  let summary = "Replace attention by a call that does not store the scores";
   let description = [{
-    `spmd_rt.contract` whose result reaches another one by way of a softmax over the dim
-    that this one sums, and nothing else, becomes `spmd_rt.attention` with it. Before the softmax the
-    scores may be scaled, multiplied by, added to or masked with anything that does not
-    depend on them; reshapes, transposes and conversions may stand between. Elementwise
-    code that makes masks is evaluated apart, except that causal masks are known as such.
-    For f32, f16 and bf16 and heads of at most SK_MAX_ATTENTION_HEAD. The softmax is in f32.
+    Two `spmd_rt.contract` with a softmax between them, over the dim that the second one
+    sums, become `spmd_rt.attention` if the scores have no other user. Before the softmax,
+    the scores may be scaled, multiplied by, added to or masked with values that do not
+    depend on them; reshapes, transposes and conversions may be in between. Elementwise ops
+    that compute masks are evaluated separately, except causal masks, which become a step of
+    the op. For f32, f16 and bf16 and heads of at most SK_MAX_ATTENTION_HEAD. The softmax is
+    in f32.
   }];
   let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
@@ -74,31 +76,30 @@ def SpmdTargetAttention : Pass<"spmd-target-attention", "::mlir::func::FuncOp"> 
 }
 
 def SpmdTargetEpilogues : Pass<"spmd-target-epilogues", "::mlir::func::FuncOp"> {
-  let summary = "Give contractions what is done to their results, where the library can do it";
+  let summary = "Fuse epilogues that the library supports into contractions";
   let description = [{
-    What only a `spmd_rt.contract` feeds becomes a part of it: a vector along the rows of its
-    result (a bias) and a matrix like it that are added, then relu or gelu (by tanh), and the
-    rounding of a sum of f32 to the type of its operands. For f32, f16 and bf16.
+    Fuses into a `spmd_rt.contract` its only user: the addition of a vector along the rows of
+    its result (a bias) and of a matrix, then relu or gelu (by tanh), and the rounding of an
+    f32 sum to the type of the operands. For f32, f16 and bf16.
   }];
   let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def SpmdTargetSums : Pass<"spmd-target-sums", "::mlir::func::FuncOp"> {
-  let summary = "Compute products onto the sums that they are added to";
+def SpmdTargetAccumulateContractions : Pass<"spmd-target-accumulate-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Accumulate contractions into the tensors that they are added to";
   let description = [{
-    `sum + spmd_rt.contract` becomes a contraction that starts from the sum, where nothing else
-    needs this: a loop carries it, or it is an argument and the result that is tied to it.
+    `sum + spmd_rt.contract` becomes a contraction with `sum` as its init, if `sum` has no
+    other user: it is an iteration argument of a loop, or an argument with a tied result.
   }];
   let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect"];
 }
 
 def SpmdTargetAccumulate : Pass<"spmd-target-accumulate", "::mlir::func::FuncOp"> {
-  let summary = "Keep sums and products of f16 and bf16 in f32";
+  let summary = "Accumulate f16 and bf16 reductions in f32";
   let description = [{
-    What linalg ops add up or multiply over their reduction loops is rounded once, at
-    the end, as libraries and frameworks do it: a sum of 4096 ones in bf16 is 4096, not
-    256. What is added up is computed in its own type, but products are those of the
-    factors in f32.
+    Sums and products over the reduction loops of linalg ops are rounded once, at the end,
+    as in libraries and frameworks: a sum of 4096 ones in bf16 is 4096, not 256. The terms
+    are computed in their type, except products, whose factors are extended to f32.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
@@ -107,23 +108,22 @@ def SpmdTargetAccumulate : Pass<"spmd-target-accumulate", "::mlir::func::FuncOp"
 def SpmdTargetFuse : Pass<"spmd-target-fuse", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise ops into their users";
   let description = [{
-    A producer is fused where it has one user or costs next to nothing
-    (a broadcast, a constant, few scalar operations), so that values shared by many
-    users are not kept at full size.
+    Fuses a producer that has one user, or that is cheap (a broadcast, a constant, few
+    scalar operations), so that values with many users are not stored.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
     "::mlir::affine::AffineDialect"];
 }
 
-def SpmdTargetBoundary : Pass<"spmd-target-boundary", "::mlir::func::FuncOp"> {
-  let summary = "Arguments and results become buffers of the caller";
+def SpmdTargetDestinationPassing : Pass<"spmd-target-destination-passing", "::mlir::func::FuncOp"> {
+  let summary = "Pass arguments and results as buffers of the caller";
   let description = [{
     `(tensors) -> tensors` becomes `(ctx, argument memrefs, result memrefs) ->
-    i32`. Arguments are read only; every result is materialised in its own
-    memref, so results that are arguments or equal each other are copied. The
-    result of a `spmd.tied` pair may share memory with its argument: it
-    is written after everything else was computed.
+    i32`. Arguments are read-only. Every result is written into one memref, so that
+    results that are arguments, or equal each other, are copied. The result of a
+    `spmd.tied` pair may share memory with its argument: it is written after all other
+    computation.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
@@ -133,16 +133,16 @@ def SpmdTargetBoundary : Pass<"spmd-target-boundary", "::mlir::func::FuncOp"> {
 def SpmdTargetBufferize : Pass<"spmd-target-bufferize", "::mlir::ModuleOp"> {
   let summary = "One-shot bufferization inside functions, after empty-tensor elimination";
   let options = [Option<"copyBeforeWrite", "copy-before-write", "bool", "false",
-    "Copy before every write instead of analysing (the reference side)">];
+    "Copy before every write instead of analyzing (for the reference)">];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
     "::mlir::memref::MemRefDialect"];
 }
 
-def SpmdTargetCalls : Pass<"spmd-target-calls", "::mlir::ModuleOp"> {
-  let summary = "spmd_rt ops on memrefs become calls of the runtime";
+def SpmdTargetLowerToCalls : Pass<"spmd-target-lower-to-calls", "::mlir::ModuleOp"> {
+  let summary = "Lower spmd_rt ops on memrefs to calls of the runtime";
   let description = [{
     Contractions get a constant `sk_contraction` descriptor with the strides of
-    the memrefs; neighbouring loops that are one loop in all operands are joined.
+    the memrefs; adjacent loops that are contiguous in all operands are merged.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
     "::mlir::memref::MemRefDialect", "::mlir::arith::ArithDialect",
@@ -150,25 +150,25 @@ def SpmdTargetCalls : Pass<"spmd-target-calls", "::mlir::ModuleOp"> {
 }
 
 def SpmdTargetPlanArena : Pass<"spmd-target-plan-arena", "::mlir::func::FuncOp"> {
-  let summary = "All temporaries in one arena argument";
+  let summary = "Allocate all temporaries in one arena argument";
   let description = [{
-    Allocations get an offset by live range (by top-level operation), first fit,
-    largest first, aligned to 64 bytes. Small ones inside loops, and scalars, go on
-    the stack at entry. The function gets the attribute `spmd_rt.arena_bytes`. Functions
-    that are no entry points have all of theirs on the stack.
+    Assigns offsets to allocations by live range (by top-level operation), first fit,
+    largest first, aligned to 64 bytes. Small allocations inside loops, and scalars, are on
+    the stack of the function. `spmd_rt.arena_bytes` of the function is the size of the
+    arena. Functions other than entry points have all allocations on the stack.
   }];
   let options = [Option<"stackBytes", "stack-bytes", "int64_t", "8192",
-    "Largest temporary inside a loop that goes on the stack">];
+    "Largest temporary inside a loop that is on the stack">];
   let dependentDialects = ["::mlir::memref::MemRefDialect",
     "::mlir::arith::ArithDialect"];
 }
 
-def SpmdTargetEntries : Pass<"spmd-target-entries", "::mlir::ModuleOp"> {
-  let summary = "Entry points with the sk_program ABI";
+def SpmdTargetEntryPoints : Pass<"spmd-target-entry-points", "::mlir::ModuleOp"> {
+  let summary = "Make entry points with the sk_program ABI";
   let description = [{
     On LLVM dialect. Each function with `spmd_rt.symbols` gets one entry point per symbol,
-    which unpacks the pointers. A call of the runtime that
-    returns a status other than 0 leaves the function with it.
+    which unpacks the pointers. If a call of the runtime returns a status other than 0, the
+    function returns it.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

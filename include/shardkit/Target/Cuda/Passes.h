@@ -20,18 +20,21 @@ namespace mlir::spmd {
 
 namespace cuda {
 
-/// Translations to LLVM IR of what device code consists of.
+/// Registers the translations of device code to LLVM IR.
 void registerCudaTarget(DialectRegistry &registry);
 
-/// Passes on one module of functions without calls: fusion on tensors, the same and on
-/// to kernels, and from there to LLVM dialect with the PTX as a constant.
+// Passes on one module of functions without calls.
+
+/// Fuses ops on tensors.
 void buildToTensor(OpPassManager &pm);
+/// The same, bufferizes, and makes kernels.
 void buildToKernels(OpPassManager &pm);
+/// Lowers the host code to LLVM dialect, with the PTX of the kernels as a constant.
 void buildToLLVM(OpPassManager &pm, StringRef chip);
 
 /// Lowers the kernels of `module` to LLVM and NVVM dialect, in place.
 LogicalResult lowerKernels(gpu::GPUModuleOp module);
-/// Their PTX, which needs nothing else; an error if some function has no definition.
+/// The self-contained PTX of lowered kernels; an error if a function has no definition.
 FailureOr<std::string> emitPtx(gpu::GPUModuleOp module, StringRef chip);
 
 } // namespace cuda

@@ -1,4 +1,4 @@
-//===- Device.cpp - PTX, and what the host asks of the device -------------===//
+//===- LowerToDeviceCalls.cpp - PTX, and calls of the device runtime ------===//
 
 #include "shardkit/Target/Cuda/Passes.h"
 #include "shardkit/rt/abi.h"
@@ -7,14 +7,14 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDCUDADEVICE
+#define GEN_PASS_DEF_SPMDCUDALOWERTODEVICECALLS
 #include "shardkit/Target/Cuda/Passes.h.inc"
 } // namespace mlir::spmd
 
 using namespace mlir;
 
 namespace {
-struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
+struct LowerToDeviceCalls : spmd::impl::SpmdCudaLowerToDeviceCallsBase<LowerToDeviceCalls> {
   using Base::Base;
 
   //===--------------------------------------------------------------------===//
@@ -39,7 +39,7 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     return addGlobal(loc, LLVM::LLVMArrayType::get(IntegerType::get(&getContext(), 8), bytes.size()), name,
                      StringAttr::get(&getContext(), bytes), alignment);
   }
-  /// A struct of the fields that `values` make, in order.
+  /// A struct with the fields `values`.
   static Value makeStruct(OpBuilder &b, Location loc, LLVM::LLVMStructType type, ArrayRef<Value> values) {
     Value result = LLVM::UndefOp::create(b, loc, type);
     for (auto [i, value] : llvm::enumerate(values))

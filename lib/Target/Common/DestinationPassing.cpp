@@ -1,18 +1,18 @@
-//===- Boundary.cpp - Arguments and results become buffers of the caller --===//
+//===- DestinationPassing.cpp - Arguments and results as buffers ----------===//
 
 #include "NarrowTypes.h"
 #include "UpdateInPlace.h"
 #include "shardkit/Target/Common/Passes.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDTARGETBOUNDARY
+#define GEN_PASS_DEF_SPMDTARGETDESTINATIONPASSING
 #include "shardkit/Target/Common/Passes.h.inc"
 } // namespace mlir::spmd
 
 using namespace mlir;
 
 namespace {
-struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
+struct DestinationPassing : spmd::impl::SpmdTargetDestinationPassingBase<DestinationPassing> {
   /// The memref in which a value crosses the boundary; null after an error.
   static MemRefType bufferType(func::FuncOp func, Type type, const Twine &what) {
     auto tensor = dyn_cast<RankedTensorType>(type);

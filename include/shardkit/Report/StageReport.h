@@ -1,7 +1,7 @@
-//===- Pipelines.h - Stages in a report ------------------------*- C++ -*-===//
+//===- StageReport.h - Stages in a report ------------------------*- C++ -*-===//
 
-#ifndef SHARDKIT_REPORT_PIPELINES_H
-#define SHARDKIT_REPORT_PIPELINES_H
+#ifndef SHARDKIT_REPORT_STAGEREPORT_H
+#define SHARDKIT_REPORT_STAGEREPORT_H
 
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Report/Memory.h"
@@ -64,4 +64,4 @@ llvm::StringMap<int64_t> countRuns(ModuleOp module);
 
 } // namespace mlir::spmd
 
-#endif // SHARDKIT_REPORT_PIPELINES_H
+#endif // SHARDKIT_REPORT_STAGEREPORT_H

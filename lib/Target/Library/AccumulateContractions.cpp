@@ -1,9 +1,9 @@
-//===- Sums.cpp - Products are added to sums where these lie --------------===//
+//===- AccumulateContractions.cpp - Contractions that start from a sum ----===//
 //
-//   sum + product(x, y)  ->  the product computed onto the sum
+//   sum + contract(x, y)  ->  contract(x, y) with `sum` as its init
 //
-// where nothing else needs the sum: what a loop carries, and an argument that the result
-// updates. So gradients of microbatches are added up without a tensor beside their sum.
+// if the sum has no other user: it is the iteration argument of a loop, or an argument
+// that a result updates. Gradients of microbatches then accumulate without a temporary.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDTARGETSUMS
+#define GEN_PASS_DEF_SPMDTARGETACCUMULATECONTRACTIONS
 #include "shardkit/Target/Common/Passes.h.inc"
 } // namespace mlir::spmd
 
@@ -38,14 +38,15 @@ Value matchAddition(Operation *op, Value value) {
   return a == value ? b : b == value ? a : Value();
 }
 
-/// Whether what `add` makes of `sum` takes its place, and nothing else reads either: carried by a
-/// loop, or an argument and the result that is tied to it. `last` becomes the op that hands it on.
+/// Whether the result of `add` replaces `sum`, and no other op reads either: an iteration
+/// argument of a loop, or an argument and its tied result. `last` becomes the op whose
+/// result is yielded or returned.
 bool isUpdate(Value sum, Operation *add, Operation *&last) {
   auto argument = dyn_cast<BlockArgument>(sum);
   if (!argument || !add->hasOneUse())
     return false;
   last = add;
-  // Loops yield into the buffer of what they carry.
+  // Loops yield into the buffer of the iteration argument.
   auto store = dyn_cast<bufferization::MaterializeInDestinationOp>(*add->user_begin());
   if (store && store.getDest() == sum && store->hasOneUse())
     last = store;
@@ -61,7 +62,7 @@ bool isUpdate(Value sum, Operation *add, Operation *&last) {
   return tied && tied.getInt() == int64_t(argument.getArgNumber());
 }
 
-struct Sums : mlir::spmd::impl::SpmdTargetSumsBase<Sums> {
+struct AccumulateContractions : mlir::spmd::impl::SpmdTargetAccumulateContractionsBase<AccumulateContractions> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -1,6 +1,6 @@
-//===- Pipelines.cpp - What stages run, send and hold ---------------------===//
+//===- StageReport.cpp - What stages run, send and hold ---------------------===//
 
-#include "shardkit/Report/Pipelines.h"
+#include "shardkit/Report/StageReport.h"
 
 #include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"

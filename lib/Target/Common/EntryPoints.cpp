@@ -1,16 +1,16 @@
-//===- Entries.cpp - Entry points with the sk_program ABI -----------------===//
+//===- EntryPoints.cpp - Entry points with the sk_program ABI -------------===//
 
 #include "shardkit/Target/Common/Passes.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDTARGETENTRIES
+#define GEN_PASS_DEF_SPMDTARGETENTRYPOINTS
 #include "shardkit/Target/Common/Passes.h.inc"
 } // namespace mlir::spmd
 
 using namespace mlir;
 
 namespace {
-struct Entries : spmd::impl::SpmdTargetEntriesBase<Entries> {
+struct EntryPoints : spmd::impl::SpmdTargetEntryPointsBase<EntryPoints> {
   /// Leaves the function with the status of a call that failed.
   static void checkStatus(LLVM::CallOp call) {
     Block *block = call->getBlock();

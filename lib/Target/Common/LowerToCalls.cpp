@@ -1,4 +1,4 @@
-//===- Calls.cpp - Calls of the runtime -----------------------------------===//
+//===- LowerToCalls.cpp - Calls of the runtime ----------------------------===//
 
 #include "shardkit/Target/Common/Passes.h"
 #include "shardkit/rt/abi.h"
@@ -6,7 +6,7 @@
 #include <cstddef>
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDTARGETCALLS
+#define GEN_PASS_DEF_SPMDTARGETLOWERTOCALLS
 #include "shardkit/Target/Common/Passes.h.inc"
 } // namespace mlir::spmd
 
@@ -209,7 +209,7 @@ Value spmd::target::getPointer(OpBuilder &b, Location loc, Value buffer) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
+struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
   func::FuncOp declare(OpBuilder &b, StringRef name, TypeRange inputs, Type result) {
     ModuleOp module = getOperation();
     if (auto func = module.lookupSymbol<func::FuncOp>(name))
