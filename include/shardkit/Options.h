@@ -8,7 +8,6 @@
 #define SHARDKIT_OPTIONS_H
 
 #include "shardkit/Layout/Plan.h"
-#include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Support/PassOptions.h"
 
 namespace mlir::spmd {

@@ -32,7 +32,7 @@ def StridedShardingsOption : Option<
       clEnumValN(::mlir::spmd::StridedShardings::Forbid, "forbid", "nowhere"))}]>;
 
 def TripCountOption : Option<
-    "tripCount", "trip-count", "int64_t", /*default=*/"::mlir::spmd::kDefaultTripCount",
+    "tripCount", "trip-count", "int64_t", /*default=*/"100",
     "Assumed number of iterations of loops without constant bounds">;
 
 def DeferReductionsOption : Option<

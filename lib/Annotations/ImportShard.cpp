@@ -170,8 +170,7 @@ struct ImportShardPass : public spmd::impl::SPMDImportShardPassBase<ImportShardP
   void runOnOperation() override {
     ModuleOp module = getOperation();
     UnsupportedFeatures features(unsupported);
-    if (failed(verifyInput(module, Phase::Annotated, getArgument())) ||
-        failed(ShardImporter(module, features).run()))
+    if (failed(verifyInput(module, Phase::Annotated, getArgument())) || failed(ShardImporter(module, features).run()))
       signalPassFailure();
   }
 };

@@ -13,16 +13,12 @@ using namespace mlir::spmd;
 static thread_local std::string *valueErrors = nullptr;
 
 bool spmd::reportUnknownValue(StringRef name, StringRef value, ArrayRef<StringRef> legalValues) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "unknown " << name << "=" << value << ", expected ";
-  if (legalValues.size() > 1)
-    os << llvm::join(legalValues.drop_back(), ", ") << " or ";
-  os << legalValues.back();
+  std::string expected = llvm::join(legalValues.drop_back(), ", ");
+  expected += (legalValues.size() > 1 ? " or " : "") + legalValues.back().str();
   if (valueErrors)
-    *valueErrors = text;
+    *valueErrors = ("unknown " + name + "=" + value + ", expected " + expected).str();
   else
-    llvm::errs() << "error: " << text << "\n";
+    llvm::errs() << "error: --" << name << " is '" << value << "', expected " << expected << "\n";
   return true;
 }
 

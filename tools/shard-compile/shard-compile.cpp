@@ -23,12 +23,21 @@
 using namespace mlir;
 namespace cl = llvm::cl;
 
+namespace {
+enum class ProgramTarget { Cpu, Cuda };
+enum class EmitStage { None, Tensor, MemRef, LLVM, LLVMIR };
+} // namespace
+SHARDKIT_ENUM_OPTION(ProgramTarget)
+SHARDKIT_ENUM_OPTION(EmitStage)
+
 static cl::OptionCategory category("shard-compile");
 static cl::opt<std::string> input(cl::Positional, cl::desc("<IR file>"), cl::init("-"), cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("Directory of the bundle"), cl::value_desc("bundle"),
                                    cl::cat(category));
-static cl::opt<std::string> target("target", cl::desc("What runs the programs: cpu or cuda"), cl::init("cpu"),
-                                   cl::cat(category));
+static cl::opt<ProgramTarget> target("target", cl::desc("Device that runs the programs"),
+                                     cl::values(clEnumValN(ProgramTarget::Cpu, "cpu", "processors"),
+                                                clEnumValN(ProgramTarget::Cuda, "cuda", "GPUs of NVIDIA")),
+                                     cl::init(ProgramTarget::Cpu), cl::cat(category));
 static cl::opt<std::string> chip("chip", cl::desc("Compute capability of the GPU, for --target=cuda"),
                                  cl::init("sm_90"), cl::cat(category));
 static cl::opt<std::string> cpu("mcpu", cl::desc("Processor; native is this machine's"), cl::init("native"),
@@ -37,18 +46,21 @@ static cl::opt<unsigned> optLevel("opt-level", cl::desc("0 to 3; 1 compiles many
                                   cl::cat(category));
 static cl::opt<int64_t>
     parallelWork("parallel-work",
-                 cl::desc("For cpu: loop nests of at least so many scalar operations run on all threads of a device"),
+                 cl::desc("For cpu: loop nests of at least this many scalar operations run on all threads of a device"),
                  cl::init(1 << 16), cl::cat(category));
 static cl::opt<bool> withReference("with-reference",
                                    cl::desc("Add the unsharded programs that shard-run --verify compares with"),
                                    cl::cat(category));
-static cl::opt<bool>
-    loadPieces("load-pieces",
-               cl::desc("Ranks read their own bytes where a loading function moves data alone; off: all are compiled"),
-               cl::init(true), cl::cat(category));
-static cl::opt<std::string>
-    emitStage("emit", cl::desc("Print IR instead of writing a bundle: tensor (fused and tiled), memref, llvm, llvm-ir"),
-              cl::cat(category));
+static cl::opt<bool> loadPieces(
+    "load-pieces",
+    cl::desc("Ranks read the bytes of their shards if a loading function only copies; off: all are compiled"),
+    cl::init(true), cl::cat(category));
+static cl::opt<EmitStage> emitStage("emit", cl::desc("Print IR instead of writing a bundle"),
+                                    cl::values(clEnumValN(EmitStage::Tensor, "tensor", "fused and tiled, on tensors"),
+                                               clEnumValN(EmitStage::MemRef, "memref", "on buffers"),
+                                               clEnumValN(EmitStage::LLVM, "llvm", "in LLVM dialect"),
+                                               clEnumValN(EmitStage::LLVMIR, "llvm-ir", "LLVM IR, optimized")),
+                                    cl::init(EmitStage::None), cl::cat(category));
 static cl::list<std::string> shapes("shapes", cl::CommaSeparated, cl::desc("Sizes of arguments of dynamic size"),
                                     cl::value_desc("NAME=SIZExSIZE"), cl::cat(category));
 static cl::opt<std::string> remarksFilter("remarks-filter", cl::desc("Print remarks whose category matches"),
@@ -62,12 +74,12 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
-/// Moves the finished bundle to its place; an older bundle there goes.
+/// Moves the finished bundle to its destination, and removes an older bundle there.
 static int publish(StringRef temporary, StringRef destination) {
   std::error_code ec;
   SmallString<128> old;
   if (llvm::sys::fs::exists(destination)) {
-    // Only what looks like a bundle, or is empty, is replaced.
+    // Only a bundle or an empty directory is replaced.
     llvm::sys::fs::directory_iterator it(destination, ec), end;
     SmallString<128> manifest(destination);
     llvm::sys::path::append(manifest, "manifest.json");
@@ -91,23 +103,18 @@ static int checkOptions() {
     return fail("--opt-level is " + llvm::Twine(optLevel) + ", expected 0 to 3");
   if (parallelWork < 0)
     return fail("--parallel-work is " + llvm::Twine(parallelWork) + ", expected 0 or more");
-  static constexpr StringRef stages[] = {"", "tensor", "memref", "llvm", "llvm-ir"};
-  if (!llvm::is_contained(stages, StringRef(emitStage)))
-    return fail("--emit is '" + emitStage + "', expected tensor, memref, llvm or llvm-ir");
-  if (target != "cpu" && target != "cuda")
-    return fail("--target is '" + target + "', expected cpu or cuda");
-  if (target != "cuda" && chip.getNumOccurrences() > 0)
+  if (target != ProgramTarget::Cuda && chip.getNumOccurrences() > 0)
     return fail("--chip is given, expected --target=cuda with it");
-  if (target == "cuda" && !spmd::isCudaChip(chip))
+  if (target == ProgramTarget::Cuda && !spmd::isCudaChip(chip))
     return fail("--chip is '" + chip +
                 "', expected sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, sm_103, sm_120 or sm_121");
-  if (output.empty() && emitStage.empty())
+  if (output.empty() && emitStage == EmitStage::None)
     return fail("no output, expected -o DIRECTORY");
   return 0;
 }
 
-/// Writes beside the destination, so that it appears in one step. `failedWith` says that
-/// nothing could be written.
+/// Writes next to the destination, so that the bundle appears in one step. `failedWith`
+/// reports that it could not be written.
 static int writeBundle(ModuleOp module, ModuleOp reference, const spmd::BundleOptions &options,
                        llvm::function_ref<int(const llvm::Twine &)> failedWith) {
   SmallString<128> destination(output), temporary;
@@ -136,7 +143,7 @@ static int compile(const spmd::PhaseCommandLine &phaseOptions) {
   auto file = openInputFile(input, &message);
   if (!file)
     return fail(message);
-  // The parser would print the bytes.
+  // The parser would print the bytes in its error.
   if (file->getBuffer().contains('\0') && !isBytecode(file->getMemBufferRef()))
     return fail("'" + input + "' is binary data, expected MLIR as text or bytecode");
   DialectRegistry registry;
@@ -148,7 +155,7 @@ static int compile(const spmd::PhaseCommandLine &phaseOptions) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context);
-  // One error per compile: what follows the first is a consequence.
+  // One error per compilation: later errors follow from the first.
   bool reported = false;
   ScopedDiagnosticHandler first(&context, [&](Diagnostic &diag) {
     if (diag.getSeverity() != DiagnosticSeverity::Error)
@@ -176,16 +183,17 @@ static int compile(const spmd::PhaseCommandLine &phaseOptions) {
       return failedWith("'" + input + "' has no unsharded form");
   spmd::dropReferences(*module);
   spmd::BundleOptions options;
-  if (failed(spmd::runPhases(*module, *phases, emitStage.empty() ? &options.report : nullptr)))
+  if (failed(spmd::runPhases(*module, *phases, emitStage == EmitStage::None ? &options.report : nullptr)))
     return failedWith("'" + input + "' cannot be compiled");
-  options.target = target;
+  options.target = target == ProgramTarget::Cuda ? "cuda" : "cpu";
   options.chip = chip;
   options.cpu = cpu;
   options.optLevel = optLevel;
   options.parallelWork = parallelWork;
   options.pieces = loadPieces;
-  options.emit = emitStage;
-  if (!emitStage.empty())
+  static constexpr StringLiteral stages[] = {"", "tensor", "memref", "llvm", "llvm-ir"};
+  options.emit = stages[int(emitStage.getValue())];
+  if (emitStage != EmitStage::None)
     return succeeded(spmd::writeBundle(*module, nullptr, options, "")) ? 0 : failedWith("compilation failed");
 
   return writeBundle(*module, reference ? *reference : ModuleOp(), options, failedWith);

@@ -19,8 +19,8 @@
 
 namespace mlir::spmd {
 
-/// Reports that the option `name` has no value `value`. Returns true, as parsers of
-/// options do on errors.
+/// Reports that the option `name` of a pass or a tool has no value `value`. Returns true,
+/// as parsers of options do on errors.
 bool reportUnknownValue(StringRef name, StringRef value, ArrayRef<StringRef> legalValues);
 
 /// Parses the values of an enum, as `llvm::cl::parser` does, but reports the legal
