@@ -19,7 +19,7 @@ def write(name, text):
     return path
 
 
-program = write("program.mlir", """spmd.mesh @m <["x"=2]>
+program = write("program.mlir", """spmd.mesh @m = <["x"=2]>
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
@@ -74,7 +74,7 @@ def commands_of(kind, name):
     path = write(f"{name}.json", """{
   "version": 1,
   "meshes": [{"name": "m", "axes": [["x", 2]]}],
-  "values": [{"function": "f", "name": "x", "sharding": "[{}]", "%s": []}]
+  "rules": [{"function": "f", "value": "x", "sharding": "[{}]", "%s": []}]
 }
 """ % name)
     return [["shard-opt", program, f"--spmd-apply-plan=file={path}"]]
