@@ -7,7 +7,6 @@
 #ifndef SHARDKIT_OPTIONS_H
 #define SHARDKIT_OPTIONS_H
 
-#include "shardkit/Layout/Plan.h"
 #include "shardkit/Support/PassOptions.h"
 
 namespace mlir::spmd {
@@ -56,7 +55,6 @@ enum class OutputFormat { Text, Json, Remarks, Html };
 
 } // namespace mlir::spmd
 
-SHARDKIT_ENUM_OPTION(::mlir::spmd::CollectiveKind)
 SHARDKIT_ENUM_OPTION(::mlir::spmd::Conflicts)
 SHARDKIT_ENUM_OPTION(::mlir::spmd::StridedShardings)
 SHARDKIT_ENUM_OPTION(::mlir::spmd::PaddingFill)

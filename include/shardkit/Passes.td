@@ -329,14 +329,9 @@ def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
            "Cost model of collectives", [{::llvm::cl::values(
              clEnumValN(::mlir::spmd::SearchCostModel::Default, "default", "alpha and beta of the mesh"),
              clEnumValN(::mlir::spmd::SearchCostModel::Alpa, "alpa", "with Alpa's terms that break ties; each use of a value pays its reshard"))}]>,
-    ListOption<"forbidCollectives", "forbid-collectives", "::mlir::spmd::CollectiveKind",
-               "Kinds of collectives that must not be used", [{::llvm::cl::values(
-             clEnumValN(::mlir::spmd::CollectiveKind::AllGather, "all_gather", ""),
-             clEnumValN(::mlir::spmd::CollectiveKind::AllReduce, "all_reduce", ""),
-             clEnumValN(::mlir::spmd::CollectiveKind::ReduceScatter, "reduce_scatter", ""),
-             clEnumValN(::mlir::spmd::CollectiveKind::AllToAll, "all_to_all", ""),
-             clEnumValN(::mlir::spmd::CollectiveKind::CollectivePermute, "collective_permute", ""),
-             clEnumValN(::mlir::spmd::CollectiveKind::Exchange, "exchange", ""))}]>,
+    ListOption<"forbidCollectives", "forbid-collectives", "std::string",
+               "Kinds of collectives that must not be used: all_gather, all_reduce, "
+               "reduce_scatter, all_to_all, collective_permute, exchange">,
     Option<"memoryBudget", "memory-budget", "int64_t", /*default=*/"-1",
            "Limit of the bytes on a device; -1: the `memory` of the mesh, if it has one">,
     Option<"optimalityGap", "optimality-gap", "double", /*default=*/"0.001",

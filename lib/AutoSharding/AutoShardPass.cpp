@@ -70,7 +70,14 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
       return failure();
     options.propagation = *parsed;
     options.propagation.costs.alpa = costModel == SearchCostModel::Alpa;
-    llvm::append_range(options.propagation.costs.forbidden, forbidCollectives);
+    for (const std::string &name : forbidCollectives) {
+      std::optional<CollectiveKind> kind = parseCollectiveKind(name);
+      if (!kind || *kind == CollectiveKind::AllSlice)
+        return emitError(loc) << "unknown forbid-collectives=" << name
+                              << ", expected all_gather, all_reduce, reduce_scatter, all_to_all, collective_permute or "
+                                 "exchange";
+      options.propagation.costs.forbidden.push_back(*kind);
+    }
     options.allSubAxes = subAxes == SubAxes::All;
     options.regather = reshardPerUse == ReshardPerUse::Never ? Regather::Never
                        : reshardPerUse == ReshardPerUse::Always || options.propagation.costs.alpa

@@ -7,12 +7,13 @@
 // RUN: shard-opt %s --spmd-explain="strided-shardings=forbid-at-boundary value=result0" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY-BOUNDARY
 // RUN: not shard-opt %s --spmd-propagate=strided-shardings=never 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not shard-opt %s --spmd-explain=strided-shardings=never 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// RUN: not shard-compile %s --strided-shardings=never -o %t 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not shard-compile %s --strided-shardings=never -o %t 2>&1 | FileCheck %s --check-prefix=COMPILE
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--strided-shardings=forbid-at-boundary
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--strided-shardings=forbid
 
 // UNKNOWN: error: unknown strided-shardings=never, expected allow, forbid-at-boundary or forbid
+// COMPILE: error: --strided-shardings is 'never', expected allow, forbid-at-boundary or forbid
 
 spmd.mesh @m = <["x"=2, "y"=2]>
 
