@@ -23,7 +23,6 @@ for name in ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "SK_R
         config.environment[name] = os.environ[name]
 
 
-
 def imports_numpy(python):
     return subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0
 
@@ -40,7 +39,6 @@ config.substitutions.append(("%on-emulated-cuda", f"env SK_CUDA_LIBRARY_PATH={em
 config.substitutions.append(("%emulated-cuda", emulated_cuda))
 config.substitutions.append(("%shardkit_src", config.shardkit_src_root))
 config.substitutions.append(("%shardkit_build", config.shardkit_obj_root))
-
 
 
 def get_executable(python):
