@@ -9,7 +9,8 @@
 //   1. rule:      ([i, k], [k, j]) -> ([i, j]) {i=8, j=16, k=32}, reduction = {k}
 //   2. operands:  %a is [{"x"}, {}], %b is [{}, {"y"}]: factors i = {"x"}, j = {"y"}, k = {}
 //   3. result:    dims i and j get the axes of their factors: %c is [{"x"}, {"y"}]
-// With k = {"y"} instead, shards of %c would be partial results, unreduced = {"y"}.
+// With %a [{"x"}, {"y"}] and %b [{"y"}, {}], k = {"y"}: the shards of %c are partial results,
+// [{"x"}, {}], unreduced = {"y"}.
 //
 //===----------------------------------------------------------------------===//
 
