@@ -32,7 +32,7 @@ struct ResolveAxisResourcesPass : public spmd::impl::SPMDResolveAxisResourcesPas
   }
 
   FailureOr<FlatSymbolRefAttr> chooseMesh(ModuleOp module) {
-    auto meshes = llvm::to_vector(module.getOps<MeshOp>());
+    SmallVector<MeshOp> meshes = getMeshesWithAxes(module);
     auto listMeshes = [&](InFlightDiagnostic diag) {
       for (MeshOp other : meshes)
         diag.attachNote(other.getLoc()) << "available mesh: @" << other.getSymName();

@@ -4,6 +4,7 @@
 #include "shardkit/Cost/DeriveCosts.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "mlir/IR/Verifier.h"
 #include <algorithm>
 
@@ -48,8 +49,8 @@ LogicalResult setShape(MeshOp op, ArrayRef<int64_t> shape) {
 }
 
 MeshOp getOnlyMesh(ModuleOp module) {
-  auto meshes = module.getOps<MeshOp>();
-  return std::next(meshes.begin()) == meshes.end() ? *meshes.begin() : MeshOp();
+  SmallVector<MeshOp> meshes = getMeshesWithAxes(module);
+  return meshes.size() == 1 ? meshes.front() : MeshOp();
 }
 
 Tried tryShape(ModuleOp module, Shape shape, const SearchOptions &options) {
@@ -81,8 +82,7 @@ Tried tryShape(ModuleOp module, Shape shape, const SearchOptions &options) {
 } // namespace
 
 LogicalResult spmd::chooseMeshShape(ModuleOp module, const SearchOptions &options) {
-  auto meshes = module.getOps<MeshOp>();
-  unsigned count = std::distance(meshes.begin(), meshes.end());
+  size_t count = getMeshesWithAxes(module).size();
   if (count != 1)
     return emitError(module.getLoc()) << "mesh-shapes=all with " << count << " meshes, expected a module with one mesh";
   MeshOp op = getOnlyMesh(module);

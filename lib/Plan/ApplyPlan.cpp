@@ -128,8 +128,8 @@ LogicalResult PlanApplier::run() {
   meshes = MeshCache(module);
   if (plan.meshes.size() == 1)
     defaultMesh = FlatSymbolRefAttr::get(module.getContext(), plan.meshes[0].mesh.name);
-  else if (plan.meshes.empty() && meshes.size() == 1)
-    defaultMesh = FlatSymbolRefAttr::get(MeshOp(meshes.entries()[0].op).getSymNameAttr());
+  else if (SmallVector<MeshOp> all = getMeshesWithAxes(module); plan.meshes.empty() && all.size() == 1)
+    defaultMesh = FlatSymbolRefAttr::get(all.front().getSymNameAttr());
 
   if (failed(applyStages(plan, module, meshes)))
     return failure();

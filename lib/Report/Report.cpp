@@ -174,11 +174,12 @@ int64_t Report::getCollectiveBytes(StringRef function) const {
 FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &values, const ReportOptions &options) {
   Report report(module.getLoc());
   const MeshCache &meshes = values.getMeshes();
-  for (const MeshCache::Entry &entry : meshes.entries()) {
-    ReportMesh mesh{entry.mesh->name, {}, {}};
-    for (const MeshAxis &axis : entry.mesh->axes)
+  for (MeshOp op : getMeshesWithAxes(module)) {
+    const Mesh *entry = meshes.lookup(op.getSymName());
+    ReportMesh mesh{entry->name, {}, {}};
+    for (const MeshAxis &axis : entry->axes)
       mesh.axes.emplace_back(axis.name, axis.size);
-    mesh.deviceIds.assign(entry.mesh->deviceIds.begin(), entry.mesh->deviceIds.end());
+    mesh.deviceIds.assign(entry->deviceIds.begin(), entry->deviceIds.end());
     report.meshes.push_back(std::move(mesh));
   }
   readShapes(module, report);

@@ -3,6 +3,7 @@
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Constraints.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Stages/AutoStages.h"
@@ -93,7 +94,7 @@ private:
     ModuleOp module = getOperation();
     if (!cluster.empty())
       return lookup(module, cluster);
-    auto all = llvm::to_vector(module.getOps<MeshOp>());
+    SmallVector<MeshOp> all = getMeshesWithAxes(module);
     if (all.size() == 1)
       return all.front();
     InFlightDiagnostic diag = emitError(module.getLoc())
@@ -131,7 +132,7 @@ private:
     std::vector<std::string> meshes(this->meshes.begin(), this->meshes.end());
     if (meshes.empty() && failed(readMeshes(func, count, meshes)))
       return failure();
-    auto all = llvm::to_vector(module.getOps<MeshOp>());
+    SmallVector<MeshOp> all = getMeshesWithAxes(module);
     if (!this->cluster.empty()) {
       FailureOr<MeshOp> found = lookup(module, this->cluster);
       if (failed(found))

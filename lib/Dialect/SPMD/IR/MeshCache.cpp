@@ -6,6 +6,13 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+SmallVector<MeshOp> spmd::getMeshesWithAxes(ModuleOp module) {
+  SmallVector<MeshOp> all = llvm::to_vector(module.getOps<MeshOp>());
+  SmallVector<MeshOp> found;
+  llvm::copy_if(all, std::back_inserter(found), [](MeshOp mesh) { return !mesh.getMesh().getAxes().empty(); });
+  return found.empty() ? all : found;
+}
+
 MeshCache::MeshCache(Operation *op) {
   op = SymbolTable::getNearestSymbolTable(op);
   if (!op)

@@ -14,6 +14,10 @@ struct ShardingOnMesh {
   Sharding sharding;
 };
 
+/// The meshes of a module, in program order, without those that have no axes: JAX writes shardings of scalars on an
+/// empty mesh in addition to the one that a program is sharded on. All meshes where none has axes.
+llvm::SmallVector<MeshOp> getMeshesWithAxes(ModuleOp module);
+
 /// The meshes of a symbol table as plain data: built once per pass, stable
 /// addresses, in program order.
 class MeshCache {
