@@ -3,13 +3,13 @@
 // RUN: shard-opt %s --spmd-default-pipeline="pipeline='microbatches=2 num-stages=1'" | FileCheck %s --check-prefix=STAGES
 // RUN: shard-opt %s --spmd-resolve-axis-resources --spmd-auto-shard=mesh-shapes=all | FileCheck %s --check-prefix=SHAPES
 // RUN: shard-opt %s --spmd-default-pipeline --spmd-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
-// RUN: shard-run %s --random-inputs=3 --verify | FileCheck %s --check-prefix=RUN
+// RUN: shard-run %s --random-inputs=3 --verify | FileCheck %s --check-prefix=EQUAL
 // STAGES: spmd.schedule @main
 // SHAPES: spmd.mesh_shapes
 // REPORT-NOT: @empty_mesh
 // REPORT: mesh @mesh: data=2 model=2
 // REPORT-NOT: @empty_mesh
-// RUN: verify: 1 function, 2 results, all equal
+// EQUAL: verify: 1 function, 2 results, all equal
 spmd.mesh @empty_mesh = <[]>
 spmd.mesh @mesh = <["data"=2, "model"=2]>
 func.func @main(%x: tensor<8x6xf32> {spmd.axis_resources = #spmd.axis_resources<["data", none]>, spmd.microbatch = #spmd.microbatch<dim = 0>},
