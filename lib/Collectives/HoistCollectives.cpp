@@ -1,8 +1,8 @@
-//===- HoistCollectives.cpp - Collectives that a loop repeats, within a budget --===//
+//===- HoistCollectives.cpp - Loop-invariant collectives --------------------===//
 //
-// What does not change in a loop is moved once, before it, as long as the larger
-// value fits beside what is live in the loop. Where a function holds more than
-// its budget, gathers go back into the only loop that reads them.
+// A loop-invariant collective moves before the loop, if the larger value fits into the
+// memory budget together with the live values of the loop. If a function exceeds its
+// budget, gathers move into the only loop that reads them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +39,8 @@ static bool isUniform(Value value) {
           llvm::all_of(def->getOperands(), isUniform));
 }
 
-/// True if all devices run the loop equally often: it says so, or has collectives
-/// in every trip already.
+/// True if all devices run the loop equally often: its bounds are equal on all devices,
+/// or each iteration has a collective.
 static bool runsAlike(scf::ForOp loop) {
   return llvm::any_of(*loop.getBody(),
                       [](Operation &op) {
@@ -55,7 +55,7 @@ namespace {
 struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<HoistCollectivesPass> {
   using Base::Base;
 
-  /// Bytes that a function may hold; nothing for any number.
+  /// The memory budget of a function in bytes; std::nullopt if it is unlimited.
   std::optional<int64_t> getBudget(func::FuncOp func, const MeshCache &meshes) {
     if (memoryBudget > 0)
       return memoryBudget;
@@ -72,7 +72,7 @@ struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<Ho
     return !budget || getPeakBytes(func) <= *budget;
   }
 
-  /// Out of a loop, with the views on the way.
+  /// Moves invariant collectives out of a loop, with the views of their operands.
   static void hoist(scf::ForOp loop, func::FuncOp func, std::optional<int64_t> budget) {
     for (Operation &op : llvm::make_early_inc_range(loop.getBody()->without_terminator())) {
       if ((!isa<CollectiveOpInterface>(op) && !isView(&op)) ||
@@ -80,15 +80,15 @@ struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<Ho
         continue;
       Operation *next = op.getNextNode();
       op.moveBefore(loop);
-      // What is not known to fit does not.
+      // An unknown size counts as too large.
       auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
       if (!fits(func, budget) || (budget && type && !type.hasStaticShape()))
         op.moveBefore(next);
     }
   }
 
-  /// The op of the block of `op` that all users of its result are in, if that is
-  /// one loop.
+  /// The loop in the block of `op` that contains all users of its result, if there is
+  /// one.
   static scf::ForOp getOnlyLoop(Operation *op) {
     Operation *only = nullptr;
     for (Operation *user : op->getUsers()) {
@@ -100,7 +100,7 @@ struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<Ho
     return dyn_cast_or_null<scf::ForOp>(only);
   }
 
-  /// Into loops, the largest first, until the function fits.
+  /// Moves gathers into loops, the largest first, until the function fits.
   static void sink(func::FuncOp func, int64_t budget) {
     SmallVector<Operation *> gathers;
     func.walk([&](CollectiveOpInterface op) {
@@ -113,7 +113,7 @@ struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<Ho
     for (Operation *op : gathers) {
       if (getPeakBytes(func) <= budget)
         return;
-      // Outermost loop first; inner ones as far as that helps.
+      // The outermost loop first; inner ones if that reduces the peak.
       while (scf::ForOp loop = getOnlyLoop(op)) {
         if (!runsAlike(loop))
           break;

@@ -1,10 +1,10 @@
-//===- MergeContractions.cpp - One product with all parts of a weight -----===//
+//===- MergeContractions.cpp - One contraction with all segments of a weight===//
 //
 //   matmul(x, %q), matmul(x, %k), matmul(x, %v)  ->  matmul(x, %qkv), three slices
 //
-// where %q, %k and %v are the local parts of one stored tensor. The new argument is
-// a value of its own: what the devices hold of it side by side, cut evenly. What it
-// holds is said by `spmd.segments_of`, from which the loader fills it.
+// if %q, %k and %v are the local segments of one stored tensor. The new argument is the
+// concatenation of the local segments, evenly sharded as a global value.
+// `spmd.segments_of` describes it for the loader.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,16 +29,16 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// Values that are to lie side by side along a dim.
+/// Values that are concatenated along a dim.
 struct Group {
   SmallVector<Value> values;
   int64_t dim;
 };
 
-/// Ops alike, each of which reads one value of a group at `operand` alone, and what
-/// they give along `resultDim`.
+/// Equal ops, each of which reads one value of a group as its operand `operand`. Their
+/// results are concatenated along `resultDim`.
 struct Siblings {
-  SmallVector<Operation *> ops; // as the values are
+  SmallVector<Operation *> ops; // in the order of the values
   unsigned operand;
   int64_t resultDim;
   bool isProduct;
@@ -55,7 +55,7 @@ RankedTensorType joinTypes(ArrayRef<Value> values, int64_t dim) {
 
 bool isSpmdAttr(NamedAttribute attr) { return attr.getName().getValue().starts_with("spmd."); }
 
-/// Equal but for layouts that partition notes and for types.
+/// Whether ops are equal except for types and layouts of --spmd-partition.
 bool areAlike(Operation *a, Operation *b) {
   auto own = [](Operation *op) {
     NamedAttrList attrs(op->getAttrDictionary());
@@ -78,7 +78,7 @@ bool areAlike(Operation *a, Operation *b) {
   return true;
 }
 
-/// True if the elements of two values are all the same number, or nothing.
+/// True if all elements of two values are one constant, or undefined.
 bool areCreatedAlike(Value a, Value b) {
   Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
   if (!x || !y || x->getName() != y->getName())
@@ -96,7 +96,7 @@ bool areCreatedAlike(Value a, Value b) {
          second.isSplat() && first.getSplatValue<Attribute>() == second.getSplatValue<Attribute>();
 }
 
-/// The like of `value`, of another type.
+/// A value like `value`, of another type.
 Value createLike(OpBuilder &b, Value value, RankedTensorType type) {
   Location loc = value.getLoc();
   DenseElementsAttr constant;
@@ -107,7 +107,7 @@ Value createLike(OpBuilder &b, Value value, RankedTensorType type) {
   return fill ? linalg::FillOp::create(b, loc, fill.getInputs(), empty).getResult(0) : empty;
 }
 
-/// Which part of a stage each op belongs to.
+/// The fragment of a stage of each op.
 using StageParts = llvm::DenseMap<Operation *, int>;
 
 StageParts readParts(func::FuncOp func) {
@@ -153,7 +153,7 @@ std::optional<Siblings> findSiblings(const Group &group, const StageParts &partO
   if (!along || linalgOp.getIteratorTypesArray()[along.getPosition()] != utils::IteratorType::parallel)
     return std::nullopt;
   unsigned loop = along.getPosition();
-  // The index would be that of the part.
+  // linalg.index would be that of the segment.
   bool readsIndex = false;
   first->walk([&](linalg::IndexOp index) { readsIndex |= index.getDim() == loop; });
   if (readsIndex)
@@ -184,7 +184,7 @@ std::optional<Siblings> findSiblings(const Group &group, const StageParts &partO
   return found;
 }
 
-/// What a value becomes until it is multiplied, as far as ops alike say.
+/// The values that equal ops compute from a group, up to the contraction.
 std::optional<SmallVector<Siblings>> findChain(Group group, const StageParts &partOf) {
   SmallVector<Siblings> chain;
   do {
@@ -204,214 +204,30 @@ class FunctionMerger {
 public:
   FunctionMerger(func::FuncOp func, const MeshCache &meshes) : func(func), meshes(meshes), partOf(readParts(func)) {}
 
-  void run() {
-    // By the argument that they were made of, in their order there.
-    llvm::MapVector<int64_t, SmallVector<unsigned>> wholes;
-    for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      if (auto part = func.getArgAttrOfType<SegmentAttr>(i, kSegmentAttr))
-        wholes[part.getArgument()].push_back(i);
-    llvm::SmallBitVector merged(func.getNumArguments());
-    SmallVector<DictionaryAttr> attrs;
-    for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      attrs.push_back(func.getArgAttrDict(i));
-    for (auto &[whole, args] : wholes)
-      for (ArrayRef<unsigned> alike : groupByFactor(args))
-        merge(alike, merged, attrs);
-    if (merged.none())
-      return;
-    // The first of those that were merged is what they have become.
-    SmallVector<int64_t> places;
-    SmallVector<DictionaryAttr> left;
-    for (unsigned i = 0; i < attrs.size(); ++i) {
-      places.push_back(left.size());
-      if (!merged.test(i))
-        left.push_back(attrs[i]);
-    }
-    Block &body = func.getBody().front();
-    body.eraseArguments([&](BlockArgument arg) { return merged.test(arg.getArgNumber()); });
-    func.setFunctionType(FunctionType::get(func.getContext(), body.getArgumentTypes(), func.getResultTypes()));
-    func.setAllArgAttrs(left);
-    Builder b(func.getContext());
-    for (unsigned i = 0; i < func.getNumResults(); ++i)
-      if (auto tied = func.getResultAttrOfType<IntegerAttr>(i, kTiedAttr))
-        func.setResultAttr(i, kTiedAttr, b.getI64IntegerAttr(places[tied.getInt()]));
-  }
+  void run();
 
 private:
-  /// The arguments that are multiplied with the same values.
-  SmallVector<SmallVector<unsigned>> groupByFactor(ArrayRef<unsigned> args) {
-    llvm::MapVector<Value, SmallVector<unsigned>> groups;
-    for (unsigned i : args) {
-      auto type = dyn_cast<RankedTensorType>(func.getArgument(i).getType());
-      if (!type || !type.hasStaticShape() || isUpdated(i))
-        continue;
-      std::optional<SmallVector<Siblings>> chain = findChain(getParts(i), partOf);
-      if (!chain)
-        continue;
-      const Siblings &product = chain->back();
-      groups[product.ops.front()->getOperand(product.operand == 0 ? 1 : 0)].push_back(i);
-    }
-    SmallVector<SmallVector<unsigned>> lists;
-    for (auto &[value, list] : groups)
-      lists.push_back(std::move(list));
-    return lists;
-  }
+  /// The arguments that are contracted with the same values.
+  SmallVector<SmallVector<unsigned>> groupByFactor(ArrayRef<unsigned> args);
+  bool isUpdated(unsigned i);
+  Group getParts(ArrayRef<unsigned> args);
 
-  bool isUpdated(unsigned i) {
-    for (unsigned r = 0; r < func.getNumResults(); ++r)
-      if (auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr); tied && tied.getInt() == int64_t(i))
-        return true;
-    return false;
-  }
+  /// Merges the arguments if all their uses can be merged.
+  void merge(ArrayRef<unsigned> args, llvm::SmallBitVector &merged, MutableArrayRef<DictionaryAttr> attrs);
 
-  Group getParts(ArrayRef<unsigned> args) {
-    Group parts{{}, func.getArgAttrOfType<SegmentAttr>(args.front(), kSegmentAttr).getDim()};
-    for (unsigned i : args)
-      parts.values.push_back(func.getArgument(i));
-    return parts;
-  }
+  /// The attributes of the merged argument: the concatenation of the segments on each
+  /// device, sharded like the segment with the most shards; std::nullopt if there is no
+  /// such value.
+  std::optional<DictionaryAttr> describe(ArrayRef<unsigned> args, int64_t dim, RankedTensorType type);
 
-  /// Merges the arguments if all that is done with them goes together.
-  void merge(ArrayRef<unsigned> args, llvm::SmallBitVector &merged, MutableArrayRef<DictionaryAttr> attrs) {
-    if (args.size() < 2)
-      return;
-    Group parts = getParts(args);
-    std::optional<SmallVector<Siblings>> found = findChain(parts, partOf);
-    if (!found)
-      return;
-    SmallVector<Siblings> &chain = *found;
-    RankedTensorType type = joinTypes(parts.values, parts.dim);
-    std::optional<DictionaryAttr> whole = describe(args, parts.dim, type);
-    if (!whole)
-      return;
-    attrs[args.front()] = *whole;
-    for (unsigned i : args.drop_front())
-      merged.set(i);
-    BlockArgument argument = func.getArgument(args.front());
-    Value value = argument;
-    for (const Siblings &siblings : chain)
-      value = rewrite(siblings, value);
-    takeApart(chain.back(), value);
-    llvm::SetVector<Operation *> dead;
-    for (const Siblings &siblings : llvm::reverse(chain))
-      dead.insert_range(siblings.ops);
-    eraseWithOutputs(dead);
-    argument.setType(type);
-  }
+  /// Erases ops without users, users first, and outputs that only they used.
+  static void eraseWithOutputs(llvm::SetVector<Operation *> &dead);
 
-  /// The attributes of the merged argument: the parts one after the other on each
-  /// device, cut as the part that is cut most; nothing where there is no such value.
-  std::optional<DictionaryAttr> describe(ArrayRef<unsigned> args, int64_t dim, RankedTensorType type) {
-    MLIRContext *context = func.getContext();
-    SmallVector<Attribute> parts;
-    SmallVector<Sharding, 0> shardings;
-    ShardingAttr first;
-    const Mesh *mesh = nullptr;
-    unsigned most = 0;
-    for (unsigned i : args) {
-      NamedAttrList own;
-      Attribute global = func.getArgAttr(i, kGlobalTypeAttr);
-      own.set(kGlobalTypeAttr, global ? global : TypeAttr::get(func.getArgument(i).getType()));
-      own.set(kSegmentAttr, func.getArgAttr(i, kSegmentAttr));
-      auto attr = func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr);
-      if (i == args.front()) {
-        first = attr;
-        mesh = attr ? meshes.lookup(attr.getMesh()) : nullptr;
-      }
-      if (bool(attr) != bool(first) || (attr && (!mesh || attr.getMesh() != first.getMesh())))
-        return std::nullopt;
-      if (attr) {
-        own.set(kShardingAttr, attr);
-        FailureOr<Sharding> sharding = toSharding(attr, *mesh, [&] { return func.emitError(); });
-        if (failed(sharding))
-          return std::nullopt;
-        shardings.push_back(std::move(*sharding));
-        if (deviceFactor(shardings.back().dims[dim].entries) > deviceFactor(shardings[most].dims[dim].entries))
-          most = shardings.size() - 1;
-      }
-      parts.push_back(own.getDictionary(context));
-    }
-    NamedAttrList attrs(func.getArgAttrDict(args.front()));
-    attrs.erase(kSegmentAttr);
-    attrs.set(kSegmentsOfAttr, ArrayAttr::get(context, parts));
-    if (!first)
-      return attrs.getDictionary(context);
-    Sharding &whole = shardings[most];
-    SmallVector<int64_t> shape(
-        cast<RankedTensorType>(func.getArgAttrOfType<TypeAttr>(args.front(), kGlobalTypeAttr).getValue()).getShape());
-    shape[dim] = type.getDimSize(dim) * deviceFactor(whole.dims[dim].entries);
-    for (const Sharding &own : shardings)
-      for (auto [d, dims] : llvm::enumerate(llvm::zip(own.dims, whole.dims))) {
-        ArrayRef<DimEntry> entries = std::get<0>(dims).entries, most = std::get<1>(dims).entries;
-        bool hasGaps = llvm::any_of(entries, [](const DimEntry &entry) { return entry.isStride(); });
-        bool fits = int64_t(d) == dim ? isPrefix(entries, most) : entries == most && divides(entries, shape[d]);
-        if (hasGaps || !fits)
-          return std::nullopt;
-      }
-    attrs.set(kShardingAttr, toAttr(context, first.getMesh(), whole, *mesh));
-    attrs.set(kGlobalTypeAttr, TypeAttr::get(type.clone(shape)));
-    return attrs.getDictionary(context);
-  }
+  /// Replaces the siblings by one op; returns its result.
+  Value rewrite(const Siblings &siblings, Value value);
 
-  /// Ops that nothing reads, users first, and the outputs that were made for them alone.
-  static void eraseWithOutputs(llvm::SetVector<Operation *> &dead) {
-    for (unsigned i = 0; i < dead.size(); ++i)
-      for (Value operand : dead[i]->getOperands())
-        if (auto *def = operand.getDefiningOp();
-            isa_and_nonnull<tensor::EmptyOp, linalg::FillOp, arith::ConstantOp>(def) &&
-            llvm::all_of(def->getUsers(), [&](Operation *user) { return dead.contains(user); }))
-          dead.insert(def);
-    for (Operation *op : dead)
-      op->dropAllReferences();
-    for (Operation *op : dead)
-      op->erase();
-  }
-
-  /// One op in the place of the siblings; returns its result.
-  Value rewrite(const Siblings &siblings, Value value) {
-    Operation *place = siblings.ops.front();
-    SmallVector<Value> results;
-    for (Operation *op : siblings.ops) {
-      place = op->isBeforeInBlock(place) ? op : place;
-      results.push_back(op->getResult(0));
-    }
-    RankedTensorType type = joinTypes(results, siblings.resultDim);
-    OpBuilder b(place);
-    Operation *made = b.clone(*siblings.ops.front());
-    SmallVector<StringAttr> noted;
-    for (NamedAttribute attr : made->getDiscardableAttrs())
-      if (isSpmdAttr(attr))
-        noted.push_back(attr.getName());
-    for (StringAttr name : noted)
-      made->removeDiscardableAttr(name);
-    made->setOperand(siblings.operand, value);
-    b.setInsertionPoint(made);
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(made))
-      linalgOp.getDpsInitOperand(0)->set(createLike(
-          b, linalgOp.getDpsInitOperand(0)->get(),
-          type.clone(cast<RankedTensorType>(linalgOp.getDpsInitOperand(0)->get().getType()).getElementType())));
-    made->getResult(0).setType(type);
-    return made->getResult(0);
-  }
-
-  /// The results are slices of that of the one product.
-  void takeApart(const Siblings &siblings, Value whole) {
-    OpBuilder b(func.getContext());
-    b.setInsertionPointAfterValue(whole);
-    int64_t offset = 0;
-    for (Operation *op : siblings.ops) {
-      auto type = cast<RankedTensorType>(op->getResult(0).getType());
-      SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1));
-      offsets[siblings.resultDim] = b.getIndexAttr(offset);
-      offset += type.getDimSize(siblings.resultDim);
-      auto slice = tensor::ExtractSliceOp::create(b, op->getLoc(), type, whole, offsets,
-                                                  getAsIndexOpFoldResult(func.getContext(), type.getShape()), strides);
-      for (NamedAttribute attr : op->getDiscardableAttrs())
-        if (isSpmdAttr(attr))
-          slice->setDiscardableAttr(attr.getName(), attr.getValue());
-      op->getResult(0).replaceAllUsesWith(slice.getResult());
-    }
-  }
+  /// Replaces the results by slices of that of the merged contraction.
+  void takeApart(const Siblings &siblings, Value whole);
 
   func::FuncOp func;
   const MeshCache &meshes;
@@ -433,3 +249,205 @@ struct MergeProductsPass : public spmd::impl::SPMDMergeContractionsPassBase<Merg
 };
 
 } // namespace
+
+void FunctionMerger::run() {
+  // Grouped by the stored argument, in its order.
+  llvm::MapVector<int64_t, SmallVector<unsigned>> wholes;
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    if (auto part = func.getArgAttrOfType<SegmentAttr>(i, kSegmentAttr))
+      wholes[part.getArgument()].push_back(i);
+  llvm::SmallBitVector merged(func.getNumArguments());
+  SmallVector<DictionaryAttr> attrs;
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    attrs.push_back(func.getArgAttrDict(i));
+  for (auto &[whole, args] : wholes)
+    for (ArrayRef<unsigned> alike : groupByFactor(args))
+      merge(alike, merged, attrs);
+  if (merged.none())
+    return;
+  // The first merged argument is the result of the merge.
+  SmallVector<int64_t> places;
+  SmallVector<DictionaryAttr> left;
+  for (unsigned i = 0; i < attrs.size(); ++i) {
+    places.push_back(left.size());
+    if (!merged.test(i))
+      left.push_back(attrs[i]);
+  }
+  Block &body = func.getBody().front();
+  body.eraseArguments([&](BlockArgument arg) { return merged.test(arg.getArgNumber()); });
+  func.setFunctionType(FunctionType::get(func.getContext(), body.getArgumentTypes(), func.getResultTypes()));
+  func.setAllArgAttrs(left);
+  Builder b(func.getContext());
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    if (auto tied = func.getResultAttrOfType<IntegerAttr>(i, kTiedAttr))
+      func.setResultAttr(i, kTiedAttr, b.getI64IntegerAttr(places[tied.getInt()]));
+}
+
+SmallVector<SmallVector<unsigned>> FunctionMerger::groupByFactor(ArrayRef<unsigned> args) {
+  llvm::MapVector<Value, SmallVector<unsigned>> groups;
+  for (unsigned i : args) {
+    auto type = dyn_cast<RankedTensorType>(func.getArgument(i).getType());
+    if (!type || !type.hasStaticShape() || isUpdated(i))
+      continue;
+    std::optional<SmallVector<Siblings>> chain = findChain(getParts(i), partOf);
+    if (!chain)
+      continue;
+    const Siblings &product = chain->back();
+    groups[product.ops.front()->getOperand(product.operand == 0 ? 1 : 0)].push_back(i);
+  }
+  SmallVector<SmallVector<unsigned>> lists;
+  for (auto &[value, list] : groups)
+    lists.push_back(std::move(list));
+  return lists;
+}
+
+bool FunctionMerger::isUpdated(unsigned i) {
+  for (unsigned r = 0; r < func.getNumResults(); ++r)
+    if (auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr); tied && tied.getInt() == int64_t(i))
+      return true;
+  return false;
+}
+
+Group FunctionMerger::getParts(ArrayRef<unsigned> args) {
+  Group parts{{}, func.getArgAttrOfType<SegmentAttr>(args.front(), kSegmentAttr).getDim()};
+  for (unsigned i : args)
+    parts.values.push_back(func.getArgument(i));
+  return parts;
+}
+
+void FunctionMerger::merge(ArrayRef<unsigned> args, llvm::SmallBitVector &merged,
+                           MutableArrayRef<DictionaryAttr> attrs) {
+  if (args.size() < 2)
+    return;
+  Group parts = getParts(args);
+  std::optional<SmallVector<Siblings>> found = findChain(parts, partOf);
+  if (!found)
+    return;
+  SmallVector<Siblings> &chain = *found;
+  RankedTensorType type = joinTypes(parts.values, parts.dim);
+  std::optional<DictionaryAttr> whole = describe(args, parts.dim, type);
+  if (!whole)
+    return;
+  attrs[args.front()] = *whole;
+  for (unsigned i : args.drop_front())
+    merged.set(i);
+  BlockArgument argument = func.getArgument(args.front());
+  Value value = argument;
+  for (const Siblings &siblings : chain)
+    value = rewrite(siblings, value);
+  takeApart(chain.back(), value);
+  llvm::SetVector<Operation *> dead;
+  for (const Siblings &siblings : llvm::reverse(chain))
+    dead.insert_range(siblings.ops);
+  eraseWithOutputs(dead);
+  argument.setType(type);
+}
+
+std::optional<DictionaryAttr> FunctionMerger::describe(ArrayRef<unsigned> args, int64_t dim, RankedTensorType type) {
+  MLIRContext *context = func.getContext();
+  SmallVector<Attribute> parts;
+  SmallVector<Sharding, 0> shardings;
+  ShardingAttr first;
+  const Mesh *mesh = nullptr;
+  unsigned most = 0;
+  for (unsigned i : args) {
+    NamedAttrList own;
+    Attribute global = func.getArgAttr(i, kGlobalTypeAttr);
+    own.set(kGlobalTypeAttr, global ? global : TypeAttr::get(func.getArgument(i).getType()));
+    own.set(kSegmentAttr, func.getArgAttr(i, kSegmentAttr));
+    auto attr = func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr);
+    if (i == args.front()) {
+      first = attr;
+      mesh = attr ? meshes.lookup(attr.getMesh()) : nullptr;
+    }
+    if (bool(attr) != bool(first) || (attr && (!mesh || attr.getMesh() != first.getMesh())))
+      return std::nullopt;
+    if (attr) {
+      own.set(kShardingAttr, attr);
+      FailureOr<Sharding> sharding = toSharding(attr, *mesh, [&] { return func.emitError(); });
+      if (failed(sharding))
+        return std::nullopt;
+      shardings.push_back(std::move(*sharding));
+      if (deviceFactor(shardings.back().dims[dim].entries) > deviceFactor(shardings[most].dims[dim].entries))
+        most = shardings.size() - 1;
+    }
+    parts.push_back(own.getDictionary(context));
+  }
+  NamedAttrList attrs(func.getArgAttrDict(args.front()));
+  attrs.erase(kSegmentAttr);
+  attrs.set(kSegmentsOfAttr, ArrayAttr::get(context, parts));
+  if (!first)
+    return attrs.getDictionary(context);
+  Sharding &whole = shardings[most];
+  SmallVector<int64_t> shape(
+      cast<RankedTensorType>(func.getArgAttrOfType<TypeAttr>(args.front(), kGlobalTypeAttr).getValue()).getShape());
+  shape[dim] = type.getDimSize(dim) * deviceFactor(whole.dims[dim].entries);
+  for (const Sharding &own : shardings)
+    for (auto [d, dims] : llvm::enumerate(llvm::zip(own.dims, whole.dims))) {
+      ArrayRef<DimEntry> entries = std::get<0>(dims).entries, most = std::get<1>(dims).entries;
+      bool hasGaps = llvm::any_of(entries, [](const DimEntry &entry) { return entry.isStride(); });
+      bool fits = int64_t(d) == dim ? isPrefix(entries, most) : entries == most && divides(entries, shape[d]);
+      if (hasGaps || !fits)
+        return std::nullopt;
+    }
+  attrs.set(kShardingAttr, toAttr(context, first.getMesh(), whole, *mesh));
+  attrs.set(kGlobalTypeAttr, TypeAttr::get(type.clone(shape)));
+  return attrs.getDictionary(context);
+}
+
+void FunctionMerger::eraseWithOutputs(llvm::SetVector<Operation *> &dead) {
+  for (unsigned i = 0; i < dead.size(); ++i)
+    for (Value operand : dead[i]->getOperands())
+      if (auto *def = operand.getDefiningOp();
+          isa_and_nonnull<tensor::EmptyOp, linalg::FillOp, arith::ConstantOp>(def) &&
+          llvm::all_of(def->getUsers(), [&](Operation *user) { return dead.contains(user); }))
+        dead.insert(def);
+  for (Operation *op : dead)
+    op->dropAllReferences();
+  for (Operation *op : dead)
+    op->erase();
+}
+
+Value FunctionMerger::rewrite(const Siblings &siblings, Value value) {
+  Operation *place = siblings.ops.front();
+  SmallVector<Value> results;
+  for (Operation *op : siblings.ops) {
+    place = op->isBeforeInBlock(place) ? op : place;
+    results.push_back(op->getResult(0));
+  }
+  RankedTensorType type = joinTypes(results, siblings.resultDim);
+  OpBuilder b(place);
+  Operation *made = b.clone(*siblings.ops.front());
+  SmallVector<StringAttr> noted;
+  for (NamedAttribute attr : made->getDiscardableAttrs())
+    if (isSpmdAttr(attr))
+      noted.push_back(attr.getName());
+  for (StringAttr name : noted)
+    made->removeDiscardableAttr(name);
+  made->setOperand(siblings.operand, value);
+  b.setInsertionPoint(made);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(made))
+    linalgOp.getDpsInitOperand(0)->set(createLike(
+        b, linalgOp.getDpsInitOperand(0)->get(),
+        type.clone(cast<RankedTensorType>(linalgOp.getDpsInitOperand(0)->get().getType()).getElementType())));
+  made->getResult(0).setType(type);
+  return made->getResult(0);
+}
+
+void FunctionMerger::takeApart(const Siblings &siblings, Value whole) {
+  OpBuilder b(func.getContext());
+  b.setInsertionPointAfterValue(whole);
+  int64_t offset = 0;
+  for (Operation *op : siblings.ops) {
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1));
+    offsets[siblings.resultDim] = b.getIndexAttr(offset);
+    offset += type.getDimSize(siblings.resultDim);
+    auto slice = tensor::ExtractSliceOp::create(b, op->getLoc(), type, whole, offsets,
+                                                getAsIndexOpFoldResult(func.getContext(), type.getShape()), strides);
+    for (NamedAttribute attr : op->getDiscardableAttrs())
+      if (isSpmdAttr(attr))
+        slice->setDiscardableAttr(attr.getName(), attr.getValue());
+    op->getResult(0).replaceAllUsesWith(slice.getResult());
+  }
+}

@@ -1,10 +1,10 @@
-//===- MergeReductions.cpp - Sums of reductions are reduced once ----------===//
+//===- MergeReductions.cpp - One reduction of a sum -----------------------===//
 //
 //   all_reduce(a) + all_reduce(b)  ->  all_reduce(a + b)
 //   for { s += all_reduce(p) }     ->  for { t += p }  s + all_reduce(t)
 //
-// Insert-reshards carries partial sums itself; this is for reductions that users
-// write. Both hold whatever else devices hold, so nothing need be known of it.
+// --spmd-insert-reshards defers the reductions that it inserts; this is for reductions
+// that users write. Both rewrites are correct for any contents of the devices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ namespace mlir::spmd {
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// The all-reduce of sums in the block of `op` that gives a value which only `op`
-/// reads.
+/// The all-reduce of sums in the block of `op` that defines a value, if `op` is its only
+/// user.
 static AllReduceOp getOwnSum(Value value, Operation *op) {
   auto reduce = value.getDefiningOp<AllReduceOp>();
   bool fits = reduce && reduce->getBlock() == op->getBlock() &&
@@ -62,8 +62,8 @@ static void mergeOperands(Operation *op) {
   }
 }
 
-/// An iteration argument to which the body adds an all-reduce, or from which it
-/// takes one, and nothing else.
+/// An iteration argument to which the body only adds an all-reduce, or from which it only
+/// subtracts one.
 static void mergeTrips(scf::ForOp loop, unsigned i) {
   BlockArgument sum = loop.getRegionIterArg(i);
   auto type = dyn_cast<RankedTensorType>(sum.getType());
@@ -87,7 +87,7 @@ static void mergeTrips(scf::ForOp loop, unsigned i) {
   Value init = loop.getInitArgs()[i], result = loop.getResult(i);
   bool isZero = isNeutralFill(init, ReductionKind::Sum);
   if (!isZero) {
-    // -0.0 changes no float that it is added to.
+    // Adding -0.0 does not change any float.
     Type element = type.getElementType();
     TypedAttr zero = getNeutralElement(ReductionKind::Sum, element);
     if (isa<FloatType>(element))
@@ -123,7 +123,7 @@ struct MergeReductionsPass : public spmd::impl::SPMDMergeReductionsPassBase<Merg
     if (failed(verifyLocalView(module, getArgument())))
       return signalPassFailure();
     for (auto func : module.getOps<func::FuncOp>()) {
-      // Loops behind what is in them, so that a sum may leave several.
+      // Inner loops first, so that a sum can leave several loops.
       SmallVector<Operation *> ops;
       func.walk([&](Operation *op) {
         if (!isa<AllReduceOp>(op))

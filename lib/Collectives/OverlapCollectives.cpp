@@ -1,8 +1,7 @@
-//===- OverlapCollectives.cpp - Collectives run beside what does not need them --===//
+//===- OverlapCollectives.cpp - Collectives overlap with compute ---------------===//
 //
-// A collective is done right before its first user. It starts before as much
-// independent compute as hides its time, and no sooner, since its result takes
-// memory from then on.
+// A collective is done right before its first user. It starts before the independent
+// compute that hides its time, and not earlier, as its result uses memory from then on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +22,7 @@ namespace {
 struct OverlapCollectivesPass : public spmd::impl::SPMDOverlapCollectivesPassBase<OverlapCollectivesPass> {
   using Base::Base;
 
-  /// Collectives that start together, or one.
+  /// One collective, or several that start together.
   struct Unit {
     Operation *op; // the collective or the start
     SmallVector<CollectiveOpInterface> members;
@@ -62,12 +61,12 @@ struct OverlapCollectivesPass : public spmd::impl::SPMDOverlapCollectivesPassBas
     Operation *user = getFirstUser(start ? start.getDone()->getResults() : unit.op->getResults(), block);
     if (!user) // nobody reads what was started
       return success();
-    // What it reads, to stay behind.
+    // The ops that define its operands: it starts after them.
     llvm::SmallPtrSet<Operation *, 4> producers;
     for (CollectiveOpInterface member : unit.members)
       if (Operation *def = getProducer(member->getOperand(0), block))
         producers.insert(def);
-    // Where it starts: as far in front of the user as hides it.
+    // It starts before as many ops as hide its time.
     Operation *first = user;
     double hidden = 0;
     for (Operation *op = user->getPrevNode(); op && hidden < seconds; op = op->getPrevNode()) {

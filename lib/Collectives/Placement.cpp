@@ -1,4 +1,4 @@
-//===- Placement.cpp - Where in its block a collective may stand ----------===//
+//===- Placement.cpp - Moving collectives in their blocks -----------------===//
 
 #include "shardkit/Collectives/Placement.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
@@ -78,7 +78,7 @@ StartOp spmd::startTogether(ArrayRef<CollectiveOpInterface> ops, Operation *star
   auto together = StartOp::create(b, loc, types);
   b.setInsertionPoint(done);
   auto taken = DoneOp::create(b, loc, types, together.getResults());
-  // What partition leaves on ops for the report (`keep-layouts`).
+  // Attributes of --spmd-partition for the report (`keep-layouts`).
   for (StringRef name : {kLayoutsAttr, kGlobalTypesAttr, kOriginsAttr}) {
     SmallVector<Attribute> all;
     for (CollectiveOpInterface op : ops)

@@ -1,8 +1,8 @@
-//===- SinkCollectives.cpp - Collectives stand where least is held --------===//
+//===- SinkCollectives.cpp - Collectives move to minimize live memory -----===//
 //
-// A collective that makes a value larger, or whose operand lives on anyway, sinks
-// to right before its first user; one that makes it smaller, and frees its operand,
-// rises to behind the op that gives it.
+// A collective that enlarges a value, or whose operand stays live, sinks to right before
+// its first user. One that shrinks a value, and is the last use of its operand, rises to
+// right after the op that defines the operand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ using namespace mlir::spmd;
 namespace {
 
 struct DelayCollectivesPass : public spmd::impl::SPMDSinkCollectivesPassBase<DelayCollectivesPass> {
-  /// The last user of the operand in the block other than the op; the op that
-  /// gives it if there is none. Null where the value comes from elsewhere.
+  /// The last other user of the operand in the block, or the op that defines it if there
+  /// is none. Null if the value is defined outside the block.
   static Operation *getEarliest(Operation *op, Block *block) {
     Operation *last = getProducer(op->getOperand(0), block);
     if (!last || last->hasTrait<OpTrait::ConstantLike>()) // constants stay anyway
@@ -35,7 +35,7 @@ struct DelayCollectivesPass : public spmd::impl::SPMDSinkCollectivesPassBase<Del
     return last;
   }
 
-  /// A view of what a collective gives goes with it.
+  /// Views of the result of a collective move with it.
   static bool viewsCollective(Operation *op) {
     while (op && isView(op))
       op = op->getOperand(0).getDefiningOp();
@@ -50,7 +50,7 @@ struct DelayCollectivesPass : public spmd::impl::SPMDSinkCollectivesPassBase<Del
     auto growth = [](Operation *op) {
       return getBytes(op->getResult(0).getType()) - getBytes(op->getOperand(0).getType());
     };
-    // Those behind sink first, so that what they read may follow.
+    // Later collectives sink first, so that their operands can follow.
     for (Operation *op : llvm::reverse(ops)) {
       Operation *user = getFirstUser(op->getResults(), block);
       if (!user)
@@ -60,7 +60,7 @@ struct DelayCollectivesPass : public spmd::impl::SPMDSinkCollectivesPassBase<Del
       if (isView(op) || livesOn || growth(op) > 0)
         moveWithinBlock(op, user);
     }
-    // Those in front rise first, so that what reads them may follow.
+    // Earlier collectives rise first, so that their users can follow.
     for (Operation *op : ops) {
       Operation *earliest = isView(op) ? nullptr : getEarliest(op, block);
       if (earliest && earliest->isBeforeInBlock(op) && growth(op) < 0)

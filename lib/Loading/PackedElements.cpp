@@ -45,140 +45,22 @@ public:
     int64_t block;
   };
   /// The first block that the layout separates.
-  std::optional<Packed> run() {
-    TrackedDims dims;
-    Value result = load.getBody().front().getTerminator()->getOperand(0);
-    for (auto [d, size] : llvm::enumerate(cast<RankedTensorType>(result.getType()).getShape()))
-      dims.push_back({unsigned(d), 1, size});
-    push(result, dims);
-    while (!pending.empty() && !found) {
-      auto [value, dims] = pending.pop_back_val();
-      follow(value, dims);
-    }
-    return found;
-  }
+  std::optional<Packed> run();
 
 private:
-  void push(Value value, const TrackedDims &dims) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (type && size_t(type.getRank()) == dims.size() && value.getDefiningOp() &&
-        llvm::any_of(dims, [](const TrackedDim &tracked) { return tracked.size > 1; }) && ++steps < kMaxSteps)
-      pending.emplace_back(value, dims);
-  }
-
-  void follow(Value value, const TrackedDims &dims) {
-    Operation *op = value.getDefiningOp();
-    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
-      ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
-      TrackedDims inner(shape.size());
-      for (auto [tracked, group] : llvm::zip(dims, collapse.getReassociationIndices())) {
-        int64_t unit = tracked.unit;
-        for (int64_t d : llvm::reverse(group)) {
-          if (tracked.size != 0)
-            inner[d] = {tracked.dim, unit, shape[d]};
-          unit *= shape[d];
-        }
-      }
-      return push(collapse.getSrc(), inner);
-    }
-    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
-      TrackedDims outer;
-      for (const ReassociationIndices &group : expand.getReassociationIndices())
-        outer.push_back(join(dims, group));
-      return push(expand.getSrc(), outer);
-    }
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-      return follow(linalgOp, cast<OpResult>(value).getResultNumber(), dims);
-    if (op->hasTrait<OpTrait::Elementwise>()) {
-      for (Value operand : op->getOperands())
-        push(operand, dims);
-      return;
-    }
-    if (isa<tensor::ConcatOp, tensor::ExtractSliceOp, tensor::CastOp, tensor::PadOp>(op)) {
-      // The dims whose size does not change.
-      for (Value operand : op->getOperands()) {
-        auto type = dyn_cast<RankedTensorType>(operand.getType());
-        if (!type || size_t(type.getRank()) != dims.size())
-          continue;
-        TrackedDims same = dims;
-        for (auto [tracked, size] : llvm::zip(same, type.getShape()))
-          if (tracked.size != size)
-            tracked = {};
-        push(operand, same);
-      }
-    }
-  }
+  void push(Value value, const TrackedDims &dims);
+  void follow(Value value, const TrackedDims &dims);
 
   /// The dim that results from collapsing a group of dims.
-  static TrackedDim join(const TrackedDims &dims, ArrayRef<int64_t> group) {
-    TrackedDim joined;
-    for (int64_t d : llvm::reverse(group)) {
-      const TrackedDim &tracked = dims[d];
-      if (tracked.size == 1)
-        continue;
-      if (tracked.size == 0)
-        return {};
-      if (joined.size == 0)
-        joined = tracked;
-      else if (tracked.dim == joined.dim && tracked.unit == joined.unit * joined.size)
-        joined.size *= tracked.size;
-      else
-        return {};
-    }
-    return joined.size == 0 ? TrackedDim{0, 1, 1} : joined;
-  }
-
-  void follow(linalg::LinalgOp op, unsigned result, const TrackedDims &dims) {
-    AffineMap to = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
-    if (!to.isProjectedPermutation())
-      return;
-    SmallVector<TrackedDim> loops(op.getNumLoops());
-    for (unsigned d = 0; d < to.getNumResults(); ++d)
-      loops[to.getDimPosition(d)] = dims[d];
-    auto yielded = dyn_cast<BlockArgument>(op.getBlock()->getTerminator()->getOperand(result));
-    bool computes = !yielded || yielded.getOwner() != op.getBlock();
-    for (OpOperand *operand : op.getDpsInputOperands()) {
-      AffineMap from = op.getMatchingIndexingMap(operand);
-      if (!from.isProjectedPermutation())
-        continue;
-      TrackedDims inner;
-      for (unsigned d = 0; d < from.getNumResults(); ++d)
-        inner.push_back(loops[from.getDimPosition(d)]);
-      if (computes && op.getNumReductionLoops() == 0)
-        for (unsigned l = 0; l < loops.size(); ++l)
-          if (!from.isFunctionOfDim(l))
-            check(operand->get(), loops[l], inner);
-      push(operand->get(), inner);
-    }
-  }
+  static TrackedDim join(const TrackedDims &dims, ArrayRef<int64_t> group);
+  void follow(linalg::LinalgOp op, unsigned result, const TrackedDims &dims);
 
   /// An operand with dims `inner` is not indexed by `loop`, so that each of its elements is
   /// read for all of `loop`. These form a block if a dim of the operand has its stride.
-  void check(Value operand, const TrackedDim &loop, const TrackedDims &inner) {
-    if (loop.size <= 1)
-      return;
-    int64_t block = loop.unit * loop.size;
-    if (llvm::any_of(inner,
-                     [&](const TrackedDim &tracked) {
-                       return tracked.size > 1 && tracked.dim == loop.dim && tracked.unit == block;
-                     }) &&
-        isSeparated(loop.dim, block) && !found)
-      found = {operand, loop.dim, block};
-  }
+  void check(Value operand, const TrackedDim &loop, const TrackedDims &inner);
 
   /// Whether shards separate `block` consecutive elements of a dim.
-  bool isSeparated(unsigned dim, int64_t block) const {
-    int64_t unit = 1;
-    for (int64_t size : segment.type.getShape().drop_front(dim + 1))
-      unit *= size;
-    for (const Digit &digit : segment.layout.digits)
-      if (digit.lo < unit * block && digit.hi > unit)
-        return true;
-    for (const UnevenDim &uneven : segment.layout.uneven)
-      if (uneven.dim == dim && uneven.chunk(segment.type.getDimSize(dim)) % block != 0)
-        return true;
-    return int64_t(dim) == segmentDim && (segment.offset % block != 0 || segment.type.getDimSize(dim) % block != 0);
-  }
+  bool isSeparated(unsigned dim, int64_t block) const;
 
   static constexpr unsigned kMaxSteps = 10000;
   func::FuncOp load;
@@ -190,6 +72,136 @@ private:
 };
 
 } // namespace
+
+std::optional<PackedElementSearch::Packed> PackedElementSearch::run() {
+  TrackedDims dims;
+  Value result = load.getBody().front().getTerminator()->getOperand(0);
+  for (auto [d, size] : llvm::enumerate(cast<RankedTensorType>(result.getType()).getShape()))
+    dims.push_back({unsigned(d), 1, size});
+  push(result, dims);
+  while (!pending.empty() && !found) {
+    auto [value, dims] = pending.pop_back_val();
+    follow(value, dims);
+  }
+  return found;
+}
+
+void PackedElementSearch::push(Value value, const TrackedDims &dims) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (type && size_t(type.getRank()) == dims.size() && value.getDefiningOp() &&
+      llvm::any_of(dims, [](const TrackedDim &tracked) { return tracked.size > 1; }) && ++steps < kMaxSteps)
+    pending.emplace_back(value, dims);
+}
+
+void PackedElementSearch::follow(Value value, const TrackedDims &dims) {
+  Operation *op = value.getDefiningOp();
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+    TrackedDims inner(shape.size());
+    for (auto [tracked, group] : llvm::zip(dims, collapse.getReassociationIndices())) {
+      int64_t unit = tracked.unit;
+      for (int64_t d : llvm::reverse(group)) {
+        if (tracked.size != 0)
+          inner[d] = {tracked.dim, unit, shape[d]};
+        unit *= shape[d];
+      }
+    }
+    return push(collapse.getSrc(), inner);
+  }
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    TrackedDims outer;
+    for (const ReassociationIndices &group : expand.getReassociationIndices())
+      outer.push_back(join(dims, group));
+    return push(expand.getSrc(), outer);
+  }
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return follow(linalgOp, cast<OpResult>(value).getResultNumber(), dims);
+  if (op->hasTrait<OpTrait::Elementwise>()) {
+    for (Value operand : op->getOperands())
+      push(operand, dims);
+    return;
+  }
+  if (isa<tensor::ConcatOp, tensor::ExtractSliceOp, tensor::CastOp, tensor::PadOp>(op)) {
+    // The dims whose size does not change.
+    for (Value operand : op->getOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.getType());
+      if (!type || size_t(type.getRank()) != dims.size())
+        continue;
+      TrackedDims same = dims;
+      for (auto [tracked, size] : llvm::zip(same, type.getShape()))
+        if (tracked.size != size)
+          tracked = {};
+      push(operand, same);
+    }
+  }
+}
+
+TrackedDim PackedElementSearch::join(const TrackedDims &dims, ArrayRef<int64_t> group) {
+  TrackedDim joined;
+  for (int64_t d : llvm::reverse(group)) {
+    const TrackedDim &tracked = dims[d];
+    if (tracked.size == 1)
+      continue;
+    if (tracked.size == 0)
+      return {};
+    if (joined.size == 0)
+      joined = tracked;
+    else if (tracked.dim == joined.dim && tracked.unit == joined.unit * joined.size)
+      joined.size *= tracked.size;
+    else
+      return {};
+  }
+  return joined.size == 0 ? TrackedDim{0, 1, 1} : joined;
+}
+
+void PackedElementSearch::follow(linalg::LinalgOp op, unsigned result, const TrackedDims &dims) {
+  AffineMap to = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
+  if (!to.isProjectedPermutation())
+    return;
+  SmallVector<TrackedDim> loops(op.getNumLoops());
+  for (unsigned d = 0; d < to.getNumResults(); ++d)
+    loops[to.getDimPosition(d)] = dims[d];
+  auto yielded = dyn_cast<BlockArgument>(op.getBlock()->getTerminator()->getOperand(result));
+  bool computes = !yielded || yielded.getOwner() != op.getBlock();
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap from = op.getMatchingIndexingMap(operand);
+    if (!from.isProjectedPermutation())
+      continue;
+    TrackedDims inner;
+    for (unsigned d = 0; d < from.getNumResults(); ++d)
+      inner.push_back(loops[from.getDimPosition(d)]);
+    if (computes && op.getNumReductionLoops() == 0)
+      for (unsigned l = 0; l < loops.size(); ++l)
+        if (!from.isFunctionOfDim(l))
+          check(operand->get(), loops[l], inner);
+    push(operand->get(), inner);
+  }
+}
+
+void PackedElementSearch::check(Value operand, const TrackedDim &loop, const TrackedDims &inner) {
+  if (loop.size <= 1)
+    return;
+  int64_t block = loop.unit * loop.size;
+  if (llvm::any_of(inner,
+                   [&](const TrackedDim &tracked) {
+                     return tracked.size > 1 && tracked.dim == loop.dim && tracked.unit == block;
+                   }) &&
+      isSeparated(loop.dim, block) && !found)
+    found = {operand, loop.dim, block};
+}
+
+bool PackedElementSearch::isSeparated(unsigned dim, int64_t block) const {
+  int64_t unit = 1;
+  for (int64_t size : segment.type.getShape().drop_front(dim + 1))
+    unit *= size;
+  for (const Digit &digit : segment.layout.digits)
+    if (digit.lo < unit * block && digit.hi > unit)
+      return true;
+  for (const UnevenDim &uneven : segment.layout.uneven)
+    if (uneven.dim == dim && uneven.chunk(segment.type.getDimSize(dim)) % block != 0)
+      return true;
+  return int64_t(dim) == segmentDim && (segment.offset % block != 0 || segment.type.getDimSize(dim) % block != 0);
+}
 
 static LogicalResult verifySegment(func::FuncOp load, const ArgumentLayout::Segment &segment, int64_t dim,
                                    Attribute weight, Location loc, const Twine &argument) {

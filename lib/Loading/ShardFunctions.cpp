@@ -195,245 +195,26 @@ public:
   LogicalResult run(RunFn runPipeline) { return success(succeeded(collect()) && succeeded(build(runPipeline))); }
 
 private:
-  LogicalResult collect() {
-    llvm::DenseMap<Operation *, std::string> contents;
-    for (auto func : module.getOps<func::FuncOp>()) {
-      if (func.isExternal() || func.isPrivate())
-        continue;
-      for (unsigned i = 0; i < func.getNumArguments(); ++i) {
-        auto name = func.getArgAttrOfType<FlatSymbolRefAttr>(i, kLoadAttr);
-        if (!name || func.getArgAttr(i, kShardFunctionAttr))
-          continue;
-        auto load = module.lookupSymbol<func::FuncOp>(name.getAttr());
-        if (!load)
-          return emitError(func.getArgument(i).getLoc())
-                 << "loading function " << name << " of argument #" << i << " is not in the module, expected it there";
-        auto [it, isNew] = contents.try_emplace(load);
-        if (isNew) {
-          if (failed(verifyContent(load)))
-            return failure();
-          it->second = getContent(load);
-        }
-        FailureOr<ArgumentLayout> layout = getArgumentLayout(func, i, *meshes);
-        FailureOr<SmallVector<HostStep>> steps = getHostSteps(load);
-        if (failed(layout) || failed(steps))
-          return failure();
-        std::string argument = "argument #" + std::to_string(i);
-        int64_t devices = layout->mesh ? layout->mesh->numDevices() : 1;
-        if (!steps->empty()) {
-          if (failed(verifyHostSteps(*steps, cast<RankedTensorType>(func.getArgumentTypes()[i]),
-                                     layout->segments[0].layout, devices, argument)))
-            return failure();
-          continue;
-        }
-        if (failed(verifyPackedElements(load, *layout, func.getArgAttr(i, kWeightAttr), func.getArgument(i).getLoc(),
-                                        argument)))
-          return failure();
-        ShardedFunction &sharded = shardedFunctions[it->second + layout->toString()];
-        if (sharded.sites.empty()) {
-          sharded.load = load;
-          sharded.layout = *layout;
-        }
-        sharded.sites.push_back({func, i, argument});
-      }
-    }
-    return success();
-  }
-
-  LogicalResult build(RunFn runPipeline) {
-    if (shardedFunctions.empty())
-      return success();
-    // 1. Copies all loading functions into a separate module, and inlines their callees.
-    OpBuilder b(module.getContext());
-    b.setInsertionPointToEnd(module.getBody());
-    auto work = ModuleOp::create(b, module.getLoc());
-    llvm::scope_exit erase([&] { work.erase(); });
-    setPhase(work, Phase::Annotated); // else it has that of the module around it
-    for (const MeshCache::Entry &entry : meshes->entries())
-      work.push_back(entry.op->clone());
-    llvm::DenseSet<Operation *> helpers;
-    SmallVector<func::FuncOp> functions;
-    for (auto [i, entry] : llvm::enumerate(shardedFunctions)) {
-      ShardedFunction &sharded = entry.second;
-      func::FuncOp copy = sharded.load.clone();
-      copy.setSymName("sharded_" + std::to_string(i));
-      copy.setPublic();
-      splitResult(copy, sharded.layout);
-      work.push_back(copy);
-      functions.push_back(copy);
-      addHelpers(sharded.load, work, helpers);
-    }
-    OpPassManager inlining(ModuleOp::getOperationName());
-    addInliner(inlining);
-    inlining.addPass(createSymbolDCEPass());
-    inlining.addPass(createCSEPass());
-    if (failed(runPipeline(inlining, work)))
-      return failure();
-    // 2. Partitions the functions with a sharded result.
-    SmallVector<OwningOpRef<func::FuncOp>> unsharded;
-    for (auto [func, entry] : llvm::zip(functions, shardedFunctions)) {
-      unsharded.push_back(func.clone());
-      if (!entry.second.layout.isReplicated() && entry.second.layout.mesh)
-        annotate(func, entry.second);
-      else
-        func.erase();
-    }
-    OpPassManager phases(ModuleOp::getOperationName());
-    phases.addPass(createSPMDDecomposePass());
-    phases.addPass(createSPMDPropagatePass());
-    phases.addPass(createSPMDInsertReshardsPass());
-    phases.addPass(createSPMDPartitionPass());
-    if (failed(runPipeline(phases, work)))
-      return failure();
-
-    // 3. Copies the mesh views that the phases added, and the functions.
-    SymbolTable symbols(module);
-    for (auto mesh : llvm::make_early_inc_range(work.getOps<MeshOp>()))
-      if (!symbols.lookup(mesh.getSymNameAttr())) {
-        mesh->remove();
-        symbols.insert(mesh, module.getBody()->begin());
-      }
-    llvm::DenseMap<Operation *, Operation *> lastOf; // the last function inserted after each loading function
-    auto before = std::exchange(meshes, std::make_unique<MeshCache>(module)); // shardedFunctions refer to it
-    for (auto [i, entry] : llvm::enumerate(shardedFunctions)) {
-      ShardedFunction &sharded = entry.second;
-      func::FuncOp func = *unsharded[i];
-      if (auto partitioned = work.lookupSymbol<func::FuncOp>("sharded_" + std::to_string(i));
-          partitioned && computesAlone(partitioned)) {
-        func = partitioned;
-        func->remove();
-        if (failed(lowerSlices(func)))
-          return failure();
-      } else {
-        unsharded[i].release();
-        if (failed(sliceResults(func, sharded)))
-          return failure();
-      }
-      joinResults(func, sharded.layout);
-      llvm::MD5 md5;
-      md5.update(entry.first);
-      llvm::MD5::MD5Result hash;
-      md5.final(hash);
-      func.setSymName((sharded.load.getName() + "_shard_" + hash.digest().str().take_front(8)).str());
-      func.setPrivate();
-      Operation *&last = lastOf.try_emplace(sharded.load, sharded.load).first->second;
-      StringAttr name = symbols.insert(func, std::next(Block::iterator(last)));
-      last = func;
-      for (Site &site : sharded.sites)
-        site.func.setArgAttr(site.argument, kShardFunctionAttr,
-                             FlatSymbolRefAttr::get(module.getContext(), name.getValue()));
-    }
-    return success();
-  }
+  LogicalResult collect();
+  LogicalResult build(RunFn runPipeline);
 
   /// Functions that `load` calls, once each.
-  void addHelpers(func::FuncOp load, ModuleOp work, llvm::DenseSet<Operation *> &helpers) {
-    load.walk([&](func::CallOp call) {
-      auto callee = module.lookupSymbol<func::FuncOp>(call.getCalleeAttr().getAttr());
-      if (!callee || !helpers.insert(callee).second)
-        return;
-      func::FuncOp copy = callee.clone();
-      copy.setPrivate();
-      work.push_back(copy);
-      addHelpers(callee, work, helpers);
-    });
-  }
+  void addHelpers(func::FuncOp load, ModuleOp work, llvm::DenseSet<Operation *> &helpers);
 
   /// Makes one result of each segment of the result.
-  static void splitResult(func::FuncOp func, const ArgumentLayout &layout) {
-    if (layout.dim < 0)
-      return;
-    Operation *terminator = func.getBody().front().getTerminator();
-    OpBuilder b(terminator);
-    Value full = terminator->getOperand(0);
-    SmallVector<Value> results;
-    for (const ArgumentLayout::Segment &segment : layout.segments) {
-      SmallVector<OpFoldResult> offsets(segment.type.getRank(), b.getIndexAttr(0)),
-          steps(segment.type.getRank(), b.getIndexAttr(1));
-      offsets[layout.dim] = b.getIndexAttr(segment.offset);
-      results.push_back(
-          tensor::ExtractSliceOp::create(b, terminator->getLoc(), segment.type, full, offsets,
-                                         getAsIndexOpFoldResult(func.getContext(), segment.type.getShape()), steps));
-    }
-    setResults(func, results);
-  }
+  static void splitResult(func::FuncOp func, const ArgumentLayout &layout);
 
   /// Concatenates the results, the shards of segments.
-  static void joinResults(func::FuncOp func, const ArgumentLayout &layout) {
-    if (layout.dim < 0)
-      return;
-    Operation *terminator = func.getBody().front().getTerminator();
-    OpBuilder b(terminator);
-    SmallVector<Value> shards(terminator->getOperands());
-    setResults(func, shards.size() == 1
-                         ? shards.front()
-                         : tensor::ConcatOp::create(b, terminator->getLoc(), layout.dim, shards).getResult());
-  }
-
-  static void setResults(func::FuncOp func, ValueRange results) {
-    func.getBody().front().getTerminator()->setOperands(results);
-    func.setAllResultAttrs(SmallVector<DictionaryAttr>(results.size(), DictionaryAttr::get(func.getContext())));
-    func.setFunctionType(FunctionType::get(func.getContext(), func.getArgumentTypes(), results.getTypes()));
-  }
-
-  void annotate(func::FuncOp func, const ShardedFunction &sharded) {
-    MLIRContext *context = module.getContext();
-    const auto *withSharding = llvm::find_if(sharded.layout.segments, [](auto &segment) { return segment.sharding; });
-    for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
-      Sharding sharding;
-      sharding.dims.resize(cast<RankedTensorType>(type).getRank());
-      func.setArgAttr(i, kShardingAttr,
-                      toAttr(context, withSharding->sharding.getMesh(), sharding, *sharded.layout.mesh));
-    }
-    for (auto [i, segment] : llvm::enumerate(sharded.layout.segments))
-      if (segment.sharding)
-        func.setResultAttr(i, kShardingAttr, segment.sharding);
-  }
+  static void joinResults(func::FuncOp func, const ArgumentLayout &layout);
+  static void setResults(func::FuncOp func, ValueRange results);
+  void annotate(func::FuncOp func, const ShardedFunction &sharded);
 
   /// True if the function has no collective other than all_slice.
-  static bool computesAlone(func::FuncOp func) {
-    return !func.walk([](CollectiveOpInterface op) {
-                  return isa<AllSliceOp>(op) ? WalkResult::advance() : WalkResult::interrupt();
-                })
-                .wasInterrupted();
-  }
-
-  LogicalResult lowerSlices(func::FuncOp func) {
-    SmallVector<AllSliceOp> slices;
-    func.walk([&](AllSliceOp op) { slices.push_back(op); });
-    for (AllSliceOp op : slices) {
-      OpBuilder b(op);
-      FailureOr<Value> value = sliceValue(b, op.getLoc(), op.getInput(), op.getShardingAttr(), *meshes);
-      if (failed(value))
-        return failure();
-      op.getResult().replaceAllUsesWith(*value);
-      op.erase();
-    }
-    return success();
-  }
+  static bool computesAlone(func::FuncOp func);
+  LogicalResult lowerSlices(func::FuncOp func);
 
   /// Makes a function return this device's shards of its results.
-  LogicalResult sliceResults(func::FuncOp func, const ShardedFunction &sharded) {
-    Operation *terminator = func.getBody().front().getTerminator();
-    OpBuilder b(terminator);
-    SmallVector<Type> globals(func.getResultTypes());
-    SmallVector<Value> values;
-    for (auto [result, segment] : llvm::zip(terminator->getOperands(), sharded.layout.segments)) {
-      FailureOr<Value> value = result;
-      if (segment.sharding)
-        value = sliceValue(b, terminator->getLoc(), result, segment.sharding, *meshes);
-      if (failed(value))
-        return failure();
-      values.push_back(*value);
-    }
-    setResults(func, values);
-    for (auto [i, segment] : llvm::enumerate(sharded.layout.segments))
-      if (segment.sharding && !sharded.layout.isReplicated()) {
-        func.setResultAttr(i, kShardingAttr, segment.sharding);
-        func.setResultAttr(i, kGlobalTypeAttr, TypeAttr::get(globals[i]));
-      }
-    return success();
-  }
+  LogicalResult sliceResults(func::FuncOp func, const ShardedFunction &sharded);
 
   ModuleOp module;
   std::unique_ptr<MeshCache> meshes;
@@ -460,3 +241,238 @@ struct ShardFunctionsPass : public spmd::impl::SPMDShardFunctionsPassBase<ShardF
   }
 };
 } // namespace
+
+LogicalResult ShardFunctions::collect() {
+  llvm::DenseMap<Operation *, std::string> contents;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal() || func.isPrivate())
+      continue;
+    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+      auto name = func.getArgAttrOfType<FlatSymbolRefAttr>(i, kLoadAttr);
+      if (!name || func.getArgAttr(i, kShardFunctionAttr))
+        continue;
+      auto load = module.lookupSymbol<func::FuncOp>(name.getAttr());
+      if (!load)
+        return emitError(func.getArgument(i).getLoc())
+               << "loading function " << name << " of argument #" << i << " is not in the module, expected it there";
+      auto [it, isNew] = contents.try_emplace(load);
+      if (isNew) {
+        if (failed(verifyContent(load)))
+          return failure();
+        it->second = getContent(load);
+      }
+      FailureOr<ArgumentLayout> layout = getArgumentLayout(func, i, *meshes);
+      FailureOr<SmallVector<HostStep>> steps = getHostSteps(load);
+      if (failed(layout) || failed(steps))
+        return failure();
+      std::string argument = "argument #" + std::to_string(i);
+      int64_t devices = layout->mesh ? layout->mesh->numDevices() : 1;
+      if (!steps->empty()) {
+        if (failed(verifyHostSteps(*steps, cast<RankedTensorType>(func.getArgumentTypes()[i]),
+                                   layout->segments[0].layout, devices, argument)))
+          return failure();
+        continue;
+      }
+      if (failed(verifyPackedElements(load, *layout, func.getArgAttr(i, kWeightAttr), func.getArgument(i).getLoc(),
+                                      argument)))
+        return failure();
+      ShardedFunction &sharded = shardedFunctions[it->second + layout->toString()];
+      if (sharded.sites.empty()) {
+        sharded.load = load;
+        sharded.layout = *layout;
+      }
+      sharded.sites.push_back({func, i, argument});
+    }
+  }
+  return success();
+}
+
+LogicalResult ShardFunctions::build(RunFn runPipeline) {
+  if (shardedFunctions.empty())
+    return success();
+  // 1. Copies all loading functions into a separate module, and inlines their callees.
+  OpBuilder b(module.getContext());
+  b.setInsertionPointToEnd(module.getBody());
+  auto work = ModuleOp::create(b, module.getLoc());
+  llvm::scope_exit erase([&] { work.erase(); });
+  setPhase(work, Phase::Annotated); // else it has that of the module around it
+  for (const MeshCache::Entry &entry : meshes->entries())
+    work.push_back(entry.op->clone());
+  llvm::DenseSet<Operation *> helpers;
+  SmallVector<func::FuncOp> functions;
+  for (auto [i, entry] : llvm::enumerate(shardedFunctions)) {
+    ShardedFunction &sharded = entry.second;
+    func::FuncOp copy = sharded.load.clone();
+    copy.setSymName("sharded_" + std::to_string(i));
+    copy.setPublic();
+    splitResult(copy, sharded.layout);
+    work.push_back(copy);
+    functions.push_back(copy);
+    addHelpers(sharded.load, work, helpers);
+  }
+  OpPassManager inlining(ModuleOp::getOperationName());
+  addInliner(inlining);
+  inlining.addPass(createSymbolDCEPass());
+  inlining.addPass(createCSEPass());
+  if (failed(runPipeline(inlining, work)))
+    return failure();
+  // 2. Partitions the functions with a sharded result.
+  SmallVector<OwningOpRef<func::FuncOp>> unsharded;
+  for (auto [func, entry] : llvm::zip(functions, shardedFunctions)) {
+    unsharded.push_back(func.clone());
+    if (!entry.second.layout.isReplicated() && entry.second.layout.mesh)
+      annotate(func, entry.second);
+    else
+      func.erase();
+  }
+  OpPassManager phases(ModuleOp::getOperationName());
+  phases.addPass(createSPMDDecomposePass());
+  phases.addPass(createSPMDPropagatePass());
+  phases.addPass(createSPMDInsertReshardsPass());
+  phases.addPass(createSPMDPartitionPass());
+  if (failed(runPipeline(phases, work)))
+    return failure();
+
+  // 3. Copies the mesh views that the phases added, and the functions.
+  SymbolTable symbols(module);
+  for (auto mesh : llvm::make_early_inc_range(work.getOps<MeshOp>()))
+    if (!symbols.lookup(mesh.getSymNameAttr())) {
+      mesh->remove();
+      symbols.insert(mesh, module.getBody()->begin());
+    }
+  llvm::DenseMap<Operation *, Operation *> lastOf; // the last function inserted after each loading function
+  auto before = std::exchange(meshes, std::make_unique<MeshCache>(module)); // shardedFunctions refer to it
+  for (auto [i, entry] : llvm::enumerate(shardedFunctions)) {
+    ShardedFunction &sharded = entry.second;
+    func::FuncOp func = *unsharded[i];
+    if (auto partitioned = work.lookupSymbol<func::FuncOp>("sharded_" + std::to_string(i));
+        partitioned && computesAlone(partitioned)) {
+      func = partitioned;
+      func->remove();
+      if (failed(lowerSlices(func)))
+        return failure();
+    } else {
+      unsharded[i].release();
+      if (failed(sliceResults(func, sharded)))
+        return failure();
+    }
+    joinResults(func, sharded.layout);
+    llvm::MD5 md5;
+    md5.update(entry.first);
+    llvm::MD5::MD5Result hash;
+    md5.final(hash);
+    func.setSymName((sharded.load.getName() + "_shard_" + hash.digest().str().take_front(8)).str());
+    func.setPrivate();
+    Operation *&last = lastOf.try_emplace(sharded.load, sharded.load).first->second;
+    StringAttr name = symbols.insert(func, std::next(Block::iterator(last)));
+    last = func;
+    for (Site &site : sharded.sites)
+      site.func.setArgAttr(site.argument, kShardFunctionAttr,
+                           FlatSymbolRefAttr::get(module.getContext(), name.getValue()));
+  }
+  return success();
+}
+
+void ShardFunctions::addHelpers(func::FuncOp load, ModuleOp work, llvm::DenseSet<Operation *> &helpers) {
+  load.walk([&](func::CallOp call) {
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCalleeAttr().getAttr());
+    if (!callee || !helpers.insert(callee).second)
+      return;
+    func::FuncOp copy = callee.clone();
+    copy.setPrivate();
+    work.push_back(copy);
+    addHelpers(callee, work, helpers);
+  });
+}
+
+void ShardFunctions::splitResult(func::FuncOp func, const ArgumentLayout &layout) {
+  if (layout.dim < 0)
+    return;
+  Operation *terminator = func.getBody().front().getTerminator();
+  OpBuilder b(terminator);
+  Value full = terminator->getOperand(0);
+  SmallVector<Value> results;
+  for (const ArgumentLayout::Segment &segment : layout.segments) {
+    SmallVector<OpFoldResult> offsets(segment.type.getRank(), b.getIndexAttr(0)),
+        steps(segment.type.getRank(), b.getIndexAttr(1));
+    offsets[layout.dim] = b.getIndexAttr(segment.offset);
+    results.push_back(tensor::ExtractSliceOp::create(b, terminator->getLoc(), segment.type, full, offsets,
+                                                     getAsIndexOpFoldResult(func.getContext(), segment.type.getShape()),
+                                                     steps));
+  }
+  setResults(func, results);
+}
+
+void ShardFunctions::joinResults(func::FuncOp func, const ArgumentLayout &layout) {
+  if (layout.dim < 0)
+    return;
+  Operation *terminator = func.getBody().front().getTerminator();
+  OpBuilder b(terminator);
+  SmallVector<Value> shards(terminator->getOperands());
+  setResults(func, shards.size() == 1
+                       ? shards.front()
+                       : tensor::ConcatOp::create(b, terminator->getLoc(), layout.dim, shards).getResult());
+}
+
+void ShardFunctions::setResults(func::FuncOp func, ValueRange results) {
+  func.getBody().front().getTerminator()->setOperands(results);
+  func.setAllResultAttrs(SmallVector<DictionaryAttr>(results.size(), DictionaryAttr::get(func.getContext())));
+  func.setFunctionType(FunctionType::get(func.getContext(), func.getArgumentTypes(), results.getTypes()));
+}
+
+void ShardFunctions::annotate(func::FuncOp func, const ShardedFunction &sharded) {
+  MLIRContext *context = module.getContext();
+  const auto *withSharding = llvm::find_if(sharded.layout.segments, [](auto &segment) { return segment.sharding; });
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
+    Sharding sharding;
+    sharding.dims.resize(cast<RankedTensorType>(type).getRank());
+    func.setArgAttr(i, kShardingAttr,
+                    toAttr(context, withSharding->sharding.getMesh(), sharding, *sharded.layout.mesh));
+  }
+  for (auto [i, segment] : llvm::enumerate(sharded.layout.segments))
+    if (segment.sharding)
+      func.setResultAttr(i, kShardingAttr, segment.sharding);
+}
+
+bool ShardFunctions::computesAlone(func::FuncOp func) {
+  return !func.walk([](CollectiveOpInterface op) {
+                return isa<AllSliceOp>(op) ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+LogicalResult ShardFunctions::lowerSlices(func::FuncOp func) {
+  SmallVector<AllSliceOp> slices;
+  func.walk([&](AllSliceOp op) { slices.push_back(op); });
+  for (AllSliceOp op : slices) {
+    OpBuilder b(op);
+    FailureOr<Value> value = sliceValue(b, op.getLoc(), op.getInput(), op.getShardingAttr(), *meshes);
+    if (failed(value))
+      return failure();
+    op.getResult().replaceAllUsesWith(*value);
+    op.erase();
+  }
+  return success();
+}
+
+LogicalResult ShardFunctions::sliceResults(func::FuncOp func, const ShardedFunction &sharded) {
+  Operation *terminator = func.getBody().front().getTerminator();
+  OpBuilder b(terminator);
+  SmallVector<Type> globals(func.getResultTypes());
+  SmallVector<Value> values;
+  for (auto [result, segment] : llvm::zip(terminator->getOperands(), sharded.layout.segments)) {
+    FailureOr<Value> value = result;
+    if (segment.sharding)
+      value = sliceValue(b, terminator->getLoc(), result, segment.sharding, *meshes);
+    if (failed(value))
+      return failure();
+    values.push_back(*value);
+  }
+  setResults(func, values);
+  for (auto [i, segment] : llvm::enumerate(sharded.layout.segments))
+    if (segment.sharding && !sharded.layout.isReplicated()) {
+      func.setResultAttr(i, kShardingAttr, segment.sharding);
+      func.setResultAttr(i, kGlobalTypeAttr, TypeAttr::get(globals[i]));
+    }
+  return success();
+}

@@ -16,7 +16,7 @@ namespace {
 
 template <typename K, typename V> using OrderedMap = llvm::MapVector<K, V, std::map<K, unsigned>>;
 
-/// Of a report in JSON, what is compared.
+/// The compared content of a report in JSON.
 class ReportReader : JsonFile {
 public:
   using JsonFile::JsonFile;
@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  /// The member of an object, of this kind; Real is any number.
+  /// The member of an object, if it has this kind; Real includes integers.
   const LocatedJson *get(const LocatedJson &object, StringRef key, LocatedJson::Kind kind, StringRef expected) {
     const LocatedJson *member = object.kind == LocatedJson::Object ? object.find(key) : nullptr;
     if (member && (member->kind == kind || (kind == LocatedJson::Real && member->isNumber())))
@@ -139,7 +139,7 @@ private:
   }
 };
 
-/// Figures of two reports side by side, in the order in which they come first.
+/// The figures of two reports, in the order of their first appearance.
 class Figures {
 public:
   void addReport(const Report &report, std::optional<double> ComparedFigure::*side) {
@@ -173,7 +173,7 @@ private:
 } // namespace
 
 static std::vector<ComparedLayout> compareLayouts(const Report &before, const Report &now) {
-  // An argument and a result may have one name.
+  // An argument and a result can have the same name.
   OrderedMap<std::tuple<std::string, bool, std::string>, ComparedLayout> layouts;
   auto add = [&](const Report &report, std::string ComparedLayout::*side) {
     for (const ReportFunction &function : report.functions)
@@ -194,8 +194,8 @@ static std::vector<ComparedLayout> compareLayouts(const Report &before, const Re
   return list;
 }
 
-/// Collectives of either report that the other one does not have as often: at the same line or, where the program
-/// stands elsewhere now, at any.
+/// Collectives that one report has more often than the other one. They are matched by
+/// line first, then across lines, as the program may have moved.
 static void compareCollectives(const Report &before, const Report &now, Comparison &comparison) {
   using Kind = std::tuple<std::string, std::string, int64_t>; // function, text, bytes
   OrderedMap<std::pair<Kind, std::string>, int64_t> counts;   // at a line; more than before

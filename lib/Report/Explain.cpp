@@ -1,7 +1,14 @@
 //===- Explain.cpp - Why a value has its sharding -------------------------===//
 //
-// A propagation run that keeps its extensions is read backwards: an axis of a
-// dim was proposed by an op, which saw it on a tensor that had it before.
+// Reads the recorded extensions of a propagation backwards. An op proposed each axis of a
+// dim, because another of its tensors had the axis before. For example, with `x` sharded
+// by the user on dim 0:
+//
+//   %1 = exp %x          extension 1: %1 has "a" on dim 0, from %x
+//   %2 = transpose %1    extension 2: %2 has "a" on dim 1, from %1
+//
+// The axis "a" of %2 came from dim 0 of %1 through transpose, from dim 0 of %x through
+// exp, where the user wrote it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,211 +40,58 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// How much is said of a value.
+/// The level of detail of an explanation.
 struct Extent {
   size_t maxSteps = kMaxSteps;
   bool drawsGrids = false;
 };
 
-/// Whether a value is to be explained, or (with no value) a result of the function.
+/// Whether to explain a value, or (without a value) a result of the function.
 using SelectFn = llvm::function_ref<bool(func::FuncOp, Value, StringRef)>;
 
 class FunctionExplainer {
 public:
   FunctionExplainer(func::FuncOp func, FunctionPropagation &tables, const FunctionMeshes &meshes,
-                    const ValueNames &names, const Extent &extent)
-      : func(func), tables(tables), run(tables.getPropagation()), meshes(meshes), mesh(meshes.getMesh()), names(names),
-        extent(extent) {
-    valueOf.resize(run.getNumPlaces());
-    for (Propagation::ValueId id = 0; id < run.getNumPlaces(); ++id)
-      given.push_back(run.get(id));
-  }
+                    const ValueNames &names, const Extent &extent);
 
-  /// After the run, the values that `wants` takes; it is asked for results of the
-  /// function by their names, with no value.
-  ExplainedFunction explain(SelectFn wants) {
-    for (auto [i, extension] : llvm::enumerate(run.getExtensions()))
-      extensionsOf[{extension.place, extension.dim}].push_back(i);
-    SmallVector<Value> selected;
-    auto visit = [&](Value value) {
-      if (!run.contains(value))
-        return;
-      Value &known = valueOf[run.getId(value)];
-      if (!known)
-        known = value;
-      if (wants(func, value, ""))
-        selected.push_back(value);
-    };
-    func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      for (Value result : op->getResults())
-        visit(result);
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          for (BlockArgument arg : block.getArguments())
-            visit(arg);
-    });
-    ExplainedFunction function{func.getName().str(), {}};
-    for (Value value : selected)
-      function.values.push_back(explain(run.getId(value), names.get(value), value.getLoc()));
-    for (auto [i, place] : llvm::enumerate(tables.getResultPlaces()))
-      if (place >= 0 && wants(func, Value(), resultName(i)))
-        function.values.push_back(explain(place, resultName(i), func.getLoc()));
-    return function;
-  }
-
-  std::string resultName(unsigned i) {
-    if (auto name = func.getResultAttrOfType<StringAttr>(i, kNameAttr))
-      return name.getValue().str();
-    return "result" + std::to_string(i);
-  }
+  /// Explains the values that satisfy `wants`, after the propagation. Results of the
+  /// function have a name, but no value.
+  ExplainedFunction explain(SelectFn wants);
+  std::string resultName(unsigned i);
 
 private:
   using ValueId = Propagation::ValueId;
   using NodeId = Propagation::NodeId;
 
-  std::string nameOf(ValueId place) {
-    if (valueOf[place])
-      return names.get(valueOf[place]);
-    for (auto [i, result] : llvm::enumerate(tables.getResultPlaces()))
-      if (result == int64_t(place))
-        return resultName(i);
-    return "a value";
-  }
+  std::string nameOf(ValueId place);
 
   static std::string opName(Operation *op) { return op ? op->getName().getStringRef().str() : ""; }
 
-  /// The annotation that gave a place an axis on a dim.
-  std::string describeGiven(ValueId place, unsigned dim, const DimEntry &entry) {
-    Value value = valueOf[place];
-    for (const FunctionPropagation::Given &given : tables.getAnnotations()) {
-      if (given.place != place || !overlaps(entry, given.sharding.dims[dim].entries, mesh))
-        continue;
-      if (auto call = dyn_cast_or_null<func::CallOp>(given.op))
-        return "argument #" + std::to_string(given.index) + " of @" + call.getCallee().str();
-      if (given.op)
-        return "function result " + resultName(given.index);
-      value = given.value;
-      break;
-    }
-    if (!value)
-      return "function result " + nameOf(place);
-    if (auto call = value.getDefiningOp<func::CallOp>())
-      return "result #" + std::to_string(cast<OpResult>(value).getResultNumber()) + " of @" + call.getCallee().str();
-    if (auto arg = dyn_cast<BlockArgument>(value); arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()))
-      return "argument " + names.get(value);
-    Operation *op = value.getDefiningOp();
-    std::string loc = getLocationText(value.getLoc());
-    return (op ? opName(op) : std::string("value ") + names.get(value)) + (loc.empty() ? "" : " at " + loc);
-  }
+  /// The annotation with the axis on a dim of a value class.
+  std::string describeGiven(ValueId place, unsigned dim, const DimEntry &entry);
+  ExplainedValue explain(ValueId place, std::string name, Location loc);
 
-  ExplainedValue explain(ValueId place, std::string name, Location loc) {
-    const Sharding &sharding = run.get(place);
-    std::string type;
-    llvm::raw_string_ostream os(type);
-    os << run.getPlace(place).type;
-    ExplainedValue value{std::move(name), type, meshes.toString(sharding), getLocationText(loc), loc, {}, {}, {}, {}};
-    if (extent.drawsGrids)
-      value.grid = drawGrid(sharding, mesh, run.getPlace(place).type.getShape());
-    for (auto [d, dim] : llvm::enumerate(sharding.dims))
-      for (const DimEntry &entry : dim.entries)
-        if (!entry.isStride())
-          value.axes.push_back(traceBack(place, d, entry));
-    for (NodeId node : run.getPlace(place).nodes)
-      findStopped(place, node, value.stopped);
-    return value;
-  }
+  /// The extension that added an axis to a dim, or -1 if an annotation has it.
+  int64_t findExtension(ValueId place, unsigned dim, const DimEntry &entry, int64_t before);
 
-  /// The extension that put an axis on a dim, or -1 where it is given.
-  int64_t findExtension(ValueId place, unsigned dim, const DimEntry &entry, int64_t before) {
-    if (overlaps(entry, given[place].dims[dim].entries, mesh))
-      return -1;
-    auto it = extensionsOf.find({place, dim});
-    if (it != extensionsOf.end())
-      for (int64_t i : it->second)
-        if (i < before && overlaps(entry, run.getExtensions()[i].entries, mesh))
-          return i;
-    return before; // not there yet
-  }
-
-  /// Where a dim had an axis from.
+  /// The origin of an axis on a dim.
   struct Origin {
-    int64_t extension; // that brought it
-    ValueId source;    // the tensor of the op that had it first
+    int64_t extension; // that added it
+    ValueId source;    // the tensor of the op that had it before
     unsigned dim;
   };
 
-  /// Nothing where it is given; `now`: extensions from then on had not happened yet.
-  std::optional<Origin> findOrigin(ValueId place, unsigned dim, const DimEntry &entry, int64_t now) {
-    int64_t found = findExtension(place, dim, entry, now);
-    if (found < 0 || found >= now)
-      return std::nullopt;
-    const Propagation::Node &node = run.getNode(run.getExtensions()[found].node);
-    int64_t earliest = found;
-    Origin origin{found, place, dim};
-    for (auto [t, own] : llvm::enumerate(run.getTensors(node))) {
-      if (own != int32_t(place))
-        continue;
-      for (int32_t f : node.rule->dimFactors(node.rule->tensor(t), dim)) {
-        if (!carries(node, t, f, place, entry))
-          continue;
-        forEachDim(node, f, [&](ValueId id, unsigned d, unsigned u) {
-          if (id == place || !carries(node, u, f, id, entry))
-            return;
-          int64_t when = findExtension(id, d, entry, found);
-          if (when >= earliest)
-            return;
-          earliest = when;
-          origin.source = id;
-          origin.dim = d;
-        });
-      }
-    }
-    if (origin.source == place)
-      return std::nullopt;
-    return origin;
-  }
+  /// std::nullopt if an annotation has it. Ignores the extensions from `now` on.
+  std::optional<Origin> findOrigin(ValueId place, unsigned dim, const DimEntry &entry, int64_t now);
 
-  /// The way that an axis came, of which as many steps are kept as shall be; ways that
-  /// join are walked once from there on.
-  ExplainedAxis traceBack(ValueId place, unsigned dim, const DimEntry &entry) {
-    ExplainedAxis axis{dim, meshes.toString(DimEntries{entry}), {}, 0, "", 0};
-    SmallVector<Way *> way; // from each step on
-    Way end;
-    int64_t now = run.getExtensions().size();
-    while (std::optional<Origin> origin = findOrigin(place, dim, entry, now)) {
-      auto [it, isNew] = ways.try_emplace({origin->extension, entry.axis, entry.pre, entry.size});
-      if (axis.steps.size() < extent.maxSteps) {
-        Operation *op = run.getNode(run.getExtensions()[origin->extension].node).op;
-        axis.steps.push_back(
-            {nameOf(origin->source), origin->dim, opName(op), op ? getLocationText(op->getLoc()) : ""});
-      } else if (!isNew) {
-        end = it->second;
-        break;
-      }
-      way.push_back(&it->second);
-      place = origin->source;
-      dim = origin->dim;
-      now = origin->extension;
-    }
-    if (end.length == 0)
-      end = {0, describeGiven(place, dim, entry), given[place].dims[dim].priority};
-    for (Way *each : llvm::reverse(way)) {
-      ++end.length;
-      *each = end;
-    }
-    axis.length = end.length;
-    axis.given = std::move(end.given);
-    axis.priority = end.priority;
-    return axis;
-  }
+  /// The path of an axis, truncated to the level of detail. Shared ends of paths are
+  /// computed once.
+  ExplainedAxis traceBack(ValueId place, unsigned dim, const DimEntry &entry);
 
   /// True if tensor `t` of an op has the axis on factor `f`.
-  bool carries(const Propagation::Node &node, unsigned t, int32_t f, ValueId place, const DimEntry &entry) {
-    auto entries = projectFactor(*node.rule, t, f, run.get(place));
-    return entries && overlaps(entry, *entries, mesh);
-  }
+  bool carries(const Propagation::Node &node, unsigned t, int32_t f, ValueId place, const DimEntry &entry);
 
-  /// The dims of the tensors of an op that factor `f` is part of.
+  /// The dims of the tensors of an op that contain factor `f`.
   template <typename Fn> void forEachDim(const Propagation::Node &node, int32_t f, Fn visit) {
     for (auto [u, id] : llvm::enumerate(run.getTensors(node)))
       if (id >= 0)
@@ -246,182 +100,25 @@ private:
             visit(ValueId(id), d, u);
   }
 
-  /// Axes that the other tensors of an op have on the factors of this place and
-  /// that it has not.
-  void findStopped(ValueId place, NodeId id, std::vector<StoppedAxis> &stopped) {
-    const Propagation::Node &node = run.getNode(id);
-    const ShardingRule &rule = *node.rule;
-    ArrayRef<int32_t> places = run.getTensors(node);
-    const Sharding &sharding = run.get(place);
-    for (auto [t, own] : llvm::enumerate(places)) {
-      if (own != int32_t(place))
-        continue;
-      const ShardingRule::Tensor &tensor = rule.tensor(t);
-      for (unsigned d = 0; d < tensor.numDims; ++d)
-        for (int32_t f : rule.dimFactors(tensor, d))
-          for (auto [u, other] : llvm::enumerate(places)) {
-            if (other < 0 || other == own)
-              continue;
-            auto entries = projectFactor(rule, u, f, run.get(other));
-            auto have = projectFactor(rule, t, f, sharding);
-            if (!entries)
-              continue;
-            for (auto [k, entry] : llvm::enumerate(*entries)) {
-              if (entry.isStride() || (have && isPrefix(ArrayRef(*entries).take_front(k + 1), *have)))
-                continue;
-              report(place, t, d, f, ArrayRef(*entries).take_front(k + 1), id, other, stopped);
-              break;
-            }
-          }
-    }
-    // Dims that the op does not relate to others, and cuts that do not fit them.
-    for (auto [u, other] : llvm::enumerate(places)) {
-      if (other < 0 || ValueId(other) == place)
-        continue;
-      for (auto [d, dim] : llvm::enumerate(run.get(other).dims)) {
-        ArrayRef<int32_t> factors = rule.dimFactors(rule.tensor(u), d);
-        if (dim.entries.empty())
-          continue;
-        bool fits = false, any = false;
-        if (!factors.empty()) {
-          SmallVector<int64_t> sizes;
-          for (int32_t f : factors)
-            sizes.push_back(rule.factor(f).size);
-          for (const DimEntries &part : splitDim(dim.entries, sizes, &fits))
-            any |= !part.empty();
-        }
-        if (fits)
-          continue;
-        std::string which = "dim " + std::to_string(d) + " of " + nameOf(other);
-        std::string reason =
-            rule.isFallback   ? " has no sharding rule"
-            : factors.empty() ? " replicates " + which
-                              : (any ? " can forward only some of these axes of " : " cannot forward these axes of ") +
-                                    which + ", with factors " + describeFactors(rule, factors) + ": not divisible";
-        add(stopped, {-1, meshes.toString(dim.entries), opName(node.op) + reason, opName(node.op),
-                      node.op ? getLocationText(node.op->getLoc()) : ""});
-      }
-    }
-  }
-
-  static std::string describeFactors(const ShardingRule &rule, ArrayRef<int32_t> factors) {
-    std::string text;
-    for (int32_t f : factors)
-      text += (text.empty() ? "" : " x ") + std::to_string(rule.factor(f).size);
-    return text;
-  }
-
-  static void add(std::vector<StoppedAxis> &stopped, StoppedAxis axis) {
-    for (const StoppedAxis &other : stopped)
-      if (other.dim == axis.dim && other.axis == axis.axis && other.reason == axis.reason)
-        return;
-    stopped.push_back(std::move(axis));
-  }
-
+  /// Axes that other tensors of an op have on the factors of this value, and that it
+  /// lacks.
+  void findStopped(ValueId place, NodeId id, std::vector<StoppedAxis> &stopped);
+  static std::string describeFactors(const ShardingRule &rule, ArrayRef<int32_t> factors);
+  static void add(std::vector<StoppedAxis> &stopped, StoppedAxis axis);
   void report(ValueId place, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted, NodeId id, ValueId other,
-              std::vector<StoppedAxis> &stopped) {
-    const Propagation::Node &node = run.getNode(id);
-    const Sharding &sharding = run.get(place);
-    const DimEntry &entry = wanted.back();
-    add(stopped,
-        {int64_t(d), meshes.toString(DimEntries{entry}), getReason(place, t, d, f, wanted, node, other, sharding),
-         opName(node.op), node.op ? getLocationText(node.op->getLoc()) : ""});
-  }
+              std::vector<StoppedAxis> &stopped);
 
-  /// True if dim `d` of tensor `t` would be cut with a gap, had it the axes on
+  /// True if the sharding of dim `d` of tensor `t` would be strided with the axes on
   /// factor `f`.
-  bool leavesGap(const Propagation::Node &node, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted) {
-    FactorAxes axes(node.rule->numFactors());
-    axes[f].assign(wanted.begin(), wanted.end());
-    return llvm::any_of(getTensorSharding(*node.rule, t, axes).dims[d].entries,
-                        [](const DimEntry &entry) { return entry.isStride(); });
-  }
+  bool leavesGap(const Propagation::Node &node, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted);
 
-  /// True for a dim of a shared output of scf.forall that stays whole.
-  static bool isPartlyWritten(Value value, unsigned d) {
-    auto result = dyn_cast_or_null<OpResult>(value);
-    auto loop = result ? dyn_cast<scf::ForallOp>(result.getOwner()) : scf::ForallOp();
-    return loop && isControlFlow(loop) && getPartlyWrittenDims(loop, result.getResultNumber()).test(d);
-  }
+  /// True for a dim of a shared output of scf.forall that must be unsharded.
+  static bool isPartlyWritten(Value value, unsigned d);
 
   /// Priority of the annotation that an axis on a value came from.
-  int64_t getPriority(ValueId place, const DimEntry &entry) {
-    for (auto [d, dim] : llvm::enumerate(run.get(place).dims))
-      if (overlaps(entry, dim.entries, mesh))
-        return traceBack(place, d, entry).priority;
-    return 0;
-  }
-
+  int64_t getPriority(ValueId place, const DimEntry &entry);
   std::string getReason(ValueId place, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
-                        const Propagation::Node &node, ValueId other, const Sharding &sharding) {
-    const DimEntry &entry = wanted.back();
-    const DimSharding &dim = sharding.dims[d];
-    int64_t size = run.getPlace(place).type.getDimSize(d);
-    if (node.rule->factor(f).kind == FactorKind::Replicated)
-      return opName(node.op) + " replicates this dim";
-    Flow needed = t < node.rule->numOperands() ? Flow::Backward : Flow::Forward;
-    if (!(uint8_t(node.flow) & uint8_t(needed)))
-      return opName(node.op) + " blocks propagation in this direction";
-    if (!dim.open && isPartlyWritten(valueOf[place], d))
-      return "an iteration of scf.forall writes only a slice of the dim";
-    if (!dim.open)
-      return "the dim is closed";
-    if (overlaps(entry, sharding.replicated, mesh))
-      return "the axis must not be used (replicated)";
-    if (overlaps(entry, sharding.unreduced, mesh))
-      return "the value is partial over the axis";
-    for (auto [e, other] : llvm::enumerate(sharding.dims))
-      if (e != d && overlaps(entry, other.entries, mesh))
-        return "the axis is in use on dim " + std::to_string(e);
-    if (overlaps(entry, dim.entries, mesh))
-      return "the axis shards the dim in another way";
-    if (size % (totalFactor(dim.entries) * entry.size) != 0 && !canShard(node.rule->factor(f), wanted, mesh))
-      return "size " + std::to_string(size) + " is not divisible by " +
-             std::to_string(totalFactor(dim.entries) * entry.size);
-    if (node.rule->factor(f).hasWindows && !canShardWindows(wanted, size))
-      return "sharded by " + std::to_string(deviceFactor(wanted)) + ", size " + std::to_string(size) +
-             " would be padded by more than a quarter";
-    if (run.mustEndAtGap(node, t, d) && leavesGap(node, t, d, f, wanted))
-      return "the sharding would be strided, and strided-shardings=" +
-             std::string(run.getOptions().stridedShardings == StridedShardings::Forbid ? "forbid"
-                                                                                       : "forbid-at-boundary");
-    int64_t late = getPriority(other, entry);
-    for (const DimEntry &own : dim.entries)
-      if (!own.isStride())
-        if (int64_t early = getPriority(place, own); early < late)
-          return "it came at priority " + std::to_string(late) + ", after " + meshes.toString(DimEntries{own}) +
-                 " at priority " + std::to_string(early);
-    // A conflict at the op: what it chose against what this would have been, had
-    // the value itself no say.
-    if (run.getOptions().conflicts == Conflicts::Basic)
-      return "the operands and results of " + opName(node.op) + " conflict, and conflicts=basic resolves no conflict";
-    if (node.handsOn) {
-      LayoutTable &table = run.getTable();
-      LayoutId here = table.intern(sharding), there = table.intern(run.get(other));
-      RankedTensorType type = run.getPlace(place).type;
-      double seconds =
-          t < node.rule->numOperands() ? table.getSeconds(here, there, type) : table.getSeconds(there, here, type);
-      return "lost a conflict: " + opName(node.op) + " reshards between " + meshes.toString(run.get(other)) +
-             " and this, " + llvm::formatv("{0:E2} s", seconds).str();
-    }
-    FactorAxes chosen = run.choose(node), instead = chosen;
-    for (DimEntries &entries : instead)
-      while (overlaps(entries, wanted, mesh))
-        entries.pop_back();
-    instead[f].assign(wanted.begin(), wanted.end());
-    if (chosen == instead)
-      return "the dim is sharded by " + meshes.toString(dim.entries) + ", and " + opName(node.op) + " computes with " +
-             meshes.toString(wanted);
-    SmallVector<TensorLayout> tensors = run.getTensorLayouts(node);
-    for (auto [tensor, id] : llvm::zip(tensors, run.getTensors(node)))
-      if (id == int32_t(place))
-        tensor.layout.reset();
-    auto seconds = [&](const FactorAxes &axes) {
-      return llvm::formatv("{0:E2} s", getReshardSeconds(*node.rule, tensors, axes, run.getTable())).str();
-    };
-    return "lost a conflict at " + opName(node.op) + ": " + seconds(chosen) + " as chosen, " + seconds(instead) +
-           " with it";
-  }
+                        const Propagation::Node &node, ValueId other, const Sharding &sharding);
 
   func::FuncOp func;
   FunctionPropagation &tables;
@@ -431,7 +128,7 @@ private:
   const ValueNames &names;
   std::vector<Value> valueOf;
   std::vector<Sharding> given;
-  /// How far it is from an extension to what was given, and what that is.
+  /// The distance from an extension to its annotation, and the annotation.
   struct Way {
     size_t length = 0;
     std::string given;
@@ -445,7 +142,351 @@ private:
 
 } // namespace
 
-/// Propagates a copy, `module`, and explains what is selected.
+FunctionExplainer::FunctionExplainer(func::FuncOp func, FunctionPropagation &tables, const FunctionMeshes &meshes,
+                                     const ValueNames &names, const Extent &extent)
+    : func(func), tables(tables), run(tables.getPropagation()), meshes(meshes), mesh(meshes.getMesh()), names(names),
+      extent(extent) {
+  valueOf.resize(run.getNumPlaces());
+  for (Propagation::ValueId id = 0; id < run.getNumPlaces(); ++id)
+    given.push_back(run.get(id));
+}
+
+ExplainedFunction FunctionExplainer::explain(SelectFn wants) {
+  for (auto [i, extension] : llvm::enumerate(run.getExtensions()))
+    extensionsOf[{extension.place, extension.dim}].push_back(i);
+  SmallVector<Value> selected;
+  auto visit = [&](Value value) {
+    if (!run.contains(value))
+      return;
+    Value &known = valueOf[run.getId(value)];
+    if (!known)
+      known = value;
+    if (wants(func, value, ""))
+      selected.push_back(value);
+  };
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value result : op->getResults())
+      visit(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument arg : block.getArguments())
+          visit(arg);
+  });
+  ExplainedFunction function{func.getName().str(), {}};
+  for (Value value : selected)
+    function.values.push_back(explain(run.getId(value), names.get(value), value.getLoc()));
+  for (auto [i, place] : llvm::enumerate(tables.getResultPlaces()))
+    if (place >= 0 && wants(func, Value(), resultName(i)))
+      function.values.push_back(explain(place, resultName(i), func.getLoc()));
+  return function;
+}
+
+std::string FunctionExplainer::resultName(unsigned i) {
+  if (auto name = func.getResultAttrOfType<StringAttr>(i, kNameAttr))
+    return name.getValue().str();
+  return "result" + std::to_string(i);
+}
+
+std::string FunctionExplainer::nameOf(ValueId place) {
+  if (valueOf[place])
+    return names.get(valueOf[place]);
+  for (auto [i, result] : llvm::enumerate(tables.getResultPlaces()))
+    if (result == int64_t(place))
+      return resultName(i);
+  return "a value";
+}
+
+std::string FunctionExplainer::describeGiven(ValueId place, unsigned dim, const DimEntry &entry) {
+  Value value = valueOf[place];
+  for (const FunctionPropagation::Given &given : tables.getAnnotations()) {
+    if (given.place != place || !overlaps(entry, given.sharding.dims[dim].entries, mesh))
+      continue;
+    if (auto call = dyn_cast_or_null<func::CallOp>(given.op))
+      return "argument #" + std::to_string(given.index) + " of @" + call.getCallee().str();
+    if (given.op)
+      return "function result " + resultName(given.index);
+    value = given.value;
+    break;
+  }
+  if (!value)
+    return "function result " + nameOf(place);
+  if (auto call = value.getDefiningOp<func::CallOp>())
+    return "result #" + std::to_string(cast<OpResult>(value).getResultNumber()) + " of @" + call.getCallee().str();
+  if (auto arg = dyn_cast<BlockArgument>(value); arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()))
+    return "argument " + names.get(value);
+  Operation *op = value.getDefiningOp();
+  std::string loc = getLocationText(value.getLoc());
+  return (op ? opName(op) : std::string("value ") + names.get(value)) + (loc.empty() ? "" : " at " + loc);
+}
+
+ExplainedValue FunctionExplainer::explain(ValueId place, std::string name, Location loc) {
+  const Sharding &sharding = run.get(place);
+  std::string type;
+  llvm::raw_string_ostream os(type);
+  os << run.getPlace(place).type;
+  ExplainedValue value{std::move(name), type, meshes.toString(sharding), getLocationText(loc), loc, {}, {}, {}, {}};
+  if (extent.drawsGrids)
+    value.grid = drawGrid(sharding, mesh, run.getPlace(place).type.getShape());
+  for (auto [d, dim] : llvm::enumerate(sharding.dims))
+    for (const DimEntry &entry : dim.entries)
+      if (!entry.isStride())
+        value.axes.push_back(traceBack(place, d, entry));
+  for (NodeId node : run.getPlace(place).nodes)
+    findStopped(place, node, value.stopped);
+  return value;
+}
+
+int64_t FunctionExplainer::findExtension(ValueId place, unsigned dim, const DimEntry &entry, int64_t before) {
+  if (overlaps(entry, given[place].dims[dim].entries, mesh))
+    return -1;
+  auto it = extensionsOf.find({place, dim});
+  if (it != extensionsOf.end())
+    for (int64_t i : it->second)
+      if (i < before && overlaps(entry, run.getExtensions()[i].entries, mesh))
+        return i;
+  return before; // it does not exist yet
+}
+
+std::optional<FunctionExplainer::Origin> FunctionExplainer::findOrigin(ValueId place, unsigned dim,
+                                                                       const DimEntry &entry, int64_t now) {
+  int64_t found = findExtension(place, dim, entry, now);
+  if (found < 0 || found >= now)
+    return std::nullopt;
+  const Propagation::Node &node = run.getNode(run.getExtensions()[found].node);
+  int64_t earliest = found;
+  Origin origin{found, place, dim};
+  for (auto [t, own] : llvm::enumerate(run.getTensors(node))) {
+    if (own != int32_t(place))
+      continue;
+    for (int32_t f : node.rule->dimFactors(node.rule->tensor(t), dim)) {
+      if (!carries(node, t, f, place, entry))
+        continue;
+      forEachDim(node, f, [&](ValueId id, unsigned d, unsigned u) {
+        if (id == place || !carries(node, u, f, id, entry))
+          return;
+        int64_t when = findExtension(id, d, entry, found);
+        if (when >= earliest)
+          return;
+        earliest = when;
+        origin.source = id;
+        origin.dim = d;
+      });
+    }
+  }
+  if (origin.source == place)
+    return std::nullopt;
+  return origin;
+}
+
+ExplainedAxis FunctionExplainer::traceBack(ValueId place, unsigned dim, const DimEntry &entry) {
+  ExplainedAxis axis{dim, meshes.toString(DimEntries{entry}), {}, 0, "", 0};
+  SmallVector<Way *> way; // the rest from each step on
+  Way end;
+  int64_t now = run.getExtensions().size();
+  while (std::optional<Origin> origin = findOrigin(place, dim, entry, now)) {
+    auto [it, isNew] = ways.try_emplace({origin->extension, entry.axis, entry.pre, entry.size});
+    if (axis.steps.size() < extent.maxSteps) {
+      Operation *op = run.getNode(run.getExtensions()[origin->extension].node).op;
+      axis.steps.push_back({nameOf(origin->source), origin->dim, opName(op), op ? getLocationText(op->getLoc()) : ""});
+    } else if (!isNew) {
+      end = it->second;
+      break;
+    }
+    way.push_back(&it->second);
+    place = origin->source;
+    dim = origin->dim;
+    now = origin->extension;
+  }
+  if (end.length == 0)
+    end = {0, describeGiven(place, dim, entry), given[place].dims[dim].priority};
+  for (Way *each : llvm::reverse(way)) {
+    ++end.length;
+    *each = end;
+  }
+  axis.length = end.length;
+  axis.given = std::move(end.given);
+  axis.priority = end.priority;
+  return axis;
+}
+
+bool FunctionExplainer::carries(const Propagation::Node &node, unsigned t, int32_t f, ValueId place,
+                                const DimEntry &entry) {
+  auto entries = projectFactor(*node.rule, t, f, run.get(place));
+  return entries && overlaps(entry, *entries, mesh);
+}
+
+void FunctionExplainer::findStopped(ValueId place, NodeId id, std::vector<StoppedAxis> &stopped) {
+  const Propagation::Node &node = run.getNode(id);
+  const ShardingRule &rule = *node.rule;
+  ArrayRef<int32_t> places = run.getTensors(node);
+  const Sharding &sharding = run.get(place);
+  for (auto [t, own] : llvm::enumerate(places)) {
+    if (own != int32_t(place))
+      continue;
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    for (unsigned d = 0; d < tensor.numDims; ++d)
+      for (int32_t f : rule.dimFactors(tensor, d))
+        for (auto [u, other] : llvm::enumerate(places)) {
+          if (other < 0 || other == own)
+            continue;
+          auto entries = projectFactor(rule, u, f, run.get(other));
+          auto have = projectFactor(rule, t, f, sharding);
+          if (!entries)
+            continue;
+          for (auto [k, entry] : llvm::enumerate(*entries)) {
+            if (entry.isStride() || (have && isPrefix(ArrayRef(*entries).take_front(k + 1), *have)))
+              continue;
+            report(place, t, d, f, ArrayRef(*entries).take_front(k + 1), id, other, stopped);
+            break;
+          }
+        }
+  }
+  // Dims that the op does not relate to others, and axes that do not fit factors.
+  for (auto [u, other] : llvm::enumerate(places)) {
+    if (other < 0 || ValueId(other) == place)
+      continue;
+    for (auto [d, dim] : llvm::enumerate(run.get(other).dims)) {
+      ArrayRef<int32_t> factors = rule.dimFactors(rule.tensor(u), d);
+      if (dim.entries.empty())
+        continue;
+      bool fits = false, any = false;
+      if (!factors.empty()) {
+        SmallVector<int64_t> sizes;
+        for (int32_t f : factors)
+          sizes.push_back(rule.factor(f).size);
+        for (const DimEntries &part : splitDim(dim.entries, sizes, &fits))
+          any |= !part.empty();
+      }
+      if (fits)
+        continue;
+      std::string which = "dim " + std::to_string(d) + " of " + nameOf(other);
+      std::string reason = rule.isFallback ? " has no sharding rule"
+                           : factors.empty()
+                               ? " replicates " + which
+                               : (any ? " can forward only some of these axes of " : " cannot forward these axes of ") +
+                                     which + ", with factors " + describeFactors(rule, factors) + ": not divisible";
+      add(stopped, {-1, meshes.toString(dim.entries), opName(node.op) + reason, opName(node.op),
+                    node.op ? getLocationText(node.op->getLoc()) : ""});
+    }
+  }
+}
+
+std::string FunctionExplainer::describeFactors(const ShardingRule &rule, ArrayRef<int32_t> factors) {
+  std::string text;
+  for (int32_t f : factors)
+    text += (text.empty() ? "" : " x ") + std::to_string(rule.factor(f).size);
+  return text;
+}
+
+void FunctionExplainer::add(std::vector<StoppedAxis> &stopped, StoppedAxis axis) {
+  for (const StoppedAxis &other : stopped)
+    if (other.dim == axis.dim && other.axis == axis.axis && other.reason == axis.reason)
+      return;
+  stopped.push_back(std::move(axis));
+}
+
+void FunctionExplainer::report(ValueId place, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted, NodeId id,
+                               ValueId other, std::vector<StoppedAxis> &stopped) {
+  const Propagation::Node &node = run.getNode(id);
+  const Sharding &sharding = run.get(place);
+  const DimEntry &entry = wanted.back();
+  add(stopped,
+      {int64_t(d), meshes.toString(DimEntries{entry}), getReason(place, t, d, f, wanted, node, other, sharding),
+       opName(node.op), node.op ? getLocationText(node.op->getLoc()) : ""});
+}
+
+bool FunctionExplainer::leavesGap(const Propagation::Node &node, unsigned t, unsigned d, int32_t f,
+                                  ArrayRef<DimEntry> wanted) {
+  FactorAxes axes(node.rule->numFactors());
+  axes[f].assign(wanted.begin(), wanted.end());
+  return llvm::any_of(getTensorSharding(*node.rule, t, axes).dims[d].entries,
+                      [](const DimEntry &entry) { return entry.isStride(); });
+}
+
+bool FunctionExplainer::isPartlyWritten(Value value, unsigned d) {
+  auto result = dyn_cast_or_null<OpResult>(value);
+  auto loop = result ? dyn_cast<scf::ForallOp>(result.getOwner()) : scf::ForallOp();
+  return loop && isControlFlow(loop) && getPartlyWrittenDims(loop, result.getResultNumber()).test(d);
+}
+
+int64_t FunctionExplainer::getPriority(ValueId place, const DimEntry &entry) {
+  for (auto [d, dim] : llvm::enumerate(run.get(place).dims))
+    if (overlaps(entry, dim.entries, mesh))
+      return traceBack(place, d, entry).priority;
+  return 0;
+}
+
+std::string FunctionExplainer::getReason(ValueId place, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
+                                         const Propagation::Node &node, ValueId other, const Sharding &sharding) {
+  const DimEntry &entry = wanted.back();
+  const DimSharding &dim = sharding.dims[d];
+  int64_t size = run.getPlace(place).type.getDimSize(d);
+  if (node.rule->factor(f).kind == FactorKind::Replicated)
+    return opName(node.op) + " replicates this dim";
+  Flow needed = t < node.rule->numOperands() ? Flow::Backward : Flow::Forward;
+  if (!(uint8_t(node.flow) & uint8_t(needed)))
+    return opName(node.op) + " blocks propagation in this direction";
+  if (!dim.open && isPartlyWritten(valueOf[place], d))
+    return "an iteration of scf.forall writes only a slice of the dim";
+  if (!dim.open)
+    return "the dim is closed";
+  if (overlaps(entry, sharding.replicated, mesh))
+    return "the axis must not be used (replicated)";
+  if (overlaps(entry, sharding.unreduced, mesh))
+    return "the value is partial over the axis";
+  for (auto [e, other] : llvm::enumerate(sharding.dims))
+    if (e != d && overlaps(entry, other.entries, mesh))
+      return "the axis is in use on dim " + std::to_string(e);
+  if (overlaps(entry, dim.entries, mesh))
+    return "the axis shards the dim in another way";
+  if (size % (totalFactor(dim.entries) * entry.size) != 0 && !canShard(node.rule->factor(f), wanted, mesh))
+    return "size " + std::to_string(size) + " is not divisible by " +
+           std::to_string(totalFactor(dim.entries) * entry.size);
+  if (node.rule->factor(f).hasWindows && !canShardWindows(wanted, size))
+    return "sharded by " + std::to_string(deviceFactor(wanted)) + ", size " + std::to_string(size) +
+           " would be padded by more than a quarter";
+  if (run.mustEndAtGap(node, t, d) && leavesGap(node, t, d, f, wanted))
+    return "the sharding would be strided, and strided-shardings=" +
+           std::string(run.getOptions().stridedShardings == StridedShardings::Forbid ? "forbid" : "forbid-at-boundary");
+  int64_t late = getPriority(other, entry);
+  for (const DimEntry &own : dim.entries)
+    if (!own.isStride())
+      if (int64_t early = getPriority(place, own); early < late)
+        return "it came at priority " + std::to_string(late) + ", after " + meshes.toString(DimEntries{own}) +
+               " at priority " + std::to_string(early);
+  // A conflict at the op: compare its choice with the choice that ignores the sharding of
+  // the value.
+  if (run.getOptions().conflicts == Conflicts::Basic)
+    return "the operands and results of " + opName(node.op) + " conflict, and conflicts=basic resolves no conflict";
+  if (node.handsOn) {
+    LayoutTable &table = run.getTable();
+    LayoutId here = table.intern(sharding), there = table.intern(run.get(other));
+    RankedTensorType type = run.getPlace(place).type;
+    double seconds =
+        t < node.rule->numOperands() ? table.getSeconds(here, there, type) : table.getSeconds(there, here, type);
+    return "lost a conflict: " + opName(node.op) + " reshards between " + meshes.toString(run.get(other)) +
+           " and this, " + llvm::formatv("{0:E2} s", seconds).str();
+  }
+  FactorAxes chosen = run.choose(node), instead = chosen;
+  for (DimEntries &entries : instead)
+    while (overlaps(entries, wanted, mesh))
+      entries.pop_back();
+  instead[f].assign(wanted.begin(), wanted.end());
+  if (chosen == instead)
+    return "the dim is sharded by " + meshes.toString(dim.entries) + ", and " + opName(node.op) + " computes with " +
+           meshes.toString(wanted);
+  SmallVector<TensorLayout> tensors = run.getTensorLayouts(node);
+  for (auto [tensor, id] : llvm::zip(tensors, run.getTensors(node)))
+    if (id == int32_t(place))
+      tensor.layout.reset();
+  auto seconds = [&](const FactorAxes &axes) {
+    return llvm::formatv("{0:E2} s", getReshardSeconds(*node.rule, tensors, axes, run.getTable())).str();
+  };
+  return "lost a conflict at " + opName(node.op) + ": " + seconds(chosen) + " as chosen, " + seconds(instead) +
+         " with it";
+}
+
+/// Propagates shardings in the copy `module`, and explains the selected values.
 static FailureOr<std::vector<ExplainedFunction>>
 explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &options, Extent extent, SelectFn wants) {
   if (getPhase(module) < int(Phase::Annotated))

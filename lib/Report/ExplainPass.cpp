@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
-/// What both passes do: `run` explains, with the options of propagation.
+/// The shared implementation of both passes: `run` explains, with options of propagation.
 template <typename PassT, typename RunFn> void explainModule(PassT &pass, RunFn run) {
   ModuleOp module = pass.getOperation();
   auto write = [&]() -> LogicalResult {

@@ -1,4 +1,4 @@
-//===- ExplainReshape.cpp - What reshapes do to shardings -----------------===//
+//===- ExplainReshape.cpp - Reshapes and shardings ------------------------===//
 
 #include "shardkit/Report/ExplainReshape.h"
 #include "ValueNames.h"
@@ -20,7 +20,7 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// Rank digits of `all` without those of `kept`, which are parts of them.
+/// Rank digits of `all` without their sub-digits in `kept`.
 static SmallVector<RankDigit> subtract(ArrayRef<Digit> all, ArrayRef<Digit> kept) {
   SmallVector<RankDigit> rest;
   for (const Digit &digit : all) {
@@ -50,7 +50,7 @@ public:
   ReshapeExplainer(FunctionPropagation &tables, FunctionMeshes &meshes, const ValueNames &names)
       : run(tables.getPropagation()), meshes(meshes), mesh(meshes.getMesh()), table(meshes), names(names) {}
 
-  /// `from` and `to` are the value before and after.
+  /// `from` and `to` are operand and result.
   ExplainedReshape explain(Operation *op, StringRef opName, Value from, Value to) {
     auto fromType = cast<RankedTensorType>(from.getType());
     auto toType = cast<RankedTensorType>(to.getType());
@@ -77,8 +77,8 @@ public:
     for (const UnevenDim &dim : in.uneven)
       (llvm::is_contained(reshaped.gathered.uneven, dim) ? own.kept : own.gathered) += spell(dim.ranks);
 
-    // Digits do not know of shapes: the move is that of a value of one dim, uneven
-    // dims apart, which are moved in the shape of one side.
+    // Digits do not depend on shapes: without uneven dims, the move is planned for a value
+    // with one dim.
     if (in.uneven.empty() && out.uneven.empty()) {
       int64_t bytes = getElementBytes(fromType.getElementType());
       Layout flatIn = in, flatOut = out;
@@ -117,7 +117,7 @@ private:
     return meshes.toString(entries);
   }
 
-  /// The sharding of the value with its dims joined to one.
+  /// The sharding of the value with all dims collapsed to one.
   LayoutId flatten(const Sharding &sharding, RankedTensorType type) {
     SmallVector<DimEntries> parts;
     for (const DimSharding &dim : sharding.dims)
@@ -127,8 +127,8 @@ private:
     return table.intern(std::move(flat));
   }
 
-  /// The operand without what does not fit: cut so from the start, with that many
-  /// copies, it needs no gather.
+  /// Suggests the sharding of the operand without the gathered axes: with it, and its
+  /// replicas, nothing is gathered.
   void suggest(ExplainedReshape &own, const Sharding &before, const Layout &in, const ReshapeResult &reshaped) {
     if (reshaped.gathered.shape != in.shape)
       return;
@@ -151,8 +151,8 @@ private:
 
 } // namespace
 
-/// The reshapes of a function, a collapse and the expand that splitReshapes has made
-/// of one op together.
+/// Visits the reshapes of a function. A collapse and an expand that splitReshapes made of
+/// one op count as one.
 static void forEachReshape(func::FuncOp func, llvm::function_ref<void(Operation *, StringRef, Value, Value)> visit) {
   auto isHalf = [](tensor::CollapseShapeOp collapse) {
     auto expand =
@@ -213,7 +213,7 @@ FailureOr<std::vector<ExplainedReshapes>> spmd::explainReshapes(ModuleOp origina
         own.reshapes.push_back(explainer.explain(op, name, from, to));
     });
   }
-  // Where what is suggested could be written.
+  // The location of the suggested annotation.
   auto given = explain(
       original,
       [&](StringRef function, StringRef value) {

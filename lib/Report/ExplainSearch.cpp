@@ -1,7 +1,11 @@
-//===- ExplainSearch.cpp - What other layouts would have cost -------------===//
+//===- ExplainSearch.cpp - Costs of other layouts -------------------------===//
 //
-// The search is run again with what stands forbidden: exact, and as often as there are
-// alternatives to name.
+// Repeats the search with the current choice of a value or an op forbidden, once for each
+// alternative. Each alternative is therefore the optimum of the whole function. For
+// example, with layout A chosen for a value:
+//
+//   1. search without A         -> B, the second best layout
+//   2. search without A and B   -> C, the third best layout
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,202 +23,39 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// How many prices are named that an alternative would add, and that it would save.
-static constexpr size_t kMostMoves = 3;
+/// Limit of the listed costs that an alternative adds, and that it saves.
+static constexpr size_t kMaxMoves = 3;
 
 namespace {
 
 class SearchExplainer {
 public:
-  SearchExplainer(FunctionSearch &search, const ValueNames &names, StringRef selection, unsigned top, bool drawsGrids)
-      : search(search), problem(search.getProblem()), propagation(search.getFunction().getPropagation()),
-        table(propagation.getTable()), names(names), selection(selection), top(top), drawsGrids(drawsGrids),
-        best(search.run({}, /*withMoves=*/true)) {}
+  SearchExplainer(FunctionSearch &search, const ValueNames &names, StringRef selection, unsigned top, bool drawsGrids);
 
   const SearchResult &getBest() const { return best; }
 
-  ExplainedFunction run() {
-    func::FuncOp func = search.getFunc();
-    ExplainedFunction function{func.getName().str(), {}};
-    llvm::MapVector<Propagation::ValueId, Value> selected;
-    auto visit = [&](Value value) {
-      if (propagation.contains(value) && (selection.empty() || names.matches(value, selection)))
-        selected.try_emplace(propagation.getId(value), value);
-    };
-    for (BlockArgument argument : func.getArguments())
-      visit(argument);
-    // All ops are many; without a selection it is the signature that is explained.
-    if (!selection.empty())
-      func.walk([&](Operation *op) {
-        for (Value result : op->getResults())
-          visit(result);
-        for (Region &region : op->getRegions())
-          for (Block &block : region)
-            for (BlockArgument argument : block.getArguments())
-              visit(argument);
-      });
-    for (auto [i, place] : llvm::enumerate(search.getFunction().getResultPlaces())) {
-      auto name = func.getResultAttrOfType<StringAttr>(i, kNameAttr);
-      std::string own = name ? name.getValue().str() : "result" + std::to_string(i);
-      if (place >= 0 && (selection.empty() || selection == own))
-        results.try_emplace(place, own);
-    }
-    for (unsigned id = 0; id < propagation.getNumNodes(); ++id)
-      if (propagation.getNode(id).isOwnRule)
-        nodeOf[propagation.getNode(id).op] = id;
-    for (auto [place, value] : selected) {
-      function.values.push_back(describe(place, names.get(value), value.getLoc()));
-      explainLayout(place, function.values.back());
-      if (Operation *op = value.getDefiningOp(); op && nodeOf.count(op))
-        explainStrategy(nodeOf[op], function.values.back());
-    }
-    for (auto &[place, name] : results)
-      if (!selected.count(place)) {
-        function.values.push_back(describe(place, name, func.getLoc()));
-        explainLayout(place, function.values.back());
-      }
-    return function;
-  }
+  ExplainedFunction run();
 
 private:
   std::string getText(LayoutId id) { return search.getMeshes().toString(table.get(id)); }
-  std::string getText(const FactorAxes &axes) {
-    std::string text;
-    for (const DimEntries &entries : axes)
-      text += (text.empty() ? "{" : ", {") + search.getMeshes().toString(entries) + "}";
-    return "[" + text + "]";
-  }
+  std::string getText(const FactorAxes &axes);
+  ExplainedValue describe(Propagation::ValueId place, std::string name, Location loc);
+  std::string getText(const PaidMove &move);
 
-  ExplainedValue describe(Propagation::ValueId place, std::string name, Location loc) {
-    std::string type;
-    llvm::raw_string_ostream(type) << propagation.getPlace(place).type;
-    ExplainedValue value{std::move(name),
-                         type,
-                         getText(problem.getLayout(place, best.choices)),
-                         getLocationText(loc),
-                         loc,
-                         {},
-                         {},
-                         {},
-                         {}};
-    if (drawsGrids)
-      value.grid = drawGrid(table.get(problem.getLayout(place, best.choices)), search.getMeshes().getMesh(),
-                            propagation.getPlace(place).type.getShape());
-    value.search = ExplainedSearch{best.objective, search.getStatus(best).str(), {}};
-    return value;
-  }
+  /// The costs of `moves` that are not in `others`, the largest first.
+  std::vector<ExplainedPrice> getMore(ArrayRef<PaidMove> moves, ArrayRef<PaidMove> others);
 
-  std::string getText(const PaidMove &move) {
-    std::string name = move.value ? names.get(move.value) : "a value";
-    std::string op = move.op->getName().getStringRef().str();
-    RankedTensorType type;
-    if (move.value)
-      type = dyn_cast<RankedTensorType>(move.value.getType());
-    std::string kinds;
-    if (type && type.hasStaticShape() && move.kind != PaidMove::Windows && move.from != move.to)
-      kinds = table.getMove(move.from, move.to, type).kinds;
-    std::string from = getText(move.from), to = getText(move.to);
-    switch (move.kind) {
-    case PaidMove::Read:
-      return (kinds.empty() ? "a reshard" : kinds) + " of " + name + " from " + from + " to " + to + " for " + op;
-    case PaidMove::Completed:
-      return (kinds.empty() ? "a reshard" : kinds) + " of the result of " + op + ", " + name + ", from " + from +
-             " to " + to;
-    case PaidMove::Windows:
-      return "the halos of " + name + " for " + op;
-    case PaidMove::Picked:
-      return "picking the result of " + op;
-    }
-    return "";
-  }
+  /// The tie breaker: bytes of all values on a device.
+  int64_t getBytes(ArrayRef<unsigned> choices);
 
-  /// What is paid here and not there, most first.
-  std::vector<ExplainedPrice> getMore(ArrayRef<PaidMove> moves, ArrayRef<PaidMove> others) {
-    auto key = [](const PaidMove &move) {
-      return std::tuple(move.value.getAsOpaquePointer(), move.op, int(move.kind), move.from, move.to, move.seconds);
-    };
-    std::map<decltype(key(std::declval<PaidMove>())), int> known;
-    for (const PaidMove &move : others)
-      ++known[key(move)];
-    std::vector<ExplainedPrice> more;
-    for (const PaidMove &move : moves)
-      if (known[key(move)]-- <= 0)
-        more.push_back({move.seconds, getText(move)});
-    llvm::stable_sort(more, [](const ExplainedPrice &a, const ExplainedPrice &b) { return a.seconds > b.seconds; });
-    if (more.size() > kMostMoves)
-      more.resize(kMostMoves);
-    return more;
-  }
-
-  /// What breaks ties: bytes that a device holds of all values.
-  int64_t getBytes(ArrayRef<unsigned> choices) {
-    int64_t bytes = 0;
-    for (Propagation::ValueId id = 0; id < propagation.getNumPlaces(); ++id)
-      bytes += problem.getLocalBytes(id, choices);
-    return bytes;
-  }
-
-  /// Adds the alternatives that follow one another when what was found is forbidden.
-  /// `what(choices)` is the text of a choice, `forbid(choices)` its number.
+  /// Adds alternatives; each search forbids the choices of the earlier ones.
+  /// `describe(choices)` is the text of a choice, `getNumber(choices)` identifies it.
   void explain(ExplainedValue &value, StringRef kind, llvm::function_ref<unsigned(ArrayRef<unsigned>)> getNumber,
                llvm::function_ref<std::string(ArrayRef<unsigned>)> describe,
-               llvm::function_ref<Requirement(const llvm::SmallDenseSet<unsigned> &)> forbid) {
-    llvm::SmallDenseSet<unsigned> forbidden{getNumber(best.choices)};
-    for (unsigned i = 0; i < top; ++i) {
-      SearchResult other = search.run(forbid(forbidden), /*withMoves=*/true);
-      if (other.choices.empty()) {
-        if (i == 0)
-          value.search->alternatives.push_back({kind.str(),
-                                                "",
-                                                other.last.status == SolverStatus::Infeasible
-                                                    ? "nothing else is possible"
-                                                    : "nothing else was found in time",
-                                                0,
-                                                0,
-                                                0,
-                                                {},
-                                                {}});
-        break;
-      }
-      ExplainedAlternative alternative{
-          kind.str(), describe(other.choices), search.getStatus(other).str(), other.objective, other.lowerBound, 0, {},
-          {}};
-      alternative.moreBytes = getBytes(other.choices) - getBytes(best.choices);
-      alternative.more = getMore(other.moves, best.moves);
-      alternative.less = getMore(best.moves, other.moves);
-      value.search->alternatives.push_back(std::move(alternative));
-      forbidden.insert(getNumber(other.choices));
-    }
-  }
+               llvm::function_ref<Requirement(const llvm::SmallDenseSet<unsigned> &)> forbid);
 
-  void explainLayout(Propagation::ValueId place, ExplainedValue &value) {
-    explain(
-        value, "layout", [&](ArrayRef<unsigned> choices) { return problem.getLayout(place, choices); },
-        [&](ArrayRef<unsigned> choices) { return getText(problem.getLayout(place, choices)); },
-        [&](const llvm::SmallDenseSet<unsigned> &forbidden) {
-          return Requirement(place, [forbidden](LayoutId id) {
-            return forbidden.contains(id) ? std::numeric_limits<double>::infinity() : 0;
-          });
-        });
-  }
-
-  void explainStrategy(unsigned node, ExplainedValue &value) {
-    ArrayRef<FactorAxes> strategies = problem.getStrategies(node);
-    if (strategies.size() < 2 || !propagation.getNode(node).rule->isContraction)
-      return;
-    auto getNumber = [&](ArrayRef<unsigned> choices) {
-      return unsigned(problem.getStrategy(node, choices) - problem.getStrategies(node).data());
-    };
-    explain(
-        value, "factors", getNumber,
-        [&](ArrayRef<unsigned> choices) { return getText(*problem.getStrategy(node, choices)); },
-        [&](const llvm::SmallDenseSet<unsigned> &forbidden) {
-          const FactorAxes *first = problem.getStrategies(node).data();
-          return Requirement::ofNode(node, [forbidden, first](const FactorAxes &axes) {
-            return forbidden.contains(&axes - first) ? std::numeric_limits<double>::infinity() : 0;
-          });
-        });
-  }
+  void explainLayout(Propagation::ValueId place, ExplainedValue &value);
+  void explainStrategy(unsigned node, ExplainedValue &value);
 
   FunctionSearch &search;
   ShardingProblem &problem;
@@ -230,6 +71,190 @@ private:
 };
 
 } // namespace
+
+SearchExplainer::SearchExplainer(FunctionSearch &search, const ValueNames &names, StringRef selection, unsigned top,
+                                 bool drawsGrids)
+    : search(search), problem(search.getProblem()), propagation(search.getFunction().getPropagation()),
+      table(propagation.getTable()), names(names), selection(selection), top(top), drawsGrids(drawsGrids),
+      best(search.run({}, /*withMoves=*/true)) {}
+
+ExplainedFunction SearchExplainer::run() {
+  func::FuncOp func = search.getFunc();
+  ExplainedFunction function{func.getName().str(), {}};
+  llvm::MapVector<Propagation::ValueId, Value> selected;
+  auto visit = [&](Value value) {
+    if (propagation.contains(value) && (selection.empty() || names.matches(value, selection)))
+      selected.try_emplace(propagation.getId(value), value);
+  };
+  for (BlockArgument argument : func.getArguments())
+    visit(argument);
+  // Without a selection, only arguments and results are explained.
+  if (!selection.empty())
+    func.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        visit(result);
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            visit(argument);
+    });
+  for (auto [i, place] : llvm::enumerate(search.getFunction().getResultPlaces())) {
+    auto name = func.getResultAttrOfType<StringAttr>(i, kNameAttr);
+    std::string own = name ? name.getValue().str() : "result" + std::to_string(i);
+    if (place >= 0 && (selection.empty() || selection == own))
+      results.try_emplace(place, own);
+  }
+  for (unsigned id = 0; id < propagation.getNumNodes(); ++id)
+    if (propagation.getNode(id).isOwnRule)
+      nodeOf[propagation.getNode(id).op] = id;
+  for (auto [place, value] : selected) {
+    function.values.push_back(describe(place, names.get(value), value.getLoc()));
+    explainLayout(place, function.values.back());
+    if (Operation *op = value.getDefiningOp(); op && nodeOf.count(op))
+      explainStrategy(nodeOf[op], function.values.back());
+  }
+  for (auto &[place, name] : results)
+    if (!selected.count(place)) {
+      function.values.push_back(describe(place, name, func.getLoc()));
+      explainLayout(place, function.values.back());
+    }
+  return function;
+}
+
+std::string SearchExplainer::getText(const FactorAxes &axes) {
+  std::string text;
+  for (const DimEntries &entries : axes)
+    text += (text.empty() ? "{" : ", {") + search.getMeshes().toString(entries) + "}";
+  return "[" + text + "]";
+}
+
+ExplainedValue SearchExplainer::describe(Propagation::ValueId place, std::string name, Location loc) {
+  std::string type;
+  llvm::raw_string_ostream(type) << propagation.getPlace(place).type;
+  ExplainedValue value{std::move(name),
+                       type,
+                       getText(problem.getLayout(place, best.choices)),
+                       getLocationText(loc),
+                       loc,
+                       {},
+                       {},
+                       {},
+                       {}};
+  if (drawsGrids)
+    value.grid = drawGrid(table.get(problem.getLayout(place, best.choices)), search.getMeshes().getMesh(),
+                          propagation.getPlace(place).type.getShape());
+  value.search = ExplainedSearch{best.objective, search.getStatus(best).str(), {}};
+  return value;
+}
+
+std::string SearchExplainer::getText(const PaidMove &move) {
+  std::string name = move.value ? names.get(move.value) : "a value";
+  std::string op = move.op->getName().getStringRef().str();
+  RankedTensorType type;
+  if (move.value)
+    type = dyn_cast<RankedTensorType>(move.value.getType());
+  std::string kinds;
+  if (type && type.hasStaticShape() && move.kind != PaidMove::Windows && move.from != move.to)
+    kinds = table.getMove(move.from, move.to, type).kinds;
+  std::string from = getText(move.from), to = getText(move.to);
+  switch (move.kind) {
+  case PaidMove::Read:
+    return (kinds.empty() ? "a reshard" : kinds) + " of " + name + " from " + from + " to " + to + " for " + op;
+  case PaidMove::Completed:
+    return (kinds.empty() ? "a reshard" : kinds) + " of the result of " + op + ", " + name + ", from " + from + " to " +
+           to;
+  case PaidMove::Windows:
+    return "the halos of " + name + " for " + op;
+  case PaidMove::Picked:
+    return "picking the result of " + op;
+  }
+  return "";
+}
+
+std::vector<ExplainedPrice> SearchExplainer::getMore(ArrayRef<PaidMove> moves, ArrayRef<PaidMove> others) {
+  auto key = [](const PaidMove &move) {
+    return std::tuple(move.value.getAsOpaquePointer(), move.op, int(move.kind), move.from, move.to, move.seconds);
+  };
+  std::map<decltype(key(std::declval<PaidMove>())), int> known;
+  for (const PaidMove &move : others)
+    ++known[key(move)];
+  std::vector<ExplainedPrice> more;
+  for (const PaidMove &move : moves)
+    if (known[key(move)]-- <= 0)
+      more.push_back({move.seconds, getText(move)});
+  llvm::stable_sort(more, [](const ExplainedPrice &a, const ExplainedPrice &b) { return a.seconds > b.seconds; });
+  if (more.size() > kMaxMoves)
+    more.resize(kMaxMoves);
+  return more;
+}
+
+int64_t SearchExplainer::getBytes(ArrayRef<unsigned> choices) {
+  int64_t bytes = 0;
+  for (Propagation::ValueId id = 0; id < propagation.getNumPlaces(); ++id)
+    bytes += problem.getLocalBytes(id, choices);
+  return bytes;
+}
+
+void SearchExplainer::explain(ExplainedValue &value, StringRef kind,
+                              llvm::function_ref<unsigned(ArrayRef<unsigned>)> getNumber,
+                              llvm::function_ref<std::string(ArrayRef<unsigned>)> describe,
+                              llvm::function_ref<Requirement(const llvm::SmallDenseSet<unsigned> &)> forbid) {
+  llvm::SmallDenseSet<unsigned> forbidden{getNumber(best.choices)};
+  for (unsigned i = 0; i < top; ++i) {
+    SearchResult other = search.run(forbid(forbidden), /*withMoves=*/true);
+    if (other.choices.empty()) {
+      if (i == 0)
+        value.search->alternatives.push_back({kind.str(),
+                                              "",
+                                              other.last.status == SolverStatus::Infeasible
+                                                  ? "no other choice is feasible"
+                                                  : "no other choice was found in time",
+                                              0,
+                                              0,
+                                              0,
+                                              {},
+                                              {}});
+      break;
+    }
+    ExplainedAlternative alternative{
+        kind.str(), describe(other.choices), search.getStatus(other).str(), other.objective, other.lowerBound, 0, {},
+        {}};
+    alternative.moreBytes = getBytes(other.choices) - getBytes(best.choices);
+    alternative.more = getMore(other.moves, best.moves);
+    alternative.less = getMore(best.moves, other.moves);
+    value.search->alternatives.push_back(std::move(alternative));
+    forbidden.insert(getNumber(other.choices));
+  }
+}
+
+void SearchExplainer::explainLayout(Propagation::ValueId place, ExplainedValue &value) {
+  explain(
+      value, "layout", [&](ArrayRef<unsigned> choices) { return problem.getLayout(place, choices); },
+      [&](ArrayRef<unsigned> choices) { return getText(problem.getLayout(place, choices)); },
+      [&](const llvm::SmallDenseSet<unsigned> &forbidden) {
+        return Requirement(place, [forbidden](LayoutId id) {
+          return forbidden.contains(id) ? std::numeric_limits<double>::infinity() : 0;
+        });
+      });
+}
+
+void SearchExplainer::explainStrategy(unsigned node, ExplainedValue &value) {
+  ArrayRef<FactorAxes> strategies = problem.getStrategies(node);
+  if (strategies.size() < 2 || !propagation.getNode(node).rule->isContraction)
+    return;
+  auto getNumber = [&](ArrayRef<unsigned> choices) {
+    return unsigned(problem.getStrategy(node, choices) - problem.getStrategies(node).data());
+  };
+  explain(
+      value, "factors", getNumber,
+      [&](ArrayRef<unsigned> choices) { return getText(*problem.getStrategy(node, choices)); },
+      [&](const llvm::SmallDenseSet<unsigned> &forbidden) {
+        const FactorAxes *first = problem.getStrategies(node).data();
+        return Requirement::ofNode(node, [forbidden, first](const FactorAxes &axes) {
+          return forbidden.contains(&axes - first) ? std::numeric_limits<double>::infinity() : 0;
+        });
+      });
+}
 
 bool spmd::wasSearched(ModuleOp module) {
   return llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp func) { return func->hasAttr(kSolverAttr); });

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kFoldFrom = 300; // ops
 constexpr size_t kMostNodes = 2000;
-constexpr size_t kWindow = 8; // ops that must agree to suggest a period
+constexpr size_t kWindow = 8; // equal ops that suggest a period
 constexpr double kColumn = 190;
 
 bool hasTensors(Operation *op) {
@@ -22,228 +22,27 @@ bool hasTensors(Operation *op) {
 
 class Drawing {
 public:
-  Drawing(func::FuncOp func, const PartitionedValues &values) : func(func), values(values) {
-    for (Block &block : func.getBody())
-      collect(block);
-  }
-
-  FunctionGraph run() {
-    // What stands for each op: itself, or the one a period (or several) before.
-    representative.resize(ops.size());
-    times.assign(ops.size(), 1);
-    for (size_t i = 0; i < ops.size(); ++i)
-      representative[i] = i;
-    if (ops.size() > kFoldFrom)
-      for (int round = 0; round < 4; ++round)
-        if (!fold())
-          break;
-    addNodes();
-    assignLevels();
-    assignPlaces();
-    return std::move(graph);
-  }
+  Drawing(func::FuncOp func, const PartitionedValues &values);
+  FunctionGraph run();
 
 private:
-  void collect(Block &block) {
-    for (Operation &op : block) {
-      if (!hasTensors(&op) || isConstantLike(&op))
-        continue;
-      index[&op] = ops.size();
-      ops.push_back(&op);
-      if (isControlFlow(&op) || isa<scf::InParallelOp>(op))
-        for (Region &region : op.getRegions())
-          for (Block &inner : region)
-            collect(inner);
-    }
-  }
+  void collect(Block &block);
+  llvm::hash_code getSignature(Operation *op);
 
-  llvm::hash_code getSignature(Operation *op) {
-    llvm::hash_code hash = llvm::hash_combine(op->getName(), op->getBlock());
-    for (Type type : op->getOperandTypes())
-      hash = llvm::hash_combine(hash, type);
-    for (Value result : op->getResults())
-      hash = llvm::hash_combine(hash, result.getType(), values.getLayout(result));
-    return hash;
-  }
+  /// Finds the most frequent period and draws its repetitions once. False if there is
+  /// none.
+  bool fold();
 
-  /// Finds the period that most stretches suggest and draws what repeats in it
-  /// once. False if there is none.
-  bool fold() {
-    // Runs of ops that are still drawn, one after the other.
-    std::vector<size_t> drawn;
-    for (size_t i = 0; i < ops.size(); ++i)
-      if (representative[i] == i && times[i] == 1)
-        drawn.push_back(i);
-    std::vector<size_t> signatures;
-    for (size_t i : drawn)
-      signatures.push_back(getSignature(ops[i]));
-    size_t n = drawn.size();
-    if (n <= kFoldFrom)
-      return false;
-    llvm::DenseMap<size_t, size_t> lastAt;
-    llvm::MapVector<size_t, size_t> votes;
-    for (size_t i = 0; i + kWindow <= n; ++i) {
-      // Shifted: the map keeps two keys for itself.
-      size_t hash = size_t(llvm::hash_combine_range(signatures.begin() + i, signatures.begin() + i + kWindow)) >> 2;
-      auto [it, isNew] = lastAt.try_emplace(hash, i);
-      if (!isNew) {
-        ++votes[i - it->second];
-        it->second = i;
-      }
-    }
-    size_t period = 0, most = 0;
-    for (auto [p, count] : votes)
-      if (count > most || (count == most && p < period)) {
-        period = p;
-        most = count;
-      }
-    if (period == 0)
-      return false;
-    bool any = false;
-    for (size_t i = 0; i + period < n;) {
-      size_t j = i;
-      while (j + period < n && signatures[j] == signatures[j + period] &&
-             // Nothing that was folded before lies in between.
-             drawn[j + period] - drawn[j] == drawn[i + period] - drawn[i])
-        ++j;
-      size_t repeats = (j - i) / period + 1;
-      if (repeats < 2) {
-        i = j + 1;
-        continue;
-      }
-      for (size_t k = i; k < i + repeats * period; ++k) {
-        size_t first = i + (k - i) % period;
-        representative[drawn[k]] = drawn[first];
-        times[drawn[k]] = repeats;
-      }
-      any = true;
-      i += repeats * period;
-    }
-    return any;
-  }
+  /// The node of the op that defines a value, or of an argument. -1 if it is not
+  /// drawn.
+  int64_t getNode(Value value);
+  int64_t nodeOf(Operation *op);
+  void addNodes();
+  void assignLevels();
 
-  /// Node of the op that makes a value; of an argument a node of its own. -1 for
-  /// what is not drawn.
-  int64_t getNode(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (!op) {
-      auto arg = cast<BlockArgument>(value);
-      Operation *parent = arg.getOwner()->getParentOp();
-      if (!isa<func::FuncOp>(parent))
-        return nodeOf(parent); // carried by a loop
-      auto [it, isNew] = argumentNodes.try_emplace(value, graph.nodes.size());
-      if (isNew)
-        graph.nodes.push_back({nullptr, value});
-      return it->second;
-    }
-    return nodeOf(op);
-  }
-
-  int64_t nodeOf(Operation *op) {
-    auto it = index.find(op);
-    if (it == index.end())
-      return -1;
-    auto node = nodes.find(representative[it->second]);
-    return node == nodes.end() ? -1 : int64_t(node->second);
-  }
-
-  void addNodes() {
-    for (size_t i = 0; i < ops.size(); ++i) {
-      if (representative[i] != i)
-        continue;
-      if (graph.nodes.size() >= kMostNodes) {
-        ++graph.notDrawn;
-        continue;
-      }
-      SmallVector<std::pair<int64_t, Value>> sources;
-      auto addSource = [&](Value value) {
-        if (!isa<RankedTensorType>(value.getType()))
-          return;
-        int64_t from = getNode(value);
-        if (from >= 0 && !llvm::is_contained(sources, std::pair(from, value)))
-          sources.emplace_back(from, value);
-      };
-      for (Value operand : ops[i]->getOperands())
-        addSource(operand);
-      // Ops of a loop or branch hang from it.
-      if (Operation *parent = ops[i]->getParentOp(); sources.empty() && nodeOf(parent) >= 0)
-        sources.emplace_back(nodeOf(parent), Value());
-      unsigned own = graph.nodes.size();
-      nodes[i] = own;
-      graph.nodes.push_back({ops[i], Value(), times[i]});
-      for (auto [from, value] : sources)
-        if (from != own)
-          graph.edges.push_back({unsigned(from), own, value});
-    }
-  }
-
-  void assignLevels() {
-    // Edges are grouped by target, in order.
-    for (GraphEdge &edge : graph.edges)
-      if (graph.nodes[edge.from].op)
-        graph.nodes[edge.to].level = std::max(graph.nodes[edge.to].level, graph.nodes[edge.from].level + 1);
-      else
-        graph.nodes[edge.to].level = std::max(graph.nodes[edge.to].level, 1u);
-    std::vector<bool> placed(graph.nodes.size());
-    for (GraphEdge &edge : graph.edges) // an argument stands above its first user
-      if (GraphNode &node = graph.nodes[edge.from]; !node.op) {
-        unsigned above = graph.nodes[edge.to].level - 1;
-        node.level = placed[edge.from] ? std::min(node.level, above) : above;
-        placed[edge.from] = true;
-      }
-    for (GraphNode &node : graph.nodes)
-      graph.levels = std::max(graph.levels, node.level + 1);
-  }
-
-  /// Each node below the middle of what it reads, as far as there is room: of ops, so
-  /// that the arguments beside them do not draw the graph to their side.
-  void assignPlaces() {
-    std::vector<std::vector<unsigned>> levels(graph.levels);
-    for (unsigned i = 0; i < graph.nodes.size(); ++i)
-      levels[graph.nodes[i].level].push_back(i);
-    std::vector<std::vector<unsigned>> sources(graph.nodes.size());
-    for (const GraphEdge &edge : graph.edges)
-      sources[edge.to].push_back(edge.from);
-    for (std::vector<unsigned> &level : levels) {
-      std::vector<std::pair<double, unsigned>> wanted;
-      for (unsigned i : level) {
-        bool readsOps = llvm::any_of(sources[i], [&](unsigned source) {
-          return graph.nodes[source].op && graph.nodes[source].level < graph.nodes[i].level;
-        });
-        double sum = 0;
-        unsigned count = 0;
-        for (unsigned source : sources[i])
-          if (graph.nodes[source].level < graph.nodes[i].level && (graph.nodes[source].op || !readsOps)) {
-            sum += graph.nodes[source].x;
-            ++count;
-          }
-        wanted.emplace_back(count ? sum / count : graph.nodes[i].op ? 0 : 1e9, i);
-      }
-      llvm::stable_sort(wanted, llvm::less_first());
-      std::optional<double> next;
-      double beyond = 0;
-      unsigned count = 0;
-      for (auto [x, i] : wanted) {
-        double &place = graph.nodes[i].x;
-        place = x < 1e9 ? std::max(x, next.value_or(x)) : next.value_or(0);
-        next = place + kColumn;
-        if (x < 1e9) {
-          beyond += place - x;
-          ++count;
-        }
-      }
-      // As far to the left of what they want as to the right.
-      for (unsigned i : level)
-        graph.nodes[i].x -= count ? beyond / count : 0;
-    }
-    double first = 0;
-    for (const GraphNode &node : graph.nodes)
-      first = std::min(first, node.x);
-    for (GraphNode &node : graph.nodes) {
-      node.x -= first;
-      graph.width = std::max(graph.width, node.x + kColumn);
-    }
-  }
+  /// Places each node below the middle of its operands, if there is space. Arguments are
+  /// ignored if there are other operands, as they would pull the graph to one side.
+  void assignPlaces();
 
   func::FuncOp func;
   const PartitionedValues &values;
@@ -252,10 +51,226 @@ private:
   llvm::DenseMap<Operation *, size_t> index;
   std::vector<size_t> representative;
   std::vector<int64_t> times;
-  llvm::DenseMap<size_t, unsigned> nodes; // of ops
+  llvm::DenseMap<size_t, unsigned> nodes; // by op
   llvm::DenseMap<Value, unsigned> argumentNodes;
 };
 
 } // namespace
+
+Drawing::Drawing(func::FuncOp func, const PartitionedValues &values) : func(func), values(values) {
+  for (Block &block : func.getBody())
+    collect(block);
+}
+
+FunctionGraph Drawing::run() {
+  // The representative of each op: itself, or an equal op one or more periods before.
+  representative.resize(ops.size());
+  times.assign(ops.size(), 1);
+  for (size_t i = 0; i < ops.size(); ++i)
+    representative[i] = i;
+  if (ops.size() > kFoldFrom)
+    for (int round = 0; round < 4; ++round)
+      if (!fold())
+        break;
+  addNodes();
+  assignLevels();
+  assignPlaces();
+  return std::move(graph);
+}
+
+void Drawing::collect(Block &block) {
+  for (Operation &op : block) {
+    if (!hasTensors(&op) || isConstantLike(&op))
+      continue;
+    index[&op] = ops.size();
+    ops.push_back(&op);
+    if (isControlFlow(&op) || isa<scf::InParallelOp>(op))
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          collect(inner);
+  }
+}
+
+llvm::hash_code Drawing::getSignature(Operation *op) {
+  llvm::hash_code hash = llvm::hash_combine(op->getName(), op->getBlock());
+  for (Type type : op->getOperandTypes())
+    hash = llvm::hash_combine(hash, type);
+  for (Value result : op->getResults())
+    hash = llvm::hash_combine(hash, result.getType(), values.getLayout(result));
+  return hash;
+}
+
+bool Drawing::fold() {
+  // Runs of ops that are still drawn, one after the other.
+  std::vector<size_t> drawn;
+  for (size_t i = 0; i < ops.size(); ++i)
+    if (representative[i] == i && times[i] == 1)
+      drawn.push_back(i);
+  std::vector<size_t> signatures;
+  for (size_t i : drawn)
+    signatures.push_back(getSignature(ops[i]));
+  size_t n = drawn.size();
+  if (n <= kFoldFrom)
+    return false;
+  llvm::DenseMap<size_t, size_t> lastAt;
+  llvm::MapVector<size_t, size_t> votes;
+  for (size_t i = 0; i + kWindow <= n; ++i) {
+    // Shifted, as the map reserves two keys.
+    size_t hash = size_t(llvm::hash_combine_range(signatures.begin() + i, signatures.begin() + i + kWindow)) >> 2;
+    auto [it, isNew] = lastAt.try_emplace(hash, i);
+    if (!isNew) {
+      ++votes[i - it->second];
+      it->second = i;
+    }
+  }
+  size_t period = 0, most = 0;
+  for (auto [p, count] : votes)
+    if (count > most || (count == most && p < period)) {
+      period = p;
+      most = count;
+    }
+  if (period == 0)
+    return false;
+  bool any = false;
+  for (size_t i = 0; i + period < n;) {
+    size_t j = i;
+    while (j + period < n && signatures[j] == signatures[j + period] &&
+           // No folded op is in between.
+           drawn[j + period] - drawn[j] == drawn[i + period] - drawn[i])
+      ++j;
+    size_t repeats = (j - i) / period + 1;
+    if (repeats < 2) {
+      i = j + 1;
+      continue;
+    }
+    for (size_t k = i; k < i + repeats * period; ++k) {
+      size_t first = i + (k - i) % period;
+      representative[drawn[k]] = drawn[first];
+      times[drawn[k]] = repeats;
+    }
+    any = true;
+    i += repeats * period;
+  }
+  return any;
+}
+
+int64_t Drawing::getNode(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    auto arg = cast<BlockArgument>(value);
+    Operation *parent = arg.getOwner()->getParentOp();
+    if (!isa<func::FuncOp>(parent))
+      return nodeOf(parent); // an iteration argument
+    auto [it, isNew] = argumentNodes.try_emplace(value, graph.nodes.size());
+    if (isNew)
+      graph.nodes.push_back({nullptr, value});
+    return it->second;
+  }
+  return nodeOf(op);
+}
+
+int64_t Drawing::nodeOf(Operation *op) {
+  auto it = index.find(op);
+  if (it == index.end())
+    return -1;
+  auto node = nodes.find(representative[it->second]);
+  return node == nodes.end() ? -1 : int64_t(node->second);
+}
+
+void Drawing::addNodes() {
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (representative[i] != i)
+      continue;
+    if (graph.nodes.size() >= kMostNodes) {
+      ++graph.notDrawn;
+      continue;
+    }
+    SmallVector<std::pair<int64_t, Value>> sources;
+    auto addSource = [&](Value value) {
+      if (!isa<RankedTensorType>(value.getType()))
+        return;
+      int64_t from = getNode(value);
+      if (from >= 0 && !llvm::is_contained(sources, std::pair(from, value)))
+        sources.emplace_back(from, value);
+    };
+    for (Value operand : ops[i]->getOperands())
+      addSource(operand);
+    // Ops of a loop or branch are below it.
+    if (Operation *parent = ops[i]->getParentOp(); sources.empty() && nodeOf(parent) >= 0)
+      sources.emplace_back(nodeOf(parent), Value());
+    unsigned own = graph.nodes.size();
+    nodes[i] = own;
+    graph.nodes.push_back({ops[i], Value(), times[i]});
+    for (auto [from, value] : sources)
+      if (from != own)
+        graph.edges.push_back({unsigned(from), own, value});
+  }
+}
+
+void Drawing::assignLevels() {
+  // Edges are grouped by target, in order.
+  for (GraphEdge &edge : graph.edges)
+    if (graph.nodes[edge.from].op)
+      graph.nodes[edge.to].level = std::max(graph.nodes[edge.to].level, graph.nodes[edge.from].level + 1);
+    else
+      graph.nodes[edge.to].level = std::max(graph.nodes[edge.to].level, 1u);
+  std::vector<bool> placed(graph.nodes.size());
+  for (GraphEdge &edge : graph.edges) // an argument stands above its first user
+    if (GraphNode &node = graph.nodes[edge.from]; !node.op) {
+      unsigned above = graph.nodes[edge.to].level - 1;
+      node.level = placed[edge.from] ? std::min(node.level, above) : above;
+      placed[edge.from] = true;
+    }
+  for (GraphNode &node : graph.nodes)
+    graph.levels = std::max(graph.levels, node.level + 1);
+}
+
+void Drawing::assignPlaces() {
+  std::vector<std::vector<unsigned>> levels(graph.levels);
+  for (unsigned i = 0; i < graph.nodes.size(); ++i)
+    levels[graph.nodes[i].level].push_back(i);
+  std::vector<std::vector<unsigned>> sources(graph.nodes.size());
+  for (const GraphEdge &edge : graph.edges)
+    sources[edge.to].push_back(edge.from);
+  for (std::vector<unsigned> &level : levels) {
+    std::vector<std::pair<double, unsigned>> wanted;
+    for (unsigned i : level) {
+      bool readsOps = llvm::any_of(sources[i], [&](unsigned source) {
+        return graph.nodes[source].op && graph.nodes[source].level < graph.nodes[i].level;
+      });
+      double sum = 0;
+      unsigned count = 0;
+      for (unsigned source : sources[i])
+        if (graph.nodes[source].level < graph.nodes[i].level && (graph.nodes[source].op || !readsOps)) {
+          sum += graph.nodes[source].x;
+          ++count;
+        }
+      wanted.emplace_back(count ? sum / count : graph.nodes[i].op ? 0 : 1e9, i);
+    }
+    llvm::stable_sort(wanted, llvm::less_first());
+    std::optional<double> next;
+    double beyond = 0;
+    unsigned count = 0;
+    for (auto [x, i] : wanted) {
+      double &place = graph.nodes[i].x;
+      place = x < 1e9 ? std::max(x, next.value_or(x)) : next.value_or(0);
+      next = place + kColumn;
+      if (x < 1e9) {
+        beyond += place - x;
+        ++count;
+      }
+    }
+    // Balanced: as much to the left as to the right of the preferred positions.
+    for (unsigned i : level)
+      graph.nodes[i].x -= count ? beyond / count : 0;
+  }
+  double first = 0;
+  for (const GraphNode &node : graph.nodes)
+    first = std::min(first, node.x);
+  for (GraphNode &node : graph.nodes) {
+    node.x -= first;
+    graph.width = std::max(graph.width, node.x + kColumn);
+  }
+}
 
 FunctionGraph spmd::layOut(func::FuncOp func, const PartitionedValues &values) { return Drawing(func, values).run(); }

@@ -8,16 +8,16 @@
 
 namespace mlir::spmd {
 
-/// An op or an argument of a function, and where it is drawn.
+/// An op or an argument of a function, with its position in the drawing.
 struct GraphNode {
   Operation *op = nullptr; // null for an argument
   Value value;             // the argument
-  int64_t times = 1;       // how many equal ops it stands for
+  int64_t times = 1;       // the number of equal ops that it represents
   unsigned level = 0;
   double x = 0;
 };
 
-/// A value on its way from one node to another.
+/// A value from its defining node to a user.
 struct GraphEdge {
   unsigned from, to;
   Value value;
@@ -27,14 +27,13 @@ struct FunctionGraph {
   std::vector<GraphNode> nodes; // in program order, arguments before their first user
   std::vector<GraphEdge> edges;
   unsigned levels = 0;
-  double width = 0;     // of the widest level
-  int64_t notDrawn = 0; // ops beyond the most that are drawn
+  double width = 0;     // the width of the widest level
+  int64_t notDrawn = 0; // ops above the limit
 };
 
-/// Lays out the ops of a function that compute tensors; what is made out of nothing
-/// (fills, splats) is left out. In a function of many ops, a stretch that is
-/// repeated - the same ops with the same types and layouts in the same order - is
-/// drawn once, whatever of it remains up to a fixed number of nodes.
+/// Lays out the ops of a function that compute tensors, without constant-like ops (fills,
+/// splats). In a function with many ops, a repeated sequence (the same ops with the same
+/// types and layouts in the same order) is drawn once. The number of nodes is limited.
 FunctionGraph layOut(func::FuncOp func, const PartitionedValues &values);
 
 } // namespace mlir::spmd

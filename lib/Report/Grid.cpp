@@ -1,4 +1,4 @@
-//===- Grid.cpp - Which devices hold which part ---------------------------===//
+//===- Grid.cpp - Which devices hold which shard --------------------------===//
 
 #include "Grid.h"
 
@@ -11,9 +11,9 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 static constexpr int64_t kMostDevices = 4096;
-static constexpr size_t kMostRows = 16, kMostColumns = 8, kMostRuns = 3, kMostNames = 6;
+static constexpr size_t kMaxRows = 16, kMaxColumns = 8, kMostRuns = 3, kMostNames = 6;
 
-/// What a device has of a dim: `2:4,6:8`, `-` where it has padding alone.
+/// The elements of a dim on a device: `2:4,6:8`, or `-` if it has only padding.
 static std::string nameOf(ArrayRef<std::pair<int64_t, int64_t>> places) {
   if (places.empty())
     return "-";
@@ -42,12 +42,12 @@ static std::string nameOf(ArrayRef<int64_t> devices) {
 }
 
 namespace {
-/// Parts by where they begin, with a name per dim; what holds nothing comes last.
+/// Shards by their start, with a name per dim; empty shards are last.
 class Parts {
 public:
   using Key = SmallVector<int64_t>;
   void add(const Key &key, std::vector<std::string> names) { parts.try_emplace(key, std::move(names)); }
-  /// Numbers them in order, and lists the names of the first ones.
+  /// Numbers the shards in order, and lists the names of the first ones.
   void number(size_t most) {
     for (auto &[key, names] : parts) {
       numbers[key] = numbers.size();
@@ -92,7 +92,7 @@ std::vector<std::string> mlir::spmd::drawGrid(const Sharding &sharding, const Me
   if (devices > kMostDevices)
     return {"no grid: " + std::to_string(devices) + " devices, at most " + std::to_string(kMostDevices) + " are drawn"};
   Layout layout = Layout::get(sharding, mesh, shape);
-  SmallVector<unsigned> cut; // the dims that are
+  SmallVector<unsigned> cut; // the sharded dims
   for (unsigned d = 0; d < shape.size(); ++d)
     if (layout.localShape()[d] != shape[d])
       cut.push_back(d);
@@ -113,8 +113,8 @@ std::vector<std::string> mlir::spmd::drawGrid(const Sharding &sharding, const Me
     rows.add(row, std::move(names));
     keys.emplace_back(std::move(row), std::move(column));
   }
-  rows.number(kMostRows);
-  columns.number(kMostColumns);
+  rows.number(kMaxRows);
+  columns.number(kMaxColumns);
 
   std::map<std::pair<size_t, size_t>, SmallVector<int64_t>> holders;
   for (auto [rank, key] : llvm::enumerate(keys))
@@ -127,7 +127,7 @@ std::vector<std::string> mlir::spmd::drawGrid(const Sharding &sharding, const Me
     for (size_t c = 0; c < columns.list.size(); ++c) {
       auto &holding = holders[{r, c}];
       llvm::sort(holding);
-      table.back().push_back(r == kMostRows || c == kMostColumns ? "..." : nameOf(holding));
+      table.back().push_back(r == kMaxRows || c == kMaxColumns ? "..." : nameOf(holding));
     }
   }
   std::vector<std::string> lines = toLines(table);

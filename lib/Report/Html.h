@@ -14,13 +14,13 @@ struct DrawnFunction {
   FunctionGraph graph;
 };
 
-/// The names of values (`%12 (h)`) that nodes of the drawings stand for, by function.
+/// The names of the values (`%12 (h)`) of the nodes of the drawings, by function.
 using DrawnNames = llvm::StringMap<llvm::StringMap<const ExplainedValue *>>;
 DrawnNames getDrawnNames(ArrayRef<DrawnFunction> functions, const PartitionedValues &values);
 
-/// One page that needs nothing but itself, well-formed as XML too: tables, and per
-/// function a drawing whose nodes and edges say on hover what the values are and,
-/// where `reasons` know it, how they got their layouts.
+/// A self-contained page that is well-formed XML: tables, and a drawing per function. On
+/// hover, its nodes and edges show the values and, from `reasons`, the origins of their
+/// layouts.
 void printHTML(const Report &report, unsigned top, ArrayRef<DrawnFunction> functions, const PartitionedValues &values,
                ArrayRef<ExplainedFunction> reasons, raw_ostream &os);
 

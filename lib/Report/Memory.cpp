@@ -18,7 +18,7 @@ public:
   }
 
   HeldBytes compute(func::FuncOp func, FunctionMemory *memory = nullptr) {
-    // A function that calls itself holds nothing more there: it is refused before.
+    // Recursive functions are rejected before.
     auto [it, isNew] = known.try_emplace(func, HeldBytes{});
     if (!isNew && !memory)
       return it->second;

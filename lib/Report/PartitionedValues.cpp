@@ -1,4 +1,4 @@
-//===- PartitionedValues.cpp - What is known of local values --------------===//
+//===- PartitionedValues.cpp - Names and layouts of local values -----------===//
 
 #include "shardkit/Report/PartitionedValues.h"
 #include "ValueNames.h"
@@ -28,7 +28,7 @@ PartitionedValues::PartitionedValues(ModuleOp module, bool fromSource)
 }
 PartitionedValues::~PartitionedValues() = default;
 
-/// The value outside that has the layout of an argument of a loop's body.
+/// The value outside a loop that has the layout of an argument of its body.
 static Value getOutside(BlockArgument arg) {
   Operation *parent = arg.getOwner()->getParentOp();
   unsigned i = arg.getArgNumber();

@@ -1,4 +1,4 @@
-//===- Replicated.cpp - Copies that axes could cut ------------------------===//
+//===- Replicated.cpp - Replicas that axes could shard --------------------===//
 
 #include "shardkit/Report/Replicated.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
@@ -31,7 +31,7 @@ public:
   }
 
 private:
-  /// A layout with its mesh; null mesh where it is not known.
+  /// A layout with its mesh; the mesh is null if it is unknown.
   struct Known {
     const Mesh *mesh = nullptr;
     Sharding sharding;
@@ -99,14 +99,14 @@ private:
     if (Operation *op = value.getDefiningOp(); op && !canShard(op, value, d, mesh, axis))
       return false;
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
-      // A body that captures the value belongs to the op around it.
+      // If a body captures the value, the op with that body is the user.
       while (!isHandOn(user) && !isFunctionLevel(user))
         user = user->getParentOp();
       return canShard(user, value, d, mesh, axis);
     });
   }
 
-  /// Ops that say nothing of dims themselves.
+  /// Ops that do not restrict dims: loops, calls and terminators.
   static bool isHandOn(Operation *op) {
     return isControlFlow(op) || isa<func::CallOp, CollectiveOpInterface, scf::InParallelOp>(op) ||
            (op->hasTrait<OpTrait::IsTerminator>() && isFunctionLevel(op));
@@ -131,7 +131,7 @@ private:
       int32_t factor = -1;
       for (int32_t f : rule.dimFactors(tensor, d))
         if (factor < 0 && rule.factor(f).size > 1)
-          factor = f; // the major part of what is left is cut next
+          factor = f; // the major remaining factor is sharded next
       if (factor < 0 || rule.factor(factor).kind == FactorKind::Replicated ||
           rule.factor(factor).size % mesh.axes[axis].size != 0)
         return false;
@@ -142,7 +142,7 @@ private:
     return true;
   }
 
-  /// Whether tensor `u` of an op has the axis anywhere but on a factor.
+  /// Whether tensor `u` of an op has the axis on a dim without that factor.
   bool usesElsewhere(const ShardingRule &rule, unsigned u, int32_t factor, const Mesh &mesh, int32_t axis) {
     const ShardingRule::Tensor &tensor = rule.tensor(u);
     const Known &layout = getLayout(tensor.value);
@@ -176,7 +176,7 @@ std::vector<ReplicatedValue> spmd::findReplicated(ModuleOp module, const Partiti
   return found;
 }
 
-/// How many of the values that waste most an error names.
+/// Limit of the values that an error lists, the most wasteful first.
 static constexpr size_t kMostNotes = 5;
 
 LogicalResult spmd::verifyReplicated(ArrayRef<ReplicatedValue> replicated, ArrayRef<FunctionMemory> functions,

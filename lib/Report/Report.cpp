@@ -37,8 +37,8 @@ static ReportValue describe(std::string name, Type local, Attribute global, Attr
   return value;
 }
 
-/// Why a collective is there: what it completes or brings to its user. Collectives
-/// that follow each other lead from one op to another together.
+/// The reason of a collective: the result that it completes, or the user that needs it.
+/// Consecutive collectives have one reason.
 static std::string getReason(CollectiveOpInterface op, const PartitionedValues &values) {
   Value from = op->getOperand(0), to = op->getResult(0);
   while (isa_and_nonnull<CollectiveOpInterface>(from.getDefiningOp()))
@@ -115,7 +115,7 @@ static ReportFunction describeFunction(func::FuncOp func) {
   return function;
 }
 
-/// Fails where the op does not say what it moves.
+/// Fails if the cost of the op is unknown.
 static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op, const PartitionedValues &values) {
   const Mesh *from = values.getMeshes().lookup(op.getFromMesh());
   const Mesh *to = values.getMeshes().lookup(op.getToMesh());
@@ -140,7 +140,7 @@ static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op, 
   return entry;
 }
 
-/// The collectives of a function that runs `runs` times, and what they add to the totals.
+/// The collectives of a function that runs `runs` times, also added to the totals.
 static LogicalResult addCollectives(func::FuncOp func, int64_t runs, int64_t tripCount, const PartitionedValues &values,
                                     Report &report) {
   int64_t next = 0;
@@ -152,7 +152,7 @@ static LogicalResult addCollectives(func::FuncOp func, int64_t runs, int64_t tri
     ++next;
     entry->function = func.getName().str();
     entry->count = countExecutions(op->getBlock(), tripCount) * runs;
-    // A slice moves nothing between devices.
+    // A slice does not move data between devices.
     report.bytesByKind[entry->kind] += entry->bytes * entry->count;
     if (entry->bytes > 0)
       report.bytesByAxis[llvm::join(entry->axes, ",")] += entry->bytes * entry->count;

@@ -10,7 +10,7 @@ using namespace mlir::spmd;
 /// Keys keep the order in which they are written.
 using json = nlohmann::ordered_json;
 
-/// A list of what `convert` makes of each.
+/// The list of the conversions of each item.
 template <typename Range, typename Convert> static json listOf(const Range &range, Convert convert) {
   json list = json::array();
   for (const auto &each : range)
@@ -57,7 +57,7 @@ static json toJson(const ReportCollective &c) {
   return entry;
 }
 
-/// Behind what `first` says.
+/// A member after those of `first`.
 static json describe(const DescribedValue &value, json first) {
   first.update({{"name", value.name},
                 {"global_type", value.globalType},
@@ -83,7 +83,7 @@ static json toJson(const FunctionMemory &memory) {
   return entry;
 }
 
-/// The functions, and the one that holds most.
+/// The functions, and the one with the largest peak.
 static json toJson(const std::vector<FunctionMemory> &memories) {
   const FunctionMemory *peak = nullptr;
   for (const FunctionMemory &memory : memories)
@@ -146,14 +146,14 @@ static json toJson(const ReportShape &shape) {
   return entry;
 }
 
-/// All functions that were laid out by search, as one.
+/// The searches of all functions, combined.
 static json toJson(const std::vector<ReportSolver> &searches, const std::vector<ReportShape> &shapes) {
   ReportSolver all(searches.front().location);
   all.status = "optimal";
   for (const ReportSolver &solver : searches) {
     all.objective += solver.objective;
     all.lowerBound += solver.lowerBound;
-    // The weakest promise holds for all: gap, within sets, optimal.
+    // The weakest status holds for all: gap, within sets, optimal.
     if (solver.status == "gap" || all.status == "optimal")
       all.status = solver.status;
   }

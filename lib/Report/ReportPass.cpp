@@ -92,10 +92,10 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
     return success();
   }
 
-  /// Takes a copy of the module through the phases that are left. `propagated`:
-  /// the module after propagation, if it comes by there and a page is wanted.
+  /// Runs the remaining phases on a copy of the module. `propagated` becomes the module
+  /// after propagation, if that is one of them and the format is a page.
   LogicalResult partition(ModuleOp copy, OwningOpRef<ModuleOp> &propagated) {
-    // What the phases remark they will remark again when they run for good.
+    // The phases emit their remarks again in the actual run.
     ScopedDiagnosticHandler errorsOnly(
         copy.getContext(), [](Diagnostic &diag) { return failure(diag.getSeverity() == DiagnosticSeverity::Error); });
     PhaseOptions phases;

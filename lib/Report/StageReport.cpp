@@ -25,153 +25,31 @@ llvm::StringMap<int64_t> spmd::countRuns(ModuleOp module) {
 
 namespace {
 
-/// Goes through the instructions of one mesh and adds up what is there.
+/// Simulates the instructions of one mesh and tracks the live bytes.
 class StageMemory {
 public:
   StageMemory(const ScheduleProgram &read, ArrayRef<Instruction> list, int64_t mesh, int64_t microbatches,
               const llvm::StringMap<const FunctionMemory *> &memory)
       : read(read), program(read.program), list(list), mesh(mesh), microbatches(microbatches), memory(memory) {}
 
-  void run(ReportStages &out) {
-    for (auto [stage, own] : llvm::enumerate(program.meshOfStage))
-      if (own == mesh)
-        out.stages.push_back(stage);
-    measureValues(out);
-    countInFlight(out);
-    int64_t fixed = getProgramBytes();
-    // Sums are there from the start.
-    ValueUses uses(program);
-    for (auto [value, use] : llvm::enumerate(uses.uses))
-      if (use.home == mesh && use.startsAsZero && !program.values[value].perMicrobatch)
-        hold({int64_t(value), -1});
-    for (const Instruction &instruction : list) {
-      switch (instruction.kind) {
-      case Instruction::Kind::Run:
-        runPart(instruction, out, fixed);
-        break;
-      case Instruction::Kind::Post:
-        for (Slot slot : instruction.receives)
-          hold(slot);
-        break;
-      case Instruction::Kind::Free:
-        if (held.erase(instruction.freed))
-          heldBytes -= bytes[instruction.freed.value];
-        break;
-      }
-      out.valueBytes = std::max(out.valueBytes, heldBytes);
-      out.peakBytes = std::max(out.peakBytes, fixed + heldBytes);
-    }
-  }
+  void run(ReportStages &out);
 
 private:
-  /// Visits arguments and results of the parts on this mesh.
-  void forEachPlace(llvm::function_ref<void(size_t, Type, DictionaryAttr, bool)> visit) {
-    for (auto [f, function] : llvm::enumerate(program.functions)) {
-      if (program.getMesh(function) != mesh)
-        continue;
-      func::FuncOp func = read.functions[f];
-      for (unsigned i = 0; i < func.getNumArguments(); ++i)
-        visit(f, func.getArgumentTypes()[i], func.getArgAttrDict(i), true);
-      for (unsigned i = 0; i < func.getNumResults(); ++i)
-        visit(f, func.getResultTypes()[i], func.getResultAttrDict(i), false);
-    }
-  }
+  /// Visits arguments and results of the fragments on this mesh.
+  void forEachPlace(llvm::function_ref<void(size_t, Type, DictionaryAttr, bool)> visit);
 
   static SlotAttr getSlot(DictionaryAttr attrs) { return attrs ? attrs.getAs<SlotAttr>(kSlotAttr) : SlotAttr(); }
 
-  void measureValues(ReportStages &out) {
-    bytes.assign(program.values.size(), 0);
-    llvm::DenseMap<int64_t, unsigned> parts; // by value: bit 0 forward, bit 1 read backward
-    forEachPlace([&](size_t f, Type type, DictionaryAttr attrs, bool isArgument) {
-      SlotAttr slot = getSlot(attrs);
-      if (!slot || !slot.isValue())
-        return;
-      int64_t value = read.valueOf.lookup(slot.getName());
-      bytes[value] = getBytes(type);
-      if (!program.values[value].perMicrobatch)
-        return;
-      if (program.functions[f].part == Part::Forward)
-        parts[value] |= 1;
-      else if (program.functions[f].part == Part::Backward && isArgument)
-        parts[value] |= 2;
-    });
-    for (auto [value, use] : parts)
-      out.residualBytes += use == 3 ? bytes[value] : 0;
-  }
+  void measureValues(ReportStages &out);
 
   /// A microbatch is in flight in a stage from its first forward function to its last
-  /// backward one.
-  void countInFlight(ReportStages &out) {
-    std::vector<int64_t> numBackward(program.meshOfStage.size());
-    for (const StageFunction &function : program.functions)
-      numBackward[function.stage] += function.part == Part::Backward;
-    std::map<std::pair<int64_t, int64_t>, int64_t> left; // backward functions, by stage and microbatch
-    for (const Instruction &instruction : list) {
-      if (instruction.kind != Instruction::Kind::Run)
-        continue;
-      const StageFunction &function = program.functions[instruction.function];
-      std::pair<int64_t, int64_t> own(function.stage, instruction.microbatch);
-      if (function.part == Part::Forward && numBackward[function.stage] > 0)
-        left.try_emplace(own, numBackward[function.stage]);
-      else if (function.part == Part::Backward && --left[own] <= 0)
-        left.erase(own);
-      out.inFlight = std::max<int64_t>(out.inFlight, left.size());
-    }
-  }
+  /// backward function.
+  void countInFlight(ReportStages &out);
 
-  /// Arguments and results of the program that are on this mesh, whole.
-  int64_t getProgramBytes() {
-    llvm::DenseMap<std::pair<int64_t, Attribute>, int64_t> whole[2]; // by number and part; results, arguments
-    forEachPlace([&](size_t, Type type, DictionaryAttr attrs, bool isArgument) {
-      SlotAttr slot = getSlot(attrs);
-      if (!slot || slot.isValue() || (!isArgument && attrs.get(kTiedAttr)))
-        return;
-      Attribute part = attrs.get(kSegmentsOfAttr) ? attrs.get(kSegmentsOfAttr) : attrs.get(kSegmentAttr);
-      whole[isArgument][{slot.getIndex(), part}] = getBytes(type) * (slot.isMicrobatch() ? microbatches : 1);
-    });
-    int64_t sum = 0;
-    for (const auto &places : whole)
-      for (auto [place, size] : places)
-        sum += size;
-    return sum;
-  }
-
-  void hold(Slot slot) {
-    if (held.insert(slot).second)
-      heldBytes += bytes[slot.value];
-  }
-
-  void runPart(const Instruction &run, ReportStages &out, int64_t fixed) {
-    const StageFunction &function = program.functions[run.function];
-    func::FuncOp func = read.functions[run.function];
-    for (ArrayRef<int64_t> list : {ArrayRef(function.reads), ArrayRef(function.writes)})
-      for (int64_t value : list)
-        forEachSlot(program, value, run.microbatch, microbatches, [&](Slot slot) { hold(slot); });
-    // What is no row of its array is copied; what is written anew while it is read is
-    // written beside it, unless the result is tied to the argument.
-    int64_t copies = 0;
-    auto copied = [&](Type type, SlotAttr slot) {
-      if (slot && slot.isMicrobatch() && slot.getDim() > 0 && microbatches > 1)
-        copies += getBytes(type);
-    };
-    for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      copied(func.getArgumentTypes()[i], getSlot(func.getArgAttrDict(i)));
-    for (unsigned i = 0; i < func.getNumResults(); ++i)
-      copied(func.getResultTypes()[i], getSlot(func.getResultAttrDict(i)));
-    llvm::SmallDenseSet<Attribute> isRead;
-    for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      isRead.insert(getSlot(func.getArgAttrDict(i)));
-    for (unsigned i = 0; i < func.getNumResults(); ++i) {
-      SlotAttr slot = getSlot(func.getResultAttrDict(i));
-      if (slot && slot.isValue() && isRead.contains(slot) && !func.getResultAttr(i, kTiedAttr))
-        copies += getBytes(func.getResultTypes()[i]);
-    }
-    out.valueBytes = std::max(out.valueBytes, heldBytes + copies);
-    int64_t inside = 0;
-    if (const FunctionMemory *own = memory.lookup(func.getName()))
-      inside = own->peakBytes - own->argumentBytes;
-    out.peakBytes = std::max(out.peakBytes, fixed + heldBytes + copies + inside);
-  }
+  /// Full arguments and results of the program on this mesh.
+  int64_t getProgramBytes();
+  void hold(Slot slot);
+  void runPart(const Instruction &run, ReportStages &out, int64_t fixed);
 
   const ScheduleProgram &read;
   const PipelineProgram &program;
@@ -184,6 +62,140 @@ private:
 };
 
 } // namespace
+
+void StageMemory::run(ReportStages &out) {
+  for (auto [stage, own] : llvm::enumerate(program.meshOfStage))
+    if (own == mesh)
+      out.stages.push_back(stage);
+  measureValues(out);
+  countInFlight(out);
+  int64_t fixed = getProgramBytes();
+  // Accumulators are live from the start.
+  ValueUses uses(program);
+  for (auto [value, use] : llvm::enumerate(uses.uses))
+    if (use.home == mesh && use.startsAsZero && !program.values[value].perMicrobatch)
+      hold({int64_t(value), -1});
+  for (const Instruction &instruction : list) {
+    switch (instruction.kind) {
+    case Instruction::Kind::Run:
+      runPart(instruction, out, fixed);
+      break;
+    case Instruction::Kind::Post:
+      for (Slot slot : instruction.receives)
+        hold(slot);
+      break;
+    case Instruction::Kind::Free:
+      if (held.erase(instruction.freed))
+        heldBytes -= bytes[instruction.freed.value];
+      break;
+    }
+    out.valueBytes = std::max(out.valueBytes, heldBytes);
+    out.peakBytes = std::max(out.peakBytes, fixed + heldBytes);
+  }
+}
+
+void StageMemory::forEachPlace(llvm::function_ref<void(size_t, Type, DictionaryAttr, bool)> visit) {
+  for (auto [f, function] : llvm::enumerate(program.functions)) {
+    if (program.getMesh(function) != mesh)
+      continue;
+    func::FuncOp func = read.functions[f];
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      visit(f, func.getArgumentTypes()[i], func.getArgAttrDict(i), true);
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      visit(f, func.getResultTypes()[i], func.getResultAttrDict(i), false);
+  }
+}
+
+void StageMemory::measureValues(ReportStages &out) {
+  bytes.assign(program.values.size(), 0);
+  llvm::DenseMap<int64_t, unsigned> parts; // by value: bit 0 forward, bit 1 read backward
+  forEachPlace([&](size_t f, Type type, DictionaryAttr attrs, bool isArgument) {
+    SlotAttr slot = getSlot(attrs);
+    if (!slot || !slot.isValue())
+      return;
+    int64_t value = read.valueOf.lookup(slot.getName());
+    bytes[value] = getBytes(type);
+    if (!program.values[value].perMicrobatch)
+      return;
+    if (program.functions[f].part == Part::Forward)
+      parts[value] |= 1;
+    else if (program.functions[f].part == Part::Backward && isArgument)
+      parts[value] |= 2;
+  });
+  for (auto [value, use] : parts)
+    out.residualBytes += use == 3 ? bytes[value] : 0;
+}
+
+void StageMemory::countInFlight(ReportStages &out) {
+  std::vector<int64_t> numBackward(program.meshOfStage.size());
+  for (const StageFunction &function : program.functions)
+    numBackward[function.stage] += function.part == Part::Backward;
+  std::map<std::pair<int64_t, int64_t>, int64_t> left; // backward functions, by stage and microbatch
+  for (const Instruction &instruction : list) {
+    if (instruction.kind != Instruction::Kind::Run)
+      continue;
+    const StageFunction &function = program.functions[instruction.function];
+    std::pair<int64_t, int64_t> own(function.stage, instruction.microbatch);
+    if (function.part == Part::Forward && numBackward[function.stage] > 0)
+      left.try_emplace(own, numBackward[function.stage]);
+    else if (function.part == Part::Backward && --left[own] <= 0)
+      left.erase(own);
+    out.inFlight = std::max<int64_t>(out.inFlight, left.size());
+  }
+}
+
+int64_t StageMemory::getProgramBytes() {
+  llvm::DenseMap<std::pair<int64_t, Attribute>, int64_t> whole[2]; // by number and part; results, arguments
+  forEachPlace([&](size_t, Type type, DictionaryAttr attrs, bool isArgument) {
+    SlotAttr slot = getSlot(attrs);
+    if (!slot || slot.isValue() || (!isArgument && attrs.get(kTiedAttr)))
+      return;
+    Attribute part = attrs.get(kSegmentsOfAttr) ? attrs.get(kSegmentsOfAttr) : attrs.get(kSegmentAttr);
+    whole[isArgument][{slot.getIndex(), part}] = getBytes(type) * (slot.isMicrobatch() ? microbatches : 1);
+  });
+  int64_t sum = 0;
+  for (const auto &places : whole)
+    for (auto [place, size] : places)
+      sum += size;
+  return sum;
+}
+
+void StageMemory::hold(Slot slot) {
+  if (held.insert(slot).second)
+    heldBytes += bytes[slot.value];
+}
+
+void StageMemory::runPart(const Instruction &run, ReportStages &out, int64_t fixed) {
+  const StageFunction &function = program.functions[run.function];
+  func::FuncOp func = read.functions[run.function];
+  for (ArrayRef<int64_t> list : {ArrayRef(function.reads), ArrayRef(function.writes)})
+    for (int64_t value : list)
+      forEachSlot(program, value, run.microbatch, microbatches, [&](Slot slot) { hold(slot); });
+  // A value that is not a row of its array is copied. A result that replaces an argument
+  // is a second buffer, unless it is tied to the argument.
+  int64_t copies = 0;
+  auto copied = [&](Type type, SlotAttr slot) {
+    if (slot && slot.isMicrobatch() && slot.getDim() > 0 && microbatches > 1)
+      copies += getBytes(type);
+  };
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    copied(func.getArgumentTypes()[i], getSlot(func.getArgAttrDict(i)));
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    copied(func.getResultTypes()[i], getSlot(func.getResultAttrDict(i)));
+  llvm::SmallDenseSet<Attribute> isRead;
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    isRead.insert(getSlot(func.getArgAttrDict(i)));
+  for (unsigned i = 0; i < func.getNumResults(); ++i) {
+    SlotAttr slot = getSlot(func.getResultAttrDict(i));
+    if (slot && slot.isValue() && isRead.contains(slot) && !func.getResultAttr(i, kTiedAttr))
+      copies += getBytes(func.getResultTypes()[i]);
+  }
+  out.valueBytes = std::max(out.valueBytes, heldBytes + copies);
+  int64_t inside = 0;
+  if (const FunctionMemory *own = memory.lookup(func.getName()))
+    inside = own->peakBytes - own->argumentBytes;
+  out.peakBytes = std::max(out.peakBytes, fixed + heldBytes + copies + inside);
+}
 
 FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module, const MeshCache &meshes,
                                                               ArrayRef<FunctionMemory> memory, int64_t tripCount) {

@@ -13,7 +13,7 @@ static std::string getLocName(Location loc) {
   return "";
 }
 
-/// `file:line`; of the file the last parts of its path do.
+/// `file:line`; the last components of the path suffice.
 static bool isAt(Location loc, StringRef selection) {
   auto file = loc->findInstanceOf<FileLineColLoc>();
   auto [path, line] = selection.rsplit(':');

@@ -9,16 +9,16 @@
 
 namespace mlir::spmd {
 
-/// Names of the tensors of a module as it prints them, and the other names they
-/// go by: NameLocs, `spmd.name`, `spmd.weight`. Valid as long as the module
-/// is not changed, but for values that are renamed.
+/// Names of the tensors of a module as printed, and their other names: NameLocs,
+/// `spmd.name`, `spmd.weight`. Valid as long as the module does not change, except for
+/// renamed values.
 class ValueNames {
 public:
   explicit ValueNames(ModuleOp module);
 
-  /// `%12`, with the other name in brackets where there is one.
+  /// `%12`, with the other name in parentheses if there is one.
   std::string get(Value value) const;
-  /// Calls a new value what another was called.
+  /// Gives a new value the name of another one.
   void rename(Value from, Value to);
   /// Whether `selection` is one of the names, or `file:line` of the value.
   bool matches(Value value, StringRef selection) const;
@@ -31,7 +31,7 @@ private:
   llvm::DenseMap<Value, std::string> printed, userNames;
 };
 
-/// An error at `loc` that no value has the name, with the nearest ones.
+/// An error at `loc` for an unknown name, with the nearest ones.
 InFlightDiagnostic emitUnknownValue(ModuleOp module, const ValueNames &names, StringRef selection, Location loc);
 
 } // namespace mlir::spmd

@@ -12,16 +12,16 @@ namespace mlir::spmd {
 
 using namespace mlir;
 
-/// The polynomials hold for f32 only; those that err by more than a few units
-/// in the last place stay with libm (docs/internals/Targets.md lists them).
+/// The polynomials are for f32 only. Functions whose polynomial has an error of more than
+/// a few ulp use libm (docs/internals/Targets.md lists them).
 static bool hasPolynomial(StringRef name) {
   return llvm::is_contained({"math.exp", "math.erf", "math.tanh", "math.log", "math.log1p", "math.expm1", "math.log2"},
                             name);
 }
 
 namespace {
-/// LLVM vectorises erf, not erfc. The far negative tail of erfc loses relative
-/// accuracy, gelu does not: it adds 1.
+/// LLVM vectorizes erf, not erfc. The far negative tail of erfc loses relative accuracy;
+/// gelu does not, as it adds 1.
 struct ErfcToErf : OpRewritePattern<math::ErfcOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ErfcOp op, PatternRewriter &rewriter) const override {
@@ -55,8 +55,7 @@ struct Math : spmd::impl::SpmdCpuMathBase<Math> {
   }
 
   void runOnOperation() override {
-    // A reduction may be summed in any order: that is what splitting
-    // it over devices does, too.
+    // A reduction can be reassociated, as sharding it over devices does.
     getOperation().walk([&](linalg::LinalgOp op) {
       if (op.getNumReductionLoops() == 0)
         return;

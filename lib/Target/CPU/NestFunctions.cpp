@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// Constants and views are computed again inside.
+/// Constants and views are recomputed in the function.
 static bool isRecomputed(Operation *op) {
   return op && (op->hasTrait<OpTrait::ConstantLike>() || (isa<ViewLikeOpInterface>(op) && !isa<memref::ViewOp>(op)));
 }
@@ -51,7 +51,7 @@ static bool isParameter(Type type) {
 cpu::NestFunctions::Nest cpu::NestFunctions::get(Operation *nest, TypeRange leading,
                                                  ArrayRef<NamedAttribute> attributes,
                                                  function_ref<void(OpBuilder &, ValueRange, IRMapping &)> emit) {
-  // What it uses: parameters, and values to compute again in program order.
+  // Used values: parameters, and values to recompute in program order.
   SetVector<Value> above;
   for (Value operand : nest->getOperands())
     above.insert(operand);
@@ -71,7 +71,7 @@ cpu::NestFunctions::Nest cpu::NestFunctions::get(Operation *nest, TypeRange lead
       return {};
     }
   }
-  // Each behind what it uses, also where they stand in several blocks.
+  // Each after the values that it uses, also across blocks.
   SetVector<Operation *> order = topologicalSort(recomputed);
 
   OpBuilder b(nest);
@@ -80,7 +80,7 @@ cpu::NestFunctions::Nest cpu::NestFunctions::get(Operation *nest, TypeRange lead
   llvm::append_range(types, ValueRange(result.params).getTypes());
   auto func = func::FuncOp::create(loc, "nest", b.getFunctionType(types, {}), attributes);
   func.setPrivate();
-  // The parts that a program is compiled in have such functions each.
+  // Each compiled piece of a program has its functions.
   func->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
   for (auto [i, param] : llvm::enumerate(result.params))
     if (isa<MemRefType>(param.getType()) && isBuffer(rootOf(param)) &&

@@ -11,25 +11,25 @@ namespace mlir::spmd::cpu {
 
 /// The buffer that a memref is a view of.
 Value rootOf(Value value);
-/// Whether it is known what this is: memory that no other root has, but for
-/// arguments of which the caller may have given two the same buffer.
+/// Whether the memory of a root is known: it overlaps no other root, except that the caller
+/// can pass one buffer for two arguments.
 bool isBuffer(Value root);
-/// Of a view of a buffer: what all memrefs that may share memory with it have in common, the
-/// buffer, or null for those arguments.
+/// The alias class of a view of a buffer, equal for all memrefs that may share memory with
+/// it: the buffer, or null for such arguments.
 Value sharedMemoryOf(Value memref);
 
-/// Private functions of a module that do what loop nests do; equal ones are one.
+/// Private functions of a module with outlined loop nests; equal nests share a function.
 class NestFunctions {
 public:
-  /// Their names are `prefix` and a number.
+  /// The names of the functions are `prefix` and a number.
   NestFunctions(ModuleOp module, std::string prefix) : module(module), prefix(std::move(prefix)) {}
 
   struct Nest {
-    func::FuncOp func;         ///< Null where the nest uses what can be no parameter.
-    SmallVector<Value> params; ///< What it is called with behind the leading arguments.
+    func::FuncOp func;         ///< Null if the nest uses a value that cannot be a parameter.
+    SmallVector<Value> params; ///< The operands of the call after the leading arguments.
   };
-  /// `emit` writes what `nest` does, with what it uses mapped, behind arguments of the
-  /// types `leading`. `attributes` are the function's.
+  /// `emit` writes the body of `nest`, with the values that it uses mapped. The leading
+  /// arguments of the function have the types `leading`; it gets `attributes`.
   Nest get(Operation *nest, TypeRange leading, ArrayRef<NamedAttribute> attributes,
            function_ref<void(OpBuilder &, ValueRange, IRMapping &)> emit);
 

@@ -17,8 +17,8 @@ struct Outline : spmd::impl::SpmdCpuOutlineBase<Outline> {
   static bool isNest(Operation &op) {
     if (op.getNumResults() || !(isa<scf::ForOp>(op) || isa<linalg::LinalgOp>(op)))
       return false;
-    // Calls leave the function early when they fail; allocations are planned
-    // for the function that they stand in.
+    // A failing call returns early from its function, and allocations are planned for
+    // the function that they are in.
     return !op.walk([](Operation *inner) {
                 return isa<func::CallOp, memref::AllocOp, memref::AllocaOp>(inner) ? WalkResult::interrupt()
                                                                                    : WalkResult::advance();

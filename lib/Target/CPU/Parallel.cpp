@@ -1,8 +1,12 @@
-//===- Parallel.cpp - Loop nests in parts, on the threads of a rank -------===//
+//===- Parallel.cpp - Loop nests on the threads of a rank ----------------===//
 //
-// A nest whose outer iterations need nothing of each other becomes a function of a range
-// of them, first called for all; on LLVM dialect that call becomes one of the runtime,
-// which calls the function for parts of the range on several threads.
+// A nest with independent outer iterations becomes a function of a range of iterations,
+// which is called for all of them. On LLVM dialect, that call becomes one of the runtime,
+// which calls the function for subranges on several threads. For example:
+//
+//   for i in 0..64 { for j in 0..8 { c[i, j] = a[i, j] + b[j] } }
+//   ->  func @nest(begin, end, a, b, c) { for i in begin..end { ... } }
+//       call @nest(0, 64, a, b, c)
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,20 +22,20 @@ namespace mlir::spmd {
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// On a function of a range of iterations, the first two of its arguments.
+/// The attribute of a function whose first two arguments are a range of iterations.
 static constexpr llvm::StringLiteral kChunksAttr = "spmd_rt.chunks";
 
-/// Iterations that threads share well, however they come to them.
+/// A number of iterations that suffices to balance threads.
 static constexpr int64_t kEnough = 64;
 
-/// What the temporaries of an iteration may take of a thread's stack.
+/// Limit of the temporaries of an iteration on the stack of a thread.
 static constexpr int64_t kStackBytes = 64 << 10;
 
 //===----------------------------------------------------------------------===//
 // Work
 //===----------------------------------------------------------------------===//
 
-/// Scalar operations of what an op does; functions of math count as several.
+/// The scalar operations of an op; math functions count as several.
 static int64_t operationsOf(Block &block) {
   int64_t count = 0;
   for (Operation &op : block.without_terminator())
@@ -65,21 +69,21 @@ static int64_t workOf(Operation *op) {
 // Independence
 //===----------------------------------------------------------------------===//
 
-/// Whether equal indices in two memrefs of one class are one place.
+/// Whether equal indices in two memrefs of one alias class are one element.
 static bool isSamePlace(Value a, Value b) {
   return a == b || (a.getType() == b.getType() && isa<BlockArgument>(a) && isa<BlockArgument>(b));
 }
 
 namespace {
-/// Where an iteration of a nest touches a buffer.
+/// The elements of a buffer that an iteration of a nest accesses.
 struct Access {
-  Value base; ///< Outside of the nest: what the places below are in.
+  Value base; ///< The buffer outside the nest.
   bool writes;
-  /// For each loop the dim of `base` whose index is the loop's; -1 if there is none.
+  /// For each loop the dim of `base` that is indexed by the loop; -1 if there is none.
   SmallVector<int64_t> dims;
 };
 
-/// The outer loops of a nest, outermost first, by a Loop each.
+/// The outer loops of a nest, outermost first.
 template <typename Loop> class OuterLoops {
 public:
   int64_t count() const {
@@ -99,169 +103,30 @@ protected:
   SmallVector<int64_t> trips;
 };
 
-/// A nest of loops, each all that the next one outside does.
+/// A perfect nest of loops.
 class Band : public OuterLoops<scf::ForOp> {
 public:
-  static std::optional<Band> of(scf::ForOp outer) {
-    Band band;
-    for (scf::ForOp loop = outer; loop;) {
-      std::optional<APInt> trips = loop.getStaticTripCount();
-      if (loop.getNumResults() || !trips || !isConstantIntValue(loop.getLowerBound(), 0) ||
-          !isConstantIntValue(loop.getStep(), 1))
-        break;
-      band.loops.push_back(loop);
-      band.trips.push_back(trips->getSExtValue());
-      // What stands between two loops moves into the inner one if it is computed from
-      // values alone.
-      Block *body = loop.getBody();
-      auto inner = body->getOperations().size() < 2 ? scf::ForOp() : dyn_cast<scf::ForOp>(&*std::prev(body->end(), 2));
-      for (Operation &op : body->without_terminator())
-        if (&op != inner.getOperation() && !isPure(&op))
-          inner = nullptr;
-      loop = inner;
-    }
-    if (band.loops.empty())
-      return std::nullopt;
-    return band;
-  }
+  static std::optional<Band> of(scf::ForOp outer);
 
-  /// Drops inner loops until iterations need nothing of each other; false if that never
-  /// holds.
-  bool makeIndependent() {
-    for (; !loops.empty(); dropInnermost())
-      if (isIndependent())
-        return true;
-    return false;
-  }
+  /// Drops inner loops until iterations are independent; false if they never are.
+  bool makeIndependent();
 
   Operation *op() const { return loops.front(); }
 
-  /// One iteration.
-  void emit(OpBuilder &b, ValueRange indices, IRMapping &mapping) {
-    for (auto [loop, index] : llvm::zip_equal(loops, indices)) {
-      mapping.map(loop.getInductionVar(), index);
-      for (Operation &op : loop.getBody()->without_terminator())
-        if (loop == loops.back() || !isa<scf::ForOp>(op))
-          b.clone(op, mapping);
-    }
-  }
+  /// The work of one iteration.
+  void emit(OpBuilder &b, ValueRange indices, IRMapping &mapping);
 
 private:
-  /// Where `memref`, seen at `indices`, lies in what is defined outside.
-  Access accessOf(Value memref, bool writes, ValueRange indices) {
-    Access access{memref, writes, SmallVector<int64_t>(loops.size(), -1)};
-    auto loopOf = [&](OpFoldResult index) -> int64_t {
-      auto value = dyn_cast<Value>(index);
-      for (auto [k, loop] : llvm::enumerate(loops))
-        if (value && value == loop.getInductionVar())
-          return int64_t(k);
-      return -1;
-    };
-    for (auto [dim, index] : llvm::enumerate(indices))
-      if (int64_t loop = loopOf(index); loop >= 0)
-        access.dims[loop] = int64_t(dim);
-    while (Operation *def = access.base.getDefiningOp()) {
-      if (!loops.front()->isProperAncestor(def))
-        break;
-      if (auto cast = dyn_cast<memref::CastOp>(def)) {
-        access.base = cast.getSource();
-        continue;
-      }
-      auto subview = dyn_cast<memref::SubViewOp>(def);
-      if (!subview) {
-        auto view = dyn_cast<ViewLikeOpInterface>(def);
-        if (!view)
-          break; // An allocation.
-        llvm::fill(access.dims, -1);
-        access.base = view.getViewSource();
-        continue;
-      }
-      // Dims of the view to those of what it shows, and its own.
-      llvm::SmallBitVector dropped = subview.getDroppedDims();
-      SmallVector<int64_t> kept;
-      for (int64_t dim = 0; dim < int64_t(dropped.size()); ++dim)
-        if (!dropped.test(dim))
-          kept.push_back(dim);
-      for (int64_t &dim : access.dims)
-        if (dim >= 0) {
-          dim = kept[dim];
-          if (!getConstantIntValue(subview.getMixedOffsets()[dim]) ||
-              !isConstantIntValue(subview.getMixedStrides()[dim], 1))
-            dim = -1;
-        }
-      for (auto [dim, offset] : llvm::enumerate(subview.getMixedOffsets()))
-        if (int64_t loop = loopOf(offset); loop >= 0 && isConstantIntValue(subview.getMixedSizes()[dim], 1))
-          access.dims[loop] = int64_t(dim);
-      access.base = subview.getSource();
-    }
-    return access;
-  }
+  /// The access to a buffer outside the nest by `memref` at `indices`.
+  Access accessOf(Value memref, bool writes, ValueRange indices);
 
-  /// Everything that an iteration touches of what is not its own; false where that is not
-  /// known.
-  bool collect(SmallVectorImpl<Access> &accesses) {
-    int64_t stack = 0;
-    auto touch = [&](Value memref, bool writes, ValueRange indices = {}) {
-      accesses.push_back(accessOf(memref, writes, indices));
-    };
-    auto known = loops.front()->walk([&](Operation *op) {
-      if (auto load = dyn_cast<memref::LoadOp>(op)) {
-        touch(load.getMemRef(), false, load.getIndices());
-      } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
-        touch(store.getMemRef(), true, store.getIndices());
-      } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-        touch(copy.getSource(), false);
-        touch(copy.getTarget(), true);
-      } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-        for (OpOperand &operand : op->getOpOperands())
-          if (isa<BaseMemRefType>(operand.get().getType()))
-            touch(operand.get(), linalgOp.isDpsInit(&operand));
-      } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
-        MemRefType type = alloc.getType();
-        if (!type.hasStaticShape() || !type.getElementType().isIntOrIndexOrFloat())
-          return WalkResult::interrupt();
-        const unsigned bits = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
-        stack += llvm::alignTo(type.getNumElements() * llvm::divideCeil(bits, 8), 64);
-      } else if (!isMemoryEffectFree(op) && !isa<scf::ForOp, scf::IfOp>(op)) {
-        return WalkResult::interrupt();
-      }
-      return WalkResult::advance();
-    });
-    llvm::erase_if(accesses, [&](const Access &access) {
-      Operation *def = access.base.getDefiningOp();
-      return def && loops.front()->isProperAncestor(def);
-    });
-    return !known.wasInterrupted() && stack <= kStackBytes &&
-           llvm::all_of(accesses, [](const Access &access) { return cpu::isBuffer(cpu::rootOf(access.base)); });
-  }
-
-  bool isIndependent() {
-    SmallVector<Access> accesses;
-    if (!collect(accesses))
-      return false;
-    // All that an iteration reads or writes of a buffer that is written lies at its
-    // indices, in the same dims.
-    llvm::MapVector<Value, SmallVector<Access *>> buffers;
-    for (Access &access : accesses)
-      buffers[cpu::sharedMemoryOf(access.base)].push_back(&access);
-    for (auto &[buffer, all] : buffers) {
-      if (llvm::none_of(all, [](Access *access) { return access->writes; }))
-        continue;
-      const Access &first = *all.front();
-      SmallVector<int64_t> dims = first.dims;
-      llvm::sort(dims);
-      if (llvm::is_contained(dims, -1) || std::adjacent_find(dims.begin(), dims.end()) != dims.end())
-        return false;
-      for (Access *access : all)
-        if (access->dims != first.dims || !isSamePlace(access->base, first.base))
-          return false;
-    }
-    return true;
-  }
+  /// All accesses of an iteration to buffers outside the nest; false if they are unknown.
+  bool collect(SmallVectorImpl<Access> &accesses);
+  bool isIndependent();
 };
 
-/// A linalg op as loops over the outer dims of its result; where these have few iterations,
-/// the innermost one is another, in runs.
+/// A linalg op as loops over the outer dims of its result. If these have few iterations,
+/// the innermost dim is another loop, over runs of elements.
 class Nest : public OuterLoops<unsigned> {
 public:
   static std::optional<Nest> of(linalg::LinalgOp op) {
@@ -328,12 +193,12 @@ public:
   }
 
 private:
-  /// Elements in a row that stay together.
+  /// Consecutive elements that form a run.
   static constexpr int64_t kRun = 1024;
 
   explicit Nest(linalg::LinalgOp op) : linalgOp(op) {}
 
-  /// Operands that may be the same memory as an init are seen at the same place as it.
+  /// Operands that may alias an init are accessed at the same elements as it.
   bool isIndependent() {
     auto mayBe = [](Value a, Value b) {
       return !cpu::isBuffer(cpu::rootOf(a)) || !cpu::isBuffer(cpu::rootOf(b)) ||
@@ -358,7 +223,7 @@ private:
   }
 
   linalg::LinalgOp linalgOp;
-  bool isInRuns = false; ///< Whether an iteration of the last loop is a run of the op's.
+  bool isInRuns = false; ///< Whether an iteration of the last loop is a run of elements.
 };
 
 //===----------------------------------------------------------------------===//
@@ -371,7 +236,7 @@ struct Parallel : spmd::impl::SpmdCpuParallelBase<Parallel> {
   template <typename Loops> bool makeParts(cpu::NestFunctions &functions, Loops &loops) {
     Operation *op = loops.op();
     const int64_t work = workOf(op);
-    // Small iterations stay together where there are enough all the same.
+    // Small iterations are grouped if enough groups remain.
     constexpr int64_t small = 1024;
     while (loops.sizes().size() > 1 && loops.count() / loops.sizes().back() >= kEnough && work / loops.count() < small)
       loops.dropInnermost();
@@ -436,7 +301,7 @@ struct Parallel : spmd::impl::SpmdCpuParallelBase<Parallel> {
 };
 
 struct ParallelCalls : spmd::impl::SpmdCpuParallelCallsBase<ParallelCalls> {
-  /// `(ctx, parameters) -> ()`, which hands the function to the runtime.
+  /// `(ctx, parameters) -> ()`, which passes the function to the runtime.
   LLVM::LLVMFuncOp makeCaller(OpBuilder &b, LLVM::LLVMFuncOp function, int64_t count, LLVM::LLVMFuncOp runtime) {
     Location loc = function.getLoc();
     Type ptr = LLVM::LLVMPointerType::get(&getContext()), i64 = b.getI64Type();
@@ -511,3 +376,150 @@ struct ParallelCalls : spmd::impl::SpmdCpuParallelCallsBase<ParallelCalls> {
   }
 };
 } // namespace
+
+std::optional<Band> Band::of(scf::ForOp outer) {
+  Band band;
+  for (scf::ForOp loop = outer; loop;) {
+    std::optional<APInt> trips = loop.getStaticTripCount();
+    if (loop.getNumResults() || !trips || !isConstantIntValue(loop.getLowerBound(), 0) ||
+        !isConstantIntValue(loop.getStep(), 1))
+      break;
+    band.loops.push_back(loop);
+    band.trips.push_back(trips->getSExtValue());
+    // Ops between two loops move into the inner loop if they only depend on values.
+    Block *body = loop.getBody();
+    auto inner = body->getOperations().size() < 2 ? scf::ForOp() : dyn_cast<scf::ForOp>(&*std::prev(body->end(), 2));
+    for (Operation &op : body->without_terminator())
+      if (&op != inner.getOperation() && !isPure(&op))
+        inner = nullptr;
+    loop = inner;
+  }
+  if (band.loops.empty())
+    return std::nullopt;
+  return band;
+}
+
+bool Band::makeIndependent() {
+  for (; !loops.empty(); dropInnermost())
+    if (isIndependent())
+      return true;
+  return false;
+}
+
+void Band::emit(OpBuilder &b, ValueRange indices, IRMapping &mapping) {
+  for (auto [loop, index] : llvm::zip_equal(loops, indices)) {
+    mapping.map(loop.getInductionVar(), index);
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (loop == loops.back() || !isa<scf::ForOp>(op))
+        b.clone(op, mapping);
+  }
+}
+
+Access Band::accessOf(Value memref, bool writes, ValueRange indices) {
+  Access access{memref, writes, SmallVector<int64_t>(loops.size(), -1)};
+  auto loopOf = [&](OpFoldResult index) -> int64_t {
+    auto value = dyn_cast<Value>(index);
+    for (auto [k, loop] : llvm::enumerate(loops))
+      if (value && value == loop.getInductionVar())
+        return int64_t(k);
+    return -1;
+  };
+  for (auto [dim, index] : llvm::enumerate(indices))
+    if (int64_t loop = loopOf(index); loop >= 0)
+      access.dims[loop] = int64_t(dim);
+  while (Operation *def = access.base.getDefiningOp()) {
+    if (!loops.front()->isProperAncestor(def))
+      break;
+    if (auto cast = dyn_cast<memref::CastOp>(def)) {
+      access.base = cast.getSource();
+      continue;
+    }
+    auto subview = dyn_cast<memref::SubViewOp>(def);
+    if (!subview) {
+      auto view = dyn_cast<ViewLikeOpInterface>(def);
+      if (!view)
+        break; // An allocation.
+      llvm::fill(access.dims, -1);
+      access.base = view.getViewSource();
+      continue;
+    }
+    // The dims of the view in its source, and those of the view.
+    llvm::SmallBitVector dropped = subview.getDroppedDims();
+    SmallVector<int64_t> kept;
+    for (int64_t dim = 0; dim < int64_t(dropped.size()); ++dim)
+      if (!dropped.test(dim))
+        kept.push_back(dim);
+    for (int64_t &dim : access.dims)
+      if (dim >= 0) {
+        dim = kept[dim];
+        if (!getConstantIntValue(subview.getMixedOffsets()[dim]) ||
+            !isConstantIntValue(subview.getMixedStrides()[dim], 1))
+          dim = -1;
+      }
+    for (auto [dim, offset] : llvm::enumerate(subview.getMixedOffsets()))
+      if (int64_t loop = loopOf(offset); loop >= 0 && isConstantIntValue(subview.getMixedSizes()[dim], 1))
+        access.dims[loop] = int64_t(dim);
+    access.base = subview.getSource();
+  }
+  return access;
+}
+
+bool Band::collect(SmallVectorImpl<Access> &accesses) {
+  int64_t stack = 0;
+  auto touch = [&](Value memref, bool writes, ValueRange indices = {}) {
+    accesses.push_back(accessOf(memref, writes, indices));
+  };
+  auto known = loops.front()->walk([&](Operation *op) {
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      touch(load.getMemRef(), false, load.getIndices());
+    } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
+      touch(store.getMemRef(), true, store.getIndices());
+    } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+      touch(copy.getSource(), false);
+      touch(copy.getTarget(), true);
+    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (isa<BaseMemRefType>(operand.get().getType()))
+          touch(operand.get(), linalgOp.isDpsInit(&operand));
+    } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+      MemRefType type = alloc.getType();
+      if (!type.hasStaticShape() || !type.getElementType().isIntOrIndexOrFloat())
+        return WalkResult::interrupt();
+      const unsigned bits = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
+      stack += llvm::alignTo(type.getNumElements() * llvm::divideCeil(bits, 8), 64);
+    } else if (!isMemoryEffectFree(op) && !isa<scf::ForOp, scf::IfOp>(op)) {
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  llvm::erase_if(accesses, [&](const Access &access) {
+    Operation *def = access.base.getDefiningOp();
+    return def && loops.front()->isProperAncestor(def);
+  });
+  return !known.wasInterrupted() && stack <= kStackBytes &&
+         llvm::all_of(accesses, [](const Access &access) { return cpu::isBuffer(cpu::rootOf(access.base)); });
+}
+
+bool Band::isIndependent() {
+  SmallVector<Access> accesses;
+  if (!collect(accesses))
+    return false;
+  // All accesses of an iteration to written buffers are at its indices, in the same
+  // dims.
+  llvm::MapVector<Value, SmallVector<Access *>> buffers;
+  for (Access &access : accesses)
+    buffers[cpu::sharedMemoryOf(access.base)].push_back(&access);
+  for (auto &[buffer, all] : buffers) {
+    if (llvm::none_of(all, [](Access *access) { return access->writes; }))
+      continue;
+    const Access &first = *all.front();
+    SmallVector<int64_t> dims = first.dims;
+    llvm::sort(dims);
+    if (llvm::is_contained(dims, -1) || std::adjacent_find(dims.begin(), dims.end()) != dims.end())
+      return false;
+    for (Access *access : all)
+      if (access->dims != first.dims || !isSamePlace(access->base, first.base))
+        return false;
+  }
+  return true;
+}

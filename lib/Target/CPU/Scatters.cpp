@@ -1,10 +1,10 @@
-//===- Scatters.cpp - Updates of places that data say ---------------------===//
+//===- Scatters.cpp - Scatters as loops over the updates ------------------===//
 //
-// Instead of every place that looks at every update (`Common/ScatterMatch.h`):
+// Replaces the visit of all elements for each update (`Common/ScatterMatch.h`) by:
 //
-//   for r: out[at[r], v] += update[r, v], if at[r] is a place
+//   for r: out[at[r], v] += update[r, v], if at[r] is an index of the result
 //
-// in the same order of r for each place, so that the bits are the same.
+// in the same order of r for each element, so that the results are bitwise equal.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ public:
   void lower() {
     OpBuilder b(op);
     Location loc = op.getLoc();
-    // What the addresses depend on and is no sum comes first: each is on its own.
+    // The loops that the addresses depend on, and that are not summed, come first.
     SmallVector<unsigned> loops;
     for (bool reduces : {false, true})
       for (auto [d, kind] : llvm::enumerate(op.getIteratorTypesArray()))
@@ -51,11 +51,11 @@ public:
                              SmallVector<Value> at(op.getNumLoops());
                              for (auto [d, index] : llvm::zip(loops, indices))
                                at[d] = index;
-                             // None depends on the loop of another.
+                             // No address depends on the loop of another one.
                              SmallVector<Value> places = scatter.emitPlaces(
                                  b, at, [&](OpBuilder &b, OpOperand &operand) { return read(b, operand, at); });
                              for (auto [address, place] : llvm::zip_equal(scatter.getAddresses(), places)) {
-                               // Elsewhere the body finds that it is not meant.
+                               // At other elements the condition of the body is false.
                                Value size = arith::ConstantIndexOp::create(b, loc, ranges[address.loop]);
                                Value isPlace = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, place, size);
                                at[address.loop] = arith::SelectOp::create(b, loc, isPlace, place, zero);
@@ -67,7 +67,7 @@ public:
   }
 
 private:
-  /// An operand at loops whose index is known.
+  /// An element of an operand at loops with known indices.
   Value read(OpBuilder &b, OpOperand &operand, ArrayRef<Value> at) {
     if (!isa<TensorType>(operand.get().getType()))
       return operand.get();
@@ -77,7 +77,7 @@ private:
     return tensor::ExtractOp::create(b, op.getLoc(), operand.get(), indices);
   }
 
-  /// The body at these indices, over the loops that have none, of what `result` has there.
+  /// The body at these indices, over the other loops, applied to the element of `result`.
   Value update(OpBuilder &b, Location loc, Value result, ArrayRef<Value> at, ArrayRef<int64_t> ranges) {
     SmallVector<unsigned> number(at.size());
     unsigned rank = 0;

@@ -1,4 +1,4 @@
-//===- Accumulate.cpp - Sums of f16 and bf16 are kept in f32 --------------===//
+//===- Accumulate.cpp - Reductions of f16 and bf16 in f32 -----------------===//
 
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -12,7 +12,7 @@ namespace mlir::spmd {
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// The sum or product that result `k` is kept in from one iteration to the next, if that is of f16 or bf16.
+/// The sum or product of result `k` over the reduction loops, if its type is f16 or bf16.
 static Operation *getAccumulation(linalg::LinalgOp op, unsigned k) {
   Block *block = op.getBlock();
   Value last = block->getTerminator()->getOperand(k);
@@ -32,7 +32,7 @@ static Value convert(OpBuilder &b, Location loc, Value value, Type element) {
   return arith::TruncFOp::create(b, loc, element, value);
 }
 
-/// `tensor` with another element type: one of one value is filled anew.
+/// `tensor` with another element type; a splat is filled again.
 static Value convertTensor(RewriterBase &b, Location loc, Value tensor, Type element) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, tensor), element);
@@ -46,7 +46,7 @@ static Value convertTensor(RewriterBase &b, Location loc, Value tensor, Type ele
   return linalg::GenericOp::create(b, loc, empty.getType(), tensor, empty, maps, iterators, body).getResult(0);
 }
 
-/// What is added, in f32: of a product the product of its factors in f32, as libraries have it.
+/// The added term in f32: of a product, the product of its factors in f32, as in libraries.
 static Value widen(OpBuilder &b, Value added, Operation *combine) {
   Location loc = combine->getLoc();
   auto product = added.getDefiningOp<arith::MulFOp>();
@@ -90,7 +90,7 @@ static LogicalResult accumulateInF32(RewriterBase &b, linalg::LinalgOp op) {
     Type element = getElementTypeOrSelf(result.getType());
     result.setType(init->get().getType());
     b.setInsertionPointAfter(op);
-    SmallVector<OpOperand *> uses(llvm::make_pointer_range(result.getUses())); // not those of what is made of it
+    SmallVector<OpOperand *> uses(llvm::make_pointer_range(result.getUses())); // without the uses of the new value
     Value rounded = convertTensor(b, loc, result, element);
     for (OpOperand *use : uses)
       b.modifyOpInPlace(use->getOwner(), [&] { use->set(rounded); });

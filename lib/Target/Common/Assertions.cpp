@@ -1,4 +1,4 @@
-//===- Assertions.cpp - What programs state while they run ----------------===//
+//===- Assertions.cpp - Assertions of programs ----------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Target/Common/Passes.h"

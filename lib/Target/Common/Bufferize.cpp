@@ -14,13 +14,13 @@ namespace mlir::spmd {
 
 using namespace mlir;
 
-/// memref.copy of strided memrefs lowers to a call of a library that programs
-/// do not have: a copy that is no memcpy becomes loops.
+/// memref.copy of strided memrefs lowers to a call of a library that programs lack: a copy
+/// other than memcpy becomes loops.
 static bool isMemcpy(MemRefType from, MemRefType to) {
   return from.getLayout().isIdentity() && to.getLayout().isIdentity();
 }
 
-/// Whether two buffers of the caller may be the same: those of tied pairs.
+/// Whether two buffers of the caller may alias: those of tied pairs.
 static bool mayShare(Value a, Value b) {
   auto isShared = [](Value value) {
     auto arg = dyn_cast<BlockArgument>(value);
@@ -30,10 +30,9 @@ static bool mayShare(Value a, Value b) {
   return a == b || (isShared(a) && isShared(b));
 }
 
-/// The stores of results at the end of a function happen at once: what one
-/// overwrites may be what another reads, since values other than the result are
-/// computed in its buffer, or that of an argument. One-shot analysis does not see
-/// writes to memrefs.
+/// The stores of results at the end of a function are simultaneous: one store may
+/// overwrite a buffer that another one reads, as other values may be computed in the
+/// buffer of a result or an argument. One-shot analysis ignores writes to memrefs.
 static void orderStores(func::FuncOp func) {
   Block &body = func.getBody().front();
   Operation *terminator = body.getTerminator();
@@ -74,8 +73,8 @@ static void orderStores(func::FuncOp func) {
   }
 }
 
-/// SubViewOp::getDroppedDims knows the strides of the source only: a view that
-/// drops dims and steps over elements is made in two steps.
+/// SubViewOp::getDroppedDims only considers the strides of the source: a view that drops
+/// dims and has steps becomes two views.
 static void splitSteppingView(IRRewriter &rewriter, memref::SubViewOp view) {
   MemRefType source = view.getSourceType(), type = view.getType();
   if (source.getRank() == type.getRank() ||
@@ -94,13 +93,12 @@ static void splitSteppingView(IRRewriter &rewriter, memref::SubViewOp view) {
   rewriter.replaceOp(view, reduced);
 }
 
-/// Upstream takes an empty tensor that several ops write for one buffer. Where a loop
-/// starts from it and its body writes it too, that write destroys what earlier trips
-/// have left, and the analysis does not see it: nothing defines the contents that
-/// the loop starts from. Each use gets an empty tensor of its own, with the views
-/// between.
+/// Upstream allocates one buffer for an empty tensor that several ops write. If a loop
+/// starts from it and its body writes it too, that write destroys the results of earlier
+/// iterations. The analysis misses the conflict, as the initial contents are undefined.
+/// Each use gets a separate empty tensor, with the views in between.
 static void splitEmptyTensors(IRRewriter &rewriter, func::FuncOp func) {
-  llvm::SetVector<Operation *> empties; // views behind what they show
+  llvm::SetVector<Operation *> empties; // views after their sources
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<tensor::EmptyOp>(op) ||
         (isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op) &&
@@ -116,9 +114,9 @@ static void splitEmptyTensors(IRRewriter &rewriter, func::FuncOp func) {
     }
 }
 
-/// Bufferizes with values computed where they go to in the end. Upstream may choose a
-/// place whose old contents a loop still needs, and then refuse what it chose: the
-/// function is left as it was, and false is returned.
+/// Bufferizes with values computed in their final destinations. Upstream may choose a
+/// destination whose old contents a loop still needs, and then reject its choice: in this
+/// case the function does not change, and the result is false.
 static bool bufferizeInDestinations(IRRewriter &rewriter, func::FuncOp func,
                                     const bufferization::OneShotBufferizationOptions &options) {
   OwningOpRef<func::FuncOp> before = func.clone();
@@ -139,7 +137,7 @@ struct Bufferize : spmd::impl::SpmdTargetBufferizeBase<Bufferize> {
     IRRewriter rewriter(&getContext());
     bufferization::OneShotBufferizationOptions options;
     options.copyBeforeWrite = copyBeforeWrite;
-    // Its region says what is computed, on values.
+    // Its region computes on values.
     options.opFilter.denyOperation([](Operation *op) { return op->getParentOfType<spmd::cuda::RowsOp>() != nullptr; });
     options.allowReturnAllocsFromLoops = copyBeforeWrite;
     for (auto func : module.getOps<func::FuncOp>()) {

@@ -13,160 +13,162 @@ using namespace mlir;
 
 namespace {
 struct DestinationPassing : spmd::impl::SpmdTargetDestinationPassingBase<DestinationPassing> {
-  /// The memref in which a value crosses the boundary; null after an error.
-  static MemRefType bufferType(func::FuncOp func, Type type, const Twine &what) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (tensor && !tensor.hasStaticShape()) {
-      func.emitError() << what << " of function '" << func.getSymName() << "' has type " << type
-                       << ", expected a static shape";
-      return {};
-    }
-    Type element = tensor ? tensor.getElementType() : type;
-    bool legal = element.isF16() || element.isBF16() || element.isF32() || element.isF64() || element.isIndex() ||
-                 spmd::target::isNarrowFloat(element);
-    for (unsigned width : {1, 8, 16, 32, 64})
-      legal |= element.isSignlessInteger(width);
-    if (!legal) {
-      func.emitError() << what << " of function '" << func.getSymName() << "' has type " << type
-                       << ", expected a tensor or scalar of an 8-bit float, f16, bf16, f32, f64, index, i1, "
-                          "i8, i16, i32 or i64";
-      return {};
-    }
-    // A pointer that nobody follows.
-    if (tensor && tensor.getNumElements() == 0)
-      return MemRefType::get({1}, element);
-    return MemRefType::get(tensor ? tensor.getShape() : ArrayRef<int64_t>(), element);
-  }
-
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    OpBuilder builder(func.getContext());
-    Location loc = func.getLoc();
-    Block &body = func.getBody().front();
-    auto ptr = LLVM::LLVMPointerType::get(func.getContext());
-    unsigned numArgs = func.getNumArguments(), numResults = func.getNumResults();
-    SmallVector<int64_t> tied(numResults, -1);
-    for (unsigned i = 0; i < numResults; ++i)
-      if (auto attr = func.getResultAttrOfType<IntegerAttr>(i, "spmd.tied"))
-        tied[i] = attr.getInt();
-
-    auto ret = cast<func::ReturnOp>(body.getTerminator());
-    // Of tied results: written where they stay as they are computed.
-    SmallVector<bool> isInPlace(numResults, false);
-    // Products that are computed onto an argument, as the result that is tied to it.
-    SmallVector<spmd::target::ContractOp> sums(numResults);
-    for (unsigned i = 0; i < numResults; ++i) {
-      if (tied[i] < 0 || llvm::count(tied, tied[i]) != 1)
-        continue;
-      BlockArgument argument = func.getArgument(tied[i]);
-      isInPlace[i] = spmd::target::canUpdateInPlace(ret.getOperand(i), argument);
-      auto product = ret.getOperand(i).getDefiningOp<spmd::target::ContractOp>();
-      if (product && product->getBlock() == &body && product.getC() == argument && argument.hasOneUse()) {
-        sums[i] = product;
-        isInPlace[i] = true;
-      }
-    }
-
-    SmallVector<Type> inputs{ptr};
-    for (unsigned i = 0; i < numArgs; ++i) {
-      inputs.push_back(bufferType(func, func.getArgument(i).getType(), "argument " + Twine(i)));
-      if (!inputs.back())
-        return signalPassFailure();
-    }
-    for (unsigned i = 0; i < numResults; ++i) {
-      inputs.push_back(bufferType(func, func.getResultTypes()[i], "result " + Twine(i)));
-      if (!inputs.back())
-        return signalPassFailure();
-    }
-
-    // Arguments.
-    builder.setInsertionPointToStart(&body);
-    SmallVector<Value> buffers;
-    for (unsigned i = 0; i < inputs.size(); ++i) {
-      Location argLoc = i && i <= numArgs ? body.getArgument(i - 1).getLoc() : loc;
-      buffers.push_back(body.addArgument(inputs[i], argLoc));
-    }
-    for (unsigned i = 0; i < numArgs; ++i) {
-      BlockArgument arg = body.getArgument(i);
-      if (arg.use_empty())
-        continue;
-      Value buffer = buffers[1 + i], value;
-      auto tensor = dyn_cast<RankedTensorType>(arg.getType());
-      if (tensor && tensor.getNumElements() == 0)
-        value = tensor::EmptyOp::create(builder, arg.getLoc(), tensor.getShape(), tensor.getElementType());
-      else if (tensor)
-        value = bufferization::ToTensorOp::create(builder, arg.getLoc(), arg.getType(), buffer, /*restrict=*/true);
-      else
-        value = memref::LoadOp::create(builder, arg.getLoc(), buffer);
-      arg.replaceAllUsesWith(value);
-    }
-    body.eraseArguments(0, numArgs);
-    // They find the sum where they leave it: there it is already, or it is copied.
-    for (unsigned i = 0; i < numResults; ++i) {
-      if (!sums[i] || cast<RankedTensorType>(sums[i].getC().getType()).getNumElements() == 0)
-        continue;
-      Location at = sums[i].getLoc();
-      builder.setInsertionPoint(sums[i]);
-      Value from = buffers[1 + tied[i]], to = buffers[1 + numArgs + i];
-      Value isApart = arith::CmpIOp::create(builder, at, arith::CmpIPredicate::ne,
-                                            memref::ExtractAlignedPointerAsIndexOp::create(builder, at, from),
-                                            memref::ExtractAlignedPointerAsIndexOp::create(builder, at, to));
-      auto branch = scf::IfOp::create(builder, at, isApart, /*withElseRegion=*/false);
-      OpBuilder inside = branch.getThenBodyBuilder();
-      memref::CopyOp::create(inside, at, from, to);
-      Operation *unused = sums[i].getC().getDefiningOp();
-      sums[i].getCMutable().assign(bufferization::ToTensorOp::create(builder, at, sums[i].getC().getType(), to,
-                                                                     /*restrict=*/true, /*writable=*/true));
-      unused->erase();
-    }
-
-    // Results; those that may share memory with an argument last.
-    builder.setInsertionPoint(ret);
-    auto store = [&](Value value, unsigned i) {
-      Value buffer = buffers[1 + numArgs + i];
-      auto tensor = dyn_cast<RankedTensorType>(value.getType());
-      if (tensor && tensor.getNumElements() == 0)
-        return;
-      if (!tensor) {
-        memref::StoreOp::create(builder, ret.getLoc(), value, buffer, ValueRange{});
-        return;
-      }
-      bufferization::MaterializeInDestinationOp::create(builder, ret.getLoc(), Type(), value, buffer, /*restrict=*/true,
-                                                        /*writable=*/true);
-    };
-    // Copies are made before anything is stored: a value may have been computed where
-    // another result is stored.
-    SmallVector<Value> values(ret.getOperands());
-    for (auto [i, value] : llvm::enumerate(values))
-      if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && tied[i] >= 0 && !isInPlace[i])
-        value = bufferization::MaterializeInDestinationOp::create(
-                    builder, ret.getLoc(), type, value,
-                    bufferization::AllocTensorOp::create(builder, ret.getLoc(), type, ValueRange{}))
-                    .getResult();
-    for (bool isTied : {false, true})
-      for (auto [i, value] : llvm::enumerate(values))
-        if ((tied[i] >= 0) == isTied)
-          store(value, i);
-    auto i32 = builder.getI32Type();
-    Value zero = arith::ConstantOp::create(builder, ret.getLoc(), builder.getI32IntegerAttr(0));
-    func::ReturnOp::create(builder, ret.getLoc(), zero);
-    ret.erase();
-
-    func->setAttr("spmd_rt.num_args", builder.getI64IntegerAttr(numArgs));
-    func.setAllArgAttrs(ArrayRef<DictionaryAttr>{});
-    func.setAllResultAttrs(ArrayRef<DictionaryAttr>{});
-    func.setType(builder.getFunctionType(inputs, {i32}));
-    // Buffers do not overlap, but those of tied pairs may.
-    SmallVector<bool> shared(inputs.size(), false);
-    for (unsigned i = 0; i < numResults; ++i)
-      if (tied[i] >= 0) {
-        shared[1 + numArgs + i] = true;
-        if (tied[i] < int64_t(numArgs))
-          shared[1 + tied[i]] = true;
-      }
-    for (unsigned i = 1; i < inputs.size(); ++i)
-      if (!shared[i])
-        func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
-  }
+  /// The memref type of an argument or result; null after an error.
+  static MemRefType bufferType(func::FuncOp func, Type type, const Twine &what);
+  void runOnOperation() override;
 };
 } // namespace
+
+MemRefType DestinationPassing::bufferType(func::FuncOp func, Type type, const Twine &what) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (tensor && !tensor.hasStaticShape()) {
+    func.emitError() << what << " of function '" << func.getSymName() << "' has type " << type
+                     << ", expected a static shape";
+    return {};
+  }
+  Type element = tensor ? tensor.getElementType() : type;
+  bool legal = element.isF16() || element.isBF16() || element.isF32() || element.isF64() || element.isIndex() ||
+               spmd::target::isNarrowFloat(element);
+  for (unsigned width : {1, 8, 16, 32, 64})
+    legal |= element.isSignlessInteger(width);
+  if (!legal) {
+    func.emitError() << what << " of function '" << func.getSymName() << "' has type " << type
+                     << ", expected a tensor or scalar of an 8-bit float, f16, bf16, f32, f64, index, i1, "
+                        "i8, i16, i32 or i64";
+    return {};
+  }
+  // A pointer that is not dereferenced.
+  if (tensor && tensor.getNumElements() == 0)
+    return MemRefType::get({1}, element);
+  return MemRefType::get(tensor ? tensor.getShape() : ArrayRef<int64_t>(), element);
+}
+
+void DestinationPassing::runOnOperation() {
+  func::FuncOp func = getOperation();
+  OpBuilder builder(func.getContext());
+  Location loc = func.getLoc();
+  Block &body = func.getBody().front();
+  auto ptr = LLVM::LLVMPointerType::get(func.getContext());
+  unsigned numArgs = func.getNumArguments(), numResults = func.getNumResults();
+  SmallVector<int64_t> tied(numResults, -1);
+  for (unsigned i = 0; i < numResults; ++i)
+    if (auto attr = func.getResultAttrOfType<IntegerAttr>(i, "spmd.tied"))
+      tied[i] = attr.getInt();
+
+  auto ret = cast<func::ReturnOp>(body.getTerminator());
+  // Tied results that are computed in place.
+  SmallVector<bool> isInPlace(numResults, false);
+  // Contractions that accumulate into an argument with a tied result.
+  SmallVector<spmd::target::ContractOp> sums(numResults);
+  for (unsigned i = 0; i < numResults; ++i) {
+    if (tied[i] < 0 || llvm::count(tied, tied[i]) != 1)
+      continue;
+    BlockArgument argument = func.getArgument(tied[i]);
+    isInPlace[i] = spmd::target::canUpdateInPlace(ret.getOperand(i), argument);
+    auto product = ret.getOperand(i).getDefiningOp<spmd::target::ContractOp>();
+    if (product && product->getBlock() == &body && product.getC() == argument && argument.hasOneUse()) {
+      sums[i] = product;
+      isInPlace[i] = true;
+    }
+  }
+
+  SmallVector<Type> inputs{ptr};
+  for (unsigned i = 0; i < numArgs; ++i) {
+    inputs.push_back(bufferType(func, func.getArgument(i).getType(), "argument " + Twine(i)));
+    if (!inputs.back())
+      return signalPassFailure();
+  }
+  for (unsigned i = 0; i < numResults; ++i) {
+    inputs.push_back(bufferType(func, func.getResultTypes()[i], "result " + Twine(i)));
+    if (!inputs.back())
+      return signalPassFailure();
+  }
+
+  // Arguments.
+  builder.setInsertionPointToStart(&body);
+  SmallVector<Value> buffers;
+  for (unsigned i = 0; i < inputs.size(); ++i) {
+    Location argLoc = i && i <= numArgs ? body.getArgument(i - 1).getLoc() : loc;
+    buffers.push_back(body.addArgument(inputs[i], argLoc));
+  }
+  for (unsigned i = 0; i < numArgs; ++i) {
+    BlockArgument arg = body.getArgument(i);
+    if (arg.use_empty())
+      continue;
+    Value buffer = buffers[1 + i], value;
+    auto tensor = dyn_cast<RankedTensorType>(arg.getType());
+    if (tensor && tensor.getNumElements() == 0)
+      value = tensor::EmptyOp::create(builder, arg.getLoc(), tensor.getShape(), tensor.getElementType());
+    else if (tensor)
+      value = bufferization::ToTensorOp::create(builder, arg.getLoc(), arg.getType(), buffer, /*restrict=*/true);
+    else
+      value = memref::LoadOp::create(builder, arg.getLoc(), buffer);
+    arg.replaceAllUsesWith(value);
+  }
+  body.eraseArguments(0, numArgs);
+  // Their init is the buffer of the result: the argument is there already, or is copied.
+  for (unsigned i = 0; i < numResults; ++i) {
+    if (!sums[i] || cast<RankedTensorType>(sums[i].getC().getType()).getNumElements() == 0)
+      continue;
+    Location at = sums[i].getLoc();
+    builder.setInsertionPoint(sums[i]);
+    Value from = buffers[1 + tied[i]], to = buffers[1 + numArgs + i];
+    Value isApart = arith::CmpIOp::create(builder, at, arith::CmpIPredicate::ne,
+                                          memref::ExtractAlignedPointerAsIndexOp::create(builder, at, from),
+                                          memref::ExtractAlignedPointerAsIndexOp::create(builder, at, to));
+    auto branch = scf::IfOp::create(builder, at, isApart, /*withElseRegion=*/false);
+    OpBuilder inside = branch.getThenBodyBuilder();
+    memref::CopyOp::create(inside, at, from, to);
+    Operation *unused = sums[i].getC().getDefiningOp();
+    sums[i].getCMutable().assign(bufferization::ToTensorOp::create(builder, at, sums[i].getC().getType(), to,
+                                                                   /*restrict=*/true, /*writable=*/true));
+    unused->erase();
+  }
+
+  // Results; those that may alias an argument are last.
+  builder.setInsertionPoint(ret);
+  auto store = [&](Value value, unsigned i) {
+    Value buffer = buffers[1 + numArgs + i];
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    if (tensor && tensor.getNumElements() == 0)
+      return;
+    if (!tensor) {
+      memref::StoreOp::create(builder, ret.getLoc(), value, buffer, ValueRange{});
+      return;
+    }
+    bufferization::MaterializeInDestinationOp::create(builder, ret.getLoc(), Type(), value, buffer, /*restrict=*/true,
+                                                      /*writable=*/true);
+  };
+  // All copies precede all stores: a value may be in the buffer of another result.
+  SmallVector<Value> values(ret.getOperands());
+  for (auto [i, value] : llvm::enumerate(values))
+    if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && tied[i] >= 0 && !isInPlace[i])
+      value = bufferization::MaterializeInDestinationOp::create(
+                  builder, ret.getLoc(), type, value,
+                  bufferization::AllocTensorOp::create(builder, ret.getLoc(), type, ValueRange{}))
+                  .getResult();
+  for (bool isTied : {false, true})
+    for (auto [i, value] : llvm::enumerate(values))
+      if ((tied[i] >= 0) == isTied)
+        store(value, i);
+  auto i32 = builder.getI32Type();
+  Value zero = arith::ConstantOp::create(builder, ret.getLoc(), builder.getI32IntegerAttr(0));
+  func::ReturnOp::create(builder, ret.getLoc(), zero);
+  ret.erase();
+
+  func->setAttr("spmd_rt.num_args", builder.getI64IntegerAttr(numArgs));
+  func.setAllArgAttrs(ArrayRef<DictionaryAttr>{});
+  func.setAllResultAttrs(ArrayRef<DictionaryAttr>{});
+  func.setType(builder.getFunctionType(inputs, {i32}));
+  // Buffers do not overlap, except those of tied pairs.
+  SmallVector<bool> shared(inputs.size(), false);
+  for (unsigned i = 0; i < numResults; ++i)
+    if (tied[i] >= 0) {
+      shared[1 + numArgs + i] = true;
+      if (tied[i] < int64_t(numArgs))
+        shared[1 + tied[i]] = true;
+    }
+  for (unsigned i = 1; i < inputs.size(); ++i)
+    if (!shared[i])
+      func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+}

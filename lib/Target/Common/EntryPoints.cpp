@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace {
 struct EntryPoints : spmd::impl::SpmdTargetEntryPointsBase<EntryPoints> {
-  /// Leaves the function with the status of a call that failed.
+  /// Returns the status of a failed call from the function.
   static void checkStatus(LLVM::CallOp call) {
     Block *block = call->getBlock();
     OpBuilder b(call->getContext());
@@ -26,7 +26,7 @@ struct EntryPoints : spmd::impl::SpmdTargetEntryPointsBase<EntryPoints> {
                            std::pair<uint32_t, uint32_t>(1 << 20, 1));
   }
 
-  /// Says what an entry reads, so that a manifest that lists something else is found out.
+  /// Records the buffers that an entry point reads, to detect a manifest that differs.
   static void defineBuffers(OpBuilder &b, Location loc, StringRef symbol, ArrayRef<int64_t> counts) {
     auto type = LLVM::LLVMArrayType::get(b.getI64Type(), counts.size());
     LLVM::GlobalOp::create(b, loc, type, /*isConstant=*/true, LLVM::Linkage::External, ("sk_buffers_" + symbol).str(),
@@ -39,7 +39,7 @@ struct EntryPoints : spmd::impl::SpmdTargetEntryPointsBase<EntryPoints> {
     auto ptr = LLVM::LLVMPointerType::get(context);
     SmallVector<LLVM::CallOp> calls;
     module.walk([&](LLVM::CallOp call) {
-      // A start that fails is found by the done.
+      // The done reports a failed start.
       if (call.getCallee() && call.getCallee()->starts_with("sk_") && call.getCallee() != "sk_coordinate" &&
           !call.getCallee()->starts_with("sk_collective_start") && !call.getCallee()->starts_with("sk_collective_done"))
         calls.push_back(call);
@@ -65,7 +65,7 @@ struct EntryPoints : spmd::impl::SpmdTargetEntryPointsBase<EntryPoints> {
       for (auto symbol : symbols.getAsRange<StringAttr>()) {
         defineBuffers(b, loc, symbol.getValue(), {numArgs, numBuffers - numArgs, arena ? arena.getInt() : 0});
         if (!first.empty()) {
-          // The same program under another name.
+          // A program with another name.
           auto alias = LLVM::AliasOp::create(b, loc, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr, ptr}),
                                              LLVM::Linkage::External, symbol.getValue());
           OpBuilder::InsertionGuard guard(b);

@@ -12,7 +12,7 @@ namespace mlir::spmd {
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// Rough cost of one iteration in simple operations; loads are counted apart.
+/// Approximate cost of one iteration in simple operations; loads count separately.
 static int64_t bodyCost(linalg::LinalgOp op) {
   int64_t cost = 0;
   for (Operation &inner : op.getBlock()->without_terminator()) {
@@ -50,7 +50,7 @@ static bool shouldFuse(OpOperand *operand) {
   if (!producer || !consumer || target::hasAssertion(producer))
     return false;
   int64_t cost = bodyCost(producer);
-  // A broadcast, a move or a constant: computing it costs no more than reading.
+  // A broadcast, a transpose or a constant costs no more than a load.
   if (cost == 0)
     return true;
   // The consumer visits each element of the producer more than once.
@@ -59,15 +59,15 @@ static bool shouldFuse(OpOperand *operand) {
     return !repeats || cost <= 2;
   bool oneUser = llvm::all_of(producer->getUsers(), [&](Operation *u) { return u == consumer; });
   if (oneUser) {
-    // Operands that read the same become one, which is fused once; others are each
-    // fused with a copy of the body, and in a chain of such ops it doubles at each.
+    // Equal operands are merged and fused once. Other operands get a copy of the body
+    // each, which doubles with each op of a chain.
     bool sameMaps = llvm::any_of(consumer.getDpsInputOperands(), [&](OpOperand *other) {
       return other != operand && other->get() == operand->get() &&
              consumer.getMatchingIndexingMap(other) == consumer.getMatchingIndexingMap(operand);
     });
     return !sameMaps && cost <= 2;
   }
-  // Much smaller inputs than results: better computed again than kept.
+  // The inputs are much smaller than the result: recompute instead of storing.
   return cost <= 4 && !repeats && inputElements(producer) * 8 <= iterations(producer);
 }
 

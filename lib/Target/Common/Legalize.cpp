@@ -1,4 +1,4 @@
-//===- Legalize.cpp - Refuse what cannot be compiled, normalise the rest --===//
+//===- Legalize.cpp - Reject unsupported ops, normalize the others --------===//
 
 #include "NarrowTypes.h"
 #include "shardkit/Dialect/SPMD/IR/DroppedDims.h"
@@ -20,7 +20,7 @@ namespace mlir::spmd {
 using namespace mlir;
 
 //===----------------------------------------------------------------------===//
-// What cannot be compiled
+// Unsupported ops
 //===----------------------------------------------------------------------===//
 
 static bool isSupportedElement(Type type) {
@@ -34,7 +34,7 @@ static LogicalResult checkType(Operation *op, Type type) {
   if (isa<ShapedType>(type) && !isa<RankedTensorType>(type))
     return op->emitError() << "type " << type << " cannot be compiled for cpu, expected a ranked tensor";
   Type element = getElementTypeOrSelf(type);
-  // Scalar integers may be wide: the parts of a product.
+  // Scalar integers can be wide: the halves of a product.
   if (!isSupportedElement(element) && (isa<ShapedType>(type) || !element.isSignlessInteger()))
     return op->emitError() << (isa<ShapedType>(type) ? "element type " : "type ") << element
                            << " cannot be compiled for cpu, expected f8E4M3FN, f8E5M2, f8E4M3FNUZ, "
@@ -43,7 +43,7 @@ static LogicalResult checkType(Operation *op, Type type) {
   return success();
 }
 
-/// `expands`: what upstream has no lowering for becomes loops.
+/// `expands`: ops without an upstream lowering become loops.
 static bool isSupportedOp(Operation *op, bool expands) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (dialect == "linalg")
@@ -64,8 +64,8 @@ static bool isSupportedOp(Operation *op, bool expands) {
   return dialects.contains(dialect);
 }
 
-/// A slice that the program always takes, whose places are known and not all within the whole: what is there is another
-/// value's.
+/// Rejects a slice with constant bounds that is out of bounds and that the program always
+/// takes: it would read memory of another value.
 static LogicalResult checkSlice(OffsetSizeAndStrideOpInterface slice, RankedTensorType whole) {
   if (!isa<func::FuncOp>(slice->getParentOp()))
     return success();
@@ -129,7 +129,7 @@ static bool isEmptyTensor(Type type) {
   return tensor && llvm::is_contained(tensor.getShape(), 0);
 }
 
-/// Nobody can tell what a value without elements was computed by.
+/// Replaces values without elements, as they do not depend on any op.
 static void emptyZeroElementValues(func::FuncOp func) {
   OpBuilder builder(func.getContext());
   SmallVector<Operation *> ops;
@@ -139,7 +139,7 @@ static void emptyZeroElementValues(func::FuncOp func) {
     if (llvm::any_of(op->getResultTypes(), isEmptyTensor)) {
       ops.push_back(op);
     } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op); insert && isEmptyTensor(insert.getSourceType())) {
-      insert.replaceAllUsesWith(insert.getDest()); // inserting nothing leaves it as it is
+      insert.replaceAllUsesWith(insert.getDest()); // inserting no elements does not change the tensor
       ops.push_back(op);
     }
   });
@@ -159,7 +159,7 @@ static void emptyZeroElementValues(func::FuncOp func) {
   }
 }
 
-/// Rows that are read and written at places that data say.
+/// Gathers and scatters of rows.
 static void expandAddressed(func::FuncOp func) {
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
@@ -173,10 +173,9 @@ static void expandAddressed(func::FuncOp func) {
   }
 }
 
-/// A window may be read of a tensor that is longer than what it covers. Where a loop of
-/// the window runs once, upstream drops it (`d0 * 2 + d1` becomes `d1`) and would
-/// then take the size of the tensor for that of the loop that is left (MLIR 22): such
-/// an op gets the part that it reads.
+/// A window can cover less than the tensor. If a loop of the window has one iteration,
+/// upstream drops it (`d0 * 2 + d1` becomes `d1`) and then uses the size of the tensor for
+/// the remaining loop (MLIR 22). Such an op gets the slice that it reads.
 static void trimWindows(func::FuncOp func) {
   OpBuilder builder(func.getContext());
   func.walk([&](linalg::LinalgOp op) {
@@ -222,7 +221,7 @@ struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
   }
 };
 
-/// Upstream's patterns take unit tiles only.
+/// Upstream's patterns only support unit tiles.
 template <typename PackOp> struct LowerPack : OpRewritePattern<PackOp> {
   using OpRewritePattern<PackOp>::OpRewritePattern;
   LogicalResult matchAndRewrite(PackOp op, PatternRewriter &rewriter) const override {
@@ -233,8 +232,8 @@ template <typename PackOp> struct LowerPack : OpRewritePattern<PackOp> {
   }
 };
 
-/// One element has no next: a stride other than 1 says nothing there, and views
-/// that drop such a dim are not understood by memref's folders.
+/// The stride of a dim with one element has no effect, but the folders of memref do not
+/// support views that drop a dim with a stride other than 1.
 template <typename SliceOp> struct UnitStrides : OpRewritePattern<SliceOp> {
   using OpRewritePattern<SliceOp>::OpRewritePattern;
   LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
@@ -266,8 +265,8 @@ struct BitcastToArith : OpRewritePattern<tensor::BitcastOp> {
   }
 };
 
-/// From f64 to bf16 LLVM calls a function that libgcc has from GCC 13 on only. By
-/// f32, rounded to odd, so that nothing is rounded twice.
+/// From f64 to bf16, LLVM calls a function that libgcc only has since GCC 13. Converts by
+/// f32, rounded to odd, which avoids double rounding.
 struct TruncateByOdd : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
@@ -280,7 +279,7 @@ struct TruncateByOdd : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// Upstream lowers isnan and isfinite, not these.
+/// Upstream lowers isnan and isfinite, but not these.
 template <typename TestOp> struct TestByCompare : OpRewritePattern<TestOp> {
   using OpRewritePattern<TestOp>::OpRewritePattern;
   LogicalResult matchAndRewrite(TestOp op, PatternRewriter &rewriter) const override {
@@ -306,8 +305,8 @@ template <typename TestOp> struct TestByCompare : OpRewritePattern<TestOp> {
   }
 };
 
-/// Neither LLVM nor a library has powers of other exponents than i32. Of those beyond it the
-/// sign counts, and whether they are odd.
+/// LLVM and libraries only have powers with i32 exponents. For larger exponents, only the
+/// sign and the parity matter.
 struct PowerOfInt : OpRewritePattern<math::FPowIOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::FPowIOp op, PatternRewriter &rewriter) const override {
@@ -351,8 +350,8 @@ struct PowerOfInt : OpRewritePattern<math::FPowIOp> {
   }
 };
 
-/// A concat inserts its operands one after the other; upstream's pattern also
-/// handles dynamic sizes but computes each size twice.
+/// A concat inserts its operands in order. Upstream's pattern does too, but computes each
+/// dynamic size twice.
 struct ConcatToInserts : OpRewritePattern<tensor::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::ConcatOp op, PatternRewriter &rewriter) const override {
@@ -390,7 +389,7 @@ static bool isStaticTensor(Type type) {
   return tensor && tensor.hasStaticShape();
 }
 
-/// True if nothing but `update` uses a value, or reads an element of it before.
+/// True if only `update` uses a value, except for earlier reads of elements.
 static bool isReadOnlyBefore(Value value, Operation *update) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     return user == update ||
@@ -411,7 +410,7 @@ static bool isUpdateOf(Value value, Value root) {
       value = insert.getDest();
     else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
              linalgOp && linalgOp.getNumParallelLoops() == linalgOp.getNumLoops())
-      return false; // fusion reads what it has in its output as an input
+      return false; // after fusion, the op reads its output as an input
     else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
       value = dps.getTiedOpOperand(cast<OpResult>(value))->get();
     else if (auto loop = dyn_cast<scf::ForOp>(op)) // normalised before: updates its init
@@ -424,7 +423,7 @@ static bool isUpdateOf(Value value, Value root) {
   return true;
 }
 
-/// Makes the terminator operand live in the buffer of `dest`.
+/// Puts the terminator operand into the buffer of `dest`.
 static void yieldInto(OpBuilder &builder, OpOperand &yielded, Value dest) {
   if (!isStaticTensor(yielded.get().getType()) || yielded.get().getType() != dest.getType() ||
       isUpdateOf(yielded.get(), dest))
@@ -469,7 +468,7 @@ static bool mayShare(Value value, Value other, bool exceptUpdates = false) {
 }
 
 namespace {
-/// A terminator operand and the value in whose buffer it is to live.
+/// A terminator operand, and the value whose buffer it gets.
 struct Yield {
   OpOperand *operand;
   Value dest;
@@ -477,8 +476,8 @@ struct Yield {
 };
 } // namespace
 
-/// The operands of one terminator are yielded at once: those whose buffer may be
-/// overwritten meanwhile, or holds another one, are set aside first.
+/// The operands of a terminator are yielded simultaneously: those whose buffer may be
+/// overwritten, or is that of another operand, are copied first.
 static void yieldAllInto(OpBuilder &builder, MutableArrayRef<OpOperand> operands, ValueRange dests) {
   SmallVector<Yield> yields;
   for (auto [operand, dest] : llvm::zip_equal(operands, dests))
@@ -506,7 +505,7 @@ static void yieldAllInto(OpBuilder &builder, MutableArrayRef<OpOperand> operands
     yieldInto(builder, *yield.operand, yield.dest);
 }
 
-/// A buffer of its own: tensor.empty would be merged with its like.
+/// A separate buffer: equal tensor.empty would be merged.
 static Value newBuffer(OpBuilder &builder, Location loc, RankedTensorType type) {
   return bufferization::AllocTensorOp::create(builder, loc, type, ValueRange());
 }
@@ -524,8 +523,9 @@ static void normaliseWhile(scf::WhileOp op) {
     yieldAllInto(builder, op.getYieldOp()->getOpOperands(), op.getAfterArguments());
     return;
   }
-  // Other values are handed on than carried: carry a buffer for each of them.
-  //   before (tensors, buffers, scalars) -> after (tensors, handed on, scalars)
+  // The values passed to the after region differ from the iteration arguments: add a
+  // buffer for each of them.
+  //   before (tensors, buffers, scalars) -> after (tensors, passed values, scalars)
   SmallVector<Value> inits, buffers;
   SmallVector<unsigned> tensorArgs, otherArgs, handedTensors, handedOthers;
   for (auto [i, init] : llvm::enumerate(op.getInits()))
@@ -587,15 +587,15 @@ static void normaliseWhile(scf::WhileOp op) {
     next.push_back(yield->getOperand(i));
   yield->setOperands(next);
   yieldAllInto(builder, yield->getOpOperands().take_front(numTensors), after->getArguments().take_front(numTensors));
-  // The handed-on buffer may be updated in place by the body; the next
-  // iteration fills it anew, and the result is that of the last `before`.
+  // The body may update the passed buffer in place. The next iteration overwrites it, and
+  // the result is that of the last `before`.
   op.erase();
 }
 
 /// scf.if and scf.index_switch: all branches write one buffer.
 static void normaliseBranch(Operation *op) {
   OpBuilder builder(op);
-  // What is no tensor stays as it is.
+  // Other values than tensors do not change.
   SmallVector<Value> dests(op->getResults());
   for (Value &dest : dests)
     if (isStaticTensor(dest.getType()))
@@ -620,8 +620,8 @@ struct Legalize : spmd::impl::SpmdTargetLegalizeBase<Legalize> {
     tensor::populateDecomposeTensorConcatPatterns(set);
     math::populateExpansionPatterns(set, {"clampf"});
     spmd::target::populateNarrowFloatPatterns(set);
-    // A loop that runs once would leave what it yields in the buffer of its init,
-    // which may be an argument.
+    // A loop with one iteration would yield into the buffer of its init, which may be an
+    // argument.
     scf::ForOp::getCanonicalizationPatterns(set, context);
     set.add<LowerPack<linalg::PackOp>, LowerPack<linalg::UnPackOp>>(context);
     patterns = std::move(set);

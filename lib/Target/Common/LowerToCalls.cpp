@@ -23,7 +23,7 @@ struct LoopDim {
   int64_t size, a, b, c;
   std::array<int64_t, SK_MAX_ADDED> added;
 
-  /// Whether this loop around `inner` is one loop with it.
+  /// Whether this loop and `inner` can be merged.
   bool continues(const LoopDim &inner) const {
     bool does =
         role == inner.role && a == inner.a * inner.size && b == inner.b * inner.size && c == inner.c * inner.size;
@@ -44,7 +44,7 @@ static int32_t dtypeOf(Type type) {
   return type.isF16() ? SK_F16 : SK_BF16;
 }
 
-/// Stride of each loop in an operand, 0 where it has none.
+/// The stride of each loop in an operand, or 0.
 static SmallVector<int64_t> loopStrides(AffineMap map, Value buffer) {
   SmallVector<int64_t> strides, loops(map.getNumDims(), 0);
   int64_t offset;
@@ -54,8 +54,8 @@ static SmallVector<int64_t> loopStrides(AffineMap map, Value buffer) {
   return loops;
 }
 
-/// Loops larger than 1 by role, each role's major to minor; neighbours that are
-/// one loop in all operands joined.
+/// Loops larger than 1 by role, each role from major to minor. Adjacent loops that are
+/// contiguous in all operands are merged.
 static SmallVector<LoopDim> loopDims(ContractOp op) {
   auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   SmallVector<int64_t> sizes = *op.getLoopSizes();
@@ -93,7 +93,7 @@ static SmallVector<LoopDim> loopDims(ContractOp op) {
   return joined;
 }
 
-/// The 8-byte words that a descriptor is made of in memory.
+/// The 8-byte words of a descriptor in memory.
 template <typename T> static SmallVector<int64_t> wordsOf(const T &desc) {
   static_assert(sizeof desc % sizeof(int64_t) == 0);
   SmallVector<int64_t> words(sizeof desc / sizeof(int64_t));
@@ -221,7 +221,7 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
     return func;
   }
 
-  /// Address of a constant of these words; equal ones are one.
+  /// The address of a constant with these words; equal constants are shared.
   Value descriptor(OpBuilder &b, Operation *op, StringRef name, ArrayRef<int64_t> words) {
     ModuleOp module = getOperation();
     auto [it, isNew] =
@@ -239,7 +239,7 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
     return LLVM::AddressOfOp::create(b, op->getLoc(), LLVM::LLVMPointerType::get(b.getContext()), it->second);
   }
 
-  /// Room for the addresses of operands, which all calls in a function share.
+  /// Memory for the addresses of operands, shared by all calls of a function.
   Value attentionOperands(func::FuncOp func) {
     Value &known = operandAddresses[func];
     if (known)
@@ -250,7 +250,7 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
     return known = LLVM::AllocaOp::create(b, func.getLoc(), ptr, ptr, number, 8);
   }
 
-  /// Address of a text that ends with 0.
+  /// The address of a zero-terminated string.
   Value text(OpBuilder &b, Location loc, StringRef string) {
     auto [it, isNew] = globals.try_emplace("\"" + string.str(), "");
     std::string bytes = string.str() + '\0';
@@ -322,8 +322,8 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
         Value message = text(b, loc, getText(assertion));
         Value holds = arith::ExtUIOp::create(b, loc, i32, assertion.getArg());
         func::CallOp::create(b, loc, callee, ValueRange{context, holds, message});
-      } else if (isa<target::StartOp, target::DoneOp>(op)) {
-        auto callee = declare(b, isa<target::StartOp>(op) ? "sk_collective_start" : "sk_collective_done",
+      } else if (isa<spmd::target::StartOp, spmd::target::DoneOp>(op)) {
+        auto callee = declare(b, isa<spmd::target::StartOp>(op) ? "sk_collective_start" : "sk_collective_done",
                               {ptr, i64, ptr, ptr}, i32);
         func::CallOp::create(b, loc, callee,
                              ValueRange{context, constant(op->getAttrOfType<IntegerAttr>("id").getInt()),
@@ -345,6 +345,6 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
     }
   }
   std::map<std::string, std::string> globals;
-  DenseMap<Operation *, Value> operandAddresses; ///< Of each function.
+  DenseMap<Operation *, Value> operandAddresses; ///< The memory of each function.
 };
 } // namespace

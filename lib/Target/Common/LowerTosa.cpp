@@ -18,8 +18,8 @@ using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::target;
 
-/// Upstream makes a cast from f16 to bf16, or back, a truncation, which LLVM
-/// refuses: by f32.
+/// Upstream lowers a cast between f16 and bf16 to a truncation, which LLVM rejects.
+/// Converts by f32.
 static void splitCast(tosa::CastOp cast) {
   auto from = cast.getInput().getType(), to = cast.getType();
   Type a = getElementTypeOrSelf(from), b = getElementTypeOrSelf(to);
@@ -30,9 +30,8 @@ static void splitCast(tosa::CastOp cast) {
   cast.getInputMutable().assign(tosa::CastOp::create(builder, cast.getLoc(), wide, cast.getInput()));
 }
 
-/// Upstream reads a constant multiplier beside a shift that is none (or the other way
-/// round) as a list of no values (MLIR 22), and so past its end: where one of them is
-/// no constant, the other is not shown to be one.
+/// If only one of multiplier and shift is constant, upstream reads the other one as an
+/// empty list, beyond its end (MLIR 22). In this case, hides that one is constant.
 static void hideHalfConstants(tosa::RescaleOp rescale) {
   OpOperand &multiplier = rescale.getMultiplierMutable(), &shift = rescale.getShiftMutable();
   bool isConstant = matchPattern(multiplier.get(), m_Constant());
@@ -58,7 +57,7 @@ bool spmd::target::prepareTosa(ModuleOp module, bool expandsScatters) {
     RewritePatternSet patterns(module.getContext());
     tosa::populateTosaDecomposeTransposeConv(module.getContext(), patterns);
     (void)applyPatternsGreedily(module, std::move(patterns));
-    // Last: the driver above folds what hides them.
+    // Last, as the driver above folds the ops that hide constants.
     module.walk(hideHalfConstants);
   }
   return found;
@@ -73,6 +72,6 @@ void spmd::target::buildLowerTosa(OpPassManager &pm) {
   TosaToArithPassOptions arith;
   arith.includeApplyRescale = true;
   f.addPass(createTosaToArithPass(arith));
-  // Shapes that nothing reads any more.
+  // Erases shapes without users.
   f.addPass(createCSEPass());
 }

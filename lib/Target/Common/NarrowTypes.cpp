@@ -1,7 +1,7 @@
 //===- NarrowTypes.cpp - 8-bit floats and 4-bit integers ------------------===//
 //
-// Stored weights have these types; neither processors nor LLVM compute with them. A
-// byte holds one element of either.
+// Stored weights have these types, but processors and LLVM do not compute in them. Each
+// element uses a byte.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ static Type withElement(Type like, Type element) {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// LLVM keeps the upper bits of an i4 in memory to itself: the caller has bytes.
+/// LLVM does not define the upper bits of an i4 in memory, but the caller passes bytes.
 static void passNibblesAsBytes(func::FuncOp func) {
   Block &body = func.getBody().front();
   auto isNibble = [](Type type) { return getElementTypeOrSelf(type).isSignlessInteger(4); };
@@ -75,7 +75,7 @@ LogicalResult target::widenNarrowTypes(func::FuncOp func) {
   arith::populateEmulateUnsupportedFloatsLegality(target, converter);
   if (failed(applyPartialConversion(func, target, std::move(patterns))))
     return failure();
-  // Functions of math likewise.
+  // Math functions too.
   TypeConverter mathConverter;
   SetVector<Type> supported;
   for (Type type :
@@ -135,13 +135,13 @@ struct Bits {
   }
 };
 
-/// What an 8-bit float with a sign looks like.
+/// The format of a signed 8-bit float.
 struct Format {
   unsigned mantissa;
   int bias;
-  bool isUnsignedZero;   ///< The bits of -0 are NaN, and there is no other.
+  bool isUnsignedZero;   ///< The bits of -0 are the only NaN.
   uint32_t infinity;     ///< Magnitude; 0 if there is none.
-  uint32_t largest, nan; ///< Magnitudes; `nan` is the one that is written.
+  uint32_t largest, nan; ///< Magnitudes; conversions write `nan`.
 
   static std::optional<Format> get(Type type) {
     if (isa<Float8E4M3FNType>(type))
@@ -156,8 +156,8 @@ struct Format {
   }
 };
 
-/// The magnitude at the place of that of an f32 is the value times a power of 2,
-/// whether it is normal or not.
+/// The magnitude, shifted to the position of that of an f32, is the value times a power of
+/// 2, for normal and subnormal values.
 struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
@@ -186,8 +186,7 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
-/// Powers of 2: the exponent of an f32, of which 0 is 2^-127 here (and 0 as upstream
-/// has it).
+/// Powers of 2: the exponent of an f32. Exponent 0 is 2^-127 here, and 0 in upstream.
 struct ExpandExtPower : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
@@ -205,8 +204,8 @@ struct ExpandExtPower : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
-/// To the nearest, ties to even. What is larger than the largest becomes infinity,
-/// or NaN where there is none.
+/// Rounds to nearest, ties to even. Values beyond the largest become infinity, or NaN if
+/// there is no infinity.
 struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
@@ -220,13 +219,13 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
     const unsigned drop = 23 - format->mantissa;
     Value all = bits.asBits(in);
     Value size = bits.make<arith::AndIOp>(all, bits.number(0x7fffffff));
-    // Normal: half a unit is added, less one where the last bit is even.
+    // Normal: add half an ulp, minus one if the last bit is even.
     Value last = bits.make<arith::AndIOp>(bits.make<arith::ShRUIOp>(size, bits.number(drop)), bits.number(1));
     Value rounded =
         bits.make<arith::AddIOp>(bits.make<arith::AddIOp>(size, last),
                                  bits.number((1u << (drop - 1)) - 1 - (uint32_t(127 - format->bias) << 23)));
     Value normal = bits.make<arith::ShRUIOp>(rounded, bits.number(drop));
-    // Not normal: a sum whose last bit is worth the smallest value rounds it.
+    // Subnormal: rounded by a sum whose last bit has the weight of the smallest value.
     const int exponent = 1 - format->bias - int(format->mantissa) + 23;
     Value sum = bits.asBits(bits.make<arith::AddFOp>(bits.asFloat(size), bits.power(exponent)));
     Value small = bits.make<arith::SubIOp>(sum, bits.number(uint32_t(exponent + 127) << 23));
@@ -247,7 +246,8 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// To the nearest power of 2, ties to the larger. There is no 0, and nothing below it: NaN.
+/// Rounds to the nearest power of 2, ties to the larger. Zero and negative values become
+/// NaN.
 struct ExpandTruncPower : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
@@ -258,9 +258,9 @@ struct ExpandTruncPower : OpRewritePattern<arith::TruncFOp> {
     Value in = bits.toF32(op.getIn());
     Value all = bits.asBits(in);
     Value nearest = bits.make<arith::ShRUIOp>(bits.make<arith::AddIOp>(all, bits.number(1 << 22)), bits.number(23));
-    // 2^-127 is the least.
+    // 2^-127 is the minimum.
     Value value = bits.select(bits.compare(arith::CmpIPredicate::ule, all, 1 << 22), bits.number(0), nearest);
-    // Infinity and NaN; 0; what has a sign is larger than all of these.
+    // Infinity and NaN, zero, and negative values, whose bits are larger than all others.
     Value isNone = arith::OrIOp::create(rewriter, loc, bits.compare(arith::CmpIPredicate::uge, all, 0x7f800000),
                                         bits.compare(arith::CmpIPredicate::eq, all, 0));
     value = bits.select(isNone, bits.number(0xff), value);

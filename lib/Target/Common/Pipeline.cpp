@@ -1,4 +1,4 @@
-//===- Pipeline.cpp - What all targets do, in order -----------------------===//
+//===- Pipeline.cpp - The passes of all targets --------------------------===//
 
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/Conversion/Passes.h"

@@ -12,13 +12,13 @@ namespace mlir::spmd {
 using namespace mlir;
 
 static constexpr int64_t kAlignment = 64;
-/// All temporaries on the stack together.
+/// Limit of all temporaries on the stack.
 static constexpr int64_t kStackBudget = 256 * 1024;
 
-/// What the runtime takes for an arena.
+/// The largest arena of the runtime.
 static constexpr int64_t kMaxBytes = int64_t(1) << 50;
 
-/// kMaxBytes + 1 if it is more.
+/// kMaxBytes + 1 if it is larger.
 static int64_t bytesOf(MemRefType type) {
   Type element = type.getElementType();
   int64_t size = element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
@@ -38,215 +38,222 @@ struct Buffer {
 struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
   using Base::Base;
 
-  /// Everything that may be a view of the allocation, through views and the
-  /// results and arguments of regions; the positions of its uses.
-  void liveRange(Buffer &buffer, const DenseMap<Operation *, int64_t> &position, Block *body) {
-    SmallVector<Value> worklist{buffer.alloc.getResult()};
-    DenseSet<Value> seen(worklist.begin(), worklist.end());
-    buffer.first = INT64_MAX;
-    buffer.last = -1;
-    auto push = [&](Value v) {
-      if (isa<BaseMemRefType>(v.getType()) && seen.insert(v).second)
-        worklist.push_back(v);
-    };
-    auto extend = [&](Operation *op) {
-      int64_t at = position.lookup(body->findAncestorOpInBlock(*op));
-      buffer.first = std::min(buffer.first, at);
-      buffer.last = std::max(buffer.last, at);
-    };
-    while (!worklist.empty()) {
-      Value value = worklist.pop_back_val();
-      for (Operation *user : value.getUsers()) {
-        extend(user);
-        for (Value result : user->getResults())
-          push(result);
-        for (Region &region : user->getRegions())
-          for (Block &block : region)
-            for (Value arg : block.getArguments())
-              push(arg);
-        if (user->hasTrait<OpTrait::IsTerminator>())
-          if (Operation *parent = user->getParentOp(); !isa<func::FuncOp>(parent)) {
-            for (Value result : parent->getResults())
-              push(result);
-            for (Region &region : parent->getRegions())
-              for (Block &block : region)
-                for (Value arg : block.getArguments())
-                  push(arg);
-          }
-        // Addresses are used by calls.
-        if (isa<memref::ExtractAlignedPointerAsIndexOp>(user)) {
-          SmallVector<Operation *> addresses(user->user_begin(), user->user_end());
-          while (!addresses.empty()) {
-            Operation *op = addresses.pop_back_val();
-            extend(op);
-            if (!isa<func::CallOp>(op))
-              addresses.append(op->user_begin(), op->user_end());
-          }
+  /// All values that may alias the allocation, through views and the results and
+  /// arguments of regions, with the positions of their uses.
+  void liveRange(Buffer &buffer, const DenseMap<Operation *, int64_t> &position, Block *body);
+
+  /// True if the allocation may be live in another iteration of a loop.
+  static bool escapesIteration(memref::AllocOp alloc);
+
+  /// A dynamic allocation becomes a static one of the largest size.
+  LogicalResult makeStatic(memref::AllocOp alloc);
+  void runOnOperation() override;
+};
+} // namespace
+
+void PlanArena::liveRange(Buffer &buffer, const DenseMap<Operation *, int64_t> &position, Block *body) {
+  SmallVector<Value> worklist{buffer.alloc.getResult()};
+  DenseSet<Value> seen(worklist.begin(), worklist.end());
+  buffer.first = INT64_MAX;
+  buffer.last = -1;
+  auto push = [&](Value v) {
+    if (isa<BaseMemRefType>(v.getType()) && seen.insert(v).second)
+      worklist.push_back(v);
+  };
+  auto extend = [&](Operation *op) {
+    int64_t at = position.lookup(body->findAncestorOpInBlock(*op));
+    buffer.first = std::min(buffer.first, at);
+    buffer.last = std::max(buffer.last, at);
+  };
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      extend(user);
+      for (Value result : user->getResults())
+        push(result);
+      for (Region &region : user->getRegions())
+        for (Block &block : region)
+          for (Value arg : block.getArguments())
+            push(arg);
+      if (user->hasTrait<OpTrait::IsTerminator>())
+        if (Operation *parent = user->getParentOp(); !isa<func::FuncOp>(parent)) {
+          for (Value result : parent->getResults())
+            push(result);
+          for (Region &region : parent->getRegions())
+            for (Block &block : region)
+              for (Value arg : block.getArguments())
+                push(arg);
+        }
+      // Calls use the address.
+      if (isa<memref::ExtractAlignedPointerAsIndexOp>(user)) {
+        SmallVector<Operation *> addresses(user->user_begin(), user->user_end());
+        while (!addresses.empty()) {
+          Operation *op = addresses.pop_back_val();
+          extend(op);
+          if (!isa<func::CallOp>(op))
+            addresses.append(op->user_begin(), op->user_end());
         }
       }
     }
-    if (buffer.last < 0)
-      buffer.first = buffer.last = 0;
   }
+  if (buffer.last < 0)
+    buffer.first = buffer.last = 0;
+}
 
-  /// True if the allocation may live on in another iteration of a loop.
-  static bool escapesIteration(memref::AllocOp alloc) {
-    SmallVector<Value> worklist{alloc.getResult()};
-    DenseSet<Value> seen;
-    while (!worklist.empty()) {
-      Value value = worklist.pop_back_val();
-      if (!seen.insert(value).second)
-        continue;
-      for (Operation *user : value.getUsers()) {
-        if (isa<scf::YieldOp, scf::ConditionOp>(user) && isa<scf::ForOp, scf::WhileOp>(user->getParentOp()) &&
-            user->getParentOp()->isProperAncestor(alloc))
-          return true;
-        if (isa<scf::YieldOp>(user))
-          for (Value result : user->getParentOp()->getResults())
-            if (isa<BaseMemRefType>(result.getType()))
-              worklist.push_back(result);
-        for (Value result : user->getResults())
+bool PlanArena::escapesIteration(memref::AllocOp alloc) {
+  SmallVector<Value> worklist{alloc.getResult()};
+  DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    for (Operation *user : value.getUsers()) {
+      if (isa<scf::YieldOp, scf::ConditionOp>(user) && isa<scf::ForOp, scf::WhileOp>(user->getParentOp()) &&
+          user->getParentOp()->isProperAncestor(alloc))
+        return true;
+      if (isa<scf::YieldOp>(user))
+        for (Value result : user->getParentOp()->getResults())
           if (isa<BaseMemRefType>(result.getType()))
             worklist.push_back(result);
-      }
+      for (Value result : user->getResults())
+        if (isa<BaseMemRefType>(result.getType()))
+          worklist.push_back(result);
     }
-    return false;
   }
+  return false;
+}
 
-  /// A dynamic allocation becomes a static one of the largest size.
-  LogicalResult makeStatic(memref::AllocOp alloc) {
-    auto type = alloc.getType();
-    OpBuilder b(alloc);
-    SmallVector<int64_t> shape(type.getShape());
-    auto dynamic = alloc.getDynamicSizes().begin();
-    SmallVector<OpFoldResult> sizes;
-    for (int64_t &size : shape) {
-      if (!ShapedType::isDynamic(size)) {
-        sizes.push_back(b.getIndexAttr(size));
-        continue;
-      }
-      Value v = *dynamic++;
-      sizes.push_back(v);
-      FailureOr<int64_t> bound =
-          ValueBoundsConstraintSet::computeConstantBound(presburger::BoundType::UB, {v}, nullptr, /*closedUB=*/true);
-      if (failed(bound))
-        return alloc.emitError("a temporary has a dynamic size without a known bound, "
-                               "expected sizes that are static or bounded");
-      size = *bound;
+LogicalResult PlanArena::makeStatic(memref::AllocOp alloc) {
+  auto type = alloc.getType();
+  OpBuilder b(alloc);
+  SmallVector<int64_t> shape(type.getShape());
+  auto dynamic = alloc.getDynamicSizes().begin();
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t &size : shape) {
+    if (!ShapedType::isDynamic(size)) {
+      sizes.push_back(b.getIndexAttr(size));
+      continue;
     }
-    auto staticType = MemRefType::get(shape, type.getElementType());
-    Value buffer = memref::AllocOp::create(b, alloc.getLoc(), staticType);
-    // The dense memref of the dynamic sizes at its start.
-    SmallVector<OpFoldResult> strides(shape.size());
-    OpFoldResult stride = b.getIndexAttr(1);
-    for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d) {
-      strides[d] = stride;
-      AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1);
-      stride = affine::makeComposedFoldedAffineApply(b, alloc.getLoc(), s0 * s1, {stride, sizes[d]});
-    }
-    (void)strides;
-    Value view = memref::ReinterpretCastOp::create(b, alloc.getLoc(), buffer, b.getIndexAttr(0), sizes, strides);
-    if (view.getType() != type)
-      view = memref::CastOp::create(b, alloc.getLoc(), type, view);
-    alloc.replaceAllUsesWith(view);
-    alloc.erase();
-    return success();
+    Value v = *dynamic++;
+    sizes.push_back(v);
+    FailureOr<int64_t> bound =
+        ValueBoundsConstraintSet::computeConstantBound(presburger::BoundType::UB, {v}, nullptr, /*closedUB=*/true);
+    if (failed(bound))
+      return alloc.emitError("a temporary has a dynamic size without a known bound, "
+                             "expected sizes that are static or bounded");
+    size = *bound;
   }
+  auto staticType = MemRefType::get(shape, type.getElementType());
+  Value buffer = memref::AllocOp::create(b, alloc.getLoc(), staticType);
+  // The dense memref of the dynamic sizes at its start.
+  SmallVector<OpFoldResult> strides(shape.size());
+  OpFoldResult stride = b.getIndexAttr(1);
+  for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d) {
+    strides[d] = stride;
+    AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1);
+    stride = affine::makeComposedFoldedAffineApply(b, alloc.getLoc(), s0 * s1, {stride, sizes[d]});
+  }
+  (void)strides;
+  Value view = memref::ReinterpretCastOp::create(b, alloc.getLoc(), buffer, b.getIndexAttr(0), sizes, strides);
+  if (view.getType() != type)
+    view = memref::CastOp::create(b, alloc.getLoc(), type, view);
+  alloc.replaceAllUsesWith(view);
+  alloc.erase();
+  return success();
+}
 
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (func.isExternal())
-      return;
-    Block *body = &func.getBody().front();
-    SmallVector<memref::AllocOp> dynamic;
-    func.walk([&](memref::AllocOp alloc) {
-      if (!alloc.getType().hasStaticShape())
-        dynamic.push_back(alloc);
-    });
-    for (memref::AllocOp alloc : dynamic)
-      if (failed(makeStatic(alloc)))
-        return signalPassFailure();
-
-    DenseMap<Operation *, int64_t> position;
-    for (Operation &op : *body)
-      position.try_emplace(&op, position.size());
-    // A part of a program has no arena: whoever made it has seen to it that its stack is enough.
-    const bool isEntry = func->hasAttr(spmd::target::kSymbolsAttr);
-    OpBuilder b(&getContext());
-    SmallVector<Buffer> buffers;
-    int64_t stack = 0;
-    bool failedPlan = false;
-    func.walk([&](memref::AllocOp alloc) {
-      int64_t bytes = bytesOf(alloc.getType());
-      bool nested = alloc->getBlock() != body;
-      if (bytes > kMaxBytes) {
-        alloc.emitError() << "a temporary of type " << alloc.getType() << " is too large, expected at most "
-                          << kMaxBytes << " bytes";
-        failedPlan = true;
-        return;
-      }
-      if (nested && escapesIteration(alloc)) {
-        alloc.emitError("a buffer outlives the loop iteration that allocates it");
-        failedPlan = true;
-        return;
-      }
-      bool small = (nested || bytes <= kAlignment) && bytes <= stackBytes;
-      if (!isEntry || (small && stack + bytes <= kStackBudget)) {
-        stack += llvm::alignTo(bytes, kAlignment);
-        b.setInsertionPointToStart(body);
-        auto alloca = memref::AllocaOp::create(b, alloc.getLoc(), alloc.getType(), b.getI64IntegerAttr(kAlignment));
-        alloc.replaceAllUsesWith(alloca.getResult());
-        alloc.erase();
-        return;
-      }
-      buffers.push_back({alloc, bytes, 0, 0});
-    });
-    if (failedPlan)
+void PlanArena::runOnOperation() {
+  func::FuncOp func = getOperation();
+  if (func.isExternal())
+    return;
+  Block *body = &func.getBody().front();
+  SmallVector<memref::AllocOp> dynamic;
+  func.walk([&](memref::AllocOp alloc) {
+    if (!alloc.getType().hasStaticShape())
+      dynamic.push_back(alloc);
+  });
+  for (memref::AllocOp alloc : dynamic)
+    if (failed(makeStatic(alloc)))
       return signalPassFailure();
-    if (!isEntry)
+
+  DenseMap<Operation *, int64_t> position;
+  for (Operation &op : *body)
+    position.try_emplace(&op, position.size());
+  // Functions other than entry points have no arena; the outlining ensures that the stack
+  // suffices.
+  const bool isEntry = func->hasAttr(spmd::target::kSymbolsAttr);
+  OpBuilder b(&getContext());
+  SmallVector<Buffer> buffers;
+  int64_t stack = 0;
+  bool failedPlan = false;
+  func.walk([&](memref::AllocOp alloc) {
+    int64_t bytes = bytesOf(alloc.getType());
+    bool nested = alloc->getBlock() != body;
+    if (bytes > kMaxBytes) {
+      alloc.emitError() << "a temporary of type " << alloc.getType() << " is too large, expected at most " << kMaxBytes
+                        << " bytes";
+      failedPlan = true;
       return;
-
-    // First fit, largest first.
-    for (Buffer &buffer : buffers)
-      liveRange(buffer, position, body);
-    SmallVector<Buffer *> order, placed;
-    for (Buffer &buffer : buffers)
-      order.push_back(&buffer);
-    llvm::stable_sort(order, [](Buffer *x, Buffer *y) { return x->bytes > y->bytes; });
-    int64_t total = 0;
-    for (Buffer *buffer : order) {
-      SmallVector<std::pair<int64_t, int64_t>> taken;
-      for (Buffer *other : placed)
-        if (other->first <= buffer->last && buffer->first <= other->last)
-          taken.emplace_back(other->offset, other->offset + other->bytes);
-      llvm::sort(taken);
-      int64_t at = 0;
-      for (auto [begin, end] : taken) {
-        if (at + buffer->bytes <= begin)
-          break;
-        at = std::max<int64_t>(at, llvm::alignTo(end, kAlignment));
-      }
-      buffer->offset = at;
-      total = std::max(total, at + buffer->bytes);
-      placed.push_back(buffer);
     }
-    total = llvm::alignTo(total, kAlignment);
-
-    Type bytesType = MemRefType::get({std::max<int64_t>(total, 1)}, b.getI8Type());
-    unsigned arenaArg = func.getNumArguments();
-    if (failed(func.insertArgument(arenaArg, bytesType, {}, func.getLoc())))
-      return signalPassFailure();
-    func.setArgAttr(arenaArg, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-    func->setAttr(spmd::target::kArenaBytesAttr, b.getI64IntegerAttr(total));
-    Value arena = func.getArgument(arenaArg);
-    b.setInsertionPointToStart(body);
-    for (Buffer &buffer : buffers) {
-      Value offset = arith::ConstantIndexOp::create(b, buffer.alloc.getLoc(), buffer.offset);
-      Value view =
-          memref::ViewOp::create(b, buffer.alloc.getLoc(), buffer.alloc.getType(), arena, offset, ValueRange{});
-      buffer.alloc.replaceAllUsesWith(view);
-      buffer.alloc.erase();
+    if (nested && escapesIteration(alloc)) {
+      alloc.emitError("a buffer outlives the loop iteration that allocates it");
+      failedPlan = true;
+      return;
     }
+    bool small = (nested || bytes <= kAlignment) && bytes <= stackBytes;
+    if (!isEntry || (small && stack + bytes <= kStackBudget)) {
+      stack += llvm::alignTo(bytes, kAlignment);
+      b.setInsertionPointToStart(body);
+      auto alloca = memref::AllocaOp::create(b, alloc.getLoc(), alloc.getType(), b.getI64IntegerAttr(kAlignment));
+      alloc.replaceAllUsesWith(alloca.getResult());
+      alloc.erase();
+      return;
+    }
+    buffers.push_back({alloc, bytes, 0, 0});
+  });
+  if (failedPlan)
+    return signalPassFailure();
+  if (!isEntry)
+    return;
+
+  // First fit, largest first.
+  for (Buffer &buffer : buffers)
+    liveRange(buffer, position, body);
+  SmallVector<Buffer *> order, placed;
+  for (Buffer &buffer : buffers)
+    order.push_back(&buffer);
+  llvm::stable_sort(order, [](Buffer *x, Buffer *y) { return x->bytes > y->bytes; });
+  int64_t total = 0;
+  for (Buffer *buffer : order) {
+    SmallVector<std::pair<int64_t, int64_t>> taken;
+    for (Buffer *other : placed)
+      if (other->first <= buffer->last && buffer->first <= other->last)
+        taken.emplace_back(other->offset, other->offset + other->bytes);
+    llvm::sort(taken);
+    int64_t at = 0;
+    for (auto [begin, end] : taken) {
+      if (at + buffer->bytes <= begin)
+        break;
+      at = std::max<int64_t>(at, llvm::alignTo(end, kAlignment));
+    }
+    buffer->offset = at;
+    total = std::max(total, at + buffer->bytes);
+    placed.push_back(buffer);
   }
-};
-} // namespace
+  total = llvm::alignTo(total, kAlignment);
+
+  Type bytesType = MemRefType::get({std::max<int64_t>(total, 1)}, b.getI8Type());
+  unsigned arenaArg = func.getNumArguments();
+  if (failed(func.insertArgument(arenaArg, bytesType, {}, func.getLoc())))
+    return signalPassFailure();
+  func.setArgAttr(arenaArg, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+  func->setAttr(spmd::target::kArenaBytesAttr, b.getI64IntegerAttr(total));
+  Value arena = func.getArgument(arenaArg);
+  b.setInsertionPointToStart(body);
+  for (Buffer &buffer : buffers) {
+    Value offset = arith::ConstantIndexOp::create(b, buffer.alloc.getLoc(), buffer.offset);
+    Value view = memref::ViewOp::create(b, buffer.alloc.getLoc(), buffer.alloc.getType(), arena, offset, ValueRange{});
+    buffer.alloc.replaceAllUsesWith(view);
+    buffer.alloc.erase();
+  }
+}

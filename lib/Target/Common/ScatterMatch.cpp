@@ -1,4 +1,4 @@
-//===- ScatterMatch.cpp - Updates of places that data say -----------------===//
+//===- ScatterMatch.cpp - Scatters on tensors -----------------------------===//
 
 #include "ScatterMatch.h"
 #include "shardkit/Rules/IndexedOps.h"
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace mlir::spmd::target;
 
-/// Whether `op` with a constant gives its other operand, bit by bit.
+/// Whether `op` with a constant returns its other operand, bitwise.
 static bool isNeutral(Operation *op, Value constant) {
   APFloat real(0.0);
   if (matchPattern(constant, m_ConstantFloat(&real)))
@@ -22,7 +22,7 @@ static bool isNeutral(Operation *op, Value constant) {
   return isa<arith::MulIOp>(op) ? number.isOne() : isa<arith::AndIOp>(op) && number.isAllOnes();
 }
 
-/// The condition without which a body yields `old`, what was there.
+/// The condition under which a body does not yield `old`, the previous element.
 static Value getCondition(Value yielded, Value old) {
   if (auto select = yielded.getDefiningOp<arith::SelectOp>())
     return select.getFalseValue() == old ? select.getCondition() : Value();
@@ -76,8 +76,8 @@ std::optional<Scatter> Scatter::match(linalg::LinalgOp linalgOp) {
   return scatter;
 }
 
-/// The loops and inputs that a value of the body depends on; false where it is not to be
-/// known before.
+/// The loops and inputs that a value of the body depends on; false if it cannot be computed
+/// in advance.
 bool Scatter::addLoops(Value value, llvm::SmallBitVector &loops, llvm::SmallBitVector &read) const {
   if (auto arg = dyn_cast<BlockArgument>(value); arg && arg.getOwner() == body) {
     if (arg.getArgNumber() == inputs.size())
@@ -94,12 +94,12 @@ bool Scatter::addLoops(Value value, llvm::SmallBitVector &loops, llvm::SmallBitV
     loops.set(index.getDim());
     return true;
   }
-  // What a body reads, nothing writes meanwhile.
+  // The op does not write the tensors that its body reads.
   return def->getNumRegions() == 0 && (isMemoryEffectFree(def) || isa<memref::LoadOp>(def)) &&
          llvm::all_of(def->getOperands(), [&](Value operand) { return addLoops(operand, loops, read); });
 }
 
-/// `sum` holds the index of a dim of the result, and nothing else depends on it.
+/// `sum` is the index of a dim of the result, and no other value depends on it.
 bool Scatter::addAddress(Value sum, Value place) {
   SmallVector<Value> addends = {sum}, rest;
   std::optional<unsigned> loop;
@@ -131,7 +131,7 @@ SmallVector<OpOperand *> Scatter::getDecidingInputs() const {
   return operands;
 }
 
-/// A value of the body that depends on loops whose index is known.
+/// A value of the body that depends on loops with known indices.
 Value Scatter::evaluate(OpBuilder &b, Value value, ArrayRef<Value> at, Load load, IRMapping &known) const {
   if (Value found = known.lookupOrNull(value))
     return found;

@@ -1,9 +1,9 @@
-//===- ScatterMatch.h - Updates of places that data say ---------*- C++ -*-===//
+//===- ScatterMatch.h - Scatters on tensors ---------------------*- C++ -*-===//
 //
 //   out[p, v] = sum over r of (p == at[r] ? update[r, v] : -0.0)
 //
-// is how a scatter stands on tensors, where any of its dims may be cut: every place
-// looks at every update. Only one place is changed by each.
+// is the form of a scatter on tensors, which allows to shard any of its dims: each element
+// of the result visits each update, but an update changes only one element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,30 +16,30 @@
 
 namespace mlir::spmd::target {
 
-/// An op, on tensors or buffers, whose body changes an element only where indices equal
-/// what data say.
+/// An op, on tensors or buffers, whose body changes an element only if its indices equal
+/// operands.
 class Scatter {
 public:
-  /// Nothing where `op` is none.
+  /// std::nullopt if `op` is not such an op.
   static std::optional<Scatter> match(linalg::LinalgOp op);
 
-  /// A dim of the result whose place the others say: `loop + rest == place`.
+  /// A dim of the result whose index the inputs determine: `loop + rest == place`.
   struct Address {
     unsigned loop;
     Value place;
     SmallVector<Value> rest;
   };
 
-  /// A read of an operand, at loops that are known.
+  /// A read of an operand, at loops with known indices.
   using Load = llvm::function_ref<Value(OpBuilder &b, OpOperand &operand)>;
 
   ArrayRef<Address> getAddresses() const { return addresses; }
-  /// Whether the places depend on `loop`.
+  /// Whether the addresses depend on `loop`.
   bool isDeciding(unsigned loop) const { return deciding.test(loop); }
-  /// The inputs that say them.
+  /// The inputs that are addresses.
   SmallVector<OpOperand *> getDecidingInputs() const;
-  /// The index of the loop of each address, where the deciding loops are `at`; it may be
-  /// no place of the result.
+  /// The index of each address if the deciding loops are `at`; it may be out of bounds of
+  /// the result.
   SmallVector<Value> emitPlaces(OpBuilder &b, ArrayRef<Value> at, Load load) const;
 
 private:
@@ -53,10 +53,10 @@ private:
   SmallVector<AffineMap> maps;
   SmallVector<Address> addresses;
   llvm::SmallBitVector deciding; ///< Loops.
-  llvm::SmallBitVector inputs;   ///< That the addresses are made of.
+  llvm::SmallBitVector inputs;   ///< The inputs of the addresses.
 };
 
-/// Replaces an op that addresses rows (`getAddressing`) by what stands above.
+/// Replaces an op that addresses rows (`getAddressing`) by the form above.
 void expandScatter(Operation *op);
 
 } // namespace mlir::spmd::target

@@ -1,9 +1,12 @@
-//===- SplitComplex.cpp - Complex numbers become their parts --------------===//
+//===- SplitComplex.cpp - Complex numbers become real ones ----------------===//
 //
-// Every value of complex numbers becomes two, its real and its imaginary parts, so that
-// all that follows fuses, vectorizes and finds products as it does for real numbers. At
-// the border of the program and in what moves between devices the parts lie beside each
-// other, as in a last dim of size 2: there they are taken apart and put together.
+// Every complex value becomes two, its real and its imaginary component, so that later
+// passes fuse, vectorize and recognize contractions as for real numbers. At the boundary of
+// the program and in collectives, the components are interleaved, as in a last dim of size
+// 2: there they are split and joined. For example:
+//
+//   %r = complex.mul %a, %b      ->   %re = %a.re * %b.re - %a.im * %b.im
+//                                     %im = %a.re * %b.im + %a.im * %b.re
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +28,7 @@ using namespace mlir::spmd::target;
 
 static ComplexType getComplex(Type type) { return dyn_cast<ComplexType>(getElementTypeOrSelf(type)); }
 
-/// The type of both parts of a complex type, any other itself.
+/// The type of the components of a complex type, or any other type itself.
 static Type getPartType(Type type) {
   ComplexType complex = getComplex(type);
   if (!complex)
@@ -46,415 +49,79 @@ RankedTensorType target::getPairedType(Type type) {
 }
 
 namespace {
-/// The parts of the values of one function.
+/// The components of the values of one function.
 class Splitter {
 public:
   explicit Splitter(func::FuncOp func) : func(func), b(func.getContext()) {}
 
-  LogicalResult run() {
-    findContractions();
-    if (failed(lowerArithmetic()))
-      return failure();
-    splitSignature();
-    if (failed(splitBlock(func.getBody().front(), kBoth)))
-      return failure();
-    for (Operation *op : llvm::reverse(replaced))
-      op->erase();
-    for (BlockArgument arg : llvm::reverse(replacedArguments))
-      arg.getOwner()->eraseArgument(arg.getArgNumber());
-    return success();
-  }
+  LogicalResult run();
 
 private:
   using Parts = std::array<Value, 2>;
-  /// Which parts a block hands out: 0 or 1, or both.
+  /// The components that a block yields: 0 or 1, or both.
   static constexpr int kBoth = -1;
 
-  /// Ops that add up products of two operands, and do nothing else to them: upstream's test
-  /// looks through what is done to one of them (its conjugate).
-  void findContractions() {
-    func.walk([&](linalg::LinalgOp op) {
-      if (!linalg::isaContractionOpInterface(op) || !llvm::all_of(op->getOperandTypes(), getComplex))
-        return;
-      Block *body = op.getBlock();
-      auto add = body->getTerminator()->getOperand(0).getDefiningOp<complex::AddOp>();
-      if (!add || body->getOperations().size() != 3)
-        return;
-      Value x = body->getArgument(0), y = body->getArgument(1), sum = body->getArgument(2);
-      auto product = add.getLhs() == sum   ? add.getRhs().getDefiningOp<complex::MulOp>()
-                     : add.getRhs() == sum ? add.getLhs().getDefiningOp<complex::MulOp>()
-                                           : complex::MulOp();
-      if (product &&
-          ((product.getLhs() == x && product.getRhs() == y) || (product.getLhs() == y && product.getRhs() == x)))
-        contractions.insert(op);
-    });
-  }
+  /// Whether an op only sums products of two operands. Upstream's test also accepts an
+  /// operation on one of them (its conjugate).
+  void findContractions();
 
-  /// Operations on complex scalars become operations on their parts, but for those that
-  /// take them apart and put them together.
-  LogicalResult lowerArithmetic() {
-    MLIRContext *context = func.getContext();
-    RewritePatternSet patterns(context);
-    populateComplexToStandardConversionPatterns(patterns);
-    ConversionTarget conversion(*context);
-    conversion.addIllegalDialect<complex::ComplexDialect>();
-    conversion.addLegalOp<complex::CreateOp, complex::ReOp, complex::ImOp, complex::ConstantOp, complex::BitcastOp>();
-    conversion.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    return applyPartialConversion(func, conversion, std::move(patterns));
-  }
+  /// Replaces operations on complex scalars by operations on their components, except those
+  /// that split and join complex numbers.
+  LogicalResult lowerArithmetic();
 
   //===--------------------------------------------------------------------===//
-  // Taking apart and putting together
+  // Splitting and joining
   //===--------------------------------------------------------------------===//
 
-  /// `pairs` has the parts beside each other; the value is of `type`.
-  Parts unpair(Location loc, Value pairs, Type type) {
-    Type part = getPartType(type);
-    auto tensor = dyn_cast<RankedTensorType>(part);
-    Parts result;
-    for (int i : {0, 1}) {
-      if (!tensor) {
-        Value at = arith::ConstantIndexOp::create(b, loc, i);
-        result[i] = tensor::ExtractOp::create(b, loc, pairs, at);
-        continue;
-      }
-      auto [offsets, sizes, strides] = placeOf(loc, pairs, i);
-      result[i] = tensor::ExtractSliceOp::create(b, loc, tensor, pairs, offsets, sizes, strides);
-    }
-    return result;
-  }
-
-  Value pair(Location loc, Parts parts, Type type) {
-    RankedTensorType pairs = getPairedType(type);
-    auto tensor = dyn_cast<RankedTensorType>(parts[0].getType());
-    if (!tensor)
-      return tensor::FromElementsOp::create(b, loc, pairs, ValueRange(parts));
-    SmallVector<OpFoldResult> shape = tensor::getMixedSizes(b, loc, parts[0]);
-    shape.push_back(b.getIndexAttr(2));
-    Value result = tensor::EmptyOp::create(b, loc, shape, pairs.getElementType());
-    for (int i : {0, 1}) {
-      auto [offsets, sizes, strides] = placeOf(loc, result, i);
-      result = tensor::InsertSliceOp::create(b, loc, parts[i], result, offsets, sizes, strides);
-    }
-    return result;
-  }
-
+  /// `pairs` has interleaved components; the value is of `type`.
+  Parts unpair(Location loc, Value pairs, Type type);
+  Value pair(Location loc, Parts parts, Type type);
   std::tuple<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
-  placeOf(Location loc, Value pairs, int part) {
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, pairs);
-    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), strides(sizes.size(), b.getIndexAttr(1));
-    sizes.back() = b.getIndexAttr(1);
-    offsets.back() = b.getIndexAttr(part);
-    return {offsets, sizes, strides};
-  }
+  placeOf(Location loc, Value pairs, int part);
 
   /// Arguments and results are pairs.
-  void splitSignature() {
-    Block &body = func.getBody().front();
-    b.setInsertionPointToStart(&body);
-    for (unsigned i = 0; i < body.getNumArguments(); ++i) {
-      BlockArgument arg = body.getArgument(i);
-      if (!getComplex(arg.getType()))
-        continue;
-      Value pairs = body.insertArgument(++i, getPairedType(arg.getType()), arg.getLoc());
-      parts[arg] = unpair(arg.getLoc(), pairs, arg.getType());
-      replacedArguments.push_back(arg);
-    }
-    auto paired = [](TypeRange types) {
-      return llvm::map_to_vector(types, [](Type type) { return getComplex(type) ? Type(getPairedType(type)) : type; });
-    };
-    func.setFunctionType(b.getFunctionType(paired(func.getArgumentTypes()), paired(func.getResultTypes())));
-  }
+  void splitSignature();
 
   //===--------------------------------------------------------------------===//
   // Operations
   //===--------------------------------------------------------------------===//
 
-  /// What stands for `value` where part `part` is asked for.
-  Value partOf(Value value, int part) const {
-    auto known = parts.find(value);
-    return known == parts.end() ? value : known->second[part];
-  }
-  /// All parts of all values in order.
-  SmallVector<Value> allParts(ValueRange values) const {
-    SmallVector<Value> result;
-    for (Value value : values)
-      if (auto known = parts.find(value); known != parts.end())
-        llvm::append_range(result, known->second);
-      else
-        result.push_back(value);
-    return result;
-  }
-  static SmallVector<Type> allPartTypes(TypeRange types) {
-    SmallVector<Type> result;
-    for (Type type : types)
-      result.append(getComplex(type) ? 2 : 1, getPartType(type));
-    return result;
-  }
-
-  LogicalResult splitBlock(Block &block, int handedOut) {
-    for (Operation &op : llvm::make_early_inc_range(block)) {
-      b.setInsertionPoint(&op);
-      LogicalResult split = op.hasTrait<OpTrait::IsTerminator>() ? splitTerminator(op, handedOut) : splitOp(op);
-      if (failed(split))
-        return failure();
-    }
-    return success();
-  }
-
-  LogicalResult splitTerminator(Operation &op, int handedOut) {
-    if (op.getNumRegions()) // scf.forall.in_parallel, scf.reduce: on tensors the former alone.
-      return splitRegions(op, handedOut);
-    if (!hasComplex(op.getOperandTypes()))
-      return success();
-    SmallVector<Value> operands;
-    if (isa<func::ReturnOp>(op)) {
-      for (Value value : op.getOperands()) {
-        auto known = parts.find(value);
-        operands.push_back(known == parts.end() ? value : pair(op.getLoc(), known->second, value.getType()));
-      }
-    } else if (handedOut == kBoth) {
-      operands = allParts(op.getOperands());
-    } else {
-      for (Value value : op.getOperands())
-        operands.push_back(partOf(value, handedOut));
-    }
-    op.setOperands(operands);
-    return success();
-  }
-
-  LogicalResult splitRegions(Operation &op, int handedOut) {
-    for (Region &region : op.getRegions())
-      for (Block &block : region)
-        if (failed(splitBlock(block, handedOut)))
-          return failure();
-    return success();
-  }
-
-  LogicalResult splitOp(Operation &op) {
-    const bool touches = hasComplex(op.getOperandTypes()) || hasComplex(op.getResultTypes());
-    const bool binds = llvm::any_of(op.getRegions(), [](Region &region) {
-      return llvm::any_of(region, [](Block &block) { return hasComplex(block.getArgumentTypes()); });
-    });
-    if (!touches && !binds)
-      return splitRegions(op, kBoth);
-    if (touches)
-      replaced.push_back(&op);
-    if (auto create = dyn_cast<complex::CreateOp>(op))
-      return define(op, {create.getReal(), create.getImaginary()});
-    if (isa<complex::ReOp, complex::ImOp>(op)) {
-      op.getResult(0).replaceAllUsesWith(partOf(op.getOperand(0), isa<complex::ImOp>(op)));
-      return success();
-    }
-    if (auto constant = dyn_cast<complex::ConstantOp>(op))
-      return splitScalarConstant(constant);
-    if (auto constant = dyn_cast<arith::ConstantOp>(op))
-      return splitConstant(constant);
-    if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op))
-      return splitCast(cast);
-    if (isa<tensor::DimOp, tensor::RankOp>(op)) {
-      replaced.pop_back();
-      op.setOperand(0, partOf(op.getOperand(0), 0));
-      return success();
-    }
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      if (contractions.contains(&op))
-        return splitContraction(linalgOp);
-      if (op.getNumResults() == 1 && getComplex(op.getResult(0).getType()) &&
-          llvm::hasSingleElement(*linalgOp.getBlock()))
-        return splitTwice(op); // Nothing is computed.
-      return splitLinalg(linalgOp);
-    }
-    if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp, scf::ExecuteRegionOp, scf::ForallOp>(op))
-      return splitStructured(op);
-    // What moves elements, whatever they are.
-    if (isa<tensor::TensorDialect>(op.getDialect()) || isa<arith::SelectOp>(op))
-      return splitTwice(op);
-    return op.emitError() << "'" << op.getName()
-                          << "' cannot be compiled on complex numbers, expected upstream linalg, tensor, scf or complex"
-                             ", but not complex.bitcast";
-  }
-
-  LogicalResult define(Operation &op, Parts values) {
-    parts[op.getResult(0)] = values;
-    return success();
-  }
-
-  LogicalResult splitScalarConstant(complex::ConstantOp op) {
-    Parts values;
-    for (int i : {0, 1})
-      values[i] = arith::ConstantOp::create(b, op.getLoc(), cast<TypedAttr>(op.getValue()[i]));
-    return define(*op, values);
-  }
-
-  LogicalResult splitConstant(arith::ConstantOp op) {
-    auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
-    auto type = cast<ShapedType>(getPartType(op.getType()));
-    if (!elements || !isa<FloatType>(type.getElementType()))
-      return op.emitError() << "a constant of type " << op.getType()
-                            << " cannot be compiled, expected one of complex floats that are written out";
-    Parts values;
-    for (int i : {0, 1}) {
-      SmallVector<APFloat> part;
-      auto add = [&](std::complex<APFloat> value) { part.push_back(i ? value.imag() : value.real()); };
-      if (elements.isSplat())
-        add(elements.getSplatValue<std::complex<APFloat>>());
-      else
-        for (std::complex<APFloat> value : elements.getValues<std::complex<APFloat>>())
-          add(value);
-      values[i] = arith::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(type, part));
-    }
-    return define(*op, values);
-  }
+  /// The replacement of `value` for component `part`.
+  Value partOf(Value value, int part) const;
+  /// All components of all values in order.
+  SmallVector<Value> allParts(ValueRange values) const;
+  static SmallVector<Type> allPartTypes(TypeRange types);
+  LogicalResult splitBlock(Block &block, int handedOut);
+  LogicalResult splitTerminator(Operation &op, int handedOut);
+  LogicalResult splitRegions(Operation &op, int handedOut);
+  LogicalResult splitOp(Operation &op);
+  LogicalResult define(Operation &op, Parts values);
+  LogicalResult splitScalarConstant(complex::ConstantOp op);
+  LogicalResult splitConstant(arith::ConstantOp op);
 
   /// Between complex numbers and their pairs (Bundle/DescribeCollectives.cpp).
-  LogicalResult splitCast(UnrealizedConversionCastOp op) {
-    Value from = op.getInputs().front(), to = op.getResult(0);
-    if (getComplex(to.getType()))
-      return define(*op, unpair(op.getLoc(), from, to.getType()));
-    to.replaceAllUsesWith(pair(op.getLoc(), parts.at(from), from.getType()));
-    return success();
-  }
+  LogicalResult splitCast(UnrealizedConversionCastOp op);
 
-  /// The op once for each part, with what its regions compute.
-  LogicalResult splitTwice(Operation &op) {
-    std::array<SmallVector<Value>, 2> results;
-    for (int i : {0, 1}) {
-      IRMapping mapping;
-      for (Value operand : op.getOperands())
-        mapping.map(operand, partOf(operand, i));
-      b.setInsertionPoint(&op);
-      Operation *copy = b.clone(op, mapping);
-      for (Value result : copy->getResults()) {
-        result.setType(getPartType(result.getType()));
-        results[i].push_back(result);
-      }
-      for (Region &region : copy->getRegions())
-        for (Block &block : region) {
-          for (BlockArgument arg : block.getArguments())
-            if (getComplex(arg.getType())) { // The part alone is handed on.
-              arg.setType(getPartType(arg.getType()));
-              parts[arg] = {arg, arg};
-            }
-          if (failed(splitBlock(block, i)))
-            return failure();
-        }
-    }
-    for (auto [result, real, imaginary] : llvm::zip_equal(op.getResults(), results[0], results[1]))
-      parts[result] = {real, imaginary};
-    return success();
-  }
+  /// Clones the op for each component, with its regions.
+  LogicalResult splitTwice(Operation &op);
 
-  /// The same op on all parts, with its regions.
-  Operation *rebuild(Operation &op, ArrayRef<NamedAttribute> changed) {
-    OperationState state(op.getLoc(), op.getName(), allParts(op.getOperands()), allPartTypes(op.getResultTypes()));
-    NamedAttrList attributes(op.getAttrDictionary());
-    for (NamedAttribute attribute : changed)
-      attributes.set(attribute.getName(), attribute.getValue());
-    state.addAttributes(attributes);
-    for (Region &region : op.getRegions())
-      state.addRegion()->takeBody(region);
-    b.setInsertionPoint(&op);
-    Operation *copy = b.create(state);
-    size_t next = 0;
-    for (Value result : op.getResults()) {
-      if (getComplex(result.getType())) {
-        parts[result] = {copy->getResult(next), copy->getResult(next + 1)};
-        next += 2;
-      } else {
-        result.replaceAllUsesWith(copy->getResult(next++));
-      }
-    }
-    return copy;
-  }
-
-  LogicalResult splitBody(Operation &op) {
-    for (Region &region : op.getRegions())
-      for (Block &block : region) {
-        for (unsigned i = 0; i < block.getNumArguments(); ++i) {
-          BlockArgument arg = block.getArgument(i);
-          if (!getComplex(arg.getType()))
-            continue;
-          Type part = getPartType(arg.getType());
-          parts[arg] = {block.insertArgument(i + 1, part, arg.getLoc()),
-                        block.insertArgument(i + 2, part, arg.getLoc())};
-          replacedArguments.push_back(arg);
-          i += 2;
-        }
-        if (failed(splitBlock(block, kBoth)))
-          return failure();
-      }
-    return success();
-  }
-
-  LogicalResult splitStructured(Operation &op) {
-    SmallVector<NamedAttribute> changed;
-    if (auto forall = dyn_cast<scf::ForallOp>(op)) {
-      SmallVector<int32_t> segments;
-      for (OperandRange segment :
-           {forall.getDynamicLowerBound(), forall.getDynamicUpperBound(), forall.getDynamicStep(), forall.getOutputs()})
-        segments.push_back(allPartTypes(segment.getTypes()).size());
-      changed.push_back(b.getNamedAttr("operandSegmentSizes", b.getDenseI32ArrayAttr(segments)));
-    }
-    return splitBody(*rebuild(op, changed));
-  }
+  /// The same op on all components, with its regions.
+  Operation *rebuild(Operation &op, ArrayRef<NamedAttribute> changed);
+  LogicalResult splitBody(Operation &op);
+  LogicalResult splitStructured(Operation &op);
 
   /// Any linalg op as a generic one.
-  LogicalResult splitLinalg(linalg::LinalgOp op) {
-    SmallVector<AffineMap> maps;
-    for (OpOperand &operand : op->getOpOperands())
-      maps.append(getComplex(operand.get().getType()) ? 2 : 1, op.getMatchingIndexingMap(&operand));
-    SmallVector<Value> inputs = allParts(op.getDpsInputs()), inits = allParts(op.getDpsInits());
-    auto generic = linalg::GenericOp::create(b, op.getLoc(), allPartTypes(op->getResultTypes()), inputs, inits, maps,
-                                             op.getIteratorTypesArray());
-    generic.getRegion().takeBody(op->getRegion(0));
-    size_t next = 0;
-    for (Value result : op->getResults()) {
-      if (getComplex(result.getType())) {
-        parts[result] = {generic.getResult(next), generic.getResult(next + 1)};
-        next += 2;
-      } else {
-        result.replaceAllUsesWith(generic.getResult(next++));
-      }
-    }
-    return splitBody(*generic);
-  }
+  LogicalResult splitLinalg(linalg::LinalgOp op);
 
-  /// Four products of real numbers, which libraries do.
-  LogicalResult splitContraction(linalg::LinalgOp op) {
-    Location loc = op.getLoc();
-    Parts lhs = parts.at(op.getDpsInputOperand(0)->get()), rhs = parts.at(op.getDpsInputOperand(1)->get()),
-          init = parts.at(op.getDpsInits()[0]);
-    auto multiply = [&](Value x, Value y, Value sum) -> Value {
-      auto body = [](OpBuilder &inner, Location at, ValueRange values) {
-        Value product = arith::MulFOp::create(inner, at, values[0], values[1]);
-        linalg::YieldOp::create(inner, at, ValueRange(arith::AddFOp::create(inner, at, values[2], product)));
-      };
-      return linalg::GenericOp::create(b, loc, sum.getType(), ValueRange{x, y}, sum, op.getIndexingMapsArray(),
-                                       op.getIteratorTypesArray(), body)
-          .getResult(0);
-    };
-    Value negative = negate(loc, lhs[1]);
-    return define(*op, {multiply(negative, rhs[1], multiply(lhs[0], rhs[0], init[0])),
-                        multiply(lhs[1], rhs[0], multiply(lhs[0], rhs[1], init[1]))});
-  }
-
-  Value negate(Location loc, Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, value), type.getElementType());
-    SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
-    SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
-    auto body = [](OpBuilder &inner, Location at, ValueRange values) {
-      linalg::YieldOp::create(inner, at, ValueRange(arith::NegFOp::create(inner, at, values[0])));
-    };
-    return linalg::GenericOp::create(b, loc, type, value, empty, maps, iterators, body).getResult(0);
-  }
+  /// Four real contractions, which libraries compute.
+  LogicalResult splitContraction(linalg::LinalgOp op);
+  Value negate(Location loc, Value value);
 
   func::FuncOp func;
   OpBuilder b;
   DenseMap<Value, Parts> parts;
   DenseSet<Operation *> contractions;
-  SmallVector<Operation *> replaced; ///< Each in front of what it holds and of its users.
+  SmallVector<Operation *> replaced; ///< Each before its nested ops and its users.
   SmallVector<BlockArgument> replacedArguments;
 };
 
@@ -472,3 +139,377 @@ struct SplitComplex : spmd::impl::SpmdTargetSplitComplexBase<SplitComplex> {
   }
 };
 } // namespace
+
+LogicalResult Splitter::run() {
+  findContractions();
+  if (failed(lowerArithmetic()))
+    return failure();
+  splitSignature();
+  if (failed(splitBlock(func.getBody().front(), kBoth)))
+    return failure();
+  for (Operation *op : llvm::reverse(replaced))
+    op->erase();
+  for (BlockArgument arg : llvm::reverse(replacedArguments))
+    arg.getOwner()->eraseArgument(arg.getArgNumber());
+  return success();
+}
+
+void Splitter::findContractions() {
+  func.walk([&](linalg::LinalgOp op) {
+    if (!linalg::isaContractionOpInterface(op) || !llvm::all_of(op->getOperandTypes(), getComplex))
+      return;
+    Block *body = op.getBlock();
+    auto add = body->getTerminator()->getOperand(0).getDefiningOp<complex::AddOp>();
+    if (!add || body->getOperations().size() != 3)
+      return;
+    Value x = body->getArgument(0), y = body->getArgument(1), sum = body->getArgument(2);
+    auto product = add.getLhs() == sum   ? add.getRhs().getDefiningOp<complex::MulOp>()
+                   : add.getRhs() == sum ? add.getLhs().getDefiningOp<complex::MulOp>()
+                                         : complex::MulOp();
+    if (product &&
+        ((product.getLhs() == x && product.getRhs() == y) || (product.getLhs() == y && product.getRhs() == x)))
+      contractions.insert(op);
+  });
+}
+
+LogicalResult Splitter::lowerArithmetic() {
+  MLIRContext *context = func.getContext();
+  RewritePatternSet patterns(context);
+  populateComplexToStandardConversionPatterns(patterns);
+  ConversionTarget conversion(*context);
+  conversion.addIllegalDialect<complex::ComplexDialect>();
+  conversion.addLegalOp<complex::CreateOp, complex::ReOp, complex::ImOp, complex::ConstantOp, complex::BitcastOp>();
+  conversion.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  return applyPartialConversion(func, conversion, std::move(patterns));
+}
+
+Splitter::Parts Splitter::unpair(Location loc, Value pairs, Type type) {
+  Type part = getPartType(type);
+  auto tensor = dyn_cast<RankedTensorType>(part);
+  Parts result;
+  for (int i : {0, 1}) {
+    if (!tensor) {
+      Value at = arith::ConstantIndexOp::create(b, loc, i);
+      result[i] = tensor::ExtractOp::create(b, loc, pairs, at);
+      continue;
+    }
+    auto [offsets, sizes, strides] = placeOf(loc, pairs, i);
+    result[i] = tensor::ExtractSliceOp::create(b, loc, tensor, pairs, offsets, sizes, strides);
+  }
+  return result;
+}
+
+Value Splitter::pair(Location loc, Parts parts, Type type) {
+  RankedTensorType pairs = getPairedType(type);
+  auto tensor = dyn_cast<RankedTensorType>(parts[0].getType());
+  if (!tensor)
+    return tensor::FromElementsOp::create(b, loc, pairs, ValueRange(parts));
+  SmallVector<OpFoldResult> shape = tensor::getMixedSizes(b, loc, parts[0]);
+  shape.push_back(b.getIndexAttr(2));
+  Value result = tensor::EmptyOp::create(b, loc, shape, pairs.getElementType());
+  for (int i : {0, 1}) {
+    auto [offsets, sizes, strides] = placeOf(loc, result, i);
+    result = tensor::InsertSliceOp::create(b, loc, parts[i], result, offsets, sizes, strides);
+  }
+  return result;
+}
+
+std::tuple<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
+Splitter::placeOf(Location loc, Value pairs, int part) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, pairs);
+  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), strides(sizes.size(), b.getIndexAttr(1));
+  sizes.back() = b.getIndexAttr(1);
+  offsets.back() = b.getIndexAttr(part);
+  return {offsets, sizes, strides};
+}
+
+void Splitter::splitSignature() {
+  Block &body = func.getBody().front();
+  b.setInsertionPointToStart(&body);
+  for (unsigned i = 0; i < body.getNumArguments(); ++i) {
+    BlockArgument arg = body.getArgument(i);
+    if (!getComplex(arg.getType()))
+      continue;
+    Value pairs = body.insertArgument(++i, getPairedType(arg.getType()), arg.getLoc());
+    parts[arg] = unpair(arg.getLoc(), pairs, arg.getType());
+    replacedArguments.push_back(arg);
+  }
+  auto paired = [](TypeRange types) {
+    return llvm::map_to_vector(types, [](Type type) { return getComplex(type) ? Type(getPairedType(type)) : type; });
+  };
+  func.setFunctionType(b.getFunctionType(paired(func.getArgumentTypes()), paired(func.getResultTypes())));
+}
+
+Value Splitter::partOf(Value value, int part) const {
+  auto known = parts.find(value);
+  return known == parts.end() ? value : known->second[part];
+}
+
+SmallVector<Value> Splitter::allParts(ValueRange values) const {
+  SmallVector<Value> result;
+  for (Value value : values)
+    if (auto known = parts.find(value); known != parts.end())
+      llvm::append_range(result, known->second);
+    else
+      result.push_back(value);
+  return result;
+}
+
+SmallVector<Type> Splitter::allPartTypes(TypeRange types) {
+  SmallVector<Type> result;
+  for (Type type : types)
+    result.append(getComplex(type) ? 2 : 1, getPartType(type));
+  return result;
+}
+
+LogicalResult Splitter::splitBlock(Block &block, int handedOut) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    b.setInsertionPoint(&op);
+    LogicalResult split = op.hasTrait<OpTrait::IsTerminator>() ? splitTerminator(op, handedOut) : splitOp(op);
+    if (failed(split))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Splitter::splitTerminator(Operation &op, int handedOut) {
+  if (op.getNumRegions()) // scf.forall.in_parallel, scf.reduce: on tensors the former alone.
+    return splitRegions(op, handedOut);
+  if (!hasComplex(op.getOperandTypes()))
+    return success();
+  SmallVector<Value> operands;
+  if (isa<func::ReturnOp>(op)) {
+    for (Value value : op.getOperands()) {
+      auto known = parts.find(value);
+      operands.push_back(known == parts.end() ? value : pair(op.getLoc(), known->second, value.getType()));
+    }
+  } else if (handedOut == kBoth) {
+    operands = allParts(op.getOperands());
+  } else {
+    for (Value value : op.getOperands())
+      operands.push_back(partOf(value, handedOut));
+  }
+  op.setOperands(operands);
+  return success();
+}
+
+LogicalResult Splitter::splitRegions(Operation &op, int handedOut) {
+  for (Region &region : op.getRegions())
+    for (Block &block : region)
+      if (failed(splitBlock(block, handedOut)))
+        return failure();
+  return success();
+}
+
+LogicalResult Splitter::splitOp(Operation &op) {
+  const bool touches = hasComplex(op.getOperandTypes()) || hasComplex(op.getResultTypes());
+  const bool binds = llvm::any_of(op.getRegions(), [](Region &region) {
+    return llvm::any_of(region, [](Block &block) { return hasComplex(block.getArgumentTypes()); });
+  });
+  if (!touches && !binds)
+    return splitRegions(op, kBoth);
+  if (touches)
+    replaced.push_back(&op);
+  if (auto create = dyn_cast<complex::CreateOp>(op))
+    return define(op, {create.getReal(), create.getImaginary()});
+  if (isa<complex::ReOp, complex::ImOp>(op)) {
+    op.getResult(0).replaceAllUsesWith(partOf(op.getOperand(0), isa<complex::ImOp>(op)));
+    return success();
+  }
+  if (auto constant = dyn_cast<complex::ConstantOp>(op))
+    return splitScalarConstant(constant);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return splitConstant(constant);
+  if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op))
+    return splitCast(cast);
+  if (isa<tensor::DimOp, tensor::RankOp>(op)) {
+    replaced.pop_back();
+    op.setOperand(0, partOf(op.getOperand(0), 0));
+    return success();
+  }
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    if (contractions.contains(&op))
+      return splitContraction(linalgOp);
+    if (op.getNumResults() == 1 && getComplex(op.getResult(0).getType()) &&
+        llvm::hasSingleElement(*linalgOp.getBlock()))
+      return splitTwice(op); // No computation.
+    return splitLinalg(linalgOp);
+  }
+  if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp, scf::ExecuteRegionOp, scf::ForallOp>(op))
+    return splitStructured(op);
+  // Ops that only move elements.
+  if (isa<tensor::TensorDialect>(op.getDialect()) || isa<arith::SelectOp>(op))
+    return splitTwice(op);
+  return op.emitError() << "'" << op.getName()
+                        << "' cannot be compiled on complex numbers, expected upstream linalg, tensor, scf or complex"
+                           ", but not complex.bitcast";
+}
+
+LogicalResult Splitter::define(Operation &op, Parts values) {
+  parts[op.getResult(0)] = values;
+  return success();
+}
+
+LogicalResult Splitter::splitScalarConstant(complex::ConstantOp op) {
+  Parts values;
+  for (int i : {0, 1})
+    values[i] = arith::ConstantOp::create(b, op.getLoc(), cast<TypedAttr>(op.getValue()[i]));
+  return define(*op, values);
+}
+
+LogicalResult Splitter::splitConstant(arith::ConstantOp op) {
+  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  auto type = cast<ShapedType>(getPartType(op.getType()));
+  if (!elements || !isa<FloatType>(type.getElementType()))
+    return op.emitError() << "a constant of type " << op.getType()
+                          << " cannot be compiled, expected one of complex floats that are written out";
+  Parts values;
+  for (int i : {0, 1}) {
+    SmallVector<APFloat> part;
+    auto add = [&](std::complex<APFloat> value) { part.push_back(i ? value.imag() : value.real()); };
+    if (elements.isSplat())
+      add(elements.getSplatValue<std::complex<APFloat>>());
+    else
+      for (std::complex<APFloat> value : elements.getValues<std::complex<APFloat>>())
+        add(value);
+    values[i] = arith::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(type, part));
+  }
+  return define(*op, values);
+}
+
+LogicalResult Splitter::splitCast(UnrealizedConversionCastOp op) {
+  Value from = op.getInputs().front(), to = op.getResult(0);
+  if (getComplex(to.getType()))
+    return define(*op, unpair(op.getLoc(), from, to.getType()));
+  to.replaceAllUsesWith(pair(op.getLoc(), parts.at(from), from.getType()));
+  return success();
+}
+
+LogicalResult Splitter::splitTwice(Operation &op) {
+  std::array<SmallVector<Value>, 2> results;
+  for (int i : {0, 1}) {
+    IRMapping mapping;
+    for (Value operand : op.getOperands())
+      mapping.map(operand, partOf(operand, i));
+    b.setInsertionPoint(&op);
+    Operation *copy = b.clone(op, mapping);
+    for (Value result : copy->getResults()) {
+      result.setType(getPartType(result.getType()));
+      results[i].push_back(result);
+    }
+    for (Region &region : copy->getRegions())
+      for (Block &block : region) {
+        for (BlockArgument arg : block.getArguments())
+          if (getComplex(arg.getType())) { // Only this component is yielded.
+            arg.setType(getPartType(arg.getType()));
+            parts[arg] = {arg, arg};
+          }
+        if (failed(splitBlock(block, i)))
+          return failure();
+      }
+  }
+  for (auto [result, real, imaginary] : llvm::zip_equal(op.getResults(), results[0], results[1]))
+    parts[result] = {real, imaginary};
+  return success();
+}
+
+Operation *Splitter::rebuild(Operation &op, ArrayRef<NamedAttribute> changed) {
+  OperationState state(op.getLoc(), op.getName(), allParts(op.getOperands()), allPartTypes(op.getResultTypes()));
+  NamedAttrList attributes(op.getAttrDictionary());
+  for (NamedAttribute attribute : changed)
+    attributes.set(attribute.getName(), attribute.getValue());
+  state.addAttributes(attributes);
+  for (Region &region : op.getRegions())
+    state.addRegion()->takeBody(region);
+  b.setInsertionPoint(&op);
+  Operation *copy = b.create(state);
+  size_t next = 0;
+  for (Value result : op.getResults()) {
+    if (getComplex(result.getType())) {
+      parts[result] = {copy->getResult(next), copy->getResult(next + 1)};
+      next += 2;
+    } else {
+      result.replaceAllUsesWith(copy->getResult(next++));
+    }
+  }
+  return copy;
+}
+
+LogicalResult Splitter::splitBody(Operation &op) {
+  for (Region &region : op.getRegions())
+    for (Block &block : region) {
+      for (unsigned i = 0; i < block.getNumArguments(); ++i) {
+        BlockArgument arg = block.getArgument(i);
+        if (!getComplex(arg.getType()))
+          continue;
+        Type part = getPartType(arg.getType());
+        parts[arg] = {block.insertArgument(i + 1, part, arg.getLoc()), block.insertArgument(i + 2, part, arg.getLoc())};
+        replacedArguments.push_back(arg);
+        i += 2;
+      }
+      if (failed(splitBlock(block, kBoth)))
+        return failure();
+    }
+  return success();
+}
+
+LogicalResult Splitter::splitStructured(Operation &op) {
+  SmallVector<NamedAttribute> changed;
+  if (auto forall = dyn_cast<scf::ForallOp>(op)) {
+    SmallVector<int32_t> segments;
+    for (OperandRange segment :
+         {forall.getDynamicLowerBound(), forall.getDynamicUpperBound(), forall.getDynamicStep(), forall.getOutputs()})
+      segments.push_back(allPartTypes(segment.getTypes()).size());
+    changed.push_back(b.getNamedAttr("operandSegmentSizes", b.getDenseI32ArrayAttr(segments)));
+  }
+  return splitBody(*rebuild(op, changed));
+}
+
+LogicalResult Splitter::splitLinalg(linalg::LinalgOp op) {
+  SmallVector<AffineMap> maps;
+  for (OpOperand &operand : op->getOpOperands())
+    maps.append(getComplex(operand.get().getType()) ? 2 : 1, op.getMatchingIndexingMap(&operand));
+  SmallVector<Value> inputs = allParts(op.getDpsInputs()), inits = allParts(op.getDpsInits());
+  auto generic = linalg::GenericOp::create(b, op.getLoc(), allPartTypes(op->getResultTypes()), inputs, inits, maps,
+                                           op.getIteratorTypesArray());
+  generic.getRegion().takeBody(op->getRegion(0));
+  size_t next = 0;
+  for (Value result : op->getResults()) {
+    if (getComplex(result.getType())) {
+      parts[result] = {generic.getResult(next), generic.getResult(next + 1)};
+      next += 2;
+    } else {
+      result.replaceAllUsesWith(generic.getResult(next++));
+    }
+  }
+  return splitBody(*generic);
+}
+
+LogicalResult Splitter::splitContraction(linalg::LinalgOp op) {
+  Location loc = op.getLoc();
+  Parts lhs = parts.at(op.getDpsInputOperand(0)->get()), rhs = parts.at(op.getDpsInputOperand(1)->get()),
+        init = parts.at(op.getDpsInits()[0]);
+  auto multiply = [&](Value x, Value y, Value sum) -> Value {
+    auto body = [](OpBuilder &inner, Location at, ValueRange values) {
+      Value product = arith::MulFOp::create(inner, at, values[0], values[1]);
+      linalg::YieldOp::create(inner, at, ValueRange(arith::AddFOp::create(inner, at, values[2], product)));
+    };
+    return linalg::GenericOp::create(b, loc, sum.getType(), ValueRange{x, y}, sum, op.getIndexingMapsArray(),
+                                     op.getIteratorTypesArray(), body)
+        .getResult(0);
+  };
+  Value negative = negate(loc, lhs[1]);
+  return define(*op, {multiply(negative, rhs[1], multiply(lhs[0], rhs[0], init[0])),
+                      multiply(lhs[1], rhs[0], multiply(lhs[0], rhs[1], init[1]))});
+}
+
+Value Splitter::negate(Location loc, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, value), type.getElementType());
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+  auto body = [](OpBuilder &inner, Location at, ValueRange values) {
+    linalg::YieldOp::create(inner, at, ValueRange(arith::NegFOp::create(inner, at, values[0])));
+  };
+  return linalg::GenericOp::create(b, loc, type, value, empty, maps, iterators, body).getResult(0);
+}

@@ -6,14 +6,13 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// Whether the op reads the whole operand and keeps no view of it.
+/// Whether the op reads the full operand and keeps no view of it.
 static bool isConsumed(OpOperand &use) {
   return isa<linalg::LinalgOp, target::ContractOp, target::AttentionOp, target::CollectiveOp, target::StartOp,
              target::DoneOp, tensor::ExtractOp, tensor::DimOp>(use.getOwner());
 }
 
-/// Whether everything that reads `value`, or a view of it, in `block` is over when
-/// `producer` begins.
+/// Whether all reads of `value`, or of a view of it, in `block` precede `producer`.
 static bool isReadBefore(OpOperand &use, Operation *producer) {
   Operation *user = producer->getBlock()->findAncestorOpInBlock(*use.getOwner());
   if (!user || user == producer || !user->isBeforeInBlock(producer))
@@ -24,8 +23,8 @@ static bool isReadBefore(OpOperand &use, Operation *producer) {
          llvm::all_of(use.getOwner()->getUses(), [&](OpOperand &next) { return isReadBefore(next, producer); });
 }
 
-/// The insertion that makes result `index` of `loop`, and of the loops that it consists
-/// of, part by part; each trip writes a part of its own. Null if there is none.
+/// The insertion that computes result `index` of `loop`, a nest of loops, slice by slice;
+/// iterations write disjoint slices. Null if there is none.
 static tensor::InsertSliceOp matchParts(scf::ForOp loop, unsigned index, SmallVectorImpl<scf::ForOp> &nest) {
   nest.push_back(loop);
   Value carried = loop.getRegionIterArg(index);
@@ -54,13 +53,13 @@ static tensor::InsertSliceOp matchParts(scf::ForOp loop, unsigned index, SmallVe
   return insert;
 }
 
-/// Whether nothing was written to the place of the result before its producer begins.
+/// Whether the buffer of the result is not written before its producer begins.
 static bool isFresh(Value init, Value place) {
   auto slice = init.getDefiningOp<tensor::ExtractSliceOp>();
   return init.getDefiningOp<tensor::EmptyOp>() || (slice && slice.getSource() == place);
 }
 
-/// `place`: what the value is a part of, if it is one.
+/// `place`: the full value, if the value is a slice.
 static bool check(Value value, Value argument, Value place) {
   auto result = dyn_cast<OpResult>(value);
   if (!result || value.getType() != argument.getType())

@@ -1,4 +1,4 @@
-//===- UpdateInPlace.h - Results in their arguments' memory -----*- C++ -*-===//
+//===- UpdateInPlace.h - Results in the memory of arguments -----*- C++ -*-===//
 
 #ifndef SHARDKIT_LIB_TARGET_COMMON_UPDATEINPLACE_H
 #define SHARDKIT_LIB_TARGET_COMMON_UPDATEINPLACE_H
@@ -7,9 +7,9 @@
 
 namespace mlir::spmd::target {
 
-/// Whether `value` may be written, while it is computed, to memory that holds `argument`
-/// (a tensor of the same type): what computes it reads each element of `argument` at
-/// most where it writes that element, and nothing reads `argument` afterwards.
+/// Whether `value` can be computed in the memory of `argument`, a tensor of the same type.
+/// The computation must read each element of `argument` at most when it writes that
+/// element, and no op may read `argument` afterwards.
 bool canUpdateInPlace(Value value, Value argument);
 
 } // namespace mlir::spmd::target

@@ -80,256 +80,40 @@ public:
   RowEmitter(OpBuilder &b, RowsOp op, const RowShape &shape, gpu::GPUFuncOp kernel)
       : b(b), op(op), shape(shape), kernel(kernel), loc(op.getLoc()) {}
 
-  void emit() {
-    placeThread();
-    Block &body = op.getBody().front();
-    for (auto [argument, input] : llvm::zip_equal(body.getArguments(), op.getInputs()))
-      if (!isa<RankedTensorType>(argument.getType()))
-        scalars.map(argument, input);
-    for (Operation &inner : body.without_terminator()) {
-      if (auto fill = dyn_cast<linalg::FillOp>(inner))
-        held[fill.getResult(0)] = {scalars.lookup(fill.getInputs()[0])};
-      else if (auto member = dyn_cast<linalg::LinalgOp>(inner))
-        held[inner.getResult(0)] = member.getNumReductionLoops() ? reduce(member) : map(member);
-      else if (!isa<tensor::EmptyOp>(inner))
-        b.clone(inner, scalars);
-    }
-    store();
-  }
+  void emit();
 
 private:
   Value index(int64_t i) { return arith::ConstantIndexOp::create(b, loc, i); }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
   Value less(Value x, int64_t y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, index(y)); }
   /// `number` as places of an array of `sizes`.
-  SmallVector<Value> digits(Value number, ArrayRef<int64_t> sizes) {
-    SmallVector<Value> places(sizes.size());
-    for (size_t k = sizes.size(); k-- > 0;) {
-      places[k] = k == 0 ? number : arith::RemUIOp::create(b, loc, number, index(sizes[k])).getResult();
-      if (k > 0)
-        number = arith::DivUIOp::create(b, loc, number, index(sizes[k]));
-    }
-    return places;
-  }
-
-  void placeThread() {
-    linalg::LinalgOp root = rootOf(op);
-    SmallVector<int64_t> ranges = root.getStaticLoopRanges(), outer, inner;
-    for (unsigned loop : outerLoops(root))
-      outer.push_back(ranges[loop]);
-    for (unsigned loop : innerLoops(root))
-      inner.push_back(ranges[loop]);
-    Value thread = getThread();
-    lane = arith::RemUIOp::create(b, loc, thread, index(shape.threads));
-    Value inBlock = arith::DivUIOp::create(b, loc, thread, index(shape.threads));
-    Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
-    Value row = add(arith::MulIOp::create(b, loc, block, index(shape.rowsPerBlock)), inBlock);
-    // Threads beyond the last row, or the end of a row, read what is there, and write nothing.
-    if (shape.rows % shape.rowsPerBlock) {
-      rowIsReal = less(row, shape.rows);
-      row = arith::SelectOp::create(b, loc, rowIsReal, row, index(0));
-    }
-    rowPlace = digits(row, outer);
-    for (int64_t round = 0; round < shape.rounds; ++round) {
-      Value vector = add(lane, index(round * shape.threads));
-      Value first = arith::MulIOp::create(b, loc, vector, index(shape.width));
-      Value isReal;
-      if ((round + 1) * shape.threads * shape.width > shape.length) {
-        isReal = less(first, shape.length);
-        first = arith::SelectOp::create(b, loc, isReal, first, index(0));
-      }
-      roundIsReal.push_back(isReal);
-      places.push_back(digits(first, inner));
-    }
-  }
+  SmallVector<Value> digits(Value number, ArrayRef<int64_t> sizes);
+  void placeThread();
   Value getThread() { return gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x); }
 
   /// Values of the loops of `member` at an element of the row.
-  SmallVector<Value> loops(linalg::LinalgOp member, int64_t element) {
-    SmallVector<Value> ivs(member.getNumLoops());
-    for (auto [loop, place] : llvm::zip_equal(outerLoops(member), rowPlace))
-      ivs[loop] = place;
-    SmallVector<unsigned> inner = innerLoops(member);
-    if (inner.empty())
-      return ivs;
-    SmallVector<Value> along = places[element / shape.width];
-    for (auto [loop, place] : llvm::zip_equal(inner, along))
-      ivs[loop] = place;
-    if (int64_t in = element % shape.width)
-      ivs[inner.back()] = add(ivs[inner.back()], index(in));
-    return ivs;
-  }
-  SmallVector<Value> placeOf(AffineMap map, ArrayRef<Value> ivs) {
-    SmallVector<Value> place;
-    for (AffineExpr expr : map.getResults())
-      place.push_back(ivs[cast<AffineDimExpr>(expr).getPosition()]);
-    return place;
-  }
+  SmallVector<Value> loops(linalg::LinalgOp member, int64_t element);
+  SmallVector<Value> placeOf(AffineMap map, ArrayRef<Value> ivs);
 
   /// The operand, as this thread needs it for `count` elements.
-  Held fetch(linalg::LinalgOp member, OpOperand &operand, int64_t count) {
-    Value value = operand.get();
-    if (!isa<RankedTensorType>(value.getType()))
-      return {scalars.lookup(value)};
-    if (auto it = held.find(value); it != held.end())
-      return it->second;
-    AffineMap map = member.getMatchingIndexingMap(&operand);
-    auto argument = dyn_cast<BlockArgument>(value);
-    if (!argument) // a tensor that stands for its type
-      return {ub::PoisonOp::create(b, loc, getElementTypeOrSelf(value))};
-    Value buffer = op.getInputs()[argument.getArgNumber()];
-    SmallVector<unsigned> inner = innerLoops(member);
-    bool alongRow = llvm::any_of(inner, [&](unsigned loop) { return map.isFunctionOfDim(loop); });
-    if (!alongRow || count == 1)
-      return {memref::LoadOp::create(b, loc, buffer, placeOf(map, loops(member, 0)))};
-    Held elements;
-    bool vectors = shape.width > 1 && isSideBySide(buffer, map, inner.back(), shape.width);
-    for (int64_t i = 0; i < count; i += vectors ? shape.width : 1) {
-      SmallVector<Value> place = placeOf(map, loops(member, i));
-      if (!vectors) {
-        elements.push_back(memref::LoadOp::create(b, loc, buffer, place));
-        continue;
-      }
-      auto type = VectorType::get({shape.width}, getElementTypeOrSelf(buffer));
-      Value vector = vector::LoadOp::create(b, loc, type, buffer, place);
-      for (int64_t k = 0; k < shape.width; ++k)
-        elements.push_back(vector::ExtractOp::create(b, loc, vector, k));
-    }
-    return elements;
-  }
+  Held fetch(linalg::LinalgOp member, OpOperand &operand, int64_t count);
 
   Value payload(linalg::LinalgOp member, ArrayRef<Value> arguments, ArrayRef<Value> ivs) {
     return emitPayload(b, member, arguments, ivs, scalars)[0];
   }
 
-  SmallVector<Held> fetchAll(linalg::LinalgOp member, int64_t count) {
-    SmallVector<Held> operands;
-    for (OpOperand &operand : member->getOpOperands()) {
-      bool unread = member.isDpsInit(&operand) && !member.payloadUsesValueFromOperand(&operand);
-      if (unread)
-        operands.push_back({ub::PoisonOp::create(b, loc, getElementTypeOrSelf(operand.get()))});
-      else
-        operands.push_back(
-            fetch(member, operand, member.isDpsInit(&operand) && member.getNumReductionLoops() ? 1 : count));
-    }
-    return operands;
-  }
+  SmallVector<Held> fetchAll(linalg::LinalgOp member, int64_t count);
   static Value elementOf(const Held &value, int64_t i) { return value.size() == 1 ? value[0] : value[i]; }
 
-  Held map(linalg::LinalgOp member) {
-    int64_t count = innerLoops(member).empty() ? 1 : shape.rounds * shape.width;
-    SmallVector<Held> operands = fetchAll(member, count);
-    Held results;
-    for (int64_t i = 0; i < count; ++i) {
-      SmallVector<Value> arguments;
-      for (const Held &operand : operands)
-        arguments.push_back(elementOf(operand, i));
-      results.push_back(payload(member, arguments, loops(member, i)));
-    }
-    return results;
-  }
-
-  Held reduce(linalg::LinalgOp member) {
-    SmallVector<Operation *> combiners;
-    (void)matchReduction(member.getRegionOutputArgs(), 0, combiners);
-    Operation *combiner = combiners[0];
-    const int64_t count = shape.rounds * shape.width;
-    SmallVector<Held> operands = fetchAll(member, count);
-    Value total = arith::ConstantOp::create(b, loc, getStart(combiner));
-    for (int64_t i = 0; i < count; ++i) {
-      SmallVector<Value> arguments;
-      for (const Held &operand : ArrayRef(operands).drop_back())
-        arguments.push_back(elementOf(operand, i));
-      arguments.push_back(total);
-      Value next = payload(member, arguments, loops(member, i));
-      if (Value isReal = roundIsReal[i / shape.width])
-        next = arith::SelectOp::create(b, loc, isReal, next, total);
-      total = next;
-    }
-    for (int64_t offset = 1; offset < std::min(shape.threads, kWarp); offset *= 2)
-      total = combine(b, combiner, total, fromLane(total, offset));
-    if (shape.threads > kWarp)
-      total = acrossWarps(combiner, total);
-    return {combine(b, combiner, operands.back()[0], total)};
-  }
+  Held map(linalg::LinalgOp member);
+  Held reduce(linalg::LinalgOp member);
 
   /// The value of the lane whose number differs in one bit.
-  Value fromLane(Value value, int64_t offset) {
-    Type type = value.getType();
-    Value bits = value;
-    auto toInteger = [&](unsigned width) {
-      return isa<FloatType>(type) ? arith::BitcastOp::create(b, loc, b.getIntegerType(width), value).getResult()
-                                  : value;
-    };
-    unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-    if (type.isIndex())
-      bits = arith::IndexCastOp::create(b, loc, b.getI64Type(), value);
-    else if (width < 32)
-      bits = arith::ExtUIOp::create(b, loc, b.getI32Type(), toInteger(width));
-    bits =
-        gpu::ShuffleOp::create(b, loc, bits, int32_t(offset), int32_t(kWarp), gpu::ShuffleMode::XOR).getShuffleResult();
-    if (type.isIndex())
-      return arith::IndexCastOp::create(b, loc, type, bits);
-    if (width >= 32)
-      return bits;
-    Value narrow = arith::TruncIOp::create(b, loc, b.getIntegerType(width), bits);
-    return isa<FloatType>(type) ? arith::BitcastOp::create(b, loc, type, narrow).getResult() : narrow;
-  }
+  Value fromLane(Value value, int64_t offset);
 
   /// What the warps of a row have, in ascending order.
-  Value acrossWarps(Operation *combiner, Value mine) {
-    const int64_t warps = shape.threads / kWarp;
-    Value memory = addShared(kernel, {warps}, mine.getType());
-    Value warp = arith::DivUIOp::create(b, loc, lane, index(kWarp));
-    Value inWarp = arith::RemUIOp::create(b, loc, lane, index(kWarp));
-    Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, inWarp, index(0));
-    auto guard = scf::IfOp::create(b, loc, isFirst, /*withElseRegion=*/false);
-    OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
-    memref::StoreOp::create(inside, loc, mine, memory, warp);
-    gpu::BarrierOp::create(b, loc);
-    Value total = memref::LoadOp::create(b, loc, memory, index(0));
-    for (int64_t i = 1; i < warps; ++i)
-      total = combine(b, combiner, total, memref::LoadOp::create(b, loc, memory, index(i)));
-    return total;
-  }
-
-  void store() {
-    linalg::LinalgOp root = rootOf(op);
-    AffineMap map = root.getIndexingMapsArray()[root.getNumDpsInputs()];
-    const Held &result = held[root->getResult(0)];
-    Value buffer = op.getInit();
-    auto guarded = [&](Value condition, function_ref<void(OpBuilder &)> body) {
-      if (rowIsReal)
-        condition = condition ? arith::AndIOp::create(b, loc, condition, rowIsReal).getResult() : rowIsReal;
-      if (!condition)
-        return body(b);
-      auto guard = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
-      OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
-      body(inside);
-    };
-    if (root.getNumReductionLoops()) {
-      Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, index(0));
-      SmallVector<Value> place = placeOf(map, loops(root, 0));
-      guarded(isFirst, [&](OpBuilder &b) { memref::StoreOp::create(b, loc, result[0], buffer, place); });
-      return;
-    }
-    bool vectors = shape.width > 1 && isSideBySide(buffer, map, innerLoops(root).back(), shape.width);
-    for (int64_t round = 0; round < shape.rounds; ++round) {
-      SmallVector<SmallVector<Value>> place;
-      for (int64_t k = 0; k < (vectors ? 1 : shape.width); ++k)
-        place.push_back(placeOf(map, loops(root, round * shape.width + k)));
-      ArrayRef<Value> elements = ArrayRef(result).slice(round * shape.width, shape.width);
-      guarded(roundIsReal[round], [&](OpBuilder &b) {
-        if (!vectors) {
-          for (auto [element, at] : llvm::zip_equal(elements, place))
-            memref::StoreOp::create(b, loc, element, buffer, at);
-          return;
-        }
-        auto type = VectorType::get({shape.width}, getElementTypeOrSelf(buffer));
-        vector::StoreOp::create(b, loc, vector::FromElementsOp::create(b, loc, type, elements), buffer, place[0]);
-      });
-    }
-  }
+  Value acrossWarps(Operation *combiner, Value mine);
+  void store();
 
   OpBuilder &b;
   RowsOp op;
@@ -345,6 +129,242 @@ private:
   DenseMap<Value, Held> held;
 };
 } // namespace
+
+void RowEmitter::emit() {
+  placeThread();
+  Block &body = op.getBody().front();
+  for (auto [argument, input] : llvm::zip_equal(body.getArguments(), op.getInputs()))
+    if (!isa<RankedTensorType>(argument.getType()))
+      scalars.map(argument, input);
+  for (Operation &inner : body.without_terminator()) {
+    if (auto fill = dyn_cast<linalg::FillOp>(inner))
+      held[fill.getResult(0)] = {scalars.lookup(fill.getInputs()[0])};
+    else if (auto member = dyn_cast<linalg::LinalgOp>(inner))
+      held[inner.getResult(0)] = member.getNumReductionLoops() ? reduce(member) : map(member);
+    else if (!isa<tensor::EmptyOp>(inner))
+      b.clone(inner, scalars);
+  }
+  store();
+}
+
+SmallVector<Value> RowEmitter::digits(Value number, ArrayRef<int64_t> sizes) {
+  SmallVector<Value> places(sizes.size());
+  for (size_t k = sizes.size(); k-- > 0;) {
+    places[k] = k == 0 ? number : arith::RemUIOp::create(b, loc, number, index(sizes[k])).getResult();
+    if (k > 0)
+      number = arith::DivUIOp::create(b, loc, number, index(sizes[k]));
+  }
+  return places;
+}
+
+void RowEmitter::placeThread() {
+  linalg::LinalgOp root = rootOf(op);
+  SmallVector<int64_t> ranges = root.getStaticLoopRanges(), outer, inner;
+  for (unsigned loop : outerLoops(root))
+    outer.push_back(ranges[loop]);
+  for (unsigned loop : innerLoops(root))
+    inner.push_back(ranges[loop]);
+  Value thread = getThread();
+  lane = arith::RemUIOp::create(b, loc, thread, index(shape.threads));
+  Value inBlock = arith::DivUIOp::create(b, loc, thread, index(shape.threads));
+  Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+  Value row = add(arith::MulIOp::create(b, loc, block, index(shape.rowsPerBlock)), inBlock);
+  // Threads beyond the last row, or the end of a row, read what is there, and write nothing.
+  if (shape.rows % shape.rowsPerBlock) {
+    rowIsReal = less(row, shape.rows);
+    row = arith::SelectOp::create(b, loc, rowIsReal, row, index(0));
+  }
+  rowPlace = digits(row, outer);
+  for (int64_t round = 0; round < shape.rounds; ++round) {
+    Value vector = add(lane, index(round * shape.threads));
+    Value first = arith::MulIOp::create(b, loc, vector, index(shape.width));
+    Value isReal;
+    if ((round + 1) * shape.threads * shape.width > shape.length) {
+      isReal = less(first, shape.length);
+      first = arith::SelectOp::create(b, loc, isReal, first, index(0));
+    }
+    roundIsReal.push_back(isReal);
+    places.push_back(digits(first, inner));
+  }
+}
+
+SmallVector<Value> RowEmitter::loops(linalg::LinalgOp member, int64_t element) {
+  SmallVector<Value> ivs(member.getNumLoops());
+  for (auto [loop, place] : llvm::zip_equal(outerLoops(member), rowPlace))
+    ivs[loop] = place;
+  SmallVector<unsigned> inner = innerLoops(member);
+  if (inner.empty())
+    return ivs;
+  SmallVector<Value> along = places[element / shape.width];
+  for (auto [loop, place] : llvm::zip_equal(inner, along))
+    ivs[loop] = place;
+  if (int64_t in = element % shape.width)
+    ivs[inner.back()] = add(ivs[inner.back()], index(in));
+  return ivs;
+}
+
+SmallVector<Value> RowEmitter::placeOf(AffineMap map, ArrayRef<Value> ivs) {
+  SmallVector<Value> place;
+  for (AffineExpr expr : map.getResults())
+    place.push_back(ivs[cast<AffineDimExpr>(expr).getPosition()]);
+  return place;
+}
+
+Held RowEmitter::fetch(linalg::LinalgOp member, OpOperand &operand, int64_t count) {
+  Value value = operand.get();
+  if (!isa<RankedTensorType>(value.getType()))
+    return {scalars.lookup(value)};
+  if (auto it = held.find(value); it != held.end())
+    return it->second;
+  AffineMap map = member.getMatchingIndexingMap(&operand);
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument) // a tensor that stands for its type
+    return {ub::PoisonOp::create(b, loc, getElementTypeOrSelf(value))};
+  Value buffer = op.getInputs()[argument.getArgNumber()];
+  SmallVector<unsigned> inner = innerLoops(member);
+  bool alongRow = llvm::any_of(inner, [&](unsigned loop) { return map.isFunctionOfDim(loop); });
+  if (!alongRow || count == 1)
+    return {memref::LoadOp::create(b, loc, buffer, placeOf(map, loops(member, 0)))};
+  Held elements;
+  bool vectors = shape.width > 1 && isSideBySide(buffer, map, inner.back(), shape.width);
+  for (int64_t i = 0; i < count; i += vectors ? shape.width : 1) {
+    SmallVector<Value> place = placeOf(map, loops(member, i));
+    if (!vectors) {
+      elements.push_back(memref::LoadOp::create(b, loc, buffer, place));
+      continue;
+    }
+    auto type = VectorType::get({shape.width}, getElementTypeOrSelf(buffer));
+    Value vector = vector::LoadOp::create(b, loc, type, buffer, place);
+    for (int64_t k = 0; k < shape.width; ++k)
+      elements.push_back(vector::ExtractOp::create(b, loc, vector, k));
+  }
+  return elements;
+}
+
+SmallVector<Held> RowEmitter::fetchAll(linalg::LinalgOp member, int64_t count) {
+  SmallVector<Held> operands;
+  for (OpOperand &operand : member->getOpOperands()) {
+    bool unread = member.isDpsInit(&operand) && !member.payloadUsesValueFromOperand(&operand);
+    if (unread)
+      operands.push_back({ub::PoisonOp::create(b, loc, getElementTypeOrSelf(operand.get()))});
+    else
+      operands.push_back(
+          fetch(member, operand, member.isDpsInit(&operand) && member.getNumReductionLoops() ? 1 : count));
+  }
+  return operands;
+}
+
+Held RowEmitter::map(linalg::LinalgOp member) {
+  int64_t count = innerLoops(member).empty() ? 1 : shape.rounds * shape.width;
+  SmallVector<Held> operands = fetchAll(member, count);
+  Held results;
+  for (int64_t i = 0; i < count; ++i) {
+    SmallVector<Value> arguments;
+    for (const Held &operand : operands)
+      arguments.push_back(elementOf(operand, i));
+    results.push_back(payload(member, arguments, loops(member, i)));
+  }
+  return results;
+}
+
+Held RowEmitter::reduce(linalg::LinalgOp member) {
+  SmallVector<Operation *> combiners;
+  (void)matchReduction(member.getRegionOutputArgs(), 0, combiners);
+  Operation *combiner = combiners[0];
+  const int64_t count = shape.rounds * shape.width;
+  SmallVector<Held> operands = fetchAll(member, count);
+  Value total = arith::ConstantOp::create(b, loc, getStart(combiner));
+  for (int64_t i = 0; i < count; ++i) {
+    SmallVector<Value> arguments;
+    for (const Held &operand : ArrayRef(operands).drop_back())
+      arguments.push_back(elementOf(operand, i));
+    arguments.push_back(total);
+    Value next = payload(member, arguments, loops(member, i));
+    if (Value isReal = roundIsReal[i / shape.width])
+      next = arith::SelectOp::create(b, loc, isReal, next, total);
+    total = next;
+  }
+  for (int64_t offset = 1; offset < std::min(shape.threads, kWarp); offset *= 2)
+    total = combine(b, combiner, total, fromLane(total, offset));
+  if (shape.threads > kWarp)
+    total = acrossWarps(combiner, total);
+  return {combine(b, combiner, operands.back()[0], total)};
+}
+
+Value RowEmitter::fromLane(Value value, int64_t offset) {
+  Type type = value.getType();
+  Value bits = value;
+  auto toInteger = [&](unsigned width) {
+    return isa<FloatType>(type) ? arith::BitcastOp::create(b, loc, b.getIntegerType(width), value).getResult() : value;
+  };
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  if (type.isIndex())
+    bits = arith::IndexCastOp::create(b, loc, b.getI64Type(), value);
+  else if (width < 32)
+    bits = arith::ExtUIOp::create(b, loc, b.getI32Type(), toInteger(width));
+  bits =
+      gpu::ShuffleOp::create(b, loc, bits, int32_t(offset), int32_t(kWarp), gpu::ShuffleMode::XOR).getShuffleResult();
+  if (type.isIndex())
+    return arith::IndexCastOp::create(b, loc, type, bits);
+  if (width >= 32)
+    return bits;
+  Value narrow = arith::TruncIOp::create(b, loc, b.getIntegerType(width), bits);
+  return isa<FloatType>(type) ? arith::BitcastOp::create(b, loc, type, narrow).getResult() : narrow;
+}
+
+Value RowEmitter::acrossWarps(Operation *combiner, Value mine) {
+  const int64_t warps = shape.threads / kWarp;
+  Value memory = addShared(kernel, {warps}, mine.getType());
+  Value warp = arith::DivUIOp::create(b, loc, lane, index(kWarp));
+  Value inWarp = arith::RemUIOp::create(b, loc, lane, index(kWarp));
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, inWarp, index(0));
+  auto guard = scf::IfOp::create(b, loc, isFirst, /*withElseRegion=*/false);
+  OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
+  memref::StoreOp::create(inside, loc, mine, memory, warp);
+  gpu::BarrierOp::create(b, loc);
+  Value total = memref::LoadOp::create(b, loc, memory, index(0));
+  for (int64_t i = 1; i < warps; ++i)
+    total = combine(b, combiner, total, memref::LoadOp::create(b, loc, memory, index(i)));
+  return total;
+}
+
+void RowEmitter::store() {
+  linalg::LinalgOp root = rootOf(op);
+  AffineMap map = root.getIndexingMapsArray()[root.getNumDpsInputs()];
+  const Held &result = held[root->getResult(0)];
+  Value buffer = op.getInit();
+  auto guarded = [&](Value condition, function_ref<void(OpBuilder &)> body) {
+    if (rowIsReal)
+      condition = condition ? arith::AndIOp::create(b, loc, condition, rowIsReal).getResult() : rowIsReal;
+    if (!condition)
+      return body(b);
+    auto guard = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+    OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
+    body(inside);
+  };
+  if (root.getNumReductionLoops()) {
+    Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, index(0));
+    SmallVector<Value> place = placeOf(map, loops(root, 0));
+    guarded(isFirst, [&](OpBuilder &b) { memref::StoreOp::create(b, loc, result[0], buffer, place); });
+    return;
+  }
+  bool vectors = shape.width > 1 && isSideBySide(buffer, map, innerLoops(root).back(), shape.width);
+  for (int64_t round = 0; round < shape.rounds; ++round) {
+    SmallVector<SmallVector<Value>> place;
+    for (int64_t k = 0; k < (vectors ? 1 : shape.width); ++k)
+      place.push_back(placeOf(map, loops(root, round * shape.width + k)));
+    ArrayRef<Value> elements = ArrayRef(result).slice(round * shape.width, shape.width);
+    guarded(roundIsReal[round], [&](OpBuilder &b) {
+      if (!vectors) {
+        for (auto [element, at] : llvm::zip_equal(elements, place))
+          memref::StoreOp::create(b, loc, element, buffer, at);
+        return;
+      }
+      auto type = VectorType::get({shape.width}, getElementTypeOrSelf(buffer));
+      vector::StoreOp::create(b, loc, vector::FromElementsOp::create(b, loc, type, elements), buffer, place[0]);
+    });
+  }
+}
 
 void spmd::cuda::emitRows(OpBuilder &b, RowsOp op, const RowShape &shape, gpu::GPUFuncOp kernel) {
   RowEmitter(b, op, shape, kernel).emit();
