@@ -111,11 +111,11 @@ struct AttentionCase {
   /// What the unfused program gives, in f64; the largest magnitude in `largest`.
   std::vector<double> expected(double &largest) const {
     std::vector<double> result(size_t(out.elements), std::nan(""));
-    int64_t places = 1;
+    int64_t batches = 1;
     for (int i = 0; i < desc.num_batch; ++i)
-      places *= desc.batch[i];
-    for (int64_t place = 0; place < places; ++place) {
-      int64_t index[SK_MAX_ATTENTION_BATCH] = {}, rest = place;
+      batches *= desc.batch[i];
+    for (int64_t location = 0; location < batches; ++location) {
+      int64_t index[SK_MAX_ATTENTION_BATCH] = {}, rest = location;
       for (int i = desc.num_batch - 1; i >= 0; --i, rest /= desc.batch[i + 1])
         index[i] = rest % desc.batch[i];
       auto at = [&](const sk_attention_operand &operand, int64_t row, int64_t column) {
@@ -210,11 +210,11 @@ struct AttentionCase {
     const double tolerance = tf32Tolerance ? tf32Tolerance : in == DType::F32 ? 1e-5 : in == DType::F16 ? 2e-3 : 2e-2;
     // Marks what the result covers.
     std::vector<bool> written(size_t(out.elements), false);
-    int64_t places = 1;
+    int64_t batches = 1;
     for (int i = 0; i < desc.num_batch; ++i)
-      places *= desc.batch[i];
-    for (int64_t place = 0; place < places; ++place) {
-      int64_t offset = 0, rest = place;
+      batches *= desc.batch[i];
+    for (int64_t location = 0; location < batches; ++location) {
+      int64_t offset = 0, rest = location;
       for (int i = desc.num_batch - 1; i >= 0; --i, rest /= desc.batch[i + 1])
         offset += rest % desc.batch[i] * desc.out.batch[i];
       for (int64_t m = 0; m < desc.queries; ++m)

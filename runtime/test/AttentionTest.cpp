@@ -11,7 +11,7 @@ class Attention : public testing::Test {
 protected:
   void SetUp() override {
     cuda::DeviceOptions options;
-    options.attention = cuda::AttentionEngine::Own;
+    options.attention = cuda::AttentionEngine::Kernel;
     devices_ = openDevices(1, options);
     if (!devices_)
       GTEST_SKIP() << "attention runs on devices only";
@@ -91,9 +91,9 @@ TEST_F(Attention, causalMasks) {
 }
 
 /// Few queries and many keys: several blocks share them. The emulated GPU has 4 processors.
-TEST_F(Attention, keysAreCutWhereQueriesAreFew) {
+TEST_F(Attention, keysAreSplitIfQueriesAreFew) {
   cuda::DeviceOptions options;
-  options.attention = cuda::AttentionEngine::Own;
+  options.attention = cuda::AttentionEngine::Kernel;
   options.profile = true;
   const std::unique_ptr<cuda::Devices> devices = openDevices(1, options);
   ASSERT_TRUE(devices);
@@ -155,7 +155,7 @@ TEST_F(Attention, oddScoresOfManyKeys) {
     }
 }
 
-TEST_F(Attention, rowsThatAreMaskedWhole) {
+TEST_F(Attention, fullyMaskedRows) {
   for (DType in : types)
     for (double masked : {-infinity, -3.4028234663852886e38, -1e30}) {
       AttentionCase test(in, {2}, 7, 140, 8, 8, in);
@@ -172,7 +172,7 @@ TEST_F(Attention, rowsThatAreMaskedWhole) {
     }
 }
 
-TEST_F(Attention, notANumberAndInfinityReachTheirRows) {
+TEST_F(Attention, nanAndInfinityPropagateToTheirRows) {
   for (DType in : types)
     for (double odd : {std::nan(""), infinity}) {
       AttentionCase test(in, {1}, 9, 100, 8, 8, in);
@@ -228,7 +228,7 @@ TEST_F(Attention, randomLayoutsAndSteps) {
   }
 }
 
-TEST_F(Attention, scoresAreRoundedWhereTheProgramDoes) {
+TEST_F(Attention, scoresAreRoundedAsInTheProgram) {
   // Every score is between 2048 and 2050 in f16: all round to one of the two.
   AttentionCase test(DType::F16, {1}, 4, 20, 1, 8, DType::F32);
   test.layOutAll();
@@ -246,7 +246,7 @@ TEST_F(Attention, scoresAreRoundedWhereTheProgramDoes) {
   test.verify(device());
 }
 
-TEST_F(Attention, isTheSameEachTime) {
+TEST_F(Attention, isDeterministic) {
   AttentionCase test(DType::BF16, {2}, 70, 200, 64, 64, DType::F32);
   test.layOutAll();
   EXPECT_EQ(test.run(device()), test.run(device()));

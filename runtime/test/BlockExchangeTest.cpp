@@ -14,8 +14,8 @@ using namespace shardkit::rt::test;
 namespace {
 
 /// A tensor cut along its dims by axes of a mesh, which are in no or one dim each.
-ValueInfo cut(const std::vector<int64_t> &shape, const std::vector<int64_t> &mesh,
-              const std::vector<std::vector<int>> &axes, DType dtype) {
+ValueInfo sharded(const std::vector<int64_t> &shape, const std::vector<int64_t> &mesh,
+                  const std::vector<std::vector<int>> &axes, DType dtype) {
   ValueInfo value;
   value.name = "w";
   value.dtype = dtype;
@@ -44,28 +44,28 @@ void verify(const ValueInfo &value, const CollectiveInfo &move, int64_t ranks) {
   function.name = "loading";
   function.devices = ranks;
   function.collectives = {move};
-  std::vector<int32_t> whole(static_cast<size_t>(value.globalElements));
-  std::iota(whole.begin(), whole.end(), 1);
+  std::vector<int32_t> full(static_cast<size_t>(value.globalElements));
+  std::iota(full.begin(), full.end(), 1);
   std::vector<std::vector<int32_t>> out(static_cast<size_t>(ranks));
   for (std::vector<int32_t> &one : out)
     one.assign(size_t(value.localElements), -1);
   Executor executor;
   EXPECT_OK(executor.runCollectives(function, [&](int64_t rank, size_t) {
-    return std::pair<const void *, void *>(whole.data() + rank * move.inElements, out[size_t(rank)].data());
+    return std::pair<const void *, void *>(full.data() + rank * move.inElements, out[size_t(rank)].data());
   }));
   for (int64_t rank = 0; rank < ranks; ++rank) {
     std::vector<int32_t> wanted(static_cast<size_t>(value.localElements));
-    gatherLocal(value.extents, rank, 4, whole.data(), wanted.data());
+    gatherLocal(value.extents, rank, 4, full.data(), wanted.data());
     ASSERT_EQ(out[size_t(rank)], wanted) << "rank " << rank;
   }
 }
 
-TEST(Together, columnsCopiesAndPartsOfAll) {
+TEST(BlockExchange, columnsReplicasAndSegments) {
   const std::vector<int64_t> mesh = {2, 2};
-  const std::vector<std::vector<std::vector<int>>> cuts = {{{}, {0, 1}}, {{}, {1, 0}}, {{}, {}},
-                                                           {{1}, {}},    {{}, {0}},    {{1}, {0}}};
-  for (const auto &axes : cuts) {
-    const ValueInfo value = cut({128, 256}, mesh, axes, DType::I32);
+  const std::vector<std::vector<std::vector<int>>> shardings = {{{}, {0, 1}}, {{}, {1, 0}}, {{}, {}},
+                                                                {{1}, {}},    {{}, {0}},    {{1}, {0}}};
+  for (const auto &axes : shardings) {
+    const ValueInfo value = sharded({128, 256}, mesh, axes, DType::I32);
     const auto move = moveFromBlocks(value, stored, 4);
     ASSERT_TRUE(move);
     EXPECT_EQ(move->inElements, 128 * 256 / 4);
@@ -74,7 +74,7 @@ TEST(Together, columnsCopiesAndPartsOfAll) {
   }
 }
 
-TEST(Together, randomShapesAndMeshes) {
+TEST(BlockExchange, randomShapesAndMeshes) {
   std::mt19937 random(5);
   auto upTo = [&](size_t most) { return int64_t(1 + random() % most); };
   int moved = 0;
@@ -97,7 +97,7 @@ TEST(Together, randomShapesAndMeshes) {
         size *= mesh[size_t(axis)];
       shape.push_back(size);
     }
-    const ValueInfo value = cut(shape, mesh, axes, DType::I32);
+    const ValueInfo value = sharded(shape, mesh, axes, DType::I32);
     const auto move = moveFromBlocks(value, stored, ranks);
     SCOPED_TRACE(round);
     if (move) {
@@ -108,16 +108,16 @@ TEST(Together, randomShapesAndMeshes) {
   EXPECT_GT(moved, 50);
 }
 
-TEST(Together, whatEachReadsAlone) {
+TEST(BlockExchange, noExchangeIfItReadsNoLess) {
   const std::vector<int64_t> mesh = {4};
   auto isTogether = [&](const ValueInfo &value) { return moveFromBlocks(value, stored, 4).has_value(); };
-  EXPECT_TRUE(isTogether(cut({256, 256}, mesh, {{}, {0}}, DType::F32)));
-  EXPECT_FALSE(isTogether(cut({256, 256}, mesh, {{0}, {}}, DType::F32))) << "in one run each";
-  EXPECT_FALSE(isTogether(cut({64, 64}, mesh, {{}, {0}}, DType::F32))) << "small";
-  EXPECT_FALSE(isTogether(cut({4, 131072}, mesh, {{}, {0}}, DType::F32))) << "in long runs";
-  EXPECT_FALSE(isTogether(cut({333, 333}, mesh, {{}, {}}, DType::F32))) << "blocks are uneven";
-  EXPECT_FALSE(isTogether(cut({6, 100000}, mesh, {{}, {0}}, DType::F64))) << "blocks end in the middle of a run";
-  ValueInfo made = cut({256, 256}, mesh, {{}, {0}}, DType::F32);
+  EXPECT_TRUE(isTogether(sharded({256, 256}, mesh, {{}, {0}}, DType::F32)));
+  EXPECT_FALSE(isTogether(sharded({256, 256}, mesh, {{0}, {}}, DType::F32))) << "in one run each";
+  EXPECT_FALSE(isTogether(sharded({64, 64}, mesh, {{}, {0}}, DType::F32))) << "small";
+  EXPECT_FALSE(isTogether(sharded({4, 131072}, mesh, {{}, {0}}, DType::F32))) << "in long runs";
+  EXPECT_FALSE(isTogether(sharded({333, 333}, mesh, {{}, {}}, DType::F32))) << "blocks are uneven";
+  EXPECT_FALSE(isTogether(sharded({6, 100000}, mesh, {{}, {0}}, DType::F64))) << "blocks end in the middle of a run";
+  ValueInfo made = sharded({256, 256}, mesh, {{}, {0}}, DType::F32);
   made.load = LoadInfo();
   EXPECT_FALSE(isTogether(made)) << "made by a function";
 }

@@ -41,8 +41,8 @@ Buffers runOnThreads(const CollectiveInfo &info, int ranks, const Buffers &in, i
           to(device, out[size_t(r)].data(), int64_t(out[size_t(r)].size()));
       // Twice: nothing may be left over from the first time.
       for (int i = 0; i < 2; ++i)
-        EXPECT_TRUE(
-            communicate(device, [&](Mover &mover) { return plan.run(r, count, from.data(), to.data(), mover); }));
+        EXPECT_TRUE(communicate(
+            device, [&](CopyEngine &engine) { return plan.run(r, count, from.data(), to.data(), engine); }));
       to.fetch();
     });
   }
@@ -302,17 +302,17 @@ TEST(Collective, randomMovesFollowTheDefinition) {
 /// ranks, whole blocks dealt in turn, or in place.
 Segment randomSegment(std::mt19937 &random, int64_t n, std::vector<RankDigit> sourceRanks,
                       std::vector<RankDigit> destinationRanks, int64_t &inElements, int64_t &outElements) {
-  auto cut = [&](std::vector<RankDigit> ranks, int64_t &elements) {
+  auto sharded = [&](std::vector<RankDigit> ranks, int64_t &elements) {
     std::shuffle(ranks.begin(), ranks.end(), random);
     std::vector<SegmentPart> parts;
-    int64_t places = 1, local = 1;
+    int64_t indices = 1, local = 1;
     for (const RankDigit &rank : ranks) {
       parts.push_back({rank.size, true, rank.stride});
-      places *= rank.size;
+      indices *= rank.size;
     }
     // Blocks, padded where n is not divided; then a gap in front, if it fits.
-    int64_t block = (n + places - 1) / places;
-    if (block % 2 == 0 && n % (places * 2) == 0 && random() % 2) {
+    int64_t block = (n + indices - 1) / indices;
+    if (block % 2 == 0 && n % (indices * 2) == 0 && random() % 2) {
       parts.insert(parts.begin(), {2, false, elements * (block / 2)});
       block /= 2;
       local *= 2;
@@ -322,8 +322,8 @@ Segment randomSegment(std::mt19937 &random, int64_t n, std::vector<RankDigit> so
     return parts;
   };
   Segment segment{n, {}, {}};
-  segment.source = cut(std::move(sourceRanks), inElements);
-  segment.destination = cut(std::move(destinationRanks), outElements);
+  segment.source = sharded(std::move(sourceRanks), inElements);
+  segment.destination = sharded(std::move(destinationRanks), outElements);
   return segment;
 }
 
@@ -376,7 +376,7 @@ TEST(Collective, exactIntersectionsFollowTheDefinition) {
   }
 }
 
-TEST(Collective, segmentsOfTooFewPlacesAreRefused) {
+TEST(Collective, tooShortSegmentsAreRefused) {
   // 5 elements in 2 chunks of 3, from whole to halves.
   CollectiveInfo info;
   info.kind = "all_slice";
@@ -441,7 +441,7 @@ void expectItems(const CollectiveInfo &info, int ranks, int64_t count, std::mt19
   EXPECT_EQ(runOnThreads(info, ranks, in, count), expected);
 }
 
-TEST(Collective, manyItemsAreThatManyCollectives) {
+TEST(Collective, itemsAreSeparateCollectives) {
   std::mt19937 random(17);
   for (int round = 0; round < 200; ++round) {
     int ranks;
@@ -458,7 +458,7 @@ TEST(Collective, manyItemsAreThatManyCollectives) {
   expectItems(info, 4, 40, random);
 }
 
-TEST(Collective, ranksWithOtherCountsAreAnError) {
+TEST(Collective, differentCountsAreAnError) {
   CollectiveInfo info;
   info.kind = "all_gather";
   info.inElements = 1;
@@ -504,7 +504,7 @@ TEST(Collective, largeAllReduceIsBitIdenticalToTheOrderOfRanks) {
   }
 }
 
-TEST(Collective, groupsAreOnlyThoseThatMove) {
+TEST(Collective, groupsHaveOnlyCommunicatingRanks) {
   LocalWorld world(8, 30);
   CollectiveInfo info;
   info.kind = "all_gather";

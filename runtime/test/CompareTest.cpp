@@ -17,14 +17,14 @@ Difference compareF32(std::vector<float> a, std::vector<float> b) {
   return compareLocal(value, 0, a.data(), b.data());
 }
 
-TEST(Compare, floatsWithinRelativeToTheLargest) {
+TEST(Compare, toleranceIsRelativeToTheLargestElement) {
   Tolerance tolerance = Tolerance::forDType(DType::F32);
   EXPECT_TRUE(compareF32({100, 1e-4f}, {100, 5e-4f}).within(DType::F32, tolerance));
   EXPECT_FALSE(compareF32({100, 1}, {100, 1.1f}).within(DType::F32, tolerance));
   EXPECT_EQ(compareF32({100, 1}, {100, 2}).unequal, 1);
 }
 
-TEST(Compare, nanEqualsNanAndNothingElse) {
+TEST(Compare, nanEqualsOnlyNan) {
   float nan = std::nanf(""), inf = HUGE_VALF;
   Tolerance exact{0, 0, true}, loose{1, 1, false};
   EXPECT_TRUE(compareF32({nan, inf}, {nan, inf}).within(DType::F32, exact));
@@ -34,13 +34,13 @@ TEST(Compare, nanEqualsNanAndNothingElse) {
   EXPECT_FALSE(compareF32({1}, {inf}).within(DType::F32, loose));
 }
 
-TEST(Compare, exactWantsBits) {
+TEST(Compare, exactComparesBits) {
   Tolerance exact{0, 0, true};
   EXPECT_FALSE(compareF32({0.0f}, {-0.0f}).within(DType::F32, exact));
   EXPECT_TRUE(compareF32({0.0f}, {-0.0f}).within(DType::F32, {0, 0, false}));
 }
 
-TEST(Compare, partsOfComplexNumbersAreElements) {
+TEST(Compare, componentsOfComplexNumbersAreElements) {
   ValueInfo value;
   value.dtype = DType::C64;
   value.extents = Extents::identity(2);

@@ -17,11 +17,11 @@ using namespace shardkit::rt::test;
 namespace {
 
 struct Case {
-  sk_contraction desc = {};
+  sk_contraction_desc desc = {};
   int64_t sizeA = 1, sizeB = 1, sizeC = 1;
 };
 
-void addDim(sk_contraction &desc, int role, int64_t size) {
+void addDim(sk_contraction_desc &desc, int role, int64_t size) {
   auto &dim = desc.dims[desc.num_dims++];
   dim.role = role;
   dim.size = size;
@@ -142,7 +142,7 @@ Case randomCase(std::mt19937 &random, DType in, DType out, int64_t most) {
   return test;
 }
 
-TEST(Contract, randomF32) {
+TEST(Contraction, randomF32) {
   std::mt19937 random(1);
   std::map<std::string, int> strategies;
   for (int round = 0; round < 3000; ++round)
@@ -154,7 +154,7 @@ TEST(Contract, randomF32) {
     EXPECT_GT(strategies[name], 20) << name;
 }
 
-TEST(Contract, randomOtherTypes) {
+TEST(Contraction, randomOtherTypes) {
   std::mt19937 random(2);
   for (int round = 0; round < 600; ++round) {
     check(randomCase(random, DType::F64, DType::F64, 7), random, 0, 0, 1e-13);
@@ -184,7 +184,7 @@ Case plain(int64_t m, int64_t n, int64_t k, bool transposedB, int accumulate, DT
   return test;
 }
 
-TEST(Contract, matricesGoToTheLibraryWithoutCopies) {
+TEST(Contraction, matricesGoToTheLibraryWithoutCopies) {
   std::mt19937 random(3);
   for (bool transposed : {false, true})
     for (int accumulate : {0, 1}) {
@@ -194,7 +194,7 @@ TEST(Contract, matricesGoToTheLibraryWithoutCopies) {
     }
 }
 
-TEST(Contract, vectorsStayInPlace) {
+TEST(Contraction, vectorsAreNotCopied) {
   std::mt19937 random(4);
   for (bool transposed : {false, true}) {
     EXPECT_STREQ(check(plain(1, 700, 300, transposed, 1), random, 0, 0, 1e-4), "direct");
@@ -203,7 +203,7 @@ TEST(Contract, vectorsStayInPlace) {
   EXPECT_STREQ(check(plain(1, 1, 5000, false, 0), random, 0, 0, 1e-4), "direct");
 }
 
-TEST(Contract, attentionHeadsAreOneBatchedProduct) {
+TEST(Contraction, attentionHeadsAreOneBatchedProduct) {
   // scores[b, h, s, t] = sum over d of q[b, s, h, d] * k[b, t, h, d].
   const int64_t B = 2, H = 3, S = 16, D = 8;
   Case test;
@@ -220,10 +220,10 @@ TEST(Contract, attentionHeadsAreOneBatchedProduct) {
 }
 
 /// Where no library takes a product: rows on several threads, the last of them fewer.
-TEST(Contract, sameBitsOnAnyNumberOfThreads) {
+TEST(Contraction, sameBitsOnAnyNumberOfThreads) {
   if (onDevices())
     GTEST_SKIP() << "threads of the host";
-  const sk_contraction desc = plain(131, 95, 119, false, 0, DType::F64, DType::F64).desc;
+  const sk_contraction_desc desc = plain(131, 95, 119, false, 0, DType::F64, DType::F64).desc;
   std::vector<double> a(131 * 119), b(119 * 95);
   for (size_t i = 0; i < a.size(); ++i)
     a[i] = 1.0 / double(i % 97 + 1);
@@ -248,14 +248,14 @@ TEST(Contract, sameBitsOnAnyNumberOfThreads) {
   setLibraryThreads(1);
 }
 
-TEST(Contract, emptySumsAreZeroAndEmptyOutputsNothing) {
+TEST(Contraction, emptySumsAreZeroAndEmptyOutputsAreNotWritten) {
   std::mt19937 random(6);
   EXPECT_STREQ(check(plain(3, 4, 0, false, 0), random, 0, 0, 0), "zero");
   EXPECT_STREQ(check(plain(3, 4, 0, false, 1), random, 0, 0, 0), "zero");
   EXPECT_STREQ(check(plain(0, 4, 5, false, 0), random, 0, 0, 0), "zero");
 }
 
-TEST(Contract, broadcastOperands) {
+TEST(Contraction, broadcastOperands) {
   // B is the same for every batch element; A has stride 0 in k.
   std::mt19937 random(7);
   Case test = plain(8, 9, 10, false, 0);
@@ -270,8 +270,8 @@ TEST(Contract, broadcastOperands) {
   check(test, random, 0, 0, 1e-5);
 }
 
-TEST(Contract, malformedDescriptorsAreErrors) {
-  sk_contraction desc = plain(2, 3, 4, false, 0).desc;
+TEST(Contraction, malformedDescriptorsAreErrors) {
+  sk_contraction_desc desc = plain(2, 3, 4, false, 0).desc;
   desc.abi = 9;
   EXPECT_ERROR(planContraction(desc).status(), "ABI version 9");
   desc = plain(2, 3, 4, false, 0).desc;
@@ -285,9 +285,9 @@ TEST(Contract, malformedDescriptorsAreErrors) {
   EXPECT_ERROR(planContraction(desc).status(), "f32 into i32");
 }
 
-TEST(Contract, cacheNoticesAnotherDescriptorAtTheSameAddress) {
+TEST(Contraction, cacheNoticesAnotherDescriptorAtTheSameAddress) {
   ContractionCache cache;
-  sk_contraction desc = plain(2, 2, 2, false, 0).desc;
+  sk_contraction_desc desc = plain(2, 2, 2, false, 0).desc;
   float a[4] = {1, 2, 3, 4}, b[4] = {1, 0, 0, 1}, c[4];
   ASSERT_TRUE(cache.run(&desc, a, b, c).ok());
   EXPECT_EQ(c[1], 2);
@@ -300,7 +300,7 @@ TEST(Contract, cacheNoticesAnotherDescriptorAtTheSameAddress) {
 /// the rows (r), a matrix (m), or nothing at all of C (n).
 void checkFused(const Case &test, std::mt19937 &random, const std::string &kinds, int activation, cuda::Device &device,
                 double tolerance) {
-  sk_fused_contraction fused = {};
+  sk_fused_contraction_desc fused = {};
   fused.product = test.desc;
   fused.activation = activation;
   fused.num_added = int32_t(kinds.size());
@@ -371,9 +371,9 @@ void checkFused(const Case &test, std::mt19937 &random, const std::string &kinds
   }
 }
 
-TEST(Contract, whatIsAddedAndActivations) {
+TEST(Contraction, addedOperandsAndActivations) {
   if (!onDevices())
-    GTEST_SKIP() << "sk_contract_fused runs on devices only";
+    GTEST_SKIP() << "sk_fused_contraction runs on devices only";
   std::mt19937 random(8);
   const std::string record = testing::TempDir() + "products" + std::to_string(::getpid());
   ::setenv("SK_CUBLASLT_RECORD", record.c_str(), 1);
@@ -412,17 +412,17 @@ TEST(Contract, whatIsAddedAndActivations) {
   std::remove(record.c_str());
 }
 
-TEST(Contract, malformedEpiloguesAreErrors) {
+TEST(Contraction, malformedEpiloguesAreErrors) {
   if (!onDevices())
-    GTEST_SKIP() << "sk_contract_fused runs on devices only";
+    GTEST_SKIP() << "sk_fused_contraction runs on devices only";
   const std::unique_ptr<cuda::Devices> devices = openDevices(1);
   ASSERT_TRUE(devices);
   cuda::Device &device = *devices->of(0);
   EXPECT_OK(device.enter());
-  auto run = [&](const sk_fused_contraction &fused) {
+  auto run = [&](const sk_fused_contraction_desc &fused) {
     return device.contractFused(&fused, nullptr, nullptr, nullptr, nullptr, nullptr);
   };
-  sk_fused_contraction fused = {};
+  sk_fused_contraction_desc fused = {};
   fused.product = plain(2, 3, 4, false, 0).desc;
   fused.num_added = 3;
   EXPECT_ERROR(run(fused), "malformed contraction");
@@ -434,7 +434,7 @@ TEST(Contract, malformedEpiloguesAreErrors) {
   EXPECT_ERROR(run(fused), "malformed contraction");
   fused.activation = SK_RELU;
   fused.product = plain(2, 3, 4, false, 0, DType::F64, DType::F64).desc;
-  EXPECT_ERROR(run(fused), "into f64 with more behind it");
+  EXPECT_ERROR(run(fused), "into f64 with an epilogue");
 }
 
 } // namespace

@@ -96,7 +96,7 @@ TEST_F(CudaEndToEnd, kernelsContractionsAndCollectives) {
     EXPECT_EQ(run(bundle_ + " --random-inputs=1 --verify" + options).status, 0) << options;
 }
 
-TEST_F(CudaEndToEnd, oneErrorForWhatDoesNotFit) {
+TEST_F(CudaEndToEnd, outOfMemoryIsOneError) {
   expectError(makeBundle("sm_120") + " --function=main --random-inputs=1", "the bundle is compiled for chip sm_120");
   expectError(makeBundle("sm_80a") + " --function=main --random-inputs=1", "the bundle is compiled for chip sm_80a");
   expectError(makeBundle("gfx90a") + " --function=main --random-inputs=1", "expected one like sm_90");

@@ -115,7 +115,7 @@ TEST_F(AttentionByCudnn, biases) {
       }
 }
 
-TEST_F(AttentionByCudnn, whatItIsNotForIsAnErrorOrAKernel) {
+TEST_F(AttentionByCudnn, unsupportedCasesAreAnErrorOrAKernel) {
   auto refused = [&](auto change, DType in = DType::F16) {
     AttentionCase test(in, {2}, 20, 40, 16, 16, in);
     test.layOutAll();
@@ -126,7 +126,7 @@ TEST_F(AttentionByCudnn, whatItIsNotForIsAnErrorOrAKernel) {
   EXPECT_EQ(refused([](AttentionCase &) {}, DType::F32),
             "attention by cuDNN is not for other types than f16 or bf16 in and out");
   EXPECT_EQ(refused([](AttentionCase &test) { test.desc.head = 12; }),
-            "attention by cuDNN is not for rows that are no vectors of 16 bytes");
+            "attention by cuDNN is not for rows that are not vectors of 16 bytes");
   EXPECT_EQ(refused([](AttentionCase &test) { test.addStep(SK_CAUSAL, -9); }),
             "attention by cuDNN is not for steps other than scale, bias and causal mask in this "
             "order");
@@ -138,7 +138,7 @@ TEST_F(AttentionByCudnn, whatItIsNotForIsAnErrorOrAKernel) {
   test.verify(device());
   EXPECT_EQ(device().attentionUses().byKernel, 1);
   EXPECT_EQ(device().attentionUses().byCudnn, 0);
-  EXPECT_EQ(device().attentionUses().reason, "attention by cuDNN is not for rows that are no vectors of 16 bytes");
+  EXPECT_EQ(device().attentionUses().reason, "attention by cuDNN is not for rows that are not vectors of 16 bytes");
 }
 
 TEST_F(AttentionByCudnn, randomLayouts) {
@@ -197,7 +197,7 @@ TEST(CudnnShape, batchDimsBecomeBatchAndHeads) {
   EXPECT_EQ(other->k.strides, shape->k.strides);
 }
 
-TEST(CudnnShape, headsThatLieApartAreRefused) {
+TEST(CudnnShape, nonContiguousHeadsAreRefused) {
   // Groups outside of heads: query head 1 is of key head 1, for cuDNN of key head 0.
   AttentionCase test(DType::BF16, {2, 4, 3}, 20, 40, 16, 24, DType::BF16);
   layOutByRows(test.desc);
@@ -206,7 +206,7 @@ TEST(CudnnShape, headsThatLieApartAreRefused) {
     operand->batch[1] = element;
     operand->batch[2] = 4 * element;
   }
-  EXPECT_EQ(cuda::cudnnShape(test.desc).status().message(), "attention by cuDNN is not for heads that are no one dim");
+  EXPECT_EQ(cuda::cudnnShape(test.desc).status().message(), "attention by cuDNN is not for heads that are not one dim");
 }
 
 /// Made by cuDNN for the device that the file describes; nothing runs.

@@ -29,7 +29,7 @@ void takeTurns() {
   std::exit(fits && device.wait().ok() ? 0 : 1);
 }
 
-TEST(DeviceMemoryDeathTest, whatThePoolKeepsIsForOthersToo) {
+TEST(DeviceMemoryDeathTest, freedPoolMemoryIsAvailableToOthers) {
   if (!onDevices())
     GTEST_SKIP() << "on devices only";
   GTEST_FLAG_SET(death_test_style, "threadsafe");

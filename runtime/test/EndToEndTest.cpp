@@ -54,7 +54,7 @@ TEST_F(EndToEnd, verifiesRandomInputs) {
   EXPECT_EQ(report["run"]["functions"][0]["steps"]["count"], 3);
 }
 
-TEST_F(EndToEnd, verifyBeforeThePositionalAndExact) {
+TEST_F(EndToEnd, verifyBeforeThePositionalArgumentAndExact) {
   EXPECT_EQ(run("--verify " + bundle_ + " --random-inputs=2").status, 0);
   // Two halves of a sum of 16 do not round like one.
   EXPECT_EQ(run("--verify=exact --random-inputs=2 " + bundle_).status, 2);
@@ -172,7 +172,7 @@ TEST_F(EndToEnd, severalFunctions) {
   EXPECT_TRUE(contains(all.out, "verify: 2 functions, 2 results, 1 MISMATCH")) << all.out;
 }
 
-TEST_F(EndToEnd, ranksThatFailHangOrStayAway) {
+TEST_F(EndToEnd, ranksThatFailHangOrAreMissing) {
   expectError(makeBundle({"absent"}) + " --random-inputs=1 --timeout=0.3",
               "collective 0 (all_reduce of 128 bytes at model.mlir:12:8): rank 2 waited 0.3 "
               "s, arrived 2, missing rank 3 (finished)");
@@ -196,7 +196,7 @@ TEST_F(EndToEnd, userErrors) {
   expectError(bundle_ + " --device-map=0,x", "--device-map=0,x");
   expectError(bundle_ + " --device-map=0,1 --random-inputs=1", "--device-map has 2 entries, expected 4");
   expectError(bundle_ + " --input x", "expected NAME=FILE.npy");
-  expectError(bundle_ + " --input q=a.npy", "names 'q', which is no argument");
+  expectError(bundle_ + " --input q=a.npy", "names 'q', which is not an argument");
   expectError(bundle_ + " --input x=" + (dir_ / "gone.npy"), "cannot be opened");
   expectError(bundle_ + " --range=x=5:2", "expected NAME=LOW:HIGH");
   expectError(bundle_ + " --random-inputs=1 --range=x=0:2", "which is not of integers");
@@ -256,7 +256,7 @@ TEST_F(EndToEnd, manifestsThatDisagreeWithTheProgramAreRefused) {
          });
 }
 
-TEST_F(EndToEnd, irIsCompiledByTheCompilerBeside) {
+TEST_F(EndToEnd, irIsCompiledByTheCompilerInTheSameFolder) {
   // A copy of shard-run with a stand-in for the compiler beside it.
   std::filesystem::create_directories(dir_ / "bin");
   std::filesystem::create_symlink(std::filesystem::path(SHARD_RUN).parent_path().parent_path() / "lib", dir_ / "lib");

@@ -86,7 +86,7 @@ TEST(Executor, timeoutNamesCollectiveLocationAndMissingRanks) {
   EXPECT_TRUE(again.ok()) << again.message();
 }
 
-TEST(Executor, aRankThatFailsEndsTheOthersAtOnce) {
+TEST(Executor, aFailingRankEndsTheOthersAtOnce) {
   Executor executor(60);
   FunctionInfo function = allReduceFunction(4);
   std::vector<RankMemory> memory;
@@ -116,7 +116,7 @@ TEST(Executor, collectivesThatTheManifestLacks) {
     float one = 1;
     return sk_collective(ctx, 7, &one, results[0]);
   };
-  EXPECT_ERROR(runOn(executor, function, program, memory), "asks for collective 7, which the manifest does not list");
+  EXPECT_ERROR(runOn(executor, function, program, memory), "calls collective 7, which the manifest does not list");
 }
 
 TEST(Executor, ranksInDifferentCollectivesAreCaught) {
@@ -135,13 +135,46 @@ TEST(Executor, badContractionsNameTheRank) {
   FunctionInfo function = allReduceFunction(2);
   std::vector<RankMemory> memory;
   auto program = [](sk_context *ctx, void *const *, void *const *results, void *) -> int32_t {
-    static const sk_contraction bad = {9, 0, 0, 0, 0, {}};
+    static const sk_contraction_desc bad = {9, 0, 0, 0, 0, {}};
     if (sk_coordinate(ctx, 1, 2) == 1)
-      return sk_contract(ctx, &bad, nullptr, nullptr, nullptr);
+      return sk_contraction(ctx, &bad, nullptr, nullptr, nullptr);
     float one = 1;
     return sk_collective(ctx, 0, &one, results[0]);
   };
   EXPECT_ERROR(runOn(executor, function, program, memory), "rank 1: contraction of ABI version 9");
+}
+
+} // namespace
+
+// Programs of bundles with manifest version 1 call these.
+extern "C" int32_t sk_contract(sk_context *, const sk_contraction_desc *, const void *, const void *, void *);
+extern "C" int32_t sk_contract_fused(sk_context *, const sk_fused_contraction_desc *, const void *, const void *,
+                                     void *, const void *, const void *);
+extern "C" int32_t sk_read(sk_context *, void *, const void *, int64_t);
+
+namespace {
+
+TEST(Executor, formerNamesOfAbiFunctions) {
+  Executor executor;
+  FunctionInfo function = allReduceFunction(1);
+  function.collectives.clear();
+  std::vector<RankMemory> memory;
+  auto contract = [](sk_context *ctx, void *const *, void *const *results, void *) -> int32_t {
+    static const sk_contraction_desc product = {SK_ABI_VERSION, SK_F32, SK_F32, 0, 1, {{SK_K, 0, 3, 1, 1, 0}}};
+    const float a[] = {1, 2, 3}, b[] = {4, 5, 6};
+    return sk_contract(ctx, &product, a, b, results[0]);
+  };
+  EXPECT_EQ(runOn(executor, function, contract, memory).message(), "");
+  EXPECT_EQ(*static_cast<float *>(memory[0].result(0)), 32);
+  auto fused = [](sk_context *ctx, void *const *, void *const *, void *) -> int32_t {
+    static const sk_fused_contraction_desc product = {};
+    return sk_contract_fused(ctx, &product, nullptr, nullptr, nullptr, nullptr, nullptr);
+  };
+  EXPECT_ERROR(runOn(executor, function, fused, memory), "calls sk_fused_contraction, but this rank has no device");
+  auto read = [](sk_context *ctx, void *const *, void *const *results, void *) -> int32_t {
+    return sk_read(ctx, results[0], nullptr, 4);
+  };
+  EXPECT_ERROR(runOn(executor, function, read, memory), "calls sk_copy_to_host, but this rank has no device");
 }
 
 TEST(Executor, tooManyRanks) {

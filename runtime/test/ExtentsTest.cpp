@@ -65,7 +65,7 @@ struct RandomLayout {
   }
 };
 
-TEST(Extents, validOnesAreAcceptedAndEnumerateTheDefinition) {
+TEST(Extents, validExtentsMatchTheDefinition) {
   std::mt19937 random(1);
   for (int round = 0; round < 500; ++round) {
     RandomLayout layout(random);
@@ -86,7 +86,7 @@ TEST(Extents, validOnesAreAcceptedAndEnumerateTheDefinition) {
   }
 }
 
-TEST(Extents, coalescedLoopsJoinRowsThatAreWhole) {
+TEST(Extents, coalescedLoopsJoinFullRows) {
   Extents rows{{{1, 2, 32}}, {{4, 8, 8}, {8, 1, 1}}};
   ASSERT_EQ(coalesceLoops(rows, 0).size(), 1u);
   EXPECT_EQ(coalesceLoops(rows, 0)[0].size, 32);
@@ -94,7 +94,7 @@ TEST(Extents, coalescedLoopsJoinRowsThatAreWhole) {
   EXPECT_EQ(coalesceLoops(columns, 0).size(), 2u);
 }
 
-TEST(Extents, replicasAreRanksThatAnEarlierOneCovers) {
+TEST(Extents, replicasHaveTheElementsOfAnEarlierRank) {
   Extents replicated{{{2, 2, 8}, {1, 2, 0}}, {{8, 1, 1}}};
   EXPECT_FALSE(isReplica(replicated, 0));
   EXPECT_TRUE(isReplica(replicated, 1));
@@ -133,7 +133,7 @@ TEST(Extents, theLastRanksOfAnUnevenDimHoldLess) {
   EXPECT_EQ(back, global);
 }
 
-TEST(Extents, unevenLoopsThatAreNoChunksAreRefused) {
+TEST(Extents, unevenLoopsMustBeChunks) {
   auto message = [](auto change) {
     Extents extents = unevenRows();
     change(extents.uneven[0]);
@@ -177,14 +177,14 @@ TEST(ShardMap, findsElementsOfPieces) {
     }
     ASSERT_FALSE(wanted.empty());
     for (int64_t g = 0; g < test.elements; ++g) {
-      ShardMap::Place place = map.find(g);
+      ShardMap::Location location = map.find(g);
       auto it = wanted.find(g);
-      ASSERT_EQ(place.rank, it == wanted.end() ? -1 : it->second.first) << g;
-      if (place.rank < 0)
+      ASSERT_EQ(location.rank, it == wanted.end() ? -1 : it->second.first) << g;
+      if (location.rank < 0)
         continue;
-      EXPECT_EQ(place.local, it->second.second) << g;
-      for (int64_t i = 1; i < place.run; ++i)
-        EXPECT_EQ(wanted.at(g + i), std::pair(place.rank, place.local + i)) << g;
+      EXPECT_EQ(location.local, it->second.second) << g;
+      for (int64_t i = 1; i < location.run; ++i)
+        EXPECT_EQ(wanted.at(g + i), std::pair(location.rank, location.local + i)) << g;
     }
   }
   // Overlapping rows do not tell elements apart.

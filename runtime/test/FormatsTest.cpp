@@ -129,7 +129,7 @@ std::string npy(const std::string &header, const std::string &data, int major = 
   return text + header + data;
 }
 
-TEST(Npy, readsHeadersInOtherSpellings) {
+TEST(Npy, readsHeadersInOtherForms) {
   TempDir dir;
   for (int major : {1, 2, 3}) {
     writeText(dir / "a.npy", npy("{\"shape\":(2,) , \"descr\":\"<u2\",\"fortran_order\":False}", "abcd", major));
@@ -140,7 +140,7 @@ TEST(Npy, readsHeadersInOtherSpellings) {
   }
 }
 
-TEST(Npy, malformedFilesAreOneClearMessage) {
+TEST(Npy, malformedFilesAreOneError) {
   TempDir dir;
   auto expect = [&](const std::string &text, const char *message) {
     writeText(dir / "bad.npy", text);
@@ -169,8 +169,8 @@ TEST(Npy, malformedFilesAreOneClearMessage) {
   expect(npy("{'descr': '<f4'}\n", "abcd"), "is missing");
   expect(npy("{'descr': '<f4', 'x': 1}\n", "abcd"), "unknown key 'x'");
   expect(npy("{'descr': '<f4", ""), "");
-  std::string cut = npy(header("'<f4'", "False", "(1,)"), "abcd");
-  expect(cut.substr(0, 20), "does not fit the file");
+  std::string sharded = npy(header("'<f4'", "False", "(1,)"), "abcd");
+  expect(sharded.substr(0, 20), "does not fit the file");
   EXPECT_ERROR(openNpy(dir / "none.npy").status(), "cannot be opened");
   EXPECT_ERROR(openNpy(dir.path()).status(), "not a regular file");
 }
@@ -210,7 +210,7 @@ std::string entry(const std::string &name, const std::string &dtype, const std::
   return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
 }
 
-TEST(Safetensors, malformedFilesAreOneClearMessage) {
+TEST(Safetensors, malformedFilesAreOneError) {
   TempDir dir;
   auto expect = [&](const std::string &text, const char *message) {
     writeText(dir / "bad.safetensors", text);
@@ -401,7 +401,7 @@ TEST(Npz, readsWhatPythonWrites) {
   EXPECT_EQ(values[1], -9);
 }
 
-TEST(Npz, malformedArchivesAreOneClearMessage) {
+TEST(Npz, malformedArchivesAreOneError) {
   TempDir dir;
   std::vector<char> data = somebytes(16);
   std::vector<TensorContent> contents;
@@ -429,7 +429,7 @@ TEST(Npz, malformedArchivesAreOneClearMessage) {
   expect(good.substr(0, end), "without its end (truncated file?)");
   expect(good.substr(0, end + 12), "without its end");
   expect(good.substr(directory), "does not fit the file");
-  expect(with(end + 4, "\1"), "in several parts");
+  expect(with(end + 4, "\1"), "of several volumes");
   expect(with(end + 10, "\3"), "the directory of 3 entries");
   expect(with(end + 12, std::string("\xff\xff\xff\x7f", 4)), "does not fit the file");
   expect(with(end + 16, std::string("\xff\xff\xff\xff", 4)), "zip64 locator is missing");
@@ -577,7 +577,7 @@ TEST(TensorCache, nansStayNanThroughBf16) {
   EXPECT_EQ(raw[3], 0x00010000u);
 }
 
-TEST(TensorCache, malformedCachesAreOneClearMessage) {
+TEST(TensorCache, malformedCachesAreOneError) {
   TempDir dir, outside;
   writeText(dir / "p.bin", std::string(16, 'x'));
   writeText(outside / "o.bin", std::string(16, 'x'));
@@ -660,7 +660,7 @@ TEST(TensorCache, malformedCachesAreOneClearMessage) {
   EXPECT_TRUE(openWeights(dir / "tensor-cache.json", follow).ok());
 }
 
-TEST(Weights, indicesThatLie) {
+TEST(Weights, inconsistentIndices) {
   TempDir dir, outside;
   float one = 1;
   ASSERT_TRUE(writeSafetensors(dir / "a.safetensors", {{"a", DType::F32, {1}, &one}}).ok());

@@ -20,16 +20,16 @@ namespace {
 constexpr int64_t rows = 24 << 10, columns = 1 << 10; // 96 MiB of f32 each.
 constexpr int ranks = 4;
 
-ValueInfo weight(const std::string &name, bool cutColumns) {
+ValueInfo weight(const std::string &name, bool shardColumns) {
   ValueInfo value;
   value.name = name;
   value.kind = ValueKind::Weight;
   value.dtype = DType::F32;
   value.globalShape = {rows, columns};
-  value.localShape = {cutColumns ? rows : rows / ranks, cutColumns ? columns / ranks : columns};
+  value.localShape = {shardColumns ? rows : rows / ranks, shardColumns ? columns / ranks : columns};
   value.globalElements = rows * columns;
   value.localElements = value.globalElements / ranks;
-  if (cutColumns)
+  if (shardColumns)
     value.extents = {{{1, ranks, columns / ranks}}, {{rows, columns, columns / ranks}, {columns / ranks, 1, 1}}, {}};
   else
     value.extents = {{{1, ranks, value.localElements}}, {{value.localElements, 1, 1}}, {}};

@@ -66,7 +66,7 @@ struct Fixture {
   }
 };
 
-TEST(Loader, wholeRowsAreOneRequestOfExactlyTheirBytes) {
+TEST(Loader, fullRowsAreOneRequestWithoutExtraBytes) {
   Fixture f({64, 512}, {16, 512}, {{{1, 4, 16 * 512}}, {{16, 512, 512}, {512, 1, 1}}}, 4);
   for (int64_t rank = 0; rank < 4; ++rank) {
     LoadStats stats = f.load({rank});
@@ -108,14 +108,14 @@ TEST(Loader, blocksAndStagingStayBounded) {
   EXPECT_EQ(stats.readers, 4);
 }
 
-TEST(Loader, wideGapsAreNotRead) {
+TEST(Loader, wideStridesAreNotRead) {
   Fixture f({16, 65536}, {16, 4}, {{{1, 16384, 4}}, {{16, 65536, 4}, {4, 1, 1}}}, 16384);
   LoadStats stats = f.load({77});
   EXPECT_EQ(stats.total.bytesRead, stats.total.bytesNeeded);
   EXPECT_EQ(stats.total.requests, 16);
 }
 
-TEST(Loader, elementsFarApartAreRequestsOfTheirOwn) {
+TEST(Loader, distantElementsAreSeparateRequests) {
   Fixture f({64, 32768}, {64, 1}, {{{1, 32768, 1}}, {{64, 32768, 1}}}, 32768);
   LoadStats stats = f.load({4711});
   EXPECT_EQ(stats.total.bytesRead, 64 * 4);
@@ -129,7 +129,7 @@ TEST(Loader, replicasAreReadOnceAndCopied) {
   EXPECT_EQ(stats.total.bytesRead, 64 * 512 * 4);
 }
 
-TEST(Loader, emptyTensorsHideNothingAndPartsOfOneTensorShareItsRequests) {
+TEST(Loader, emptyTensorsAndSegmentsOfOneTensor) {
   TempDir dir;
   std::vector<int32_t> data(24);
   std::iota(data.begin(), data.end(), 5);
@@ -160,7 +160,7 @@ TEST(Loader, emptyTensorsHideNothingAndPartsOfOneTensorShareItsRequests) {
   EXPECT_EQ(stats.total.bytesRead, 24 * 4);
 }
 
-TEST(Loader, transposedGappedAndUnevenLayouts) {
+TEST(Loader, transposedStridedAndUnevenLayouts) {
   Fixture transposed({6, 4}, {6, 4}, {{{1, 2, 0}}, {{6, 4, 1}, {4, 1, 6}}}, 2);
   transposed.load({0, 1});
   // Block-cyclic rows.
@@ -192,7 +192,7 @@ TEST(Loader, everyIoModeAndRootScatterGiveTheSameBytes) {
     }
 }
 
-TEST(Loader, coldFilesAreReadByWhatIsFaster) {
+TEST(Loader, uncachedFilesAreReadByTheFasterMode) {
   Fixture f({8 << 20, 4}, {2 << 20, 4}, {{{1, 4, 8 << 20}}, {{8 << 20, 1, 1}}}, 4);
   int fd = ::open((f.dir / "w.safetensors").c_str(), O_RDONLY);
   ::fsync(fd);
@@ -210,9 +210,9 @@ TEST(Loader, metadataErrorsNameWeightFileAndBytes) {
   wrong = f.value;
   wrong.dtype = DType::F32;
   EXPECT_ERROR(checkSource(wrong, f.source), "stored as I32, expected f32");
-  StoredSource cut = std::get<StoredSource>(f.source);
-  cut.tensors[0].whole.offset += 4;
-  EXPECT_ERROR(checkSource(f.value, cut), "the file is truncated");
+  StoredSource sharded = std::get<StoredSource>(f.source);
+  sharded.tensors[0].tensor.offset += 4;
+  EXPECT_ERROR(checkSource(f.value, sharded), "the file is truncated");
   SourceSet set = *SourceSet::open(f.dir / "w.safetensors");
   wrong = f.value;
   wrong.name = "v";
@@ -250,12 +250,12 @@ TEST(Loader, randomLayoutsOfManyWeights) {
     for (int d = 0; d < 3; ++d) {
       int axis = int(random() % 3);
       int64_t part = int64_t(1 + random() % 40);
-      int64_t cut = axis < 2 && !used[axis] ? axes[axis] : 1;
+      int64_t sharded = axis < 2 && !used[axis] ? axes[axis] : 1;
       if (axis < 2)
         used[axis] = true;
-      global.push_back(part * cut);
+      global.push_back(part * sharded);
       local.push_back(part);
-      extents.offset.push_back({axis < 2 ? strides[axis] : 1, cut, part});
+      extents.offset.push_back({axis < 2 ? strides[axis] : 1, sharded, part});
       extents.loops.push_back({part, 1, 1});
     }
     int64_t gs = 1, ls = 1;
@@ -272,14 +272,14 @@ TEST(Loader, randomLayoutsOfManyWeights) {
     EXPECT_EQ(stats.total.bytesRead, *numElements(global) * 4);
     ShardMap map(extents);
     for (int64_t g = 0; g < *numElements(global);) {
-      ShardMap::Place place = map.find(g);
-      ASSERT_EQ(firstOwner(extents, place.rank), place.rank);
+      ShardMap::Location location = map.find(g);
+      ASSERT_EQ(firstOwner(extents, location.rank), location.rank);
       std::vector<int32_t> mine(static_cast<size_t>(*numElements(local)));
-      gatherLocal(extents, place.rank, 4, f.data.data(), mine.data());
-      ASSERT_GE(place.run, 1);
-      for (int64_t i = 0; i < place.run; ++i)
-        ASSERT_EQ(mine[size_t(place.local + i)], f.data[size_t(g + i)]);
-      g += place.run;
+      gatherLocal(extents, location.rank, 4, f.data.data(), mine.data());
+      ASSERT_GE(location.run, 1);
+      for (int64_t i = 0; i < location.run; ++i)
+        ASSERT_EQ(mine[size_t(location.local + i)], f.data[size_t(g + i)]);
+      g += location.run;
     }
   }
 }
@@ -288,7 +288,7 @@ TEST(Loader, randomLayoutsOfManyWeights) {
 // Pieces
 //===----------------------------------------------------------------------===//
 
-TEST(Pieces, exactCoverIsProvenAndHolesAndOverlapsAreFound) {
+TEST(Pieces, coverIsCheckedForHolesAndOverlaps) {
   auto check = [](std::vector<ExtentPiece> pieces, std::vector<int64_t> sources, int64_t local, int64_t devices) {
     return validatePieces(pieces, sources, {local}, {local * devices}, devices);
   };
@@ -329,7 +329,7 @@ TEST(Pieces, exactCoverIsProvenAndHolesAndOverlapsAreFound) {
   EXPECT_TRUE(check({left, split}, {18, 30}, 48, 1).ok());
 }
 
-TEST(Pieces, chunksOfRanksHaveTheirPlacesOfADim) {
+TEST(Pieces, chunksOfRanksHaveTheirIndicesOfADim) {
   // Rows of three tensors, [8|12|12] by 6, in chunks of 11 on three ranks.
   auto rows = [](int64_t source, int64_t begin, int64_t count) {
     return ExtentPiece{source, 0, 0, {{}, {{11, 6, 6}, {6, 1, 1}}, {{0, count, {{1, 3}}, begin}}}};
@@ -339,16 +339,16 @@ TEST(Pieces, chunksOfRanksHaveTheirPlacesOfADim) {
   auto check = [&] { return validatePieces(pieces, sources, {11, 6}, {32, 6}, 3); };
   EXPECT_TRUE(check().ok()) << check().message();
   std::vector<std::vector<float>> data;
-  std::vector<float> whole;
+  std::vector<float> full;
   for (int64_t s : {0, 1, 2}) {
     data.emplace_back(sources[size_t(s)]);
     std::iota(data.back().begin(), data.back().end(), float(100 * (s + 1)));
-    whole.insert(whole.end(), data.back().begin(), data.back().end());
+    full.insert(full.end(), data.back().begin(), data.back().end());
   }
   for (int64_t rank : {0, 1, 2}) {
     std::vector<float> local(66, -1), expected(66, -1);
     for (int64_t i = 0; i < 66 && rank * 66 + i < 192; ++i)
-      expected[size_t(i)] = whole[size_t(rank * 66 + i)];
+      expected[size_t(i)] = full[size_t(rank * 66 + i)];
     for (const ExtentPiece &piece : pieces)
       gatherLocal(piece.extents, rank, 4, data[size_t(piece.source)].data(), local.data());
     EXPECT_EQ(local, expected);
@@ -391,7 +391,7 @@ TEST(Pieces, chunksOfRanksHaveTheirPlacesOfADim) {
   EXPECT_ERROR(validateExtents(rows(0, 8, 12).extents, 66, 192, 3, false), "begins at 8, expected 0 but for pieces");
 }
 
-TEST(Pieces, areLoadedFromSeveralTensorsAndPartsOfOne) {
+TEST(Pieces, areLoadedFromSeveralTensorsAndSegmentsOfOne) {
   TempDir dir;
   std::vector<float> a(280 * 4), b(24);
   std::iota(a.begin(), a.end(), 0.f);
@@ -442,7 +442,7 @@ TEST(Pieces, areLoadedFromSeveralTensorsAndPartsOfOne) {
   EXPECT_ERROR(set.find(value).status(), "weight 'arg': stored with shape 6x4, expected 4x6");
 }
 
-TEST(Encodings, bf16AndNibblesAreDecodedOnEveryCut) {
+TEST(Encodings, bf16AndNibblesAreDecodedForEverySplit) {
   TempDir dir;
   std::vector<float> f(7 * 9);
   std::vector<int8_t> q(7 * 9);
@@ -470,7 +470,7 @@ TEST(Encodings, bf16AndNibblesAreDecodedOnEveryCut) {
     auto source = set.find(value);
     ASSERT_TRUE(source.ok()) << source.status().message();
     int64_t size = dtypeSize(dtype);
-    const void *whole = dtype == DType::F32 ? static_cast<const void *>(f.data()) : q.data();
+    const void *full = dtype == DType::F32 ? static_cast<const void *>(f.data()) : q.data();
     for (IoMode io : {IoMode::Pread, IoMode::Direct, IoMode::Mmap}) {
       std::vector<std::vector<char>> local(3, std::vector<char>(size_t(21 * size)));
       LoadPlan plan;
@@ -482,7 +482,7 @@ TEST(Encodings, bf16AndNibblesAreDecodedOnEveryCut) {
       ASSERT_TRUE(plan.run(load, nullptr, nullptr, stats).ok());
       for (int64_t rank = 0; rank < 3; ++rank) {
         std::vector<char> expected(size_t(21 * size));
-        gatherLocal(value.extents, rank, size, whole, expected.data());
+        gatherLocal(value.extents, rank, size, full, expected.data());
         EXPECT_EQ(local[size_t(rank)], expected);
       }
     }

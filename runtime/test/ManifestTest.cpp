@@ -256,7 +256,7 @@ const Failure failures[] = {
 
 class ManifestFailure : public testing::TestWithParam<Failure> {};
 
-TEST_P(ManifestFailure, isOneClearMessage) {
+TEST_P(ManifestFailure, isOneError) {
   TempDir dir;
   std::filesystem::create_directories(dir / "programs");
   writeText(dir / "programs/program.so", "code");
@@ -303,13 +303,13 @@ TEST(Manifest, acceptsNoMesh) {
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
 }
 
-TEST(Manifest, refusesWhatIsNotJson) {
+TEST(Manifest, refusesInvalidJson) {
   EXPECT_ERROR(parseManifest("{\"version\": 1,", "m.json").status(), "m.json: not valid JSON at byte");
   EXPECT_ERROR(parseManifest("[]", "m.json").status(), "expected an object");
   EXPECT_ERROR(readManifest("/nonexistent").status(), "expected a bundle");
 }
 
-TEST(Manifest, loadsArePassedOn) {
+TEST(Manifest, loadsAreKept) {
   for (const Json &good : {goodLoad(), goodChain()}) {
     Json m = goodManifest();
     load(m, good);

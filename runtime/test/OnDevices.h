@@ -59,9 +59,9 @@ private:
 /// Around what a mover does: what sk_collective does.
 template <typename Fn> bool communicate(cuda::Device *device, Fn &&fn) {
   if (!device)
-    return fn(hostMover());
+    return fn(hostCopyEngine());
   EXPECT_OK(device->startCommunication());
-  const bool done = fn(device->mover());
+  const bool done = fn(device->copyEngine());
   EXPECT_OK(device->endCommunication());
   return done;
 }

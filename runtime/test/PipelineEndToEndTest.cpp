@@ -33,7 +33,7 @@ protected:
 
 /// w on both stages, whole on stage 0 and on every device of stage 1, and given back by
 /// both, from `source0` on stage 0.
-Json twoPlaces(const char *source0) {
+Json twoCopies(const char *source0) {
   Json m = unequalPipeline();
   Json &pipeline = m["pipelines"][0];
   const Json whole = Json::parse(R"({"offset": [], "loops": [[16, 1, 1]]})");
@@ -114,8 +114,8 @@ TEST_F(PipelineEndToEnd, readsInputsAndWeightsAndWritesResults) {
   ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, w.data()}}).ok());
   const std::string common = " --input x=" + (dir_ / "x.npy") + " --weights " + (dir_ / "w.safetensors") +
                              " --output-dir " + (dir_ / "results");
-  const std::string places = makeBundle(twoPlaces("w"));
-  for (const std::string &bundle : {bundle_, places})
+  const std::string copies = makeBundle(twoCopies("w"));
+  for (const std::string &bundle : {bundle_, copies})
     for (const std::string mode : {"direct", "root-scatter"}) {
       Result result = run(bundle + common + " --verify=exact --load=" + mode + " --report=" + (dir_ / "report.json"));
       EXPECT_EQ(result.status, 0) << result.out << result.err;
@@ -128,7 +128,7 @@ TEST_F(PipelineEndToEnd, readsInputsAndWeightsAndWritesResults) {
       // Counted for ranks of the pipeline: stage 0 is rank 2, with x and perhaps w.
       Json report = Json::parse(readText(dir_ / "report.json"));
       const Json &load = report["run"]["functions"][0]["load"];
-      EXPECT_EQ(load["bytes_needed"], Json::parse(bundle == places ? "[96, 96, 192]" : "[32, 32, 128]"));
+      EXPECT_EQ(load["bytes_needed"], Json::parse(bundle == copies ? "[96, 96, 192]" : "[32, 32, 128]"));
       // Each byte is read once, also where several stages have it.
       int64_t read = 0;
       for (const Json &bytes : load["bytes_read"])
@@ -138,19 +138,19 @@ TEST_F(PipelineEndToEnd, readsInputsAndWeightsAndWritesResults) {
   expectError(bundle_ + common + " --load=presharded", "missing shard 'w_shard-2-of-3' of rank 1");
 }
 
-TEST_F(PipelineEndToEnd, placesOfAResultMustAgree) {
-  Result result = run(makeBundle(twoPlaces("w")) + " --random-inputs=3 --verify");
+TEST_F(PipelineEndToEnd, copiesOfAResultMustAgree) {
+  Result result = run(makeBundle(twoCopies("w")) + " --random-inputs=3 --verify");
   EXPECT_EQ(result.status, 0) << result.out;
   EXPECT_TRUE(contains(result.out, "3 results, all equal")) << result.out;
   // Stage 0 gives back something else, which any tolerance lets pass.
-  result = run(makeBundle(twoPlaces("sum")) + " --random-inputs=3 --verify --atol=1e9");
+  result = run(makeBundle(twoCopies("sum")) + " --random-inputs=3 --verify --atol=1e9");
   EXPECT_EQ(result.status, 2);
   EXPECT_TRUE(contains(result.out, "verify main y")) << result.out;
   EXPECT_TRUE(contains(result.out, "MISMATCH main c")) << result.out;
   EXPECT_TRUE(contains(result.out, "stages 0 and 1 do not have the same bits")) << result.out;
 }
 
-TEST_F(PipelineEndToEnd, argumentsThatNoStageHasAreForTheReference) {
+TEST_F(PipelineEndToEnd, argumentsWithoutAStageAreForTheReference) {
   Json m = unequalPipeline();
   Json unused = m["pipelines"][0]["arguments"][0];
   unused["name"] = "unused";
@@ -170,7 +170,7 @@ TEST_F(PipelineEndToEnd, argumentsThatNoStageHasAreForTheReference) {
 TEST_F(PipelineEndToEnd, recordedRunsHaveTheSameDigests) {
   ::setenv("SK_RECORD", (dir_ / "suite").c_str(), 1);
   EXPECT_EQ(run(bundle_ + " --random-inputs=1").status, 0);
-  EXPECT_EQ(run(makeBundle(twoPlaces("w")) + " --random-inputs=2").status, 0);
+  EXPECT_EQ(run(makeBundle(twoCopies("w")) + " --random-inputs=2").status, 0);
   ::unsetenv("SK_RECORD");
   Result result = run("--suite " + (dir_ / "suite"));
   EXPECT_EQ(result.status, 0);
@@ -179,7 +179,7 @@ TEST_F(PipelineEndToEnd, recordedRunsHaveTheSameDigests) {
       << result.out;
 }
 
-TEST_F(PipelineEndToEnd, isChosenByItsName) {
+TEST_F(PipelineEndToEnd, isSelectedByName) {
   Json m = unequalPipeline();
   Json alone = m["functions"][3];
   alone["name"] = "alone";
@@ -199,7 +199,7 @@ TEST_F(PipelineEndToEnd, userErrors) {
   expectError(bundle_, "input 'x' (f32 8x4) is not given, use --input");
   expectError(bundle_ + " --random-inputs=1 --device-map=0,1",
               "--device-map has 2 entries, expected 3 for pipeline 'main'");
-  expectError(bundle_ + " --random-inputs=1 --input h=a.npy", "'h', which is no argument");
+  expectError(bundle_ + " --random-inputs=1 --input h=a.npy", "'h', which is not an argument");
   Json m = unequalPipeline();
   m["pipelines"][0].erase("reference");
   expectError(makeBundle(m) + " --random-inputs=1 --verify",
@@ -212,7 +212,7 @@ TEST_F(PipelineEndToEnd, userErrors) {
   expectError(makeBundle(m) + " --random-inputs=1", "which has none left with stage 0");
 }
 
-TEST_F(PipelineEndToEnd, weightsOfAPipelineAreNotCutForOneMesh) {
+TEST_F(PipelineEndToEnd, weightsOfAPipelineAreNotShardedForOneMesh) {
   std::vector<float> w(16);
   ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, w.data()}}).ok());
   const std::string weights = dir_ / "w.safetensors";

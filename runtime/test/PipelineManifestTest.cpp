@@ -239,7 +239,7 @@ const InvalidPipeline invalidPipelines[] = {
 
 class PipelineFailure : public testing::TestWithParam<InvalidPipeline> {};
 
-TEST_P(PipelineFailure, isOneClearMessage) {
+TEST_P(PipelineFailure, isOneError) {
   Json manifest = unequalPipeline();
   GetParam().change(manifest);
   auto parsed = parseManifest(manifest.dump(), "m.json");
@@ -272,7 +272,7 @@ TEST(PipelineManifest, readsWhatTheCompilerWrites) {
       EXPECT_LT(stage.instructions[i - 1].order, stage.instructions[i].order);
 }
 
-TEST(PipelineManifest, stagesInACircleWouldWaitForEver) {
+TEST(PipelineManifest, cyclesOfStagesAreRefused) {
   // Three stages of one device each; each makes what it sends of what it receives.
   Json m = Json::parse(
       R"({"version": 1, "abi": 1, "target": "cpu", "meshes": [], "programs": [{"file": "p.so"}],
@@ -321,7 +321,7 @@ TEST(PipelineManifest, stagesInACircleWouldWaitForEver) {
   EXPECT_TRUE(parseManifest(m.dump(), "m").ok());
 }
 
-TEST(PipelineManifest, whatIsMadeOncePerStepServesAllMicrobatches) {
+TEST(PipelineManifest, valuesOncePerStepServeAllMicrobatches) {
   // forward1 reads a value that another function makes once; freed after the last.
   Json m = unequalPipeline();
   stage(m, 1)["values"].push_back({{"name", "w2"}, {"dtype", "f32"}, {"local_shape", {2, 4}}});

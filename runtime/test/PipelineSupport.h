@@ -211,17 +211,17 @@ inline nlohmann::json relayPipeline(int stages, int microbatch = 0) {
     m["meshes"].push_back({{"name", "m" + std::to_string(s)}, {"axes", Json::array()}});
     // Transfer 2 s goes from stage s to the next, 2 s + 1 comes back from there.
     Json list = Json::array();
-    auto meet = [&](int peer, int sent, int received) {
+    auto exchange = [&](int peer, int sent, int received) {
       auto one = [&](int t) { return t < 0 ? Json::array() : Json::array({Json::array({t, microbatch})}); };
       list.push_back(Json::array({"transfer", peer, one(sent), one(received)}));
     };
     if (s > 0)
-      meet(s - 1, -1, 2 * s - 2);
+      exchange(s - 1, -1, 2 * s - 2);
     if (s == 0 || s == last)
       list.push_back(Json::array({"run", s == 0 ? 0 : 1, microbatch}));
     if (s < last) {
-      meet(s + 1, 2 * s, -1);
-      meet(s + 1, -1, 2 * s + 1);
+      exchange(s + 1, 2 * s, -1);
+      exchange(s + 1, -1, 2 * s + 1);
       for (int back : {0, 1}) {
         Json transfer = {{"in_elements", 1}, {"out_elements", 1}, {"dtype", "f32"}};
         transfer["from"] = {s + back, back};
@@ -231,7 +231,7 @@ inline nlohmann::json relayPipeline(int stages, int microbatch = 0) {
       }
     }
     if (s > 0)
-      meet(s - 1, 2 * s - 1, -1);
+      exchange(s - 1, 2 * s - 1, -1);
     else
       list.push_back(Json::array({"run", 2, microbatch}));
     pipeline["stages"].push_back({{"mesh", "m" + std::to_string(s)},

@@ -134,7 +134,7 @@ TEST(Pipeline, failuresNameStageInstructionAndMicrobatch) {
   expectUnequal(pipeline, memory, x, w);
 }
 
-TEST(Pipeline, timeoutNamesTheTransferAndWhoIsFurthestBack) {
+TEST(Pipeline, timeoutNamesTheTransferAndTheLastRank) {
   const PipelineInfo pipeline = parse(unequalPipeline());
   std::vector<RankMemory> memory = bind(pipeline, {numbers(32, 7), numbers(16, 3)});
   Executor executor(0.3);
@@ -152,7 +152,7 @@ TEST(Pipeline, timeoutNamesTheTransferAndWhoIsFurthestBack) {
   EXPECT_ERROR(status, "rank 1 (after transfer 0, stage 1, instruction 1 (forward1 of microbatch 0))");
 }
 
-TEST(Pipeline, longRowsNameTheStageThatAllWaitFor) {
+TEST(Pipeline, longChainsNameTheStageThatAllWaitFor) {
   const PipelineInfo pipeline = parse(relayPipeline(5));
   std::vector<RankMemory> memory = bind(pipeline, {});
   auto make = [](sk_context *, void *const *, void *const *results, void *) -> int32_t {
@@ -214,7 +214,7 @@ template <int factor> int32_t scaled(sk_context *, void *const *args, void *cons
   return 0;
 }
 
-TEST(Pipeline, interleavedStagesAndPartsAlongDimOne) {
+TEST(Pipeline, interleavedStagesAndMicrobatchesAlongDimOne) {
   const PipelineInfo pipeline = parse(interleavedPipeline());
   std::vector<float> x = numbers(12, 5);
   std::vector<RankMemory> memory = bind(pipeline, {x});
@@ -236,7 +236,7 @@ struct Ahead {
 };
 Ahead ahead;
 
-TEST(Pipeline, stagesWorkWhileTransfersAreUnderWay) {
+TEST(Pipeline, stagesComputeDuringTransfers) {
   Json m = interleavedPipeline();
   auto send = [](int transfer, int microbatch) { return Json::array({Json::array({transfer, microbatch})}); };
   const Json none = Json::array();
@@ -324,7 +324,7 @@ void mutate(Json &json, std::mt19937 &random) {
   }
 }
 
-TEST(Pipeline, whatIsAcceptedRunsToItsEnd) {
+TEST(Pipeline, acceptedPipelinesComplete) {
   std::mt19937 random(3);
   auto nothing = [](sk_context *, void *const *, void *const *, void *) -> int32_t { return 0; };
   int accepted = 0;
@@ -390,7 +390,7 @@ std::vector<std::vector<float>> transferred(const CollectiveInfo &info, const Me
   return results;
 }
 
-TEST(Transfer, digitsThatNothingFixesAreZero) {
+TEST(Transfer, freeDigitsAreZero) {
   CollectiveInfo info;
   info.id = TransferInfo::transferId;
   info.inElements = 4;

@@ -64,18 +64,18 @@ struct Sets : testing::Test {
   TempDir dir;
   std::vector<float> rows = std::vector<float>(29 * 6);
   std::vector<int16_t> cols = std::vector<int16_t>(5 * 17);
-  std::vector<uint8_t> whole = std::vector<uint8_t>(11);
+  std::vector<uint8_t> full = std::vector<uint8_t>(11);
   double scalar = 2.5;
 
   void SetUp() override {
     std::iota(rows.begin(), rows.end(), 1.f);
     std::iota(cols.begin(), cols.end(), int16_t(1000));
-    std::iota(whole.begin(), whole.end(), uint8_t(5));
+    std::iota(full.begin(), full.end(), uint8_t(5));
     std::filesystem::create_directory(dir / "source");
     ASSERT_TRUE(writeSafetensors(dir / "source/w.safetensors",
                                  {TensorRef{"rows", DType::F32, {29, 6}, rows.data()},
                                   TensorRef{"layers.0_shard-1-of-2.cols", DType::I16, {5, 17}, cols.data()},
-                                  TensorRef{"whole", DType::U8, {11}, whole.data()},
+                                  TensorRef{"whole", DType::U8, {11}, full.data()},
                                   TensorRef{"scalar", DType::F64, {}, &scalar}})
                     .ok());
   }
@@ -88,7 +88,7 @@ struct Sets : testing::Test {
     if (name == "rows")
       return rows.data();
     if (name == "whole")
-      return whole.data();
+      return full.data();
     if (name == "scalar")
       return &scalar;
     return cols.data();
@@ -106,26 +106,26 @@ struct Sets : testing::Test {
   }
 };
 
-TEST_F(Sets, nFromMForAllPairsAndBothLayouts) {
+TEST_F(Sets, fromAnyToAnyNumberOfRanksInBothLayouts) {
   const std::pair<int64_t, int64_t> meshes[] = {{1, 1}, {1, 2}, {1, 3}, {2, 2}, {2, 3}, {2, 4}};
   for (bool tvm : {false, true})
     for (auto [m0, m1] : meshes) {
-      WeightManifest cut = manifestFor(m0, m1);
+      WeightManifest sharded = manifestFor(m0, m1);
       TempDir out;
       PreshardOptions options;
       options.tvmLayout = tvm;
       options.maxFileBytes = 300;
-      auto result = preshard(cut, open(dir / "source"), out.path(), options);
+      auto result = preshard(sharded, open(dir / "source"), out.path(), options);
       ASSERT_TRUE(result.ok()) << result.status().message();
       EXPECT_FALSE(std::filesystem::exists(out / "presharded.partial.json"));
       // No byte is read for two ranks.
       EXPECT_LE(result->load.total.bytesRead, 29 * 6 * 4 + 5 * 17 * 2 + 11 + 8);
       SourceSet set = open(out.path());
       // As it is: no communication, each shard read once.
-      WeightLoader same(cut, set);
+      WeightLoader same(sharded, set);
       auto loaded = same.loadAllPresharded();
       ASSERT_TRUE(loaded.ok()) << loaded.status().message();
-      expectRight(*loaded, cut);
+      expectRight(*loaded, sharded);
       EXPECT_EQ(same.stats().scatters + same.stats().broadcasts, 0);
       for (auto [n0, n1] : meshes) {
         WeightManifest wanted = manifestFor(n0, n1);
@@ -139,7 +139,7 @@ TEST_F(Sets, nFromMForAllPairsAndBothLayouts) {
           most += tensor.bytes;
         EXPECT_LE(other.stats().total.bytesRead, most);
         if (n0 * n1 != m0 * m1)
-          EXPECT_ERROR(other.loadAllPresharded().status(), "was cut in another way: devices");
+          EXPECT_ERROR(other.loadAllPresharded().status(), "was sharded in another way: devices");
       }
       SourceSet source = open(dir / "source");
       auto verified = verifySet(set, &source, nullptr, {}, nullptr, nullptr);
@@ -149,13 +149,13 @@ TEST_F(Sets, nFromMForAllPairsAndBothLayouts) {
     }
 }
 
-TEST_F(Sets, sharedShardsAreStoredOnceAndTvmRepeatsThem) {
-  WeightManifest cut = manifestFor(2, 2);
+TEST_F(Sets, replicasAreStoredOnceExceptInTvmLayout) {
+  WeightManifest sharded = manifestFor(2, 2);
   TempDir shared, tvm;
-  ASSERT_TRUE(preshard(cut, open(dir / "source"), shared.path(), {}).ok());
+  ASSERT_TRUE(preshard(sharded, open(dir / "source"), shared.path(), {}).ok());
   PreshardOptions options;
   options.tvmLayout = true;
-  ASSERT_TRUE(preshard(cut, open(dir / "source"), tvm.path(), options).ok());
+  ASSERT_TRUE(preshard(sharded, open(dir / "source"), tvm.path(), options).ok());
   WeightSet a = *openWeights(shared.path()), b = *openWeights(tvm.path());
   EXPECT_TRUE(a.tensors.count("whole_shard-1-of-4"));
   EXPECT_FALSE(a.tensors.count("whole_shard-2-of-4"));
@@ -175,14 +175,14 @@ TEST_F(Sets, sharedShardsAreStoredOnceAndTvmRepeatsThem) {
   EXPECT_EQ(least % 4096, 0);
 }
 
-TEST_F(Sets, brokenOffRunsGoOnAndOtherConfigurationsStartOver) {
-  WeightManifest cut = manifestFor(1, 3);
+TEST_F(Sets, interruptedRunsResumeAndOtherConfigurationsStartAgain) {
+  WeightManifest sharded = manifestFor(1, 3);
   TempDir out;
   PreshardOptions options;
   options.maxFileBytes = 100;
   int written = 0;
   options.log = [&](const std::string &line) { written += line.compare(0, 5, "wrote") == 0; };
-  auto first = preshard(cut, open(dir / "source"), out.path(), options);
+  auto first = preshard(sharded, open(dir / "source"), out.path(), options);
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(first->kept, 0);
   EXPECT_EQ(written, first->files);
@@ -190,7 +190,7 @@ TEST_F(Sets, brokenOffRunsGoOnAndOtherConfigurationsStartOver) {
   // As if it had been killed before the second file was complete: a journal with
   // the first.
   auto breakOff = [&] {
-    Json journal = {{"configuration", configurationHash(cut)}, {"layout", "shared"}, {"max_file_bytes", 100}};
+    Json journal = {{"configuration", configurationHash(sharded)}, {"layout", "shared"}, {"max_file_bytes", 100}};
     Json manifest = Json::parse(complete);
     Json file = manifest["files"][0];
     journal["files"][file["path"].get<std::string>()] = {
@@ -204,7 +204,7 @@ TEST_F(Sets, brokenOffRunsGoOnAndOtherConfigurationsStartOver) {
     fingerprint = Json::parse(readText(out / "presharded.partial.json"))["source"];
     EXPECT_FALSE(std::filesystem::exists(out / "presharded.json"));
   };
-  ASSERT_TRUE(preshard(cut, open(dir / "source"), out.path(), spy).ok());
+  ASSERT_TRUE(preshard(sharded, open(dir / "source"), out.path(), spy).ok());
   Json journal = breakOff();
   journal["source"] = fingerprint;
   std::filesystem::remove(out / "presharded.json");
@@ -212,7 +212,7 @@ TEST_F(Sets, brokenOffRunsGoOnAndOtherConfigurationsStartOver) {
   writeText(out / "rank-2-of-3-00001.safetensors.tmp17.4", "unfinished");
   writeText(out / "notes.tmp17.4", "of the user");
   written = 0;
-  auto second = preshard(cut, open(dir / "source"), out.path(), options);
+  auto second = preshard(sharded, open(dir / "source"), out.path(), options);
   ASSERT_TRUE(second.ok());
   EXPECT_EQ(second->kept, 1);
   EXPECT_EQ(written, second->files - 1);
@@ -222,18 +222,18 @@ TEST_F(Sets, brokenOffRunsGoOnAndOtherConfigurationsStartOver) {
   // Another source, or a file that is cut short: nothing is kept.
   journal["source"] = "other";
   writeText(out / "presharded.partial.json", journal.dump());
-  EXPECT_EQ(preshard(cut, open(dir / "source"), out.path(), options)->kept, 0);
+  EXPECT_EQ(preshard(sharded, open(dir / "source"), out.path(), options)->kept, 0);
   journal["source"] = fingerprint;
   writeText(out / "presharded.partial.json", journal.dump());
   std::filesystem::resize_file(out / "rank-1-of-3-00001.safetensors", 10);
-  EXPECT_EQ(preshard(cut, open(dir / "source"), out.path(), options)->kept, 0);
+  EXPECT_EQ(preshard(sharded, open(dir / "source"), out.path(), options)->kept, 0);
   EXPECT_EQ(readText(out / "presharded.json"), complete);
 }
 
-TEST_F(Sets, damagedSetsAreOneClearMessage) {
-  WeightManifest cut = manifestFor(1, 2);
+TEST_F(Sets, damagedSetsAreOneError) {
+  WeightManifest sharded = manifestFor(1, 2);
   TempDir out;
-  ASSERT_TRUE(preshard(cut, open(dir / "source"), out.path(), {}).ok());
+  ASSERT_TRUE(preshard(sharded, open(dir / "source"), out.path(), {}).ok());
   const std::string good = readText(out / "presharded.json");
   auto expect = [&](const std::function<void(Json &)> &change, const std::string &message) {
     Json json = Json::parse(good);
@@ -271,9 +271,9 @@ TEST_F(Sets, damagedSetsAreOneClearMessage) {
   // Without it the set loads on its own number of ranks alone.
   std::filesystem::remove(out / "presharded.json");
   SourceSet bare = open(out.path());
-  EXPECT_ERROR(bare.find(cut.weights[0]).status(), "holds it presharded for 2 ranks and has no presharded.json");
-  EXPECT_ERROR(bare.findPresharded(cut.weights[0], 3).status(), "holds it presharded for 2 ranks, expected 3");
-  EXPECT_TRUE(bare.findPresharded(cut.weights[0], 2).ok());
+  EXPECT_ERROR(bare.find(sharded.weights[0]).status(), "holds it presharded for 2 ranks and has no presharded.json");
+  EXPECT_ERROR(bare.findPresharded(sharded.weights[0], 3).status(), "holds it presharded for 2 ranks, expected 3");
+  EXPECT_TRUE(bare.findPresharded(sharded.weights[0], 2).ok());
   // Values and checksums.
   writeText(out / "presharded.json", good);
   std::string file = out / "rank-2-of-2-00001.safetensors", bytes = readText(file);
@@ -298,15 +298,15 @@ WeightManifest manifestOfStages() {
   return all;
 }
 
-TEST_F(Sets, stagesHoldTheirOwn) {
-  const WeightManifest cut = manifestOfStages();
-  ASSERT_EQ(cut.weights.size(), 5u);
+TEST_F(Sets, stagesHoldTheirWeights) {
+  const WeightManifest sharded = manifestOfStages();
+  ASSERT_EQ(sharded.weights.size(), 5u);
   for (bool tvm : {false, true}) {
     TempDir out, again;
     PreshardOptions options;
     options.tvmLayout = tvm;
     options.maxFileBytes = 300;
-    ASSERT_TRUE(preshard(cut, open(dir / "source"), out.path(), options).ok());
+    ASSERT_TRUE(preshard(sharded, open(dir / "source"), out.path(), options).ok());
     SourceSet set = open(out.path());
     auto expectAll = [&](Expected<std::vector<LoadedWeight>> loaded, const WeightManifest &manifest) {
       ASSERT_TRUE(loaded.ok()) << loaded.status().message();
@@ -321,9 +321,9 @@ TEST_F(Sets, stagesHoldTheirOwn) {
         }
       }
     };
-    WeightLoader same(cut, set);
-    expectAll(same.loadAllPresharded(), cut);
-    expectAll(same.loadAll(), cut);
+    WeightLoader same(sharded, set);
+    expectAll(same.loadAllPresharded(), sharded);
+    expectAll(same.loadAll(), sharded);
     for (auto [outer, inner] : {std::pair<int64_t, int64_t>{1, 1}, {2, 2}, {1, 5}}) {
       WeightManifest mesh = manifestFor(outer, inner);
       WeightLoader other(mesh, set);
@@ -331,17 +331,17 @@ TEST_F(Sets, stagesHoldTheirOwn) {
       EXPECT_FALSE(other.loadAllPresharded().ok());
     }
     EXPECT_ERROR(WeightLoader(manifestFor(1, 5), set).loadAllPresharded().status(),
-                 "was cut in another way: ranks 3, 1 there, 0 to 4 here");
+                 "was sharded in another way: ranks 3, 1 there, 0 to 4 here");
     // From a mesh to stages, and from stages to others.
-    WeightManifest moved = cut;
+    WeightManifest moved = sharded;
     std::swap(moved.weights[0].ranks[0], moved.weights[0].ranks[1]);
     WeightLoader elsewhere(moved, set);
     expectAll(elsewhere.loadAll(), moved);
     EXPECT_ERROR(elsewhere.loadAllPresharded().status(), "ranks 3, 1 there, 1, 3 here");
     ASSERT_TRUE(preshard(manifestFor(2, 2), set, again.path(), options).ok());
-    WeightLoader back(cut, open(again.path()));
-    expectAll(back.loadAll(), cut);
-    auto verified = verifySet(set, nullptr, &cut, {}, nullptr, nullptr);
+    WeightLoader back(sharded, open(again.path()));
+    expectAll(back.loadAll(), sharded);
+    auto verified = verifySet(set, nullptr, &sharded, {}, nullptr, nullptr);
     EXPECT_TRUE(verified.ok()) << verified.status().message();
   }
 }
@@ -370,31 +370,31 @@ TEST_F(Sets, ranksOfStagesAreChecked) {
   EXPECT_ERROR(preshard(twice, open(dir / "source"), out.path(), {}).status(), "two arguments are named 'rows'");
 }
 
-TEST_F(Sets, aPreshardedSetThatLiesAboutValuesIsFound) {
-  WeightManifest cut = manifestFor(1, 2);
+TEST_F(Sets, wrongValuesOfAPreshardedSetAreFound) {
+  WeightManifest sharded = manifestFor(1, 2);
   TempDir out, other;
   rows[29 * 6 - 1] = -1;
-  ASSERT_TRUE(writeSafetensors(other / "w.safetensors",
-                               {TensorRef{"rows", DType::F32, {29, 6}, rows.data()},
-                                TensorRef{"layers.0_shard-1-of-2.cols", DType::I16, {5, 17}, cols.data()},
-                                TensorRef{"whole", DType::U8, {11}, whole.data()},
-                                TensorRef{"scalar", DType::F64, {}, &scalar}})
-                  .ok());
-  ASSERT_TRUE(preshard(cut, open(dir / "source"), out.path(), {}).ok());
+  ASSERT_TRUE(
+      writeSafetensors(other / "w.safetensors",
+                       {TensorRef{"rows", DType::F32, {29, 6}, rows.data()},
+                        TensorRef{"layers.0_shard-1-of-2.cols", DType::I16, {5, 17}, cols.data()},
+                        TensorRef{"whole", DType::U8, {11}, full.data()}, TensorRef{"scalar", DType::F64, {}, &scalar}})
+          .ok());
+  ASSERT_TRUE(preshard(sharded, open(dir / "source"), out.path(), {}).ok());
   SourceSet set = open(out.path()), source = open(other.path());
   EXPECT_ERROR(verifySet(set, &source, nullptr, {}, nullptr, nullptr).status(),
                "weight 'rows', rank 1: element 83 differs from the source");
 }
 
-TEST_F(Sets, shardInfoSaysPiecesOfOneTensor) {
+TEST_F(Sets, shardInfoListsPiecesOfOneTensor) {
   // Rows 2 to 9 of ten, turned: [3, 7] in columns of 4 and 3, on two ranks.
   std::vector<float> data(30);
   std::iota(data.begin(), data.end(), 0.f);
   TempDir stored;
   ASSERT_TRUE(writeSafetensors(stored / "w.safetensors", {TensorRef{"t", DType::F32, {10, 3}, data.data()}}).ok());
-  WeightManifest cut;
-  cut.mesh = {"m", {{"x", 2}}, {0, 1}};
-  cut.devices = 2;
+  WeightManifest sharded;
+  sharded.mesh = {"m", {{"x", 2}}, {0, 1}};
+  sharded.devices = 2;
   ValueInfo value;
   value.name = "w";
   value.kind = ValueKind::Weight;
@@ -407,8 +407,8 @@ TEST_F(Sets, shardInfoSaysPiecesOfOneTensor) {
   value.load->sources = {{"t", DType::F32, {10, 3}, 30}};
   value.load->pieces = {{0, 6, 0, {{}, {{3, 1, 4}, {4, 3, 1}}, {{1, 5, {{1, 2}}, 0}}}},
                         {0, 21, 0, {{}, {{3, 1, 4}, {4, 3, 1}}, {{1, 2, {{1, 2}}, 5}}}}};
-  cut.weights = {value};
-  auto text = shardInfoText(cut);
+  sharded.weights = {value};
+  auto text = shardInfoText(sharded);
   ASSERT_TRUE(text.ok()) << text.status().message();
   auto info = parseShardInfo(*text, "s");
   ASSERT_TRUE(info.ok()) << info.status().message();
@@ -423,13 +423,13 @@ TEST_F(Sets, shardInfoSaysPiecesOfOneTensor) {
       for (int64_t c = 0; c < 4 && rank * 4 + c < 7; ++c)
         EXPECT_EQ(static_cast<const float *>((*loaded)[0].ranks[size_t(rank)].data())[r * 4 + c],
                   float((2 + rank * 4 + c) * 3 + r));
-  cut.weights[0].load->sources.push_back({"u", DType::F32, {1}, 1});
-  EXPECT_ERROR(shardInfoText(cut).status(), "weight 'w': pieces of several stored tensors cannot be exported");
+  sharded.weights[0].load->sources.push_back({"u", DType::F32, {1}, 1});
+  EXPECT_ERROR(shardInfoText(sharded).status(), "weight 'w': pieces of several stored tensors cannot be exported");
 }
 
 TEST_F(Sets, shardInfoIsWrittenAndGivesTheSameShards) {
-  WeightManifest cut = manifestFor(2, 3);
-  auto text = shardInfoText(cut);
+  WeightManifest sharded = manifestFor(2, 3);
+  auto text = shardInfoText(sharded);
   ASSERT_TRUE(text.ok()) << text.status().message();
   Json json = Json::parse(*text);
   EXPECT_EQ(json.size(), 2u); // What is whole everywhere is not listed.
@@ -449,7 +449,7 @@ TEST_F(Sets, shardInfoIsWrittenAndGivesTheSameShards) {
     auto loaded = loader.loadAll();
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     for (const LoadedWeight &weight : *loaded)
-      for (const ValueInfo &value : cut.weights)
+      for (const ValueInfo &value : sharded.weights)
         if (value.name == weight.value->name)
           for (int64_t rank = 0; rank < 6; ++rank) {
             std::vector<char> expected(static_cast<size_t>(value.localBytes()));
@@ -471,7 +471,7 @@ TEST_F(Sets, shardInfoIsWrittenAndGivesTheSameShards) {
     auto loaded = loader.loadAllPresharded();
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     for (const LoadedWeight &weight : *loaded)
-      for (const ValueInfo &value : cut.weights)
+      for (const ValueInfo &value : sharded.weights)
         if (value.name == weight.value->name)
           for (int64_t rank = 0; rank < 6; ++rank) {
             std::vector<char> expected(static_cast<size_t>(value.localBytes()));
@@ -484,7 +484,7 @@ TEST_F(Sets, shardInfoIsWrittenAndGivesTheSameShards) {
     EXPECT_TRUE(verified->values);
     auto fewer = manifestOf(*parseShardInfo("{}", "s"), open(dir / "source").stored(), 3);
     EXPECT_ERROR(WeightLoader(*fewer, slices).loadAllPresharded().status(),
-                 "was cut in another way: devices 6 there, 3 here");
+                 "was sharded in another way: devices 6 there, 3 here");
     // A slice is one of its own number of ranks, and of no more dims than the stack less one.
     const std::string good = readText(out / "presharded.json");
     auto expect = [&](const std::function<void(Json &)> &change, const std::string &message) {

@@ -21,18 +21,18 @@ TEST(Random, isTheSameOnEveryMesh) {
     value.globalShape = {12, 16};
     value.globalElements = 192;
     RandomTensor random = RandomTensor::forValue(value, 7);
-    std::vector<char> whole(192 * 8), part(192 * 8), expected(192 * 8);
-    random.fill(whole.data(), 1, 0, 1, 192);
+    std::vector<char> full(192 * 8), part(192 * 8), expected(192 * 8);
+    random.fill(full.data(), 1, 0, 1, 192);
     value.extents = {{{1, 4, 4}}, {{12, 16, 4}, {4, 1, 1}}};
     int64_t size = dtypeSize(dtype);
     forEachPiece(coalesceLoops(value.extents, 2), value.extents.base(2),
                  [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
                    random.fill(part.data() + l * size, ls, g, gs, n);
                  });
-    gatherLocal(value.extents, 2, dtypeSize(dtype), whole.data(), expected.data());
+    gatherLocal(value.extents, 2, dtypeSize(dtype), full.data(), expected.data());
     EXPECT_EQ(part, expected);
     for (int64_t i = 0; i < 192; ++i) {
-      double v = getElement(dtype, whole.data(), i);
+      double v = getElement(dtype, full.data(), i);
       if (isFloat(dtype)) {
         EXPECT_GE(v, -0.25);
         EXPECT_LT(v, 0.25);
@@ -43,20 +43,20 @@ TEST(Random, isTheSameOnEveryMesh) {
   }
 }
 
-TEST(Random, complexNumbersAreTwoOthers) {
+TEST(Random, complexNumbersHaveTwoComponents) {
   ValueInfo value;
   value.name = "x";
   value.dtype = DType::C128;
   value.globalShape = {40};
-  std::vector<double> whole(80), last(4);
+  std::vector<double> full(80), last(4);
   RandomTensor random = RandomTensor::forValue(value, 7);
-  random.fill(whole.data(), 1, 0, 1, 40);
-  std::set<double> distinct(whole.begin(), whole.end());
+  random.fill(full.data(), 1, 0, 1, 40);
+  std::set<double> distinct(full.begin(), full.end());
   EXPECT_EQ(distinct.size(), 80u);
   EXPECT_GE(*distinct.begin(), -1);
   EXPECT_LT(*distinct.rbegin(), 1);
   random.fill(last.data(), 1, 35, 4, 2); // Places 35 and 39.
-  EXPECT_EQ(last, (std::vector<double>{whole[70], whole[71], whole[78], whole[79]}));
+  EXPECT_EQ(last, (std::vector<double>{full[70], full[71], full[78], full[79]}));
 }
 
 TEST(Random, rangesAndSeeds) {

@@ -42,7 +42,7 @@ FunctionInfo function() {
   return info;
 }
 
-TEST(Started, ranksMeetWhatTheyStartedAndWhatComesBetween) {
+TEST(Started, startedCollectivesAndOthersBetween) {
   LocalWorld world(ranks, 30);
   FunctionInfo info = function();
   FunctionPlans plans(info, world);
@@ -66,18 +66,18 @@ TEST(Started, ranksMeetWhatTheyStartedAndWhatComesBetween) {
       auto late = [&] { std::this_thread::sleep_for(std::chrono::microseconds(random() % 300)); };
       auto start = [&](int64_t id) {
         late();
-        communicate(device, [&](Mover &mover) {
+        communicate(device, [&](CopyEngine &engine) {
           EXPECT_OK(
-              plans.started[size_t(id)]->start(rank, id, from[size_t(id)]->data(), to[size_t(id)]->data(), mover));
+              plans.started[size_t(id)]->start(rank, id, from[size_t(id)]->data(), to[size_t(id)]->data(), engine));
           return true;
         });
       };
       auto done = [&](int64_t id, bool first) {
         late();
         bool waited = false;
-        communicate(device, [&](Mover &mover) {
+        communicate(device, [&](CopyEngine &engine) {
           EXPECT_OK(plans.started[size_t(id)]->done(rank, id, from[size_t(id)]->data(), to[size_t(id)]->data(), waited,
-                                                    mover));
+                                                    engine));
           return true;
         });
         EXPECT_EQ(waited, first);
@@ -89,8 +89,9 @@ TEST(Started, ranksMeetWhatTheyStartedAndWhatComesBetween) {
           EXPECT_OK(device->upload(from[i]->data(), in[i].data(), sizes[i] * 4));
         start(0);
         start(1);
-        EXPECT_TRUE(communicate(
-            device, [&](Mover &mover) { return plans.plans[2]->run(rank, 1, from[2]->data(), to[2]->data(), mover); }));
+        EXPECT_TRUE(communicate(device, [&](CopyEngine &engine) {
+          return plans.plans[2]->run(rank, 1, from[2]->data(), to[2]->data(), engine);
+        }));
         start(3);
         done(0, true);
         done(1, false);
@@ -107,7 +108,7 @@ TEST(Started, ranksMeetWhatTheyStartedAndWhatComesBetween) {
   EXPECT_FALSE(world.failed());
 }
 
-TEST(Started, aProgramThatDoesNotKeepTheOrderIsStopped) {
+TEST(Started, wrongOrderOfDoneIsAnError) {
   LocalWorld world(ranks, 30);
   FunctionInfo info = function();
   FunctionPlans plans(info, world);
@@ -135,7 +136,7 @@ TEST(Started, aMissingRankIsNamed) {
   EXPECT_ERROR(world.status(), "collective 3 (all_reduce of 0 bytes): rank 2 waited 0.1 s, arrived 2, missing rank 3");
 }
 
-TEST(Started, ranksThatTravelTogetherAreTheSame) {
+TEST(Started, collectivesStartedTogetherHaveTheSameRanks) {
   LocalWorld world(ranks, 30);
   FunctionInfo info = function();
   info.collectives[1].group = {{2, 2}};

@@ -13,7 +13,7 @@ using namespace shardkit::rt;
 
 namespace {
 
-TEST(Threads, partsCoverEachIterationOnce) {
+TEST(Threads, chunksCoverEachIterationOnce) {
   for (int threads : {1, 2, 5})
     for (int64_t count : {0, 1, 2, 7, 1000}) {
       setLibraryThreads(threads);
@@ -52,7 +52,7 @@ TEST(Threads, severalRanksAtOnce) {
 }
 
 /// Of one thread alone all parts are its own.
-TEST(Threads, oneThreadIsTheOneThatAsks) {
+TEST(Threads, oneThreadIsTheCallingThread) {
   setLibraryThreads(1);
   std::set<std::thread::id> seen;
   onLibraryThreads(10, [&](int64_t, int64_t) { seen.insert(std::this_thread::get_id()); });

@@ -171,7 +171,7 @@ TEST_F(TvmLoader, loadAll) {
   EXPECT_EQ(counters.scatters + counters.broadcasts, 0);
 }
 
-TEST_F(TvmLoader, whatIsNotListedIsBroadcast) {
+TEST_F(TvmLoader, unlistedParametersAreReplicated) {
   sk_loader_options options = this->options("{}");
   options.mode = "root-scatter";
   open(options);

@@ -43,7 +43,7 @@
 // X-CUT: error: input 'x': {{.*}}x-cut.npy: truncated, {{[0-9]+}} bytes, expected
 
 // RUN: not shard-run %t/bundle --weights %t/w.safetensors --input z=%t/x.npy 2>&1 | FileCheck %s --check-prefix=NAME
-// NAME: error: --input names 'z', which is no argument; arguments: 'w', 'x'
+// NAME: error: --input names 'z', which is not an argument; arguments: 'w', 'x'
 
 // RUN: not shard-run %t/bundle --weights %t/w.safetensors --input x=%t/x.npy --verify 2>&1 | FileCheck %s --check-prefix=REFERENCE
 // REFERENCE: error: function 'f': the bundle has no reference to verify against, compile with --with-reference

@@ -42,7 +42,7 @@
 // RUN: shard-weights verify %t/text-cut --source %t/w.safetensors --shard-info %t/text.json --ranks=2 --shard-functions=%shardkit_build/lib/shardkit_test_shard_functions.so | FileCheck %s --check-prefix=VERIFY
 // VERIFY: 2 weights in 3 shards cover every element once, sizes right, 3 checksums right, every value equal to the source
 // RUN: not shard-weights convert %t/text-cut --format=npz -o %t/text.npz 2>&1 | FileCheck %s --check-prefix=STACK
-// STACK: error: weight 'x_0' is parts of what a loading function made, which cannot be joined
+// STACK: error: weight 'x_0' consists of segments of the result of a loading function, which cannot be joined
 // RUN: sed 's/"transpose"/"turn"/' %t/text.mlir > %t/turn.mlir && not shard-run %t/turn.mlir --weights %t/w.safetensors --shard-functions=%shardkit_build/lib/shardkit_test_shard_functions.so 2>&1 | FileCheck %s --check-prefix=TURN
 // TURN: error: weight 'x_0': {{.*}}'tests.transpose'
 //TEXT func.func private @"tests.transpose"(tensor<12x8xf32>) -> tensor<2x4x12xf32>

@@ -45,9 +45,9 @@
 
 // What does not fit is one error.
 // RUN: not shard-run %t/two --weights %t/cut --random-inputs=3 --load=presharded 2>&1 | FileCheck %s --check-prefix=OTHER
-// OTHER: error: weight 't': {{.*}}cut was cut in another way: ranks 2, 1 there, 0, 1 here; --load=direct takes it as it is
+// OTHER: error: weight 't': {{.*}}cut was sharded in another way: ranks 2, 1 there, 0, 1 here; --load=direct takes it as it is
 // RUN: not shard-weights shard-info %t/two -o %t/info.json 2>&1 | FileCheck %s --check-prefix=TVM
-// TVM: error: {{.*}}two: is of a pipeline, whose weights lie on several meshes, which TVM's shard info cannot say, expected a function
+// TVM: error: {{.*}}two: is of a pipeline, whose weights lie on several meshes, which TVM's shard info cannot express, expected a function
 
 #x = affine_map<(s, n, k) -> (s, k)>
 #w = affine_map<(s, n, k) -> (n, k)>

@@ -49,7 +49,7 @@
 // RUN: not shard-run %s --function=computed --random-inputs=1 --weights %t/computed --verify 2>&1 | FileCheck %s --check-prefix=STORED
 // STORED: error: --verify needs the stored tensor 'words'
 // RUN: not shard-weights convert %t/computed --format=safetensors -o %t/no 2>&1 | FileCheck %s --check-prefix=JOIN
-// JOIN: error: weight 'words[{{.*}}]' is parts of what a loading function made, which cannot be joined
+// JOIN: error: weight 'words[{{.*}}]' consists of segments of the result of a loading function, which cannot be joined
 
 #x = affine_map<(s, n, k) -> (s, k)>
 #w = affine_map<(s, n, k) -> (n, k)>

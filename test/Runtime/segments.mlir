@@ -58,7 +58,7 @@
 // RUN: cmp %t/again/rank-1.safetensors %t/two-shards/rank-1.safetensors
 // VERIFY: every value equal to the source
 // RUN: not shard-run %t/four --random-inputs=1 --weights %t/cut --load=presharded 2>&1 | FileCheck %s --check-prefix=COUNT
-// COUNT: error: weight 'attn.qkv[0:160,160:240,240:320]': {{.*}}cut was cut in another way: devices 2 there, 4 here
+// COUNT: error: weight 'attn.qkv[0:160,160:240,240:320]': {{.*}}cut was sharded in another way: devices 2 there, 4 here
 
 #x = affine_map<(s, n, k) -> (s, k)>
 #w = affine_map<(s, n, k) -> (n, k)>

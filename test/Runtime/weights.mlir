@@ -24,7 +24,7 @@
 // RUN: shard-weights inspect %t/source --manifest %t/four | FileCheck %s --check-prefix=INSPECT
 // INSPECT: name {{.*}}dtype {{.*}}shape {{.*}}shards
 // INSPECT: layers.0.w {{.*}}f32 {{.*}}6x10 {{.*}}4 of 6x3
-// INSPECT: layers.0.b {{.*}}f32 {{.*}}10 {{.*}}whole on each of 4
+// INSPECT: layers.0.b {{.*}}f32 {{.*}}10 {{.*}}replicated on 4
 // INSPECT: 2 weights for 4 devices, 112 B per rank; stored: 2 tensors, 280 B
 
 // Presharded: no communication; the weights are read, nothing else.
@@ -46,7 +46,7 @@
 // What was cut for four runs on three, and not as if it were cut for three.
 // RUN: shard-run %t/three --weights %t/cut --input x=%t/x.npy --output-dir %t/other && cmp %t/direct/y.npy %t/other/y.npy
 // RUN: not shard-run %t/three --weights %t/cut --input x=%t/x.npy --load=presharded 2>&1 | FileCheck %s --check-prefix=DIFF
-// DIFF: error: weight 'layers.0.w': {{.*}}cut was cut in another way: devices 4 there, 3 here; local shape 6x3 there, 6x4 here; {{.*}}; --load=direct takes it as it is
+// DIFF: error: weight 'layers.0.w': {{.*}}cut was sharded in another way: devices 4 there, 3 here; local shape 6x3 there, 6x4 here; {{.*}}; --load=direct takes it as it is
 // RUN: not shard-run %t/four --weights %t/source --input x=%t/x.npy --load=presharded 2>&1 | FileCheck %s --check-prefix=NOTCUT
 // NOTCUT: error: missing shard 'layers.0.w_shard-1-of-4' of rank 0
 

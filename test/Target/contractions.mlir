@@ -19,7 +19,7 @@
 // LLVM-LABEL: llvm.func internal @program_0
 // LLVM-SAME: arena_bytes = 0 : i64
 // LLVM-NOT: {{memcpy|llvm.store|llvm.fmul}}
-// LLVM: llvm.call @sk_contract
+// LLVM: llvm.call @sk_contraction
 // LLVM-NOT: {{memcpy|llvm.store|llvm.fmul|llvm.call}}
 // LLVM: llvm.func @sk_fn_linear
 func.func @linear(%x: tensor<16x32xf32>, %w: tensor<24x32xf32>) -> tensor<16x24xf32> {
@@ -44,11 +44,11 @@ func.func @linear(%x: tensor<16x32xf32>, %w: tensor<24x32xf32>) -> tensor<16x24x
 // MEMREF: return
 // LLVM-LABEL: llvm.func internal @program_1
 // LLVM-NOT: {{memcpy|llvm.store|llvm.fmul}}
-// LLVM: llvm.call @sk_contract
+// LLVM: llvm.call @sk_contraction
 // LLVM-NOT: {{memcpy|llvm.store|llvm.fmul}}
-// LLVM: llvm.call @sk_contract
+// LLVM: llvm.call @sk_contraction
 // LLVM-NOT: {{memcpy|llvm.store|llvm.fmul}}
-// LLVM: llvm.call @sk_contract
+// LLVM: llvm.call @sk_contraction
 // LLVM-NOT: {{memcpy|llvm.store|llvm.fmul|llvm.call}}
 // LLVM: llvm.func @sk_fn_heads
 func.func @heads(%q: tensor<16x32xf32>, %k: tensor<16x32xf32>, %v: tensor<16x32xf32>, %w: tensor<32x32xf32>) -> tensor<16x32xf32> {

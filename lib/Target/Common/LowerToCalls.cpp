@@ -102,8 +102,8 @@ template <typename T> static SmallVector<int64_t> wordsOf(const T &desc) {
 }
 
 static SmallVector<int64_t> encode(ContractOp op) {
-  sk_fused_contraction fused = {};
-  sk_contraction &desc = fused.product;
+  sk_fused_contraction_desc fused = {};
+  sk_contraction_desc &desc = fused.product;
   desc.abi = SK_ABI_VERSION;
   desc.in_dtype = dtypeOf(cast<MemRefType>(op.getA().getType()).getElementType());
   desc.out_dtype = dtypeOf(cast<MemRefType>(op.getC().getType()).getElementType());
@@ -287,7 +287,7 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
         if (contract.isFused())
           while (args.size() < 5 + SK_MAX_ADDED)
             args.push_back(LLVM::ZeroOp::create(b, loc, ptr));
-        auto callee = declare(b, contract.isFused() ? "sk_contract_fused" : "sk_contract",
+        auto callee = declare(b, contract.isFused() ? "sk_fused_contraction" : "sk_contraction",
                               SmallVector<Type>(args.size(), ptr), i32);
         func::CallOp::create(b, loc, callee, args);
       } else if (auto attention = dyn_cast<AttentionOp>(op)) {

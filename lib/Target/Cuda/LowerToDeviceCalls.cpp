@@ -223,7 +223,7 @@ void LowerToDeviceCalls::convertLoad(memref::LoadOp load) {
   Type stored = result.isIndex() ? i64 : result.isInteger(1) ? b.getI8Type() : result;
   int64_t size = llvm::divideCeil(stored.getIntOrFloatBitWidth(), 8);
   Value slot = stack(load, stored);
-  call(b, load, "sk_read",
+  call(b, load, "sk_copy_to_host",
        {slot, spmd::target::getPointer(b, loc, element), arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(size))});
   Value value = LLVM::LoadOp::create(b, loc, stored, slot);
   if (result.isIndex())

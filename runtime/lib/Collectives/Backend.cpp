@@ -64,7 +64,7 @@ Expected<std::unique_ptr<Backend>> openMpiBackend(double timeoutSeconds) {
   }
   auto open = reinterpret_cast<OpenBackendFunction>(::dlsym(library, "sk_open_mpi_backend"));
   if (!open)
-    return notFound(path + " is no backend of this runtime");
+    return notFound(path + " is not a backend of this runtime");
   std::string message;
   Backend *backend = open(timeoutSeconds, &message);
   if (!backend)

@@ -38,16 +38,16 @@ std::vector<std::vector<int>> classesOf(const std::vector<RankDigit> &digits, in
   return classes;
 }
 
-using Parts = std::vector<SegmentPart>;
+using Digits = std::vector<SegmentPart>;
 
 /// Elements between two such places.
-int64_t minorStride(const Parts &parts) { return parts.empty() || parts.back().isRank ? 1 : parts.back().stride; }
+int64_t minorStride(const Digits &digits) { return digits.empty() || digits.back().isRank ? 1 : digits.back().stride; }
 
 /// How many places from `value` on are side by side on one rank.
-int64_t runLength(const Parts &parts, int64_t value) {
-  if (parts.empty() || parts.back().isRank)
+int64_t runLength(const Digits &digits, int64_t value) {
+  if (digits.empty() || digits.back().isRank)
     return 1;
-  return parts.back().size - value % parts.back().size;
+  return digits.back().size - value % digits.back().size;
 }
 
 } // namespace
@@ -75,12 +75,12 @@ std::vector<CollectivePlan::Run> CollectivePlan::getRuns(const Segment &segment,
   std::vector<Run> runs;
   if (segment.window) {
     int64_t coordinate = 0, length = 1, stride = 1;
-    for (const SegmentPart &part : segment.destination) {
-      if (part.isRank) {
-        coordinate = coordinate * part.size + rank / part.stride % part.size;
+    for (const SegmentPart &digit : segment.destination) {
+      if (digit.isRank) {
+        coordinate = coordinate * digit.size + rank / digit.stride % digit.size;
       } else {
-        length = part.size;
-        stride = part.stride;
+        length = digit.size;
+        stride = digit.stride;
       }
     }
     int64_t begin = segment.window->step * coordinate + segment.window->offset;
@@ -97,12 +97,12 @@ std::vector<CollectivePlan::Run> CollectivePlan::getRuns(const Segment &segment,
     bool mine = true;
     int64_t destination = 0, value = i;
     for (size_t k = segment.destination.size(); k-- > 0;) {
-      const SegmentPart &part = segment.destination[k];
-      if (part.isRank)
-        mine &= value % part.size == rank / part.stride % part.size;
+      const SegmentPart &digit = segment.destination[k];
+      if (digit.isRank)
+        mine &= value % digit.size == rank / digit.stride % digit.size;
       else
-        destination += value % part.size * part.stride;
-      value /= part.size;
+        destination += value % digit.size * digit.stride;
+      value /= digit.size;
     }
     if (mine)
       runs.push_back({i, {run, 1, minorStride(segment.destination)}, destination});
@@ -115,20 +115,20 @@ void CollectivePlan::addSegment(const Segment &segment, int rank, std::vector<Pi
   std::vector<Piece> next;
   for (const Run &run : getRuns(segment, rank))
     for (const Piece &piece : pieces) {
-      Piece part = piece;
+      Piece split = piece;
       int64_t source = 0, value = run.begin;
       for (size_t k = segment.source.size(); k-- > 0;) {
         const SegmentPart &from = segment.source[k];
         if (from.isRank) {
-          part.sources[0] = replaceDigit(part.sources[0], from.stride, from.size, value % from.size);
-          part.shift += rank / from.stride % from.size - value % from.size;
+          split.sources[0] = replaceDigit(split.sources[0], from.stride, from.size, value % from.size);
+          split.shift += rank / from.stride % from.size - value % from.size;
         } else {
           source += value % from.size * from.stride;
         }
         value /= from.size;
       }
-      part.source += source;
-      part.destination += run.destination;
+      split.source += source;
+      split.destination += run.destination;
       std::vector<Loop> with = loopSets_[piece.loops];
       with.push_back({run.loop.size, minorStride(segment.source), run.loop.destination});
       with = joinLoops(std::move(with));
@@ -137,10 +137,10 @@ void CollectivePlan::addSegment(const Segment &segment, int rank, std::vector<Pi
           return a.size == b.size && a.source == b.source && a.destination == b.destination;
         });
       };
-      part.loops = size_t(std::find_if(loopSets_.begin(), loopSets_.end(), same) - loopSets_.begin());
-      if (part.loops == loopSets_.size())
+      split.loops = size_t(std::find_if(loopSets_.begin(), loopSets_.end(), same) - loopSets_.begin());
+      if (split.loops == loopSets_.size())
         loopSets_.push_back(std::move(with));
-      next.push_back(std::move(part));
+      next.push_back(std::move(split));
     }
   pieces = std::move(next);
 }
@@ -155,9 +155,9 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const M
 CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &mesh,
                                const MeshRanks &destinations, bool isTransfer)
     : info_(info), elementSize_(dtypeSize(info.dtype)), packed_(world.isPacked()) {
-  inputs_.plan = parts_.plan = this;
-  inputs_.parts = false;
-  parts_.parts = true;
+  inputs_.plan = chunks_.plan = this;
+  inputs_.isChunks = false;
+  chunks_.isChunks = true;
   const int ranks = mesh.size();
   std::vector<RankDigit> digits = info.group;
   struct Spread { // A source rank digit that becomes a place in the output.
@@ -178,14 +178,14 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const M
   }
   digits.insert(digits.end(), info.spread.begin(), info.spread.end());
   for (const Segment &segment : info.segments) {
-    int64_t places = 1;
-    for (const SegmentPart &part : segment.destination)
-      places *= part.size;
-    padded_ |= places > segment.size || segment.window;
-    for (const Parts *parts : {&segment.source, &segment.destination})
-      for (const SegmentPart &part : *parts)
-        if (part.isRank)
-          digits.push_back({part.stride, part.size});
+    int64_t indices = 1;
+    for (const SegmentPart &digit : segment.destination)
+      indices *= digit.size;
+    padded_ |= indices > segment.size || segment.window;
+    for (const Digits *side : {&segment.source, &segment.destination})
+      for (const SegmentPart &digit : *side)
+        if (digit.isRank)
+          digits.push_back({digit.stride, digit.size});
   }
   loopSets_.push_back(joinLoops(std::move(loops)));
 
@@ -243,8 +243,8 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const M
       }
     // Start with the pieces behind the own rank, so that members do not all
     // read from the same peer at once.
-    auto own = std::find_if(pieces.begin(), pieces.end(), [&](const Piece &p) { return p.sources[0] >= rank; });
-    std::rotate(pieces.begin(), own, pieces.end());
+    auto fromSelf = std::find_if(pieces.begin(), pieces.end(), [&](const Piece &p) { return p.sources[0] >= rank; });
+    std::rotate(pieces.begin(), fromSelf, pieces.end());
     Group &group = *groups_[size_t(destinations[rank])];
     for (Piece &piece : pieces) {
       if (info.reduction != Reduction::None)
@@ -263,7 +263,7 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const M
               pieces_[size_t(rank)][0].source == 0;
   for (int rank : destinations.ranks())
     if (packed_)
-      placePacked(rank);
+      layOutPacked(rank);
 }
 
 int64_t CollectivePlan::elementsOf(const Piece &piece) const {
@@ -273,7 +273,7 @@ int64_t CollectivePlan::elementsOf(const Piece &piece) const {
   return elements;
 }
 
-void CollectivePlan::placePacked(int rank) {
+void CollectivePlan::layOutPacked(int rank) {
   std::vector<int64_t> at(size_t(groups_[size_t(rank)]->size()));
   for (Piece &piece : pieces_[size_t(rank)])
     for (int source : piece.sources) {
@@ -319,31 +319,31 @@ int64_t CollectivePlan::Round::bytes(int from, int to, int64_t count) const {
   const int64_t size = plan->elementSize_;
   if (plan->empty_)
     return 0;
-  if (parts)
-    return from == to ? 0 : plan->partOf(group.indexOf(from), count, group).second * size;
+  if (isChunks)
+    return from == to ? 0 : plan->chunkOf(group.indexOf(from), count, group).second * size;
   if (plan->isShared(count, group))
-    return plan->partOf(group.indexOf(to), count, group).second * size;
+    return plan->chunkOf(group.indexOf(to), count, group).second * size;
   return count * plan->elementsFrom(group.indexOf(from), to) * size;
 }
 
-void CollectivePlan::offer(std::span<CollectivePlan *const> plans, Group &group, int rank,
-                           std::span<const CollectiveBuffers> buffers, Mover &mover) {
-  std::vector<Offer> offers;
+void CollectivePlan::publish(std::span<CollectivePlan *const> plans, Group &group, int rank,
+                             std::span<const CollectiveBuffers> buffers, CopyEngine &engine) {
+  std::vector<PublishedBuffer> published;
   for (size_t k = 0; k < plans.size(); ++k)
-    offers.push_back({group.world().fault().announced(rank, plans[k]->info_.id), buffers[k].in, &plans[k]->inputs_,
-                      buffers[k].count, &mover});
-  mover.mark();
-  group.post(group.indexOf(rank), 0, offers);
+    published.push_back({group.world().fault().announced(rank, plans[k]->info_.id), buffers[k].in, &plans[k]->inputs_,
+                         buffers[k].count, &engine});
+  engine.record();
+  group.publish(group.indexOf(rank), 0, published);
 }
 
-bool CollectivePlan::meet(std::span<CollectivePlan *const> plans, Group &group, int rank,
-                          std::span<const CollectiveBuffers> buffers, Mover &mover, double *waited) {
+bool CollectivePlan::rendezvous(std::span<CollectivePlan *const> plans, Group &group, int rank,
+                                std::span<const CollectiveBuffers> buffers, CopyEngine &engine, double *waited) {
   const int index = group.indexOf(rank);
   // Kept: a peer that has been released may offer the next time.
-  std::vector<Mover *> others;
-  auto follow = [&] {
-    for (Mover *other : others)
-      mover.follow(*other);
+  std::vector<CopyEngine *> others;
+  auto waitFor = [&] {
+    for (CopyEngine *other : others)
+      engine.waitFor(*other);
   };
   auto text = [&] { return plans[0]->describe(); };
   auto timed = [&](auto &&wait) {
@@ -357,57 +357,58 @@ bool CollectivePlan::meet(std::span<CollectivePlan *const> plans, Group &group, 
   if (!timed([&] { return group.wait(index, 0, text); }))
     return false;
   for (int peer = 0; peer < group.size(); ++peer)
-    if (Mover &other = group.moverOf(peer, 0); &other != &mover)
+    if (CopyEngine &other = group.engineOf(peer, 0); &other != &engine)
       others.push_back(&other);
-  follow();
-  std::vector<Offer> parts;
+  waitFor();
+  std::vector<PublishedBuffer> chunks;
   for (size_t k = 0; k < plans.size(); ++k) {
     const int64_t count = buffers[k].count;
     if (!buffers[k].out)
       continue;
-    plans[k]->compute(rank, count, group, k, buffers[k].out, mover);
+    plans[k]->compute(rank, count, group, k, buffers[k].out, engine);
     if (plans[k]->isShared(count, group))
-      parts.push_back({plans[k]->info_.id, buffers[k].out, &plans[k]->parts_, count, &mover});
+      chunks.push_back({plans[k]->info_.id, buffers[k].out, &plans[k]->chunks_, count, &engine});
   }
-  mover.mark();
-  if (!parts.empty()) {
-    group.post(index, 1, parts);
+  engine.record();
+  if (!chunks.empty()) {
+    group.publish(index, 1, chunks);
     if (!group.wait(index, 1, text))
       return false;
-    follow();
-    size_t part = 0;
+    waitFor();
+    size_t chunk = 0;
     for (size_t k = 0; k < plans.size(); ++k)
       if (plans[k]->isShared(buffers[k].count, group))
-        plans[k]->copyParts(rank, buffers[k].count, group, part++, buffers[k].out, mover);
-    mover.mark();
+        plans[k]->copyChunks(rank, buffers[k].count, group, chunk++, buffers[k].out, engine);
+    engine.record();
   }
-  if (Status status = mover.takeStatus(); !status.ok()) {
+  if (Status status = engine.takeStatus(); !status.ok()) {
     group.world().fail(status.withContext("rank " + std::to_string(rank) + ": " + text()), rank);
     return false;
   }
   if (!timed([&] { return group.release(index, text); }))
     return false;
   // What they still read of this rank.
-  follow();
+  waitFor();
   return true;
 }
 
-bool CollectivePlan::run(int rank, int64_t count, const void *in, void *out, Mover &mover) {
+bool CollectivePlan::run(int rank, int64_t count, const void *in, void *out, CopyEngine &engine) {
   Group &group = *groups_[size_t(rank)];
   CollectivePlan *self = this;
   CollectiveBuffers buffers{in, out, count};
-  offer({&self, 1}, group, rank, {&buffers, 1}, mover);
-  return meet({&self, 1}, group, rank, {&buffers, 1}, mover);
+  publish({&self, 1}, group, rank, {&buffers, 1}, engine);
+  return rendezvous({&self, 1}, group, rank, {&buffers, 1}, engine);
 }
 
-bool CollectivePlan::finish(Group &group, int rank, const CollectiveBuffers &buffers, Mover &mover, double *waited) {
+bool CollectivePlan::finish(Group &group, int rank, const CollectiveBuffers &buffers, CopyEngine &engine,
+                            double *waited) {
   const int index = group.indexOf(rank);
   auto text = [&] { return describe(); };
   // Those of its own side may not have come; the host's works at once.
-  auto follow = [&] {
+  auto waitFor = [&] {
     for (int peer = 0; peer < group.size(); ++peer)
-      if (Mover &other = group.moverOf(peer, 0); &other != &mover && &other != &hostMover())
-        mover.follow(other);
+      if (CopyEngine &other = group.engineOf(peer, 0); &other != &engine && &other != &hostCopyEngine())
+        engine.waitFor(other);
   };
   const auto start = std::chrono::steady_clock::now();
   // A sender finds nothing to wait for here, a receiver nothing there.
@@ -415,11 +416,11 @@ bool CollectivePlan::finish(Group &group, int rank, const CollectiveBuffers &buf
     return false;
   if (waited)
     *waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  follow();
+  waitFor();
   if (buffers.out)
-    compute(rank, buffers.count, group, 0, buffers.out, mover);
-  mover.mark();
-  if (Status status = mover.takeStatus(); !status.ok()) {
+    compute(rank, buffers.count, group, 0, buffers.out, engine);
+  engine.record();
+  if (Status status = engine.takeStatus(); !status.ok()) {
     group.world().fail(status.withContext("rank " + std::to_string(rank) + ": " + text()), rank);
     return false;
   }
@@ -430,41 +431,41 @@ bool CollectivePlan::isShared(int64_t count, const Group &group) const {
   return isSame_ && group.size() > 1 && count * info_.outElements * elementSize_ >= sharedBytes;
 }
 
-std::pair<int64_t, int64_t> CollectivePlan::partOf(int member, int64_t count, const Group &group) const {
+std::pair<int64_t, int64_t> CollectivePlan::chunkOf(int member, int64_t count, const Group &group) const {
   int64_t elements = loopSets_[0][0].size * count;
-  int64_t part = (elements + group.size() - 1) / group.size();
-  part = (part + 63) / 64 * 64;
-  int64_t begin = std::min(elements, member * part);
-  return {begin, std::min(elements, begin + part) - begin};
+  int64_t chunk = (elements + group.size() - 1) / group.size();
+  chunk = (chunk + 63) / 64 * 64;
+  int64_t begin = std::min(elements, member * chunk);
+  return {begin, std::min(elements, begin + chunk) - begin};
 }
 
-void CollectivePlan::compute(int rank, int64_t count, Group &group, size_t k, void *out, Mover &mover) {
+void CollectivePlan::compute(int rank, int64_t count, Group &group, size_t k, void *out, CopyEngine &engine) {
   if (!isShared(count, group)) {
     if (!packed_)
-      return computeItems(rank, 0, count, group, k, out, mover);
+      return computeItems(rank, 0, count, group, k, out, engine);
     for (int64_t item = 0; item < count; ++item)
-      computeItems(rank, item, 1, group, k, out, mover);
+      computeItems(rank, item, 1, group, k, out, engine);
     return;
   }
-  std::vector<Mover::Source> sources;
+  std::vector<CopyEngine::Source> sources;
   const int index = group.indexOf(rank);
-  auto [begin, length] = partOf(index, count, group);
+  auto [begin, length] = chunkOf(index, count, group);
   for (int source : pieces_[size_t(rank)][0].sources)
     sources.push_back(
-        {group.offered(index, source, 0, k) + (packed_ ? 0 : begin * elementSize_), &group.moverOf(source, 0)});
-  const Mover::Loop loop{length, 1, 1};
-  mover.reduce(info_.reduction, info_.dtype, sources, static_cast<char *>(out) + begin * elementSize_, {&loop, 1});
+        {group.published(index, source, 0, k) + (packed_ ? 0 : begin * elementSize_), &group.engineOf(source, 0)});
+  const CopyEngine::Loop loop{length, 1, 1};
+  engine.reduce(info_.reduction, info_.dtype, sources, static_cast<char *>(out) + begin * elementSize_, {&loop, 1});
 }
 
-void CollectivePlan::copyParts(int rank, int64_t count, Group &group, size_t k, void *out, Mover &mover) {
+void CollectivePlan::copyChunks(int rank, int64_t count, Group &group, size_t k, void *out, CopyEngine &engine) {
   int index = group.indexOf(rank);
   for (int step = 1; step < group.size(); ++step) {
     int peer = (index + step) % group.size();
-    auto [from, size] = partOf(peer, count, group);
-    const Mover::Loop loop{size, 1, 1};
-    mover.copy(elementSize_,
-               {group.offered(index, peer, 1, k) + (packed_ ? 0 : from * elementSize_), &group.moverOf(peer, 1)},
-               static_cast<char *>(out) + from * elementSize_, {&loop, 1});
+    auto [from, size] = chunkOf(peer, count, group);
+    const CopyEngine::Loop loop{size, 1, 1};
+    engine.copy(elementSize_,
+                {group.published(index, peer, 1, k) + (packed_ ? 0 : from * elementSize_), &group.engineOf(peer, 1)},
+                static_cast<char *>(out) + from * elementSize_, {&loop, 1});
   }
 }
 
@@ -475,38 +476,38 @@ void CollectivePlan::Round::pack(int from, int to, int64_t count, const void *bu
   char *destination = static_cast<char *>(packed);
   if (plan->empty_)
     return;
-  if (parts || plan->isShared(count, group)) {
-    auto [begin, number] = plan->partOf(group.indexOf(parts ? from : to), count, group);
+  if (isChunks || plan->isShared(count, group)) {
+    auto [begin, number] = plan->chunkOf(group.indexOf(isChunks ? from : to), count, group);
     std::memcpy(destination, source + begin * size, size_t(number * size));
     return;
   }
   const int self = group.indexOf(from);
   const int64_t each = plan->elementsFrom(self, to);
   for (const Piece &piece : plan->pieces_[size_t(to)]) {
-    auto place = std::find(piece.sources.begin(), piece.sources.end(), self);
-    if (place == piece.sources.end())
+    auto it = std::find(piece.sources.begin(), piece.sources.end(), self);
+    if (it == piece.sources.end())
       continue;
-    std::vector<Mover::Loop> loops;
+    std::vector<CopyEngine::Loop> loops;
     for (const Loop &loop : plan->loopSets_[piece.loops])
       loops.push_back({loop.size, loop.source, loop.packed});
     for (int64_t item = 0; item < count; ++item) {
       const int64_t start = item * plan->info_.inElements + piece.source;
-      const int64_t at = item * each + piece.packed[size_t(place - piece.sources.begin())];
-      hostMover().copy(size, {source + start * size, nullptr}, destination + at * size, loops);
+      const int64_t at = item * each + piece.packed[size_t(it - piece.sources.begin())];
+      hostCopyEngine().copy(size, {source + start * size, nullptr}, destination + at * size, loops);
     }
   }
 }
 
 void CollectivePlan::computeItems(int rank, int64_t item, int64_t count, Group &group, size_t k, void *outputs,
-                                  Mover &mover) {
+                                  CopyEngine &engine) {
   if (empty_ || count == 0)
     return;
   char *out = static_cast<char *>(outputs) + item * info_.outElements * elementSize_;
   if (padded_)
-    mover.zero(out, count * info_.outElements * elementSize_);
+    engine.zero(out, count * info_.outElements * elementSize_);
   const int index = group.indexOf(rank);
-  std::vector<Mover::Source> sources;
-  std::vector<Mover::Loop> loops;
+  std::vector<CopyEngine::Source> sources;
+  std::vector<CopyEngine::Loop> loops;
   for (const Piece &piece : pieces_[size_t(rank)]) {
     loops.clear();
     if (count > 1)
@@ -519,13 +520,13 @@ void CollectivePlan::computeItems(int rank, int64_t item, int64_t count, Group &
       if (packed_)
         at = piece.packed[i] + (item ? item * elementsFrom(piece.sources[i], rank) : 0);
       sources.push_back(
-          {group.offered(index, piece.sources[i], 0, k) + at * elementSize_, &group.moverOf(piece.sources[i], 0)});
+          {group.published(index, piece.sources[i], 0, k) + at * elementSize_, &group.engineOf(piece.sources[i], 0)});
     }
     void *to = out + piece.destination * elementSize_;
     if (info_.reduction == Reduction::None)
-      mover.copy(elementSize_, sources[0], to, loops);
+      engine.copy(elementSize_, sources[0], to, loops);
     else
-      mover.reduce(info_.reduction, info_.dtype, sources, to, loops);
+      engine.reduce(info_.reduction, info_.dtype, sources, to, loops);
   }
 }
 

@@ -35,9 +35,9 @@ void copyElements(int64_t elementSize, const char *from, int64_t fromStride, cha
 }
 
 /// Calls fn(from, to) at every iteration of all loops but the innermost.
-template <typename Fn> void forEachRow(std::span<const Mover::Loop> loops, Fn &&fn) {
+template <typename Fn> void forEachRow(std::span<const CopyEngine::Loop> loops, Fn &&fn) {
   const size_t outer = loops.size() - 1;
-  for (const Mover::Loop &loop : loops)
+  for (const CopyEngine::Loop &loop : loops)
     if (loop.size == 0)
       return;
   if (outer == 0)
@@ -65,7 +65,7 @@ template <typename Fn> void forEachRow(std::span<const Mover::Loop> loops, Fn &&
   }
 }
 
-class HostMover : public Mover {
+class HostCopyEngine : public CopyEngine {
 public:
   void zero(void *to, int64_t bytes) override { std::memset(to, 0, size_t(bytes)); }
 
@@ -93,9 +93,9 @@ public:
 
 } // namespace
 
-Mover &hostMover() {
-  static HostMover mover; // Has no state.
-  return mover;
+CopyEngine &hostCopyEngine() {
+  static HostCopyEngine engine; // Has no state.
+  return engine;
 }
 
 } // namespace shardkit::rt

@@ -26,22 +26,22 @@ Status Fault::parse(const std::string &text, Fault &fault) {
   size_t first = text.find(':'), last = text.rfind(':');
   if (first == std::string::npos || first == last)
     return wrong();
-  std::string_view rank(text.data(), first), place(text.data() + first + 1, last - first - 1),
+  std::string_view rank(text.data(), first), id(text.data() + first + 1, last - first - 1),
       kind(text.data() + last + 1);
   constexpr std::string_view after = "after=";
-  fault.after_ = place.substr(0, after.size()) == after;
+  fault.after_ = id.substr(0, after.size()) == after;
   if (fault.after_)
-    place.remove_prefix(after.size());
+    id.remove_prefix(after.size());
   constexpr std::string_view transfer = "transfer=";
-  const bool isTransfer = place.substr(0, transfer.size()) == transfer;
+  const bool isTransfer = id.substr(0, transfer.size()) == transfer;
   if (isTransfer)
-    place.remove_prefix(transfer.size());
+    id.remove_prefix(transfer.size());
   constexpr std::pair<std::string_view, Kind> kinds[] = {
       {"kill", Kind::Kill}, {"stall", Kind::Stall}, {"error", Kind::Error}, {"disagree", Kind::Disagree}};
   for (auto [name, value] : kinds)
     if (kind == name)
       fault.kind_ = value;
-  if (fault.kind_ == Kind::None || !parseNumber(rank, fault.rank_) || !parseNumber(place, fault.id_) ||
+  if (fault.kind_ == Kind::None || !parseNumber(rank, fault.rank_) || !parseNumber(id, fault.id_) ||
       fault.id_ >= TransferInfo::transferId)
     return wrong();
   if (isTransfer)

@@ -12,13 +12,13 @@ int Group::indexOf(int rank) const {
   return int(std::lower_bound(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
 }
 
-static std::string meetingName(int64_t id) {
+static std::string rendezvousName(int64_t id) {
   return id >= TransferInfo::transferId ? "transfer " + std::to_string(id - TransferInfo::transferId)
                                         : "collective " + std::to_string(id);
 }
 
-std::string RunningFunction::meeting(int, int64_t, int64_t id) const {
-  return meetingName(id) +
+std::string RunningFunction::rendezvous(int, int64_t, int64_t id) const {
+  return rendezvousName(id) +
          (id < int64_t(function_.collectives.size()) ? " " + function_.collectives[size_t(id)].kind : "");
 }
 
@@ -43,10 +43,10 @@ void World::startRun(const Running &running, int64_t begin, int64_t end) {
 void World::fail(const Status &status, int rank) {
   if (!running_)
     return keepError(status);
-  std::string place;
+  std::string position;
   if (rank >= 0)
-    place = running_->place(rank, records_[size_t(rank)]->instruction.load());
-  keepError((place.empty() ? status : status.withContext(place)).withContext(running_->title()));
+    position = running_->position(rank, records_[size_t(rank)]->instruction.load());
+  keepError((position.empty() ? status : status.withContext(position)).withContext(running_->title()));
 }
 
 std::string World::describeRank(int rank) const {
@@ -62,9 +62,9 @@ std::string World::describeRank(int rank) const {
     text += "before its first collective";
   else
     text += (record.inside.load(std::memory_order_relaxed) ? "in " : "after ") +
-            (running_ ? running_->meeting(rank, instruction, id) : meetingName(id));
-  std::string place = running_ ? running_->place(rank, instruction) : "";
-  return text + (place.empty() ? "" : ", " + place) + ")";
+            (running_ ? running_->rendezvous(rank, instruction, id) : rendezvousName(id));
+  std::string position = running_ ? running_->position(rank, instruction) : "";
+  return text + (position.empty() ? "" : ", " + position) + ")";
 }
 
 std::vector<int> joinRanks(std::vector<int> some, const std::vector<int> &others) {
@@ -93,20 +93,20 @@ Status World::timeoutStatus(const std::string &what, int rank, const std::vector
   for (int peer : missing)
     text += (text.empty() ? "" : ", ") + describeRank(peer);
   // Those that are missing may wait themselves, for ranks further back.
-  uint64_t least = UINT64_MAX;
+  uint64_t minimum = UINT64_MAX;
   for (int peer : missing)
     if (isKnown(peer))
-      least = std::min(least, records_[size_t(peer)]->entered.load(std::memory_order_relaxed));
+      minimum = std::min(minimum, records_[size_t(peer)]->entered.load(std::memory_order_relaxed));
   std::vector<int> back;
-  for (int other = 0; other < size() && least != UINT64_MAX; ++other) {
+  for (int other = 0; other < size() && minimum != UINT64_MAX; ++other) {
     const RankRecord &record = *records_[size_t(other)];
     uint64_t entered = record.entered.load(std::memory_order_relaxed);
-    if (!isKnown(other) || entered > least || (back.empty() && entered == least) ||
+    if (!isKnown(other) || entered > minimum || (back.empty() && entered == minimum) ||
         record.finished.load(std::memory_order_relaxed))
       continue;
-    if (entered < least)
+    if (entered < minimum)
       back.clear();
-    least = entered;
+    minimum = entered;
     back.push_back(other);
   }
   for (size_t i = 0; i < back.size() && i < 8; ++i)
@@ -117,12 +117,13 @@ Status World::timeoutStatus(const std::string &what, int rank, const std::vector
                                    rankList(arrived) + ", missing " + text);
 }
 
-Status World::mismatchStatus(const std::string &what, int rank, const Offer &mine, int peer, const Offer &theirs) {
+Status World::mismatchStatus(const std::string &what, int rank, const PublishedBuffer &mine, int peer,
+                             const PublishedBuffer &theirs) {
   std::string met = what + ": rank " + std::to_string(rank) + " met rank " + std::to_string(peer);
   if (mine.id == theirs.id && mine.count != theirs.count)
     return internalError(met + " with " + std::to_string(theirs.count) + " items, expected " +
                          std::to_string(mine.count));
-  return internalError(met + " in " + meetingName(theirs.id));
+  return internalError(met + " in " + rendezvousName(theirs.id));
 }
 
 } // namespace shardkit::rt

@@ -42,20 +42,21 @@ public:
   LocalGroup(World &world, std::vector<int> ranks)
       : Group(world, std::move(ranks)), slots_(std::make_unique<Slot[]>(ranks_.size())) {}
 
-  void post(int index, int round, std::span<const Offer> offers) override {
-    slots_[size_t(index)].offers[round].assign(offers.begin(), offers.end());
-    come(index);
+  void publish(int index, int round, std::span<const PublishedBuffer> buffers) override {
+    slots_[size_t(index)].buffers[round].assign(buffers.begin(), buffers.end());
+    arrive(index);
   }
 
   bool wait(int index, int round, const std::function<std::string()> &describe) override {
-    if (!meet(index, describe))
+    if (!awaitAll(index, describe))
       return false;
-    const std::vector<Offer> &mine = slots_[size_t(index)].offers[round];
+    const std::vector<PublishedBuffer> &mine = slots_[size_t(index)].buffers[round];
     for (int peer = 0; peer < size(); ++peer) {
-      const std::vector<Offer> &theirs = slots_[size_t(peer)].offers[round];
+      const std::vector<PublishedBuffer> &theirs = slots_[size_t(peer)].buffers[round];
       if (theirs.size() == mine.size() &&
-          std::equal(mine.begin(), mine.end(), theirs.begin(),
-                     [](const Offer &a, const Offer &b) { return a.id == b.id && a.count == b.count; }))
+          std::equal(mine.begin(), mine.end(), theirs.begin(), [](const PublishedBuffer &a, const PublishedBuffer &b) {
+            return a.id == b.id && a.count == b.count;
+          }))
         continue;
       // Every member sees the mismatch; the first one reports it.
       world_.fail(World::mismatchStatus(describe(), ranks_[size_t(index)], mine[0], ranks_[size_t(peer)], theirs[0]),
@@ -65,15 +66,15 @@ public:
     return true;
   }
 
-  const char *offered(int, int peer, int round, size_t k) override {
-    return static_cast<const char *>(slots_[size_t(peer)].offers[round][k].data);
+  const char *published(int, int peer, int round, size_t k) override {
+    return static_cast<const char *>(slots_[size_t(peer)].buffers[round][k].data);
   }
 
-  Mover &moverOf(int peer, int round) override { return *slots_[size_t(peer)].offers[round][0].mover; }
+  CopyEngine &engineOf(int peer, int round) override { return *slots_[size_t(peer)].buffers[round][0].engine; }
 
   bool release(int index, const std::function<std::string()> &describe) override {
-    come(index);
-    return meet(index, describe);
+    arrive(index);
+    return awaitAll(index, describe);
   }
 
   void wakeAll() {
@@ -83,13 +84,13 @@ public:
 
 private:
   struct alignas(64) Slot {
-    std::vector<Offer> offers[2]; ///< By round.
-    uint32_t generation = 0;      ///< Of the meeting it came to last.
+    std::vector<PublishedBuffer> buffers[2]; ///< By round.
+    uint32_t generation = 0;                 ///< Of the meeting it came to last.
     std::atomic<uint64_t> arrivals{0};
   };
 
   /// A member comes again only after it has met the others.
-  void come(int index) {
+  void arrive(int index) {
     Slot &slot = slots_[size_t(index)];
     slot.generation = generation_.load(std::memory_order_acquire);
     slot.arrivals.fetch_add(1, std::memory_order_release);
@@ -101,7 +102,7 @@ private:
     }
   }
 
-  bool meet(int index, const std::function<std::string()> &describe) {
+  bool awaitAll(int index, const std::function<std::string()> &describe) {
     const uint32_t generation = slots_[size_t(index)].generation;
     if (generation & 1)
       return false;
@@ -151,11 +152,11 @@ public:
       members_[size_t(indexOf(rank))].receives = true;
   }
 
-  void post(int index, int, std::span<const Offer> offers) override {
+  void publish(int index, int, std::span<const PublishedBuffer> buffers) override {
     std::lock_guard lock(mutex_);
     Member &member = members_[size_t(index)];
-    member.offers.assign(offers.begin(), offers.end());
-    member.mover = offers[0].mover;
+    member.buffers.assign(buffers.begin(), buffers.end());
+    member.engine = buffers[0].engine;
     ++member.posted;
     changed_.notify_all();
   }
@@ -168,22 +169,23 @@ public:
       return false;
     for (size_t peer = 0; peer < members_.size(); ++peer) {
       const Member &theirs = members_[peer];
-      if (theirs.receives || (theirs.offers.size() == mine.offers.size() &&
-                              std::equal(mine.offers.begin(), mine.offers.end(), theirs.offers.begin(),
-                                         [](const Offer &a, const Offer &b) { return a.id == b.id; })))
+      if (theirs.receives ||
+          (theirs.buffers.size() == mine.buffers.size() &&
+           std::equal(mine.buffers.begin(), mine.buffers.end(), theirs.buffers.begin(),
+                      [](const PublishedBuffer &a, const PublishedBuffer &b) { return a.id == b.id; })))
         continue;
       world_.fail(
-          World::mismatchStatus(describe(), ranks_[size_t(index)], mine.offers[0], ranks_[peer], theirs.offers[0]),
+          World::mismatchStatus(describe(), ranks_[size_t(index)], mine.buffers[0], ranks_[peer], theirs.buffers[0]),
           ranks_[size_t(index)]);
       return false;
     }
     return true;
   }
 
-  const char *offered(int, int peer, int, size_t k) override {
-    return static_cast<const char *>(members_[size_t(peer)].offers[k].data);
+  const char *published(int, int peer, int, size_t k) override {
+    return static_cast<const char *>(members_[size_t(peer)].buffers[k].data);
   }
-  Mover &moverOf(int peer, int) override { return *members_[size_t(peer)].mover.load(); }
+  CopyEngine &engineOf(int peer, int) override { return *members_[size_t(peer)].engine.load(); }
 
   bool release(int index, const std::function<std::string()> &describe) override {
     const Member &mine = members_[size_t(index)];
@@ -203,9 +205,9 @@ public:
 private:
   struct Member {
     bool receives = false;
-    std::vector<Offer> offers;
-    std::atomic<Mover *> mover{&hostMover()}; ///< Of the last offer.
-    int64_t posted = 0, left = 0;             ///< How often.
+    std::vector<PublishedBuffer> buffers;
+    std::atomic<CopyEngine *> engine{&hostCopyEngine()}; ///< Of the last offer.
+    int64_t posted = 0, left = 0;                        ///< How often.
   };
 
   /// Until `isThere` says so of every member.
@@ -239,20 +241,20 @@ LocalWorld::LocalWorld(int ranks, double timeoutSeconds) : World(timeoutSeconds)
 
 LocalWorld::~LocalWorld() = default;
 
-std::vector<Group *> LocalWorld::groups(const std::vector<std::vector<int>> &members, bool own) {
+std::vector<Group *> LocalWorld::groups(const std::vector<std::vector<int>> &members, bool isPrivate) {
   std::lock_guard lock(mutex_);
   std::vector<Group *> result(records_.size());
   for (const std::vector<int> &ranks : members) {
     if (ranks.empty())
       continue;
     std::unique_ptr<LocalGroup> made;
-    std::unique_ptr<LocalGroup> &group = own ? made : groups_[ranks];
+    std::unique_ptr<LocalGroup> &group = isPrivate ? made : groups_[ranks];
     if (!group)
       group = std::make_unique<LocalGroup>(*this, ranks);
     for (int rank : ranks)
       result[size_t(rank)] = group.get();
-    if (own)
-      ownGroups_.push_back(std::move(made));
+    if (isPrivate)
+      privateGroups_.push_back(std::move(made));
   }
   return result;
 }
@@ -271,7 +273,7 @@ void LocalWorld::keepError(Status status) {
   failed_.store(true, std::memory_order_release);
   for (auto &[ranks, group] : groups_)
     group->wakeAll();
-  for (auto &group : ownGroups_)
+  for (auto &group : privateGroups_)
     group->wakeAll();
   for (auto &group : oneWays_)
     group->wakeAll();

@@ -24,33 +24,33 @@ StartedPlan::StartedPlan(std::vector<CollectivePlan *> plans, World &world, cons
   groups_ = world.groups(members, /*own=*/true);
 }
 
-Status StartedPlan::start(int rank, int64_t id, const void *in, void *out, Mover &mover) {
+Status StartedPlan::start(int rank, int64_t id, const void *in, void *out, CopyEngine &engine) {
   State &state = states_[size_t(rank)];
-  if (state.handed == plans_.size() || plans_[state.handed]->info().id != id)
+  if (state.started == plans_.size() || plans_[state.started]->info().id != id)
     return internalError(
         "the program starts collective " + std::to_string(id) +
-        (state.handed == plans_.size() ? " again before it is done" : " out of the order that the manifest lists"));
+        (state.started == plans_.size() ? " again before it is done" : " out of the order that the manifest lists"));
   state.buffers.resize(plans_.size());
-  state.buffers[state.handed] = {in, out, 1};
-  if (++state.handed == plans_.size())
-    CollectivePlan::offer(plans_, *groups_[size_t(rank)], rank, state.buffers, mover);
+  state.buffers[state.started] = {in, out, 1};
+  if (++state.started == plans_.size())
+    CollectivePlan::publish(plans_, *groups_[size_t(rank)], rank, state.buffers, engine);
   return {};
 }
 
-Status StartedPlan::done(int rank, int64_t id, const void *in, void *out, bool &waited, Mover &mover) {
+Status StartedPlan::done(int rank, int64_t id, const void *in, void *out, bool &waited, CopyEngine &engine) {
   State &state = states_[size_t(rank)];
   auto plan = std::find_if(plans_.begin(), plans_.end(), [&](const CollectivePlan *p) { return p->info().id == id; });
   size_t i = size_t(plan - plans_.begin());
-  if (state.handed < plans_.size() || i != state.taken)
+  if (state.started < plans_.size() || i != state.finished)
     return internalError("the program waits for collective " + std::to_string(id) + ", which it has not started");
   if (state.buffers[i].in != in || state.buffers[i].out != out)
     return internalError("the program waits for collective " + std::to_string(id) +
                          " with other buffers than it started it with");
-  waited = state.taken == 0;
-  if (waited && !CollectivePlan::meet(plans_, *groups_[size_t(rank)], rank, state.buffers, mover))
+  waited = state.finished == 0;
+  if (waited && !CollectivePlan::rendezvous(plans_, *groups_[size_t(rank)], rank, state.buffers, engine))
     return Status(Code::Aborted, "");
-  if (++state.taken == plans_.size())
-    state.handed = state.taken = 0;
+  if (++state.finished == plans_.size())
+    state.started = state.finished = 0;
   return {};
 }
 
@@ -67,7 +67,7 @@ FunctionPlans::FunctionPlans(const FunctionInfo &function, World &world, const M
       for (int rank : mesh.ranks())
         if (plans[i]->participants(rank) != plans[first]->participants(rank))
           status = internalError(plans[i]->describe() + " is started with collective " + std::to_string(first) +
-                                 ", which other ranks take part in");
+                                 ", which other ranks are in");
     }
     auto plan = std::make_shared<StartedPlan>(together, world, mesh);
     for (size_t i = 0; i < together.size(); ++i)

@@ -27,9 +27,9 @@ constexpr uint32_t magic = 0x534b5431;
 class TcpGroup : public Group {
 public:
   using Group::Group;
-  void post(int, int, std::span<const Offer>) override { refuse(); }
+  void publish(int, int, std::span<const PublishedBuffer>) override { refuse(); }
   bool wait(int, int, const std::function<std::string()> &) override { return false; }
-  const char *offered(int, int, int, size_t) override { return nullptr; }
+  const char *published(int, int, int, size_t) override { return nullptr; }
   bool release(int, const std::function<std::string()> &) override { return false; }
 
 private:
@@ -425,7 +425,7 @@ Expected<std::vector<std::string>> TcpBackend::exchange(const std::string &mine)
   for (size_t at = 0; int(all.size()) < processes_;) {
     int64_t bytes = 0;
     if (at + sizeof bytes > joined.size())
-      return internalError("process 0 sent less than it said");
+      return internalError("process 0 sent fewer bytes than it announced");
     std::memcpy(&bytes, joined.data() + at, sizeof bytes);
     all.push_back(joined.substr(at + sizeof bytes, size_t(bytes)));
     at += sizeof bytes + size_t(bytes);

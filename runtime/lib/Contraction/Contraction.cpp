@@ -34,7 +34,7 @@ void join(ContractionDims &dims) {
 
 } // namespace
 
-Expected<Contraction> normalize(const sk_contraction &desc, const int64_t (*added)[SK_MAX_CONTRACTION_DIMS]) {
+Expected<Contraction> normalize(const sk_contraction_desc &desc, const int64_t (*added)[SK_MAX_CONTRACTION_DIMS]) {
   if (desc.abi != SK_ABI_VERSION)
     return invalid("contraction of ABI version " + std::to_string(desc.abi) + ", expected " +
                    std::to_string(SK_ABI_VERSION));
@@ -230,7 +230,7 @@ MatrixChoice chooseMatrix(const Contraction &contraction, size_t maxBatch) {
   return best;
 }
 
-Expected<std::unique_ptr<ContractionPlan>> planContraction(const sk_contraction &desc) {
+Expected<std::unique_ptr<ContractionPlan>> planContraction(const sk_contraction_desc &desc) {
   SK_ASSIGN_OR_RETURN(Contraction contraction, normalize(desc));
   using Result = Expected<std::unique_ptr<ContractionPlan>>;
   if (contraction.work() == 0)
@@ -267,7 +267,7 @@ Expected<std::unique_ptr<ContractionPlan>> planContraction(const sk_contraction 
                                               dtypeSize(contraction.in), dtypeSize(contraction.out)));
 }
 
-Status ContractionCache::run(const sk_contraction *desc, const void *a, const void *b, void *c) {
+Status ContractionCache::run(const sk_contraction_desc *desc, const void *a, const void *b, void *c) {
   auto found = entries_.find(desc);
   if (found == entries_.end() || std::memcmp(&found->second.desc, desc, sizeof *desc) != 0) {
     if (entries_.size() >= 4096)

@@ -33,8 +33,9 @@ struct Contraction {
   int64_t work() const { return product(batch) * product(m) * product(n) * product(k); }
 };
 
-/// `added`: strides of operands that are added, as in sk_fused_contraction.
-Expected<Contraction> normalize(const sk_contraction &desc, const int64_t (*added)[SK_MAX_CONTRACTION_DIMS] = nullptr);
+/// `added`: strides of operands that are added, as in sk_fused_contraction_desc.
+Expected<Contraction> normalize(const sk_contraction_desc &desc,
+                                const int64_t (*added)[SK_MAX_CONTRACTION_DIMS] = nullptr);
 
 /// Calls fn(offsetA, offsetB, offsetC, first) for every index of `dims`, where
 /// `first` says that all indices of dims with c stride 0 are 0.

@@ -118,8 +118,8 @@ uint8_t attentionAlignment(const void *data) {
 
 Expected<cudnnHandle_t> Attention::cudnn(const CudnnApi &api) {
   if (!cudnn_) {
-    SK_RETURN_IF_ERROR(api.check(api.cudnnCreate(&cudnn_), device_.placed("starting cuDNN")));
-    SK_RETURN_IF_ERROR(api.check(api.cudnnSetStream(cudnn_, device_.compute), device_.placed("giving cuDNN a stream")));
+    SK_RETURN_IF_ERROR(api.check(api.cudnnCreate(&cudnn_), device_.onGpu("starting cuDNN")));
+    SK_RETURN_IF_ERROR(api.check(api.cudnnSetStream(cudnn_, device_.compute), device_.onGpu("giving cuDNN a stream")));
   }
   return cudnn_;
 }
@@ -133,11 +133,11 @@ Status Attention::makeLibrary(const Call &call, Plan &plan) {
   SK_ASSIGN_OR_RETURN(const cudnnHandle_t handle, cudnn(*api));
   plan.bias = shape.biasOperand;
   const int64_t biasAlignment = plan.bias < 0 ? 16 : attentionAlignment(call.operands[plan.bias]);
-  constexpr int64_t mostWorkspace = 32 << 20;
-  SK_ASSIGN_OR_RETURN(plan.library, CudnnAttention::make(*api, {handle, nullptr}, shape, biasAlignment, mostWorkspace));
+  constexpr int64_t maxWorkspace = 32 << 20;
+  SK_ASSIGN_OR_RETURN(plan.library, CudnnAttention::make(*api, {handle, nullptr}, shape, biasAlignment, maxWorkspace));
   if (int64_t bytes = plan.library->workspaceBytes())
     SK_RETURN_IF_ERROR(device_.driver.check(device_.allocate(&plan.workspace, size_t(bytes)),
-                                            device_.placed("allocating a workspace of cuDNN")));
+                                            device_.onGpu("allocating a workspace of cuDNN")));
   return {};
 }
 
@@ -168,7 +168,7 @@ Status Attention::makeKernel(const Call &call, Plan &plan) {
                      : isF32                   ? attentionF32Ptx
                      : desc.in_dtype == SK_F16 ? attentionF16Ptx
                                                : attentionBf16Ptx;
-  SK_ASSIGN_OR_RETURN(plan.function, device_.programs.ownKernel(plan.kernel, text, plan.sharedBytes));
+  SK_ASSIGN_OR_RETURN(plan.function, device_.programs.runtimeKernel(plan.kernel, text, plan.sharedBytes));
   sk_attention_work work;
   std::memset(&work, 0, sizeof work);
   work.desc = desc;
@@ -188,11 +188,11 @@ Status Attention::makeKernel(const Call &call, Plan &plan) {
     const int64_t bytes = splits * work.rows * (desc.values + 2) * int64_t(sizeof(float));
     plan.blocks *= splits;
     plan.mergeBlocks = (work.rows * desc.values + SK_KERNEL_THREADS - 1) / SK_KERNEL_THREADS;
-    SK_ASSIGN_OR_RETURN(plan.merge, device_.programs.ownKernel(std::string("sk_attention_merge_") + type, text, 0));
+    SK_ASSIGN_OR_RETURN(plan.merge, device_.programs.runtimeKernel(std::string("sk_attention_merge_") + type, text, 0));
     plan.kernel += ", keys in " + std::to_string(splits) + " parts";
     SK_RETURN_IF_ERROR(
         device_.driver.check(device_.allocate(&plan.partial, size_t(bytes)),
-                             device_.placed("allocating " + std::to_string(bytes) + " bytes for attention")));
+                             device_.onGpu("allocating " + std::to_string(bytes) + " bytes for attention")));
   }
   plan.work.assign(reinterpret_cast<const char *>(&work), sizeof work);
   return {};
@@ -202,8 +202,8 @@ Expected<std::shared_ptr<Attention::Plan>> Attention::make(const Call &call) {
   SK_RETURN_IF_ERROR(check(call.desc));
   auto plan = std::make_shared<Plan>(device_.driver);
   plan->desc = call.desc;
-  Status status = device_.options.attention == AttentionEngine::Own ? invalid("attention by cuDNN was not asked for")
-                                                                    : makeLibrary(call, *plan);
+  Status status = device_.options.attention == AttentionEngine::Kernel ? invalid("attention by cuDNN was not requested")
+                                                                       : makeLibrary(call, *plan);
   if (!status.ok() && device_.options.attention == AttentionEngine::Cudnn)
     return status;
   if (status.ok())
@@ -242,7 +242,7 @@ Status Attention::run(const Call &call) {
     device_.lastKernel = "attention of cuDNN";
     const Status status = plan->library->run(cudnn_, call.q, call.k, call.v, call.out,
                                              plan->bias < 0 ? nullptr : read[plan->bias], pointer(plan->workspace));
-    return status.ok() ? Status() : Status(status.code(), device_.placed(status.message()));
+    return status.ok() ? Status() : Status(status.code(), device_.onGpu(status.message()));
   }
   ++uses_.byKernel;
   uses_.reason = plan->reason;
@@ -259,7 +259,7 @@ Status Attention::run(const Call &call) {
   auto launch = [&](CUfunction function, int64_t blocks, int threads, int sharedBytes, void **given) {
     return device_.driver.check(device_.driver.cuLaunchKernel(function, unsigned(blocks), 1, 1, unsigned(threads), 1, 1,
                                                               unsigned(sharedBytes), device_.compute, given, nullptr),
-                                device_.placed("launching kernel '" + plan->kernel + "'"));
+                                device_.onGpu("launching kernel '" + plan->kernel + "'"));
   };
   SK_RETURN_IF_ERROR(launch(plan->function, plan->blocks, plan->threads, plan->sharedBytes, args));
   if (!plan->merge)

@@ -1,4 +1,4 @@
-//===- Contractions.cpp - sk_contract on a GPU ----------------------------===//
+//===- Contractions.cpp - sk_contraction on a GPU ----------------------------===//
 //
 // Row-major C = A B is column-major C' = B' A', which is how cuBLASLt is asked. What its
 // layouts cannot say, or it has no algorithm for, goes to a plain kernel.
@@ -38,7 +38,7 @@ struct Contractions::Product {
 };
 
 struct Contractions::Plan {
-  sk_fused_contraction desc = {}; ///< Guards against an address that is used again.
+  sk_fused_contraction_desc desc = {}; ///< Guards against an address that is used again.
   bool isFused = false;
   std::unique_ptr<Product> product;
   bool accumulate = false, swapped = false;
@@ -117,7 +117,7 @@ Status describeSum(const Contraction &contraction, std::string &kernel, std::str
 }
 
 /// What sk_finish does for all of `fused`.
-std::string describeFinish(const Contraction &contraction, const sk_fused_contraction &fused) {
+std::string describeFinish(const Contraction &contraction, const sk_fused_contraction_desc &fused) {
   sk_finish_work work;
   std::memset(&work, 0, sizeof work);
   work.elements = 1;
@@ -136,7 +136,7 @@ std::string describeFinish(const Contraction &contraction, const sk_fused_contra
 }
 
 /// Which operands the library adds as a vector and as a matrix; false if it cannot add all.
-bool placeAdded(const MatrixProduct &p, int count, int &bias, int &matrix) {
+bool bindAdded(const MatrixProduct &p, int count, int &bias, int &matrix) {
   for (int i = 0; i < count; ++i) {
     const MatrixOperand &operand = p.added[size_t(i)];
     const bool isDense = operand.column == 1 || p.n == 1;
@@ -163,7 +163,7 @@ Status Contractions::reserveWorkspace() {
       return {};
     }
     if (result != CUDA_ERROR_OUT_OF_MEMORY)
-      return device_.driver.check(result, device_.placed("allocating a workspace"));
+      return device_.driver.check(result, device_.onGpu("allocating a workspace"));
   }
   return {};
 }
@@ -178,7 +178,7 @@ Expected<std::unique_ptr<Contractions::Product>> Contractions::makeProduct(const
   product->isDouble = setting.scale == CUDA_R_64F;
   const std::string what = "a product of " + std::to_string(p.m) + " x " + std::to_string(p.k) + " and " +
                            std::to_string(p.k) + " x " + std::to_string(p.n) + " " + dtypeName(p.in);
-  auto check = [&](cublasStatus_t result) { return api->check(result, device_.placed(what)); };
+  auto check = [&](cublasStatus_t result) { return api->check(result, device_.onGpu(what)); };
   SK_RETURN_IF_ERROR(check(api->cublasLtMatmulDescCreate(&product->desc, setting.compute, setting.scale)));
   auto describe = [&](int attribute, const auto &value) {
     return check(api->cublasLtMatmulDescSetAttribute(product->desc, attribute, &value, sizeof value));
@@ -214,7 +214,7 @@ Expected<std::unique_ptr<Contractions::Product>> Contractions::makeProduct(const
   uint32_t alignedC = aligned[2];
   const uint32_t alignedD = aligned[2];
   if (setting.isFused) {
-    placeAdded(p, work.fused->num_added, product->biasAt, product->matrixAt);
+    bindAdded(p, work.fused->num_added, product->biasAt, product->matrixAt);
     uint32_t epilogue = work.fused->activation == SK_RELU   ? CUBLASLT_EPILOGUE_RELU
                         : work.fused->activation == SK_GELU ? CUBLASLT_EPILOGUE_GELU
                                                             : 0;
@@ -278,7 +278,7 @@ Expected<std::unique_ptr<Contractions::Product>> Contractions::makeProduct(const
 }
 
 Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const Work &work) {
-  const sk_fused_contraction *fused = work.fused;
+  const sk_fused_contraction_desc *fused = work.fused;
   SK_ASSIGN_OR_RETURN(Contraction contraction, normalize(work.desc, fused ? fused->added : nullptr));
   auto plan = std::make_unique<Plan>();
   plan->desc.product = work.desc;
@@ -292,7 +292,7 @@ Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const Work &wor
       return invalid("malformed contraction");
     if (!isFloat(contraction.out) || contraction.out == DType::F64)
       return invalid(std::string("contraction into ") + dtypeName(contraction.out) +
-                     " with more behind it, expected f32, f16 or bf16");
+                     " with an epilogue, expected f32, f16 or bf16");
     plan->desc = *fused;
     plan->finish = describeFinish(contraction, *fused);
   }
@@ -334,7 +334,7 @@ Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const Work &wor
   }
   // How exact the library's tanh is for f32 is not said: only where tf32 is good enough.
   int bias = -1, matrix = -1;
-  const bool canFuse = fused && !splitsSum && placeAdded(p, fused->num_added, bias, matrix) &&
+  const bool canFuse = fused && !splitsSum && bindAdded(p, fused->num_added, bias, matrix) &&
                        (fused->activation != SK_GELU || contraction.out != DType::F32 || device_.options.tf32);
   plan->reason = fused ? plan->reason + "cuBLASLt does not do what follows it" : "";
   for (bool isFused : {true, false}) {
@@ -388,9 +388,9 @@ Status Contractions::tune(Plan &plan, const Work &work) {
     return device_.secondsOf([&] { return runProducts(plan, work); });
   };
   // A GPU that works lowers its clock within tenths of a second: what is fastest then counts.
-  constexpr int mostRuns = 100;
+  constexpr int maxRuns = 100;
   constexpr double warm = 0.5;
-  for (int run = 0; run == 0 || (run < mostRuns && workedSeconds_ < warm); ++run) {
+  for (int run = 0; run == 0 || (run < maxRuns && workedSeconds_ < warm); ++run) {
     SK_ASSIGN_OR_RETURN(const double seconds, measure(0));
     workedSeconds_ += seconds;
   }
@@ -432,7 +432,7 @@ Status Contractions::run(const Work &work) {
     const void *a = work.a, *b = work.b;
     void *c = work.c, *args[] = {&sum, &a, &b, &c};
     device_.lastKernel = plan->kernel;
-    SK_RETURN_IF_ERROR(device_.launchOwn(device_.compute, plan->kernel, plan->elements, args));
+    SK_RETURN_IF_ERROR(device_.launchRuntimeKernel(device_.compute, plan->kernel, plan->elements, args));
   }
   if (plan->finish.empty())
     return {};
@@ -441,7 +441,7 @@ Status Contractions::run(const Work &work) {
   const void *first = work.added[0], *second = work.added[1];
   void *args[] = {&finish, &c, &first, &second};
   device_.lastKernel = "sk_finish";
-  return device_.launchOwn(device_.compute, "sk_finish", plan->elements, args);
+  return device_.launchRuntimeKernel(device_.compute, "sk_finish", plan->elements, args);
 }
 
 Status Contractions::runProducts(const Plan &plan, const Work &work) {
@@ -463,7 +463,7 @@ Status Contractions::runProducts(const Plan &plan, const Work &work) {
       const void *bias = added(product.biasAt);
       status = product.api.check(product.api.cublasLtMatmulDescSetAttribute(
                                      product.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias),
-                                 device_.placed("a matrix product"));
+                                 device_.onGpu("a matrix product"));
       if (!status.ok())
         return;
     }
@@ -479,7 +479,7 @@ Status Contractions::runProducts(const Plan &plan, const Work &work) {
                                                           product.matrix ? product.matrix : product.result, to,
                                                           product.result, &product.algorithm, pointer(workspace_),
                                                           workspaceBytes_, device_.compute),
-                               device_.placed("a matrix product"));
+                               device_.onGpu("a matrix product"));
     ++index;
   };
   device_.lastKernel = "matrix product";

@@ -28,7 +28,7 @@ Expected<CublasLtApi> CublasLtApi::open(int driverVersion) {
 Status CublasLtApi::check(cublasStatus_t result, const std::string &what) const {
   if (result == CUBLAS_STATUS_SUCCESS)
     return {};
-  return internalError(what + ": cuBLASLt says " + cublasLtGetStatusString(result));
+  return internalError(what + ": cuBLASLt reports " + cublasLtGetStatusString(result));
 }
 
 } // namespace shardkit::rt::cuda

@@ -32,7 +32,7 @@ Status CudnnApi::check(cudnnStatus_t result, const std::string &what) const {
     return {};
   char reason[512] = {};
   cudnnGetLastErrorString(reason, sizeof reason);
-  std::string text = what + ": cuDNN says " + cudnnGetErrorString(result);
+  std::string text = what + ": cuDNN reports " + cudnnGetErrorString(result);
   for (char &c : reason)
     c = c == '\n' ? ' ' : c;
   return internalError(*reason ? text + " (" + reason + ")" : text);

@@ -39,7 +39,7 @@ struct BatchDim {
 };
 
 /// The batch dims as three: batch, heads of keys, and queries' heads to one of keys.
-struct Places {
+struct BatchLayout {
   BatchDim batch, heads, group;
 };
 
@@ -59,7 +59,7 @@ bool joinTwo(std::vector<BatchDim> &dims) {
   return false;
 }
 
-Expected<Places> placesOf(const sk_attention_desc &desc, const sk_attention_operand *bias) {
+Expected<BatchLayout> batchLayoutOf(const sk_attention_desc &desc, const sk_attention_operand *bias) {
   std::vector<BatchDim> dims;
   for (int i = 0; i < desc.num_batch; ++i)
     if (desc.batch[i] != 1)
@@ -68,30 +68,30 @@ Expected<Places> placesOf(const sk_attention_desc &desc, const sk_attention_oper
            {desc.q.batch[i], desc.k.batch[i], desc.v.batch[i], desc.out.batch[i], bias ? bias->batch[i] : 0}});
   while (joinTwo(dims))
     ;
-  std::vector<BatchDim> own, shared; // By keys.
+  std::vector<BatchDim> remaining, shared; // By keys.
   for (const BatchDim &dim : dims) {
     if (dim.strides[Q] == 0 || dim.strides[Out] == 0 || (dim.strides[K] == 0) != (dim.strides[V] == 0))
       return unsupported("operands that are alike along some batch dims");
-    (dim.strides[K] == 0 ? shared : own).push_back(dim);
+    (dim.strides[K] == 0 ? shared : remaining).push_back(dim);
   }
-  Places places;
-  if (shared.size() > 1 || own.size() > 2)
-    return unsupported("batch dims that are no batch and heads");
+  BatchLayout layout;
+  if (shared.size() > 1 || remaining.size() > 2)
+    return unsupported("batch dims that are not a batch and heads");
   if (!shared.empty())
-    places.group = shared[0];
+    layout.group = shared[0];
   auto isHeads = [&](const BatchDim &dim) {
     return shared.empty() || (dim.joins(shared[0], Q) && dim.joins(shared[0], Out) && dim.joins(shared[0], Bias));
   };
-  const auto heads = std::find_if(own.rbegin(), own.rend(), isHeads);
-  if (heads != own.rend()) {
-    places.heads = *heads;
-    own.erase(std::next(heads).base());
+  const auto heads = std::find_if(remaining.rbegin(), remaining.rend(), isHeads);
+  if (heads != remaining.rend()) {
+    layout.heads = *heads;
+    remaining.erase(std::next(heads).base());
   }
-  if (own.size() > 1)
-    return unsupported("heads that are no one dim");
-  if (!own.empty())
-    places.batch = own[0];
-  return places;
+  if (remaining.size() > 1)
+    return unsupported("heads that are not one dim");
+  if (!remaining.empty())
+    layout.batch = remaining[0];
+  return layout;
 }
 
 /// Strides of dims that have one element are of no use, but must be something.
@@ -144,8 +144,8 @@ Expected<CudnnShape> cudnnShape(const sk_attention_desc &desc) {
   }
 
   const sk_attention_operand *bias = shape.biasOperand >= 0 ? &desc.operands[shape.biasOperand] : nullptr;
-  SK_ASSIGN_OR_RETURN(const Places places, placesOf(desc, bias));
-  const auto &[batch, heads, group] = places;
+  SK_ASSIGN_OR_RETURN(const BatchLayout layout, batchLayoutOf(desc, bias));
+  const auto &[batch, heads, group] = layout;
   const int64_t queryHeads = heads.size * group.size;
   // A head of queries comes behind those of the same head of keys.
   auto headStride = [&](int role) { return group.size != 1 ? group.strides[role] : heads.strides[role]; };
@@ -158,7 +158,7 @@ Expected<CudnnShape> cudnnShape(const sk_attention_desc &desc) {
   shape.out = operand({batch.size, queryHeads, desc.queries, desc.values},
                       {batch.strides[Out], headStride(Out), desc.out.row, desc.out.column});
   if (!isVectors(shape.q, 3) || !isVectors(shape.k, 2) || !isVectors(shape.v, 3) || !isVectors(shape.out, 3))
-    return unsupported("rows that are no vectors of 16 bytes");
+    return unsupported("rows that are not vectors of 16 bytes");
   if (!bias)
     return shape;
 
@@ -170,7 +170,7 @@ Expected<CudnnShape> cudnnShape(const sk_attention_desc &desc) {
   if (!isShared && !isPerHead)
     return unsupported("a bias for some heads");
   if (desc.keys != 1 && bias->column != 1)
-    return unsupported("a bias whose rows are no run");
+    return unsupported("a bias whose rows are not contiguous");
   shape.bias = operand(
       {sizeOf(batch.size, batch.strides[Bias]), isShared ? 1 : queryHeads, sizeOf(desc.queries, bias->row), desc.keys},
       {batch.strides[Bias], headStride(Bias), bias->row, 1});
@@ -353,7 +353,7 @@ Expected<cudnnBackendDescriptor_t> CudnnAttention::addGraph(const CudnnShape &sh
   return graph.finish(handle);
 }
 
-Status CudnnAttention::choose(CudnnTarget target, cudnnBackendDescriptor_t graph, int64_t mostWorkspaceBytes) {
+Status CudnnAttention::choose(CudnnTarget target, cudnnBackendDescriptor_t graph, int64_t maxWorkspaceBytes) {
   std::vector<Attribute> question = {{CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph},
                                      {CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, CUDNN_HEUR_MODE_A}};
   if (target.device)
@@ -389,7 +389,7 @@ Status CudnnAttention::choose(CudnnTarget target, cudnnBackendDescriptor_t graph
       status = api_.check(api_.cudnnBackendGetAttribute(*plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
                                                         CUDNN_TYPE_INT64, 1, &one, &workspaceBytes_),
                           "attention: its workspace");
-    if (status.ok() && workspaceBytes_ > mostWorkspaceBytes)
+    if (status.ok() && workspaceBytes_ > maxWorkspaceBytes)
       status = unsupported("shapes that take a workspace of " + std::to_string(workspaceBytes_) + " bytes");
     if (status.ok()) {
       plan_ = *plan;
@@ -401,7 +401,7 @@ Status CudnnAttention::choose(CudnnTarget target, cudnnBackendDescriptor_t graph
 
 Expected<std::unique_ptr<CudnnAttention>> CudnnAttention::make(const CudnnApi &api, CudnnTarget target,
                                                                const CudnnShape &shape, int64_t biasAlignment,
-                                                               int64_t mostWorkspaceBytes) {
+                                                               int64_t maxWorkspaceBytes) {
   std::unique_ptr<CudnnAttention> plan(new CudnnAttention(api));
   plan->scale_ = shape.scale;
   plan->masked_ = -infinity;
@@ -411,7 +411,7 @@ Expected<std::unique_ptr<CudnnAttention>> CudnnAttention::make(const CudnnApi &a
   plan->isCausal_ = shape.isCausal;
   plan->fromLast_ = shape.isCausal && shape.fromLast;
   SK_ASSIGN_OR_RETURN(const cudnnBackendDescriptor_t graph, plan->addGraph(shape, biasAlignment, target.handle));
-  SK_RETURN_IF_ERROR(plan->choose(target, graph, mostWorkspaceBytes));
+  SK_RETURN_IF_ERROR(plan->choose(target, graph, maxWorkspaceBytes));
   return plan;
 }
 

@@ -44,7 +44,7 @@ public:
   /// q, k, v and the result are aligned to 16 bytes, the bias to `biasAlignment`.
   static Expected<std::unique_ptr<CudnnAttention>> make(const CudnnApi &api, CudnnTarget target,
                                                         const CudnnShape &shape, int64_t biasAlignment,
-                                                        int64_t mostWorkspaceBytes);
+                                                        int64_t maxWorkspaceBytes);
   ~CudnnAttention();
   int64_t workspaceBytes() const { return workspaceBytes_; }
   /// On the handle's stream.
@@ -58,7 +58,7 @@ private:
   /// A finalized descriptor, which goes with this object.
   Expected<cudnnBackendDescriptor_t> add(int kind, const std::vector<Attribute> &attributes);
   Expected<cudnnBackendDescriptor_t> addGraph(const CudnnShape &shape, int64_t biasAlignment, cudnnHandle_t handle);
-  Status choose(CudnnTarget target, cudnnBackendDescriptor_t graph, int64_t mostWorkspaceBytes);
+  Status choose(CudnnTarget target, cudnnBackendDescriptor_t graph, int64_t maxWorkspaceBytes);
 
   const CudnnApi &api_;
   std::vector<cudnnBackendDescriptor_t> descriptors_;

@@ -18,7 +18,7 @@ namespace shardkit::rt::cuda {
 //===----------------------------------------------------------------------===//
 
 Status Device::Impl::start() {
-  auto check = [&](CUresult result, const char *what) { return driver.check(result, placed(what)); };
+  auto check = [&](CUresult result, const char *what) { return driver.check(result, onGpu(what)); };
   SK_RETURN_IF_ERROR(check(driver.cuCtxSetCurrent(gpu.context), "entering its context"));
   for (CUstream *stream : {&compute, &communication, &aside})
     SK_RETURN_IF_ERROR(check(driver.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING), "a stream"));
@@ -29,10 +29,10 @@ Status Device::Impl::start() {
   SK_RETURN_IF_ERROR(check(driver.cuMemHostAlloc(&memory, sizeof *failure, CU_MEMHOSTALLOC_PORTABLE), "pinned memory"));
   failure = static_cast<const char **>(memory);
   *failure = nullptr;
-  mover = std::make_unique<DeviceMover>(*this);
+  engine = std::make_unique<DeviceCopyEngine>(*this);
   contractions = std::make_unique<Contractions>(*this);
   attention = std::make_unique<Attention>(*this);
-  return mover->start();
+  return engine->start();
 }
 
 Device::Impl::~Impl() {
@@ -45,7 +45,7 @@ Device::Impl::~Impl() {
       driver.cuGraphExecDestroy(one.graph);
   contractions.reset();
   attention.reset();
-  mover.reset();
+  engine.reset();
   for (CUdeviceptr memory : chunks)
     driver.cuMemFree(memory);
   if (failure)
@@ -68,11 +68,11 @@ Device::Device(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Device::~Device() = default;
 
 Status Device::enter() {
-  return impl_->driver.check(impl_->driver.cuCtxSetCurrent(impl_->gpu.context), impl_->placed("entering its context"));
+  return impl_->driver.check(impl_->driver.cuCtxSetCurrent(impl_->gpu.context), impl_->onGpu("entering its context"));
 }
 
 const std::string &Device::name() const { return impl_->gpu.name; }
-Mover &Device::mover() { return *impl_->mover; }
+CopyEngine &Device::copyEngine() { return *impl_->engine; }
 void Device::noteHost() { impl_->hasHost = true; }
 const GraphUses &Device::graphUses() const { return impl_->graphUses; }
 const AttentionUses &Device::attentionUses() const { return impl_->attention->uses(); }
@@ -112,10 +112,10 @@ Expected<std::unique_ptr<Devices>> Devices::open(const std::string &chip, int64_
                                                  const DeviceOptions &options) {
   SK_ASSIGN_OR_RETURN(Machine * machine, Machine::open());
   // With CUDA_VISIBLE_DEVICES processes may see other GPUs.
-  const bool areOwn = options.firstGpu >= 0, seesAll = !std::getenv("CUDA_VISIBLE_DEVICES");
-  const int64_t first = areOwn && seesAll ? options.firstGpu : 0;
+  const bool oneGpuPerRank = options.firstGpu >= 0, seesAll = !std::getenv("CUDA_VISIBLE_DEVICES");
+  const int64_t first = oneGpuPerRank && seesAll ? options.firstGpu : 0;
   const int64_t needed = seesAll ? options.hostRanks : end - begin;
-  if (areOwn && options.map.empty() && needed > machine->count())
+  if (oneGpuPerRank && options.map.empty() && needed > machine->count())
     return invalid("this machine has " + std::to_string(machine->count()) + " GPU" +
                    (machine->count() == 1 ? "" : "s") + ", expected one for each of its " + std::to_string(needed) +
                    " ranks");
@@ -123,7 +123,7 @@ Expected<std::unique_ptr<Devices>> Devices::open(const std::string &chip, int64_
   devices->impl_->begin = begin;
   for (int64_t rank = begin; rank < end; ++rank) {
     const int64_t ordinal = rank < int64_t(options.map.size()) ? options.map[size_t(rank)]
-                            : areOwn                           ? first + rank - begin
+                            : oneGpuPerRank                    ? first + rank - begin
                                                                : rank % machine->count();
     if (ordinal >= machine->count())
       return invalid("rank " + std::to_string(rank) + " is put on GPU " + std::to_string(ordinal) +
@@ -150,7 +150,7 @@ Status Device::Impl::checkAllocation(CUresult result, int64_t bytes, const std::
     driver.cuMemGetInfo(&free, &total);
     return describe(int64_t(free)).withContext(gpu.name);
   }
-  return driver.check(result, placed("allocating " + std::to_string(bytes) + " bytes"));
+  return driver.check(result, onGpu("allocating " + std::to_string(bytes) + " bytes"));
 }
 
 CUresult Device::Impl::allocate(CUdeviceptr *memory, size_t bytes) {
@@ -192,12 +192,12 @@ Status Device::upload(void *to, const void *from, int64_t bytes) {
   if (bytes == 0)
     return {};
   return impl_->driver.check(impl_->driver.cuMemcpyHtoDAsync(address(to), from, size_t(bytes), impl_->compute),
-                             impl_->placed("copying " + std::to_string(bytes) + " bytes to it"));
+                             impl_->onGpu("copying " + std::to_string(bytes) + " bytes to it"));
 }
 
 Status Device::download(void *to, const void *from, int64_t bytes) {
   SK_RETURN_IF_ERROR(enter());
-  const std::string what = impl_->placed("copying " + std::to_string(bytes) + " bytes from it");
+  const std::string what = impl_->onGpu("copying " + std::to_string(bytes) + " bytes from it");
   if (bytes)
     SK_RETURN_IF_ERROR(
         impl_->driver.check(impl_->driver.cuMemcpyDtoHAsync(to, address(from), size_t(bytes), impl_->compute), what));
@@ -206,19 +206,19 @@ Status Device::download(void *to, const void *from, int64_t bytes) {
   return impl_->driver.check(result, what);
 }
 
-Status Device::markUploads(int slot) { return impl_->mark(impl_->uploaded[slot], impl_->compute); }
+Status Device::recordUploads(int slot) { return impl_->record(impl_->uploaded[slot], impl_->compute); }
 
 Status Device::waitUploads(int slot) {
   SK_RETURN_IF_ERROR(enter());
   return impl_->driver.check(impl_->driver.cuEventSynchronize(impl_->uploaded[slot]),
-                             impl_->placed("waiting for copies to it"));
+                             impl_->onGpu("waiting for copies to it"));
 }
 
 Status Device::Impl::copy(CUstream stream, void *to, const void *from, int64_t bytes) {
   if (bytes == 0)
     return {};
   return driver.check(driver.cuMemcpyDtoDAsync(address(to), address(from), size_t(bytes), stream),
-                      placed("copying " + std::to_string(bytes) + " bytes on it"));
+                      onGpu("copying " + std::to_string(bytes) + " bytes on it"));
 }
 
 Status Device::copy(void *to, const void *from, int64_t bytes) {
@@ -275,11 +275,11 @@ Status Device::launch(const sk_kernel *kernel, int64_t x, int64_t y, int64_t z, 
   if (x == 0 || y == 0 || z == 0)
     return {};
   SK_ASSIGN_OR_RETURN(CUfunction function, impl_->programs.kernel(*kernel));
-  constexpr int64_t most = 65535, mostX = 0x7fffffff;
-  if (x < 0 || y < 0 || z < 0 || x > mostX || y > most || z > most)
+  constexpr int64_t most = 65535, maxX = 0x7fffffff;
+  if (x < 0 || y < 0 || z < 0 || x > maxX || y > most || z > most)
     return invalid("kernel '" + std::string(kernel->name) + "' is launched on " + std::to_string(x) + " x " +
-                   std::to_string(y) + " x " + std::to_string(z) + " blocks, expected at most " +
-                   std::to_string(mostX) + " x " + std::to_string(most) + " x " + std::to_string(most));
+                   std::to_string(y) + " x " + std::to_string(z) + " blocks, expected at most " + std::to_string(maxX) +
+                   " x " + std::to_string(most) + " x " + std::to_string(most));
   impl_->lastKernel = kernel->name;
   return impl_->timed([&] { return impl_->lastKernel; },
                       [&] {
@@ -288,17 +288,17 @@ Status Device::launch(const sk_kernel *kernel, int64_t x, int64_t y, int64_t z, 
                                                          unsigned(kernel->block[0]), unsigned(kernel->block[1]),
                                                          unsigned(kernel->block[2]), unsigned(kernel->shared_bytes),
                                                          impl_->compute, const_cast<void **>(args), nullptr),
-                            impl_->placed("launching kernel '" + impl_->lastKernel + "'"));
+                            impl_->onGpu("launching kernel '" + impl_->lastKernel + "'"));
                       });
 }
 
-Status Device::Impl::launchOwn(CUstream stream, const std::string &name, int64_t elements, void **args) {
-  SK_ASSIGN_OR_RETURN(CUfunction function, programs.ownKernel(name, kernelPtx, 0));
+Status Device::Impl::launchRuntimeKernel(CUstream stream, const std::string &name, int64_t elements, void **args) {
+  SK_ASSIGN_OR_RETURN(CUfunction function, programs.runtimeKernel(name, kernelPtx, 0));
   // The kernels step over what is left.
   const int64_t blocks = std::min<int64_t>((elements + SK_KERNEL_THREADS - 1) / SK_KERNEL_THREADS, 1 << 20);
   return driver.check(
       driver.cuLaunchKernel(function, unsigned(blocks), 1, 1, SK_KERNEL_THREADS, 1, 1, 0, stream, args, nullptr),
-      placed("launching kernel '" + name + "'"));
+      onGpu("launching kernel '" + name + "'"));
 }
 
 Expected<const void *> Device::Impl::descriptor(const std::string &bytes) {
@@ -311,7 +311,7 @@ Expected<const void *> Device::Impl::descriptor(const std::string &bytes) {
   const bool isHeld = std::any_of(recorded.begin(), recorded.end(), [](const auto &one) { return one.second.graph; });
   if (descriptors.size() >= most && !isHeld) {
     for (CUstream stream : {compute, communication})
-      SK_RETURN_IF_ERROR(driver.check(driver.cuStreamSynchronize(stream), placed("waiting for it")));
+      SK_RETURN_IF_ERROR(driver.check(driver.cuStreamSynchronize(stream), onGpu("waiting for it")));
     for (CUdeviceptr memory : chunks)
       driver.cuMemFree(memory);
     chunks.clear();
@@ -319,7 +319,7 @@ Expected<const void *> Device::Impl::descriptor(const std::string &bytes) {
     chunkLeft = 0;
   }
   const int64_t rounded = (int64_t(bytes.size()) + 255) / 256 * 256;
-  const std::string what = placed("a description of " + std::to_string(bytes.size()) + " bytes");
+  const std::string what = onGpu("a description of " + std::to_string(bytes.size()) + " bytes");
   if (chunkLeft < rounded) {
     const int64_t made = std::max(chunkBytes, rounded);
     chunkLeft = 0;
@@ -353,7 +353,7 @@ Status Device::Impl::takeFailure() {
 }
 
 /// "product 32 x 2048 x 2048 x 128 bf16": batch, rows, columns and what is added up.
-static std::string nameOf(const sk_contraction &desc) {
+static std::string nameOf(const sk_contraction_desc &desc) {
   int64_t sizes[4] = {1, 1, 1, 1};
   for (int32_t i = 0; i < desc.num_dims; ++i)
     sizes[desc.dims[i].role] *= desc.dims[i].size;
@@ -363,13 +363,13 @@ static std::string nameOf(const sk_contraction &desc) {
   return name + " " + dtypeName(DType(desc.in_dtype));
 }
 
-Status Device::contract(const sk_contraction *desc, const void *a, const void *b, void *c) {
+Status Device::contract(const sk_contraction_desc *desc, const void *a, const void *b, void *c) {
   return impl_->timed([&] { return nameOf(*desc); },
                       [&] { return impl_->contractions->run({*desc, nullptr, a, b, c, {}}); });
 }
 
-Status Device::contractFused(const sk_fused_contraction *desc, const void *a, const void *b, void *c, const void *first,
-                             const void *second) {
+Status Device::contractFused(const sk_fused_contraction_desc *desc, const void *a, const void *b, void *c,
+                             const void *first, const void *second) {
   return impl_->timed([&] { return nameOf(desc->product) + ", with what follows it"; },
                       [&] { return impl_->contractions->run({desc->product, desc, a, b, c, {first, second}}); });
 }
@@ -382,8 +382,8 @@ Status Device::attention(const sk_attention_desc *desc, const void *q, const voi
 
 Status Device::startCommunication() {
   auto start = [&]() -> Status {
-    SK_RETURN_IF_ERROR(impl_->mark(impl_->computed, impl_->compute));
-    return impl_->follow(impl_->communication, impl_->computed);
+    SK_RETURN_IF_ERROR(impl_->record(impl_->computed, impl_->compute));
+    return impl_->waitFor(impl_->communication, impl_->computed);
   };
   if (impl_->isCapturing)
     return impl_->captured(start);
@@ -394,8 +394,8 @@ Status Device::startCommunication() {
 
 Status Device::endCommunication() {
   auto end = [&]() -> Status {
-    SK_RETURN_IF_ERROR(impl_->mark(impl_->communicated, impl_->communication));
-    return impl_->follow(impl_->compute, impl_->communicated);
+    SK_RETURN_IF_ERROR(impl_->record(impl_->communicated, impl_->communication));
+    return impl_->waitFor(impl_->compute, impl_->communicated);
   };
   if (impl_->isCapturing)
     return impl_->captured(end);
@@ -407,23 +407,23 @@ Status Device::Impl::beginSpan() {
   if (usedSpans == spans.size()) {
     Span span = {};
     for (CUevent *event : {&span.begin, &span.end})
-      SK_RETURN_IF_ERROR(driver.check(driver.cuEventCreate(event, CU_EVENT_DEFAULT), placed("an event")));
+      SK_RETURN_IF_ERROR(driver.check(driver.cuEventCreate(event, CU_EVENT_DEFAULT), onGpu("an event")));
     spans.push_back(span);
   }
-  return mark(spans[usedSpans].begin, compute);
+  return record(spans[usedSpans].begin, compute);
 }
 
 Status Device::Impl::endSpan(std::string name) {
   Span &span = spans[usedSpans++];
   span.name = std::move(name);
-  return mark(span.end, compute);
+  return record(span.end, compute);
 }
 
 Status Device::Impl::addSpans() {
   for (size_t i = 0; i < usedSpans; ++i) {
     float milliseconds = 0;
     SK_RETURN_IF_ERROR(driver.check(driver.cuEventElapsedTime(&milliseconds, spans[i].begin, spans[i].end),
-                                    placed("asking for the time of " + spans[i].name)));
+                                    onGpu("reading the time of " + spans[i].name)));
     Device::Work &work = profile[spans[i].name];
     ++work.executions;
     work.seconds += double(milliseconds) / 1e3;
@@ -437,10 +437,10 @@ Expected<double> Device::Impl::secondsOf(const std::function<Status()> &call) {
   SK_RETURN_IF_ERROR(call());
   const Span span = spans[usedSpans]; // It stays free.
   float milliseconds = 0;
-  SK_RETURN_IF_ERROR(mark(span.end, compute));
-  SK_RETURN_IF_ERROR(driver.check(driver.cuEventSynchronize(span.end), placed("waiting")));
+  SK_RETURN_IF_ERROR(record(span.end, compute));
+  SK_RETURN_IF_ERROR(driver.check(driver.cuEventSynchronize(span.end), onGpu("waiting")));
   SK_RETURN_IF_ERROR(
-      driver.check(driver.cuEventElapsedTime(&milliseconds, span.begin, span.end), placed("asking for a time")));
+      driver.check(driver.cuEventElapsedTime(&milliseconds, span.begin, span.end), onGpu("reading a time")));
   return double(milliseconds) / 1e3;
 }
 
@@ -452,10 +452,10 @@ Expected<size_t> Device::stamp() {
   if (impl_->usedStamps == stamps.size()) {
     CUevent event = nullptr;
     SK_RETURN_IF_ERROR(
-        impl_->driver.check(impl_->driver.cuEventCreate(&event, CU_EVENT_DEFAULT), impl_->placed("an event")));
+        impl_->driver.check(impl_->driver.cuEventCreate(&event, CU_EVENT_DEFAULT), impl_->onGpu("an event")));
     stamps.push_back(event);
   }
-  SK_RETURN_IF_ERROR(impl_->mark(stamps[impl_->usedStamps], impl_->compute));
+  SK_RETURN_IF_ERROR(impl_->record(stamps[impl_->usedStamps], impl_->compute));
   return impl_->usedStamps++;
 }
 
@@ -463,7 +463,7 @@ Expected<double> Device::secondsBetween(size_t from, size_t to) {
   float milliseconds = 0;
   SK_RETURN_IF_ERROR(
       impl_->driver.check(impl_->driver.cuEventElapsedTime(&milliseconds, impl_->stamps[from], impl_->stamps[to]),
-                          impl_->placed("asking for the time between two events")));
+                          impl_->onGpu("reading the time between two events")));
   return double(milliseconds) / 1e3;
 }
 
@@ -481,7 +481,7 @@ int32_t Device::record(sk_program program, void *const *args, size_t numArgs, vo
   Impl::Recorded &known = impl_->recorded[key];
   auto launch = [&] {
     ++impl_->graphUses.launched;
-    status = driver.check(driver.cuGraphLaunch(known.graph, impl_->compute), impl_->placed("launching a graph"));
+    status = driver.check(driver.cuGraphLaunch(known.graph, impl_->compute), impl_->onGpu("launching a graph"));
     return int32_t(status.code());
   };
   if (known.graph)
@@ -505,7 +505,7 @@ int32_t Device::record(sk_program program, void *const *args, size_t numArgs, vo
   };
   // Relaxed: what is asked for the first time now is uploaded beside it.
   Status failure = driver.check(driver.cuStreamBeginCapture(impl_->compute, CU_STREAM_CAPTURE_MODE_RELAXED),
-                                impl_->placed("starting to record a graph"));
+                                impl_->onGpu("starting to record a graph"));
   if (!failure.ok())
     return runWithout(failure);
   impl_->captureFailure = {};
@@ -513,11 +513,11 @@ int32_t Device::record(sk_program program, void *const *args, size_t numArgs, vo
   const int32_t returned = run();
   impl_->isCapturing = false;
   CUgraph graph = nullptr;
-  failure = driver.check(driver.cuStreamEndCapture(impl_->compute, &graph), impl_->placed("recording a graph"));
+  failure = driver.check(driver.cuStreamEndCapture(impl_->compute, &graph), impl_->onGpu("recording a graph"));
   if (!impl_->captureFailure.ok()) // It came first.
     failure = impl_->captureFailure;
   if (!returned && failure.ok())
-    failure = driver.check(driver.cuGraphInstantiate(&known.graph, graph, 0), impl_->placed("making a graph"));
+    failure = driver.check(driver.cuGraphInstantiate(&known.graph, graph, 0), impl_->onGpu("making a graph"));
   if (graph)
     driver.cuGraphDestroy(graph);
   if (returned)
@@ -546,8 +546,8 @@ Status Device::wait(const World *world) {
     }
     SK_RETURN_IF_ERROR(impl_->takeFailure()); // Whatever has come of it.
     SK_RETURN_IF_ERROR(driver.check(
-        result, impl_->placed(impl_->lastKernel.empty() ? "waiting for it"
-                                                        : "waiting for it after kernel '" + impl_->lastKernel + "'")));
+        result, impl_->onGpu(impl_->lastKernel.empty() ? "waiting for it"
+                                                       : "waiting for it after kernel '" + impl_->lastKernel + "'")));
   }
   return impl_->addSpans();
 }

@@ -9,63 +9,63 @@
 
 namespace shardkit::rt::cuda {
 
-Status DeviceMover::start() {
-  return device_.driver.check(device_.driver.cuEventCreate(&marked_, CU_EVENT_DISABLE_TIMING),
-                              device_.placed("an event"));
+Status DeviceCopyEngine::start() {
+  return device_.driver.check(device_.driver.cuEventCreate(&recorded_, CU_EVENT_DISABLE_TIMING),
+                              device_.onGpu("an event"));
 }
 
-DeviceMover::~DeviceMover() {
-  if (marked_)
-    device_.driver.cuEventDestroy(marked_);
+DeviceCopyEngine::~DeviceCopyEngine() {
+  if (recorded_)
+    device_.driver.cuEventDestroy(recorded_);
 }
 
-Status DeviceMover::takeStatus() {
+Status DeviceCopyEngine::takeStatus() {
   Status status = std::move(status_);
   status_ = {};
   return status;
 }
 
-void DeviceMover::zero(void *to, int64_t bytes) {
+void DeviceCopyEngine::zero(void *to, int64_t bytes) {
   if (bytes)
     perform([&] {
       return device_.driver.check(device_.driver.cuMemsetD8Async(address(to), 0, size_t(bytes), device_.communication),
-                                  device_.placed("clearing " + std::to_string(bytes) + " bytes"));
+                                  device_.onGpu("clearing " + std::to_string(bytes) + " bytes"));
     });
 }
 
-void DeviceMover::mark() {
-  perform([&] { return device_.mark(marked_, device_.communication); });
+void DeviceCopyEngine::record() {
+  perform([&] { return device_.record(recorded_, device_.communication); });
 }
 
-void DeviceMover::follow(Mover &other) {
+void DeviceCopyEngine::waitFor(CopyEngine &other) {
   // All ranks of a program are on devices.
-  perform([&] { return device_.follow(device_.communication, static_cast<DeviceMover &>(other).marked_); });
+  perform([&] { return device_.waitFor(device_.communication, static_cast<DeviceCopyEngine &>(other).recorded_); });
 }
 
-void DeviceMover::copy(int64_t elementSize, Source from, void *to, std::span<const Loop> loops) {
+void DeviceCopyEngine::copy(int64_t elementSize, Source from, void *to, std::span<const Loop> loops) {
   perform([&] { return copyNow(elementSize, from, to, loops); });
   freeReached();
 }
 
-void DeviceMover::reduce(Reduction reduction, DType dtype, std::span<const Source> from, void *to,
-                         std::span<const Loop> loops) {
+void DeviceCopyEngine::reduce(Reduction reduction, DType dtype, std::span<const Source> from, void *to,
+                              std::span<const Loop> loops) {
   perform([&] { return reduceNow(reduction, dtype, from, to, loops); });
   freeReached();
 }
 
 namespace {
 
-int64_t product(std::span<const Mover::Loop> loops) {
+int64_t product(std::span<const CopyEngine::Loop> loops) {
   int64_t elements = 1;
-  for (const Mover::Loop &loop : loops)
+  for (const CopyEngine::Loop &loop : loops)
     elements *= loop.size;
   return elements;
 }
 
 /// From the first element that is read to the end of the last.
-int64_t extent(std::span<const Mover::Loop> loops) {
+int64_t extent(std::span<const CopyEngine::Loop> loops) {
   int64_t last = 0;
-  for (const Mover::Loop &loop : loops)
+  for (const CopyEngine::Loop &loop : loops)
     last += (loop.size - 1) * loop.from;
   return last + 1;
 }
@@ -73,7 +73,7 @@ int64_t extent(std::span<const Mover::Loop> loops) {
 /// Calls fn(from, to, inner) with all loops that one kernel takes, for every iteration
 /// of those outside.
 template <typename Fn>
-Status forEachKernel(std::span<const Mover::Loop> loops, Fn &&fn, int64_t from = 0, int64_t to = 0) {
+Status forEachKernel(std::span<const CopyEngine::Loop> loops, Fn &&fn, int64_t from = 0, int64_t to = 0) {
   if (loops.size() <= SK_KERNEL_LOOPS)
     return fn(from, to, loops);
   for (int64_t i = 0; i < loops[0].size; ++i)
@@ -81,7 +81,7 @@ Status forEachKernel(std::span<const Mover::Loop> loops, Fn &&fn, int64_t from =
   return {};
 }
 
-sk_move describe(std::span<const Mover::Loop> loops) {
+sk_move describe(std::span<const CopyEngine::Loop> loops) {
   sk_move move;
   std::memset(&move, 0, sizeof move);
   move.elements = product(loops);
@@ -95,12 +95,12 @@ std::string bytesOf(const sk_move &move) { return std::string(reinterpret_cast<c
 
 } // namespace
 
-Expected<const void *> DeviceMover::reach(Source from, int64_t bytes) {
-  Device::Impl &owner = from.owner ? static_cast<DeviceMover *>(from.owner)->device_ : device_;
+Expected<const void *> DeviceCopyEngine::reach(Source from, int64_t bytes) {
+  Device::Impl &owner = from.owner ? static_cast<DeviceCopyEngine *>(from.owner)->device_ : device_;
   if (&owner.gpu == &device_.gpu)
     return from.data;
   const DriverApi &driver = device_.driver;
-  const std::string what = device_.placed("copying " + std::to_string(bytes) + " bytes from " + owner.gpu.name);
+  const std::string what = device_.onGpu("copying " + std::to_string(bytes) + " bytes from " + owner.gpu.name);
   CUdeviceptr memory = 0;
   SK_RETURN_IF_ERROR(driver.check(driver.cuMemAllocAsync(&memory, size_t(bytes), device_.communication), what));
   reached_.push_back(memory);
@@ -110,14 +110,14 @@ Expected<const void *> DeviceMover::reach(Source from, int64_t bytes) {
   return static_cast<const void *>(pointer(memory));
 }
 
-void DeviceMover::freeReached() {
+void DeviceCopyEngine::freeReached() {
   for (CUdeviceptr memory : reached_)
     keep(device_.driver.check(device_.driver.cuMemFreeAsync(memory, device_.communication),
-                              device_.placed("freeing memory")));
+                              device_.onGpu("freeing memory")));
   reached_.clear();
 }
 
-Status DeviceMover::copyNow(int64_t elementSize, Source from, void *to, std::span<const Loop> all) {
+Status DeviceCopyEngine::copyNow(int64_t elementSize, Source from, void *to, std::span<const Loop> all) {
   if (product(all) == 0)
     return {};
   SK_ASSIGN_OR_RETURN(const void *reached, reach(from, extent(all) * elementSize));
@@ -138,11 +138,11 @@ Status DeviceMover::copyNow(int64_t elementSize, Source from, void *to, std::spa
     copy.dstPitch = size_t(loops[0].to * elementSize);
     copy.WidthInBytes = size_t(run);
     copy.Height = size_t(loops[0].size);
-    constexpr size_t mostPitch = 0x7fffffff;
-    if (copy.srcPitch <= mostPitch && copy.dstPitch <= mostPitch)
+    constexpr size_t maxPitch = 0x7fffffff;
+    if (copy.srcPitch <= maxPitch && copy.dstPitch <= maxPitch)
       return device_.driver.check(
           device_.driver.cuMemcpy2DAsync(&copy, device_.communication),
-          device_.placed("copying " + std::to_string(loops[0].size) + " rows of " + std::to_string(run) + " bytes"));
+          device_.onGpu("copying " + std::to_string(loops[0].size) + " rows of " + std::to_string(run) + " bytes"));
   }
   int64_t wide = elementSize;
   auto divides = [&](int64_t width) {
@@ -164,12 +164,12 @@ Status DeviceMover::copyNow(int64_t elementSize, Source from, void *to, std::spa
     const char *source = static_cast<const char *>(reached) + f * wide;
     char *destination = static_cast<char *>(to) + t * wide;
     void *args[] = {&description, &source, &destination};
-    return device_.launchOwn(device_.communication, "sk_copy_" + std::to_string(wide), move.elements, args);
+    return device_.launchRuntimeKernel(device_.communication, "sk_copy_" + std::to_string(wide), move.elements, args);
   });
 }
 
-Status DeviceMover::reduceNow(Reduction reduction, DType dtype, std::span<const Source> from, void *to,
-                              std::span<const Loop> all) {
+Status DeviceCopyEngine::reduceNow(Reduction reduction, DType dtype, std::span<const Source> from, void *to,
+                                   std::span<const Loop> all) {
   if (product(all) == 0)
     return {};
   const int64_t size = dtypeSize(dtype);
@@ -193,7 +193,8 @@ Status DeviceMover::reduceNow(Reduction reduction, DType dtype, std::span<const 
     SK_ASSIGN_OR_RETURN(const void *description, device_.descriptor(bytes));
     char *destination = static_cast<char *>(to) + t * size;
     void *args[] = {&description, &destination};
-    return device_.launchOwn(device_.communication, std::string("sk_reduce_") + dtypeName(dtype), move.elements, args);
+    return device_.launchRuntimeKernel(device_.communication, std::string("sk_reduce_") + dtypeName(dtype),
+                                       move.elements, args);
   });
 }
 

@@ -66,7 +66,7 @@ public:
   Expected<CUfunction> kernel(const sk_kernel &kernel);
   /// One of the runtime's own, which are in `text` (Kernels.h), with that much dynamic
   /// shared memory.
-  Expected<CUfunction> ownKernel(const std::string &name, const char *text, int sharedBytes);
+  Expected<CUfunction> runtimeKernel(const std::string &name, const char *text, int sharedBytes);
   Expected<const void *> constant(CUstream aside, const void *host, int64_t bytes);
   Expected<cublasLtHandle_t> cublasLt();
 
@@ -78,14 +78,14 @@ private:
   Gpu &gpu_;
   std::mutex mutex_;
   std::unordered_map<const sk_kernel_module *, CUmodule> modules_;
-  std::map<const char *, CUmodule> ownModules_; ///< By their text.
+  std::map<const char *, CUmodule> runtimeModules_; ///< By their text.
   std::unordered_map<const sk_kernel *, CUfunction> kernels_;
-  std::map<std::string, CUfunction> ownKernels_;
+  std::map<std::string, CUfunction> runtimeKernels_;
   std::map<std::pair<const void *, int64_t>, CUdeviceptr> constants_;
   cublasLtHandle_t cublasLt_ = nullptr;
 };
 
-class DeviceMover;
+class DeviceCopyEngine;
 class Contractions;
 class Attention;
 
@@ -96,13 +96,13 @@ struct Device::Impl {
   Status start();
 
   /// On `stream`, one thread per element, `elements` at least 1.
-  Status launchOwn(CUstream stream, const std::string &name, int64_t elements, void **args);
+  Status launchRuntimeKernel(CUstream stream, const std::string &name, int64_t elements, void **args);
   /// The device address of these bytes, uploaded once.
   Expected<const void *> descriptor(const std::string &bytes);
-  Status follow(CUstream stream, CUevent event) {
+  Status waitFor(CUstream stream, CUevent event) {
     return driver.check(driver.cuStreamWaitEvent(stream, event, 0), "waiting for an event");
   }
-  Status mark(CUevent event, CUstream stream) {
+  Status record(CUevent event, CUstream stream) {
     return driver.check(driver.cuEventRecord(event, stream), "recording an event");
   }
   Status copy(CUstream stream, void *to, const void *from, int64_t bytes);
@@ -111,7 +111,7 @@ struct Device::Impl {
   Status checkAllocation(CUresult result, int64_t bytes, const std::function<Status(int64_t)> &describe);
   /// What a kernel has said in the failure word, which is clear again.
   Status takeFailure();
-  std::string placed(const std::string &what) const { return gpu.name + ": " + what; }
+  std::string onGpu(const std::string &what) const { return gpu.name + ": " + what; }
   /// `call`, which gives the program's stream something to do; in the profile under `name()`.
   template <typename Name, typename Call> Status timed(Name &&name, Call &&call) {
     if (isCapturing)
@@ -152,7 +152,7 @@ struct Device::Impl {
   std::vector<Span> spans; ///< Of which the first are in use.
   size_t usedSpans = 0;
   std::map<std::string, Device::Work> profile;
-  std::unique_ptr<DeviceMover> mover;
+  std::unique_ptr<DeviceCopyEngine> engine;
   std::unique_ptr<Contractions> contractions;
   std::unique_ptr<Attention> attention;
 
@@ -176,17 +176,17 @@ struct Device::Impl {
 };
 
 /// Copies and reductions on the communication stream.
-class DeviceMover : public Mover {
+class DeviceCopyEngine : public CopyEngine {
 public:
-  explicit DeviceMover(Device::Impl &device) : device_(device) {}
-  ~DeviceMover() override;
+  explicit DeviceCopyEngine(Device::Impl &device) : device_(device) {}
+  ~DeviceCopyEngine() override;
   Status start();
   void zero(void *to, int64_t bytes) override;
   void copy(int64_t elementSize, Source from, void *to, std::span<const Loop> loops) override;
   void reduce(Reduction reduction, DType dtype, std::span<const Source> from, void *to,
               std::span<const Loop> loops) override;
-  void mark() override;
-  void follow(Mover &other) override;
+  void record() override;
+  void waitFor(CopyEngine &other) override;
   Status takeStatus() override;
 
 private:
@@ -208,19 +208,19 @@ private:
   void freeReached();
 
   Device::Impl &device_;
-  CUevent marked_ = nullptr;
+  CUevent recorded_ = nullptr;
   std::vector<CUdeviceptr> reached_;
   Status status_;
 };
 
-/// sk_contract and sk_contract_fused on a device.
+/// sk_contraction and sk_fused_contraction on a device.
 class Contractions {
 public:
   explicit Contractions(Device::Impl &device);
   ~Contractions();
   struct Work {
-    const sk_contraction &desc;
-    const sk_fused_contraction *fused; ///< May be null.
+    const sk_contraction_desc &desc;
+    const sk_fused_contraction_desc *fused; ///< May be null.
     const void *a, *b;
     void *c;
     const void *added[SK_MAX_ADDED];
@@ -245,7 +245,7 @@ private:
   size_t workspaceBytes_ = 0;
   double workedSeconds_ = 0; ///< Of the device, before products are measured.
   struct Key {
-    const sk_contraction *desc;
+    const sk_contraction_desc *desc;
     std::array<uint32_t, 3 + SK_MAX_ADDED> alignments; ///< Of A, B, C and what is added.
     bool operator==(const Key &) const = default;
   };

@@ -21,7 +21,7 @@ Expected<DriverApi> DriverApi::open() {
   if (result == CUDA_ERROR_NO_DEVICE)
     return notFound("the CUDA driver finds no GPU on this machine");
   SK_RETURN_IF_ERROR(api.check(result, "starting the CUDA driver"));
-  SK_RETURN_IF_ERROR(api.check(api.cuDriverGetVersion(&api.version), "asking for its version"));
+  SK_RETURN_IF_ERROR(api.check(api.cuDriverGetVersion(&api.version), "querying its version"));
   if (api.version < oldest)
     return notFound("the CUDA driver is of CUDA " + versionText(api.version) + ", expected " + versionText(oldest) +
                     " or later");
@@ -41,7 +41,7 @@ Status DriverApi::check(CUresult result, const std::string &what) const {
     name = "an unknown error";
   if (cuGetErrorString(result, &text) != CUDA_SUCCESS || !text)
     text = "no description";
-  return internalError(what + ": the CUDA driver says " + name + " (" + text + ")");
+  return internalError(what + ": the CUDA driver reports " + name + " (" + text + ")");
 }
 
 } // namespace shardkit::rt::cuda

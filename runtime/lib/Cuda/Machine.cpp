@@ -48,7 +48,7 @@ Status Machine::start() {
     char name[128] = {};
     size_t bytes = 0;
     int shared = 0;
-    const std::string what = "asking for GPU " + std::to_string(i);
+    const std::string what = "querying GPU " + std::to_string(i);
     SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceGet(&gpu.device, i), what));
     SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceGetName(name, sizeof name - 1, gpu.device), what));
     SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceTotalMem(&bytes, gpu.device), what));
@@ -76,8 +76,8 @@ Expected<Gpu *> Machine::gpu(int ordinal) {
   // The pool keeps what is freed: without this it gives all back at each wait, and every
   // step maps its memory anew.
   uint64_t everything = UINT64_MAX;
-  SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceGetDefaultMemPool(&gpu.pool, gpu.device),
-                                   gpu.name + ": asking for its memory pool"));
+  SK_RETURN_IF_ERROR(
+      driver_.check(driver_.cuDeviceGetDefaultMemPool(&gpu.pool, gpu.device), gpu.name + ": querying its memory pool"));
   SK_RETURN_IF_ERROR(
       driver_.check(driver_.cuMemPoolSetAttribute(gpu.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &everything),
                     gpu.name + ": setting up its memory pool"));
@@ -110,7 +110,7 @@ Programs::~Programs() {
     driver.cuMemFree(address);
   for (auto &[from, module] : modules_)
     driver.cuModuleUnload(module);
-  for (auto &[text, module] : ownModules_)
+  for (auto &[text, module] : runtimeModules_)
     driver.cuModuleUnload(module);
 }
 
@@ -173,16 +173,16 @@ Expected<CUfunction> Programs::kernel(const sk_kernel &kernel) {
   return known = found;
 }
 
-Expected<CUfunction> Programs::ownKernel(const std::string &name, const char *text, int sharedBytes) {
+Expected<CUfunction> Programs::runtimeKernel(const std::string &name, const char *text, int sharedBytes) {
   std::lock_guard lock(mutex_);
-  CUfunction &known = ownKernels_[name];
+  CUfunction &known = runtimeKernels_[name];
   if (known)
     return known;
   if (!*text)
     return invalid("kernel '" + name +
                    "' of the runtime: this runtime was built without kernels of its own for GPUs, expected one built "
                    "with clang-22 or with -DSHARDKIT_PTX_DIR=FOLDER, a folder that scripts/export-suite wrote");
-  CUmodule &module = ownModules_[text];
+  CUmodule &module = runtimeModules_[text];
   if (!module) {
     SK_ASSIGN_OR_RETURN(module, load(text, "the runtime's kernels"));
   }

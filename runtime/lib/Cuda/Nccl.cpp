@@ -48,11 +48,11 @@ std::vector<ncclComm_t> NcclRank::Impl::communicators() const {
 }
 
 void NcclRank::Impl::closeAll(std::vector<Impl *> &all) {
-  for (Status (Impl::*part)() : {&Impl::finalize, &Impl::waitFinalized})
+  for (Status (Impl::*step)() : {&Impl::finalize, &Impl::waitFinalized})
     for (Impl *one : all) {
       if (one->isAborted)
         continue;
-      if (Status status = (one->*part)(); !status.ok()) {
+      if (Status status = (one->*step)(); !status.ok()) {
         std::fprintf(stderr, "warning: rank %d: %s\n", one->rank, status.message().c_str());
         one->abort();
       }
@@ -148,45 +148,45 @@ Expected<CUevent> NcclRank::Impl::event() {
 
 Status NcclRank::run(CollectivePlan &plan, int64_t count, const void *in, void *out, World &world) {
   Impl &impl = *impl_;
-  constexpr size_t most = 256;
-  if (impl.inFlight.size() >= most && !drain(world, most / 2))
+  constexpr size_t maxInFlight = 256;
+  if (impl.inFlight.size() >= maxInFlight && !drain(world, maxInFlight / 2))
     return Status(Code::Aborted, "");
   Impl::Sequence &sequence = impl.sequences[plan.participants(impl.rank)];
   ++sequence.count;
-  for (int64_t part : {world.fault().announced(impl.rank, plan.info().id), count})
-    sequence.hash = (sequence.hash ^ uint64_t(part)) * 0x9e3779b97f4a7c15u + 1;
+  for (int64_t value : {world.fault().announced(impl.rank, plan.info().id), count})
+    sequence.hash = (sequence.hash ^ uint64_t(value)) * 0x9e3779b97f4a7c15u + 1;
   const CUstream stream = impl.device.impl().communication;
   SK_ASSIGN_OR_RETURN(CUevent begin, impl.event());
   SK_ASSIGN_OR_RETURN(CUevent end, impl.event());
-  SK_RETURN_IF_ERROR(impl.device.impl().mark(begin, stream));
+  SK_RETURN_IF_ERROR(impl.device.impl().record(begin, stream));
   impl.inFlight.push_back({&plan, begin, end});
   Status status = impl.perform(plan, count, in, out, impl.commOf.at(&plan));
   // Recorded in any case: it is waited for.
-  SK_RETURN_IF_ERROR(impl.device.impl().mark(end, stream));
+  SK_RETURN_IF_ERROR(impl.device.impl().record(end, stream));
   return status.withContext(plan.describe());
 }
 
-Status NcclRank::markStarted(int64_t id) {
+Status NcclRank::recordStarted(int64_t id) {
   SK_ASSIGN_OR_RETURN(CUevent event, impl_->event());
   impl_->started[id] = event;
-  return impl_->device.impl().mark(event, impl_->device.impl().communication);
+  return impl_->device.impl().record(event, impl_->device.impl().communication);
 }
 
 Status NcclRank::waitStarted(int64_t id) {
   auto known = impl_->started.find(id);
   if (known == impl_->started.end())
     return internalError("the program waits for collective " + std::to_string(id) + ", which it has not started");
-  SK_RETURN_IF_ERROR(impl_->device.impl().follow(impl_->device.impl().compute, known->second));
+  SK_RETURN_IF_ERROR(impl_->device.impl().waitFor(impl_->device.impl().compute, known->second));
   impl_->idleEvents.push_back(known->second);
   impl_->started.erase(known);
   return {};
 }
 
-bool NcclRank::drain(World &world, size_t most) {
+bool NcclRank::drain(World &world, size_t pending) {
   Impl &impl = *impl_;
   auto start = std::chrono::steady_clock::now();
   bool hasBegun = false;
-  for (int64_t i = 0; impl.inFlight.size() > most; ++i) {
+  for (int64_t i = 0; impl.inFlight.size() > pending; ++i) {
     Impl::InFlight &front = impl.inFlight.front();
     const CUresult ended = impl.driver.cuEventQuery(front.end);
     if (ended == CUDA_SUCCESS) {
@@ -298,14 +298,14 @@ NcclRanks::open(Backend &backend, Devices &devices, int64_t ranks, double timeou
   ncclUniqueId id = {};
   Status status;
   if (backend.process() == 0)
-    status =
-        (*api).check((*api).ncclGetUniqueId(&id), "asking NCCL for an id, for which a network interface must be up (lo "
-                                                  "will do on one machine)");
+    status = (*api).check((*api).ncclGetUniqueId(&id),
+                          "requesting an id from NCCL, for which a network interface must be up (lo "
+                          "will do on one machine)");
   SK_RETURN_IF_ERROR(backend.agree(status));
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend.exchange(std::string(id.internal, sizeof id.internal)));
   std::memcpy(id.internal, all[0].data(), sizeof id.internal);
   std::unique_ptr<NcclRanks> result(new NcclRanks);
-  auto [begin, end] = backend.ownRanks(ranks);
+  auto [begin, end] = backend.localRanks(ranks);
   result->begin_ = begin;
   auto ofProcess = std::make_shared<std::vector<NcclRank::Impl *>>();
   std::vector<NcclRank::Impl *> impls;

@@ -22,7 +22,7 @@ Expected<NcclApi> NcclApi::open() {
 #undef SK_ENTRY
   SK_RETURN_IF_ERROR(openLibrary("NCCL", {"libnccl.so.2"}, functions));
   int version = 0;
-  SK_RETURN_IF_ERROR(api.check(api.ncclGetVersion(&version), "asking for its version"));
+  SK_RETURN_IF_ERROR(api.check(api.ncclGetVersion(&version), "querying its version"));
   if (version < oldest)
     return notFound("NCCL has version " + ncclVersionText(version) + ", expected " + ncclVersionText(oldest) +
                     " or later");
@@ -35,7 +35,7 @@ Status NcclApi::check(ncclResult_t result, const std::string &what, ncclComm_t c
   const char *last = ncclGetLastError(comm);
   std::string more = last ? last : "";
   std::replace(more.begin(), more.end(), '\n', ' ');
-  return internalError(what + ": NCCL says " + ncclGetErrorString(result) + (more.empty() ? "" : " (" + more + ")"));
+  return internalError(what + ": NCCL reports " + ncclGetErrorString(result) + (more.empty() ? "" : " (" + more + ")"));
 }
 
 } // namespace shardkit::rt::cuda

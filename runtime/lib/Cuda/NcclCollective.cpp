@@ -69,13 +69,13 @@ std::optional<std::pair<int, int>> reduced(DType dtype, Reduction reduction) {
 
 /// The places that pieces read, in the order in which they are packed.
 struct Reads {
-  std::vector<int64_t> places;
+  std::vector<int64_t> offsets;
   int64_t elements = 0;
   void add(const CollectivePlan &plan, const Piece &piece) {
-    places.push_back(piece.source);
+    offsets.push_back(piece.source);
     for (const CollectivePlan::Loop &loop : plan.loops(piece))
-      places.insert(places.end(), {loop.size, loop.source});
-    places.push_back(-1);
+      offsets.insert(offsets.end(), {loop.size, loop.source});
+    offsets.push_back(-1);
     elements += plan.elementsOf(piece);
   }
 };
@@ -86,9 +86,10 @@ bool isRun(const CollectivePlan &plan, const std::vector<const Piece *> &pieces,
          (plan.loops(*pieces[0])[0].*side == 1 || plan.loops(*pieces[0])[0].size == 1);
 }
 
-std::vector<Mover::Loop> loopsOf(const CollectivePlan &plan, const Piece &piece, int64_t CollectivePlan::Loop::*from,
-                                 int64_t CollectivePlan::Loop::*to, Mover::Loop items) {
-  std::vector<Mover::Loop> loops;
+std::vector<CopyEngine::Loop> loopsOf(const CollectivePlan &plan, const Piece &piece,
+                                      int64_t CollectivePlan::Loop::*from, int64_t CollectivePlan::Loop::*to,
+                                      CopyEngine::Loop items) {
+  std::vector<CopyEngine::Loop> loops;
   if (items.size > 1)
     loops.push_back(items);
   for (const CollectivePlan::Loop &loop : plan.loops(piece))
@@ -109,7 +110,7 @@ std::vector<const Piece *> piecesFrom(const CollectivePlan &plan, int to, int fr
 }
 
 /// The place of a piece in what member `from` packs.
-int64_t placeIn(const Piece &piece, int from) {
+int64_t offsetIn(const Piece &piece, int from) {
   return piece.packed[size_t(std::find(piece.sources.begin(), piece.sources.end(), from) - piece.sources.begin())];
 }
 
@@ -128,7 +129,7 @@ NcclOperation NcclRank::Impl::choose(CollectivePlan &plan) {
     return operation;
   std::vector<Reads> reads(static_cast<size_t>(size));
   auto allSame = [&] {
-    return std::all_of(reads.begin(), reads.end(), [&](const Reads &one) { return one.places == reads[0].places; });
+    return std::all_of(reads.begin(), reads.end(), [&](const Reads &one) { return one.offsets == reads[0].offsets; });
   };
   if (info.reduction != Reduction::None) {
     auto types = reduced(info.dtype, info.reduction);
@@ -221,19 +222,19 @@ Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *
   const int64_t bytes = dtypeSize(info.dtype);
   const int64_t each = moved(info.dtype).perElement;
   const CUstream stream = device.impl().communication;
-  Mover &mover = device.mover();
+  CopyEngine &engine = device.copyEngine();
   const char *input = static_cast<const char *>(in);
   char *output = static_cast<char *>(out);
   if (plan.isPadded() && out) // A transfer gives some ranks nothing.
-    mover.zero(out, count * info.outElements * bytes);
+    engine.zero(out, count * info.outElements * bytes);
   // Of all items, each of which has `elements` packed ones.
   auto pack = [&](const Piece &piece, char *to, int64_t elements) {
-    mover.copy(bytes, {input + piece.source * bytes, nullptr}, to,
-               loopsOf(plan, piece, source, packed, {count, info.inElements, elements}));
+    engine.copy(bytes, {input + piece.source * bytes, nullptr}, to,
+                loopsOf(plan, piece, source, packed, {count, info.inElements, elements}));
   };
   auto unpack = [&](const Piece &piece, const char *from, int64_t elements) {
-    mover.copy(bytes, {from, nullptr}, output + piece.destination * bytes,
-               loopsOf(plan, piece, packed, destination, {count, elements, info.outElements}));
+    engine.copy(bytes, {from, nullptr}, output + piece.destination * bytes,
+                loopsOf(plan, piece, packed, destination, {count, elements, info.outElements}));
   };
   auto finish = [&](ncclResult_t result, const char *what) -> Status {
     SK_RETURN_IF_ERROR(call(result, what, comm));
@@ -278,18 +279,19 @@ Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *
       return {};
     }
     case Kind::AllGather: {
-      const int64_t part = elements / size;
+      const int64_t perRank = elements / size;
       if (!isPacked)
-        return finish(api.ncclAllGather(in, out, size_t(part * each), operation.dtype, comm, stream), "ncclAllGather");
-      SK_ASSIGN_OR_RETURN(char *sent, scratch(count * part * bytes));
+        return finish(api.ncclAllGather(in, out, size_t(perRank * each), operation.dtype, comm, stream),
+                      "ncclAllGather");
+      SK_ASSIGN_OR_RETURN(char *sent, scratch(count * perRank * bytes));
       SK_ASSIGN_OR_RETURN(char *received, scratch(count * elements * bytes));
       for (const Piece *piece : piecesFrom(plan, rank, self))
-        pack(*piece, sent + piece->packed[0] * bytes, part);
+        pack(*piece, sent + piece->packed[0] * bytes, perRank);
       SK_RETURN_IF_ERROR(
-          finish(api.ncclAllGather(sent, received, size_t(count * part * each), operation.dtype, comm, stream),
+          finish(api.ncclAllGather(sent, received, size_t(count * perRank * each), operation.dtype, comm, stream),
                  "ncclAllGather"));
       for (const Piece &piece : mine)
-        unpack(piece, received + (piece.sources[0] * count * part + piece.packed[0]) * bytes, part);
+        unpack(piece, received + (piece.sources[0] * count * perRank + piece.packed[0]) * bytes, perRank);
       return {};
     }
     case Kind::Broadcast: {
@@ -309,7 +311,7 @@ Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *
     }
   };
   Status status = body();
-  Status moving = mover.takeStatus(), freed = freeScratch();
+  Status moving = engine.takeStatus(), freed = freeScratch();
   return !status.ok() ? status : !moving.ok() ? moving : freed;
 }
 
@@ -323,7 +325,7 @@ Status NcclRank::Impl::exchange(CollectivePlan &plan, int64_t count, const void 
   // The member whose pieces are copied, not sent: this one.
   const int kept = size == 1 && goesAlone && !reduces ? -1 : self;
   const CUstream stream = device.impl().communication;
-  Mover &mover = device.mover();
+  CopyEngine &engine = device.copyEngine();
   const char *input = static_cast<const char *>(in);
   char *output = static_cast<char *>(out);
   struct Message {
@@ -336,8 +338,8 @@ Status NcclRank::Impl::exchange(CollectivePlan &plan, int64_t count, const void 
   std::vector<const char *> from(static_cast<size_t>(size)); ///< Packed, of each member.
   auto packAll = [&](int to, char *buffer, int64_t elements) {
     for (const Piece *piece : piecesFrom(plan, members[size_t(to)], self))
-      mover.copy(bytes, {input + piece->source * bytes, nullptr}, buffer + placeIn(*piece, self) * bytes,
-                 loopsOf(plan, *piece, source, packed, {count, info.inElements, elements}));
+      engine.copy(bytes, {input + piece->source * bytes, nullptr}, buffer + offsetIn(*piece, self) * bytes,
+                  loopsOf(plan, *piece, source, packed, {count, info.inElements, elements}));
   };
   for (int step = 0; step < size; ++step) {
     const int to = (self + step) % size;
@@ -392,27 +394,27 @@ Status NcclRank::Impl::exchange(CollectivePlan &plan, int64_t count, const void 
     if (reduces) {
       // Sources may have packed other numbers of elements per item.
       for (int64_t item = 0; item < count; ++item) {
-        std::vector<Mover::Source> sources;
+        std::vector<CopyEngine::Source> sources;
         for (size_t i = 0; i < piece.sources.size(); ++i)
           sources.push_back({from[size_t(piece.sources[i])] +
                                  (item * plan.elementsFrom(piece.sources[i], rank) + piece.packed[i]) * bytes,
                              nullptr});
-        mover.reduce(info.reduction, info.dtype, sources, to + item * info.outElements * bytes,
-                     loopsOf(plan, piece, packed, destination, {1, 0, 0}));
+        engine.reduce(info.reduction, info.dtype, sources, to + item * info.outElements * bytes,
+                      loopsOf(plan, piece, packed, destination, {1, 0, 0}));
       }
       continue;
     }
     const int peer = piece.sources[0];
     if (peer == kept) {
-      mover.copy(bytes, {input + piece.source * bytes, nullptr}, to,
-                 loopsOf(plan, piece, source, destination, {count, info.inElements, info.outElements}));
+      engine.copy(bytes, {input + piece.source * bytes, nullptr}, to,
+                  loopsOf(plan, piece, source, destination, {count, info.inElements, info.outElements}));
       continue;
     }
     auto received =
         std::find_if(receives.begin(), receives.end(), [&](const Message &message) { return message.peer == peer; });
     if (!received->isInPlace)
-      mover.copy(bytes, {received->data + piece.packed[0] * bytes, nullptr}, to,
-                 loopsOf(plan, piece, packed, destination, {count, plan.elementsFrom(peer, rank), info.outElements}));
+      engine.copy(bytes, {received->data + piece.packed[0] * bytes, nullptr}, to,
+                  loopsOf(plan, piece, packed, destination, {count, plan.elementsFrom(peer, rank), info.outElements}));
   }
   return {};
 }

@@ -33,8 +33,7 @@ static int32_t aborted(sk_context *ctx) { return ctx->status = int32_t(Code::Abo
 /// An error unless the manifest lists collective `id` in this form.
 static Status check(sk_context *ctx, int64_t id, bool isStarted) {
   if (!ctx->plans || id < 0 || id >= int64_t(ctx->plans->plans.size()))
-    return internalError("the program asks for collective " + std::to_string(id) +
-                         ", which the manifest does not list");
+    return internalError("the program calls collective " + std::to_string(id) + ", which the manifest does not list");
   if (bool(ctx->plans->started[size_t(id)]) != isStarted)
     return internalError("the program " + std::string(isStarted ? "starts" : "performs") + " collective " +
                          std::to_string(id) + ", which the manifest lists " +
@@ -109,7 +108,7 @@ static Expected<bool> perform(sk_context *ctx, int64_t id, int64_t count, const 
   }
   DeviceBuffers buffers(*ctx, ctx->staged[-1], plan.info(), count);
   SK_RETURN_IF_ERROR(buffers.before(in));
-  if (!plan.run(ctx->rank, count, buffers.in(in), buffers.out(out), buffers.mover()))
+  if (!plan.run(ctx->rank, count, buffers.in(in), buffers.out(out), buffers.copyEngine()))
     return false;
   SK_RETURN_IF_ERROR(buffers.after(out));
   return true;
@@ -123,11 +122,11 @@ static Status start(sk_context *ctx, int64_t id, const void *in, void *out) {
   if (ctx->nccl) {
     SK_RETURN_IF_ERROR(ctx->device->startCommunication());
     SK_RETURN_IF_ERROR(ctx->nccl->run(*ctx->plans->plans[size_t(id)], 1, in, out, *ctx->world));
-    return ctx->nccl->markStarted(id);
+    return ctx->nccl->recordStarted(id);
   }
   DeviceBuffers buffers(*ctx, ctx->staged[id], ctx->plans->plans[size_t(id)]->info(), 1);
   SK_RETURN_IF_ERROR(buffers.before(in));
-  return plan.start(ctx->rank, id, buffers.in(in), buffers.out(out), buffers.mover());
+  return plan.start(ctx->rank, id, buffers.in(in), buffers.out(out), buffers.copyEngine());
 }
 
 static Status finish(sk_context *ctx, int64_t id, const void *in, void *out, bool &waited) {
@@ -139,7 +138,7 @@ static Status finish(sk_context *ctx, int64_t id, const void *in, void *out, boo
     return ctx->nccl->waitStarted(id);
   }
   DeviceBuffers buffers(*ctx, ctx->staged[id], ctx->plans->plans[size_t(id)]->info(), 1);
-  SK_RETURN_IF_ERROR(plan.done(ctx->rank, id, buffers.in(in), buffers.out(out), waited, buffers.mover()));
+  SK_RETURN_IF_ERROR(plan.done(ctx->rank, id, buffers.in(in), buffers.out(out), waited, buffers.copyEngine()));
   return buffers.after(out);
 }
 
@@ -206,7 +205,7 @@ int64_t sk_coordinate(sk_context *ctx, int64_t stride, int64_t size) {
   return stride > 0 && size > 0 ? ctx->meshRank / stride % size : 0;
 }
 
-static double flopsOf(const sk_contraction &desc) {
+static double flopsOf(const sk_contraction_desc &desc) {
   double flops = 2;
   for (int32_t i = 0; i < desc.num_dims; ++i)
     flops *= double(desc.dims[i].size);
@@ -214,7 +213,7 @@ static double flopsOf(const sk_contraction &desc) {
 }
 
 /// `call`, which carries out a contraction, with what is common to all.
-template <typename Fn> static int32_t contract(sk_context *ctx, const sk_contraction &desc, Fn &&call) {
+template <typename Fn> static int32_t contract(sk_context *ctx, const sk_contraction_desc &desc, Fn &&call) {
   if (ctx->status)
     return ctx->status;
   try {
@@ -232,14 +231,14 @@ template <typename Fn> static int32_t contract(sk_context *ctx, const sk_contrac
   }
 }
 
-int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a, const void *b, void *c) {
+int32_t sk_contraction(sk_context *ctx, const sk_contraction_desc *desc, const void *a, const void *b, void *c) {
   return contract(ctx, *desc, [&] {
     return ctx->device ? ctx->device->contract(desc, a, b, c) : ctx->contractions.run(desc, a, b, c);
   });
 }
 
-void sk_parallel(sk_context *, int64_t count, sk_part part, void *const *args) {
-  onLibraryThreads(count, [&](int64_t begin, int64_t end) { part(begin, end, args); });
+void sk_parallel(sk_context *, int64_t count, sk_chunk chunk, void *const *args) {
+  onLibraryThreads(count, [&](int64_t begin, int64_t end) { chunk(begin, end, args); });
 }
 
 static Status hasNoDevice(const char *name) {
@@ -248,10 +247,10 @@ static Status hasNoDevice(const char *name) {
                        "it runs on");
 }
 
-int32_t sk_contract_fused(sk_context *ctx, const sk_fused_contraction *desc, const void *a, const void *b, void *c,
-                          const void *first, const void *second) {
+int32_t sk_fused_contraction(sk_context *ctx, const sk_fused_contraction_desc *desc, const void *a, const void *b,
+                             void *c, const void *first, const void *second) {
   return contract(ctx, desc->product, [&] {
-    return ctx->device ? ctx->device->contractFused(desc, a, b, c, first, second) : hasNoDevice("sk_contract_fused");
+    return ctx->device ? ctx->device->contractFused(desc, a, b, c, first, second) : hasNoDevice("sk_fused_contraction");
   });
 }
 
@@ -275,8 +274,8 @@ int32_t sk_copy(sk_context *ctx, void *to, const void *from, int64_t bytes) {
   return onDevice(ctx, "sk_copy", [&](cuda::Device &device) { return device.copy(to, from, bytes); });
 }
 
-int32_t sk_read(sk_context *ctx, void *to, const void *from, int64_t bytes) {
-  return onDevice(ctx, "sk_read", [&](cuda::Device &device) { return device.read(to, from, bytes); });
+int32_t sk_copy_to_host(sk_context *ctx, void *to, const void *from, int64_t bytes) {
+  return onDevice(ctx, "sk_copy_to_host", [&](cuda::Device &device) { return device.read(to, from, bytes); });
 }
 
 int32_t sk_constant(sk_context *ctx, const void *host, int64_t bytes, const void **to) {

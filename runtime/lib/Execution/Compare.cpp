@@ -13,7 +13,7 @@ namespace shardkit::rt {
 
 Tolerance Tolerance::forDType(DType dtype) {
   double rtol = 0;
-  switch (partType(dtype)) {
+  switch (componentType(dtype)) {
   case DType::F64:
     rtol = 1e-12;
     break;
@@ -48,17 +48,17 @@ bool Difference::within(DType dtype, const Tolerance &tolerance) const {
 
 Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local, const void *reference) {
   Difference total;
-  const int64_t parts = numParts(value.dtype);
-  dispatch(partType(value.dtype), [&](auto zero) {
+  const int64_t components = numComponents(value.dtype);
+  dispatch(componentType(value.dtype), [&](auto zero) {
     using T = decltype(zero);
     const T *mine = static_cast<const T *>(local);
     const T *theirs = static_cast<const T *>(reference);
     forEachPiece(coalesceLoops(value.extents, rank), value.extents.base(rank),
                  [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
-                   total.elements += n * parts;
-                   for (int64_t i = 0; i < n * parts; ++i) {
-                     const T &x = mine[(l + i / parts * ls) * parts + i % parts];
-                     const T &y = theirs[(g + i / parts * gs) * parts + i % parts];
+                   total.elements += n * components;
+                   for (int64_t i = 0; i < n * components; ++i) {
+                     const T &x = mine[(l + i / components * ls) * components + i % components];
+                     const T &y = theirs[(g + i / components * gs) * components + i % components];
                      double a = toDouble(x), b = toDouble(y);
                      if (std::isfinite(b))
                        total.maxReference = std::max(total.maxReference, std::abs(b));

@@ -15,7 +15,7 @@ public:
       : device_(*ctx.device), isStaged_(ctx.world->isPacked()),
         inBytes_(count * info.inElements * dtypeSize(info.dtype)),
         outBytes_(count * info.outElements * dtypeSize(info.dtype)), staged_(staged) {}
-  Mover &mover() { return isStaged_ ? hostMover() : device_.mover(); }
+  CopyEngine &copyEngine() { return isStaged_ ? hostCopyEngine() : device_.copyEngine(); }
   const void *in(const void *in) { return isStaged_ && in ? staged_.first.data() : in; }
   void *out(void *out) { return isStaged_ && out ? staged_.second.data() : out; }
   Status before(const void *in) {

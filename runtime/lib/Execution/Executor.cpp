@@ -27,31 +27,31 @@ namespace {
 /// Places values one after the other, on cache lines of their own.
 struct Layout {
   int64_t align = 64, bytes = 0;
-  int64_t place(int64_t size) {
+  int64_t add(int64_t size) {
     int64_t start = bytes;
     bytes += (size + align - 1) / align * align + (size == 0 ? align : 0);
     return start;
   }
   /// With `donate` results that are tied to an argument have no place of their own.
-  std::vector<int64_t> places(const std::vector<ValueInfo> &values, bool global, bool donate = false) {
+  std::vector<int64_t> offsets(const std::vector<ValueInfo> &values, bool global, bool donate = false) {
     std::vector<int64_t> result;
     for (const ValueInfo &value : values)
-      result.push_back(donate && value.tied ? -1 : place(global ? value.globalBytes() : value.localBytes()));
+      result.push_back(donate && value.tied ? -1 : add(global ? value.globalBytes() : value.localBytes()));
     return result;
   }
 };
 
-void point(std::vector<void *> &pointers, const std::vector<int64_t> &places, void *base) {
+void point(std::vector<void *> &pointers, const std::vector<int64_t> &offsets, void *base) {
   pointers.clear();
-  for (int64_t offset : places)
+  for (int64_t offset : offsets)
     pointers.push_back(base && offset >= 0 ? static_cast<char *>(base) + offset : nullptr);
 }
 
 /// Results without a place lie where the arguments do that they are tied to.
-void pointToArguments(std::vector<void *> &results, const std::vector<int64_t> &places, const FunctionInfo &function,
+void pointToArguments(std::vector<void *> &results, const std::vector<int64_t> &offsets, const FunctionInfo &function,
                       const std::vector<void *> &arguments) {
-  for (size_t i = 0; i < places.size(); ++i)
-    if (places[i] < 0)
+  for (size_t i = 0; i < offsets.size(); ++i)
+    if (offsets[i] < 0)
       results[i] = arguments[size_t(*function.results[i].tied)];
 }
 
@@ -102,48 +102,48 @@ Status noRoom(const FunctionInfo &function, int64_t rank, int64_t free) {
 
 void RankMemory::bind(const FunctionInfo &function, bool global, void *given, bool donate, bool isCopy) {
   donate_ = donate;
-  Layout arguments, rest;
-  std::vector<int64_t> argumentPlaces;
+  Layout arguments, others;
+  std::vector<int64_t> argumentOffsets;
   if (global)
     for (const FunctionInfo::ReferenceArgument &given : function.referenceArguments)
-      argumentPlaces.push_back(arguments.place(function.referenceBytes(given)));
+      argumentOffsets.push_back(arguments.add(function.referenceBytes(given)));
   else
-    argumentPlaces = arguments.places(function.arguments, false);
-  std::vector<int64_t> resultPlaces = rest.places(function.results, global, donate);
-  int64_t arena = rest.place(global && function.reference ? function.reference->arenaBytes : function.entry.arenaBytes);
+    argumentOffsets = arguments.offsets(function.arguments, false);
+  std::vector<int64_t> resultOffsets = others.offsets(function.results, global, donate);
+  int64_t arena = others.add(global && function.reference ? function.reference->arenaBytes : function.entry.arenaBytes);
   if (device_)
     values_.makeBy(nullptr);
   device_ = nullptr;
-  used_ = arguments.bytes + rest.bytes;
+  used_ = arguments.bytes + others.bytes;
   try {
     if (!given) {
       argumentMemory_.reserve(arguments.bytes, isCopy);
       given = argumentMemory_.data();
     }
-    memory_.reserve(rest.bytes, isCopy);
+    memory_.reserve(others.bytes, isCopy);
   } catch (const std::bad_alloc &) {
     throw std::runtime_error("out of memory: function '" + function.name + "' needs " +
-                             std::to_string(arguments.bytes + rest.bytes) + " bytes of the host" +
+                             std::to_string(arguments.bytes + others.bytes) + " bytes of the host" +
                              largest(sizesOf(function, global)));
   }
-  point(arguments_, argumentPlaces, given);
-  point(results_, resultPlaces, memory_.data());
-  pointToArguments(results_, resultPlaces, function, arguments_);
+  point(arguments_, argumentOffsets, given);
+  point(results_, resultOffsets, memory_.data());
+  pointToArguments(results_, resultOffsets, function, arguments_);
   arena_ = static_cast<char *>(memory_.data()) + arena;
 }
 
 Status RankMemory::bindDevice(const FunctionInfo &function, cuda::Device &device, int64_t rank) {
   constexpr int64_t align = 256;
-  Layout arguments{align}, rest{align};
-  const std::vector<int64_t> argumentPlaces = arguments.places(function.arguments, false),
-                             resultPlaces = rest.places(function.results, false, donate_);
-  const int64_t arena = rest.place(function.entry.arenaBytes);
+  Layout arguments{align}, others{align};
+  const std::vector<int64_t> argumentOffsets = arguments.offsets(function.arguments, false),
+                             resultOffsets = others.offsets(function.results, false, donate_);
+  const int64_t arena = others.add(function.entry.arenaBytes);
   auto describe = [&](int64_t free) {
     return noRoom(function, rank, free + deviceArgumentMemory_.bytes() + deviceMemory_.bytes());
   };
   SK_RETURN_IF_ERROR(deviceArgumentMemory_.reserve(device, arguments.bytes, describe));
-  SK_RETURN_IF_ERROR(deviceMemory_.reserve(device, rest.bytes, describe));
-  values_.makeBy([&device, rank, used = arguments.bytes + rest.bytes](int64_t bytes) {
+  SK_RETURN_IF_ERROR(deviceMemory_.reserve(device, others.bytes, describe));
+  values_.makeBy([&device, rank, used = arguments.bytes + others.bytes](int64_t bytes) {
     return device.allocateInOrder(bytes, [=](int64_t free) {
       return internalError("out of device memory: rank " + std::to_string(rank) + " has no room for " +
                            std::to_string(bytes) + " bytes, " + std::to_string(free) +
@@ -151,10 +151,10 @@ Status RankMemory::bindDevice(const FunctionInfo &function, cuda::Device &device
     });
   });
   device_ = &device;
-  used_ = arguments.bytes + rest.bytes;
-  point(deviceArguments_, argumentPlaces, deviceArgumentMemory_.data());
-  point(deviceResults_, resultPlaces, deviceMemory_.data());
-  pointToArguments(deviceResults_, resultPlaces, function, deviceArguments_);
+  used_ = arguments.bytes + others.bytes;
+  point(deviceArguments_, argumentOffsets, deviceArgumentMemory_.data());
+  point(deviceResults_, resultOffsets, deviceMemory_.data());
+  pointToArguments(deviceResults_, resultOffsets, function, deviceArguments_);
   arena_ = static_cast<char *>(deviceMemory_.data()) + arena;
   return {};
 }
@@ -179,22 +179,22 @@ Status RankMemory::downloadResults(const FunctionInfo &function) {
 
 int64_t RankMemory::argumentBytes(const FunctionInfo &function) {
   Layout layout;
-  layout.places(function.arguments, false);
+  layout.offsets(function.arguments, false);
   return layout.bytes;
 }
 
 void RankMemory::bindRemote(const FunctionInfo &function, void *arguments, bool results) {
   Layout argumentLayout, resultLayout;
-  std::vector<int64_t> argumentPlaces = argumentLayout.places(function.arguments, false);
+  std::vector<int64_t> argumentOffsets = argumentLayout.offsets(function.arguments, false);
   if (!arguments && results) {
     argumentMemory_.reserve(argumentLayout.bytes);
     arguments = argumentMemory_.data();
   }
-  point(arguments_, argumentPlaces, arguments);
-  std::vector<int64_t> places = resultLayout.places(function.results, false);
+  point(arguments_, argumentOffsets, arguments);
+  std::vector<int64_t> offsets = resultLayout.offsets(function.results, false);
   if (results)
     memory_.reserve(resultLayout.bytes);
-  point(results_, places, results ? memory_.data() : nullptr);
+  point(results_, offsets, results ? memory_.data() : nullptr);
   arena_ = nullptr;
 }
 
@@ -253,7 +253,7 @@ struct Executor::Impl {
   double timeout;
   cuda::Devices *devices = nullptr;
   cuda::NcclRanks *nccl = nullptr;
-  std::unique_ptr<Backend> ownBackend;
+  std::unique_ptr<Backend> localBackend;
   Backend *backend;
   Fault fault;
   int cores = availableCores(), libraryThreads = 0;
@@ -348,8 +348,8 @@ struct Executor::Impl {
 Executor::Executor(double timeoutSeconds, Backend *backend) : impl_(std::make_unique<Impl>()) {
   impl_->timeout = timeoutSeconds;
   if (!backend)
-    impl_->ownBackend = makeLocalBackend();
-  impl_->backend = backend ? backend : impl_->ownBackend.get();
+    impl_->localBackend = makeLocalBackend();
+  impl_->backend = backend ? backend : impl_->localBackend.get();
   if (!Fault::fromEnvironment(impl_->fault).ok())
     impl_->fault = Fault(); // Whoever reads the environment for users says so.
 }
@@ -382,7 +382,7 @@ bool Executor::stuck() const { return impl_->stuck; }
 const Fault &Executor::fault() const { return impl_->fault; }
 
 Status Executor::forEachRank(int64_t ranks, const std::function<Status(int64_t)> &fn) {
-  auto [begin, end] = impl_->backend->ownRanks(ranks);
+  auto [begin, end] = impl_->backend->localRanks(ranks);
   return impl_->dispatch(begin, end - begin, fn, nullptr);
 }
 
@@ -411,7 +411,7 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<
                             RunStats *stats) {
   World &world = *ranks.world;
   const int64_t devices = world.size();
-  auto [begin, end] = backend->ownRanks(devices);
+  auto [begin, end] = backend->localRanks(devices);
   const int64_t first = begin;
   world.startRun(running, begin, end);
   // Nobody is seen with the records of the last run.

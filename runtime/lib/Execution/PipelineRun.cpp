@@ -62,16 +62,16 @@ const Instruction *PipelinePlans::find(int rank, int64_t instruction) const {
   return instruction >= 0 && instruction < int64_t(list.size()) ? &list[size_t(instruction)] : nullptr;
 }
 
-std::string PipelinePlans::meeting(int rank, int64_t instruction, int64_t id) const {
+std::string PipelinePlans::rendezvous(int rank, int64_t instruction, int64_t id) const {
   if (id >= TransferInfo::transferId)
     return "transfer " + std::to_string(id - TransferInfo::transferId);
   const Instruction *in = find(rank, instruction);
   if (in && in->kind == Instruction::Kind::Run)
-    return RunningFunction(pipeline_.functions[in->target]).meeting(rank, instruction, id);
+    return RunningFunction(pipeline_.functions[in->target]).rendezvous(rank, instruction, id);
   return "collective " + std::to_string(id);
 }
 
-std::string PipelinePlans::place(int rank, int64_t instruction) const {
+std::string PipelinePlans::position(int rank, int64_t instruction) const {
   const Instruction *in = find(rank, instruction);
   std::string text = "stage " + std::to_string(ranks_[size_t(rank)].first);
   if (!in)

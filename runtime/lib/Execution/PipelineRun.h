@@ -20,8 +20,8 @@ public:
   int32_t run(sk_context &context, const std::vector<sk_program> &programs, RankMemory &memory, RunStats *stats);
 
   std::string title() const override;
-  std::string meeting(int rank, int64_t instruction, int64_t id) const override;
-  std::string place(int rank, int64_t instruction) const override;
+  std::string rendezvous(int rank, int64_t instruction, int64_t id) const override;
+  std::string position(int rank, int64_t instruction) const override;
 
   /// That collectives started together have the same ranks.
   Status status;

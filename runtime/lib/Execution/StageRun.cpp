@@ -63,13 +63,13 @@ struct PartPlace {
 struct PartCopy {
   PartPlace place;
   void *whole, *part;
-  void take(Mover &mover) const {
-    const Mover::Loop loops[] = {{place.rows, place.stride, place.run}, {place.run, 1, 1}};
-    mover.copy(place.elementSize, {whole, nullptr}, part, loops);
+  void take(CopyEngine &engine) const {
+    const CopyEngine::Loop loops[] = {{place.rows, place.stride, place.run}, {place.run, 1, 1}};
+    engine.copy(place.elementSize, {whole, nullptr}, part, loops);
   }
-  void putBack(Mover &mover) const {
-    const Mover::Loop loops[] = {{place.rows, place.run, place.stride}, {place.run, 1, 1}};
-    mover.copy(place.elementSize, {part, nullptr}, whole, loops);
+  void putBack(CopyEngine &engine) const {
+    const CopyEngine::Loop loops[] = {{place.rows, place.run, place.stride}, {place.run, 1, 1}};
+    engine.copy(place.elementSize, {part, nullptr}, whole, loops);
   }
 };
 
@@ -127,12 +127,12 @@ private:
   template <typename Fn> Status move(Fn &&fn) {
     cuda::Device *device = context_.device;
     if (!device) {
-      fn(hostMover());
+      fn(hostCopyEngine());
       return {};
     }
     SK_RETURN_IF_ERROR(device->startCommunication());
-    fn(device->mover());
-    SK_RETURN_IF_ERROR(device->mover().takeStatus());
+    fn(device->copyEngine());
+    SK_RETURN_IF_ERROR(device->copyEngine().takeStatus());
     return device->endCommunication();
   }
 
@@ -162,14 +162,14 @@ private:
     }
     if (fills.empty())
       return {};
-    return move([&](Mover &mover) {
+    return move([&](CopyEngine &engine) {
       for (auto [data, value] : fills) {
         const int64_t size = dtypeSize(value->dtype);
-        const Mover::Loop others{value->localElements - 1, 0, 1};
+        const CopyEngine::Loop others{value->localElements - 1, 0, 1};
         if (elementBits(*value->init, value->dtype) == 0)
-          mover.zero(data, value->localBytes());
+          engine.zero(data, value->localBytes());
         else
-          mover.copy(size, {data, nullptr}, static_cast<char *>(data) + size, {&others, 1});
+          engine.copy(size, {data, nullptr}, static_cast<char *>(data) + size, {&others, 1});
       }
     });
   }
@@ -333,9 +333,9 @@ private:
       results_.push_back(data);
     }
     if (!argumentParts.empty())
-      SK_RETURN_IF_ERROR(move([&](Mover &mover) {
+      SK_RETURN_IF_ERROR(move([&](CopyEngine &engine) {
         for (const PartCopy &part : argumentParts)
-          part.take(mover);
+          part.take(engine);
       }));
 
     context_.plans = plans_.functions_[instruction.target].get();
@@ -367,9 +367,9 @@ private:
       std::swap(*buffer, copies_[k]);
     }
     if (!resultParts.empty())
-      SK_RETURN_IF_ERROR(move([&](Mover &mover) {
+      SK_RETURN_IF_ERROR(move([&](CopyEngine &engine) {
         for (const PartCopy &part : resultParts)
-          part.putBack(mover);
+          part.putBack(engine);
       }));
     giveBackCopies();
     return 0;
@@ -448,13 +448,13 @@ private:
   Status offer(UnderWay &one) {
     CollectivePlan *plan = plans_.transfers_[one.number].get();
     if (!context_.device) {
-      CollectivePlan::offer({&plan, 1}, wayOf(one), context_.rank, {&one.buffers, 1});
+      CollectivePlan::publish({&plan, 1}, wayOf(one), context_.rank, {&one.buffers, 1});
       return {};
     }
     DeviceBuffers onDevice(context_, one.staged, plan->info(), 1);
     SK_RETURN_IF_ERROR(onDevice.before(one.buffers.in));
     const CollectiveBuffers buffers{onDevice.in(one.buffers.in), onDevice.out(one.buffers.out)};
-    CollectivePlan::offer({&plan, 1}, wayOf(one), context_.rank, {&buffers, 1}, onDevice.mover());
+    CollectivePlan::publish({&plan, 1}, wayOf(one), context_.rank, {&buffers, 1}, onDevice.copyEngine());
     return onDevice.after(nullptr);
   }
 
@@ -462,13 +462,13 @@ private:
   Expected<bool> finish(UnderWay &one, double &waited) {
     CollectivePlan &plan = *plans_.transfers_[one.number];
     if (!context_.device)
-      return plan.finish(wayOf(one), context_.rank, one.buffers, hostMover(), &waited);
+      return plan.finish(wayOf(one), context_.rank, one.buffers, hostCopyEngine(), &waited);
     if (!context_.world->isPacked())
       SK_RETURN_IF_ERROR(context_.device->startCommunication());
     DeviceBuffers onDevice(context_, one.staged, plan.info(), 1);
     // Devices do not wait where their ranks do.
     if (!plan.finish(wayOf(one), context_.rank, {onDevice.in(one.buffers.in), onDevice.out(one.buffers.out)},
-                     onDevice.mover()))
+                     onDevice.copyEngine()))
       return false;
     SK_RETURN_IF_ERROR(onDevice.after(one.buffers.out));
     return true;

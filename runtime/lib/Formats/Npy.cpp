@@ -280,22 +280,22 @@ Expected<std::vector<Member>> readDirectory(const File &file, uint64_t &director
   uint64_t count = little(&bytes[at + 10], 2), length = little(&bytes[at + 12], 4), begin = little(&bytes[at + 16], 4),
            end = size - tail + at;
   if (little(&bytes[at + 4], 2) != 0 || little(&bytes[at + 6], 2) != 0)
-    return invalid("an archive in several parts, expected one");
+    return invalid("an archive of several volumes, expected one");
   if (count == 0xffff || length == 0xffffffff || begin == 0xffffffff) {
     if (end < 20)
       return invalid("the zip64 locator is missing");
     unsigned char locator[20], record[56];
     SK_RETURN_IF_ERROR(file.read(locator, int64_t(end - 20), 20));
-    uint64_t place = little(locator + 8, 8);
-    if (little(locator, 4) != kLocator64 || place > end || end - place < 56 + 20)
+    uint64_t offset = little(locator + 8, 8);
+    if (little(locator, 4) != kLocator64 || offset > end || end - offset < 56 + 20)
       return invalid("the zip64 locator is missing");
-    SK_RETURN_IF_ERROR(file.read(record, int64_t(place), 56));
+    SK_RETURN_IF_ERROR(file.read(record, int64_t(offset), 56));
     if (little(record, 4) != kEnd64)
       return invalid("the zip64 end record is missing");
     count = little(record + 32, 8);
     length = little(record + 40, 8);
     begin = little(record + 48, 8);
-    end = place;
+    end = offset;
   }
   if (length > kMaxDirectory || begin > end || length > end - begin || count > length / 46)
     return invalid("the directory of " + std::to_string(count) + " entries at byte " + std::to_string(begin) +

@@ -230,14 +230,14 @@ Status writeSafetensorsSet(const std::string &directory, const std::vector<Tenso
   std::vector<std::vector<TensorContent>> files(1);
   int64_t bytes = 0, total = 0;
   for (const TensorContent &tensor : tensors) {
-    int64_t own = numElements(tensor.shape).value_or(0) * dtypeSize(tensor.dtype);
-    if (!files.back().empty() && bytes + own > maxFileBytes) {
+    int64_t size = numElements(tensor.shape).value_or(0) * dtypeSize(tensor.dtype);
+    if (!files.back().empty() && bytes + size > maxFileBytes) {
       files.emplace_back();
       bytes = 0;
     }
     files.back().push_back(tensor);
-    bytes += own;
-    total += own;
+    bytes += size;
+    total += size;
   }
   if (files.size() == 1)
     return writeSafetensors(directory + "/model.safetensors", files[0]);

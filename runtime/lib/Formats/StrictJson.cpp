@@ -10,7 +10,7 @@ namespace shardkit::rt {
 
 using Json = nlohmann::json;
 
-Expected<Json> parseStrictJson(const std::string &text, const std::string &whole, const std::string &what) {
+Expected<Json> parseStrictJson(const std::string &text, const std::string &document, const std::string &what) {
   std::vector<std::set<std::string>> keys;
   int nesting = 0;
   Status status;
@@ -21,7 +21,7 @@ Expected<Json> parseStrictJson(const std::string &text, const std::string &whole
       [[fallthrough]];
     case Json::parse_event_t::array_start:
       if (++nesting > 32 && status.ok())
-        status = invalid(whole + " is nested more than 32 levels deep");
+        status = invalid(document + " is nested more than 32 levels deep");
       break;
     case Json::parse_event_t::object_end:
       keys.pop_back();
@@ -43,12 +43,12 @@ Expected<Json> parseStrictJson(const std::string &text, const std::string &whole
     Json json = Json::parse(text, check);
     SK_RETURN_IF_ERROR(status);
     if (!json.is_object())
-      return invalid(whole + " is not a JSON object");
+      return invalid(document + " is not a JSON object");
     return json;
   } catch (const Json::parse_error &error) {
-    return status.ok() ? invalid(whole + " is not valid JSON at byte " + std::to_string(error.byte)) : status;
+    return status.ok() ? invalid(document + " is not valid JSON at byte " + std::to_string(error.byte)) : status;
   } catch (const Json::exception &) {
-    return status.ok() ? invalid(whole + " is not valid JSON") : status;
+    return status.ok() ? invalid(document + " is not valid JSON") : status;
   }
 }
 

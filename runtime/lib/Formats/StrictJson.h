@@ -15,7 +15,7 @@ inline constexpr int64_t maxJsonBytes = 100'000'000;
 /// Parses an object. A key that stands twice in one object (the library would
 /// keep the last) and nesting beyond 32 levels are errors. `what` is what a
 /// duplicate is called at the outermost level ("tensor").
-Expected<nlohmann::json> parseStrictJson(const std::string &text, const std::string &whole,
+Expected<nlohmann::json> parseStrictJson(const std::string &text, const std::string &document,
                                          const std::string &what = "key");
 
 /// The text of a metadata file of at most maxJsonBytes. Errors name the file.

@@ -164,11 +164,11 @@ Status parseTensorCache(const std::string &text, const std::string &directory, c
       Status status = readRecord(record, file, bytes, tensor);
       if (!status.ok())
         return status.withContext("data file " + quoteName(relative));
-      auto [place, added] = set.tensors.emplace(tensor.name, tensor);
+      auto [it, added] = set.tensors.emplace(tensor.name, tensor);
       if (!added)
         return fail("tensor " + quoteName(tensor.name) + " appears twice");
       if (tensor.bytes > 0)
-        ranges.emplace_back(tensor.offset, &place->second);
+        ranges.emplace_back(tensor.offset, &it->second);
     }
     std::sort(ranges.begin(), ranges.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
     for (size_t i = 1; i < ranges.size(); ++i) {
@@ -291,8 +291,8 @@ Status writeTensorCache(const std::string &directory, const std::vector<TensorCo
   for (const TensorContent &tensor : tensors) {
     if (!names.insert(tensor.name).second)
       return invalid(directory + ": tensor " + quoteName(tensor.name) + " appears twice");
-    int64_t own = numElements(tensor.shape).value_or(0) * dtypeSize(tensor.dtype);
-    if (bytes > 0 && bytes + own > options.maxFileBytes)
+    int64_t size = numElements(tensor.shape).value_or(0) * dtypeSize(tensor.dtype);
+    if (bytes > 0 && bytes + size > options.maxFileBytes)
       SK_RETURN_IF_ERROR(finish());
     if (!file) {
       SK_ASSIGN_OR_RETURN(file,
@@ -300,7 +300,7 @@ Status writeTensorCache(const std::string &directory, const std::vector<TensorCo
                                                   options.f32ToBf16));
     }
     SK_RETURN_IF_ERROR(file->add(tensor));
-    bytes += own;
+    bytes += size;
   }
   SK_RETURN_IF_ERROR(finish());
   return writeTensorCacheIndex(directory, entries);

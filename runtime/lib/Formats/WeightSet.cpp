@@ -36,19 +36,19 @@ Status readIndex(const std::string &path, const OpenOptions &options, WeightSet 
     std::string context = path + ": weight " + quoteName(name);
     if (!where.is_string())
       return invalid(context + ": the file is not a string");
-    std::string part = where.get<std::string>();
-    auto found = files.find(part);
+    std::string file = where.get<std::string>();
+    auto found = files.find(file);
     if (found == files.end()) {
-      auto full = resolveInside(directory, part, options);
+      auto full = resolveInside(directory, file, options);
       if (!full.ok())
         return full.status().withContext(context);
       SK_ASSIGN_OR_RETURN(auto tensors, openSafetensors(*full));
       set.files.push_back({*full, tensors.empty() ? 0 : tensors.begin()->second.file->size(), ""});
-      found = files.emplace(part, std::move(tensors)).first;
+      found = files.emplace(file, std::move(tensors)).first;
     }
     auto tensor = found->second.find(name);
     if (tensor == found->second.end())
-      return invalid(context + " is not in " + quoteName(part));
+      return invalid(context + " is not in " + quoteName(file));
     set.tensors.emplace(name, tensor->second);
   }
   return {};
@@ -95,7 +95,7 @@ Expected<std::string> resolveInside(const std::string &directory, const std::str
                                     const OpenOptions &options) {
   fs::path path(relative);
   if (relative.empty() || relative.find('\0') != std::string::npos || path.is_absolute() ||
-      std::any_of(path.begin(), path.end(), [](const auto &part) { return part == ".."; }))
+      std::any_of(path.begin(), path.end(), [](const auto &component) { return component == ".."; }))
     return invalid("the file " + quoteName(relative) + " leaves the directory");
   fs::path base = directory.empty() ? fs::path(".") : fs::path(directory);
   fs::path full = base / path;

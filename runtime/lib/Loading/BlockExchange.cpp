@@ -9,9 +9,9 @@ namespace shardkit::rt {
 namespace {
 
 /// Less is read by each rank that holds it.
-constexpr int64_t leastBytes = 64 << 10;
+constexpr int64_t minBytes = 64 << 10;
 /// Runs below that are read with what lies between them (LoadPlan's requests).
-constexpr int64_t leastRunBytes = 64 << 10;
+constexpr int64_t minRunBytes = 64 << 10;
 
 /// A factor of the index of an element: where it goes, of all ranks or of their buffers.
 struct Digit {
@@ -36,7 +36,7 @@ bool isReadByMany(const Extents &extents, int64_t ranks, int64_t elementBytes) {
   const std::vector<ExtentLoop> loops = coalesceLoops(extents, 0);
   if (!loops.empty() && loops.back().globalStride == 1)
     run = loops.back().size;
-  return shards < ranks || (loops.size() > 1 && run * elementBytes < leastRunBytes);
+  return shards < ranks || (loops.size() > 1 && run * elementBytes < minRunBytes);
 }
 
 } // namespace
@@ -47,7 +47,7 @@ std::optional<CollectiveInfo> moveFromBlocks(const ValueInfo &value, const Tenso
     return std::nullopt;
   const Extents &extents = value.extents;
   const int64_t all = value.globalElements, bytes = dtypeSize(value.dtype);
-  if (ranks < 2 || all * bytes < leastBytes || all % ranks != 0 || !extents.uneven.empty() ||
+  if (ranks < 2 || all * bytes < minBytes || all % ranks != 0 || !extents.uneven.empty() ||
       !isReadByMany(extents, ranks, bytes))
     return std::nullopt;
   const int64_t block = all / ranks;
@@ -61,14 +61,14 @@ std::optional<CollectiveInfo> moveFromBlocks(const ValueInfo &value, const Tenso
       to.push_back({loop.size, loop.globalStride, false, loop.localStride});
 
   // Cuts of the index at which a digit of either side begins.
-  std::vector<int64_t> cuts = {1, block, all};
+  std::vector<int64_t> bounds = {1, block, all};
   for (const Digit &digit : to)
-    cuts.push_back(digit.globalStride);
-  std::sort(cuts.begin(), cuts.end());
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    bounds.push_back(digit.globalStride);
+  std::sort(bounds.begin(), bounds.end());
+  bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
   CollectiveInfo move;
-  for (size_t i = cuts.size() - 1; i-- > 0;) {
-    const int64_t begin = cuts[i], end = cuts[i + 1];
+  for (size_t i = bounds.size() - 1; i-- > 0;) {
+    const int64_t begin = bounds[i], end = bounds[i + 1];
     const Digit *mine = digitAt(from, begin), *theirs = digitAt(to, begin);
     if (end % begin != 0 || !mine || !theirs || mine->end() < end || theirs->end() < end ||
         begin % mine->globalStride != 0 || begin % theirs->globalStride != 0)

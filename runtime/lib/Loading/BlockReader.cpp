@@ -36,8 +36,8 @@ IoMode IoChooser::choose(const File &file, int64_t offset, int64_t bytes, bool &
     return direct > 1.1 * buffered ? IoMode::Direct : IoMode::Pread;
   }
   measure = true;
-  Measured &less = direct_.asked < buffered_.asked ? direct_ : buffered_;
-  ++less.asked;
+  Measured &less = direct_.requested < buffered_.requested ? direct_ : buffered_;
+  ++less.requested;
   return &less == &direct_ ? IoMode::Direct : IoMode::Pread;
 }
 
@@ -69,15 +69,15 @@ void BlockReader::add(const Piece &piece) {
   if (piece.rows > 1) {
     // As many rows at a time as one request is made for.
     int64_t bits = bits_, size = dtypeSize(*stored_->dtype);
-    int64_t most = std::max<int64_t>(1, stagedBytes * 8 / bits / piece.rowStride);
-    for (int64_t row = 0; row < piece.rows; row += most) {
-      Piece part = piece;
-      part.rows = std::min(most, piece.rows - row);
-      part.first += row * piece.rowStride;
-      part.to += row * piece.toRowStride * size;
+    int64_t maxRows = std::max<int64_t>(1, stagedBytes * 8 / bits / piece.rowStride);
+    for (int64_t row = 0; row < piece.rows; row += maxRows) {
+      Piece rows = piece;
+      rows.rows = std::min(maxRows, piece.rows - row);
+      rows.first += row * piece.rowStride;
+      rows.to += row * piece.toRowStride * size;
       auto [begin, end] =
-          stored_->byteRange(part.first, (part.rows - 1) * part.rowStride + (part.count - 1) * part.stride + 1);
-      push(begin, end, part);
+          stored_->byteRange(rows.first, (rows.rows - 1) * rows.rowStride + (rows.count - 1) * rows.stride + 1);
+      push(begin, end, rows);
     }
     return;
   }
@@ -145,10 +145,10 @@ void BlockReader::putInOrder() {
   } heads[2 * 16];
   size_t first = 0, last = 0; // Live ones.
   auto insert = [&](Head head) {
-    size_t place = last++;
-    for (; place > first && before(head.at, heads[place - 1].at); --place)
-      heads[place] = heads[place - 1];
-    heads[place] = head;
+    size_t scatter = last++;
+    for (; scatter > first && before(head.at, heads[scatter - 1].at); --scatter)
+      heads[scatter] = heads[scatter - 1];
+    heads[scatter] = head;
   };
   for (size_t k = 0; k < runs_.size(); ++k)
     insert({uint32_t(runs_[k]), uint32_t(k + 1 < runs_.size() ? runs_[k + 1] : items_.size())});
@@ -167,7 +167,7 @@ void BlockReader::putInOrder() {
 }
 
 Status BlockReader::finish(int64_t begin, int64_t count) {
-  if (wholeBlocks_ && begin >= 0) {
+  if (fullBlocks_ && begin >= 0) {
     order_.clear();
     for (size_t i = 0; i < items_.size(); ++i)
       order_.push_back(uint32_t(i));
@@ -179,19 +179,19 @@ Status BlockReader::finish(int64_t begin, int64_t count) {
     size_t last = first + 1;
     int64_t end = item(first).end;
     // Short runs are sliced in memory: what is read at once stays in the cache.
-    int64_t most = hasRows(item(first)) ? 2 * stagedBytes : blockBytes;
+    int64_t maxRows = hasRows(item(first)) ? 2 * stagedBytes : blockBytes;
     while (last < items_.size() && item(last).begin - end <= maxGap &&
-           std::max(end, item(last).end) - item(first).begin <= most) {
+           std::max(end, item(last).end) - item(first).begin <= maxRows) {
       end = std::max(end, item(last).end);
       ++last;
     }
     SK_RETURN_IF_ERROR(readGroup(first, last));
     first = last;
   }
-  most_ =
-      std::max(most_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) + order_.capacity() * 4) +
-                          int64_t(pieces_.capacity() * sizeof(Piece)) + int64_t(parts_.capacity() * sizeof(::iovec)) +
-                          int64_t(copies_.capacity() * sizeof(copies_[0])));
+  max_ =
+      std::max(max_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) + order_.capacity() * 4) +
+                         int64_t(pieces_.capacity() * sizeof(Piece)) + int64_t(buffers_.capacity() * sizeof(::iovec)) +
+                         int64_t(copies_.capacity() * sizeof(copies_[0])));
   return {};
 }
 
@@ -222,7 +222,7 @@ Status BlockReader::readGroup(size_t first, size_t last) {
     // A file that shrank since would be a signal, not an error: asked first.
     char probe;
     SK_RETURN_IF_ERROR(stored_->file->read(&probe, offset + bytes - 1, 1));
-    place(first, last, stored_->file->map() + offset, begin);
+    scatter(first, last, stored_->file->map() + offset, begin);
     mapped_ += bytes;
     return {};
   }
@@ -233,7 +233,7 @@ Status BlockReader::readGroup(size_t first, size_t last) {
     char *at = staging(to - from);
     SK_ASSIGN_OR_RETURN(done, stored_->file->readDirect(at, from, to - from));
     if (done) {
-      place(first, last, at + (offset - from), begin);
+      scatter(first, last, at + (offset - from), begin);
       direct_ += bytes;
     }
   }
@@ -272,7 +272,7 @@ void BlockReader::decode(const Item &item, const char *block, int64_t begin) con
   }
 }
 
-void BlockReader::place(size_t first, size_t last, const char *block, int64_t begin) {
+void BlockReader::scatter(size_t first, size_t last, const char *block, int64_t begin) {
   ++counters(item(first).rank).requests;
   int64_t end = begin;
   for (size_t i = first; i < last; ++i)
@@ -284,19 +284,19 @@ void BlockReader::place(size_t first, size_t last, const char *block, int64_t be
   for (size_t i = first; i < last; ++i) {
     const Item &one = item(i);
     decode(one, block, begin);
-    int64_t own = one.end - one.begin;
+    int64_t bytes = one.end - one.begin;
     if (one.piece >= 0)
       if (const Piece &piece = pieces_[size_t(one.piece)]; piece.rows > 1 || piece.stride > 1)
-        own = piece.rows * ((piece.count * bits_ + 7) / 8);
-    own = std::min(own, left);
-    counters(one.rank).bytesRead += own;
-    left -= own;
+        bytes = piece.rows * ((piece.count * bits_ + 7) / 8);
+    bytes = std::min(bytes, left);
+    counters(one.rank).bytesRead += bytes;
+    left -= bytes;
   }
   counters(item(first).rank).bytesRead += left;
 }
 
 Status BlockReader::readStraight(size_t first, size_t last) {
-  parts_.clear();
+  buffers_.clear();
   copies_.clear();
   int64_t at = item(first).begin, begin = at;
   size_t source = first;
@@ -309,25 +309,25 @@ Status BlockReader::readStraight(size_t first, size_t last) {
     }
     source = i;
     if (one.begin > at) // A gap, at most maxGap.
-      parts_.push_back({gaps, size_t(one.begin - at)});
-    parts_.push_back({one.to, size_t(one.end - one.begin)});
+      buffers_.push_back({gaps, size_t(one.begin - at)});
+    buffers_.push_back({one.to, size_t(one.end - one.begin)});
     counters(one.rank).bytesRead += one.end - at;
     at = one.end;
   }
   // Neighbours that land side by side are one part.
   size_t kept = 0;
-  for (size_t i = 1; i < parts_.size(); ++i) {
-    if (static_cast<char *>(parts_[kept].iov_base) + parts_[kept].iov_len == parts_[i].iov_base)
-      parts_[kept].iov_len += parts_[i].iov_len;
+  for (size_t i = 1; i < buffers_.size(); ++i) {
+    if (static_cast<char *>(buffers_[kept].iov_base) + buffers_[kept].iov_len == buffers_[i].iov_base)
+      buffers_[kept].iov_len += buffers_[i].iov_len;
     else
-      parts_[++kept] = parts_[i];
+      buffers_[++kept] = buffers_[i];
   }
-  parts_.resize(kept + 1);
-  counters(item(first).rank).requests += int64_t((parts_.size() + IOV_MAX - 1) / IOV_MAX);
+  buffers_.resize(kept + 1);
+  counters(item(first).rank).requests += int64_t((buffers_.size() + IOV_MAX - 1) / IOV_MAX);
   newBytes_ += at - begin;
   int64_t offset = stored_->offset + begin;
-  SK_RETURN_IF_ERROR(parts_.size() == 1 ? stored_->file->read(parts_[0].iov_base, offset, at - begin)
-                                        : stored_->file->read(parts_, offset));
+  SK_RETURN_IF_ERROR(buffers_.size() == 1 ? stored_->file->read(buffers_[0].iov_base, offset, at - begin)
+                                          : stored_->file->read(buffers_, offset));
   for (auto [to, from] : copies_)
     std::memcpy(item(to).to, item(from).to, size_t(item(to).end - item(to).begin));
   return {};
@@ -337,19 +337,19 @@ Status BlockReader::readStaged(size_t first, size_t last, int64_t begin, int64_t
   int64_t bytes = end - begin;
   char *block = staging(bytes);
   SK_RETURN_IF_ERROR(stored_->file->read(block, stored_->offset + begin, bytes));
-  if (!wholeBlocks_) {
-    place(first, last, block, begin);
+  if (!fullBlocks_) {
+    scatter(first, last, block, begin);
     return {};
   }
   for (size_t i = first; i < last; ++i)
     decode(item(i), block, begin);
   // The root reads everything.
-  LoadCounters &own = counters(0);
-  ++own.requests;
-  own.bytesRead += bytes;
+  LoadCounters &counted = counters(0);
+  ++counted.requests;
+  counted.bytesRead += bytes;
   newBytes_ += bytes;
-  most_ = std::max(most_,
-                   staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) + pieces_.capacity() * sizeof(Piece)));
+  max_ =
+      std::max(max_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) + pieces_.capacity() * sizeof(Piece)));
   return {};
 }
 
@@ -362,7 +362,7 @@ void BlockReader::addTo(LoadStats &stats) const {
   }
   stats.bytesDirect += direct_;
   stats.bytesMapped += mapped_;
-  stats.stagingBytes += most_;
+  stats.stagingBytes += max_;
 }
 
 } // namespace shardkit::rt

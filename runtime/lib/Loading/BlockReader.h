@@ -23,7 +23,7 @@ private:
   static constexpr int64_t probes = 4; ///< Of each kind before one is chosen.
   const IoMode mode_;
   struct Measured {
-    std::atomic<int64_t> asked{0}, done{0}, bytes{0}, nanoseconds{0};
+    std::atomic<int64_t> requested{0}, done{0}, bytes{0}, nanoseconds{0};
   } buffered_, direct_;
 };
 
@@ -43,9 +43,9 @@ public:
   static bool areRows(const StoredTensor &stored, int64_t count, int64_t stride, int64_t rowStride);
   static constexpr int64_t maxPieces = 1 << 14;
 
-  /// With `wholeBlocks` blocks are read as they are and cut in memory, as a root
+  /// With `fullBlocks` blocks are read as they are and cut in memory, as a root
   /// does that scatters.
-  BlockReader(IoChooser &io, bool wholeBlocks) : io_(io), wholeBlocks_(wholeBlocks) {}
+  BlockReader(IoChooser &io, bool fullBlocks) : io_(io), fullBlocks_(fullBlocks) {}
 
   void start(const StoredTensor &stored);
   void add(const Piece &piece);
@@ -66,12 +66,12 @@ private:
   Status readStraight(size_t first, size_t last);
   Status readStaged(size_t first, size_t last, int64_t begin, int64_t end);
   void decode(const Item &item, const char *block, int64_t begin) const;
-  void place(size_t first, size_t last, const char *block, int64_t begin);
+  void scatter(size_t first, size_t last, const char *block, int64_t begin);
   char *staging(int64_t bytes);
   LoadCounters &counters(int64_t rank);
 
   IoChooser &io_;
-  const bool wholeBlocks_;
+  const bool fullBlocks_;
   const StoredTensor *stored_ = nullptr;
   int64_t bits_ = 0; ///< Of a stored element.
   void putInOrder();
@@ -82,11 +82,11 @@ private:
   std::vector<Piece> pieces_; ///< Of items that are more than a run.
   std::vector<size_t> runs_;  ///< Where ascending items begin, and the end.
   std::vector<uint32_t> order_;
-  std::vector<::iovec> parts_;
+  std::vector<::iovec> buffers_;
   std::vector<std::pair<size_t, size_t>> copies_; ///< Item, and whose bytes it has.
   Buffer staging_;
   std::vector<LoadCounters> ranks_;
-  int64_t newBytes_ = 0, direct_ = 0, mapped_ = 0, most_ = 0;
+  int64_t newBytes_ = 0, direct_ = 0, mapped_ = 0, max_ = 0;
 };
 
 } // namespace shardkit::rt

@@ -69,13 +69,13 @@ void LoadStats::add(const LoadStats &other) {
 //===----------------------------------------------------------------------===//
 
 LoadPlan::Request &LoadPlan::request(const SourceTensor &source, const std::string &name) {
-  Key key(source.whole.file.get(), source.whole.offset, source.whole.bytes, source.map.get());
+  Key key(source.tensor.file.get(), source.tensor.offset, source.tensor.bytes, source.map.get());
   Request *&known = known_[key];
   if (!known) {
     requests_.push_back(std::make_unique<Request>());
     known = requests_.back().get();
     known->source = &source;
-    known->dtype = *source.whole.dtype;
+    known->dtype = *source.tensor.dtype;
     known->name = name;
   }
   return *known;
@@ -102,8 +102,8 @@ void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t r
     if (!known) {
       requests_.push_back(std::make_unique<Request>());
       known = requests_.back().get();
-      known->own.whole = stored;
-      known->source = &known->own;
+      known->made.tensor = stored;
+      known->source = &known->made;
       known->dtype = *stored.dtype;
       known->name = value.name;
     }
@@ -113,10 +113,10 @@ void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t r
   if (!value.load || stored.made)
     return addTarget(request(stored.tensors[0], value.name), value.extents, rank, 0, to, countedFor);
   if (value.load->function || !value.load->chain.empty()) {
-    auto [place, added] = callOf_.emplace(&value, calls_.size());
+    auto [it, added] = callOf_.emplace(&value, calls_.size());
     if (added)
       calls_.push_back({&value, &stored, {}});
-    calls_[place->second].ranks.emplace_back(rank, local);
+    calls_[it->second].ranks.emplace_back(rank, local);
     return;
   }
   for (const ExtentPiece &piece : value.load->pieces)
@@ -125,12 +125,12 @@ void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t r
 }
 
 void LoadPlan::addBlock(const SourceTensor &source, int64_t begin, int64_t elements, void *to, int64_t countedFor) {
-  addTarget(request(source, source.whole.name), Extents::identity(elements), 0, begin, static_cast<char *>(to),
+  addTarget(request(source, source.tensor.name), Extents::identity(elements), 0, begin, static_cast<char *>(to),
             countedFor);
 }
 
-void LoadPlan::addWhole(const SourceTensor &source, DType, void *global) {
-  addTarget(request(source, source.whole.name), Extents::identity(numElements(source.whole.shape).value_or(0)), 0, 0,
+void LoadPlan::addFull(const SourceTensor &source, DType, void *global) {
+  addTarget(request(source, source.tensor.name), Extents::identity(numElements(source.tensor.shape).value_or(0)), 0, 0,
             static_cast<char *>(global), 0);
 }
 
@@ -184,10 +184,10 @@ void forEachPieceIn(const std::vector<ExtentLoop> &loops, int64_t base, int64_t 
       // Those that the block cuts are at its ends.
       while (first < last && global + first * loop.globalStride < begin)
         next(first++);
-      int64_t whole = last;
-      while (whole > first && global + (whole - 1) * loop.globalStride + spans[k + 1] > end)
-        --whole;
-      inside = whole - first;
+      int64_t inner = last;
+      while (inner > first && global + (inner - 1) * loop.globalStride + spans[k + 1] > end)
+        --inner;
+      inside = inner - first;
       if (inside > 1)
         rows(global + first * loop.globalStride, local + first * loop.localStride, inside);
       else
@@ -208,239 +208,44 @@ int availableCores() {
 
 } // namespace
 
-/// One run of a plan: its blocks, handed out in order.
+/// One run of a plan.
+///
+/// 1. Requests are sorted by file and offset, so that files are read from front to back.
+/// 2. Each request is divided into blocks, which are numbered over all requests.
+/// 3. Bytes that are needed and expected to be read are counted.
+/// 4. Reader threads take runs of block numbers from `next_` and read these blocks. The
+///    processes of a node share `next_`, so each block is read by one of them.
+///
+/// Example: tensors of 20 and 3 MiB make the blocks 0, 1, 2 (8, 8 and 4 MiB of the first)
+/// and 3. With two readers, the first takes block 0, the second block 1, and so on.
 class LoadRun {
 public:
   LoadRun(const LoadPlan &plan, const LoadOptions &options, LoadStats &stats)
       : plan_(plan), options_(options), stats_(stats), io_(options.io),
-        next_(options.team ? options.team->nextBlock : ownNext_) {}
+        next_(options.team ? options.team->nextBlock : localNext_) {}
 
-  Status run() {
-    bool root = options_.mode == LoadMode::RootScatter;
-    for (const auto &request : plan_.requests_)
-      if (!request->targets.empty())
-        order_.push_back(request.get());
-    // Files are read from front to back.
-    std::sort(order_.begin(), order_.end(), [](const auto *a, const auto *b) {
-      return std::pair(place(*a), a->name) < std::pair(place(*b), b->name);
-    });
-    int64_t needed = 0, blocks = 0;
-    for (const LoadPlan::Request *request : order_) {
-      firstBlock_.push_back(blocks);
-      blockElements_.push_back(elementsPerBlock(*request));
-      int64_t elements = numElements(request->source->whole.shape).value_or(0);
-      blocks += (elements + blockElements_.back() - 1) / blockElements_.back();
-      int64_t size = dtypeSize(request->dtype);
-      for (const LoadPlan::Target &target : request->targets) {
-        if (options_.member == 0) {
-          stats_.ranks.resize(std::max(stats_.ranks.size(), size_t(target.rank + 1)));
-          stats_.ranks[size_t(target.rank)].bytesNeeded += target.elements * size;
-        }
-        needed += target.elements * size;
-      }
-      // What several ranks need is read once, by a root that scatters all of it.
-      std::set<std::pair<int64_t, int64_t>> distinct;
-      for (const LoadPlan::Target &target : request->targets)
-        if (!root && distinct.emplace(target.base, target.elements).second)
-          expected_ += target.elements * size;
-      if (root)
-        expected_ += elements * size;
-      if (root && options_.member == 0)
-        ++(isScatter(*request) ? stats_.scatters : stats_.broadcasts);
-    }
-    firstBlock_.push_back(blocks);
-    stats_.total.bytesNeeded = options_.member == 0 ? needed : 0;
-    int readers =
-        options_.readers > 0 ? std::min(options_.readers, maxReaders) : std::clamp(availableCores(), 2, maxReaders);
-    // For little data threads cost more than they bring.
-    if (root || blocks <= 1 || needed < (2 << 20))
-      readers = 1;
-    readers = int(std::min<int64_t>(readers, std::max<int64_t>(1, blocks)));
-    readers_ = readers;
-    // A team has as many together.
-    readers = readers / options_.members + (options_.member < readers % options_.members);
-    stats_.readers = readers;
-    std::vector<std::thread> threads;
-    for (int i = 1; i < readers; ++i)
-      threads.emplace_back([this] { work(); });
-    if (readers > 0)
-      work();
-    for (std::thread &thread : threads)
-      thread.join();
-    if (options_.progress)
-      options_.progress(read_.load(), read_.load());
-    return status_;
-  }
+  Status run();
 
 private:
-  static std::pair<std::string, int64_t> place(const LoadPlan::Request &request) {
-    const SourceTensor &source = *request.source;
-    const StoredTensor &stored = source.map && !source.shards.empty() ? source.shards.begin()->second : source.whole;
-    return {stored.file->path(), stored.offset};
-  }
+  static std::pair<std::string, int64_t> fileOffset(const LoadPlan::Request &request);
 
-  /// Ranks hold different elements.
-  static bool isScatter(const LoadPlan::Request &request) {
-    for (const LoadPlan::Target &target : request.targets)
-      if (target.base != request.targets[0].base || target.elements != request.targets[0].elements)
-        return true;
-    return request.targets.size() == 1 && request.targets[0].elements < numElements(request.source->whole.shape);
-  }
+  /// Whether ranks hold different elements.
+  static bool isScatter(const LoadPlan::Request &request);
+  static bool areRows(const SourceTensor &source, const LoadPlan::Target &target);
+  static int64_t pieceElements(const SourceTensor &source, const LoadPlan::Target &target);
 
-  static bool areRows(const SourceTensor &source, const LoadPlan::Target &target) {
-    size_t n = target.loops.size();
-    return !source.map && n >= 2 &&
-           BlockReader::areRows(source.whole, target.loops[n - 1].size, target.loops[n - 1].globalStride,
-                                target.loops[n - 2].globalStride);
-  }
-  static int64_t pieceElements(const SourceTensor &source, const LoadPlan::Target &target) {
-    if (target.loops.empty())
-      return 1;
-    // Rows are cut again where a request ends: some dozen in each.
-    return target.loops.back().size * (areRows(source, target) ? 16 : 1);
-  }
+  /// Elements of a block: blockBytes, or fewer if a block had so many pieces that their
+  /// descriptions would take as much memory as the block.
+  static int64_t elementsPerBlock(const LoadPlan::Request &request);
+  void work();
 
-  /// Blocks of blockBytes, smaller where so many pieces lie in one that their
-  /// description would take as much memory as the block.
-  static int64_t elementsPerBlock(const LoadPlan::Request &request) {
-    int64_t size = dtypeSize(request.dtype);
-    int64_t most = (blockBytes - 2 * File::directAlignment) / size;
-    double pieces = 0, elements = double(numElements(request.source->whole.shape).value_or(0));
-    for (const LoadPlan::Target &target : request.targets)
-      pieces += double(target.elements) / double(pieceElements(*request.source, target));
-    double perElement = pieces / std::max(1.0, elements);
-    if (perElement * double(most) > double(BlockReader::maxPieces))
-      most = int64_t(double(BlockReader::maxPieces) / perElement);
-    // Even: packed nibbles of a block start with a byte.
-    return std::max<int64_t>(256, most / 256 * 256);
-  }
-
-  void work() {
-    BlockReader reader(io_, options_.mode == LoadMode::RootScatter);
-    try {
-      int64_t block = 0, end = 0;
-      while (!failed_.load(std::memory_order_relaxed)) {
-        if (block == end && !takeBlocks(block, end))
-          break;
-        size_t k = size_t(std::upper_bound(firstBlock_.begin(), firstBlock_.end(), block) - firstBlock_.begin() - 1);
-        Status status = readBlock(reader, *order_[k], (block - firstBlock_[k]) * blockElements_[k], blockElements_[k]);
-        ++block;
-        if (!status.ok())
-          fail(status.withContext("weight " + quoteName(order_[k]->name)));
-        report(reader);
-      }
-    } catch (const std::bad_alloc &) {
-      fail(internalError("out of memory for staging"));
-    }
-    std::lock_guard lock(mutex_);
-    reader.addTo(stats_);
-  }
-
-  /// Blocks that follow one another, fewer towards the end. Blocks of one reader
-  /// fill memory that lies together: two that touch a huge page for the first time
-  /// at once would both clear it. But few: readers far apart have as many more huge
-  /// pages begun, which leave the cache before they are filled.
-  bool takeBlocks(int64_t &begin, int64_t &end) {
-    const int64_t all = firstBlock_.back();
-    begin = next_.load(std::memory_order_relaxed);
-    do {
-      if (begin >= all)
-        return false;
-      end = begin + std::clamp<int64_t>((all - begin) / (2 * readers_), 1, 4);
-    } while (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed));
-    return true;
-  }
-
-  void fail(Status status) {
-    std::lock_guard lock(mutex_);
-    if (status_.ok())
-      status_ = std::move(status);
-    failed_.store(true);
-  }
-
-  void report(BlockReader &reader) {
-    read_.fetch_add(reader.takeNewBytes(), std::memory_order_relaxed);
-    if (!options_.progress)
-      return;
-    std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock || now() - reported_ < 0.1)
-      return;
-    reported_ = now();
-    options_.progress(read_.load(), std::max(expected_, read_.load()));
-  }
-
-  Status readBlock(BlockReader &reader, const LoadPlan::Request &request, int64_t begin, int64_t count) {
-    const SourceTensor &source = *request.source;
-    int64_t elements = *numElements(source.whole.shape);
-    int64_t end = std::min(elements, begin + count);
-    int64_t size = dtypeSize(request.dtype);
-    if (!source.map) {
-      reader.start(source.whole);
-      for (const LoadPlan::Target &target : request.targets)
-        forEachPieceIn(
-            target.loops, target.base, begin, end, areRows(source, target),
-            [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
-              reader.add({g, gs, target.local + l * size, ls, n, target.rank});
-            },
-            [&](int64_t g, int64_t l, int64_t rows) {
-              const ExtentLoop &row = target.loops[target.loops.size() - 2];
-              const ExtentLoop &run = target.loops.back();
-              reader.add({g, run.globalStride, target.local + l * size, run.localStride, run.size, target.rank, rows,
-                          row.globalStride, row.localStride});
-            });
-      return reader.finish(begin, end - begin);
-    }
-    // The pieces of each shard of the set, in the order of the ranks.
-    std::map<int64_t, std::vector<BlockReader::Piece>> pieces;
-    size_t pending = 0;
-    auto flush = [&]() -> Status {
-      for (auto &[rank, list] : pieces) {
-        auto shard = source.shards.find(rank);
-        if (shard == source.shards.end())
-          return internalError("no shard of rank " + std::to_string(rank));
-        reader.start(shard->second);
-        for (const BlockReader::Piece &piece : list)
-          reader.add(piece);
-        SK_RETURN_IF_ERROR(reader.finish(-1, 0));
-      }
-      pieces.clear();
-      pending = 0;
-      return {};
-    };
-    Status status;
-    for (const LoadPlan::Target &target : request.targets)
-      forEachPieceIn(
-          target.loops, target.base, begin, end, /*twoLoops=*/false,
-          [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
-            for (int64_t i = 0; i < n && status.ok();) {
-              ShardMap::Place at = source.map->find(g + i * gs);
-              if (at.rank < 0) {
-                status = invalid("the set has no shard with element " + std::to_string(g + i * gs) + " of " +
-                                 quoteName(source.whole.name));
-                break;
-              }
-              // Elements that follow one another here and there.
-              int64_t run = gs == 1 && ls == 1 ? std::min(at.run, n - i) : 1;
-              std::vector<BlockReader::Piece> &list = pieces[at.rank];
-              char *to = target.local + (l + i * ls) * size;
-              BlockReader::Piece *last = list.empty() ? nullptr : &list.back();
-              if (last && run == 1 && last->rank == target.rank && last->toStride == ls && at.local > last->first &&
-                  to == last->to + last->count * ls * size &&
-                  (last->count == 1 || at.local == last->first + last->count * last->stride)) {
-                if (last->count == 1)
-                  last->stride = at.local - last->first;
-                ++last->count;
-              } else {
-                list.push_back({at.local, 1, to, run == 1 ? ls : 1, run, target.rank});
-                if (++pending >= BlockReader::maxPieces)
-                  status = flush();
-              }
-              i += run;
-            }
-          },
-          [](int64_t, int64_t, int64_t) {});
-    return status.ok() ? flush() : status;
-  }
+  /// Takes up to 4 consecutive blocks, fewer towards the end. They fill adjacent memory: two
+  /// readers that touch a huge page for the first time at once would both clear it. More
+  /// than a few would begin more huge pages than the cache holds until they are filled.
+  bool takeBlocks(int64_t &begin, int64_t &end);
+  void fail(Status status);
+  void report(BlockReader &reader);
+  Status readBlock(BlockReader &reader, const LoadPlan::Request &request, int64_t begin, int64_t count);
 
   const LoadPlan &plan_;
   const LoadOptions &options_;
@@ -448,8 +253,8 @@ private:
   IoChooser io_;
   std::vector<const LoadPlan::Request *> order_;
   std::vector<int64_t> firstBlock_, blockElements_;
-  std::atomic<int64_t> ownNext_{0}, read_{0};
-  std::atomic<int64_t> &next_; ///< The team's, else the own.
+  std::atomic<int64_t> localNext_{0}, read_{0};
+  std::atomic<int64_t> &next_; ///< That of the team if there is one, else localNext_.
   int readers_ = 1;
   int64_t expected_ = 0;
   std::atomic<bool> failed_{false};
@@ -457,6 +262,227 @@ private:
   Status status_;
   double reported_ = 0;
 };
+
+Status LoadRun::run() {
+  bool root = options_.mode == LoadMode::RootScatter;
+  for (const auto &request : plan_.requests_)
+    if (!request->targets.empty())
+      order_.push_back(request.get());
+  // 1. Files are read from front to back.
+  std::sort(order_.begin(), order_.end(), [](const auto *a, const auto *b) {
+    return std::pair(fileOffset(*a), a->name) < std::pair(fileOffset(*b), b->name);
+  });
+  // 2. and 3. Blocks are numbered, bytes are counted.
+  int64_t needed = 0, blocks = 0;
+  for (const LoadPlan::Request *request : order_) {
+    firstBlock_.push_back(blocks);
+    blockElements_.push_back(elementsPerBlock(*request));
+    int64_t elements = numElements(request->source->tensor.shape).value_or(0);
+    blocks += (elements + blockElements_.back() - 1) / blockElements_.back();
+    int64_t size = dtypeSize(request->dtype);
+    for (const LoadPlan::Target &target : request->targets) {
+      if (options_.member == 0) {
+        stats_.ranks.resize(std::max(stats_.ranks.size(), size_t(target.rank + 1)));
+        stats_.ranks[size_t(target.rank)].bytesNeeded += target.elements * size;
+      }
+      needed += target.elements * size;
+    }
+    // Bytes that several ranks need are read once; a root that scatters reads all.
+    std::set<std::pair<int64_t, int64_t>> distinct;
+    for (const LoadPlan::Target &target : request->targets)
+      if (!root && distinct.emplace(target.base, target.elements).second)
+        expected_ += target.elements * size;
+    if (root)
+      expected_ += elements * size;
+    if (root && options_.member == 0)
+      ++(isScatter(*request) ? stats_.scatters : stats_.broadcasts);
+  }
+  firstBlock_.push_back(blocks);
+  stats_.total.bytesNeeded = options_.member == 0 ? needed : 0;
+  int readers =
+      options_.readers > 0 ? std::min(options_.readers, maxReaders) : std::clamp(availableCores(), 2, maxReaders);
+  // 4. Threads read the blocks; for little data they cost more than they gain.
+  if (root || blocks <= 1 || needed < (2 << 20))
+    readers = 1;
+  readers = int(std::min<int64_t>(readers, std::max<int64_t>(1, blocks)));
+  readers_ = readers;
+  // The processes of a team share the readers.
+  readers = readers / options_.members + (options_.member < readers % options_.members);
+  stats_.readers = readers;
+  std::vector<std::thread> threads;
+  for (int i = 1; i < readers; ++i)
+    threads.emplace_back([this] { work(); });
+  if (readers > 0)
+    work();
+  for (std::thread &thread : threads)
+    thread.join();
+  if (options_.progress)
+    options_.progress(read_.load(), read_.load());
+  return status_;
+}
+
+std::pair<std::string, int64_t> LoadRun::fileOffset(const LoadPlan::Request &request) {
+  const SourceTensor &source = *request.source;
+  const StoredTensor &stored = source.map && !source.shards.empty() ? source.shards.begin()->second : source.tensor;
+  return {stored.file->path(), stored.offset};
+}
+
+bool LoadRun::isScatter(const LoadPlan::Request &request) {
+  for (const LoadPlan::Target &target : request.targets)
+    if (target.base != request.targets[0].base || target.elements != request.targets[0].elements)
+      return true;
+  return request.targets.size() == 1 && request.targets[0].elements < numElements(request.source->tensor.shape);
+}
+
+bool LoadRun::areRows(const SourceTensor &source, const LoadPlan::Target &target) {
+  size_t n = target.loops.size();
+  return !source.map && n >= 2 &&
+         BlockReader::areRows(source.tensor, target.loops[n - 1].size, target.loops[n - 1].globalStride,
+                              target.loops[n - 2].globalStride);
+}
+
+int64_t LoadRun::pieceElements(const SourceTensor &source, const LoadPlan::Target &target) {
+  if (target.loops.empty())
+    return 1;
+  // Rows are cut again where a request ends: some dozen in each.
+  return target.loops.back().size * (areRows(source, target) ? 16 : 1);
+}
+
+int64_t LoadRun::elementsPerBlock(const LoadPlan::Request &request) {
+  int64_t size = dtypeSize(request.dtype);
+  int64_t most = (blockBytes - 2 * File::directAlignment) / size;
+  double pieces = 0, elements = double(numElements(request.source->tensor.shape).value_or(0));
+  for (const LoadPlan::Target &target : request.targets)
+    pieces += double(target.elements) / double(pieceElements(*request.source, target));
+  double perElement = pieces / std::max(1.0, elements);
+  if (perElement * double(most) > double(BlockReader::maxPieces))
+    most = int64_t(double(BlockReader::maxPieces) / perElement);
+  // Even: packed nibbles of a block start with a byte.
+  return std::max<int64_t>(256, most / 256 * 256);
+}
+
+void LoadRun::work() {
+  BlockReader reader(io_, options_.mode == LoadMode::RootScatter);
+  try {
+    int64_t block = 0, end = 0;
+    while (!failed_.load(std::memory_order_relaxed)) {
+      if (block == end && !takeBlocks(block, end))
+        break;
+      size_t k = size_t(std::upper_bound(firstBlock_.begin(), firstBlock_.end(), block) - firstBlock_.begin() - 1);
+      Status status = readBlock(reader, *order_[k], (block - firstBlock_[k]) * blockElements_[k], blockElements_[k]);
+      ++block;
+      if (!status.ok())
+        fail(status.withContext("weight " + quoteName(order_[k]->name)));
+      report(reader);
+    }
+  } catch (const std::bad_alloc &) {
+    fail(internalError("out of memory for staging"));
+  }
+  std::lock_guard lock(mutex_);
+  reader.addTo(stats_);
+}
+
+bool LoadRun::takeBlocks(int64_t &begin, int64_t &end) {
+  const int64_t all = firstBlock_.back();
+  begin = next_.load(std::memory_order_relaxed);
+  do {
+    if (begin >= all)
+      return false;
+    end = begin + std::clamp<int64_t>((all - begin) / (2 * readers_), 1, 4);
+  } while (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed));
+  return true;
+}
+
+void LoadRun::fail(Status status) {
+  std::lock_guard lock(mutex_);
+  if (status_.ok())
+    status_ = std::move(status);
+  failed_.store(true);
+}
+
+void LoadRun::report(BlockReader &reader) {
+  read_.fetch_add(reader.takeNewBytes(), std::memory_order_relaxed);
+  if (!options_.progress)
+    return;
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || now() - reported_ < 0.1)
+    return;
+  reported_ = now();
+  options_.progress(read_.load(), std::max(expected_, read_.load()));
+}
+
+Status LoadRun::readBlock(BlockReader &reader, const LoadPlan::Request &request, int64_t begin, int64_t count) {
+  const SourceTensor &source = *request.source;
+  int64_t elements = *numElements(source.tensor.shape);
+  int64_t end = std::min(elements, begin + count);
+  int64_t size = dtypeSize(request.dtype);
+  if (!source.map) {
+    reader.start(source.tensor);
+    for (const LoadPlan::Target &target : request.targets)
+      forEachPieceIn(
+          target.loops, target.base, begin, end, areRows(source, target),
+          [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
+            reader.add({g, gs, target.local + l * size, ls, n, target.rank});
+          },
+          [&](int64_t g, int64_t l, int64_t rows) {
+            const ExtentLoop &row = target.loops[target.loops.size() - 2];
+            const ExtentLoop &run = target.loops.back();
+            reader.add({g, run.globalStride, target.local + l * size, run.localStride, run.size, target.rank, rows,
+                        row.globalStride, row.localStride});
+          });
+    return reader.finish(begin, end - begin);
+  }
+  // The pieces of each shard of the set, in the order of the ranks.
+  std::map<int64_t, std::vector<BlockReader::Piece>> pieces;
+  size_t pending = 0;
+  auto flush = [&]() -> Status {
+    for (auto &[rank, list] : pieces) {
+      auto shard = source.shards.find(rank);
+      if (shard == source.shards.end())
+        return internalError("no shard of rank " + std::to_string(rank));
+      reader.start(shard->second);
+      for (const BlockReader::Piece &piece : list)
+        reader.add(piece);
+      SK_RETURN_IF_ERROR(reader.finish(-1, 0));
+    }
+    pieces.clear();
+    pending = 0;
+    return {};
+  };
+  Status status;
+  for (const LoadPlan::Target &target : request.targets)
+    forEachPieceIn(
+        target.loops, target.base, begin, end, /*twoLoops=*/false,
+        [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
+          for (int64_t i = 0; i < n && status.ok();) {
+            ShardMap::Location at = source.map->find(g + i * gs);
+            if (at.rank < 0) {
+              status = invalid("the set has no shard with element " + std::to_string(g + i * gs) + " of " +
+                               quoteName(source.tensor.name));
+              break;
+            }
+            // Elements that follow one another here and there.
+            int64_t run = gs == 1 && ls == 1 ? std::min(at.run, n - i) : 1;
+            std::vector<BlockReader::Piece> &list = pieces[at.rank];
+            char *to = target.local + (l + i * ls) * size;
+            BlockReader::Piece *last = list.empty() ? nullptr : &list.back();
+            if (last && run == 1 && last->rank == target.rank && last->toStride == ls && at.local > last->first &&
+                to == last->to + last->count * ls * size &&
+                (last->count == 1 || at.local == last->first + last->count * last->stride)) {
+              if (last->count == 1)
+                last->stride = at.local - last->first;
+              ++last->count;
+            } else {
+              list.push_back({at.local, 1, to, run == 1 ? ls : 1, run, target.rank});
+              if (++pending >= BlockReader::maxPieces)
+                status = flush();
+            }
+            i += run;
+          }
+        },
+        [](int64_t, int64_t, int64_t) {});
+  return status.ok() ? flush() : status;
+}
 
 namespace {
 
@@ -489,22 +515,22 @@ Status runCall(const ValueInfo &value, const StoredSource &source, const std::ve
     int64_t size = load.sources[i].elements * dtypeSize(load.sources[i].dtype);
     stored.emplace_back(size);
     pointers.push_back(stored.back().data());
-    plan.addWhole(source.tensors[i], load.sources[i].dtype, stored.back().data());
+    plan.addFull(source.tensors[i], load.sources[i].dtype, stored.back().data());
     bytes += size;
   }
-  LoadStats part;
-  LoadOptions whole = options;
-  whole.mode = LoadMode::Direct;
-  whole.progress = nullptr;
-  whole.team = nullptr;
-  whole.member = 0;
-  whole.members = 1;
+  LoadStats inputs;
+  LoadOptions full = options;
+  full.mode = LoadMode::Direct;
+  full.progress = nullptr;
+  full.team = nullptr;
+  full.member = 0;
+  full.members = 1;
   if (options.members > 1) // Others of the team may be at the next weight.
-    whole.readers = 1;
-  SK_RETURN_IF_ERROR(plan.run(whole, nullptr, nullptr, part));
-  part.total.seconds = 0;
-  part.readers = 0;
-  for (LoadCounters &counters : part.ranks)
+    full.readers = 1;
+  SK_RETURN_IF_ERROR(plan.run(full, nullptr, nullptr, inputs));
+  inputs.total.seconds = 0;
+  inputs.readers = 0;
+  for (LoadCounters &counters : inputs.ranks)
     counters.seconds = 0;
   if (load.function) {
     if (!programs)
@@ -535,8 +561,8 @@ Status runCall(const ValueInfo &value, const StoredSource &source, const std::ve
     }
     bytes += output.bytes();
   }
-  stats.add(part);
-  stats.stagingBytes = std::max(stats.stagingBytes, bytes + part.stagingBytes);
+  stats.add(inputs);
+  stats.stagingBytes = std::max(stats.stagingBytes, bytes + inputs.stagingBytes);
   if (options.mode == LoadMode::RootScatter)
     ++stats.scatters;
   return {};
@@ -555,23 +581,23 @@ Status LoadPlan::run(const LoadOptions &options, const HostFunctions *functions,
       SK_RETURN_IF_ERROR(
           functions->check(call.value->load->chain).withContext("weight " + quoteName(call.value->name)));
     }
-  LoadStats own;
-  SK_RETURN_IF_ERROR(LoadRun(*this, options, own).run());
-  std::atomic<int64_t> ownCall{0};
-  std::atomic<int64_t> &nextCall = options.team ? options.team->nextCall : ownCall;
+  LoadStats loaded;
+  SK_RETURN_IF_ERROR(LoadRun(*this, options, loaded).run());
+  std::atomic<int64_t> localNextCall{0};
+  std::atomic<int64_t> &nextCall = options.team ? options.team->nextCall : localNextCall;
   const bool isRoot = options.mode != LoadMode::RootScatter || options.member == 0;
   while (isRoot) {
     int64_t k = nextCall.fetch_add(1);
     if (k >= int64_t(calls_.size()))
       break;
     const Call &call = calls_[size_t(k)];
-    SK_RETURN_IF_ERROR(runCall(*call.value, *call.source, call.ranks, options, functions, programs, own)
+    SK_RETURN_IF_ERROR(runCall(*call.value, *call.source, call.ranks, options, functions, programs, loaded)
                            .withContext("weight " + quoteName(call.value->name)));
   }
-  own.total.seconds = now() - start;
-  for (LoadCounters &counters : own.ranks)
-    counters.seconds = own.total.seconds;
-  stats.add(own);
+  loaded.total.seconds = now() - start;
+  for (LoadCounters &counters : loaded.ranks)
+    counters.seconds = loaded.total.seconds;
+  stats.add(loaded);
   return {};
 }
 

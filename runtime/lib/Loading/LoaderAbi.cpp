@@ -18,8 +18,8 @@ namespace {
 
 /// A context that owns its functions; made by sk_context_create alone.
 struct OwnedContext : sk_context {
-  HostFunctions own;
-  OwnedContext() { functions = &own; }
+  HostFunctions registered;
+  OwnedContext() { functions = &registered; }
 };
 
 template <typename Fn> int guarded(sk_context *ctx, Fn &&call) {

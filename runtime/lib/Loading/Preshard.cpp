@@ -84,11 +84,11 @@ std::vector<Batch> planFiles(const WeightManifest &manifest, const PreshardOptio
   std::vector<Batch> batches;
   const std::string end = options.tvmLayout ? ".bin" : ".safetensors";
   const int64_t devices = manifest.devices;
-  std::map<std::string, int> parts; // Of the files of a rank, and of the common ones.
+  std::map<std::string, int> counts; // Of the files of a rank, and of the common ones.
   auto nameOf = [&](const std::string &whose) {
-    char part[24];
-    std::snprintf(part, sizeof part, "-%05d", ++parts[whose]);
-    return whose + part + end;
+    char suffix[24];
+    std::snprintf(suffix, sizeof suffix, "-%05d", ++counts[whose]);
+    return whose + suffix + end;
   };
   // Each of the weights of the same ranks takes as much of the file of every one of them.
   auto add = [&](const std::vector<size_t> &weights, bool isShared) {
@@ -99,13 +99,13 @@ std::vector<Batch> planFiles(const WeightManifest &manifest, const PreshardOptio
       const int64_t shards = distinctShard(value.extents, 0).count;
       if (isShared != (!options.tvmLayout && shards < value.holders(devices)))
         continue;
-      const int64_t own = value.localBytes() * (isShared ? shards : 1);
-      if (batches.size() == first || (bytes > 0 && bytes + own > options.maxFileBytes)) {
+      const int64_t size = value.localBytes() * (isShared ? shards : 1);
+      if (batches.size() == first || (bytes > 0 && bytes + size > options.maxFileBytes)) {
         batches.emplace_back();
         bytes = 0;
       }
       batches.back().weights.push_back(w);
-      bytes += own;
+      bytes += size;
     }
     for (size_t k = first; k < batches.size(); ++k) {
       Batch &batch = batches[k];
@@ -232,162 +232,182 @@ private:
   Json json_;
 };
 
-/// Writes a set batch by batch, each weight loaded once.
+/// Writes a presharded set.
+///
+/// 1. The source of every weight is found and checked.
+/// 2. The journal of an interrupted run lists the complete files, which are kept.
+/// 3. For each batch (the files of all ranks that have the same weights): its weights are
+///    loaded once, one after the other, and appended to every file that holds a shard.
+/// 4. presharded.json is written last: it makes the files a set.
+///
+/// Example: weights w (sharded) and b (replicated) on 2 ranks make rank-0 and rank-1 with the
+/// shards of w, and common-* with b.
 class Presharder {
 public:
   Presharder(const WeightManifest &manifest, const std::string &directory, const PreshardOptions &options)
       : manifest_(manifest), directory_(directory), out_(directory), options_(options),
         batches_(planFiles(manifest, options)) {}
 
-  Expected<PreshardResult> run(const SourceSet &source, const HostFunctions *functions, const ShardProgram &programs) {
-    SK_RETURN_IF_ERROR(findSources(source, functions));
-    SK_RETURN_IF_ERROR(makeSetDirectory(directory_, source));
-    journal_ = Journal::open(out_, {{"configuration", configurationHash(manifest_)},
-                                    {"layout", options_.tvmLayout ? "tvm" : "shared"},
-                                    {"source", sourceFingerprint(source.stored())},
-                                    {"max_file_bytes", options_.maxFileBytes}});
-    // A complete set is no longer one while it is rewritten.
-    std::error_code error;
-    fs::remove(out_ / "presharded.json", error);
-    for (const Batch &batch : batches_)
-      for (const PlannedFile &file : batch.files)
-        if (journal_.has(file.name))
-          kept_.insert(file.name);
-    removeUnfinished(out_, batches_);
-
-    int64_t expected = 0;
-    for (const Batch &batch : batches_)
-      for (size_t w : batch.weights)
-        expected += ShardLoader::bytesOf(manifest_.weights[w], missingRanks(batch, w));
-    ShardLoader loader(options_.load, functions, programs, expected);
-    for (const Batch &batch : batches_)
-      SK_RETURN_IF_ERROR(write(batch, loader));
-    SK_ASSIGN_OR_RETURN(PreshardResult summary, writeIndex());
-    summary.load = loader.stats();
-    journal_.remove();
-    return summary;
-  }
+  Expected<PreshardResult> run(const SourceSet &source, const HostFunctions *functions, const ShardProgram &programs);
 
 private:
   struct OpenFile {
     const PlannedFile *planned;
     ShardFile file;
   };
+  Status findSources(const SourceSet &source, const HostFunctions *functions);
 
-  Status findSources(const SourceSet &source, const HostFunctions *functions) {
-    std::set<std::pair<std::string, int64_t>> names;
-    for (const ValueInfo &value : manifest_.weights) {
-      bool isNew = true;
-      for (int64_t rank = 0; rank < value.holders(manifest_.devices); ++rank)
-        isNew &= names.insert({value.name, value.worldRank(rank)}).second;
-      if (!isNew)
-        return invalid("two arguments are named " + quoteName(value.name) +
-                       ", expected distinct names to store them by");
-      SK_ASSIGN_OR_RETURN(TensorSource found, source.find(value, manifest_.devices));
-      sources_.push_back(std::move(found));
-      if (value.load && !value.load->chain.empty()) {
-        if (!functions)
-          return notFound("weight " + quoteName(value.name) + ": its shard functions are not registered");
-        SK_RETURN_IF_ERROR(functions->check(value.load->chain).withContext("weight " + quoteName(value.name)));
-      }
-    }
-    return {};
-  }
+  /// The ranks whose shards of a weight go into files that are not kept.
+  std::vector<int64_t> missingRanks(const Batch &batch, size_t weight) const;
+  std::string shardNameOf(const ValueInfo &value, int64_t rank) const;
+  void log(const char *what, const PlannedFile &file) const;
+  Expected<OpenFile> start(const Batch &batch, const PlannedFile &file);
+  Status write(const Batch &batch, ShardLoader &loader);
 
-  /// Whose shards of a weight go into files that are not kept.
-  std::vector<int64_t> missingRanks(const Batch &batch, size_t weight) const {
-    std::vector<int64_t> ranks;
-    for (const PlannedFile &file : batch.files)
-      if (!kept_.count(file.name))
-        for (int64_t rank : ranksOf(file, manifest_.weights[weight], manifest_.devices))
-          ranks.push_back(rank);
-    return ranks;
-  }
-
-  std::string shardNameOf(const ValueInfo &value, int64_t rank) const {
-    return shardName(value.name, value.worldRank(rank), manifest_.devices);
-  }
-
-  void log(const char *what, const PlannedFile &file) const {
-    if (options_.log)
-      options_.log(what + (out_ / file.name).string());
-  }
-
-  Expected<OpenFile> start(const Batch &batch, const PlannedFile &file) {
-    std::vector<TensorContent> tensors;
-    for (size_t w : batch.weights) {
-      const ValueInfo &value = manifest_.weights[w];
-      for (int64_t rank : ranksOf(file, value, manifest_.devices))
-        tensors.push_back({shardNameOf(value, rank), value.dtype, value.localShape, nullptr});
-    }
-    SK_ASSIGN_OR_RETURN(ShardFile started, ShardFile::create(directory_, file.name, tensors, options_.tvmLayout));
-    return OpenFile{&file, std::move(started)};
-  }
-
-  Status write(const Batch &batch, ShardLoader &loader) {
-    std::vector<OpenFile> open;
-    for (const PlannedFile &file : batch.files) {
-      files_[{file.worldRank, files_.size()}] = &file;
-      if (kept_.count(file.name)) {
-        log("kept ", file);
-        continue;
-      }
-      SK_ASSIGN_OR_RETURN(OpenFile started, start(batch, file));
-      open.push_back(std::move(started));
-    }
-    if (open.empty())
-      return {};
-    for (size_t w : batch.weights) {
-      const ValueInfo &value = manifest_.weights[w];
-      SK_RETURN_IF_ERROR(loader.load(value, sources_[w], missingRanks(batch, w)));
-      for (OpenFile &each : open)
-        for (int64_t rank : ranksOf(*each.planned, value, manifest_.devices))
-          SK_RETURN_IF_ERROR(each.file.add(
-              {shardNameOf(value, rank), value.dtype, value.localShape, loader.shard(rank)}, value.localBytes()));
-    }
-    for (OpenFile &each : open) {
-      SK_ASSIGN_OR_RETURN(Json done, each.file.commit());
-      SK_RETURN_IF_ERROR(journal_.add(each.planned->name, std::move(done)));
-      log("wrote ", *each.planned);
-    }
-    return {};
-  }
-
-  /// What makes the files a set.
-  Expected<PreshardResult> writeIndex() {
-    WeightManifest result = asStored(manifest_);
-    result.perRank = options_.tvmLayout;
-    result.configuration = configurationHash(result);
-    result.files.clear();
-    PreshardResult summary;
-    summary.files = int64_t(files_.size());
-    summary.kept = int64_t(kept_.size());
-    std::vector<std::string> entries;
-    for (const auto &[place, file] : files_) {
-      const Json &done = journal_[file->name];
-      const int64_t bytes = done["bytes"].get<int64_t>();
-      summary.bytes += bytes;
-      result.files.push_back({file->name, bytes, "md5:" + done["md5"].get<std::string>()});
-      entries.push_back(done["entry"].get<std::string>());
-    }
-    if (options_.tvmLayout)
-      SK_RETURN_IF_ERROR(writeTensorCacheIndex(directory_, entries));
-    std::string text = weightManifestText(result);
-    SK_RETURN_IF_ERROR(writeFile((out_ / "presharded.json").string(), {{text.data(), int64_t(text.size())}}));
-    return summary;
-  }
+  /// Writes presharded.json, which makes the files a set.
+  Expected<PreshardResult> writeIndex();
 
   const WeightManifest &manifest_;
   const std::string &directory_;
   const fs::path out_;
   const PreshardOptions &options_;
   const std::vector<Batch> batches_;
-  std::vector<TensorSource> sources_; ///< Of each weight.
+  std::vector<TensorSource> sources_; ///< By weight.
   Journal journal_;
   std::set<std::string> kept_;
-  /// Listed by rank, then by parameter; what is shared comes last.
+  /// By rank, then by parameter; shared files come last.
   std::map<std::pair<int64_t, size_t>, const PlannedFile *> files_;
 };
+
+Expected<PreshardResult> Presharder::run(const SourceSet &source, const HostFunctions *functions,
+                                         const ShardProgram &programs) {
+  SK_RETURN_IF_ERROR(findSources(source, functions));
+  SK_RETURN_IF_ERROR(makeSetDirectory(directory_, source));
+  journal_ = Journal::open(out_, {{"configuration", configurationHash(manifest_)},
+                                  {"layout", options_.tvmLayout ? "tvm" : "shared"},
+                                  {"source", sourceFingerprint(source.stored())},
+                                  {"max_file_bytes", options_.maxFileBytes}});
+  // A complete set is no longer one while it is rewritten.
+  std::error_code error;
+  fs::remove(out_ / "presharded.json", error);
+  for (const Batch &batch : batches_)
+    for (const PlannedFile &file : batch.files)
+      if (journal_.has(file.name))
+        kept_.insert(file.name);
+  removeUnfinished(out_, batches_);
+
+  int64_t expected = 0;
+  for (const Batch &batch : batches_)
+    for (size_t w : batch.weights)
+      expected += ShardLoader::bytesOf(manifest_.weights[w], missingRanks(batch, w));
+  ShardLoader loader(options_.load, functions, programs, expected);
+  for (const Batch &batch : batches_)
+    SK_RETURN_IF_ERROR(write(batch, loader));
+  SK_ASSIGN_OR_RETURN(PreshardResult summary, writeIndex());
+  summary.load = loader.stats();
+  journal_.remove();
+  return summary;
+}
+
+Status Presharder::findSources(const SourceSet &source, const HostFunctions *functions) {
+  std::set<std::pair<std::string, int64_t>> names;
+  for (const ValueInfo &value : manifest_.weights) {
+    bool isNew = true;
+    for (int64_t rank = 0; rank < value.holders(manifest_.devices); ++rank)
+      isNew &= names.insert({value.name, value.worldRank(rank)}).second;
+    if (!isNew)
+      return invalid("two arguments are named " + quoteName(value.name) + ", expected distinct names to store them by");
+    SK_ASSIGN_OR_RETURN(TensorSource found, source.find(value, manifest_.devices));
+    sources_.push_back(std::move(found));
+    if (value.load && !value.load->chain.empty()) {
+      if (!functions)
+        return notFound("weight " + quoteName(value.name) + ": its shard functions are not registered");
+      SK_RETURN_IF_ERROR(functions->check(value.load->chain).withContext("weight " + quoteName(value.name)));
+    }
+  }
+  return {};
+}
+
+std::vector<int64_t> Presharder::missingRanks(const Batch &batch, size_t weight) const {
+  std::vector<int64_t> ranks;
+  for (const PlannedFile &file : batch.files)
+    if (!kept_.count(file.name))
+      for (int64_t rank : ranksOf(file, manifest_.weights[weight], manifest_.devices))
+        ranks.push_back(rank);
+  return ranks;
+}
+
+std::string Presharder::shardNameOf(const ValueInfo &value, int64_t rank) const {
+  return shardName(value.name, value.worldRank(rank), manifest_.devices);
+}
+
+void Presharder::log(const char *what, const PlannedFile &file) const {
+  if (options_.log)
+    options_.log(what + (out_ / file.name).string());
+}
+
+Expected<Presharder::OpenFile> Presharder::start(const Batch &batch, const PlannedFile &file) {
+  std::vector<TensorContent> tensors;
+  for (size_t w : batch.weights) {
+    const ValueInfo &value = manifest_.weights[w];
+    for (int64_t rank : ranksOf(file, value, manifest_.devices))
+      tensors.push_back({shardNameOf(value, rank), value.dtype, value.localShape, nullptr});
+  }
+  SK_ASSIGN_OR_RETURN(ShardFile started, ShardFile::create(directory_, file.name, tensors, options_.tvmLayout));
+  return OpenFile{&file, std::move(started)};
+}
+
+Status Presharder::write(const Batch &batch, ShardLoader &loader) {
+  std::vector<OpenFile> open;
+  for (const PlannedFile &file : batch.files) {
+    files_[{file.worldRank, files_.size()}] = &file;
+    if (kept_.count(file.name)) {
+      log("kept ", file);
+      continue;
+    }
+    SK_ASSIGN_OR_RETURN(OpenFile started, start(batch, file));
+    open.push_back(std::move(started));
+  }
+  if (open.empty())
+    return {};
+  for (size_t w : batch.weights) {
+    const ValueInfo &value = manifest_.weights[w];
+    SK_RETURN_IF_ERROR(loader.load(value, sources_[w], missingRanks(batch, w)));
+    for (OpenFile &each : open)
+      for (int64_t rank : ranksOf(*each.planned, value, manifest_.devices))
+        SK_RETURN_IF_ERROR(each.file.add({shardNameOf(value, rank), value.dtype, value.localShape, loader.shard(rank)},
+                                         value.localBytes()));
+  }
+  for (OpenFile &each : open) {
+    SK_ASSIGN_OR_RETURN(Json done, each.file.commit());
+    SK_RETURN_IF_ERROR(journal_.add(each.planned->name, std::move(done)));
+    log("wrote ", *each.planned);
+  }
+  return {};
+}
+
+Expected<PreshardResult> Presharder::writeIndex() {
+  WeightManifest result = asStored(manifest_);
+  result.perRank = options_.tvmLayout;
+  result.configuration = configurationHash(result);
+  result.files.clear();
+  PreshardResult summary;
+  summary.files = int64_t(files_.size());
+  summary.kept = int64_t(kept_.size());
+  std::vector<std::string> entries;
+  for (const auto &[position, file] : files_) {
+    const Json &done = journal_[file->name];
+    const int64_t bytes = done["bytes"].get<int64_t>();
+    summary.bytes += bytes;
+    result.files.push_back({file->name, bytes, "md5:" + done["md5"].get<std::string>()});
+    entries.push_back(done["entry"].get<std::string>());
+  }
+  if (options_.tvmLayout)
+    SK_RETURN_IF_ERROR(writeTensorCacheIndex(directory_, entries));
+  std::string text = weightManifestText(result);
+  SK_RETURN_IF_ERROR(writeFile((out_ / "presharded.json").string(), {{text.data(), int64_t(text.size())}}));
+  return summary;
+}
 
 } // namespace
 
@@ -427,35 +447,35 @@ Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source, 
       return invalid(set.stored().path + ": has no presharded.json to compare by");
     return result;
   }
-  const WeightManifest &own = *set.presharded();
+  const WeightManifest &presharded = *set.presharded();
   std::string directory = fs::path(set.stored().presharded).parent_path().string();
-  if (!own.perRank)
-    for (const WeightManifest::File &file : own.files)
+  if (!presharded.perRank)
+    for (const WeightManifest::File &file : presharded.files)
       if (file.checksum.compare(0, 4, "md5:") == 0)
         SK_RETURN_IF_ERROR(checkFile(directory + "/" + file.path, file.checksum.substr(4)));
-  const WeightManifest &cut = manifest ? *manifest : own;
+  const WeightManifest &target = manifest ? *manifest : presharded;
   auto ranksOfValue = [&](const ValueInfo &value) {
     std::vector<int64_t> ranks;
-    for (int64_t rank = 0; rank < value.holders(cut.devices); ++rank)
-      if (own.perRank || !isReplica(value.extents, rank))
+    for (int64_t rank = 0; rank < value.holders(target.devices); ++rank)
+      if (presharded.perRank || !isReplica(value.extents, rank))
         ranks.push_back(rank);
     return ranks;
   };
   int64_t expected = 0;
-  for (const ValueInfo &value : cut.weights)
+  for (const ValueInfo &value : target.weights)
     expected += ShardLoader::bytesOf(value, ranksOfValue(value));
   LoadOptions quiet = options;
   quiet.progress = nullptr;
   ShardLoader shards(quiet, functions, programs);
   ShardLoader originals(source ? options : quiet, functions, programs, expected);
-  for (const ValueInfo &value : cut.weights) {
+  for (const ValueInfo &value : target.weights) {
     ++result.weights;
-    SK_ASSIGN_OR_RETURN(TensorSource stored, set.findPresharded(value, cut.devices));
+    SK_ASSIGN_OR_RETURN(TensorSource stored, set.findPresharded(value, target.devices));
     const std::vector<int64_t> ranks = ranksOfValue(value);
     result.shards += int64_t(ranks.size());
     if (!source)
       continue;
-    SK_ASSIGN_OR_RETURN(TensorSource original, source->find(value, cut.devices));
+    SK_ASSIGN_OR_RETURN(TensorSource original, source->find(value, target.devices));
     result.values = true;
     SK_RETURN_IF_ERROR(originals.load(value, original, ranks));
     for (int64_t rank : ranks) {

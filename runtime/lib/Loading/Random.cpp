@@ -66,10 +66,11 @@ void RandomTensor::fill(void *to, int64_t toStride, int64_t first, int64_t strid
   // Floats have just the bits that the type can hold, so nothing rounds to 1.
   auto uniform = [&](int64_t i, int digits) { return std::ldexp(double(bits(i) >> (64 - digits)), 1 - digits) - 1.0; };
   if (isComplex(dtype)) { // Its parts are neighbours.
-    RandomTensor part = *this;
-    part.dtype = partType(dtype);
+    RandomTensor component = *this;
+    component.dtype = componentType(dtype);
     for (int64_t i : {0, 1})
-      part.fill(static_cast<char *>(to) + i * dtypeSize(part.dtype), 2 * toStride, 2 * first + i, 2 * stride, count);
+      component.fill(static_cast<char *>(to) + i * dtypeSize(component.dtype), 2 * toStride, 2 * first + i, 2 * stride,
+                     count);
     return;
   }
   if (isFloat(dtype) && !isComputeType(dtype)) {

@@ -31,16 +31,16 @@ Status ShardLoader::load(const ValueInfo &value, const TensorSource &source, con
   LoadPlan plan;
   for (int64_t rank : ranks) {
     const int64_t owner = isStoredByRank_ ? rank : firstOwner(value.extents, rank);
-    auto [place, added] = shards_.try_emplace(owner);
+    auto [it, added] = shards_.try_emplace(owner);
     if (!added)
       continue;
-    place->second = Buffer(value.localBytes());
-    std::memset(place->second.data(), 0, size_t(value.localBytes()));
-    plan.add(value, source, owner, place->second.data());
+    it->second = Buffer(value.localBytes());
+    std::memset(it->second.data(), 0, size_t(value.localBytes()));
+    plan.add(value, source, owner, it->second.data());
   }
-  LoadStats own;
-  SK_RETURN_IF_ERROR(plan.run(options_, functions_, programs_, own));
-  stats_.add(own);
+  LoadStats loaded;
+  SK_RETURN_IF_ERROR(plan.run(options_, functions_, programs_, loaded));
+  stats_.add(loaded);
   return {};
 }
 
@@ -54,10 +54,10 @@ int64_t ShardLoader::bytesOf(const ValueInfo &value, const std::vector<int64_t> 
     owners.insert(firstOwner(value.extents, rank));
   int64_t elements = 0;
   for (int64_t rank : owners) {
-    int64_t own = 1; // Without padding.
+    int64_t product = 1; // Without padding.
     for (const ExtentLoop &loop : coalesceLoops(value.extents, rank))
-      own *= loop.size;
-    elements += own;
+      product *= loop.size;
+    elements += product;
   }
   return elements * dtypeSize(value.dtype);
 }

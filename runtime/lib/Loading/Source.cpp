@@ -12,21 +12,21 @@ namespace shardkit::rt {
 
 namespace {
 
-std::string place(const StoredTensor &stored) {
+std::string inFile(const StoredTensor &stored) {
   return " (" + stored.file->path() + ", bytes " + std::to_string(stored.offset) + " to " +
          std::to_string(stored.offset + stored.bytes) + ")";
 }
 
 Status checkTensor(const StoredTensor &stored, DType dtype, const Shape &shape) {
   if (!stored.dtype || !sameBits(*stored.dtype, dtype))
-    return invalid("stored as " + stored.storedType + ", expected " + dtypeName(dtype) + place(stored));
+    return invalid("stored as " + stored.storedType + ", expected " + dtypeName(dtype) + inFile(stored));
   if (stored.shape != shape)
     return invalid("stored with shape " + shapeString(stored.shape) + ", expected " + shapeString(shape) +
-                   place(stored));
+                   inFile(stored));
   std::optional<int64_t> count = numElements(stored.shape);
   if (!count || stored.bytes != stored.byteRange(0, *count).second || stored.offset < 0 ||
       stored.bytes > stored.file->size() || stored.offset > stored.file->size() - stored.bytes)
-    return invalid("the file is truncated, it has " + std::to_string(stored.file->size()) + " bytes" + place(stored));
+    return invalid("the file is truncated, it has " + std::to_string(stored.file->size()) + " bytes" + inFile(stored));
   return {};
 }
 
@@ -73,19 +73,19 @@ std::string typeOf(const ValueInfo &value) {
 bool sameExtents(const Extents &a, const Extents &b) {
   auto key = [](const Extents &e) {
     // Digits of size 1 may be left out; order says nothing.
-    std::vector<std::vector<int64_t>> parts;
+    std::vector<std::vector<int64_t>> keys;
     for (const OffsetDigit &d : e.offset)
       if (d.size > 1 && d.globalStride != 0)
-        parts.push_back({0, d.rankStride, d.size, d.globalStride});
+        keys.push_back({0, d.rankStride, d.size, d.globalStride});
     std::vector<bool> uneven(e.loops.size());
     for (const UnevenLoop &u : e.uneven) {
       const ExtentLoop &l = e.loops[size_t(u.loop)];
       uneven[size_t(u.loop)] = true;
-      parts.push_back({1, u.size, l.size, l.globalStride, l.localStride});
+      keys.push_back({1, u.size, l.size, l.globalStride, l.localStride});
       for (const RankDigit &d : u.ranks)
         if (d.size > 1) {
-          parts.back().push_back(d.stride);
-          parts.back().push_back(d.size);
+          keys.back().push_back(d.stride);
+          keys.back().push_back(d.size);
         }
     }
     Extents plain;
@@ -93,9 +93,9 @@ bool sameExtents(const Extents &a, const Extents &b) {
       if (!uneven[i])
         plain.loops.push_back(e.loops[i]);
     for (const ExtentLoop &l : coalesceLoops(plain, 0))
-      parts.push_back({2, l.size, l.globalStride, l.localStride});
-    std::sort(parts.begin(), parts.end());
-    return parts;
+      keys.push_back({2, l.size, l.globalStride, l.localStride});
+    std::sort(keys.begin(), keys.end());
+    return keys;
   };
   return key(a) == key(b);
 }
@@ -125,12 +125,12 @@ Status checkSource(const ValueInfo &value, const TensorSource &source) {
     DType dtype = load ? load->sources[i].dtype : value.dtype;
     const Shape &shape = load ? load->sources[i].shape : value.globalShape;
     if (!tensor.map) {
-      SK_RETURN_IF_ERROR(checkTensor(tensor.whole, dtype, shape).withContext(context));
+      SK_RETURN_IF_ERROR(checkTensor(tensor.tensor, dtype, shape).withContext(context));
       continue;
     }
-    if (!tensor.whole.dtype || !sameBits(*tensor.whole.dtype, dtype) || tensor.whole.shape != shape)
-      return invalid(context + ": presharded from " + tensor.whole.storedType + " " + shapeString(tensor.whole.shape) +
-                     ", expected " + dtypeName(dtype) + " " + shapeString(shape));
+    if (!tensor.tensor.dtype || !sameBits(*tensor.tensor.dtype, dtype) || tensor.tensor.shape != shape)
+      return invalid(context + ": presharded from " + tensor.tensor.storedType + " " +
+                     shapeString(tensor.tensor.shape) + ", expected " + dtypeName(dtype) + " " + shapeString(shape));
   }
   return {};
 }
@@ -207,7 +207,7 @@ Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &
   for (const auto &[name, alike] : result.logical_)
     if (const std::optional<LoadInfo> &load = manifest.weights[alike[0]].load)
       for (size_t s = 0; s < load->sources.size() && !load->made; ++s)
-        result.parts_[load->sources[s].name].emplace_back(alike[0], s);
+        result.segments_[load->sources[s].name].emplace_back(alike[0], s);
   result.presharded_ = std::move(manifest);
   return result;
 }
@@ -217,7 +217,7 @@ std::vector<std::string> SourceSet::names() const {
   for (const auto &entry : logical_)
     if (const std::optional<LoadInfo> &load = presharded_->weights[entry.second[0]].load; !load || load->made)
       names.push_back(entry.first);
-  for (const auto &entry : parts_)
+  for (const auto &entry : segments_)
     names.push_back(entry.first);
   if (!presharded_)
     for (const auto &entry : set_.tensors)
@@ -243,27 +243,27 @@ Status SourceSet::missing(const std::string &what, const std::string &name) cons
   return notFound(text);
 }
 
-Expected<SourceTensor> SourceSet::joinParts(const std::string &name) const {
+Expected<SourceTensor> SourceSet::joinSegments(const std::string &name) const {
   SourceTensor result;
   auto map = std::make_shared<ShardMap>();
   const int64_t devices = presharded_->devices;
-  for (auto [index, number] : parts_.at(name)) {
+  for (auto [index, number] : segments_.at(name)) {
     const ValueInfo &value = presharded_->weights[index];
     const LoadSource &source = value.load->sources[number];
-    if (result.whole.name.empty()) {
-      result.whole.name = name;
-      result.whole.storedType = dtypeName(source.dtype);
-      result.whole.dtype = source.dtype;
-      result.whole.shape = source.shape;
-    } else if (result.whole.dtype != source.dtype || result.whole.shape != source.shape) {
-      return invalid(set_.path + ": parts of stored tensor " + quoteName(name) + " do not agree on its type, " +
-                     dtypeName(*result.whole.dtype) + " " + shapeString(result.whole.shape) + " and " +
+    if (result.tensor.name.empty()) {
+      result.tensor.name = name;
+      result.tensor.storedType = dtypeName(source.dtype);
+      result.tensor.dtype = source.dtype;
+      result.tensor.shape = source.shape;
+    } else if (result.tensor.dtype != source.dtype || result.tensor.shape != source.shape) {
+      return invalid(set_.path + ": segments of stored tensor " + quoteName(name) + " do not agree on its type, " +
+                     dtypeName(*result.tensor.dtype) + " " + shapeString(result.tensor.shape) + " and " +
                      dtypeName(source.dtype) + " " + shapeString(source.shape));
     }
     for (const ExtentPiece &piece : value.load->pieces)
       if (piece.source == int64_t(number) &&
           !map->add(piece.extents, piece.globalBase, piece.localBase, int64_t(index) * devices))
-        return invalid(set_.path + ": weight " + quoteName(value.name) + " does not tell the elements of " +
+        return invalid(set_.path + ": weight " + quoteName(value.name) + " does not distinguish the elements of " +
                        quoteName(name) + " apart");
     for (int64_t rank = 0; rank < value.holders(devices); ++rank)
       result.shards.emplace(int64_t(index) * devices + rank, shardOf(value, rank));
@@ -273,11 +273,11 @@ Expected<SourceTensor> SourceSet::joinParts(const std::string &name) const {
 }
 
 bool SourceSet::holdsMade(const ValueInfo &value, int64_t devices) const {
-  const ValueInfo *own = findLogical(value.name, value.ranks);
-  if (!value.load || !own || !own->load || !own->load->made || own->isPart != value.isPart)
+  const ValueInfo *logical = findLogical(value.name, value.ranks);
+  if (!value.load || !logical || !logical->load || !logical->load->made || logical->isPart != value.isPart)
     return false;
   // What parts side by side are depends on how they are cut.
-  return !own->isPart || configurationDiff(*own, presharded_->devices, value, devices).empty();
+  return !logical->isPart || configurationDiff(*logical, presharded_->devices, value, devices).empty();
 }
 
 const ValueInfo *SourceSet::findLogical(const std::string &name, const std::vector<int64_t> &ranks) const {
@@ -298,27 +298,27 @@ const StoredTensor &SourceSet::shardOf(const ValueInfo &value, int64_t rank) con
 Expected<SourceTensor> SourceSet::findTensor(const std::string &name, const std::vector<int64_t> &ranks,
                                              bool stored) const {
   SourceTensor result;
-  if (parts_.count(name))
-    return joinParts(name);
-  const ValueInfo *own = findLogical(name, ranks);
-  if (own && stored && own->load)
+  if (segments_.count(name))
+    return joinSegments(name);
+  const ValueInfo *logical = findLogical(name, ranks);
+  if (logical && stored && logical->load)
     return notFound("");
-  if (own) {
-    const ValueInfo &value = *own;
-    result.whole.name = name;
-    result.whole.storedType = dtypeName(value.dtype);
-    result.whole.dtype = value.dtype;
-    result.whole.shape = value.globalShape;
+  if (logical) {
+    const ValueInfo &value = *logical;
+    result.tensor.name = name;
+    result.tensor.storedType = dtypeName(value.dtype);
+    result.tensor.dtype = value.dtype;
+    result.tensor.shape = value.globalShape;
     result.map = std::make_shared<ShardMap>(value.extents);
     for (int64_t rank = 0; rank < value.holders(presharded_->devices); ++rank)
       if (!isReplica(value.extents, rank))
         result.shards.emplace(rank, shardOf(value, rank));
     return result;
   }
-  auto whole = set_.tensors.find(name);
-  if (presharded_ || whole == set_.tensors.end())
+  auto found = set_.tensors.find(name);
+  if (presharded_ || found == set_.tensors.end())
     return notFound("");
-  result.whole = whole->second;
+  result.tensor = found->second;
   return result;
 }
 
@@ -362,14 +362,14 @@ Expected<TensorSource> SourceSet::find(const ValueInfo &value, int64_t devices) 
 
 Expected<TensorSource> SourceSet::findPresharded(const ValueInfo &value, int64_t devices) const {
   if (presharded_) {
-    const ValueInfo *own = findLogical(value.name, value.ranks);
-    if (!own)
+    const ValueInfo *logical = findLogical(value.name, value.ranks);
+    if (!logical)
       return missing("weight " + quoteName(value.name) + " (" + typeOf(value) + ")", value.name);
-    std::string diff = configurationDiff(*own, presharded_->devices, value, devices);
+    std::string diff = configurationDiff(*logical, presharded_->devices, value, devices);
     if (!diff.empty())
-      return invalid("weight " + quoteName(value.name) + ": " + set_.path + " was cut in another way: " + diff +
+      return invalid("weight " + quoteName(value.name) + ": " + set_.path + " was sharded in another way: " + diff +
                      "; --load=direct takes it as it is");
-    if (value.load && !own->load)
+    if (value.load && !logical->load)
       return invalid("weight " + quoteName(value.name) + ": " + set_.path +
                      " holds the stored tensor, expected what the loading function makes of it; "
                      "--load=direct takes it as it is");

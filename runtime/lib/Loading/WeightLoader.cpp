@@ -9,20 +9,20 @@ namespace shardkit::rt {
 
 Expected<WeightManifest> WeightLoader::manifestOfShards(const WeightSet &set, int64_t ranks,
                                                         const std::vector<std::string> &parameters) {
-  WeightSet whole; // The first shard of each parameter stands for it.
-  whole.path = set.path;
+  WeightSet full; // The first shard of each parameter stands for it.
+  full.path = set.path;
   for (const auto &[name, tensor] : set.tensors) {
     auto shard = parseShardName(name);
     if (!shard)
-      return invalid(set.path + ": tensor " + quoteName(name) + " is no shard, expected NAME_shard-K-of-" +
+      return invalid(set.path + ": tensor " + quoteName(name) + " is not a shard, expected NAME_shard-K-of-" +
                      std::to_string(ranks));
     if (shard->ranks != ranks)
       return invalid(set.path + ": tensor " + quoteName(name) + " is presharded for " + std::to_string(shard->ranks) +
                      " ranks, expected " + std::to_string(ranks));
     if (shard->rank == 0)
-      whole.tensors.emplace(shard->name, tensor);
+      full.tensors.emplace(shard->name, tensor);
   }
-  SK_ASSIGN_OR_RETURN(WeightManifest manifest, manifestOf({}, whole, ranks, parameters));
+  SK_ASSIGN_OR_RETURN(WeightManifest manifest, manifestOf({}, full, ranks, parameters));
   for (ValueInfo &value : manifest.weights) {
     // Nothing says how the whole was cut: the stack of the shards stands for it.
     value.globalShape.insert(value.globalShape.begin(), ranks);

@@ -77,7 +77,7 @@ DistinctShard distinctShard(const Extents &extents, int64_t rank) {
 }
 
 bool ShardMap::add(const Extents &extents, int64_t globalBase, int64_t localBase, int64_t firstRank) {
-  Part part{globalBase, localBase, firstRank, {}};
+  Shards shards{globalBase, localBase, firstRank, {}};
   std::vector<bool> isUneven(extents.loops.size());
   for (const ExtentLoop &loop : extents.loops)
     if (loop.size == 0)
@@ -85,53 +85,53 @@ bool ShardMap::add(const Extents &extents, int64_t globalBase, int64_t localBase
   for (const UnevenLoop &dim : extents.uneven) {
     const ExtentLoop &loop = extents.loops[size_t(dim.loop)];
     isUneven[size_t(dim.loop)] = true;
-    part.digits.push_back({dim.size, loop.globalStride, loop.localStride, loop.size, dim.begin, dim.ranks});
+    shards.digits.push_back({dim.size, loop.globalStride, loop.localStride, loop.size, dim.begin, dim.ranks});
   }
   for (const OffsetDigit &digit : extents.offset)
     if (digit.size > 1 && digit.globalStride != 0)
-      part.digits.push_back({digit.size, digit.globalStride, 0, 0, 0, {{digit.rankStride, digit.size}}});
+      shards.digits.push_back({digit.size, digit.globalStride, 0, 0, 0, {{digit.rankStride, digit.size}}});
   for (size_t i = 0; i < extents.loops.size(); ++i)
     if (const ExtentLoop &loop = extents.loops[i];
         !isUneven[i] && loop.size > 1 && loop.globalStride != 0) // Else copies of one element.
-      part.digits.push_back({loop.size, loop.globalStride, loop.localStride, 0, 0, {}});
-  std::sort(part.digits.begin(), part.digits.end(),
+      shards.digits.push_back({loop.size, loop.globalStride, loop.localStride, 0, 0, {}});
+  std::sort(shards.digits.begin(), shards.digits.end(),
             [](const Digit &a, const Digit &b) { return a.globalStride < b.globalStride; });
   int64_t reach = 0;
-  for (const Digit &digit : part.digits) {
+  for (const Digit &digit : shards.digits) {
     if (digit.globalStride <= reach)
       return false;
     reach += (digit.size - 1) * digit.globalStride;
   }
-  if (part.digits.size() > maxDigits)
+  if (shards.digits.size() > maxDigits)
     return false;
-  parts_.push_back(std::move(part));
+  shards_.push_back(std::move(shards));
   return true;
 }
 
-ShardMap::Place ShardMap::find(int64_t global) const {
-  Place place;
-  for (const Part &part : parts_)
-    if (global >= part.globalBase && find(part, global - part.globalBase, place))
-      return place;
+ShardMap::Location ShardMap::find(int64_t global) const {
+  Location location;
+  for (const Shards &shards : shards_)
+    if (global >= shards.globalBase && find(shards, global - shards.globalBase, location))
+      return location;
   return {};
 }
 
-bool ShardMap::find(const Part &part, int64_t global, Place &place) {
+bool ShardMap::find(const Shards &shards, int64_t global, Location &location) {
   std::array<int64_t, maxDigits> values;
-  for (size_t d = part.digits.size(); d-- > 0;) {
-    values[d] = global / part.digits[d].globalStride;
-    global %= part.digits[d].globalStride;
-    if (values[d] >= part.digits[d].size)
+  for (size_t d = shards.digits.size(); d-- > 0;) {
+    values[d] = global / shards.digits[d].globalStride;
+    global %= shards.digits[d].globalStride;
+    if (values[d] >= shards.digits[d].size)
       return false;
   }
   if (global != 0)
     return false;
-  place = {part.firstRank, part.localBase, 1};
+  location = {shards.firstRank, shards.localBase, 1};
   bool contiguous = true;
   int64_t run = 1; // Product of the digits so far that keep local order.
   int64_t within = 0;
-  for (size_t d = 0; d < part.digits.size(); ++d) {
-    const Digit &digit = part.digits[d];
+  for (size_t d = 0; d < shards.digits.size(); ++d) {
+    const Digit &digit = shards.digits[d];
     const int64_t value = values[d];
     int64_t inside = value, length = digit.size;
     if (!digit.ranks.empty()) {
@@ -145,11 +145,11 @@ bool ShardMap::find(const Part &part, int64_t global, Place &place) {
         length = 1;
       }
       for (size_t k = digit.ranks.size(); k-- > 0;) {
-        place.rank += coordinate % digit.ranks[k].size * digit.ranks[k].stride;
+        location.rank += coordinate % digit.ranks[k].size * digit.ranks[k].stride;
         coordinate /= digit.ranks[k].size;
       }
     }
-    place.local += inside * digit.localStride;
+    location.local += inside * digit.localStride;
     // A digit continues the run if it is the next in the local buffer too.
     if (contiguous && digit.globalStride == run && (digit.localStride == run || length == 1)) {
       within += inside * run;
@@ -160,7 +160,7 @@ bool ShardMap::find(const Part &part, int64_t global, Place &place) {
       contiguous = false;
     }
   }
-  place.run = run - within;
+  location.run = run - within;
   return true;
 }
 

@@ -81,12 +81,12 @@ Status MpiBackend::openNode() {
   MPI_Comm machine;
   SK_RETURN_IF_ERROR(check(MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, process_, MPI_INFO_NULL, &machine),
                            "MPI_Comm_split_type"));
-  int place = 0;
-  MPI_Comm_rank(machine, &place);
+  int nodeRank = 0;
+  MPI_Comm_rank(machine, &nodeRank);
   const char *text = std::getenv("SK_PROCESSES_PER_NODE");
   int perNode = text ? std::atoi(text) : 0;
   SK_RETURN_IF_ERROR(
-      check(MPI_Comm_split(machine, perNode > 0 ? place / perNode : 0, process_, &node_), "MPI_Comm_split"));
+      check(MPI_Comm_split(machine, perNode > 0 ? nodeRank / perNode : 0, process_, &node_), "MPI_Comm_split"));
   MPI_Comm_set_errhandler(node_, MPI_ERRORS_RETURN);
   MPI_Comm_rank(node_, &nodeProcess_);
   MPI_Comm_size(node_, &nodeProcesses_);
@@ -103,7 +103,7 @@ Status MpiBackend::openNode() {
     if (memory.ok()) {
       segmentMemory_ = std::move(*memory);
       segment_ = new (segmentMemory_.data()) Segment;
-      std::strncpy(where, segmentMemory_.place().c_str(), sizeof where - 1);
+      std::strncpy(where, segmentMemory_.path().c_str(), sizeof where - 1);
     } else {
       status = memory.status();
     }
@@ -118,9 +118,9 @@ Status MpiBackend::openNode() {
   }
   if (!segment_)
     return status.ok() ? internalError("the first process of the node has no shared memory") : status;
-  ProcessRecord &own = segment_->processes[nodeProcess_];
-  own.beat.store(nanoseconds());
-  own.pid.store(::getpid());
+  ProcessRecord &record = segment_->processes[nodeProcess_];
+  record.beat.store(nanoseconds());
+  record.pid.store(::getpid());
   return {};
 }
 
@@ -145,11 +145,11 @@ MPI_Comm MpiBackend::communicator(const std::vector<std::vector<int>> &members, 
     }
   for (int p = 0; p < processes_; ++p)
     colours[size_t(p)] = find(p);
-  std::vector<int> place(static_cast<size_t>(processes_)), next(static_cast<size_t>(processes_));
+  std::vector<int> indexInNode(static_cast<size_t>(processes_)), next(static_cast<size_t>(processes_));
   for (int p = 0; p < processes_; ++p)
-    place[size_t(p)] = next[size_t(colours[size_t(p)])]++;
+    indexInNode[size_t(p)] = next[size_t(colours[size_t(p)])]++;
   for (int64_t rank = 0; rank < devices; ++rank)
-    processOf[size_t(rank)] = place[size_t(ownerOf(rank, devices))];
+    processOf[size_t(rank)] = indexInNode[size_t(ownerOf(rank, devices))];
   auto [known, added] = communicators_.emplace(colours, MPI_COMM_NULL);
   if (added) {
     // Whoever has no communicator then finds that the run has failed.
@@ -178,9 +178,9 @@ MpiBackend::Waited MpiBackend::wait(std::vector<MPI_Request> &requests, std::vec
   // (Giving the core away for nothing, sched_yield, can take long on a busy machine.)
   static const double spin = haveCores(nodeProcesses_) ? 50e-6 : 0;
   const int64_t start = nanoseconds();
-  ProcessRecord &own = segment_->processes[nodeProcess_];
+  ProcessRecord &record = segment_->processes[nodeProcess_];
   while (true) {
-    uint32_t seen = own.bell.load();
+    uint32_t seen = record.bell.load();
     {
       std::lock_guard lock(mutex_);
       int done = 0;
@@ -236,19 +236,19 @@ Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
     return status();
   // Lowest process with an error, and how many have none.
   const uint64_t came = ++segment_->processes[nodeProcess_].together;
-  auto &own = control_.own, &all = control_.all;
+  auto &local = control_.local, &all = control_.all;
   auto &size = control_.size;
   std::string &text = control_.text;
   // Counts are negated, so that one minimum gives both.
-  own[0] = mine.ok() ? INT_MAX : process_;
-  own[1] = mine.ok() ? -1 : 0;
+  local[0] = mine.ok() ? INT_MAX : process_;
+  local[1] = mine.ok() ? -1 : 0;
   MPI_Request request;
   bool timedOut = false;
   auto together = [&](auto &&call, double limit) -> Status {
     SK_RETURN_IF_ERROR(start(call, "what processes do together"));
     return waitControl(request, limit, timedOut);
   };
-  SK_RETURN_IF_ERROR(together([&] { return MPI_Iallreduce(own, all, 2, MPI_INT, MPI_MIN, world_, &request); },
+  SK_RETURN_IF_ERROR(together([&] { return MPI_Iallreduce(local, all, 2, MPI_INT, MPI_MIN, world_, &request); },
                               world ? world->timeout() : 0));
   if (timedOut) {
     std::string missing;
@@ -290,12 +290,12 @@ Expected<std::vector<std::string>> MpiBackend::exchange(const std::string &mine)
   // What is short goes at once: its length, then itself.
   constexpr size_t unit = 512;
   c.mine.assign(unit, '\0');
-  int32_t own = int32_t(mine.size());
-  std::memcpy(c.mine.data(), &own, sizeof own);
-  std::memcpy(c.mine.data() + sizeof own, mine.data(), std::min(mine.size(), unit - sizeof own));
+  int32_t length = int32_t(mine.size());
+  std::memcpy(c.mine.data(), &length, sizeof length);
+  std::memcpy(c.mine.data() + sizeof length, mine.data(), std::min(mine.size(), unit - sizeof length));
   c.joined.resize(unit * size_t(processes_));
   c.sizes.resize(size_t(processes_));
-  c.places.resize(size_t(processes_));
+  c.offsets.resize(size_t(processes_));
   MPI_Request request;
   bool timedOut = false;
   SK_RETURN_IF_ERROR(start(
@@ -312,7 +312,7 @@ Expected<std::vector<std::string>> MpiBackend::exchange(const std::string &mine)
     const char *theirs = c.joined.data() + size_t(p) * unit;
     int32_t size;
     std::memcpy(&size, theirs, sizeof size);
-    c.places[size_t(p)] = int(total);
+    c.offsets[size_t(p)] = int(total);
     c.sizes[size_t(p)] = size;
     total += size;
     isShort &= size_t(size) <= unit - sizeof size;
@@ -327,14 +327,14 @@ Expected<std::vector<std::string>> MpiBackend::exchange(const std::string &mine)
   c.joined.resize(size_t(total));
   SK_RETURN_IF_ERROR(start(
       [&] {
-        return MPI_Iallgatherv(c.mine.data(), c.length, MPI_CHAR, c.joined.data(), c.sizes.data(), c.places.data(),
+        return MPI_Iallgatherv(c.mine.data(), c.length, MPI_CHAR, c.joined.data(), c.sizes.data(), c.offsets.data(),
                                MPI_CHAR, world_, &request);
       },
       "MPI_Iallgatherv"));
   SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
   result.clear();
   for (int p = 0; p < processes_; ++p)
-    result.push_back(c.joined.substr(size_t(c.places[size_t(p)]), size_t(c.sizes[size_t(p)])));
+    result.push_back(c.joined.substr(size_t(c.offsets[size_t(p)]), size_t(c.sizes[size_t(p)])));
   return result;
 }
 
@@ -342,13 +342,13 @@ Status MpiBackend::transfer(int from, int to, void *data, int64_t bytes) {
   if (from == to || (process_ != from && process_ != to))
     return {};
   for (int64_t at = 0; at < bytes; at += transferBytes) {
-    char *part = static_cast<char *>(data) + at;
+    char *chunk = static_cast<char *>(data) + at;
     int count = int(std::min(transferBytes, bytes - at));
     MPI_Request request;
     SK_RETURN_IF_ERROR(start(
         [&] {
-          return process_ == from ? MPI_Isend(part, count, MPI_BYTE, to, transferTag, world_, &request)
-                                  : MPI_Irecv(part, count, MPI_BYTE, from, transferTag, world_, &request);
+          return process_ == from ? MPI_Isend(chunk, count, MPI_BYTE, to, transferTag, world_, &request)
+                                  : MPI_Irecv(chunk, count, MPI_BYTE, from, transferTag, world_, &request);
         },
         "a message"));
     if (process_ == from)
@@ -378,7 +378,7 @@ Expected<std::vector<char *>> MpiBackend::nodeMemory(int64_t devices, int64_t by
       auto memory = SharedMemory::create(needed);
       if (memory.ok()) {
         nodeMemory_ = std::move(*memory);
-        std::strncpy(where, nodeMemory_.place().c_str(), sizeof where - 1);
+        std::strncpy(where, nodeMemory_.path().c_str(), sizeof where - 1);
       } else {
         status = memory.status();
       }

@@ -101,9 +101,9 @@ private:
   /// What open requests of agree and exchange point to; lives as long as the process,
   /// since a run that fails leaves them open.
   struct Control {
-    int own[2], all[2], length;
+    int local[2], all[2], length;
     int64_t size[2];
-    std::vector<int> sizes, places;
+    std::vector<int> sizes, offsets;
     std::string text, mine, joined;
     char where[256];
   };
@@ -143,7 +143,7 @@ public:
     room_.giveBack(std::move(buffer));
   }
   bool isPacked() const override { return true; }
-  std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) override;
+  std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool isPrivate) override;
   Group &oneWay(const std::vector<int> &senders, const std::vector<int> &receivers) override;
   bool failed() const override { return backend_.failed(); }
   Status status() const override { return backend_.status(); }
@@ -155,7 +155,7 @@ public:
   bool isKnown(int rank) const override { return backend_.isOnNode(backend_.ownerOf(rank, int64_t(records_.size()))); }
 
 private:
-  std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own, bool isOneWay);
+  std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool isPrivate, bool isOneWay);
   void keepError(Status status) override { backend_.fail(status); }
   MpiBackend &backend_;
   std::vector<RankRecord> elsewhere_;
@@ -163,7 +163,7 @@ private:
   std::mutex roomMutex_;
   BufferPool room_;
   std::map<std::vector<std::vector<int>>, std::vector<std::shared_ptr<Group>>> known_;
-  std::vector<std::shared_ptr<Group>> ownGroups_;
+  std::vector<std::shared_ptr<Group>> privateGroups_;
 };
 
 } // namespace shardkit::rt::mpi

@@ -41,16 +41,16 @@ Expected<SharedMemory> SharedMemory::create(int64_t bytes) {
   return memory;
 }
 
-std::string SharedMemory::place() const {
+std::string SharedMemory::path() const {
   return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(file_);
 }
 
-Expected<SharedMemory> SharedMemory::open(const std::string &place, int64_t bytes) {
+Expected<SharedMemory> SharedMemory::open(const std::string &path, int64_t bytes) {
   SharedMemory memory;
   memory.bytes_ = bytes;
-  memory.file_ = ::open(place.c_str(), O_RDWR | O_CLOEXEC);
+  memory.file_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (memory.file_ < 0)
-    return ioError("shared memory of another process (" + place + ") cannot be opened: " + std::strerror(errno));
+    return ioError("shared memory of another process (" + path + ") cannot be opened: " + std::strerror(errno));
   SK_RETURN_IF_ERROR(memory.map());
   return memory;
 }

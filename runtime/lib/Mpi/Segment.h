@@ -29,8 +29,8 @@ public:
 
   /// Zeroed. Others open it by `place()`.
   static Expected<SharedMemory> create(int64_t bytes);
-  static Expected<SharedMemory> open(const std::string &place, int64_t bytes);
-  std::string place() const;
+  static Expected<SharedMemory> open(const std::string &path, int64_t bytes);
+  std::string path() const;
 
   char *data() { return data_; }
   int64_t bytes() const { return bytes_; }

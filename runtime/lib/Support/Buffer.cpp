@@ -47,14 +47,14 @@ void Buffer::reserve(int64_t bytes, bool isSparse) {
 
 void BufferPool::makeBy(Make make) {
   idle_.clear();
-  idleBytes_ = most_ = 0;
+  idleBytes_ = max_ = 0;
   make_ = std::move(make);
 }
 
 Expected<Buffer> BufferPool::take(int64_t bytes) {
   inUse_ += bytes;
   peak_ = std::max(peak_, inUse_);
-  most_ = std::max(most_, inUse_);
+  max_ = std::max(max_, inUse_);
   auto same = idle_.lower_bound({bytes, nullptr});
   if (same != idle_.end() && same->first.first == bytes) {
     Buffer buffer = std::move(same->second);
@@ -62,7 +62,7 @@ Expected<Buffer> BufferPool::take(int64_t bytes) {
     idleBytes_ -= bytes;
     return buffer;
   }
-  while (!idle_.empty() && inUse_ + idleBytes_ > most_) {
+  while (!idle_.empty() && inUse_ + idleBytes_ > max_) {
     idleBytes_ -= idle_.rbegin()->first.first;
     idle_.erase(std::prev(idle_.end()));
   }

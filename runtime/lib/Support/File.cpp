@@ -77,25 +77,25 @@ Status File::read(void *to, int64_t offset, int64_t bytes) const {
   return {};
 }
 
-Status File::read(std::vector<::iovec> &parts, int64_t offset) const {
+Status File::read(std::vector<::iovec> &buffers, int64_t offset) const {
   const int64_t begin = offset;
   int64_t bytes = 0;
-  for (const ::iovec &part : parts)
-    bytes += int64_t(part.iov_len);
-  for (size_t next = 0; next < parts.size();) {
-    int count = int(std::min<size_t>(parts.size() - next, IOV_MAX));
-    ssize_t got = ::preadv(fd_, parts.data() + next, count, offset);
+  for (const ::iovec &chunk : buffers)
+    bytes += int64_t(chunk.iov_len);
+  for (size_t next = 0; next < buffers.size();) {
+    int count = int(std::min<size_t>(buffers.size() - next, IOV_MAX));
+    ssize_t got = ::preadv(fd_, buffers.data() + next, count, offset);
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
       return rangeError(begin, bytes, got);
     offset += got;
     size_t before = next;
-    while (next < parts.size() && got >= ssize_t(parts[next].iov_len))
-      got -= ssize_t(parts[next++].iov_len);
+    while (next < buffers.size() && got >= ssize_t(buffers[next].iov_len))
+      got -= ssize_t(buffers[next++].iov_len);
     if (got > 0) {
-      parts[next].iov_base = static_cast<char *>(parts[next].iov_base) + got;
-      parts[next].iov_len -= size_t(got);
+      buffers[next].iov_base = static_cast<char *>(buffers[next].iov_base) + got;
+      buffers[next].iov_len -= size_t(got);
     } else if (next == before) {
       return rangeError(begin, bytes, 0);
     }
@@ -146,8 +146,8 @@ const char *File::map() const {
 
 bool File::isCached(int64_t offset) const {
   char byte;
-  ::iovec part{&byte, 1};
-  return ::preadv2(fd_, &part, 1, offset, RWF_NOWAIT) == 1;
+  ::iovec chunk{&byte, 1};
+  return ::preadv2(fd_, &chunk, 1, offset, RWF_NOWAIT) == 1;
 }
 
 /// Where what is written to `path` goes.
@@ -157,24 +157,24 @@ struct Target {
 };
 
 static Expected<Target> targetOf(const std::string &path) {
-  struct stat info, own;
+  struct stat info, output;
   if (::stat(path.c_str(), &info) == 0) {
     if (S_ISDIR(info.st_mode))
       return ioError(path + ": cannot be written: " + std::strerror(EISDIR));
     if (!S_ISREG(info.st_mode))
       return Target{Target::InPlace, path};
-    if (::fstat(STDOUT_FILENO, &own) == 0 && own.st_dev == info.st_dev && own.st_ino == info.st_ino)
+    if (::fstat(STDOUT_FILENO, &output) == 0 && output.st_dev == info.st_dev && output.st_ino == info.st_ino)
       return Target{Target::Output, path};
   }
   // The target of a link is replaced (or made), not the link.
-  constexpr int mostLinks = 40; // As the kernel follows.
+  constexpr int maxLinks = 40; // As the kernel follows.
   std::filesystem::path at = path;
   for (int links = 0;; ++links) {
     std::error_code error;
     std::filesystem::path target = std::filesystem::read_symlink(at, error);
     if (error)
       return Target{Target::Replaced, at.string()};
-    if (links == mostLinks)
+    if (links == maxLinks)
       return ioError(path + ": cannot be written: " + std::strerror(ELOOP));
     at = at.parent_path() / target;
   }
@@ -279,10 +279,10 @@ Status FileWriter::commit(bool durable) {
   return {};
 }
 
-Status writeFile(const std::string &path, const std::vector<FilePart> &parts) {
+Status writeFile(const std::string &path, const std::vector<FileChunk> &buffers) {
   SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> writer, FileWriter::create(path));
-  for (const FilePart &part : parts)
-    SK_RETURN_IF_ERROR(writer->write(part.data, part.bytes));
+  for (const FileChunk &chunk : buffers)
+    SK_RETURN_IF_ERROR(writer->write(chunk.data, chunk.bytes));
   return writer->commit();
 }
 

@@ -38,18 +38,18 @@ struct OpenMp {
 };
 
 /// Parts are taken as threads come to them: one that has to wait holds up nobody.
-struct Parts {
+struct Chunks {
   const std::function<void(int64_t, int64_t)> &body;
   const int64_t count, size;
   std::atomic<int64_t> next{0};
 
   static void work(void *data) {
-    Parts &parts = *static_cast<Parts *>(data);
+    Chunks &chunks = *static_cast<Chunks *>(data);
     while (true) {
-      const int64_t begin = parts.next.fetch_add(parts.size, std::memory_order_relaxed);
-      if (begin >= parts.count)
+      const int64_t begin = chunks.next.fetch_add(chunks.size, std::memory_order_relaxed);
+      if (begin >= chunks.count)
         return;
-      parts.body(begin, std::min(begin + parts.size, parts.count));
+      chunks.body(begin, std::min(begin + chunks.size, chunks.count));
     }
   }
 };
@@ -69,10 +69,10 @@ void onLibraryThreads(int64_t count, const std::function<void(int64_t, int64_t)>
       body(0, count);
     return;
   }
-  constexpr int64_t partsOfThread = 4;
-  const int64_t parts = threads * partsOfThread;
-  Parts work{body, count, (count + parts - 1) / parts};
-  openMp.parallel(Parts::work, &work, unsigned(threads), 0);
+  constexpr int64_t chunksPerThread = 4;
+  const int64_t chunks = threads * chunksPerThread;
+  Chunks work{body, count, (count + chunks - 1) / chunks};
+  openMp.parallel(Chunks::work, &work, unsigned(threads), 0);
 }
 
 } // namespace shardkit::rt

@@ -51,7 +51,7 @@ static const char text[] = ".version 7.0\n"
 static const sk_kernel_module module = {SK_ABI_VERSION, 0, text, sizeof text};
 static const sk_kernel scale = {&module, "scale", {32, 1, 1}, 0, 4, 0};
 
-static const sk_contraction local_matmul = {
+static const sk_contraction_desc local_matmul = {
     SK_ABI_VERSION, SK_F32, SK_F32, 0, 3, {{SK_M, 0, 4, 8, 0, 8}, {SK_N, 0, 8, 0, 1, 1}, {SK_K, 0, 8, 1, 8, 0}}};
 
 static int32_t multiply(sk_context *ctx, const void *in, void *out, float factor) {
@@ -61,7 +61,7 @@ static int32_t multiply(sk_context *ctx, const void *in, void *out, float factor
 }
 
 SK_EXPORT int32_t sk_fn_main(sk_context *ctx, void *const *args, void *const *results, void *arena) {
-  int32_t status = sk_contract(ctx, &local_matmul, args[0], args[1], arena);
+  int32_t status = sk_contraction(ctx, &local_matmul, args[0], args[1], arena);
   if (!status)
     status = multiply(ctx, arena, results[0], 2);
   if (!status)
@@ -74,9 +74,9 @@ SK_EXPORT int32_t sk_fn_reading(sk_context *ctx, void *const *args, void *const 
   static const float nothing[32] = {0};
   const void *zeros = 0;
   float first = 0;
-  int32_t status = sk_contract(ctx, &local_matmul, args[0], args[1], arena);
+  int32_t status = sk_contraction(ctx, &local_matmul, args[0], args[1], arena);
   if (!status)
-    status = sk_read(ctx, &first, args[0], sizeof first);
+    status = sk_copy_to_host(ctx, &first, args[0], sizeof first);
   for (int i = 0; i < (first > 0 ? 3 : 1) && !status; ++i) {
     status = multiply(ctx, arena, results[0], 2);
     if (!status)

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static const sk_contraction local_matmul = {
+static const sk_contraction_desc local_matmul = {
     SK_ABI_VERSION, SK_F32, SK_F32, 0, 3, {{SK_M, 0, 4, 8, 0, 8}, {SK_N, 0, 8, 0, 1, 1}, {SK_K, 0, 8, 1, 8, 0}}};
 
 SK_EXPORT const sk_buffers sk_buffers_sk_fn_main = {2, 1, 128};
 SK_EXPORT int32_t sk_fn_main(sk_context *ctx, void *const *args, void *const *results, void *arena) {
-  int32_t status = sk_contract(ctx, &local_matmul, args[0], args[1], arena);
+  int32_t status = sk_contraction(ctx, &local_matmul, args[0], args[1], arena);
   if (status)
     return status;
   return sk_collective(ctx, 0, arena, results[0]);
@@ -38,7 +38,7 @@ SK_EXPORT int32_t sk_ref_main(sk_context *ctx, void *const *args, void *const *r
 
 /* The same, but forgetting the all-reduce. */
 SK_EXPORT int32_t sk_fn_wrong(sk_context *ctx, void *const *args, void *const *results, void *arena) {
-  return sk_contract(ctx, &local_matmul, args[0], args[1], results[0]);
+  return sk_contraction(ctx, &local_matmul, args[0], args[1], results[0]);
 }
 
 /* Rank 3 never takes part. */

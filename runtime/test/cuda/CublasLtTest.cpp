@@ -191,7 +191,7 @@ const Case kCases[] = {
 INSTANTIATE_TEST_SUITE_P(CublasLt, Matmul, testing::ValuesIn(kCases),
                          [](const auto &info) { return std::string(info.param.name); });
 
-TEST_F(Emulated, CublasLtRefusesWhatDoesNotFit) {
+TEST_F(Emulated, CublasLtRefusesInvalidCalls) {
   void *handle, *desc, *la, *lb, *ld, *preference;
   OK(cublasLtCreate(&handle));
   OK(cublasLtMatmulDescCreate(&desc, 68, 0));

@@ -267,7 +267,7 @@ TEST(Nccl, ReplayedInAGraph) {
   });
 }
 
-TEST(Nccl, OneRankDoesSomethingElse) {
+TEST(Nccl, RanksInDifferentCollectives) {
   testing::internal::CaptureStderr();
   std::atomic<int> failed{0};
   onRanks(
@@ -289,7 +289,7 @@ TEST(Nccl, OneRankDoesSomethingElse) {
       << message;
 }
 
-TEST(Nccl, OneRankStaysAway) {
+TEST(Nccl, MissingRank) {
   testing::internal::CaptureStderr();
   onRanks(
       2,
@@ -309,7 +309,7 @@ TEST(Nccl, OneRankStaysAway) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("hangs: ranks 1 did not come"), std::string::npos);
 }
 
-TEST(Nccl, AbortEndsWhatHangs) {
+TEST(Nccl, AbortEndsHangingCalls) {
   onRanks(
       2,
       [&](Rank &r) {

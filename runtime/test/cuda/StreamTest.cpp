@@ -62,21 +62,21 @@ TEST_F(Streams, WaitForAnEvent) {
   EXPECT_EQ(out_[15], 7u);
 }
 
-TEST_F(Streams, NothingWaitsReadsTooEarly) {
+TEST_F(Streams, MissingWaitReadsTooEarly) {
   OK(cuMemsetD32Async(x_, 7, 16, stream_[0]));
   copyOut(stream_[1]);
   OK(cuStreamSynchronize(stream_[1]));
   EXPECT_EQ(out_[15], lazy() == 1 ? 1u : 7u);
 }
 
-TEST_F(Streams, NothingWaitsIsOverwritten) {
+TEST_F(Streams, MissingWaitIsOverwritten) {
   copyOut(stream_[1]);
   OK(cuMemsetD32Async(x_, 7, 16, stream_[0]));
   OK(cuStreamSynchronize(stream_[1]));
   EXPECT_EQ(out_[15], lazy() == 2 ? 7u : 1u);
 }
 
-TEST_F(Streams, HostReadsBeforeItIsThere) {
+TEST_F(Streams, HostReadsBeforeTheCopy) {
   OK(cuMemsetD32Async(x_, 7, 16, stream_[0]));
   OK(cuMemcpyDtoHAsync_v2(out_, x_, 64, stream_[0]));
   EXPECT_EQ(out_[0], lazy() ? 0u : 7u);
@@ -85,7 +85,7 @@ TEST_F(Streams, HostReadsBeforeItIsThere) {
   EXPECT_EQ(out_[0], 7u);
 }
 
-TEST_F(Streams, PageableMemoryIsTakenAtTheCall) {
+TEST_F(Streams, PageableMemoryIsCopiedAtTheCall) {
   std::vector<uint32_t> host(16, 5), back(16);
   OK(cuMemcpyHtoDAsync_v2(x_, host.data(), 64, stream_[0]));
   host.assign(16, 6);
@@ -203,7 +203,7 @@ TEST_F(Streams, GraphWithTwoStreams) {
   OK(cuEventDestroy_v2(joined));
 }
 
-TEST_F(Streams, WhatACaptureMustNotDo) {
+TEST_F(Streams, CallsThatACaptureRefuses) {
   testing::internal::CaptureStderr();
   CUgraph graph = nullptr;
   OK(cuStreamBeginCapture_v2(stream_[0], 2)); // Not joined.

@@ -18,9 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (const ValueInfo &value : manifest->weights) {
     ShardMap map(value.extents);
     for (int64_t g = 0; g < std::min<int64_t>(value.globalElements, 32); ++g) {
-      ShardMap::Place place = map.find(g);
-      if (place.rank < 0 || place.rank >= manifest->devices || place.local < 0 || place.local >= value.localElements ||
-          place.run < 1)
+      ShardMap::Location location = map.find(g);
+      if (location.rank < 0 || location.rank >= manifest->devices || location.local < 0 ||
+          location.local >= value.localElements || location.run < 1)
         fuzz::report("an element lies in no shard");
     }
   }

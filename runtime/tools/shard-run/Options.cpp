@@ -65,39 +65,41 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   };
   app.add_option("BUNDLE_OR_IR", options.program,
                  "A bundle directory, or an IR file that the shard-compile "
-                 "beside this program compiles");
+                 "in the folder of this program compiles");
   app.add_option("--weights", options.weights,
                  "A .safetensors file, its index, tensor-cache.json, .npz, or a "
                  "directory with one of these");
   app.add_flag("--follow-links", options.followLinks, "Weight files may be links that leave their directory");
   repeated("--input", inputs, "NAME=FILE.npy, or FILE.safetensors");
-  app.add_option("--output-dir", options.outputDir, "Where results are written; nothing is written without it");
+  app.add_option("--output-dir", options.outputDir, "Directory for the results; without it none is written");
   app.add_option("--output-format", options.outputFormat, "npy (a file per result) or safetensors (one file)");
   app.add_option("--backend", options.backend,
                  "local: threads of this process; mpi: processes under mpirun, one for "
                  "each device; nccl: the same on GPUs, or processes by SK_RANK, "
                  "SK_WORLD_SIZE and SK_ADDRESS");
-  app.add_option("--target", options.target, "cpu or cuda: what IR is compiled for; of a bundle, what it must be for");
-  app.add_option("--chip", options.chip, "cuda: the same for the chip, sm_90");
+  app.add_option("--target", options.target, "cpu or cuda: the target of the IR; a bundle must have this target");
+  app.add_option("--chip", options.chip, "cuda: the chip of the IR or the bundle, sm_90");
   app.add_option("--matmul-precision", options.matmulPrecision,
                  "cuda: ieee, or tf32 for f32 contractions that round their inputs");
   app.add_option("--attention", options.attention,
-                 "cuda: cudnn, kernel (the runtime's own), or auto: cuDNN where it is and can");
+                 "cuda: cudnn, kernel (the runtime's own), or auto: cuDNN where it is installed and supports the case");
   app.add_flag("--graphs,!--no-graphs", options.graphs,
-               "cuda: record programs that the host does not steer, and replay them");
+               "cuda: record programs without host control flow as graphs, and replay them");
   app.add_flag("--tune", options.tune,
                "cuda: measure the library's algorithms for each product and take the fastest; "
                "sums may be rounded differently from run to run");
-  app.add_flag("--profile", options.profile, "cuda: the report says what took the time on the device; without graphs");
+  app.add_flag("--profile", options.profile,
+               "cuda: the report lists the time of all work on the device; without graphs");
   app.add_option("--devices-per-process", devicesPerProcess,
-                 "mpi, nccl: at most so many devices in a process; auto: as many as it takes");
+                 "mpi, nccl: at most this many devices per process; auto: as many as are needed");
   app.add_option("--library-threads", options.libraryThreads,
                  "Threads of each device, for matrix products and loop nests; default: by the cores");
-  app.add_option("--digests", options.digests, "Write a digest of what each result holds to this file");
-  app.add_option("--suite", options.suite, "Run what was recorded in this directory (SK_RECORD) and compare digests");
+  app.add_option("--digests", options.digests, "Write a digest of each result to this file");
+  app.add_option("--suite", options.suite,
+                 "Run the bundles recorded in this directory (SK_RECORD) and compare digests");
   app.add_option("--device-map", deviceMap, "Physical device of each logical rank, 0,2,1,3");
   app.add_option("--load", load,
-                 "direct: each rank reads what it owns; root-scatter: rank 0 reads "
+                 "direct: each rank reads its shards; root-scatter: rank 0 reads "
                  "and scatters; presharded: NAME_shard-K-of-N, no communication");
   app.add_option("--io", io, "auto, pread, direct (past the page cache) or mmap");
   app.add_option("--readers", options.load.readers, "Threads that read weights; default by the cores");
@@ -106,14 +108,15 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_option("--random-inputs", seed, "Seed for inputs (and weights) that no file gives");
   repeated("--range", ranges, "NAME=LOW:HIGH for random integers");
   app.add_flag("--verify{tolerance}", verify,
-               "Compare with the unsharded program; --verify=exact wants equal "
+               "Compare with the unsharded program; --verify=exact requires equal "
                "bits. Exit status 2 on a mismatch");
   app.add_option("--rtol", options.rtol, "Relative tolerance of --verify");
   app.add_option("--atol", options.atol, "Absolute tolerance of --verify");
   app.add_option("--report", options.report, "Write a JSON report here");
   app.add_option("--repeat", options.repeat, "Run the step N times");
-  app.add_flag("--donate", options.donate,
-               "Results tied to an argument (spmd.tied) take its memory: each step starts from what the last one left");
+  app.add_flag(
+      "--donate", options.donate,
+      "Results tied to an argument (spmd.tied) reuse its memory: each step starts from the results of the last one");
   app.add_option("--timeout", options.timeout, "Seconds that a collective may wait");
   app.add_flag("--verbose", options.verbose, "One line per result");
   repeated("--compile-option", passThrough, "An option for shard-compile, when given IR");

@@ -169,12 +169,12 @@ int64_t peakMemory() {
 }
 
 void printSummary(const RunRecord &record) {
-  const FunctionInfo &whole = record.what->whole();
+  const FunctionInfo &full = record.what->full();
   size_t collectives = 0;
   for (const FunctionInfo *function : record.what->functions())
     collectives += function->collectives.size();
-  std::printf("%s: %" PRId64 " device%s, %zu collective%s", whole.name.c_str(), whole.devices,
-              whole.devices == 1 ? "" : "s", collectives, collectives == 1 ? "" : "s");
+  std::printf("%s: %" PRId64 " device%s, %zu collective%s", full.name.c_str(), full.devices,
+              full.devices == 1 ? "" : "s", collectives, collectives == 1 ? "" : "s");
   if (const PipelineInfo *pipeline = record.what->pipeline())
     std::printf(", %zu stages, %" PRId64 " microbatch%s, %zu transfer%s", pipeline->stages.size(),
                 pipeline->microbatches, pipeline->microbatches == 1 ? "" : "es", pipeline->transfers.size(),
@@ -211,7 +211,7 @@ void printDifferences(const RunRecord &record, bool onlyMismatches) {
     if (onlyMismatches && record.within[i])
       continue;
     std::printf("%s %s %s: max abs error %.3g, max rel error %.3g", record.within[i] ? "verify" : "MISMATCH",
-                record.what->name().c_str(), record.what->whole().results[i].name.c_str(), difference.maxAbs,
+                record.what->name().c_str(), record.what->full().results[i].name.c_str(), difference.maxAbs,
                 difference.maxRel());
     if (!record.within[i]) {
       std::printf(", %" PRId64 " of %" PRId64 " elements differ", difference.unequal, difference.elements);
@@ -285,28 +285,28 @@ Status writeReport(const std::string &path, const Bundle &bundle, const Options 
     report["functions"] = Json::array();
   if (!haveCollectives)
     report["collectives"] = Json::array();
-  std::map<std::pair<std::string, int64_t>, size_t> places;
+  std::map<std::pair<std::string, int64_t>, size_t> indexOf;
   for (size_t i = 0; i < report["collectives"].size(); ++i) {
     const Json &entry = report["collectives"][i];
     if (entry.is_object())
-      places[{entry.value("function", ""), entry.value("id", int64_t(-1))}] = i;
+      indexOf[{entry.value("function", ""), entry.value("id", int64_t(-1))}] = i;
   }
   Json runs = Json::array();
   for (const RunRecord &record : records) {
-    const FunctionInfo &whole = record.what->whole();
+    const FunctionInfo &full = record.what->full();
     if (!haveFunctions) {
       Json arguments = Json::array(), results = Json::array();
-      for (const ValueInfo &value : whole.arguments)
+      for (const ValueInfo &value : full.arguments)
         arguments.push_back(valueJson(value));
-      for (const ValueInfo &value : whole.results)
+      for (const ValueInfo &value : full.results)
         results.push_back(valueJson(value));
-      report["functions"].push_back({{"name", whole.name}, {"arguments", arguments}, {"results", results}});
+      report["functions"].push_back({{"name", full.name}, {"arguments", arguments}, {"results", results}});
     }
     for (size_t f = 0; f < record.what->functions().size(); ++f) {
       const FunctionInfo &function = *record.what->functions()[f];
       for (size_t id = 0; id < function.collectives.size(); ++id) {
         Json &entries = report["collectives"];
-        auto [known, added] = places.try_emplace({function.name, int64_t(id)}, entries.size());
+        auto [known, added] = indexOf.try_emplace({function.name, int64_t(id)}, entries.size());
         if (added)
           entries.push_back(collectiveJson(function, function.collectives[id]));
         entries[known->second]["measured"] = collectiveTimes(record.stats.functions[f], id);
@@ -317,8 +317,8 @@ Status writeReport(const std::string &path, const Bundle &bundle, const Options 
       read.push_back(counters.bytesRead);
       needed.push_back(counters.bytesNeeded);
     }
-    Json run = {{"function", whole.name},
-                {"devices", whole.devices},
+    Json run = {{"function", full.name},
+                {"devices", full.devices},
                 {"load",
                  {{"mode", loadModeName(options.load.mode)},
                   {"seconds", record.loadSeconds},
@@ -350,7 +350,7 @@ Status writeReport(const std::string &path, const Bundle &bundle, const Options 
     if (!record.differences.empty()) {
       Json verify = Json::array();
       for (size_t i = 0; i < record.differences.size(); ++i)
-        verify.push_back({{"result", whole.results[i].name},
+        verify.push_back({{"result", full.results[i].name},
                           {"max_abs", record.differences[i].maxAbs},
                           {"max_rel", record.differences[i].maxRel()},
                           {"ok", bool(record.within[i])}});
@@ -359,7 +359,7 @@ Status writeReport(const std::string &path, const Bundle &bundle, const Options 
     if (record.what->pipeline())
       run["pipeline"] = pipelineJson(record);
     std::vector<int64_t> map = options.deviceMap;
-    for (int64_t rank = 0; map.size() < size_t(whole.devices); ++rank)
+    for (int64_t rank = 0; map.size() < size_t(full.devices); ++rank)
       if (int64_t mesh = record.what->heldBy(rank).mesh; mesh >= 0)
         map.push_back(manifest.meshes[size_t(mesh)].deviceIds[size_t(record.what->meshRank(rank))]);
       else

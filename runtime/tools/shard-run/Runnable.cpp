@@ -7,10 +7,10 @@ using namespace shardkit::rt;
 namespace shardkit::run {
 
 Runnable::Runnable(const FunctionInfo &function)
-    : whole_(&function), held_{&function}, functions_{&function}, ranks_(1) {
+    : full_(&function), held_{&function}, functions_{&function}, ranks_(1) {
   for (int64_t rank = 0; rank < function.devices; ++rank) {
     ranks_[0].push_back(rank);
-    places_.emplace_back(0, rank);
+    meshRanks_.emplace_back(0, rank);
   }
   for (size_t i = 0; i < function.arguments.size(); ++i)
     arguments_.push_back({{0, i}});
@@ -19,7 +19,7 @@ Runnable::Runnable(const FunctionInfo &function)
 }
 
 Runnable::Runnable(const PipelineInfo &pipeline)
-    : whole_(&pipeline.whole), pipeline_(&pipeline), places_(size_t(pipeline.whole.devices)),
+    : full_(&pipeline.whole), pipeline_(&pipeline), meshRanks_(size_t(pipeline.whole.devices)),
       arguments_(pipeline.argumentPlaces), results_(pipeline.resultPlaces) {
   for (const FunctionInfo &function : pipeline.functions)
     functions_.push_back(&function);
@@ -28,7 +28,7 @@ Runnable::Runnable(const PipelineInfo &pipeline)
     held_.push_back(&stage.held);
     ranks_.push_back(stage.ranks);
     for (size_t r = 0; r < stage.ranks.size(); ++r)
-      places_[size_t(stage.ranks[r])] = {s, int64_t(r)};
+      meshRanks_[size_t(stage.ranks[r])] = {s, int64_t(r)};
   }
 }
 

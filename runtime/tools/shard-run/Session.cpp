@@ -26,15 +26,15 @@ double RunRecord::medianStep() const {
 
 /// Every argument that a result updates is updated wherever it is.
 static Status checkDonation(const Runnable &what) {
-  for (const ValueInfo &result : what.whole().results)
+  for (const ValueInfo &result : what.full().results)
     if (result.tied)
-      for (auto [stage, index] : what.argumentPlaces(size_t(*result.tied))) {
+      for (auto [stage, index] : what.argumentPositions(size_t(*result.tied))) {
         const std::vector<ValueInfo> &results = what.held(stage).results;
         if (std::none_of(results.begin(), results.end(),
                          [&, i = int64_t(index)](const ValueInfo &held) { return held.tied == std::optional(i); }))
           return invalid("--donate: result '" + result.name + "' of " + what.title() + " updates argument '" +
-                         what.whole().arguments[size_t(*result.tied)].name + "', which stage " + std::to_string(stage) +
-                         " still reads behind that, or has in another layout");
+                         what.full().arguments[size_t(*result.tied)].name + "', which stage " + std::to_string(stage) +
+                         " still reads afterwards, or has in another layout");
       }
   return {};
 }
@@ -62,13 +62,13 @@ Status Session::prepare(const Runnable &what, Arguments &arguments, std::vector<
     SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(*function));
     programs.push_back(program);
   }
-  if (options_.verify && !what.whole().reference)
+  if (options_.verify && !what.full().reference)
     return invalid(what.title() + ": the bundle has no reference to verify against, compile "
                                   "with --with-reference");
   if (options_.verify)
-    SK_RETURN_IF_ERROR(bundle_.referenceEntry(what.whole()).status());
+    SK_RETURN_IF_ERROR(bundle_.referenceEntry(what.full()).status());
   if (options_.verify) {
-    SK_ASSIGN_OR_RETURN(arguments.whole, sources_.resolve(what.whole(), what.devices()));
+    SK_ASSIGN_OR_RETURN(arguments.reference, sources_.resolve(what.full(), what.devices()));
   }
   return {};
 }
@@ -82,14 +82,14 @@ Status Session::openDevices(const Runnable &what) {
   RankDevices &known = allDevices_[what.devices()];
   if (!known.devices) {
     const bool isNccl = options_.backend == "nccl";
-    auto [begin, end] = backend_.ownRanks(what.devices());
+    auto [begin, end] = backend_.localRanks(what.devices());
     cuda::DeviceOptions options;
     options.tf32 = options_.matmulPrecision == "tf32";
     options.graphs = options_.graphs;
     options.tune = options_.tune;
     options.profile = options_.profile;
     options.attention = options_.attention == "cudnn"    ? cuda::AttentionEngine::Cudnn
-                        : options_.attention == "kernel" ? cuda::AttentionEngine::Own
+                        : options_.attention == "kernel" ? cuda::AttentionEngine::Kernel
                                                          : cuda::AttentionEngine::Any;
     options.map = options_.deviceMap;
     if (isNccl) {
@@ -124,7 +124,7 @@ Status Session::openDevices(const Runnable &what) {
 
 Status Session::runOnce(const Runnable &what, const std::vector<sk_program> &programs, RunStats *stats) {
   return what.pipeline() ? executor_.run(*what.pipeline(), programs, memory_, stats)
-                         : executor_.run(what.whole(), programs[0], memory_, stats);
+                         : executor_.run(what.full(), programs[0], memory_, stats);
 }
 
 Expected<RunRecord> Session::run(const Runnable &what) {
@@ -136,7 +136,7 @@ Expected<RunRecord> Session::run(const Runnable &what) {
 
   RunRecord record;
   record.what = &what;
-  cuda::Device *device = devices_ ? devices_->of(backend_.ownRanks(what.devices()).first) : nullptr;
+  cuda::Device *device = devices_ ? devices_->of(backend_.localRanks(what.devices()).first) : nullptr;
   const cuda::AttentionUses before = device ? device->attentionUses() : cuda::AttentionUses();
   const cuda::GraphUses graphsBefore = device ? device->graphUses() : cuda::GraphUses();
   const size_t devices = size_t(what.devices());
@@ -147,7 +147,7 @@ Expected<RunRecord> Session::run(const Runnable &what) {
   SK_RETURN_IF_ERROR(load(what, arguments, record));
   record.loadMessages = backend_.sent().first - sent;
   record.loadSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  auto [begin, end] = backend_.ownRanks(what.devices());
+  auto [begin, end] = backend_.localRanks(what.devices());
   record.localBytes.resize(devices);
   for (int64_t r = begin; r < end; ++r)
     record.localBytes[size_t(r)] = memory_[size_t(r)].bytes();
@@ -207,7 +207,7 @@ struct Unpacker {
 
 Status Session::checkFault() {
   std::string mine;
-  if (executor_.fault().isAskedFor())
+  if (executor_.fault().isSet())
     mine = executor_.fault().hasHappened() ? "happened" : std::getenv("SK_FAULT");
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_.exchange(mine));
   std::sort(all.begin(), all.end());
@@ -231,7 +231,7 @@ Status Session::mergeRecords(RunRecord &record) {
     mine.add(value);
   for (const LoadCounters &counters : load.ranks)
     mine.add(counters);
-  auto [begin, end] = backend_.ownRanks(devices);
+  auto [begin, end] = backend_.localRanks(devices);
   for (int64_t rank = begin; rank < end; ++rank) {
     mine.add(record.localBytes[size_t(rank)]);
     record.what->forEachCounter(record.stats, rank, [&](const auto &counter) { mine.add(counter); });
@@ -271,7 +271,7 @@ Status Session::mergeRecords(RunRecord &record) {
 }
 
 Status Session::digest(const Runnable &what, RunRecord &record) {
-  auto [begin, end] = backend_.ownRanks(what.devices());
+  auto [begin, end] = backend_.localRanks(what.devices());
   std::string mine;
   for (int64_t rank = begin; rank < end; ++rank) {
     const FunctionInfo &held = what.heldBy(rank);
@@ -280,8 +280,8 @@ Status Session::digest(const Runnable &what, RunRecord &record) {
   }
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_.exchange(mine));
   std::string joined;
-  for (const std::string &part : all)
-    joined += part;
+  for (const std::string &text : all)
+    joined += text;
   constexpr size_t digits = 32;
   std::vector<size_t> starts; // Of each rank.
   size_t results = 0;
@@ -289,9 +289,9 @@ Status Session::digest(const Runnable &what, RunRecord &record) {
     starts.push_back(results);
     results += what.heldBy(rank).results.size();
   }
-  for (size_t i = 0; i < what.whole().results.size(); ++i) {
+  for (size_t i = 0; i < what.full().results.size(); ++i) {
     std::string text;
-    for (auto [stage, index] : what.resultPlaces(i))
+    for (auto [stage, index] : what.resultPositions(i))
       for (int64_t rank : what.ranks(stage))
         text += joined.substr((starts[size_t(rank)] + index) * digits, digits);
     record.digests.push_back(std::move(text));

@@ -15,30 +15,42 @@
 
 namespace shardkit::run {
 
-/// What was measured while a function or a pipeline ran.
+/// Measurements of a run of a function or a pipeline.
 struct RunRecord {
   const Runnable *what = nullptr;
   double loadSeconds = 0; ///< Random arguments included.
   rt::LoadStats load;
-  int64_t loadMessages = 0;  ///< Sent between processes for the load.
+  int64_t loadMessages = 0;  ///< Messages between processes for the load.
   std::vector<double> steps; ///< Seconds.
   rt::RunStats stats;
-  std::vector<int64_t> localBytes;                       ///< Per rank: arguments, results and arena.
-  rt::cuda::AttentionUses attention;                     ///< Of the first rank of this process.
+  std::vector<int64_t> localBytes;                       ///< Bytes of arguments, results and arena per rank.
+  rt::cuda::AttentionUses attention;                     ///< Counts of the first rank of this process.
   rt::cuda::GraphUses graphs;                            ///< The same.
   std::map<std::string, rt::cuda::Device::Work> profile; ///< The same, of all steps.
   std::vector<rt::Difference> differences;               ///< Per result, with --verify; on process 0.
-  /// Per result, that its places differ, with --verify; on process 0.
+  /// Per result, the difference between its copies, with --verify; on process 0.
   std::vector<std::string> disagreements;
   std::vector<bool> within;         ///< On every process.
-  std::vector<std::string> digests; ///< Per result, if asked for; on every process.
+  std::vector<std::string> digests; ///< Per result, with --digests; on every process.
 
   double minStep() const;
   double medianStep() const;
 };
 
-/// Runs one after the other; threads and memory are kept. All processes of
-/// the backend do so together, and get the same errors.
+/// Loads, runs and verifies functions and pipelines, one after the other; threads and memory
+/// are kept. All processes of the backend call it together and get the same errors.
+///
+/// There are four strategies to load arguments. `load` selects them:
+///
+///   strategy         used for
+///   host             programs on the host; devices whose node has several processes: files
+///                    are read into memory of the ranks, then uploaded (loadOnHost)
+///   device ring      devices otherwise: read into pinned memory and uploaded while the next
+///                    arguments are read (loadThroughRing)
+///   block exchange   arguments that every rank of several processes would read almost
+///                    completely: blocks, exchanged by NCCL (loadByBlockExchange)
+///   root scatter     --load=root-scatter to other nodes: process 0 reads and sends
+///                    (scatterFromRoot)
 class Session {
 public:
   Session(const Options &options, rt::Bundle &bundle, const Sources &sources, const rt::HostFunctions &functions,
@@ -49,58 +61,56 @@ public:
   }
 
   rt::Expected<RunRecord> run(const Runnable &what);
-  /// Writes the results of what ran last into `directory`; process 0
-  /// does, and has the paths.
+  /// Writes the results of the last run into `directory`; process 0 writes, and returns the
+  /// paths.
   rt::Expected<std::vector<std::string>> writeResults(const Runnable &what, const std::string &directory);
   bool stuck() const { return executor_.stuck(); }
-  /// By all processes together, when all has run: an error if SK_FAULT asks for what none
-  /// of their ranks came to.
+  /// Called by all processes together after the last run: an error if no rank has reached the
+  /// fault of SK_FAULT.
   rt::Status checkFault();
 
 private:
   struct Arguments {
-    std::vector<std::vector<rt::TensorSource>> stages; ///< Of what each stage holds.
-    std::vector<rt::TensorSource> whole;               ///< For the reference, with --verify.
+    std::vector<std::vector<rt::TensorSource>> stages; ///< By stage, then by argument.
+    std::vector<rt::TensorSource> reference;           ///< For the reference, with --verify.
   };
-  /// What this process can find wrong before anything is allocated.
+  /// Finds all errors that can be found before memory is allocated.
   rt::Status prepare(const Runnable &what, Arguments &arguments, std::vector<sk_program> &programs);
   rt::Status load(const Runnable &what, const Arguments &arguments, RunRecord &record);
-  rt::Status loadArguments(const Runnable &what, const Arguments &arguments, RunRecord &record);
-  /// Random argument `i` of `rank`, made where it shall lie on the host; nothing for
-  /// one that is not random.
+  rt::Status loadOnHost(const Runnable &what, const Arguments &arguments, RunRecord &record);
+  /// Fills argument `i` of `rank` in host memory if it is random.
   void fillRandom(const Runnable &what, const Arguments &arguments, int64_t rank, size_t i, void *to);
-  /// By way of a ring of pinned memory: what is read next while devices copy the last.
-  /// Arguments that ranks read together are left out.
-  rt::Status loadOnDevices(const Runnable &what, const Arguments &arguments, RunRecord &record);
-  /// Arguments of which each rank reads a block, to be exchanged between the devices: as
-  /// many as are on their way at once.
+  /// Through a ring of pinned memory: the next arguments are read while devices copy the last
+  /// ones. Arguments of the block exchange are left out.
+  rt::Status loadThroughRing(const Runnable &what, const Arguments &arguments, RunRecord &record);
+  /// Arguments of the block exchange that are loaded at once: each rank reads a block of each.
   struct Batch {
-    rt::FunctionInfo moves;      ///< A collective for each.
-    std::vector<size_t> indices; ///< Of the arguments, ascending.
-    std::vector<int64_t> places; ///< Of the blocks, in what a rank has of them.
+    rt::FunctionInfo moves;       ///< One collective per argument.
+    std::vector<size_t> indices;  ///< Indices of the arguments, ascending.
+    std::vector<int64_t> offsets; ///< Offset of each block in the memory of a rank.
     int64_t rankBytes = 0;
   };
-  /// Whether each process loads what its own ranks hold, also where others of its node run:
-  /// what several would read they read together.
-  bool loadsApart(const Runnable &what, const Arguments &arguments) const;
-  void planTogether(const Runnable &what, const Arguments &arguments);
-  rt::Status loadTogether(const Runnable &what, const Arguments &arguments, RunRecord &record);
-  /// --load=root-scatter to the ranks of other nodes.
-  rt::Status scatter(const Runnable &what, const Arguments &arguments, rt::LoadStats &stats);
+  /// Whether each process loads only the arguments of its ranks, also if other processes run
+  /// on its node: then common arguments go through the block exchange.
+  bool loadsLocally(const Runnable &what, const Arguments &arguments) const;
+  void planExchanges(const Runnable &what, const Arguments &arguments);
+  rt::Status loadByBlockExchange(const Runnable &what, const Arguments &arguments, RunRecord &record);
+  /// For --load=root-scatter, to the ranks of other nodes.
+  rt::Status scatterFromRoot(const Runnable &what, const Arguments &arguments, rt::LoadStats &stats);
   /// Brings the local results (or argument `i` of a stage) of all ranks to process 0.
   rt::Status collectResults(const Runnable &what);
   rt::Status collectArgument(const Runnable &what, size_t stage, size_t i);
-  /// Where the bundle is for devices: those of the ranks that this process runs.
+  /// Opens the devices of the ranks of this process if the bundle is for devices.
   rt::Status openDevices(const Runnable &what);
-  /// What processes measured, on all of them.
+  /// Merges the measurements of all processes, on all of them.
   rt::Status mergeRecords(RunRecord &record);
   rt::Status digest(const Runnable &what, RunRecord &record);
   rt::ShardProgram programs(const Runnable &what);
   rt::Status writeAll(const Runnable &what, const std::string &directory, std::vector<std::string> &written);
-  /// Whether the places of result `i` hold the same bits; else which do not.
-  std::string comparePlaces(const Runnable &what, size_t i);
-  /// The whole of a result, as the ranks of a place have it.
-  void gather(const Runnable &what, Runnable::Place place, void *global);
+  /// An empty text if all copies of result `i` have the same bits; else which differ.
+  std::string compareCopies(const Runnable &what, size_t i);
+  /// Gathers a full result from the ranks of one stage.
+  void gather(const Runnable &what, Runnable::Position position, void *global);
   rt::Status runOnce(const Runnable &what, const std::vector<sk_program> &programs, rt::RunStats *stats);
   rt::Status loadReference(const Runnable &what, size_t index, const rt::TensorSource &source);
   rt::Status compare(const Runnable &what, const Arguments &arguments, RunRecord &record);
@@ -111,7 +121,7 @@ private:
   const Sources &sources_;
   const rt::HostFunctions &functions_;
   rt::Backend &backend_;
-  const bool measured_; ///< Records shall have what all processes measured.
+  const bool measured_; ///< Records have the measurements of all processes.
   rt::Executor executor_;
   /// By the ranks [begin, end); memory on them goes first.
   struct RankDevices {
@@ -121,12 +131,12 @@ private:
   /// By the number of all ranks.
   std::map<int64_t, RankDevices> allDevices_;
   rt::cuda::PinnedMemory ring_[2];
-  bool isApart_ = false;                                    ///< loadsApart of what runs now;
-  std::vector<std::unique_ptr<Batch>> *together_ = nullptr; ///< what is read together then.
+  bool isLocal_ = false;                                     ///< loadsLocally() of the current run.
+  std::vector<std::unique_ptr<Batch>> *exchanges_ = nullptr; ///< Block exchanges of the current run.
   /// By function; the executor knows them by address.
-  std::map<const rt::FunctionInfo *, std::vector<std::unique_ptr<Batch>>> allTogether_;
+  std::map<const rt::FunctionInfo *, std::vector<std::unique_ptr<Batch>>> allExchanges_;
   std::vector<rt::cuda::DeviceMemory> blocks_; ///< By rank; go before the devices.
-  rt::cuda::Devices *devices_ = nullptr;       ///< Of what runs now; null on the host.
+  rt::cuda::Devices *devices_ = nullptr;       ///< Devices of the current run; null on the host.
   std::vector<rt::RankMemory> memory_;
   rt::RankMemory reference_;
 };

@@ -14,21 +14,21 @@ using namespace shardkit::rt;
 namespace shardkit::run {
 
 Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord &record) {
-  isApart_ = loadsApart(what, arguments);
-  together_ = nullptr;
-  if (isApart_)
-    planTogether(what, arguments);
+  isLocal_ = loadsLocally(what, arguments);
+  exchanges_ = nullptr;
+  if (isLocal_)
+    planExchanges(what, arguments);
   // Else arguments lie where all processes of the node can write them.
   int64_t bytes = 0;
   for (size_t s = 0; s < what.stages(); ++s)
     bytes = std::max(bytes, RankMemory::argumentBytes(what.held(s)));
-  auto places = isApart_ ? Expected(std::vector<char *>()) : backend_.nodeMemory(what.devices(), bytes);
+  auto memory = isLocal_ ? Expected(std::vector<char *>()) : backend_.nodeMemory(what.devices(), bytes);
   if (LoadTeam *team = backend_.loadTeam(); team && backend_.nodeProcess() == 0) {
     team->nextBlock = 0;
     team->nextCall = 0;
   }
-  Status status = places.status();
-  auto at = [&](int64_t rank) -> void * { return places->empty() ? nullptr : (*places)[size_t(rank)]; };
+  Status status = memory.status();
+  auto at = [&](int64_t rank) -> void * { return memory->empty() ? nullptr : (*memory)[size_t(rank)]; };
   for (int64_t rank = 0; rank < what.devices() && status.ok(); ++rank)
     if (backend_.ownerOf(rank, what.devices()) != backend_.process())
       memory_[size_t(rank)].bindRemote(what.heldBy(rank), at(rank), backend_.process() == 0);
@@ -40,17 +40,17 @@ Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord
     });
   SK_RETURN_IF_ERROR(backend_.agree(status));
   // On the host first only where other processes take part in the load.
-  const bool isShared = !isApart_ && (backend_.nodeProcesses() > 1 || options_.load.mode == LoadMode::RootScatter);
+  const bool isShared = !isLocal_ && (backend_.nodeProcesses() > 1 || options_.load.mode == LoadMode::RootScatter);
   if (devices_ && !isShared) {
-    SK_RETURN_IF_ERROR(backend_.agree(loadOnDevices(what, arguments, record)));
-    SK_RETURN_IF_ERROR(loadTogether(what, arguments, record));
+    SK_RETURN_IF_ERROR(backend_.agree(loadThroughRing(what, arguments, record)));
+    SK_RETURN_IF_ERROR(loadByBlockExchange(what, arguments, record));
     if (!options_.verify)
       return {};
     // The reference may be given what the ranks hold.
     return backend_.agree(executor_.forEachRank(
         what.devices(), [&](int64_t rank) { return memory_[size_t(rank)].downloadArguments(what.heldBy(rank)); }));
   }
-  SK_RETURN_IF_ERROR(backend_.agree(loadArguments(what, arguments, record)));
+  SK_RETURN_IF_ERROR(backend_.agree(loadOnHost(what, arguments, record)));
   if (!devices_)
     return {};
   return backend_.agree(executor_.forEachRank(
@@ -69,13 +69,13 @@ void Session::fillRandom(const Runnable &what, const Arguments &arguments, int64
                });
 }
 
-Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments, RunRecord &record) {
+Status Session::loadThroughRing(const Runnable &what, const Arguments &arguments, RunRecord &record) {
   record.load.ranks.resize(size_t(what.devices()));
-  auto [begin, end] = backend_.ownRanks(what.devices());
+  auto [begin, end] = backend_.localRanks(what.devices());
   if (begin == end)
     return {};
   auto isTogether = [&](size_t i) {
-    return together_ && std::any_of(together_->begin(), together_->end(), [&](const auto &batch) {
+    return exchanges_ && std::any_of(exchanges_->begin(), exchanges_->end(), [&](const auto &batch) {
              return std::binary_search(batch->indices.begin(), batch->indices.end(), i);
            });
   };
@@ -112,7 +112,7 @@ Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments, 
     // By argument, then by rank; of each rank those that it has.
     struct Piece {
       size_t index;
-      char *place;
+      char *target;
     };
     std::vector<std::vector<Piece>> pieces(size_t(end - begin));
     LoadPlan plan;
@@ -121,25 +121,25 @@ Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments, 
       const Argument &argument = all[last];
       const TensorSource &source = arguments.stages[argument.stage][argument.index];
       for (int64_t rank : argument.ranks) {
-        char *place = ring_[slot].data() + used;
-        pieces[size_t(rank - begin)].push_back({argument.index, place});
+        char *target = ring_[slot].data() + used;
+        pieces[size_t(rank - begin)].push_back({argument.index, target});
         if (!std::holds_alternative<RandomTensor>(source))
-          plan.add(what.held(argument.stage).arguments[argument.index], source, what.meshRank(rank), place, rank);
+          plan.add(what.held(argument.stage).arguments[argument.index], source, what.meshRank(rank), target, rank);
         used += argument.rankBytes;
       }
     }
     SK_RETURN_IF_ERROR(executor_.forEachRank(what.devices(), [&](int64_t rank) -> Status {
-      for (auto [i, place] : pieces[size_t(rank - begin)])
-        fillRandom(what, arguments, rank, i, place);
+      for (auto [i, target] : pieces[size_t(rank - begin)])
+        fillRandom(what, arguments, rank, i, target);
       return {};
     }));
     SK_RETURN_IF_ERROR(plan.run(options_.load, &functions_, programs(what), record.load));
     for (int64_t rank = begin; rank < end; ++rank) {
       cuda::Device &device = *devices_->of(rank);
-      for (auto [i, place] : pieces[size_t(rank - begin)])
+      for (auto [i, target] : pieces[size_t(rank - begin)])
         SK_RETURN_IF_ERROR(
-            device.upload(memory_[size_t(rank)].arguments()[i], place, what.heldBy(rank).arguments[i].localBytes()));
-      SK_RETURN_IF_ERROR(device.markUploads(slot));
+            device.upload(memory_[size_t(rank)].arguments()[i], target, what.heldBy(rank).arguments[i].localBytes()));
+      SK_RETURN_IF_ERROR(device.recordUploads(slot));
     }
     first = last;
   }
@@ -149,7 +149,7 @@ Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments, 
   return {};
 }
 
-bool Session::loadsApart(const Runnable &what, const Arguments &arguments) const {
+bool Session::loadsLocally(const Runnable &what, const Arguments &arguments) const {
   if (!devices_ || options_.backend != "nccl" || backend_.processes() == 1 || options_.load.mode != LoadMode::Direct ||
       what.pipeline())
     return false;
@@ -163,9 +163,9 @@ bool Session::loadsApart(const Runnable &what, const Arguments &arguments) const
   return true;
 }
 
-void Session::planTogether(const Runnable &what, const Arguments &arguments) {
-  auto [known, added] = allTogether_.try_emplace(&what.whole());
-  together_ = &known->second;
+void Session::planExchanges(const Runnable &what, const Arguments &arguments) {
+  auto [known, added] = allExchanges_.try_emplace(&what.full());
+  exchanges_ = &known->second;
   if (!added)
     return;
   // The same on all processes, whatever number of ranks they have.
@@ -177,26 +177,26 @@ void Session::planTogether(const Runnable &what, const Arguments &arguments) {
     if (!move)
       continue;
     const int64_t bytes = (move->inElements * dtypeSize(move->dtype) + align - 1) / align * align;
-    if (together_->empty() || (together_->back()->rankBytes + bytes) * ranks > most) {
+    if (exchanges_->empty() || (exchanges_->back()->rankBytes + bytes) * ranks > most) {
       auto batch = std::make_unique<Batch>();
       batch->moves.name = function.name + ", loading";
       batch->moves.devices = what.devices();
-      together_->push_back(std::move(batch));
+      exchanges_->push_back(std::move(batch));
     }
-    Batch &batch = *together_->back();
+    Batch &batch = *exchanges_->back();
     move->id = int64_t(batch.indices.size());
     batch.moves.collectives.push_back(std::move(*move));
     batch.indices.push_back(i);
-    batch.places.push_back(batch.rankBytes);
+    batch.offsets.push_back(batch.rankBytes);
     batch.rankBytes += bytes;
   }
 }
 
-Status Session::loadTogether(const Runnable &what, const Arguments &arguments, RunRecord &record) {
-  auto [begin, end] = backend_.ownRanks(what.devices());
+Status Session::loadByBlockExchange(const Runnable &what, const Arguments &arguments, RunRecord &record) {
+  auto [begin, end] = backend_.localRanks(what.devices());
   blocks_.resize(size_t(what.devices()));
-  for (size_t b = 0; together_ && b < together_->size(); ++b) {
-    const Batch &batch = *(*together_)[b]; // The executor keeps its address.
+  for (size_t b = 0; exchanges_ && b < exchanges_->size(); ++b) {
+    const Batch &batch = *(*exchanges_)[b]; // The executor keeps its address.
     cuda::PinnedMemory &slot = ring_[0];
     LoadPlan plan;
     Status status;
@@ -213,7 +213,7 @@ Status Session::loadTogether(const Runnable &what, const Arguments &arguments, R
         const auto &stored = std::get<StoredSource>(arguments.stages[0][batch.indices[k]]);
         const int64_t elements = batch.moves.collectives[k].inElements;
         plan.addBlock(stored.tensors[0], rank * elements, elements,
-                      slot.data() + (rank - begin) * batch.rankBytes + batch.places[k], rank);
+                      slot.data() + (rank - begin) * batch.rankBytes + batch.offsets[k], rank);
       }
     }
     if (status.ok())
@@ -223,13 +223,13 @@ Status Session::loadTogether(const Runnable &what, const Arguments &arguments, R
       status =
           device.upload(blocks_[size_t(rank)].data(), slot.data() + (rank - begin) * batch.rankBytes, batch.rankBytes);
       if (status.ok())
-        status = device.markUploads(0);
+        status = device.recordUploads(0);
       if (status.ok())
         status = device.waitUploads(0);
     }
     SK_RETURN_IF_ERROR(backend_.agree(status));
     SK_RETURN_IF_ERROR(executor_.runCollectives(batch.moves, [&](int64_t rank, size_t k) {
-      const char *block = static_cast<char *>(blocks_[size_t(rank)].data()) + batch.places[k];
+      const char *block = static_cast<char *>(blocks_[size_t(rank)].data()) + batch.offsets[k];
       return std::pair<const void *, void *>(block, memory_[size_t(rank)].arguments()[batch.indices[k]]);
     }));
     if (backend_.process() == 0)
@@ -239,7 +239,7 @@ Status Session::loadTogether(const Runnable &what, const Arguments &arguments, R
   return {};
 }
 
-Status Session::loadArguments(const Runnable &what, const Arguments &arguments, RunRecord &record) {
+Status Session::loadOnHost(const Runnable &what, const Arguments &arguments, RunRecord &record) {
   // Random arguments are made by each rank; files are read for all ranks together.
   SK_RETURN_IF_ERROR(executor_.forEachRank(what.devices(), [&](int64_t rank) -> Status {
     for (size_t i = 0; i < what.heldBy(rank).arguments.size(); ++i)
@@ -249,7 +249,7 @@ Status Session::loadArguments(const Runnable &what, const Arguments &arguments, 
   record.load.ranks.resize(size_t(what.devices()));
   const bool root = options_.load.mode == LoadMode::RootScatter;
   if (root && backend_.processes() > backend_.nodeProcesses())
-    SK_RETURN_IF_ERROR(scatter(what, arguments, record.load));
+    SK_RETURN_IF_ERROR(scatterFromRoot(what, arguments, record.load));
   if (root && !backend_.isOnNode(0))
     return {};
   LoadPlan plan;
@@ -272,12 +272,12 @@ Status Session::loadArguments(const Runnable &what, const Arguments &arguments, 
 ShardProgram Session::programs(const Runnable &what) {
   return
       [this, &what](const EntryPoint &entry, int64_t rank, const std::vector<void *> &stored, void *local) -> Status {
-        SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(what.whole(), entry, stored.size(), 1));
+        SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(what.full(), entry, stored.size(), 1));
         return Executor::call(program, rank, what.devices(), stored.data(), &local, entry.arenaBytes);
       };
 }
 
-Status Session::scatter(const Runnable &what, const Arguments &arguments, LoadStats &stats) {
+Status Session::scatterFromRoot(const Runnable &what, const Arguments &arguments, LoadStats &stats) {
   const int64_t devices = what.devices();
   for (size_t s = 0; s < what.stages(); ++s)
     for (size_t i = 0; i < arguments.stages[s].size(); ++i) {

@@ -29,7 +29,7 @@ Status Session::collectArgument(const Runnable &what, size_t stage, size_t i) {
     const int owner = backend_.ownerOf(rank, what.devices());
     const int64_t bytes = what.held(stage).arguments[i].localBytes();
     // What lies on its node process 0 sees, unless each process has its own.
-    if (isApart_                  ? owner != 0 && (backend_.process() == 0 || backend_.process() == owner)
+    if (isLocal_                  ? owner != 0 && (backend_.process() == 0 || backend_.process() == owner)
         : backend_.process() == 0 ? !backend_.isOnNode(owner)
                                   : backend_.process() == owner && !backend_.isOnNode(0))
       SK_RETURN_IF_ERROR(backend_.transfer(owner, 0, memory_[size_t(rank)].argument(i), bytes));
@@ -38,8 +38,8 @@ Status Session::collectArgument(const Runnable &what, size_t stage, size_t i) {
 }
 
 Status Session::loadReference(const Runnable &what, size_t index, const TensorSource &source) {
-  const FunctionInfo::ReferenceArgument &given = what.whole().referenceArguments[index];
-  const ValueInfo &value = what.whole().arguments[given.argument];
+  const FunctionInfo::ReferenceArgument &given = what.full().referenceArguments[index];
+  const ValueInfo &value = what.full().arguments[given.argument];
   void *to = reference_.argument(index);
   LoadPlan plan;
   LoadStats stats;
@@ -48,7 +48,7 @@ Status Session::loadReference(const Runnable &what, size_t index, const TensorSo
   if (given.source >= 0) {
     const LoadSource &wanted = value.load->sources[size_t(given.source)];
     if (stored && !stored->made) {
-      plan.addWhole(stored->tensors[size_t(given.source)], wanted.dtype, to);
+      plan.addFull(stored->tensors[size_t(given.source)], wanted.dtype, to);
       return plan.run(options_.load, nullptr, nullptr, stats);
     }
     // Nothing has it whole: what the ranks hold of it, in all arguments, is it.
@@ -73,7 +73,7 @@ Status Session::loadReference(const Runnable &what, size_t index, const TensorSo
     if (!isHeld)
       return invalid("--verify needs the stored tensor '" + wanted.name + "' of weight '" + value.name +
                      "', of which the set has what a loading function made; expected "
-                     "the set that it was cut from");
+                     "the set that it was made from");
     return {};
   }
   if (random) {
@@ -81,19 +81,19 @@ Status Session::loadReference(const Runnable &what, size_t index, const TensorSo
     return {};
   }
   if (stored && (!value.load || stored->made)) {
-    plan.addWhole(stored->tensors[0], value.dtype, to);
+    plan.addFull(stored->tensors[0], value.dtype, to);
     return plan.run(options_.load, nullptr, nullptr, stats);
   }
   if (stored && value.load->reference) {
     SK_ASSIGN_OR_RETURN(sk_program program,
-                        bundle_.entry(what.whole(), *value.load->reference, stored->tensors.size(), 1));
+                        bundle_.entry(what.full(), *value.load->reference, stored->tensors.size(), 1));
     std::vector<Buffer> buffers;
     std::vector<void *> pointers;
     for (size_t i = 0; i < stored->tensors.size(); ++i) {
       const LoadSource &tensor = value.load->sources[i];
       buffers.emplace_back(tensor.elements * dtypeSize(tensor.dtype));
       pointers.push_back(buffers.back().data());
-      plan.addWhole(stored->tensors[i], tensor.dtype, pointers.back());
+      plan.addFull(stored->tensors[i], tensor.dtype, pointers.back());
     }
     SK_RETURN_IF_ERROR(plan.run(options_.load, nullptr, nullptr, stats));
     return Executor::call(program, 0, 1, pointers.data(), &to, value.load->reference->arenaBytes);
@@ -102,13 +102,13 @@ Status Session::loadReference(const Runnable &what, size_t index, const TensorSo
   if (options_.donate)
     return invalid("--donate with --verify: argument '" + value.name +
                    "' comes in shards, which the step overwrites, expected a set with it whole");
-  const Runnable::Place place = what.argumentPlaces(given.argument)[0];
-  const ValueInfo &local = what.held(place.stage).arguments[place.index];
-  const std::vector<int64_t> &ranks = what.ranks(place.stage);
+  const Runnable::Position position = what.argumentPositions(given.argument)[0];
+  const ValueInfo &local = what.held(position.stage).arguments[position.index];
+  const std::vector<int64_t> &ranks = what.ranks(position.stage);
   for (size_t r = 0; r < ranks.size(); ++r)
     if (!isReplica(local.extents, int64_t(r)))
-      scatterLocal(local.extents, int64_t(r), dtypeSize(value.dtype), memory_[size_t(ranks[r])].argument(place.index),
-                   to);
+      scatterLocal(local.extents, int64_t(r), dtypeSize(value.dtype),
+                   memory_[size_t(ranks[r])].argument(position.index), to);
   return {};
 }
 
@@ -133,45 +133,45 @@ Status Session::verify(const Runnable &what, const Arguments &arguments, RunReco
   return {};
 }
 
-void Session::gather(const Runnable &what, Runnable::Place place, void *global) {
-  const ValueInfo &value = what.held(place.stage).results[place.index];
-  const std::vector<int64_t> &ranks = what.ranks(place.stage);
+void Session::gather(const Runnable &what, Runnable::Position position, void *global) {
+  const ValueInfo &value = what.held(position.stage).results[position.index];
+  const std::vector<int64_t> &ranks = what.ranks(position.stage);
   for (size_t r = 0; r < ranks.size(); ++r)
     if (!isReplica(value.extents, int64_t(r)))
-      scatterLocal(value.extents, int64_t(r), dtypeSize(value.dtype), memory_[size_t(ranks[r])].result(place.index),
+      scatterLocal(value.extents, int64_t(r), dtypeSize(value.dtype), memory_[size_t(ranks[r])].result(position.index),
                    global);
 }
 
-std::string Session::comparePlaces(const Runnable &what, size_t i) {
-  const std::vector<Runnable::Place> &places = what.resultPlaces(i);
-  const ValueInfo &value = what.whole().results[i];
-  if (places.size() == 1)
+std::string Session::compareCopies(const Runnable &what, size_t i) {
+  const std::vector<Runnable::Position> &positions = what.resultPositions(i);
+  const ValueInfo &value = what.full().results[i];
+  if (positions.size() == 1)
     return "";
   Buffer first(value.globalBytes()), other(value.globalBytes());
-  gather(what, places[0], first.data());
-  for (size_t k = 1; k < places.size(); ++k) {
-    gather(what, places[k], other.data());
+  gather(what, positions[0], first.data());
+  for (size_t k = 1; k < positions.size(); ++k) {
+    gather(what, positions[k], other.data());
     if (std::memcmp(first.data(), other.data(), size_t(value.globalBytes())) != 0)
-      return "stages " + std::to_string(places[0].stage) + " and " + std::to_string(places[k].stage) +
+      return "stages " + std::to_string(positions[0].stage) + " and " + std::to_string(positions[k].stage) +
              " do not have the same bits";
   }
   return "";
 }
 
 Status Session::compare(const Runnable &what, const Arguments &arguments, RunRecord &record) {
-  const FunctionInfo &whole = what.whole();
-  SK_ASSIGN_OR_RETURN(sk_program program, bundle_.referenceEntry(whole));
-  reference_.bind(whole, /*global=*/true);
-  for (size_t i = 0; i < whole.referenceArguments.size(); ++i)
-    SK_RETURN_IF_ERROR(loadReference(what, i, arguments.whole[whole.referenceArguments[i].argument]));
-  SK_RETURN_IF_ERROR(executor_.runReference(whole, program, reference_));
+  const FunctionInfo &full = what.full();
+  SK_ASSIGN_OR_RETURN(sk_program program, bundle_.referenceEntry(full));
+  reference_.bind(full, /*global=*/true);
+  for (size_t i = 0; i < full.referenceArguments.size(); ++i)
+    SK_RETURN_IF_ERROR(loadReference(what, i, arguments.reference[full.referenceArguments[i].argument]));
+  SK_RETURN_IF_ERROR(executor_.runReference(full, program, reference_));
   // Every rank's part is compared, replicas too.
   std::vector<std::vector<Difference>> perRank(size_t(what.devices()));
   auto compareRank = [&](int64_t rank) -> Status {
     std::vector<Difference> &mine = perRank[size_t(rank)];
-    mine.resize(whole.results.size());
-    for (size_t i = 0; i < whole.results.size(); ++i)
-      for (auto [stage, index] : what.resultPlaces(i))
+    mine.resize(full.results.size());
+    for (size_t i = 0; i < full.results.size(); ++i)
+      for (auto [stage, index] : what.resultPositions(i))
         if (stage == what.stageOf(rank))
           mine[i].merge(compareLocal(what.held(stage).results[index], what.meshRank(rank),
                                      memory_[size_t(rank)].result(index), reference_.result(i)));
@@ -181,8 +181,8 @@ Status Session::compare(const Runnable &what, const Arguments &arguments, RunRec
   for (int64_t rank = 0; rank < what.devices(); ++rank)
     if (backend_.ownerOf(rank, what.devices()) != backend_.process())
       SK_RETURN_IF_ERROR(compareRank(rank));
-  for (size_t i = 0; i < whole.results.size(); ++i) {
-    const ValueInfo &value = whole.results[i];
+  for (size_t i = 0; i < full.results.size(); ++i) {
+    const ValueInfo &value = full.results[i];
     Difference total;
     for (const auto &differences : perRank)
       total.merge(differences[i]);
@@ -195,7 +195,7 @@ Status Session::compare(const Runnable &what, const Arguments &arguments, RunRec
     if (options_.atol)
       tolerance.atol = *options_.atol;
     record.differences.push_back(total);
-    record.disagreements.push_back(comparePlaces(what, i));
+    record.disagreements.push_back(compareCopies(what, i));
     record.within.push_back(total.within(value.dtype, tolerance) && record.disagreements.back().empty());
   }
   return {};
@@ -217,10 +217,10 @@ Status Session::writeAll(const Runnable &what, const std::string &directory, std
   std::vector<Buffer> buffers;
   std::vector<TensorRef> tensors;
   std::set<std::string> paths;
-  for (size_t i = 0; i < what.whole().results.size(); ++i) {
-    const ValueInfo &value = what.whole().results[i];
+  for (size_t i = 0; i < what.full().results.size(); ++i) {
+    const ValueInfo &value = what.full().results[i];
     Buffer global(value.globalBytes());
-    gather(what, what.resultPlaces(i)[0], global.data());
+    gather(what, what.resultPositions(i)[0], global.data());
     TensorRef tensor{value.name, value.dtype, value.globalShape, global.data()};
     if (options_.outputFormat == "npy") {
       std::string name = value.name;

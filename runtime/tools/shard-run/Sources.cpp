@@ -57,7 +57,7 @@ Expected<Sources> Sources::open(const Options &options, const std::vector<const 
         }
     }
   auto unknown = [&](const std::string &option, const std::string &name) {
-    return notFound(option + " names '" + name + "', which is no argument; arguments: " + list(names));
+    return notFound(option + " names '" + name + "', which is not an argument; arguments: " + list(names));
   };
   for (const auto &[name, path] : options.inputs) {
     if (!names.count(name))
@@ -96,7 +96,7 @@ Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) co
   if (input != inputs_.end() && value.load)
     return invalid("weight '" + value.name + "' is made of stored tensors by a loading function, expected --weights");
   if (input != inputs_.end())
-    return TensorSource(StoredSource::whole(input->second));
+    return TensorSource(StoredSource::full(input->second));
   if (value.load)
     for (const LoadSource &source : value.load->sources)
       if (inputs_.count(source.name))

@@ -164,7 +164,7 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
     return fail(status);
   std::vector<const FunctionInfo *> held;
   for (const Runnable &what : *chosen) {
-    held.push_back(&what.whole());
+    held.push_back(&what.full());
     for (size_t s = 0; s < what.stages(); ++s)
       held.push_back(&what.held(s));
   }
@@ -198,7 +198,7 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
     }
     if (digests)
       for (size_t i = 0; i < record->digests.size(); ++i)
-        *digests += what.name() + " " + what.whole().results[i].name + " " + record->digests[i] + "\n";
+        *digests += what.name() + " " + what.full().results[i].name + " " + record->digests[i] + "\n";
     bool bad = false;
     for (bool within : record->within)
       bad |= !within;

@@ -38,19 +38,19 @@ void summary(const char *what, const LoadStats &stats, double seconds) {
               sizeText(int64_t(usage.ru_maxrss) * 1024).c_str());
 }
 
-Status needManifest(const Cut &cut) {
-  return cut.manifest ? Status()
-                      : invalid("nothing says how to cut, expected --manifest=BUNDLE_OR_FILE or "
-                                "--shard-info=FILE with --ranks=N");
+Status needManifest(const Partition &partition) {
+  return partition.manifest ? Status()
+                            : invalid("no sharding is given, expected --manifest=BUNDLE_OR_FILE or "
+                                      "--shard-info=FILE with --ranks=N");
 }
 
 } // namespace
 
 Status shard(const Options &options) {
   SK_ASSIGN_OR_RETURN(SourceSet set, openSet(options.set, options));
-  SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, &set));
-  SK_RETURN_IF_ERROR(needManifest(cut));
-  const WeightManifest &manifest = *cut.manifest;
+  SK_ASSIGN_OR_RETURN(Partition partition, openPartition(options, &set));
+  SK_RETURN_IF_ERROR(needManifest(partition));
+  const WeightManifest &manifest = *partition.manifest;
   if (options.rank >= manifest.devices)
     return invalid("--rank=" + std::to_string(options.rank) + ", expected less than " +
                    std::to_string(manifest.devices));
@@ -59,7 +59,7 @@ Status shard(const Options &options) {
     SK_ASSIGN_OR_RETURN(TensorSource source, set.find(value, manifest.devices));
     sources.push_back(std::move(source));
     if (value.load)
-      SK_RETURN_IF_ERROR(cut.functions->check(value.load->chain).withContext("weight " + quoteName(value.name)));
+      SK_RETURN_IF_ERROR(partition.functions->check(value.load->chain).withContext("weight " + quoteName(value.name)));
   }
   SK_RETURN_IF_ERROR(makeSetDirectory(options.output, set));
   double start = now();
@@ -94,7 +94,7 @@ Status shard(const Options &options) {
   }
   LoadStats stats;
   {
-    ShardLoader loader(withProgress(options.load), cut.functions.get(), cut.programs, bytes);
+    ShardLoader loader(withProgress(options.load), partition.functions.get(), partition.programs, bytes);
     for (size_t w : order) {
       const ValueInfo &value = manifest.weights[w];
       SK_RETURN_IF_ERROR(loader.load(value, sources[w], holders[w]));
@@ -113,8 +113,8 @@ Status shard(const Options &options) {
 
 Status preshard(const Options &options) {
   SK_ASSIGN_OR_RETURN(SourceSet set, openSet(options.set, options));
-  SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, &set));
-  SK_RETURN_IF_ERROR(needManifest(cut));
+  SK_ASSIGN_OR_RETURN(Partition partition, openPartition(options, &set));
+  SK_RETURN_IF_ERROR(needManifest(partition));
   PreshardOptions preshard;
   preshard.tvmLayout = options.layout == "tvm";
   preshard.maxFileBytes = options.maxFileBytes;
@@ -124,8 +124,8 @@ Status preshard(const Options &options) {
     std::printf("%s\n", line.c_str());
   };
   double start = now();
-  SK_ASSIGN_OR_RETURN(PreshardResult result,
-                      rt::preshard(*cut.manifest, set, options.output, preshard, cut.functions.get(), cut.programs));
+  SK_ASSIGN_OR_RETURN(PreshardResult result, rt::preshard(*partition.manifest, set, options.output, preshard,
+                                                          partition.functions.get(), partition.programs));
   std::printf("%lld files, %s, %lld of them kept from an earlier run\n", static_cast<long long>(result.files),
               sizeText(result.bytes).c_str(), static_cast<long long>(result.kept));
   summary("preshard", result.load, now() - start);
@@ -138,10 +138,10 @@ Status verify(const Options &options) {
   if (!options.source.empty()) {
     SK_ASSIGN_OR_RETURN(source, openSet(options.source, options));
   }
-  SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, source ? &*source : &set));
+  SK_ASSIGN_OR_RETURN(Partition partition, openPartition(options, source ? &*source : &set));
   SK_ASSIGN_OR_RETURN(VerifyResult result,
-                      verifySet(set, source ? &*source : nullptr, cut.manifest ? &*cut.manifest : nullptr,
-                                withProgress(options.load), cut.functions.get(), cut.programs));
+                      verifySet(set, source ? &*source : nullptr, partition.manifest ? &*partition.manifest : nullptr,
+                                withProgress(options.load), partition.functions.get(), partition.programs));
   std::printf("%s: %lld weights", options.set.c_str(), static_cast<long long>(result.weights));
   if (result.shards)
     std::printf(" in %lld shards cover every element once", static_cast<long long>(result.shards));
@@ -151,18 +151,18 @@ Status verify(const Options &options) {
 }
 
 /// A whole tensor, joined from its shards when it is first asked for.
-static TensorContent wholeContent(const std::string &name, const TensorSource &source, const LoadOptions &load) {
+static TensorContent fullContent(const std::string &name, const TensorSource &source, const LoadOptions &load) {
   const SourceTensor &tensor = std::get<StoredSource>(source).tensors[0];
   if (!tensor.map)
-    return contentOf(tensor.whole);
-  DType dtype = *tensor.whole.dtype;
-  int64_t elements = numElements(tensor.whole.shape).value_or(0), size = dtypeSize(dtype);
+    return contentOf(tensor.tensor);
+  DType dtype = *tensor.tensor.dtype;
+  int64_t elements = numElements(tensor.tensor.shape).value_or(0), size = dtypeSize(dtype);
   auto buffer = std::make_shared<Buffer>();
-  return {name, dtype, tensor.whole.shape, [=, &tensor](int64_t first, int64_t count, void *to) -> Status {
+  return {name, dtype, tensor.tensor.shape, [=, &tensor](int64_t first, int64_t count, void *to) -> Status {
             if (first == 0) {
               *buffer = Buffer(elements * size);
               LoadPlan plan;
-              plan.addWhole(tensor, dtype, buffer->data());
+              plan.addFull(tensor, dtype, buffer->data());
               LoadStats stats;
               SK_RETURN_IF_ERROR(plan.run(load, nullptr, nullptr, stats));
             }
@@ -206,7 +206,7 @@ static Status writeAll(const std::vector<std::pair<std::string, TensorSource>> &
   std::vector<TensorContent> contents;
   int64_t bytes = 0;
   for (const auto &[name, source] : sources) {
-    contents.push_back(wholeContent(name, source, options.load));
+    contents.push_back(fullContent(name, source, options.load));
     bytes += numElements(contents.back().shape).value_or(0) * dtypeSize(contents.back().dtype);
   }
   Progress progress(tools::progressLine(), bytes);
@@ -261,7 +261,7 @@ Status convert(const Options &options) {
       }
       if (value.load && value.load->made)
         return invalid("weight " + quoteName(value.name) +
-                       " is parts of what a loading function made, which cannot be joined");
+                       " consists of segments of the result of a loading function, which cannot be joined");
       for (const LoadSource &source : value.load->sources)
         if (joined.insert(source.name).second)
           SK_RETURN_IF_ERROR(add(source.name, source.dtype, source.shape));
@@ -279,11 +279,11 @@ Status convert(const Options &options) {
 }
 
 Status exportShardInfo(const Options &options) {
-  SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, nullptr));
-  if (cut.manifest->hasStages())
+  SK_ASSIGN_OR_RETURN(Partition partition, openPartition(options, nullptr));
+  if (partition.manifest->hasStages())
     return invalid(options.manifest + ": is of a pipeline, whose weights lie on several meshes, which TVM's shard info "
-                                      "cannot say, expected a function");
-  SK_ASSIGN_OR_RETURN(std::string text, shardInfoText(*cut.manifest));
+                                      "cannot express, expected a function");
+  SK_ASSIGN_OR_RETURN(std::string text, shardInfoText(*partition.manifest));
   SK_RETURN_IF_ERROR(writeFile(options.output, {{text.data(), int64_t(text.size())}}));
   std::printf("wrote %s\n", options.output.c_str());
   return {};

@@ -38,7 +38,7 @@ std::string plain(const std::string &name) {
 std::string shardsText(const ValueInfo &value, int64_t devices) {
   int64_t count = distinctShard(value.extents, 0).count;
   if (count == 1)
-    return devices == 1 ? "whole" : "whole on each of " + std::to_string(devices);
+    return devices == 1 ? "unsharded" : "replicated on " + std::to_string(devices);
   std::string text = std::to_string(count) + " of " + shapeString(value.localShape);
   if (count < devices)
     text += ", each on " + std::to_string(devices / count) + " ranks";
@@ -49,8 +49,10 @@ std::string shardsText(const ValueInfo &value, int64_t devices) {
 
 Status inspect(const Options &options) {
   SK_ASSIGN_OR_RETURN(SourceSet set, openSet(options.set, options));
-  SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, &set));
-  const WeightManifest *manifest = cut.manifest ? &*cut.manifest : set.presharded() ? &*set.presharded() : nullptr;
+  SK_ASSIGN_OR_RETURN(Partition partition, openPartition(options, &set));
+  const WeightManifest *manifest = partition.manifest ? &*partition.manifest
+                                   : set.presharded() ? &*set.presharded()
+                                                      : nullptr;
   int64_t bytes = 0;
   for (const auto &[name, tensor] : set.stored().tensors)
     bytes += tensor.bytes;

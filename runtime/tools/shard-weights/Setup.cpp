@@ -23,9 +23,9 @@ Expected<SourceSet> openSet(const std::string &path, const Options &options) {
   return SourceSet::open(path, open);
 }
 
-static Expected<Cut> openBundle(const Options &options, Cut cut) {
-  SK_ASSIGN_OR_RETURN(cut.bundle, Bundle::open(options.manifest));
-  const Manifest &manifest = cut.bundle->manifest();
+static Expected<Partition> openBundle(const Options &options, Partition partition) {
+  SK_ASSIGN_OR_RETURN(partition.bundle, Bundle::open(options.manifest));
+  const Manifest &manifest = partition.bundle->manifest();
   const FunctionInfo *chosen = nullptr; // Of a pipeline what it is as a whole.
   std::string names;
   const bool isOnly = manifest.functions.size() + manifest.pipelines.size() == 1;
@@ -34,7 +34,7 @@ static Expected<Cut> openBundle(const Options &options, Cut cut) {
     if (options.function.empty() ? !isOnly : function.name != options.function)
       return;
     chosen = &function;
-    cut.manifest = weights();
+    partition.manifest = weights();
   };
   for (const FunctionInfo &function : manifest.functions)
     consider(function, [&] { return weightsOf(manifest, function); });
@@ -42,28 +42,28 @@ static Expected<Cut> openBundle(const Options &options, Cut cut) {
     consider(pipeline.whole, [&] { return weightsOf(manifest, pipeline); });
   if (!chosen)
     return notFound(options.manifest + ": choose one function with --function: " + names);
-  cut.manifest->path = options.manifest;
-  Bundle *bundle = cut.bundle.get();
-  cut.programs = [bundle, chosen](const EntryPoint &entry, int64_t rank, const std::vector<void *> &stored,
-                                  void *local) -> Status {
+  partition.manifest->path = options.manifest;
+  Bundle *bundle = partition.bundle.get();
+  partition.programs = [bundle, chosen](const EntryPoint &entry, int64_t rank, const std::vector<void *> &stored,
+                                        void *local) -> Status {
     SK_ASSIGN_OR_RETURN(sk_program program, bundle->entry(*chosen, entry, stored.size(), 1));
     return Executor::call(program, rank, chosen->devices, stored.data(), &local, entry.arenaBytes);
   };
-  return cut;
+  return partition;
 }
 
-Expected<Cut> openCut(const Options &options, const SourceSet *set) {
-  Cut cut;
-  cut.functions = std::make_unique<HostFunctions>();
+Expected<Partition> openPartition(const Options &options, const SourceSet *set) {
+  Partition partition;
+  partition.functions = std::make_unique<HostFunctions>();
   for (const std::string &library : options.shardFunctions)
-    SK_RETURN_IF_ERROR(cut.functions->loadLibrary(library));
+    SK_RETURN_IF_ERROR(partition.functions->loadLibrary(library));
   if (!options.manifest.empty() && !options.shardInfo.empty())
-    return invalid("--manifest and --shard-info both say how to cut, expected one");
+    return invalid("--manifest and --shard-info both give a sharding, expected one");
   if (!options.manifest.empty()) {
     std::error_code error;
     if (std::filesystem::is_directory(options.manifest, error) &&
         std::filesystem::exists(options.manifest + "/manifest.json", error))
-      return openBundle(options, std::move(cut));
+      return openBundle(options, std::move(partition));
     std::string file = std::filesystem::is_directory(options.manifest, error) ? options.manifest + "/presharded.json"
                                                                               : options.manifest;
     std::ifstream stream(file, std::ios::binary);
@@ -71,14 +71,14 @@ Expected<Cut> openCut(const Options &options, const SourceSet *set) {
       return notFound(file + ": cannot be read; expected a bundle directory or a weight manifest");
     std::ostringstream text;
     text << stream.rdbuf();
-    SK_ASSIGN_OR_RETURN(cut.manifest, parseWeightManifest(text.str(), file));
+    SK_ASSIGN_OR_RETURN(partition.manifest, parseWeightManifest(text.str(), file));
   } else if (!options.shardInfo.empty()) {
     if (options.ranks < 1)
       return invalid("--shard-info needs --ranks=N");
     SK_ASSIGN_OR_RETURN(ShardInfo info, readShardInfo(options.shardInfo));
-    SK_ASSIGN_OR_RETURN(cut.manifest, manifestOf(info, set->stored(), options.ranks));
+    SK_ASSIGN_OR_RETURN(partition.manifest, manifestOf(info, set->stored(), options.ranks));
   }
-  return cut;
+  return partition;
 }
 
 LoadOptions withProgress(const LoadOptions &load) {

@@ -23,14 +23,14 @@ struct Options {
   std::vector<std::string> shardFunctions;
   bool followLinks = false;
   rt::LoadOptions load;
-  // Of single commands.
+  // Options of single commands.
   std::string layout = "shared", format, source;
   int64_t rank = -1, maxFileBytes = int64_t(2) << 30;
   bool f32ToBf16 = false;
 };
 
-/// What cuts a set: the manifest, and where its functions are.
-struct Cut {
+/// The sharding of a set: the manifest and its functions.
+struct Partition {
   std::optional<rt::WeightManifest> manifest;
   std::unique_ptr<rt::Bundle> bundle;
   std::unique_ptr<rt::HostFunctions> functions;
@@ -38,11 +38,11 @@ struct Cut {
 };
 
 /// `set` may be null unless shard info is given.
-rt::Expected<Cut> openCut(const Options &options, const rt::SourceSet *set);
+rt::Expected<Partition> openPartition(const Options &options, const rt::SourceSet *set);
 rt::Expected<rt::SourceSet> openSet(const std::string &path, const Options &options);
 
 using tools::sizeText;
-/// Progress in bytes on a terminal, nothing elsewhere.
+/// Shows progress in bytes if the output is a terminal.
 rt::LoadOptions withProgress(const rt::LoadOptions &load);
 
 rt::Status inspect(const Options &options);

@@ -1,4 +1,4 @@
-//===- shard-weights.cpp - Inspects, cuts, verifies and converts weights --===//
+//===- shard-weights.cpp - Inspects, shards, verifies, converts weights ---===//
 //
 // Exit status: 0, or 1 and one "error:" line on stderr. Never links MLIR.
 //
@@ -24,7 +24,7 @@ static int fail(const std::string &message) {
 }
 
 int main(int argc, char **argv) {
-  CLI::App app("Inspects, cuts, verifies and converts weight sets: .safetensors (single, indexed, "
+  CLI::App app("Inspects, shards, verifies and converts weight sets: .safetensors (single, indexed, "
                "presharded), TVM's tensor cache, .npz.",
                "shard-weights");
   app.require_subcommand(1);
@@ -38,9 +38,10 @@ int main(int argc, char **argv) {
     command->add_option("--readers", options.load.readers, "Threads that read");
     command->add_option("--io", io, "auto, pread, direct or mmap");
   };
-  auto withCut = [&](CLI::App *command) {
-    command->add_option("--manifest", options.manifest, "What cuts: a bundle, a weight manifest, or a presharded set");
-    command->add_option("--function", options.function, "Of a bundle with several");
+  auto withPartition = [&](CLI::App *command) {
+    command->add_option("--manifest", options.manifest,
+                        "The sharding: a bundle, a weight manifest, or a presharded set");
+    command->add_option("--function", options.function, "The function, of a bundle with several");
     command->add_option("--shard-info", options.shardInfo, "TVM's shard_info.json, with --ranks");
     command->add_option("--ranks", options.ranks, "Number of ranks of --shard-info");
     command->add_option("--shard-functions", options.shardFunctions, "A library with int sk_register(sk_context *)")
@@ -51,29 +52,30 @@ int main(int argc, char **argv) {
     command->add_option("-o,--output", options.output, text)->required();
   };
 
-  CLI::App *inspectCommand = app.add_subcommand("inspect", "Names, types, shapes, shards, places in files");
+  CLI::App *inspectCommand = app.add_subcommand("inspect", "Print names, types, shapes, shards, offsets in files");
   withSet(inspectCommand);
-  withCut(inspectCommand);
-  CLI::App *shardCommand = app.add_subcommand("shard", "Write what each rank holds, under the arguments' names");
+  withPartition(inspectCommand);
+  CLI::App *shardCommand = app.add_subcommand("shard", "Write the shards of each rank, under the arguments' names");
   withSet(shardCommand);
-  withCut(shardCommand);
+  withPartition(shardCommand);
   withOutput(shardCommand, "A directory: rank-K.safetensors");
   shardCommand->add_option("--rank", options.rank, "Only this rank (from 0)");
   CLI::App *preshardCommand =
-      app.add_subcommand("preshard", "Write NAME_shard-K-of-N that ranks load without communication; goes on where "
-                                     "an earlier run broke off");
+      app.add_subcommand("preshard", "Write NAME_shard-K-of-N that ranks load without communication; resumes an "
+                                     "interrupted run");
   withSet(preshardCommand);
-  withCut(preshardCommand);
+  withPartition(preshardCommand);
   withOutput(preshardCommand, "A directory");
   preshardCommand->add_option("--layout", options.layout,
-                              "shared: what ranks have in common is stored once; tvm: a tensor "
-                              "cache in which no file is read by two ranks");
+                              "shared: shards that several ranks hold are stored once; tvm: a "
+                              "tensor cache in which no file is read by two ranks");
   preshardCommand->add_option("--max-file-bytes", options.maxFileBytes, "Size to split files at");
-  CLI::App *verifyCommand = app.add_subcommand("verify", "Sizes, cover, checksums; with --source every value");
+  CLI::App *verifyCommand = app.add_subcommand("verify", "Check sizes, cover and checksums; with --source every value");
   withSet(verifyCommand);
-  withCut(verifyCommand);
-  verifyCommand->add_option("--source", options.source, "The set that it was cut from");
-  CLI::App *convertCommand = app.add_subcommand("convert", "Between formats; a presharded set becomes a whole one");
+  withPartition(verifyCommand);
+  verifyCommand->add_option("--source", options.source, "The set that it was made from");
+  CLI::App *convertCommand =
+      app.add_subcommand("convert", "Convert between formats; a presharded set becomes one of full tensors");
   withSet(convertCommand);
   withOutput(convertCommand, "A directory; a file for npz, or X.safetensors");
   convertCommand->add_option("--format", options.format, "safetensors, tensor-cache or npz")->required();
@@ -81,7 +83,7 @@ int main(int argc, char **argv) {
   convertCommand->add_option("--max-file-bytes", options.maxFileBytes, "Size to split the files of a directory at");
   CLI::App *exportCommand = app.add_subcommand("shard-info", "Write TVM's shard_info.json for a manifest");
   exportCommand->add_option("MANIFEST", options.manifest, "A bundle or a weight manifest")->required();
-  exportCommand->add_option("--function", options.function, "Of a bundle with several");
+  exportCommand->add_option("--function", options.function, "The function, of a bundle with several");
   withOutput(exportCommand, "The file");
 
   try {

@@ -141,7 +141,7 @@ def SpmdTargetBufferize : Pass<"spmd-target-bufferize", "::mlir::ModuleOp"> {
 def SpmdTargetLowerToCalls : Pass<"spmd-target-lower-to-calls", "::mlir::ModuleOp"> {
   let summary = "Lower spmd_rt ops on memrefs to calls of the runtime";
   let description = [{
-    Contractions get a constant `sk_contraction` descriptor with the strides of
+    Contractions get a constant `sk_contraction_desc` with the strides of
     the memrefs; adjacent loops that are contiguous in all operands are merged.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",

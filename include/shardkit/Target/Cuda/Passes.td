@@ -46,7 +46,7 @@ def SpmdCudaLowerToDeviceCalls : Pass<"spmd-cuda-lower-to-device-calls", "::mlir
   let description = [{
     After the arena is planned. The text of the PTX is a constant of the host's
     module; `gpu.launch_func` becomes `sk_launch`, `memref.copy` `sk_copy`, a load by
-    the host `sk_read` and a constant buffer `sk_constant`.
+    the host `sk_copy_to_host` and a constant buffer `sk_constant`.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_90\"",
     "Compute capability">];

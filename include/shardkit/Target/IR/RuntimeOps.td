@@ -29,13 +29,13 @@ class SpmdRt_Op<string mnemonic, list<Trait> traits = []>
           "getAliasingValues", "bufferize"]>])>;
 
 def SpmdRt_ContractOp : SpmdRt_Op<"contract"> {
-  let summary = "A sum of products for sk_contract";
+  let summary = "A sum of products for sk_contraction";
   let description = [{
     C = [C +] sum of A * B over the loops that C's map does not use. The maps
     are projected permutations of one iteration space of at most
     SK_MAX_CONTRACTION_DIMS loops larger than 1. With `overwrite` the init is
     not read. Operands after `add`, of the type of C and over loops of C, are added to the
-    result, followed by the activation, `relu` or `gelu` (by tanh); sk_contract_fused
+    result, followed by the activation, `relu` or `gelu` (by tanh); sk_fused_contraction
     computes these.
 
     ```mlir

@@ -1,10 +1,10 @@
-/*===- abi.h - What a compiled program calls --------------------*- C -*-===*\
+/*===- abi.h - The C interface of compiled programs -------------*- C -*-===*\
  *
  * The C ABI between the programs of a bundle and the runtime. A program is the
- * same code for every rank of a mesh; the context tells it which rank it is.
- * Everything else about a collective (group, element type, move in closed form,
- * source line) stands in the manifest and is looked up by its id, so it can be
- * audited, checked and traced without reading code.
+ * same code for every rank of a mesh; the context holds the rank.
+ * The manifest describes each collective (group, element type, move in closed form,
+ * source line); the program passes its id. So collectives can be audited, checked
+ * and traced without reading code.
  *
 \*===----------------------------------------------------------------------===*/
 
@@ -48,7 +48,7 @@ enum sk_dtype {
   SK_U4,
   SK_C64, /* Complex numbers: a pair of f32, or of f64. Programs compute with the pairs. */
   SK_C128,
-  SK_STRING = 64 /* Of an extra argument of a shard function only. */
+  SK_STRING = 64 /* Only for an extra argument of a shard function. */
 };
 
 /* Entry point of a program: arguments and results are row-major local buffers
@@ -58,8 +58,8 @@ enum sk_dtype {
  * collective failed. */
 typedef int32_t (*sk_program)(sk_context *ctx, void *const *args, void *const *results, void *arena);
 
-/* What an entry point needs, as a constant named like it behind "sk_buffers_"; with the
- * manifest's word on it that is compared. Older programs have none. */
+/* The buffers of an entry point NAME, as a constant sk_buffers_NAME, which must agree with
+ * the manifest. Older programs have none. */
 typedef struct sk_buffers {
   int64_t num_args, num_results;
   int64_t arena_bytes; /* 0: `arena` is not used. */
@@ -70,20 +70,20 @@ typedef struct sk_buffers {
  * once it is not 0, every later collective of this run returns at once. */
 SK_EXPORT int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out);
 
-/* Performs collective `id` on `count` items of the size that the manifest lists, one
- * behind the other in `in` and in `out`. All ranks that take part have the same
- * count, 0 included. */
+/* Performs collective `id` on `count` items of the size that the manifest lists,
+ * contiguous in `in` and in `out`. All ranks of the group pass the same count, 0
+ * included. */
 SK_EXPORT int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const void *in, void *out);
 
 /* Ends the run with `message` if `holds` is 0: then a status, else 0. The program
  * returns the status at once. */
 SK_EXPORT int32_t sk_assert(sk_context *ctx, int32_t holds, const char *message);
 
-/* Collectives in two halves, for those that the manifest lists `with` another or
- * with themselves. Those that are started together are handed over in order of
+/* An asynchronous collective, for those that the manifest lists `with` another or
+ * with themselves. Collectives that are started together are started in order of
  * their ids and done in the same order, with the same buffers. Until done has
- * returned for all of them the inputs stay as they are and the outputs are not
- * touched. Start never waits. */
+ * returned for all of them the inputs must not change and the outputs must not be
+ * accessed. Start never waits. */
 SK_EXPORT int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *out);
 SK_EXPORT int32_t sk_collective_done(sk_context *ctx, int64_t id, const void *in, void *out);
 
@@ -96,10 +96,10 @@ enum sk_contraction_role { SK_BATCH = 0, SK_M, SK_N, SK_K };
 /* C[batch, m, n] (+)= sum over k of A[batch, m, k] * B[batch, k, n], each dim
  * with its own stride (in elements) in each operand, 0 where it has none. Dims
  * are listed major to minor; inputs of f16 and bf16 accumulate in f32. */
-typedef struct sk_contraction {
+typedef struct sk_contraction_desc {
   int32_t abi;        /* SK_ABI_VERSION */
-  int32_t in_dtype;   /* of A and B */
-  int32_t out_dtype;  /* of C */
+  int32_t in_dtype;   /* type of A and B */
+  int32_t out_dtype;  /* type of C */
   int32_t accumulate; /* 0: C is overwritten, 1: added to */
   int32_t num_dims;
   struct {
@@ -107,24 +107,24 @@ typedef struct sk_contraction {
     int32_t reserved;
     int64_t size, stride_a, stride_b, stride_c;
   } dims[SK_MAX_CONTRACTION_DIMS];
-} sk_contraction;
+} sk_contraction_desc;
 
 /* `desc` lives as long as the program: the runtime may cache by its address. */
-SK_EXPORT int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a, const void *b, void *c);
+SK_EXPORT int32_t sk_contraction(sk_context *ctx, const sk_contraction_desc *desc, const void *a, const void *b,
+                                 void *c);
 
-/* A part of a loop whose iterations need nothing of each other: those from `begin` to
- * `end`. */
-typedef void (*sk_part)(int64_t begin, int64_t end, void *const *args);
+/* Runs iterations `begin` to `end` of a loop whose iterations are independent. */
+typedef void (*sk_chunk)(int64_t begin, int64_t end, void *const *args);
 
-/* Runs iterations 0 to `count` in parts, on the threads that the rank has, and returns when
- * all have ended. Parts call nothing of the runtime. */
-SK_EXPORT void sk_parallel(sk_context *ctx, int64_t count, sk_part part, void *const *args);
+/* Runs iterations 0 to `count` in chunks, on the threads of the rank, and returns when
+ * all have ended. A chunk must not call the runtime. */
+SK_EXPORT void sk_parallel(sk_context *ctx, int64_t count, sk_chunk chunk, void *const *args);
 
-/* What follows is for programs whose manifest has target "cuda": their arguments,
- * results and arena are addresses of the rank's device, which host code touches
- * through these calls alone. The buffers of sk_collective* and sk_contract are
- * device buffers there too. On a rank without a device they end the run with an
- * error. */
+/* The following functions are for programs whose manifest has target "cuda": their
+ * arguments, results and arena are addresses of the rank's device, which host code
+ * accesses through these calls alone. The buffers of sk_collective* and sk_contraction are
+ * device buffers there too. On a rank without a device these functions end the run
+ * with an error. */
 
 /* Device code: PTX text ending with 0. */
 typedef struct sk_kernel_module {
@@ -147,22 +147,22 @@ typedef struct sk_kernel {
   int32_t reserved;
 } sk_kernel;
 
-/* Runs `kernel` on that many blocks after everything that the rank has given its
- * device so far; args[i] points to argument i. A grid with a 0 runs nothing. */
+/* Runs `kernel` on that many blocks after all work that the rank has enqueued on its
+ * device so far; args[i] points to argument i. A grid with a 0 has no effect. */
 SK_EXPORT int32_t sk_launch(sk_context *ctx, const sk_kernel *kernel, int64_t grid_x, int64_t grid_y, int64_t grid_z,
                             void *const *args);
 
 /* Copies `bytes` bytes from one device buffer to another; they do not overlap. */
 SK_EXPORT int32_t sk_copy(sk_context *ctx, void *to, const void *from, int64_t bytes);
 
-/* Waits for the device, then copies to host memory: for values that steer host
- * control flow. */
-SK_EXPORT int32_t sk_read(sk_context *ctx, void *to_host, const void *from_device, int64_t bytes);
+/* Waits for the device, then copies to host memory: for values that host control
+ * flow depends on. */
+SK_EXPORT int32_t sk_copy_to_host(sk_context *ctx, void *to_host, const void *from_device, int64_t bytes);
 
-/* A word of 8 bytes, 0 at first, in host memory that the device sees too. A thread of a
- * kernel that finds that something does not hold stores the address of a text about it
- * there (the text is the host's: the kernel gets it as an argument) and ends. When the host
- * next waits for the device (sk_read, the end of the step) the run ends with that text. */
+/* A word of 8 bytes, 0 at first, in host memory that the device can access. A thread of a
+ * kernel whose assertion fails stores the address of the message there (a string in host
+ * memory, which the kernel gets as an argument) and ends. When the host next waits for the
+ * device (sk_copy_to_host, the end of the step) the run ends with that message. */
 SK_EXPORT int32_t sk_failure_word(sk_context *ctx, void **device);
 
 #define SK_MAX_ADDED 2
@@ -172,26 +172,26 @@ enum sk_activation {
   SK_GELU  /* x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) */
 };
 
-/* C = activation(what `product` says + the operands `added`), these of the type of C, with
+/* C = activation(result of `product` + the operands `added`). These have the type of C, with
  * their strides in the dims of `product`. */
-typedef struct sk_fused_contraction {
-  sk_contraction product;
+typedef struct sk_fused_contraction_desc {
+  sk_contraction_desc product;
   int32_t activation; /* sk_activation */
   int32_t num_added;
   int64_t added[SK_MAX_ADDED][SK_MAX_CONTRACTION_DIMS];
-} sk_fused_contraction;
+} sk_fused_contraction_desc;
 
-/* As sk_contract; `first` and `second` are what is added. C overlaps nothing that is read.
+/* As sk_contraction; `first` and `second` are added. C overlaps no operand.
  * f16 and bf16 may be rounded once, at the end, or before each step. */
-SK_EXPORT int32_t sk_contract_fused(sk_context *ctx, const sk_fused_contraction *desc, const void *a, const void *b,
-                                    void *c, const void *first, const void *second);
+SK_EXPORT int32_t sk_fused_contraction(sk_context *ctx, const sk_fused_contraction_desc *desc, const void *a,
+                                       const void *b, void *c, const void *first, const void *second);
 
 #define SK_MAX_ATTENTION_BATCH 6
 #define SK_MAX_ATTENTION_OPERANDS 4
 #define SK_MAX_ATTENTION_STEPS 12
 #define SK_MAX_ATTENTION_HEAD 256
 
-/* What happens to a score x, in order; all in f32. */
+/* Steps that are applied to a score x, in order; all in f32. */
 enum sk_attention_step_kind {
   SK_SCALE = 0, /* x * value */
   SK_ADD,       /* x + operand */
@@ -202,7 +202,7 @@ enum sk_attention_step_kind {
   SK_ROUND      /* to dtype: f16 or bf16 */
 };
 
-/* A matrix at each place of the batch, with strides in elements. */
+/* A matrix for each index of the batch, with strides in elements. */
 typedef struct sk_attention_operand {
   int64_t batch[SK_MAX_ATTENTION_BATCH], row, column;
 } sk_attention_operand;
@@ -211,7 +211,7 @@ typedef struct sk_attention_operand {
  * of the scores sum over d of q[b, q, d] * k[b, k, d], which go through `steps` first. */
 typedef struct sk_attention_desc {
   int32_t abi;       /* SK_ABI_VERSION */
-  int32_t in_dtype;  /* of q, k and v: f32, f16, bf16 */
+  int32_t in_dtype;  /* type of q, k and v: f32, f16, bf16 */
   int32_t out_dtype; /* in_dtype or f32 */
   int32_t num_batch, num_operands, num_steps;
   int64_t queries, keys, head, values; /* Lengths; of d and e at most SK_MAX_ATTENTION_HEAD. */
@@ -228,7 +228,7 @@ typedef struct sk_attention_desc {
   } steps[SK_MAX_ATTENTION_STEPS];
 } sk_attention_desc;
 
-/* `operands` has num_operands addresses. `out` overlaps nothing that is read; `desc` lives as
+/* `operands` has num_operands addresses. `out` overlaps no operand; `desc` lives as
  * long as the program. */
 SK_EXPORT int32_t sk_attention(sk_context *ctx, const sk_attention_desc *desc, const void *q, const void *k,
                                const void *v, void *out, const void *const *operands);

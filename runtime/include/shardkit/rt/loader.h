@@ -1,7 +1,7 @@
 /*===- loader.h - Loading weights from C ------------------------*- C -*-===*\
  *
- * Functions return 0, or a status; sk_error() is then one line that says what is
- * wrong. Nothing here exits or throws.
+ * Functions return 0, or a status; sk_error() is then one line with the
+ * reason. Nothing here exits or throws.
  *
 \*===----------------------------------------------------------------------===*/
 
@@ -45,10 +45,10 @@ typedef struct sk_loader_options {
   int32_t abi; /* SK_ABI_VERSION */
   int32_t reserved;
   const char *weights; /* A file, an index or a directory. */
-  /* How they are cut: a weight manifest or a bundle's directory (with
+  /* How they are sharded: a weight manifest or a bundle's directory (with
    * `function`, NULL for its only one), or else TVM's shard_info.json (a path, or
    * the text itself if it starts with '{') and the number of ranks. NULL for a
-   * presharded set that says so itself, or that is loaded with `ranks` and
+   * presharded set with presharded.json, or one that is loaded with `ranks` and
    * `parameters`. */
   const char *manifest;
   const char *function;
@@ -84,7 +84,7 @@ typedef struct sk_load_counters {
   int64_t bytes_needed, bytes_read, requests, scatters, broadcasts, staging_bytes;
   double seconds;
 } sk_load_counters;
-/* Of all loads so far. */
+/* Sums over all loads so far. */
 SK_EXPORT void sk_loader_counters(const sk_loader *loader, sk_load_counters *out);
 
 #ifdef __cplusplus

@@ -332,11 +332,11 @@ INLINE void fetch_tile(uint32_t to, const char GLOBAL *from, const sk_attention_
   }
   for (int i = tid(); i < count * D; i += 128) {
     int row = i / D, column = i % D;
-    SHARED element *place = (SHARED element *)(uintptr_t)(chunk_at(to, row, column / CHUNK, D) +
-                                                          (uint32_t)(column % CHUNK) * (uint32_t)sizeof(element));
-    *place = first + row < rows && column < columns
-                 ? source[(int64_t)(first + row) * row_stride + column * column_stride]
-                 : 0;
+    SHARED element *target = (SHARED element *)(uintptr_t)(chunk_at(to, row, column / CHUNK, D) +
+                                                           (uint32_t)(column % CHUNK) * (uint32_t)sizeof(element));
+    *target = first + row < rows && column < columns
+                  ? source[(int64_t)(first + row) * row_stride + column * column_stride]
+                  : 0;
   }
 }
 INLINE void close_group(void) { __asm__ volatile("cp.async.commit_group;" : : : "memory"); }
@@ -417,8 +417,8 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
   const uint32_t q_tile = (uint32_t)(uintptr_t)shared, k_tile = chunk_at(q_tile, BM, 0, D),
                  v_tile = chunk_at(k_tile, BN, 0, D);
   SHARED int *flags = (SHARED int *)((SHARED char *)shared + (BM + 2 * BN) * D * (int)sizeof(element));
-  const int lane = tid() & 31, own = (tid() >> 5) * 16;
-  const int row = t.first + own + lane / 4;
+  const int lane = tid() & 31, warp_row = (tid() >> 5) * 16;
+  const int row = t.first + warp_row + lane / 4;
 
   float sums[32][4], scores[32], largest[2] = {-infinity, -infinity}, total[2] = {0, 0};
   /* Queries that do not fit in registers are read again for each tile. */
@@ -437,7 +437,7 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
     barrier();
     if (key == t.begin && !is_late) {
       UNROLL for (int d = 0; d < D / STEP; ++d) {
-        load_matrices(queries[d], chunk_at(q_tile, own + (lane & 15), 2 * d + (lane >> 4), D));
+        load_matrices(queries[d], chunk_at(q_tile, warp_row + (lane & 15), 2 * d + (lane >> 4), D));
         round_words(queries[d], 4, type);
       }
     }
@@ -445,7 +445,7 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
     UNROLL for (int d = 0; d < D / STEP; ++d) {
       uint32_t late[4];
       if (is_late) {
-        load_matrices(late, chunk_at(q_tile, own + (lane & 15), 2 * d + (lane >> 4), D));
+        load_matrices(late, chunk_at(q_tile, warp_row + (lane & 15), 2 * d + (lane >> 4), D));
         round_words(late, 4, type);
       }
       UNROLL for (int j = 0; j < BN / 16; ++j) {
@@ -600,8 +600,8 @@ INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
   const int threads = BM * 4, padded = (head + 3) / 4 * 4;
   SHARED float *q_tile = (SHARED float *)shared, *kv_tile = q_tile + BM * (D + 4), *p_tile = kv_tile + BN * (D + 4);
   SHARED int *flags = (SHARED int *)(p_tile + BM * (BN + 4));
-  const int own = tid() / 16 * 4, x = tid() & 15;
-  const int row = t.first + own;
+  const int warp_row = tid() / 16 * 4, x = tid() & 15;
+  const int row = t.first + warp_row;
 
   float sums[4][16], scores[64], largest[4], total[4];
   UNROLL for (int i = 0; i < 4; ++i) {
@@ -618,7 +618,7 @@ INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
     UNROLL for (int n = 0; n < BN / 4; ++n) scores[n] = 0;
     for (int d = 0; d < padded; d += 4) {
       float4 a[4];
-      UNROLL for (int i = 0; i < 4; ++i) a[i] = *(SHARED float4 *)(q_tile + (own + i) * (D + 4) + d);
+      UNROLL for (int i = 0; i < 4; ++i) a[i] = *(SHARED float4 *)(q_tile + (warp_row + i) * (D + 4) + d);
       UNROLL for (int j = 0; j < BN / 16; ++j) {
         float4 b = *(SHARED float4 *)(kv_tile + (x + 16 * j) * (D + 4) + d);
         UNROLL for (int i = 0; i < 4; ++i) {
@@ -641,7 +641,7 @@ INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
       UNROLL for (int j = 0; j < BN / 16; ++j) {
         float p = exp_exact(scores[4 * j + i] - base);
         total[i] += p;
-        p_tile[(own + i) * (BN + 4) + x + 16 * j] = p;
+        p_tile[(warp_row + i) * (BN + 4) + x + 16 * j] = p;
       }
       UNROLL for (int j = 0; j < D / 16; ++j) sums[i][j] *= factor;
     }
@@ -650,7 +650,7 @@ INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
     barrier();
     for (int s = 0; s < BN; s += 4) {
       float4 p[4];
-      UNROLL for (int i = 0; i < 4; ++i) p[i] = *(SHARED float4 *)(p_tile + (own + i) * (BN + 4) + s);
+      UNROLL for (int i = 0; i < 4; ++i) p[i] = *(SHARED float4 *)(p_tile + (warp_row + i) * (BN + 4) + s);
       UNROLL for (int e = 0; e < 4; ++e) {
         UNROLL for (int j = 0; j < D / 64; ++j) {
           float4 b = *(SHARED float4 *)(kv_tile + (s + e) * (D + 4) + 64 * j + 4 * x);
@@ -681,10 +681,10 @@ INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
   }
 }
 
-#define WHOLE(D, BM, BN)                                                                                               \
+#define ONE_BLOCK(D, BM, BN)                                                                                           \
   KERNEL sk_attention_f32_##D(PARAMETERS) {                                                                            \
     attend_f32(work, q, k, v, out, operand0, operand1, operand2, operand3, partial, D, BM, BN);                        \
   }
-SK_ATTENTION_F32(WHOLE)
+SK_ATTENTION_F32(ONE_BLOCK)
 MERGE(f32)
 #endif

@@ -16,7 +16,7 @@ static int64_t thread(void) {
 static int64_t threads(void) { return (int64_t)__nvvm_read_ptx_sreg_nctaid_x() * SK_KERNEL_THREADS; }
 
 /* Splits i into the indices of the loops; 32-bit divisions where they do. */
-static void place(const sk_move *move, int64_t i, int64_t *from, int64_t *to) {
+static void locate(const sk_move *move, int64_t i, int64_t *from, int64_t *to) {
   int64_t f = 0, t = 0;
   if (move->elements <= 0xffffffff) {
     uint32_t rest = (uint32_t)i;
@@ -50,7 +50,7 @@ typedef struct __attribute__((aligned(16))) {
   KERNEL sk_copy_##bytes(const sk_move *move, const type *from, type *to) {                                            \
     for (int64_t i = thread(); i < move->elements; i += threads()) {                                                   \
       int64_t f, t;                                                                                                    \
-      place(move, i, &f, &t);                                                                                          \
+      locate(move, i, &f, &t);                                                                                         \
       to[t] = from[f];                                                                                                 \
     }                                                                                                                  \
   }
@@ -179,7 +179,7 @@ static uint16_t store_bf16(float value) {
     const type *const *from = (const type *const *)(move + 1);                                                         \
     for (int64_t i = thread(); i < move->elements; i += threads()) {                                                   \
       int64_t f, t;                                                                                                    \
-      place(move, i, &f, &t);                                                                                          \
+      locate(move, i, &f, &t);                                                                                         \
       accumulator sum = load(from[0][f]);                                                                              \
       for (int64_t k = 1; k < move->num_from; ++k)                                                                     \
         sum = combine(move->operation, sum, load(from[k][f]));                                                         \

@@ -282,7 +282,7 @@ std::string isNoAttention(const std::vector<Operation> &all) {
   if (first.x.dims[3] % 8 || last.b.dims[3] % 8 || first.x.dims[3] > 256 || last.b.dims[3] > 256)
     return "heads that are no multiple of 8, or larger than 256";
   if (first.x.strides[3] != 1 || first.b.strides[2] != 1 || last.b.strides[3] != 1 || last.y.strides[3] != 1)
-    return "rows that are no run";
+    return "rows that are not contiguous";
   for (const Tensor *tensor : {&first.x, &first.b, &last.b, &last.y})
     if (tensor->alignment < 16)
       return "operands that are not aligned";

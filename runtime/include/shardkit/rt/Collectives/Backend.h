@@ -22,7 +22,7 @@
 
 namespace shardkit::rt {
 
-/// What the processes of a node take turns with when they load together.
+/// The counters by which the processes of a node divide a load among them.
 struct LoadTeam {
   std::atomic<int64_t> nextBlock{0}, nextCall{0};
 };
@@ -38,47 +38,47 @@ public:
   int nodeProcesses() const { return nodeProcesses_; }
 
   /// Processes have blocks of ranks that follow one another, of equal size but for the
-  /// last; those without any take part in what is done together.
+  /// last; those without any join all calls that are made together.
   int64_t blockOf(int64_t devices) const { return (devices + processes_ - 1) / processes_; }
   int ownerOf(int64_t rank, int64_t devices) const { return int(rank / blockOf(devices)); }
   /// [begin, end) of the ranks of `process`.
   std::pair<int64_t, int64_t> ranksOf(int process, int64_t devices) const;
-  std::pair<int64_t, int64_t> ownRanks(int64_t devices) const { return ranksOf(process_, devices); }
+  std::pair<int64_t, int64_t> localRanks(int64_t devices) const { return ranksOf(process_, devices); }
   virtual bool isOnNode(int process) const = 0;
 
-  /// A process is gone or out of step: nothing can be done together any more.
+  /// A process is gone or out of step: no call together can succeed any more.
   virtual bool failed() const { return false; }
 
   virtual std::unique_ptr<World> makeWorld(int ranks, double timeoutSeconds) = 0;
 
-  /// Together: the error of the lowest process that has one, on all. With `world` it is
+  /// Together: returns the error of the lowest process that has one, on all. With `world` it is
   /// a Timeout error that names `what` when others come later than that world waits.
   virtual Status agree(Status mine, World *world = nullptr, const std::string &what = "") = 0;
-  /// Together: what every process gives, on every process.
+  /// Together: returns the texts of all processes, in order, on every process.
   virtual Expected<std::vector<std::string>> exchange(const std::string &mine) = 0;
   /// Both processes call it: `bytes` bytes from one to the other.
   virtual Status transfer(int from, int to, void *data, int64_t bytes) = 0;
   /// By the processes of a node together: `bytes` for each of its ranks, which all of
-  /// them can write; null for other ranks. Kept until the next call. Empty where the
-  /// node has one process, whose own memory does.
+  /// them can write; null for other ranks. Kept until the next call. Empty if the
+  /// node has one process, which uses its own memory.
   virtual Expected<std::vector<char *>> nodeMemory(int64_t devices, int64_t bytes) = 0;
-  /// Of the node, or null where it has one process. The first process of the node
+  /// The team of the node; null if the node has one process. The first process of the node
   /// resets it before an `agree` that starts the load.
   virtual LoadTeam *loadTeam() = 0;
   /// Messages and bytes that collectives and transfers of this process sent.
   virtual std::pair<int64_t, int64_t> sent() const = 0;
 
-  /// This process cannot go on: an error for all of them.
+  /// This process cannot continue: an error for all of them.
   virtual void abort(const Status &) {}
 
-  /// Of the threads that would say why this process fails one does, the first to ask: true on that one. It ends the
-  /// process then; the others leave that to it.
+  /// Selects the thread that reports why this process fails: true on the first thread that calls this. That thread
+  /// then ends the process; the others leave that to it.
   bool mayReport() {
-    std::thread::id first, own = std::this_thread::get_id();
-    return reporter_.compare_exchange_strong(first, own) || first == own;
+    std::thread::id first, self = std::this_thread::get_id();
+    return reporter_.compare_exchange_strong(first, self) || first == self;
   }
 
-  /// Ends the process: in order where `failed` is false, else without waiting for
+  /// Ends the process: in order if `failed` is false, otherwise without waiting for
   /// others.
   [[noreturn]] virtual void exit(int status, bool failed) = 0;
 
@@ -92,15 +92,15 @@ protected:
 /// One process.
 std::unique_ptr<Backend> makeLocalBackend();
 
-/// Open MPI, from the library beside this one; an error in one sentence where the
+/// Open MPI, from the library in the folder of this one; an error in one sentence if the
 /// build or the machine has none. Ranks wait `timeoutSeconds` for each other at most.
 Expected<std::unique_ptr<Backend>> openMpiBackend(double timeoutSeconds);
 
-/// Processes that the environment tells who they are: SK_RANK, SK_WORLD_SIZE, SK_ADDRESS
-/// (host:port of process 0); one process without. Collectives are devices' business.
+/// Processes that find their number in the environment: SK_RANK, SK_WORLD_SIZE, SK_ADDRESS
+/// (host:port of process 0); one process if these are not set. Only devices run collectives here.
 Expected<std::unique_ptr<Backend>> openTcpBackend(double timeoutSeconds);
 
-/// What libshardkit_mpi.so exports, as `sk_open_mpi_backend`: null and `message` on
+/// The function that libshardkit_mpi.so exports as `sk_open_mpi_backend`; null and `message` on
 /// failure.
 using OpenBackendFunction = Backend *(*)(double timeoutSeconds, std::string *message);
 

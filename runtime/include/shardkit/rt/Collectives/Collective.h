@@ -1,11 +1,18 @@
 //===- Collective.h - One engine for every collective -----------*- C++ -*-===//
 //
 // A collective is a move in closed form (docs/reference/Manifest.md). A plan resolves it
-// for the ranks of one run: who reads what from whom. Every rank offers its input,
-// computes its own output from what it reads of its peers', and goes on when nobody
-// reads its own any more. How ranks read of each other is the group's business.
-// A transfer of a pipeline is the same move between the ranks of two meshes, in which
-// all ranks of both take part. All ranks here are those of the world.
+// for the ranks of one run: which elements each rank reads from which peer. A rank
+//
+// 1. publishes its input (`publish`),
+// 2. computes its output from the published inputs of its peers (`rendezvous`),
+// 3. waits until no peer reads its input any more.
+//
+// Example: an all-gather of 4 elements on 2 ranks. Ranks 0 and 1 publish [a b] and [c d].
+// The output of each rank has two pieces: 2 elements of rank 0 at offset 0, 2 elements of
+// rank 1 at offset 2. The group (Group.h) decides how a rank reads the buffer of another.
+//
+// A transfer of a pipeline is the same move between the ranks of two meshes; all ranks of
+// both call it. Rank numbers are those of the world.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,37 +43,37 @@ public:
   CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources, const MeshRanks &destinations);
 
   const CollectiveInfo &info() const { return info_; }
-  /// The ranks that take part together with `rank`, ascending.
+  /// The ranks of the group of `rank`, ascending.
   const std::vector<int> &participants(int rank) const { return groups_[size_t(rank)]->ranks(); }
   Group &group(int rank) const { return *groups_[size_t(rank)]; }
-  /// Called by every rank that takes part with its own contiguous buffers, of `count`
-  /// items each, as many on all of them, which `mover` moves. False when the world
+  /// Called by every rank of the group with its contiguous buffers of `count` items,
+  /// the same count on all ranks. `engine` copies and reduces. False when the world
   /// failed.
-  bool run(int rank, int64_t count, const void *in, void *out, Mover &mover = hostMover());
+  bool run(int rank, int64_t count, const void *in, void *out, CopyEngine &engine = hostCopyEngine());
   /// "collective 3 (all_reduce of 256 bytes at model.mlir:12:8)" for messages.
   std::string describe() const;
-  /// Bytes that `rank` takes from others, in one execution, of each item.
+  /// Bytes of each item that `rank` reads from others in one execution.
   int64_t receivedBytes(int rank) const;
 
-  /// A meeting of plans with the same ranks: what `rank` offers first, and what it
-  /// does with what the others offer. A rank without an output only offers. `meet` is
-  /// false when the world failed; `waited`, if not null, grows by the seconds in which
-  /// it waited for others.
-  static void offer(std::span<CollectivePlan *const> plans, Group &group, int rank,
-                    std::span<const CollectiveBuffers> buffers, Mover &mover = hostMover());
-  static bool meet(std::span<CollectivePlan *const> plans, Group &group, int rank,
-                   std::span<const CollectiveBuffers> buffers, Mover &mover = hostMover(), double *waited = nullptr);
+  /// One rendezvous for several plans with the same ranks: `publish` publishes the inputs
+  /// of `rank`, `rendezvous` waits for the inputs of the others and computes the outputs. A
+  /// rank without an output only publishes. `rendezvous` returns false when the world
+  /// failed; `waited`, if not null, grows by the seconds in which it waited for others.
+  static void publish(std::span<CollectivePlan *const> plans, Group &group, int rank,
+                      std::span<const CollectiveBuffers> buffers, CopyEngine &engine = hostCopyEngine());
+  static bool rendezvous(std::span<CollectivePlan *const> plans, Group &group, int rank,
+                         std::span<const CollectiveBuffers> buffers, CopyEngine &engine = hostCopyEngine(),
+                         double *waited = nullptr);
 
-  /// The end of a transfer that `rank` has offered in a group that goes one way
-  /// (World::oneWay): a receiver takes what the senders offer, a sender waits until all
-  /// receivers have.
-  bool finish(Group &group, int rank, const CollectiveBuffers &buffers, Mover &mover = hostMover(),
+  /// Completes a transfer that `rank` has published in a one-way group (World::oneWay):
+  /// a receiver reads the buffers of the senders, a sender waits until all receivers have.
+  bool finish(Group &group, int rank, const CollectiveBuffers &buffers, CopyEngine &engine = hostCopyEngine(),
               double *waited = nullptr);
 
-  /// What the plan consists of, for those that move it in another way.
+  /// The plan as data that other implementations (NCCL) execute.
   struct Loop {
     int64_t size, source, destination;
-    int64_t packed = 1; ///< Of the source where it is packed in this order.
+    int64_t packed = 1; ///< Stride in the source if it is packed in this order.
   };
   /// One source rank (or, reducing, the ranks combined) at fixed offsets, and
   /// the loops from there.
@@ -74,54 +81,54 @@ public:
     std::vector<int> sources;
     int64_t source, destination;
     size_t loops = 0;                 ///< Index in loopSets_.
-    int64_t shift = 0;                ///< Of the digits that choose among replicas.
-    std::vector<int64_t> packed = {}; ///< Per source, its place in what that one packs.
+    int64_t shift = 0;                ///< Shift of the digits that select a replica.
+    std::vector<int64_t> packed = {}; ///< Per source, the offset in its packed data.
   };
-  /// Of what `rank` takes.
+  /// The pieces of the output of `rank`.
   const std::vector<Piece> &pieces(int rank) const { return pieces_[size_t(rank)]; }
   const std::vector<Loop> &loops(const Piece &piece) const { return loopSets_[piece.loops]; }
   int64_t elementsOf(const Piece &piece) const;
-  /// Of an item, that `to` reads of member `source`.
+  /// Elements of one item that `to` reads from member `source`.
   int64_t elementsFrom(int source, int to) const;
   bool isEmpty() const { return empty_; }
   bool isPadded() const { return padded_; }
   bool isSame() const { return isSame_; }
-  /// The ranks of all groups of it, in order of the first of each.
+  /// The ranks of all groups, in order of their first ranks.
   std::vector<std::vector<int>> allParticipants() const;
 
 private:
   CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources, const MeshRanks &destinations,
                  bool isTransfer);
-  /// What is read in a round: inputs, then the parts that members computed.
+  /// The data that is read in a round: inputs, then the chunks that members computed.
   struct Round : Reading {
     const CollectivePlan *plan;
-    bool parts;
+    bool isChunks;
     int64_t bytes(int from, int to, int64_t count) const override;
     void pack(int from, int to, int64_t count, const void *buffer, void *packed) const override;
   };
   static std::vector<Loop> joinLoops(std::vector<Loop> loops);
-  /// Places of a segment from `begin` on that `rank` receives side by side.
+  /// Consecutive indices of a segment, from `begin` on, that `rank` receives.
   struct Run {
     int64_t begin;
-    Loop loop; ///< Of the output; the source side is not known here.
+    Loop loop; ///< Destination side only; the source side is not known here.
     int64_t destination;
   };
   static std::vector<Run> getRuns(const Segment &segment, int rank);
   /// Splits pieces at the runs of a segment that `rank` receives.
   void addSegment(const Segment &segment, int rank, std::vector<Piece> &pieces);
-  /// Computes the output of `rank` from what plan `k` of the meeting offers; where
-  /// work is shared (`isShared`) its part only, which `copyParts` completes once all
-  /// members have computed theirs.
-  void compute(int rank, int64_t count, Group &group, size_t k, void *out, Mover &mover);
-  void copyParts(int rank, int64_t count, Group &group, size_t k, void *out, Mover &mover);
+  /// Computes the output of `rank` from the published buffers `k` of the rendezvous. If
+  /// work is shared (`isShared`) it computes one chunk; `copyChunks` copies the others once
+  /// all members have computed theirs.
+  void compute(int rank, int64_t count, Group &group, size_t k, void *out, CopyEngine &engine);
+  void copyChunks(int rank, int64_t count, Group &group, size_t k, void *out, CopyEngine &engine);
   bool isShared(int64_t count, const Group &group) const;
-  /// Elements of `count` items that a member computes where work is shared: begin,
-  /// number.
-  std::pair<int64_t, int64_t> partOf(int member, int64_t count, const Group &group) const;
-  /// The outputs of `count` items from `item` on; of one where pieces are packed.
-  void computeItems(int rank, int64_t item, int64_t count, Group &group, size_t k, void *outputs, Mover &mover);
-  /// For each piece of `rank` and source, its place in what the source packs.
-  void placePacked(int rank);
+  /// The chunk of `count` items that a member computes if work is shared: first element,
+  /// number of elements.
+  std::pair<int64_t, int64_t> chunkOf(int member, int64_t count, const Group &group) const;
+  /// The outputs of `count` items from `item` on; count is 1 if pieces are packed.
+  void computeItems(int rank, int64_t item, int64_t count, Group &group, size_t k, void *outputs, CopyEngine &engine);
+  /// Sets Piece::packed of the pieces of `rank`.
+  void layOutPacked(int rank);
 
   const CollectiveInfo &info_;
   int64_t elementSize_;
@@ -132,31 +139,31 @@ private:
                                            ///< receives nothing; sources are indices in
                                            ///< the group.
   std::vector<Group *> groups_;            ///< Per rank of the world, null for others.
-  Round inputs_, parts_;
+  Round inputs_, chunks_;
   bool packed_ = false; ///< Peers read packed pieces (World::isPacked).
   bool empty_ = false;  ///< Nothing moves.
   bool padded_ = false; ///< Some elements of the output are never written.
   bool isSame_ = false; ///< All members compute the same contiguous buffer.
 };
 
-/// Collectives that are started together (`with` in the manifest) and done later:
-/// the ranks meet once for all of them.
+/// Collectives that are started together (`with` in the manifest) and done later, with
+/// one rendezvous for all of them.
 class StartedPlan {
 public:
   StartedPlan(std::vector<CollectivePlan *> plans, World &world, const MeshRanks &mesh);
 
-  /// Takes the buffers of the next of the collectives, in order; with those of the
-  /// last one the rank has come. Never waits.
-  Status start(int rank, int64_t id, const void *in, void *out, Mover &mover = hostMover());
+  /// Takes the buffers of the next of the collectives, in order, and publishes all of
+  /// them with the last one. Never waits.
+  Status start(int rank, int64_t id, const void *in, void *out, CopyEngine &engine = hostCopyEngine());
   /// Waits for the others and computes all outputs, in the first call after the
   /// start; the calls for the other collectives find it done. Error `Aborted`
   /// when the world failed. `waited`: whether this call did the work.
-  Status done(int rank, int64_t id, const void *in, void *out, bool &waited, Mover &mover = hostMover());
+  Status done(int rank, int64_t id, const void *in, void *out, bool &waited, CopyEngine &engine = hostCopyEngine());
 
 private:
-  /// Where a rank is. Handed and taken count collectives.
+  /// The progress of a rank: how many collectives it has started and finished.
   struct alignas(64) State {
-    size_t handed = 0, taken = 0;
+    size_t started = 0, finished = 0;
     std::vector<CollectiveBuffers> buffers;
   };
 
@@ -174,7 +181,7 @@ struct FunctionPlans {
   std::vector<std::unique_ptr<CollectivePlan>> plans; ///< By id.
   /// By id; null for collectives that are not started.
   std::vector<std::shared_ptr<StartedPlan>> started;
-  /// That collectives started together have the same ranks.
+  /// An error if collectives that are started together have different ranks.
   Status status;
 };
 

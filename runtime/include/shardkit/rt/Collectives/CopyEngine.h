@@ -1,9 +1,9 @@
 //===- CopyEngine.h - Copies and reductions of collectives -------*- C++ -*-===//
 //
-// A rank has one mover: the host's, which works at once, or one of its device, which
-// works behind all that its stream was given before. Ranks whose movers work later
-// order themselves by marks: what others read was given before the mark, and they go on
-// behind it.
+// A rank has one copy engine: that of the host, which works at once, or that of its
+// device, which works in the order of a stream. Asynchronous engines are ordered as CUDA
+// streams are ordered by events: an engine that writes a buffer calls record(), and an
+// engine that reads the buffer calls waitFor() on the first one before it copies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,18 +16,18 @@
 
 namespace shardkit::rt {
 
-class Mover {
+class CopyEngine {
 public:
-  virtual ~Mover() = default;
+  virtual ~CopyEngine() = default;
 
   /// Strides in elements, none negative.
   struct Loop {
     int64_t size, from, to;
   };
-  /// A buffer, and the mover of the rank that has it.
+  /// A buffer, and the copy engine of its rank.
   struct Source {
     const void *data;
-    Mover *owner;
+    CopyEngine *owner;
   };
   virtual void zero(void *to, int64_t bytes) = 0;
   /// One element per iteration of all loops, of which there is one at least.
@@ -36,14 +36,15 @@ public:
   virtual void reduce(Reduction reduction, DType dtype, std::span<const Source> from, void *to,
                       std::span<const Loop> loops) = 0;
 
-  virtual void mark() {}
-  /// Goes on once what `other` was given before its last mark is done.
-  virtual void follow(Mover &other) {}
+  /// Records a point in the order of the work given so far.
+  virtual void record() {}
+  /// Later work starts once `other` has done all work before its last record().
+  virtual void waitFor(CopyEngine &other) {}
   /// The first error since the last call.
   virtual Status takeStatus() { return {}; }
 };
 
-Mover &hostMover();
+CopyEngine &hostCopyEngine();
 
 } // namespace shardkit::rt
 

@@ -21,25 +21,25 @@ class Fault {
 public:
   enum class Kind {
     None,
-    Kill,    ///< Gone without a word: the process, or on the local backend the thread.
-    Stall,   ///< Never comes back.
-    Error,   ///< Reports an error of its own.
-    Disagree ///< Says that it is in another collective, from here on.
+    Kill,    ///< Ends silently: the process, or on the local backend the thread.
+    Stall,   ///< Never returns.
+    Error,   ///< Reports an error.
+    Disagree ///< Reports that it is in another collective, from here on.
   };
 
-  /// Reads "RANK:[after=][transfer=]ID:KIND"; an empty text is no fault.
+  /// Reads "RANK:[after=][transfer=]ID:KIND"; an empty text injects none.
   static Status parse(const std::string &text, Fault &fault);
   /// The environment's, checked before anything runs; read once.
   static Status fromEnvironment(Fault &fault);
 
-  bool isAskedFor() const { return kind_ != Kind::None; }
+  bool isSet() const { return kind_ != Kind::None; }
   /// Whether it has happened; of all copies together.
   bool hasHappened() const { return progress_->happened; }
 
-  /// What happens to `rank` as it enters (`after`: has left) collective `id`; at most
+  /// The fault of `rank` as it enters (`after`: has left) collective `id`; at most
   /// once, but for Disagree, which lasts.
   Kind at(int64_t rank, int64_t id, bool after);
-  /// The id that `rank` gives out for `id`.
+  /// The id that `rank` publishes for `id`.
   int64_t announced(int64_t rank, int64_t id) const {
     return rank == rank_ && progress_->disagrees.load(std::memory_order_relaxed) ? id + 1 : id;
   }

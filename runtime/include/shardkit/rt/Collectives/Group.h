@@ -1,11 +1,10 @@
-//===- Group.h - Ranks that meet -------------------------------*- C++ -*--===//
+//===- Group.h - The ranks of a collective ---------------------*- C++ -*--===//
 //
-// How ranks reach each other. A World holds the ranks of one run, a Group those
-// that take part in a collective together. In a meeting every member offers
-// buffers and then reads those of the others: in place where ranks are threads of
-// one process (LocalWorld), from messages elsewhere. What collectives mean is in
-// Collective.h alone. When a rank fails every waiter of the world returns with the
-// first error.
+// A World holds the ranks of one run, a Group those of one collective. In a rendezvous
+// every member publishes buffers and then reads those of the others: directly if ranks
+// are threads of one process (LocalWorld), from messages otherwise. Only Collective.h
+// knows the semantics of collectives. When a rank fails, every waiter of the world
+// returns with the first error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +27,8 @@ namespace shardkit::rt {
 
 class World;
 
-/// What the members of a group read of each other's buffers in one meeting; asked
-/// for by groups that send it.
+/// The elements that members of a group read of each other's buffers in one rendezvous.
+/// Groups that send messages call it.
 class Reading {
 public:
   virtual ~Reading() = default;
@@ -39,13 +38,13 @@ public:
   virtual void pack(int from, int to, int64_t count, const void *buffer, void *packed) const = 0;
 };
 
-/// What a member hands to its peers for the time of one meeting.
-struct Offer {
-  int64_t id = -1; ///< Of the collective; all members must offer the same.
+/// A buffer that a member lets its peers read during one rendezvous.
+struct PublishedBuffer {
+  int64_t id = -1; ///< Id of the collective; all members must publish the same.
   const void *data = nullptr;
   const Reading *reading = nullptr;
-  int64_t count = 1;      ///< Items (`CollectivePlan::run`); all must offer as many.
-  Mover *mover = nullptr; ///< Of this member.
+  int64_t count = 1;            ///< Items (`CollectivePlan::run`); the same on all members.
+  CopyEngine *engine = nullptr; ///< The engine of this member.
 };
 
 class Group {
@@ -58,20 +57,20 @@ public:
   int size() const { return int(ranks_.size()); }
   int indexOf(int rank) const;
 
-  /// A meeting has up to two rounds (0, 1) of post and wait, then release. `post`
-  /// says that this member has come and never waits.
-  virtual void post(int index, int round, std::span<const Offer> offers) = 0;
-  /// Returns once what all others offered can be read. False when the world failed,
-  /// also by this wait's own timeout or where members met in different collectives;
-  /// `describe` names the meeting in the message.
+  /// A rendezvous has up to two rounds (0, 1) of publish and wait, then release. `publish`
+  /// announces that this member has arrived and never waits.
+  virtual void publish(int index, int round, std::span<const PublishedBuffer> buffers) = 0;
+  /// Returns once the buffers of all others can be read. False when the world failed,
+  /// also by the timeout of this wait or because members are in different collectives;
+  /// `describe` names the rendezvous in the message.
   virtual bool wait(int index, int round, const std::function<std::string()> &describe) = 0;
-  /// Offer `k` of `peer` in `round`, as member `index` reads it: the buffer, or what
-  /// Reading::pack makes of it where World::isPacked().
-  virtual const char *offered(int index, int peer, int round, size_t k) = 0;
-  /// Whose buffers those are: the mover that `peer` offered them with, or the host's
-  /// where they are messages.
-  virtual Mover &moverOf(int peer, int round) { return hostMover(); }
-  /// Returns once no other member reads what this one offered.
+  /// Buffer `k` of `peer` in `round`, as member `index` reads it: the buffer itself, or
+  /// the result of Reading::pack if World::isPacked().
+  virtual const char *published(int index, int peer, int round, size_t k) = 0;
+  /// The engine that `peer` published its buffers with; that of the host if they came as
+  /// messages.
+  virtual CopyEngine &engineOf(int peer, int round) { return hostCopyEngine(); }
+  /// Returns once no other member reads the buffers of this one.
   virtual bool release(int index, const std::function<std::string()> &describe) = 0;
 
 protected:
@@ -79,13 +78,13 @@ protected:
   std::vector<int> ranks_;
 };
 
-/// What a rank did last: the flight recorder. May lie in memory that processes
+/// The last action of a rank: the flight recorder. May lie in memory that processes
 /// share.
 struct alignas(64) RankRecord {
-  std::atomic<int64_t> instruction{-1}; ///< Of a pipeline: the one it is in.
+  std::atomic<int64_t> instruction{-1}; ///< The current instruction of a pipeline.
   std::atomic<int64_t> collective{-1};  ///< Entered last there, -1 before the first.
-  /// How far it is, comparable between ranks: how many it has entered; in a pipeline
-  /// behind the order of the instruction (`instructionShift`).
+  /// Progress, comparable between ranks: the number of collectives that it has entered; in
+  /// a pipeline the upper bits have the order of the instruction (`instructionShift`).
   std::atomic<uint64_t> entered{0};
   std::atomic<bool> inside{false};
   std::atomic<bool> finished{false};
@@ -94,15 +93,15 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 inline constexpr int instructionShift = 32;
 
-/// What runs on a world, in words.
+/// Describes the program that runs on a world, for messages.
 class Running {
 public:
   virtual ~Running() = default;
   virtual std::string title() const = 0; ///< "function 'main'"
   /// "collective 3 all_to_all", of one that `rank` enters in `instruction`.
-  virtual std::string meeting(int rank, int64_t instruction, int64_t id) const = 0;
-  /// Where in a pipeline `rank` is then: "stage 1, instruction 5 (...)".
-  virtual std::string place(int, int64_t) const { return ""; }
+  virtual std::string rendezvous(int rank, int64_t instruction, int64_t id) const = 0;
+  /// The position of `rank` in a pipeline: "stage 1, instruction 5 (...)".
+  virtual std::string position(int, int64_t) const { return ""; }
 };
 
 /// A function on the ranks of its mesh.
@@ -110,7 +109,7 @@ class RunningFunction : public Running {
 public:
   explicit RunningFunction(const FunctionInfo &function) : function_(function) {}
   std::string title() const override { return "function '" + function_.name + "'"; }
-  std::string meeting(int rank, int64_t instruction, int64_t id) const override;
+  std::string rendezvous(int rank, int64_t instruction, int64_t id) const override;
 
 private:
   const FunctionInfo &function_;
@@ -119,9 +118,9 @@ private:
 /// The ranks of a mesh among those of a world.
 class MeshRanks {
 public:
-  /// `world[r]`: of rank r of the mesh.
+  /// `world[r]`: the rank in the world of rank r of the mesh.
   explicit MeshRanks(std::vector<int> world) : world_(std::move(world)) {}
-  /// All of a world.
+  /// All ranks of a world.
   static MeshRanks all(int size);
   int size() const { return int(world_.size()); }
   int operator[](int rank) const { return world_[size_t(rank)]; }
@@ -139,21 +138,21 @@ public:
   int size() const { return int(records_.size()); }
   double timeout() const { return timeout_; }
   RankRecord &record(int rank) { return *records_[size_t(rank)]; }
-  /// Whether peers read what Reading::pack makes of a buffer.
+  /// Whether peers read the result of Reading::pack instead of the buffer.
   virtual bool isPacked() const { return false; }
   /// For each rank its group among the given ones, which have every rank once at most,
-  /// ranks ascending; null for one that none has. Groups are made once; with `own` they are
-  /// of their own, for meetings that others may come in between. Every process calls it in
-  /// the same order.
-  virtual std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) = 0;
+  /// ranks ascending; null for a rank that is in none. Groups with the same ranks are one
+  /// object unless `isPrivate`; a private group is for a rendezvous that others may
+  /// interleave with. Every process calls it in the same order.
+  virtual std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool isPrivate) = 0;
   /// A new group of both, ranks ascending, in which receivers alone read and senders alone
   /// are read: a sender waits in `release` for the receivers, a receiver in `wait` for the
-  /// senders, and nobody else waits. Has round 0 only. Every process calls it in the same
+  /// senders, and no other member waits. Has round 0 only. Every process calls it in the same
   /// order.
   virtual Group &oneWay(const std::vector<int> &senders, const std::vector<int> &receivers) = 0;
 
-  /// Records the first error, with what runs and where `rank` is in it (-1: an error of
-  /// no rank), and wakes every waiter.
+  /// Keeps the first error, with the running program and the position of `rank` in it (-1:
+  /// an error of no rank), and wakes every waiter.
   void fail(const Status &status, int rank = -1);
   virtual bool failed() const = 0;
   virtual Status status() const = 0;
@@ -165,16 +164,15 @@ public:
   /// The error of a wait that took too long.
   Status timeoutStatus(const std::string &what, int rank, const std::vector<int> &arrived,
                        const std::vector<int> &missing) const;
-  /// The error of ranks that met in two collectives,
-  /// or with other numbers of items.
-  static Status mismatchStatus(const std::string &what, int rank, const Offer &mine, int peer, const Offer &theirs);
+  /// The error of ranks in two different collectives, or with different numbers of items.
+  static Status mismatchStatus(const std::string &what, int rank, const PublishedBuffer &mine, int peer,
+                               const PublishedBuffer &theirs);
 
   Fault &fault() { return fault_; }
-  /// A rank of this process goes without a word: ends the process if ranks are
-  /// processes.
+  /// A rank of this process ends silently; so does the process if ranks are processes.
   virtual void vanish() {}
 
-  /// False for a rank whose record is not at hand.
+  /// False for a rank whose record is not available.
   virtual bool isKnown(int) const { return true; }
 
 protected:
@@ -187,7 +185,7 @@ private:
   Fault fault_;
 };
 
-/// Both, ascending.
+/// The union of both, ascending.
 std::vector<int> joinRanks(std::vector<int> some, const std::vector<int> &others);
 /// "0-2, 5"
 std::string rankList(const std::vector<int> &ranks);
@@ -198,7 +196,7 @@ public:
   LocalWorld(int ranks, double timeoutSeconds);
   ~LocalWorld() override;
 
-  std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) override;
+  std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool isPrivate) override;
   Group &oneWay(const std::vector<int> &senders, const std::vector<int> &receivers) override;
   bool failed() const override { return failed_.load(std::memory_order_acquire); }
   Status status() const override;
@@ -210,7 +208,7 @@ private:
   mutable std::mutex mutex_;
   Status status_;
   std::map<std::vector<int>, std::unique_ptr<class LocalGroup>> groups_;
-  std::vector<std::unique_ptr<LocalGroup>> ownGroups_;
+  std::vector<std::unique_ptr<LocalGroup>> privateGroups_;
   std::vector<std::unique_ptr<class LocalOneWay>> oneWays_;
 };
 

@@ -15,7 +15,7 @@ namespace shardkit::rt {
 void reduceStrided(Reduction reduction, DType dtype, const void *const *in, int64_t numInputs, int64_t inStride,
                    void *out, int64_t outStride, int64_t count);
 
-/// What `reduction` is on i1.
+/// The equivalent of `reduction` on i1.
 Reduction reductionOnBits(Reduction reduction);
 
 } // namespace shardkit::rt

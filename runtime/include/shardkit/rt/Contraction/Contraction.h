@@ -1,6 +1,6 @@
 //===- Contraction.h - Strided contractions ---------------------*- C++ -*-===//
 //
-// Maps sk_contraction (abi.h) to oneDNN matrix products without copies where
+// Maps sk_contraction_desc (abi.h) to oneDNN matrix products without copies where
 // the layout allows: unit dims are dropped, dims of one role that are contiguous
 // in every operand are joined, transposed operands become strides. What oneDNN
 // cannot express is looped over or packed.
@@ -27,19 +27,19 @@ public:
   virtual const char *strategy() const = 0;
 };
 
-Expected<std::unique_ptr<ContractionPlan>> planContraction(const sk_contraction &desc);
+Expected<std::unique_ptr<ContractionPlan>> planContraction(const sk_contraction_desc &desc);
 
 /// The plans of one thread, by the address of the descriptor.
 class ContractionCache {
 public:
-  Status run(const sk_contraction *desc, const void *a, const void *b, void *c);
+  Status run(const sk_contraction_desc *desc, const void *a, const void *b, void *c);
 
 private:
   struct Entry {
-    sk_contraction desc; ///< Guards against an address that is used again.
+    sk_contraction_desc desc; ///< Guards against an address that is used again.
     std::unique_ptr<ContractionPlan> plan;
   };
-  std::unordered_map<const sk_contraction *, Entry> entries_;
+  std::unordered_map<const sk_contraction_desc *, Entry> entries_;
 };
 
 } // namespace shardkit::rt

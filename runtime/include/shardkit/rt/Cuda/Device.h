@@ -1,10 +1,9 @@
 //===- Device.h - The GPUs that ranks run on -------------------*- C++ -*--===//
 //
 // The libraries of NVIDIA are opened here, at run time; a build needs none of them. A
-// logical rank has a Device: its own streams (one for what its program computes, one for
-// what its collectives move) and caches on a GPU that other ranks may share. Addresses
-// are those of the GPU. All functions of a Device are called by one thread at a time,
-// which has called enter().
+// logical rank has a Device: two streams (one for computation, one for communication)
+// and caches on a GPU that other ranks may share. Addresses are those of the GPU. All
+// functions of a Device are called by one thread at a time, which has called enter().
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,16 +27,16 @@ class World;
 
 namespace shardkit::rt::cuda {
 
-/// Who computes attention: cuDNN where it is and can, else the runtime; or one of them.
-enum class AttentionEngine { Any, Cudnn, Own };
+/// The implementation of attention: Any is cuDNN where it is installed and supports the case, else the runtime.
+enum class AttentionEngine { Any, Cudnn, Kernel };
 
-/// Calls of sk_attention that the host made, by who computes them.
+/// Calls of sk_attention that the host made, by implementation.
 struct AttentionUses {
   int64_t byCudnn = 0, byKernel = 0;
-  std::string reason; ///< Why the last one by a kernel is not cuDNN's.
+  std::string reason; ///< Why cuDNN did not compute the last one by a kernel.
 };
 
-/// Programs of which graphs were made, and how often those were launched.
+/// Programs that were recorded as graphs, and launches of these graphs.
 struct GraphUses {
   int64_t recorded = 0, launched = 0;
 };
@@ -45,11 +44,11 @@ struct GraphUses {
 struct DeviceOptions {
   AttentionEngine attention = AttentionEngine::Any;
   bool tf32 = false;        ///< f32 contractions may round their inputs to tf32.
-  bool graphs = true;       ///< Programs that can are recorded and replayed.
-  bool tune = false;        ///< Algorithms of products are measured, and the fastest taken.
-  bool profile = false;     ///< Time is taken of all that programs ask for, without graphs.
-  int64_t firstGpu = -1;    ///< Set: a GPU of its own for each rank, from this one on.
-  int64_t hostRanks = 0;    ///< Then: ranks of all processes of this machine.
+  bool graphs = true;       ///< Programs are recorded and replayed where possible.
+  bool tune = false;        ///< Contraction algorithms are measured, and the fastest is taken.
+  bool profile = false;     ///< All work of programs is timed, without graphs.
+  int64_t firstGpu = -1;    ///< If set: one GPU per rank, from this one on.
+  int64_t hostRanks = 0;    ///< With firstGpu: ranks of all processes of this machine.
   std::vector<int64_t> map; ///< GPU of each rank; empty: one after the other.
 };
 
@@ -65,76 +64,76 @@ public:
   /// "GPU 0 (NVIDIA H100 80GB HBM3)"
   const std::string &name() const;
 
-  /// Aligned to 256 bytes. `describe(free)` is the error where there is no room for
-  /// them, with `free` bytes left.
+  /// Aligned to 256 bytes. `describe(free)` makes the error if they do not fit into the
+  /// `free` bytes that are left.
   Expected<void *> allocate(int64_t bytes, const std::function<Status(int64_t free)> &describe);
   void free(void *memory);
-  /// The same in the order of the program's stream, which is not waited for: what was
-  /// given to it before the buffer went may use it.
+  /// The same in the order of the program's stream, which is not waited for: work that was
+  /// enqueued before the buffer was freed may use it.
   Expected<Buffer> allocateInOrder(int64_t bytes, const std::function<Status(int64_t free)> &describe);
   /// `from` may be changed once it has returned, pinned memory once wait() has.
   Status upload(void *to, const void *from, int64_t bytes);
-  /// Of uploads from pinned memory: `slot`, 0 or 1, is free once waitUploads has
-  /// returned for it.
-  Status markUploads(int slot);
+  /// Records the uploads so far from pinned memory `slot`, 0 or 1: it is free once
+  /// waitUploads has returned for it.
+  Status recordUploads(int slot);
   Status waitUploads(int slot);
-  /// Waits.
+  /// Waits for the copy.
   Status download(void *to, const void *from, int64_t bytes);
   Status copy(void *to, const void *from, int64_t bytes);
 
-  /// What programs ask for (abi.h).
+  /// The calls of programs (abi.h).
   Status launch(const sk_kernel *kernel, int64_t x, int64_t y, int64_t z, void *const *args);
   Status read(void *to, const void *from, int64_t bytes);
   Expected<const void *> constant(const void *host, int64_t bytes);
   void *failureWord();
-  Status contract(const sk_contraction *desc, const void *a, const void *b, void *c);
-  Status contractFused(const sk_fused_contraction *desc, const void *a, const void *b, void *c, const void *first,
+  Status contract(const sk_contraction_desc *desc, const void *a, const void *b, void *c);
+  Status contractFused(const sk_fused_contraction_desc *desc, const void *a, const void *b, void *c, const void *first,
                        const void *second);
   Status attention(const sk_attention_desc *desc, const void *q, const void *k, const void *v, void *out,
                    const void *const *operands);
-  /// Since it was opened.
+  /// Counts since the device was opened.
   const AttentionUses &attentionUses() const;
   const GraphUses &graphUses() const;
 
-  /// What DeviceOptions::profile took the time of up to the last wait(), added up by name:
-  /// kernels, products with their sizes, attention, copies, collectives with the wait for them.
+  /// The times that DeviceOptions::profile measured up to the last wait(), added up by name:
+  /// kernels, contractions with their sizes, attention, copies, collectives with the wait for them.
   struct Work {
     int64_t executions = 0;
-    double seconds = 0; ///< Of the program's stream, from event to event.
+    double seconds = 0; ///< On the program's stream, from event to event.
   };
   const std::map<std::string, Work> &profile() const;
   void clearProfile();
 
-  /// Between these two the communication stream works behind what the program has
-  /// given so far, and then the program's stream behind that.
+  /// Work of the communication stream between these two starts after all work that the
+  /// program has enqueued so far; later work of the program starts after it.
   Status startCommunication();
   Status endCommunication();
-  Mover &mover();
+  CopyEngine &copyEngine();
   /// A point in time of the program's stream, by number.
   Expected<size_t> stamp();
   /// Between two of them, once wait() has returned.
   Expected<double> secondsBetween(size_t from, size_t to);
   void clearStamps();
-  /// What runs now has met other ranks, or the host: no graph can hold it.
+  /// The running program has communicated with other ranks or the host: it cannot be a graph.
   void noteHost();
 
-  /// Calls `run`, which runs a program on these buffers; from the second time on a
-  /// program that nothing on the host steers is a graph. (Of the first 4096 of programs
-  /// and buffers: buffers that never come again shall not be remembered for ever.)
+  /// Calls `run`, which runs a program on these buffers. From the second call on, a program
+  /// without host control flow is replayed as a graph. (At most 4096 combinations of program
+  /// and buffers are kept, so that buffers that are never used again do not accumulate.)
   int32_t record(sk_program program, void *const *args, size_t numArgs, void *const *results, size_t numResults,
                  void *arena, const std::function<int32_t()> &run, Status &status);
-  /// Waits for all of it. Returns early, with no error, when `world` fails. What kernels have found not to hold is
-  /// an error.
+  /// Waits for all work. Returns early, without an error, when `world` fails. A failed assertion of a kernel is an
+  /// error.
   Status wait(const World *world = nullptr);
 
 private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// Of the ranks of this process, for the programs of one bundle.
+/// The devices of the ranks of this process, for the programs of one bundle.
 class Devices {
 public:
-  /// Ranks [begin, end) for programs compiled for `chip`, "sm_90".
+  /// Opens those of ranks [begin, end) for programs compiled for `chip`, "sm_90".
   static Expected<std::unique_ptr<Devices>> open(const std::string &chip, int64_t begin, int64_t end,
                                                  const DeviceOptions &options);
   ~Devices();
@@ -173,7 +172,7 @@ private:
   int64_t bytes_ = 0;
 };
 
-/// Host memory that devices copy from and to while the host goes on.
+/// Page-locked host memory, which devices copy from and to asynchronously.
 class PinnedMemory {
 public:
   PinnedMemory() = default;

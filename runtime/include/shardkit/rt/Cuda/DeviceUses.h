@@ -1,4 +1,4 @@
-//===- DeviceUses.h - What devices did otherwise than hoped for -*- C++ -*--===//
+//===- DeviceUses.h - Counts of fallbacks on devices -----------*- C++ -*--===//
 
 #ifndef SHARDKIT_RT_CUDA_DEVICEUSES_H
 #define SHARDKIT_RT_CUDA_DEVICEUSES_H
@@ -8,18 +8,18 @@
 
 namespace shardkit::rt::cuda {
 
-/// Counts of all devices of this process.
+/// Counts over all devices of this process.
 struct Uses {
-  /// Calls for products that the host made: by cuBLASLt with all that follows them, by
-  /// cuBLASLt and a kernel of the runtime behind it, by the runtime's plain kernel.
+  /// Contractions that the host called: computed by cuBLASLt with the whole epilogue, by
+  /// cuBLASLt and then a kernel of the runtime, by the runtime's plain kernel.
   int64_t byLibrary = 0, withKernel = 0, byKernel = 0;
-  std::string productReason; ///< Why the last one is not cuBLASLt's alone.
-  int64_t graphsFailed = 0;  ///< Programs that could not be recorded and run without.
-  std::string graphReason;   ///< Of the last one.
+  std::string productReason; ///< Why cuBLASLt did not compute the last one alone.
+  int64_t graphsFailed = 0;  ///< Programs that could not be recorded and run without a graph.
+  std::string graphReason;   ///< Why the last one could not.
 };
-/// Since it was asked last.
+/// Returns and resets the counts.
 Uses takeUses();
-/// Adds to them; an empty reason changes none.
+/// Adds to the counts; an empty reason does not replace one.
 void noteUses(const Uses &more);
 
 } // namespace shardkit::rt::cuda

@@ -7,7 +7,7 @@
 
 namespace shardkit::rt {
 
-/// |a - b| <= rtol * max|b| + atol over a whole result; integers equal.
+/// |a - b| <= rtol * max|b| + atol over all elements of a result; integers must be equal.
 struct Tolerance {
   double rtol = 0, atol = 0;
   bool exact = false; ///< Equal bits (any NaN equals any NaN).
@@ -20,18 +20,17 @@ struct Difference {
   double maxReference = 0;  ///< Largest finite |b|.
   int64_t unequal = 0;      ///< Elements whose bits differ (NaNs are equal).
   int64_t incomparable = 0; ///< NaN or infinity against something else.
-  int64_t elements = 0;     ///< The parts of complex numbers count.
+  int64_t elements = 0;     ///< Components of complex numbers count.
 
   double maxRel() const { return maxReference > 0 ? maxAbs / maxReference : maxAbs; }
   void merge(const Difference &other);
   bool within(DType dtype, const Tolerance &tolerance) const;
 };
 
-/// Compares what `rank` holds of `value` with the whole reference.
+/// Compares the shard of `value` on `rank` with the full reference.
 Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local, const void *reference);
 
-/// 32 hexadecimal digits over the elements that `rank` holds of `value`; padding does
-/// not count.
+/// MD5 of the shard of `value` on `rank`, without padding, as 32 hexadecimal digits.
 std::string digestLocal(const ValueInfo &value, int64_t rank, const void *local);
 
 } // namespace shardkit::rt

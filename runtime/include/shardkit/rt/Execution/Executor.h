@@ -17,25 +17,25 @@
 
 namespace shardkit::rt {
 
-/// What one rank of one function works on: its local arguments, and its results and
-/// the arena, each in one piece of memory that is reused from function to function.
+/// The memory of one rank for one function: local arguments in one buffer, results and
+/// arena in another. Both are reused from function to function.
 class RankMemory {
 public:
-  /// Lays out everything; fills nothing. `global` takes global shapes (for the
+  /// Lays out all values; initializes none. `global` uses global shapes (for the
   /// reference, which runs on one device). With `arguments` the arguments lie there,
-  /// in memory of argumentBytes() aligned to 64 bytes. With `donate` results lie where
-  /// the arguments do that they are tied to, which a step then overwrites. `isCopy`: a device
-  /// has them (bindDevice), and the host what is copied there and back. Throws where there is
-  /// no room, with the largest values in the message.
+  /// in memory of argumentBytes() aligned to 64 bytes. With `donate` a result lies in the
+  /// memory of the argument that it is tied to, which a step then overwrites. `isCopy`: the
+  /// program works on a device (bindDevice), and the host has copies. Throws if memory is
+  /// exhausted, with the largest values in the message.
   void bind(const FunctionInfo &function, bool global = false, void *arguments = nullptr, bool donate = false,
             bool isCopy = false);
-  /// Of a rank that another process runs: its arguments at `arguments` if not null, and
-  /// with `results` room for its results and for arguments that lie elsewhere.
+  /// For a rank that another process runs: its arguments at `arguments` if not null, and
+  /// with `results` memory for its results and for arguments that lie elsewhere.
   void bindRemote(const FunctionInfo &function, void *arguments, bool results);
   static int64_t argumentBytes(const FunctionInfo &function);
 
   /// After bind: the program works on `device`; arguments and results on the host are
-  /// what is copied there and back. `rank` is for errors.
+  /// copies. `rank` is for errors.
   Status bindDevice(const FunctionInfo &function, cuda::Device &device, int64_t rank);
   Status uploadArguments(const FunctionInfo &function);
   Status downloadArguments(const FunctionInfo &function);
@@ -44,12 +44,12 @@ public:
   /// On the host.
   void *argument(size_t i) { return arguments_[i]; }
   void *result(size_t i) { return results_[i]; }
-  /// Where the program works.
+  /// The memory of the program: on the device if there is one.
   void *const *arguments() const { return device_ ? deviceArguments_.data() : arguments_.data(); }
   void *const *results() const { return device_ ? deviceResults_.data() : results_.data(); }
   void *arena() { return arena_; }
   int64_t bytes() const { return used_; }
-  /// Of the values of a pipeline; where the program works.
+  /// Memory for the values of a pipeline, on the device if there is one.
   BufferPool &values() { return values_; }
 
 private:
@@ -67,7 +67,7 @@ private:
 struct TimeStats {
   int64_t count = 0;
   double seconds = 0;    ///< Total, waiting included.
-  double maxSeconds = 0; ///< Of one execution.
+  double maxSeconds = 0; ///< Longest execution.
   void add(double duration) {
     ++count;
     seconds += duration;
@@ -75,14 +75,14 @@ struct TimeStats {
   }
 };
 
-/// Of contractions (sk_contract). On a device they run when it comes to them, and have
-/// no time of their own.
+/// Statistics of contractions (sk_contraction). On a device they run asynchronously, and
+/// their time is not measured.
 struct ContractionStats {
   TimeStats time;
   double flops = 0; ///< A product and its sum are two.
 };
 
-/// Added up over the runs that were given this object; of the ranks of this process.
+/// Sums over all runs with this object, for the ranks of this process.
 struct RunStats {
   double seconds = 0; ///< Wall clock of the whole step that ran last.
   struct Function {
@@ -92,14 +92,14 @@ struct RunStats {
     std::vector<ContractionStats> contractions; ///< [rank of the mesh]
   };
   std::vector<Function> functions; ///< One, or all of a pipeline.
-  /// Of a pipeline, [transfer][rank]: of meetings for several the first has the time.
+  /// For a pipeline, [transfer][rank]. If several share a rendezvous the first has its time.
   std::vector<std::vector<TimeStats>> transfers;
   struct Rank {
-    int64_t peakValueBytes = 0; ///< Of values, at once.
+    int64_t peakValueBytes = 0; ///< Peak of the memory of values.
     double runSeconds = 0, transferSeconds = 0;
-    double waitSeconds = 0; ///< Of transferSeconds, for the other side.
+    double waitSeconds = 0; ///< Included in transferSeconds: waiting for the other side.
   };
-  std::vector<Rank> ranks; ///< Of a pipeline.
+  std::vector<Rank> ranks; ///< For a pipeline.
 };
 
 /// One thread per logical device of this process, kept for later runs.
@@ -111,7 +111,7 @@ public:
   explicit Executor(double timeoutSeconds = 60, Backend *backend = nullptr);
   ~Executor();
 
-  /// Threads of the library of matrix products for each rank; 0 (the default): the
+  /// Threads of the matrix product library per rank; 0 (the default): the
   /// cores divided by the ranks on them.
   void setLibraryThreads(int threads);
   /// The devices of the ranks from now on; null: programs run on the host.
@@ -128,17 +128,17 @@ public:
   Status run(const FunctionInfo &function, sk_program program, std::vector<RankMemory> &memory,
              RunStats *stats = nullptr);
 
-  /// The collectives of `function`, which has nothing else, in order; `buffers(rank, id)`
-  /// are those of a rank. As a step, whose errors it has.
+  /// Runs the collectives of `function`, which has no program, in order, as a step; `buffers(rank, id)` are the input
+  /// and output of a rank.
   Status runCollectives(const FunctionInfo &function,
                         const std::function<std::pair<const void *, void *>(int64_t rank, size_t id)> &buffers);
 
-  /// A pipeline; `programs` are those of its functions, `memory` is bound to what the
-  /// stage of each rank holds.
+  /// Runs a step of a pipeline; `programs` are those of its functions, `memory` is bound to
+  /// the values of the stage of each rank.
   Status run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs, std::vector<RankMemory> &memory,
              RunStats *stats = nullptr);
 
-  /// A reference: no collectives, one thread, global shapes.
+  /// Runs a reference: no collectives, one thread, global shapes.
   Status runReference(const FunctionInfo &function, sk_program program, RankMemory &memory);
 
   /// Runs a program without collectives as `rank` of `ranks`, on this thread: a
@@ -146,7 +146,7 @@ public:
   static Status call(sk_program program, int64_t rank, int64_t ranks, void *const *arguments, void *const *results,
                      int64_t arenaBytes);
 
-  /// What the environment asks for (SK_FAULT).
+  /// The fault that the environment requests (SK_FAULT).
   const Fault &fault() const;
 
   /// A rank did not return after the step failed. Its thread still uses the

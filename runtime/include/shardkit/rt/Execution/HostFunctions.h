@@ -21,11 +21,11 @@ public:
   HostFunctions(const HostFunctions &) = delete;
   HostFunctions &operator=(const HostFunctions &) = delete;
 
-  /// An error for an empty name or one that is taken.
+  /// An error for an empty name or one that is in use.
   Status add(const std::string &name, sk_shard_function function, void *user);
   /// Loads a library and calls its `int sk_register(sk_context *)`.
   Status loadLibrary(const std::string &path);
-  /// An error that lists what there is, before anything is loaded.
+  /// An error that lists the known functions if one is missing, before anything is loaded.
   Status check(const std::vector<HostCall> &chain) const;
   /// Applies the calls in order to `input`; `output` is the last result.
   Status apply(const std::vector<HostCall> &chain, const LoadSource &input, const void *data, Buffer &output) const;

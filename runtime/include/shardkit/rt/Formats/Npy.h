@@ -19,7 +19,7 @@ Status writeNpy(const std::string &path, const TensorContent &tensor);
 Status writeNpy(const std::string &path, const TensorRef &tensor);
 
 /// The arrays of an .npz (numpy.savez) by name, without ".npy". Members are read
-/// where they lie: compressed ones are an error that says so.
+/// where they lie: compressed ones are an error.
 Expected<std::map<std::string, StoredTensor>> openNpz(const std::string &path);
 Expected<std::map<std::string, StoredTensor>> parseNpz(std::shared_ptr<File> file);
 Status writeNpz(const std::string &path, const std::vector<TensorContent> &tensors);

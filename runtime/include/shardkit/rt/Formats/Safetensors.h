@@ -17,7 +17,7 @@ struct SafetensorsOptions {
   std::map<std::string, std::string> metadata;
   /// The data starts at a multiple of this many bytes.
   int64_t alignment = 8;
-  bool md5 = false; ///< FileWriter::md5() shall be that of the file.
+  bool md5 = false; ///< FileWriter::md5() is that of the whole file.
 };
 /// Writes what comes before the data of `tensors`, of which only names, types and
 /// shapes count. The data are written in their order, as they lie in memory, then

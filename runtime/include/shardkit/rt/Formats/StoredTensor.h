@@ -2,7 +2,7 @@
 //
 // Reading is split in two: a format's reader turns metadata into StoredTensors
 // (type, shape, byte range, all checked against the size of the file), and the
-// bytes are read later by whoever needs them.
+// bytes are read later, by the caller.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@
 
 namespace shardkit::rt {
 
-/// How elements lie in the file.
+/// The storage format of elements in the file.
 enum class Encoding {
   Raw,
   F32ToBF16,     ///< f32 of which the upper 16 bits are stored.
@@ -29,7 +29,7 @@ enum class Encoding {
 
 struct StoredTensor {
   std::string name;
-  std::string storedType; ///< As the file spells it.
+  std::string storedType; ///< The type name in the file.
   /// Of the elements in memory; types that no program has (f4, complex) can be
   /// listed but not loaded.
   std::optional<DType> dtype;
@@ -75,7 +75,7 @@ struct TensorContent {
 };
 TensorContent contentOf(const StoredTensor &stored);
 
-/// A whole tensor in memory, for writers.
+/// A tensor in memory, for writers.
 struct TensorRef {
   std::string name;
   DType dtype;

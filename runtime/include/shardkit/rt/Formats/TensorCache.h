@@ -16,7 +16,7 @@
 
 namespace shardkit::rt {
 
-/// "float16", "int8", ... as TVM spells types.
+/// TVM's names of types: "float16", "int8", ...
 std::optional<DType> parseTvmDType(const std::string &name);
 const char *tvmDTypeName(DType dtype);
 

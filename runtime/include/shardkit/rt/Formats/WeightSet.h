@@ -1,4 +1,4 @@
-//===- WeightSet.h - Weights by name, whatever they are stored in -*- C++ -*--===//
+//===- WeightSet.h - Weights by name, in any format -----------*- C++ -*---===//
 
 #ifndef SHARDKIT_RT_FORMATS_WEIGHTSET_H
 #define SHARDKIT_RT_FORMATS_WEIGHTSET_H

@@ -1,13 +1,15 @@
-//===- LoadPlan.h - What a node reads, and in which pieces ------*- C++ -*-===//
+//===- LoadPlan.h - The reads of a node, in closed form ---------*- C++ -*-===//
 //
-// A plan collects what the ranks of this node hold of which arguments; run()
+// A plan collects the shards of arguments that the ranks of this node hold; run()
 // reads every byte of a file that any of them needs at most once. The unit of
-// work is a block of a stored tensor: its pieces for all ranks are enumerated in
-// closed form, sorted by their place in the file, joined to large requests, and
-// read straight into the destinations (one request may fill many) or, where runs
-// are short or the elements are stored in another form, through a staging
-// buffer of the reader. Blocks are handed to as many readers as asked for;
-// nothing waits between weights.
+// work is a block of a stored tensor. For each block:
+//
+// 1. Its pieces for all ranks are enumerated in closed form.
+// 2. They are sorted by file offset and joined to large requests.
+// 3. A request is read straight into its destinations, which may be many. If runs are
+//    short or elements are stored in another form, it goes through a staging buffer.
+//
+// Readers (threads) take block after block, without waiting between weights.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,36 +39,36 @@ struct LoadOptions {
   LoadMode mode = LoadMode::Direct;
   IoMode io = IoMode::Auto;
   int readers = 0; ///< 0: chosen, at most maxReaders.
-  /// Called now and then with bytes read so far and an estimate of all, one call
-  /// at a time, from any reader.
+  /// Called from time to time with the bytes read so far and an estimate of all, one
+  /// call at a time, from any reader.
   std::function<void(int64_t, int64_t)> progress;
-  /// Set where the processes of a node load together: each makes the same plan and
-  /// takes turns at its blocks. Needs are counted by member 0.
+  /// Set if the processes of a node load together: each makes the same plan and takes
+  /// some of its blocks. Member 0 counts the needed bytes.
   LoadTeam *team = nullptr;
   int member = 0, members = 1;
 };
 inline constexpr int maxReaders = 6;
-/// A block, and the staging memory of one reader: with all readers and what
-/// describes their pieces, less than 64 MiB.
+/// Size of a block, and of the staging memory of one reader: with all readers and the
+/// descriptions of their pieces, less than 64 MiB.
 inline constexpr int64_t blockBytes = 8 << 20;
 
 struct LoadCounters {
-  int64_t bytesNeeded = 0; ///< From files: what the ranks own.
-  int64_t bytesRead = 0;   ///< From files: what was read to get it.
+  int64_t bytesNeeded = 0; ///< From files: the bytes of the shards.
+  int64_t bytesRead = 0;   ///< From files: bytes that were read for them.
   int64_t requests = 0;
   double seconds = 0;
   void add(const LoadCounters &other);
 };
 
 struct LoadStats {
-  std::vector<LoadCounters> ranks; ///< Seconds of all are those of the load.
+  std::vector<LoadCounters> ranks; ///< All have the seconds of the load.
   LoadCounters total;
   int readers = 0;
-  int64_t stagingBytes = 0;                 ///< Most that was allocated beside the destinations.
-  int64_t bytesDirect = 0, bytesMapped = 0; ///< Of bytesRead, past the page cache; by mmap.
+  int64_t stagingBytes = 0;                 ///< Peak of memory in addition to the destinations.
+  int64_t bytesDirect = 0, bytesMapped = 0; ///< Included in bytesRead: past the page cache; by mmap.
   /// Communication of root-scatter; 0 in the other modes.
   int64_t scatters = 0, broadcasts = 0;
-  int64_t exchanges = 0; ///< Of weights that ranks read together.
+  int64_t exchanges = 0; ///< Weights that ranks read in blocks (BlockExchange.h).
   void add(const LoadStats &other);
 };
 
@@ -76,14 +78,14 @@ using ShardProgram =
 
 class LoadPlan {
 public:
-  /// `rank`'s part of `value` shall be in `local`. `source` was checked
-  /// (checkSource) and outlives the plan, as `value` does; it is not random. Stats count
-  /// it for `countedFor`, `rank` itself where that is -1.
+  /// Loads the shard of `value` on `rank` into `local`. `source` was checked
+  /// (checkSource) and outlives the plan, as `value` does; it is not random. Statistics
+  /// count it for rank `countedFor`, for `rank` if that is -1.
   void add(const ValueInfo &value, const TensorSource &source, int64_t rank, void *local, int64_t countedFor = -1);
-  /// Elements [begin, begin + elements) of a stored tensor shall be in `to`.
+  /// Loads elements [begin, begin + elements) of a stored tensor into `to`.
   void addBlock(const SourceTensor &source, int64_t begin, int64_t elements, void *to, int64_t countedFor);
-  /// `global` shall be the whole value, made from the stored tensor of that name.
-  void addWhole(const SourceTensor &source, DType dtype, void *global);
+  /// Loads a full stored tensor into `global`.
+  void addFull(const SourceTensor &source, DType dtype, void *global);
 
   /// `functions` and `programs` may be null where no weight needs them.
   Status run(const LoadOptions &options, const HostFunctions *functions, const ShardProgram &programs,
@@ -95,17 +97,17 @@ private:
     std::vector<ExtentLoop> loops; ///< Coalesced, global strides descending.
     int64_t base;                  ///< In elements of the source.
     char *local;
-    int64_t rank; ///< That it is counted for.
+    int64_t rank; ///< The rank that it is counted for.
     int64_t elements;
   };
   struct Request {
     const SourceTensor *source = nullptr;
-    SourceTensor own; ///< Where `source` is made for the plan.
+    SourceTensor made; ///< Storage of `source` if the plan made it.
     DType dtype = DType::F32;
     std::string name;
     std::vector<Target> targets;
   };
-  /// Whole stored tensors through a function.
+  /// A function that reads full stored tensors.
   struct Call {
     const ValueInfo *value;
     const StoredSource *source;

@@ -1,4 +1,4 @@
-//===- Preshard.h - Cut a weight set ahead of time --------------*- C++ -*-===//
+//===- Preshard.h - Shard a weight set ahead of time ------------*- C++ -*-===//
 
 #ifndef SHARDKIT_RT_LOADING_PRESHARD_H
 #define SHARDKIT_RT_LOADING_PRESHARD_H
@@ -9,8 +9,8 @@
 namespace shardkit::rt {
 
 struct PreshardOptions {
-  /// Every rank gets a copy of every shard of its own, in TVM's tensor cache. Else
-  /// .safetensors, and what several ranks hold is stored once, in common-*.
+  /// Every rank gets a copy of each of its shards, in TVM's tensor cache. Otherwise
+  /// .safetensors, with shards that several ranks hold stored once, in common-*.
   bool tvmLayout = false;
   int64_t maxFileBytes = int64_t(2) << 30;
   LoadOptions load;
@@ -19,11 +19,11 @@ struct PreshardOptions {
 };
 
 struct PreshardResult {
-  int64_t files = 0, kept = 0, bytes = 0; ///< `kept`: files of an earlier, broken-off run.
+  int64_t files = 0, kept = 0, bytes = 0; ///< `kept`: complete files of an earlier, interrupted run.
   LoadStats load;
 };
 
-/// Makes the directory of a set that is made from `source`, if there is none yet; an error where
+/// Makes the directory of a set that is made from `source`, if it does not exist; an error if
 /// the source is in it.
 Status makeSetDirectory(const std::string &directory, const SourceSet &source);
 
@@ -36,11 +36,11 @@ Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSe
                                   const PreshardOptions &options, const HostFunctions *functions = nullptr,
                                   const ShardProgram &programs = nullptr);
 
-/// What the set that preshard() writes says of its weights: arguments are stored as
-/// loading functions make them.
+/// The manifest of the set that preshard() writes: arguments are stored as loading functions
+/// make them.
 WeightManifest asStored(WeightManifest manifest);
 
-/// Larger types first: so every tensor of a .safetensors file is aligned to its own.
+/// Larger types first, so that every tensor of a .safetensors file is aligned to its type.
 std::vector<size_t> alignedOrder(const WeightManifest &manifest, std::vector<size_t> weights);
 
 struct VerifyResult {
@@ -48,8 +48,8 @@ struct VerifyResult {
   bool values = false; ///< Compared with a source.
 };
 /// Checks sizes, cover and checksums of a set and, with `source`, every element
-/// of a presharded set against what it was cut from (whose manifest is needed
-/// where loading functions made the arguments; null: that of the set).
+/// of a presharded set against the set that it was made from (whose manifest is needed
+/// if loading functions made the arguments; null: that of the set).
 Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source, const WeightManifest *manifest,
                                  const LoadOptions &options, const HostFunctions *functions,
                                  const ShardProgram &programs);

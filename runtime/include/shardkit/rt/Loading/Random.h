@@ -15,8 +15,8 @@ namespace shardkit::rt {
 struct RandomTensor {
   uint64_t key = 0;
   DType dtype = DType::F32;
-  double scale = 1;          ///< Of floats, which are uniform in [-1, 1).
-  int64_t low = 0, high = 2; ///< Of integers, `high` excluded.
+  double scale = 1;          ///< Factor of floats, which are uniform in [-1, 1).
+  int64_t low = 0, high = 2; ///< Range of integers, `high` excluded.
 
   /// Floats uniform in [-1, 1), weights times 1/sqrt(last dim); integers in
   /// `range`, else in the value's own range, else in [0, 2).

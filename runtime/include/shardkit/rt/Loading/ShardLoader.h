@@ -1,4 +1,4 @@
-//===- ShardLoader.h - What ranks hold, weight after weight -----*- C++ -*-===//
+//===- ShardLoader.h - Shards of ranks, weight after weight -----*- C++ -*-===//
 
 #ifndef SHARDKIT_RT_LOADING_SHARDLOADER_H
 #define SHARDKIT_RT_LOADING_SHARDLOADER_H
@@ -9,7 +9,7 @@
 namespace shardkit::rt {
 
 /// For tools that write or compare shards of whole sets: one weight is in memory at
-/// a time, and what several ranks need of it is read once.
+/// a time, and bytes that several ranks need are read once.
 class ShardLoader {
 public:
   /// Progress is that of all weights, of which `expectedBytes` are loaded.
@@ -20,13 +20,13 @@ public:
   ShardLoader(const ShardLoader &) = delete;
   ShardLoader &operator=(const ShardLoader &) = delete;
 
-  /// Of `value` what `ranks` hold. Those that hold the same share it, but for shards
+  /// Loads the shards of `value` on `ranks`. Replicas share one buffer, except shards
   /// that are stored rank by rank. Padding is zero.
   Status load(const ValueInfo &value, const TensorSource &source, const std::vector<int64_t> &ranks);
-  /// Of the weight that was loaded last.
+  /// The shard of the weight that was loaded last.
   const void *shard(int64_t rank) const;
 
-  /// That `ranks` hold, the same elements once.
+  /// Bytes of the distinct shards on `ranks`.
   static int64_t bytesOf(const ValueInfo &value, const std::vector<int64_t> &ranks);
   const LoadStats &stats() const { return stats_; }
 

@@ -1,4 +1,4 @@
-//===- Source.h - Where the elements of an argument come from ---*- C++ -*-===//
+//===- Source.h - Sources of the elements of an argument --------*- C++ -*-===//
 
 #ifndef SHARDKIT_RT_LOADING_SOURCE_H
 #define SHARDKIT_RT_LOADING_SOURCE_H
@@ -12,10 +12,10 @@
 
 namespace shardkit::rt {
 
-/// One tensor as a loading function sees it: stored whole, or in the shards of a
-/// presharded set, of whatever number of ranks.
+/// One tensor as a loading function sees it: stored as one tensor, or as the shards of a
+/// presharded set for any number of ranks.
 struct SourceTensor {
-  StoredTensor whole; ///< Its name, type and shape; the bytes too if there is no map.
+  StoredTensor tensor; ///< Its name, type and shape; the bytes too if there is no map.
   std::shared_ptr<const ShardMap> map;
   std::map<int64_t, StoredTensor> shards; ///< By the first rank that owns each.
 };
@@ -23,25 +23,25 @@ struct SourceTensor {
 /// The tensors that an argument is made from: those of its LoadInfo, else one.
 struct StoredSource {
   std::vector<SourceTensor> tensors;
-  /// The argument itself, which a loading function made when the set was cut.
+  /// The argument itself, which a loading function made when the set was presharded.
   bool made = false;
-  static StoredSource whole(StoredTensor tensor) { return {{SourceTensor{std::move(tensor), nullptr, {}}}, false}; }
+  static StoredSource full(StoredTensor tensor) { return {{SourceTensor{std::move(tensor), nullptr, {}}}, false}; }
 };
 
-/// What each rank of the mesh holds, stored as it is (NAME_shard-K-of-N).
+/// The shard of each rank of the mesh, as it is stored (NAME_shard-K-of-N).
 struct PreshardedSource {
   std::vector<StoredTensor> ranks;
 };
 
-/// Where a global value comes from: files, or the random generator.
+/// The source of a global value: files, or the random generator.
 using TensorSource = std::variant<StoredSource, PreshardedSource, RandomTensor>;
 
 /// Checks dtype, shape and byte range of `source` against `value`; the message
 /// names the value, the file and the byte range. Allocates nothing.
 Status checkSource(const ValueInfo &value, const TensorSource &source);
 
-/// A weight set as loaders see it: names of whole tensors, whether they are
-/// stored whole or, with presharded.json, in shards.
+/// A weight set as loaders see it: the names of full tensors, also where they are stored as
+/// shards (with presharded.json).
 class SourceSet {
 public:
   static Expected<SourceSet> open(const std::string &path, const OpenOptions &options = {});
@@ -55,32 +55,32 @@ public:
   /// names the nearest stored name. `devices`: ranks of the program, if known.
   Expected<TensorSource> find(const ValueInfo &value, int64_t devices = 0) const;
   /// For --load=presharded: the shard of every rank that holds it, out of `devices`.
-  /// With presharded.json the weight must have been cut in the same way.
+  /// With presharded.json the weight must have been sharded in the same way.
   Expected<TensorSource> findPresharded(const ValueInfo &value, int64_t devices) const;
 
 private:
-  /// A tensor by its name, rather as `ranks` hold it; `stored`: what a loading function
-  /// made does not count.
+  /// A tensor by its name, preferably the weight that `ranks` hold. `stored`: results of
+  /// loading functions are not taken.
   Expected<SourceTensor> findTensor(const std::string &name, const std::vector<int64_t> &ranks, bool stored) const;
-  /// One that the set holds in parts.
-  Expected<SourceTensor> joinParts(const std::string &name) const;
+  /// A tensor of which the set holds segments.
+  Expected<SourceTensor> joinSegments(const std::string &name) const;
   /// Whether the set has the argument as the loading function of `value` makes it.
   bool holdsMade(const ValueInfo &value, int64_t devices) const;
   Status missing(const std::string &what, const std::string &name) const;
   /// The weight of that name that `ranks` hold; else the first, null if none.
   const ValueInfo *findLogical(const std::string &name, const std::vector<int64_t> &ranks) const;
-  /// As `rank` of the mesh of a weight of presharded_ has it.
+  /// The shard of a weight of presharded_ on `rank` of its mesh.
   const StoredTensor &shardOf(const ValueInfo &value, int64_t rank) const;
   WeightSet set_;
   std::optional<WeightManifest> presharded_;
   /// Indices into presharded_->weights: one, or one for each stage that holds it.
   std::map<std::string, std::vector<size_t>> logical_;
   /// By stored tensor: the weights with pieces of it, and which of their sources it is.
-  std::map<std::string, std::vector<std::pair<size_t, size_t>>> parts_;
+  std::map<std::string, std::vector<std::pair<size_t, size_t>>> segments_;
 };
 
-/// What differs between two ways to cut a set, one fact after the other; empty
-/// if nothing does.
+/// The differences between two shardings of a weight, one fact after the other; empty if
+/// they are equal.
 std::string configurationDiff(const ValueInfo &stored, int64_t storedDevices, const ValueInfo &wanted,
                               int64_t wantedDevices);
 

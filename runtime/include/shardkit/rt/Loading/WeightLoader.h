@@ -9,7 +9,7 @@
 
 namespace shardkit::rt {
 
-/// What every rank holds of one parameter.
+/// The shards of one parameter on all ranks.
 struct LoadedWeight {
   const ValueInfo *value = nullptr;
   std::vector<Buffer> ranks; ///< By rank of its mesh.
@@ -43,7 +43,7 @@ public:
   Expected<LoadedWeight> loadPresharded(int64_t index);
   Expected<std::vector<LoadedWeight>> loadAllPresharded();
 
-  /// Of all loads so far.
+  /// Sums over all loads so far.
   const LoadStats &stats() const { return stats_; }
 
 private:

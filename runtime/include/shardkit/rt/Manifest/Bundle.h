@@ -23,13 +23,13 @@ public:
 
   const std::string &path() const { return path_; }
   const Manifest &manifest() const { return manifest_; }
-  /// Over the manifest and the programs: equal for processes that can run together.
+  /// A hash of the manifest and the programs: equal for processes that can run together.
   Expected<std::string> hash() const;
-  /// Loads the program if need be and looks the entry point up. An error where it says
-  /// itself that it needs other buffers than it would be given.
+  /// Loads the program if need be and looks the entry point up. An error if its own
+  /// description (sk_buffers) requires other buffers than the manifest.
   Expected<sk_program> entry(const FunctionInfo &function, const EntryPoint &entry, size_t numArguments,
                              size_t numResults);
-  /// That of the function, of its reference, and of code that loads a weight.
+  /// The entry points of the function and of its reference.
   Expected<sk_program> entry(const FunctionInfo &function) {
     return entry(function, function.entry, function.arguments.size(), function.results.size());
   }

@@ -31,9 +31,9 @@ struct ExtentLoop {
 struct RankDigit {
   int64_t stride, size;
 };
-/// The loop with this index runs over a part of a dim of `size`: the chunk whose
-/// number is the coordinate of the rank on `ranks` (major to minor). Of a piece
-/// only the places [begin, begin + size) of the dim are there, the first of which
+/// The loop with this index runs over a chunk of a dim of `size`: the chunk whose
+/// number is the coordinate of the rank on `ranks` (major to minor). A piece
+/// has only the indices [begin, begin + size) of the dim, the first of which
 /// is global index 0 of the loop.
 struct UnevenLoop {
   int64_t loop, size;
@@ -68,8 +68,8 @@ struct Extents {
       result += (rank / digit.rankStride) % digit.size * digit.globalStride;
     for (const UnevenLoop &dim : uneven) {
       const ExtentLoop &loop = loops[size_t(dim.loop)];
-      int64_t place = dim.coordinate(rank) * loop.size + dim.indices(rank, loop.size).first;
-      result += (place - dim.begin) * loop.globalStride;
+      int64_t index = dim.coordinate(rank) * loop.size + dim.indices(rank, loop.size).first;
+      result += (index - dim.begin) * loop.globalStride;
     }
     return result;
   }
@@ -83,7 +83,7 @@ struct Extents {
     return result;
   }
 
-  /// The whole value on one device.
+  /// The full value on one device.
   static Extents identity(int64_t elements) { return {{}, {{elements, 1, 1}}, {}}; }
 };
 
@@ -103,7 +103,7 @@ bool isReplica(const Extents &extents, int64_t rank);
 Status validateExtents(const Extents &extents, int64_t localElements, int64_t globalElements, int64_t devices,
                        bool coverGlobal);
 
-/// One of several parts that make a local buffer up, perhaps from other tensors:
+/// One of several pieces of a local buffer, perhaps from different tensors:
 /// local element `l` of the extents is element localBase + l, global element g
 /// is element globalBase + g of its source.
 struct ExtentPiece {
@@ -113,13 +113,13 @@ struct ExtentPiece {
 
 /// Checks that the pieces together write every local element exactly once (on a
 /// rank without padding) and that none reaches beyond its source. Uneven loops run
-/// over dims of the local buffer, and the places of all pieces together are all of
+/// over dims of the local buffer, and all pieces together cover all indices of
 /// these. Pieces that lie in one another more finely than nested loops do are refused.
 Status validatePieces(const std::vector<ExtentPiece> &pieces, const std::vector<int64_t> &sourceElements,
                       const std::vector<int64_t> &localShape, const std::vector<int64_t> &globalShape, int64_t devices);
 
-/// Which of the distinct shards a rank holds, and how many there are; shards are
-/// numbered by where they start, and ranks with the same elements share one.
+/// The number of the distinct shard of a rank, and how many there are; shards are
+/// numbered by their first elements, and ranks with the same elements share one.
 struct DistinctShard {
   int64_t index = 0, count = 1;
 };
@@ -127,35 +127,35 @@ DistinctShard distinctShard(const Extents &extents, int64_t rank);
 /// The first rank that holds what `rank` holds.
 int64_t firstOwner(const Extents &extents, int64_t rank);
 
-/// Which rank holds a global element, and where: of extents of which all ranks
-/// together cover the global value (validateExtents with coverGlobal), or of pieces.
+/// Maps a global element to a rank and a local element, for extents that cover the global value
+/// (validateExtents with coverGlobal), or for pieces.
 class ShardMap {
 public:
   explicit ShardMap(const Extents &extents) { add(extents, 0, 0, 0); }
   ShardMap() = default;
-  /// Adds what ranks hold of the value by these extents; their ranks are counted from
-  /// `firstRank` on. False if elements of the value are not told apart by the loops.
+  /// Adds the shards of the value with these extents; their ranks are counted from
+  /// `firstRank` on. False if the loops do not distinguish the elements of the value.
   bool add(const Extents &extents, int64_t globalBase, int64_t localBase, int64_t firstRank);
-  struct Place {
-    int64_t rank = -1; ///< The first of those that hold it; -1 if none does.
+  struct Location {
+    int64_t rank = -1; ///< The first rank that holds it; -1 if none does.
     int64_t local = 0;
-    int64_t run = 1; ///< So many elements follow one another in both.
+    int64_t run = 1; ///< Number of elements that are contiguous in both.
   };
-  Place find(int64_t global) const;
+  Location find(int64_t global) const;
 
 private:
   struct Digit {
     int64_t size, globalStride, localStride; ///< 0 for a digit of the rank.
-    int64_t chunk, begin;                    ///< Of an uneven dim, else 0.
+    int64_t chunk, begin;                    ///< Chunk and begin of an uneven dim, else 0.
     std::vector<RankDigit> ranks;            ///< Empty for a plain loop.
   };
-  struct Part {
+  struct Shards {
     int64_t globalBase, localBase, firstRank;
     std::vector<Digit> digits; ///< By global stride, the finest first.
   };
   static constexpr size_t maxDigits = 64;
-  static bool find(const Part &part, int64_t global, Place &place);
-  std::vector<Part> parts_;
+  static bool find(const Shards &shards, int64_t global, Location &location);
+  std::vector<Shards> shards_;
 };
 
 /// Calls fn(globalOffset, localOffset, count, globalStride, localStride) for
@@ -190,7 +190,7 @@ template <typename Fn> void forEachPiece(const std::vector<ExtentLoop> &loops, i
   }
 }
 
-/// Copies what `rank` holds between a whole global value and its local buffer.
+/// Copies the shard of `rank` between a full global value and its local buffer.
 void gatherLocal(const Extents &extents, int64_t rank, int64_t elementSize, const void *global, void *local);
 void scatterLocal(const Extents &extents, int64_t rank, int64_t elementSize, const void *local, void *global);
 

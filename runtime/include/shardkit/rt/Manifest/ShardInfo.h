@@ -3,7 +3,7 @@
 // Parameter name -> chain of functions that are applied in order:
 //   {"x_0": [["tests.disco.shard_dim_1", [[2, 64, 64], "float16"], 2]]}
 // Each is called as f(input, extras..., output); slice k of the last output goes
-// to rank k. A parameter that is not listed goes to every rank whole.
+// to rank k. A parameter that is not listed is replicated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,23 +19,23 @@ using ShardInfo = std::map<std::string, std::vector<HostCall>>;
 Expected<ShardInfo> parseShardInfo(const std::string &text, const std::string &fileName);
 Expected<ShardInfo> readShardInfo(const std::string &path);
 
-/// What a loader needs to know to load `set` on `ranks` by `info`, parameters in
+/// The manifest to load `set` on `ranks` ranks by `info`, parameters in
 /// the order of `parameters` (empty: by name, numbers in names by value). An
 /// error for a listed name that the set lacks, a leading dim other than `ranks`
-/// and an index that nothing has.
+/// and an index beyond the parameters.
 Expected<WeightManifest> manifestOf(const ShardInfo &info, const WeightSet &set, int64_t ranks,
                                     const std::vector<std::string> &parameters = {});
 
-/// The weights of a manifest for TVM: one call for each that is not whole on every
-/// rank. Its extras are integers, all that TVM's reader takes.
+/// The weights of a manifest for TVM: one call for each that is not replicated. Its extras are integers, all that TVM's
+/// reader takes.
 ///
-/// "shardkit.shard" for a stored tensor that is cut: the number of ranks, then the
+/// "shardkit.shard" for a stored tensor that is sharded: the number of ranks, then the
 /// extents in closed form, each list after its length: offset [rank_stride, size,
 /// global_stride], loops [size, global_stride, local_stride], uneven [loop, size,
 /// digits of ranks [stride, size]].
 ///
 /// "shardkit.pieces" for an argument that is made of pieces of a stored tensor: the
-/// number of ranks, the shape of the whole argument after its length, then the
+/// number of ranks, the shape of the full argument after its length, then the
 /// pieces, also after their number: [first global element, first local element,
 /// extents], where uneven is [loop, size, begin, digits].
 ///

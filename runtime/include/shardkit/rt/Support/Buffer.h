@@ -48,13 +48,12 @@ private:
   std::function<void(void *)> free_; ///< Null: this class made it.
 };
 
-/// Buffers that come and go, of one rank. What is given back is handed out again to
-/// whoever asks for as many bytes; in all the pool never holds more than was in use at
-/// once.
+/// Reusable buffers of one rank. A buffer that is given back serves the next request for
+/// the same size; the pool never holds more bytes than were in use at once.
 class BufferPool {
 public:
   using Make = std::function<Expected<Buffer>(int64_t bytes)>;
-  /// How buffers are made from now on; null: on the host. None is in use.
+  /// Sets how buffers are made from now on; null: on the host. No buffer may be in use.
   void makeBy(Make make);
   Expected<Buffer> take(int64_t bytes);
   void giveBack(Buffer buffer);
@@ -66,7 +65,7 @@ private:
   Make make_;
   /// By size and address: steps that take and give back alike have the same buffers.
   std::map<std::pair<int64_t, const void *>, Buffer> idle_;
-  int64_t inUse_ = 0, idleBytes_ = 0, peak_ = 0, most_ = 0;
+  int64_t inUse_ = 0, idleBytes_ = 0, peak_ = 0, max_ = 0;
 };
 
 } // namespace shardkit::rt

@@ -2,7 +2,7 @@
 //
 // The element types of abi.h with their names, sizes and conversions. f16 and
 // bf16 exist in memory only; arithmetic happens in f32. Programs compute with
-// the first nine, and with the parts of complex numbers; the others can be stored,
+// the first nine, and with the components of complex numbers; the others can be stored,
 // loaded, moved and converted.
 //
 //===----------------------------------------------------------------------===//
@@ -50,11 +50,11 @@ inline constexpr int kNumDTypes = 9;
 inline constexpr int kNumStoredDTypes = 22;
 inline bool isComputeType(DType dtype) { return int(dtype) < kNumDTypes; }
 inline bool isComplex(DType dtype) { return dtype == DType::C64 || dtype == DType::C128; }
-/// The type of both parts of a complex number, any other itself; and how many there are.
-inline DType partType(DType dtype) {
+/// The type of the components of a complex number, any other type itself; and their number.
+inline DType componentType(DType dtype) {
   return dtype == DType::C64 ? DType::F32 : dtype == DType::C128 ? DType::F64 : dtype;
 }
-inline int64_t numParts(DType dtype) { return isComplex(dtype) ? 2 : 1; }
+inline int64_t numComponents(DType dtype) { return isComplex(dtype) ? 2 : 1; }
 
 /// "f64" ... "c128", as in manifests.
 const char *dtypeName(DType dtype);
@@ -73,7 +73,7 @@ bool sameBits(DType a, DType b);
 using Shape = std::vector<int64_t>;
 /// "4x8"; "scalar" for rank 0.
 std::string shapeString(const Shape &shape);
-/// Product of the sizes; nothing when one is negative or the product (times 16
+/// Product of the sizes; std::nullopt if one is negative or the product (times 16
 /// bytes) overflows.
 std::optional<int64_t> numElements(const Shape &shape);
 

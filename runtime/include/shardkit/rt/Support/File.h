@@ -32,8 +32,8 @@ public:
   /// Reads exactly `bytes` at `offset`; a short file is an error that names the
   /// byte range.
   Status read(void *to, int64_t offset, int64_t bytes) const;
-  /// Fills `parts` one after the other from `offset` on. May change `parts`.
-  Status read(std::vector<::iovec> &parts, int64_t offset) const;
+  /// Fills `buffers` one after the other from `offset` on. May change `buffers`.
+  Status read(std::vector<::iovec> &buffers, int64_t offset) const;
 
   /// Direct I/O, past the page cache: `to`, `offset` and `bytes` are multiples of
   /// directAlignment. Returns at least what the file has of the range; false
@@ -57,7 +57,7 @@ private:
 };
 
 /// A new file, written in order, that appears under its name only when complete:
-/// without commit() nothing is left behind. Of a link the target is replaced. A device, a
+/// without commit() no file remains. A link stays, and its target is replaced. A device, a
 /// pipe and the standard output stay, and are written to at once.
 class FileWriter {
 public:
@@ -92,12 +92,12 @@ Status makeDirectory(const std::string &path);
 /// The MD5 of a file's content, as 32 hexadecimal digits.
 Expected<std::string> fileMd5(const std::string &path);
 
-/// Writes `parts` one after the other, by a FileWriter.
-struct FilePart {
+/// Writes `buffers` one after the other, by a FileWriter.
+struct FileChunk {
   const void *data;
   int64_t bytes;
 };
-Status writeFile(const std::string &path, const std::vector<FilePart> &parts);
+Status writeFile(const std::string &path, const std::vector<FileChunk> &buffers);
 
 } // namespace shardkit::rt
 

@@ -2,8 +2,8 @@
 //
 // Every runtime function that can fail returns a Status, or an Expected value.
 // A message is one line: a lower-case fact, what was expected, no trailing
-// period. withContext() puts the file, function or argument in front. Names and
-// paths may be of any bytes: a Status spells out the control characters in them.
+// period. withContext() puts the file, function or argument before the message. Names and
+// paths may be of any bytes: a Status escapes the control characters in them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,8 @@ enum class Code : int32_t {
   Internal, ///< A library refused something that should have worked.
 };
 
-/// Text from a file as it may stand in a message: control characters are spelled
-/// out ("\x0a").
+/// Text from a file as it may stand in a message: control characters are
+/// escaped ("\x0a").
 std::string oneLine(const std::string &text);
 /// A name from a file likewise, in quotes, not endless.
 std::string quoteName(const std::string &name);
@@ -42,7 +42,7 @@ public:
   Code code() const { return code_; }
   const std::string &message() const { return message_; }
 
-  /// Returns the same error with "context: " in front of its message.
+  /// Returns the same error with "context: " before its message.
   Status withContext(const std::string &context) const {
     return ok() ? *this : Status(code_, context + ": " + message_);
   }

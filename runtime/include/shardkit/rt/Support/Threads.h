@@ -8,11 +8,11 @@
 
 namespace shardkit::rt {
 
-/// How many threads of OpenMP (that of the library of products, else GCC's) work for the
-/// thread that calls, itself included. Nothing where there is none.
+/// Sets the number of threads of OpenMP (that of the matrix product library, else GCC's) that work
+/// for the calling thread, itself included. Without OpenMP this has no effect.
 void setLibraryThreads(int threads);
 
-/// Calls `body(begin, end)` for parts of [0, count) that cover it, on those threads, and
+/// Calls `body(begin, end)` for chunks that cover [0, count), on those threads, and
 /// returns when all of them have ended. Without OpenMP: for all of it, on this one.
 void onLibraryThreads(int64_t count, const std::function<void(int64_t, int64_t)> &body);
 
