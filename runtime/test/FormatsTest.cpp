@@ -692,6 +692,73 @@ TEST(Weights, inconsistentIndices) {
   EXPECT_ERROR(openWeights(dir.path()).status(), "holds .safetensors and tensor-cache.json");
 }
 
+TEST(Weights, pointersOfGitLfsAreNamed) {
+  TempDir dir;
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+  for (const char *name : {"w.safetensors", "m.safetensors.index.json", "w.npy", "w.npz", "tensor-cache.json"}) {
+    writeText(dir / name, pointer);
+    EXPECT_ERROR(openWeights(dir / name).status(), std::string(name) + ": is a pointer of git-lfs, expected the file");
+  }
+  writeText(dir / "data.bin", pointer);
+  writeText(dir / "tensor-cache.json",
+            R"({"records": [{"dataPath": "data.bin", "format": "raw-shard", "nbytes": 12345, "records": []}]})");
+  EXPECT_ERROR(openWeights(dir / "tensor-cache.json").status(), "data.bin: is a pointer of git-lfs");
+  writeText(dir / "m.safetensors.index.json", R"({"weight_map": {"a": "w.safetensors"}})");
+  EXPECT_ERROR(openWeights(dir / "m.safetensors.index.json").status(), "w.safetensors: is a pointer of git-lfs");
+  // A file that only begins like one.
+  writeText(dir / "w.npy", pointer.substr(0, 20));
+  EXPECT_ERROR(openWeights(dir / "w.npy").status(), "not an .npy file");
+}
+
+TEST(Weights, listsOfTensorCaches) {
+  TempDir dir;
+  const float values[] = {1, 2};
+  TensorCacheOptions options;
+  options.f32ToBf16 = true;
+  ASSERT_TRUE(writeTensorCache(dir.path(), {contentOf(TensorRef{"w", DType::F32, {2}, values})}, options).ok());
+  for (const char *name : {"tensor-cache-b16.json", "ndarray-cache-b16.json"}) {
+    std::filesystem::rename(dir / "tensor-cache.json", dir / name);
+    for (const std::string &path : {dir / name, dir.path()}) {
+      auto set = openWeights(path);
+      ASSERT_TRUE(set.ok()) << set.status().message();
+      EXPECT_EQ(set->format, "tensor-cache");
+      EXPECT_EQ(set->tensors.count("w"), 1u);
+    }
+    std::filesystem::rename(dir / name, dir / "tensor-cache.json");
+  }
+  writeText(dir / "tensor-cache-b16.json", "{}");
+  EXPECT_TRUE(openWeights(dir.path()).ok());
+}
+
+TEST(Weights, manyTensorsTakeLinearTime) {
+  TempDir dir;
+  auto seconds = [&](int count) {
+    const char byte = 1;
+    std::vector<TensorRef> tensors;
+    for (int i = 0; i < count; ++i)
+      tensors.push_back({"layers." + std::to_string(i) + ".weight", DType::I8, {1}, &byte});
+    const clock_t start = clock();
+    EXPECT_TRUE(writeSafetensors(dir / "many.safetensors", tensors).ok());
+    auto set = openWeights(dir / "many.safetensors");
+    EXPECT_TRUE(set.ok() && set->tensors.size() == size_t(count));
+    return double(clock() - start) / CLOCKS_PER_SEC;
+  };
+  // Quadratic time would be 256 times as much.
+  const double few = std::min(seconds(2000), seconds(2000));
+  EXPECT_LT(seconds(32000), 64 * few + 0.1);
+}
+
+TEST(File, unreadableFilesAreNotCalledMissing) {
+  TempDir dir;
+  std::filesystem::create_symlink("loop", dir / "loop");
+  writeText(dir / "file", "");
+  EXPECT_TRUE(checkExists(dir / "file").ok());
+  EXPECT_ERROR(checkExists(dir / "none"), "none: no such file or directory");
+  EXPECT_ERROR(checkExists(dir / "file/inner"), "inner: no such file or directory");
+  EXPECT_ERROR(checkExists(dir / "loop"), "loop: cannot be accessed: Too many levels of symbolic links");
+  EXPECT_ERROR(openWeights(dir / "loop").status(), "loop: cannot be opened: Too many levels of symbolic links");
+}
+
 TEST(ShardNames, theLastSuffixCounts) {
   EXPECT_EQ(shardName("w", 0, 2), "w_shard-1-of-2");
   auto parsed = parseShardName("a_shard-1-of-2_shard-3-of-4");

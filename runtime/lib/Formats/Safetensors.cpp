@@ -5,6 +5,7 @@
 #include "StrictJson.h"
 
 #include <algorithm>
+#include <set>
 
 namespace shardkit::rt {
 
@@ -164,10 +165,13 @@ Expected<std::unique_ptr<FileWriter>> startSafetensors(const std::string &path,
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!options.metadata.empty())
     header["__metadata__"] = options.metadata;
+  // An ordered object looks keys up one after the other.
+  nlohmann::ordered_json::object_t::Container &entries = header.get_ref<nlohmann::ordered_json::object_t &>();
+  std::set<std::string> names{"__metadata__"};
   int64_t offset = 0;
   for (const TensorContent &tensor : tensors) {
     std::optional<int64_t> count = numElements(tensor.shape);
-    if (!count || header.contains(tensor.name) || tensor.name == "__metadata__")
+    if (!count || !names.insert(tensor.name).second)
       return invalid(path + ": tensor " + quoteName(tensor.name) + " appears twice or is too large");
     const char *type = nullptr;
     for (const StoredType &candidate : storedTypes)
@@ -179,7 +183,8 @@ Expected<std::unique_ptr<FileWriter>> startSafetensors(const std::string &path,
     int64_t end;
     if (__builtin_add_overflow(offset, *count * dtypeSize(tensor.dtype), &end))
       return invalid(path + ": the tensors are too large");
-    header[tensor.name] = {{"dtype", type}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
+    entries.emplace_back(
+        tensor.name, nlohmann::ordered_json{{"dtype", type}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}});
     offset = end;
   }
   std::string text;

@@ -10,46 +10,68 @@ namespace shardkit::rt {
 
 using Json = nlohmann::json;
 
-Expected<Json> parseStrictJson(const std::string &text, const std::string &document, const std::string &what) {
-  std::vector<std::set<std::string>> keys;
-  int nesting = 0;
+namespace {
+
+/// Checks a text for keys that stand twice in one object, and for deep nesting. (The callback of Json::parse could do
+/// so too, but with it the library goes through all members of an object after each of them.)
+class StrictCheck : public nlohmann::json_sax<Json> {
+public:
+  StrictCheck(const std::string &document, const std::string &what) : document_(document), what_(what) {}
   Status status;
-  auto check = [&](int, Json::parse_event_t event, Json &parsed) {
-    switch (event) {
-    case Json::parse_event_t::object_start:
-      keys.emplace_back();
-      [[fallthrough]];
-    case Json::parse_event_t::array_start:
-      if (++nesting > 32 && status.ok())
-        status = invalid(document + " is nested more than 32 levels deep");
-      break;
-    case Json::parse_event_t::object_end:
-      keys.pop_back();
-      [[fallthrough]];
-    case Json::parse_event_t::array_end:
-      --nesting;
-      break;
-    case Json::parse_event_t::key:
-      if (status.ok() && !keys.empty() && !keys.back().insert(parsed.get<std::string>()).second)
-        status = invalid((keys.size() == 1 ? what : std::string("key")) + " " + quoteName(parsed.get<std::string>()) +
-                         " appears twice");
-      break;
-    default:
-      break;
-    }
-    return status.ok(); // What follows an error is not kept.
-  };
-  try {
-    Json json = Json::parse(text, check);
-    SK_RETURN_IF_ERROR(status);
-    if (!json.is_object())
-      return invalid(document + " is not a JSON object");
-    return json;
-  } catch (const Json::parse_error &error) {
-    return status.ok() ? invalid(document + " is not valid JSON at byte " + std::to_string(error.byte)) : status;
-  } catch (const Json::exception &) {
-    return status.ok() ? invalid(document + " is not valid JSON") : status;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t &) override { return true; }
+  bool string(string_t &) override { return true; }
+  bool binary(binary_t &) override { return true; }
+  bool start_object(std::size_t) override {
+    keys_.emplace_back();
+    return nest();
   }
+  bool end_object() override {
+    keys_.pop_back();
+    --nesting_;
+    return true;
+  }
+  bool start_array(std::size_t) override { return nest(); }
+  bool end_array() override {
+    --nesting_;
+    return true;
+  }
+  bool key(string_t &key) override {
+    if (keys_.back().insert(key).second)
+      return true;
+    return fail(invalid((keys_.size() == 1 ? what_ : "key") + " " + quoteName(key) + " appears twice"));
+  }
+  bool parse_error(std::size_t, const std::string &, const nlohmann::detail::exception &error) override {
+    const auto *syntax = dynamic_cast<const Json::parse_error *>(&error);
+    return fail(invalid(document_ + " is not valid JSON" + (syntax ? " at byte " + std::to_string(syntax->byte) : "")));
+  }
+
+private:
+  bool nest() { return ++nesting_ <= 32 || fail(invalid(document_ + " is nested more than 32 levels deep")); }
+  bool fail(Status error) {
+    status = std::move(error);
+    return false;
+  }
+
+  const std::string &document_, &what_;
+  std::vector<std::set<std::string>> keys_;
+  int nesting_ = 0;
+};
+
+} // namespace
+
+Expected<Json> parseStrictJson(const std::string &text, const std::string &document, const std::string &what) {
+  StrictCheck check(document, what);
+  if (!Json::sax_parse(text, &check))
+    return check.status;
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object())
+    return invalid(document + " is not a JSON object");
+  return json;
 }
 
 Expected<std::string> readMetadata(const std::string &path) {

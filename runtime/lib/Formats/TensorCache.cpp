@@ -122,6 +122,11 @@ Status readRecord(const Json &json, const std::shared_ptr<File> &file, int64_t f
 
 } // namespace
 
+bool isTensorCacheName(const std::string &fileName) {
+  return fileName == "tensor-cache.json" || fileName == "tensor-cache-b16.json" || fileName == "ndarray-cache.json" ||
+         fileName == "ndarray-cache-b16.json";
+}
+
 Status parseTensorCache(const std::string &text, const std::string &directory, const OpenOptions &options,
                         WeightSet &set) {
   SK_ASSIGN_OR_RETURN(Json json, parseStrictJson(text, "the tensor cache"));

@@ -65,7 +65,7 @@ Status add(WeightSet &set, const std::string &path, const std::map<std::string, 
 
 Status readFile(const std::string &path, const OpenOptions &options, WeightSet &set) {
   std::string name = fs::path(path).filename().string();
-  if (name == "tensor-cache.json" || name == "ndarray-cache.json") {
+  if (isTensorCacheName(name)) {
     set.format = "tensor-cache";
     return readTensorCache(path, options, set);
   }
@@ -128,7 +128,7 @@ Expected<WeightSet> openWeights(const std::string &path, const OpenOptions &opti
       indices.push_back(name);
     else if (endsWith(name, ".safetensors"))
       files.push_back(name);
-    else if (name == "tensor-cache.json" || name == "ndarray-cache.json")
+    else if (isTensorCacheName(name))
       caches.push_back(name);
     else if (endsWith(name, ".npz") || endsWith(name, ".npy"))
       arrays.push_back(name);
@@ -137,9 +137,10 @@ Expected<WeightSet> openWeights(const std::string &path, const OpenOptions &opti
   }
   if (error)
     return ioError(path + ": cannot be listed: " + error.message());
-  // Both names of the cache mean one thing; writers that keep both write the same.
-  if (caches.size() > 1)
-    caches = {"tensor-cache.json"};
+  // All lists of a cache have the same tensors: the one with the types of the program is taken.
+  for (const char *name : {"tensor-cache.json", "ndarray-cache.json", "tensor-cache-b16.json"})
+    if (caches.size() > 1 && std::count(caches.begin(), caches.end(), name))
+      caches = {name};
   if (indices.size() > 1)
     return invalid(path + ": several *.safetensors.index.json, name one");
   if (!caches.empty() && (!indices.empty() || !files.empty()))

@@ -20,6 +20,14 @@ namespace shardkit::rt {
 
 static std::string systemError() { return std::strerror(errno); }
 
+/// Whether a file is the pointer that git-lfs keeps in place of a large file.
+static bool isLfsPointer(int fd, int64_t size) {
+  constexpr std::string_view head = "version https://git-lfs.github.com/spec/";
+  char text[head.size()];
+  return size >= int64_t(head.size()) && size < 1024 && ::pread(fd, text, head.size(), 0) == ssize_t(head.size()) &&
+         std::string_view(text, head.size()) == head;
+}
+
 Expected<std::shared_ptr<File>> File::open(const std::string &path) {
   // Without O_NONBLOCK a pipe in place of a file would block here.
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -30,7 +38,20 @@ Expected<std::shared_ptr<File>> File::open(const std::string &path) {
     ::close(fd);
     return ioError(path + ": not a regular file");
   }
+  if (isLfsPointer(fd, int64_t(info.st_size))) {
+    ::close(fd);
+    return invalid(path + ": is a pointer of git-lfs, expected the file that it stands for (git lfs pull)");
+  }
   return std::shared_ptr<File>(new File(path, fd, int64_t(info.st_size)));
+}
+
+Status checkExists(const std::string &path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0)
+    return {};
+  if (errno == ENOENT || errno == ENOTDIR)
+    return notFound(path + ": no such file or directory");
+  return ioError(path + ": cannot be accessed: " + systemError());
 }
 
 Expected<std::shared_ptr<File>> File::fromMemory(const void *data, int64_t bytes, const std::string &path) {

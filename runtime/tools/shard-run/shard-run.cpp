@@ -242,9 +242,7 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
 
 std::string Runner::findBundle(int &code) {
   std::error_code error;
-  Status status;
-  if (!std::filesystem::exists(options_.program, error))
-    status = notFound(options_.program + ": no such file or directory");
+  Status status = checkExists(options_.program);
   const bool isBundle = std::filesystem::is_directory(options_.program, error);
   std::string path = isBundle ? options_.program : "";
   bool compileFailed = false;

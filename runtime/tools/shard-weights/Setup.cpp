@@ -7,8 +7,10 @@
 #include "shardkit/rt/Execution/Executor.h"
 #include "shardkit/rt/Manifest/ShardInfo.h"
 
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -68,7 +70,8 @@ Expected<Partition> openPartition(const Options &options, const SourceSet *set) 
                                                                               : options.manifest;
     std::ifstream stream(file, std::ios::binary);
     if (!stream)
-      return notFound(file + ": cannot be read; expected a bundle directory or a weight manifest");
+      return notFound(file + ": cannot be read: " + std::strerror(errno) +
+                      "; expected a bundle directory or a weight manifest");
     std::ostringstream text;
     text << stream.rdbuf();
     SK_ASSIGN_OR_RETURN(partition.manifest, parseWeightManifest(text.str(), file));

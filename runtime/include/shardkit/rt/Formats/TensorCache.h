@@ -4,7 +4,8 @@
 //   "format": "raw-shard", "nbytes": N, "md5sum": "...", "records": [
 //   {"name", "shape", "dtype", "format": "raw" | "f32-to-bf16", "nbytes",
 //    "byteOffset"}]}]}
-// Formerly named ndarray-cache.json. f32-to-bf16 counts for float32 alone: TVM's
+// Formerly named ndarray-cache.json; tensor-cache-b16.json lists the same data files with
+// the types that are stored in them. f32-to-bf16 counts for float32 alone: TVM's
 // writer stamps it on every record.
 //
 //===----------------------------------------------------------------------===//
@@ -19,6 +20,9 @@ namespace shardkit::rt {
 /// TVM's names of types: "float16", "int8", ...
 std::optional<DType> parseTvmDType(const std::string &name);
 const char *tvmDTypeName(DType dtype);
+
+/// tensor-cache.json, tensor-cache-b16.json, and their former names.
+bool isTensorCacheName(const std::string &fileName);
 
 Status readTensorCache(const std::string &path, const OpenOptions &options, WeightSet &set);
 /// The same of a text; the data files lie in `directory`. Errors name no file.

@@ -82,6 +82,9 @@ private:
   std::unique_ptr<Md5> md5_;
 };
 
+/// NotFound if there is no file or directory of that name; IO, with the reason, if that cannot be determined.
+Status checkExists(const std::string &path);
+
 /// An error where a FileWriter could not write to `path`; changes nothing.
 Status checkWritable(const std::string &path);
 
