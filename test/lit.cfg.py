@@ -1,6 +1,8 @@
 """Configuration of the lit tests; test/lit.site.cfg.py.in supplies the paths."""
 
 import os
+import sys
+import platform
 import shutil
 import subprocess
 
@@ -90,6 +92,8 @@ FEATURES = {
     # The runtime's module, and what starts processes.
     "mpi": lambda: bool(shutil.which("mpirun"))
     and os.path.exists(os.path.join(config.shardkit_obj_root, "lib", "libshardkit_mpi.so")),
+    # Bundles that are kept have programs for it.
+    "x86_64": lambda: platform.machine() == "x86_64" and sys.platform == "linux",
     "numpy": lambda: imports_numpy(config.python),
     "numpy-python": lambda: imports_numpy(numpy_python),
 }

@@ -1,4 +1,4 @@
-//===- Bundle.cpp - What runs without MLIR --------------------------------===//
+//===- Bundle.cpp - The writer of bundles ---------------------------------===//
 
 #include "shardkit/Bundle/Bundle.h"
 #include "Describe.h"
@@ -22,7 +22,7 @@
 
 using namespace mlir;
 using namespace mlir::spmd;
-namespace manifest = shardkit::manifest;
+namespace rt = shardkit::rt;
 
 void spmd::registerTarget(DialectRegistry &registry) {
   target::registerCommonTarget(registry);
@@ -33,7 +33,7 @@ void spmd::registerTarget(DialectRegistry &registry) {
 /// A copy of the module in which no public function calls another.
 static FailureOr<OwningOpRef<ModuleOp>> cloneInlined(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone();
-  // Loading functions are no part of the program.
+  // Loading functions do not belong to the program.
   for (auto func : copy->getOps<func::FuncOp>())
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       if (func.getArgAttr(i, kLoadAttr)) {
@@ -59,24 +59,9 @@ static FailureOr<OwningOpRef<ModuleOp>> cloneInlined(ModuleOp module) {
   return std::move(copy);
 }
 
-static void addMesh(const Mesh &mesh, manifest::Manifest &out) {
-  if (llvm::any_of(out.meshes, [&](const manifest::Mesh &m) { return m.name == mesh.name; }))
-    return;
-  manifest::Mesh entry;
-  entry.name = mesh.name;
-  for (const MeshAxis &axis : mesh.axes)
-    entry.axes.emplace_back(axis.name, axis.size);
-  bool iota = true;
-  for (auto [i, id] : llvm::enumerate(mesh.deviceIds))
-    iota &= id == int64_t(i);
-  if (!iota)
-    entry.deviceIds.assign(mesh.deviceIds.begin(), mesh.deviceIds.end());
-  out.meshes.push_back(entry);
-}
-
-/// Functions of `module` as entry points of a new program; gives it its file.
+/// Compiles the functions of `module` as entry points of a new program.
 static LogicalResult addProgram(ModuleOp module, target::CodegenOptions codegen, StringRef file, StringRef dir,
-                                manifest::Manifest &out, llvm::StringMap<target::CompiledFunction> &compiled) {
+                                rt::Manifest &out, llvm::StringMap<target::CompiledFunction> &compiled) {
   SmallString<128> path(dir);
   llvm::sys::path::append(path, file);
   if (failed(target::compileProgram(module, codegen, path, llvm::outs(), compiled)))
@@ -111,7 +96,7 @@ static LogicalResult writeFile(Location loc, StringRef dir, StringRef name, Stri
   return success();
 }
 
-/// A copy of `func` in `module`, public, under its name or one like it that is free.
+/// A public copy of `func` in `module`, under its name or a similar unused one.
 static std::string addCopy(func::FuncOp func, ModuleOp module) {
   func::FuncOp copy = func.clone();
   copy.setPublic();
@@ -119,8 +104,7 @@ static std::string addCopy(func::FuncOp func, ModuleOp module) {
   return copy.getName().str();
 }
 
-/// Adds what `functions` call to `module`; names of the program are those of its own
-/// copies.
+/// Adds the callees of `functions` to `module`, unless it has functions of their names.
 static void addCallees(SmallVector<func::FuncOp> functions, ModuleOp module) {
   while (!functions.empty())
     functions.pop_back_val().walk([&](func::CallOp call) {
@@ -132,9 +116,9 @@ static void addCallees(SmallVector<func::FuncOp> functions, ModuleOp module) {
     });
 }
 
-/// Shard functions as a program, and as IR beside it.
+/// Writes shard functions as a program, and as IR next to it.
 static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes, target::CodegenOptions codegen, StringRef dir,
-                                std::vector<LoadedArgument> &arguments, manifest::Manifest &out) {
+                                std::vector<LoadedArgument> &arguments, rt::Manifest &out) {
   OwningOpRef<ModuleOp> text = ModuleOp::create(module.getLoc());
   OwningOpRef<ModuleOp> program = ModuleOp::create(module.getLoc());
   llvm::MapVector<Operation *, std::string> names;
@@ -144,17 +128,17 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes, target
     if (func && printed.insert(func).second)
       addCopy(func, *text);
   }
-  // A function that is cut in several ways is compiled once, whole, and cut by the
-  // loader: R functions and n layouts are no R x n programs.
-  llvm::MapVector<Operation *, DenseSet<Operation *>> cuts;
+  // A function with several layouts is compiled once, for the full argument, and the loader
+  // extracts the shards: R functions and n layouts do not make R x n programs.
+  llvm::MapVector<Operation *, DenseSet<Operation *>> layouts;
   for (LoadedArgument &argument : arguments)
     if (argument.load.function && argument.loadFunction)
-      cuts[argument.loadFunction].insert(argument.shardFunction);
+      layouts[argument.loadFunction].insert(argument.shardFunction);
   auto toCompile = [&](LoadedArgument &argument) {
-    argument.load.isWhole = argument.loadFunction && cuts[argument.loadFunction].size() > 1;
-    return argument.load.isWhole ? argument.loadFunction : argument.shardFunction;
+    argument.load.isFull = argument.loadFunction && layouts[argument.loadFunction].size() > 1;
+    return argument.load.isFull ? argument.loadFunction : argument.shardFunction;
   };
-  SmallVector<func::FuncOp> wholes;
+  SmallVector<func::FuncOp> fullFunctions;
   for (LoadedArgument &argument : arguments) {
     if (!argument.load.function)
       continue;
@@ -162,13 +146,13 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes, target
     if (names.count(func))
       continue;
     names[func] = addCopy(func, *program);
-    if (argument.load.isWhole)
-      wholes.push_back(func);
+    if (argument.load.isFull)
+      fullFunctions.push_back(func);
   }
-  const bool hasCalls = llvm::any_of(wholes, [](func::FuncOp func) {
+  const bool hasCalls = llvm::any_of(fullFunctions, [](func::FuncOp func) {
     return func.walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
   });
-  addCallees(std::move(wholes), *program);
+  addCallees(std::move(fullFunctions), *program);
   if (!printed.empty()) {
     for (const MeshCache::Entry &mesh : llvm::reverse(meshes.entries()))
       text->getBody()->push_front(mesh.op->clone());
@@ -199,13 +183,13 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes, target
   for (LoadedArgument &argument : arguments)
     if (argument.load.function) {
       const target::CompiledFunction &function = compiled[names[toCompile(argument)]];
-      argument.load.function = {index, function.symbol, function.arenaBytes};
+      argument.load.function = rt::EntryPoint{index, function.symbol, function.arenaBytes};
     }
   return success();
 }
 
-/// Adds the loading functions, whole and on one device, to the functions that runs
-/// are compared with. Returns what they are called there.
+/// Adds the loading functions, for full arguments on one device, to the reference functions.
+/// Returns their names there.
 static llvm::MapVector<Operation *, std::string> addLoadReferences(ArrayRef<LoadedArgument> arguments,
                                                                    ModuleOp reference) {
   llvm::MapVector<Operation *, std::string> names;
@@ -219,17 +203,21 @@ static llvm::MapVector<Operation *, std::string> addLoadReferences(ArrayRef<Load
   return names;
 }
 
-/// What a stage holds is loaded for the stage, not for its parts.
-static void moveLoadingToStages(manifest::Manifest &out) {
-  for (manifest::Pipeline &pipeline : out.pipelines)
-    for (manifest::Pipeline::Stage &stage : pipeline.stages)
-      for (manifest::Function &function : out.functions)
-        if (function.partOf == pipeline.name && function.mesh == stage.mesh)
-          for (manifest::Value &value : function.arguments)
-            if (value.load && value.slot && value.slot->kind == "argument") {
-              stage.arguments[value.slot->index].load = std::move(value.load);
-              value.load.reset();
-            }
+/// Moves the loads of the arguments of fragments to the arguments of their stage.
+static void moveLoadingToStages(rt::PipelineInfo &pipeline) {
+  for (auto [function, stage] : llvm::zip_equal(pipeline.functions, pipeline.stageOf))
+    for (rt::ValueInfo &value : function.arguments)
+      if (value.load && value.slot->kind == rt::Slot::Kind::Argument) {
+        pipeline.stages[stage].held.arguments[value.slot->index].load = std::move(value.load);
+        value.load.reset();
+      }
+}
+
+/// Calls fn for all functions of a manifest, those of pipelines included.
+template <typename Fn> static void forEachFunction(rt::Manifest &manifest, Fn &&fn) {
+  llvm::for_each(manifest.functions, fn);
+  for (rt::PipelineInfo &pipeline : manifest.pipelines)
+    llvm::for_each(pipeline.functions, fn);
 }
 
 bool spmd::isCudaChip(StringRef chip) {
@@ -255,13 +243,13 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
   FailureOr<OwningOpRef<ModuleOp>> work = cloneInlined(module);
   if (failed(work))
     return failure();
-  manifest::Manifest out;
+  rt::Manifest out;
   out.target = options.target;
   if (isCuda)
     out.chip = options.chip;
   out.producer = "shardkit 0.1.0";
-  out.abi = SK_ABI_VERSION;
   MeshCache meshes(work->get());
+  llvm::StringMap<std::vector<rt::FunctionInfo>> fragments; // by schedule
   for (auto func : work->get().getOps<func::FuncOp>()) {
     if (func.isExternal())
       return func.emitError() << "function '" << func.getSymName() << "' has no body, expected a definition";
@@ -271,18 +259,19 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
                                  "first, for instance with --lift-cf-to-scf)";
     if (func.isPrivate())
       continue;
-    FailureOr<manifest::Function> function = describeFunction(func, meshes, *loading);
+    FailureOr<rt::FunctionInfo> function = describeFunction(func, meshes, *loading, out);
     if (failed(function))
       return failure();
-    if (function->mesh)
-      addMesh(*meshes.lookup(*function->mesh), out);
-    out.functions.push_back(*function);
+    auto schedule = func->getAttrOfType<FlatSymbolRefAttr>(kScheduleAttr);
+    (schedule ? fragments[schedule.getValue()] : out.functions).push_back(std::move(*function));
   }
-  for (auto schedule : work->get().getOps<ScheduleOp>())
-    if (failed(verifySchedule(schedule)) ||
-        failed(describePipeline(schedule, meshes, out.functions, out.pipelines.emplace_back())))
+  for (auto schedule : work->get().getOps<ScheduleOp>()) {
+    rt::PipelineInfo &pipeline = out.pipelines.emplace_back();
+    pipeline.functions = std::move(fragments[schedule.getSymName()]);
+    if (failed(verifySchedule(schedule)) || failed(describePipeline(schedule, meshes, out, pipeline)))
       return failure();
-  if (out.functions.empty()) {
+  }
+  if (out.functions.empty() && out.pipelines.empty()) {
     Block *body = module.getBody();
     return emitError(body->empty() ? loc : body->front().getLoc())
            << "the module has no public function, expected at least one func.func that is not "
@@ -307,12 +296,12 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
     return failure();
   if (!options.emit.empty())
     return success();
-  for (manifest::Function &function : out.functions) {
+  forEachFunction(out, [&](rt::FunctionInfo &function) {
     const target::CompiledFunction &entry = compiled[function.name];
     function.entry = {0, entry.symbol, entry.arenaBytes};
-  }
+  });
 
-  codegen.chip.clear(); // What follows is the processor's.
+  codegen.chip.clear(); // The programs that follow are for the processor.
   if (failed(addLoading(module, meshesOfLoading, codegen, dir, *loading, out)))
     return failure();
   if (reference) {
@@ -328,27 +317,28 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
     llvm::StringMap<target::CompiledFunction> references;
     if (failed(addProgram(copy->get(), codegen, "programs/reference.so", dir, out, references)))
       return failure();
-    for (manifest::Function &function : out.functions) {
+    for (rt::FunctionInfo &function : out.functions) {
       auto it = references.find(function.name);
       if (it != references.end())
-        function.reference = {index, it->second.symbol, it->second.arenaBytes};
+        function.reference = rt::EntryPoint{index, it->second.symbol, it->second.arenaBytes};
     }
-    for (manifest::Pipeline &pipeline : out.pipelines)
-      if (auto it = references.find(pipeline.name); it != references.end())
-        pipeline.reference = {index, it->second.symbol, it->second.arenaBytes};
+    for (rt::PipelineInfo &pipeline : out.pipelines)
+      if (auto it = references.find(pipeline.signature.name); it != references.end())
+        pipeline.signature.reference = rt::EntryPoint{index, it->second.symbol, it->second.arenaBytes};
     for (LoadedArgument &argument : *loading)
       if (argument.loadFunction) {
         const target::CompiledFunction &function = references[names[argument.loadFunction]];
-        argument.load.reference = {index, function.symbol, function.arenaBytes};
+        argument.load.reference = rt::EntryPoint{index, function.symbol, function.arenaBytes};
       }
   }
   for (LoadedArgument &argument : *loading)
-    for (manifest::Function &function : out.functions)
+    forEachFunction(out, [&](rt::FunctionInfo &function) {
       if (function.name == argument.function)
         function.arguments[argument.argument].load = std::move(argument.load);
-  moveLoadingToStages(out);
+    });
+  llvm::for_each(out.pipelines, moveLoadingToStages);
 
   if (!options.report.empty() && failed(writeFile(loc, dir, "report.json", options.report)))
     return failure();
-  return writeFile(loc, dir, "manifest.json", manifest::toJson(out));
+  return writeFile(loc, dir, "manifest.json", rt::manifestText(out));
 }

@@ -1,47 +1,50 @@
-//===- Describe.h - What the manifest says of a function --------*- C++ -*-===//
+//===- Describe.h - Functions and schedules in the manifest -----*- C++ -*-===//
 
 #ifndef SHARDKIT_LIB_BUNDLE_DESCRIBE_H
 #define SHARDKIT_LIB_BUNDLE_DESCRIBE_H
 
-#include "shardkit/Bundle/Manifest.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/rt/Manifest/Manifest.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
 
-/// An argument that is made of stored tensors: by a function, or of parts of one.
+/// An argument that is computed from stored tensors: by a function, or from segments of one.
 struct LoadedArgument {
   std::string function;
   unsigned argument;
   /// All but the entry points.
-  shardkit::manifest::Load load;
-  /// To be compiled, the first where `load` has neither pieces nor host calls. Null
-  /// where the module lacks it.
+  shardkit::rt::LoadInfo load;
+  /// The functions to compile; the first one if `load` has neither pieces nor host calls. Null
+  /// if the module lacks it.
   func::FuncOp shardFunction, loadFunction;
 };
-/// The arguments with parts or loading functions of the public functions of a partitioned
-/// module. Without `pieces` all loading functions are to be compiled but those of
-/// host functions.
+/// The arguments with segments or loading functions of the public functions of a partitioned
+/// module. Without `pieces` all loading functions are compiled except for host functions.
 FailureOr<std::vector<LoadedArgument>> describeLoading(ModuleOp module, const MeshCache &meshes, bool pieces);
 
-/// Arguments, results, mesh and collectives of a partitioned function. Numbers
-/// the collectives in program order where their ids are absent or not dense. `loading`
-/// says how parts of weights are loaded.
-FailureOr<shardkit::manifest::Function> describeFunction(func::FuncOp func, const MeshCache &meshes,
-                                                         llvm::ArrayRef<LoadedArgument> loading);
+/// The index of a mesh in the manifest, which it is added to if it is new.
+int64_t addMesh(const Mesh &mesh, shardkit::rt::Manifest &manifest);
 
-/// A schedule, and what the arguments and results of its parts are of their stages.
-/// `functions` are all of the module that the manifest has.
-LogicalResult describePipeline(ScheduleOp schedule, const MeshCache &meshes,
-                               std::vector<shardkit::manifest::Function> &functions, shardkit::manifest::Pipeline &out);
-/// Of an argument that is a part of a weight, or several side by side, and of a result that
-/// updates one: the parts with their types. `localType`: that of the argument or result.
-llvm::SmallVector<std::pair<SegmentAttr, Type>> getParts(DictionaryAttr attrs, Type localType);
-/// What describeFunction says of a value: type, layout, extents. `value` has its name.
+/// Arguments, results, mesh and collectives of a partitioned function. Assigns ids to the
+/// collectives in program order if ids are absent or not dense. `loading` has the load of each
+/// segmented weight. Adds the mesh to `manifest`.
+FailureOr<shardkit::rt::FunctionInfo> describeFunction(func::FuncOp func, const MeshCache &meshes,
+                                                       llvm::ArrayRef<LoadedArgument> loading,
+                                                       shardkit::rt::Manifest &manifest);
+
+/// A schedule. `out` has the described functions of its fragments; sets their slots.
+LogicalResult describePipeline(ScheduleOp schedule, const MeshCache &meshes, shardkit::rt::Manifest &manifest,
+                               shardkit::rt::PipelineInfo &out);
+/// The segments, with their types, of an argument that holds one or several segments of a weight
+/// next to each other, and of a result that updates one. `localType` is that of the argument or
+/// result.
+llvm::SmallVector<std::pair<SegmentAttr, Type>> getSegments(DictionaryAttr attrs, Type localType);
+/// Type, layout and extents of a value. `value` has its name.
 LogicalResult describeValue(func::FuncOp func, Type localType, DictionaryAttr attrs, Location loc,
-                            const MeshCache &meshes, shardkit::manifest::Value &value);
+                            const MeshCache &meshes, shardkit::rt::ValueInfo &value);
 /// The loops and digits of a move.
-void describeMove(const Transfer &transfer, shardkit::manifest::Collective &out);
+void describeMove(const Transfer &transfer, shardkit::rt::CollectiveInfo &out);
 
 /// Local-view spmd ops become spmd_rt ops. The collectives are numbered.
 LogicalResult lowerCollectives(func::FuncOp func, const MeshCache &meshes);
@@ -54,12 +57,12 @@ llvm::SmallVector<CollectiveOpInterface> collectivesOf(func::FuncOp func);
 LogicalResult widenCollectives(func::FuncOp func);
 
 LogicalResult describeCollective(CollectiveOpInterface op, const MeshCache &meshes,
-                                 shardkit::manifest::Collective &out);
+                                 shardkit::rt::CollectiveInfo &out);
 
-/// "f32", ..., or nothing for a type that cannot cross the boundary.
-std::optional<std::string> dtypeName(Type type);
+/// The type of elements in memory; std::nullopt for a type that programs cannot exchange.
+std::optional<shardkit::rt::DType> getDType(Type type);
 /// The same for stored tensors, which have more types.
-std::optional<std::string> storedTypeName(Type type);
+std::optional<shardkit::rt::DType> getStoredDType(Type type);
 
 } // namespace mlir::spmd
 

@@ -16,7 +16,7 @@
 
 using namespace mlir;
 using namespace mlir::spmd;
-namespace manifest = shardkit::manifest;
+namespace rt = shardkit::rt;
 
 SmallVector<CollectiveOpInterface> spmd::collectivesOf(func::FuncOp func) {
   SmallVector<CollectiveOpInterface> ops;
@@ -24,7 +24,7 @@ SmallVector<CollectiveOpInterface> spmd::collectivesOf(func::FuncOp func) {
   return ops;
 }
 
-/// The layout of pairs: their last dim is whole.
+/// The layout of pairs: their last dim is unsharded.
 static ShardingAttr withLastDim(ShardingAttr sharding) {
   SmallVector<DimShardingAttr> dims(sharding.getDims());
   dims.push_back(DimShardingAttr::get(sharding.getContext(), {}, /*open=*/false, /*priority=*/0));
@@ -73,7 +73,7 @@ LogicalResult spmd::widenCollectives(func::FuncOp func) {
     Type type = out.getType();
     out.setType(widen(type));
     b.setInsertionPointAfter(op);
-    if (start) { // Its results are read behind the op that waits for them.
+    if (start) { // Its results are read after the op that waits for them.
       unsigned number = out.use_begin()->getOperandNumber();
       start.getResult(number).setType(out.getType());
       DoneOp done = start.getDone();
@@ -87,24 +87,24 @@ LogicalResult spmd::widenCollectives(func::FuncOp func) {
   return success();
 }
 
-void spmd::describeMove(const Transfer &transfer, manifest::Collective &out) {
+void spmd::describeMove(const Transfer &transfer, rt::CollectiveInfo &out) {
   for (const TransferAtom &atom : transfer.atoms)
     out.atoms.push_back({atom.size, atom.srcIsRank, atom.srcStride, atom.dstIsRank, atom.dstStride});
   for (const TransferSegment &segment : transfer.segments) {
-    manifest::Segment &entry = out.segments.emplace_back();
+    rt::Segment &entry = out.segments.emplace_back();
     entry.size = segment.size;
-    for (const TransferDigit &part : segment.src)
-      entry.source.push_back({part.size, part.isRank, part.stride});
-    for (const TransferDigit &part : segment.dst)
-      entry.destination.push_back({part.size, part.isRank, part.stride});
+    for (const TransferDigit &digit : segment.src)
+      entry.source.push_back({digit.size, digit.isRank, digit.stride});
+    for (const TransferDigit &digit : segment.dst)
+      entry.destination.push_back({digit.size, digit.isRank, digit.stride});
     if (segment.window)
-      entry.window = {segment.window->step, segment.window->offset};
+      entry.window = rt::Segment::Window{segment.window->step, segment.window->offset};
   }
   for (const RankDigit &digit : transfer.spread)
     out.spread.push_back({digit.stride, digit.size});
 }
 
-LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache &meshes, manifest::Collective &out) {
+LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache &meshes, rt::CollectiveInfo &out) {
   auto emit = [&] { return op.emitError(); };
   const Mesh *fromMesh = meshes.lookupOrEmit(op.getFromMesh(), emit);
   const Mesh *toMesh = meshes.lookupOrEmit(op.getToMesh(), emit);
@@ -131,43 +131,44 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   removeCommonDigits(from, to);
   std::optional<Transfer> transfer = computeTransfer(from, to);
   if (!transfer)
-    return op.emitError("the partial ranks of this collective are no rank digits, "
-                        "expected whole (sub-)axes");
+    return op.emitError("the partial ranks of this collective are not rank digits, "
+                        "expected axes or sub-axes");
   out.id = *op.getCollectiveId();
   out.kind = stringifyCollectiveKind(op.getKind()).str();
-  if (auto reduction = op.getReduction())
-    out.reduction = stringifyReductionKind(*reduction).str();
+  const bool isReduction = op.getReduction().has_value();
+  if (isReduction)
+    out.reduction = *rt::parseReduction(std::string_view(stringifyReductionKind(*op.getReduction())));
   auto inType = cast<RankedTensorType>(op->getOperand(0).getType());
-  std::optional<std::string> dtype = dtypeName(inType.getElementType());
+  std::optional<rt::DType> dtype = getDType(inType.getElementType());
   if (!dtype)
     return op.emitError("element type ") << inType.getElementType() << " cannot be moved by the runtime";
   out.dtype = *dtype;
   describeMove(*transfer, out);
   PlanStep step{op.getKind(), from, to, getMovedRanks(from, to)};
-  for (RankDigit digit : out.reduction ? transfer->reduce : step.group)
+  for (RankDigit digit : isReduction ? transfer->reduce : step.group)
     out.group.push_back({digit.stride, digit.size});
   CostModel costs(*fromMesh);
   for (std::string &axis : costs.getAxes(step.group))
     out.axes.push_back(std::move(axis));
   out.bytes = costs.getCost(step, getElementBytes(inType.getElementType())).bytes;
   if (auto start = dyn_cast<StartOp>(op->getParentOp()))
-    out.with = *(*start.getBody().getOps<CollectiveOpInterface>().begin()).getCollectiveId();
+    out.startGroup = *(*start.getBody().getOps<CollectiveOpInterface>().begin()).getCollectiveId();
   out.loc = getLocationText(op.getLoc());
   return success();
 }
 
-/// The tensors of one side of a collective on a value of which some sizes are not
-/// known: each such dim is `known` places (`Layout`), times as many that stay together.
+/// The tensors of one side of a collective on a value with unknown sizes. Each dim of unknown
+/// size is a group of dims: `known` indices (`Layout`), times a count of contiguous elements.
 struct Batched {
   Batched(OpBuilder &b, Location loc, RankedTensorType type, ArrayRef<int64_t> known, ArrayRef<Value> counts)
       : type(type) {
-    SmallVector<int64_t> rest;
+    SmallVector<int64_t> others;
     const Value *count = counts.begin();
     for (auto [d, size] : llvm::enumerate(known)) {
       groups.emplace_back();
       if (!type.isDynamicDim(d) || size != 1) {
         groups.back().push_back(sizes.size());
-        rest.push_back(sizes.size());
+        others.push_back(sizes.size());
         sizes.push_back(b.getIndexAttr(size));
       }
       if (type.isDynamicDim(d)) {
@@ -176,12 +177,12 @@ struct Batched {
         sizes.push_back(*count++);
       }
     }
-    order.append(rest);
+    order.append(others);
   }
   bool isReordered() const { return !llvm::is_sorted(order); }
   bool isExpanded() const { return int64_t(sizes.size()) != type.getRank(); }
 
-  /// The counts in front.
+  /// The counts come first.
   Value makeEmpty(OpBuilder &b, Location loc) const {
     SmallVector<OpFoldResult> shape;
     for (int64_t d : order)
@@ -248,9 +249,9 @@ static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op, 
   return out.from(b, loc, lowered.getResult().front());
 }
 
-/// Buffers are handed over where the collectives start and taken back where they
-/// are done. An output is allocated, not `tensor.empty`: it would else be computed
-/// in place of something that is written before then.
+/// Lowers a group of started collectives. The runtime has their buffers from the start to the
+/// done op. An output is allocated, not `tensor.empty`: bufferization would else reuse a buffer
+/// that is written before then.
 static void lowerStarted(OpBuilder &builder, StartOp start) {
   DoneOp done = start.getDone();
   for (auto [i, member] : llvm::enumerate(llvm::to_vector(start.getBody().getOps<CollectiveOpInterface>()))) {
@@ -275,8 +276,8 @@ LogicalResult spmd::lowerCollectives(func::FuncOp func, const MeshCache &meshes)
   for (StartOp start : starts) {
     for (auto member : start.getBody().getOps<CollectiveOpInterface>())
       if (!cast<RankedTensorType>(member->getResult(0).getType()).hasStaticShape())
-        return member.emitError("is started apart on a value of unknown size, expected sizes "
-                                "that are known, or a collective outside of spmd.start");
+        return member.emitError("is started asynchronously on a value of unknown size, expected "
+                                "known sizes, or a collective outside of spmd.start");
     lowerStarted(builder, start);
   }
   for (CollectiveOpInterface op : collectivesOf(func)) {

@@ -13,59 +13,72 @@
 
 using namespace mlir;
 using namespace mlir::spmd;
-namespace manifest = shardkit::manifest;
+namespace rt = shardkit::rt;
 
-std::optional<std::string> spmd::dtypeName(Type type) {
+std::optional<rt::DType> spmd::getDType(Type type) {
   if (type.isF64())
-    return "f64";
+    return rt::DType::F64;
   if (type.isF32())
-    return "f32";
+    return rt::DType::F32;
   if (type.isF16())
-    return "f16";
+    return rt::DType::F16;
   if (type.isBF16())
-    return "bf16";
+    return rt::DType::BF16;
   if (type.isIndex() || type.isSignlessInteger(64))
-    return "i64";
+    return rt::DType::I64;
   if (type.isSignlessInteger(32))
-    return "i32";
+    return rt::DType::I32;
   if (type.isSignlessInteger(16))
-    return "i16";
+    return rt::DType::I16;
   if (type.isSignlessInteger(8))
-    return "i8";
+    return rt::DType::I8;
   if (type.isSignlessInteger(1))
-    return "i1";
+    return rt::DType::I1;
   if (auto complex = dyn_cast<ComplexType>(type))
-    if (Type part = complex.getElementType(); part.isF32() || part.isF64())
-      return part.isF32() ? "c64" : "c128";
+    if (Type component = complex.getElementType(); component.isF32() || component.isF64())
+      return component.isF32() ? rt::DType::C64 : rt::DType::C128;
   return std::nullopt;
+}
+
+int64_t spmd::addMesh(const Mesh &mesh, rt::Manifest &manifest) {
+  for (auto [i, known] : llvm::enumerate(manifest.meshes))
+    if (known.name == mesh.name)
+      return i;
+  rt::MeshInfo &added = manifest.meshes.emplace_back();
+  added.name = mesh.name;
+  for (const MeshAxis &axis : mesh.axes)
+    added.axes.emplace_back(axis.name, axis.size);
+  for (int64_t rank = 0; rank < mesh.numDevices(); ++rank)
+    added.deviceIds.push_back(mesh.device(rank));
+  return manifest.meshes.size() - 1;
 }
 
 //===----------------------------------------------------------------------===//
 // Extents
 //===----------------------------------------------------------------------===//
 
-/// Digits of the flat index owned by rank digits, the rest loops. An uneven dim
-/// is a loop over its chunk; what lies between uneven dims is taken at once.
-static void describeExtents(const Layout &layout, manifest::Value &out) {
+/// Digits of the flat index that are rank digits; the other digits are loops. An uneven dim is a
+/// loop over its chunk; the dims between uneven dims are one range of digits.
+static void describeExtents(const Layout &layout, rt::Extents &out) {
   int64_t n = layout.numElements();
   if (n == 0) {
     out.loops.push_back({0, 1, 1});
     return;
   }
-  // (size, global stride) of the parts that stay local, major to minor.
-  SmallVector<std::pair<int64_t, int64_t>> parts;
+  // (size, global stride) of the local digits, major to minor.
+  SmallVector<std::pair<int64_t, int64_t>> locals;
   auto describeEven = [&](int64_t top, int64_t bottom) {
     for (const Digit &digit : layout.digits) {
       int64_t lo = std::max(digit.lo, bottom), hi = std::min(digit.hi, top);
       if (lo >= hi)
         continue;
       if (top / hi > 1)
-        parts.emplace_back(top / hi, hi);
+        locals.emplace_back(top / hi, hi);
       out.offset.push_back({digit.stride * (lo / digit.lo), hi / lo, lo});
       top = lo;
     }
     if (top > bottom)
-      parts.emplace_back(top / bottom, bottom);
+      locals.emplace_back(top / bottom, bottom);
   };
   int64_t top = n, unit = n;
   for (auto [d, size] : llvm::enumerate(layout.shape)) {
@@ -75,24 +88,24 @@ static void describeExtents(const Layout &layout, manifest::Value &out) {
       if (dim.dim != d)
         continue;
       describeEven(top, above);
-      manifest::UnevenLoop &loop = out.uneven.emplace_back();
-      loop.loop = parts.size();
+      rt::UnevenLoop &loop = out.uneven.emplace_back();
+      loop.loop = locals.size();
       loop.size = size;
       for (const RankDigit &rank : dim.ranks)
         loop.ranks.push_back({rank.stride, rank.size});
-      parts.emplace_back(dim.chunk(size), unit);
+      locals.emplace_back(dim.chunk(size), unit);
       top = unit;
     }
   }
   describeEven(top, 1);
   int64_t local = 1;
-  for (auto [size, stride] : llvm::reverse(parts)) {
+  for (auto [size, stride] : llvm::reverse(locals)) {
     out.loops.insert(out.loops.begin(), {size, stride, local});
     local *= size;
   }
 }
 
-/// Of what parts of a pipeline hand to one another.
+/// The slot of a value that fragments of a pipeline exchange; null for other slots.
 static SlotAttr getValueSlot(DictionaryAttr attrs) {
   auto slot = attrs ? attrs.getAs<SlotAttr>(kSlotAttr) : SlotAttr();
   return slot && slot.isValue() ? slot : SlotAttr();
@@ -113,7 +126,7 @@ struct Movement {
       return true;
     if (auto collective = dyn_cast<CollectiveOpInterface>(op))
       return !collective.getReduction();
-    if (isa<UnrealizedConversionCastOp>(op)) // Of complex numbers, to what moves between devices.
+    if (isa<UnrealizedConversionCastOp>(op)) // Complex numbers are cast to the type that moves between devices.
       return true;
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
       return llvm::all_of(linalgOp.getBlock()->without_terminator(),
@@ -122,12 +135,12 @@ struct Movement {
     return isa<tensor::TensorDialect>(op->getDialect()) && op->getNumRegions() == 0;
   }
 
-  /// What another part of the pipeline writes into a slot; null where it is summed up.
-  Value getWritten(func::FuncOp part, SlotAttr slot) {
+  /// The value that another fragment of the pipeline writes to a slot; null for a sum.
+  Value getWritten(func::FuncOp fragment, SlotAttr slot) {
     if (slot.getKind() != SlotKind::Value)
       return {};
-    for (auto func : part->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
-      if (func->getAttr(kScheduleAttr) == part->getAttr(kScheduleAttr) && !func.isExternal())
+    for (auto func : fragment->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
+      if (func->getAttr(kScheduleAttr) == fragment->getAttr(kScheduleAttr) && !func.isExternal())
         for (unsigned i = 0; i < func.getNumResults(); ++i)
           if (func.getResultAttr(i, kSlotAttr) == slot)
             return func.getBody().back().getTerminator()->getOperand(i);
@@ -185,253 +198,267 @@ struct Movement {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// Describes a partitioned function. Example: argument `%x: tensor<4x16xf32>` with global type
+/// tensor<8x16xf32> and sharding [{"data"}, {}] on a mesh data=2, model=2 gets local_shape [4, 16]
+/// and the extents offset [[2, 2, 64]] (rank digit "data", stride 2, size 2, 64 elements apart) and
+/// loops [[64, 1, 1]].
 struct Describer {
   func::FuncOp func;
   const MeshCache &meshes;
   ArrayRef<LoadedArgument> loading;
-  manifest::Function out;
+  rt::Manifest &manifest;
+  rt::FunctionInfo out;
   const Mesh *mesh = nullptr;
-  /// By the place of an argument before it was split: the arguments that have parts of it.
-  llvm::MapVector<int64_t, SmallVector<size_t, 4>> wholes;
+  /// By the index of an argument before it was split into segments: the arguments that hold them.
+  llvm::MapVector<int64_t, SmallVector<size_t, 4>> segmented;
 
   /// All shardings of a function are over views of one mesh.
-  LogicalResult useMesh(const Mesh *other, Location loc) {
-    if (!mesh) {
-      mesh = other;
-      return success();
-    }
-    if (mesh == other || mesh->sameDevices(*other))
-      return success();
-    return emitError(loc) << "meshes @" << mesh->name << " and @" << other->name
-                          << " in one function have different devices, expected views of one mesh";
-  }
+  LogicalResult useMesh(const Mesh *other, Location loc);
+  LogicalResult describeValue(Type localType, DictionaryAttr attrs, Location loc, rt::ValueInfo &value);
 
-  LogicalResult describeValue(Type localType, DictionaryAttr attrs, Location loc, manifest::Value &value) {
-    auto element = getElementTypeOrSelf(localType);
-    std::optional<std::string> dtype = dtypeName(element);
-    auto tensor = dyn_cast<RankedTensorType>(localType);
-    if (!dtype || (tensor && !tensor.hasStaticShape()) || (isa<ShapedType>(localType) && !tensor))
-      return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName() << "' has type " << localType
-                            << ", expected a static tensor or scalar of f64, f32, f16, bf16, i64, "
-                               "i32, i16, i8, i1, index, complex<f32> or complex<f64>";
-    value.dtype = *dtype;
-    ArrayRef<int64_t> local = getShape(localType);
-    value.localShape.assign(local.begin(), local.end());
-    Type globalType = localType;
-    if (attrs)
-      if (auto attr = attrs.getAs<TypeAttr>(kGlobalTypeAttr))
-        globalType = attr.getValue();
-    int64_t bytes = 16;
-    for (int64_t size : getShape(globalType))
-      if (llvm::MulOverflow(bytes, size, bytes))
-        return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName() << "' has type "
-                              << globalType << ", expected fewer than 2^59 elements";
-    ArrayRef<int64_t> global = getShape(globalType);
-    value.globalShape.assign(global.begin(), global.end());
-    Layout layout = Layout::replicated(global);
-    if (auto attr = attrs ? attrs.getAs<ShardingAttr>(kShardingAttr) : ShardingAttr()) {
-      FailureOr<ShardingOnMesh> read = meshes.read(attr, [&] { return emitError(loc); });
-      if (failed(read) || failed(useMesh(read->mesh, loc)))
-        return failure();
-      if (auto error = verifySharding(read->sharding, *read->mesh, global, /*allowUneven=*/true))
-        return emitError(loc) << error->message;
-      layout = Layout::get(read->sharding, *read->mesh, global);
-      if (!layout.partial.empty())
-        return emitError(loc) << "'" << value.name
-                              << "' is a partial value, expected none at the boundary of a public function";
-      value.sharding = "<@" + read->mesh->name + ", " + toString(read->sharding, *read->mesh) + ">";
-    }
-    if (ArrayRef<int64_t>(layout.localShape()) != local)
-      return emitError(loc) << "'" << value.name << "' has type " << localType
-                            << ", expected the local shape of its sharding of " << globalType
-                            << " (run --spmd-partition first)";
-    describeExtents(layout, value);
-    if (auto range = attrs ? attrs.getAs<ArrayAttr>(kRangeAttr) : ArrayAttr())
-      if (range.size() == 2 && element.isIntOrIndex())
-        if (auto lo = dyn_cast<IntegerAttr>(range[0]))
-          if (auto hi = dyn_cast<IntegerAttr>(range[1])) {
-            value.range = {lo.getValue().getSExtValue(), hi.getValue().getSExtValue()};
-            unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-            // i1 is 0 or 1, the others are signed.
-            int64_t least = bits == 1 ? 0 : llvm::minIntN(bits);
-            int64_t most = bits == 1 ? 1 : llvm::maxIntN(bits);
-            auto [low, high] = *value.range;
-            if (low < least || high - 1 > most)
-              return emitError(loc) << "range [" << low << ", " << high << "] of '" << value.name << "' does not fit "
-                                    << *dtype << ", expected values from " << least << " to " << most;
-          }
-    return success();
-  }
+  /// Describes an argument that holds one or several segments of a weight.
+  void describeSegments(unsigned i, DictionaryAttr attrs, rt::ValueInfo &value);
 
-  /// An argument that is a part of a weight, or several side by side.
-  void describeParts(unsigned i, DictionaryAttr attrs, manifest::Value &value) {
-    SmallVector<std::pair<SegmentAttr, Type>> parts = getParts(attrs, func.getArgumentTypes()[i]);
-    if (parts.empty())
-      return;
-    std::string places;
-    for (auto [part, type] : parts)
-      places += (places.empty() ? "" : ",") + std::to_string(part.getOffset()) + ":" +
-                std::to_string(part.getOffset() + getShape(type)[part.getDim()]);
-    for (const LoadedArgument &argument : loading)
-      if (argument.function == out.name && argument.argument == i)
-        value.load = argument.load;
-    // Parts are weights of their own: a set that is cut ahead holds them under these names.
-    value.name += "[" + places + "]";
-    value.isPart = true;
-    wholes[parts[0].first.getArgument()].push_back(out.arguments.size());
-  }
+  /// The arguments of the reference: those of the function before its arguments were split into
+  /// segments, with stored tensors instead of segmented ones.
+  void describeReference();
 
-  /// The reference takes what the function took before its arguments were split, and
-  /// stored tensors in the place of parts.
-  void describeReference() {
-    if (wholes.empty())
-      return;
-    size_t numParts = 0;
-    for (auto &[whole, parts] : wholes)
-      numParts += parts.size();
-    size_t next = 0;
-    auto isPart = [&](size_t i) {
-      return llvm::any_of(wholes, [&](auto &entry) { return llvm::is_contained(entry.second, i); });
-    };
-    for (size_t i = 0; i < out.arguments.size() - numParts + wholes.size(); ++i) {
-      if (auto it = wholes.find(i); it != wholes.end()) {
-        size_t first = it->second.front();
-        size_t stored = out.arguments[first].load ? out.arguments[first].load->sources.size() : 0;
-        for (size_t s = 0; s < stored; ++s)
-          out.referenceArguments.push_back({int64_t(first), int64_t(s)});
-        continue;
-      }
-      while (isPart(next))
-        ++next;
-      out.referenceArguments.push_back({int64_t(next++), -1});
-    }
-  }
-
-  /// The slot of a value that parts of a pipeline hand to each other; null for others.
-  LogicalResult describeSlot(SlotAttr slot, Type type, Location loc, manifest::Value &value) {
-    value.name = slot.getName().str();
-    if (failed(describeValue(type, {}, loc, value)))
-      return failure();
-    value.kind = "value";
-    return success();
-  }
-
-  LogicalResult run() {
-    out.name = func.getSymName().str();
-    if (auto schedule = func->getAttrOfType<FlatSymbolRefAttr>(kScheduleAttr)) {
-      out.partOf = schedule.getValue().str();
-      mesh = meshes.lookup(func->getAttrOfType<FlatSymbolRefAttr>(kMeshAttr));
-    }
-    auto text = [](DictionaryAttr attrs, StringRef name) -> std::optional<std::string> {
-      if (attrs)
-        if (auto attr = attrs.getAs<StringAttr>(name))
-          return attr.str();
-      return std::nullopt;
-    };
-    llvm::StringSet<> inputs, results;
-    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
-      DictionaryAttr attrs = func.getArgAttrDict(i);
-      manifest::Value value;
-      if (SlotAttr slot = getValueSlot(attrs)) {
-        if (failed(describeSlot(slot, func.getArgumentTypes()[i], func.getArgument(i).getLoc(), value)))
-          return failure();
-        out.arguments.push_back(value);
-        continue;
-      }
-      bool weight = bool(func.getArgAttr(i, kWeightAttr));
-      value.kind = weight ? "weight" : "input";
-      value.name = weight ? getWeightName(func, i) : text(attrs, kNameAttr).value_or("arg" + std::to_string(i));
-      Location loc = func.getArgument(i).getLoc();
-      if (failed(describeValue(func.getArgument(i).getType(), attrs, loc, value)))
-        return failure();
-      describeParts(i, attrs, value);
-      // Two arguments may be parts of one stored weight.
-      if (!weight && !inputs.insert(value.name).second)
-        return emitError(loc) << "two inputs of function '" << func.getSymName() << "' are named '" << value.name
-                              << "', expected distinct names";
-      out.arguments.push_back(value);
-    }
-    describeReference();
-    Movement movement;
-    auto *ret = func.getBody().back().getTerminator();
-    for (unsigned i = 0; i < func.getNumResults(); ++i) {
-      DictionaryAttr attrs = func.getResultAttrDict(i);
-      manifest::Value value;
-      value.kind = "result";
-      value.name = text(attrs, kNameAttr).value_or("result" + std::to_string(i));
-      if (SlotAttr slot = getValueSlot(attrs)) {
-        if (failed(describeSlot(slot, func.getResultTypes()[i], func.getLoc(), value)))
-          return failure();
-        if (auto tied = attrs.getAs<IntegerAttr>(kTiedAttr))
-          value.tied = tied.getInt();
-        out.results.push_back(value);
-        continue;
-      }
-      if (failed(describeValue(func.getResultTypes()[i], attrs, func.getLoc(), value)))
-        return failure();
-      if (!results.insert(value.name).second)
-        return func.emitError() << "two results of function '" << func.getSymName() << "' are named '" << value.name
-                                << "', expected distinct names";
-      if (auto tied = attrs ? attrs.getAs<IntegerAttr>(kTiedAttr) : IntegerAttr()) {
-        if (tied.getInt() < 0 || tied.getInt() >= int64_t(func.getNumArguments()))
-          return func.emitError() << "'spmd.tied' of result " << i << " names argument " << tied.getInt()
-                                  << ", expected one of " << func.getNumArguments();
-        value.tied = tied.getInt();
-      }
-      value.exact = movement.exact(ret->getOperand(i));
-      out.results.push_back(value);
-    }
-    // Collectives, numbered densely.
-    SmallVector<CollectiveOpInterface> ops = collectivesOf(func);
-    bool dense = true;
-    for (auto [i, op] : llvm::enumerate(ops))
-      dense &= op.getCollectiveId() == std::optional<int64_t>(i);
-    Builder builder(func.getContext());
-    for (auto [i, op] : llvm::enumerate(ops)) {
-      if (!dense)
-        op->setAttr("id", builder.getI64IntegerAttr(i));
-      const Mesh *m = meshes.lookupOrEmit(op.getFromMesh(), [&] { return op.emitError(); });
-      if (!m || failed(useMesh(m, op.getLoc())))
-        return failure();
-      out.collectives.emplace_back();
-      if (failed(describeCollective(op, meshes, out.collectives.back())))
-        return failure();
-    }
-    func.walk([&](DeviceCoordinateOp op) {
-      if (!mesh)
-        mesh = meshes.lookup(op.getMeshAttr());
-    });
-    if (mesh) {
-      out.mesh = mesh->name;
-      out.devices = mesh->numDevices();
-    }
-    return success();
-  }
+  /// Describes a value that fragments of a pipeline exchange.
+  LogicalResult describeSlot(SlotAttr slot, Type type, Location loc, rt::ValueInfo &value);
+  LogicalResult run();
 };
-} // namespace
 
-SmallVector<std::pair<SegmentAttr, Type>> spmd::getParts(DictionaryAttr attrs, Type localType) {
-  SmallVector<std::pair<SegmentAttr, Type>> parts;
-  if (auto part = attrs ? attrs.getAs<SegmentAttr>(kSegmentAttr) : SegmentAttr()) {
-    auto global = attrs.getAs<TypeAttr>(kGlobalTypeAttr);
-    parts.emplace_back(part, global ? global.getValue() : localType);
-  } else if (auto list = attrs ? attrs.getAs<ArrayAttr>(kSegmentsOfAttr) : ArrayAttr()) {
-    for (auto own : list.getAsRange<DictionaryAttr>())
-      parts.emplace_back(own.getAs<SegmentAttr>(kSegmentAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
+LogicalResult Describer::useMesh(const Mesh *other, Location loc) {
+  if (!mesh) {
+    mesh = other;
+    return success();
   }
-  return parts;
+  if (mesh == other || mesh->sameDevices(*other))
+    return success();
+  return emitError(loc) << "meshes @" << mesh->name << " and @" << other->name
+                        << " in one function have different devices, expected views of one mesh";
 }
 
-FailureOr<manifest::Function> spmd::describeFunction(func::FuncOp func, const MeshCache &meshes,
-                                                     ArrayRef<LoadedArgument> loading) {
-  Describer describer{func, meshes, loading, {}, nullptr, {}};
+LogicalResult Describer::describeValue(Type localType, DictionaryAttr attrs, Location loc, rt::ValueInfo &value) {
+  auto element = getElementTypeOrSelf(localType);
+  std::optional<rt::DType> dtype = getDType(element);
+  auto tensor = dyn_cast<RankedTensorType>(localType);
+  if (!dtype || (tensor && !tensor.hasStaticShape()) || (isa<ShapedType>(localType) && !tensor))
+    return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName() << "' has type " << localType
+                          << ", expected a static tensor or scalar of f64, f32, f16, bf16, i64, "
+                             "i32, i16, i8, i1, index, complex<f32> or complex<f64>";
+  value.dtype = *dtype;
+  ArrayRef<int64_t> local = getShape(localType);
+  value.localShape.assign(local.begin(), local.end());
+  Type globalType = localType;
+  if (attrs)
+    if (auto attr = attrs.getAs<TypeAttr>(kGlobalTypeAttr))
+      globalType = attr.getValue();
+  int64_t bytes = 16;
+  for (int64_t size : getShape(globalType))
+    if (llvm::MulOverflow(bytes, size, bytes))
+      return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName() << "' has type "
+                            << globalType << ", expected fewer than 2^59 elements";
+  ArrayRef<int64_t> global = getShape(globalType);
+  value.globalShape.assign(global.begin(), global.end());
+  Layout layout = Layout::replicated(global);
+  if (auto attr = attrs ? attrs.getAs<ShardingAttr>(kShardingAttr) : ShardingAttr()) {
+    FailureOr<ShardingOnMesh> read = meshes.read(attr, [&] { return emitError(loc); });
+    if (failed(read) || failed(useMesh(read->mesh, loc)))
+      return failure();
+    if (auto error = verifySharding(read->sharding, *read->mesh, global, /*allowUneven=*/true))
+      return emitError(loc) << error->message;
+    layout = Layout::get(read->sharding, *read->mesh, global);
+    if (!layout.partial.empty())
+      return emitError(loc) << "'" << value.name
+                            << "' is a partial value, expected none at the boundary of a public function";
+    value.sharding = "<@" + read->mesh->name + ", " + toString(read->sharding, *read->mesh) + ">";
+  }
+  if (ArrayRef<int64_t>(layout.localShape()) != local)
+    return emitError(loc) << "'" << value.name << "' has type " << localType
+                          << ", expected the local shape of its sharding of " << globalType
+                          << " (run --spmd-partition first)";
+  describeExtents(layout, value.extents);
+  if (auto range = attrs ? attrs.getAs<ArrayAttr>(kRangeAttr) : ArrayAttr())
+    if (range.size() == 2 && element.isIntOrIndex())
+      if (auto lo = dyn_cast<IntegerAttr>(range[0]))
+        if (auto hi = dyn_cast<IntegerAttr>(range[1])) {
+          value.range = std::pair(lo.getValue().getSExtValue(), hi.getValue().getSExtValue());
+          unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+          // i1 is 0 or 1, the others are signed.
+          int64_t min = bits == 1 ? 0 : llvm::minIntN(bits);
+          int64_t max = bits == 1 ? 1 : llvm::maxIntN(bits);
+          auto [low, high] = *value.range;
+          if (low < min || high - 1 > max)
+            return emitError(loc) << "range [" << low << ", " << high << "] of '" << value.name << "' does not fit "
+                                  << rt::dtypeName(*dtype) << ", expected values from " << min << " to " << max;
+        }
+  return success();
+}
+
+void Describer::describeSegments(unsigned i, DictionaryAttr attrs, rt::ValueInfo &value) {
+  SmallVector<std::pair<SegmentAttr, Type>> segments = getSegments(attrs, func.getArgumentTypes()[i]);
+  if (segments.empty())
+    return;
+  std::string ranges;
+  for (auto [segment, type] : segments)
+    ranges += (ranges.empty() ? "" : ",") + std::to_string(segment.getOffset()) + ":" +
+              std::to_string(segment.getOffset() + getShape(type)[segment.getDim()]);
+  for (const LoadedArgument &argument : loading)
+    if (argument.function == out.name && argument.argument == i)
+      value.load = argument.load;
+  // Each argument is a weight: a presharded set holds it under this name.
+  value.name += "[" + ranges + "]";
+  value.isSegmented = true;
+  segmented[segments[0].first.getArgument()].push_back(out.arguments.size());
+}
+
+void Describer::describeReference() {
+  if (segmented.empty())
+    return;
+  size_t numSegmented = 0;
+  for (auto &[original, arguments] : segmented)
+    numSegmented += arguments.size();
+  size_t next = 0;
+  auto isSegmented = [&](size_t i) {
+    return llvm::any_of(segmented, [&](auto &entry) { return llvm::is_contained(entry.second, i); });
+  };
+  for (size_t i = 0; i < out.arguments.size() - numSegmented + segmented.size(); ++i) {
+    if (auto it = segmented.find(i); it != segmented.end()) {
+      size_t first = it->second.front();
+      size_t stored = out.arguments[first].load ? out.arguments[first].load->sources.size() : 0;
+      for (size_t s = 0; s < stored; ++s)
+        out.referenceArguments.push_back({first, int64_t(s)});
+      continue;
+    }
+    while (isSegmented(next))
+      ++next;
+    out.referenceArguments.push_back({next++, -1});
+  }
+}
+
+LogicalResult Describer::describeSlot(SlotAttr slot, Type type, Location loc, rt::ValueInfo &value) {
+  value.name = slot.getName().str();
+  if (failed(describeValue(type, {}, loc, value)))
+    return failure();
+  value.kind = rt::ValueKind::Value;
+  return success();
+}
+
+LogicalResult Describer::run() {
+  out.name = func.getSymName().str();
+  if (func->hasAttr(kScheduleAttr))
+    mesh = meshes.lookup(func->getAttrOfType<FlatSymbolRefAttr>(kMeshAttr));
+  auto text = [](DictionaryAttr attrs, StringRef name) -> std::optional<std::string> {
+    if (attrs)
+      if (auto attr = attrs.getAs<StringAttr>(name))
+        return attr.str();
+    return std::nullopt;
+  };
+  llvm::StringSet<> inputs, results;
+  for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+    DictionaryAttr attrs = func.getArgAttrDict(i);
+    rt::ValueInfo value;
+    if (SlotAttr slot = getValueSlot(attrs)) {
+      if (failed(describeSlot(slot, func.getArgumentTypes()[i], func.getArgument(i).getLoc(), value)))
+        return failure();
+      out.arguments.push_back(value);
+      continue;
+    }
+    bool weight = bool(func.getArgAttr(i, kWeightAttr));
+    value.kind = weight ? rt::ValueKind::Weight : rt::ValueKind::Input;
+    value.name = weight ? getWeightName(func, i) : text(attrs, kNameAttr).value_or("arg" + std::to_string(i));
+    Location loc = func.getArgument(i).getLoc();
+    if (failed(describeValue(func.getArgument(i).getType(), attrs, loc, value)))
+      return failure();
+    describeSegments(i, attrs, value);
+    // Two arguments may be segments of one stored weight.
+    if (!weight && !inputs.insert(value.name).second)
+      return emitError(loc) << "two inputs of function '" << func.getSymName() << "' are named '" << value.name
+                            << "', expected distinct names";
+    out.arguments.push_back(value);
+  }
+  describeReference();
+  Movement movement;
+  auto *ret = func.getBody().back().getTerminator();
+  for (unsigned i = 0; i < func.getNumResults(); ++i) {
+    DictionaryAttr attrs = func.getResultAttrDict(i);
+    rt::ValueInfo value;
+    value.kind = rt::ValueKind::Result;
+    value.name = text(attrs, kNameAttr).value_or("result" + std::to_string(i));
+    if (SlotAttr slot = getValueSlot(attrs)) {
+      if (failed(describeSlot(slot, func.getResultTypes()[i], func.getLoc(), value)))
+        return failure();
+      if (auto tied = attrs.getAs<IntegerAttr>(kTiedAttr))
+        value.tied = tied.getInt();
+      out.results.push_back(value);
+      continue;
+    }
+    if (failed(describeValue(func.getResultTypes()[i], attrs, func.getLoc(), value)))
+      return failure();
+    if (!results.insert(value.name).second)
+      return func.emitError() << "two results of function '" << func.getSymName() << "' are named '" << value.name
+                              << "', expected distinct names";
+    if (auto tied = attrs ? attrs.getAs<IntegerAttr>(kTiedAttr) : IntegerAttr()) {
+      if (tied.getInt() < 0 || tied.getInt() >= int64_t(func.getNumArguments()))
+        return func.emitError() << "'spmd.tied' of result " << i << " names argument " << tied.getInt()
+                                << ", expected one of " << func.getNumArguments();
+      value.tied = tied.getInt();
+    }
+    value.exact = movement.exact(ret->getOperand(i));
+    out.results.push_back(value);
+  }
+  // Collectives, numbered densely.
+  SmallVector<CollectiveOpInterface> ops = collectivesOf(func);
+  bool dense = true;
+  for (auto [i, op] : llvm::enumerate(ops))
+    dense &= op.getCollectiveId() == std::optional<int64_t>(i);
+  Builder builder(func.getContext());
+  for (auto [i, op] : llvm::enumerate(ops)) {
+    if (!dense)
+      op->setAttr("id", builder.getI64IntegerAttr(i));
+    const Mesh *m = meshes.lookupOrEmit(op.getFromMesh(), [&] { return op.emitError(); });
+    if (!m || failed(useMesh(m, op.getLoc())))
+      return failure();
+    out.collectives.emplace_back();
+    if (failed(describeCollective(op, meshes, out.collectives.back())))
+      return failure();
+  }
+  func.walk([&](DeviceCoordinateOp op) {
+    if (!mesh)
+      mesh = meshes.lookup(op.getMeshAttr());
+  });
+  if (mesh) {
+    out.mesh = addMesh(*mesh, manifest);
+    out.devices = mesh->numDevices();
+  }
+  return success();
+}
+} // namespace
+
+SmallVector<std::pair<SegmentAttr, Type>> spmd::getSegments(DictionaryAttr attrs, Type localType) {
+  SmallVector<std::pair<SegmentAttr, Type>> segments;
+  if (auto segment = attrs ? attrs.getAs<SegmentAttr>(kSegmentAttr) : SegmentAttr()) {
+    auto global = attrs.getAs<TypeAttr>(kGlobalTypeAttr);
+    segments.emplace_back(segment, global ? global.getValue() : localType);
+  } else if (auto list = attrs ? attrs.getAs<ArrayAttr>(kSegmentsOfAttr) : ArrayAttr()) {
+    for (auto entry : list.getAsRange<DictionaryAttr>())
+      segments.emplace_back(entry.getAs<SegmentAttr>(kSegmentAttr), entry.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
+  }
+  return segments;
+}
+
+FailureOr<rt::FunctionInfo> spmd::describeFunction(func::FuncOp func, const MeshCache &meshes,
+                                                   ArrayRef<LoadedArgument> loading, rt::Manifest &manifest) {
+  Describer describer{func, meshes, loading, manifest, {}, nullptr, {}};
   if (failed(describer.run()))
     return failure();
   return std::move(describer.out);
 }
 
 LogicalResult spmd::describeValue(func::FuncOp func, Type localType, DictionaryAttr attrs, Location loc,
-                                  const MeshCache &meshes, manifest::Value &value) {
-  Describer describer{func, meshes, {}, {}, nullptr, {}};
+                                  const MeshCache &meshes, rt::ValueInfo &value) {
+  rt::Manifest unused;
+  Describer describer{func, meshes, {}, unused, {}, nullptr, {}};
   return describer.describeValue(localType, attrs, loc, value);
 }

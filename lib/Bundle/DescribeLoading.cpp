@@ -8,49 +8,52 @@
 
 using namespace mlir;
 using namespace mlir::spmd;
-namespace manifest = shardkit::manifest;
+namespace rt = shardkit::rt;
 
-std::optional<std::string> spmd::storedTypeName(Type type) {
-  if (auto name = dtypeName(type))
-    return name;
+std::optional<rt::DType> spmd::getStoredDType(Type type) {
+  if (auto dtype = getDType(type))
+    return dtype;
   if (!isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E8M0FNUType>(type) &&
       !type.isSignlessInteger(4))
     return std::nullopt;
   std::string text;
   llvm::raw_string_ostream(text) << type;
-  return text;
+  return rt::parseDType(text);
 }
 
-static manifest::Piece describePiece(const CopyPiece &copied) {
-  manifest::Piece piece;
+static rt::ExtentPiece describePiece(const CopyPiece &copied) {
+  rt::ExtentPiece piece;
   piece.source = copied.source;
-  piece.base = {copied.from, copied.to};
-  piece.offset.assign(copied.offset.begin(), copied.offset.end());
-  piece.loops.assign(copied.loops.begin(), copied.loops.end());
+  piece.globalBase = copied.from;
+  piece.localBase = copied.to;
+  for (auto [rankStride, size, globalStride] : copied.offset)
+    piece.extents.offset.push_back({rankStride, size, globalStride});
+  for (auto [size, globalStride, localStride] : copied.loops)
+    piece.extents.loops.push_back({size, globalStride, localStride});
   for (const CopyPiece::Chunk &chunk : copied.chunks) {
-    manifest::UnevenLoop loop{chunk.loop, chunk.size, {}, chunk.begin};
+    rt::UnevenLoop loop{chunk.loop, chunk.size, {}, chunk.begin};
     for (const RankDigit &digit : chunk.ranks)
       loop.ranks.push_back({digit.stride, digit.size});
-    piece.uneven.push_back(std::move(loop));
+    piece.extents.uneven.push_back(std::move(loop));
   }
   return piece;
 }
 
-/// A stored tensor; `attrs` are of the argument that it is or that makes use of it.
-static LogicalResult addSource(manifest::Load &load, StringRef name, RankedTensorType type, DictionaryAttr attrs,
+/// Adds a stored tensor; `attrs` are those of the argument that it is or that uses it.
+static LogicalResult addSource(rt::LoadInfo &load, StringRef name, RankedTensorType type, DictionaryAttr attrs,
                                Location loc) {
-  std::optional<std::string> dtype = storedTypeName(type.getElementType());
+  std::optional<rt::DType> dtype = getStoredDType(type.getElementType());
   if (!dtype)
     return emitError(loc) << "stored tensor '" << name << "' has type " << type
                           << ", expected elements of f64, f32, f16, bf16, an 8-bit float, i64, "
                              "i32, i16, i8, i4 or i1";
-  manifest::Load::Source &source = load.sources.emplace_back();
+  rt::LoadSource &source = load.sources.emplace_back();
   source.name = name.str();
   source.dtype = *dtype;
   source.shape.assign(type.getShape().begin(), type.getShape().end());
   if (auto range = attrs ? attrs.getAs<ArrayAttr>(kRangeAttr) : ArrayAttr();
       range && !isa<FloatType>(type.getElementType()))
-    source.range = {cast<IntegerAttr>(range[0]).getInt(), cast<IntegerAttr>(range[1]).getInt()};
+    source.range = std::pair(cast<IntegerAttr>(range[0]).getInt(), cast<IntegerAttr>(range[1]).getInt());
   return success();
 }
 
@@ -66,8 +69,8 @@ static LogicalResult describeSources(LoadedArgument &out, Attribute weight, func
   return success();
 }
 
-/// An argument that holds parts of one stored tensor.
-static LogicalResult describeParts(LoadedArgument &out, func::FuncOp func, const MeshCache &meshes) {
+/// Describes an argument that holds segments of one stored tensor.
+static LogicalResult describeStoredSegments(LoadedArgument &out, func::FuncOp func, const MeshCache &meshes) {
   Location loc = func.getArgument(out.argument).getLoc();
   FailureOr<ArgumentLayout> layout = getArgumentLayout(func, out.argument, meshes);
   if (failed(layout) || failed(addSource(out.load, getWeightName(func, out.argument), layout->fullType,
@@ -76,18 +79,18 @@ static LogicalResult describeParts(LoadedArgument &out, func::FuncOp func, const
   auto cut = layout->shard(Copies::ofSource(0, layout->fullType.getShape()));
   if (!cut)
     return emitError(loc) << "argument #" << out.argument << " of function '" << func.getName()
-                          << "' is cut along dims that its parts divide differently, expected a "
-                             "cut of each dim alone";
+                          << "' is sharded along dims that its segments divide differently, "
+                             "expected a sharding of each dim alone";
   for (const CopyPiece &piece : *cut)
     out.load.pieces.push_back(describePiece(piece));
   return success();
 }
 
-static manifest::Load::HostCall describeHostStep(const HostStep &step) {
-  manifest::Load::HostCall call;
+static rt::HostCall describeHostStep(const HostStep &step, rt::DType dtype) {
+  rt::HostCall call;
+  call.dtype = dtype;
   func::CallOp op = step.call;
   call.function = op.getCallee().str();
-  call.dtype = storedTypeName(step.type.getElementType()).value_or("");
   call.shape.assign(step.type.getShape().begin(), step.type.getShape().end());
   for (Attribute extra : step.extras) {
     if (auto number = dyn_cast<IntegerAttr>(extra))
@@ -107,13 +110,13 @@ FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module, co
       continue;
     for (unsigned i = 0; i < func.getNumArguments(); ++i) {
       auto name = func.getArgAttrOfType<FlatSymbolRefAttr>(i, kLoadAttr);
-      bool hasParts = func.getArgAttr(i, kSegmentAttr) || func.getArgAttr(i, kSegmentsOfAttr);
-      if (!name && !hasParts)
+      bool hasSegments = func.getArgAttr(i, kSegmentAttr) || func.getArgAttr(i, kSegmentsOfAttr);
+      if (!name && !hasSegments)
         continue;
       Location loc = func.getArgument(i).getLoc();
       LoadedArgument out{func.getName().str(), i, {}, {}, {}};
       if (!name) {
-        if (failed(describeParts(out, func, meshes)))
+        if (failed(describeStoredSegments(out, func, meshes)))
           return failure();
         arguments.push_back(std::move(out));
         continue;
@@ -137,12 +140,13 @@ FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module, co
         if (!steps->empty()) {
           auto &calls = out.load.chain;
           for (const HostStep &step : *steps) {
-            calls.push_back(describeHostStep(step));
-            if (calls.back().dtype.empty())
+            std::optional<rt::DType> dtype = getStoredDType(step.type.getElementType());
+            if (!dtype)
               return emitError(step.call->getLoc())
                      << "host function gives " << step.type << ", expected a type that can be stored";
+            calls.push_back(describeHostStep(step, *dtype));
           }
-          out.loadFunction = {}; // nothing that can be compiled
+          out.loadFunction = {}; // cannot be compiled
           arguments.push_back(std::move(out));
           continue;
         }
@@ -150,12 +154,12 @@ FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module, co
           if (auto cut = layout->shard(*copies)) {
             for (const CopyPiece &piece : *cut)
               out.load.pieces.push_back(describePiece(piece));
-            if (hasParts)
+            if (hasSegments)
               out.loadFunction = {};
             arguments.push_back(std::move(out));
             continue;
           }
-        if (hasParts)
+        if (hasSegments)
           out.loadFunction = {}; // the reference calls it
       }
       if (!out.shardFunction)

@@ -48,7 +48,7 @@ private:
 
   /// Full arguments and results of the program on this mesh.
   int64_t getProgramBytes();
-  void hold(Slot slot);
+  void hold(ValueInstance slot);
   void runPart(const Instruction &run, ReportStages &out, int64_t fixed);
 
   const ScheduleProgram &read;
@@ -57,7 +57,7 @@ private:
   int64_t mesh, microbatches;
   const llvm::StringMap<const FunctionMemory *> &memory;
   std::vector<int64_t> bytes; // per value, local
-  std::set<Slot> held;
+  std::set<ValueInstance> held;
   int64_t heldBytes = 0;
 };
 
@@ -73,15 +73,15 @@ void StageMemory::run(ReportStages &out) {
   // Accumulators are live from the start.
   ValueUses uses(program);
   for (auto [value, use] : llvm::enumerate(uses.uses))
-    if (use.home == mesh && use.startsAsZero && !program.values[value].perMicrobatch)
+    if (use.writerMesh == mesh && use.startsAsZero && !program.values[value].perMicrobatch)
       hold({int64_t(value), -1});
   for (const Instruction &instruction : list) {
     switch (instruction.kind) {
     case Instruction::Kind::Run:
       runPart(instruction, out, fixed);
       break;
-    case Instruction::Kind::Post:
-      for (Slot slot : instruction.receives)
+    case Instruction::Kind::Transfer:
+      for (ValueInstance slot : instruction.receives)
         hold(slot);
       break;
     case Instruction::Kind::Free:
@@ -117,9 +117,9 @@ void StageMemory::measureValues(ReportStages &out) {
     bytes[value] = getBytes(type);
     if (!program.values[value].perMicrobatch)
       return;
-    if (program.functions[f].part == Part::Forward)
+    if (program.functions[f].fragment == StageFragment::Forward)
       parts[value] |= 1;
-    else if (program.functions[f].part == Part::Backward && isArgument)
+    else if (program.functions[f].fragment == StageFragment::Backward && isArgument)
       parts[value] |= 2;
   });
   for (auto [value, use] : parts)
@@ -129,16 +129,16 @@ void StageMemory::measureValues(ReportStages &out) {
 void StageMemory::countInFlight(ReportStages &out) {
   std::vector<int64_t> numBackward(program.meshOfStage.size());
   for (const StageFunction &function : program.functions)
-    numBackward[function.stage] += function.part == Part::Backward;
+    numBackward[function.stage] += function.fragment == StageFragment::Backward;
   std::map<std::pair<int64_t, int64_t>, int64_t> left; // backward functions, by stage and microbatch
   for (const Instruction &instruction : list) {
     if (instruction.kind != Instruction::Kind::Run)
       continue;
     const StageFunction &function = program.functions[instruction.function];
     std::pair<int64_t, int64_t> own(function.stage, instruction.microbatch);
-    if (function.part == Part::Forward && numBackward[function.stage] > 0)
+    if (function.fragment == StageFragment::Forward && numBackward[function.stage] > 0)
       left.try_emplace(own, numBackward[function.stage]);
-    else if (function.part == Part::Backward && --left[own] <= 0)
+    else if (function.fragment == StageFragment::Backward && --left[own] <= 0)
       left.erase(own);
     out.inFlight = std::max<int64_t>(out.inFlight, left.size());
   }
@@ -160,7 +160,7 @@ int64_t StageMemory::getProgramBytes() {
   return sum;
 }
 
-void StageMemory::hold(Slot slot) {
+void StageMemory::hold(ValueInstance slot) {
   if (held.insert(slot).second)
     heldBytes += bytes[slot.value];
 }
@@ -170,7 +170,7 @@ void StageMemory::runPart(const Instruction &run, ReportStages &out, int64_t fix
   func::FuncOp func = read.functions[run.function];
   for (ArrayRef<int64_t> list : {ArrayRef(function.reads), ArrayRef(function.writes)})
     for (int64_t value : list)
-      forEachSlot(program, value, run.microbatch, microbatches, [&](Slot slot) { hold(slot); });
+      forEachInstance(program, value, run.microbatch, microbatches, [&](ValueInstance slot) { hold(slot); });
   // A value that is not a row of its array is copied. A result that replaces an argument
   // is a second buffer, unless it is tied to the argument.
   int64_t copies = 0;

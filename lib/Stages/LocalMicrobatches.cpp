@@ -18,7 +18,7 @@ using State = MicrobatchState;
 RankedTensorType Microbatches::getType(Value value) const {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   const State &state = get(value);
-  if (!type || state.kind != State::Cut || count == 1)
+  if (!type || state.kind != State::Split || count == 1)
     return type;
   SmallVector<int64_t> shape(type.getShape());
   for (auto [size, dim] : llvm::zip(shape, state.dims))
@@ -26,7 +26,7 @@ RankedTensorType Microbatches::getType(Value value) const {
   return type.clone(shape);
 }
 
-/// A value made out of nothing, of another type, for one reader.
+/// A copy of a constant-like value with another type, for one reader.
 static Value makeCreation(OpBuilder &b, Value value, RankedTensorType type) {
   Operation *op = value.getDefiningOp();
   Operation *copy = b.clone(*op);
@@ -68,8 +68,8 @@ void Microbatches::makeLocal() {
       ops.push_back(op);
     return getIndexedBody(op) ? WalkResult::skip() : WalkResult::advance();
   });
-  // Operands made out of nothing have the layout that is needed. Rules are read before
-  // any type changes.
+  // Constant-like operands get the layout that their reader needs. Rules are read before any
+  // type changes.
   struct Made {
     OpOperand *use;
     RankedTensorType type;
@@ -82,12 +82,12 @@ void Microbatches::makeLocal() {
     ShardingRule rule = getShardingRule(op);
     FactorAxes axes(rule.numFactors());
     for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
-      if (!rule.tensor(t).type || get(rule.tensor(t).value).kind != State::Cut)
+      if (!rule.tensor(t).type || get(rule.tensor(t).value).kind != State::Split)
         continue;
       Sharding sharding = get(rule.tensor(t).value).getSharding();
       for (unsigned f = 0; f < rule.numFactors(); ++f)
-        if (auto own = projectFactor(rule, t, f, sharding); own && deviceFactor(*own) > 1)
-          axes[f] = *own;
+        if (auto entries = projectFactor(rule, t, f, sharding); entries && deviceFactor(*entries) > 1)
+          axes[f] = *entries;
     }
     for (unsigned t = 0; t < op->getNumOperands() && t < rule.numOperands(); ++t) {
       Value operand = op->getOperand(t);
@@ -118,7 +118,7 @@ void Microbatches::makeLocal() {
   auto getLocal = [&](Value value) { return typeIn(locals, value); };
   TensorTypes types{getGlobal, getLocal};
   for (Operation *op : ops) {
-    // Loops start from, and hand on, values of what they carry.
+    // Inits and yields of a loop have the types of the loop-carried values.
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       Operation *yield = loop.getBody()->getTerminator();
       for (auto [i, carriedArg] : llvm::enumerate(loop.getRegionIterArgs()))

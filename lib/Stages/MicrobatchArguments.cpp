@@ -1,7 +1,7 @@
-//===- MicrobatchArguments.cpp - Arguments of microbatches beside those given --===//
+//===- MicrobatchArguments.cpp - Arguments added for microbatches ---------===//
 //
-// An argument as a whole beside its parts, for sums that an op on a part needs complete; the
-// number of the microbatch, for ops that read their place in the batch.
+// Unsplit copies of arguments, for sums that an op on a slice needs complete, and the index of
+// the microbatch, for ops that read their index in the batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +26,8 @@ static bool isScalar(Value value) {
   return !type || (type.hasStaticShape() && type.getNumElements() == 1);
 }
 
-/// The ops that make `values`, in their order, as far as `isWanted`, and the arguments that they
-/// begin with; nothing where an op has effects or lies in a loop.
+/// Collects the ops that compute `values`, in their order, restricted to `isWanted`, and the
+/// arguments that they read. False if an op has effects or is in a loop.
 static bool collectSlice(ArrayRef<Value> values, Block &block, llvm::function_ref<bool(Value)> isWanted,
                          SmallVector<Operation *> &ops, SmallVector<BlockArgument> &arguments) {
   llvm::SmallSetVector<Value, 8> pending;
@@ -53,20 +53,19 @@ static bool collectSlice(ArrayRef<Value> values, Block &block, llvm::function_re
   return true;
 }
 
-/// Sums that `op` needs complete are made of whole arguments instead, if they are made of
-/// arguments that microbatches cut, scalars and constants alone: no weight, and nothing one is
-/// used for. All is looked at again with them.
-bool Microbatches::makeWhole(Operation *op, ArrayRef<Value> read) {
+/// Computes sums that `op` needs complete from unsplit arguments instead, if they depend on split
+/// arguments, scalars and constants alone, not on weights. The analysis is repeated with them.
+bool Microbatches::useUnsplitArguments(Operation *op, ArrayRef<Value> read) {
   Block &block = func.getBody().front();
   auto isSum = [&](Value value) {
     Operation *made = value.getDefiningOp();
     if (!made || get(value).kind != State::Partial)
       return false;
-    bool readsPart = false;
+    bool readsSlice = false;
     made->walk([&](Operation *inner) {
-      readsPart |= llvm::any_of(inner->getOperands(), [&](Value operand) { return get(operand).kind == State::Cut; });
+      readsSlice |= llvm::any_of(inner->getOperands(), [&](Value operand) { return get(operand).kind == State::Split; });
     });
-    return readsPart;
+    return readsSlice;
   };
   auto isMadeOfSums = [&](Value value) {
     State::Kind kind = get(value).kind;
@@ -89,44 +88,44 @@ bool Microbatches::makeWhole(Operation *op, ArrayRef<Value> read) {
     });
   if (uses.empty())
     return false;
-  auto isPart = [&](Value value) {
-    return !wholes.contains(value) && (get(value).kind != State::Same || !isScalar(value));
+  auto isComputedFromSplit = [&](Value value) {
+    return !unsplit.contains(value) && (get(value).kind != State::Same || !isScalar(value));
   };
-  if (!collectSlice(sums.getArrayRef(), block, isPart, ops, arguments) ||
-      llvm::any_of(arguments, [&](BlockArgument arg) { return get(arg).kind != State::Cut; }))
+  if (!collectSlice(sums.getArrayRef(), block, isComputedFromSplit, ops, arguments) ||
+      llvm::any_of(arguments, [&](BlockArgument arg) { return get(arg).kind != State::Split; }))
     return false;
   for (BlockArgument arg : arguments) {
     NamedAttrList attrs(func.getArgAttrDict(arg.getArgNumber()));
     for (StringRef name : {kMicrobatchAttr, kShardingAttr, kAxisResourcesAttr})
       attrs.erase(name);
     auto name = dyn_cast_or_null<StringAttr>(attrs.get(kNameAttr));
-    std::string own = name ? name.str() : "arg" + std::to_string(arg.getArgNumber());
-    attrs.set(kNameAttr, StringAttr::get(func.getContext(), own + ".whole"));
-    wholeArguments.push_back(arg.getArgNumber());
+    std::string original = name ? name.str() : "arg" + std::to_string(arg.getArgNumber());
+    attrs.set(kNameAttr, StringAttr::get(func.getContext(), original + ".batch"));
+    unsplitArguments.push_back(arg.getArgNumber());
     unsigned number = func.getNumArguments();
     if (failed(func.insertArgument(number, arg.getType(), attrs.getDictionary(func.getContext()), arg.getLoc())))
       return false;
-    wholes.map(arg, func.getArgument(number));
+    unsplit.map(arg, func.getArgument(number));
   }
   for (Operation *op : ops)
-    OpBuilder(op).clone(*op, wholes);
+    OpBuilder(op).clone(*op, unsplit);
   for (OpOperand *use : uses)
-    use->set(wholes.lookup(use->get()));
+    use->set(unsplit.lookup(use->get()));
   return looksAgain = true;
 }
 
-/// Indices over the batch become those in the whole batch.
-void Microbatches::placeIndices() {
+/// Rebases the indices that ops read from those in the microbatch to those in the batch.
+void Microbatches::addMicrobatchIndices() {
   for (auto &[op, loops] : indexed)
     rebaseIndices(op, loops, [&, op = op](CutLoop &) -> SmallVector<Value> {
       auto type = RankedTensorType::get({}, IntegerType::get(func.getContext(), 64));
       if (!number) {
         (void)func.insertArgument(func.getNumArguments(), type, {}, func.getLoc());
         number = func.getArgument(func.getNumArguments() - 1);
-        set(number, {State::Cut});
+        set(number, {State::Split});
       }
       OpBuilder b = OpBuilder::atBlockBegin(&getIndexedBody(op)->front());
-      Value own = tensor::ExtractOp::create(b, op->getLoc(), number, ValueRange());
-      return {arith::IndexCastOp::create(b, op->getLoc(), b.getIndexType(), own)};
+      Value index = tensor::ExtractOp::create(b, op->getLoc(), number, ValueRange());
+      return {arith::IndexCastOp::create(b, op->getLoc(), b.getIndexType(), index)};
     });
 }

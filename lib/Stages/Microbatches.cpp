@@ -1,4 +1,4 @@
-//===- Microbatches.cpp - What a microbatch computes ----------------------===//
+//===- Microbatches.cpp - The computation of a microbatch -----------------===//
 
 #include "shardkit/Stages/Microbatches.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
@@ -27,7 +27,7 @@ using namespace mlir::spmd;
 
 using State = MicrobatchState;
 
-static bool isCut(ArrayRef<DimEntries> dims) {
+static bool isSplit(ArrayRef<DimEntries> dims) {
   return llvm::any_of(dims, [](const DimEntries &dim) { return deviceFactor(dim) > 1; });
 }
 
@@ -45,7 +45,7 @@ bool State::isPlain() const {
 
 bool spmd::isMark(Operation *op) { return isa<StageBoundaryOp, ShardingGroupOp>(op); }
 
-static Value skipPins(Value value) {
+static Value skipConstraints(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isConstraintLike(op))
       break;
@@ -85,12 +85,12 @@ LogicalResult Microbatches::readArguments() {
   if (common == 0 && count > 1)
     return func.emitError() << "no argument of @" << func.getName()
                             << " carries spmd.microbatch, expected one at each argument that " << count
-                            << " microbatches cut";
+                            << " microbatches split";
   divisor = count > 1 ? count : std::max<int64_t>(common, 1);
   return success();
 }
 
-/// Propagates the cut through a copy of the function that knows no other.
+/// Propagates the split of the arguments through a copy of the function without shardings.
 LogicalResult Microbatches::propagate() {
   if (divisor == 1)
     return success();
@@ -142,10 +142,10 @@ LogicalResult Microbatches::propagate() {
   CallTable calls(*module);
   if (failed(calls.verify()))
     return failure();
-  auto own = calls.getIndex(copy).getMeshes(meshes);
-  if (failed(own) || !*own)
+  auto copyMeshes = calls.getIndex(copy).getMeshes(meshes);
+  if (failed(copyMeshes) || !*copyMeshes)
     return failure();
-  auto propagation = FunctionPropagation::compute(copy, **own, calls, Propagation::Options());
+  auto propagation = FunctionPropagation::compute(copy, **copyMeshes, calls, Propagation::Options());
   if (failed(propagation))
     return failure();
   Propagation &result = (*propagation)->getPropagation();
@@ -156,7 +156,7 @@ LogicalResult Microbatches::propagate() {
     SmallVector<DimEntries, 4> dims;
     for (const DimSharding &dim : result.get(result.getId(copied)).dims)
       dims.push_back(dim.entries);
-    if (isCut(dims))
+    if (isSplit(dims))
       hints[value] = std::move(dims);
   };
   func.walk([&](Operation *op) {
@@ -178,7 +178,7 @@ LogicalResult Microbatches::propagate() {
 
 const State &Microbatches::get(Value value) const {
   static const State same;
-  auto it = states.find(skipPins(value));
+  auto it = states.find(skipConstraints(value));
   return it != states.end() ? it->second : same;
 }
 
@@ -217,7 +217,16 @@ static std::string describe(Value value) {
 // One op
 //===----------------------------------------------------------------------===//
 
-/// From what microbatches have of an op's operands to what they have of its results.
+/// Computes the states of the results of an op from those of its operands. Example: `%x` is split
+/// along its rows, `%w` is the same in all microbatches.
+///
+///   dot(%x, %w)     the factor of the rows is split: the result is split along its rows
+///   dot(%x^T, %y)   the split factor is contracted: the result is partial
+///   sqrt(%partial)  not linear: runs once per step (toApply), the result is complete
+///
+///   1. findSplitFactor finds the factor that microbatches split, and partial operands.
+///   2. checkOperands, checkInits and checkIndices check that a slice suffices for the op.
+///   3. setResults sets the states of the results.
 class Microbatches::OpVisit {
 public:
   OpVisit(Microbatches &all, Operation *op)
@@ -225,32 +234,7 @@ public:
     op->walk([&](Operation *inner) { read.append(inner->operand_begin(), inner->operand_end()); });
   }
 
-  LogicalResult run() {
-    for (Value operand : read)
-      if (kindOf(operand) == State::Complete)
-        return toApply(operand);
-    if (hasTensorRegions(op))
-      return all.visitLoop(op);
-    if (std::optional<LogicalResult> done = takeElement())
-      return *done;
-    if (failed(findCut()))
-      return failure();
-    if (partial) {
-      if (!isPartOfSum())
-        return toApply(partial);
-      if (cut < 0) {
-        all.set(op->getResult(0), {State::Partial});
-        return success();
-      }
-    }
-    if (cut < 0)
-      return success(succeeded(checkOperands()) && (all.count > 1 || llvm::none_of(read, [&](Value operand) {
-                                                      return kindOf(operand) == State::Cut;
-                                                    })));
-    if (failed(checkOperands()) || failed(checkInits()) || failed(checkPlaces()))
-      return failure();
-    return setResults();
-  }
+  LogicalResult run();
 
 private:
   /// Whether the op is visited by what is inside it.
@@ -258,211 +242,256 @@ private:
 
   State::Kind kindOf(Value value) const { return all.get(value).kind; }
 
-  /// Behind what is completed: `reason`. Where the op computes on parts too, what is made of
-  /// arguments alone is computed of these as a whole.
-  LogicalResult toApply(Value reason) {
-    for (Value operand : read)
-      if (kindOf(operand) == State::Cut && !isConstantLike(operand.getDefiningOp())) {
-        if (all.count > 1 && all.makeWhole(op, read))
-          return success();
-        InFlightDiagnostic diag = op->emitError() << op->getName() << " needs " << describe(skipPins(reason))
-                                                  << " of all microbatches while it computes on the part of one, "
-                                                     "expected what is summed over the batch to be used once per step "
-                                                     "only";
-        diag.attachNote(skipPins(reason).getLoc()) << "complete after the last microbatch";
-        return diag;
-      }
-    all.apply.insert(op);
-    for (Value result : op->getResults())
-      all.set(result, {State::Complete});
-    return success();
-  }
+  /// Moves the op to those that run once per step, as it reads the complete value `reason`. If the
+  /// op also reads split values, sums over arguments alone are computed from unsplit arguments.
+  LogicalResult toApply(Value reason);
+  InFlightDiagnostic needsFullBatch(Value value);
 
-  InFlightDiagnostic needsWhole(Value value) {
-    return op->emitError() << op->getName() << " needs "
-                           << (value ? describe(skipPins(value)) + " of all microbatches" : "all of the batch")
-                           << " at once, expected an op that computes each part of the batch by itself";
-  }
+  /// Handles ops that read elements of tensors: the element is the same for all microbatches.
+  /// std::nullopt if the op reads none.
+  std::optional<LogicalResult> takeElement();
 
-  /// Elements of tensors are values of all microbatches; nothing if the op takes none out of
-  /// what these have in parts.
-  std::optional<LogicalResult> takeElement() {
-    if (isa<tensor::DimOp>(op) || llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
-      return std::nullopt;
-    for (Value operand : read) {
-      if (kindOf(operand) == State::Partial)
-        return toApply(operand);
-      if (kindOf(operand) != State::Same)
-        return op->emitError() << op->getName() << " takes an element out of " << describe(skipPins(operand))
-                               << ", which microbatches have in parts, expected ops on tensors";
-    }
-    return std::nullopt;
-  }
+  /// False for constant-like operands, which take any layout.
+  bool isRead(unsigned t) const;
 
-  /// What is made out of nothing takes any layout.
-  bool isRead(unsigned t) const {
-    const ShardingRule::Tensor &tensor = rule.tensor(t);
-    return tensor.type && tensor.role != OperandRole::ShapeOnly && !isConstantLike(Value(tensor.value).getDefiningOp());
-  }
+  /// Adds the split factor of tensor `t`; fails if it is another factor than before.
+  LogicalResult addSplit(unsigned t, ArrayRef<DimEntries> dims);
 
-  /// Takes over how tensor `t` is cut; fails if that is another factor than before.
-  LogicalResult takeCut(unsigned t, ArrayRef<DimEntries> dims) {
-    Sharding sharding = makeSharding(dims);
-    for (unsigned f = 0; f < rule.numFactors(); ++f) {
-      std::optional<DimEntries> own = projectFactor(rule, t, f, sharding);
-      if (!own || deviceFactor(*own) <= 1)
-        continue;
-      if (cut < 0) {
-        cut = f;
-        axes[f] = *own;
-      } else if (cut != int(f)) {
-        return failure();
-      }
-    }
-    return success();
-  }
+  /// Finds the factor that microbatches split, and the summands that the op reads.
+  LogicalResult findSplitFactor();
 
-  /// Finds the factor that microbatches cut, and what of a sum the op reads.
-  LogicalResult findCut() {
-    for (unsigned t = 0; t < rule.numOperands(); ++t) {
-      if (!isRead(t))
-        continue;
-      const ShardingRule::Tensor &tensor = rule.tensor(t);
-      const State &state = all.get(tensor.value);
-      if (state.kind == State::Cut && failed(takeCut(t, state.dims)))
-        return needsWhole(tensor.value);
-      if (state.kind == State::Partial) {
-        partial = partial ? partial : Value(tensor.value);
-        summands.set(t);
-      }
-    }
-    // What is cut by its users only.
-    for (unsigned t = rule.numOperands(); t < rule.numOperands() + rule.numResults() && !partial; ++t)
-      if (auto it = all.hints.find(rule.tensor(t).value); it != all.hints.end())
-        if (failed(takeCut(t, it->second)))
-          return needsWhole(rule.tensor(t).value);
-    return success();
-  }
-
-  /// Whether what the op makes of parts of sums is a part of a sum: it is linear in them, or
-  /// adds what is cut to them.
-  bool isPartOfSum() {
-    for (unsigned t : summands.set_bits())
-      if (all.get(rule.tensor(t).value).reduction != ReductionKind::Sum)
-        return false;
-    // An init that adds nothing belongs to the sum.
-    for (unsigned t = 0; t < rule.numOperands(); ++t)
-      if (rule.tensor(t).type && rule.tensor(t).role == OperandRole::Init &&
-          isNeutralFill(rule.tensor(t).value, ReductionKind::Sum))
-        summands.set(t);
-    if (op->getNumResults() != 1)
-      return false;
-    if (cut < 0)
-      return isLinear(op, summands);
-    return llvm::all_of(summands.set_bits(), [&](unsigned t) { return rule.tensor(t).role == OperandRole::Init; });
-  }
+  /// True if the result is a summand: the op is linear in the summands that it reads, or adds
+  /// split values to them.
+  bool isSummand();
 
   /// Every operand as the op needs it.
-  LogicalResult checkOperands() {
-    for (unsigned t = 0; t < rule.numOperands(); ++t) {
-      if (!isRead(t))
-        continue;
-      const ShardingRule::Tensor &tensor = rule.tensor(t);
-      const State &state = all.get(tensor.value);
-      SmallVector<DimEntries, 4> needed = getDims(getTensorSharding(rule, t, axes));
-      if ((state.kind == State::Cut && needed != state.dims) || (state.kind == State::Partial && isCut(needed)))
-        return needsWhole(tensor.value);
-      if (state.kind != State::Same)
-        continue;
-      if (isCut(needed)) {
-        Value source = skipPins(tensor.value);
-        InFlightDiagnostic diag = op->emitError()
-                                  << op->getName() << " computes on the part of a microbatch and " << describe(source)
-                                  << " is the same in all of them, expected spmd.microbatch at the "
-                                     "argument that it comes from";
-        diag.attachNote(source.getLoc()) << "the same in all microbatches";
-        return diag;
-      }
-    }
-    return success();
-  }
+  LogicalResult checkOperands();
 
-  /// What a sum starts from would be added in every microbatch.
-  LogicalResult checkInits() {
-    for (const ShardingRule::Tensor &tensor : rule.operands()) {
-      if (!tensor.type || tensor.role != OperandRole::Init || all.get(tensor.value).kind != State::Same)
-        continue;
-      const ShardingRule::Tensor &result = rule.tensor(rule.numOperands() + tensor.result);
-      if (rule.isPartial(result, cut) && !isIdempotent(result.reduction) &&
-          !isNeutralFill(tensor.value, result.reduction))
-        return op->emitError() << op->getName() << " adds what microbatches compute to "
-                               << describe(skipPins(tensor.value))
-                               << ", which would be added in each of them, expected it to start "
-                                  "from the neutral element";
-    }
-    return success();
-  }
+  /// The init of a sum must be neutral: it would be added in every microbatch.
+  LogicalResult checkInits();
 
-  /// The op needs no other place in the batch than its own, nor which one that is.
-  LogicalResult checkPlaces() {
-    // Only results may follow a window or a selection over the batch.
-    const Factor &factor = rule.factor(cut);
-    if (factor.kind == FactorKind::Selection || factor.kind == FactorKind::Replicated ||
-        factor.kind == FactorKind::Indexed || factor.hasWindows)
-      return needsWhole(op->getNumOperands() ? op->getOperand(0) : Value());
-    if (!readsIndices(op))
-      return success();
-    llvm::DenseMap<Value, Sharding> layouts;
-    // Results have no state yet.
-    for (unsigned r = 0; r < rule.numResults(); ++r)
-      layouts[op->getResult(r)] = getTensorSharding(rule, rule.numOperands() + r, axes);
-    auto shardingOf = [&](Value value) -> const Sharding * {
-      auto type = dyn_cast<RankedTensorType>(value.getType());
-      if (!type)
-        return nullptr;
-      auto [it, isNew] = layouts.try_emplace(value);
-      const State &state = all.get(value);
-      if (isNew)
-        it->second = makeSharding(state.kind == State::Cut ? ArrayRef<DimEntries>(state.dims)
-                                                           : SmallVector<DimEntries, 4>(type.getRank()));
-      return &it->second;
-    };
-    if (all.count > 1)
-      all.indexed[op] = getCutLoops(op, shardingOf);
-    return success();
-  }
-
-  LogicalResult setResults() {
-    for (unsigned r = 0; r < rule.numResults(); ++r) {
-      unsigned t = rule.numOperands() + r;
-      if (!rule.tensor(t).type)
-        continue;
-      State state;
-      state.dims = getDims(getTensorSharding(rule, t, axes));
-      if (rule.isPartial(rule.tensor(t), cut)) {
-        state.kind = State::Partial;
-        state.reduction = rule.tensor(t).reduction;
-        state.dims.clear();
-      } else if (isCut(state.dims)) {
-        state.kind = State::Cut;
-        if (rule.tensor(t).type.isDynamicDim(state.getDim()))
-          return op->emitError() << op->getName() << " makes a dim of unknown size of what microbatches have in parts, "
-                                 << "expected a static one; --spmd-specialize-shapes gives sizes";
-      }
-      all.set(op->getResult(r), std::move(state));
-    }
-    return success();
-  }
+  /// The op reads the batch at its own index only; if it reads the index itself, that is rebased.
+  LogicalResult checkIndices();
+  LogicalResult setResults();
 
   Microbatches &all;
   Operation *op;
   ShardingRule rule;
   SmallVector<Value> read; ///< By the op, and by those in its regions.
-  int cut = -1;            ///< The factor that microbatches cut, if any.
+  int splitFactor = -1;    ///< The factor that microbatches split, if any.
   FactorAxes axes;
-  Value partial;                 ///< The first operand that is a part of a sum.
-  llvm::SmallBitVector summands; ///< All of them, and inits that add nothing.
+  Value partial;                 ///< The first operand that is a summand.
+  llvm::SmallBitVector summands; ///< All of them, and neutral inits.
 };
+
+LogicalResult Microbatches::OpVisit::run() {
+  for (Value operand : read)
+    if (kindOf(operand) == State::Complete)
+      return toApply(operand);
+  if (hasTensorRegions(op))
+    return all.visitLoop(op);
+  if (std::optional<LogicalResult> done = takeElement())
+    return *done;
+  if (failed(findSplitFactor()))
+    return failure();
+  if (partial) {
+    if (!isSummand())
+      return toApply(partial);
+    if (splitFactor < 0) {
+      all.set(op->getResult(0), {State::Partial});
+      return success();
+    }
+  }
+  if (splitFactor < 0)
+    return success(succeeded(checkOperands()) && (all.count > 1 || llvm::none_of(read, [&](Value operand) {
+                                                    return kindOf(operand) == State::Split;
+                                                  })));
+  if (failed(checkOperands()) || failed(checkInits()) || failed(checkIndices()))
+    return failure();
+  return setResults();
+}
+
+LogicalResult Microbatches::OpVisit::toApply(Value reason) {
+  for (Value operand : read)
+    if (kindOf(operand) == State::Split && !isConstantLike(operand.getDefiningOp())) {
+      if (all.count > 1 && all.useUnsplitArguments(op, read))
+        return success();
+      InFlightDiagnostic diag = op->emitError() << op->getName() << " needs " << describe(skipConstraints(reason))
+                                                << " of all microbatches while it computes on the slice of one, "
+                                                   "expected uses of sums over the batch once per step only";
+      diag.attachNote(skipConstraints(reason).getLoc()) << "complete after the last microbatch";
+      return diag;
+    }
+  all.apply.insert(op);
+  for (Value result : op->getResults())
+    all.set(result, {State::Complete});
+  return success();
+}
+
+InFlightDiagnostic Microbatches::OpVisit::needsFullBatch(Value value) {
+  return op->emitError() << op->getName() << " needs "
+                         << (value ? describe(skipConstraints(value)) + " of all microbatches" : "all of the batch")
+                         << " at once, expected an op that computes each slice of the batch by itself";
+}
+
+std::optional<LogicalResult> Microbatches::OpVisit::takeElement() {
+  if (isa<tensor::DimOp>(op) || llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+    return std::nullopt;
+  for (Value operand : read) {
+    if (kindOf(operand) == State::Partial)
+      return toApply(operand);
+    if (kindOf(operand) != State::Same)
+      return op->emitError() << op->getName() << " reads an element of " << describe(skipConstraints(operand))
+                             << ", which is split into microbatches, expected ops on tensors";
+  }
+  return std::nullopt;
+}
+
+bool Microbatches::OpVisit::isRead(unsigned t) const {
+  const ShardingRule::Tensor &tensor = rule.tensor(t);
+  return tensor.type && tensor.role != OperandRole::ShapeOnly && !isConstantLike(Value(tensor.value).getDefiningOp());
+}
+
+LogicalResult Microbatches::OpVisit::addSplit(unsigned t, ArrayRef<DimEntries> dims) {
+  Sharding sharding = makeSharding(dims);
+  for (unsigned f = 0; f < rule.numFactors(); ++f) {
+    std::optional<DimEntries> entries = projectFactor(rule, t, f, sharding);
+    if (!entries || deviceFactor(*entries) <= 1)
+      continue;
+    if (splitFactor < 0) {
+      splitFactor = f;
+      axes[f] = *entries;
+    } else if (splitFactor != int(f)) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult Microbatches::OpVisit::findSplitFactor() {
+  for (unsigned t = 0; t < rule.numOperands(); ++t) {
+    if (!isRead(t))
+      continue;
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    const State &state = all.get(tensor.value);
+    if (state.kind == State::Split && failed(addSplit(t, state.dims)))
+      return needsFullBatch(tensor.value);
+    if (state.kind == State::Partial) {
+      partial = partial ? partial : Value(tensor.value);
+      summands.set(t);
+    }
+  }
+  // Results that only their users split.
+  for (unsigned t = rule.numOperands(); t < rule.numOperands() + rule.numResults() && !partial; ++t)
+    if (auto it = all.hints.find(rule.tensor(t).value); it != all.hints.end())
+      if (failed(addSplit(t, it->second)))
+        return needsFullBatch(rule.tensor(t).value);
+  return success();
+}
+
+bool Microbatches::OpVisit::isSummand() {
+  for (unsigned t : summands.set_bits())
+    if (all.get(rule.tensor(t).value).reduction != ReductionKind::Sum)
+      return false;
+  // An init that adds nothing belongs to the sum.
+  for (unsigned t = 0; t < rule.numOperands(); ++t)
+    if (rule.tensor(t).type && rule.tensor(t).role == OperandRole::Init &&
+        isNeutralFill(rule.tensor(t).value, ReductionKind::Sum))
+      summands.set(t);
+  if (op->getNumResults() != 1)
+    return false;
+  if (splitFactor < 0)
+    return isLinear(op, summands);
+  return llvm::all_of(summands.set_bits(), [&](unsigned t) { return rule.tensor(t).role == OperandRole::Init; });
+}
+
+LogicalResult Microbatches::OpVisit::checkOperands() {
+  for (unsigned t = 0; t < rule.numOperands(); ++t) {
+    if (!isRead(t))
+      continue;
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    const State &state = all.get(tensor.value);
+    SmallVector<DimEntries, 4> needed = getDims(getTensorSharding(rule, t, axes));
+    if ((state.kind == State::Split && needed != state.dims) || (state.kind == State::Partial && isSplit(needed)))
+      return needsFullBatch(tensor.value);
+    if (state.kind != State::Same)
+      continue;
+    if (isSplit(needed)) {
+      Value source = skipConstraints(tensor.value);
+      InFlightDiagnostic diag = op->emitError()
+                                << op->getName() << " computes on the slice of a microbatch and " << describe(source)
+                                << " is the same in all of them, expected spmd.microbatch at the "
+                                   "argument that it comes from";
+      diag.attachNote(source.getLoc()) << "the same in all microbatches";
+      return diag;
+    }
+  }
+  return success();
+}
+
+LogicalResult Microbatches::OpVisit::checkInits() {
+  for (const ShardingRule::Tensor &tensor : rule.operands()) {
+    if (!tensor.type || tensor.role != OperandRole::Init || all.get(tensor.value).kind != State::Same)
+      continue;
+    const ShardingRule::Tensor &result = rule.tensor(rule.numOperands() + tensor.result);
+    if (rule.isPartial(result, splitFactor) && !isIdempotent(result.reduction) &&
+        !isNeutralFill(tensor.value, result.reduction))
+      return op->emitError() << op->getName() << " adds the sums of microbatches to "
+                             << describe(skipConstraints(tensor.value))
+                             << ", which would be added in each of them, expected the neutral element";
+  }
+  return success();
+}
+
+LogicalResult Microbatches::OpVisit::checkIndices() {
+  // Only results may follow a window or a selection over the batch.
+  const Factor &factor = rule.factor(splitFactor);
+  if (factor.kind == FactorKind::Selection || factor.kind == FactorKind::Replicated ||
+      factor.kind == FactorKind::Indexed || factor.hasWindows)
+    return needsFullBatch(op->getNumOperands() ? op->getOperand(0) : Value());
+  if (!readsIndices(op))
+    return success();
+  llvm::DenseMap<Value, Sharding> layouts;
+  // Results have no state yet.
+  for (unsigned r = 0; r < rule.numResults(); ++r)
+    layouts[op->getResult(r)] = getTensorSharding(rule, rule.numOperands() + r, axes);
+  auto shardingOf = [&](Value value) -> const Sharding * {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      return nullptr;
+    auto [it, isNew] = layouts.try_emplace(value);
+    const State &state = all.get(value);
+    if (isNew)
+      it->second = makeSharding(state.kind == State::Split ? ArrayRef<DimEntries>(state.dims)
+                                                           : SmallVector<DimEntries, 4>(type.getRank()));
+    return &it->second;
+  };
+  if (all.count > 1)
+    all.indexed[op] = getCutLoops(op, shardingOf);
+  return success();
+}
+
+LogicalResult Microbatches::OpVisit::setResults() {
+  for (unsigned r = 0; r < rule.numResults(); ++r) {
+    unsigned t = rule.numOperands() + r;
+    if (!rule.tensor(t).type)
+      continue;
+    State state;
+    state.dims = getDims(getTensorSharding(rule, t, axes));
+    if (rule.isPartial(rule.tensor(t), splitFactor)) {
+      state.kind = State::Partial;
+      state.reduction = rule.tensor(t).reduction;
+      state.dims.clear();
+    } else if (isSplit(state.dims)) {
+      state.kind = State::Split;
+      if (rule.tensor(t).type.isDynamicDim(state.getDim()))
+        return op->emitError() << op->getName() << " has a split dim of unknown size, expected a static one; "
+                               << "--spmd-specialize-shapes sets sizes";
+    }
+    all.set(op->getResult(r), std::move(state));
+  }
+  return success();
+}
 
 LogicalResult Microbatches::visit(Operation *op) {
   if (isConstraintLike(op) || isMark(op) || isConstantLike(op) || op->hasTrait<OpTrait::IsTerminator>())
@@ -473,7 +502,7 @@ LogicalResult Microbatches::visit(Operation *op) {
   return OpVisit(*this, op).run();
 }
 
-/// An op with regions of tensor ops: what it carries has one state.
+/// Visits an op with regions of tensor ops: each loop-carried value has one state.
 LogicalResult Microbatches::visitLoop(Operation *op) {
   bool touched = false;
   op->walk([&](Operation *inner) {
@@ -487,11 +516,11 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
   auto loop = dyn_cast<scf::ForOp>(op);
   if (!loop)
     return op->emitError() << op->getName()
-                           << " computes on parts of the batch, expected an scf.for or ops "
+                           << " computes on slices of the batch, expected an scf.for or ops "
                               "without regions";
   auto join = [&](const State &carried, Value from, State &result) -> LogicalResult {
     const State &other = get(from);
-    bool isMade = isConstantLike(skipPins(from).getDefiningOp());
+    bool isMade = isConstantLike(skipConstraints(from).getDefiningOp());
     if (other.kind == carried.kind && other.dims == carried.dims) {
       result = carried;
     } else if (carried.kind == State::Same || (isMade && other.kind == State::Same)) {
@@ -499,9 +528,9 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
     } else if (other.kind == State::Same && carried.kind == State::Partial && isNeutralFill(from, carried.reduction)) {
       result = carried;
     } else {
-      return loop.emitError() << "a value that the loop carries is not the same part of the batch "
-                                 "from trip to trip, expected it to start from the neutral element "
-                                 "or from a part of the batch";
+      return loop.emitError() << "a loop-carried value is not the same slice of the batch in all "
+                                 "iterations, expected an init that is the neutral element or a slice "
+                                 "of the batch";
     }
     return success();
   };
@@ -516,8 +545,8 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
       if (round == 0) {
         state = get(loop.getInitArgs()[i]);
         if (auto it = hints.find(arg); state.kind == State::Same && it != hints.end() &&
-                                       isConstantLike(skipPins(loop.getInitArgs()[i]).getDefiningOp())) {
-          state.kind = State::Cut;
+                                       isConstantLike(skipConstraints(loop.getInitArgs()[i]).getDefiningOp())) {
+          state.kind = State::Split;
           state.dims = it->second;
         }
         set(arg, state);
@@ -526,10 +555,10 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
       if (failed(join(state, yield->getOperand(i), next)))
         return failure();
       if (next.kind != state.kind || next.dims != state.dims) {
-        bool starts = isConstantLike(skipPins(loop.getInitArgs()[i]).getDefiningOp()) &&
-                      (next.kind == State::Cut || isNeutralFill(loop.getInitArgs()[i], next.reduction));
+        bool starts = isConstantLike(skipConstraints(loop.getInitArgs()[i]).getDefiningOp()) &&
+                      (next.kind == State::Split || isNeutralFill(loop.getInitArgs()[i], next.reduction));
         if (!starts)
-          return join({State::Cut}, loop.getInitArgs()[i], next);
+          return join({State::Split}, loop.getInitArgs()[i], next);
         set(arg, next);
         changed = true;
       }
@@ -552,11 +581,11 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
   return success();
 }
 
-/// The only microbatch has the batch as a whole: where an op needs more than a part of it,
-/// its results, or the sums that it reads, are held by the microbatch.
+/// A single microbatch has the full batch. If an op needs more than a slice of it, the microbatch
+/// holds its results, or the sums that it reads, in full.
 LogicalResult Microbatches::visitOnly(Operation *op) {
   auto hold = [&](Value result) {
-    State state{State::Cut};
+    State state{State::Split};
     if (auto it = hints.find(result); it != hints.end())
       state.dims = it->second;
     else if (auto type = dyn_cast<RankedTensorType>(result.getType()))
@@ -585,7 +614,7 @@ LogicalResult Microbatches::visitOnly(Operation *op) {
     Operation *next = pending.pop_back_val();
     next->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands()) {
-        Value source = skipPins(operand);
+        Value source = skipConstraints(operand);
         Operation *made = source.getDefiningOp();
         if (made && isSum(source) && made->getBlock() == op->getBlock() && held.insert(source).second) {
           pending.push_back(made);
@@ -612,7 +641,7 @@ LogicalResult Microbatches::visitBlock(Block &block) {
 
 FailureOr<Microbatches> Microbatches::analyze(func::FuncOp func, int64_t count) {
   Microbatches result(func, count);
-  // A microbatch has fewer places than the batch.
+  // A microbatch is smaller than the batch.
   func.walk([](tensor::DimOp op) {
     auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
     std::optional<int64_t> dim = op.getConstantIndex();
@@ -631,7 +660,7 @@ FailureOr<Microbatches> Microbatches::analyze(func::FuncOp func, int64_t count) 
     result.indexed.clear();
     for (BlockArgument arg : func.getArguments())
       if (auto attr = func.getArgAttrOfType<MicrobatchAttr>(arg.getArgNumber(), kMicrobatchAttr)) {
-        State state{State::Cut};
+        State state{State::Split};
         state.dims.resize(cast<RankedTensorType>(arg.getType()).getRank());
         if (result.divisor > 1)
           state.dims[attr.getDim()].push_back(DimEntry{0, 1, result.divisor});
@@ -641,12 +670,12 @@ FailureOr<Microbatches> Microbatches::analyze(func::FuncOp func, int64_t count) 
       return failure();
   } while (result.looksAgain);
   for (auto [i, value] : llvm::enumerate(func.getBody().front().getTerminator()->getOperands()))
-    if (const State &state = result.get(value); count > 1 && state.kind == State::Cut && !state.isPlain())
+    if (const State &state = result.get(value); count > 1 && state.kind == State::Split && !state.isPlain())
       return emitError(value.getLoc()) << "result #" << i << " of @" << func.getName()
-                                       << " has parts of each microbatch in dim " << state.getDim()
-                                       << " with those of others between, expected the batch to be the first of the "
+                                       << " interleaves the slices of microbatches in dim " << state.getDim()
+                                       << ", expected the batch to be the first of the "
                                           "dims that are merged there";
-  result.placeIndices();
+  result.addMicrobatchIndices();
   return result;
 }
 
@@ -665,11 +694,11 @@ LogicalResult Microbatches::moveToApply(Operation *first) {
     if (isMark(op) || isa<func::ReturnOp>(op))
       continue;
     for (Value operand : Stages::getRead(op))
-      if (get(operand).kind == State::Cut)
+      if (get(operand).kind == State::Split)
         return op->emitError() << op->getName()
                                << " needs a sum over all microbatches while it computes on the "
-                                  "part of one, expected what is summed over the batch to be used "
-                                  "once per step only";
+                                  "slice of one, expected uses of sums over the batch once per "
+                                  "step only";
     apply.insert(op);
     for (Value result : op->getResults()) {
       if (get(result).kind == State::Complete)
@@ -702,7 +731,7 @@ void Microbatches::shrink() {
     bool fromSums = true;
     for (Value operand : Stages::getRead(&op))
       if (isa<RankedTensorType>(operand.getType())) {
-        fromSums &= get(operand).kind != State::Cut;
+        fromSums &= get(operand).kind != State::Split;
         if (get(operand).kind == State::Partial)
           read += getKnownBytes(operand);
       }

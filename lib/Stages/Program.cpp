@@ -1,26 +1,25 @@
-//===- Program.cpp - What each mesh does, one instruction after another ---===//
+//===- Program.cpp - The instructions of each mesh ------------------------===//
 
 #include "shardkit/Stages/Program.h"
+#include "shardkit/rt/Manifest/ListReplay.h"
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/ErrorHandling.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include <tuple>
 
 using namespace mlir::spmd;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-std::string mlir::spmd::toString(const PipelineProgram &program, Slot slot) {
-  std::string text = "'" + program.values[slot.value].name + "'";
-  if (slot.microbatch >= 0)
-    text += " of microbatch " + std::to_string(slot.microbatch);
+std::string mlir::spmd::toString(const PipelineProgram &program, ValueInstance instance) {
+  std::string text = "'" + program.values[instance.value].name + "'";
+  if (instance.microbatch >= 0)
+    text += " of microbatch " + std::to_string(instance.microbatch);
   return text;
 }
 
-void mlir::spmd::forEachSlot(const PipelineProgram &program, int64_t value, int64_t microbatch, int64_t numMicrobatches,
-                             llvm::function_ref<void(Slot)> visit) {
+void mlir::spmd::forEachInstance(const PipelineProgram &program, int64_t value, int64_t microbatch,
+                                 int64_t numMicrobatches, llvm::function_ref<void(ValueInstance)> visit) {
   if (!program.values[value].perMicrobatch)
     visit({value, -1});
   else if (microbatch >= 0)
@@ -41,7 +40,7 @@ ValueUses::ValueUses(const PipelineProgram &program) : uses(program.values.size(
   }
   for (auto [v, use] : llvm::enumerate(uses)) {
     if (!use.writers.empty())
-      use.home = program.getMesh(program.functions[use.writers.front()]);
+      use.writerMesh = program.getMesh(program.functions[use.writers.front()]);
     size_t updates = 0, reader = 0;
     for (int64_t writer : use.writers) {
       while (reader < use.readers.size() && use.readers[reader] < writer)
@@ -63,45 +62,44 @@ struct Run {
   int64_t mesh, function, microbatch;
 };
 
-/// The order in which a clock's transfers are posted, by pairs of meshes. Pairs at a
-/// distance d form chains; of each every second pair comes first, so that two rounds do for
-/// all of them where a runtime ends one exchange before it begins the next.
-auto orderOf(const Travel &travel) {
-  auto [first, second] = std::minmax(travel.from, travel.to);
+/// The order in which the transfers of a clock begin, by pairs of meshes. Pairs at a distance
+/// d form chains. Every second pair of each chain comes first, so that two rounds suffice for
+/// all pairs if a runtime ends one exchange before it begins the next.
+auto orderOf(const SentValue &sent) {
+  auto [first, second] = std::minmax(sent.from, sent.to);
   int64_t distance = second - first;
   return std::tuple(distance, first / distance % 2, first);
 }
-bool comesBefore(const Travel &a, const Travel &b) {
-  return std::tuple(orderOf(a), a.from, a.slot) < std::tuple(orderOf(b), b.from, b.slot);
+bool comesBefore(const SentValue &a, const SentValue &b) {
+  return std::tuple(orderOf(a), a.from, a.instance) < std::tuple(orderOf(b), b.from, b.instance);
 }
 
-struct Release {
+struct FreedInstance {
   int64_t mesh;
-  Slot slot;
+  ValueInstance instance;
 };
 
-/// What happens in one row, in this order.
+/// The instructions of one row, in this order.
 struct Row {
   std::vector<Run> runs;
-  std::vector<Release> early; // last used by a run
-  std::vector<Travel> travels;
-  std::vector<Release> late; // first used by all that it was sent to
+  std::vector<FreedInstance> freedEarly; // last used by a run
+  std::vector<SentValue> sends;
+  std::vector<FreedInstance> freedLate; // all receivers have reached their first use
 };
 
+/// Emits the instructions of all meshes. Example: forward0 on mesh 0 writes h.0 in clock 0, and
+/// forward1 on mesh 1 reads it in clock 1.
+///
+///   1. collectRuns: row 0 has Run forward0, row 1 has Run forward1.
+///   2. findCopies: h has a copy on mesh 0 and one on mesh 1. `use` sets the rows of the uses.
+///   3. addSendsAndFrees: h.0 is sent in row 0; mesh 1 frees it early in row 1, mesh 0 late in row
+///      1, since mesh 1 first uses it there.
+///   4. buildLists: mesh 0: Run, Transfer, Free; mesh 1: Transfer, Run, Free.
 class Emitter {
 public:
   Emitter(const PipelineProgram &program, const ClockTable &table) : program(program), table(table), uses(program) {}
 
-  InstructionLists emit() {
-    collectRuns();
-    findCopies();
-    for (auto [row, content] : llvm::enumerate(rows))
-      for (const Run &run : content.runs)
-        use(run, row);
-    for (int64_t value = 0; value < int64_t(copies.size()); ++value)
-      place(value);
-    return print();
-  }
+  InstructionLists emit();
 
 private:
   /// A value on one mesh. Rows per microbatch (of a value of the step: one); -1: none.
@@ -114,131 +112,14 @@ private:
     std::vector<int64_t> written;
   };
 
-  void collectRuns() {
-    std::vector<SmallVector<int64_t, 1>> functions[2];
-    for (auto &list : functions)
-      list.resize(program.meshOfStage.size());
-    int64_t numRounds = 0;
-    for (auto [f, function] : llvm::enumerate(program.functions))
-      if (function.part == Part::Apply)
-        numRounds = std::max(numRounds, function.round + 1);
-      else
-        functions[size_t(function.part)][function.stage].push_back(f);
-    int64_t numClocks = table.getNumClocks();
-    rows.resize(numClocks + numRounds);
-    for (int64_t clock = 0; clock < numClocks; ++clock)
-      for (auto [mesh, cell] : llvm::enumerate(table.getRow(clock)))
-        if (!cell.isIdle())
-          for (int64_t f : functions[size_t(cell.part)][cell.stage])
-            rows[clock].runs.push_back({int64_t(mesh), f, cell.microbatch});
-    for (auto [f, function] : llvm::enumerate(program.functions))
-      if (function.part == Part::Apply)
-        rows[numClocks + function.round].runs.push_back({program.getMesh(function), int64_t(f), -1});
-  }
+  void collectRuns();
+  void findCopies();
+  Copy &getCopy(int64_t value, int64_t mesh);
+  void use(const Run &run, int64_t row);
 
-  void findCopies() {
-    copies.resize(program.values.size());
-    for (auto [v, own] : llvm::enumerate(copies)) {
-      const ValueUses::Uses &use = uses.uses[v];
-      if (use.writers.empty())
-        continue;
-      size_t count = program.values[v].perMicrobatch ? table.numMicrobatches : 1;
-      own.written.assign(count, -1);
-      SmallVector<int64_t> meshes = {use.home};
-      for (int64_t reader : use.readers)
-        meshes.push_back(program.getMesh(program.functions[reader]));
-      llvm::sort(meshes);
-      meshes.erase(llvm::unique(meshes), meshes.end());
-      for (int64_t mesh : meshes)
-        own.list.push_back({mesh, std::vector<int64_t>(count, -1), std::vector<int64_t>(count, -1)});
-    }
-  }
-
-  Copy &getCopy(int64_t value, int64_t mesh) {
-    return *llvm::lower_bound(copies[value].list, mesh,
-                              [](const Copy &copy, int64_t mesh) { return copy.mesh < mesh; });
-  }
-
-  void use(const Run &run, int64_t row) {
-    const StageFunction &function = program.functions[run.function];
-    auto forEachPlace = [&](int64_t value, llvm::function_ref<void(int64_t)> visit) {
-      forEachSlot(program, value, run.microbatch, table.numMicrobatches,
-                  [&](Slot slot) { visit(std::max<int64_t>(slot.microbatch, 0)); });
-    };
-    for (int64_t value : function.reads)
-      if (!uses.isArgument(value)) {
-        Copy &copy = getCopy(value, run.mesh);
-        forEachPlace(value, [&](int64_t i) {
-          if (copy.firstUse[i] < 0)
-            copy.firstUse[i] = row;
-          copy.lastUse[i] = row;
-        });
-      }
-    for (int64_t value : function.writes) {
-      Copy &copy = getCopy(value, uses.uses[value].home);
-      forEachPlace(value, [&](int64_t i) { copy.lastUse[i] = copies[value].written[i] = row; });
-    }
-  }
-
-  /// When a value is sent and freed.
-  void place(int64_t value) {
-    Copies &own = copies[value];
-    int64_t home = uses.uses[value].home;
-    for (auto [i, written] : llvm::enumerate(own.written)) {
-      if (written < 0)
-        continue;
-      Slot slot{value, program.values[value].perMicrobatch ? int64_t(i) : -1};
-      int64_t lastUse = getCopy(value, home).lastUse[i], gone = -1;
-      for (const Copy &copy : own.list) {
-        if (copy.mesh == home || copy.lastUse[i] < 0)
-          continue;
-        rows[written].travels.push_back({home, copy.mesh, slot});
-        gone = std::max({gone, copy.firstUse[i], written});
-        if (copy.lastUse[i] > written)
-          rows[copy.lastUse[i]].early.push_back({copy.mesh, slot});
-        else // read before it is there, which the verifier tells
-          rows[written].late.push_back({copy.mesh, slot});
-      }
-      if (uses.isKept(value))
-        continue;
-      (gone >= lastUse ? rows[gone].late : rows[lastUse].early).push_back({home, slot});
-    }
-  }
-
-  InstructionLists print() {
-    InstructionLists lists(table.numMeshes);
-    for (auto [clock, row] : llvm::enumerate(rows)) {
-      auto add = [&, clock = int64_t(clock)](int64_t mesh, Instruction::Kind kind) -> Instruction & {
-        Instruction &instruction = lists[mesh].emplace_back();
-        instruction.kind = kind;
-        instruction.clock = clock;
-        return instruction;
-      };
-      auto release = [&](ArrayRef<Release> list) {
-        for (const Release &entry : list)
-          add(entry.mesh, Instruction::Kind::Free).freed = entry.slot;
-      };
-      for (const Run &run : row.runs) {
-        Instruction &instruction = add(run.mesh, Instruction::Kind::Run);
-        instruction.function = run.function;
-        instruction.microbatch = run.microbatch;
-      }
-      release(row.early);
-      llvm::sort(row.travels, comesBefore);
-      const Travel *last = nullptr;
-      for (const Travel &travel : row.travels) {
-        if (!last || orderOf(*last) != orderOf(travel)) {
-          add(travel.from, Instruction::Kind::Post).peer = travel.to;
-          add(travel.to, Instruction::Kind::Post).peer = travel.from;
-        }
-        lists[travel.from].back().sends.push_back(travel.slot);
-        lists[travel.to].back().receives.push_back(travel.slot);
-        last = &travel;
-      }
-      release(row.late);
-    }
-    return lists;
-  }
+  /// Adds the sends and frees of a value to the rows.
+  void addSendsAndFrees(int64_t value);
+  InstructionLists buildLists();
 
   const PipelineProgram &program;
   const ClockTable &table;
@@ -247,137 +128,186 @@ private:
   std::vector<Copies> copies; // by value
 };
 
+InstructionLists Emitter::emit() {
+  collectRuns();
+  findCopies();
+  for (auto [row, content] : llvm::enumerate(rows))
+    for (const Run &run : content.runs)
+      use(run, row);
+  for (int64_t value = 0; value < int64_t(copies.size()); ++value)
+    addSendsAndFrees(value);
+  return buildLists();
+}
+
+void Emitter::collectRuns() {
+  std::vector<SmallVector<int64_t, 1>> functions[2];
+  for (auto &list : functions)
+    list.resize(program.meshOfStage.size());
+  int64_t numRounds = 0;
+  for (auto [f, function] : llvm::enumerate(program.functions))
+    if (function.fragment == StageFragment::Apply)
+      numRounds = std::max(numRounds, function.round + 1);
+    else
+      functions[size_t(function.fragment)][function.stage].push_back(f);
+  int64_t numClocks = table.getNumClocks();
+  rows.resize(numClocks + numRounds);
+  for (int64_t clock = 0; clock < numClocks; ++clock)
+    for (auto [mesh, cell] : llvm::enumerate(table.getRow(clock)))
+      if (!cell.isIdle())
+        for (int64_t f : functions[size_t(cell.fragment)][cell.stage])
+          rows[clock].runs.push_back({int64_t(mesh), f, cell.microbatch});
+  for (auto [f, function] : llvm::enumerate(program.functions))
+    if (function.fragment == StageFragment::Apply)
+      rows[numClocks + function.round].runs.push_back({program.getMesh(function), int64_t(f), -1});
+}
+
+void Emitter::findCopies() {
+  copies.resize(program.values.size());
+  for (auto [v, copiesOfValue] : llvm::enumerate(copies)) {
+    const ValueUses::Uses &use = uses.uses[v];
+    if (use.writers.empty())
+      continue;
+    size_t count = program.values[v].perMicrobatch ? table.numMicrobatches : 1;
+    copiesOfValue.written.assign(count, -1);
+    SmallVector<int64_t> meshes = {use.writerMesh};
+    for (int64_t reader : use.readers)
+      meshes.push_back(program.getMesh(program.functions[reader]));
+    llvm::sort(meshes);
+    meshes.erase(llvm::unique(meshes), meshes.end());
+    for (int64_t mesh : meshes)
+      copiesOfValue.list.push_back({mesh, std::vector<int64_t>(count, -1), std::vector<int64_t>(count, -1)});
+  }
+}
+
+Emitter::Copy &Emitter::getCopy(int64_t value, int64_t mesh) {
+  return *llvm::lower_bound(copies[value].list, mesh, [](const Copy &copy, int64_t mesh) { return copy.mesh < mesh; });
+}
+
+void Emitter::use(const Run &run, int64_t row) {
+  const StageFunction &function = program.functions[run.function];
+  auto forEachIndex = [&](int64_t value, llvm::function_ref<void(int64_t)> visit) {
+    forEachInstance(program, value, run.microbatch, table.numMicrobatches,
+                    [&](ValueInstance instance) { visit(std::max<int64_t>(instance.microbatch, 0)); });
+  };
+  for (int64_t value : function.reads)
+    if (!uses.isArgument(value)) {
+      Copy &copy = getCopy(value, run.mesh);
+      forEachIndex(value, [&](int64_t i) {
+        if (copy.firstUse[i] < 0)
+          copy.firstUse[i] = row;
+        copy.lastUse[i] = row;
+      });
+    }
+  for (int64_t value : function.writes) {
+    Copy &copy = getCopy(value, uses.uses[value].writerMesh);
+    forEachIndex(value, [&](int64_t i) { copy.lastUse[i] = copies[value].written[i] = row; });
+  }
+}
+
+void Emitter::addSendsAndFrees(int64_t value) {
+  Copies &copiesOfValue = copies[value];
+  int64_t writerMesh = uses.uses[value].writerMesh;
+  for (auto [i, written] : llvm::enumerate(copiesOfValue.written)) {
+    if (written < 0)
+      continue;
+    ValueInstance instance{value, program.values[value].perMicrobatch ? int64_t(i) : -1};
+    int64_t lastUse = getCopy(value, writerMesh).lastUse[i], gone = -1;
+    for (const Copy &copy : copiesOfValue.list) {
+      if (copy.mesh == writerMesh || copy.lastUse[i] < 0)
+        continue;
+      rows[written].sends.push_back({writerMesh, copy.mesh, instance});
+      gone = std::max({gone, copy.firstUse[i], written});
+      if (copy.lastUse[i] > written)
+        rows[copy.lastUse[i]].freedEarly.push_back({copy.mesh, instance});
+      else // read before it is there, which the verifier reports
+        rows[written].freedLate.push_back({copy.mesh, instance});
+    }
+    if (uses.isKept(value))
+      continue;
+    (gone >= lastUse ? rows[gone].freedLate : rows[lastUse].freedEarly).push_back({writerMesh, instance});
+  }
+}
+
+InstructionLists Emitter::buildLists() {
+  InstructionLists lists(table.numMeshes);
+  for (auto [clock, row] : llvm::enumerate(rows)) {
+    auto add = [&, clock = int64_t(clock)](int64_t mesh, Instruction::Kind kind) -> Instruction & {
+      Instruction &instruction = lists[mesh].emplace_back();
+      instruction.kind = kind;
+      instruction.clock = clock;
+      return instruction;
+    };
+    auto addFrees = [&](ArrayRef<FreedInstance> list) {
+      for (const FreedInstance &entry : list)
+        add(entry.mesh, Instruction::Kind::Free).freed = entry.instance;
+    };
+    for (const Run &run : row.runs) {
+      Instruction &instruction = add(run.mesh, Instruction::Kind::Run);
+      instruction.function = run.function;
+      instruction.microbatch = run.microbatch;
+    }
+    addFrees(row.freedEarly);
+    llvm::sort(row.sends, comesBefore);
+    const SentValue *last = nullptr;
+    for (const SentValue &sent : row.sends) {
+      if (!last || orderOf(*last) != orderOf(sent)) {
+        add(sent.from, Instruction::Kind::Transfer).peer = sent.to;
+        add(sent.to, Instruction::Kind::Transfer).peer = sent.from;
+      }
+      lists[sent.from].back().sends.push_back(sent.instance);
+      lists[sent.to].back().receives.push_back(sent.instance);
+      last = &sent;
+    }
+    addFrees(row.freedLate);
+  }
+  return lists;
+}
+
 } // namespace
 
 InstructionLists mlir::spmd::emitInstructions(const PipelineProgram &program, const ClockTable &table) {
   return Emitter(program, table).emit();
 }
 
-namespace {
-
-/// Runs all lists together, each as far as it comes.
-class Replay {
-public:
-  Replay(const PipelineProgram &program, const InstructionLists &lists, int64_t numMicrobatches, VisitReplayed visit)
-      : program(program), lists(lists), numMicrobatches(numMicrobatches), visit(visit), meshes(lists.size()) {}
-
-  std::vector<Stop> run() {
-    for (int64_t mesh = lists.size() - 1; mesh >= 0; --mesh)
-      work.push_back(mesh);
-    while (!work.empty())
-      go(work.pop_back_val());
-    std::vector<Stop> stops;
-    for (Mesh &mesh : meshes)
-      stops.push_back(mesh.stop);
-    return stops;
-  }
-
-private:
-  struct Mesh {
-    Stop stop;
-    SmallVector<Travel> awaited;                                               // by the instruction it is at
-    llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t> incoming;             // by slot: from where, until it is taken
-    llvm::DenseMap<std::pair<int64_t, int64_t>, SmallVector<int64_t, 2>> sent; // by slot: where to
-    llvm::DenseSet<std::tuple<int64_t, int64_t, int64_t>> taken;               // from, slot
-    std::vector<Slot> received;                                                // in order
-  };
-  static std::pair<int64_t, int64_t> keyOf(Slot slot) { return {slot.value, slot.microbatch}; }
-
-  void go(int64_t number) {
-    Mesh &mesh = meshes[number];
-    while (mesh.stop.index < lists[number].size()) {
-      if (!perform(number, lists[number][mesh.stop.index]))
-        return;
-      visit(number, mesh.stop.index++, mesh.awaited);
-      mesh.stop.awaited = {};
-      mesh.awaited.clear();
-    }
-    // Whatever is left.
-    for (Slot slot : mesh.received)
-      if (!take(number, slot))
-        return;
-  }
-
-  bool perform(int64_t number, const Instruction &instruction) {
-    Mesh &mesh = meshes[number];
-    switch (instruction.kind) {
-    case Instruction::Kind::Run: {
-      bool isReady = true;
-      if (instruction.function >= 0 && instruction.function < int64_t(program.functions.size()))
-        for (int64_t value : program.functions[instruction.function].reads)
-          forEachSlot(program, value, instruction.microbatch, numMicrobatches,
-                      [&](Slot slot) { isReady = isReady && take(number, slot); });
-      return isReady;
-    }
-    case Instruction::Kind::Post:
-      for (Slot slot : instruction.sends)
-        if (!take(number, slot))
-          return false;
-      for (Slot slot : instruction.sends)
-        mesh.sent[keyOf(slot)].push_back(instruction.peer);
-      for (Slot slot : instruction.receives) {
-        mesh.incoming.try_emplace(keyOf(slot), instruction.peer);
-        mesh.received.push_back(slot);
-      }
-      wake(instruction.peer);
-      return true;
-    case Instruction::Kind::Free:
-      return take(number, instruction.freed) && isGone(number, instruction.freed);
-    }
-    llvm_unreachable("unknown kind");
-  }
-
-  void wake(int64_t mesh) {
-    if (mesh >= 0 && mesh < int64_t(meshes.size()))
-      work.push_back(mesh);
-  }
-
-  /// Whether a slot is there, or comes now.
-  bool take(int64_t number, Slot slot) {
-    Mesh &mesh = meshes[number];
-    auto it = mesh.incoming.find(keyOf(slot));
-    if (it == mesh.incoming.end())
-      return true;
-    int64_t from = it->second;
-    mesh.stop.awaited = {from, number, slot};
-    if (from < 0 || from >= int64_t(meshes.size()))
-      return false;
-    auto sent = meshes[from].sent.find(keyOf(slot));
-    if (sent == meshes[from].sent.end() || !llvm::is_contained(sent->second, number))
-      return false;
-    mesh.awaited.push_back(mesh.stop.awaited);
-    mesh.incoming.erase(it);
-    mesh.taken.insert({from, slot.value, slot.microbatch});
-    wake(from);
-    return true;
-  }
-
-  bool isGone(int64_t number, Slot slot) {
-    Mesh &mesh = meshes[number];
-    auto sent = mesh.sent.find(keyOf(slot));
-    if (sent == mesh.sent.end())
-      return true;
-    for (int64_t to : sent->second) {
-      mesh.stop.awaited = {number, to, slot};
-      if (to < 0 || to >= int64_t(meshes.size()) || !meshes[to].taken.contains({number, slot.value, slot.microbatch}))
-        return false;
-    }
-    for (int64_t to : sent->second)
-      mesh.awaited.push_back({number, to, slot});
-    return true;
-  }
-
-  const PipelineProgram &program;
-  const InstructionLists &lists;
-  int64_t numMicrobatches;
-  VisitReplayed visit;
-  std::vector<Mesh> meshes;
-  SmallVector<int64_t> work;
-};
-
-} // namespace
-
 std::vector<Stop> mlir::spmd::replay(const PipelineProgram &program, const InstructionLists &lists,
                                      int64_t numMicrobatches, VisitReplayed visit) {
-  return Replay(program, lists, numMicrobatches, visit).run();
+  using shardkit::rt::ListReplay;
+  auto bufferOf = [](ValueInstance instance) { return ListReplay::Buffer(instance.value, instance.microbatch); };
+  auto read = [&](size_t mesh, size_t index, ListReplay::Step &step) {
+    const Instruction &instruction = lists[mesh][index];
+    switch (instruction.kind) {
+    case Instruction::Kind::Run:
+      if (instruction.function >= 0 && instruction.function < int64_t(program.functions.size()))
+        for (int64_t value : program.functions[instruction.function].reads)
+          forEachInstance(program, value, instruction.microbatch, numMicrobatches,
+                          [&](ValueInstance instance) { step.uses.push_back(bufferOf(instance)); });
+      break;
+    case Instruction::Kind::Transfer: {
+      const size_t peer = instruction.peer;
+      for (ValueInstance instance : instruction.sends) {
+        step.uses.push_back(bufferOf(instance));
+        step.sends.push_back({bufferOf(instance), {mesh, peer, instance.value, instance.microbatch}});
+      }
+      for (ValueInstance instance : instruction.receives)
+        step.receives.push_back({bufferOf(instance), {peer, mesh, instance.value, instance.microbatch}});
+      break;
+    }
+    case Instruction::Kind::Free:
+      step.freed = bufferOf(instruction.freed);
+      break;
+    }
+  };
+  auto toSent = [](const ListReplay::Move &move) {
+    return SentValue{int64_t(move.from), int64_t(move.to), {move.id, move.microbatch}};
+  };
+  auto report = [&](size_t mesh, size_t index, const std::vector<ListReplay::Move> &awaited) {
+    visit(mesh, index, llvm::map_to_vector(awaited, toSent));
+  };
+  std::vector<size_t> lengths;
+  for (const std::vector<Instruction> &list : lists)
+    lengths.push_back(list.size());
+  std::vector<Stop> stops;
+  for (const ListReplay::Stop &stop : ListReplay(std::move(lengths), read, report).run())
+    stops.push_back({stop.index, stop.awaited ? toSent(*stop.awaited) : SentValue()});
+  return stops;
 }

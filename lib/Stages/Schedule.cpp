@@ -1,4 +1,4 @@
-//===- Schedule.cpp - Which microbatch each mesh works on, by clock -------===//
+//===- Schedule.cpp - The order of work on each mesh, by clock ------------===//
 
 #include "shardkit/Stages/Schedule.h"
 
@@ -11,7 +11,7 @@ using namespace mlir::spmd;
 using llvm::ArrayRef;
 using llvm::StringRef;
 
-static constexpr int64_t kMostPieces = int64_t(1) << 24; // per part, over all meshes
+static constexpr int64_t kMaxPieces = int64_t(1) << 24; // per fragment, over all meshes
 
 static constexpr ScheduleKind kKinds[] = {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::OneFOneBOverlap,
                                           ScheduleKind::InterleavedOneFOneB, ScheduleKind::Inference};
@@ -32,18 +32,6 @@ StringRef mlir::spmd::toString(ScheduleKind kind) {
   llvm_unreachable("unknown kind");
 }
 
-StringRef mlir::spmd::toString(Part part) {
-  switch (part) {
-  case Part::Forward:
-    return "forward";
-  case Part::Backward:
-    return "backward";
-  case Part::Apply:
-    return "apply";
-  }
-  llvm_unreachable("unknown part");
-}
-
 std::optional<ScheduleKind> mlir::spmd::parseScheduleKind(StringRef text, std::string &error) {
   for (ScheduleKind kind : kKinds)
     if (toString(kind) == text)
@@ -55,49 +43,49 @@ std::optional<ScheduleKind> mlir::spmd::parseScheduleKind(StringRef text, std::s
   return std::nullopt;
 }
 
-int64_t mlir::spmd::getMostInFlight(ScheduleKind kind, int64_t mesh, int64_t numMeshes, int64_t numMicrobatches,
-                                    int64_t virtualStages) {
-  int64_t behind = numMeshes - mesh; // meshes from this one to the last
+int64_t mlir::spmd::getMaxInFlight(ScheduleKind kind, int64_t mesh, int64_t numMeshes, int64_t numMicrobatches,
+                                   int64_t virtualStages) {
+  int64_t remaining = numMeshes - mesh; // meshes from this one to the last
   int64_t pieces = numMicrobatches * virtualStages;
   switch (kind) {
   case ScheduleKind::GPipe:
   case ScheduleKind::Inference:
     return pieces;
   case ScheduleKind::OneFOneB:
-    return std::min(pieces, behind);
+    return std::min(pieces, remaining);
   case ScheduleKind::OneFOneBOverlap:
   case ScheduleKind::InterleavedOneFOneB:
-    return std::min(pieces, 2 * behind - 1 + (virtualStages - 1) * numMeshes);
+    return std::min(pieces, 2 * remaining - 1 + (virtualStages - 1) * numMeshes);
   }
   llvm_unreachable("unknown kind");
 }
 
-/// The forward or backward pieces of a mesh, in order. Interleaved, a mesh runs as many
-/// microbatches through one of its stages as there are meshes before it goes on to its
-/// next stage, where the first of them has come round by then.
-static std::vector<Cell> getPieces(const ClockTable &table, Part part, int64_t mesh) {
+/// The forward or backward pieces of a mesh, in order. In the interleaved schedule a mesh
+/// runs as many microbatches through one of its stages as there are meshes, then continues
+/// with its next stage, which the first of them has reached by then.
+static std::vector<Cell> getPieces(const ClockTable &table, StageFragment fragment, int64_t mesh) {
   int64_t n = table.numMeshes, m = table.numMicrobatches;
-  // Back from the last microbatch, so that what was kept last is freed first.
-  bool reverse = table.kind == ScheduleKind::GPipe && part == Part::Backward;
+  // From the last microbatch to the first, so that the values kept last are freed first.
+  bool reverse = table.kind == ScheduleKind::GPipe && fragment == StageFragment::Backward;
   int64_t group = table.virtualStages > 1 ? n : m;
   std::vector<Cell> pieces;
   pieces.reserve(m * table.virtualStages);
   for (int64_t first = 0; first < m; first += group)
     for (int64_t k = 0; k < table.virtualStages; ++k) {
-      int64_t chunk = part == Part::Forward ? k : table.virtualStages - 1 - k;
+      int64_t chunk = fragment == StageFragment::Forward ? k : table.virtualStages - 1 - k;
       for (int64_t i = first; i < first + group; ++i)
-        pieces.push_back({chunk * n + mesh, part, reverse ? m - 1 - i : i});
+        pieces.push_back({chunk * n + mesh, fragment, reverse ? m - 1 - i : i});
     }
   return pieces;
 }
 
 static std::vector<Cell> getOrder(const ClockTable &table, int64_t mesh) {
-  std::vector<Cell> forward = getPieces(table, Part::Forward, mesh);
+  std::vector<Cell> forward = getPieces(table, StageFragment::Forward, mesh);
   if (table.kind == ScheduleKind::Inference)
     return forward;
-  std::vector<Cell> backward = getPieces(table, Part::Backward, mesh), order;
+  std::vector<Cell> backward = getPieces(table, StageFragment::Backward, mesh), order;
   order.reserve(2 * forward.size());
-  size_t ahead = getMostInFlight(table.kind, mesh, table.numMeshes, table.numMicrobatches, table.virtualStages);
+  size_t ahead = getMaxInFlight(table.kind, mesh, table.numMeshes, table.numMicrobatches, table.virtualStages);
   order.assign(forward.begin(), forward.begin() + ahead);
   for (size_t i = 0; i < backward.size(); ++i) {
     order.push_back(backward[i]);
@@ -118,9 +106,9 @@ static bool check(const ClockTable &table, std::string &error) {
       return false;
     }
   // In this order, so that no product overflows.
-  if (n > kMostPieces || m > kMostPieces / n || v > kMostPieces / (n * m)) {
+  if (n > kMaxPieces || m > kMaxPieces / n || v > kMaxPieces / (n * m)) {
     os << "a schedule of " << n << " meshes, " << m << " microbatches and " << v
-       << " virtual stages per mesh, expected a product of at most " << kMostPieces;
+       << " virtual stages per mesh, expected a product of at most " << kMaxPieces;
     return false;
   }
   bool interleaved = table.kind == ScheduleKind::InterleavedOneFOneB;
@@ -157,18 +145,19 @@ std::optional<ClockTable> mlir::spmd::buildSchedule(ScheduleKind kind, int64_t n
     orders.push_back(getOrder(table, mesh));
     left += orders.back().size();
   }
-  // The first clock in which what a piece makes can be used; 0: not made yet.
+  // The first clock in which the results of a piece can be used; 0: not computed yet.
   std::vector<int64_t> made[2];
   for (std::vector<int64_t> &list : made)
     list.assign(numStages * numMicrobatches, 0);
   auto isReady = [&](const Cell &cell, int64_t clock) {
-    auto isMade = [&](Part part, int64_t stage) {
-      int64_t ready = made[size_t(part)][stage * numMicrobatches + cell.microbatch];
+    auto isMade = [&](StageFragment fragment, int64_t stage) {
+      int64_t ready = made[size_t(fragment)][stage * numMicrobatches + cell.microbatch];
       return ready > 0 && ready <= clock;
     };
-    if (cell.part == Part::Forward)
-      return cell.stage == 0 || isMade(Part::Forward, cell.stage - 1);
-    return isMade(Part::Forward, cell.stage) && (cell.stage == numStages - 1 || isMade(Part::Backward, cell.stage + 1));
+    if (cell.fragment == StageFragment::Forward)
+      return cell.stage == 0 || isMade(StageFragment::Forward, cell.stage - 1);
+    return isMade(StageFragment::Forward, cell.stage) &&
+           (cell.stage == numStages - 1 || isMade(StageFragment::Backward, cell.stage + 1));
   };
   std::vector<size_t> next(numMeshes, 0);
   for (int64_t clock = 0; left > 0; ++clock) {
@@ -179,13 +168,13 @@ std::optional<ClockTable> mlir::spmd::buildSchedule(ScheduleKind kind, int64_t n
         continue;
       const Cell &cell = orders[mesh][next[mesh]++];
       table.cells.back() = cell;
-      made[size_t(cell.part)][cell.stage * numMicrobatches + cell.microbatch] = clock + 1;
+      made[size_t(cell.fragment)][cell.stage * numMicrobatches + cell.microbatch] = clock + 1;
       --left;
     }
     assert(left < before && "orders of meshes wait for one another");
   }
   if (table.hasApply())
     for (int64_t mesh = 0; mesh < numMeshes; ++mesh)
-      table.cells.push_back({mesh, Part::Apply, -1});
+      table.cells.push_back({mesh, StageFragment::Apply, -1});
   return table;
 }

@@ -23,40 +23,35 @@ FailureOr<ScheduleProgram> ScheduleProgram::read(ScheduleOp schedule) {
   auto module = schedule->getParentOfType<ModuleOp>();
   auto name = FlatSymbolRefAttr::get(schedule.getSymNameAttr());
   int64_t numStages = 0, numMeshes = schedule.getMeshes().size();
-  SmallVector<func::FuncOp> parts;
+  SmallVector<func::FuncOp> fragments;
   for (auto func : module.getOps<func::FuncOp>())
     if (func->getAttrOfType<FlatSymbolRefAttr>(kScheduleAttr) == name)
-      parts.push_back(func);
-  llvm::BitVector isThere(parts.size());
-  for (func::FuncOp func : parts) {
+      fragments.push_back(func);
+  llvm::BitVector isThere(fragments.size());
+  for (func::FuncOp func : fragments) {
     auto stage = func->getAttrOfType<IntegerAttr>(kStageAttr);
     if (!stage)
-      return func.emitError() << "part of schedule " << name << " has no spmd.stage, expected the number of its stage";
-    if (stage.getInt() >= int64_t(parts.size()))
-      return func.emitError() << "part of schedule " << name << " is of stage " << stage.getInt()
-                              << ", expected less than " << parts.size() << ", the number of parts";
+      return func.emitError() << "function of schedule " << name
+                              << " has no spmd.stage, expected the index of its stage";
+    if (stage.getInt() >= int64_t(fragments.size()))
+      return func.emitError() << "function of schedule " << name << " is of stage " << stage.getInt()
+                              << ", expected less than " << fragments.size() << ", the number of functions";
     Attribute mesh = schedule.getMeshes()[stage.getInt() % numMeshes];
     if (func->getAttr(kMeshAttr) != mesh)
-      return func.emitError() << "part of stage " << stage.getInt()
-                              << " has another spmd.mesh than the schedule says, expected " << mesh;
+      return func.emitError() << "function of stage " << stage.getInt()
+                              << " has another spmd.mesh than the schedule, expected " << mesh;
     isThere.set(stage.getInt());
     numStages = std::max(numStages, stage.getInt() + 1);
     StageFunction function;
     function.name = func.getName().str();
     function.stage = stage.getInt();
-    StringRef part = func.getName();
-    part = part.substr(part.rfind('_') + 1);
-    if (part.consume_front("apply")) {
-      function.part = Part::Apply;
-      if (!part.empty() && part.getAsInteger(10, function.round))
-        function.round = 0;
-    } else if (part == "backward") {
-      function.part = Part::Backward;
-    } else if (part != "forward" && part != "accumulate") {
-      return func.emitError() << "part of schedule " << name << " is called @" << func.getName()
-                              << ", expected a name that ends in _forward, _backward or _apply "
+    auto fragment = func->getAttrOfType<FragmentAttr>(kFragmentAttr);
+    if (!fragment)
+      return func.emitError() << "function of schedule " << name
+                              << " has no spmd.fragment, expected #spmd.fragment<forward>, <backward> or <apply> "
                                  "(--spmd-outline-stages has not run)";
-    }
+    function.fragment = fragment.getKind();
+    function.round = fragment.getRound();
     auto take = [&](Attribute attr, SmallVector<int64_t> &list) {
       auto slot = dyn_cast_or_null<SlotAttr>(attr);
       if (!slot || !slot.isValue())
@@ -71,8 +66,8 @@ FailureOr<ScheduleProgram> ScheduleProgram::read(ScheduleOp schedule) {
     for (unsigned i = 0; i < func.getNumResults(); ++i) {
       size_t before = function.writes.size();
       take(func.getResultAttr(i, kSlotAttr), function.writes);
-      // Per microbatch where a part that runs per microbatch writes it, sums apart.
-      if (function.writes.size() > before && function.part != Part::Apply &&
+      // Per microbatch if a fragment that runs per microbatch writes it, except for sums.
+      if (function.writes.size() > before && function.fragment != StageFragment::Apply &&
           func.getResultAttrOfType<SlotAttr>(i, kSlotAttr).getKind() == SlotKind::Value)
         result.program.values[function.writes.back()].perMicrobatch = true;
     }
@@ -81,16 +76,16 @@ FailureOr<ScheduleProgram> ScheduleProgram::read(ScheduleOp schedule) {
   }
   for (int64_t stage = 0; stage < numStages; ++stage) {
     if (!isThere[stage])
-      return schedule.emitError() << "stage " << stage << " of " << numStages << " has no part, expected at least one";
+      return schedule.emitError() << "stage " << stage << " of " << numStages
+                                  << " has no fragment, expected at least one";
     result.program.meshOfStage.push_back(stage % numMeshes);
   }
   if (numStages % numMeshes != 0)
-    return schedule.emitError() << numStages << " stages have parts and " << numMeshes
-                                << " meshes run them, expected a multiple";
+    return schedule.emitError() << numStages << " stages on " << numMeshes << " meshes, expected a multiple";
   return result;
 }
 
-ScheduleProgram::Place ScheduleProgram::getProducer(int64_t value) const {
+ScheduleProgram::Endpoint ScheduleProgram::getProducer(int64_t value) const {
   for (auto [f, function] : llvm::enumerate(program.functions))
     if (llvm::is_contained(function.writes, value)) {
       func::FuncOp func = functions[f];
@@ -102,7 +97,7 @@ ScheduleProgram::Place ScheduleProgram::getProducer(int64_t value) const {
   return {};
 }
 
-ScheduleProgram::Place ScheduleProgram::getConsumer(int64_t value, int64_t mesh) const {
+ScheduleProgram::Endpoint ScheduleProgram::getConsumer(int64_t value, int64_t mesh) const {
   for (auto [f, function] : llvm::enumerate(program.functions))
     if (program.getMesh(function) == mesh && llvm::is_contained(function.reads, value)) {
       func::FuncOp func = functions[f];
@@ -114,9 +109,9 @@ ScheduleProgram::Place ScheduleProgram::getConsumer(int64_t value, int64_t mesh)
   return {};
 }
 
-/// Where a value comes to stages in another layout than it is handed out in: parts of
-/// their own make that of what arrives. Between meshes each byte arrives once, and
-/// what the receivers replicate is gathered there; on one mesh it is resharded.
+/// Adds fragments that change the layout of values on arrival, where a stage reads a value in
+/// another layout than it was written in. Between meshes each byte arrives once, and the
+/// fragment gathers what the receivers replicate; on one mesh it reshards.
 static LogicalResult addArrivals(ScheduleOp schedule) {
   FailureOr<ScheduleProgram> read = ScheduleProgram::read(schedule);
   if (failed(read))
@@ -126,7 +121,7 @@ static LogicalResult addArrivals(ScheduleOp schedule) {
   const PipelineProgram &program = read->program;
   unsigned number = 0;
   for (auto [v, value] : llvm::enumerate(program.values)) {
-    ScheduleProgram::Place producer = read->getProducer(v);
+    ScheduleProgram::Endpoint producer = read->getProducer(v);
     if (!producer)
       continue;
     auto source = producer.func.getResultAttrOfType<ShardingAttr>(producer.index, kShardingAttr);
@@ -136,15 +131,15 @@ static LogicalResult addArrivals(ScheduleOp schedule) {
     auto type = cast<RankedTensorType>(typeAttr.getValue());
     auto producerStage = producer.func->getAttrOfType<IntegerAttr>(kStageAttr);
     // By the stage that reads it, in order of first use.
-    llvm::MapVector<int64_t, SmallVector<ScheduleProgram::Place>> readers;
+    llvm::MapVector<int64_t, SmallVector<ScheduleProgram::Endpoint>> readers;
     for (func::FuncOp func : read->functions)
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
         if (auto slot = func.getArgAttrOfType<SlotAttr>(i, kSlotAttr);
             slot && slot.isValue() && slot.getName() == value.name)
           readers[func->getAttrOfType<IntegerAttr>(kStageAttr).getInt()].push_back({func, i});
-    for (auto &[stage, places] : readers) {
-      func::FuncOp first = places.front().func;
-      auto wanted = first.getArgAttrOfType<ShardingAttr>(places.front().index, kShardingAttr);
+    for (auto &[stage, endpoints] : readers) {
+      func::FuncOp first = endpoints.front().func;
+      auto wanted = first.getArgAttrOfType<ShardingAttr>(endpoints.front().index, kShardingAttr);
       if (stage == producerStage.getInt() || !wanted)
         continue;
       auto emit = [&] { return first.emitError(); };
@@ -158,14 +153,16 @@ static LogicalResult addArrivals(ScheduleOp schedule) {
       Layout arrives = Layout::get(arrival, *toMesh, type.getShape());
       if (arrives == Layout::get(to->sharding, *toMesh, type.getShape()))
         continue;
-      // The part of the first reader, before it.
-      StringRef part = first.getName();
-      part = part.substr(part.rfind('_') + 1);
+      // The fragment of the first reader, before it.
+      auto fragment = first->getAttrOfType<FragmentAttr>(kFragmentAttr);
       OpBuilder b(first);
       auto localType = type.clone(arrives.localShape());
-      std::string name = ("stage" + Twine(stage) + "_arrival" + Twine(number++) + "_" + part).str();
+      std::string name =
+          ("stage" + Twine(stage) + "_arrival" + Twine(number++) + "_" + toString(fragment.getKind())).str();
+      if (fragment.getRound() > 0)
+        name += std::to_string(fragment.getRound());
       auto func = func::FuncOp::create(b, first.getLoc(), name, b.getFunctionType(localType, {}));
-      for (StringRef attr : {kStageAttr, kMeshAttr, kScheduleAttr})
+      for (StringRef attr : {kStageAttr, kMeshAttr, kScheduleAttr, kFragmentAttr})
         func->setAttr(attr, first->getAttr(attr));
       Block *entry = func.addEntryBlock();
       OpBuilder body = OpBuilder::atBlockEnd(entry);
@@ -173,12 +170,12 @@ static LogicalResult addArrivals(ScheduleOp schedule) {
       if (failed(functionMeshes))
         return failure();
       LayoutTable table(*functionMeshes);
-      FailureOr<Value> whole = lowerReshard(body, first.getLoc(), entry->getArgument(0), type, table.intern(arrival),
-                                            table.intern(to->sharding), table);
-      if (failed(whole))
+      FailureOr<Value> resharded = lowerReshard(body, first.getLoc(), entry->getArgument(0), type,
+                                                table.intern(arrival), table.intern(to->sharding), table);
+      if (failed(resharded))
         return failure();
-      func::ReturnOp::create(body, first.getLoc(), *whole);
-      func.setFunctionType(b.getFunctionType(localType, whole->getType()));
+      func::ReturnOp::create(body, first.getLoc(), *resharded);
+      func.setFunctionType(b.getFunctionType(localType, resharded->getType()));
       MLIRContext *context = func.getContext();
       std::string arrived = (value.name + "@" + Twine(stage)).str();
       auto newSlot = SlotAttr::get(context, SlotKind::Value, -1, -1, arrived, ReductionKind::Sum);
@@ -190,8 +187,8 @@ static LogicalResult addArrivals(ScheduleOp schedule) {
       signature.result(0).set(kShardingAttr, wanted);
       signature.result(0).set(kGlobalTypeAttr, typeAttr);
       signature.write();
-      for (ScheduleProgram::Place place : places)
-        place.func.setArgAttr(place.index, kSlotAttr, newSlot);
+      for (ScheduleProgram::Endpoint endpoint : endpoints)
+        endpoint.func.setArgAttr(endpoint.index, kSlotAttr, newSlot);
     }
   }
   return success();
@@ -218,25 +215,25 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
     return schedule.emitError() << fault->message << " (instruction " << fault->instruction << " of mesh "
                                 << fault->mesh << ")";
 
-  // What moves, once per value and mesh that takes it.
+  // The channels: one per value and receiving mesh.
   OpBuilder b = OpBuilder::atBlockEnd(&schedule.getBody().front());
-  llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t> transferOf;
+  llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t> channelOf;
   for (auto [from, list] : llvm::enumerate(lists))
     for (const Instruction &instruction : list)
-      for (const Slot &slot : instruction.sends) {
-        auto [it, isNew] = transferOf.try_emplace({slot.value, instruction.peer}, transferOf.size());
+      for (const ValueInstance &instance : instruction.sends) {
+        auto [it, isNew] = channelOf.try_emplace({instance.value, instruction.peer}, channelOf.size());
         if (!isNew)
           continue;
-        ScheduleProgram::Place producer = read->getProducer(slot.value);
-        ScheduleProgram::Place consumer = read->getConsumer(slot.value, instruction.peer);
+        ScheduleProgram::Endpoint producer = read->getProducer(instance.value);
+        ScheduleProgram::Endpoint consumer = read->getConsumer(instance.value, instruction.peer);
         auto source = producer.func.getResultAttrOfType<ShardingAttr>(producer.index, kShardingAttr);
         auto destination = consumer.func.getArgAttrOfType<ShardingAttr>(consumer.index, kShardingAttr);
         auto type = producer.func.getResultAttrOfType<TypeAttr>(producer.index, kGlobalTypeAttr);
         if (!source || !destination || !type)
-          return consumer.func.emitError() << "value \"" << program.values[slot.value].name
+          return consumer.func.emitError() << "value \"" << program.values[instance.value].name
                                            << "\" crosses stages without a layout, expected spmd.sharding and "
                                               "spmd.global_type as --spmd-partition leaves them";
-        ChannelOp::create(b, producer.func.getLoc(), program.values[slot.value].name, int64_t(from), source,
+        ChannelOp::create(b, producer.func.getLoc(), program.values[instance.value].name, int64_t(from), source,
                           instruction.peer, destination, cast<RankedTensorType>(type.getValue()));
       }
   auto optional = [&](int64_t number) { return number >= 0 ? b.getI64IntegerAttr(number) : IntegerAttr(); };
@@ -250,12 +247,12 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
                       FlatSymbolRefAttr::get(read->functions[instruction.function].getNameAttr()),
                       optional(instruction.microbatch), b.getI64IntegerAttr(instruction.clock));
         break;
-      case Instruction::Kind::Post: {
-        auto pairs = [&](ArrayRef<Slot> slots, bool sends) {
+      case Instruction::Kind::Transfer: {
+        auto pairs = [&](ArrayRef<ValueInstance> instances, bool sends) {
           SmallVector<Attribute> attrs;
-          for (const Slot &slot : slots)
+          for (const ValueInstance &instance : instances)
             attrs.push_back(b.getDenseI64ArrayAttr(
-                {transferOf.at({slot.value, sends ? instruction.peer : int64_t(mesh)}), slot.microbatch}));
+                {channelOf.at({instance.value, sends ? instruction.peer : int64_t(mesh)}), instance.microbatch}));
           return b.getArrayAttr(attrs);
         };
         TransferOp::create(body, schedule.getLoc(), instruction.peer, pairs(instruction.sends, true),
@@ -272,25 +269,19 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
   return success();
 }
 
-/// What a transfer says of both sides has to be what the parts have.
-static LogicalResult verifyTransfer(ChannelOp op, const ScheduleProgram &read) {
-  int64_t numMeshes = cast<ScheduleOp>(op->getParentOp()).getMeshes().size();
-  for (int64_t mesh : {op.getFrom(), op.getTo()})
-    if (mesh < 0 || mesh >= numMeshes)
-      return op.emitError() << "transfer names mesh " << mesh << ", expected one of " << numMeshes;
-  if (op.getFrom() == op.getTo())
-    return op.emitError() << "transfer from mesh " << op.getFrom() << " to itself, expected two meshes";
+/// channel_c3: the source layout is the one in which a fragment writes the value.
+static LogicalResult verifyChannel(ChannelOp op, const ScheduleProgram &read) {
   auto it = read.valueOf.find(op.getValue());
   if (it == read.valueOf.end())
     return op.emitError() << "unknown value \"" << op.getValue()
-                          << "\", expected one that parts of the schedule hand over";
-  ScheduleProgram::Place producer = read.getProducer(it->second);
+                          << "\", expected one that fragments of the schedule write or read";
+  ScheduleProgram::Endpoint producer = read.getProducer(it->second);
   if (!producer)
-    return op.emitError() << "no part writes \"" << op.getValue() << "\", expected one that does";
+    return op.emitError() << "no fragment writes \"" << op.getValue() << "\", expected one that does";
   auto source = producer.func.getResultAttrOfType<ShardingAttr>(producer.index, kShardingAttr);
   auto type = producer.func.getResultAttrOfType<TypeAttr>(producer.index, kGlobalTypeAttr);
   if (source != op.getSourceAttr() || !type || type.getValue() != op.getType())
-    return op.emitError() << "transfer of " << op.getType() << " from " << op.getSourceAttr()
+    return op.emitError() << "channel of " << op.getType() << " from " << op.getSourceAttr()
                           << ", expected the type and sharding that @" << producer.func.getName() << " writes \""
                           << op.getValue() << "\" in";
   return success();
@@ -300,67 +291,67 @@ FailureOr<ScheduleLists> ScheduleLists::read(ScheduleOp schedule, const Schedule
   llvm::StringMap<int64_t> functionOf;
   for (auto [f, function] : llvm::enumerate(read.program.functions))
     functionOf[function.name] = f;
-  SmallVector<ChannelOp> transfers(schedule.getBody().front().getOps<ChannelOp>());
+  SmallVector<ChannelOp> channels(schedule.getBody().front().getOps<ChannelOp>());
   auto programs = llvm::to_vector(schedule.getBody().front().getOps<StageProgramOp>());
   if (programs.empty())
     return schedule.emitError() << "the schedule has no instructions, expected "
                                    "--spmd-outline-stages to have run";
-  for (ChannelOp transfer : transfers)
-    if (failed(verifyTransfer(transfer, read)))
+  for (ChannelOp channel : channels)
+    if (failed(verifyChannel(channel, read)))
       return failure();
   int64_t numMeshes = schedule.getMeshes().size();
-  auto slotOf = [&](Operation *op, StringRef name, int64_t microbatch) -> FailureOr<Slot> {
+  auto instanceOf = [&](Operation *op, StringRef name, int64_t microbatch) -> FailureOr<ValueInstance> {
     auto it = read.valueOf.find(name);
     if (it == read.valueOf.end())
-      return op->emitError() << "unknown value \"" << name << "\", expected one that parts of the schedule hand over";
-    return Slot{it->second, microbatch};
+      return op->emitError() << "unknown value \"" << name
+                             << "\", expected one that fragments of the schedule write or read";
+    return ValueInstance{it->second, microbatch};
   };
   ScheduleLists result;
   result.lists.resize(numMeshes);
-  result.places.resize(numMeshes);
+  result.ops.resize(numMeshes);
   for (auto [mesh, program] : llvm::enumerate(programs))
     for (Operation &op : program.getBody().front()) {
       Instruction instruction;
-      if (auto run = dyn_cast<RunOp>(op)) {
+      if (auto run = dyn_cast<RunOp>(op)) { // run_c2
         auto it = functionOf.find(run.getFunction());
         if (it == functionOf.end())
-          return run.emitError() << "unknown part @" << run.getFunction() << ", expected a function of the schedule";
+          return run.emitError() << "unknown fragment @" << run.getFunction()
+                                 << ", expected a function of the schedule";
         instruction.function = it->second;
         instruction.microbatch = run.getMicrobatch().value_or(-1);
-      } else if (auto post = dyn_cast<TransferOp>(op)) {
-        instruction.kind = Instruction::Kind::Post;
-        instruction.peer = post.getPeer();
-        if (instruction.peer < 0 || instruction.peer >= numMeshes || instruction.peer == int64_t(mesh))
-          return post.emitError() << "other mesh is " << instruction.peer << ", expected another one of " << numMeshes;
-        for (auto [list, attr, sends] : {std::tuple(&instruction.sends, post.getSends(), true),
-                                         std::tuple(&instruction.receives, post.getReceives(), false)})
+      } else if (auto transfer = dyn_cast<TransferOp>(op)) {
+        instruction.kind = Instruction::Kind::Transfer;
+        instruction.peer = transfer.getPeer();
+        // transfer_c3
+        for (auto [list, attr, sends] : {std::tuple(&instruction.sends, transfer.getSends(), true),
+                                         std::tuple(&instruction.receives, transfer.getReceives(), false)})
           for (auto pair : attr.getAsRange<DenseI64ArrayAttr>()) {
-            if (pair[0] < 0 || pair[0] >= int64_t(transfers.size()))
-              return post.emitError() << "transfer " << pair[0] << ", expected less than " << transfers.size();
-            ChannelOp transfer = transfers[pair[0]];
+            if (pair[0] < 0 || pair[0] >= int64_t(channels.size()))
+              return transfer.emitError() << "channel " << pair[0] << ", expected less than " << channels.size();
+            ChannelOp channel = channels[pair[0]];
             int64_t from = sends ? int64_t(mesh) : instruction.peer;
             int64_t to = sends ? instruction.peer : int64_t(mesh);
-            if (int64_t(transfer.getFrom()) != from || int64_t(transfer.getTo()) != to)
-              return post.emitError() << "transfer " << pair[0] << " goes from mesh " << transfer.getFrom()
-                                      << " to mesh " << transfer.getTo() << ", expected one from " << from << " to "
-                                      << to;
-            FailureOr<Slot> slot = slotOf(post, transfer.getValue(), pair[1]);
-            if (failed(slot))
+            if (int64_t(channel.getFrom()) != from || int64_t(channel.getTo()) != to)
+              return transfer.emitError()
+                     << "channel " << pair[0] << " is from mesh " << channel.getFrom() << " to mesh " << channel.getTo()
+                     << ", expected one from " << from << " to " << to;
+            FailureOr<ValueInstance> instance = instanceOf(transfer, channel.getValue(), pair[1]);
+            if (failed(instance))
               return failure();
-            list->push_back(*slot);
+            list->push_back(*instance);
           }
-      } else if (auto free = dyn_cast<FreeOp>(op)) {
-        instruction.kind = Instruction::Kind::Free;
-        FailureOr<Slot> slot = slotOf(free, free.getValue(), free.getMicrobatch().value_or(-1));
-        if (failed(slot))
-          return failure();
-        instruction.freed = *slot;
       } else {
-        return op.emitError() << op.getName() << " in a stage program, expected spmd.run, "
-                              << "spmd.transfer or spmd.free";
+        auto free = cast<FreeOp>(op); // stage_program_c1
+        instruction.kind = Instruction::Kind::Free;
+        // free_c2
+        FailureOr<ValueInstance> instance = instanceOf(free, free.getValue(), free.getMicrobatch().value_or(-1));
+        if (failed(instance))
+          return failure();
+        instruction.freed = *instance;
       }
       result.lists[mesh].push_back(std::move(instruction));
-      result.places[mesh].push_back(&op);
+      result.ops[mesh].push_back(&op);
     }
   return result;
 }
@@ -370,19 +361,20 @@ LogicalResult spmd::verifySchedule(ScheduleOp schedule, const ScheduleProgram &r
   std::optional<ScheduleKind> kind = parseScheduleKind(schedule.getKind(), error);
   if (!kind)
     return schedule.emitError() << error;
-  // No list is shorter than what has to run.
+  // No list has fewer instructions than runs.
   size_t longest = 0;
   for (const std::vector<Instruction> &list : lists.lists)
     longest = std::max(longest, list.size());
   if (schedule.getMicrobatches() > longest)
     return schedule.emitError() << "the schedule has " << schedule.getMicrobatches() << " microbatches and at most "
                                 << longest << " instructions on a mesh, expected a run of each microbatch";
+  // schedule_c5
   auto fault = verifyProgram(read.program, lists.lists, schedule.getMicrobatches(), *kind);
   if (!fault)
     return success();
-  const SmallVector<Operation *> &places = lists.places[fault->mesh];
-  if (fault->instruction < places.size())
-    return places[fault->instruction]->emitError() << fault->message;
+  const SmallVector<Operation *> &ops = lists.ops[fault->mesh];
+  if (fault->instruction < ops.size())
+    return ops[fault->instruction]->emitError() << fault->message;
   auto programs = schedule.getBody().front().getOps<StageProgramOp>();
   return (*std::next(programs.begin(), fault->mesh)).emitError() << "at the end: " << fault->message;
 }
@@ -395,12 +387,12 @@ LogicalResult spmd::verifySchedule(ScheduleOp schedule) {
   return failure(failed(lists) || failed(verifySchedule(schedule, *read, *lists)));
 }
 
-/// What is sent goes in the clock of the sender's last run, which is that of both sides.
+/// A transfer is in the clock of the last run of its sender, on both sides.
 LogicalResult ScheduleLists::readClocks() {
-  llvm::DenseMap<std::pair<int64_t, int64_t>, SmallVector<Instruction *>> posts; // by mesh and peer
+  llvm::DenseMap<std::pair<int64_t, int64_t>, SmallVector<Instruction *>> transfers; // by mesh and peer
   for (auto [mesh, list] : llvm::enumerate(lists)) {
     int64_t clock = -1;
-    for (auto [instruction, op] : llvm::zip_equal(list, places[mesh])) {
+    for (auto [instruction, op] : llvm::zip_equal(list, ops[mesh])) {
       if (auto run = dyn_cast<RunOp>(op)) {
         if (!run.getClock() || int64_t(*run.getClock()) < clock)
           return run.emitError() << "run has "
@@ -410,16 +402,16 @@ LogicalResult ScheduleLists::readClocks() {
         clock = *run.getClock();
       }
       instruction.clock = std::max<int64_t>(clock, 0);
-      if (instruction.kind == Instruction::Kind::Post)
-        posts[{int64_t(mesh), instruction.peer}].push_back(&instruction);
+      if (instruction.kind == Instruction::Kind::Transfer)
+        transfers[{int64_t(mesh), instruction.peer}].push_back(&instruction);
     }
   }
-  for (auto &[ends, mine] : posts) {
+  for (auto &[ends, mine] : transfers) {
     if (ends.first > ends.second)
       continue;
-    for (auto [own, theirs] : llvm::zip(mine, posts[{ends.second, ends.first}]))
-      own->clock = theirs->clock =
-          std::max(own->sends.empty() ? 0 : own->clock, theirs->sends.empty() ? 0 : theirs->clock);
+    for (auto [ours, theirs] : llvm::zip(mine, transfers[{ends.second, ends.first}]))
+      ours->clock = theirs->clock =
+          std::max(ours->sends.empty() ? 0 : ours->clock, theirs->sends.empty() ? 0 : theirs->clock);
   }
   return success();
 }

@@ -1,4 +1,4 @@
-//===- Stages.cpp - Which op runs in which stage --------------------------===//
+//===- Stages.cpp - The stage of each op ----------------------------------===//
 
 #include "shardkit/Stages/Stages.h"
 
@@ -30,13 +30,13 @@ const llvm::SmallSetVector<Value, 4> &Stages::getSources(Value value) {
   auto it = sources.find(value);
   if (it != sources.end())
     return it->second;
-  llvm::SmallSetVector<Value, 4> own;
+  llvm::SmallSetVector<Value, 4> found;
   if (isa<BlockArgument>(value))
-    own.insert(value);
+    found.insert(value);
   else
     for (Value operand : getRead(value.getDefiningOp()))
-      own.insert_range(getSources(operand));
-  return sources[value] = std::move(own);
+      found.insert_range(getSources(operand));
+  return sources[value] = std::move(found);
 }
 
 //===----------------------------------------------------------------------===//
@@ -59,100 +59,100 @@ LogicalResult Stages::readBoundaries() {
     return backward.back().emitError() << "the function has " << forward.size() << " forward and " << backward.size()
                                        << " backward boundaries, expected as many, or forward ones only";
   if (!backward.empty() && backward.front()->isBeforeInBlock(forward.back()))
-    return backward.front().emitError() << "backward boundary before the last forward boundary, expected it behind";
+    return backward.front().emitError() << "backward boundary before the last forward boundary, expected it after";
   for (StageBoundaryOp op : forward)
-    cuts.push_back(op);
+    splitPoints.push_back(op);
   return success();
 }
 
-/// The backward part begins with the first op that sums what becomes a gradient over
-/// the batch: a sum that is accumulated, other than a scalar such as the loss.
-void Stages::findTurn() {
+/// The backward fragment begins with the first op that sums a gradient over the batch: a sum
+/// that is accumulated, other than a scalar such as the loss.
+void Stages::findFirstBackward() {
   Block &block = func.getBody().front();
   llvm::DenseSet<Value> gradients;
-  Operation *lastCut = cuts.empty() ? nullptr : cuts.back();
+  Operation *lastSplitPoint = splitPoints.empty() ? nullptr : splitPoints.back();
   for (Operation &op : llvm::reverse(block)) {
     bool leads = false;
     for (Value result : op.getResults())
       if (microbatches.get(result).kind == State::Partial) {
-        bool isHandedOn = llvm::any_of(result.getUsers(), [&](Operation *user) {
+        bool isForwarded = llvm::any_of(result.getUsers(), [&](Operation *user) {
           return microbatches.isApply(user) || isa<func::ReturnOp>(user);
         });
         auto type = cast<RankedTensorType>(result.getType());
-        leads |= gradients.contains(result) || (isHandedOn && type.hasStaticShape() && type.getNumElements() > 1);
+        leads |= gradients.contains(result) || (isForwarded && type.hasStaticShape() && type.getNumElements() > 1);
       }
     if (!leads)
       continue;
     for (Value operand : op.getOperands())
       gradients.insert(operand);
-    if (!lastCut || lastCut->isBeforeInBlock(&op))
-      turn = &op;
+    if (!lastSplitPoint || lastSplitPoint->isBeforeInBlock(&op))
+      firstBackward = &op;
   }
-  if (!backward.empty() && (!turn || backward.front()->isBeforeInBlock(turn)))
-    turn = backward.front();
-  training = turn != nullptr;
+  if (!backward.empty() && (!firstBackward || backward.front()->isBeforeInBlock(firstBackward)))
+    firstBackward = backward.front();
+  training = firstBackward != nullptr;
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Assignment
 //===----------------------------------------------------------------------===//
 
 int64_t Stages::getBackwardStage(Operation *op) {
-  int64_t latest = numStages - 1; // what is computed backward already goes down only
+  int64_t latest = numStages - 1; // backward stages only decrease
   std::optional<StageSet> common;
-  int64_t least = numStages - 1;
+  int64_t lowest = numStages - 1;
   for (Value operand : getRead(op)) {
     auto it = available.find(operand);
-    StageSet own;
+    StageSet stages;
     if (it != available.end()) {
-      own = it->second;
+      stages = it->second;
     } else if (microbatches.get(operand).kind == State::Same) {
-      // A weight is where the forward part uses it; what is no weight is everywhere.
+      // A weight is on the stages whose forward fragments use it; other values are on all stages.
       for (Value source : getSources(operand))
         if (auto arg = cast<BlockArgument>(source); argumentStages.contains(arg))
-          own.insert_range(argumentStages[arg]);
+          stages.insert_range(argumentStages[arg]);
     }
-    if (own.empty())
+    if (stages.empty())
       continue;
     Operation *made = operand.getDefiningOp();
-    const StagePlace *place = made ? get(made) : nullptr;
-    if (place && place->part == PipelinePart::Backward)
-      latest = std::min(latest, place->stage);
-    least = std::min(least, *std::max_element(own.begin(), own.end()));
+    const StageAssignment *assigned = made ? get(made) : nullptr;
+    if (assigned && assigned->fragment == StageFragment::Backward)
+      latest = std::min(latest, assigned->stage);
+    lowest = std::min(lowest, *std::max_element(stages.begin(), stages.end()));
     if (!common) {
-      common = own;
+      common = stages;
     } else {
       StageSet both;
       for (int64_t stage : *common)
-        if (own.contains(stage))
+        if (stages.contains(stage))
           both.insert(stage);
       common = both;
     }
   }
-  int64_t stage = least;
+  int64_t stage = lowest;
   if (common && !common->empty())
     stage = *std::max_element(common->begin(), common->end());
   return std::min(stage, latest);
 }
 
-LogicalResult Stages::placeComputation() {
+LogicalResult Stages::assignComputation() {
   int64_t passed = 0, passedBackward = 0;
   bool isBackward = false;
   size_t next = 0;
   for (Operation &op : func.getBody().front()) {
-    if (next < cuts.size() && cuts[next] == &op && isa<StageBoundaryOp>(op)) {
+    if (next < splitPoints.size() && splitPoints[next] == &op && isa<StageBoundaryOp>(op)) {
       ++next;
       ++passed;
       continue;
     }
     auto count = [&] {
-      // Cuts that are no boundaries lie behind their op.
-      if (next < cuts.size() && cuts[next] == &op) {
+      // A stage begins after a split point that is not a boundary.
+      if (next < splitPoints.size() && splitPoints[next] == &op) {
         ++next;
         ++passed;
       }
     };
-    if (&op == turn)
+    if (&op == firstBackward)
       isBackward = true;
     if (auto boundary = dyn_cast<StageBoundaryOp>(op)) {
       if (boundary.getBackward() && !boundary.getCandidate())
@@ -164,86 +164,87 @@ LogicalResult Stages::placeComputation() {
       count();
       continue;
     }
-    // What is made of constants is made where it is read.
+    // Values computed from constants are computed by each reader.
     if (isMemoryEffectFree(&op) &&
         llvm::all_of(op.getResults(), [&](Value result) { return getSources(result).empty(); })) {
       count();
       continue;
     }
-    bool isConstraintLike = spmd::isConstraintLike(&op);
-    if (isConstraintLike && microbatches.get(op.getResult(0)).kind == State::Complete) {
+    bool isConstraint = spmd::isConstraintLike(&op);
+    if (isConstraint && microbatches.get(op.getResult(0)).kind == State::Complete) {
       count();
       continue;
     }
-    StagePlace place;
-    place.part = isBackward && numStages > 1 ? PipelinePart::Backward : PipelinePart::Forward;
+    StageAssignment assigned;
+    assigned.fragment = isBackward && numStages > 1 ? StageFragment::Backward : StageFragment::Forward;
     if (!isBackward)
-      place.stage = passed;
+      assigned.stage = passed;
     else if (!backward.empty())
-      place.stage = numStages - 1 - passedBackward;
+      assigned.stage = numStages - 1 - passedBackward;
     else
-      place.stage = getBackwardStage(&op);
+      assigned.stage = getBackwardStage(&op);
     if (auto given = op.getAttrOfType<IntegerAttr>(kStageAttr)) {
       if (given.getInt() >= numStages)
         return op.emitError() << "spmd.stage is " << given.getInt() << ", expected less than " << numStages
                               << ", the number of stages";
-      place.stage = given.getInt();
+      assigned.stage = given.getInt();
     }
-    bool meets = false;
+    bool combinesStages = false;
     for (Value operand : getRead(&op)) {
       Operation *made = operand.getDefiningOp();
-      const StagePlace *other = made ? get(made) : nullptr;
+      const StageAssignment *other = made ? get(made) : nullptr;
       if (!other)
         continue;
       bool isSum = microbatches.get(operand).kind == State::Partial;
-      meets |= isSum && other->stage != place.stage;
-      bool goesBack = other->part == place.part &&
-                      (place.part == PipelinePart::Forward ? other->stage > place.stage : other->stage < place.stage);
+      combinesStages |= isSum && other->stage != assigned.stage;
+      bool goesBack =
+          other->fragment == assigned.fragment &&
+          (assigned.fragment == StageFragment::Forward ? other->stage > assigned.stage : other->stage < assigned.stage);
       if (goesBack && !isSum) {
         InFlightDiagnostic diag = op.emitError()
-                                  << op.getName() << " is in stage " << place.stage << " and reads a value of stage "
-                                  << other->stage << " of the " << stringifyPipelinePart(place.part)
-                                  << " part, expected stages to split the ops in order";
+                                  << op.getName() << " is in stage " << assigned.stage << " and reads a value of stage "
+                                  << other->stage << " of the " << toString(assigned.fragment)
+                                  << " fragment, expected stages to split the ops in order";
         diag.attachNote(made->getLoc()) << "in stage " << other->stage;
         return diag;
       }
     }
-    if (meets) {
-      // Sums of several stages meet once per step.
+    if (combinesStages) {
+      // Sums of several stages are combined once per step.
       if (failed(microbatches.moveToApply(&op)))
         return failure();
       count();
       continue;
     }
-    places[&op] = place;
+    assignments[&op] = assigned;
     for (Value result : op.getResults())
-      available[result].insert(place.stage);
+      available[result].insert(assigned.stage);
     for (Value operand : getRead(&op)) {
-      if (place.part == PipelinePart::Forward && available.contains(operand))
-        available[operand].insert(place.stage);
+      if (assigned.fragment == StageFragment::Forward && available.contains(operand))
+        available[operand].insert(assigned.stage);
       if (microbatches.get(operand).kind == State::Same)
         for (Value source : getSources(operand))
-          argumentStages[cast<BlockArgument>(source)].insert(place.stage);
+          argumentStages[cast<BlockArgument>(source)].insert(assigned.stage);
       else if (auto arg = dyn_cast<BlockArgument>(operand))
-        argumentStages[arg].insert(place.stage);
+        argumentStages[arg].insert(assigned.stage);
     }
     count();
   }
   return success();
 }
 
-/// A sum over what comes from a later stage anyway (the gradient of a bias, whose layer
-/// ends a stage) belongs to the stage of its weight.
+/// Moves a sum over a value that a later stage sends anyway (the gradient of a bias whose layer
+/// ends a stage) to the stage of its weight.
 void Stages::moveSums() {
   for (Operation &op : func.getBody().front()) {
-    auto it = places.find(&op);
-    if (it == places.end() || it->second.part != PipelinePart::Backward || op.getNumResults() != 1 ||
+    auto it = assignments.find(&op);
+    if (it == assignments.end() || it->second.fragment != StageFragment::Backward || op.getNumResults() != 1 ||
         microbatches.get(op.getResult(0)).kind != State::Partial)
       continue;
-    // The weight is among what the next ops of the apply part read.
-    std::optional<int64_t> home;
+    // The weight is among the operands of the next apply ops.
+    std::optional<int64_t> weightStage;
     SmallVector<Value> sums{op.getResult(0)};
-    for (size_t i = 0; i < sums.size() && i < 8 && !home; ++i)
+    for (size_t i = 0; i < sums.size() && i < 8 && !weightStage; ++i)
       for (Operation *user : sums[i].getUsers()) {
         llvm::append_range(sums, user->getResults());
         if (!microbatches.isApply(user))
@@ -252,17 +253,17 @@ void Stages::moveSums() {
           if (microbatches.get(operand).kind == State::Same)
             for (Value source : getSources(operand))
               for (int64_t stage : argumentStages.lookup(cast<BlockArgument>(source)))
-                home = home ? std::min(*home, stage) : stage;
+                weightStage = weightStage ? std::min(*weightStage, stage) : stage;
       }
-    bool isThere = home && *home < it->second.stage;
+    bool isThere = weightStage && *weightStage < it->second.stage;
     for (Value operand : getRead(&op))
       if (isThere && microbatches.get(operand).kind != State::Same)
         isThere = llvm::any_of(operand.getUsers(), [&](Operation *user) {
-          const StagePlace *place = get(user);
-          return place && place->stage == *home && place->part == PipelinePart::Backward;
+          const StageAssignment *assigned = get(user);
+          return assigned && assigned->stage == *weightStage && assigned->fragment == StageFragment::Backward;
         });
     if (isThere)
-      it->second.stage = *home;
+      it->second.stage = *weightStage;
   }
 }
 
@@ -274,21 +275,21 @@ static double getBytes(Value value) {
   return type.hasStaticShape() ? double(type.getNumElements() * getElementBytes(type.getElementType())) : 1e18;
 }
 
-bool Stages::isPlacedInApply(Operation *op) const {
+bool Stages::isAssignedToApply(Operation *op) const {
   return microbatches.isApply(op) ||
          (spmd::isConstraintLike(op) && microbatches.get(op->getResult(0)).kind == State::Complete);
 }
 
-/// The stages at which what apply ops compute is used, as far as it is one: weights say
-/// where, and what they are updated with is wanted there. An op that makes less than it
-/// reads wants nothing: it runs where that is.
-void Stages::findWanted() {
+/// Finds the stages that use the results of apply ops, if it is one stage: the stage of a
+/// weight uses the values that update it. An op whose results are smaller than its operands
+/// requires no stage for them: it runs on the stage of the operands.
+void Stages::findUsingStages() {
   auto want = [&](Value value, int64_t stage) {
-    auto [it, isNew] = wanted.try_emplace(value, stage);
+    auto [it, isNew] = usingStages.try_emplace(value, stage);
     if (!isNew && it->second != stage)
       it->second = -1;
   };
-  auto getHome = [&](BlockArgument arg) -> std::optional<int64_t> {
+  auto getWeightStage = [&](BlockArgument arg) -> std::optional<int64_t> {
     auto it = argumentStages.find(arg);
     if (it == argumentStages.end() || it->second.empty())
       return std::nullopt;
@@ -297,111 +298,112 @@ void Stages::findWanted() {
   Block &block = func.getBody().front();
   for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands()))
     if (auto tied = func.getResultAttrOfType<IntegerAttr>(i, kTiedAttr))
-      if (auto home = getHome(func.getArgument(tied.getInt())))
-        want(value, *home);
+      if (auto weightStage = getWeightStage(func.getArgument(tied.getInt())))
+        want(value, *weightStage);
   for (Operation &op : llvm::reverse(block)) {
-    if (!isPlacedInApply(&op))
+    if (!isAssignedToApply(&op))
       continue;
     SmallVector<Value> read = getRead(&op);
-    std::optional<int64_t> home;
+    std::optional<int64_t> weightStage;
     for (Value operand : read)
       if (microbatches.get(operand).kind == State::Same)
         for (Value source : getSources(operand))
-          if (auto own = getHome(cast<BlockArgument>(source)))
-            home = home ? std::min(*home, *own) : *own;
-    if (home)
-      homes[&op] = *home;
+          if (auto stage = getWeightStage(cast<BlockArgument>(source)))
+            weightStage = weightStage ? std::min(*weightStage, *stage) : *stage;
+    if (weightStage)
+      weightStages[&op] = *weightStage;
     double made = 0;
     for (Value result : op.getResults()) {
       made += getBytes(result);
-      auto it = wanted.find(result);
-      if (!home && it != wanted.end() && it->second >= 0)
-        home = it->second;
+      auto it = usingStages.find(result);
+      if (!weightStage && it != usingStages.end() && it->second >= 0)
+        weightStage = it->second;
     }
     for (Value operand : read)
-      if (home && microbatches.get(operand).kind != State::Same && getBytes(operand) <= made)
-        want(operand, *home);
+      if (weightStage && microbatches.get(operand).kind != State::Same && getBytes(operand) <= made)
+        want(operand, *weightStage);
   }
 }
 
-/// Where fewest bytes cross: among the stages of what it reads and that where it is used.
+/// The stage that minimizes the bytes sent, among those of the operands and the one that uses
+/// the results.
 int64_t Stages::getApplyStage(Operation *op) {
-  if (auto home = homes.find(op); home != homes.end())
-    return home->second;
+  if (auto weightStage = weightStages.find(op); weightStage != weightStages.end())
+    return weightStage->second;
   llvm::SmallDenseMap<int64_t, double> readFrom; // bytes by stage
   double read = 0, made = 0;
   for (Value operand : getRead(op))
     if (Operation *source = operand.getDefiningOp())
-      if (const StagePlace *other = get(source)) {
+      if (const StageAssignment *other = get(source)) {
         readFrom[other->stage] += getBytes(operand);
         read += getBytes(operand);
       }
   int64_t used = -1;
   for (Value result : op->getResults()) {
     made += getBytes(result);
-    if (auto it = wanted.find(result); it != wanted.end())
+    if (auto it = usingStages.find(result); it != usingStages.end())
       used = it->second;
   }
   if (used >= 0)
     readFrom.try_emplace(used, 0);
-  std::optional<std::tuple<double, bool, int64_t>> best; // the least
-  for (auto [stage, own] : readFrom) {
-    double crosses = read - own + (used >= 0 && stage != used ? made : 0);
+  std::optional<std::tuple<double, bool, int64_t>> best; // the minimum
+  for (auto [stage, bytes] : readFrom) {
+    double crosses = read - bytes + (used >= 0 && stage != used ? made : 0);
     std::tuple<double, bool, int64_t> rank(crosses, stage != used, -stage);
     best = best ? std::min(*best, rank) : rank;
   }
   return best ? -std::get<2>(*best) : 0;
 }
 
-void Stages::placeApply() {
-  findWanted();
+void Stages::assignApply() {
+  findUsingStages();
   for (Operation &op : func.getBody().front()) {
-    if (!isPlacedInApply(&op))
+    if (!isAssignedToApply(&op))
       continue;
     SmallVector<Value> read = getRead(&op);
-    StagePlace place;
-    place.part = PipelinePart::Apply;
-    place.stage = getApplyStage(&op);
+    StageAssignment assigned;
+    assigned.fragment = StageFragment::Apply;
+    assigned.stage = getApplyStage(&op);
     if (auto given = op.getAttrOfType<IntegerAttr>(kStageAttr))
-      place.stage = std::min<int64_t>(given.getInt(), numStages - 1);
+      assigned.stage = std::min<int64_t>(given.getInt(), numStages - 1);
     for (Value operand : read) {
       Operation *made = operand.getDefiningOp();
-      const StagePlace *other = made ? get(made) : nullptr;
+      const StageAssignment *other = made ? get(made) : nullptr;
       if (!other)
         continue;
-      int64_t round = other->part == PipelinePart::Apply ? other->round : 0;
-      place.round = std::max(place.round, round + (other->stage != place.stage));
+      int64_t round = other->fragment == StageFragment::Apply ? other->round : 0;
+      assigned.round = std::max(assigned.round, round + (other->stage != assigned.stage));
     }
-    places[&op] = place;
+    assignments[&op] = assigned;
     for (Value operand : read)
       if (microbatches.get(operand).kind == State::Same)
         for (Value source : getSources(operand))
-          argumentStages[cast<BlockArgument>(source)].insert(place.stage);
+          argumentStages[cast<BlockArgument>(source)].insert(assigned.stage);
   }
 }
 
-void Stages::placeResults() {
+void Stages::assignResults() {
   Operation *terminator = func.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
-    StagePlace place;
-    place.part = PipelinePart::Apply;
+    StageAssignment assigned;
+    assigned.fragment = StageFragment::Apply;
     Operation *made = value.getDefiningOp();
-    const StagePlace *other = made ? get(made) : nullptr;
-    if (other && (microbatches.get(value).kind == State::Cut || other->part == PipelinePart::Apply))
-      place = *other;
+    const StageAssignment *other = made ? get(made) : nullptr;
+    if (other && (microbatches.get(value).kind == State::Split || other->fragment == StageFragment::Apply))
+      assigned = *other;
     else if (other)
-      place.stage = other->stage;
-    else if (microbatches.get(value).kind == State::Cut)
-      place.part = PipelinePart::Forward; // an argument
+      assigned.stage = other->stage;
+    else if (microbatches.get(value).kind == State::Split)
+      assigned.fragment = StageFragment::Forward; // an argument
     else if (isa<RankedTensorType>(value.getType()))
       for (Value source : getSources(value))
         if (auto it = argumentStages.find(cast<BlockArgument>(source));
             it != argumentStages.end() && !it->second.empty())
-          place.stage = it->second.front();
-    results.push_back(place);
+          assigned.stage = it->second.front();
+    results.push_back(assigned);
     if (!other && isa<RankedTensorType>(value.getType()))
       for (Value source : getSources(value))
-        argumentStages[cast<BlockArgument>(source)].insert(place.stage);
+        argumentStages[cast<BlockArgument>(source)].insert(assigned.stage);
   }
 }
 
@@ -412,29 +414,29 @@ LogicalResult Stages::verifyCrossings() {
       int64_t to = down ? from - 1 : from + 1;
       if (AxisResourcesAttr resources = boundary.getAxisResourcesAttr())
         for (Value value : boundary.getInputs())
-          pins.push_back({value, from, to, resources, boundary.getLoc()});
+          constraints.push_back({value, from, to, resources, boundary.getLoc()});
     }
   if (forward.empty())
     return success();
   for (Operation &op : func.getBody().front()) {
-    const StagePlace *place = get(&op);
-    if (!place || place->part == PipelinePart::Apply)
+    const StageAssignment *assigned = get(&op);
+    if (!assigned || assigned->fragment == StageFragment::Apply)
       continue;
     for (Value operand : getRead(&op)) {
       Operation *made = operand.getDefiningOp();
-      const StagePlace *other = made ? get(made) : nullptr;
-      if (!other || other->part != place->part || std::abs(other->stage - place->stage) < 2)
+      const StageAssignment *other = made ? get(made) : nullptr;
+      if (!other || other->fragment != assigned->fragment || std::abs(other->stage - assigned->stage) < 2)
         continue;
-      bool down = place->part == PipelinePart::Backward;
+      bool down = assigned->fragment == StageFragment::Backward;
       if (down && backward.empty())
         continue;
       auto listed = [&](int64_t from) {
         StageBoundaryOp boundary = down ? backward[numStages - 1 - from] : forward[from];
         return llvm::is_contained(boundary.getInputs(), operand);
       };
-      for (int64_t from = other->stage; from != place->stage; from += down ? -1 : 1)
+      for (int64_t from = other->stage; from != assigned->stage; from += down ? -1 : 1)
         if (!listed(from)) {
-          InFlightDiagnostic diag = op.emitError() << op.getName() << " in stage " << place->stage
+          InFlightDiagnostic diag = op.emitError() << op.getName() << " in stage " << assigned->stage
                                                    << " uses a value of stage " << other->stage
                                                    << " that does not cross every boundary between, expected it among "
                                                       "the operands of each";
@@ -450,21 +452,21 @@ LogicalResult Stages::verifyCrossings() {
 
 LogicalResult Stages::run(std::optional<ArrayRef<Operation *>> given) {
   if (given)
-    cuts.append(given->begin(), given->end());
+    splitPoints.append(given->begin(), given->end());
   else if (failed(readBoundaries()))
     return failure();
-  numStages = cuts.size() + 1;
-  findTurn();
-  if (failed(placeComputation()))
+  numStages = splitPoints.size() + 1;
+  findFirstBackward();
+  if (failed(assignComputation()))
     return failure();
   if (backward.empty())
     moveSums();
   microbatches.shrink();
   for (Operation &op : func.getBody().front())
     if (microbatches.isApply(&op))
-      places.erase(&op);
-  placeApply();
-  placeResults();
+      assignments.erase(&op);
+  assignApply();
+  assignResults();
   return verifyCrossings();
 }
 
@@ -473,9 +475,9 @@ FailureOr<Stages> Stages::assign(func::FuncOp func, Microbatches &microbatches) 
 }
 
 FailureOr<Stages> Stages::assign(func::FuncOp func, Microbatches &microbatches,
-                                 std::optional<ArrayRef<Operation *>> cuts) {
+                                 std::optional<ArrayRef<Operation *>> splitPoints) {
   Stages result(func, microbatches);
-  if (failed(result.run(cuts)))
+  if (failed(result.run(splitPoints)))
     return failure();
   return result;
 }

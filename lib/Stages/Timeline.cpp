@@ -17,7 +17,7 @@ using llvm::SmallVector;
 using llvm::StringRef;
 
 static constexpr double kRow = 40, kBoxHeight = 24, kTop = 6, kLeft = 64;
-static constexpr double kRunWidth = 48; // of the mean run
+static constexpr double kRunWidth = 48; // the mean run
 
 static constexpr llvm::StringLiteral kStyle = R"(
 svg g.forward rect { fill: #dbe8f6; stroke: #6f93bd; }
@@ -30,10 +30,10 @@ svg path:hover { stroke: #000; stroke-opacity: 1; }
 
 /// `F3`, `F3.1` or `A`; `chunk` is the number of a stage among those of its mesh, -1 if it
 /// has one only.
-static std::string getLabel(Part part, int64_t microbatch, int64_t chunk) {
-  if (part == Part::Apply)
+static std::string getLabel(StageFragment fragment, int64_t microbatch, int64_t chunk) {
+  if (fragment == StageFragment::Apply)
     return "A";
-  std::string text = (part == Part::Forward ? "F" : "B") + std::to_string(microbatch);
+  std::string text = (fragment == StageFragment::Forward ? "F" : "B") + std::to_string(microbatch);
   return chunk < 0 ? text : text + "." + std::to_string(chunk);
 }
 
@@ -41,7 +41,7 @@ void mlir::spmd::printTimeline(const ClockTable &table, raw_ostream &os) {
   auto getText = [&](const Cell &cell) -> std::string {
     if (cell.isIdle())
       return "--";
-    return getLabel(cell.part, cell.microbatch, table.virtualStages > 1 ? cell.stage / table.numMeshes : -1);
+    return getLabel(cell.fragment, cell.microbatch, table.virtualStages > 1 ? cell.stage / table.numMeshes : -1);
   };
   size_t width = 0;
   for (const Cell &cell : table.cells)
@@ -61,6 +61,9 @@ void mlir::spmd::printTimeline(const ClockTable &table, raw_ostream &os) {
 
 namespace {
 
+/// Draws the runs of each mesh as boxes along a time axis. Example: a forward run of 2 s on mesh
+/// 0, whose value mesh 1 uses in a run that starts 1 s after its end, gives a box from 0 to 2 s in
+/// row 0, a box from 3 s on in row 1, and a line from (2 s, row 0) to (3 s, row 1).
 class Drawing {
 public:
   Drawing(const PipelineProgram &program, const InstructionLists &lists, ArrayRef<double> seconds, raw_ostream &os)
@@ -88,146 +91,153 @@ public:
       chunks.assign(chunks.size(), -1);
   }
 
-  void print() {
-    place();
-    printMeshes();
-    os << "<p>Hover for functions and what is sent; lines go from where it is sent to where it is first used.";
-    if (!isExact)
-      os << " Not all functions have a known time: those that have none are drawn as wide as the "
-            "mean.";
-    os << "</p>\n<div class=\"graph\"><svg width=\"" << int64_t(getX(end) + 20) << "\" height=\""
-       << int64_t(kTop + lists.size() * kRow) << "\">\n";
-    for (int64_t mesh = 0; mesh < int64_t(lists.size()); ++mesh)
-      os << "<text x=\"8\" y=\"" << int64_t(getY(mesh) + 16) << "\">mesh " << mesh << "</text>\n";
-    for (const PlacedTravel &travel : travels)
-      printTravel(travel);
-    for (const Placed &run : runs)
-      printRun(run);
-    os << "</svg></div>\n";
-  }
+  void print();
 
 private:
-  /// An instruction and when it starts.
-  struct Placed {
+  /// A run and its start.
+  struct DrawnRun {
     int64_t mesh;
     size_t index;
     double start;
   };
-  struct PlacedTravel {
-    Travel travel;
+  struct DrawnSend {
+    SentValue sent;
     int64_t clock; // in which it is first used
-    double posted, used;
+    double begun, used;
   };
 
   bool hasSeconds(size_t function) const {
     return function < seconds.size() && seconds[function] >= 0 && std::isfinite(seconds[function]);
   }
 
-  void place() {
-    SmallVector<double> now(lists.size(), 0);
-    busy.assign(lists.size(), 0);
-    // When it was posted, and when the other mesh first used it.
-    std::map<std::tuple<int64_t, int64_t, Slot>, std::pair<double, double>> times;
-    auto timesOf = [&](const Travel &travel) -> auto & { return times[{travel.from, travel.to, travel.slot}]; };
-    replay(program, lists, numMicrobatches, [&](int64_t mesh, size_t index, ArrayRef<Travel> awaited) {
-      const Instruction &instruction = lists[mesh][index];
-      for (const Travel &travel : awaited) {
-        auto &[posted, used] = timesOf(travel);
-        now[mesh] = std::max(now[mesh], travel.to == mesh ? posted : used);
-      }
-      for (const Travel &travel : awaited)
-        if (travel.to == mesh) {
-          auto &[posted, used] = timesOf(travel);
-          used = now[mesh];
-          travels.push_back({travel, instruction.clock, posted, used});
-        }
-      if (instruction.kind == Instruction::Kind::Run) {
-        runs.push_back({mesh, index, now[mesh]});
-        now[mesh] += width[instruction.function];
-        busy[mesh] += width[instruction.function];
-        end = std::max(end, now[mesh]);
-      }
-      for (Slot slot : instruction.sends)
-        timesOf({mesh, instruction.peer, slot}).first = now[mesh];
-    });
-  }
-
+  void scheduleRuns();
   double getX(double time) const { return kLeft + time / mean * kRunWidth; }
   static double getY(int64_t mesh) { return kTop + mesh * kRow; }
 
-  void printMeshes() {
-    os << "<table>\n<tr><th>mesh</th><th>stages</th>";
-    if (isExact)
-      os << "<th>busy, s</th><th>of, s</th>";
-    os << "<th>idle, %</th></tr>\n";
-    for (int64_t mesh = 0; mesh < int64_t(lists.size()); ++mesh) {
-      os << "<tr><td class=\"n\">" << mesh << "</td><td>";
-      llvm::ListSeparator separator;
-      for (auto [stage, own] : llvm::enumerate(program.meshOfStage))
-        if (own == mesh)
-          os << separator << stage;
-      os << "</td>";
-      if (isExact)
-        os << "<td class=\"n\">" << llvm::format("%.3e", busy[mesh]) << "</td><td class=\"n\">"
-           << llvm::format("%.3e", end) << "</td>";
-      os << "<td class=\"n\">" << llvm::format("%.1f", end > 0 ? 100 * (end - busy[mesh]) / end : 0.0)
-         << "</td></tr>\n";
-    }
-    os << "</table>\n";
-  }
+  void printMeshes();
 
   /// From where it is sent to where it is first used.
-  void printTravel(const PlacedTravel &placed) {
-    auto [from, to, slot] = placed.travel;
-    os << "<path d=\"M" << llvm::format("%.1f", getX(placed.posted)) << " "
-       << int64_t(getY(from) + (from < to ? kBoxHeight : 0)) << "L" << llvm::format("%.1f", getX(placed.used)) << " "
-       << int64_t(getY(to) + (from < to ? 0 : kBoxHeight)) << "\"><title>mesh " << from << " sends "
-       << Escaped{toString(program, slot)} << " to mesh " << to << ", which uses it in clock " << placed.clock
-       << "</title></path>\n";
-  }
-
-  void printRun(const Placed &placed) {
-    const std::vector<Instruction> &list = lists[placed.mesh];
-    const Instruction &run = list[placed.index];
-    const StageFunction &function = program.functions[run.function];
-    double x = getX(placed.start), wide = getX(placed.start + width[run.function]) - x;
-    os << "<g class=\"" << toString(function.part) << "\"><title>" << Escaped{function.name};
-    if (run.microbatch >= 0)
-      os << ", microbatch " << run.microbatch;
-    os << "\nstage " << function.stage << ", clock " << run.clock;
-    if (hasSeconds(run.function))
-      os << ", " << llvm::format("%.3e", width[run.function]) << " s";
-    // What it wrote and what goes in the same clock; a sum goes after its last update.
-    for (const Instruction &next : ArrayRef(list).drop_front(placed.index + 1)) {
-      if (next.clock != run.clock)
-        break;
-      for (Slot slot : next.sends)
-        if (llvm::is_contained(function.writes, slot.value))
-          os << "\nsends " << Escaped{toString(program, slot)} << " to mesh " << next.peer;
-    }
-    os << "</title><rect x=\"" << llvm::format("%.1f", x) << "\" y=\"" << int64_t(getY(placed.mesh)) << "\" width=\""
-       << llvm::format("%.1f", std::max(wide, 1.0)) << "\" height=\"" << int64_t(kBoxHeight) << "\"/>";
-    std::string label = getLabel(function.part, run.microbatch, chunks[function.stage]);
-    constexpr double kLetter = 6.5;
-    if (wide >= kLetter * label.size())
-      os << "<text x=\"" << llvm::format("%.1f", x + 3) << "\" y=\"" << int64_t(getY(placed.mesh) + 16) << "\">"
-         << label << "</text>";
-    os << "</g>\n";
-  }
+  void printSend(const DrawnSend &send);
+  void printRun(const DrawnRun &drawn);
 
   const PipelineProgram &program;
   const InstructionLists &lists;
   ArrayRef<double> seconds;
   raw_ostream &os;
-  std::vector<double> width;   // by function, in seconds or whatever the mean is
+  std::vector<double> width;   // by function, in seconds, or in units of the mean
   std::vector<int64_t> chunks; // by stage
   bool isExact;                // all runs have known seconds
   int64_t numMicrobatches = 0;
   double mean = 1, end = 0;
-  std::vector<Placed> runs;
-  std::vector<PlacedTravel> travels;
+  std::vector<DrawnRun> runs;
+  std::vector<DrawnSend> sends;
   std::vector<double> busy; // by mesh
 };
+
+void Drawing::print() {
+  scheduleRuns();
+  printMeshes();
+  os << "<p>Hover for functions and sent values; a line connects a send with the first use.";
+  if (!isExact)
+    os << " Not all functions have a known time: those that have none are drawn as wide as the "
+          "mean.";
+  os << "</p>\n<div class=\"graph\"><svg width=\"" << int64_t(getX(end) + 20) << "\" height=\""
+     << int64_t(kTop + lists.size() * kRow) << "\">\n";
+  for (int64_t mesh = 0; mesh < int64_t(lists.size()); ++mesh)
+    os << "<text x=\"8\" y=\"" << int64_t(getY(mesh) + 16) << "\">mesh " << mesh << "</text>\n";
+  for (const DrawnSend &send : sends)
+    printSend(send);
+  for (const DrawnRun &run : runs)
+    printRun(run);
+  os << "</svg></div>\n";
+}
+
+void Drawing::scheduleRuns() {
+  SmallVector<double> now(lists.size(), 0);
+  busy.assign(lists.size(), 0);
+  // The times at which a value was sent and at which the other mesh first used it.
+  std::map<std::tuple<int64_t, int64_t, ValueInstance>, std::pair<double, double>> times;
+  auto timesOf = [&](const SentValue &sent) -> auto & { return times[{sent.from, sent.to, sent.instance}]; };
+  replay(program, lists, numMicrobatches, [&](int64_t mesh, size_t index, ArrayRef<SentValue> awaited) {
+    const Instruction &instruction = lists[mesh][index];
+    for (const SentValue &sent : awaited) {
+      auto &[begun, used] = timesOf(sent);
+      now[mesh] = std::max(now[mesh], sent.to == mesh ? begun : used);
+    }
+    for (const SentValue &sent : awaited)
+      if (sent.to == mesh) {
+        auto &[begun, used] = timesOf(sent);
+        used = now[mesh];
+        sends.push_back({sent, instruction.clock, begun, used});
+      }
+    if (instruction.kind == Instruction::Kind::Run) {
+      runs.push_back({mesh, index, now[mesh]});
+      now[mesh] += width[instruction.function];
+      busy[mesh] += width[instruction.function];
+      end = std::max(end, now[mesh]);
+    }
+    for (ValueInstance instance : instruction.sends)
+      timesOf({mesh, instruction.peer, instance}).first = now[mesh];
+  });
+}
+
+void Drawing::printMeshes() {
+  os << "<table>\n<tr><th>mesh</th><th>stages</th>";
+  if (isExact)
+    os << "<th>busy, s</th><th>of, s</th>";
+  os << "<th>idle, %</th></tr>\n";
+  for (int64_t mesh = 0; mesh < int64_t(lists.size()); ++mesh) {
+    os << "<tr><td class=\"n\">" << mesh << "</td><td>";
+    llvm::ListSeparator separator;
+    for (auto [stage, stageMesh] : llvm::enumerate(program.meshOfStage))
+      if (stageMesh == mesh)
+        os << separator << stage;
+    os << "</td>";
+    if (isExact)
+      os << "<td class=\"n\">" << llvm::format("%.3e", busy[mesh]) << "</td><td class=\"n\">"
+         << llvm::format("%.3e", end) << "</td>";
+    os << "<td class=\"n\">" << llvm::format("%.1f", end > 0 ? 100 * (end - busy[mesh]) / end : 0.0) << "</td></tr>\n";
+  }
+  os << "</table>\n";
+}
+
+void Drawing::printSend(const DrawnSend &send) {
+  auto [from, to, instance] = send.sent;
+  os << "<path d=\"M" << llvm::format("%.1f", getX(send.begun)) << " "
+     << int64_t(getY(from) + (from < to ? kBoxHeight : 0)) << "L" << llvm::format("%.1f", getX(send.used)) << " "
+     << int64_t(getY(to) + (from < to ? 0 : kBoxHeight)) << "\"><title>mesh " << from << " sends "
+     << Escaped{toString(program, instance)} << " to mesh " << to << ", which uses it in clock " << send.clock
+     << "</title></path>\n";
+}
+
+void Drawing::printRun(const DrawnRun &drawn) {
+  const std::vector<Instruction> &list = lists[drawn.mesh];
+  const Instruction &run = list[drawn.index];
+  const StageFunction &function = program.functions[run.function];
+  double x = getX(drawn.start), wide = getX(drawn.start + width[run.function]) - x;
+  os << "<g class=\"" << toString(function.fragment) << "\"><title>" << Escaped{function.name};
+  if (run.microbatch >= 0)
+    os << ", microbatch " << run.microbatch;
+  os << "\nstage " << function.stage << ", clock " << run.clock;
+  if (hasSeconds(run.function))
+    os << ", " << llvm::format("%.3e", width[run.function]) << " s";
+  // Values that it wrote and that are sent in the same clock; a sum is sent after its last update.
+  for (const Instruction &next : ArrayRef(list).drop_front(drawn.index + 1)) {
+    if (next.clock != run.clock)
+      break;
+    for (ValueInstance instance : next.sends)
+      if (llvm::is_contained(function.writes, instance.value))
+        os << "\nsends " << Escaped{toString(program, instance)} << " to mesh " << next.peer;
+  }
+  os << "</title><rect x=\"" << llvm::format("%.1f", x) << "\" y=\"" << int64_t(getY(drawn.mesh)) << "\" width=\""
+     << llvm::format("%.1f", std::max(wide, 1.0)) << "\" height=\"" << int64_t(kBoxHeight) << "\"/>";
+  std::string label = getLabel(function.fragment, run.microbatch, chunks[function.stage]);
+  constexpr double kLetter = 6.5;
+  if (wide >= kLetter * label.size())
+    os << "<text x=\"" << llvm::format("%.1f", x + 3) << "\" y=\"" << int64_t(getY(drawn.mesh) + 16) << "\">" << label
+       << "</text>";
+  os << "</g>\n";
+}
 
 } // namespace
 

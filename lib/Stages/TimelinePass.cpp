@@ -36,7 +36,7 @@ private:
     InFlightDiagnostic diag = emitError(module.getLoc());
     if (schedule.empty())
       diag << "the module has " << all.size() << " schedules, expected "
-           << (all.empty() ? "one, as --spmd-build-stages makes it" : "the option schedule=NAME to say which");
+           << (all.empty() ? "one, as --spmd-build-stages makes it" : "the option schedule=NAME to choose one");
     else
       diag << "unknown schedule \"" << schedule << "\", expected an spmd.schedule";
     for (ScheduleOp op : all)
@@ -70,8 +70,8 @@ private:
     return writeOutput(module.getLoc(), output, text);
   }
 
-  /// One cell per mesh and clock in which something runs: functions of one stage, part and
-  /// microbatch are one piece of work.
+  /// One cell per mesh and clock with a run: functions of one stage, fragment and microbatch
+  /// are one piece of work.
   static FailureOr<ClockTable> makeTable(ScheduleOp op, const ScheduleProgram &read, const ScheduleLists &lists) {
     std::map<int64_t, int64_t> rowOf;
     for (const std::vector<Instruction> &list : lists.lists)
@@ -87,16 +87,16 @@ private:
     table.virtualStages = read.program.meshOfStage.size() / lists.lists.size();
     table.cells.resize(rows * table.numMeshes);
     for (auto [mesh, list] : llvm::enumerate(lists.lists))
-      for (auto [instruction, place] : llvm::zip_equal(list, lists.places[mesh])) {
+      for (auto [instruction, runOp] : llvm::zip_equal(list, lists.ops[mesh])) {
         if (instruction.kind != Instruction::Kind::Run)
           continue;
         const StageFunction &function = read.program.functions[instruction.function];
-        Cell own{function.stage, function.part, instruction.microbatch};
+        Cell work{function.stage, function.fragment, instruction.microbatch};
         Cell &cell = table.cells[rowOf[instruction.clock] * table.numMeshes + mesh];
-        if (!cell.isIdle() && own.part != Part::Apply && cell != own)
-          return place->emitError() << "mesh " << mesh << " runs something else in clock " << instruction.clock
+        if (!cell.isIdle() && work.fragment != StageFragment::Apply && cell != work)
+          return runOp->emitError() << "mesh " << mesh << " runs something else in clock " << instruction.clock
                                     << " already, expected one piece of work per clock";
-        cell = own;
+        cell = work;
       }
     return table;
   }

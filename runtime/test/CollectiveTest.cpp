@@ -128,7 +128,7 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in, 
         if (segment.window) {
           // Its place in the window of rank r, if it is in that.
           int64_t coordinate = 0, length = 1, stride = 1;
-          for (const SegmentPart &part : segment.destination) {
+          for (const SegmentDigit &part : segment.destination) {
             if (part.isRank) {
               coordinate = coordinate * part.size + r / part.stride % part.size;
             } else {
@@ -141,7 +141,7 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in, 
           to += place * stride;
         }
         for (size_t p = segment.window ? 0 : segment.destination.size(); p-- > 0;) {
-          const SegmentPart &part = segment.destination[p];
+          const SegmentDigit &part = segment.destination[p];
           if (part.isRank)
             mine &= value % part.size == r / part.stride % part.size;
           else
@@ -150,7 +150,7 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in, 
         }
         value = index[info.atoms.size() + k];
         for (size_t p = segment.source.size(); p-- > 0;) {
-          const SegmentPart &part = segment.source[p];
+          const SegmentDigit &part = segment.source[p];
           if (part.isRank) {
             source = withDigit(source, part.stride, part.size, value % part.size);
             shift += r / part.stride % part.size - value % part.size;
@@ -304,7 +304,7 @@ Segment randomSegment(std::mt19937 &random, int64_t n, std::vector<RankDigit> so
                       std::vector<RankDigit> destinationRanks, int64_t &inElements, int64_t &outElements) {
   auto sharded = [&](std::vector<RankDigit> ranks, int64_t &elements) {
     std::shuffle(ranks.begin(), ranks.end(), random);
-    std::vector<SegmentPart> parts;
+    std::vector<SegmentDigit> parts;
     int64_t indices = 1, local = 1;
     for (const RankDigit &rank : ranks) {
       parts.push_back({rank.size, true, rank.stride});
@@ -357,7 +357,7 @@ TEST(Collective, exactIntersectionsFollowTheDefinition) {
     auto readsFrom = [&](int64_t stride) {
       return std::any_of(info.segments.begin(), info.segments.end(), [&](const Segment &segment) {
         return std::any_of(segment.source.begin(), segment.source.end(),
-                           [&](const SegmentPart &part) { return part.isRank && part.stride == stride; });
+                           [&](const SegmentDigit &part) { return part.isRank && part.stride == stride; });
       });
     };
     if (!readsFrom(1) && random() % 2)
@@ -386,12 +386,12 @@ TEST(Collective, tooShortSegmentsAreRefused) {
   EXPECT_TRUE(validateMove(info, 2, 2).ok());
   info.segments[0].destination[1].size = 2;
   info.outElements = 2;
-  EXPECT_NE(validateMove(info, 2, 2).message().find("parts for 4 elements"), std::string::npos);
+  EXPECT_NE(validateMove(info, 2, 2).message().find("digits for 4 elements"), std::string::npos);
   // A window may have any number of places.
   info.segments[0].window = {2, -1};
   EXPECT_TRUE(validateMove(info, 2, 2).ok());
   std::swap(info.segments[0].destination[0], info.segments[0].destination[1]);
-  EXPECT_NE(validateMove(info, 2, 2).message().find("behind the local one"), std::string::npos);
+  EXPECT_NE(validateMove(info, 2, 2).message().find("after the local one"), std::string::npos);
   std::swap(info.segments[0].destination[0], info.segments[0].destination[1]);
   info.segments[0].window->step = INT64_MAX;
   info.segments[0].window->offset = INT64_MAX;

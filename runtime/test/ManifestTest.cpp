@@ -50,7 +50,7 @@ struct Failure {
 
 const Failure failures[] = {
     {"loadInput", [](Json &m) { x(m)["load"] = goodLoad(); },
-     "argument 'x': 'load' stands on a value that is no weight"},
+     "argument 'x': 'load' is on a value that is not a weight"},
     {"loadType", [](Json &m) { load(m) = 3; }, "argument 'w', load: expected an object"},
     {"loadNoSources", [](Json &m) { load(m)["sources"] = Json::array(); }, "'sources' is empty"},
     {"loadSourceName", [](Json &m) { load(m)["sources"][0]["name"] = ""; }, "load: a source has no name"},
@@ -76,24 +76,24 @@ const Failure failures[] = {
      "the pieces do not write every one of the 64 local elements exactly once"},
     {"loadPieceRank", [](Json &m) { load(m)["pieces"][1]["offset"][0][0] = 8; },
      "piece 1: extents offset digit with rank stride 8 and size 2 does not fit 4 devices"},
-    {"loadWhole",
+    {"loadFull",
      [](Json &m) {
        Json &l = load(m);
        l.erase("pieces");
        l["function"] = {{"program", 0}, {"symbol", "f"}, {"arena_bytes", 0}};
-       l["whole"] = 1;
+       l["full"] = 1;
      },
-     "'whole' is not a boolean"},
-    {"loadWholeOfParts",
+     "'full' is not a boolean"},
+    {"loadFullOfSegments",
      [](Json &m) {
        Json &w = function(m)["arguments"][1];
        w["load"] = goodLoad();
        w["load"].erase("pieces");
        w["load"]["function"] = {{"program", 0}, {"symbol", "f"}, {"arena_bytes", 0}};
-       w["load"]["whole"] = true;
-       w["part"] = true;
+       w["load"]["full"] = true;
+       w["segmented"] = true;
      },
-     "'whole' stands on parts of an argument"},
+     "'full' is on an argument that is segmented"},
     {"loadFunction",
      [](Json &m) {
        Json &l = load(m);
@@ -108,14 +108,17 @@ const Failure failures[] = {
     {"loadChainCall", [](Json &m) { load(m, goodChain())["chain"][0] = {"f"}; },
      "a call is not [function, [shape, dtype], extra inputs...]"},
     {"loadChainExtra", [](Json &m) { load(m, goodChain())["chain"][0][2] = nullptr; },
-     "function 'f': extra input 0 is no number and no string"},
+     "function 'f': extra input 0 is neither a number nor a string"},
     {"loadChainLeading", [](Json &m) { load(m, goodChain())["chain"][0][1][0] = {3, 8, 8}; },
      "'f' gives 3x8x8, expected a leading dim of 2, the number of shards, or 4"},
     {"loadChainSlice", [](Json &m) { load(m, goodChain())["chain"][0][1][0] = {2, 8, 9}; },
      "'f' gives f32 2x8x9, expected slices of f32 8x8"},
     {"loadChainDType", [](Json &m) { load(m, goodChain())["chain"][0][1][1] = "float16"; },
      "'f' gives f16 2x8x8, expected slices of f32 8x8"},
-    {"version", [](Json &m) { m["version"] = 2; }, "manifest version 2, this runtime reads version 1"},
+    {"version", [](Json &m) { m["version"] = 3; },
+     "manifest version 3, expected 1 to 2, the versions that this runtime reads; update the runtime"},
+    {"versionZero", [](Json &m) { m["version"] = 0; },
+     "manifest version 0, expected 1 to 2, the versions that this runtime reads"},
     {"versionMissing", [](Json &m) { m.erase("version"); }, "'version' is missing"},
     {"abi", [](Json &m) { m["abi"] = 7; }, "program ABI version 7"},
     {"target", [](Json &m) { m["target"] = "rocm"; }, "'target' is 'rocm'"},
@@ -202,8 +205,8 @@ const Failure failures[] = {
        x(m)["range"] = {0, 130};
      },
      "with low < high in i8"},
-    {"collectiveWith", [](Json &m) { collective(m)["with"] = 1; },
-     "collective 0 is started with 1, expected itself or what the one before it is started with"},
+    {"collectiveStartGroup", [](Json &m) { collective(m)["start_group"] = 1; },
+     "collective 0 is in start group 1, expected its id or the start group of the collective before"},
     {"collectiveId", [](Json &m) { collective(m)["id"] = 1; }, "function 'main', collective 0: 'id' is 1, expected 0"},
     {"collectiveKind", [](Json &m) { collective(m)["kind"] = "gossip"; },
      "'kind' is 'gossip', which this runtime lacks"},
@@ -228,7 +231,7 @@ const Failure failures[] = {
     {"segmentsEntry", [](Json &m) { collective(m)["segments"] = Json::array({Json::array({5, Json::array()})}); },
      "'segments' has an entry that is not"},
     {"segmentsSides", [](Json &m) { collective(m)["segments"] = Json::array({Json::array({5, "local", "local"})}); },
-     "'segments' has a side that is no list of parts"},
+     "'segments' has a side that is not a list of digits"},
     {"segmentsPart",
      [](Json &m) { collective(m)["segments"] = Json::array({{5, Json::array({{5, "local"}}), Json::array()}}); },
      "'segments' has a part that is not [size, side, stride]"},
@@ -237,7 +240,7 @@ const Failure failures[] = {
        Json four = Json::array({{4, "local", 32}});
        collective(m)["segments"] = Json::array({{5, four, four}});
      },
-     "'segments' has parts for 4 elements, expected 5 or more"},
+     "'segments' has digits for 4 elements, expected 5 or more"},
     {"segmentsDigit",
      [](Json &m) {
        Json three = Json::array({{3, "rank", 1}});
@@ -329,5 +332,94 @@ TEST(Manifest, loadsAreKept) {
     EXPECT_NE(configurationHash(*again), configurationHash(weights));
   }
 }
+
+/// A manifest of version 1 that the compiler wrote.
+Json version1(const char *bundle) {
+  return Json::parse(readText(std::string(TEST_BUNDLE) + "/v1/" + bundle + "/manifest.json"));
+}
+
+TEST(ManifestVersion1, isReadAsVersion2) {
+  auto function = parseManifest(version1("function").dump(), "m");
+  ASSERT_TRUE(function.ok()) << function.status().message();
+  const FunctionInfo &main = function->functions.at(0);
+  EXPECT_TRUE(main.arguments[1].load->isFull);
+  EXPECT_FALSE(main.arguments[1].isSegmented);
+  EXPECT_FALSE(main.arguments[3].load->pieces.empty());
+  EXPECT_TRUE(main.arguments[5].isSegmented);
+  auto pipeline = parseManifest(version1("pipeline").dump(), "m");
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status().message();
+  EXPECT_TRUE(pipeline->functions.empty());
+  const PipelineInfo &main2 = pipeline->pipelines.at(0);
+  EXPECT_EQ(main2.stages.size(), 3u);
+  EXPECT_EQ(main2.argumentBuffers[0].size(), 2u);
+  bool hasSum = false, hasSlice = false;
+  for (const FunctionInfo &fragment : main2.functions)
+    for (const ValueInfo &argument : fragment.arguments) {
+      hasSum |= argument.slot->kind == Slot::Kind::Sum;
+      hasSlice |= argument.slot->isMicrobatch();
+    }
+  EXPECT_TRUE(hasSum);
+  EXPECT_TRUE(hasSlice);
+}
+
+TEST(ManifestVersion1, writtenAgainIsVersion2) {
+  for (const char *bundle : {"function", "pipeline"}) {
+    auto manifest = parseManifest(version1(bundle).dump(), "m");
+    ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+    const std::string text = manifestText(*manifest);
+    EXPECT_EQ(Json::parse(text)["version"], 2);
+    auto again = parseManifest(text, "m");
+    ASSERT_TRUE(again.ok()) << again.status().message();
+    EXPECT_EQ(manifestText(*again), text);
+  }
+}
+
+struct DamagedVersion1 {
+  const char *name, *bundle;
+  std::function<void(Json &)> change;
+  const char *message;
+};
+const DamagedVersion1 damagedVersion1[] = {
+    {"mesh", "pipeline", [](Json &m) { m["functions"][0]["mesh"] = "other"; },
+     "its mesh is that of no stage of pipeline 'main'"},
+    {"pipelineMissing", "pipeline", [](Json &m) { m.erase("pipelines"); },
+     "a function is 'part_of' 'main', which 'pipelines' does not list"},
+    {"pipelinesType", "pipeline", [](Json &m) { m["pipelines"] = 3; },
+     "a function is 'part_of' 'main', which 'pipelines' does not list"},
+    {"stagesType", "pipeline", [](Json &m) { m["pipelines"][0]["stages"] = "none"; },
+     "its mesh is that of no stage of pipeline 'main'"},
+    {"run", "pipeline", [](Json &m) { m["pipelines"][0]["stages"][0]["instructions"][0] = {"run", 99, 0}; },
+     "'run' names function 99, which is not a function of the pipeline"},
+    {"instruction", "pipeline", [](Json &m) { m["pipelines"][0]["stages"][0]["instructions"][0] = {"run"}; },
+     "stage 0, instruction 0: it is not [\"run\", function, microbatch]"},
+    {"slot", "pipeline", [](Json &m) { m["functions"][0]["arguments"][0]["slot"] = {"part", 0}; },
+     "'slot' is [\"part\",0], expected"},
+    {"slotType", "pipeline", [](Json &m) { m["functions"][0]["arguments"][0]["slot"] = 1; }, "'slot' is not a list"},
+    {"places", "pipeline", [](Json &m) { m["pipelines"][0]["results"][0].erase("places"); }, "'buffers' is missing"},
+    {"transfers", "pipeline", [](Json &m) { m["pipelines"][0].erase("transfers"); }, "'channels' is missing"},
+    {"functionsType", "function", [](Json &m) { m["functions"] = 1; }, "'functions' is not a list"},
+    {"functionType", "function", [](Json &m) { m["functions"][0] = 1; }, "expected an object"},
+    {"argumentType", "function", [](Json &m) { m["functions"][0]["arguments"][0] = 1; }, "expected an object"},
+    {"loadType", "function", [](Json &m) { m["functions"][0]["arguments"][1]["load"] = 1; },
+     "load: expected an object"},
+    {"whole", "function", [](Json &m) { m["functions"][0]["arguments"][1]["load"]["whole"] = 1; },
+     "'full' is not a boolean"},
+    {"with", "function", [](Json &m) { m["functions"][0]["collectives"][0]["with"] = 4; },
+     "collective 0 is in start group 4"},
+};
+
+class DamagedVersion1Test : public testing::TestWithParam<DamagedVersion1> {};
+
+TEST_P(DamagedVersion1Test, isOneClearMessage) {
+  Json manifest = version1(GetParam().bundle);
+  GetParam().change(manifest);
+  auto parsed = parseManifest(manifest.dump(), "m.json");
+  EXPECT_ERROR(parsed.status(), GetParam().message);
+  EXPECT_EQ(parsed.status().message().find("m.json: "), 0u);
+  EXPECT_NE(parsed.status().message().find(" (a manifest of version 1, read as version 2)"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DamagedVersion1Test, testing::ValuesIn(damagedVersion1),
+                         [](const auto &info) { return info.param.name; });
 
 } // namespace

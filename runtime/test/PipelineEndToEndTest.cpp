@@ -49,26 +49,24 @@ Json twoCopies(const char *source0) {
     Json argument = w, result = c;
     argument["slot"] = {"argument", 1};
     if (s == 0 && std::string(source0) == "sum")
-      argument = m["functions"][3]["arguments"][0];
+      argument = pipeline["functions"][3]["arguments"][0];
     result["slot"] = {"result", 1};
-    stage["instructions"].push_back({"run", m["functions"].size(), -1});
-    m["functions"].push_back({{"name", "copy" + std::to_string(s)},
-                              {"part_of", "main"},
-                              {"mesh", s ? "b" : "a"},
-                              {"devices", s + 1},
-                              {"program", 0},
-                              {"symbol", "sk_apply0"},
-                              {"arena_bytes", 0},
-                              {"arguments", Json::array({argument})},
-                              {"results", Json::array({result})}});
+    stage["instructions"].push_back({"run", pipeline["functions"].size(), -1});
+    pipeline["functions"].push_back({{"name", "copy" + std::to_string(s)},
+                                     {"stage", s},
+                                     {"program", 0},
+                                     {"symbol", "sk_apply0"},
+                                     {"arena_bytes", 0},
+                                     {"arguments", Json::array({argument})},
+                                     {"results", Json::array({result})}});
   }
-  // The weight of the functions is the same one, of which stage 1 has a part too.
-  pipeline["arguments"][1]["places"] = Json::parse("[[1, 0], [0, 1], [1, 1]]");
+  // The weight of the functions is the same one, of which stage 1 has a shard too.
+  pipeline["arguments"][1]["buffers"] = Json::parse("[[1, 0], [0, 1], [1, 1]]");
   pipeline["results"].push_back({{"name", "c"},
                                  {"dtype", "f32"},
                                  {"global_shape", {4, 4}},
                                  {"exact", true},
-                                 {"places", Json::parse("[[0, 1], [1, 1]]")}});
+                                 {"buffers", Json::parse("[[0, 1], [1, 1]]")}});
   pipeline["reference"]["symbol"] = "sk_ref_places";
   return m;
 }
@@ -154,7 +152,7 @@ TEST_F(PipelineEndToEnd, argumentsWithoutAStageAreForTheReference) {
   Json m = unequalPipeline();
   Json unused = m["pipelines"][0]["arguments"][0];
   unused["name"] = "unused";
-  unused["places"] = Json::array();
+  unused["buffers"] = Json::array();
   m["pipelines"][0]["arguments"].push_back(unused);
   std::string bundle = makeBundle(m);
   EXPECT_EQ(run(bundle + " --random-inputs=1 --verify").status, 0);
@@ -181,9 +179,10 @@ TEST_F(PipelineEndToEnd, recordedRunsHaveTheSameDigests) {
 
 TEST_F(PipelineEndToEnd, isSelectedByName) {
   Json m = unequalPipeline();
-  Json alone = m["functions"][3];
+  Json alone = m["pipelines"][0]["functions"][3];
   alone["name"] = "alone";
-  alone.erase("part_of");
+  alone["mesh"] = "a";
+  alone["devices"] = 1;
   alone["arguments"][0] = m["pipelines"][0]["stages"][1]["arguments"][0];
   alone["arguments"][0]["local_shape"] = {4, 4};
   alone["arguments"][0]["extents"] = alone["results"][0]["extents"];
@@ -204,7 +203,7 @@ TEST_F(PipelineEndToEnd, userErrors) {
   m["pipelines"][0].erase("reference");
   expectError(makeBundle(m) + " --random-inputs=1 --verify",
               "pipeline 'main': the bundle has no reference to verify against");
-  m["functions"][2]["symbol"] = "sk_none";
+  m["pipelines"][0]["functions"][2]["symbol"] = "sk_none";
   expectError(makeBundle(m) + " --random-inputs=1",
               "function 'backward0': program 'programs/program.so' has no symbol 'sk_none'");
   m = unequalPipeline();

@@ -13,10 +13,10 @@ namespace {
 Json &pipeline(Json &m) { return m["pipelines"][0]; }
 Json &stage(Json &m, int s) { return pipeline(m)["stages"][size_t(s)]; }
 Json &list(Json &m, int s) { return stage(m, s)["instructions"]; }
-Json &transfer(Json &m) { return pipeline(m)["transfers"][0]; }
-Json &forward0(Json &m) { return m["functions"][0]; }
-Json &forward1(Json &m) { return m["functions"][1]; }
-Json &backward0(Json &m) { return m["functions"][2]; }
+Json &channel(Json &m) { return pipeline(m)["channels"][0]; }
+Json &forward0(Json &m) { return pipeline(m)["functions"][0]; }
+Json &forward1(Json &m) { return pipeline(m)["functions"][1]; }
+Json &backward0(Json &m) { return pipeline(m)["functions"][2]; }
 
 /// forward1 makes all of y, which takes the place of w.
 void updateInPlace(Json &m) {
@@ -40,16 +40,16 @@ const InvalidPipeline invalidPipelines[] = {
     {"noName", [](Json &m) { pipeline(m)["name"] = ""; }, "pipeline '': the name is empty"},
     {"nameOfAFunction",
      [](Json &m) {
-       m["functions"].push_back(m["functions"][0]);
-       m["functions"][4].erase("part_of");
-       m["functions"][4]["name"] = "main";
-       m["functions"][4]["results"] = Json::array();
+       Json function = forward0(m);
+       function["name"] = "main";
+       function["mesh"] = "a";
+       function["devices"] = 1;
+       function["results"] = Json::array();
+       m["functions"].push_back(function);
      },
      "pipeline 'main' has the name of a function or another pipeline"},
-    {"partOfNothing", [](Json &m) { forward0(m)["part_of"] = "other"; },
-     "'run' names function 0 ('forward0'), which is none of this stage"},
-    {"partOfMissing", [](Json &m) { m["pipelines"] = Json::array(); },
-     "a function is 'part_of' 'main', which 'pipelines' does not list"},
+    {"noPipelines", [](Json &m) { m["pipelines"] = Json::array(); }, "'functions' is empty"},
+    {"functionTwice", [](Json &m) { forward1(m)["name"] = "forward0"; }, "two functions are named 'forward0'"},
     {"microbatches", [](Json &m) { pipeline(m)["microbatches"] = 0; },
      "pipeline 'main': 'microbatches' is 0, expected 1 to 1048576"},
     {"devices", [](Json &m) { pipeline(m)["devices"] = 4; }, "'devices' is 4, expected those of all stages, 3"},
@@ -85,19 +85,23 @@ const InvalidPipeline invalidPipelines[] = {
      },
      "value 'sum': 'init' is 'one', which c128 does not have"},
     // Functions.
-    {"functionMesh",
-     [](Json &m) {
-       m["meshes"].push_back({{"name", "c"}, {"axes", Json::array()}});
-       forward0(m)["mesh"] = "c";
-     },
-     "function 'forward0': its mesh is that of no stage of pipeline 'main'"},
+    {"functionStage", [](Json &m) { forward0(m)["stage"] = 2; },
+     "pipeline 'main', function 0: 'stage' is 2, expected less than 2"},
+    {"functionStageMissing", [](Json &m) { forward0(m).erase("stage"); },
+     "pipeline 'main', function 0: 'stage' is missing"},
     {"slotMissing", [](Json &m) { forward0(m)["arguments"][0].erase("slot"); },
      "function 'forward0', argument 'x': 'slot' is missing"},
     {"slotKind", [](Json &m) { forward0(m)["arguments"][0]["slot"] = {"result", 0}; },
-     "argument 'x': 'slot' is [\"result\",0], expected [\"argument\", number], [\"part\", number, "
-     "dim] or [\"value\", number]"},
-    {"slotPart", [](Json &m) { forward0(m)["arguments"][0]["slot"] = {"part", 0}; },
-     "'slot' is [\"part\",0], expected"},
+     "argument 'x': 'slot' is [\"result\",0], expected [\"argument\", index], "
+     "[\"argument\", index, dim], [\"value\", index] or [\"sum\", index]"},
+    {"slotPart", [](Json &m) { forward0(m)["arguments"][0]["slot"] = {"part", 0, 0}; },
+     "'slot' is [\"part\",0,0], expected"},
+    {"slotNegative", [](Json &m) { forward0(m)["arguments"][0]["slot"][2] = -1; },
+     "'slot' names dim -1, expected 0 or more"},
+    {"slotOfSum", [](Json &m) { backward0(m)["results"][0]["slot"][0] = "value"; },
+     "'slot' is a value, expected a sum: 'sum' has an 'init'"},
+    {"slotOfValue", [](Json &m) { forward0(m)["results"][0]["slot"][0] = "sum"; },
+     "'slot' is a sum, expected a value: 'h' has no 'init'"},
     {"slotArgument", [](Json &m) { forward0(m)["arguments"][0]["slot"][1] = 1; },
      "argument 'x': 'slot' names argument 1 of its stage, expected less than 1"},
     {"slotValue", [](Json &m) { forward0(m)["results"][0]["slot"][1] = 3; },
@@ -117,26 +121,26 @@ const InvalidPipeline invalidPipelines[] = {
     {"tied", [](Json &m) { backward0(m)["results"][0]["tied"] = 2; },
      "function 'backward0', result 'sum': 'tied' is 2, expected less than 2"},
     // Arguments and results.
-    {"places", [](Json &m) { pipeline(m)["results"][0]["places"] = Json::array(); },
-     "pipeline 'main', result 'y': 'places' is empty"},
-    {"placesStage", [](Json &m) { pipeline(m)["arguments"][0]["places"][0][0] = 2; },
-     "argument 'x': 'places' is 2, expected less than 2"},
-    {"placesIndex", [](Json &m) { pipeline(m)["results"][0]["places"][0][1] = 1; },
-     "result 'y': 'places' is 1, expected less than 1"},
-    {"placesTwice", [](Json &m) { pipeline(m)["arguments"][1]["places"].push_back({0, 0}); },
-     "argument 'w': argument 0 of stage 0 is at two places"},
-    {"placesMissing", [](Json &m) { pipeline(m)["arguments"].erase(1); },
-     "argument 0 of stage 1 is at no place of an argument of the pipeline"},
-    {"placesResultMissing", [](Json &m) { pipeline(m)["results"].erase(1); },
-     "result 0 of stage 0 is at no place of a result of the pipeline"},
-    {"placeType", [](Json &m) { pipeline(m)["arguments"][0]["global_shape"] = {8, 5}; },
+    {"buffers", [](Json &m) { pipeline(m)["results"][0]["buffers"] = Json::array(); },
+     "pipeline 'main', result 'y': 'buffers' is empty"},
+    {"buffersStage", [](Json &m) { pipeline(m)["arguments"][0]["buffers"][0][0] = 2; },
+     "argument 'x': 'buffers' is 2, expected less than 2"},
+    {"buffersIndex", [](Json &m) { pipeline(m)["results"][0]["buffers"][0][1] = 1; },
+     "result 'y': 'buffers' is 1, expected less than 1"},
+    {"buffersTwice", [](Json &m) { pipeline(m)["arguments"][1]["buffers"].push_back({0, 0}); },
+     "argument 'w': argument 0 of stage 0 is in 'buffers' twice"},
+    {"buffersMissing", [](Json &m) { pipeline(m)["arguments"].erase(1); },
+     "argument 0 of stage 1 is in the 'buffers' of no argument of the pipeline"},
+    {"buffersResultMissing", [](Json &m) { pipeline(m)["results"].erase(1); },
+     "result 0 of stage 0 is in the 'buffers' of no result of the pipeline"},
+    {"bufferType", [](Json &m) { pipeline(m)["arguments"][0]["global_shape"] = {8, 5}; },
      "argument 'x': it is f32 8x5, on stage 0 f32 8x4, expected the same"},
-    {"placeKind", [](Json &m) { pipeline(m)["arguments"][1]["kind"] = "input"; },
+    {"bufferKind", [](Json &m) { pipeline(m)["arguments"][1]["kind"] = "input"; },
      "argument 'w': it is f32 4x4, on stage 1 f32 4x4 of another kind, expected the same"},
     {"resultTied", [](Json &m) { pipeline(m)["results"][1]["tied"] = 0; },
      "result 'total': it is tied to argument 'x' of another type"},
     {"updateUnsaid", updateInPlace,
-     "stage 1, instruction 1: function 'forward1' reads argument 'w' and is not said to update it, but result 'y' of "
+     "stage 1, instruction 1: function 'forward1' reads argument 'w' and does not update it, but result 'y' of "
      "the stage is tied to it"},
     {"updateTooEarly",
      [](Json &m) {
@@ -146,52 +150,53 @@ const InvalidPipeline invalidPipelines[] = {
      "stage 1, instruction 3: function 'forward1' reads argument 'w', which result 'y' has updated"},
     {"reference", [](Json &m) { pipeline(m)["reference"]["program"] = 4; },
      "pipeline 'main', reference: 'program' is 4"},
-    // Transfers.
-    {"transferEnd", [](Json &m) { transfer(m)["from"] = {0}; },
-     "pipeline 'main', transfer 0: 'from' is not [stage, value]"},
-    {"transferStage", [](Json &m) { transfer(m)["to"] = {2, 0}; }, "transfer 0: 'to' is 2, expected less than 2"},
-    {"transferValue", [](Json &m) { transfer(m)["to"] = {1, 2}; }, "transfer 0: 'to' is 2, expected less than 2"},
-    {"transferSelf", [](Json &m) { transfer(m)["to"] = {0, 1}; }, "'from' and 'to' are one stage, expected two"},
-    {"transferElements", [](Json &m) { transfer(m)["in_elements"] = 8; },
+    // Channels.
+    {"channelEnd", [](Json &m) { channel(m)["from"] = {0}; },
+     "pipeline 'main', channel 0: 'from' is not [stage, value]"},
+    {"channelStage", [](Json &m) { channel(m)["to"] = {2, 0}; }, "channel 0: 'to' is 2, expected less than 2"},
+    {"channelValue", [](Json &m) { channel(m)["to"] = {1, 2}; }, "channel 0: 'to' is 2, expected less than 2"},
+    {"channelSelf", [](Json &m) { channel(m)["to"] = {0, 1}; }, "'from' and 'to' are one stage, expected two"},
+    {"channelElements", [](Json &m) { channel(m)["in_elements"] = 8; },
      "'from' is value 'h' of f32 4x4, expected 8 elements of f32"},
-    {"transferDType", [](Json &m) { transfer(m)["dtype"] = "i32"; },
+    {"channelDType", [](Json &m) { channel(m)["dtype"] = "i32"; },
      "'from' is value 'h' of f32 4x4, expected 16 elements of i32"},
-    {"transferAtoms", [](Json &m) { transfer(m)["atoms"][1][0] = 4; },
-     "transfer 0: 'atoms' do not write every one of the 8 output elements exactly once"},
-    {"transferSourceDigit", [](Json &m) { transfer(m)["atoms"][0] = {2, "rank", 1, "rank", 1}; },
-     "transfer 0: a rank digit of 'atoms' has stride 1 and size 2, which 1 devices do not have"},
-    {"transferDestinationDigit", [](Json &m) { transfer(m)["atoms"][0] = {3, "local", 8, "rank", 1}; },
+    {"channelAtoms", [](Json &m) { channel(m)["atoms"][1][0] = 4; },
+     "channel 0: 'atoms' do not write every one of the 8 output elements exactly once"},
+    {"channelSourceDigit", [](Json &m) { channel(m)["atoms"][0] = {2, "rank", 1, "rank", 1}; },
+     "channel 0: a rank digit of 'atoms' has stride 1 and size 2, which 1 devices do not have"},
+    {"channelDestinationDigit", [](Json &m) { channel(m)["atoms"][0] = {3, "local", 8, "rank", 1}; },
      "a rank digit of 'atoms' has stride 1 and size 3, which 2 devices do not have"},
     // Instructions.
     {"instruction", [](Json &m) { list(m, 0)[0] = {"rest", 0, 0}; },
-     "pipeline 'main', stage 0, instruction 0: it is no [\"run\", function, microbatch]"},
+     "pipeline 'main', stage 0, instruction 0: it is not [\"run\", function, microbatch]"},
     {"runFunction", [](Json &m) { list(m, 0)[0][1] = 4; }, "stage 0, instruction 0: 'run' is 4, expected less than 4"},
     {"runOtherStage", [](Json &m) { list(m, 0)[0][1] = 1; },
-     "instruction 0: 'run' names function 1 ('forward1'), which is none of this stage"},
+     "instruction 0: 'run' names function 1 ('forward1') of stage 1, expected one of this stage"},
     {"runMicrobatch", [](Json &m) { list(m, 0)[0][2] = 2; }, "instruction 0: microbatch 2, expected -1 or less than 2"},
-    {"runOnceWithParts", [](Json &m) { list(m, 0)[0][2] = -1; },
-     "function 'forward0' runs once per step, but 'x' is the part of a microbatch"},
-    {"meetsItself", [](Json &m) { list(m, 0)[1][1] = 0; }, "instruction 1: stage 0 meets itself, expected another"},
-    {"meetingEntry", [](Json &m) { list(m, 0)[1][2][0] = {0}; },
-     "instruction 1: a transfer is not [transfer, microbatch]"},
-    {"meetingDirection", [](Json &m) { list(m, 0)[1][2][0] = {1, 0}; },
-     "transfer 1 is from stage 1 to stage 0, expected from 0 to 1"},
-    {"meetingEmpty", [](Json &m) { list(m, 0)[1][2] = Json::array(); },
-     "instruction 1: nothing is sent and nothing received"},
+    {"runOnceWithSlices", [](Json &m) { list(m, 0)[0][2] = -1; },
+     "function 'forward0' runs once per step, but 'x' is the slice of a microbatch"},
+    {"transferToItself", [](Json &m) { list(m, 0)[1][1] = 0; },
+     "instruction 1: stage 0 transfers to itself, expected another stage"},
+    {"transferEntry", [](Json &m) { list(m, 0)[1][2][0] = {0}; },
+     "instruction 1: a send or receive is not [channel, microbatch]"},
+    {"transferDirection", [](Json &m) { list(m, 0)[1][2][0] = {1, 0}; },
+     "channel 1 is from stage 1 to stage 0, expected from 0 to 1"},
+    {"transferEmpty", [](Json &m) { list(m, 0)[1][2] = Json::array(); },
+     "instruction 1: it has no sends and no receives"},
     {"freeValue", [](Json &m) { list(m, 0)[4][1] = 3; }, "instruction 4: 'free' is 3, expected less than 3"},
     // What they do.
     {"readUnwritten", [](Json &m) { list(m, 0)[6] = {"run", 2, 1}; },
      "stage 0, instruction 6: function 'backward0' reads value 'g' of microbatch 1, expected one "
      "that was written and is not freed"},
     {"readFreed", [](Json &m) { list(m, 0)[2] = {"free", 0, 0}; },
-     "stage 0, instruction 3: transfer 0 sends value 'h' of microbatch 1, expected one that was"},
+     "stage 0, instruction 3: channel 0 sends value 'h' of microbatch 1, expected one that was"},
     {"freeTwice", [](Json &m) { list(m, 0)[5] = {"free", 0, 0}; },
      "stage 0, instruction 5: it frees value 'h' of microbatch 0, expected one that was written"},
     {"writeTwice", [](Json &m) { list(m, 0)[2] = {"run", 0, 0}; },
      "instruction 2: function 'forward0' writes value 'h' of microbatch 0 again before it is "
      "freed"},
     {"receiveTwice", [](Json &m) { list(m, 1)[0] = {"transfer", 0, Json::array(), {{0, 0}, {0, 0}}}; },
-     "stage 1, instruction 0: transfer 0 receives value 'h' of microbatch 0 again"},
+     "stage 1, instruction 0: channel 0 receives value 'h' of microbatch 0 again"},
     {"sumOverwritten",
      [](Json &m) {
        forward0(m)["results"].push_back(backward0(m)["results"][0]);
@@ -216,15 +221,14 @@ const InvalidPipeline invalidPipelines[] = {
        list(m, 0).insert(list(m, 0).begin() + 4, Json::array({"transfer", 1, {{0, 0}}, Json::array()}));
        list(m, 1).insert(list(m, 1).begin() + 5, Json::array({"transfer", 0, Json::array(), {{0, 0}}}));
      },
-     "stage 0, instruction 4: transfer 0 of microbatch 0 comes a second time, expected once in a step"},
-    // Whether they meet.
+     "stage 0, instruction 4: channel 0 of microbatch 0 is sent a second time, expected once in a step"},
+    // All stages together.
     {"otherOrder",
      [](Json &m) {
        std::swap(list(m, 0)[1][2], list(m, 0)[3][2]);
        std::swap(list(m, 0)[0], list(m, 0)[2]);
      },
-     "stage 0, instruction 1 and stage 1, instruction 0 meet for other transfers, expected the "
-     "same "
+     "stage 0, instruction 1 and stage 1, instruction 0 list other channels, expected the same "
      "in one order"},
     {"peerEnds", [](Json &m) { list(m, 1).erase(6); },
      "stage 0, instruction 8 has a transfer with stage 1, which has none left with stage 0, expected as many on both"},
@@ -234,12 +238,12 @@ const InvalidPipeline invalidPipelines[] = {
        list(m, 0)[3] = {"transfer", 1, {{0, 1}}, Json::array()};
        list(m, 0).insert(list(m, 0).begin() + 4, Json::array({"transfer", 1, Json::array(), {{1, 0}}}));
      },
-     "stage 0, instruction 3 and stage 1, instruction 2 meet for other transfers"},
+     "stage 0, instruction 3 and stage 1, instruction 2 list other channels"},
 };
 
 class PipelineFailure : public testing::TestWithParam<InvalidPipeline> {};
 
-TEST_P(PipelineFailure, isOneError) {
+TEST_P(PipelineFailure, isOneClearMessage) {
   Json manifest = unequalPipeline();
   GetParam().change(manifest);
   auto parsed = parseManifest(manifest.dump(), "m.json");
@@ -257,7 +261,7 @@ TEST(PipelineManifest, readsWhatTheCompilerWrites) {
   const PipelineInfo &pipeline = parsed->pipelines.at(0);
   EXPECT_EQ(pipeline.functions.size(), 4u);
   EXPECT_EQ(pipeline.stageOf, (std::vector<size_t>{0, 1, 0, 0}));
-  EXPECT_EQ(pipeline.whole.devices, 3);
+  EXPECT_EQ(pipeline.signature.devices, 3);
   EXPECT_EQ(pipeline.stages[1].held.entry.arenaBytes, 64);
   EXPECT_TRUE(pipeline.stages[0].values[2].isOfStep);
   EXPECT_FALSE(pipeline.stages[0].values[1].isOfStep);
@@ -272,21 +276,19 @@ TEST(PipelineManifest, readsWhatTheCompilerWrites) {
       EXPECT_LT(stage.instructions[i - 1].order, stage.instructions[i].order);
 }
 
-TEST(PipelineManifest, cyclesOfStagesAreRefused) {
+TEST(PipelineManifest, stagesInACircleWaitForever) {
   // Three stages of one device each; each makes what it sends of what it receives.
   Json m = Json::parse(
-      R"({"version": 1, "abi": 1, "target": "cpu", "meshes": [], "programs": [{"file": "p.so"}],
+      R"({"version": 2, "abi": 1, "target": "cpu", "meshes": [], "programs": [{"file": "p.so"}],
     "functions": [], "pipelines": [{"name": "ring", "microbatches": 1, "devices": 3, "arguments": [], "results": [],
-    "stages": [], "transfers": []}]})");
+    "functions": [], "stages": [], "channels": []}]})");
   for (int s = 0; s < 3; ++s) {
     const std::string mesh = "m" + std::to_string(s);
     const int next = (s + 1) % 3, before = (s + 2) % 3;
     m["meshes"].push_back({{"name", mesh}, {"axes", Json::array()}});
-    m["functions"].push_back(
+    m["pipelines"][0]["functions"].push_back(
         {{"name", "make" + std::to_string(s)},
-         {"part_of", "ring"},
-         {"mesh", mesh},
-         {"devices", 1},
+         {"stage", s},
          {"program", 0},
          {"symbol", "s"},
          {"arena_bytes", 0},
@@ -305,23 +307,23 @@ TEST(PipelineManifest, cyclesOfStagesAreRefused) {
                                            {"results", Json::array()},
                                            {"values", {value, value}},
                                            {"instructions", instructions}});
-    m["pipelines"][0]["transfers"].push_back({{"from", {s, 0}},
-                                              {"to", {next, 1}},
-                                              {"dtype", "f32"},
-                                              {"in_elements", 1},
-                                              {"out_elements", 1},
-                                              {"atoms", Json::array()}});
+    m["pipelines"][0]["channels"].push_back({{"from", {s, 0}},
+                                             {"to", {next, 1}},
+                                             {"dtype", "f32"},
+                                             {"in_elements", 1},
+                                             {"out_elements", 1},
+                                             {"atoms", Json::array()}});
   }
   EXPECT_ERROR(parseManifest(m.dump(), "m").status(),
-               "pipeline 'ring': the stages would wait for ever: stage 0, instruction 1 waits for "
+               "pipeline 'ring': the stages would wait forever: stage 0, instruction 1 waits for "
                "stage 2, stage 1, instruction 1 waits for stage 0, stage 2, instruction 1 waits for "
                "stage 1");
-  // One of them that needs nothing breaks the circle.
-  m["functions"][2]["arguments"].clear();
+  // One of them without arguments breaks the circle.
+  m["pipelines"][0]["functions"][2]["arguments"].clear();
   EXPECT_TRUE(parseManifest(m.dump(), "m").ok());
 }
 
-TEST(PipelineManifest, valuesOncePerStepServeAllMicrobatches) {
+TEST(PipelineManifest, whatIsMadeOncePerStepServesAllMicrobatches) {
   // forward1 reads a value that another function makes once; freed after the last.
   Json m = unequalPipeline();
   stage(m, 1)["values"].push_back({{"name", "w2"}, {"dtype", "f32"}, {"local_shape", {2, 4}}});
@@ -335,7 +337,7 @@ TEST(PipelineManifest, valuesOncePerStepServeAllMicrobatches) {
   prepare["collectives"] = Json::array();
   prepare["arguments"].erase(0);
   prepare["results"] = Json::array({value});
-  m["functions"].push_back(prepare);
+  pipeline(m)["functions"].push_back(prepare);
   forward1(m)["arguments"][1] = value;
   list(m, 1).insert(list(m, 1).begin(), Json::array({"run", 4, -1}));
   auto parsed = parseManifest(m.dump(), "m");

@@ -242,7 +242,7 @@ TEST_F(Sets, damagedSetsAreOneError) {
     keepMalformed(out / ".", message);
     EXPECT_ERROR(SourceSet::open(out.path()).status(), message);
   };
-  expect([](Json &j) { j["version"] = 2; }, "version 2, this runtime reads version 1");
+  expect([](Json &j) { j["version"] = 3; }, "version 3, expected 1 to 2, the versions that this runtime reads; update the runtime");
   expect([](Json &j) { j.erase("weights"); }, "'weights' is missing");
   expect([](Json &j) { j["devices"] = 3; }, "expected the size of the mesh, 2");
   expect([](Json &j) { j["layout"] = "zip"; }, "expected 'shared' or 'tvm'");
@@ -362,7 +362,7 @@ TEST_F(Sets, ranksOfStagesAreChecked) {
   expect([](Json &j) { j["weights"][0].erase("ranks"); }, "'ranks' is missing, and the manifest has no 'mesh'");
   expect([](Json &j) { j["devices"] = int64_t(1) << 40; }, "expected the size of the mesh");
   expect([](Json &j) { j["mesh"] = Json::parse(R"({"name": "m", "axes": [["x", 5]]})"); },
-         "'ranks' stands beside a mesh");
+         "'ranks' is present together with a mesh");
   // One rank cannot hold a weight in two ways.
   WeightManifest twice = manifestOfStages();
   twice.weights[3].ranks = {0, 4, 1};
@@ -496,12 +496,12 @@ TEST_F(Sets, shardInfoIsWrittenAndGivesTheSameShards) {
       keepMalformed(out / ".", message);
       EXPECT_ERROR(SourceSet::open(out.path()).status(), message);
     };
-    expect([](Json &w) { w["part"] = false; }, "'local_shape' has rank 2, expected 3");
+    expect([](Json &w) { w["segmented"] = false; }, "'local_shape' has rank 2, expected 3");
     expect([](Json &w) { w["global_shape"] = {5, 6, 6}; }, "'local_shape' has rank 2, expected 3");
     expect([](Json &w) { w["global_shape"] = {6, 4, 6}; }, "'local_shape' is 5x6, expected no more than 4x6");
     expect(
         [](Json &w) {
-          w["load"].erase("made");
+          w["load"].erase("computed");
           w["load"]["pieces"] = Json::array();
         },
         "'local_shape' has rank 2, expected 3");

@@ -24,7 +24,7 @@ CollectiveInfo allReduce(int64_t id, int64_t elements, int64_t with) {
   info.inElements = info.outElements = elements;
   info.atoms = {{elements, false, 1, false, 1}};
   info.group = {{1, 2}};
-  info.with = with;
+  info.startGroup = with;
   return info;
 }
 

@@ -266,7 +266,7 @@ TEST_F(TvmLoader, badShardInfoIsFoundBeforeLoading) {
   expect(R"({"x_0": [["f", [[2, 64, 64]]]]})", "a call is not");
   expect(R"({"x_0": [["f", [[2, -64, 64], "float16"]]]})", "has a negative size");
   expect(R"({"x_0": [["f", [[2, 64, 64], "float15"]]]})", "unknown dtype 'float15'");
-  expect(R"({"x_0": [["f", [[2, 64, 64], "float16"], []]]})", "extra input 0 is no number");
+  expect(R"({"x_0": [["f", [[2, 64, 64], "float16"], []]]})", "extra input 0 is neither a number");
   expect(R"({"x_0": [["tests.disco.shard_dim_1", [[3, 64, 64], "float16"], 2]]})",
          "gives 3x64x64, expected a leading dim of 2, the number of shards");
   expect(R"({"x_0": [["tests.disco.shard_dim_1", [[], "float16"], 2]]})", "gives scalar, expected a leading dim of 2");

@@ -29,7 +29,7 @@
 
 // What moves data alone is written for TVM as well, what is compiled is not.
 // RUN: not shard-weights shard-info %t/two -o %t/none.json 2>&1 | FileCheck %s --check-prefix=TWICE
-// TWICE: error: weight 'ops': two arguments read one stored tensor, which shard_info.json cannot say
+// TWICE: error: weight 'ops': two arguments read one stored tensor, which shard_info.json cannot express
 
 // Text among the extra inputs.
 // RUN: sed -n '/^spmd.mesh/p; s/^\/\/TEXT //p' %s > %t/text.mlir

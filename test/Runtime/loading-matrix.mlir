@@ -12,8 +12,8 @@
 // PROGRAMS-NEXT: sk_load_square
 // PROGRAMS-NOT: sk_load
 // RUN: FileCheck %s --check-prefix=MANIFEST < %t/bundle/manifest.json
-// MANIFEST-COUNT-9: "whole": true
-// MANIFEST-NOT: "whole"
+// MANIFEST-COUNT-9: "full": true
+// MANIFEST-NOT: "full"
 // RUN: shard-run %t/bundle --weights %t/w.safetensors --verify=exact --output-dir %t/direct --output-format=safetensors | FileCheck %s
 // CHECK: verify: 1 function, 10 results, all equal bit by bit
 // RUN: shard-run %t/bundle --weights %t/w.safetensors --load=root-scatter --output-dir %t/root --output-format=safetensors

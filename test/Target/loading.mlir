@@ -35,7 +35,7 @@
 // MANIFEST: "function": {
 // MANIFEST-NEXT: "program": 1,
 // MANIFEST-NEXT: "symbol": "sk_load_halve",
-// MANIFEST: "whole": true
+// MANIFEST: "full": true
 // MANIFEST: "name": "h1",
 // MANIFEST: "symbol": "sk_load_halve",
 

@@ -1,6 +1,6 @@
-//===- Bundle.h - What runs without MLIR ------------------------*- C++ -*-===//
+//===- Bundle.h - The writer of bundles -------------------------*- C++ -*-===//
 //
-// manifest.json and programs/*.so of docs/reference/Manifest.md.
+// Bundles (manifest.json and programs/*.so, docs/reference/Manifest.md) run without MLIR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ struct BundleOptions {
   std::string target = "cpu"; ///< Or "cuda".
   /// For cuda: compute capability of the GPU.
   std::string chip = "sm_90";
-  /// Processor ("native": this machine's) and optimisation level 0 to 3.
+  /// Processor ("native": this machine's) and optimization level 0 to 3.
   std::string cpu = "native";
   unsigned optLevel = 3;
   /// For cpu: scalar operations of the smallest loop nest that is spread over threads.
@@ -28,8 +28,8 @@ struct BundleOptions {
   /// Stop early and print instead of writing: "tensor", "memref", "llvm",
   /// "llvm-ir".
   std::string emit;
-  /// Whether ranks read their own bytes where a loading function moves data alone;
-  /// else all loading functions are compiled.
+  /// Ranks read the bytes of their shards if a loading function moves data alone; otherwise all
+  /// loading functions are compiled.
   bool pieces = true;
   /// Text of report.json; empty: there is none.
   std::string report;
@@ -38,7 +38,7 @@ struct BundleOptions {
 /// Whether code can be generated for `chip`, a compute capability ("sm_90").
 bool isCudaChip(llvm::StringRef chip);
 
-/// Adds what the target needs: dialects, bufferization models, translations.
+/// Registers the dialects, bufferization models and translations of the targets.
 void registerTarget(DialectRegistry &registry);
 
 /// Writes manifest.json, report.json and the programs of `module`, whose public functions

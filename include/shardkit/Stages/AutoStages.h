@@ -1,4 +1,4 @@
-//===- AutoStages.h - Where stages end, and on what they run ----*- C++ -*-===//
+//===- AutoStages.h - Automatic stages --------------------------*- C++ -*-===//
 
 #ifndef SHARDKIT_STAGES_AUTOSTAGES_H
 #define SHARDKIT_STAGES_AUTOSTAGES_H
@@ -8,23 +8,23 @@
 
 namespace mlir::spmd {
 
-/// Where automatic stages may end: the `candidate` boundaries of a function, else the
-/// points of the forward part that are crossed by fewest bytes (arguments and constants
-/// aside), at most 128, none inside of a loop. `stages` are those of the function in one
-/// stage. A cut lies behind its op.
+/// The ops after which automatic stages may end: the `candidate` boundaries of a function, else
+/// the points between forward ops that are crossed by the fewest bytes (arguments and constants
+/// excluded), at most 128, none inside of a loop. `stages` are those of the function in one
+/// stage.
 SmallVector<Operation *> getStageCandidates(func::FuncOp func, const Microbatches &microbatches, const Stages &stages);
 
-/// `count` stages whose forward parts compute about as much. One error where there are
-/// fewer candidates.
-FailureOr<SmallVector<Operation *>> chooseUniformCuts(func::FuncOp func, const Microbatches &microbatches,
-                                                      const Stages &stages, int64_t count);
+/// The split points of `count` stages whose forward fragments compute about as much. One error
+/// if there are fewer candidates.
+FailureOr<SmallVector<Operation *>> chooseUniformSplitPoints(func::FuncOp func, const Microbatches &microbatches,
+                                                             const Stages &stages, int64_t count);
 
 struct AutoStages {
-  SmallVector<Operation *> cuts;
-  std::vector<Mesh> meshes; // with device ids, not named
+  SmallVector<Operation *> splitPoints;
+  std::vector<Mesh> meshes; // with device ids, without names
   /// Predicted seconds of a step.
   double objective = 0;
-  SmallVector<double> seconds; // of a microbatch, per stage
+  SmallVector<double> seconds; // for a microbatch, per stage
 };
 
 struct AutoStageOptions {
@@ -36,10 +36,10 @@ struct AutoStageOptions {
   int64_t numStages = 0;
 };
 
-/// The stages, their devices and the shapes of their meshes that need least time: the
-/// search of stages (StageSearch.h) over what --spmd-auto-shard finds for each stage on
-/// each shape, what the user asked for included. Ops of `func` are local to a
-/// microbatch. One error where nothing fits.
+/// The stages, their devices and the shapes of their meshes that minimize the time of a step:
+/// the search of stages (StageSearch.h) over the layouts that --spmd-auto-shard finds for each
+/// stage on each shape, under the shardings of the user. Ops of `func` are local to a
+/// microbatch. One error if no stages fit.
 FailureOr<AutoStages> chooseStages(func::FuncOp func, const Microbatches &microbatches, const Stages &stages,
                                    const AutoStageOptions &options);
 

@@ -1,7 +1,7 @@
-//===- Microbatches.h - What a microbatch computes --------------*- C++ -*-===//
+//===- Microbatches.h - The computation of a microbatch ---------*- C++ -*-===//
 //
-// Microbatches are a sharding over an axis that runs in time: the ordinary rules say
-// of every value whether it is cut, partial or the same in all of them
+// Microbatches are a sharding over an axis that runs in time: the ordinary rules determine
+// whether a value is split, partial or the same in all of them
 // (docs/internals/Stages.md).
 //
 //===----------------------------------------------------------------------===//
@@ -19,21 +19,21 @@
 
 namespace mlir::spmd {
 
-/// A value as microbatches have it.
+/// The state of a value in a microbatch.
 struct MicrobatchState {
   enum Kind : uint8_t {
     Same,     ///< equal in all of them
-    Cut,      ///< each has its part
-    Partial,  ///< each has a part of a sum (or maximum ...)
-    Complete, ///< computed once, from what is accumulated over all of them
+    Split,    ///< each has a slice
+    Partial,  ///< each has a summand of a sum (or of a maximum ...)
+    Complete, ///< computed once, from values that are accumulated over all of them
   };
   Kind kind = Same;
-  ReductionKind reduction = ReductionKind::Sum; ///< of what is partial
-  /// Of a cut value: how, on the mesh of microbatches.
+  ReductionKind reduction = ReductionKind::Sum; ///< the reduction of a partial value
+  /// The dims of a split value, on the mesh of microbatches.
   SmallVector<DimEntries, 4> dims = {};
-  /// The dim that is cut, -1 where none is.
+  /// The dim that is split, -1 if none is.
   int64_t getDim() const;
-  /// Whether part m is what lies side by side along that dim.
+  /// True if the slice of each microbatch is contiguous along that dim.
   bool isPlain() const;
   /// On the mesh of microbatches.
   Sharding getSharding() const;
@@ -42,37 +42,46 @@ struct MicrobatchState {
 /// Ops that mark values and compute nothing.
 bool isMark(Operation *op);
 
-/// How the ops of a function behave in microbatches. A value that is partial is
-/// accumulated where the first op is not linear in it, or uses it together with what is
-/// no part of the sum (a weight being updated): that op, and all behind it, runs once
-/// per step (`isApply`). Ops whose operands are all the same belong nowhere: whoever
-/// needs them computes them.
+/// The behavior of the ops of a function in microbatches.
+///
+/// A partial value is accumulated before the first op that is not linear in it, or that combines
+/// it with a value that is not a summand (a weight being updated). That op and all users of its
+/// results run once per step (`isApply`). Ops whose operands are all the same belong to no
+/// fragment: each fragment that needs them computes them.
+///
+/// Example, with `%x` split along its rows:
+///
+///   %h = dot(%x, %w)      Split: each microbatch has rows of %h
+///   %g = dot(%x^T, %h)    Partial: the rows are summed up
+///   %n = %w - %g          Complete: runs once per step, after the accumulation of %g
 class Microbatches {
 public:
   /// `count` microbatches of the arguments of `func`, a function of one block without
-  /// calls, that carry `spmd.microbatch`. One error where the count does not divide, or
-  /// where an op needs all microbatches at once. Sums over arguments that ops on the part
-  /// of a microbatch need (how many samples count) are made of these as a whole, and
-  /// ops that read their place in the batch read the number of the microbatch: both are further
-  /// arguments of `func`.
+  /// calls, that have `spmd.microbatch`. One error if the count does not divide their sizes, or
+  /// if an op needs all microbatches at once. Adds arguments to `func`:
+  ///
+  /// * an unsplit copy of an argument, for sums over the batch that an op on a microbatch needs
+  ///   (such as the number of samples);
+  /// * the index of the microbatch, for ops that read their index in the batch.
   static FailureOr<Microbatches> analyze(func::FuncOp func, int64_t count);
 
   /// The number of arguments before any was added.
-  unsigned getNumGiven() const { return numGiven; }
-  /// The argument that was added for the number of the microbatch, tensor<i64>, from 0 on; null where no op needs it.
+  unsigned getNumOriginal() const { return numOriginal; }
+  /// The argument that was added for the index of the microbatch, a tensor<i64>; null if no op needs it.
   BlockArgument getNumber() const { return number; }
-  /// The number of `arg` among those given, or of that whose values it has.
-  unsigned getGiven(BlockArgument arg) const {
-    return arg.getArgNumber() < numGiven ? arg.getArgNumber() : wholeArguments[arg.getArgNumber() - numGiven];
+  /// The index of `arg` among the original arguments, or of the argument of which it is a copy.
+  unsigned getOriginal(BlockArgument arg) const {
+    return arg.getArgNumber() < numOriginal ? arg.getArgNumber() : unsplitArguments[arg.getArgNumber() - numOriginal];
   }
   const MicrobatchState &get(Value value) const;
   bool isApply(Operation *op) const { return apply.contains(op); }
   /// True if the op computes the same in every microbatch.
   bool isSame(Operation *op) const;
-  /// Makes an op one that runs once per step, and all that read its results. An error
-  /// where one of these needs what microbatches have in parts.
+  /// Moves an op and all users of its results to the ops that run once per step. An error if
+  /// one of these needs a split value.
   LogicalResult moveToApply(Operation *op);
-  /// Moves to `apply` what only apply ops read, where no more is accumulated for it.
+  /// Moves an op to `apply` if only apply ops read its result and no more bytes are accumulated
+  /// for it.
   void shrink();
 
   int64_t getCount() const { return count; }
@@ -83,7 +92,7 @@ public:
 
 private:
   class OpVisit;
-  Microbatches(func::FuncOp func, int64_t count) : func(func), count(count), numGiven(func.getNumArguments()) {}
+  Microbatches(func::FuncOp func, int64_t count) : func(func), count(count), numOriginal(func.getNumArguments()) {}
   LogicalResult readArguments();
   LogicalResult propagate();
   LogicalResult visitBlock(Block &block);
@@ -91,24 +100,24 @@ private:
   LogicalResult visitOnly(Operation *op);
   LogicalResult visitLoop(Operation *op);
   void set(Value value, MicrobatchState state) { states[value] = std::move(state); }
-  bool makeWhole(Operation *op, ArrayRef<Value> read);
-  void placeIndices();
+  bool useUnsplitArguments(Operation *op, ArrayRef<Value> read);
+  void addMicrobatchIndices();
 
   func::FuncOp func;
   int64_t count;
-  unsigned numGiven;
-  SmallVector<unsigned> wholeArguments; ///< Of each that was added: whose values it has.
-  IRMapping wholes;                     ///< What is made of whole arguments.
+  unsigned numOriginal;
+  SmallVector<unsigned> unsplitArguments; ///< The original of each argument that was added.
+  IRMapping unsplit;                      ///< Values computed from unsplit arguments.
   BlockArgument number;
   /// Loops over the batch whose index is read.
   llvm::MapVector<Operation *, SmallVector<CutLoop>> indexed;
-  /// What the analysis cuts by: `count`, or with one microbatch what divides all of
-  /// the dims, so that it sees what would be accumulated.
+  /// The divisor that the analysis splits by: `count`, or with one microbatch a common divisor
+  /// of the dims, so that it finds the values that would be accumulated.
   int64_t divisor = 1;
-  /// Layouts that propagation gave, as far as they cut: hints.
+  /// Hints: the split dims of values, from propagation.
   llvm::DenseMap<Value, SmallVector<DimEntries, 4>> hints;
   llvm::DenseMap<Value, MicrobatchState> states;
-  /// Of one microbatch: what it has as a whole though the rules call it a part.
+  /// With one microbatch: values that it has in full although the rules treat them as slices.
   llvm::DenseSet<Value> held;
   bool looksAgain = false;
   llvm::DenseSet<Operation *> apply;

@@ -1,7 +1,7 @@
-//===- Program.h - What each mesh does, one instruction after another -*- C++ -*--===//
+//===- Program.h - The instructions of each mesh -----------------*- C++ -*--===//
 //
-// The functions of the stages and the values that they hand to one another, and the
-// lists of instructions that a clock table makes of them. See docs/internals/Stages.md,
+// The functions of the stages, the values that they exchange, and the lists of
+// instructions that are emitted from them and a clock table. See docs/internals/Stages.md,
 // "Instruction lists".
 //
 //===----------------------------------------------------------------------===//
@@ -15,17 +15,17 @@
 
 namespace mlir::spmd {
 
-/// What functions hand to one another; arguments that are there as a whole are none.
-/// By who uses it a value is
+/// A value that functions exchange; arguments that exist from the start are values too.
+/// Its writers and readers determine what it is:
 ///
 ///   written by      | read by | is
-///   one function    | others  | handed on: freed on a mesh after its last use there
-///   one function    | nobody  | a result: stays where it was written
-///   functions of    |         | a sum, updated in place: that of a step stays where it is. Others
-///   one mesh that   |         | read it after the last update. It starts as zero, unless one
-///   read it too     |         | function only writes it, before the updates
-///   nobody          | any     | an argument: there from the start wherever it is read, never
-///                   |         | moved, never freed
+///   one function    | others  | an intermediate value: freed on a mesh after its last use there
+///   one function    | none    | a result: stays where it was written
+///   functions of    |         | a sum, updated in place. A sum of the step stays where it is.
+///   one mesh that   |         | Others read it after the last update. It starts as zero, unless
+///   read it too     |         | a function that only writes it runs before the updates
+///   none            | any     | an argument: exists from the start on each mesh that reads it,
+///                   |         | never sent, never freed
 struct PipelineValue {
   std::string name;
   /// One per microbatch, or one per step.
@@ -34,16 +34,17 @@ struct PipelineValue {
   bool isResult = false;
 };
 
-/// Forward and Backward run once per microbatch, Apply once. Those of equal stage and
-/// part run in the order in which they are listed. An Apply function that names a value
-/// per microbatch means all of them.
+/// A function of a fragment of a stage. Forward and Backward functions run once per
+/// microbatch, Apply functions once. Functions of one stage and fragment run in the order in
+/// which they are listed. An Apply function that reads a value per microbatch reads all of
+/// its instances.
 struct StageFunction {
   std::string name;
   int64_t stage = 0;
-  Part part = Part::Forward;
-  /// Of Apply: what it reads from another mesh was written in an earlier round.
+  StageFragment fragment = StageFragment::Forward;
+  /// Apply: the values that it reads from another mesh were written in an earlier round.
   int64_t round = 0;
-  llvm::SmallVector<int64_t> reads, writes; // numbers of values
+  llvm::SmallVector<int64_t> reads, writes; // indices of values
 };
 
 struct PipelineProgram {
@@ -54,42 +55,43 @@ struct PipelineProgram {
   int64_t getMesh(const StageFunction &function) const { return meshOfStage[function.stage]; }
 };
 
-/// A value, of one microbatch or (-1) of the step.
-struct Slot {
+/// A value of one microbatch, or (-1) of the step.
+struct ValueInstance {
   int64_t value = -1, microbatch = -1;
-  auto operator<=>(const Slot &) const = default;
+  auto operator<=>(const ValueInstance &) const = default;
 };
 
-/// Transfers are posted and travel while a mesh works. A mesh waits for what it receives
-/// where it first uses it, and where it frees what it has sent, until the other mesh has
-/// come to that use (`replay`).
+/// Transfers begin at their instruction and proceed while a mesh works. A mesh waits for a
+/// received value at its first use. It waits at the free of a sent value until the other mesh
+/// has reached that use (`replay`).
 struct Instruction {
-  enum class Kind { Run, Post, Free };
+  enum class Kind { Run, Transfer, Free };
   Kind kind = Kind::Run;
   /// Run: the function, and the microbatch or -1.
   int64_t function = -1, microbatch = -1;
-  /// Post: the other mesh. What one side sends the other receives, in this order.
+  /// Transfer: the other mesh. The values that one side sends are those that the other side
+  /// receives, in this order.
   int64_t peer = -1;
-  llvm::SmallVector<Slot, 2> sends, receives;
+  llvm::SmallVector<ValueInstance, 2> sends, receives;
   /// Free.
-  Slot freed;
+  ValueInstance freed;
   /// The row of the table that it belongs to; round r of Apply is the r-th row after the
   /// last clock.
   int64_t clock = 0;
 };
 
-/// Per mesh what it does.
+/// The instructions per mesh.
 using InstructionLists = std::vector<std::vector<Instruction>>;
 
-/// Which values are what, by the table above.
+/// The writers and readers of each value, and what follows from them by the table above.
 struct ValueUses {
   explicit ValueUses(const PipelineProgram &program);
 
   struct Uses {
     llvm::SmallVector<int64_t> writers, readers; // functions, rising
-    int64_t home = -1;                           // mesh of the first writer; -1: none
+    int64_t writerMesh = -1;                     // mesh of the first writer; -1: none
     bool isUpdated = false;                      // a function both reads and writes it
-    bool startsAsZero = false;                   // all that write it read it too
+    bool startsAsZero = false;                   // all writers read it too
   };
   std::vector<Uses> uses;
 
@@ -101,47 +103,50 @@ private:
   std::vector<bool> kept;
 };
 
-/// The slots that `value` means in a run for `microbatch` (-1: of Apply).
-void forEachSlot(const PipelineProgram &program, int64_t value, int64_t microbatch, int64_t numMicrobatches,
-                 llvm::function_ref<void(Slot)> visit);
+/// The instances of `value` that a run for `microbatch` (-1: of Apply) uses.
+void forEachInstance(const PipelineProgram &program, int64_t value, int64_t microbatch, int64_t numMicrobatches,
+                     llvm::function_ref<void(ValueInstance)> visit);
 
-/// The instructions of every mesh of `table`, whose stages have to be on the meshes that
-/// `program` says. Per clock a mesh runs its functions, frees what had its last use in
-/// them, then posts: what was written in this clock (a sum: updated for the last time) goes
-/// to every mesh that reads it, once; one Post per pair of meshes. All meshes take the
-/// pairs in one order, in which neighbours do not come in a chain. What was sent is freed
-/// at the end of the clock in which the last of the others first reads it. Linear in its
-/// output, up to sorting the transfers of a clock. What a program makes that breaks the
-/// rules above, `verifyProgram` tells.
+/// The instructions of every mesh of `table`. `table` assigns stages to meshes as `program`
+/// does. In each clock a mesh
+///
+///   1. runs its functions,
+///   2. frees the values whose last use was in them,
+///   3. starts transfers: each value that was written in this clock (a sum: updated for the
+///      last time) is sent to every mesh that reads it, once, with one Transfer per pair of
+///      meshes. All meshes process the pairs in one order, in which neighbors do not form a
+///      chain;
+///   4. frees the sent values that every receiver first uses in this clock at the latest.
+///
+/// Linear in its output, up to sorting the transfers of a clock. `verifyProgram` reports
+/// programs that break the rules above.
 InstructionLists emitInstructions(const PipelineProgram &program, const ClockTable &table);
 
-/// What goes from one mesh to another.
-struct Travel {
+/// An instance of a value on its way from one mesh to another.
+struct SentValue {
   int64_t from = -1, to = -1;
-  Slot slot;
-  bool operator==(const Travel &) const = default;
+  ValueInstance instance;
+  bool operator==(const SentValue &) const = default;
 };
 
-/// Where a mesh stopped, and what it waits for there: it uses what `from` has not posted, or
-/// frees what `to` has not come to. At the end of its list it waits for nothing.
+/// The instruction at which a mesh stopped, and the value that it waits for: it uses a value
+/// that `from` has not sent, or frees one whose first use `to` has not reached. At the end of
+/// its list `awaited` is empty.
 struct Stop {
   size_t index = 0;
-  Travel awaited;
+  SentValue awaited;
 };
 
-/// Goes through the lists in an order in which meshes could run them. A Post never waits for
-/// the other mesh. Whatever first uses a slot that was received (a Run that reads it, a Post
-/// that sends it on, its Free) waits until the other mesh has posted it, and takes it; a Free
-/// of a slot that was sent waits until all that it goes to have taken it. What is received and
-/// never used is taken at the end. `visit` is called per instruction, in this order, with the
-/// mesh, the index, and what it waited for. Returns where each mesh stopped: at the end of its
-/// list, unless it waits for ever.
-using VisitReplayed = llvm::function_ref<void(int64_t mesh, size_t index, llvm::ArrayRef<Travel> awaited)>;
+/// Runs the lists in an order in which meshes could run them, by the rules of
+/// shardkit/rt/Manifest/ListReplay.h. `visit` is called per instruction, in this order, with
+/// the mesh, the index, and the values that the instruction waited for. Returns the point at
+/// which each mesh stopped: the end of its list, unless it waits forever.
+using VisitReplayed = llvm::function_ref<void(int64_t mesh, size_t index, llvm::ArrayRef<SentValue> awaited)>;
 std::vector<Stop> replay(const PipelineProgram &program, const InstructionLists &lists, int64_t numMicrobatches,
                          VisitReplayed visit);
 
 /// `'x' of microbatch 2`, for diagnostics.
-std::string toString(const PipelineProgram &program, Slot slot);
+std::string toString(const PipelineProgram &program, ValueInstance instance);
 
 } // namespace mlir::spmd
 

@@ -10,44 +10,43 @@
 
 namespace mlir::spmd {
 
-/// The parts of a schedule in the order of the module, and what they hand to one
-/// another, as their signatures say it.
+/// The fragments of a schedule in the order of the module, and the values that they exchange,
+/// as read from their signatures.
 struct ScheduleProgram {
   PipelineProgram program;
   SmallVector<func::FuncOp> functions; // as in `program`
   llvm::StringMap<int64_t> valueOf;
 
   static FailureOr<ScheduleProgram> read(ScheduleOp schedule);
-  /// A result that hands out a value, and an argument on a mesh that takes it; null
-  /// where there is none.
-  struct Place {
+  /// A result that writes a value, or an argument that reads it; null if there is none.
+  struct Endpoint {
     func::FuncOp func;
     unsigned index = 0;
     explicit operator bool() { return !!func; }
   };
-  Place getProducer(int64_t value) const;
-  Place getConsumer(int64_t value, int64_t mesh) const;
+  Endpoint getProducer(int64_t value) const;
+  Endpoint getConsumer(int64_t value, int64_t mesh) const;
 };
 
-/// The instructions of a schedule, and the ops that they are.
+/// The instructions of a schedule, and their ops.
 struct ScheduleLists {
   InstructionLists lists; // without clocks
-  std::vector<SmallVector<Operation *>> places;
+  std::vector<SmallVector<Operation *>> ops;
 
-  /// One error at a transfer or an instruction that is none.
+  /// One error at a channel or an instruction that is not valid.
   static FailureOr<ScheduleLists> read(ScheduleOp schedule, const ScheduleProgram &program);
-  /// Sets the clocks of verified lists, which their runs say. One error at a run that does
-  /// not.
+  /// Sets the clocks of verified lists from those of their runs. One error at a run without a
+  /// clock.
   LogicalResult readClocks();
 };
 
-/// Seconds of one run of each part: what a device computes, and its collectives, one after
-/// the other. `tripCount`: of loops whose bounds are not constant.
+/// Seconds of one run of each fragment: the computation of a device and its collectives, one
+/// after the other. `tripCount` is that of loops whose bounds are not constant.
 FailureOr<std::vector<double>> predictSeconds(const ScheduleProgram &program, int64_t tripCount);
 
-/// Writes the transfers and the instructions of a schedule whose functions are split.
+/// Writes the channels and the instructions of a schedule whose stages are outlined.
 LogicalResult emitSchedule(ScheduleOp schedule);
-/// One error at an instruction if the lists of a schedule do not do what they should.
+/// Verifies the lists of a schedule (schedule_c5): one error at an instruction.
 LogicalResult verifySchedule(ScheduleOp schedule);
 LogicalResult verifySchedule(ScheduleOp schedule, const ScheduleProgram &program, const ScheduleLists &lists);
 

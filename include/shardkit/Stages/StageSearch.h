@@ -1,7 +1,7 @@
-//===- StageSearch.h - The best cut of layers into stages -------*- C++ -*-===//
+//===- StageSearch.h - The best split of layers into stages -----*- C++ -*-===//
 //
 // Which layers form a stage and on how many devices each runs, so that a step of B
-// microbatches takes least: the sum of the times of all stages plus B - 1 times that of
+// microbatches takes the least time: the sum of the times of all stages plus B - 1 times that of
 // the slowest. Exact; see docs/internals/Stages.md, "Stage search".
 //
 //===----------------------------------------------------------------------===//
@@ -18,13 +18,13 @@
 
 namespace mlir::spmd {
 
-/// What is given of one stage; all that it says holds together.
-struct StagePin {
+/// A constraint on one stage; all fields that are set hold together.
+struct StageConstraint {
   /// The first and last of its layers: they are one stage, no more and no fewer.
   std::optional<std::pair<int64_t, int64_t>> layers;
-  /// Its number, from the front.
+  /// Its index, from the front.
   std::optional<int64_t> stage;
-  /// Where it runs, a number in the list of submeshes. Needs layers or a stage.
+  /// The index of its submesh in the list. Needs layers or a stage.
   std::optional<int64_t> submesh;
 };
 
@@ -32,16 +32,16 @@ struct StageProblem {
   int64_t numLayers = 0, numDevices = 0, numMicrobatches = 1;
   /// Devices of each submesh that a stage may run on; stages use all devices together.
   llvm::SmallVector<int64_t> submeshes;
-  /// Layers before which a stage may start, rising, none of them 0; without: all layers.
-  std::optional<llvm::SmallVector<int64_t>> cuts;
+  /// Layers before which a stage may start, rising, none of them 0. std::nullopt: all layers.
+  std::optional<llvm::SmallVector<int64_t>> splitPoints;
   std::optional<int64_t> numStages;
-  llvm::SmallVector<StagePin> pins;
+  llvm::SmallVector<StageConstraint> constraints;
 };
 
-/// Seconds for one microbatch of layers `first` to `last` on a submesh (its number in the
-/// list), where activations of `inFlight` microbatches are held: min(B, n - i) for stage i
-/// of n. Nothing: does not fit. At least 0, and with more in flight never less and never
-/// fitting again: what is asked for more in flight is left out where fewer are too many.
+/// Seconds for one microbatch of layers `first` to `last` on a submesh (its index in the list),
+/// with the activations of `inFlight` microbatches held: min(B, n - i) for stage i of n.
+/// std::nullopt if they do not fit. At least 0 and monotonic: with more in flight the time does
+/// not decrease, and a stage that does not fit with fewer does not fit with more.
 using StageCost =
     llvm::function_ref<std::optional<double>(int64_t first, int64_t last, int64_t submesh, int64_t inFlight)>;
 
@@ -59,13 +59,13 @@ struct StagePlan {
 
 /// In numbers that are equal from run to run.
 struct StageSearchStatistics {
-  int64_t costCalls = 0; // no question is asked twice
-  int64_t bounds = 0;    // tables of what is at least needed
-  int64_t plans = 0;     // tables of what is needed
+  int64_t costCalls = 0; // each stage is evaluated once
+  int64_t bounds = 0;    // tables of lower bounds
+  int64_t plans = 0;     // tables of exact sums
 };
 
-/// The plan of the lowest objective. Nothing, and `error`, where there is none or the
-/// problem contradicts itself.
+/// The plan of the lowest objective. std::nullopt, and `error`, if there is none or the problem
+/// is contradictory.
 std::optional<StagePlan> searchStages(const StageProblem &problem, StageCost cost, std::string &error,
                                       StageSearchStatistics *statistics = nullptr);
 

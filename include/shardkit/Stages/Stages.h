@@ -1,4 +1,4 @@
-//===- Stages.h - Which op runs in which stage ------------------*- C++ -*-===//
+//===- Stages.h - The stage of each op --------------------------*- C++ -*-===//
 
 #ifndef SHARDKIT_STAGES_STAGES_H
 #define SHARDKIT_STAGES_STAGES_H
@@ -10,77 +10,86 @@
 
 namespace mlir::spmd {
 
-/// Where an op runs. `round`: of apply ops, how often values have crossed stages since
-/// the last microbatch.
-struct StagePlace {
+/// The stage and the fragment in which an op runs. The `round` of an apply op is how often
+/// values have crossed stages since the last microbatch.
+struct StageAssignment {
   int64_t stage = 0;
-  PipelinePart part = PipelinePart::Forward;
+  StageFragment fragment = StageFragment::Forward;
   int64_t round = 0;
 };
 
-/// The stages of a function of one block. What computes the same in all microbatches has
-/// no place: every part that needs it computes it.
+/// The stages of a function of one block. An op that computes the same in all microbatches is
+/// not assigned: every fragment that needs it computes it.
 ///
-/// Forward ops belong to the stage that the boundaries before them lead to, backward ops
-/// likewise, or, where no backward boundaries are written, to the last stage that has
-/// all they read. The backward part begins where a gradient is first summed over the
-/// batch. Apply ops belong to the stage of their weight, else to where fewest bytes cross
-/// between what they read and the stage that uses them, else to the highest of what they
-/// read. `spmd.stage` on an op overrides.
+/// Forward ops belong to the stage that the boundaries before them lead to. Backward ops do so
+/// too, or, if the function has no backward boundaries, belong to the last stage that has all
+/// their operands. The backward fragment begins at the first op that sums a gradient over the
+/// batch. Apply ops belong to the stage of their weight. Other apply ops belong to the stage
+/// that minimizes the bytes sent between their operands and the stage that uses them, and on a
+/// tie to the highest stage of their operands. `spmd.stage` on an op overrides all of this.
+///
+/// Example, with one boundary:
+///
+///   %h = layer(%x, %w0)          forward, stage 0
+///   spmd.stage_boundary %h
+///   %e = layer(%h, %w1) - %y     forward, stage 1
+///   %g1 = dot(%h, %e)            backward, stage 1
+///   %g0 = dot(%x, dot(%e, %w1))  backward, stage 1 for the inner, stage 0 for the outer product
+///   %n0 = %w0 - %g0              apply, stage 0
 class Stages {
 public:
-  /// Stages at the boundaries of `func`. Sums over the batch that meet in one op come
-  /// from one stage, or the op runs once per step. One error where boundaries and
-  /// `spmd.stage` do not cut the ops in order, or a value is used more than one stage
-  /// later without crossing the boundaries between.
+  /// Stages at the boundaries of `func`. Sums over the batch that one op combines come from
+  /// one stage, or the op runs once per step. One error if boundaries and `spmd.stage` do not
+  /// split the ops in order, or if a value is used more than one stage later without crossing
+  /// the boundaries between.
   static FailureOr<Stages> assign(func::FuncOp func, Microbatches &microbatches);
-  /// With the forward part cut behind the ops `cuts`, in order, and nowhere else.
+  /// With the forward ops split after the ops `splitPoints`, in order, and only there.
   static FailureOr<Stages> assign(func::FuncOp func, Microbatches &microbatches,
-                                  std::optional<ArrayRef<Operation *>> cuts);
+                                  std::optional<ArrayRef<Operation *>> splitPoints);
 
   int64_t getNumStages() const { return numStages; }
-  /// The first op of the backward part; null where there is none.
-  Operation *getTurn() const { return turn; }
-  /// Whether there is a backward part.
+  /// The first op of the backward fragment; null if there is none.
+  Operation *getFirstBackward() const { return firstBackward; }
+  /// True if there is a backward fragment.
   bool isTraining() const { return training; }
-  /// Null for what has no place.
-  const StagePlace *get(Operation *op) const {
-    auto it = places.find(op);
-    return it != places.end() ? &it->second : nullptr;
+  /// Null for an op that is not assigned to a stage.
+  const StageAssignment *get(Operation *op) const {
+    auto it = assignments.find(op);
+    return it != assignments.end() ? &it->second : nullptr;
   }
-  /// The stages that use an argument, through what has no place.
+  /// The stages that use an argument, also through ops that are not assigned.
   llvm::SmallSetVector<int64_t, 2> getStages(BlockArgument arg) const { return argumentStages.lookup(arg); }
-  /// The arguments that a value without a place is made of.
+  /// The arguments from which a value that is not assigned is computed.
   const llvm::SmallSetVector<Value, 4> &getSources(Value value);
-  /// The stage and round in which result `i` of the function is handed out.
-  StagePlace getResult(unsigned i) const { return results[i]; }
+  /// The stage and round that return result `i` of the function.
+  StageAssignment getResult(unsigned i) const { return results[i]; }
 
-  /// What users say of a value that leaves, or comes to, a stage.
-  struct Pin {
+  /// Axis resources of a value that crosses from stage `from` to stage `to`.
+  struct CrossingConstraint {
     Value value;
     int64_t from, to;
     AxisResourcesAttr resources;
     Location loc;
   };
-  ArrayRef<Pin> getPins() const { return pins; }
+  ArrayRef<CrossingConstraint> getConstraints() const { return constraints; }
 
-  /// The values that an op reads, inside of its regions too, each once.
+  /// The values that an op and the ops in its regions read, each once.
   static SmallVector<Value> getRead(Operation *op);
 
 private:
   Stages(func::FuncOp func, Microbatches &microbatches) : func(func), microbatches(microbatches) {}
-  LogicalResult run(std::optional<ArrayRef<Operation *>> cuts);
+  LogicalResult run(std::optional<ArrayRef<Operation *>> splitPoints);
   LogicalResult readBoundaries();
-  void findTurn();
-  LogicalResult placeComputation();
+  void findFirstBackward();
+  LogicalResult assignComputation();
   void moveSums();
-  bool isPlacedInApply(Operation *op) const;
-  void findWanted();
+  bool isAssignedToApply(Operation *op) const;
+  void findUsingStages();
   int64_t getApplyStage(Operation *op);
-  void placeApply();
-  void placeResults();
+  void assignApply();
+  void assignResults();
   LogicalResult verifyCrossings();
-  /// The last stage that has all that a backward op reads.
+  /// The last stage that has all operands of a backward op.
   int64_t getBackwardStage(Operation *op);
 
   func::FuncOp func;
@@ -88,21 +97,21 @@ private:
   int64_t numStages = 1;
   bool training = false;
   SmallVector<StageBoundaryOp> forward, backward;
-  /// Ops behind which stages begin, in order.
-  SmallVector<Operation *> cuts;
-  Operation *turn = nullptr;
-  llvm::DenseMap<Operation *, StagePlace> places;
-  /// Stages that have a value without a transfer of its own: where it is made, and where the
-  /// forward part takes it.
+  /// Ops after which stages begin, in order.
+  SmallVector<Operation *> splitPoints;
+  Operation *firstBackward = nullptr;
+  llvm::DenseMap<Operation *, StageAssignment> assignments;
+  /// Stages that have a value without a transfer for it: the stage that computes it, and those
+  /// whose forward fragments read it.
   llvm::DenseMap<Value, llvm::SmallSetVector<int64_t, 2>> available;
   llvm::DenseMap<BlockArgument, llvm::SmallSetVector<int64_t, 2>> argumentStages;
   llvm::DenseMap<Value, llvm::SmallSetVector<Value, 4>> sources;
-  /// Of apply ops: the stage of a weight that they read, and those at which their results
-  /// are used, -1 for several.
-  llvm::DenseMap<Operation *, int64_t> homes;
-  llvm::DenseMap<Value, int64_t> wanted;
-  SmallVector<StagePlace> results;
-  SmallVector<Pin> pins;
+  /// Apply ops: the stage of a weight that they read, and the stage that uses their results,
+  /// -1 for several.
+  llvm::DenseMap<Operation *, int64_t> weightStages;
+  llvm::DenseMap<Value, int64_t> usingStages;
+  SmallVector<StageAssignment> results;
+  SmallVector<CrossingConstraint> constraints;
 };
 
 } // namespace mlir::spmd

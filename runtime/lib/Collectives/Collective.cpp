@@ -38,7 +38,7 @@ std::vector<std::vector<int>> classesOf(const std::vector<RankDigit> &digits, in
   return classes;
 }
 
-using Digits = std::vector<SegmentPart>;
+using Digits = std::vector<SegmentDigit>;
 
 /// Elements between two such places.
 int64_t minorStride(const Digits &digits) { return digits.empty() || digits.back().isRank ? 1 : digits.back().stride; }
@@ -75,7 +75,7 @@ std::vector<CollectivePlan::Run> CollectivePlan::getRuns(const Segment &segment,
   std::vector<Run> runs;
   if (segment.window) {
     int64_t coordinate = 0, length = 1, stride = 1;
-    for (const SegmentPart &digit : segment.destination) {
+    for (const SegmentDigit &digit : segment.destination) {
       if (digit.isRank) {
         coordinate = coordinate * digit.size + rank / digit.stride % digit.size;
       } else {
@@ -97,7 +97,7 @@ std::vector<CollectivePlan::Run> CollectivePlan::getRuns(const Segment &segment,
     bool mine = true;
     int64_t destination = 0, value = i;
     for (size_t k = segment.destination.size(); k-- > 0;) {
-      const SegmentPart &digit = segment.destination[k];
+      const SegmentDigit &digit = segment.destination[k];
       if (digit.isRank)
         mine &= value % digit.size == rank / digit.stride % digit.size;
       else
@@ -118,7 +118,7 @@ void CollectivePlan::addSegment(const Segment &segment, int rank, std::vector<Pi
       Piece split = piece;
       int64_t source = 0, value = run.begin;
       for (size_t k = segment.source.size(); k-- > 0;) {
-        const SegmentPart &from = segment.source[k];
+        const SegmentDigit &from = segment.source[k];
         if (from.isRank) {
           split.sources[0] = replaceDigit(split.sources[0], from.stride, from.size, value % from.size);
           split.shift += rank / from.stride % from.size - value % from.size;
@@ -179,11 +179,11 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const M
   digits.insert(digits.end(), info.spread.begin(), info.spread.end());
   for (const Segment &segment : info.segments) {
     int64_t indices = 1;
-    for (const SegmentPart &digit : segment.destination)
+    for (const SegmentDigit &digit : segment.destination)
       indices *= digit.size;
     padded_ |= indices > segment.size || segment.window;
     for (const Digits *side : {&segment.source, &segment.destination})
-      for (const SegmentPart &digit : *side)
+      for (const SegmentDigit &digit : *side)
         if (digit.isRank)
           digits.push_back({digit.stride, digit.size});
   }
@@ -292,8 +292,8 @@ int64_t CollectivePlan::receivedBytes(int rank) const {
 }
 
 std::string CollectivePlan::describe() const {
-  const bool isTransfer = info_.id >= TransferInfo::transferId;
-  return (isTransfer ? "transfer " + std::to_string(info_.id - TransferInfo::transferId) + " ("
+  const bool isTransfer = info_.id >= ChannelInfo::firstId;
+  return (isTransfer ? "transfer " + std::to_string(info_.id - ChannelInfo::firstId) + " ("
                      : "collective " + std::to_string(info_.id) + " (" + info_.kind + " of ") +
          std::to_string(info_.bytes) + " bytes" + (info_.loc.empty() ? "" : " at " + info_.loc) + ")";
 }

@@ -42,10 +42,10 @@ Status Fault::parse(const std::string &text, Fault &fault) {
     if (kind == name)
       fault.kind_ = value;
   if (fault.kind_ == Kind::None || !parseNumber(rank, fault.rank_) || !parseNumber(id, fault.id_) ||
-      fault.id_ >= TransferInfo::transferId)
+      fault.id_ >= ChannelInfo::firstId)
     return wrong();
   if (isTransfer)
-    fault.id_ += TransferInfo::transferId;
+    fault.id_ += ChannelInfo::firstId;
   return {};
 }
 

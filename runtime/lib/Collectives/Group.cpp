@@ -13,7 +13,7 @@ int Group::indexOf(int rank) const {
 }
 
 static std::string rendezvousName(int64_t id) {
-  return id >= TransferInfo::transferId ? "transfer " + std::to_string(id - TransferInfo::transferId)
+  return id >= ChannelInfo::firstId ? "transfer " + std::to_string(id - ChannelInfo::firstId)
                                         : "collective " + std::to_string(id);
 }
 

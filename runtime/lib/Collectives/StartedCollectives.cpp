@@ -59,10 +59,10 @@ FunctionPlans::FunctionPlans(const FunctionInfo &function, World &world, const M
     plans.push_back(std::make_unique<CollectivePlan>(info, world, mesh));
   started.resize(plans.size());
   for (size_t first = 0; first < plans.size(); ++first) {
-    if (plans[first]->info().with != int64_t(first))
+    if (plans[first]->info().startGroup != int64_t(first))
       continue;
     std::vector<CollectivePlan *> together;
-    for (size_t i = first; i < plans.size() && plans[i]->info().with == int64_t(first); ++i) {
+    for (size_t i = first; i < plans.size() && plans[i]->info().startGroup == int64_t(first); ++i) {
       together.push_back(plans[i].get());
       for (int rank : mesh.ranks())
         if (plans[i]->participants(rank) != plans[first]->participants(rank))

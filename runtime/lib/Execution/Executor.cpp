@@ -542,7 +542,7 @@ Executor::runCollectives(const FunctionInfo &function,
 Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,
                      std::vector<RankMemory> &memory, RunStats *stats) {
   SK_ASSIGN_OR_RETURN(Impl::Ranks * ranks,
-                      impl_->ranksFor("pipeline '" + pipeline.whole.name + "'", pipeline.whole.devices));
+                      impl_->ranksFor("pipeline '" + pipeline.signature.name + "'", pipeline.signature.devices));
   std::unique_ptr<PipelinePlans> &known = ranks->pipelines[&pipeline];
   if (!known)
     known = std::make_unique<PipelinePlans>(pipeline, *ranks->world, impl_->nccl != nullptr);

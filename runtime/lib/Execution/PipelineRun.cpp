@@ -1,4 +1,4 @@
-//===- PipelineRun.cpp - What takes part in a pipeline --------------------===//
+//===- PipelineRun.cpp - The plans of a pipeline --------------------------===//
 
 #include "PipelineRun.h"
 
@@ -28,7 +28,7 @@ PipelinePlans::PipelinePlans(const PipelineInfo &pipeline, World &world, bool by
     if (status.ok() && !functions_.back()->status.ok())
       status = functions_.back()->status.withContext("function '" + pipeline.functions[f].name + "'");
   }
-  for (const TransferInfo &transfer : pipeline.transfers) {
+  for (const ChannelInfo &transfer : pipeline.channels) {
     const MeshRanks &from = meshes[transfer.fromStage], &to = meshes[transfer.toStage];
     transfers_.push_back(std::make_unique<CollectivePlan>(transfer.move, world, from, to));
     const bool isOfStep = pipeline.stages[transfer.toStage].values[transfer.toValue].isOfStep;
@@ -55,7 +55,7 @@ void PipelinePlans::prepare(RunStats &stats) const {
   stats.ranks.resize(ranks_.size());
 }
 
-std::string PipelinePlans::title() const { return "pipeline '" + pipeline_.whole.name + "'"; }
+std::string PipelinePlans::title() const { return "pipeline '" + pipeline_.signature.name + "'"; }
 
 const Instruction *PipelinePlans::find(int rank, int64_t instruction) const {
   const auto &list = pipeline_.stages[ranks_[size_t(rank)].first].instructions;
@@ -63,8 +63,8 @@ const Instruction *PipelinePlans::find(int rank, int64_t instruction) const {
 }
 
 std::string PipelinePlans::rendezvous(int rank, int64_t instruction, int64_t id) const {
-  if (id >= TransferInfo::transferId)
-    return "transfer " + std::to_string(id - TransferInfo::transferId);
+  if (id >= ChannelInfo::firstId)
+    return "transfer " + std::to_string(id - ChannelInfo::firstId);
   const Instruction *in = find(rank, instruction);
   if (in && in->kind == Instruction::Kind::Run)
     return RunningFunction(pipeline_.functions[in->target]).rendezvous(rank, instruction, id);

@@ -1,4 +1,4 @@
-//===- PipelineRun.h - What a rank does in a pipeline -----------*- C++ -*-===//
+//===- PipelineRun.h - The plans of a pipeline ------------------*- C++ -*-===//
 
 #ifndef SHARDKIT_RT_PIPELINERUN_H
 #define SHARDKIT_RT_PIPELINERUN_H
@@ -7,23 +7,23 @@
 
 namespace shardkit::rt {
 
-/// A pipeline on the ranks of a world: who takes part in which collectives and
-/// transfers. A rank runs the instructions of its stage one after the other.
+/// A pipeline on the ranks of a world: the plans of its collectives and transfers, and the ranks
+/// of each. A rank runs the instructions of its stage one after the other.
 class PipelinePlans : public Running {
 public:
-  /// `byNccl`: it moves all that transfers move.
+  /// `byNccl`: NCCL performs the transfers.
   PipelinePlans(const PipelineInfo &pipeline, World &world, bool byNccl = false);
 
-  /// Makes room for what all ranks measure.
+  /// Allocates the measurements of all ranks.
   void prepare(RunStats &stats) const;
-  /// All instructions of the rank of `context`. Returns what a program does.
+  /// Runs all instructions of the rank of `context`. Returns the status of a program.
   int32_t run(sk_context &context, const std::vector<sk_program> &programs, RankMemory &memory, RunStats *stats);
 
   std::string title() const override;
   std::string rendezvous(int rank, int64_t instruction, int64_t id) const override;
   std::string position(int rank, int64_t instruction) const override;
 
-  /// That collectives started together have the same ranks.
+  /// An error if collectives of a start group have different ranks.
   Status status;
 
 private:
@@ -33,10 +33,10 @@ private:
   const PipelineInfo &pipeline_;
   std::vector<std::unique_ptr<FunctionPlans>> functions_;
   std::vector<std::unique_ptr<CollectivePlan>> transfers_;
-  /// Of the world: stage, and rank of its mesh.
+  /// The stage and the rank of its mesh, by rank of the world.
   std::vector<std::pair<size_t, int>> ranks_;
-  /// Per transfer the groups that it goes through: of each microbatch, or one of the step;
-  /// none where NCCL moves them.
+  /// Per channel its groups: one for each microbatch, or one for the step; none if NCCL moves
+  /// the values.
   std::vector<std::vector<Group *>> ways_;
 };
 

@@ -536,13 +536,13 @@ Status runCall(const ValueInfo &value, const StoredSource &source, const std::ve
     if (!programs)
       return internalError("no program for its loading function");
     Buffer made;
-    if (load.isWhole) { // Once for all ranks.
+    if (load.isFull) { // Once for all ranks.
       made = Buffer(value.globalBytes());
       SK_RETURN_IF_ERROR(programs(*load.function, 0, pointers, made.data()));
       bytes += made.bytes();
     }
     for (auto [rank, local] : ranks) {
-      if (load.isWhole)
+      if (load.isFull)
         gatherLocal(value.extents, rank, dtypeSize(value.dtype), made.data(), local);
       else
         SK_RETURN_IF_ERROR(programs(*load.function, rank, pointers, local));

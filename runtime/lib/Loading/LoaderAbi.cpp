@@ -102,7 +102,7 @@ static Expected<WeightManifest> manifestFor(const sk_loader_options &options, co
       if (options.function ? function.name == options.function : manifest.functions.size() == 1)
         return weightsOf(manifest, function);
     for (const PipelineInfo &pipeline : manifest.pipelines)
-      if (options.function ? pipeline.whole.name == options.function : manifest.functions.empty())
+      if (options.function ? pipeline.signature.name == options.function : manifest.functions.empty())
         return weightsOf(manifest, pipeline);
     return notFound(path + (options.function ? ": no function " + quoteName(options.function)
                                              : std::string(": several functions, name one")));

@@ -23,12 +23,12 @@ using Json = nlohmann::ordered_json;
 WeightManifest asStored(WeightManifest manifest) {
   for (ValueInfo &value : manifest.weights) {
     // Other cuts find the elements of stored tensors by the pieces of parts.
-    if (!value.load || (value.isPart && !value.load->pieces.empty()))
+    if (!value.load || (value.isSegmented && !value.load->pieces.empty()))
       continue;
     value.load->pieces.clear();
     value.load->chain.clear();
     value.load->function.reset();
-    value.load->made = true;
+    value.load->computed = true;
   }
   return manifest;
 }

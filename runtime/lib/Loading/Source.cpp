@@ -206,7 +206,7 @@ Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &
   // One place of a weight has all of its elements.
   for (const auto &[name, alike] : result.logical_)
     if (const std::optional<LoadInfo> &load = manifest.weights[alike[0]].load)
-      for (size_t s = 0; s < load->sources.size() && !load->made; ++s)
+      for (size_t s = 0; s < load->sources.size() && !load->computed; ++s)
         result.segments_[load->sources[s].name].emplace_back(alike[0], s);
   result.presharded_ = std::move(manifest);
   return result;
@@ -215,7 +215,7 @@ Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &
 std::vector<std::string> SourceSet::names() const {
   std::vector<std::string> names;
   for (const auto &entry : logical_)
-    if (const std::optional<LoadInfo> &load = presharded_->weights[entry.second[0]].load; !load || load->made)
+    if (const std::optional<LoadInfo> &load = presharded_->weights[entry.second[0]].load; !load || load->computed)
       names.push_back(entry.first);
   for (const auto &entry : segments_)
     names.push_back(entry.first);
@@ -274,10 +274,10 @@ Expected<SourceTensor> SourceSet::joinSegments(const std::string &name) const {
 
 bool SourceSet::holdsMade(const ValueInfo &value, int64_t devices) const {
   const ValueInfo *logical = findLogical(value.name, value.ranks);
-  if (!value.load || !logical || !logical->load || !logical->load->made || logical->isPart != value.isPart)
+  if (!value.load || !logical || !logical->load || !logical->load->computed || logical->isSegmented != value.isSegmented)
     return false;
   // What parts side by side are depends on how they are cut.
-  return !logical->isPart || configurationDiff(*logical, presharded_->devices, value, devices).empty();
+  return !logical->isSegmented || configurationDiff(*logical, presharded_->devices, value, devices).empty();
 }
 
 const ValueInfo *SourceSet::findLogical(const std::string &name, const std::vector<int64_t> &ranks) const {
@@ -327,7 +327,7 @@ Expected<TensorSource> SourceSet::find(const ValueInfo &value, int64_t devices) 
   source.made = holdsMade(value, devices);
   std::vector<std::string> names;
   if (value.load && !source.made) {
-    if (value.load->made)
+    if (value.load->computed)
       return invalid("weight " + quoteName(value.name) +
                      " is made by a loading function that only the bundle or the "
                      "shard info has, expected --manifest=BUNDLE or --shard-info=FILE");

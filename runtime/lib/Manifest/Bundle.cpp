@@ -43,7 +43,7 @@ Expected<std::string> Bundle::hash() const {
   return md5.hex();
 }
 
-/// What the program and the manifest say of an entry point.
+/// Compares the buffers of an entry point in the program and in the manifest.
 static Status compareBuffers(const sk_buffers &needed, const EntryPoint &entry, size_t numArguments,
                              size_t numResults) {
   auto text = [](int64_t arguments, int64_t results, int64_t arenaBytes) {

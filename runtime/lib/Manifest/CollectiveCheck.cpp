@@ -25,21 +25,21 @@ Status checkDisjoint(std::vector<RankDigit> digits, const char *what) {
   return {};
 }
 
-/// Ranks, then the places of one window at most; no place overflows.
+/// Checks that rank digits come first, then at most one local digit, and that no index overflows.
 Status checkWindow(const Segment &segment) {
   int64_t windows = 1, length = 1, locals = 0;
-  for (const SegmentPart &part : segment.destination) {
-    if (part.isRank && locals > 0)
-      return invalid("'segments' has a window with a rank part behind the local one");
-    if (!part.isRank) {
+  for (const SegmentDigit &digit : segment.destination) {
+    if (digit.isRank && locals > 0)
+      return invalid("'segments' has a window with a rank digit after the local one");
+    if (!digit.isRank) {
       ++locals;
-      length = part.size;
-    } else if (__builtin_mul_overflow(windows, part.size, &windows)) {
+      length = digit.size;
+    } else if (__builtin_mul_overflow(windows, digit.size, &windows)) {
       return invalid("'segments' overflow");
     }
   }
   if (locals > 1)
-    return invalid("'segments' has a window with more than one local part");
+    return invalid("'segments' has a window with more than one local digit");
   int64_t last, end;
   if (__builtin_mul_overflow(windows - 1, segment.window->step, &last) ||
       __builtin_add_overflow(last, segment.window->offset, &last) || __builtin_add_overflow(last, length, &end) ||
@@ -75,32 +75,32 @@ Status validateMove(const CollectiveInfo &move, int64_t sourceDevices, int64_t d
   }
   for (const Segment &segment : move.segments) {
     empty |= segment.size == 0;
-    for (const auto *parts : {&segment.source, &segment.destination}) {
-      int64_t places = 1;
-      for (const SegmentPart &part : *parts) {
+    for (const auto *digits : {&segment.source, &segment.destination}) {
+      int64_t indices = 1;
+      for (const SegmentDigit &digit : *digits) {
         int64_t reach;
-        if (part.size < 1 || part.stride < 0 || segment.size < 0)
+        if (digit.size < 1 || digit.stride < 0 || segment.size < 0)
           return invalid("'segments' has a number that is too small");
-        if (__builtin_mul_overflow(places, part.size, &places) ||
-            __builtin_mul_overflow(part.size - 1, part.stride, &reach))
+        if (__builtin_mul_overflow(indices, digit.size, &indices) ||
+            __builtin_mul_overflow(digit.size - 1, digit.stride, &reach))
           return invalid("'segments' overflow");
-        bool isSource = parts == &segment.source;
-        if (part.isRank) {
+        bool isSource = digits == &segment.source;
+        if (digit.isRank) {
           SK_RETURN_IF_ERROR(
-              checkDigit(part.stride, part.size, isSource ? sourceDevices : destinationDevices, "segments"));
+              checkDigit(digit.stride, digit.size, isSource ? sourceDevices : destinationDevices, "segments"));
           if (isSource)
-            sources.push_back({part.stride, part.size});
+            sources.push_back({digit.stride, digit.size});
         } else if (!isSource) {
-          writes.emplace_back(part.size, part.stride);
+          writes.emplace_back(digit.size, digit.stride);
         } else if (__builtin_add_overflow(lastRead, reach, &lastRead)) {
           return invalid("'segments' overflow");
         }
       }
-      bool isWindow = segment.window && parts == &segment.destination;
+      bool isWindow = segment.window && digits == &segment.destination;
       if (isWindow)
         SK_RETURN_IF_ERROR(checkWindow(segment));
-      if (places < segment.size && !isWindow)
-        return invalid("'segments' has parts for " + std::to_string(places) + " elements, expected " +
+      if (indices < segment.size && !isWindow)
+        return invalid("'segments' has digits for " + std::to_string(indices) + " elements, expected " +
                        std::to_string(segment.size) + " or more");
     }
   }
@@ -111,8 +111,8 @@ Status validateMove(const CollectiveInfo &move, int64_t sourceDevices, int64_t d
   for (const RankDigit &digit : move.group)
     SK_RETURN_IF_ERROR(checkDigit(digit.stride, digit.size, sourceDevices, "group"));
   SK_RETURN_IF_ERROR(checkDisjoint(sources, "atoms"));
-  // Moves list the digits of both sides, which may share ranks; a reduction
-  // counts every rank of its group once.
+  // Moves list the digits of both sides, which may share ranks; a reduction counts every rank of
+  // its group once.
   if (move.reduction != Reduction::None)
     SK_RETURN_IF_ERROR(checkDisjoint(move.group, "group"));
 

@@ -4,9 +4,9 @@
 
 #include "CollectiveCheck.h"
 #include "ManifestReader.h"
+#include "ManifestVersion1.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -31,20 +31,8 @@ int64_t FunctionInfo::referenceBytes(const ReferenceArgument &given) const {
   return source.elements * dtypeSize(source.dtype);
 }
 
-static constexpr std::array<const char *, 12> reductionNames = {"none", "sum", "prod", "and",  "or",     "xor",
-                                                                "max",  "min", "umax", "umin", "maxnum", "minnum"};
-
-const char *reductionName(Reduction reduction) { return reductionNames[size_t(reduction)]; }
-
-std::optional<Reduction> parseReduction(std::string_view name) {
-  for (size_t i = 1; i < reductionNames.size(); ++i)
-    if (name == reductionNames[i])
-      return Reduction(i);
-  return std::nullopt;
-}
-
 bool reductionApplies(Reduction reduction, DType dtype) {
-  if (isComplex(dtype)) // Programs reduce its parts.
+  if (isComplex(dtype)) // Programs reduce its components.
     return false;
   switch (reduction) {
   case Reduction::And:
@@ -81,23 +69,23 @@ void readMove(const JsonAt &in, CollectiveInfo &move) {
   }
   if (in.has("segments"))
     for (const Json &entry : in.array("segments")) {
-      auto parts = [&](const Json &json) {
-        std::vector<SegmentPart> result;
+      auto digits = [&](const Json &json) {
+        std::vector<SegmentDigit> result;
         if (!json.is_array())
-          in.fail("'segments' has a side that is no list of parts");
-        for (const Json &part : json) {
-          if (!part.is_array() || part.size() != 3)
-            in.fail("'segments' has a part that is not [size, side, stride]");
+          in.fail("'segments' has a side that is not a list of digits");
+        for (const Json &digit : json) {
+          if (!digit.is_array() || digit.size() != 3)
+            in.fail("'segments' has a digit that is not [size, side, stride]");
           result.push_back(
-              {in.asInteger(part[0], "segments"), isRank(part[1], "segments"), in.asInteger(part[2], "segments")});
+              {in.asInteger(digit[0], "segments"), isRank(digit[1], "segments"), in.asInteger(digit[2], "segments")});
         }
         return result;
       };
       if (!entry.is_array() || entry.size() < 3 || entry.size() > 4)
-        in.fail("'segments' has an entry that is not [size, parts, parts] or "
-                "[size, parts, parts, window]");
+        in.fail("'segments' has an entry that is not [size, digits, digits] or "
+                "[size, digits, digits, window]");
       Segment &segment = move.segments.emplace_back();
-      segment = {in.asInteger(entry[0], "segments"), parts(entry[1]), parts(entry[2])};
+      segment = {in.asInteger(entry[0], "segments"), digits(entry[1]), digits(entry[2])};
       if (entry.size() == 4) {
         std::vector<int64_t> v = in.asIntegers(entry[3], "segments", 2);
         segment.window = {v[0], v[1]};
@@ -157,14 +145,14 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
     std::vector<int64_t> v = in.asIntegers(entry, "group", 2);
     collective.group.push_back({v[0], v[1]});
   }
-  collective.with = in.integerOr("with", -1);
+  collective.startGroup = in.integerOr("start_group", -1);
   Status status = validateMove(collective, devices, devices);
   if (!status.ok())
     in.fail(status.message());
   Json extra = Json::object();
-  static const std::set<std::string> known = {"id",          "kind",         "axes",  "dtype",    "reduction",
-                                              "in_elements", "out_elements", "atoms", "segments", "spread",
-                                              "group",       "bytes",        "with",  "loc"};
+  static const std::set<std::string> known = {"id",          "kind",         "axes",        "dtype",    "reduction",
+                                              "in_elements", "out_elements", "atoms",       "segments", "spread",
+                                              "group",       "bytes",        "start_group", "loc"};
   for (auto &[key, value] : at.json().items())
     if (!known.count(key))
       extra[key] = value;
@@ -196,8 +184,8 @@ void readValues(const JsonAt &in, FunctionInfo &function, size_t numPrograms, bo
   for (const Json &json : in.array("arguments")) {
     ValueInfo value = readValue(JsonAt(json, in.where()), false, function.arguments.size(), function.devices, 0,
                                 numPrograms, /*anyType=*/false, isSlotted);
-    // Two arguments may read parts of one stored weight, not one input. Values of
-    // pipelines are told apart by their slots.
+    // Two arguments may read segments of one stored weight, not one input. Values of
+    // pipelines are identified by their slots.
     if (!isSlotted && value.kind == ValueKind::Input && !names.insert(value.name).second)
       in.fail("two inputs are named '" + value.name + "'");
     function.arguments.push_back(std::move(value));
@@ -246,28 +234,33 @@ void readReference(const JsonAt &in, FunctionInfo &function, size_t numPrograms)
       function.referenceArguments.push_back({i, -1});
 }
 
-FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, bool isSlotted) {
+FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, const FunctionInfo *stage) {
   at.expectObject();
   FunctionInfo function;
   function.name = at.string("name");
   JsonAt in(at.json(), "function '" + function.name + "'");
   if (function.name.empty())
     in.fail("the name is empty");
-  readPlacement(in, manifest, function);
+  if (stage) {
+    function.mesh = stage->mesh;
+    function.devices = stage->devices;
+  } else {
+    readPlacement(in, manifest, function);
+  }
   function.entry = readEntry(in, manifest.programs.size());
-  readValues(in, function, manifest.programs.size(), isSlotted);
+  readValues(in, function, manifest.programs.size(), /*isSlotted=*/stage != nullptr);
   if (in.has("collectives"))
     for (const Json &json : in.array("collectives"))
       function.collectives.push_back(
           readCollective(JsonAt(json, in.where()), function.collectives.size(), function.devices));
-  // Those that are started together follow each other.
+  // The collectives of a start group are consecutive.
   for (size_t i = 0; i < function.collectives.size(); ++i) {
-    int64_t with = function.collectives[i].with;
-    if (with != -1 && with != int64_t(i) && (i == 0 || with < 0 || function.collectives[i - 1].with != with))
-      in.fail("collective " + std::to_string(i) + " is started with " + std::to_string(with) +
-              ", expected itself or what the one before it is started with");
+    const int64_t group = function.collectives[i].startGroup;
+    if (group != -1 && group != int64_t(i) && (i == 0 || group < 0 || function.collectives[i - 1].startGroup != group))
+      in.fail("collective " + std::to_string(i) + " is in start group " + std::to_string(group) +
+              ", expected its id or the start group of the collective before");
   }
-  if (!isSlotted)
+  if (!stage)
     readReference(in, function, manifest.programs.size());
   return function;
 }
@@ -282,7 +275,7 @@ ProgramInfo readProgram(const JsonAt &at, const std::string &bundleDir) {
   program.bytes = in.integerOr("bytes", -1);
   std::filesystem::path path(program.file);
   if (program.file.empty() || path.is_absolute() ||
-      std::any_of(path.begin(), path.end(), [](const auto &part) { return part == ".."; }))
+      std::any_of(path.begin(), path.end(), [](const auto &name) { return name == ".."; }))
     in.fail("the path leaves the bundle");
   if (bundleDir.empty())
     return program;
@@ -300,8 +293,9 @@ Manifest read(const Json &json, const std::string &bundleDir) {
   JsonAt in(json, "");
   in.expectObject();
   int64_t version = in.integer("version");
-  if (version != 1)
-    in.fail("manifest version " + std::to_string(version) + ", this runtime reads version 1");
+  if (version != manifestVersion)
+    in.fail("manifest version " + std::to_string(version) + ", expected 1 to " + std::to_string(manifestVersion) +
+            ", the versions that this runtime reads" + (version > manifestVersion ? "; update the runtime" : ""));
   int64_t abi = in.integer("abi");
   if (abi != SK_ABI_VERSION)
     in.fail("program ABI version " + std::to_string(abi) + ", this runtime has version " +
@@ -321,29 +315,23 @@ Manifest read(const Json &json, const std::string &bundleDir) {
   for (const Json &entry : in.array("programs"))
     manifest.programs.push_back(readProgram(JsonAt(entry, "'programs'"), bundleDir));
   names.clear();
-  const Json &functions = in.array("functions");
-  std::set<std::string> partOf;
-  for (const Json &entry : functions) {
-    JsonAt at(entry, "'functions'");
-    at.expectObject();
-    std::string name = at.string("name");
+  for (const Json &entry : in.array("functions")) {
+    manifest.functions.push_back(readFunction(JsonAt(entry, "'functions'"), manifest, /*stage=*/nullptr));
+    const std::string &name = manifest.functions.back().name;
     if (!names.insert(name).second)
       in.fail("two functions are named '" + name + "'");
-    if (at.has("part_of"))
-      partOf.insert(at.string("part_of"));
-    else
-      manifest.functions.push_back(readFunction(at, manifest, /*isSlotted=*/false));
   }
   if (in.has("pipelines"))
     for (const Json &entry : in.array("pipelines")) {
-      manifest.pipelines.push_back(readPipeline(JsonAt(entry, "'pipelines'"), functions, manifest));
-      const std::string &name = manifest.pipelines.back().whole.name;
+      manifest.pipelines.push_back(readPipeline(JsonAt(entry, "'pipelines'"), manifest));
+      const PipelineInfo &pipeline = manifest.pipelines.back();
+      const std::string &name = pipeline.signature.name;
       if (!names.insert(name).second)
         in.fail("pipeline '" + name + "' has the name of a function or another pipeline");
-      partOf.erase(name);
+      for (const FunctionInfo &function : pipeline.functions)
+        if (!names.insert(function.name).second)
+          in.fail("two functions are named '" + function.name + "'");
     }
-  if (!partOf.empty())
-    in.fail("a function is 'part_of' '" + *partOf.begin() + "', which 'pipelines' does not list");
   if (manifest.functions.empty() && manifest.pipelines.empty())
     in.fail("'functions' is empty");
   return manifest;
@@ -352,14 +340,20 @@ Manifest read(const Json &json, const std::string &bundleDir) {
 } // namespace
 
 Expected<Manifest> parseManifest(const std::string &text, const std::string &fileName, const std::string &bundleDir) {
+  std::string version1;
   try {
-    return read(Json::parse(text), bundleDir);
+    Json json = Json::parse(text);
+    if (json.is_object() && json.value("version", Json()) == 1) {
+      version1 = " (a manifest of version 1, read as version 2)";
+      translateVersion1(json);
+    }
+    return read(json, bundleDir);
   } catch (const ManifestError &error) {
-    return invalid(fileName + ": " + error.message);
+    return invalid(fileName + ": " + error.message + version1);
   } catch (const Json::parse_error &error) {
     return invalid(fileName + ": not valid JSON at byte " + std::to_string(error.byte));
   } catch (const std::exception &error) {
-    return invalid(fileName + ": " + error.what());
+    return invalid(fileName + ": " + error.what() + version1);
   }
 }
 

@@ -1,4 +1,4 @@
-//===- ManifestReader.h - JSON fields with a place in every message -*- C++ -*-//
+//===- ManifestReader.h - JSON members with their context -------*- C++ -*-===//
 
 #ifndef SHARDKIT_RT_MANIFESTREADER_H
 #define SHARDKIT_RT_MANIFESTREADER_H
@@ -14,15 +14,15 @@
 
 namespace shardkit::rt {
 
-/// Of a mesh, and of all stages.
+/// The limit for a mesh, and for all stages together.
 inline constexpr int64_t maxDevices = 1 << 24;
 
-/// Thrown inside the manifest reader only; becomes a Status at its border.
+/// Thrown inside the manifest reader only; becomes a Status at its boundary.
 struct ManifestError {
   std::string message;
 };
 
-/// A JSON value and where it stands ("function 'main', argument 'x'").
+/// A JSON value and its context for messages ("function 'main', argument 'x'").
 class JsonAt {
 public:
   using Json = nlohmann::json;
@@ -106,22 +106,20 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devic
                     size_t numPrograms, bool anyType = false, bool isSlotted = false);
 /// "local_shape" and "global_shape".
 void readShape(const JsonAt &at, const char *key, Shape &shape, int64_t &elements);
-/// What random integers are drawn from, if `in` says.
+/// The range of random integers; std::nullopt without 'range'.
 std::optional<std::pair<int64_t, int64_t>> readRange(const JsonAt &in, DType dtype);
 /// Arguments and results.
 void readValues(const JsonAt &in, FunctionInfo &function, size_t numPrograms, bool isSlotted);
-/// A function, or with `isSlotted` one of a pipeline.
-FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, bool isSlotted);
+/// A function; with `stage`, whose mesh it runs on, a function of a pipeline.
+FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, const FunctionInfo *stage);
 /// The mesh that `in` names, an index; -1 for none. Checks 'devices'.
 void readPlacement(const JsonAt &in, const Manifest &manifest, FunctionInfo &function);
 void readReference(const JsonAt &in, FunctionInfo &function, size_t numPrograms);
 /// A collective's dtype, sizes and move in closed form, from `in`; not validated.
 void readMove(const JsonAt &in, CollectiveInfo &move);
-/// `functions` is the manifest's list as it stands there; the pipeline takes those that
-/// are part of it.
-PipelineInfo readPipeline(const JsonAt &at, const nlohmann::json &functions, const Manifest &manifest);
-/// Checks what the stages do: nothing is read before it is written, all results are
-/// written, and no stage waits for ever. Gives instructions their order.
+PipelineInfo readPipeline(const JsonAt &at, const Manifest &manifest);
+/// Verifies the instructions of all stages: values are written before they are read, all results
+/// are written, and no stage waits forever. Sets the order of the instructions.
 void checkInstructions(const JsonAt &in, PipelineInfo &pipeline);
 /// [function, [shape, dtype], extra inputs...]
 HostCall readHostCall(const nlohmann::json &entry, const JsonAt &in);

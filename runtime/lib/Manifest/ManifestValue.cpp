@@ -4,6 +4,7 @@
 
 #include "shardkit/rt/Formats/StoredTensor.h"
 
+#include <map>
 #include <set>
 
 namespace shardkit::rt {
@@ -141,8 +142,8 @@ std::optional<std::pair<int64_t, int64_t>> readRange(const JsonAt &in, DType dty
 
 namespace {
 
-/// `allowMade`: of a set, which has what a loading function made.
-LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, size_t numPrograms, bool allowMade) {
+/// `allowComputed`: in a presharded set, which has the results of loading functions.
+LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, size_t numPrograms, bool allowComputed) {
   const Json &json = at.member("load");
   JsonAt in(json, at.where() + ", load");
   in.expectObject();
@@ -163,13 +164,13 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
   }
   if (load.sources.empty())
     in.fail("'sources' is empty");
-  const bool made = allowMade && in.has("made");
-  if (int(in.has("pieces")) + int(in.has("function")) + int(in.has("chain")) + int(made) != 1)
+  const bool computed = allowComputed && in.has("computed");
+  if (int(in.has("pieces")) + int(in.has("function")) + int(in.has("chain")) + int(computed) != 1)
     in.fail("expected one of 'pieces', 'function' and 'chain'");
-  if (made) {
-    if (in.member("made") != Json(true))
-      in.fail("'made' is not true");
-    load.made = true;
+  if (computed) {
+    if (in.member("computed") != Json(true))
+      in.fail("'computed' is not true");
+    load.computed = true;
     return load;
   }
   if (in.has("pieces")) {
@@ -197,9 +198,9 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
     JsonAt function(in.member("function"), in.where() + ", function");
     function.expectObject();
     load.function = readEntry(function, numPrograms);
-    load.isWhole = in.flag("whole");
-    if (load.isWhole && value.isPart)
-      in.fail("'whole' stands on parts of an argument");
+    load.isFull = in.flag("full");
+    if (load.isFull && value.isSegmented)
+      in.fail("'full' is on an argument that is segmented");
   } else {
     if (load.sources.size() != 1)
       in.fail("'chain' has " + std::to_string(load.sources.size()) + " sources, expected 1");
@@ -226,22 +227,25 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
 }
 
 Slot readSlot(const JsonAt &in, bool isResult) {
+  static const std::map<std::string, Slot::Kind> kinds = {{"argument", Slot::Kind::Argument},
+                                                          {"result", Slot::Kind::Result},
+                                                          {"value", Slot::Kind::Value},
+                                                          {"sum", Slot::Kind::Sum}};
   const Json &json = in.array("slot");
-  const char *held = isResult ? "result" : "argument";
-  auto refuse = [&] {
-    in.fail("'slot' is " + json.dump() + ", expected [\"" + held +
-            "\", number], [\"part\", number, dim] or [\"value\", number]");
-  };
-  if (json.empty() || !json[0].is_string())
-    refuse();
-  const std::string kind = json[0].get<std::string>();
+  const std::string held = isResult ? "result" : "argument";
+  auto kind = kinds.find(!json.empty() && json[0].is_string() ? json[0].get<std::string>() : "");
+  const bool isKnown = kind != kinds.end() && kind->first != (isResult ? "argument" : "result");
+  if (!isKnown || !(json.size() == 2 || (json.size() == 3 && kind->first == held)))
+    in.fail("'slot' is " + json.dump() + ", expected [\"" + held + "\", index], [\"" + held +
+            "\", index, dim], [\"value\", index] or [\"sum\", index]");
   Slot slot;
-  slot.kind = kind == "value" ? Slot::Kind::Value : kind == "part" ? Slot::Kind::Part : Slot::Kind::Held;
-  if ((slot.kind == Slot::Kind::Held && kind != held) || json.size() != (slot.kind == Slot::Kind::Part ? 3 : 2))
-    refuse();
+  slot.kind = kind->second;
   slot.index = in.asInteger(json[1], "slot");
-  if (slot.kind == Slot::Kind::Part)
+  if (json.size() == 3) {
     slot.dim = in.asInteger(json[2], "slot");
+    if (slot.dim < 0)
+      in.fail("'slot' names dim " + std::to_string(slot.dim) + ", expected 0 or more");
+  }
   return slot;
 }
 
@@ -258,7 +262,7 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devic
     in.fail("the name is empty");
   if (isSlotted)
     value.slot = readSlot(in, isResult);
-  const bool isValue = value.slot && value.slot->kind == Slot::Kind::Value;
+  const bool isValue = value.slot && value.slot->isValue();
   std::string kind = in.stringOr("kind", isValue ? "value" : isResult ? "result" : "input");
   if (isValue ? kind != "value" && kind != "result" : isResult ? kind != "result" : kind != "input" && kind != "weight")
     in.fail("'kind' is '" + kind + "', expected " +
@@ -284,13 +288,13 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devic
     return value;
   }
   readShape(in, "global_shape", value.globalShape, value.globalElements);
-  for (auto [key, flag] : {std::pair("exact", &value.exact), std::pair("part", &value.isPart)})
+  for (auto [key, flag] : {std::pair("exact", &value.exact), std::pair("segmented", &value.isSegmented)})
     *flag = in.flag(key);
-  if (value.isPart && value.kind != ValueKind::Weight)
-    in.fail("'part' stands on a value that is no weight");
-  // What host functions give is a stack, a slice for each rank.
+  if (value.isSegmented && value.kind != ValueKind::Weight)
+    in.fail("'segmented' is on a value that is not a weight");
+  // The output of host functions is a stack with a slice for each rank.
   Shape slice = value.globalShape;
-  if (anyType && value.isPart && in.has("load") && !in.member("load").contains("pieces") &&
+  if (anyType && value.isSegmented && in.has("load") && !in.member("load").contains("pieces") &&
       slice.size() == value.localShape.size() + 1 && slice[0] == devices)
     slice.erase(slice.begin());
   if (slice.size() != value.localShape.size())
@@ -307,7 +311,7 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devic
     in.fail(extents.message());
   if (in.has("load")) {
     if (value.kind != ValueKind::Weight)
-      in.fail("'load' stands on a value that is no weight");
+      in.fail("'load' is on a value that is not a weight");
     value.load = readLoad(in, value, devices, numPrograms, anyType);
   }
   value.range = readRange(in, value.dtype);

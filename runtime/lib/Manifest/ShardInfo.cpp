@@ -41,7 +41,7 @@ HostCall readHostCall(const Json &entry, const JsonAt &in) {
     else if (entry[i].is_string())
       call.extras.emplace_back(entry[i].get<std::string>());
     else
-      at.fail("extra input " + std::to_string(i - 2) + " is no number and no string");
+      at.fail("extra input " + std::to_string(i - 2) + " is neither a number nor a string");
   }
   return call;
 }
@@ -146,8 +146,8 @@ Expected<WeightManifest> manifestOf(const ShardInfo &info, const WeightSet &set,
       value.load.emplace();
       value.load->sources = {{name, value.dtype, stored.shape, value.globalElements}};
       value.load->chain = listed->second;
-      // The whole value is the stack of the slices, of whatever number of ranks.
-      value.isPart = true;
+      // The full value is the stack of the slices, for any number of ranks.
+      value.isSegmented = true;
       value.dtype = last.dtype;
       value.globalShape = last.shape;
       value.globalElements = *numElements(last.shape);
@@ -234,7 +234,7 @@ Expected<ShardCall> parseShardCall(const std::vector<int64_t> &list) {
   call.ranks = extras.next();
   call.extents = extras.extents(/*pieces=*/false);
   if (extras.bad || extras.at != list.size() || call.ranks < 1)
-    return invalid("shardkit.shard: the extra inputs are no extents");
+    return invalid("shardkit.shard: the extra inputs are not extents");
   return call;
 }
 
@@ -252,7 +252,7 @@ Expected<PiecesCall> parsePiecesCall(const std::vector<int64_t> &list) {
     call.pieces.push_back(std::move(piece));
   }
   if (extras.bad || extras.at != list.size() || call.ranks < 1 || !numElements(call.shape))
-    return invalid("shardkit.pieces: the extra inputs are no pieces");
+    return invalid("shardkit.pieces: the extra inputs are not pieces");
   return call;
 }
 
@@ -278,8 +278,8 @@ Expected<std::string> shardInfoText(const WeightManifest &manifest) {
       return fail("pieces of several stored tensors cannot be exported");
     } else {
       const Extents &extents = value.extents;
-      bool whole = value.localElements == value.globalElements;
-      if (whole && extents.uneven.empty() && !value.load)
+      bool isReplicated = value.localElements == value.globalElements;
+      if (isReplicated && extents.uneven.empty() && !value.load)
         continue; // Not listed: every rank gets it.
       Shape shape = value.localShape;
       shape.insert(shape.begin(), manifest.devices);
@@ -302,7 +302,7 @@ Expected<std::string> shardInfoText(const WeightManifest &manifest) {
       calls.push_back(entry);
     }
     if (json.contains(name))
-      return fail("two arguments read one stored tensor, which shard_info.json cannot say");
+      return fail("two arguments read one stored tensor, which shard_info.json cannot express");
     json[name] = calls;
   }
   return json.dump(1) + "\n";

@@ -1,7 +1,9 @@
-//===- WeightManifest.cpp - Weights and how they are cut, without programs --===//
+//===- WeightManifest.cpp - Weights and their shards, without programs ----===//
 
 #include "Formats/StrictJson.h"
 #include "ManifestReader.h"
+#include "ManifestText.h"
+#include "ManifestVersion1.h"
 
 #include "shardkit/rt/Formats/StoredTensor.h"
 
@@ -15,56 +17,13 @@ using Ordered = nlohmann::ordered_json;
 
 namespace {
 
-Ordered extentsJson(const Extents &extents) {
-  Ordered json = {{"offset", Json::array()}, {"loops", Json::array()}};
-  for (const OffsetDigit &d : extents.offset)
-    json["offset"].push_back({d.rankStride, d.size, d.globalStride});
-  for (const ExtentLoop &l : extents.loops)
-    json["loops"].push_back({l.size, l.globalStride, l.localStride});
-  for (const UnevenLoop &u : extents.uneven) {
-    Json ranks = Json::array();
-    for (const RankDigit &d : u.ranks)
-      ranks.push_back({d.stride, d.size});
-    Ordered entry = {{"loop", u.loop}, {"size", u.size}, {"ranks", ranks}};
-    if (u.begin != 0)
-      entry["begin"] = u.begin;
-    json["uneven"].push_back(entry);
-  }
-  return json;
-}
-
-Ordered loadJson(const LoadInfo &load) {
-  Ordered json = {{"sources", Json::array()}};
-  for (const LoadSource &source : load.sources)
-    json["sources"].push_back(
-        Ordered{{"name", source.name}, {"dtype", dtypeName(source.dtype)}, {"shape", source.shape}});
-  if (load.made) {
-    json["made"] = true;
-  } else if (!load.chain.empty()) {
-    json["chain"] = Json::array();
-    for (const HostCall &call : load.chain) {
-      Ordered entry = {call.function, {call.shape, dtypeName(call.dtype)}};
-      for (const auto &extra : call.extras)
-        std::visit([&](const auto &v) { entry.push_back(v); }, extra);
-      json["chain"].push_back(entry);
-    }
-  } else if (!load.function) {
-    json["pieces"] = Json::array();
-    for (const ExtentPiece &piece : load.pieces) {
-      Ordered entry = {{"source", piece.source}, {"base", {piece.globalBase, piece.localBase}}};
-      entry.update(extentsJson(piece.extents));
-      json["pieces"].push_back(entry);
-    }
-  }
-  return json;
-}
-
-Ordered bodyJson(const WeightManifest &manifest) {
+/// The members that the configuration hash covers, in the words of `version`.
+Ordered bodyJson(const WeightManifest &manifest, int64_t version) {
   Ordered json;
   Json axes = Json::array();
   for (const auto &[name, size] : manifest.mesh.axes)
     axes.push_back({name, size});
-  if (manifest.devices == manifest.mesh.size()) // Else weights have ranks.
+  if (manifest.devices == manifest.mesh.size()) // Otherwise weights have ranks.
     json["mesh"] = Ordered{{"name", manifest.mesh.name}, {"axes", axes}};
   json["devices"] = manifest.devices;
   json["weights"] = Json::array();
@@ -79,16 +38,21 @@ Ordered bodyJson(const WeightManifest &manifest) {
     if (!value.sharding.empty())
       entry["sharding"] = value.sharding;
     entry["extents"] = extentsJson(value.extents);
-    if (value.isPart)
-      entry["part"] = true;
-    if (value.load)
-      entry["load"] = loadJson(*value.load);
+    if (value.isSegmented)
+      entry[version == 1 ? "part" : "segmented"] = true;
+    if (value.load) {
+      Ordered &load = entry["load"] = loadJson(*value.load, /*isFunctionWritten=*/false);
+      for (Ordered &source : load["sources"])
+        source.erase("range");
+      if (version == 1 && load.erase("computed"))
+        load["made"] = true;
+    }
     json["weights"].push_back(entry);
   }
   return json;
 }
 
-/// Those that hold a weight, by rank of its mesh.
+/// The ranks that hold a weight, by rank of its mesh.
 std::vector<int64_t> readRanks(const JsonAt &in, int64_t devices) {
   if (!in.has("ranks"))
     return {};
@@ -107,8 +71,9 @@ WeightManifest read(const Json &json) {
   JsonAt in(json, "");
   in.expectObject();
   int64_t version = in.integer("version");
-  if (version != 1)
-    in.fail("version " + std::to_string(version) + ", this runtime reads version 1");
+  if (version != manifestVersion)
+    in.fail("version " + std::to_string(version) + ", expected 1 to " + std::to_string(manifestVersion) +
+            ", the versions that this runtime reads" + (version > manifestVersion ? "; update the runtime" : ""));
   WeightManifest manifest;
   if (in.has("mesh"))
     manifest.mesh = readMesh(JsonAt(in.member("mesh"), "'mesh'"));
@@ -124,7 +89,8 @@ WeightManifest read(const Json &json) {
     JsonAt at(entry, "'weights'");
     at.expectObject();
     if (at.has("ranks") != isOfStages)
-      at.fail(isOfStages ? "'ranks' is missing, and the manifest has no 'mesh'" : "'ranks' stands beside a mesh");
+      at.fail(isOfStages ? "'ranks' is missing, and the manifest has no 'mesh'"
+                         : "'ranks' is present together with a mesh");
     std::vector<int64_t> ranks = readRanks(at, manifest.devices);
     ValueInfo value = readValue(at, false, manifest.weights.size(), ranks.empty() ? manifest.devices : ranks.size(), 0,
                                 0, /*anyType=*/true);
@@ -154,7 +120,7 @@ bool WeightManifest::hasStages() const {
 
 WeightManifest weightsOf(const Manifest &manifest, const PipelineInfo &pipeline) {
   WeightManifest weights;
-  weights.devices = pipeline.whole.devices;
+  weights.devices = pipeline.signature.devices;
   for (const StageInfo &stage : pipeline.stages)
     for (const ValueInfo &value : stage.held.arguments)
       if (value.kind == ValueKind::Weight)
@@ -179,23 +145,28 @@ Expected<WeightManifest> parseWeightManifest(const std::string &text, const std:
   auto parsed = parseStrictJson(text, "the manifest");
   if (!parsed.ok())
     return parsed.status().withContext(fileName);
+  const bool isVersion1 = parsed->is_object() && parsed->value("version", Json()) == 1;
+  const std::string version1 = isVersion1 ? " (a manifest of version 1, read as version 2)" : "";
   try {
+    if (isVersion1)
+      translateWeightsVersion1(*parsed);
     WeightManifest manifest = read(*parsed);
     manifest.path = fileName;
-    if (!manifest.configuration.empty() && manifest.configuration != configurationHash(manifest))
-      return invalid(fileName + ": 'configuration' is " + quoteName(manifest.configuration) + ", expected '" +
-                     configurationHash(manifest) + "' for what it lists");
+    const std::string hash = configurationHash(manifest, isVersion1 ? 1 : manifestVersion);
+    if (!manifest.configuration.empty() && manifest.configuration != hash)
+      return invalid(fileName + ": 'configuration' is " + quoteName(manifest.configuration) + ", expected '" + hash +
+                     "' for the listed weights");
     return manifest;
   } catch (const ManifestError &error) {
-    return invalid(fileName + ": " + error.message);
+    return invalid(fileName + ": " + error.message + version1);
   } catch (const std::exception &error) {
     return invalid(fileName + ": " + error.what());
   }
 }
 
 std::string weightManifestText(const WeightManifest &manifest) {
-  Ordered json = {{"version", 1}};
-  json.update(bodyJson(manifest));
+  Ordered json = {{"version", manifestVersion}};
+  json.update(bodyJson(manifest, manifestVersion));
   if (!manifest.configuration.empty()) {
     json["layout"] = manifest.perRank ? "tvm" : "shared";
     json["configuration"] = manifest.configuration;
@@ -206,10 +177,10 @@ std::string weightManifestText(const WeightManifest &manifest) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string configurationHash(const WeightManifest &manifest) {
-  // FNV-1a: it tells configurations apart, it protects against nobody.
+std::string configurationHash(const WeightManifest &manifest, int64_t version) {
+  // FNV-1a: it distinguishes configurations, it is not a protection.
   uint64_t hash = 0xcbf29ce484222325ull;
-  for (unsigned char c : bodyJson(manifest).dump(-1, ' ', false, Json::error_handler_t::replace))
+  for (unsigned char c : bodyJson(manifest, version).dump(-1, ' ', false, Json::error_handler_t::replace))
     hash = (hash ^ c) * 0x100000001b3ull;
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));

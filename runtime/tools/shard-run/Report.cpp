@@ -109,8 +109,8 @@ Json pipelineJson(const RunRecord &record) {
                          {"measured", timesJson(ranks)},
                          {"contractions", contractionsJson(record.stats.functions[f].contractions)}});
   }
-  for (size_t t = 0; t < pipeline.transfers.size(); ++t) {
-    const TransferInfo &transfer = pipeline.transfers[t];
+  for (size_t t = 0; t < pipeline.channels.size(); ++t) {
+    const ChannelInfo &transfer = pipeline.channels[t];
     std::vector<const TimeStats *> ranks;
     for (size_t s : {transfer.fromStage, transfer.toStage})
       for (int64_t rank : pipeline.stages[s].ranks)
@@ -177,8 +177,8 @@ void printSummary(const RunRecord &record) {
               full.devices == 1 ? "" : "s", collectives, collectives == 1 ? "" : "s");
   if (const PipelineInfo *pipeline = record.what->pipeline())
     std::printf(", %zu stages, %" PRId64 " microbatch%s, %zu transfer%s", pipeline->stages.size(),
-                pipeline->microbatches, pipeline->microbatches == 1 ? "" : "es", pipeline->transfers.size(),
-                pipeline->transfers.size() == 1 ? "" : "s");
+                pipeline->microbatches, pipeline->microbatches == 1 ? "" : "es", pipeline->channels.size(),
+                pipeline->channels.size() == 1 ? "" : "s");
   std::printf("\n");
   const LoadStats &load = record.load;
   int64_t least = INT64_MAX, most = 0;

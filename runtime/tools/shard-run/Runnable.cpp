@@ -19,8 +19,8 @@ Runnable::Runnable(const FunctionInfo &function)
 }
 
 Runnable::Runnable(const PipelineInfo &pipeline)
-    : full_(&pipeline.whole), pipeline_(&pipeline), meshRanks_(size_t(pipeline.whole.devices)),
-      arguments_(pipeline.argumentPlaces), results_(pipeline.resultPlaces) {
+    : full_(&pipeline.signature), pipeline_(&pipeline), meshRanks_(size_t(pipeline.signature.devices)),
+      arguments_(pipeline.argumentBuffers), results_(pipeline.resultBuffers) {
   for (const FunctionInfo &function : pipeline.functions)
     functions_.push_back(&function);
   for (size_t s = 0; s < pipeline.stages.size(); ++s) {

@@ -15,7 +15,7 @@ namespace shardkit::run {
 /// one stage on its mesh. Knows which rank holds which shard of which argument and result.
 class Runnable {
 public:
-  using Position = rt::PipelineInfo::Place;
+  using Position = rt::PipelineInfo::Buffer;
 
   explicit Runnable(const rt::FunctionInfo &function);
   explicit Runnable(const rt::PipelineInfo &pipeline);

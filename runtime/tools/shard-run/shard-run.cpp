@@ -93,7 +93,7 @@ Expected<std::vector<Runnable>> chooseRunnables(const Manifest &manifest, const 
   for (const FunctionInfo &function : manifest.functions)
     consider(function, function.name);
   for (const PipelineInfo &pipeline : manifest.pipelines)
-    consider(pipeline, pipeline.whole.name);
+    consider(pipeline, pipeline.signature.name);
   if (chosen.empty())
     return notFound("--function=" + options.function + ", expected one of: " + names);
   if (chosen.size() > 1 && !all)

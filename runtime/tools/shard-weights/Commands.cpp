@@ -255,11 +255,11 @@ Status convert(const Options &options) {
     for (const ValueInfo &value : set.presharded()->weights) {
       if (!seen.insert(value.name).second)
         continue; // At another stage.
-      if (!value.isPart) {
+      if (!value.isSegmented) {
         SK_RETURN_IF_ERROR(add(value.name, value.dtype, value.globalShape));
         continue;
       }
-      if (value.load && value.load->made)
+      if (value.load && value.load->computed)
         return invalid("weight " + quoteName(value.name) +
                        " consists of segments of the result of a loading function, which cannot be joined");
       for (const LoadSource &source : value.load->sources)

@@ -41,7 +41,7 @@ static Expected<Partition> openBundle(const Options &options, Partition partitio
   for (const FunctionInfo &function : manifest.functions)
     consider(function, [&] { return weightsOf(manifest, function); });
   for (const PipelineInfo &pipeline : manifest.pipelines)
-    consider(pipeline.whole, [&] { return weightsOf(manifest, pipeline); });
+    consider(pipeline.signature, [&] { return weightsOf(manifest, pipeline); });
   if (!chosen)
     return notFound(options.manifest + ": choose one function with --function: " + names);
   partition.manifest->path = options.manifest;

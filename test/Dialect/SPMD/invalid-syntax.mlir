@@ -147,11 +147,11 @@ func.func @f(%0: tensor<8xf32>) {
 // -----
 
 // slot_c1
-// expected-error @+1 {{slot names no value, expected a name}}
+// expected-error @+1 {{slot has no name, expected the name of a value}}
 "t.op"() {a = #spmd.slot<value "">} : () -> ()
 
 // -----
 
 // slot_c1
-// expected-error @+1 {{slot has number -1, expected 0 or more}}
+// expected-error @+1 {{slot has index -1, expected 0 or more}}
 "t.op"() {a = #spmd.slot<argument -1>} : () -> ()

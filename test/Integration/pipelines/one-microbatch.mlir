@@ -1,5 +1,5 @@
-// One microbatch has the whole batch: what is summed over it may be used with it, an op may
-// need all of it, and statistics are handed out by the stage that has them.
+// One microbatch has the full batch: sums over it may be used with it, an op may need all of it,
+// and the stage that computes statistics returns them.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --pipeline="meshes=s0,s1 microbatches=1" --random-inputs=3 --verify --compile-option=--opt-level=1 | FileCheck %s
 // CHECK: 2 stages, 1 microbatch
@@ -7,7 +7,7 @@
 
 // With two it is an error.
 // RUN: not shard-opt %s --spmd-default-pipeline="pipeline='meshes=s0,s1 microbatches=2'" 2>&1 | FileCheck %s --check-prefix=TWO
-// TWO: error: linalg.generic needs the result of linalg.reduce of all microbatches while it computes on the part of one
+// TWO: error: linalg.generic needs the result of linalg.reduce of all microbatches while it computes on the slice of one
 
 // Batch normalisation in a training step: gradients are sums as ever, and updates run in
 // the stage of their weight.
@@ -28,7 +28,7 @@
 // SAMPLE: verify: 1 function, 1 result, all equal
 // RUN: %python %S/gen_mlp_step.py --batch 1 --boundaries 2 -o %t.step.mlir
 // RUN: not shard-opt %t.step.mlir --spmd-default-pipeline="pipeline='meshes=s0,s1 microbatches=1'" 2>&1 | FileCheck %s --check-prefix=UPDATED
-// UPDATED: error: {{.*}}result #0 of @main takes the place of argument #0, which stage 0 has, and is computed for each microbatch on stage 1, expected one stage for both
+// UPDATED: error: {{.*}}result #0 of @main updates argument #0, which stage 0 has, and is computed for each microbatch on stage 1, expected one stage for both
 spmd.mesh @s0 = <["data"=2]>
 spmd.mesh @s1 = <["data"=2], device_ids=[2, 3]>
 #id = affine_map<(d0, d1) -> (d0, d1)>

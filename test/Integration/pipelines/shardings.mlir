@@ -1,4 +1,4 @@
-// Shardings on the mesh that is cut into stages are meant on each stage's own: parts of axes, priorities, axes
+// Shardings on the mesh that is split into stages apply to the mesh of each stage: sub-axes, priorities, axes
 // that a value is replicated on.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-opt %s --spmd-build-stages | FileCheck %s

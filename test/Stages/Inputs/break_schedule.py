@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Breaks a schedule in several ways, one at a time, and prints what shard-opt says of each.
+"""Breaks a schedule in several ways, one at a time, and prints the error of shard-opt for each.
 
   break_schedule.py good.mlir
 
-good.mlir is a step in two stages with two microbatches and 1f1b, behind --spmd-outline-stages.
+good.mlir is a step in two stages with two microbatches and 1f1b, after --spmd-outline-stages.
 """
 import re
 import subprocess
@@ -40,17 +40,17 @@ def change(text, old, new):
 
 
 def move_first(text, pattern, place):
-    """Moves a line in front of another one."""
+    """Moves a line before another one."""
     line = lines(text, pattern)[0]
     text = text.replace(line, "", 1)
     other = lines(text, place)[0]
     return text.replace(other, line + other, 1)
 
 
-POST = r"      spmd\.transfer %d send \[%s\] receive \[%s\]\n"
-SEND0, SEND1 = POST % (1, r"\[0, 0\]", ""), POST % (1, r"\[0, 1\]", "")
-TAKE0, TAKE1 = POST % (0, "", r"\[0, 0\]"), POST % (0, "", r"\[0, 1\]")
-GRAD0 = POST % (1, "", r"\[1, 0\]")
+TRANSFER = r"      spmd\.transfer %d send \[%s\] receive \[%s\]\n"
+SEND0, SEND1 = TRANSFER % (1, r"\[0, 0\]", ""), TRANSFER % (1, r"\[0, 1\]", "")
+TAKE0, TAKE1 = TRANSFER % (0, "", r"\[0, 0\]"), TRANSFER % (0, "", r"\[0, 1\]")
+GRAD0 = TRANSFER % (1, "", r"\[1, 0\]")
 
 BREAKS = {
     "run missing": lambda t: drop(t, RUN % ("stage0_backward", 1)),
@@ -73,14 +73,14 @@ BREAKS = {
     "send before the run": lambda t: move_first(t, SEND0, RUN % ("stage0_forward", 0)),
     "send to itself": lambda t: change(t, "spmd.transfer 1 send [[0, 0]]", "spmd.transfer 0 send [[0, 0]]"),
     "send to no mesh": lambda t: change(t, "spmd.transfer 1 send [[0, 0]]", "spmd.transfer 5 send [[0, 0]]"),
-    "no such transfer": lambda t: change(t, "send [[0, 0]]", "send [[9, 0]]"),
-    "transfer the other way": lambda t: change(t, "send [[0, 0]]", "send [[1, 0]]"),
+    "no such channel": lambda t: change(t, "send [[0, 0]]", "send [[9, 0]]"),
+    "channel the other way": lambda t: change(t, "send [[0, 0]]", "send [[1, 0]]"),
     "receive twice": lambda t: double(t, TAKE0),
     "transfers exchanged": lambda t: move_first(t, GRAD0, SEND0),
     "stage program missing": lambda t: t[:t.index("    spmd.stage_program @s1")] + "  }\n}\n",
     "stage programs exchanged": lambda t: t.replace("spmd.stage_program @s0", "@@").replace("spmd.stage_program @s1", "spmd.stage_program @s0").replace("@@", "spmd.stage_program @s1"),
-    "transfer of nothing": lambda t: change(t, 'spmd.channel "layer1"', 'spmd.channel "layer9"'),
-    "transfer in another layout": lambda t: change(t, 'spmd.channel "layer1" from 0 <@s0, [{}, {}]>', 'spmd.channel "layer1" from 0 <@s0, [{"model"}, {}]>'),
+    "channel without a value": lambda t: change(t, 'spmd.channel "layer1"', 'spmd.channel "layer9"'),
+    "channel in another layout": lambda t: change(t, 'spmd.channel "layer1" from 0 <@s0, [{}, {}]>', 'spmd.channel "layer1" from 0 <@s0, [{"model"}, {}]>'),
     "more microbatches": lambda t: change(t, "microbatches = 2", "microbatches = 1000000000000"),
     "unknown kind": lambda t: change(t, '"1f1b"', '"zigzag"'),
     "stage beyond all": lambda t: change(t, "spmd.stage = 1 : i64", "spmd.stage = 1000000000000 : i64"),

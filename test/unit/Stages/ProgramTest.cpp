@@ -19,10 +19,10 @@ static ClockTable build(ScheduleKind kind, int64_t n, int64_t m, int64_t v = 1) 
 /// `0 -x.0` frees.
 static std::string print(const PipelineProgram &program, const std::vector<Instruction> &list) {
   std::string text;
-  auto add = [&](Slot slot) {
-    text += program.values[slot.value].name;
-    if (slot.microbatch >= 0)
-      text += "." + std::to_string(slot.microbatch);
+  auto add = [&](ValueInstance instance) {
+    text += program.values[instance.value].name;
+    if (instance.microbatch >= 0)
+      text += "." + std::to_string(instance.microbatch);
   };
   for (const Instruction &instruction : list) {
     text += std::to_string(instruction.clock) + " ";
@@ -32,12 +32,12 @@ static std::string print(const PipelineProgram &program, const std::vector<Instr
       if (instruction.microbatch >= 0)
         text += " " + std::to_string(instruction.microbatch);
       break;
-    case Instruction::Kind::Post:
+    case Instruction::Kind::Transfer:
       text += "with " + std::to_string(instruction.peer) + ":";
-      for (Slot slot : instruction.sends)
-        text += " >", add(slot);
-      for (Slot slot : instruction.receives)
-        text += " <", add(slot);
+      for (ValueInstance instance : instruction.sends)
+        text += " >", add(instance);
+      for (ValueInstance instance : instruction.receives)
+        text += " <", add(instance);
       break;
     case Instruction::Kind::Free:
       text += "-";
@@ -106,7 +106,7 @@ TEST(ProgramTest, WhatIsSentAndReceivedInOneClockIsOneTransfer) {
   for (const std::vector<Instruction> &list : lists) {
     std::set<std::pair<int64_t, int64_t>> seen; // clock and peer
     for (const Instruction &instruction : list)
-      if (instruction.kind == Instruction::Kind::Post) {
+      if (instruction.kind == Instruction::Kind::Transfer) {
         EXPECT_TRUE(seen.insert({instruction.clock, instruction.peer}).second);
         both += !instruction.sends.empty() && !instruction.receives.empty();
       }
@@ -124,8 +124,8 @@ TEST(ProgramTest, AValueGoesOnceToEveryMeshThatReadsIt) {
     std::map<std::string, std::map<int64_t, int64_t>> received;
     for (auto [mesh, list] : llvm::enumerate(lists))
       for (const Instruction &instruction : list)
-        for (Slot slot : instruction.receives)
-          ++received[program.values[slot.value].name][mesh];
+        for (ValueInstance instance : instruction.receives)
+          ++received[program.values[instance.value].name][mesh];
     int64_t last = 4 * v - 1;
     // x0 is read by forward 1 and backward 1, both on mesh 1.
     EXPECT_EQ(received["x0"], (std::map<int64_t, int64_t>{{1, m}}));
@@ -144,14 +144,14 @@ TEST(ProgramTest, MeshesOfOneClockDoNotPostInAChain) {
   for (int64_t mesh = 1; mesh < 7; ++mesh) {
     std::vector<int64_t> peers;
     for (const Instruction &instruction : lists[mesh])
-      if (instruction.kind == Instruction::Kind::Post && instruction.clock == 7)
+      if (instruction.kind == Instruction::Kind::Transfer && instruction.clock == 7)
         peers.push_back(instruction.peer);
     EXPECT_EQ(peers, (mesh % 2 ? std::vector<int64_t>{mesh - 1, mesh + 1} : std::vector<int64_t>{mesh + 1, mesh - 1}));
   }
 }
 
 TEST(ProgramTest, WhatIsSentIsKeptUntilTheOtherMeshUsesIt) {
-  // Mesh 0 frees skip once mesh 2 has come to its forward part, and x0 where mesh 1 has.
+  // Mesh 0 frees skip once mesh 2 has reached its forward fragment, and x0 once mesh 1 has.
   PipelineProgram program = makeTraining(3);
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::GPipe, 3, 4));
   std::map<std::string, int64_t> freed;
@@ -163,42 +163,42 @@ TEST(ProgramTest, WhatIsSentIsKeptUntilTheOtherMeshUsesIt) {
 }
 
 /// Clocks that the lists take where a forward function takes `forward` and a backward one
-/// `backward` of them, and transfers `travel`; a mesh waits as `replay` says.
+/// `backward` of them, and transfers `transfer`; a mesh waits as in `replay`.
 static double getTime(const PipelineProgram &program, const InstructionLists &lists, int64_t m, double forward,
-                      double backward, double travel) {
+                      double backward, double transfer) {
   std::vector<double> now(lists.size());
-  std::map<std::tuple<int64_t, int64_t, Slot>, double> posted, used;
-  auto keyOf = [](const Travel &travel) { return std::tuple(travel.from, travel.to, travel.slot); };
-  replay(program, lists, m, [&](int64_t mesh, size_t index, llvm::ArrayRef<Travel> awaited) {
+  std::map<std::tuple<int64_t, int64_t, ValueInstance>, double> posted, used;
+  auto keyOf = [](const SentValue &sent) { return std::tuple(sent.from, sent.to, sent.instance); };
+  replay(program, lists, m, [&](int64_t mesh, size_t index, llvm::ArrayRef<SentValue> awaited) {
     const Instruction &instruction = lists[mesh][index];
-    for (const Travel &one : awaited)
-      now[mesh] = std::max(now[mesh], one.to == mesh ? posted[keyOf(one)] + travel : used[keyOf(one)]);
-    for (const Travel &one : awaited)
+    for (const SentValue &one : awaited)
+      now[mesh] = std::max(now[mesh], one.to == mesh ? posted[keyOf(one)] + transfer : used[keyOf(one)]);
+    for (const SentValue &one : awaited)
       if (one.to == mesh)
         used[keyOf(one)] = now[mesh];
     if (instruction.kind == Instruction::Kind::Run) {
-      Part part = program.functions[instruction.function].part;
-      now[mesh] += part == Part::Forward ? forward : part == Part::Backward ? backward : 0;
+      StageFragment fragment = program.functions[instruction.function].fragment;
+      now[mesh] += fragment == StageFragment::Forward ? forward : fragment == StageFragment::Backward ? backward : 0;
     }
-    for (Slot slot : instruction.sends)
-      posted[{mesh, instruction.peer, slot}] = now[mesh];
+    for (ValueInstance instance : instruction.sends)
+      posted[{mesh, instruction.peer, instance}] = now[mesh];
   });
   return *llvm::max_element(now);
 }
 
 TEST(ProgramTest, NobodyWaitsButForWhatItNeeds) {
   // Backward takes twice as long as forward: 16 (1 + 2) of work, and bubbles of (n - 1)(1 + 2),
-  // with V stages on a mesh the V-th part of that.
-  auto take = [](ScheduleKind kind, int64_t v, double travel) {
+  // with V stages on a mesh a V-th of that.
+  auto take = [](ScheduleKind kind, int64_t v, double transfer) {
     PipelineProgram program = makeTraining(4, v);
-    return getTime(program, emitInstructions(program, build(kind, 4, 16, v)), 16, 1.0 / v, 2.0 / v, travel);
+    return getTime(program, emitInstructions(program, build(kind, 4, 16, v)), 16, 1.0 / v, 2.0 / v, transfer);
   };
   EXPECT_EQ(take(ScheduleKind::GPipe, 1, 0), 57);
   EXPECT_EQ(take(ScheduleKind::OneFOneB, 1, 0), 57);
   EXPECT_EQ(take(ScheduleKind::OneFOneBOverlap, 1, 0), 57);
   EXPECT_EQ(take(ScheduleKind::InterleavedOneFOneB, 2, 0), 52.5);
-  // Where transfers take a tenth of a forward part, what is ahead of its neighbours by one
-  // only waits for the three that come first, the three that come last, and that of the apply part.
+  // Where transfers take a tenth of a forward fragment, what is ahead of its neighbours by one
+  // only waits for the three that come first, the three that come last, and that of the apply fragment.
   EXPECT_NEAR(take(ScheduleKind::OneFOneBOverlap, 1, 0.1), 57.7, 1e-9);
   EXPECT_GT(take(ScheduleKind::OneFOneB, 1, 0.1), 59);
 }
@@ -230,9 +230,9 @@ TEST(ProgramTest, ASumOfAMicrobatchIsFreed) {
   PipelineProgram program;
   program.values = {{"x"}};
   program.meshOfStage = {0};
-  program.functions = {{"write", 0, Part::Forward, 0, {}, {0}},
-                       {"update", 0, Part::Forward, 0, {0}, {0}},
-                       {"read", 0, Part::Backward, 0, {0}, {}}};
+  program.functions = {{"write", 0, StageFragment::Forward, 0, {}, {0}},
+                       {"update", 0, StageFragment::Forward, 0, {0}, {0}},
+                       {"read", 0, StageFragment::Backward, 0, {0}, {}}};
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 1, 2));
   EXPECT_EQ(print(program, lists[0]), R"(0 write 0
 0 update 0
@@ -251,7 +251,7 @@ TEST(ProgramTest, ApplyTakesAllMicrobatchesOfAValue) {
   program.values = {{"x"}, {"all", false}};
   program.meshOfStage = {0, 1};
   program.functions = {
-      {"f0", 0, Part::Forward, 0, {}, {0}}, {"f1", 1, Part::Forward, 0, {}, {}}, {"a1", 1, Part::Apply, 0, {0}, {1}}};
+      {"f0", 0, StageFragment::Forward, 0, {}, {0}}, {"f1", 1, StageFragment::Forward, 0, {}, {}}, {"a1", 1, StageFragment::Apply, 0, {0}, {1}}};
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::Inference, 2, 2));
   EXPECT_EQ(print(program, lists[0]), R"(0 f0 0
 0 with 1: >x.0
@@ -276,15 +276,15 @@ TEST(ProgramTest, ReplayStopsWhereMeshesWaitForOneAnother) {
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 3, 4));
   std::vector<size_t> next(3, 0);
   std::vector<Stop> stops = replay(
-      program, lists, 4, [&](int64_t mesh, size_t index, llvm::ArrayRef<Travel>) { EXPECT_EQ(index, next[mesh]++); });
+      program, lists, 4, [&](int64_t mesh, size_t index, llvm::ArrayRef<SentValue>) { EXPECT_EQ(index, next[mesh]++); });
   for (int64_t mesh = 0; mesh < 3; ++mesh) {
     EXPECT_EQ(stops[mesh].index, lists[mesh].size());
     EXPECT_EQ(next[mesh], lists[mesh].size());
   }
-  // Without its first post mesh 0 sends nothing that mesh 1 waits for in its first run.
-  llvm::erase_if(lists[0], [](const Instruction &i) { return i.kind == Instruction::Kind::Post && i.clock == 0; });
-  stops = replay(program, lists, 4, [](int64_t, size_t, llvm::ArrayRef<Travel>) {});
+  // Without its first transfer mesh 0 sends nothing that mesh 1 waits for in its first run.
+  llvm::erase_if(lists[0], [](const Instruction &i) { return i.kind == Instruction::Kind::Transfer && i.clock == 0; });
+  stops = replay(program, lists, 4, [](int64_t, size_t, llvm::ArrayRef<SentValue>) {});
   EXPECT_LT(stops[1].index, lists[1].size());
-  EXPECT_EQ(stops[1].awaited, (Travel{0, 1, {0, 0}}));
+  EXPECT_EQ(stops[1].awaited, (SentValue{0, 1, {0, 0}}));
   EXPECT_LT(stops[0].index, lists[0].size());
 }

@@ -25,7 +25,7 @@ static std::string print(const ClockTable &table) {
         text += "--";
         continue;
       }
-      text += (cell.part == Part::Forward ? "F" : "B") + std::to_string(cell.microbatch);
+      text += (cell.fragment == StageFragment::Forward ? "F" : "B") + std::to_string(cell.microbatch);
       if (table.virtualStages > 1)
         text += "." + std::to_string(cell.stage / table.numMeshes);
     }
@@ -80,14 +80,14 @@ static void expectValid(const ClockTable &table) {
       const Cell &cell = table.getRow(clock)[mesh];
       if (cell.isIdle())
         continue;
-      ASSERT_NE(cell.part, Part::Apply);
+      ASSERT_NE(cell.fragment, StageFragment::Apply);
       ASSERT_LT(cell.stage, numStages);
       ASSERT_LT(cell.microbatch, m);
       ASSERT_EQ(cell.stage % n, mesh);
-      int64_t &own = clockOf[size_t(cell.part)][cell.stage * m + cell.microbatch];
+      int64_t &own = clockOf[size_t(cell.fragment)][cell.stage * m + cell.microbatch];
       ASSERT_EQ(own, -1) << "runs twice";
       own = clock;
-      inFlight[mesh] += cell.part == Part::Forward ? 1 : -1;
+      inFlight[mesh] += cell.fragment == StageFragment::Forward ? 1 : -1;
       most[mesh] = std::max(most[mesh], inFlight[mesh]);
     }
   bool hasBackward = table.kind != ScheduleKind::Inference;
@@ -105,11 +105,11 @@ static void expectValid(const ClockTable &table) {
         ASSERT_GT(backward, clockOf[1][(stage + 1) * m + i]);
     }
   for (int64_t mesh = 0; mesh < n; ++mesh)
-    ASSERT_EQ(most[mesh], getMostInFlight(table.kind, mesh, n, m, table.virtualStages));
+    ASSERT_EQ(most[mesh], getMaxInFlight(table.kind, mesh, n, m, table.virtualStages));
   ASSERT_EQ(table.getNumRows(), table.getNumClocks() + hasBackward);
   if (hasBackward)
     for (int64_t mesh = 0; mesh < n; ++mesh)
-      ASSERT_EQ(table.getRow(table.getNumClocks())[mesh], (Cell{mesh, Part::Apply, -1}));
+      ASSERT_EQ(table.getRow(table.getNumClocks())[mesh], (Cell{mesh, StageFragment::Apply, -1}));
 }
 
 TEST(ScheduleTest, EveryTableIsValidAndAsShortAsItCanBe) {
@@ -144,8 +144,8 @@ TEST(ScheduleTest, MostInFlight) {
            std::tuple(ScheduleKind::InterleavedOneFOneB, 2, std::vector<int64_t>{11, 9, 7, 5}),
        })
     for (int64_t mesh = 0; mesh < 4; ++mesh)
-      EXPECT_EQ(getMostInFlight(kind, mesh, 4, 8, v), most[mesh]) << toString(kind).str();
-  EXPECT_EQ(getMostInFlight(ScheduleKind::OneFOneB, 0, 4, 2, 1), 2);
+      EXPECT_EQ(getMaxInFlight(kind, mesh, 4, 8, v), most[mesh]) << toString(kind).str();
+  EXPECT_EQ(getMaxInFlight(ScheduleKind::OneFOneB, 0, 4, 2, 1), 2);
 }
 
 TEST(ScheduleTest, WhatCannotBeIsSaid) {

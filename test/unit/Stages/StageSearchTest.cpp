@@ -32,7 +32,7 @@ private:
       return;
     }
     for (int64_t end = layer + 1; end <= problem.numLayers; ++end) {
-      if (end < problem.numLayers && problem.cuts && !llvm::is_contained(*problem.cuts, end))
+      if (end < problem.numLayers && problem.splitPoints && !llvm::is_contained(*problem.splitPoints, end))
         continue;
       for (auto [submesh, size] : llvm::enumerate(problem.submeshes)) {
         if (size > devices)
@@ -48,12 +48,12 @@ private:
     int64_t n = stages.size();
     if (problem.numStages && n != *problem.numStages)
       return false;
-    for (const StagePin &pin : problem.pins) {
+    for (const StageConstraint &constraint : problem.constraints) {
       bool isKept = false;
       for (int64_t i = 0; i < n; ++i)
-        isKept |= (!pin.stage || *pin.stage == i) &&
-                  (!pin.layers || *pin.layers == std::pair(stages[i].firstLayer, stages[i].lastLayer)) &&
-                  (!pin.submesh || *pin.submesh == stages[i].submesh);
+        isKept |= (!constraint.stage || *constraint.stage == i) &&
+                  (!constraint.layers || *constraint.layers == std::pair(stages[i].firstLayer, stages[i].lastLayer)) &&
+                  (!constraint.submesh || *constraint.submesh == stages[i].submesh);
       if (!isKept)
         return false;
     }
@@ -153,7 +153,7 @@ TEST(StageSearchTest, TableOfEightLayers) {
 }
 
 /// The same layers on 4 devices with 8 microbatches, where something is given.
-static std::string searchPinned(llvm::function_ref<void(StageProblem &)> change) {
+static std::string searchConstrained(llvm::function_ref<void(StageProblem &)> change) {
   StageProblem problem;
   problem.numLayers = 8;
   problem.numDevices = 4;
@@ -169,12 +169,12 @@ static std::string searchPinned(llvm::function_ref<void(StageProblem &)> change)
 }
 
 TEST(StageSearchTest, PinsOfTheTable) {
-  EXPECT_EQ(searchPinned([](StageProblem &p) { p.numStages = 1; }), "[0-7]@4 = 41.6");
-  EXPECT_EQ(searchPinned([](StageProblem &p) { p.numStages = 4; }), "[0-3]@1 [4-5]@1 [6-6]@1 [7-7]@1 = 44");
-  EXPECT_EQ(searchPinned([](StageProblem &p) { p.cuts = {{4}}; }), "[0-7]@4 = 41.6");
-  EXPECT_EQ(searchPinned([](StageProblem &p) { p.pins = {{{{0, 3}}, {}, {}}}; }), "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
-  EXPECT_EQ(searchPinned([](StageProblem &p) { p.pins = {{{}, 1, 0}}; }), "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
-  EXPECT_EQ(searchPinned([](StageProblem &p) { p.pins = {{{{6, 7}}, 2, {}}}; }), "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
+  EXPECT_EQ(searchConstrained([](StageProblem &p) { p.numStages = 1; }), "[0-7]@4 = 41.6");
+  EXPECT_EQ(searchConstrained([](StageProblem &p) { p.numStages = 4; }), "[0-3]@1 [4-5]@1 [6-6]@1 [7-7]@1 = 44");
+  EXPECT_EQ(searchConstrained([](StageProblem &p) { p.splitPoints = {{4}}; }), "[0-7]@4 = 41.6");
+  EXPECT_EQ(searchConstrained([](StageProblem &p) { p.constraints = {{{{0, 3}}, {}, {}}}; }), "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
+  EXPECT_EQ(searchConstrained([](StageProblem &p) { p.constraints = {{{}, 1, 0}}; }), "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
+  EXPECT_EQ(searchConstrained([](StageProblem &p) { p.constraints = {{{{6, 7}}, 2, {}}}; }), "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
 }
 
 //===--- what cannot be -----------------------------------------------------===//
@@ -192,37 +192,37 @@ static std::string getError(llvm::function_ref<void(StageProblem &)> change) {
 }
 
 TEST(StageSearchTest, WhatCannotBeIsSaid) {
-  std::string none = "no stages for 8 layers on 4 devices, expected submeshes, cuts, pins and "
+  std::string none = "no stages for 8 layers on 4 devices, expected submeshes, split points, constraints and "
                      "memory that allow some";
   EXPECT_EQ(getError([](StageProblem &p) { p.numLayers = 0; }), "0 layers, expected at least 1");
   EXPECT_EQ(getError([](StageProblem &p) { p.submeshes.clear(); }), "0 submeshes, expected at least 1");
   EXPECT_EQ(getError([](StageProblem &p) { p.submeshes = {4, 0}; }), "a submesh of 0 devices, expected at least 1");
-  EXPECT_EQ(getError([](StageProblem &p) { p.cuts = {{3, 3}}; }),
-            "a cut before layer 3, expected rising layers from 1 to 7");
-  EXPECT_EQ(getError([](StageProblem &p) { p.cuts = {{8}}; }),
-            "a cut before layer 8, expected rising layers from 1 to 7");
+  EXPECT_EQ(getError([](StageProblem &p) { p.splitPoints = {{3, 3}}; }),
+            "a split point before layer 3, expected rising layers from 1 to 7");
+  EXPECT_EQ(getError([](StageProblem &p) { p.splitPoints = {{8}}; }),
+            "a split point before layer 8, expected rising layers from 1 to 7");
   EXPECT_EQ(getError([](StageProblem &p) { p.numStages = 0; }), "0 stages, expected at least 1");
-  EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{{3, 8}}, {}, {}}}; }),
+  EXPECT_EQ(getError([](StageProblem &p) { p.constraints = {{{{3, 8}}, {}, {}}}; }),
             "a stage of layers 3 to 8, expected layers from 0 to 7");
   EXPECT_EQ(getError([](StageProblem &p) {
-              p.cuts = {{4}};
-              p.pins = {{{{0, 2}}, {}, {}}};
+              p.splitPoints = {{4}};
+              p.constraints = {{{{0, 2}}, {}, {}}};
             }),
-            "a stage of layers 0 to 2, expected a cut to be allowed before layer 3");
+            "a stage of layers 0 to 2, expected a split point before layer 3");
   EXPECT_EQ(getError([](StageProblem &p) {
               p.numStages = 2;
-              p.pins = {{{}, 2, 0}};
+              p.constraints = {{{}, 2, 0}};
             }),
             "stage number 2, expected one of 2 stages");
-  EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{}, -1, 0}}; }), "stage number -1, expected at least 0");
-  EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{}, 1, 2}}; }), "submesh number 2, expected one of 2 submeshes");
-  EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{}, {}, 1}}; }),
-            "a pin of no stage, expected its layers or its number");
+  EXPECT_EQ(getError([](StageProblem &p) { p.constraints = {{{}, -1, 0}}; }), "stage number -1, expected at least 0");
+  EXPECT_EQ(getError([](StageProblem &p) { p.constraints = {{{}, 1, 2}}; }), "submesh number 2, expected one of 2 submeshes");
+  EXPECT_EQ(getError([](StageProblem &p) { p.constraints = {{{}, {}, 1}}; }),
+            "a constraint without layers and stage, expected one of both");
   // Well-formed, but there is no such plan.
   EXPECT_EQ(getError([](StageProblem &p) { p.submeshes = {3}; }), none);
   EXPECT_EQ(getError([](StageProblem &p) { p.numStages = 3; }), none);
-  EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{}, 2, 0}}; }), none);
-  EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{{0, 3}}, {}, {}}, {{{2, 5}}, {}, {}}}; }), none);
+  EXPECT_EQ(getError([](StageProblem &p) { p.constraints = {{{}, 2, 0}}; }), none);
+  EXPECT_EQ(getError([](StageProblem &p) { p.constraints = {{{{0, 3}}, {}, {}}, {{{2, 5}}, {}, {}}}; }), none);
   std::string error;
   StageProblem problem;
   problem.numLayers = 8;
@@ -255,24 +255,24 @@ struct RandomProblem {
     if (p.submeshes.empty() || random.chance(0.2))
       p.submeshes.push_back(1 + random.below(3)); // maybe a second one of the same size
     if (random.chance(0.3)) {
-      p.cuts.emplace();
+      p.splitPoints.emplace();
       for (int64_t layer = 1; layer < p.numLayers; ++layer)
         if (random.chance(0.7))
-          p.cuts->push_back(layer);
+          p.splitPoints->push_back(layer);
     }
     if (random.chance(0.2))
       p.numStages = 1 + random.below(4);
     for (int64_t i = random.chance(0.4) ? 1 + random.below(2) : 0; i > 0; --i) {
-      StagePin pin;
+      StageConstraint constraint;
       if (random.chance(0.5)) {
         int64_t first = pickCut(random, 0), last = pickCut(random, first + 1) - 1;
-        pin.layers = {first, last};
+        constraint.layers = {first, last};
       }
-      if (!pin.layers || random.chance(0.3))
-        pin.stage = random.below(p.numStages.value_or(3));
+      if (!constraint.layers || random.chance(0.3))
+        constraint.stage = random.below(p.numStages.value_or(3));
       if (random.chance(0.5))
-        pin.submesh = random.below(p.submeshes.size());
-      p.pins.push_back(pin);
+        constraint.submesh = random.below(p.submeshes.size());
+      p.constraints.push_back(constraint);
     }
     hasLimits = random.chance(0.6);
     bool grows = random.chance(0.5);
@@ -312,7 +312,7 @@ private:
         return problem.numLayers;
       if (layer >= problem.numLayers)
         return 0;
-      if (layer == 0 || !problem.cuts || llvm::is_contained(*problem.cuts, layer))
+      if (layer == 0 || !problem.splitPoints || llvm::is_contained(*problem.splitPoints, layer))
         return layer;
     }
   }
@@ -364,7 +364,7 @@ TEST(StageSearchTest, RandomProblemsHaveTheEnumeratedPlan) {
       EXPECT_EQ(own.seconds, other.seconds);
     }
     ties += all.numBest > 1;
-    pinned += !p.pins.empty() || p.numStages;
+    pinned += !p.constraints.empty() || p.numStages;
     staged += plan->stages.size() > 1;
     // Whether more in flight cost anything.
     auto free = [&](int64_t first, int64_t last, int64_t submesh, int64_t) {

@@ -11,11 +11,11 @@ static int64_t addValue(PipelineProgram &program, std::string name, bool perMicr
   return program.values.size() - 1;
 }
 
-static StageFunction &addFunction(PipelineProgram &program, std::string name, int64_t stage, Part part) {
+static StageFunction &addFunction(PipelineProgram &program, std::string name, int64_t stage, StageFragment fragment) {
   StageFunction &function = program.functions.emplace_back();
   function.name = std::move(name);
   function.stage = stage;
-  function.part = part;
+  function.fragment = fragment;
   return function;
 }
 
@@ -35,7 +35,7 @@ PipelineProgram shardkit_test::makeTraining(int64_t numMeshes, int64_t virtualSt
   int64_t tied = last > 0 ? addValue(program, "tied", false) : -1;
   for (int64_t k = 0; k <= last; ++k) {
     std::string number = std::to_string(k);
-    StageFunction &forward = addFunction(program, "f" + number, k, Part::Forward);
+    StageFunction &forward = addFunction(program, "f" + number, k, StageFragment::Forward);
     forward.writes = {x[k], saved[k]};
     if (k > 0)
       forward.reads.push_back(x[k - 1]);
@@ -44,7 +44,7 @@ PipelineProgram shardkit_test::makeTraining(int64_t numMeshes, int64_t virtualSt
     if (k == last && last > 0)
       forward.reads.push_back(skip);
 
-    StageFunction &backward = addFunction(program, "b" + number, k, Part::Backward);
+    StageFunction &backward = addFunction(program, "b" + number, k, StageFragment::Backward);
     backward.reads = {saved[k], sum[k]};
     backward.writes = {sum[k]};
     if (k > 0) {
@@ -54,7 +54,7 @@ PipelineProgram shardkit_test::makeTraining(int64_t numMeshes, int64_t virtualSt
     if (k < last)
       backward.reads.push_back(g[k + 1]);
 
-    StageFunction &apply = addFunction(program, "a" + number, k, Part::Apply);
+    StageFunction &apply = addFunction(program, "a" + number, k, StageFragment::Apply);
     apply.reads = {sum[k]};
     if (k == 0 && last > 0) {
       apply.reads.push_back(sum[last]);
@@ -62,7 +62,7 @@ PipelineProgram shardkit_test::makeTraining(int64_t numMeshes, int64_t virtualSt
     }
   }
   if (last > 0) {
-    StageFunction &second = addFunction(program, "last", last, Part::Apply);
+    StageFunction &second = addFunction(program, "last", last, StageFragment::Apply);
     second.round = 1;
     second.reads = {tied};
   }
@@ -74,7 +74,7 @@ PipelineProgram shardkit_test::makeInference(int64_t numMeshes) {
   for (int64_t k = 0; k < numMeshes; ++k) {
     program.meshOfStage.push_back(k);
     int64_t x = addValue(program, k == numMeshes - 1 ? "y" : "x" + std::to_string(k));
-    StageFunction &forward = addFunction(program, "f" + std::to_string(k), k, Part::Forward);
+    StageFunction &forward = addFunction(program, "f" + std::to_string(k), k, StageFragment::Forward);
     forward.writes = {x};
     if (k > 0)
       forward.reads = {x - 1};

@@ -56,7 +56,7 @@ protected:
     ADD_FAILURE() << "no function " << name.str();
     return 0;
   }
-  Slot getSlot(llvm::StringRef name, int64_t microbatch) {
+  ValueInstance getInstance(llvm::StringRef name, int64_t microbatch) {
     for (auto [i, value] : llvm::enumerate(program.values))
       if (value.name == name)
         return {int64_t(i), microbatch};
@@ -76,14 +76,14 @@ protected:
       return i.kind == Kind::Run && i.function == function && i.microbatch == microbatch;
     });
   }
-  size_t findFree(int64_t mesh, Slot slot) {
-    return find(mesh, [&](const Instruction &i) { return i.kind == Kind::Free && i.freed == slot; });
+  size_t findFree(int64_t mesh, ValueInstance instance) {
+    return find(mesh, [&](const Instruction &i) { return i.kind == Kind::Free && i.freed == instance; });
   }
-  size_t findSend(int64_t mesh, Slot slot) {
-    return find(mesh, [&](const Instruction &i) { return llvm::is_contained(i.sends, slot); });
+  size_t findSend(int64_t mesh, ValueInstance instance) {
+    return find(mesh, [&](const Instruction &i) { return llvm::is_contained(i.sends, instance); });
   }
-  size_t findReceive(int64_t mesh, Slot slot) {
-    return find(mesh, [&](const Instruction &i) { return llvm::is_contained(i.receives, slot); });
+  size_t findReceive(int64_t mesh, ValueInstance instance) {
+    return find(mesh, [&](const Instruction &i) { return llvm::is_contained(i.receives, instance); });
   }
   void erase(int64_t mesh, size_t index) { lists[mesh].erase(lists[mesh].begin() + index); }
   void insert(int64_t mesh, size_t index, Instruction instruction) {
@@ -97,12 +97,12 @@ protected:
   }
   Instruction getTransfer(int64_t peer, int64_t clock) {
     Instruction transfer;
-    transfer.kind = Kind::Post;
+    transfer.kind = Kind::Transfer;
     transfer.peer = peer;
     transfer.clock = clock;
     return transfer;
   }
-  static void remove(llvm::SmallVectorImpl<Slot> &slots, Slot slot) { llvm::erase(slots, slot); }
+  static void remove(llvm::SmallVectorImpl<ValueInstance> &instances, ValueInstance instance) { llvm::erase(instances, instance); }
 
   void expectFault(int64_t mesh, size_t index, llvm::StringRef message) {
     EXPECT_EQ(print(verifyProgram(program, lists, 4, kind)), print(Fault{mesh, index, message.str()}));
@@ -146,7 +146,7 @@ TEST_F(BrokenListsTest, RunTwice) {
 TEST_F(BrokenListsTest, NeverRun) {
   erase(2, findRun(2, "f2", 3));
   expectFault(2, findRun(2, "b2", 3),
-              "backward function 'b2' runs for microbatch 3 before the forward part of stage 2, "
+              "backward function 'b2' runs for microbatch 3 before the forward fragment of stage 2, "
               "expected it after");
 }
 
@@ -159,8 +159,8 @@ TEST_F(BrokenListsTest, ApplyTooEarly) {
   size_t to = findRun(1, "b1", 3);
   move(1, findRun(1, "a1", -1), to);
   expectFault(1, to,
-              "apply function 'a1' runs before 1 run of other parts, expected all microbatches to "
-              "be through");
+              "apply function 'a1' runs before 1 run of other fragments, expected all microbatches "
+              "to be complete");
 }
 
 TEST_F(BrokenListsTest, ReadBeforeItIsReceived) {
@@ -173,20 +173,20 @@ TEST_F(BrokenListsTest, ReadBeforeItIsReceived) {
 
 TEST_F(BrokenListsTest, ReadAfterItWasFreed) {
   size_t run = findRun(1, "b1", 2);
-  move(1, findFree(1, getSlot("x0", 2)), run);
+  move(1, findFree(1, getInstance("x0", 2)), run);
   expectFault(1, run + 1,
               "backward function 'b1' reads 'x0' of microbatch 2 after it was freed, expected it "
               "to be kept until then");
 }
 
 TEST_F(BrokenListsTest, FreedTwice) {
-  size_t at = findFree(0, getSlot("saved0", 1));
+  size_t at = findFree(0, getInstance("saved0", 1));
   insert(0, at + 1, lists[0][at]);
   expectFault(0, at + 1, "frees 'saved0' of microbatch 1 a second time, expected once");
 }
 
 TEST_F(BrokenListsTest, FreedBeforeItIsThere) {
-  size_t at = findFree(0, getSlot("g1", 2));
+  size_t at = findFree(0, getInstance("g1", 2));
   move(0, at, 0);
   expectFault(0, 0,
               "frees 'g1' of microbatch 2, which is not on mesh 0, expected it written or received "
@@ -194,14 +194,14 @@ TEST_F(BrokenListsTest, FreedBeforeItIsThere) {
 }
 
 TEST_F(BrokenListsTest, NeverFreed) {
-  erase(2, findFree(2, getSlot("saved2", 3)));
+  erase(2, findFree(2, getInstance("saved2", 3)));
   expectFault(2, lists[2].size(), "'saved2' of microbatch 3 is still on mesh 2 at the end, expected it freed");
 }
 
 TEST_F(BrokenListsTest, FreedSum) {
   Instruction release;
   release.kind = Kind::Free;
-  release.freed = getSlot("sum1", -1);
+  release.freed = getInstance("sum1", -1);
   release.clock = lists[1].back().clock;
   lists[1].push_back(release);
   expectFault(1, lists[1].size() - 1, "frees 'sum1', expected it to stay until the end of the step");
@@ -211,57 +211,57 @@ TEST_F(BrokenListsTest, FreedResult) {
   size_t at = findRun(2, "b2", 0);
   Instruction release;
   release.kind = Kind::Free;
-  release.freed = getSlot("loss", 0);
+  release.freed = getInstance("loss", 0);
   release.clock = lists[2][at].clock;
   insert(2, at, release);
   expectFault(2, at, "frees 'loss' of microbatch 0, expected it to stay until the end of the step");
 }
 
 TEST_F(BrokenListsTest, FreedValueThatDoesNotExist) {
-  size_t at = findFree(0, getSlot("g1", 2));
+  size_t at = findFree(0, getInstance("g1", 2));
   lists[0][at].freed.value = 50;
   expectFault(0, at, "value number 50, expected one of 13 values");
 }
 
 TEST_F(BrokenListsTest, SumOfAMicrobatch) {
-  size_t at = findSend(2, getSlot("sum2", -1));
-  for (Slot &slot : lists[2][at].sends)
-    if (slot == getSlot("sum2", -1))
-      slot.microbatch = 3;
+  size_t at = findSend(2, getInstance("sum2", -1));
+  for (ValueInstance &instance : lists[2][at].sends)
+    if (instance == getInstance("sum2", -1))
+      instance.microbatch = 3;
   expectFault(2, at, "'sum2' of microbatch 3, expected -1: there is one per step");
 }
 
 TEST_F(BrokenListsTest, ValueOfNoMicrobatch) {
-  size_t at = findFree(2, getSlot("x1", 1));
+  size_t at = findFree(2, getInstance("x1", 1));
   lists[2][at].freed.microbatch = -1;
   expectFault(2, at, "'x1' of microbatch -1, expected one of 4 microbatches");
 }
 
 TEST_F(BrokenListsTest, SentBeforeItIsWritten) {
-  size_t run = findRun(0, "f0", 1), at = findSend(0, getSlot("x0", 1));
+  size_t run = findRun(0, "f0", 1), at = findSend(0, getInstance("x0", 1));
   ASSERT_EQ(at, run + 1);
   move(0, at, run);
   expectFault(0, run, "sends 'x0' of microbatch 1 to mesh 1, expected it written or received before");
 }
 
 TEST_F(BrokenListsTest, SentAfterItWasFreed) {
-  size_t at = findSend(0, getSlot("x0", 1));
-  move(0, findFree(0, getSlot("x0", 1)), at);
+  size_t at = findSend(0, getInstance("x0", 1));
+  move(0, findFree(0, getInstance("x0", 1)), at);
   expectFault(0, at + 1, "sends 'x0' of microbatch 1 to mesh 1 after it was freed, expected it before");
 }
 
 TEST_F(BrokenListsTest, SumSentTooEarly) {
-  Slot sum = getSlot("sum2", -1);
-  size_t late = findSend(2, sum), early = findSend(2, getSlot("g2", 2));
+  ValueInstance sum = getInstance("sum2", -1);
+  size_t late = findSend(2, sum), early = findSend(2, getInstance("g2", 2));
   remove(lists[2][late].sends, sum);
   insert(2, early, getTransfer(0, lists[2][early].clock));
   lists[2][early].sends.push_back(sum);
-  expectFault(2, early, "sends 'sum2' to mesh 0 before its last update, expected the whole sum");
+  expectFault(2, early, "sends 'sum2' to mesh 0 before its last update, expected the complete sum");
 }
 
 TEST_F(BrokenListsTest, ReceivedTwice) {
-  Slot slot = getSlot("x0", 2);
-  size_t first = findReceive(1, slot);
+  ValueInstance instance = getInstance("x0", 2);
+  size_t first = findReceive(1, instance);
   insert(1, first + 1, lists[1][first]);
   expectFault(1, first + 1,
               "receives 'x0' of microbatch 2 from mesh 0, which is there already, expected it from "
@@ -270,48 +270,48 @@ TEST_F(BrokenListsTest, ReceivedTwice) {
 
 TEST_F(BrokenListsTest, ReceivedFromTwoMeshes) {
   // Mesh 2 sends on what it got.
-  Slot slot = getSlot("skip", 0);
-  size_t at = findReceive(1, getSlot("x0", 3));
+  ValueInstance instance = getInstance("skip", 0);
+  size_t at = findReceive(1, getInstance("x0", 3));
   insert(1, at, getTransfer(2, lists[1][at].clock));
-  lists[1][at].receives.push_back(slot);
+  lists[1][at].receives.push_back(instance);
   insert(1, at + 1, getTransfer(0, lists[1][at].clock));
-  lists[1][at + 1].receives.push_back(slot);
+  lists[1][at + 1].receives.push_back(instance);
   expectFault(1, at + 1,
               "receives 'skip' of microbatch 0 from mesh 0, which is there already, expected it "
               "from one mesh, once");
 }
 
 TEST_F(BrokenListsTest, ReceivedAgainAfterItWasFreed) {
-  size_t at = findFree(1, getSlot("x0", 0)) + 1;
+  size_t at = findFree(1, getInstance("x0", 0)) + 1;
   insert(1, at, getTransfer(0, lists[1][at - 1].clock));
-  lists[1][at].receives.push_back(getSlot("x0", 0));
+  lists[1][at].receives.push_back(getInstance("x0", 0));
   expectFault(1, at,
               "receives 'x0' of microbatch 0 from mesh 0 after it was freed, expected it from one "
               "mesh, once");
 }
 
 TEST_F(BrokenListsTest, ReceivedWhereItIsWritten) {
-  size_t at = findReceive(0, getSlot("g1", 1));
-  lists[0][at].receives.push_back(getSlot("saved0", 3));
+  size_t at = findReceive(0, getInstance("g1", 1));
+  lists[0][at].receives.push_back(getInstance("saved0", 3));
   expectFault(0, at,
               "receives 'saved0' of microbatch 3 from mesh 1, expected a value that mesh 0 does "
               "not have itself");
 }
 
 TEST_F(BrokenListsTest, TransferWithItself) {
-  size_t at = findSend(0, getSlot("x0", 1));
+  size_t at = findSend(0, getInstance("x0", 1));
   lists[0][at].peer = 0;
-  expectFault(0, at, "post with mesh 0, expected another one of 3 meshes");
+  expectFault(0, at, "transfer with mesh 0, expected another one of 3 meshes");
 }
 
 TEST_F(BrokenListsTest, TransferOfNothing) {
   insert(1, 3, getTransfer(2, lists[1][3].clock));
-  expectFault(1, 3, "post of nothing with mesh 2, expected values that are sent or received");
+  expectFault(1, 3, "transfer with mesh 2 without values, expected values that are sent or received");
 }
 
 TEST_F(BrokenListsTest, SidesThatDoNotAgree) {
-  size_t at = findSend(0, getSlot("skip", 1));
-  lists[0][at].sends.front() = getSlot("saved0", 1);
+  size_t at = findSend(0, getInstance("skip", 1));
+  lists[0][at].sends.front() = getInstance("saved0", 1);
   expectFault(0, at,
               "sends 'saved0' of microbatch 1, expected 'skip' of microbatch 1, which mesh 2 "
               "receives");
@@ -320,38 +320,38 @@ TEST_F(BrokenListsTest, SidesThatDoNotAgree) {
 TEST_F(BrokenListsTest, SidesOfDifferentLength) {
   program = makeTraining(2);
   lists = emitInstructions(program, build(kind, 2, 4));
-  size_t at = findSend(0, getSlot("skip", 1));
-  remove(lists[0][at].sends, getSlot("skip", 1));
-  expectFault(0, at, "sends nothing more, expected 'skip' of microbatch 1, which mesh 1 receives");
+  size_t at = findSend(0, getInstance("skip", 1));
+  remove(lists[0][at].sends, getInstance("skip", 1));
+  expectFault(0, at, "sends no further value, expected 'skip' of microbatch 1, which mesh 1 receives");
 }
 
 TEST_F(BrokenListsTest, SidesInAnotherOrder) {
   program = makeTraining(2);
   lists = emitInstructions(program, build(kind, 2, 4));
-  size_t at = findSend(0, getSlot("skip", 1));
+  size_t at = findSend(0, getInstance("skip", 1));
   std::swap(lists[0][at].sends[0], lists[0][at].sends[1]);
   expectFault(0, at, "sends 'skip' of microbatch 1, expected 'x0' of microbatch 1, which mesh 1 receives");
 }
 
 TEST_F(BrokenListsTest, TransferThatTheOtherSideLacks) {
   // Nothing that is missed on mesh 2 itself: what it sends last.
-  Slot slot = getSlot("g2", 3);
-  size_t at = findSend(2, slot);
-  remove(lists[2][at].sends, slot);
+  ValueInstance instance = getInstance("g2", 3);
+  size_t at = findSend(2, instance);
+  remove(lists[2][at].sends, instance);
   ASSERT_TRUE(lists[2][at].sends.empty() && lists[2][at].receives.empty());
   erase(2, at);
-  size_t theirs = findReceive(1, slot);
+  size_t theirs = findReceive(1, instance);
   int64_t before = llvm::count_if(llvm::ArrayRef(lists[1]).take_front(theirs),
-                                  [](const auto &i) { return i.kind == Kind::Post && i.peer == 2; });
+                                  [](const auto &i) { return i.kind == Kind::Transfer && i.peer == 2; });
   expectFault(1, theirs,
-              "post number " + std::to_string(before) + " with mesh 2, expected mesh 2 to have as many with mesh 1");
+              "transfer number " + std::to_string(before) + " with mesh 2, expected mesh 2 to have as many with mesh 1");
 }
 
 TEST_F(BrokenListsTest, SidesInDifferentClocks) {
-  size_t at = findSend(0, getSlot("x0", 0));
+  size_t at = findSend(0, getInstance("x0", 0));
   for (size_t i = at; i < lists[0].size(); ++i)
     ++lists[0][i].clock;
-  expectFault(0, at, "post in clock 1, expected clock 0, as mesh 1 has it");
+  expectFault(0, at, "transfer in clock 1, expected clock 0, as mesh 1 has it");
 }
 
 TEST_F(BrokenListsTest, ClocksThatFall) {
@@ -364,19 +364,19 @@ TEST_F(BrokenListsTest, Deadlock) {
   // Backward parts run from the last microbatch to the first. So mesh 1 comes to s of
   // microbatch 0 last, and mesh 0 does not send that of microbatch 1 before it has.
   program = {{{"x"}, {"s"}},
-             {{"f0", 0, Part::Forward, 0, {}, {0, 1}},
-              {"f1", 1, Part::Forward, 0, {0}, {}},
-              {"b1", 1, Part::Backward, 0, {1}, {}}},
+             {{"f0", 0, StageFragment::Forward, 0, {}, {0, 1}},
+              {"f1", 1, StageFragment::Forward, 0, {0}, {}},
+              {"b1", 1, StageFragment::Backward, 0, {1}, {}}},
              {0, 1}};
   kind = ScheduleKind::GPipe;
   lists = emitInstructions(program, build(kind, 2, 4));
   EXPECT_EQ(print(verifyProgram(program, lists, 4, kind)), "none");
-  size_t at = findSend(0, getSlot("s", 0)) + 1;
-  move(0, findFree(0, getSlot("s", 0)), at);
+  size_t at = findSend(0, getInstance("s", 0)) + 1;
+  move(0, findFree(0, getInstance("s", 0)), at);
   lists[0][at].clock = lists[0][at - 1].clock;
   expectFault(
       0, at,
-      "waits for mesh 1 to use 's' of microbatch 0 for ever, expected no mesh to wait for one that waits for it");
+      "waits for mesh 1 to use 's' of microbatch 0 forever, expected no mesh to wait for one that waits for it");
 }
 
 TEST_F(BrokenListsTest, TooManyInFlight) {
@@ -418,7 +418,7 @@ TEST(BrokenProgramTest, OneOfTheStepWrittenByEveryMicrobatch) {
   PipelineProgram program;
   program.values = {{"x", false}};
   program.meshOfStage = {0};
-  program.functions = {{"f0", 0, Part::Forward, 0, {}, {0}}, {"a0", 0, Part::Apply, 0, {0}, {}}};
+  program.functions = {{"f0", 0, StageFragment::Forward, 0, {}, {0}}, {"a0", 0, StageFragment::Apply, 0, {0}, {}}};
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::GPipe, 1, 2));
   EXPECT_EQ(print(verifyProgram(program, lists, 2, ScheduleKind::GPipe)),
             "0, 1: forward function 'f0' writes 'x' a second time, expected one write or a sum");
@@ -428,7 +428,7 @@ TEST(BrokenProgramTest, ReadInAnEarlierClockThanItIsWritten) {
   PipelineProgram program;
   program.values = {{"x"}};
   program.meshOfStage = {0, 1};
-  program.functions = {{"f0", 0, Part::Forward, 0, {0}, {}}, {"f1", 1, Part::Forward, 0, {}, {0}}};
+  program.functions = {{"f0", 0, StageFragment::Forward, 0, {0}, {}}, {"f1", 1, StageFragment::Forward, 0, {}, {0}}};
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::Inference, 2, 2));
   EXPECT_EQ(print(verifyProgram(program, lists, 2, ScheduleKind::Inference)),
             "0, 0: forward function 'f0' reads 'x' of microbatch 0, which is not on mesh 0 yet, "
@@ -439,11 +439,11 @@ TEST(BrokenProgramTest, SumReadWhileItIsUpdated) {
   PipelineProgram program;
   program.values = {{"sum", false}};
   program.meshOfStage = {0};
-  program.functions = {{"f0", 0, Part::Forward, 0, {0}, {0}}, {"b0", 0, Part::Backward, 0, {0}, {}}};
+  program.functions = {{"f0", 0, StageFragment::Forward, 0, {0}, {0}}, {"b0", 0, StageFragment::Backward, 0, {0}, {}}};
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 1, 2));
   EXPECT_EQ(print(verifyProgram(program, lists, 2, ScheduleKind::OneFOneB)),
-            "0, 1: backward function 'b0' reads 'sum' before its last update, expected the whole "
-            "sum");
+            "0, 1: backward function 'b0' reads 'sum' before its last update, expected the "
+            "complete sum");
 }
 
 TEST(BrokenProgramTest, ApplyRoundsThatComeTooEarly) {

@@ -454,6 +454,10 @@ static LogicalResult checkSlot(const Site &site) {
   return isa<SlotAttr>(site.attr.getValue()) ? success() : site.wrongKind("#spmd.slot<...>");
 }
 
+static LogicalResult checkFragment(const Site &site) {
+  return isa<FragmentAttr>(site.attr.getValue()) ? success() : site.wrongKind("#spmd.fragment<...>");
+}
+
 static LogicalResult checkSymbol(const Site &site) {
   return isa<FlatSymbolRefAttr>(site.attr.getValue()) ? success() : site.wrongKind("a symbol");
 }
@@ -576,6 +580,7 @@ static const Known kKnown[] = {
     {kSlotAttr, kArgument | kResult, checkSlot},
     {kMeshAttr, kFunction, checkMesh},
     {kScheduleAttr, kFunction, checkSymbol},
+    {kFragmentAttr, kFunction, checkFragment},
     {kLayoutsAttr, kOp, checkPerResult<ShardingAttr>},
     {kGlobalTypesAttr, kOp, checkPerResult<TypeAttr>},
     {kOriginsAttr, kOp, checkPerResult<StringAttr>},

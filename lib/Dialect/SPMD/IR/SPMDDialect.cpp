@@ -32,7 +32,7 @@ void SPMDDialect::initialize() {
       >();
   addOperations<
 #define GET_OP_LIST
-#include "shardkit/Dialect/SPMD/IR/SPMDPipeline.cpp.inc"
+#include "shardkit/Dialect/SPMD/IR/SPMDStages.cpp.inc"
       >();
 }
 

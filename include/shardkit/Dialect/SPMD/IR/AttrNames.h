@@ -34,12 +34,13 @@ inline constexpr llvm::StringLiteral kWindowsAttr = "spmd.windows";
 inline constexpr llvm::StringLiteral kAxisResourcesAttr = "spmd.axis_resources";
 inline constexpr llvm::StringLiteral kReferenceAttr = "spmd.reference";
 inline constexpr llvm::StringLiteral kMicrobatchAttr = "spmd.microbatch";
-/// On arguments and results of stages: the values of the program that they correspond to.
+/// On arguments and results of stages: the buffer of the stage that they are.
 inline constexpr llvm::StringLiteral kSlotAttr = "spmd.slot";
 /// On a function: the mesh that its axis resources resolve against.
 inline constexpr llvm::StringLiteral kMeshAttr = "spmd.mesh";
-/// On a function: the schedule that contains it.
+/// On a function: the schedule that it belongs to, and the fragment of its stage that it is.
 inline constexpr llvm::StringLiteral kScheduleAttr = "spmd.schedule";
+inline constexpr llvm::StringLiteral kFragmentAttr = "spmd.fragment";
 inline constexpr llvm::StringLiteral kSegmentsAttr = "spmd.segments";
 // Attributes by --spmd-split-segments and --spmd-merge-contractions.
 inline constexpr llvm::StringLiteral kSegmentAttr = "spmd.segment";

@@ -4,6 +4,7 @@
 #define SHARDKIT_DIALECT_SPMD_IR_MESHCACHE_H
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "mlir/IR/BuiltinOps.h"
 #include <memory>
 
 namespace mlir::spmd {

@@ -23,6 +23,6 @@
 #define GET_OP_CLASSES
 #include "shardkit/Dialect/SPMD/IR/SPMDOps.h.inc"
 #define GET_OP_CLASSES
-#include "shardkit/Dialect/SPMD/IR/SPMDPipeline.h.inc"
+#include "shardkit/Dialect/SPMD/IR/SPMDStages.h.inc"
 
 #endif // SHARDKIT_DIALECT_SPMD_IR_SPMD_H

@@ -3,6 +3,7 @@
 #ifndef SHARDKIT_DIALECT_SPMD_IR_SPMDATTRS_H
 #define SHARDKIT_DIALECT_SPMD_IR_SPMDATTRS_H
 
+#include "shardkit/Dialect/SPMD/IR/StageFragment.h"
 #include "shardkit/Layout/Sharding.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -13,7 +14,7 @@ namespace mlir::spmd {
 /// The kind of a factor in `spmd.sharding_rule`.
 enum class RuleFactorKind : uint8_t { Parallel, Reduction, Windowed, Indexed, Ordered, Replicated };
 
-/// The kind of entity that `spmd.slot` refers to.
+/// The kinds of buffers that `spmd.slot` names.
 enum class SlotKind : uint8_t { Argument, Result, Value, Sum };
 
 } // namespace mlir::spmd

@@ -255,27 +255,35 @@ def SPMD_MicrobatchAttr : SPMD_Attr<"Microbatch", "microbatch"> {
   let genVerifyDecl = 1;
 }
 
-def SPMD_PipelinePart : I32EnumAttr<"PipelinePart", "fragment of a stage", [
-      I32EnumAttrCase<"Forward", 0, "forward">,
-      I32EnumAttrCase<"Backward", 1, "backward">,
-      I32EnumAttrCase<"Apply", 2, "apply">]> {
-  let cppNamespace = "::mlir::spmd";
+def SPMD_FragmentAttr : SPMD_Attr<"Fragment", "fragment"> {
+  let summary = "A fragment of a stage";
+  let description = [{
+    `#spmd.fragment<forward>`, `#spmd.fragment<backward>` and `#spmd.fragment<apply, round = 1>`
+    on a function (`spmd.fragment`) specify which fragment of its stage the function is. The
+    name of the function has no meaning.
+
+    Constraints:
+    * (fragment_c1) the round is not negative, and 0 except for apply
+  }];
+  let parameters = (ins "::mlir::spmd::StageFragment":$kind, DefaultValuedParameter<"int64_t", "0">:$round);
+  let genVerifyDecl = 1;
+  let hasCustomAssemblyFormat = 1;
 }
 
 def SPMD_SlotAttr : SPMD_Attr<"Slot", "slot"> {
-  let summary = "Source of an argument of a stage, or destination of a result";
+  let summary = "The buffer of a stage that an argument or result of its functions is";
   let description = [{
     ```mlir
-    #spmd.slot<argument 3>            // a full argument of the program
-    #spmd.slot<argument 3, dim = 0>   // its slice for the running microbatch
+    #spmd.slot<argument 3>            // an argument of the program, all of it
+    #spmd.slot<argument 3, dim = 0>   // the running microbatch's slice of it along dim 0
     #spmd.slot<result 1>              // a result of the program
-    #spmd.slot<result 1, dim = 0>     // its slice for the running microbatch
+    #spmd.slot<result 1, dim = 0>     // the running microbatch's slice of it along dim 0
     #spmd.slot<value "h">             // one per microbatch, or (from apply to apply) per step
     #spmd.slot<sum "g", max>          // accumulated over the microbatches
     ```
 
     Constraints:
-    * (slot_c1) number and dim are not negative, a value has a name
+    * (slot_c1) index and dim are not negative, a value has a name
   }];
   let parameters = (ins "::mlir::spmd::SlotKind":$kind, "int64_t":$index, "int64_t":$dim,
                         StringRefParameter<"name of a value">:$name,

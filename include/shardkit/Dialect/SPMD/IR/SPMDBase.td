@@ -44,9 +44,10 @@ def SPMD_Dialect : Dialect {
     | `spmd.extras` | call | the extra inputs of a host function, numbers and strings |
     | `spmd.microbatch` | argument | the dimension that is split into microbatches |
     | `spmd.stage` | op, function | the pipeline stage: of an op, overrides the boundaries; of a function, the stage that it belongs to |
-    | `spmd.slot` | argument, result | the argument, result or value of the program that an argument or result of a stage is |
+    | `spmd.slot` | argument, result | the buffer of its stage that an argument or result is: an argument, result or value of the program |
     | `spmd.mesh` | function | the mesh of a stage; on a program, the mesh of its axis resources or a list with the mesh of each stage |
     | `spmd.schedule` | function | the schedule that the function belongs to |
+    | `spmd.fragment` | function | the fragment of its stage that the function is |
     | `spmd.reference` | function | the function that --verify compares with |
     | `spmd.solver` | function | the result of --spmd-auto-shard: `objective`, `lower_bound`, `status` and the options of the search |
     | `spmd.mesh_shapes` | module | the mesh shapes that --spmd-auto-shard tried, the best one first |

@@ -1,7 +1,9 @@
 //===- Manifest.h - A bundle's manifest, parsed and validated ---*- C++ -*-===//
 //
-// docs/reference/Manifest.md gives the schema. A Manifest that parse() returned is valid
-// in full: nothing that runs later checks it again.
+// docs/reference/Manifest.md describes each field, docs/reference/manifest.schema.json is the
+// schema. The compiler fills these structures and writes them (manifestText), the runtime
+// reads and validates them (readManifest): a Manifest that was read is valid in full, and no
+// later step checks it again. No MLIR here, and no exceptions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,26 +22,30 @@
 
 namespace shardkit::rt {
 
+/// The version of the schema that is written. The reader reads this one and the versions before.
+inline constexpr int64_t manifestVersion = 2;
+
 struct MeshInfo {
   std::string name;
   std::vector<std::pair<std::string, int64_t>> axes; ///< Major to minor.
-  std::vector<int64_t> deviceIds;                    ///< Never empty.
+  std::vector<int64_t> deviceIds;                    ///< One per device, never empty.
   int64_t size() const;
 };
 
 struct ProgramInfo {
   std::string file; ///< Relative to the bundle.
   int64_t bytes = -1;
+  std::string hash = {}; ///< Identifies the file for people and caches.
 };
 
 enum class ValueKind {
   Input,
   Weight,
   Result,
-  Value ///< Of a function of a pipeline: a value of its stage.
+  Value ///< A value of a stage, read or written by a function of a pipeline.
 };
 
-/// Where the code of a function is.
+/// The code of a function.
 struct EntryPoint {
   int64_t program = 0;
   std::string symbol;
@@ -49,7 +55,7 @@ struct EntryPoint {
 /// A step of a chain of host functions: f(input, extras..., output).
 struct HostCall {
   std::string function;
-  Shape shape; ///< Of the output.
+  Shape shape; ///< The shape of the output.
   DType dtype = DType::F32;
   std::vector<std::variant<int64_t, double, std::string>> extras;
 };
@@ -59,33 +65,40 @@ struct LoadSource {
   DType dtype = DType::F32;
   Shape shape;
   int64_t elements = 0;
-  std::optional<std::pair<int64_t, int64_t>> range = std::nullopt; ///< Of random integers.
+  std::optional<std::pair<int64_t, int64_t>> range = std::nullopt; ///< The range of random integers.
 };
 
-/// How an argument is made from stored tensors where it is not one of them:
-/// pieces where data only moves, else a compiled function
-/// `(stored..., rank) -> local`, else a chain of host functions on one tensor.
+/// How an argument is computed from stored tensors if it is not one of them: by pieces if data
+/// only moves, else by a compiled function `(stored..., rank) -> local`, else by a chain of host
+/// functions on one tensor.
 struct LoadInfo {
   std::vector<LoadSource> sources;
   std::vector<ExtentPiece> pieces;
   std::optional<EntryPoint> function;
-  bool isWhole = false; ///< `function` makes the whole argument, of which ranks hold parts.
+  bool isFull = false; ///< `function` computes the full argument, of which ranks hold shards.
   std::vector<HostCall> chain;
-  /// Of a presharded set: a loading function made what is stored, in one of these ways.
-  bool made = false;
-  /// The whole argument from the stored tensors, for --verify.
+  /// In a presharded set: the stored shards were computed in one of these ways.
+  bool computed = false;
+  /// Computes the full argument from the stored tensors, for --verify.
   std::optional<EntryPoint> reference;
 };
 
-/// Of an argument or a result of a function of a pipeline: the buffer of its stage
-/// that it is.
+/// The buffer of its stage that an argument or result of a function of a pipeline is. The kinds
+/// are those of `#spmd.slot`.
 struct Slot {
   enum class Kind {
-    Held, ///< An argument or a result of the stage, whole.
-    Part, ///< The part of it along `dim` that belongs to the running microbatch.
-    Value ///< A value of the stage.
-  } kind = Kind::Held;
-  int64_t index = 0, dim = 0;
+    Argument, ///< An argument of the stage.
+    Result,   ///< A result of the stage.
+    Value,    ///< A value of the stage.
+    Sum       ///< A value of the stage that accumulates over microbatches.
+  } kind = Kind::Argument;
+  int64_t index = 0;
+  /// Arguments and results: the dim along which the slot is the slice of the running
+  /// microbatch; -1: the slot is all of it.
+  int64_t dim = -1;
+
+  bool isValue() const { return kind == Kind::Value || kind == Kind::Sum; }
+  bool isMicrobatch() const { return dim >= 0; }
 };
 
 struct ValueInfo {
@@ -97,20 +110,20 @@ struct ValueInfo {
   std::string sharding; ///< As text, for people.
   Extents extents;
   std::optional<LoadInfo> load;                     ///< Absent: the stored tensor of that name.
-  std::optional<std::pair<int64_t, int64_t>> range; ///< Of random integers.
-  std::optional<int64_t> tied;                      ///< Of a result: the argument it updates.
-  bool exact = false;                               ///< Of a result: computed by moving data alone.
-  /// Of a weight: parts of a larger one, side by side on each device. What its global
-  /// value is depends on the devices.
-  bool isPart = false;
+  std::optional<std::pair<int64_t, int64_t>> range; ///< The range of random integers.
+  std::optional<int64_t> tied;                      ///< The argument that a result updates.
+  bool exact = false;                               ///< A result that is computed by moving data alone.
+  /// A weight that holds segments of a larger one, next to each other on each device: its
+  /// global value depends on the devices.
+  bool isSegmented = false;
   std::optional<Slot> slot; ///< In a pipeline. Values of a stage have local shapes alone.
-  /// Of a weight of a pipeline: the ranks of the world that hold it, by rank of the mesh
-  /// that `extents` are for. Empty: all, under their own numbers.
+  /// The ranks of the world that hold a weight of a pipeline, by rank of the mesh of
+  /// `extents`. Empty: all ranks, each under its index.
   std::vector<int64_t> ranks;
 
   int64_t localBytes() const { return localElements * dtypeSize(dtype); }
   int64_t globalBytes() const { return globalElements * dtypeSize(dtype); }
-  /// How many of `devices` ranks hold it, and which one is `rank` of its mesh.
+  /// The number of ranks, out of `devices`, that hold it, and the rank of the world that is `rank` of its mesh.
   int64_t holders(int64_t devices) const { return ranks.empty() ? devices : int64_t(ranks.size()); }
   int64_t worldRank(int64_t rank) const { return ranks.empty() ? rank : ranks[size_t(rank)]; }
 };
@@ -118,7 +131,8 @@ struct ValueInfo {
 enum class Reduction { None, Sum, Prod, And, Or, Xor, Max, Min, UMax, UMin, MaxNum, MinNum };
 const char *reductionName(Reduction reduction);
 std::optional<Reduction> parseReduction(std::string_view name);
-/// Floats know no bitwise and no unsigned kinds, integers no maxnum/minnum.
+/// True if the reduction is defined for the type: floats have no bitwise and no unsigned kinds,
+/// integers no maxnum and minnum.
 bool reductionApplies(Reduction reduction, DType dtype);
 
 struct Atom {
@@ -128,19 +142,21 @@ struct Atom {
   bool destinationIsRank;
   int64_t destinationStride;
 };
-/// A loop whose index each side writes as a number of its own parts, major to
-/// minor. Their sizes may multiply to more than the loop has: padding.
-struct SegmentPart {
+/// A digit of the index of a segment on one side of a move.
+struct SegmentDigit {
   int64_t size;
   bool isRank;
   int64_t stride;
 };
+/// A loop whose index each side writes as a mixed-radix number with digits of its own, major to
+/// minor. If the product of the sizes of the digits exceeds that of the loop, the rest is
+/// padding.
 struct Segment {
   int64_t size;
-  std::vector<SegmentPart> source, destination;
-  /// Where set, the destination holds windows: the rank with coordinate k on its
-  /// rank parts has places [step * k + offset, ...), as many as the local part
-  /// behind them has; what is not in [0, size) is padding.
+  std::vector<SegmentDigit> source, destination;
+  /// If set, the destination holds windows: the rank with coordinate k on the rank digits has
+  /// the indices [step * k + offset, ...), as many as the size of the local digit after them.
+  /// Indices outside of [0, size) are padding.
   struct Window {
     int64_t step, offset;
   };
@@ -155,126 +171,137 @@ struct CollectiveInfo {
   int64_t inElements = 0, outElements = 0;
   std::vector<Atom> atoms;
   std::vector<Segment> segments;
-  std::vector<RankDigit> spread; ///< Choose among replicas of the source.
+  std::vector<RankDigit> spread; ///< The rank digits that choose among replicas of the source.
   std::vector<RankDigit> group;
   int64_t bytes = 0;
-  /// The first of those that are started together, itself included; -1 for one
-  /// that is not started and done apart.
-  int64_t with = -1;
+  /// The first collective of the group that is started together, this one included; -1 for a
+  /// collective that is not started asynchronously.
+  int64_t startGroup = -1;
   std::string loc;
-  /// What else the compiler said (cost, received, reason ...): a JSON object
-  /// that reports pass through.
+  /// Further keys of the manifest (cost, received, reason ...): a JSON object that reports
+  /// forward.
   std::string extra;
 };
 
 struct FunctionInfo {
   std::string name;
-  int64_t mesh = -1; ///< Index, -1 for one device.
+  int64_t mesh = -1; ///< Index of its mesh, -1 for one device.
   int64_t devices = 1;
   EntryPoint entry;
   std::vector<ValueInfo> arguments, results;
   std::vector<CollectiveInfo> collectives;
   std::optional<EntryPoint> reference;
-  /// What the reference takes: whole arguments, or stored tensors that arguments are
-  /// made of.
+  /// An argument of the reference: a full argument of the function, or a stored tensor from
+  /// which one is computed.
   struct ReferenceArgument {
     size_t argument = 0;
-    int64_t source = -1; ///< Which of its stored tensors; -1: the argument itself.
+    int64_t source = -1; ///< Index of the stored tensor; -1: the argument itself.
   };
   std::vector<ReferenceArgument> referenceArguments;
   int64_t referenceBytes(const ReferenceArgument &given) const;
 };
 
-/// What a value of the step is before the first instruction: neutral for what it
-/// accumulates.
+/// The initial elements of a value that accumulates: neutral for its reduction.
 enum class Init { Zero, One, Lowest, Highest, AllOnes };
+const char *initName(Init init);
+std::optional<Init> parseInit(std::string_view name);
 
-/// A buffer that the functions of a stage hand to each other: one for each microbatch
-/// under way, or one for the whole step.
+/// A buffer that functions of a stage exchange: one for each microbatch in flight, or one for
+/// the step.
 struct StageValue {
   std::string name;
   DType dtype = DType::F32;
   Shape localShape;
   int64_t localElements = 0;
-  std::optional<Init> init; ///< Of values of the step that accumulate.
-  bool isOfStep = false;    ///< It has `init`, or what writes it runs once per step.
+  std::optional<Init> init = std::nullopt; ///< Set for values that accumulate.
+  bool isOfStep = false;                   ///< It has `init`, or is written once per step.
   int64_t localBytes() const { return localElements * dtypeSize(dtype); }
 };
 
-/// A value of one stage on its way to one of another.
-struct TransferInfo {
+/// A value that one stage sends to another.
+struct ChannelInfo {
   size_t fromStage = 0, fromValue = 0, toStage = 0, toValue = 0;
-  /// From ranks of the one mesh to ranks of the other. Its id is transferId + its number.
+  /// From ranks of one mesh to ranks of the other. Its id is firstId + the index of the channel.
   CollectiveInfo move;
-  static constexpr int64_t transferId = int64_t(1) << 32;
+  static constexpr int64_t firstId = int64_t(1) << 32;
 };
 
-/// What each device of a stage does, one after the other.
+/// An instruction of the devices of a stage.
 struct Instruction {
   enum class Kind {
-    Run,      ///< Function `target` for `microbatch`.
-    Transfer, ///< With stage `target`: they begin. What first uses a received value waits for it.
-    Free      ///< The buffer of value `target` for `microbatch`, once others use what was sent of it.
+    Run,      ///< Runs function `target` for `microbatch`.
+    Transfer, ///< Begins to send to and receive from stage `target`. The first use of a received value waits.
+    Free      ///< Frees value `target` of `microbatch`, once all stages that it was sent to have received it.
   } kind = Kind::Run;
   size_t target = 0;
   int64_t microbatch = -1; ///< -1: once per step.
-  /// Transfers and their microbatches, of a Transfer: those that leave the stage with
-  /// the lower number come first, on both sides.
+  /// The channels and microbatches of a Transfer: those sent by the stage with the lower index
+  /// come first, on both sides.
   std::vector<std::pair<size_t, int64_t>> transfers;
-  /// Its place in an order of all instructions of all stages that keeps every stage's
-  /// own, and in which nothing comes before what it waits for.
+  /// Its position in an order of the instructions of all stages that keeps the order of each
+  /// stage, and in which each instruction comes after those that it waits for.
   int64_t order = 0;
+
+  /// Sets `transfers`, on stage `stage`, from the sends and receives.
+  void setTransfers(size_t stage, std::vector<std::pair<size_t, int64_t>> sends,
+                    std::vector<std::pair<size_t, int64_t>> receives) {
+    transfers = stage < target ? std::move(sends) : std::move(receives);
+    const auto &others = stage < target ? receives : sends;
+    transfers.insert(transfers.end(), others.begin(), others.end());
+  }
 };
 
 struct StageInfo {
-  /// Its mesh, and what a rank holds for the whole step. No program: `arenaBytes` is
-  /// the largest of its functions.
+  /// Its mesh, and the arguments and results that a rank holds for the step. It has no program:
+  /// `arenaBytes` is the largest of its functions.
   FunctionInfo held;
-  std::vector<int64_t> ranks; ///< Of the pipeline, by rank of the mesh.
+  std::vector<int64_t> ranks; ///< Ranks of the pipeline, by rank of the mesh.
   std::vector<StageValue> values;
   std::vector<Instruction> instructions;
 };
 
-/// A program that is cut into stages, each on a mesh of its own.
+/// A program that is split into stages, each on its mesh.
 struct PipelineInfo {
-  /// Names and global types of arguments and results, the reference, and the number
-  /// of all devices. (`load` is that of the first place.)
-  FunctionInfo whole;
-  std::string schedule; ///< For people.
+  /// Names and global types of the arguments and results of the program, the reference, and
+  /// the number of all devices. (`load` is that of the first buffer.)
+  FunctionInfo signature;
+  std::string schedule; ///< The kind of the schedule, for people.
   int64_t microbatches = 1;
   std::vector<FunctionInfo> functions;
-  std::vector<size_t> stageOf; ///< Of each function.
+  std::vector<size_t> stageOf; ///< The stage of each function.
   std::vector<StageInfo> stages;
-  std::vector<TransferInfo> transfers;
-  struct Place {
+  std::vector<ChannelInfo> channels;
+  /// An argument or result of a stage.
+  struct Buffer {
     size_t stage, index;
   };
-  /// Where the stages have them; every argument and result of a stage is one of these.
-  std::vector<std::vector<Place>> argumentPlaces, resultPlaces;
+  /// The buffers of each argument and result of the program; every argument and result of a
+  /// stage is one of these.
+  std::vector<std::vector<Buffer>> argumentBuffers, resultBuffers;
 };
 
 struct Manifest {
   std::string target; ///< "cpu", or "cuda".
-  std::string chip;   ///< Of cuda: "sm_90".
+  std::string chip;   ///< For cuda: "sm_90".
   std::string producer;
   std::vector<MeshInfo> meshes;
   std::vector<ProgramInfo> programs;
-  std::vector<FunctionInfo> functions; ///< But for those of pipelines.
+  std::vector<FunctionInfo> functions; ///< Without those of pipelines.
   std::vector<PipelineInfo> pipelines;
 };
 
-/// The weights of one program, or of a set cut for some mesh: what loading and
-/// shard-weights need to know, without programs.
+/// The weights of one program, or of a set sharded for some mesh, without programs: the input
+/// of loading and shard-weights.
 struct WeightManifest {
   std::string path;
   MeshInfo mesh; ///< No axes on one device, and where weights have ranks of their own.
   int64_t devices = 1;
-  /// Names differ, but for parts of one stored tensor, and for one that several stages
-  /// of a pipeline hold.
+  /// Names differ, except for segments of one stored tensor and for a tensor that several
+  /// stages of a pipeline hold.
   std::vector<ValueInfo> weights;
-  /// Whether it is of a pipeline, whose stages have meshes of their own.
+  /// True for a pipeline: each stage has its mesh.
   bool hasStages() const;
-  /// Of presharded.json: true where every rank has its own copy of every shard.
+  /// In presharded.json: true if every rank has a copy of every shard.
   bool perRank = false;
   std::string configuration; ///< Hash of the above; empty unless presharded.
   struct File {
@@ -282,17 +309,21 @@ struct WeightManifest {
     int64_t bytes = 0;
     std::string checksum;
   };
-  std::vector<File> files; ///< Of presharded.json.
+  std::vector<File> files; ///< In presharded.json.
 };
 WeightManifest weightsOf(const Manifest &manifest, const FunctionInfo &function);
 /// Stage after stage.
 WeightManifest weightsOf(const Manifest &manifest, const PipelineInfo &pipeline);
 Expected<WeightManifest> parseWeightManifest(const std::string &text, const std::string &fileName);
 std::string weightManifestText(const WeightManifest &manifest);
-/// 16 hexadecimal digits over mesh, names, types, shardings and extents.
-std::string configurationHash(const WeightManifest &manifest);
+/// 16 hexadecimal digits over mesh, names, types, shardings and extents, as `version` of the
+/// schema names them.
+std::string configurationHash(const WeightManifest &manifest, int64_t version = manifestVersion);
 
-/// Parses and validates `text`. `fileName` is what errors name. With a
+/// The text of manifest.json. Deterministic; invalid UTF-8 in names is replaced.
+std::string manifestText(const Manifest &manifest);
+
+/// Parses and validates `text`. Errors name `fileName`. With a
 /// `bundleDir` the program files must exist there with their sizes.
 Expected<Manifest> parseManifest(const std::string &text, const std::string &fileName,
                                  const std::string &bundleDir = "");

@@ -1,23 +1,4 @@
-// What travels for long: %ge, made by the last stage's forward part and read by the second one's backward part alone, so
-// that with gpipe the last microbatch is read first; %s, past a stage. All on meshes of unequal size, one with a rest.
-// REQUIRES: shard-compile, shard-run
-// RUN: rm -rf %t && mkdir %t
-// RUN: shard-compile %s -o %t/gpipe --with-reference --pipeline="meshes=s0,s1,s2 microbatches=4 schedule=gpipe"
-// RUN: shard-run %t/gpipe --random-inputs=3 --verify --repeat=3 | FileCheck %s
-// RUN: shard-run %s --pipeline="meshes=s0,s1,s2 microbatches=8" --random-inputs=5 --verify --compile-option=--opt-level=1 | FileCheck %s
-// RUN: shard-run %s --pipeline="meshes=s0,s1,s2 microbatches=8 schedule=1f1b-overlap" --random-inputs=7 --verify --compile-option=--opt-level=1 | FileCheck %s
-// RUN: shard-compile %s -o %t/overlap --with-reference --pipeline="meshes=s0,s1,s2 microbatches=8 schedule=1f1b-overlap"
-// RUN: shard-run %t/overlap --random-inputs=3 --verify --digests=%t/local --output-dir=%t/out | FileCheck %s
-// CHECK: verify: 1 function, 4 results, all equal
 
-// With gpipe the last stage keeps %ge of all microbatches until the second one comes to their backward parts.
-// RUN: shard-opt %s --spmd-default-pipeline="pipeline='meshes=s0,s1,s2 microbatches=4 schedule=gpipe'" | FileCheck %s --check-prefix=LISTS
-// LISTS: spmd.channel "[[GE:.*]]" from 2
-// LISTS: spmd.stage_program @s2
-// LISTS-NOT: spmd.free "[[GE]]"
-// LISTS: spmd.run @stage2_forward microbatch = 3
-// LISTS: spmd.free "[[GE]]" microbatch = 3
-// LISTS: spmd.free "[[GE]]" microbatch = 0
 spmd.mesh @s0 = <["a"=2]>
 spmd.mesh @s1 = <["b"=3], device_ids = [4, 2, 3]>
 spmd.mesh @s2 = <["c"=1], device_ids = [5]>

@@ -1,12 +1,12 @@
-// Sums over arguments that microbatches need complete, how many samples count, or what is subtracted from each: they are
-// made of the arguments as a whole, which the stages that need them are given as well.
+// Sums over arguments that microbatches need complete, such as the number of samples or a mean that is subtracted from each:
+// they are computed from the unsplit arguments, which the stages that need them have as well.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-opt %s --spmd-build-stages="microbatches=4" | FileCheck %s
 // RUN: shard-run %s --pipeline="microbatches=4" --random-inputs=3 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
 // RUN: shard-run %s --pipeline="microbatches=2 schedule=gpipe" --random-inputs=5 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
-// CHECK: func.func @stage0(%{{.*}}: tensor<4x6xf32> {spmd.name = "x", spmd.sharding = {{.*}}, spmd.slot = #spmd.slot<argument 0, dim = 0>}, {{.*}}%{{.*}}: tensor<16x6xf32> {spmd.name = "x.whole", spmd.slot = #spmd.slot<argument 0>}
-// CHECK: func.func @stage1(%{{.*}}: tensor<4xi32> {spmd.name = "mask", {{.*}}spmd.slot = #spmd.slot<argument 1, dim = 0>}, {{.*}}%{{.*}}: tensor<16xi32> {spmd.name = "mask.whole", {{.*}}spmd.slot = #spmd.slot<argument 1>}
-// What is used once per step is accumulated as ever.
+// CHECK: func.func @stage0(%{{.*}}: tensor<4x6xf32> {spmd.name = "x", spmd.sharding = {{.*}}, spmd.slot = #spmd.slot<argument 0, dim = 0>}, {{.*}}%{{.*}}: tensor<16x6xf32> {spmd.name = "x.batch", spmd.slot = #spmd.slot<argument 0>}
+// CHECK: func.func @stage1(%{{.*}}: tensor<4xi32> {spmd.name = "mask", {{.*}}spmd.slot = #spmd.slot<argument 1, dim = 0>}, {{.*}}%{{.*}}: tensor<16xi32> {spmd.name = "mask.batch", {{.*}}spmd.slot = #spmd.slot<argument 1>}
+// Sums that are used once per step are accumulated as usual.
 // CHECK: spmd.stage_output %{{.*}} accumulated sum : tensor<f32>
 // CHECK: spmd.schedule @main {{.*}} : (tensor<16x6xf32>, tensor<16xi32>, tensor<6x10xf32>, tensor<10x3xf32>) ->
 // NUMBERS: verify: 1 function, 3 results, all equal

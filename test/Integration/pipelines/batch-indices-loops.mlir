@@ -1,4 +1,4 @@
-// Ops that read their place in the batch: other ops with indices, and in loops.
+// Ops that read their index in the batch: other ops with indices, and in loops.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --pipeline="microbatches=2" --random-inputs=3 --verify --compile-option=--opt-level=1 | FileCheck %s
 // CHECK: verify: 1 function, 3 results, all equal

@@ -1,7 +1,7 @@
-//===- SPMDPipeline.td - Pipeline ops of the spmd dialect --*- tablegen -*-===//
+//===- SPMDStages.td - Stage ops of the spmd dialect -------*- tablegen -*-===//
 
-#ifndef SHARDKIT_DIALECT_SPMD_IR_SPMDPIPELINE
-#define SHARDKIT_DIALECT_SPMD_IR_SPMDPIPELINE
+#ifndef SHARDKIT_DIALECT_SPMD_IR_SPMDSTAGES
+#define SHARDKIT_DIALECT_SPMD_IR_SPMDSTAGES
 
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -13,18 +13,17 @@ include "shardkit/Dialect/SPMD/IR/SPMDAttrs.td"
 //===----------------------------------------------------------------------===//
 
 def SPMD_FragmentOp : SPMD_Op<"fragment"> {
-  let summary = "what follows belongs to the next part of a stage";
+  let summary = "begins the next fragment of a stage";
   let description = [{
-    A stage is one function through all IR phases, so that what its parts share has
-    one layout. Behind partition each part becomes a function of its own
-    (--spmd-outline-stages). Parts come in the order forward, backward, apply; there is
-    one apply part per `round`, where a round needs what other stages hand over in
-    the one before.
+    A stage is one function through all IR phases, so that a value that several of its
+    fragments use has one layout. After partition each fragment becomes a function
+    (--spmd-outline-stages). The fragments come in the order forward, backward, apply.
+    There is one apply fragment per `round`: a round reads values that other stages
+    computed in the round before.
 
-    `executions` is how often a step runs the part: once per microbatch, or once.
+    `executions` is how often a step runs the fragment: once per microbatch, or once.
 
     Constraints:
-    * (fragment_c1) the round is not negative, and 0 except for apply
     * (fragment_c2) executions are positive
 
     ```mlir
@@ -32,20 +31,23 @@ def SPMD_FragmentOp : SPMD_Op<"fragment"> {
     spmd.fragment apply round = 1
     ```
   }];
-  let arguments = (ins SPMD_PipelinePart:$part, OptionalAttr<I64Attr>:$round,
-                       OptionalAttr<I64Attr>:$executions);
+  let arguments = (ins SPMD_FragmentAttr:$fragment, OptionalAttr<I64Attr>:$executions);
   let assemblyFormat = [{
-    $part (`round` `=` custom<I64>($round)^)? (`executions` `=` custom<I64>($executions)^)? attr-dict
+    custom<Fragment>($fragment) (`executions` `=` custom<I64>($executions)^)? attr-dict
   }];
   let hasVerifier = 1;
 }
 
 def SPMD_StageOutputOp : SPMD_Op<"stage_output", [AllTypesMatch<["input", "result"]>]> {
-  let summary = "a value that leaves its part of a stage";
+  let summary = "a value that leaves its fragment of a stage";
   let description = [{
-    The value as other stages, later parts or the caller have it: complete, unless it
-    is accumulated over the microbatches (`sum` and the other reductions): then it
-    stays partial over the devices of the stage, and is completed once per step.
+    The value as other stages, later fragments or the caller read it. It is complete,
+    unless it is accumulated over the microbatches (`sum` and the other reductions): then
+    it stays partial over the devices of the stage and is completed once per step.
+
+    Constraints:
+    * (stage_output_c1) the name is not empty
+    * (stage_output_c2) the reduction is defined for the elements of the value
 
     ```mlir
     %1 = spmd.stage_output %0 "h" : tensor<32x10xf32>
@@ -58,6 +60,7 @@ def SPMD_StageOutputOp : SPMD_Op<"stage_output", [AllTypesMatch<["input", "resul
   let assemblyFormat = [{
     $input $name (`accumulated` custom<Reduction>($reduction)^)? attr-dict `:` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,20 +68,21 @@ def SPMD_StageOutputOp : SPMD_Op<"stage_output", [AllTypesMatch<["input", "resul
 //===----------------------------------------------------------------------===//
 
 def SPMD_ScheduleOp : SPMD_Op<"schedule", [Symbol, NoTerminator, SingleBlock, NoRegionArguments]> {
-  let summary = "a program in stages: who runs what in which order";
+  let summary = "a program in stages: the order in which each mesh works";
   let description = [{
-    Takes the place of the function that was cut into stages, whose type and
-    attributes it keeps. `kind` is gpipe, 1f1b, interleaved-1f1b or inference. The body
-    holds what moves between stages and one list of instructions per mesh
-    (--spmd-outline-stages writes them).
+    Replaces the function that was split into stages, and keeps its type and attributes.
+    `kind` is gpipe, 1f1b, 1f1b-overlap, interleaved-1f1b or inference. The body holds the
+    channels between stages and one list of instructions per mesh (--spmd-outline-stages
+    writes them).
 
     Constraints:
     * (schedule_c1) the kind is one of gpipe, 1f1b, 1f1b-overlap, interleaved-1f1b, inference
     * (schedule_c2) at least one microbatch and one mesh
     * (schedule_c3) `arg_attrs` and `res_attrs` have an entry per argument and result
-    * (schedule_c4) where there are instructions, there is a list for each mesh, in order
-    * (schedule_c5) every microbatch runs once in each part of each stage, after what it needs and before that is freed;
-      no stage waits for one that waits for it; no more microbatches are in flight than the kind allows
+    * (schedule_c4) if there are instructions, there is a list for each mesh, in order
+    * (schedule_c5) every microbatch runs once in each fragment of each stage, after the values that it needs are
+      there and before they are freed; no stage waits for one that waits for it; no more microbatches are in flight
+      than the kind allows (--spmd-outline-stages and the writer of bundles check it)
 
     ```mlir
     spmd.schedule @main "1f1b" microbatches = 2 on [@s0, @s1] : (tensor<64x6xf32>) -> tensor<64x14xf32> { ... }
@@ -97,11 +101,17 @@ def SPMD_ScheduleOp : SPMD_Op<"schedule", [Symbol, NoTerminator, SingleBlock, No
 }
 
 def SPMD_ChannelOp : SPMD_Op<"channel", [HasParent<"ScheduleOp">]> {
-  let summary = "a value that one stage hands to another";
+  let summary = "a value that one stage sends to another";
   let description = [{
-    `from` and `to` are places in the list of meshes of the schedule, the shardings
-    the layouts that both sides have it in. Each byte is sent once: what the receivers
-    replicate arrives at one of them, and a part of their own gathers it.
+    `from` and `to` are indices into the list of meshes of the schedule. The shardings are
+    the layouts that the value has on both sides. Each byte is sent once: of several
+    receivers that hold the same shard one receives it, and a fragment of the receiving
+    stage gathers it.
+
+    Constraints:
+    * (channel_c1) `from` and `to` are two different meshes of the schedule
+    * (channel_c2) both shardings have one entry per dimension of the value
+    * (channel_c3) a fragment writes the value in the layout of the source
 
     ```mlir
     spmd.channel "h" from 0 <@s0, [{"data"}, {} ]> to 1 <@s1, [{}, {} ]> : tensor<32x10xf32>
@@ -114,19 +124,31 @@ def SPMD_ChannelOp : SPMD_Op<"channel", [HasParent<"ScheduleOp">]> {
     $value `from` custom<I64>($from) $source `to` custom<I64>($to) $destination
     `:` $type attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def SPMD_StageProgramOp : SPMD_Op<"stage_program",
     [HasParent<"ScheduleOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "the instructions of the devices of one mesh";
+  let description = [{
+    Every device of the mesh runs the instructions one after the other.
+
+    Constraints:
+    * (stage_program_c1) the instructions are `spmd.run`, `spmd.transfer` and `spmd.free`
+  }];
   let arguments = (ins FlatSymbolRefAttr:$mesh);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$mesh attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 def SPMD_RunOp : SPMD_Op<"run", [HasParent<"StageProgramOp">]> {
-  let summary = "runs a part of a stage, for one microbatch or once per step";
+  let summary = "runs a fragment of a stage, for one microbatch or once per step";
   let description = [{
+    Constraints:
+    * (run_c1) microbatch and clock are not negative
+    * (run_c2) the function is a fragment of the schedule
+
     ```mlir
     spmd.run @stage0_forward microbatch = 1
     spmd.run @stage0_apply
@@ -137,17 +159,24 @@ def SPMD_RunOp : SPMD_Op<"run", [HasParent<"StageProgramOp">]> {
   let assemblyFormat = [{
     $function (`microbatch` `=` custom<I64>($microbatch)^)? (`clock` `=` custom<I64>($clock)^)? attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def SPMD_TransferOp : SPMD_Op<"transfer", [HasParent<"StageProgramOp">]> {
-  let summary = "begins to send to and receive from another stage";
+  let summary = "begins to send values to and to receive values from another stage";
   let description = [{
-    Transfers are given as pairs (number of the transfer in the schedule, microbatch; -1
-    where the value is one of the step). The other stage has the same posts in the same order.
+    Sends and receives are pairs (index of the channel in the schedule, microbatch). The
+    microbatch is -1 for a value of the step. The other stage has the same transfers in the
+    same order.
 
-    What is posted travels while the stages work. The first `spmd.run` that reads what is
-    received waits for it, and so do its `spmd.free` and an `spmd.transfer` that sends it on. What is
-    sent is freed once the other stage has come to that point.
+    Values move while the stages work. The first `spmd.run` that reads a received value
+    waits for it, and so do its `spmd.free` and an `spmd.transfer` that forwards it. A sent
+    value is freed once the other stage has reached its first use.
+
+    Constraints:
+    * (transfer_c1) each send and receive is a pair (channel, microbatch)
+    * (transfer_c2) the peer is another mesh of the schedule
+    * (transfer_c3) the channels exist and connect this mesh and the peer, in the direction of the transfer
 
     ```mlir
     spmd.transfer 1 send [[0, 1]] receive [[2, 0]]
@@ -157,15 +186,26 @@ def SPMD_TransferOp : SPMD_Op<"transfer", [HasParent<"StageProgramOp">]> {
   let assemblyFormat = [{
     custom<I64>($peer) `send` custom<Pairs>($sends) `receive` custom<Pairs>($receives) attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def SPMD_FreeOp : SPMD_Op<"free", [HasParent<"StageProgramOp">]> {
-  let summary = "the devices need a value no more";
+  let summary = "frees a value that the devices no longer need";
   let description = [{
-    A value that was sent is waited for: until each stage that receives it has first used it.
+    The free of a value that was sent waits until each stage that receives it has reached
+    its first use.
+
+    Constraints:
+    * (free_c1) the microbatch is not negative
+    * (free_c2) fragments of the schedule write or read the value
+
+    ```mlir
+    spmd.free "h" microbatch = 1
+    ```
   }];
   let arguments = (ins StrAttr:$value, OptionalAttr<I64Attr>:$microbatch);
   let assemblyFormat = "$value (`microbatch` `=` custom<I64>($microbatch)^)? attr-dict";
+  let hasVerifier = 1;
 }
 
-#endif // SHARDKIT_DIALECT_SPMD_IR_SPMDPIPELINE
+#endif // SHARDKIT_DIALECT_SPMD_IR_SPMDSTAGES

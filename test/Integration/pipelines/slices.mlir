@@ -1,4 +1,4 @@
-// What is easily taken for the same in all microbatches, or for whole.
+// Values that are split into microbatches although they look the same in all microbatches.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --pipeline="microbatches=2" --random-inputs=3 --verify --compile-option=--opt-level=1 | FileCheck %s
 // RUN: shard-run %s --pipeline="microbatches=4" --random-inputs=5 --verify --compile-option=--opt-level=1 | FileCheck %s

@@ -1,5 +1,6 @@
-// Ops that read their place in the batch read it from the number of the microbatch, in both directions of all schedules: forward parts
-// count, backward parts are given what was counted. Dims that the batch is merged with, behind it or before it, too.
+// Ops that read their index in the batch compute it from the index of the microbatch, in both directions of all schedules:
+// forward fragments count, backward fragments receive the count. Also with dims that are merged with the batch, after it or
+// before it.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-opt %s --spmd-build-stages="microbatches=4" | FileCheck %s
 // RUN: shard-run %s --pipeline="microbatches=4" --random-inputs=3 --repeat=2 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
