@@ -43,7 +43,7 @@ public:
       return std::tie(from, to, id, microbatch) < std::tie(other.from, other.to, other.id, other.microbatch);
     }
   };
-  /// An instruction, as far as it waits: in this order it uses buffers, begins to send and to
+  /// An instruction, to the extent that it waits: in this order it uses buffers, begins to send and to
   /// receive, and frees.
   struct Step {
     std::vector<Buffer> uses;
