@@ -3,7 +3,7 @@
 // RUN: not shard-opt %s --spmd-propagate 2>&1 | FileCheck %s --check-prefix=IMPORT
 // IMPORT: reshape-target.mlir:10:{{[0-9]+}}: error: spec of ONNX Runtime, expected a sharding; run --spmd-import-ort first
 // RUN: not shard-opt %s --spmd-import-ort --spmd-propagate --spmd-forbid-implicit-reshard 2>&1 | FileCheck %s
-// CHECK: reshape-target.mlir:13:{{[0-9]+}}: error: implicit reshard of 'tensor<8xf32>' from [{2, "x"}] to [{"x"}] (all_to_all, {{[0-9]+}} bytes), expected it to be written
+// CHECK: reshape-target.mlir:13:{{[0-9]+}}: error: implicit reshard of 'tensor<8xf32>' from [{2, "x"}] to [{"x"}] (all_to_all, {{[0-9]+}} bytes), expected an explicit one
 // RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s --check-prefix=MOVES
 // MOVES: spmd.all_to_all
 
