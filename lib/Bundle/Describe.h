@@ -56,8 +56,7 @@ llvm::SmallVector<CollectiveOpInterface> collectivesOf(func::FuncOp func);
 /// moves and adds up the pairs (target::getPairedType).
 LogicalResult widenCollectives(func::FuncOp func);
 
-LogicalResult describeCollective(CollectiveOpInterface op, const MeshCache &meshes,
-                                 shardkit::rt::CollectiveInfo &out);
+LogicalResult describeCollective(CollectiveOpInterface op, const MeshCache &meshes, shardkit::rt::CollectiveInfo &out);
 
 /// The type of elements in memory; std::nullopt for a type that programs cannot exchange.
 std::optional<shardkit::rt::DType> getDType(Type type);

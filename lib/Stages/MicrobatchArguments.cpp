@@ -63,7 +63,8 @@ bool Microbatches::useUnsplitArguments(Operation *op, ArrayRef<Value> read) {
       return false;
     bool readsSlice = false;
     made->walk([&](Operation *inner) {
-      readsSlice |= llvm::any_of(inner->getOperands(), [&](Value operand) { return get(operand).kind == State::Split; });
+      readsSlice |=
+          llvm::any_of(inner->getOperands(), [&](Value operand) { return get(operand).kind == State::Split; });
     });
     return readsSlice;
   };

@@ -242,7 +242,8 @@ TEST_F(Sets, damagedSetsAreOneError) {
     keepMalformed(out / ".", message);
     EXPECT_ERROR(SourceSet::open(out.path()).status(), message);
   };
-  expect([](Json &j) { j["version"] = 3; }, "version 3, expected 1 to 2, the versions that this runtime reads; update the runtime");
+  expect([](Json &j) { j["version"] = 3; },
+         "version 3, expected 1 to 2, the versions that this runtime reads; update the runtime");
   expect([](Json &j) { j.erase("weights"); }, "'weights' is missing");
   expect([](Json &j) { j["devices"] = 3; }, "expected the size of the mesh, 2");
   expect([](Json &j) { j["layout"] = "zip"; }, "expected 'shared' or 'tvm'");

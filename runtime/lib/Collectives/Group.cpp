@@ -14,7 +14,7 @@ int Group::indexOf(int rank) const {
 
 static std::string rendezvousName(int64_t id) {
   return id >= ChannelInfo::firstId ? "transfer " + std::to_string(id - ChannelInfo::firstId)
-                                        : "collective " + std::to_string(id);
+                                    : "collective " + std::to_string(id);
 }
 
 std::string RunningFunction::rendezvous(int, int64_t, int64_t id) const {

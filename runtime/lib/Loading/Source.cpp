@@ -274,7 +274,8 @@ Expected<SourceTensor> SourceSet::joinSegments(const std::string &name) const {
 
 bool SourceSet::holdsMade(const ValueInfo &value, int64_t devices) const {
   const ValueInfo *logical = findLogical(value.name, value.ranks);
-  if (!value.load || !logical || !logical->load || !logical->load->computed || logical->isSegmented != value.isSegmented)
+  if (!value.load || !logical || !logical->load || !logical->load->computed ||
+      logical->isSegmented != value.isSegmented)
     return false;
   // What parts side by side are depends on how they are cut.
   return !logical->isSegmented || configurationDiff(*logical, presharded_->devices, value, devices).empty();

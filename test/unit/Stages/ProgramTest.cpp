@@ -250,8 +250,9 @@ TEST(ProgramTest, ApplyTakesAllMicrobatchesOfAValue) {
   PipelineProgram program;
   program.values = {{"x"}, {"all", false}};
   program.meshOfStage = {0, 1};
-  program.functions = {
-      {"f0", 0, StageFragment::Forward, 0, {}, {0}}, {"f1", 1, StageFragment::Forward, 0, {}, {}}, {"a1", 1, StageFragment::Apply, 0, {0}, {1}}};
+  program.functions = {{"f0", 0, StageFragment::Forward, 0, {}, {0}},
+                       {"f1", 1, StageFragment::Forward, 0, {}, {}},
+                       {"a1", 1, StageFragment::Apply, 0, {0}, {1}}};
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::Inference, 2, 2));
   EXPECT_EQ(print(program, lists[0]), R"(0 f0 0
 0 with 1: >x.0
@@ -275,8 +276,9 @@ TEST(ProgramTest, ReplayStopsWhereMeshesWaitForOneAnother) {
   PipelineProgram program = makeTraining(3);
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 3, 4));
   std::vector<size_t> next(3, 0);
-  std::vector<Stop> stops = replay(
-      program, lists, 4, [&](int64_t mesh, size_t index, llvm::ArrayRef<SentValue>) { EXPECT_EQ(index, next[mesh]++); });
+  std::vector<Stop> stops = replay(program, lists, 4, [&](int64_t mesh, size_t index, llvm::ArrayRef<SentValue>) {
+    EXPECT_EQ(index, next[mesh]++);
+  });
   for (int64_t mesh = 0; mesh < 3; ++mesh) {
     EXPECT_EQ(stops[mesh].index, lists[mesh].size());
     EXPECT_EQ(next[mesh], lists[mesh].size());

@@ -172,9 +172,11 @@ TEST(StageSearchTest, PinsOfTheTable) {
   EXPECT_EQ(searchConstrained([](StageProblem &p) { p.numStages = 1; }), "[0-7]@4 = 41.6");
   EXPECT_EQ(searchConstrained([](StageProblem &p) { p.numStages = 4; }), "[0-3]@1 [4-5]@1 [6-6]@1 [7-7]@1 = 44");
   EXPECT_EQ(searchConstrained([](StageProblem &p) { p.splitPoints = {{4}}; }), "[0-7]@4 = 41.6");
-  EXPECT_EQ(searchConstrained([](StageProblem &p) { p.constraints = {{{{0, 3}}, {}, {}}}; }), "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
+  EXPECT_EQ(searchConstrained([](StageProblem &p) { p.constraints = {{{{0, 3}}, {}, {}}}; }),
+            "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
   EXPECT_EQ(searchConstrained([](StageProblem &p) { p.constraints = {{{}, 1, 0}}; }), "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
-  EXPECT_EQ(searchConstrained([](StageProblem &p) { p.constraints = {{{{6, 7}}, 2, {}}}; }), "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
+  EXPECT_EQ(searchConstrained([](StageProblem &p) { p.constraints = {{{{6, 7}}, 2, {}}}; }),
+            "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
 }
 
 //===--- what cannot be -----------------------------------------------------===//
@@ -215,7 +217,8 @@ TEST(StageSearchTest, WhatCannotBeIsSaid) {
             }),
             "stage number 2, expected one of 2 stages");
   EXPECT_EQ(getError([](StageProblem &p) { p.constraints = {{{}, -1, 0}}; }), "stage number -1, expected at least 0");
-  EXPECT_EQ(getError([](StageProblem &p) { p.constraints = {{{}, 1, 2}}; }), "submesh number 2, expected one of 2 submeshes");
+  EXPECT_EQ(getError([](StageProblem &p) { p.constraints = {{{}, 1, 2}}; }),
+            "submesh number 2, expected one of 2 submeshes");
   EXPECT_EQ(getError([](StageProblem &p) { p.constraints = {{{}, {}, 1}}; }),
             "a constraint without layers and stage, expected one of both");
   // Well-formed, but there is no such plan.

@@ -102,7 +102,9 @@ protected:
     transfer.clock = clock;
     return transfer;
   }
-  static void remove(llvm::SmallVectorImpl<ValueInstance> &instances, ValueInstance instance) { llvm::erase(instances, instance); }
+  static void remove(llvm::SmallVectorImpl<ValueInstance> &instances, ValueInstance instance) {
+    llvm::erase(instances, instance);
+  }
 
   void expectFault(int64_t mesh, size_t index, llvm::StringRef message) {
     EXPECT_EQ(print(verifyProgram(program, lists, 4, kind)), print(Fault{mesh, index, message.str()}));
@@ -344,7 +346,8 @@ TEST_F(BrokenListsTest, TransferThatTheOtherSideLacks) {
   int64_t before = llvm::count_if(llvm::ArrayRef(lists[1]).take_front(theirs),
                                   [](const auto &i) { return i.kind == Kind::Transfer && i.peer == 2; });
   expectFault(1, theirs,
-              "transfer number " + std::to_string(before) + " with mesh 2, expected mesh 2 to have as many with mesh 1");
+              "transfer number " + std::to_string(before) +
+                  " with mesh 2, expected mesh 2 to have as many with mesh 1");
 }
 
 TEST_F(BrokenListsTest, SidesInDifferentClocks) {
@@ -375,8 +378,7 @@ TEST_F(BrokenListsTest, Deadlock) {
   move(0, findFree(0, getInstance("s", 0)), at);
   lists[0][at].clock = lists[0][at - 1].clock;
   expectFault(
-      0, at,
-      "waits for mesh 1 to use 's' of microbatch 0 forever, expected no mesh to wait for one that waits for it");
+      0, at, "waits for mesh 1 to use 's' of microbatch 0 forever, expected no mesh to wait for one that waits for it");
 }
 
 TEST_F(BrokenListsTest, TooManyInFlight) {
