@@ -7,22 +7,23 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// How far from the optimum a solution may be that only says what to share.
+/// The optimality gap of a draft: a solution that only determines which copies to list.
 static constexpr double kDraftGap = 0.02;
-/// Parts of the time that is left: what drafts, the search without a budget and the one with copies held at their
-/// longest may take. Of all of it: what there is in any case.
-static constexpr double kDraftPart = 0.25, kFreePart = 0.5, kHeldPart = 0.8, kWithinPart = 0.5, kLeast = 0.25;
-/// Rounds at most that look for one before there is a bound.
+/// Fractions of the remaining time: for drafts, for the search without a budget, for the one with all copies held, and
+/// for the one within the budget. kMinFraction of the whole time limit is always available.
+static constexpr double kDraftFraction = 0.25, kFreeFraction = 0.5, kHeldFraction = 0.8, kWithinFraction = 0.5,
+                        kMinFraction = 0.25;
+/// The maximal number of rounds for a draft before there is a bound.
 static constexpr unsigned kDraftRounds = 4;
 
 FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(func::FuncOp func, FunctionMeshes &meshes,
                                                                   FunctionPropagation &function,
                                                                   const SearchOptions &options,
-                                                                  llvm::BitVector released, bool demands) {
+                                                                  llvm::BitVector released, bool requirements) {
   std::unique_ptr<FunctionSearch> search(new FunctionSearch(func, meshes, function, options));
   Propagation &propagation = function.getPropagation();
   ProblemOptions problemOptions;
-  problemOptions.regather = options.regather;
+  problemOptions.reshardPerUse = options.reshardPerUse;
   problemOptions.allSubAxes = options.allSubAxes;
   problemOptions.recompute = options.allowRecompute;
   problemOptions.released = std::move(released);
@@ -31,20 +32,20 @@ FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(func::FuncOp f
       return getComputeSeconds(node.op, meshes.getCostMesh(), options.propagation.tripCount) *
              propagation.getCount(node, node.rule->numOperands());
     };
-  auto isGatheredPerUse = [&](Value value) {
+  auto isReshardedPerUse = [&](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     return argument && argument.getOwner() == &func.front() && func.getArgAttr(argument.getArgNumber(), kWeightAttr);
   };
   if (options.zeroStage == 3)
-    problemOptions.isGatheredPerUse = isGatheredPerUse;
-  LogicalResult pinned = success();
-  auto getPinned = [&](Operation *op) -> std::optional<FactorAxes> {
+    problemOptions.isReshardedPerUse = isReshardedPerUse;
+  LogicalResult fixed = success();
+  auto getFixedStrategy = [&](Operation *op) -> std::optional<FactorAxes> {
     auto attr = op->getAttrOfType<FactorsAttr>(kFactorShardingsAttr);
     if (!attr)
       return std::nullopt;
     auto factors = meshes.read(attr, [&] { return op->emitError(); });
     if (failed(factors)) {
-      pinned = failure();
+      fixed = failure();
       return std::nullopt;
     }
     FactorAxes axes;
@@ -52,55 +53,55 @@ FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(func::FuncOp f
       axes.push_back(canonicalize(entries));
     return axes;
   };
-  problemOptions.getPinned = getPinned;
+  problemOptions.getFixedStrategy = getFixedStrategy;
   search->budget = options.memoryBudget ? options.memoryBudget : meshes.getCostMesh().memory;
   if (search->budget)
     problemOptions.live = &search->live.emplace(func, [](func::CallOp) { return HeldBytes(); });
   search->problem.emplace(propagation, problemOptions);
-  if (failed(pinned))
+  if (failed(fixed))
     return failure();
-  if (demands) {
-    auto wanted = spmd::getDemands(func, options, meshes, propagation, *search->problem);
+  if (requirements) {
+    auto wanted = spmd::getRequirements(func, options, meshes, propagation, *search->problem);
     if (failed(wanted))
       return failure();
-    search->demands = std::move(*wanted);
+    search->requirements = std::move(*wanted);
   }
   return search;
 }
 
-/// Rounds of the solver, between which the problem is told what to share and what really fits.
+/// Rounds of the solver. Between rounds the problem lists copies, and solutions are checked against the budget.
 class FunctionSearch::Rounds {
 public:
-  /// `begin`: since when time counts.
+  /// `begin`: the begin of the time limit.
   Rounds(FunctionSearch &search, bool withMoves, Clock::time_point begin)
       : problem(*search.problem), options(search.options), budget(search.budget), withMoves(withMoves), begin(begin) {
     solver.workLimit = options.workLimit;
-    // What was planned before may have taken long; something is to be found in any case.
-    until = std::max(options.timeLimit, getElapsed() + kLeast * options.timeLimit);
+    // Planning may have taken long, but a solution must be found in any case.
+    until = std::max(options.timeLimit, getElapsed() + kMinFraction * options.timeLimit);
   }
 
   SearchResult run();
 
 private:
-  using Unoffered = ShardingProblem::Unoffered;
+  using Unlisted = ShardingProblem::Unlisted;
 
   double getElapsed() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
   bool hasTime() const { return getElapsed() < until && solver.workLimit > 0; }
-  /// Does something in a part of the time that is left.
-  void inPartOfTime(double part, llvm::function_ref<void()> what) {
+  /// Runs `what` within a fraction of the remaining time.
+  void inFractionOfTime(double fraction, llvm::function_ref<void()> what) {
     double all = until, now = getElapsed();
-    until = now + part * std::max(until - now, 0.0);
+    until = now + fraction * std::max(until - now, 0.0);
     what();
     until = all;
   }
-  /// Whether what was found is as close to the bound as was asked for.
+  /// Whether the result is within the required optimality gap.
   bool isClose() const {
     return !result.choices.empty() &&
            (result.proven || result.objective - result.lowerBound <= options.gap * result.objective);
   }
-  /// `isBound`: nothing takes less than what the solver says. False where there is nothing to go on from.
+  /// `isBound`: the bound of the solver is a bound of the search. False if there is no solution to continue from.
   bool solveOnce(bool isBound);
-  /// Remembers choices of the graph as it is now: as the result where they are within the budget and better.
+  /// Evaluates choices of the current graph; they become the result if they are within the budget and better.
   void consider(ArrayRef<unsigned> choices);
   void findGood();
   bool searchPerReader();
@@ -117,8 +118,8 @@ private:
   double until; // seconds after it
   SolverOptions solver;
   SearchResult result;
-  ShardingProblem::Copies copies; // of what was considered last
-  double seconds = 0;             // that it takes
+  ShardingProblem::Copies copies; // the choices that were considered last
+  double seconds = 0;             // the price of the choices that were considered last
   bool isGoodKnown = false;
 };
 
@@ -133,14 +134,14 @@ bool FunctionSearch::Rounds::solveOnce(bool isBound) {
   solver.workLimit -= solution.work;
   if (isBound && solution.status != SolverStatus::Infeasible)
     result.lowerBound = std::max(result.lowerBound, problem.toSeconds(solution.lowerBound.time));
-  // Nothing takes less than what is known.
+  // No solution is cheaper than the known one.
   result.proven |= isBound && !solution.lowerBound.isImpossible() && solution.lowerBound.time > solver.cutoff;
   if (result.proven)
     return false;
-  if (!problem.isHeldCounted())
+  if (!problem.countsHeldCopies())
     result.smallestBudgetBound = std::max(result.smallestBudgetBound, solution.smallestBudgetBound);
   else if (solution.smallestBudgetBound >= 0)
-    solution.status = SolverStatus::Gap; // less may do where copies are made anew
+    solution.status = SolverStatus::Gap; // less may suffice with reshards per use
   if (!solution.smallest.empty())
     consider(solution.smallest);
   if (solution.choices.empty())
@@ -151,7 +152,7 @@ bool FunctionSearch::Rounds::solveOnce(bool isBound) {
 }
 
 void FunctionSearch::Rounds::consider(ArrayRef<unsigned> choices) {
-  copies = problem.holdCopies(choices, budget);
+  copies = problem.scheduleCopies(choices, budget);
   if (budget && copies.peak > *budget) {
     seconds = std::numeric_limits<double>::infinity();
     if (result.smallestBudget < 0 || copies.peak < result.smallestBudget) {
@@ -160,56 +161,56 @@ void FunctionSearch::Rounds::consider(ArrayRef<unsigned> choices) {
     }
     return;
   }
-  seconds = problem.getSeconds(choices, copies.anew);
+  seconds = problem.getSeconds(choices, copies.perUse);
   if (seconds >= result.objective)
     return;
   result.objective = seconds;
   result.choices.assign(choices.begin(), choices.end());
-  result.anew = copies.anew;
-  result.communication = problem.getSeconds(choices, copies.anew, /*onlyMoves=*/true);
+  result.perUse = copies.perUse;
+  result.communication = problem.getSeconds(choices, copies.perUse, /*onlyMoves=*/true);
   if (withMoves)
-    result.moves = problem.getMoves(choices, copies.anew);
+    result.moves = problem.getMoves(choices, copies.perUse);
 }
 
-/// Where not all that may be shared is on offer, good solutions come from paying for it per reader,
-/// with what they share on offer; bounds come from paying for it once.
+/// If not all shared copies are listed, good solutions come from a graph that prices unlisted copies per reader, with
+/// the copies of solutions listed; bounds come from a graph that prices them once.
 void FunctionSearch::Rounds::findGood() {
-  if (solver.budget || !problem.canOffer() || std::exchange(isGoodKnown, true))
+  if (solver.budget || !problem.hasUnlisted() || std::exchange(isGoodKnown, true))
     return;
   bool countsMemory = problem.isMemoryCounted();
-  problem.setGraph(Unoffered::PerReader, countsMemory);
+  problem.setGraph(Unlisted::PerReader, countsMemory);
   solver.gap = kDraftGap / 4;
-  inPartOfTime(kDraftPart, [&] { searchPerReader(); });
-  problem.setGraph(Unoffered::OncePerValue, countsMemory);
+  inFractionOfTime(kDraftFraction, [&] { searchPerReader(); });
+  problem.setGraph(Unlisted::OncePerValue, countsMemory);
 }
 
-/// False where there is nothing to go on from.
+/// False if there is no solution to continue from.
 bool FunctionSearch::Rounds::searchPerReader() {
   for (unsigned round = 0; round < kDraftRounds; ++round) {
     if (!solveOnce(/*isBound=*/false))
       return false;
     if (!hasTime() || !problem.refine(result.last.choices))
       return true;
-    solver.free = {}; // of another graph
+    solver.free = {}; // not valid for this graph
   }
   return true;
 }
 
 void FunctionSearch::Rounds::search(bool isBound) {
-  // On two axes the first round mostly settles it.
+  // On two axes the first round is mostly sufficient.
   bool isFirst = !problem.hasManyAxes();
   if (!isFirst)
     findGood();
 
-  // After the first round, until a solution asks for nothing new, a good one does.
+  // After the first round, drafts suffice until a solution needs no unlisted copies.
   bool drafts = false;
   while (true) {
     solver.gap = drafts ? std::max(kDraftGap, options.gap) : solver.budget ? options.gap : 0;
     if (!solveOnce(isBound) || !hasTime())
       return;
     const Solution &solution = result.last;
-    if (problem.refine(solution.choices, copies.anew)) {
-      solver.free = {}; // of another graph
+    if (problem.refine(solution.choices, copies.perUse)) {
+      solver.free = {}; // not valid for this graph
       drafts = !solver.budget;
       if (std::exchange(isFirst, false))
         findGood();
@@ -217,7 +218,7 @@ void FunctionSearch::Rounds::search(bool isBound) {
     }
     if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
       continue;
-    // What is made anew within a budget costs more than the graph says.
+    // With reshards per use, the price is higher than that of the graph.
     bool isPaid = seconds / problem.toSeconds(1) <= double(solution.objective.time + problem.toTime(0));
     result.proven = isBound && isPaid && !result.choices.empty() &&
                     (solution.status == SolverStatus::Optimal || solution.lowerBound.time >= solution.objective.time);
@@ -226,20 +227,20 @@ void FunctionSearch::Rounds::search(bool isBound) {
 }
 
 void FunctionSearch::Rounds::searchWithinBudget() {
-  // The optimum without a budget may be within it, and its bound is one anyway.
+  // The optimum without a budget may be within it, and its bound is a bound in any case.
   bool isFound = false;
-  inPartOfTime(kFreePart, [&] { isFound = solveOnce(/*isBound=*/true); });
+  inFractionOfTime(kFreeFraction, [&] { isFound = solveOnce(/*isBound=*/true); });
   if (!isFound)
     return;
   std::vector<unsigned> free = result.last.choices;
   solver.free = free;
   solver.freeBound = result.last.lowerBound;
   solver.budget = budget;
-  // Bounds come from a graph that holds nothing between readers, solutions from both.
-  if (problem.mayHold() && !isClose()) {
-    problem.setCountsHeld(true);
-    inPartOfTime(kHeldPart, [&] { search(/*isBound=*/false); });
-    problem.setCountsHeld(false);
+  // Bounds come from a graph that holds no copies between readers, solutions from both graphs.
+  if (problem.hasListedCopies() && !isClose()) {
+    problem.setCountsHeldCopies(true);
+    inFractionOfTime(kHeldFraction, [&] { search(/*isBound=*/false); });
+    problem.setCountsHeldCopies(false);
     if (isClose())
       return;
   }
@@ -247,30 +248,30 @@ void FunctionSearch::Rounds::searchWithinBudget() {
 }
 
 void FunctionSearch::Rounds::searchWithinBudgetPerReader() {
-  // Paid by each reader, what fits is found soon; what to pay beside it is known from the optimum without a budget.
-  problem.setGraph(Unoffered::PerReader, /*countsMemory=*/false);
+  // With prices per reader, solutions within the budget are found soon, guided by the optimum without a budget.
+  problem.setGraph(Unlisted::PerReader, /*countsMemory=*/false);
   solver.gap = kDraftGap / 4;
   bool isFound = false;
-  inPartOfTime(kDraftPart, [&] { isFound = solveOnce(/*isBound=*/false); });
+  inFractionOfTime(kDraftFraction, [&] { isFound = solveOnce(/*isBound=*/false); });
   isGoodKnown = true;
   std::vector<unsigned> free = result.last.choices;
   Price freeBound = result.last.lowerBound;
-  auto searchWithin = [&](double part) {
-    problem.setGraph(Unoffered::PerReader, /*countsMemory=*/true);
+  auto searchWithin = [&](double fraction) {
+    problem.setGraph(Unlisted::PerReader, /*countsMemory=*/true);
     solver.budget = budget;
     solver.gap = options.gap;
     solver.free = free;
     solver.freeBound = freeBound;
-    inPartOfTime(part, [&] { searchPerReader(); });
+    inFractionOfTime(fraction, [&] { searchPerReader(); });
     solver.budget.reset();
     solver.free = {};
   };
   if (isFound && !isClose())
-    searchWithin(kWithinPart);
+    searchWithin(kWithinFraction);
   if (result.last.status == SolverStatus::Infeasible)
     return;
-  // Bounds come from the graph of what readers share, which need not know what is live.
-  problem.setGraph(Unoffered::OncePerValue, /*countsMemory=*/false);
+  // Bounds come from the graph of shared copies, without memory.
+  problem.setGraph(Unlisted::OncePerValue, /*countsMemory=*/false);
   search();
   if (isFound && !isClose() && hasTime())
     searchWithin(1);
@@ -283,7 +284,7 @@ SearchResult FunctionSearch::Rounds::run() {
     searchWithinBudget();
   else
     searchWithinBudgetPerReader();
-  // Time is rounded to the unit of the graph; the objective is not.
+  // Times are rounded to the unit of the graph; the objective is not.
   result.lowerBound = result.proven ? result.objective : std::min(result.lowerBound, result.objective);
   result.seconds = getElapsed();
   return std::move(result);
@@ -291,14 +292,14 @@ SearchResult FunctionSearch::Rounds::run() {
 
 SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   Clock::time_point begin = std::exchange(created, std::nullopt).value_or(Clock::now());
-  bool asks = !demands.empty() || !also.empty();
-  if (asks || asked) {
+  bool hasAny = !requirements.empty() || !also.empty();
+  if (hasAny || hasRequirements) {
     std::vector<Requirement> all;
-    for (const Demand &demand : demands)
-      all.push_back(demand.requirement);
+    for (const OptionRequirement &requirement : requirements)
+      all.push_back(requirement.requirement);
     all.insert(all.end(), also.begin(), also.end());
     problem->require(std::move(all));
-    asked = asks;
+    hasRequirements = hasAny;
   }
   return Rounds(*this, withMoves, begin).run();
 }
@@ -309,11 +310,11 @@ StringRef FunctionSearch::getStatus(const SearchResult &result) const {
   return problem->isWithinSets() ? "optimal within sets of 3" : "optimal";
 }
 
-/// On an op: what it had of these before a search.
+/// Attributes of ops that a search overwrites.
 static const StringLiteral kOfOps[] = {kFactorShardingsAttr, kReshardPerUseAttr};
 
-/// Keeps what was given to the ops beside what is about to be chosen.
-static void keepGiven(func::FuncOp func) {
+/// Saves the user's attributes of ops before the search overwrites them.
+static void keepUserAttrs(func::FuncOp func) {
   func.walk([&](Operation *op) {
     NamedAttrList given;
     for (StringRef name : kOfOps)
@@ -337,33 +338,33 @@ void spmd::forgetSearch(func::FuncOp func) {
   });
 }
 
-void FunctionSearch::write(const SearchResult &result, HandedLayouts &handed) {
-  keepGiven(func);
+void FunctionSearch::write(const SearchResult &result, CallOperandLayouts &callOperands) {
+  keepUserAttrs(func);
   Propagation &propagation = function.getPropagation();
   LayoutTable &table = propagation.getTable();
-  llvm::MapVector<Operation *, llvm::SmallSetVector<int64_t, 2>> regathers;
-  for (const ShardingProblem::Use &use : result.anew)
-    regathers[propagation.getNode(use.node).op].insert(*problem->getOperandNumber(use));
-  for (auto &[op, operands] : regathers) {
+  llvm::MapVector<Operation *, llvm::SmallSetVector<int64_t, 2>> perUse;
+  for (const ShardingProblem::Use &use : result.perUse)
+    perUse[propagation.getNode(use.node).op].insert(*problem->getOperandNumber(use));
+  for (auto &[op, operands] : perUse) {
     if (auto given = op->getAttrOfType<DenseI64ArrayAttr>(kReshardPerUseAttr))
       operands.insert(given.asArrayRef().begin(), given.asArrayRef().end());
     SmallVector<int64_t> sorted(operands.begin(), operands.end());
     llvm::sort(sorted);
     op->setDiscardableAttr(kReshardPerUseAttr, DenseI64ArrayAttr::get(op->getContext(), sorted));
   }
-  for (unsigned id = 0; id < propagation.getNumPlaces(); ++id)
+  for (unsigned id = 0; id < propagation.getNumClasses(); ++id)
     propagation.set(id, table.get(problem->getLayout(id, result.choices)));
   for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
     const Propagation::Node &node = propagation.getNode(id);
     const FactorAxes *axes = problem->getStrategy(id, result.choices);
     if (!axes)
       continue;
-    if (node.isOwnRule) {
+    if (node.hasOpRule) {
       if (node.op->getNumResults() > 0 && !isa<tensor::ParallelInsertSliceOp>(node.op))
         node.op->setDiscardableAttr(kFactorShardingsAttr, meshes.getAttr(*axes));
       continue;
     }
-    SmallVector<LayoutId> &layouts = handed[node.op];
+    SmallVector<LayoutId> &layouts = callOperands[node.op];
     for (unsigned t = 0; t < node.rule->numOperands(); ++t)
       layouts.push_back(table.intern(getTensorSharding(*node.rule, t, *axes)));
   }

@@ -12,74 +12,78 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// Something that was asked for and that could be given up: what is given for a place, or
-/// a demand of an option.
-struct Wish {
-  int64_t place = -1;
-  unsigned demand = 0;
-  int64_t bytes = 0; // that a device holds of the value as it is given
+/// A constraint that could be relaxed: the user sharding of a value class, or the requirement
+/// of an option.
+struct RelaxableConstraint {
+  int64_t valueClass = -1;
+  unsigned requirement = 0;
+  int64_t bytes = 0; // bytes of a device for the value in its user sharding
 };
 
-/// Finds wishes whose removal leaves room for layouts, such that none of them can be
-/// granted in addition to all others. Small values are granted first.
-class WishList {
+/// Finds constraints to relax, so that layouts exist, and none of them can be kept in addition
+/// to all others. By bisection: constraints of options and of small values are kept first.
+class ConstraintRelaxation {
 public:
-  explicit WishList(FunctionSearch &search) : search(search) {
+  explicit ConstraintRelaxation(FunctionSearch &search) : search(search) {
     Propagation &propagation = search.getFunction().getPropagation();
-    released.resize(propagation.getNumPlaces());
-    llvm::SmallSetVector<unsigned, 16> places;
-    for (const FunctionPropagation::Given &given : search.getFunction().getAnnotations()) {
-      // What iterations write in part has to stay whole.
-      auto argument = dyn_cast_or_null<BlockArgument>(given.value);
+    released.resize(propagation.getNumClasses());
+    llvm::SmallSetVector<unsigned, 16> classes;
+    for (const FunctionPropagation::Annotation &annotation : search.getFunction().getAnnotations()) {
+      // Dims of which an iteration writes a slice cannot be sharded.
+      auto argument = dyn_cast_or_null<BlockArgument>(annotation.value);
       if (!argument || !isa<scf::ForallOp>(argument.getOwner()->getParentOp()))
-        places.insert(given.place);
+        classes.insert(annotation.valueClass);
     }
-    for (unsigned place : places) {
-      const Propagation::Place &own = propagation.getPlace(place);
-      Sharding given = propagation.getShardings().get(own.given);
+    for (unsigned id : classes) {
+      const Propagation::ValueClass &valueClass = propagation.getClass(id);
+      Sharding sharding = propagation.getShardings().get(valueClass.userSharding);
       LayoutTable &table = propagation.getTable();
       int64_t bytes = 0;
-      if (own.type.hasStaticShape())
-        bytes = Layout::get(table.get(table.intern(given)), table.getMesh(), own.type.getShape()).numLocalElements() *
-                getElementBytes(own.type.getElementType());
-      wishes.push_back({int64_t(place), 0, bytes});
+      if (valueClass.type.hasStaticShape())
+        bytes = Layout::get(table.get(table.intern(sharding)), table.getMesh(), valueClass.type.getShape())
+                    .numLocalElements() *
+                getElementBytes(valueClass.type.getElementType());
+      constraints.push_back({int64_t(id), 0, bytes});
     }
-    llvm::stable_sort(wishes, [](const Wish &a, const Wish &b) { return a.bytes < b.bytes; });
-    SmallVector<Wish> demanded;
-    demands.assign(search.getDemands().begin(), search.getDemands().end());
-    for (unsigned i = 0; i < demands.size(); ++i)
-      demanded.push_back({-1, i, 0});
-    wishes.insert(wishes.begin(), demanded.begin(), demanded.end());
-    granted.resize(wishes.size());
+    llvm::stable_sort(constraints,
+                      [](const RelaxableConstraint &a, const RelaxableConstraint &b) { return a.bytes < b.bytes; });
+    SmallVector<RelaxableConstraint> ofOptions;
+    requirements.assign(search.getRequirements().begin(), search.getRequirements().end());
+    for (unsigned i = 0; i < requirements.size(); ++i)
+      ofOptions.push_back({-1, i, 0});
+    constraints.insert(constraints.begin(), ofOptions.begin(), ofOptions.end());
+    kept.resize(constraints.size());
   }
 
-  ArrayRef<Wish> getWishes() const { return wishes; }
-  const Demand &getDemand(const Wish &wish) const { return demands[wish.demand]; }
+  ArrayRef<RelaxableConstraint> getConstraints() const { return constraints; }
+  const OptionRequirement &getRequirement(const RelaxableConstraint &constraint) const {
+    return requirements[constraint.requirement];
+  }
 
-  /// False where there are no layouts whatever is given up, or none were found in time.
+  /// False if there are no layouts even without all constraints, or none were found in time.
   bool run() {
-    if (wishes.empty() || !isPossible())
+    if (constraints.empty() || !isPossible())
       return false;
-    grant(0, wishes.size());
+    keep(0, constraints.size());
     return true;
   }
-  /// Whether time was left to grant all that can be.
+  /// Whether the time sufficed to keep every constraint that can be kept.
   bool isMinimal() const { return !isLate; }
-  bool isRefused(unsigned wish) const { return !granted.test(wish); }
+  bool isRelaxed(unsigned constraint) const { return !kept.test(constraint); }
 
 private:
-  void grant(unsigned begin, unsigned end) {
+  void keep(unsigned begin, unsigned end) {
     if (isLate)
       return;
-    granted.set(begin, end);
+    kept.set(begin, end);
     if (isPossible())
       return;
-    granted.reset(begin, end);
+    kept.reset(begin, end);
     if (end - begin == 1)
       return;
     unsigned middle = (begin + end) / 2;
-    grant(begin, middle);
-    grant(middle, end);
+    keep(begin, middle);
+    keep(middle, end);
   }
 
   bool isPossible() {
@@ -90,53 +94,54 @@ private:
       isLate = true;
       return false;
     }
-    options.gap = 1; // anything will do
+    options.gap = 1; // any solution
     released.reset();
-    std::vector<Demand> kept;
-    for (auto [i, wish] : llvm::enumerate(wishes)) {
-      if (wish.place >= 0 && !granted.test(i))
-        released.set(wish.place);
-      if (wish.place < 0 && granted.test(i))
-        kept.push_back(demands[wish.demand]);
+    std::vector<OptionRequirement> keptRequirements;
+    for (auto [i, constraint] : llvm::enumerate(constraints)) {
+      if (constraint.valueClass >= 0 && !kept.test(i))
+        released.set(constraint.valueClass);
+      if (constraint.valueClass < 0 && kept.test(i))
+        keptRequirements.push_back(requirements[constraint.requirement]);
     }
     // Errors of options were emitted when they were read first.
     auto other = FunctionSearch::create(search.getFunc(), search.getMeshes(), search.getFunction(), options, released,
                                         /*demands=*/false);
     if (failed(other))
       return false;
-    (*other)->setDemands(std::move(kept));
+    (*other)->setRequirements(std::move(keptRequirements));
     return !(*other)->run().choices.empty();
   }
 
   FunctionSearch &search;
-  std::vector<Demand> demands;
-  SmallVector<Wish> wishes;
-  llvm::BitVector granted, released;
+  std::vector<OptionRequirement> requirements;
+  SmallVector<RelaxableConstraint> constraints;
+  llvm::BitVector kept, released;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   bool isLate = false;
 };
 
-/// `argument x is given <@m, [{}, {}]>`, per annotation of a place.
-void attachPins(InFlightDiagnostic &diag, FunctionSearch &search, unsigned place, bool withBytes, int64_t bytes) {
-  for (const FunctionPropagation::Given &given : search.getFunction().getAnnotations()) {
-    if (given.place != place)
+/// Adds the note `argument x is constrained to <@m, [{}, {}]>`, per annotation of a value class.
+void attachAnnotations(InFlightDiagnostic &diag, FunctionSearch &search, unsigned valueClass, bool withBytes,
+                       int64_t bytes) {
+  for (const FunctionPropagation::Annotation &annotation : search.getFunction().getAnnotations()) {
+    if (annotation.valueClass != valueClass)
       continue;
     std::string what = "a value";
     Location loc = search.getFunc().getLoc();
-    if (given.op) {
-      what = isa<func::CallOp>(given.op) ? "operand or result of a call"
-                                         : "result " + getResultName(search.getFunc(), given.index);
-      loc = given.op->getLoc();
-    } else if (auto argument = dyn_cast_or_null<BlockArgument>(given.value)) {
+    if (annotation.op) {
+      what = isa<func::CallOp>(annotation.op) ? "operand or result of a call"
+                                              : "result " + getResultName(search.getFunc(), annotation.index);
+      loc = annotation.op->getLoc();
+    } else if (auto argument = dyn_cast_or_null<BlockArgument>(annotation.value)) {
       if (isa<func::FuncOp>(argument.getOwner()->getParentOp()))
         what = "argument " + getArgumentName(search.getFunc(), argument.getArgNumber());
       loc = argument.getLoc();
-    } else if (given.value) {
-      what = "a value of " + given.value.getDefiningOp()->getName().getStringRef().str();
-      loc = given.value.getLoc();
+    } else if (annotation.value) {
+      what = "a value of " + annotation.value.getDefiningOp()->getName().getStringRef().str();
+      loc = annotation.value.getLoc();
     }
     Diagnostic &note = diag.attachNote(loc);
-    note << what << " is constrained to " << search.getMeshes().toString(given.sharding);
+    note << what << " is constrained to " << search.getMeshes().toString(annotation.sharding);
     if (withBytes)
       note << ", " << bytes << " bytes per device";
   }
@@ -163,7 +168,7 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
     return diag;
   }
   bool overBudget = result.smallestBudgetBound >= 0;
-  WishList list(search);
+  ConstraintRelaxation list(search);
   bool helps = list.run();
   InFlightDiagnostic diag = emitError(func.getLoc());
   if (overBudget) {
@@ -179,19 +184,19 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
   if (helps) {
     diag << (overBudget ? "; it fits without " : "; there are layouts without ")
          << (list.isMinimal() ? "these:" : "these (or fewer, not all could be tried in time):");
-    for (auto [i, wish] : llvm::enumerate(list.getWishes())) {
-      if (!list.isRefused(i))
+    for (auto [i, constraint] : llvm::enumerate(list.getConstraints())) {
+      if (!list.isRelaxed(i))
         continue;
-      if (wish.place >= 0)
-        attachPins(diag, search, wish.place, overBudget, wish.bytes);
+      if (constraint.valueClass >= 0)
+        attachAnnotations(diag, search, constraint.valueClass, overBudget, constraint.bytes);
       else
-        diag.attachNote(list.getDemand(wish).loc) << list.getDemand(wish).text;
+        diag.attachNote(list.getRequirement(constraint).loc) << list.getRequirement(constraint).text;
     }
   }
   if (!overBudget || result.smallest.empty())
     return diag;
-  // What holds most at the peak of the smallest budget.
-  int64_t peakPoint = search.getProblem().holdCopies(result.smallest, /*budget=*/0).peakPoint;
+  // The largest values at the peak of the smallest budget.
+  int64_t peakPoint = search.getProblem().scheduleCopies(result.smallest, /*budget=*/0).peakPoint;
   const LiveBuffers &live = *search.getLiveBuffers();
   const Propagation &propagation = search.getFunction().getPropagation();
   std::vector<std::pair<int64_t, Value>> held;

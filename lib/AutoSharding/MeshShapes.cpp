@@ -56,20 +56,20 @@ MeshOp getOnlyMesh(ModuleOp module) {
 Tried tryShape(ModuleOp module, Shape shape, const SearchOptions &options) {
   Tried tried{std::move(shape)};
   OwningOpRef<ModuleOp> copy = module.clone();
-  // What is said of the copy is said again of the module, if it takes the shape.
+  // Diagnostics of the copy are suppressed: the module emits them again with its shape.
   ScopedDiagnosticHandler quiet(module.getContext(), [&](Diagnostic &diag) {
     if (diag.getSeverity() == DiagnosticSeverity::Error && tried.error.empty())
       tried.error = diag.str();
     return success();
   });
-  auto finish = [&](FunctionSearch &search, HandedLayouts &handed) -> LogicalResult {
+  auto finish = [&](FunctionSearch &search, CallOperandLayouts &callOperands) -> LogicalResult {
     SearchResult result = search.run();
     if (result.choices.empty())
       return emitInfeasible(search, result);
     tried.objective += result.objective;
     tried.lowerBound += result.lowerBound;
     tried.proven &= result.proven;
-    search.write(result, handed);
+    search.write(result, callOperands);
     return success();
   };
   bool isLegal = succeeded(setShape(getOnlyMesh(*copy), tried.shape)) && succeeded(mlir::verify(*copy)) &&

@@ -1,4 +1,4 @@
-//===- ProblemMemory.cpp - What a device holds ----------------------------===//
+//===- ProblemMemory.cpp - Memory of a device -----------------------------===//
 
 #include "ProblemTables.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -29,14 +29,14 @@ Value ShardingProblem::getKept(const LiveBuffer &buffer) const {
 
 void ShardingProblem::addBuffers() {
   bytesIds.clear();
-  // A value where it is kept. What is made anew is held as soon as an op writes there.
+  // A value in its stored layout. A constant-like value is live when an op writes to it.
   for (const LiveBuffer &buffer : options.live->getBuffers()) {
     Value value = getKept(buffer);
     if (!value || !propagation.contains(value)) {
       graph.addFixedBuffer(buffer.begin, buffer.end + 1, value ? 0 : buffer.bytes);
       continue;
     }
-    const Kept &kept = places[propagation.getId(value)];
+    const Kept &kept = classes[propagation.getId(value)];
     auto type = cast<RankedTensorType>(value.getType());
     if (buffer.bytes > 0)
       graph.addBuffer(buffer.begin, buffer.end + 1, kept.var, getBytes({kBytes, toKey(type), kept.domain}, [&] {
@@ -54,12 +54,12 @@ void ShardingProblem::addBuffers() {
     if (!isRead(id))
       continue;
     auto [begin, end] = options.live->getSpan(node.op);
-    // An operand brought to where it is needed; one that is pinned stays there.
-    Var own = node.handsOn ? places[tensors[1]].var : nodes[id].var;
+    // An operand in the layout that the node needs; that of a constraint stays live.
+    Var nodeVar = node.isIdentity ? classes[tensors[1]].var : nodes[id].var;
     for (unsigned t = 0; t < rule.numOperands(); ++t) {
-      if (!node.handsOn && rule.tensor(t).role == OperandRole::Input && rule.tensor(t).type && isFilled(values[t])) {
+      if (!node.isIdentity && rule.tensor(t).role == OperandRole::Input && rule.tensor(t).type && isFilled(values[t])) {
         RankedTensorType type = rule.tensor(t).type;
-        graph.addBuffer(begin, end + 1, own, getBytes({kFilled, toKey(node.rule), t, nodes[id].space}, [&] {
+        graph.addBuffer(begin, end + 1, nodeVar, getBytes({kFilled, toKey(node.rule), t, nodes[id].space}, [&] {
                           std::vector<int64_t> bytes;
                           for (const FactorAxes &axes : spaces[nodes[id].space])
                             bytes.push_back(space.getLocalBytes(table.intern(getTensorSharding(rule, t, axes)), type));
@@ -67,15 +67,15 @@ void ShardingProblem::addBuffers() {
                         }));
         continue;
       }
-      if (tensors[t] < 0 || rule.tensor(t).role == OperandRole::ShapeOnly || isMadeAnew(values[t]))
+      if (tensors[t] < 0 || rule.tensor(t).role == OperandRole::ShapeOnly || isRematerialized(values[t]))
         continue;
       Kept source = getSource(id, t);
-      if (source.var == own)
+      if (source.var == nodeVar)
         continue;
       RankedTensorType type = getType(id, t);
       Key key = getUseKey(id, t);
       key.insert(key.end(), {source.domain, source.sets});
-      graph.addBuffer(begin, getReadSpan(id).second + 1, source.var, own, getBytes(std::move(key), [&] {
+      graph.addBuffer(begin, getReadSpan(id).second + 1, source.var, nodeVar, getBytes(std::move(key), [&] {
                         std::vector<int64_t> bytes;
                         for (unsigned c = 0; c < domains[source.domain].size(); ++c)
                           for (unsigned s = 0, e = getNumNeeds(id); s < e; ++s) {
@@ -87,31 +87,32 @@ void ShardingProblem::addBuffers() {
                         return bytes;
                       }));
     }
-    if (node.handsOn)
+    if (node.isIdentity)
       continue;
     // A result that is not kept as it is computed: sums that are completed in place
     // need no other buffer.
     for (unsigned i = 0; i < rule.numResults(); ++i) {
       unsigned t = rule.numOperands() + i;
-      if (tensors[t] < 0 || places[tensors[t]].var == own)
+      if (tensors[t] < 0 || classes[tensors[t]].var == nodeVar)
         continue;
-      const Kept &kept = places[tensors[t]];
+      const Kept &kept = classes[tensors[t]];
       RankedTensorType type = getType(id, t);
-      graph.addBuffer(
-          begin, end + 1, own, kept.var, getBytes({kProduced, toKey(node.rule), i, nodes[id].space, kept.domain}, [&] {
-            std::vector<int64_t> bytes;
-            for (const FactorAxes &axes : spaces[nodes[id].space]) {
-              LayoutId produced = table.intern(getTensorSharding(rule, t, axes));
-              for (LayoutId home : domains[kept.domain])
-                bytes.push_back(table.getComplete(produced) == home ? 0 : space.getLocalBytes(produced, type));
-            }
-            return bytes;
-          }));
+      graph.addBuffer(begin, end + 1, nodeVar, kept.var,
+                      getBytes({kComputed, toKey(node.rule), i, nodes[id].space, kept.domain}, [&] {
+                        std::vector<int64_t> bytes;
+                        for (const FactorAxes &axes : spaces[nodes[id].space]) {
+                          LayoutId computed = table.intern(getTensorSharding(rule, t, axes));
+                          for (LayoutId stored : domains[kept.domain])
+                            bytes.push_back(
+                                table.getComplete(computed) == stored ? 0 : space.getLocalBytes(computed, type));
+                        }
+                        return bytes;
+                      }));
     }
   }
   if (!countsHeld)
     return;
-  // What readers share, from the first of them to the last.
+  // Shared copies are live from their first reader to the last.
   for (auto &[value, kept] : copies) {
     auto type = cast<RankedTensorType>(value.getType());
     int64_t first = std::numeric_limits<int64_t>::max(), last = 0;

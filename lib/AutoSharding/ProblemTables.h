@@ -1,7 +1,5 @@
-//===- ProblemTables.h - What the parts of a problem share ------*- C++ -*-===//
-//
-// Internal to automatic sharding: keys of tables, and what is no reader and no value
-// of its own.
+//===- ProblemTables.h - Keys and predicates of a problem -------*- C++ -*-===//
+// Internal to automatic sharding: keys of tables, and values and readers without a variable.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,38 +7,41 @@
 #define SHARDKIT_LIB_AUTOSHARDING_PROBLEMTABLES_H
 
 #include "shardkit/AutoSharding/ShardingProblem.h"
+#include "shardkit/Dialect/SPMD/IR/OpQueries.h"
 #include <limits>
 #include <numeric>
 
 namespace mlir::spmd {
 
-/// Seconds of what cannot be done.
+/// Seconds of an impossible choice.
 inline constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
-/// What kind of table a key is of, and the rule or type that it depends on.
+/// The kind of a table, the first number of its key.
 enum TableKind : int64_t {
   kBytes,
   kPicks,
-  kProduced,
+  kComputed,
   kNeeded,
-  kHandedOn,
+  kForwarded,
   kHalos,
   kFilled,
   kEntry,
   kSets,
   kShared,
   kEqual,
-  kDemanded
+  kRequired
 };
 
 inline int64_t toKey(const void *pointer) { return int64_t(reinterpret_cast<uintptr_t>(pointer)); }
 inline int64_t toKey(Type type) { return toKey(type.getAsOpaquePointer()); }
 
-/// True for a pin that nobody reads, but for such pins: it is dropped.
-inline bool isDeadPin(Operation *op) { return isConstraintLike(op) && llvm::all_of(op->getUsers(), isDeadPin); }
+/// True for a constraint that only such constraints read: it is dropped.
+inline bool isDeadConstraint(Operation *op) {
+  return isConstraintLike(op) && llvm::all_of(op->getUsers(), isDeadConstraint);
+}
 
-/// True for what is made anew in every layout that is asked for, pinned or not.
-inline bool isMadeAnew(Value value) {
+/// True for a value that is rematerialized per layout: a constant-like one, also if constrained.
+inline bool isRematerialized(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isConstraintLike(op))
       return isConstantLike(op);
@@ -58,7 +59,7 @@ public:
     changes[begin] += bytes;
     changes[end + 1] -= bytes;
   }
-  /// All that is held at each point.
+  /// The bytes that are held at each point.
   std::vector<int64_t> getPoints() const {
     std::vector<int64_t> points(changes.size());
     std::partial_sum(changes.begin(), changes.end(), points.begin());
@@ -69,7 +70,7 @@ private:
   std::vector<int64_t> changes;
 };
 
-/// True for what is made anew and then held: a constant of one element is not.
+/// True for a value that is rematerialized and occupies memory: a fill, but not a splat constant.
 bool isFilled(Value value);
 
 } // namespace mlir::spmd

@@ -1,4 +1,4 @@
-//===- SearchSpace.cpp - What automatic sharding chooses from -------------===//
+//===- SearchSpace.cpp - Candidates of automatic sharding -----------------===//
 
 #include "shardkit/AutoSharding/SearchSpace.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
@@ -9,64 +9,63 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// All ways to cut a row of places (dims, factors) by parts of a mesh, each used once
-/// at most.
+/// All assignments of candidate (sub-)axes, each used at most once, to a row of slots (dims or factors).
 class Assignments {
 public:
-  /// `fits(place, entries)`: whether a place may be cut so; what does not fit does not
-  /// with more behind it. `getExtra(place)`: other lists that it may be cut by.
-  Assignments(const Mesh &mesh, ArrayRef<DimEntry> cuts, SmallVector<DimEntries, 8> start,
+  /// `fits(slot, entries)`: whether the entries may shard the slot; if not, no extension of them may.
+  /// `getExtra(slot)`: further lists that may shard it.
+  Assignments(const Mesh &mesh, ArrayRef<DimEntry> candidates, SmallVector<DimEntries, 8> start,
               llvm::function_ref<bool(unsigned, ArrayRef<DimEntry>)> fits,
               llvm::function_ref<ArrayRef<DimEntries>(unsigned)> getExtra,
               llvm::function_ref<void(ArrayRef<DimEntries>)> visit)
-      : mesh(mesh), cuts(cuts), current(std::move(start)), used(cuts.size(), false), fits(fits), getExtra(getExtra),
-        visit(visit) {
+      : mesh(mesh), candidates(candidates), current(std::move(start)), used(candidates.size(), false), fits(fits),
+        getExtra(getExtra), visit(visit) {
     for (const DimEntries &entries : current)
       markUsed(entries);
   }
 
   void markUsed(ArrayRef<DimEntry> entries) {
-    for (auto [i, cut] : llvm::enumerate(cuts))
-      used[i] = used[i] || overlaps(cut, entries, mesh);
+    for (auto [i, candidate] : llvm::enumerate(candidates))
+      used[i] = used[i] || overlaps(candidate, entries, mesh);
   }
 
-  void run() { cut(0); }
+  void run() { assign(0); }
 
 private:
-  void cut(unsigned place) {
-    if (place == current.size())
+  void assign(unsigned slot) {
+    if (slot == current.size())
       return visit(current);
-    append(place);
-    for (const DimEntries &extra : getExtra(place)) {
+    append(slot);
+    for (const DimEntries &extra : getExtra(slot)) {
       bool clashes = llvm::any_of(current, [&](const DimEntries &other) { return overlaps(other, extra, mesh); });
       if (clashes)
         continue;
       SmallVector<bool> before = used;
-      DimEntries empty = std::exchange(current[place], extra);
+      DimEntries empty = std::exchange(current[slot], extra);
       markUsed(extra);
-      cut(place + 1);
-      current[place] = std::move(empty);
+      assign(slot + 1);
+      current[slot] = std::move(empty);
       used = std::move(before);
     }
   }
 
-  void append(unsigned place) {
-    cut(place + 1);
-    for (unsigned i = 0; i < cuts.size(); ++i) {
+  void append(unsigned slot) {
+    assign(slot + 1);
+    for (unsigned i = 0; i < candidates.size(); ++i) {
       if (used[i])
         continue;
-      current[place].push_back(cuts[i]);
-      if (fits(place, current[place])) {
+      current[slot].push_back(candidates[i]);
+      if (fits(slot, current[slot])) {
         used[i] = true;
-        append(place);
+        append(slot);
         used[i] = false;
       }
-      current[place].pop_back();
+      current[slot].pop_back();
     }
   }
 
   const Mesh &mesh;
-  ArrayRef<DimEntry> cuts;
+  ArrayRef<DimEntry> candidates;
   SmallVector<DimEntries, 8> current;
   SmallVector<bool> used;
   llvm::function_ref<bool(unsigned, ArrayRef<DimEntry>)> fits;
@@ -85,13 +84,13 @@ SearchSpace::SearchSpace(LayoutTable &table, bool allSubAxes)
     int64_t pre = 1;
     for (int64_t rest = axis.size, p = 2; rest > 1; ++p)
       for (; rest % p == 0; rest /= p, pre *= p)
-        parts.push_back({int32_t(a), pre, p});
+        primeSubAxes.push_back({int32_t(a), pre, p});
   }
 }
 
-const std::vector<LayoutId> &SearchSpace::getLayouts(RankedTensorType type, const Sharding &given) {
+const std::vector<LayoutId> &SearchSpace::getLayouts(RankedTensorType type, const Sharding &userSharding) {
   SmallVector<int64_t, 32> key(type.getShape());
-  appendKey(given, key);
+  appendKey(userSharding, key);
   auto [found, isNew] = layouts.try_emplace(key);
   std::vector<LayoutId> &list = found;
   if (!isNew)
@@ -99,10 +98,10 @@ const std::vector<LayoutId> &SearchSpace::getLayouts(RankedTensorType type, cons
   if (hasNoElements(type))
     return list = {table.getReplicated(type.getRank())}, list;
   SmallVector<DimEntries, 8> start;
-  for (const DimSharding &dim : given.dims)
+  for (const DimSharding &dim : userSharding.dims)
     start.push_back(canonicalize(dim.entries));
   auto fits = [&](unsigned d, ArrayRef<DimEntry> entries) {
-    return given.dims[d].open && !type.isDynamicDim(d) && divides(entries, type.getDimSize(d));
+    return userSharding.dims[d].open && !type.isDynamicDim(d) && divides(entries, type.getDimSize(d));
   };
   auto getExtra = [](unsigned) { return ArrayRef<DimEntries>(); };
   llvm::SmallDenseSet<LayoutId> known;
@@ -114,13 +113,13 @@ const std::vector<LayoutId> &SearchSpace::getLayouts(RankedTensorType type, cons
     if (known.insert(id).second)
       list.push_back(id);
   };
-  Assignments assignments(mesh, allSubAxes ? parts : axes, std::move(start), fits, getExtra, visit);
-  assignments.markUsed(given.replicated);
+  Assignments assignments(mesh, allSubAxes ? primeSubAxes : axes, std::move(start), fits, getExtra, visit);
+  assignments.markUsed(userSharding.replicated);
   assignments.run();
   return list;
 }
 
-std::vector<FactorAxes> SearchSpace::getStrategies(const ShardingRule &rule, const ExtraCuts &extra,
+std::vector<FactorAxes> SearchSpace::getStrategies(const ShardingRule &rule, const ExtraShardings &extra,
                                                    ArrayRef<DimEntry> manual, bool recompute) const {
   std::vector<FactorAxes> strategies;
   llvm::SmallVector<int64_t> spreads;
@@ -147,38 +146,38 @@ std::vector<FactorAxes> SearchSpace::getStrategies(const ShardingRule &rule, con
     strategies.push_back(std::move(axes));
     spreads.push_back(spread);
   };
-  auto collect = [&](ArrayRef<DimEntry> cuts) {
-    Assignments assignments(mesh, cuts, SmallVector<DimEntries, 8>(rule.numFactors()), fits, getExtra, visit);
+  auto collect = [&](ArrayRef<DimEntry> candidates) {
+    Assignments assignments(mesh, candidates, SmallVector<DimEntries, 8>(rule.numFactors()), fits, getExtra, visit);
     assignments.markUsed(manual);
     assignments.run();
   };
-  collect(allSubAxes ? parts : axes);
+  collect(allSubAxes ? primeSubAxes : axes);
   if (!rule.isContraction)
     return strategies;
-  // An axis that divides no factor is used in parts.
+  // An axis that divides no factor is split into sub-axes.
   if (!allSubAxes && *llvm::max_element(spreads) < mesh.numDevices()) {
-    DimEntries cuts;
+    DimEntries candidates;
     for (const DimEntry &axis : axes) {
       bool dividesAny = llvm::any_of(rule.getFactors(), [&](const Factor &factor) {
         return factor.kind != FactorKind::Replicated && !ShapedType::isDynamic(factor.size) &&
                divides(axis, factor.size);
       });
       if (dividesAny)
-        cuts.push_back(axis);
+        candidates.push_back(axis);
       else
-        for (const DimEntry &part : parts)
-          if (part.axis == axis.axis)
-            cuts.push_back(part);
+        for (const DimEntry &subAxis : primeSubAxes)
+          if (subAxis.axis == axis.axis)
+            candidates.push_back(subAxis);
     }
-    if (cuts != axes)
-      collect(cuts);
+    if (candidates != axes)
+      collect(candidates);
   }
   if (recompute)
     return strategies;
-  int64_t most = *llvm::max_element(spreads);
+  int64_t maximum = *llvm::max_element(spreads);
   std::vector<FactorAxes> widest;
   for (auto [axes, spread] : llvm::zip(strategies, spreads))
-    if (spread == most)
+    if (spread == maximum)
       widest.push_back(std::move(axes));
   return widest;
 }

@@ -9,18 +9,40 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions &options)
-    : propagation(propagation), table(propagation.getTable()), options(options), space(table, options.allSubAxes) {
+    : ProblemVariables(propagation, options) {
   if (options.live && hasManyAxes())
-    unoffered = Unoffered::PerReader;
+    unlisted = Unlisted::PerReader;
   else
     countsMemory = options.live;
   sets.emplace_back(); // 0: none
   covers.emplace_back();
   addStrategies();
-  addPlaces();
-  if (options.regather != Regather::Always)
+  addClasses();
+  if (options.reshardPerUse != ReshardPerUse::Always)
     addShared();
   build();
+}
+
+uint64_t ShardingProblem::getNumChoices() const {
+  uint64_t sum = 0;
+  for (Var v = 0; v < graph.getNumVariables(); ++v)
+    sum += graph.getNumChoices(v);
+  return sum;
+}
+
+int64_t ShardingProblem::toTime(double seconds) const {
+  return int64_t(seconds / quantum) + graph.getCosts().size() + 8 * sharings.size() + 1;
+}
+
+bool ShardingProblem::isSharing(Value value) const {
+  auto it = shared.find(value);
+  return it != shared.end() && it->second.isSharing && unlisted == Unlisted::OncePerValue && !countsMemory;
+}
+
+void ShardingProblem::setOrigin(NodeId node, unsigned tensor, PaidMove::Kind kind) {
+  costs.back().node = node;
+  costs.back().tensor = tensor;
+  costs.back().kind = kind;
 }
 
 void ShardingProblem::build() {
@@ -30,28 +52,28 @@ void ShardingProblem::build() {
   addVariables();
   addEdges();
   addSharings();
-  addDemands();
+  addRequirements();
   finish();
   if (countsMemory)
     addBuffers();
 }
 
 void ShardingProblem::addVariables() {
-  // In program order: what is near in the program is near in a pass of the solver.
-  llvm::BitVector done(places.size());
-  auto addPlace = [&](PlaceId id) {
+  // In program order, so that neighbors in the program are neighbors in a pass of the solver.
+  llvm::BitVector done(classes.size());
+  auto addClass = [&](ClassId id) {
     if (done.test(id))
       return;
     done.set(id);
-    Kept &kept = places[id];
+    Kept &kept = classes[id];
     kept.var = graph.addVariable(domains[kept.domain].size());
-    RankedTensorType type = propagation.getPlace(id).type;
-    // What a device holds breaks ties.
+    RankedTensorType type = propagation.getClass(id).type;
+    // Bytes of a device break ties.
     addCost(kept.var, getTable({kBytes, toKey(type), kept.domain}, [&] {
               PriceTable prices;
-              for (LayoutId own : domains[kept.domain]) {
+              for (LayoutId layout : domains[kept.domain]) {
                 prices.seconds.push_back(0);
-                prices.bytes.push_back(space.getLocalBytes(own, type));
+                prices.bytes.push_back(space.getLocalBytes(layout, type));
               }
               return prices;
             }));
@@ -59,41 +81,27 @@ void ShardingProblem::addVariables() {
   for (NodeId id = 0; id < nodes.size(); ++id) {
     const Propagation::Node &node = propagation.getNode(id);
     ArrayRef<int32_t> tensors = propagation.getTensors(node);
-    for (int32_t place : tensors.take_front(node.rule->numOperands()))
-      if (place >= 0)
-        addPlace(place);
-    NodeVar &own = nodes[id];
-    if (own.computes && own.definesAlone < 0)
-      own.var = graph.addVariable(spaces[own.space].size());
-    for (int32_t place : tensors.drop_front(node.rule->numOperands()))
-      if (place >= 0)
-        addPlace(place);
-    if (own.computes && own.definesAlone >= 0)
-      own.var = places[own.definesAlone].var;
+    for (int32_t valueClass : tensors.take_front(node.rule->numOperands()))
+      if (valueClass >= 0)
+        addClass(valueClass);
+    NodeVar &nodeVar = nodes[id];
+    if (nodeVar.computes && nodeVar.definesAlone < 0)
+      nodeVar.var = graph.addVariable(spaces[nodeVar.space].size());
+    for (int32_t valueClass : tensors.drop_front(node.rule->numOperands()))
+      if (valueClass >= 0)
+        addClass(valueClass);
+    if (nodeVar.computes && nodeVar.definesAlone >= 0)
+      nodeVar.var = classes[nodeVar.definesAlone].var;
   }
-  for (PlaceId id = 0; id < places.size(); ++id)
-    addPlace(id);
+  for (ClassId id = 0; id < classes.size(); ++id)
+    addClass(id);
   numDecisions = graph.getNumVariables();
-  // Last, so that the numbers of the others are those of any graph of this problem.
-  for (auto &[value, own] : shared)
-    if (const Offer &offer = offers[own.offer]; isSharing(value))
+  // Last, so that all graphs of this problem agree on the numbers of the others.
+  for (auto &[value, entry] : shared)
+    if (const SharedLayouts &candidates = sharedLayouts[entry.group]; isSharing(value))
       continue;
-    else if (!offer.layouts.empty() || (unoffered == Unoffered::OncePerValue && !offer.isComplete()))
+    else if (!candidates.layouts.empty() || (unlisted == Unlisted::OncePerValue && !candidates.isComplete()))
       addCopies(value);
-}
-
-template <typename T>
-unsigned ShardingProblem::intern(std::vector<std::vector<T>> &lists, std::map<Key, unsigned> &ids, Key key,
-                                 std::vector<T> list) {
-  auto [it, isNew] = ids.try_emplace(std::move(key), lists.size());
-  if (isNew)
-    lists.push_back(std::move(list));
-  return it->second;
-}
-
-ShardingProblem::DomainId ShardingProblem::internDomain(std::vector<LayoutId> layouts) {
-  Key key(layouts.begin(), layouts.end());
-  return intern(domains, domainIds, std::move(key), std::move(layouts));
 }
 
 unsigned ShardingProblem::getTable(Key key, llvm::function_ref<PriceTable()> make) {
@@ -107,25 +115,25 @@ double ShardingProblem::getSeconds(LayoutId from, LayoutId to, RankedTensorType 
   return table.getSeconds(from, to, type);
 }
 
-double ShardingProblem::getProducedSeconds(LayoutId produced, LayoutId home, RankedTensorType type) {
-  // With one axis or two the planner is fast enough to say.
-  if (!table.isPartial(produced) || table.getCosts().forbids() || !hasManyAxes())
-    return getSeconds(produced, home, type);
-  auto [it, isNew] = producedSeconds.try_emplace({produced, home, type});
+double ShardingProblem::getCompletionSeconds(LayoutId computed, LayoutId stored, RankedTensorType type) {
+  // With one or two axes the planner is fast enough.
+  if (!table.isPartial(computed) || table.getCosts().forbids() || !hasManyAxes())
+    return getSeconds(computed, stored, type);
+  auto [it, isNew] = completionSeconds.try_emplace({computed, stored, type});
   if (!isNew)
     return it->second;
-  // What is not cut yet and costs nothing to cut.
+  // Slice dims by axes that are not used yet, which is free.
   const Mesh &mesh = table.getMesh();
-  Sharding sliced = table.get(produced);
-  const Sharding to = table.get(home);
+  Sharding sliced = table.get(computed);
+  const Sharding to = table.get(stored);
   DimEntries sums = sliced.unreduced;
   DimEntries used = sums;
   for (const DimSharding &dim : sliced.dims)
     used.append(dim.entries);
-  for (auto [own, wanted] : llvm::zip(sliced.dims, to.dims))
-    while (own.entries.size() < wanted.entries.size() && isPrefix(own.entries, wanted.entries) &&
-           !overlaps(wanted.entries[own.entries.size()], used, mesh))
-      own.entries.push_back(wanted.entries[own.entries.size()]);
+  for (auto [dim, wanted] : llvm::zip(sliced.dims, to.dims))
+    while (dim.entries.size() < wanted.entries.size() && isPrefix(dim.entries, wanted.entries) &&
+           !overlaps(wanted.entries[dim.entries.size()], used, mesh))
+      dim.entries.push_back(wanted.entries[dim.entries.size()]);
   LayoutId from = table.intern(sliced);
   double best = kImpossible;
   auto complete = [&](Sharding sum) {
@@ -133,237 +141,51 @@ double ShardingProblem::getProducedSeconds(LayoutId produced, LayoutId home, Ran
     LayoutId middle = table.intern(std::move(sum));
     double seconds = getSeconds(from, middle, type);
     if (seconds < best)
-      best = std::min(best, seconds + getSeconds(middle, home, type));
+      best = std::min(best, seconds + getSeconds(middle, stored, type));
   };
-  // Each axis is summed up everywhere, or scattered onto one of the dims.
-  auto place = [&](auto &self, const Sharding &sum, size_t next) -> void {
+  // Each axis of the sum is all-reduced, or scattered onto one of the dims.
+  auto scatter = [&](auto &self, const Sharding &sum, size_t next) -> void {
     if (next == sums.size())
       return complete(sum);
     self(self, sum, next + 1);
     for (size_t d = 0; d < sum.dims.size(); ++d) {
-      Sharding placed = sum;
-      placed.dims[d].entries.push_back(sums[next]);
-      if (divides(placed.dims[d].entries, type.getDimSize(d)))
-        self(self, placed, next + 1);
+      Sharding scattered = sum;
+      scattered.dims[d].entries.push_back(sums[next]);
+      if (divides(scattered.dims[d].entries, type.getDimSize(d)))
+        self(self, scattered, next + 1);
     }
   };
-  place(place, sliced, 0);
-  // Or where they are wanted, in the order in which they stand there.
-  for (auto [own, wanted] : llvm::zip(sliced.dims, to.dims))
-    while (own.entries.size() < wanted.entries.size() && isPrefix(own.entries, wanted.entries) &&
-           llvm::is_contained(sums, wanted.entries[own.entries.size()]))
-      own.entries.push_back(wanted.entries[own.entries.size()]);
+  scatter(scatter, sliced, 0);
+  // Or onto the dims where the stored layout has them, in its order.
+  for (auto [dim, wanted] : llvm::zip(sliced.dims, to.dims))
+    while (dim.entries.size() < wanted.entries.size() && isPrefix(dim.entries, wanted.entries) &&
+           llvm::is_contained(sums, wanted.entries[dim.entries.size()]))
+      dim.entries.push_back(wanted.entries[dim.entries.size()]);
   complete(sliced);
-  return producedSeconds[{produced, home, type}] = best;
+  return completionSeconds[{computed, stored, type}] = best;
 }
 
 //===----------------------------------------------------------------------===//
-// How ops may compute
+// Needs of readers
 //===----------------------------------------------------------------------===//
-
-ExtraCuts ShardingProblem::getExtraCuts(const Propagation::Node &node) const {
-  const ShardingRule &rule = *node.rule;
-  ExtraCuts extra(rule.numFactors());
-  const Mesh &mesh = table.getMesh();
-  auto isWholeAxes = [&](ArrayRef<DimEntry> entries, int64_t size) {
-    return divides(entries, size) && llvm::all_of(entries, [&](const DimEntry &entry) {
-             return !entry.isStride() && entry.size == mesh.axes[entry.axis].size;
-           });
-  };
-  for (auto [t, place] : llvm::enumerate(propagation.getTensors(node))) {
-    if (place < 0)
-      continue;
-    const Propagation::Place &known = propagation.getPlace(place);
-    for (ShardingId id : {known.given, known.sharding}) {
-      const Sharding &sharding = propagation.getShardings().get(id);
-      if (llvm::all_of(sharding.dims, [](const DimSharding &dim) { return dim.entries.empty(); }))
-        continue;
-      for (unsigned f = 0; f < rule.numFactors(); ++f) {
-        if (rule.factor(f).kind == FactorKind::Replicated)
-          continue;
-        std::optional<DimEntries> entries = projectFactor(rule, t, f, sharding);
-        if (entries && !entries->empty() && !isWholeAxes(*entries, rule.factor(f).size) &&
-            !overlaps(*entries, propagation.getManualAxes(node), mesh) && canShard(rule.factor(f), *entries, mesh) &&
-            !llvm::is_contained(extra[f], *entries))
-          extra[f].push_back(std::move(*entries));
-      }
-    }
-  }
-  for (auto &lists : extra)
-    llvm::sort(lists);
-  return extra;
-}
-
-void ShardingProblem::addStrategies() {
-  nodes.resize(propagation.getNumNodes());
-  for (NodeId id = 0; id < nodes.size(); ++id) {
-    const Propagation::Node &node = propagation.getNode(id);
-    ArrayRef<int32_t> tensors = propagation.getTensors(node);
-    if (node.handsOn || llvm::all_of(tensors, [](int32_t place) { return place < 0; }))
-      continue;
-    if (options.getPinned && node.isOwnRule) {
-      if (std::optional<FactorAxes> pinned = options.getPinned(node.op)) {
-        nodes[id].space = spaces.size();
-        nodes[id].computes = true;
-        spaces.push_back({std::move(*pinned)});
-        continue;
-      }
-    }
-    ExtraCuts extra = getExtraCuts(node);
-    ArrayRef<DimEntry> manual = propagation.getManualAxes(node);
-    Key key{toKey(node.rule), node.manual};
-    for (const auto &lists : extra) {
-      key.push_back(lists.size());
-      for (const DimEntries &entries : lists) {
-        key.push_back(entries.size());
-        for (const DimEntry &entry : entries)
-          key.insert(key.end(), {entry.axis, entry.pre, entry.size});
-      }
-    }
-    auto [it, isNew] = spaceIds.try_emplace(std::move(key), spaces.size());
-    if (isNew)
-      spaces.push_back(space.getStrategies(*node.rule, extra, manual, options.recompute));
-    nodes[id].space = it->second;
-    nodes[id].computes = true;
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Where values may be kept
-//===----------------------------------------------------------------------===//
-
-bool ShardingProblem::allows(const Sharding &given, LayoutId id, RankedTensorType type) const {
-  const Sharding &sharding = table.get(id);
-  for (auto [own, wanted] : llvm::zip(given.dims, sharding.dims)) {
-    DimEntries entries = canonicalize(own.entries);
-    if (own.open ? !isPrefix(entries, wanted.entries) : entries != wanted.entries)
-      return false;
-    if (overlaps(wanted.entries, given.replicated, table.getMesh()))
-      return false;
-  }
-  return sharding.unreduced.empty() && !hasNoElements(type);
-}
-
-/// True where nothing at all is said of a value.
-static bool isOpen(const Sharding &given) {
-  return given.replicated.empty() &&
-         llvm::all_of(given.dims, [](const DimSharding &dim) { return dim.open && dim.entries.empty(); });
-}
-
-const Sharding &ShardingProblem::getGiven(PlaceId id) {
-  const Propagation::Place &place = propagation.getPlace(id);
-  if (options.released.empty() || !options.released.test(id))
-    return propagation.getShardings().get(place.given);
-  Sharding &open = openGiven[place.type.getRank()];
-  open.dims.assign(place.type.getRank(), DimSharding{{}, /*open=*/true});
-  return open;
-}
-
-void ShardingProblem::addPlaces() {
-  places.resize(propagation.getNumPlaces());
-  // Per place: its definitions, and the last op with one.
-  std::vector<std::pair<unsigned, NodeId>> definitions(places.size());
-  for (NodeId id = 0; id < nodes.size(); ++id) {
-    const Propagation::Node &node = propagation.getNode(id);
-    for (int32_t place : propagation.getTensors(node).drop_front(node.rule->numOperands()))
-      if (place >= 0) {
-        ++definitions[place].first;
-        definitions[place].second = id;
-      }
-  }
-  auto complete = [&](const ShardingRule &rule, unsigned t, const FactorAxes &axes) {
-    return table.getComplete(table.intern(getTensorSharding(rule, t, axes)));
-  };
-  for (PlaceId id = 0; id < places.size(); ++id) {
-    const Propagation::Place &place = propagation.getPlace(id);
-    const Sharding &given = getGiven(id);
-    auto [count, definer] = definitions[id];
-    const Propagation::Node *node = count > 0 ? &propagation.getNode(definer) : nullptr;
-    bool isComputed = node && !node->handsOn;
-    ArrayRef<int32_t> tensors = isComputed ? propagation.getTensors(*node) : ArrayRef<int32_t>();
-    unsigned t = llvm::find(tensors, int32_t(id)) - tensors.begin();
-    // An op that alone defines an open value, completely, hands it out as it computes it:
-    // one variable stands for both.
-    if (count == 1 && isComputed && isOpen(given) && t >= node->rule->numOperands() &&
-        llvm::count_if(tensors.drop_front(node->rule->numOperands()), [](int32_t place) { return place >= 0; }) == 1) {
-      const ShardingRule &rule = *node->rule;
-      std::vector<LayoutId> produced;
-      for (const FactorAxes &axes : spaces[nodes[definer].space])
-        produced.push_back(table.intern(getTensorSharding(rule, t, axes)));
-      if (llvm::none_of(produced, [&](LayoutId own) { return table.isPartial(own); })) {
-        places[id].domain = internDomain(std::move(produced));
-        nodes[definer].definesAlone = id;
-        continue;
-      }
-    }
-    std::vector<LayoutId> layouts = space.getLayouts(place.type, given);
-    llvm::SmallDenseSet<LayoutId> known(layouts.begin(), layouts.end());
-    auto offer = [&](LayoutId own) {
-      if (allows(given, own, place.type) && known.insert(own).second)
-        layouts.push_back(own);
-    };
-    offer(table.intern(propagation.get(id)));
-    if (isComputed && t < tensors.size())
-      for (const FactorAxes &axes : spaces[nodes[definer].space])
-        offer(complete(*node->rule, t, axes));
-    places[id].domain = internDomain(std::move(layouts));
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// What readers need
-//===----------------------------------------------------------------------===//
-
-unsigned ShardingProblem::getStrategyNumber(NodeId id, ArrayRef<unsigned> choices) const {
-  const Propagation::Node &node = propagation.getNode(id);
-  return choices[node.handsOn ? places[propagation.getTensors(node)[1]].var : nodes[id].var];
-}
-
-RankedTensorType ShardingProblem::getType(NodeId id, unsigned t) const {
-  return propagation.getPlace(propagation.getTensors(propagation.getNode(id))[t]).type;
-}
-
-unsigned ShardingProblem::getNumNeeds(NodeId id) const {
-  const Propagation::Node &node = propagation.getNode(id);
-  return node.handsOn ? domains[places[propagation.getTensors(node)[1]].domain].size() : spaces[nodes[id].space].size();
-}
-
-LayoutId ShardingProblem::getNeeded(NodeId id, unsigned t, unsigned strategy, LayoutId has) {
-  const Propagation::Node &node = propagation.getNode(id);
-  if (node.handsOn) {
-    // Out of a manual computation comes what is left inside of the layout outside.
-    PlaceId to = propagation.getTensors(node)[1];
-    LayoutId wanted = domains[places[to].domain][strategy];
-    ArrayRef<int64_t> outside = propagation.getPlace(to).type.getShape(), inside = getType(id, 0).getShape();
-    return outside == inside ? wanted : table.intern(getFreeSharding(table.get(wanted), outside, inside));
-  }
-  const std::vector<FactorAxes> &strategies = spaces[nodes[id].space];
-  if (node.rule->hasWindows())
-    return table.intern(getNeededSharding(*node.rule, t, strategies[strategy], table.get(has)));
-  std::vector<LayoutId> &all = needs[{node.rule, t, nodes[id].space}];
-  if (all.empty())
-    for (const FactorAxes &axes : strategies)
-      all.push_back(table.intern(getTensorSharding(*node.rule, t, axes)));
-  return all[strategy];
-}
 
 ShardingProblem::Kept ShardingProblem::getSource(NodeId id, unsigned t) const {
   const Propagation::Node &node = propagation.getNode(id);
   auto it = copies.find(propagation.getTensorValues(node)[t]);
-  return it != copies.end() && !isGivenAnew({id, t}) ? it->second : places[propagation.getTensors(node)[t]];
+  return it != copies.end() && !isUserReshardPerUse({id, t}) ? it->second : classes[propagation.getTensors(node)[t]];
 }
 
-/// What the needs of a use depend on.
+/// The inputs of the needs of a use.
 ShardingProblem::Key ShardingProblem::getUseKey(NodeId id, unsigned t) const {
   const Propagation::Node &node = propagation.getNode(id);
-  if (!node.handsOn)
+  if (!node.isIdentity)
     return {kNeeded, toKey(node.rule), t, nodes[id].space};
-  PlaceId to = propagation.getTensors(node)[1];
-  return {kHandedOn, toKey(getType(id, 0)), toKey(propagation.getPlace(to).type), places[to].domain};
+  ClassId to = propagation.getTensors(node)[1];
+  return {kForwarded, toKey(getType(id, 0)), toKey(propagation.getClass(to).type), classes[to].domain};
 }
 
 //===----------------------------------------------------------------------===//
-// Where values and ops meet
+// Prices between values and nodes
 //===----------------------------------------------------------------------===//
 
 void ShardingProblem::addEdges() {
@@ -371,10 +193,10 @@ void ShardingProblem::addEdges() {
     addEdges(id);
 }
 
-/// What is in a manual computation is what remains of the value outside.
+/// The layout inside a manual computation is the layout outside without manual axes.
 void ShardingProblem::addEntry(NodeId id) {
   ArrayRef<int32_t> tensors = propagation.getTensors(propagation.getNode(id));
-  const Kept &from = places[tensors[0]], &to = places[tensors[1]];
+  const Kept &from = classes[tensors[0]], &to = classes[tensors[1]];
   RankedTensorType outside = getType(id, 0), inside = getType(id, 1);
   addCost(from.var, to.var, getTable({kEntry, toKey(outside), toKey(inside), from.domain, to.domain}, [&] {
             PriceTable prices;
@@ -387,13 +209,13 @@ void ShardingProblem::addEntry(NodeId id) {
           }));
 }
 
-/// True if a value produced as `own` is handed out as `home` when its sums are
-/// completed, each axis of them in whole or by place: nothing else moves.
-static bool isCompletion(const Sharding &own, const Sharding &home, const Mesh &mesh) {
-  for (auto [a, b] : llvm::zip(own.dims, home.dims)) {
+/// True if completing the sums of `computed`, each axis by all-reduce or reduce-scatter, yields `stored` without
+/// further moves.
+static bool isCompletion(const Sharding &computed, const Sharding &stored, const Mesh &mesh) {
+  for (auto [a, b] : llvm::zip(computed.dims, stored.dims)) {
     DimEntries rest;
     for (const DimEntry &entry : b.entries)
-      if (entry.isStride() || !overlaps(entry, own.unreduced, mesh))
+      if (entry.isStride() || !overlaps(entry, computed.unreduced, mesh))
         rest.push_back(entry);
     if (canonicalize(rest) != a.entries)
       return false;
@@ -405,23 +227,23 @@ void ShardingProblem::addEdges(NodeId id) {
   const Propagation::Node &node = propagation.getNode(id);
   const ShardingRule &rule = *node.rule;
   ArrayRef<int32_t> tensors = propagation.getTensors(node);
-  if (!node.handsOn && !nodes[id].computes)
+  if (!node.isIdentity && !nodes[id].computes)
     return;
-  if (isDeadPin(node.op))
+  if (isDeadConstraint(node.op))
     return;
-  if (node.handsOn && !propagation.getTensorValues(node)[0])
+  if (node.isIdentity && !propagation.getTensorValues(node)[0])
     return addEntry(id);
-  Var own = node.handsOn ? places[tensors[1]].var : nodes[id].var;
+  Var nodeVar = node.isIdentity ? classes[tensors[1]].var : nodes[id].var;
   for (unsigned t = 0; t < rule.numOperands(); ++t) {
     if (tensors[t] < 0 || rule.tensor(t).role == OperandRole::ShapeOnly ||
-        isMadeAnew(propagation.getTensorValues(node)[t]))
+        isRematerialized(propagation.getTensorValues(node)[t]))
       continue;
     Kept source = getSource(id, t);
     RankedTensorType type = getType(id, t);
     int64_t count = propagation.getCount(node, t);
     auto reader = shared.find(propagation.getTensorValues(node)[t]);
-    bool isAlone = isGivenAnew({id, t}), shares = reader != shared.end() && !isAlone;
-    unsigned offer = shares ? reader->second.offer : 0;
+    bool isAlone = isUserReshardPerUse({id, t}), shares = reader != shared.end() && !isAlone;
+    unsigned group = shares ? reader->second.group : 0;
     auto price = [&](unsigned choice, unsigned strategy) {
       LayoutId has = domains[source.domain][choice];
       LayoutId needed = getNeeded(id, t, strategy, has);
@@ -431,19 +253,19 @@ void ShardingProblem::addEdges(NodeId id) {
         return has == needed ? 0 : kImpossible;
       if (!source.sets || !llvm::is_contained(sets[source.sets][choice], needed))
         seconds = getSeconds(has, needed, type);
-      if (source.sets && unoffered == Unoffered::OncePerValue && seconds <= covers[source.sets][choice] &&
-          !offers[offer].hasPrice(needed))
+      if (source.sets && unlisted == Unlisted::OncePerValue && seconds <= covers[source.sets][choice] &&
+          !sharedLayouts[group].hasPrice(needed))
         seconds = 0;
       return count * seconds;
     };
     Key key = getUseKey(id, t);
-    key.insert(key.end(), {source.domain, source.sets, count, own == source.var,
-                           isa<tensor::ParallelInsertSliceOp>(node.op), shares ? offer : -1, int64_t(unoffered)});
+    key.insert(key.end(), {source.domain, source.sets, count, nodeVar == source.var,
+                           isa<tensor::ParallelInsertSliceOp>(node.op), shares ? group : -1, int64_t(unlisted)});
     if (shares)
-      key.insert(key.end(), offers[offer].layouts.begin(), offers[offer].layouts.end());
+      key.insert(key.end(), sharedLayouts[group].layouts.begin(), sharedLayouts[group].layouts.end());
     auto addMove = [&](Key key, const Kept &from, bool isShared, PaidMove::Kind kind,
                        llvm::function_ref<double(unsigned, unsigned)> price) {
-      bool isLoop = own == from.var; // it yields what it is given
+      bool isLoop = nodeVar == from.var; // it yields what it is given
       unsigned prices = getTable(std::move(key), [&] {
         PriceTable prices;
         for (unsigned c = 0; c < domains[from.domain].size(); ++c)
@@ -451,27 +273,27 @@ void ShardingProblem::addEdges(NodeId id) {
             prices.seconds.push_back(price(c, s));
         return prices;
       });
-      costs.push_back({from.var, isLoop ? CostGraph::kNoVar : own, prices, isShared, true, id, t, kind});
+      costs.push_back({from.var, isLoop ? CostGraph::kNoVar : nodeVar, prices, isShared, true, id, t, kind});
     };
     if (isAlone || !isSharing(propagation.getTensorValues(node)[t]) ||
         (t == 1 && isa<tensor::ParallelInsertSliceOp>(node.op)))
       addMove(std::move(key), source, shares, PaidMove::Read, price);
-    if (node.handsOn || !rule.hasWindows())
+    if (node.isIdentity || !rule.hasWindows())
       continue;
-    const Kept &home = places[tensors[t]];
-    addMove({kHalos, toKey(node.rule), t, nodes[id].space, home.domain, count}, home, /*isShared=*/false,
+    const Kept &stored = classes[tensors[t]];
+    addMove({kHalos, toKey(node.rule), t, nodes[id].space, stored.domain, count}, stored, /*isShared=*/false,
             PaidMove::Windows, [&](unsigned choice, unsigned strategy) {
-              LayoutId needed = getNeeded(id, t, strategy, domains[home.domain][choice]);
+              LayoutId needed = getNeeded(id, t, strategy, domains[stored.domain][choice]);
               auto windows = getWindows(rule, t, spaces[nodes[id].space][strategy], table.getMesh());
               return windows.empty() ? 0 : count * table.getSeconds(needed, windows, type);
             });
   }
-  if (node.handsOn)
+  if (node.isIdentity)
     return;
   const std::vector<FactorAxes> &strategies = spaces[nodes[id].space];
   if (llvm::any_of(rule.getFactors(), [](const Factor &f) { return f.kind == FactorKind::Selection; })) {
     int64_t count = propagation.getCount(node, rule.numOperands());
-    addCost(own, getTable({kPicks, toKey(node.rule), nodes[id].space, count}, [&] {
+    addCost(nodeVar, getTable({kPicks, toKey(node.rule), nodes[id].space, count}, [&] {
               PriceTable prices;
               for (const FactorAxes &axes : strategies)
                 prices.seconds.push_back(count * getPickSeconds(rule, axes, table));
@@ -481,53 +303,55 @@ void ShardingProblem::addEdges(NodeId id) {
   }
   for (unsigned i = 0; i < rule.numResults(); ++i) {
     unsigned t = rule.numOperands() + i;
-    if (tensors[t] < 0 || places[tensors[t]].var == own ||
-        llvm::all_of(propagation.getTensorValues(node)[t].getUsers(), isDeadPin))
+    if (tensors[t] < 0 || classes[tensors[t]].var == nodeVar ||
+        llvm::all_of(propagation.getTensorValues(node)[t].getUsers(), isDeadConstraint))
       continue;
-    const Kept &kept = places[tensors[t]];
+    const Kept &kept = classes[tensors[t]];
     int64_t count = propagation.getCount(node, t);
-    unsigned prices = getTable({kProduced, toKey(node.rule), i, nodes[id].space, kept.domain, count}, [&] {
+    unsigned prices = getTable({kComputed, toKey(node.rule), i, nodes[id].space, kept.domain, count}, [&] {
       PriceTable prices;
       for (const FactorAxes &axes : strategies) {
-        LayoutId produced = table.intern(getTensorSharding(rule, t, axes));
-        for (LayoutId home : domains[kept.domain]) {
+        LayoutId computed = table.intern(getTensorSharding(rule, t, axes));
+        for (LayoutId stored : domains[kept.domain]) {
           // A move on the way there would be paid for all readers at once.
-          bool allowed = options.regather != Regather::Always ||
-                         isCompletion(table.get(produced), table.get(home), table.getMesh());
-          prices.seconds.push_back(allowed ? count * getProducedSeconds(produced, home, getType(id, t)) : kImpossible);
+          bool allowed = options.reshardPerUse != ReshardPerUse::Always ||
+                         isCompletion(table.get(computed), table.get(stored), table.getMesh());
+          prices.seconds.push_back(allowed ? count * getCompletionSeconds(computed, stored, getType(id, t))
+                                           : kImpossible);
         }
       }
       return prices;
     });
-    costs.push_back({own, kept.var, prices});
+    costs.push_back({nodeVar, kept.var, prices});
     setOrigin(id, t, PaidMove::Completed);
   }
 }
 
-std::vector<PaidMove> ShardingProblem::getMovesAnew(ArrayRef<unsigned> choices, ArrayRef<Use> anew) {
+std::vector<PaidMove> ShardingProblem::getMovesPerUse(ArrayRef<unsigned> choices, ArrayRef<Use> perUse) {
   std::vector<PaidMove> moves;
-  for (const Use &use : anew) {
+  for (const Use &use : perUse) {
     const Propagation::Node &node = propagation.getNode(use.node);
     Value value = propagation.getTensorValues(node)[use.tensor];
     // Readers that share nothing pay for themselves anyway, and the first of the others for all of them.
-    auto own = shared.find(value);
-    if (own == shared.end() || isGivenAnew(use))
+    auto entry = shared.find(value);
+    if (entry == shared.end() || isUserReshardPerUse(use))
       continue;
-    PlaceId place = propagation.getId(value);
-    LayoutId home = getLayout(place, choices), wanted = *getAsked(use, choices);
-    if (*llvm::find_if(own->second.readers, [&](const Use &reader) { return getAsked(reader, choices) == wanted; }) ==
-        use)
+    ClassId valueClass = propagation.getId(value);
+    LayoutId stored = getLayout(valueClass, choices), wanted = *getRequested(use, choices);
+    if (*llvm::find_if(entry->second.readers,
+                       [&](const Use &reader) { return getRequested(reader, choices) == wanted; }) == use)
       continue;
-    double seconds = getSeconds(home, wanted, propagation.getPlace(place).type);
+    double seconds = getSeconds(stored, wanted, propagation.getClass(valueClass).type);
     if (seconds != 0)
-      moves.push_back({value, node.op, PaidMove::Read, home, wanted, seconds * propagation.getCount(node, use.tensor)});
+      moves.push_back(
+          {value, node.op, PaidMove::Read, stored, wanted, seconds * propagation.getCount(node, use.tensor)});
   }
   return moves;
 }
 
-std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices, ArrayRef<Use> anew) {
+std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices, ArrayRef<Use> perUse) {
   std::vector<PaidMove> moves;
-  auto getHome = [&](NodeId id, unsigned t) {
+  auto getStored = [&](NodeId id, unsigned t) {
     return getLayout(propagation.getTensors(propagation.getNode(id))[t], choices);
   };
   for (const Cost &cost : costs) {
@@ -538,27 +362,28 @@ std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices, Arra
       continue;
     const Propagation::Node &node = propagation.getNode(cost.node);
     unsigned strategy = getStrategyNumber(cost.node, choices);
-    LayoutId home = getHome(cost.node, cost.tensor), other = home;
+    LayoutId stored = getStored(cost.node, cost.tensor), other = stored;
     if (cost.kind == PaidMove::Read || cost.kind == PaidMove::Windows)
-      other = getNeeded(cost.node, cost.tensor, strategy, home);
+      other = getNeeded(cost.node, cost.tensor, strategy, stored);
     else
       other = table.intern(getTensorSharding(*node.rule, cost.tensor, spaces[nodes[cost.node].space][strategy]));
     bool reads = cost.kind == PaidMove::Read || cost.kind == PaidMove::Windows;
-    moves.push_back({propagation.getTensorValues(node)[cost.tensor], node.op, cost.kind, reads ? home : other,
-                     reads ? other : home, seconds * times});
+    moves.push_back({propagation.getTensorValues(node)[cost.tensor], node.op, cost.kind, reads ? stored : other,
+                     reads ? other : stored, seconds * times});
   }
   SmallVector<LayoutId> wanted;
-  for (auto &[value, own] : shared) {
+  for (auto &[value, entry] : shared) {
     wanted.clear();
-    getWanted(value, own.readers, choices, wanted);
-    LayoutId home = getLayout(propagation.getId(value), choices);
-    const Use &use = own.readers[0];
+    getRequestedLayouts(value, entry.readers, choices, wanted);
+    LayoutId stored = getLayout(propagation.getId(value), choices);
+    const Use &use = entry.readers[0];
     const Propagation::Node &first = propagation.getNode(use.node);
     for (LayoutId id : wanted)
-      if (double seconds = getSeconds(home, id, propagation.getPlace(propagation.getId(value)).type))
-        moves.push_back({value, first.op, PaidMove::Read, home, id, seconds * propagation.getCount(first, use.tensor)});
+      if (double seconds = getSeconds(stored, id, propagation.getClass(propagation.getId(value)).type))
+        moves.push_back(
+            {value, first.op, PaidMove::Read, stored, id, seconds * propagation.getCount(first, use.tensor)});
   }
-  llvm::append_range(moves, getMovesAnew(choices, anew));
+  llvm::append_range(moves, getMovesPerUse(choices, perUse));
   return moves;
 }
 
@@ -567,9 +392,9 @@ void ShardingProblem::require(std::vector<Requirement> wanted) {
   build();
 }
 
-void ShardingProblem::addDemands() {
+void ShardingProblem::addRequirements() {
   auto add = [&](Var var, PriceTable prices) {
-    Key key{kDemanded};
+    Key key{kRequired};
     for (double seconds : prices.seconds)
       key.push_back(llvm::bit_cast<int64_t>(seconds));
     unsigned table = getTable(std::move(key), [&] { return std::move(prices); });
@@ -583,15 +408,15 @@ void ShardingProblem::addDemands() {
       add(nodes[requirement.node].var, std::move(prices));
       continue;
     }
-    for (LayoutId id : getDomain(requirement.place))
+    for (LayoutId id : getDomain(requirement.valueClass))
       prices.seconds.push_back(requirement.price(id));
-    add(places[requirement.place].var, std::move(prices));
+    add(classes[requirement.valueClass].var, std::move(prices));
   }
   if (!options.getComputeSeconds)
     return;
   for (NodeId id = 0; id < nodes.size(); ++id) {
     const Propagation::Node &node = propagation.getNode(id);
-    if (!nodes[id].computes || !node.isOwnRule)
+    if (!nodes[id].computes || !node.hasOpRule)
       continue;
     double alone = options.getComputeSeconds(node);
     if (alone == 0)
@@ -614,10 +439,10 @@ void ShardingProblem::addDemands() {
 void ShardingProblem::finish() {
   double most = 0;
   std::vector<double> largest(priceTables.size());
-  for (auto [table, own] : llvm::zip(priceTables, largest))
+  for (auto [table, maximum] : llvm::zip(priceTables, largest))
     for (double seconds : table.seconds)
       if (seconds < kImpossible)
-        own = std::max(own, seconds);
+        maximum = std::max(maximum, seconds);
   for (const Cost &cost : costs)
     most += largest[cost.table];
   for (auto [table, sharing] : llvm::zip(sharingPrices, sharings))
@@ -650,31 +475,31 @@ std::pair<double, int64_t> ShardingProblem::getPaid(const Cost &cost, ArrayRef<u
   if (seconds == 0 || cost.kind != PaidMove::Completed)
     return {seconds, 1};
   const Propagation::Node &node = propagation.getNode(cost.node);
-  LayoutId produced = table.intern(getTensorSharding(
+  LayoutId computed = table.intern(getTensorSharding(
       *node.rule, cost.tensor, spaces[nodes[cost.node].space][getStrategyNumber(cost.node, choices)]));
-  LayoutId home = getLayout(propagation.getTensors(node)[cost.tensor], choices);
+  LayoutId stored = getLayout(propagation.getTensors(node)[cost.tensor], choices);
   int64_t times = propagation.getCount(node, cost.tensor);
-  return {getSeconds(produced, home, getType(cost.node, cost.tensor)), times};
+  return {getSeconds(computed, stored, getType(cost.node, cost.tensor)), times};
 }
 
-double ShardingProblem::getSeconds(ArrayRef<unsigned> choices, ArrayRef<Use> anew, bool onlyMoves) {
+double ShardingProblem::getSeconds(ArrayRef<unsigned> choices, ArrayRef<Use> perUse, bool onlyMoves) {
   std::map<double, int64_t> paid;
   for (const Cost &cost : costs)
     if (!cost.isShared && (!onlyMoves || cost.isMove))
       if (auto [seconds, times] = getPaid(cost, choices); seconds != 0)
         paid[seconds] += times;
   SmallVector<LayoutId> wanted;
-  for (auto &[value, own] : shared) {
+  for (auto &[value, entry] : shared) {
     wanted.clear();
-    getWanted(value, own.readers, choices, wanted);
-    PlaceId place = propagation.getId(value);
-    const Use &use = own.readers[0];
+    getRequestedLayouts(value, entry.readers, choices, wanted);
+    ClassId valueClass = propagation.getId(value);
+    const Use &use = entry.readers[0];
     int64_t count = propagation.getCount(propagation.getNode(use.node), use.tensor);
     for (LayoutId id : wanted)
-      if (double seconds = getSeconds(getLayout(place, choices), id, propagation.getPlace(place).type))
+      if (double seconds = getSeconds(getLayout(valueClass, choices), id, propagation.getClass(valueClass).type))
         paid[seconds] += count;
   }
-  for (const PaidMove &move : getMovesAnew(choices, anew))
+  for (const PaidMove &move : getMovesPerUse(choices, perUse))
     if (move.seconds != 0)
       ++paid[move.seconds];
   double sum = 0;

@@ -1,4 +1,4 @@
-//===- CollectiveMove.cpp - What a collective of the IR moves -------------===//
+//===- CollectiveMove.cpp - Costs of collectives in the IR ----------------===//
 
 #include "shardkit/Cost/CollectiveMove.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"

@@ -1,4 +1,4 @@
-//===- ComputeChoice.cpp - How an op computes -----------------------------===//
+//===- ComputeChoice.cpp - Axes of the factors of an op -------------------===//
 
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Rules/PaddingNeeds.h"
@@ -11,7 +11,7 @@ Sharding spmd::getTensorSharding(const ShardingRule &rule, unsigned t, const Fac
   Sharding sharding;
   sharding.dims.resize(tensor.numDims);
   SmallVector<int64_t> sizes;
-  SmallVector<DimEntries> parts;
+  SmallVector<DimEntries> perFactor;
   for (unsigned d = 0; d < tensor.numDims; ++d) {
     ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
     if (factors.size() == 1) {
@@ -19,20 +19,20 @@ Sharding spmd::getTensorSharding(const ShardingRule &rule, unsigned t, const Fac
       continue;
     }
     sizes.clear();
-    parts.clear();
+    perFactor.clear();
     for (int32_t f : factors) {
       sizes.push_back(rule.factor(f).size);
-      parts.push_back(axes[f]);
+      perFactor.push_back(axes[f]);
     }
     if (!factors.empty())
-      sharding.dims[d].entries = joinDim(parts, sizes);
+      sharding.dims[d].entries = joinDim(perFactor, sizes);
   }
   bool isResult = t >= rule.numOperands();
   bool isInit = !isResult && tensor.role == OperandRole::Init;
   if (!isResult && !isInit)
     return sharding;
   const ShardingRule::Tensor &result = isResult ? tensor : rule.results()[tensor.result];
-  // Combining the init once per shard is no error for max and the like.
+  // Combining the init once per shard is correct for max and other idempotent reductions.
   if (isInit && isIdempotent(result.reduction))
     return sharding;
   for (unsigned f = 0; f < rule.numFactors(); ++f)
@@ -64,11 +64,11 @@ SmallVector<UnevenDim, 1> spmd::getWindows(const ShardingRule &rule, unsigned t,
     int32_t f = rule.dimFactors(tensor, d).front();
     if (axes[f].empty())
       continue;
-    UnevenDim &own = windows.emplace_back();
-    own.dim = d;
+    UnevenDim &uneven = windows.emplace_back();
+    uneven.dim = d;
     for (const DimEntry &entry : axes[f])
-      own.ranks.push_back(getRankDigit(entry, mesh));
-    own.window = window->ofChunk(llvm::divideCeil(rule.factor(f).size, own.count()), own.count());
+      uneven.ranks.push_back(getRankDigit(entry, mesh));
+    uneven.window = window->ofChunk(llvm::divideCeil(rule.factor(f).size, uneven.count()), uneven.count());
   }
   return windows;
 }
@@ -109,7 +109,8 @@ double spmd::getPickSeconds(const ShardingRule &rule, const FactorAxes &axes, La
   return seconds;
 }
 
-DimEntries spmd::findCut(const ShardingRule &rule, int32_t f, llvm::function_ref<const Sharding *(Value)> getSharding) {
+DimEntries spmd::findFactorAxes(const ShardingRule &rule, int32_t f,
+                                llvm::function_ref<const Sharding *(Value)> getSharding) {
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t)
     if (const Sharding *sharding = getSharding(rule.tensor(t).value))
       if (auto entries = projectFactor(rule, t, f, *sharding); entries && !entries->empty())
@@ -137,24 +138,24 @@ double spmd::getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> 
   for (auto [t, tensor] : llvm::enumerate(tensors)) {
     if (!tensor.type)
       continue;
-    LayoutId own = table.intern(getTensorSharding(rule, t, axes));
+    LayoutId layout = table.intern(getTensorSharding(rule, t, axes));
     bool isResult = t >= rule.numOperands();
-    if (isResult) { // complete first: what is asked of it then costs nothing
-      LayoutId complete = table.getComplete(own);
+    if (isResult) { // completed first; then open dims may be extended for free
+      LayoutId complete = table.getComplete(layout);
       if (!tensor.layout || isExtension(table.get(*tensor.layout), table.get(complete), tensor.openDims))
-        seconds += tensor.count * table.getSeconds(own, complete, tensor.type);
+        seconds += tensor.count * table.getSeconds(layout, complete, tensor.type);
       else
-        seconds += tensor.count * table.getSeconds(own, *tensor.layout, tensor.type);
+        seconds += tensor.count * table.getSeconds(layout, *tensor.layout, tensor.type);
     } else if (tensor.layout) {
       SmallVector<UnevenDim, 1> windows;
       if (rule.hasWindows()) {
-        own = table.intern(getNeededSharding(rule, t, axes, table.get(*tensor.layout)));
+        layout = table.intern(getNeededSharding(rule, t, axes, table.get(*tensor.layout)));
         windows = getWindows(rule, t, axes, table.getMesh());
       }
-      if (!isExtension(table.get(*tensor.layout), table.get(own), tensor.openDims))
-        seconds += tensor.count * table.getSeconds(*tensor.layout, own, tensor.type);
+      if (!isExtension(table.get(*tensor.layout), table.get(layout), tensor.openDims))
+        seconds += tensor.count * table.getSeconds(*tensor.layout, layout, tensor.type);
       if (!windows.empty())
-        seconds += tensor.count * table.getSeconds(own, windows, tensor.type);
+        seconds += tensor.count * table.getSeconds(layout, windows, tensor.type);
     }
   }
   return seconds;
@@ -163,79 +164,21 @@ double spmd::getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> 
 namespace {
 
 /// Enumerates the assignments: one candidate per factor, no (sub-)axis twice.
+///
+///   matmul i, k, j with %a [{"x"}, {}] and %b [{}, {"x"}]: candidates {"x"} or none for i and for
+///   j; of the assignments i={"x"}, j={"x"} and none, the one with the cheapest reshards is chosen
 class Search {
 public:
   Search(const ShardingRule &rule, ArrayRef<TensorLayout> tensors, LayoutTable &table)
       : rule(rule), tensors(tensors), table(table), current(rule.numFactors()) {}
 
-  FactorAxes run() {
-    collect();
-    if (isSettled()) {
-      for (auto [f, list] : llvm::enumerate(candidates))
-        current[f] = list.front();
-      return current;
-    }
-    enumerate(0);
-    return best;
-  }
+  FactorAxes run();
 
 private:
-  /// What the tensors say of each factor. A factor that not all agree on may
-  /// also be left whole.
-  void collect() {
-    candidates.resize(rule.numFactors());
-    for (unsigned t = 0; t < tensors.size(); ++t) {
-      if (!tensors[t].layout)
-        continue;
-      const Sharding &sharding = table.get(*tensors[t].layout);
-      const ShardingRule::Tensor &tensor = rule.tensor(t);
-      for (unsigned d = 0; d < tensor.numDims; ++d)
-        for (int32_t f : rule.dimFactors(tensor, d))
-          if (rule.factor(f).kind != FactorKind::Replicated)
-            if (auto entries = projectFactor(rule, t, f, sharding))
-              if (canShard(rule.factor(f), *entries, table.getMesh()))
-                offer(f, *entries);
-    }
-    for (auto &list : candidates) {
-      if (list.empty())
-        list.push_back({});
-      if (list.size() > 1 && !llvm::is_contained(list, DimEntries()))
-        list.push_back({});
-      // The first of equals wins: axes on early factors, in mesh order.
-      llvm::sort(list,
-                 [](const DimEntries &a, const DimEntries &b) { return a.empty() != b.empty() ? b.empty() : a < b; });
-    }
-    if (hasOverlap()) // unanimous, but on one axis twice
-      for (auto &list : candidates)
-        if (list.size() == 1 && !list.front().empty())
-          list.push_back(DimEntries());
-    // What is looked up may cost more to complete than the table to gather, and
-    // candidates than the whole.
-    for (auto [f, list] : llvm::enumerate(candidates))
-      if ((rule.factor(f).kind == FactorKind::Indexed || rule.factor(f).kind == FactorKind::Selection) &&
-          !llvm::is_contained(list, DimEntries()))
-        list.push_back(DimEntries());
-    limit();
-  }
-
-  void offer(int32_t f, const DimEntries &entries) {
-    if (!llvm::is_contained(candidates[f], entries))
-      candidates[f].push_back(entries);
-  }
-
-  bool hasOverlap() const {
-    DimEntries used;
-    for (const auto &list : candidates)
-      if (list.size() == 1)
-        for (const DimEntry &entry : list.front()) {
-          if (entry.isStride())
-            continue;
-          if (overlaps(entry, used, table.getMesh()))
-            return true;
-          used.push_back(entry);
-        }
-    return false;
-  }
+  /// Collects the candidates of each factor from the tensors. A factor with several candidates may also stay unsharded.
+  void collect();
+  void offer(int32_t f, const DimEntries &entries);
+  bool hasOverlap() const;
 
   bool isSettled() const {
     return llvm::all_of(candidates, [](const auto &list) { return list.size() == 1; });
@@ -243,64 +186,10 @@ private:
 
   /// Keeps the product of the choices bounded: ops with very many disagreeing
   /// factors keep two candidates each, then one.
-  void limit() {
-    for (size_t keep : {size_t(2), size_t(1)}) {
-      size_t product = 1;
-      for (const auto &list : candidates)
-        product = std::min<size_t>(product * list.size(), 1 << 20);
-      if (product <= 4096)
-        return;
-      for (auto &list : candidates)
-        if (list.size() > keep)
-          list.truncate(keep); // the whole factor sorts last
-    }
-  }
-
-  bool clashes(ArrayRef<DimEntry> entries, unsigned upTo) const {
-    for (unsigned g = 0; g < upTo; ++g)
-      if (overlaps(current[g], entries, table.getMesh()))
-        return true;
-    return false;
-  }
-
-  void enumerate(unsigned f) {
-    if (f == candidates.size())
-      return evaluate();
-    bool any = false;
-    for (const DimEntries &entries : candidates[f]) {
-      if (clashes(entries, f))
-        continue;
-      any = true;
-      current[f] = entries;
-      enumerate(f + 1);
-    }
-    if (!any) {
-      current[f] = {};
-      enumerate(f + 1);
-    }
-  }
-
-  void evaluate() {
-    int64_t spread = 1;
-    for (const DimEntries &entries : current)
-      spread *= deviceFactor(entries);
-    double seconds = getReshardSeconds(rule, tensors, current, table);
-    bool better;
-    if (!found)
-      better = true;
-    else if (rule.isContraction && spread != bestSpread)
-      better = spread > bestSpread;
-    else if (seconds != bestSeconds)
-      better = seconds < bestSeconds;
-    else
-      better = spread > bestSpread;
-    if (!better)
-      return;
-    found = true;
-    best = current;
-    bestSeconds = seconds;
-    bestSpread = spread;
-  }
+  void limit();
+  bool clashes(ArrayRef<DimEntry> entries, unsigned upTo) const;
+  void enumerate(unsigned f);
+  void evaluate();
 
   const ShardingRule &rule;
   ArrayRef<TensorLayout> tensors;
@@ -313,6 +202,130 @@ private:
 };
 
 } // namespace
+
+FactorAxes Search::run() {
+  collect();
+  if (isSettled()) {
+    for (auto [f, list] : llvm::enumerate(candidates))
+      current[f] = list.front();
+    return current;
+  }
+  enumerate(0);
+  return best;
+}
+
+void Search::collect() {
+  candidates.resize(rule.numFactors());
+  for (unsigned t = 0; t < tensors.size(); ++t) {
+    if (!tensors[t].layout)
+      continue;
+    const Sharding &sharding = table.get(*tensors[t].layout);
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    for (unsigned d = 0; d < tensor.numDims; ++d)
+      for (int32_t f : rule.dimFactors(tensor, d))
+        if (rule.factor(f).kind != FactorKind::Replicated)
+          if (auto entries = projectFactor(rule, t, f, sharding))
+            if (canShard(rule.factor(f), *entries, table.getMesh()))
+              offer(f, *entries);
+  }
+  for (auto &list : candidates) {
+    if (list.empty())
+      list.push_back({});
+    if (list.size() > 1 && !llvm::is_contained(list, DimEntries()))
+      list.push_back({});
+    // The first of equals wins: axes on early factors, in mesh order.
+    llvm::sort(list,
+               [](const DimEntries &a, const DimEntries &b) { return a.empty() != b.empty() ? b.empty() : a < b; });
+  }
+  if (hasOverlap()) // unanimous, but on one axis twice
+    for (auto &list : candidates)
+      if (list.size() == 1 && !list.front().empty())
+        list.push_back(DimEntries());
+  // Completing a lookup may cost more than gathering the table, and gathering candidates more than the tensor.
+  for (auto [f, list] : llvm::enumerate(candidates))
+    if ((rule.factor(f).kind == FactorKind::Indexed || rule.factor(f).kind == FactorKind::Selection) &&
+        !llvm::is_contained(list, DimEntries()))
+      list.push_back(DimEntries());
+  limit();
+}
+
+void Search::offer(int32_t f, const DimEntries &entries) {
+  if (!llvm::is_contained(candidates[f], entries))
+    candidates[f].push_back(entries);
+}
+
+bool Search::hasOverlap() const {
+  DimEntries used;
+  for (const auto &list : candidates)
+    if (list.size() == 1)
+      for (const DimEntry &entry : list.front()) {
+        if (entry.isStride())
+          continue;
+        if (overlaps(entry, used, table.getMesh()))
+          return true;
+        used.push_back(entry);
+      }
+  return false;
+}
+
+void Search::limit() {
+  for (size_t keep : {size_t(2), size_t(1)}) {
+    size_t product = 1;
+    for (const auto &list : candidates)
+      product = std::min<size_t>(product * list.size(), 1 << 20);
+    if (product <= 4096)
+      return;
+    for (auto &list : candidates)
+      if (list.size() > keep)
+        list.truncate(keep); // the empty candidate sorts last
+  }
+}
+
+bool Search::clashes(ArrayRef<DimEntry> entries, unsigned upTo) const {
+  for (unsigned g = 0; g < upTo; ++g)
+    if (overlaps(current[g], entries, table.getMesh()))
+      return true;
+  return false;
+}
+
+void Search::enumerate(unsigned f) {
+  if (f == candidates.size())
+    return evaluate();
+  bool any = false;
+  for (const DimEntries &entries : candidates[f]) {
+    if (clashes(entries, f))
+      continue;
+    any = true;
+    current[f] = entries;
+    enumerate(f + 1);
+  }
+  if (!any) {
+    current[f] = {};
+    enumerate(f + 1);
+  }
+}
+
+void Search::evaluate() {
+  int64_t spread = 1;
+  for (const DimEntries &entries : current)
+    spread *= deviceFactor(entries);
+  double seconds = getReshardSeconds(rule, tensors, current, table);
+  bool better;
+  if (!found)
+    better = true;
+  else if (rule.isContraction && spread != bestSpread)
+    better = spread > bestSpread;
+  else if (seconds != bestSeconds)
+    better = seconds < bestSeconds;
+  else
+    better = spread > bestSpread;
+  if (!better)
+    return;
+  found = true;
+  best = current;
+  bestSeconds = seconds;
+  bestSpread = spread;
+}
 
 FactorAxes spmd::chooseCompute(const ShardingRule &rule, ArrayRef<TensorLayout> tensors, LayoutTable &table) {
   return Search(rule, tensors, table).run();

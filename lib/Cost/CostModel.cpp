@@ -66,7 +66,7 @@ CollectiveCost CostModel::getCost(const PlanStep &step, int64_t elementBytes) co
   int64_t fromBytes = step.from.numLocalElements() * elementBytes;
   int64_t toBytes = step.to.numLocalElements() * elementBytes;
   auto [alpha, beta] = getLink(step.group);
-  double share = 0; // of B that a device sends or receives
+  double share = 0; // fraction of B that a device sends or receives
   switch (step.kind) {
   case CollectiveKind::AllSlice:
     return cost;
@@ -124,7 +124,7 @@ ReshardPlan CostModel::planReshard(const Layout &from, const Layout &to, int64_t
     return alpha + beta * (elements * elementBytes);
   };
   ReshardOptions planned{views ? views : &mesh, seconds};
-  // What is forbidden costs more than any bound.
+  // A forbidden collective exceeds every bound.
   if (options.forbidden.empty())
     planned.minSeconds = minSeconds;
   return spmd::planReshard(from, to, planned);

@@ -1,4 +1,4 @@
-//===- LiveBuffers.cpp - What a device holds at a time --------------------===//
+//===- LiveBuffers.cpp - Live ranges of buffers ---------------------------===//
 
 #include "shardkit/Cost/LiveBuffers.h"
 
@@ -44,7 +44,7 @@ LiveBuffers::LiveBuffers(func::FuncOp func, llvm::function_ref<HeldBytes(func::C
     }
   for (Block &block : func.getBody()) {
     for (BlockArgument arg : block.getArguments())
-      if (!block.isEntryBlock()) // a branch may hand it on at any time
+      if (!block.isEntryBlock()) // a branch may forward it at any time
         add(arg, 0, end);
     visit(block);
   }
@@ -79,8 +79,8 @@ void LiveBuffers::number(Block &block) {
   }
 }
 
-void LiveBuffers::extend(LiveBuffer &buffer, Value value, int64_t least) {
-  buffer.end = std::max(buffer.end, least);
+void LiveBuffers::extend(LiveBuffer &buffer, Value value, int64_t minEnd) {
+  buffer.end = std::max(buffer.end, minEnd);
   for (Operation *user : value.getUsers()) {
     Operation *here = value.getParentBlock()->findAncestorOpInBlock(*user);
     if (!here) {
@@ -94,7 +94,7 @@ void LiveBuffers::extend(LiveBuffer &buffer, Value value, int64_t least) {
   }
 }
 
-int LiveBuffers::add(Value value, int64_t begin, int64_t least) {
+int LiveBuffers::add(Value value, int64_t begin, int64_t minEnd) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return -1;
@@ -103,18 +103,18 @@ int LiveBuffers::add(Value value, int64_t begin, int64_t least) {
     return -1;
   }
   bufferOf[value] = buffers.size();
-  buffers.push_back({begin, least, getBytes(type), value});
-  extend(buffers.back(), value, least);
+  buffers.push_back({begin, minEnd, getBytes(type), value});
+  extend(buffers.back(), value, minEnd);
   return buffers.size() - 1;
 }
 
-void LiveBuffers::share(Value value, Value with, int64_t least) {
+void LiveBuffers::share(Value value, Value with, int64_t minEnd) {
   auto it = bufferOf.find(with);
   if (it == bufferOf.end())
     return;
   int64_t i = it->second;
   bufferOf[value] = i;
-  extend(buffers[i], value, least);
+  extend(buffers[i], value, minEnd);
 }
 
 void LiveBuffers::write(Value result, Value init, Operation *op) {
@@ -171,7 +171,7 @@ void LiveBuffers::visit(Operation *op) {
   } else if (hasBodies(op)) {
     addResults(endOf(op)); // takes over what a branch yields
   } else if (isa<tensor::EmptyOp>(op) || isSplat(op)) {
-    return; // nothing is kept before an op writes there
+    return; // not live before an op writes to it
   } else if (isa<arith::ConstantOp, tosa::ConstOp>(op)) {
     for (Value result : op->getResults())
       if (int i = add(result, 0, end); i >= 0)
@@ -182,7 +182,7 @@ void LiveBuffers::visit(Operation *op) {
     return share(op->getResult(0), op->getOperand(0), endOf(op));
   } else if (auto start = dyn_cast<StartOp>(op)) {
     addResults(beginOf(op));
-    // What is read while it runs is kept until it is done.
+    // Operands are live until the collective is done.
     for (Operation &member : start.getBody().front().without_terminator())
       if (auto it = bufferOf.find(member.getOperand(0)); it != bufferOf.end())
         buffers[it->second].end = std::max(buffers[it->second].end, endOf(start.getDone()));
@@ -209,7 +209,7 @@ void LiveBuffers::visit(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Functions and what they call
+// Functions and their callees
 //===----------------------------------------------------------------------===//
 
 static HeldBytes getHeldBytes(func::FuncOp func, llvm::DenseMap<Operation *, HeldBytes> &known) {

@@ -1,4 +1,4 @@
-//===- MovePrices.cpp - What moves cost, planned once per kind ------------===//
+//===- MovePrices.cpp - Prices of moves, planned once per kind ------------===//
 
 #include "shardkit/Cost/MovePrices.h"
 #include "llvm/ADT/STLExtras.h"
@@ -44,14 +44,14 @@ double MovePrices::getSeconds(const Sharding &from, const Sharding &to, ArrayRef
       Layout source = Layout::get(from, views, shape), target = Layout::get(to, views, shape);
       return costs.getSeconds(costs.planReshard(source, target, elementBytes, &views), elementBytes);
     }
-    // Beside what is cut a sum needs room to be scattered to.
-    int64_t cuts = std::lcm(totalFactor(a.entries), totalFactor(b.entries));
-    int64_t least = std::gcd(size, 2 * cuts * (reduces ? devices : 1));
-    scale *= size / least;
-    if (cuts == 1 && !reduces)
-      scale *= least;
-    else if (least > 1)
-      dims.push_back({a.entries, b.entries, least});
+    // A sum may be scattered onto a dim in addition to the entries that shard it.
+    int64_t factor = std::lcm(totalFactor(a.entries), totalFactor(b.entries));
+    int64_t smallest = std::gcd(size, 2 * factor * (reduces ? devices : 1));
+    scale *= size / smallest;
+    if (factor == 1 && !reduces)
+      scale *= smallest;
+    else if (smallest > 1)
+      dims.push_back({a.entries, b.entries, smallest});
   }
   auto isLess = [](ArrayRef<DimEntry> a, ArrayRef<DimEntry> b) {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
@@ -65,23 +65,23 @@ double MovePrices::getSeconds(const Sharding &from, const Sharding &to, ArrayRef
   });
 
   Sharding source, target;
-  llvm::SmallVector<int64_t> least;
+  llvm::SmallVector<int64_t> smallest;
   for (const Dim &dim : dims) {
     source.dims.push_back({DimEntries(dim.from)});
     target.dims.push_back({DimEntries(dim.to)});
-    least.push_back(dim.size);
+    smallest.push_back(dim.size);
   }
   source.unreduced = from.unreduced;
   source.unreducedKind = from.unreducedKind;
   target.unreduced = to.unreduced;
   target.unreducedKind = to.unreducedKind;
-  llvm::SmallVector<int64_t, 64> key(least.begin(), least.end());
+  llvm::SmallVector<int64_t, 64> key(smallest.begin(), smallest.end());
   appendKey(source, key);
   appendKey(target, key);
   auto [move, isNew] = moves.try_emplace(key);
   if (isNew) {
-    move.from = Layout::get(source, views, least);
-    move.to = Layout::get(target, views, least);
+    move.from = Layout::get(source, views, smallest);
+    move.to = Layout::get(target, views, smallest);
   }
   return costs.getSeconds(getPlan(move, elementBytes * scale), elementBytes * scale);
 }

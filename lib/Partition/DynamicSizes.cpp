@@ -1,4 +1,4 @@
-//===- DynamicSizes.cpp - Sizes that are known at run time ----------------===//
+//===- DynamicSizes.cpp - Global and local dynamic sizes ------------------===//
 
 #include "shardkit/Partition/DynamicSizes.h"
 #include "shardkit/Layout/KnownSizes.h"
@@ -26,14 +26,14 @@ LogicalResult DynamicSizes::makeLocal(Operation *op, llvm::function_ref<RankedTe
     Value count = arith::ConstantIndexOp::create(b, op->getLoc(), shards);
     Value size = arith::MulIOp::create(b, op->getLoc(), dim.getResult(), count);
     dim.getResult().replaceAllUsesExcept(size, size.getDefiningOp());
-    asked[size] = {dim.getResult(), entries};
+    knownSizes[size] = {dim.getResult(), entries};
     return success();
   }
   if (!isa<tensor::EmptyOp, tensor::SplatOp>(op))
     return success();
   Value result = op->getResult(0);
   RankedTensorType type = getGlobal(result);
-  // The sizes of the dynamic dims in order, behind the value of a splat.
+  // Sizes of the dynamic dims in order, after the value of a splat.
   unsigned operand = isa<tensor::SplatOp>(op) ? 1 : 0;
   for (auto [d, dim] : llvm::enumerate(getSharding(result).dims)) {
     if (!type.isDynamicDim(d))
@@ -52,7 +52,7 @@ LogicalResult DynamicSizes::makeLocal(Operation *op, llvm::function_ref<RankedTe
 LogicalResult DynamicSizes::checkMove(ReshardOp op, RankedTensorType type, const Sharding &from, const Sharding &to) {
   SmallVector<int64_t, 4> known = withKnownSizes(type.getShape(), {&from, &to});
   for (auto [d, size] : llvm::enumerate(known)) {
-    // A multiple of what it is cut by already.
+    // Known to be a multiple of the present shards.
     if (!type.isDynamicDim(d) || size == totalFactor(from.dims[d].entries))
       continue;
     OpBuilder b(op);
@@ -88,9 +88,9 @@ LogicalResult DynamicSizes::check(Operation *op, Value size, int64_t factor, uns
 
 FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d, RankedTensorType type,
                                         ArrayRef<DimEntry> entries) {
-  auto known = asked.find(size);
-  if (known != asked.end() && ArrayRef(known->second.entries) == entries)
-    return known->second.local;
+  auto it = knownSizes.find(size);
+  if (it != knownSizes.end() && ArrayRef(it->second.entries) == entries)
+    return it->second.local;
   if (failed(check(op, size, totalFactor(entries), d, type, entries)))
     return failure();
   OpBuilder b(op);

@@ -25,10 +25,10 @@ Value spmd::getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries
   return arith::MulIOp::create(b, loc, chunk, arith::ConstantIndexOp::create(b, loc, length));
 }
 
-/// The global index of local index `local` on a dim of `size` with `entries`:
-/// every local digit goes to its place, every device digit adds its coordinate.
-/// An uneven dim is cut into equal chunks; padding lanes have indices beyond it.
-static Value getGlobalIndex(OpBuilder &b, Location loc, Value local, const CutLoop &loop, ArrayRef<Value> coordinates) {
+/// The global index of local index `local` on a dim of `size` with `entries`: every local digit gets its global unit,
+/// every device digit adds its coordinate. An uneven dim has equal chunks; padding lanes have indices beyond it.
+static Value getGlobalIndex(OpBuilder &b, Location loc, Value local, const ShardedLoop &loop,
+                            ArrayRef<Value> coordinates) {
   if (!divides(loop.entries, loop.size))
     return arith::AddIOp::create(b, loc, local, getChunkStart(b, loc, loop.entries, loop.size, coordinates));
   int64_t globalUnit = loop.size;
@@ -70,7 +70,7 @@ OwnedIndex spmd::getOwnedIndex(OpBuilder &b, Location loc, Value global, ArrayRe
     Value local = arith::SubIOp::create(b, loc, global, start);
     return {local, isBelow(local, llvm::divideCeil(size, deviceFactor(entries)))};
   }
-  // Every local digit goes to its place, every device digit must be the device's.
+  // Every local digit gets its local unit, every device digit must equal the coordinate of the device.
   int64_t globalUnit = size, localUnit = size / deviceFactor(entries);
   OwnedIndex result{Value(), isBelow(global, size)};
   auto add = [&](Value digit, int64_t unit) {
@@ -95,14 +95,14 @@ OwnedIndex spmd::getOwnedIndex(OpBuilder &b, Location loc, Value global, ArrayRe
   return result;
 }
 
-SmallVector<CutLoop> spmd::getCutLoops(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
-  // The factors of the op's own rule are its loops, whatever is written on it.
+SmallVector<ShardedLoop> spmd::getShardedLoops(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
+  // The factors of the op's own rule are its loops, unlike those of an attribute.
   ShardingRule rule = getBuiltinShardingRule(op);
-  SmallVector<CutLoop> loops;
+  SmallVector<ShardedLoop> loops;
   for (unsigned f = 0; f < rule.numFactors(); ++f) {
     if (rule.factor(f).kind == FactorKind::Indexed)
       continue; // no loop
-    CutLoop loop{f, rule.factor(f).size, findCut(rule, f, getSharding), {}};
+    ShardedLoop loop{f, rule.factor(f).size, findFactorAxes(rule, f, getSharding), {}};
     if (loop.entries.empty())
       continue;
     for (const ShardingRule::Tensor &tensor : rule.operands().drop_front(op->getNumOperands()))
@@ -117,8 +117,8 @@ SmallVector<CutLoop> spmd::getCutLoops(Operation *op, llvm::function_ref<const S
   return loops;
 }
 
-void spmd::rebaseIndices(Operation *op, ArrayRef<CutLoop> loops, FunctionMeshes &meshes) {
-  rebaseIndices(op, loops, [&](CutLoop &loop) {
+void spmd::rebaseIndices(Operation *op, ArrayRef<ShardedLoop> loops, FunctionMeshes &meshes) {
+  rebaseIndices(op, loops, [&](ShardedLoop &loop) {
     FunctionMeshes::AxesOnMesh axes = meshes.getAxesOnMesh(loop.entries);
     loop.entries = axes.entries;
     OpBuilder outside(op);
@@ -126,11 +126,11 @@ void spmd::rebaseIndices(Operation *op, ArrayRef<CutLoop> loops, FunctionMeshes 
   });
 }
 
-void spmd::rebaseIndices(Operation *op, ArrayRef<CutLoop> loops,
-                         llvm::function_ref<SmallVector<Value>(CutLoop &loop)> getCoordinates) {
+void spmd::rebaseIndices(Operation *op, ArrayRef<ShardedLoop> loops,
+                         llvm::function_ref<SmallVector<Value>(ShardedLoop &loop)> getCoordinates) {
   Region &region = *getIndexedBody(op);
-  for (CutLoop loop : loops) {
-    // Where an index is made: an op or an argument of the body.
+  for (ShardedLoop loop : loops) {
+    // The values of the index: ops or an argument of the body.
     SmallVector<Value> indices;
     if (isa<linalg::LinalgOp>(op)) {
       region.walk([&](linalg::IndexOp index) {

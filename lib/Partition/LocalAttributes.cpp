@@ -1,4 +1,4 @@
-//===- LocalAttributes.cpp - What an op says about sizes, locally ---------===//
+//===- LocalAttributes.cpp - Sizes in attributes of local ops -------------===//
 
 #include "shardkit/Partition/LocalAttributes.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
@@ -11,8 +11,7 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// Sizes of a slice of `tensor`: those of dims that are cut, and that it covers, are
-/// local.
+/// Sizes of a slice of `tensor`, local for sharded dims that it covers.
 static SmallVector<int64_t> getLocalSizes(ArrayRef<int64_t> sizes, Value tensor, const TensorTypes &types) {
   SmallVector<int64_t> result(sizes);
   ArrayRef<int64_t> global = types.getGlobal(tensor).getShape();
@@ -23,7 +22,7 @@ static SmallVector<int64_t> getLocalSizes(ArrayRef<int64_t> sizes, Value tensor,
   return result;
 }
 
-/// The shape that a reshape is told, as a constant before it.
+/// The shape operand of a reshape, as a constant before it.
 static Value makeShape(Operation *op, Type shapeType, ArrayRef<int64_t> shape) {
   OpBuilder b(op);
   if (auto type = dyn_cast<tosa::shapeType>(shapeType))
@@ -36,12 +35,12 @@ static Value makeShape(Operation *op, Type shapeType, ArrayRef<int64_t> shape) {
 }
 
 void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
-  auto isCut = [&](Value value) {
+  auto isSharded = [&](Value value) {
     return isa<RankedTensorType>(value.getType()) && types.getGlobal(value) != types.getLocal(value);
   };
   llvm::TypeSwitch<Operation *>(op)
       .Case<CollectivePermuteOp, ExchangeOp, HaloExchangeOp>([&](auto move) {
-        // What a user's collective does not move may be cut by other axes.
+        // Dims that a user's collective does not move may be sharded by other axes.
         auto global = cast<RankedTensorType>(move.getGlobalType());
         SmallVector<int64_t> shape(global.getShape());
         for (auto [size, local, from, to] : llvm::zip_equal(shape, types.getLocal(move.getResult()).getShape(),
@@ -62,7 +61,7 @@ void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
         expand.setStaticOutputShape(getLocalSizes(expand.getStaticOutputShape(), expand.getResult(), types));
       })
       .Case([&](tensor::ExtractSliceOp slice) {
-        // A cut dim is taken as a whole, or one of several equal parts of it is.
+        // A sharded dim is covered fully, or by one of several equal slices.
         ArrayRef<int64_t> global = types.getGlobal(slice.getSource()).getShape();
         ArrayRef<int64_t> local = types.getLocal(slice.getSource()).getShape();
         ArrayRef<int64_t> result = types.getLocal(slice.getResult()).getShape();
@@ -74,9 +73,9 @@ void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
             continue;
           if (!ShapedType::isDynamic(sizes[d]))
             sizes[d] = result[next];
-          bool isCut = result[next] != all[next]; // else every shard takes what it owns
+          bool isSharded = result[next] != all[next]; // else every shard takes what it owns
           ++next;
-          if (isCut && local[d] != global[d] && offsets[d] > 0)
+          if (isSharded && local[d] != global[d] && offsets[d] > 0)
             offsets[d] = offsets[d] / (global[d] / local[d]);
         }
         slice.setStaticOffsets(offsets);
@@ -89,24 +88,24 @@ void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
         slice.setStaticSizes(getLocalSizes(slice.getStaticSizes(), slice.getDest(), types));
       })
       .Case([&](tensor::ReshapeOp reshape) {
-        if (isCut(reshape.getResult()))
+        if (isSharded(reshape.getResult()))
           reshape.getShapeMutable().assign(
               makeShape(op, reshape.getShape().getType(), types.getLocal(reshape.getResult()).getShape()));
       })
       .Case([&](tosa::ReshapeOp reshape) {
-        if (isCut(reshape.getOutput()))
+        if (isSharded(reshape.getOutput()))
           reshape.getShapeMutable().assign(
               makeShape(op, reshape.getShape().getType(), types.getLocal(reshape.getOutput()).getShape()));
       })
       .Case([&](tosa::SliceOp slice) {
-        if (isCut(slice.getOutput()))
+        if (isSharded(slice.getOutput()))
           slice.getSizeMutable().assign(
               makeShape(op, slice.getSize().getType(), types.getLocal(slice.getOutput()).getShape()));
       })
       .Case([&](tensor::DimOp dim) {
         auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
         std::optional<int64_t> d = dim.getConstantIndex();
-        if (!type || !d || *d >= type.getRank() || !isCut(dim.getSource()) ||
+        if (!type || !d || *d >= type.getRank() || !isSharded(dim.getSource()) ||
             types.getGlobal(dim.getSource()).isDynamicDim(*d))
           return;
         OpBuilder b(op);

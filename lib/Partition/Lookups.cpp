@@ -1,8 +1,8 @@
-//===- Lookups.cpp - Places that other shards own -------------------------===//
+//===- Lookups.cpp - Accesses at data-dependent indices -------------------===//
 //
-// A place is made local and compared with what the shard has. Elsewhere the first
-// element is used, which every shard has, and what comes out is dropped: replaced
-// by what adds nothing, so that the sum over the shards is what was looked up.
+// An index is made local and compared with the range of the shard. If the shard does not own
+// it, the shard accesses its first element and replaces the result by the neutral element, so
+// that the sum over the shards is the result of the lookup.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,57 +29,57 @@ void Lookups::collect(Operation *op, llvm::function_ref<const Sharding *(Value)>
            : !isa<tensor::ExtractSliceOp>(op) && !(addressing = getAddressing(op)).has_value())
     return;
   ShardingRule rule = getShardingRule(op);
-  CutOp own{op, {}};
+  ShardedOp shardedOp{op, {}};
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f) {
     const Factor &factor = rule.factor(f);
     if (factor.kind != FactorKind::Indexed)
       continue;
-    CutDim cut{factor.size, {}, 0, {}};
+    ShardedDim shardedDim{factor.size, {}, 0, {}};
     for (auto [t, tensor] : llvm::enumerate(rule.operands())) {
       const Sharding *sharding = getSharding(tensor.value);
       if (!sharding || !rule.hasFactor(tensor, f))
         continue;
-      cut.entries = *projectFactor(rule, t, f, *sharding);
+      shardedDim.entries = *projectFactor(rule, t, f, *sharding);
       for (unsigned d = 0; d < tensor.numDims; ++d) {
         if (!llvm::is_contained(rule.dimFactors(tensor, d), f))
           continue;
-        cut.dim = d;
+        shardedDim.dim = d;
         if (body)
           for (tensor::ExtractOp extract : body->front().getOps<tensor::ExtractOp>())
             if (extract.getTensor() == tensor.value)
-              cut.uses.push_back(&extract.getIndicesMutable()[d]);
+              shardedDim.uses.push_back(&extract.getIndicesMutable()[d]);
       }
     }
-    if (deviceFactor(cut.entries) > 1)
-      own.dims.push_back(std::move(cut));
+    if (deviceFactor(shardedDim.entries) > 1)
+      shardedOp.dims.push_back(std::move(shardedDim));
   }
-  if (!own.dims.empty())
-    (body ? bodies : ops).push_back(std::move(own));
+  if (!shardedOp.dims.empty())
+    (body ? bodies : ops).push_back(std::move(shardedOp));
 }
 
-/// The local index of a place, 0 where it is elsewhere.
+/// The local index of a global one; 0 if another shard owns it.
 static LocalIndex getLocalIndex(OpBuilder &b, Location loc, Value global, int64_t size,
                                 const FunctionMeshes::AxesOnMesh &axes, ArrayRef<Value> coordinates) {
-  OwnedIndex own = getOwnedIndex(b, loc, global, axes.entries, size, coordinates);
+  OwnedIndex local = getOwnedIndex(b, loc, global, axes.entries, size, coordinates);
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  return {arith::SelectOp::create(b, loc, own.owned, own.index, zero), own.owned};
+  return {arith::SelectOp::create(b, loc, local.owned, local.index, zero), local.owned};
 }
 
 void Lookups::makeBodiesLocal() {
-  for (const CutOp &cut : bodies) {
-    Operation *op = cut.op;
+  for (const ShardedOp &entry : bodies) {
+    Operation *op = entry.op;
     Block *body = &getIndexedBody(op)->front();
     OpBuilder outside(op), b(op);
     SmallVector<Value> owned;
-    for (const CutDim &dim : cut.dims) {
+    for (const ShardedDim &dim : entry.dims) {
       FunctionMeshes::AxesOnMesh axes = meshes.getAxesOnMesh(dim.entries);
       SmallVector<Value> coordinates = getCoordinates(outside, op->getLoc(), axes);
-      Value place = dim.uses.front()->get();
-      if (place.getParentBlock() == body)
-        b.setInsertionPointAfterValue(place);
+      Value index = dim.uses.front()->get();
+      if (index.getParentBlock() == body)
+        b.setInsertionPointAfterValue(index);
       else
         b.setInsertionPointToStart(body);
-      LocalIndex local = getLocalIndex(b, dim.uses.front()->getOwner()->getLoc(), place, dim.size, axes, coordinates);
+      LocalIndex local = getLocalIndex(b, dim.uses.front()->getOwner()->getLoc(), index, dim.size, axes, coordinates);
       for (OpOperand *use : dim.uses)
         use->set(local.index);
       owned.push_back(local.owned);
@@ -102,8 +102,8 @@ void Lookups::makeBodiesLocal() {
   }
 }
 
-/// A slice at places that are known at run time, as a loop over its elements.
-/// `localize`: where a global place along a dim is; the index alone where it is whole.
+/// A slice at dynamic offsets as a loop over its elements. `localize` converts a global index along a dim; it returns
+/// the index itself for an unsharded dim.
 static Value
 expandSlice(OpBuilder &b, tensor::ExtractSliceOp op,
             llvm::function_ref<LocalIndex(OpBuilder &b, Location loc, unsigned d, Value global)> localize) {
@@ -120,21 +120,21 @@ expandSlice(OpBuilder &b, tensor::ExtractSliceOp op,
              b, loc, TypeRange{type}, ValueRange{}, ValueRange{empty},
              ArrayRef<AffineMap>{b.getMultiDimIdentityMap(type.getRank())}, loops,
              [&](OpBuilder &b, Location loc, ValueRange) {
-               SmallVector<Value> places;
+               SmallVector<Value> indices;
                Value owned;
                for (unsigned d = 0, next = 0; d < dropped.size(); ++d) {
-                 Value place = getValueOrCreateConstantIndexOp(b, loc, op.getMixedOffsets()[d]);
+                 Value index = getValueOrCreateConstantIndexOp(b, loc, op.getMixedOffsets()[d]);
                  if (!dropped.test(d)) {
                    Value lane = linalg::IndexOp::create(b, loc, next++);
                    Value stride = getValueOrCreateConstantIndexOp(b, loc, op.getMixedStrides()[d]);
-                   place = arith::AddIOp::create(b, loc, place, arith::MulIOp::create(b, loc, lane, stride));
+                   index = arith::AddIOp::create(b, loc, index, arith::MulIOp::create(b, loc, lane, stride));
                  }
-                 LocalIndex local = localize(b, loc, d, place);
-                 places.push_back(local.index);
+                 LocalIndex local = localize(b, loc, d, index);
+                 indices.push_back(local.index);
                  if (local.owned)
                    owned = owned ? Value(arith::AndIOp::create(b, loc, owned, local.owned)) : local.owned;
                }
-               Value element = tensor::ExtractOp::create(b, loc, op.getSource(), places);
+               Value element = tensor::ExtractOp::create(b, loc, op.getSource(), indices);
                Value neutral = createExactNeutral(b, loc, ReductionKind::Sum, type.getElementType());
                linalg::YieldOp::create(b, loc, Value(arith::SelectOp::create(b, loc, owned, element, neutral)));
              })
@@ -142,18 +142,18 @@ expandSlice(OpBuilder &b, tensor::ExtractSliceOp op,
 }
 
 void Lookups::expandOps() {
-  for (const CutOp &cut : ops) {
-    Operation *op = cut.op;
+  for (const ShardedOp &entry : ops) {
+    Operation *op = entry.op;
     OpBuilder outside(op), b(op);
     SmallVector<FunctionMeshes::AxesOnMesh> axes;
     SmallVector<SmallVector<Value>> coordinates;
-    for (const CutDim &dim : cut.dims) {
+    for (const ShardedDim &dim : entry.dims) {
       axes.push_back(meshes.getAxesOnMesh(dim.entries));
       coordinates.push_back(getCoordinates(outside, op->getLoc(), axes.back()));
     }
     auto localizeAt = [&](OpBuilder &b, Location loc, Value global,
                           llvm::function_ref<bool(unsigned dim)> isAt) -> LocalIndex {
-      for (auto [i, dim] : llvm::enumerate(cut.dims))
+      for (auto [i, dim] : llvm::enumerate(entry.dims))
         if (isAt(dim.dim))
           return getLocalIndex(b, loc, global, dim.size, axes[i], coordinates[i]);
       return {global, Value()};

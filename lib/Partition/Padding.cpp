@@ -35,15 +35,15 @@ SmallVector<UnevenLoop, 1> spmd::getUnevenDims(const Sharding &sharding, ArrayRe
 //===----------------------------------------------------------------------===//
 
 LogicalResult Padding::collect(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
-  // What has its own lowering moves lanes as they are.
+  // Ops with their own lowering move padding lanes unchanged.
   if (isa<ReshardOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
     return success();
   ShardingRule rule = getShardingRule(op);
-  size_t first = masks.size(); // of this op
+  size_t first = masks.size(); // the first mask of this op
   Guard guard{op, PaddingNeeds::Body::Run, {}};
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f) {
     const Factor &factor = rule.factor(f);
-    DimEntries entries = findCut(rule, f, getSharding);
+    DimEntries entries = findFactorAxes(rule, f, getSharding);
     if (factor.kind == FactorKind::Replicated || divides(entries, factor.size))
       continue;
     std::optional<PaddingNeeds> needs = getPaddingNeeds(op, rule, f);

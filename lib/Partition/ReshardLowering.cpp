@@ -55,8 +55,8 @@ static Value maskPartial(OpBuilder &b, Location loc, Value value, const Function
 }
 
 /// Ranks as (sub-)axes.
-static FailureOr<FunctionMeshes::AxesOnMesh> getRanksOnMesh(Location loc, ArrayRef<RankDigit> ranks,
-                                                            FunctionMeshes &meshes) {
+static FailureOr<FunctionMeshes::AxesOnMesh> expressRanks(Location loc, ArrayRef<RankDigit> ranks,
+                                                          FunctionMeshes &meshes) {
   Layout layout;
   layout.partial.assign(ranks.begin(), ranks.end());
   std::optional<Sharding> sharding = layout.toSharding(meshes.getMesh());
@@ -70,7 +70,7 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input, const 
   MLIRContext *context = b.getContext();
   Layout from = step.from, to = step.to;
   removeCommonDigits(from, to);
-  // What is not known of the value is not known of its parts.
+  // Dynamic dims of the value are dynamic in the steps.
   auto inputType = cast<RankedTensorType>(input.getType());
   auto typeOf = [&](ArrayRef<int64_t> known) {
     SmallVector<int64_t> shape(known);
@@ -81,7 +81,7 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input, const 
   };
   RankedTensorType resultType = typeOf(step.to.localShape());
 
-  auto spell = [&](Layout layout) -> FailureOr<ShardingAttr> {
+  auto express = [&](Layout layout) -> FailureOr<ShardingAttr> {
     layout.partial.clear();
     std::optional<Sharding> sharding = layout.toSharding(meshes.getMesh());
     if (!sharding)
@@ -90,15 +90,15 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input, const 
                             << meshes.getMesh().axesToString();
     return meshes.getAttr(*sharding);
   };
-  FailureOr<ShardingAttr> source = spell(from), target = spell(to);
+  FailureOr<ShardingAttr> source = express(from), target = express(to);
   if (failed(source) || failed(target))
     return failure();
-  bool fromWhole = from.digits.empty() && from.uneven.empty();
-  bool toWhole = to.digits.empty() && to.uneven.empty();
+  bool fromReplicated = from.digits.empty() && from.uneven.empty();
+  bool toReplicated = to.digits.empty() && to.uneven.empty();
   auto reduction = ReductionKindAttr::get(context, from.partialKind);
   switch (step.kind) {
   case CollectiveKind::AllReduce: {
-    FailureOr<FunctionMeshes::AxesOnMesh> ranks = getRanksOnMesh(loc, from.partial, meshes);
+    FailureOr<FunctionMeshes::AxesOnMesh> ranks = expressRanks(loc, from.partial, meshes);
     if (failed(ranks))
       return failure();
     auto axes = AxesAttr::get(context, ranks->name, toAttrs(context, ranks->entries, *ranks->mesh));
@@ -107,11 +107,11 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input, const 
   case CollectiveKind::ReduceScatter:
     return ReduceScatterOp::create(b, loc, resultType, input, reduction, *target, IntegerAttr()).getResult();
   case CollectiveKind::AllSlice:
-    if (fromWhole)
+    if (fromReplicated)
       return AllSliceOp::create(b, loc, resultType, input, *target, IntegerAttr()).getResult();
     break;
   case CollectiveKind::AllGather:
-    if (toWhole)
+    if (toReplicated)
       return AllGatherOp::create(b, loc, resultType, input, *source, IntegerAttr()).getResult();
     break;
   case CollectiveKind::AllToAll:
@@ -144,7 +144,7 @@ FailureOr<Value> spmd::lowerReshard(OpBuilder &b, Location loc, Value input, Ran
       addedPartial(Layout::get(table.get(from), meshes.getMesh(), shape), Layout::get(target, meshes.getMesh(), shape));
   if (added.empty())
     return value;
-  FailureOr<FunctionMeshes::AxesOnMesh> axes = getRanksOnMesh(loc, added, meshes);
+  FailureOr<FunctionMeshes::AxesOnMesh> axes = expressRanks(loc, added, meshes);
   if (failed(axes))
     return failure();
   return maskPartial(b, loc, value, *axes, target.unreducedKind);

@@ -1,4 +1,4 @@
-//===- Windows.cpp - Ops that read cut dims in windows --------------------===//
+//===- Windows.cpp - Windows of sharded dims ------------------------------===//
 
 #include "shardkit/Partition/Windows.h"
 
@@ -21,7 +21,7 @@ using namespace mlir::spmd;
 // Collecting
 //===----------------------------------------------------------------------===//
 
-/// True for ops whose rule may have windows; most have none, and need not be asked.
+/// True for ops whose rule may have windows. Rules are expensive, and most have none.
 static bool mayReadWindows(Operation *op) {
   if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp, tensor::ConcatOp, tosa::SliceOp,
           tosa::ReverseOp, tosa::PadOp, tosa::ConcatOp, tosa::Conv2DOp, tosa::Conv3DOp, tosa::DepthwiseConv2DOp,
@@ -30,7 +30,7 @@ static bool mayReadWindows(Operation *op) {
   if (getIndexedBody(op) && readsIndices(op) &&
       getIndexedBody(op)->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return true;
-  // A named op builds its maps when asked.
+  // A named op builds its maps on request.
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic)
     return isa<linalg::ConvolutionOpInterface>(op);
@@ -45,13 +45,13 @@ void Windows::collect(Operation *op, llvm::function_ref<const Sharding *(Value)>
   Plan plan{getShardingRule(op), {}, {}, {}};
   if (!plan.rule.hasWindows())
     return;
-  bool isCut = false;
+  bool isSharded = false;
   plan.axes.resize(plan.rule.numFactors());
   for (auto [f, axes] : llvm::enumerate(plan.axes)) {
-    axes = findCut(plan.rule, f, getSharding);
-    isCut |= plan.rule.factor(f).hasWindows && !axes.empty();
+    axes = findFactorAxes(plan.rule, f, getSharding);
+    isSharded |= plan.rule.factor(f).hasWindows && !axes.empty();
   }
-  if (!isCut)
+  if (!isSharded)
     return;
   for (unsigned t = op->getNumOperands(); t < plan.rule.numOperands(); ++t)
     if (Region *body = getIndexedBody(op))
@@ -64,8 +64,8 @@ void Windows::collect(Operation *op, llvm::function_ref<const Sharding *(Value)>
   plans.try_emplace(op, std::move(plan));
 }
 
-SmallVector<Windows::CutWindow, 2> Windows::getCutWindows(const Plan &plan, unsigned t) const {
-  SmallVector<CutWindow, 2> windows;
+SmallVector<Windows::ShardedWindow, 2> Windows::getShardedWindows(const Plan &plan, unsigned t) const {
+  SmallVector<ShardedWindow, 2> windows;
   for (const UnevenDim &dim : getWindows(plan.rule, t, plan.axes, meshes.getMesh()))
     windows.push_back({dim.dim, plan.axes[plan.rule.dimFactors(plan.rule.tensor(t), dim.dim).front()], *dim.window});
   return windows;
@@ -86,7 +86,7 @@ static Value makeConstant(OpBuilder &b, Location loc, int64_t value) {
 
 static bool isZero(Value value) { return matchPattern(value, m_PosZeroFloat()) || matchPattern(value, m_Zero()); }
 
-/// The first place of a window on this device.
+/// The first index of a window on this device.
 static Value makeBegin(OpBuilder &b, Location loc, Value coordinate, const Window &window) {
   Value begin = coordinate;
   if (window.step != 1)
@@ -96,10 +96,10 @@ static Value makeBegin(OpBuilder &b, Location loc, Value coordinate, const Windo
   return begin;
 }
 
-/// True for places [low, high).
-static Value isWithin(OpBuilder &b, Location loc, Value place, Value low, Value high) {
-  Value above = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, place, low);
-  Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, place, high);
+/// True for indices in [low, high).
+static Value isWithin(OpBuilder &b, Location loc, Value index, Value low, Value high) {
+  Value above = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, low);
+  Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, high);
   return arith::AndIOp::create(b, loc, above, below);
 }
 
@@ -115,7 +115,7 @@ static linalg::GenericOp createElementwise(OpBuilder &b, Location loc, ValueRang
 }
 
 Value Windows::createFetch(OpBuilder &b, Location loc, Value value, const Sharding &sharding,
-                           RankedTensorType globalType, ArrayRef<CutWindow> windows) {
+                           RankedTensorType globalType, ArrayRef<ShardedWindow> windows) {
   if (windows.empty())
     return value;
   auto type = cast<RankedTensorType>(value.getType());
@@ -124,7 +124,7 @@ Value Windows::createFetch(OpBuilder &b, Location loc, Value value, const Shardi
   from.dims.resize(type.getRank());
   to.dims.resize(type.getRank());
   SmallVector<int64_t> dims, steps, offsets;
-  for (const CutWindow &window : windows) {
+  for (const ShardedWindow &window : windows) {
     unsigned d = window.dim;
     global[d] = globalType.getDimSize(d);
     local[d] = window.window.size;
@@ -143,13 +143,13 @@ Value Windows::createFetch(OpBuilder &b, Location loc, Value value, const Shardi
   return exchange.getResult();
 }
 
-Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded, ArrayRef<CutWindow> asked) {
+Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded, ArrayRef<ShardedWindow> asked) {
   int64_t rank = padded.resultType.getRank();
-  SmallVector<CutWindow, 2> windows; // of the source
+  SmallVector<ShardedWindow, 2> windows; // windows of the source
   SmallVector<OpFoldResult> low(rank, b.getIndexAttr(0)), high(rank, b.getIndexAttr(0));
   bool padsOthers = false;
   for (unsigned d = 0; d < rank; ++d) {
-    const CutWindow *window = llvm::find_if(asked, [&](auto &w) { return w.dim == d; });
+    const ShardedWindow *window = llvm::find_if(asked, [&](auto &w) { return w.dim == d; });
     if (window == asked.end()) {
       window = llvm::find_if(padded.windows, [&](auto &w) { return w.dim == d; });
       if (window == padded.windows.end())
@@ -169,7 +169,7 @@ Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded, Ar
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
     for (unsigned d = 0; d < rank; ++d)
-      if (!isZeroInteger(low[d]) || !isZeroInteger(high[d])) // it is whole
+      if (!isZeroInteger(low[d]) || !isZeroInteger(high[d])) // unsharded
         shape[d] = padded.resultType.getDimSize(d);
     value = tensor::PadOp::create(b, loc, type.clone(shape), value, low, high, padded.padding);
     made.push_back(value.getDefiningOp());
@@ -177,16 +177,16 @@ Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded, Ar
   // Lanes beyond the source are zero already.
   if (isZero(padded.padding))
     return value;
-  llvm::erase_if(windows, [&](const CutWindow &window) {
+  llvm::erase_if(windows, [&](const ShardedWindow &window) {
     return isZeroInteger(padded.low[window.dim]) && isZeroInteger(padded.high[window.dim]);
   });
   return createMasked(b, loc, value, windows, padded.sourceType, padded.padding);
 }
 
-Value Windows::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<CutWindow> windows,
+Value Windows::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<ShardedWindow> windows,
                             RankedTensorType globalType, Value padding) {
-  SmallVector<CutWindow, 2> reaching;
-  for (const CutWindow &window : windows) {
+  SmallVector<ShardedWindow, 2> reaching;
+  for (const ShardedWindow &window : windows) {
     int64_t last = (deviceFactor(window.entries) - 1) * window.window.step;
     if (window.window.offset + std::min<int64_t>(last, 0) < 0 ||
         window.window.offset + std::max<int64_t>(last, 0) + window.window.size > globalType.getDimSize(window.dim))
@@ -195,7 +195,7 @@ Value Windows::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<Cu
   if (reaching.empty())
     return value;
   SmallVector<Value> begins, sizes;
-  for (const CutWindow &window : reaching) {
+  for (const ShardedWindow &window : reaching) {
     begins.push_back(makeBegin(b, loc, getCoordinate(b, loc, window.entries), window.window));
     sizes.push_back(makeConstant(b, loc, globalType.getDimSize(window.dim)));
   }
@@ -208,8 +208,8 @@ Value Windows::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<Cu
         Value kept = args[0];
         for (auto [window, begin, size] : llvm::zip(reaching, begins, sizes)) {
           Value lane = linalg::IndexOp::create(inner, loc, window.dim);
-          Value place = arith::AddIOp::create(inner, loc, begin, lane);
-          kept = arith::SelectOp::create(inner, loc, isWithin(inner, loc, place, zero, size), kept, padding);
+          Value index = arith::AddIOp::create(inner, loc, begin, lane);
+          kept = arith::SelectOp::create(inner, loc, isWithin(inner, loc, index, zero, size), kept, padding);
         }
         return kept;
       });
@@ -218,7 +218,7 @@ Value Windows::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<Cu
 }
 
 Value Windows::createWindow(OpBuilder &b, Location loc, Value value, const Sharding &sharding,
-                            RankedTensorType globalType, ArrayRef<CutWindow> windows) {
+                            RankedTensorType globalType, ArrayRef<ShardedWindow> windows) {
   if (windows.empty())
     return value;
   // A convolution of a padded image: one exchange of the image's rows, not one to
@@ -238,14 +238,14 @@ static int64_t getChunk(const ShardingRule &rule, int32_t f, ArrayRef<DimEntry> 
   return llvm::divideCeil(rule.factor(f).size, deviceFactor(entries));
 }
 
-/// What a padding op says: per dim how much before and behind, and the value, which is
-/// made anew where it stands in the body or is an element.
+/// The operands of a padding op: low and high padding per dim, and the value, which is cloned if it is in the body, or
+/// extracted if it is a tensor.
 static Value readPadding(OpBuilder &b, Operation *op, SmallVectorImpl<OpFoldResult> &low,
                          SmallVectorImpl<OpFoldResult> &high) {
   if (auto pad = dyn_cast<tosa::PadOp>(op)) {
     auto constant = pad.getPadding().getDefiningOp<tosa::ConstShapeOp>();
-    for (auto [i, places] : llvm::enumerate(constant.getValues().getValues<APInt>()))
-      (i % 2 ? high : low).push_back(b.getIndexAttr(places.getSExtValue()));
+    for (auto [i, pad] : llvm::enumerate(constant.getValues().getValues<APInt>()))
+      (i % 2 ? high : low).push_back(b.getIndexAttr(pad.getSExtValue()));
     DenseElementsAttr value;
     if (matchPattern(pad.getPadConst(), m_Constant(&value)) && value.isSplat())
       return arith::ConstantOp::create(b, op->getLoc(), value.getSplatValue<TypedAttr>());
@@ -281,73 +281,73 @@ Value Windows::lowerPad(Operation *op, const Plan &plan, const ValueInfo &values
       padded.windows.push_back({d, plan.axes[f], {chunk, 0, chunk}});
   }
   Value result = createPadded(b, op->getLoc(), padded, {});
-  // Windows of the result are windows of the source where that has all that they may read, at known places.
+  // Windows of the result are windows of the source if all paddings are constant.
   auto isConstant = [](OpFoldResult size) { return getConstantIntValue(size).value_or(-1) >= 0; };
   if (llvm::all_of(padded.low, isConstant) && llvm::all_of(padded.high, isConstant))
     paddedValues.try_emplace(result, std::move(padded));
   return result;
 }
 
-/// How an insertion writes a cut dim: places low, low + stride, ... below high.
+/// An insertion into a sharded dim: it writes the indices low, low + stride, ... below high.
 namespace {
 struct InsertedDim {
   unsigned dim;
   int64_t stride;
-  Value begin, low, high; ///< begin: the first place of this device
-  Value sourceBegin;      ///< the first element that it has of the source
-  /// Whether the elements that it has are those of its lanes, or one.
+  Value begin, low, high; ///< begin: the first index of this device
+  Value sourceBegin;      ///< the first element of the source on this device
+  /// Whether the source on this device has the elements of its lanes, or only one.
   bool isAtLane;
 };
 } // namespace
 
 /// Whether a lane of the destination is written, and with which element of the source
 /// (a valid one in any case); null where that is the element at the lane, or the only one.
-static std::pair<Value, Value> getInserted(OpBuilder &b, Location loc, const InsertedDim &cut) {
-  Value lane = linalg::IndexOp::create(b, loc, cut.dim);
-  Value place = arith::AddIOp::create(b, loc, cut.begin, lane);
-  Value written = isWithin(b, loc, place, cut.low, cut.high);
-  if (cut.isAtLane)
+static std::pair<Value, Value> getInserted(OpBuilder &b, Location loc, const InsertedDim &inserted) {
+  Value lane = linalg::IndexOp::create(b, loc, inserted.dim);
+  Value index = arith::AddIOp::create(b, loc, inserted.begin, lane);
+  Value written = isWithin(b, loc, index, inserted.low, inserted.high);
+  if (inserted.isAtLane)
     return {written, Value()};
   Value zero = makeConstant(b, loc, 0);
-  Value element = arith::SelectOp::create(b, loc, written, arith::SubIOp::create(b, loc, place, cut.low), zero);
-  if (cut.stride != 1) {
-    Value stride = makeConstant(b, loc, cut.stride);
+  Value element = arith::SelectOp::create(b, loc, written, arith::SubIOp::create(b, loc, index, inserted.low), zero);
+  if (inserted.stride != 1) {
+    Value stride = makeConstant(b, loc, inserted.stride);
     Value rest = arith::RemUIOp::create(b, loc, element, stride);
     Value hits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, zero);
     written = arith::AndIOp::create(b, loc, written, hits);
     element = arith::DivUIOp::create(b, loc, element, stride);
   }
-  element = arith::SubIOp::create(b, loc, element, cut.sourceBegin);
+  element = arith::SubIOp::create(b, loc, element, inserted.sourceBegin);
   return {written, arith::SelectOp::create(b, loc, written, element, zero)};
 }
 
 Value Windows::lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const ValueInfo &values) {
   OpBuilder b(op);
   Location loc = op.getLoc();
-  SmallVector<CutWindow, 2> windows = getCutWindows(plan, 0);
+  SmallVector<ShardedWindow, 2> windows = getShardedWindows(plan, 0);
   Value source = createWindow(b, loc, op.getSource(), values.getSharding(op.getSource()),
                               values.getGlobalType(op.getSource()), windows);
   auto type = cast<RankedTensorType>(op.getDest().getType());
   const llvm::SmallBitVector &dropped = plan.dropped;
   SmallVector<OpFoldResult> offsets = op.getMixedOffsets(), sizes = op.getMixedSizes(), strides = op.getMixedStrides();
-  SmallVector<InsertedDim> cuts;
-  // Per dim of the source: what it runs along where all do so at their lanes, the cut
-  // (-1: none) and the dim of the destination.
+  SmallVector<InsertedDim> insertedDims;
+  // Per dim of the source: the index expression if all are affine, the index into insertedDims (-1: none), and the dim
+  // of the destination.
   SmallVector<AffineExpr> read;
-  SmallVector<int> cutOf;
+  SmallVector<int> insertedOf;
   SmallVector<unsigned> laneOf;
   bool isAffine = true;
-  SmallVector<int64_t> part;
+  SmallVector<int64_t> sliceShape;
   bool isAll = true;
   const ShardingRule &rule = plan.rule;
   const ShardingRule::Tensor &dest = rule.tensor(1);
   for (unsigned d = 0; d < dest.numDims; ++d) {
     ArrayRef<int32_t> factors = rule.dimFactors(dest, d);
-    bool isCut = !factors.empty() && !plan.axes[factors.front()].empty();
-    bool isWindow = isCut && rule.factor(factors.front()).hasWindows;
+    bool isSharded = !factors.empty() && !plan.axes[factors.front()].empty();
+    bool isWindow = isSharded && rule.factor(factors.front()).hasWindows;
     if (!dropped.test(d)) {
       laneOf.push_back(d);
-      cutOf.push_back(isWindow ? int(cuts.size()) : -1);
+      insertedOf.push_back(isWindow ? int(insertedDims.size()) : -1);
       read.push_back(isWindow && getConstantIntValue(sizes[d]) == 1 ? b.getAffineConstantExpr(0)
                                                                     : b.getAffineDimExpr(d));
     }
@@ -355,34 +355,34 @@ Value Windows::lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const Val
       const DimEntries &entries = plan.axes[factors.front()];
       int64_t chunk = type.getDimSize(d), stride = *getConstantIntValue(strides[d]);
       Value coordinate = getCoordinate(b, loc, entries);
-      InsertedDim cut{d,
-                      stride,
-                      makeBegin(b, loc, coordinate, {chunk, 0, chunk}),
-                      getValueOrCreateConstantIndexOp(b, loc, offsets[d]),
-                      Value(),
-                      makeConstant(b, loc, 0),
-                      getConstantIntValue(sizes[d]) == 1};
+      InsertedDim inserted{d,
+                           stride,
+                           makeBegin(b, loc, coordinate, {chunk, 0, chunk}),
+                           getValueOrCreateConstantIndexOp(b, loc, offsets[d]),
+                           Value(),
+                           makeConstant(b, loc, 0),
+                           getConstantIntValue(sizes[d]) == 1};
       int64_t reach = (*getConstantIntValue(sizes[d]) - 1) * stride + 1;
-      cut.high = arith::AddIOp::create(b, loc, cut.low, makeConstant(b, loc, reach));
-      for (const CutWindow &window : windows)
-        if (!dropped.test(d) && window.dim == cutOf.size() - 1) {
-          cut.sourceBegin = makeBegin(b, loc, coordinate, window.window);
-          cut.isAtLane |= stride == 1;
+      inserted.high = arith::AddIOp::create(b, loc, inserted.low, makeConstant(b, loc, reach));
+      for (const ShardedWindow &window : windows)
+        if (!dropped.test(d) && window.dim == insertedOf.size() - 1) {
+          inserted.sourceBegin = makeBegin(b, loc, coordinate, window.window);
+          inserted.isAtLane |= stride == 1;
         }
-      isAffine &= cut.isAtLane;
-      cuts.push_back(cut);
+      isAffine &= inserted.isAtLane;
+      insertedDims.push_back(inserted);
       offsets[d] = b.getIndexAttr(0);
       sizes[d] = b.getIndexAttr(chunk);
       strides[d] = b.getIndexAttr(1);
-    } else if (isCut) {
+    } else if (isSharded) {
       sizes[d] = b.getIndexAttr(type.getDimSize(d));
     }
     isAll &= getConstantIntValue(sizes[d]) == type.getDimSize(d) && getConstantIntValue(offsets[d]) == 0;
-    part.push_back(getConstantIntValue(sizes[d]).value_or(ShapedType::kDynamic));
+    sliceShape.push_back(getConstantIntValue(sizes[d]).value_or(ShapedType::kDynamic));
   }
   Value written = op.getDest();
   if (!isAll)
-    written = tensor::ExtractSliceOp::create(b, loc, type.clone(part), written, offsets, sizes, strides);
+    written = tensor::ExtractSliceOp::create(b, loc, type.clone(sliceShape), written, offsets, sizes, strides);
   SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(type.getRank())};
   if (isAffine)
     maps.insert(maps.begin(), AffineMap::get(type.getRank(), 0, read, b.getContext()));
@@ -390,17 +390,17 @@ Value Windows::lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const Val
                               [&](OpBuilder &inner, Location loc, ValueRange args) -> Value {
                                 Value all;
                                 SmallVector<Value> elements, at;
-                                for (const InsertedDim &cut : cuts) {
-                                  auto [one, element] = getInserted(inner, loc, cut);
+                                for (const InsertedDim &inserted : insertedDims) {
+                                  auto [one, element] = getInserted(inner, loc, inserted);
                                   all = all ? Value(arith::AndIOp::create(inner, loc, all, one)) : one;
                                   elements.push_back(element);
                                 }
                                 if (isAffine)
                                   return arith::SelectOp::create(inner, loc, all, args[0], args[1]);
-                                for (auto [d, cut] : llvm::enumerate(cutOf))
-                                  if (cut >= 0 && elements[cut])
-                                    at.push_back(elements[cut]);
-                                  else if (cut >= 0 && isa<AffineConstantExpr>(read[d]))
+                                for (auto [d, inserted] : llvm::enumerate(insertedOf))
+                                  if (inserted >= 0 && elements[inserted])
+                                    at.push_back(elements[inserted]);
+                                  else if (inserted >= 0 && isa<AffineConstantExpr>(read[d]))
                                     at.push_back(makeConstant(inner, loc, 0));
                                   else
                                     at.push_back(linalg::IndexOp::create(inner, loc, laneOf[d]));
@@ -419,24 +419,24 @@ Value Windows::lowerConcat(Operation *op, unsigned dim, const Plan &plan, const 
   const DimEntries &entries = plan.axes[dim];
   int64_t chunk = getChunk(plan.rule, dim, entries), end = 0;
   Value begin = makeBegin(b, loc, getCoordinate(b, loc, entries), {chunk, 0, chunk});
-  SmallVector<Value> parts, ends;
+  SmallVector<Value> operands, ends;
   for (auto [t, operand] : llvm::enumerate(op->getOperands())) {
     RankedTensorType type = values.getGlobalType(operand);
-    parts.push_back(createWindow(b, loc, operand, values.getSharding(operand), type, getCutWindows(plan, t)));
+    operands.push_back(createWindow(b, loc, operand, values.getSharding(operand), type, getShardedWindows(plan, t)));
     end += type.getDimSize(dim);
     ends.push_back(makeConstant(b, loc, end));
   }
-  auto type = cast<RankedTensorType>(parts.front().getType());
-  Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, parts.front()), type.getElementType());
-  SmallVector<AffineMap> maps(parts.size() + 1, b.getMultiDimIdentityMap(type.getRank()));
-  return createElementwise(b, loc, parts, maps, empty,
+  auto type = cast<RankedTensorType>(operands.front().getType());
+  Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, operands.front()), type.getElementType());
+  SmallVector<AffineMap> maps(operands.size() + 1, b.getMultiDimIdentityMap(type.getRank()));
+  return createElementwise(b, loc, operands, maps, empty,
                            [&](OpBuilder &inner, Location loc, ValueRange args) {
                              Value lane = linalg::IndexOp::create(inner, loc, dim);
-                             Value place = arith::AddIOp::create(inner, loc, begin, lane);
-                             Value value = args[parts.size() - 1];
-                             for (size_t i = parts.size() - 1; i-- > 0;) {
+                             Value index = arith::AddIOp::create(inner, loc, begin, lane);
+                             Value value = args[operands.size() - 1];
+                             for (size_t i = operands.size() - 1; i-- > 0;) {
                                Value before =
-                                   arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, place, ends[i]);
+                                   arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, index, ends[i]);
                                value = arith::SelectOp::create(inner, loc, before, args[i], value);
                              }
                              return value;
@@ -444,16 +444,16 @@ Value Windows::lowerConcat(Operation *op, unsigned dim, const Plan &plan, const 
       .getResult(0);
 }
 
-/// The body goes on computing global places; what it reads begins at the window.
+/// The body still computes global indices; reads subtract the begin of the window.
 void Windows::lowerReads(Operation *op, const Plan &plan, const ValueInfo &values) {
   OpBuilder b(op);
   llvm::SmallDenseMap<unsigned, Value> fetched;
   for (auto [extract, t] : plan.reads) {
     Value tensor = extract.getTensor();
     const Sharding &sharding = values.getSharding(tensor);
-    SmallVector<CutWindow, 2> windows = getCutWindows(plan, t);
-    // A dim that is whole is read at the global place as it is.
-    llvm::erase_if(windows, [&](const CutWindow &window) { return sharding.dims[window.dim].entries.empty(); });
+    SmallVector<ShardedWindow, 2> windows = getShardedWindows(plan, t);
+    // An unsharded dim is read at the global index.
+    llvm::erase_if(windows, [&](const ShardedWindow &window) { return sharding.dims[window.dim].entries.empty(); });
     if (windows.empty())
       continue;
     Value &value = fetched[t];
@@ -461,7 +461,7 @@ void Windows::lowerReads(Operation *op, const Plan &plan, const ValueInfo &value
     if (!value)
       value = createWindow(b, op->getLoc(), tensor, sharding, values.getGlobalType(tensor), windows);
     SmallVector<Value> begins;
-    for (const CutWindow &window : windows)
+    for (const ShardedWindow &window : windows)
       begins.push_back(makeBegin(b, op->getLoc(), getCoordinate(b, op->getLoc(), window.entries), window.window));
     b.setInsertionPoint(extract);
     for (auto [window, begin] : llvm::zip(windows, begins)) {
@@ -472,14 +472,13 @@ void Windows::lowerReads(Operation *op, const Plan &plan, const ValueInfo &value
   }
 }
 
-/// A convolution or pooling that has its windows of `value`: what it would pad itself
-/// is in them.
-void Windows::lowerOwnWindows(Operation *op, const Plan &plan, Value value, RankedTensorType type,
-                              ArrayRef<CutWindow> windows) {
-  OpWindows own = getOpWindows(op);
-  SmallVector<CutWindow, 2> padded;
-  for (const OpWindow &dim : own.dims) {
-    const CutWindow *window = llvm::find_if(windows, [&](auto &w) { return w.dim == dim.dim; });
+/// Rewrites a convolution or pooling on the windows of `value`, which contain its padding.
+void Windows::lowerOpWindows(Operation *op, const Plan &plan, Value value, RankedTensorType type,
+                             ArrayRef<ShardedWindow> windows) {
+  OpWindows opWindows = getOpWindows(op);
+  SmallVector<ShardedWindow, 2> padded;
+  for (const OpWindow &dim : opWindows.dims) {
+    const ShardedWindow *window = llvm::find_if(windows, [&](auto &w) { return w.dim == dim.dim; });
     if (window == windows.end())
       continue;
     if (dim.readsBeyond)
@@ -490,8 +489,8 @@ void Windows::lowerOwnWindows(Operation *op, const Plan &plan, Value value, Rank
   if (padded.empty())
     return;
   OpBuilder b(op);
-  Value padding = arith::ConstantOp::create(b, op->getLoc(), own.padding);
-  // What lies beyond the dim is zero, or what pads the value that was seen through.
+  Value padding = arith::ConstantOp::create(b, op->getLoc(), opWindows.padding);
+  // Elements beyond the dim are zero, or the padding of a padded operand.
   auto it = paddedValues.find(value);
   if (isZero(padding) && (it == paddedValues.end() || isZero(it->second.padding)))
     padding.getDefiningOp()->erase();
@@ -501,7 +500,7 @@ void Windows::lowerOwnWindows(Operation *op, const Plan &plan, Value value, Rank
 
 Value Windows::lower(Operation *op, const ValueInfo &values) {
   const Plan &plan = plans.find(op)->second;
-  // Padding that is computed per place is on dims that stay whole.
+  // Padding that a body computes per index is on unsharded dims.
   if (auto pad = dyn_cast<tensor::PadOp>(op); isa<tosa::PadOp>(op) || (pad && pad.getConstantPaddingValue()))
     return lowerPad(op, plan, values);
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
@@ -515,15 +514,15 @@ Value Windows::lower(Operation *op, const ValueInfo &values) {
   for (unsigned t = 0; t < op->getNumOperands(); ++t) {
     if (!plan.rule.tensor(t).type)
       continue;
-    SmallVector<CutWindow, 2> windows = getCutWindows(plan, t);
+    SmallVector<ShardedWindow, 2> windows = getShardedWindows(plan, t);
     Value operand = op->getOperand(t);
     op->setOperand(
         t, createWindow(b, op->getLoc(), operand, values.getSharding(operand), values.getGlobalType(operand), windows));
     if (t == 0 && !windows.empty())
-      lowerOwnWindows(op, plan, operand, values.getGlobalType(operand), windows);
+      lowerOpWindows(op, plan, operand, values.getGlobalType(operand), windows);
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
       SmallVector<int64_t> offsets(slice.getStaticOffsets());
-      for (const CutWindow &window : windows)
+      for (const ShardedWindow &window : windows)
         offsets[window.dim] = 0;
       slice.setStaticOffsets(offsets);
     } else if (auto slice = dyn_cast<tosa::SliceOp>(op); slice && t == 0) {
@@ -531,7 +530,7 @@ Value Windows::lower(Operation *op, const ValueInfo &values) {
       auto constant = slice.getStart().getDefiningOp<tosa::ConstShapeOp>();
       for (const APInt &value : constant.getValues().getValues<APInt>())
         start.push_back(value.getSExtValue());
-      for (const CutWindow &window : windows)
+      for (const ShardedWindow &window : windows)
         start[window.dim] = 0;
       slice.getStartMutable().assign(
           tosa::ConstShapeOp::create(b, op->getLoc(), constant.getType(), b.getIndexTensorAttr(start)));
@@ -544,8 +543,8 @@ Value Windows::lower(Operation *op, const ValueInfo &values) {
 // The same halo once
 //===----------------------------------------------------------------------===//
 
-/// Joins exchanges of one value in one block whose windows overlap in every dim: the
-/// first becomes the exchange of all, and each takes its part.
+/// Joins exchanges of one value in one block whose windows overlap in every dim: the first becomes the exchange of all,
+/// and each becomes a slice of it.
 void Windows::joinHalos() {
   llvm::DenseMap<Value, SmallVector<HaloExchangeOp, 2>> byValue;
   for (HaloExchangeOp &halo : halos) {
@@ -568,10 +567,10 @@ void Windows::joinHalos() {
     }
     HaloExchangeOp first = *known;
     SmallVector<int64_t> offsets(first.getOffsets()), shape(first.getType().getShape());
-    SmallVector<int64_t> own[2] = {offsets, SmallVector<int64_t>(halo.getOffsets())};
+    SmallVector<int64_t> oldOffsets[2] = {offsets, SmallVector<int64_t>(halo.getOffsets())};
     for (auto [i, d] : llvm::enumerate(halo.getDims())) {
-      int64_t end = std::max(own[0][i] + shape[d], own[1][i] + halo.getType().getDimSize(d));
-      offsets[i] = std::min(own[0][i], own[1][i]);
+      int64_t end = std::max(oldOffsets[0][i] + shape[d], oldOffsets[1][i] + halo.getType().getDimSize(d));
+      offsets[i] = std::min(oldOffsets[0][i], oldOffsets[1][i]);
       shape[d] = end - offsets[i];
     }
     OpBuilder b(first);
@@ -593,10 +592,10 @@ void Windows::joinHalos() {
       uses.push_back(&use);
     first.getResult().setType(firstType.clone(shape));
     first.setOffsets(offsets);
-    Value part = take(firstType, own[0]);
+    Value slice = take(firstType, oldOffsets[0]);
     for (OpOperand *use : uses)
-      use->set(part);
-    halo.getResult().replaceAllUsesWith(take(halo.getType(), own[1]));
+      use->set(slice);
+    halo.getResult().replaceAllUsesWith(take(halo.getType(), oldOffsets[1]));
     halo->erase();
     halo = nullptr;
   }
@@ -604,7 +603,7 @@ void Windows::joinHalos() {
 }
 
 void Windows::finish() {
-  // Padded values that only their windows were read of.
+  // Padded values of which only windows are read.
   for (Operation *op : llvm::reverse(made))
     if (isOpTriviallyDead(op))
       op->erase();

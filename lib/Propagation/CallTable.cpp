@@ -1,4 +1,4 @@
-//===- CallTable.cpp - Calls as their callers see them --------------------===//
+//===- CallTable.cpp - Callees from the view of callers -------------------===//
 
 #include "shardkit/Propagation/CallTable.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
@@ -71,11 +71,11 @@ LogicalResult CallTable::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// What a caller sees
+// Rules of calls
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Dims of values that are cut together.
+/// Classes of dims that are sharded together.
 class DimClasses {
 public:
   using Dim = std::pair<void *, unsigned>;
@@ -97,7 +97,7 @@ public:
     for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
       const ShardingRule::Tensor &tensor = rule.tensor(t);
       for (unsigned d = 0; d < tensor.numDims; ++d) {
-        // A dim of several factors: its major one, as far as it is large.
+        // A dim of several factors: the major one of size > 1.
         int32_t factor = -1;
         for (int32_t f : rule.dimFactors(tensor, d))
           if (rule.factor(f).size != 1) {
@@ -144,9 +144,9 @@ const CallTable::Summary &CallTable::getSummary(func::FuncOp func) {
       classes.unite(loop.getResults(), loop.getAfterArguments());
     } else if (auto loop = dyn_cast<scf::ForallOp>(op); loop && isControlFlow(op)) {
       for (auto [i, arg] : llvm::enumerate(loop.getRegionIterArgs())) {
-        llvm::SmallBitVector whole = getPartlyWrittenDims(loop, i);
-        for (unsigned d = 0; d < whole.size(); ++d)
-          if (!whole.test(d)) {
+        llvm::SmallBitVector unsharded = getPartlyWrittenDims(loop, i);
+        for (unsigned d = 0; d < unsharded.size(); ++d)
+          if (!unsharded.test(d)) {
             classes.unite(loop.getOutputs()[i], d, arg, d);
             classes.unite(loop.getResult(i), d, arg, d);
           }
@@ -161,7 +161,7 @@ const CallTable::Summary &CallTable::getSummary(func::FuncOp func) {
         classes.add(rule);
     }
   });
-  // What is not related to anything has a class of its own.
+  // A dim that is not related to others is a class.
   llvm::DenseMap<DimClasses::Dim, int32_t> numbers;
   Summary summary;
   auto add = [&](Value value) {
@@ -208,8 +208,7 @@ ShardingRule CallTable::getRule(func::CallOp call) {
     describe(result, t < summary.tensors.size() ? ArrayRef<int32_t>(summary.tensors[t++]) : ArrayRef<int32_t>());
   }
   replicateUnshardable(rule);
-  // Arguments and results may be cut unevenly: what the callee cannot compute so it
-  // makes whole itself.
+  // Arguments and results may be sharded unevenly: the callee reshards where it cannot compute on padded shards.
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
     rule.setAllowsPadding(f, !ShapedType::isDynamic(rule.factor(f).size));
   return rule;

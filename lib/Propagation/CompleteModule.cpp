@@ -44,46 +44,47 @@ private:
   LogicalResult runOnFunction(func::FuncOp func) {
     if (func.isExternal() || !done.insert(func).second)
       return success();
-    // Callees with layouts of their own come first.
+    // Callees that keep their signature come first.
     const FunctionIndex &index = calls.getIndex(func);
-    SmallVector<func::CallOp> copied;
+    SmallVector<func::CallOp> copiedCalls;
     for (func::CallOp call : index.calls) {
       func::FuncOp callee = calls.getCallee(call);
       if (callee && !calls.keepsSignature(callee))
-        copied.push_back(call);
+        copiedCalls.push_back(call);
       else if (callee && failed(runOnFunction(callee)))
         return failure();
     }
-    auto own = index.getMeshes(meshes);
-    if (failed(own))
+    auto functionMeshes = index.getMeshes(meshes);
+    if (failed(functionMeshes))
       return failure();
-    if (!*own)
+    if (!*functionMeshes)
       return success(); // no mesh: one device
-    HandedLayouts handed;
-    auto propagation = complete(func, **own, calls, handed);
+    CallOperandLayouts callOperands;
+    auto propagation = complete(func, **functionMeshes, calls, callOperands);
     if (failed(propagation))
       return failure();
     (*propagation)->write();
     unknownOps += (*propagation)->getNumUnknownOps();
-    // Each call gets a copy of its callee with its own layouts.
-    for (func::CallOp call : copied)
-      if (failed(copyCallee(call, **propagation, handed)))
+    // Each call gets a copy of its callee for its layouts.
+    for (func::CallOp call : copiedCalls)
+      if (failed(copyCallee(call, **propagation, callOperands)))
         return failure();
     return success();
   }
 
-  LogicalResult copyCallee(func::CallOp call, FunctionPropagation &propagation, const HandedLayouts &handed) {
-    auto it = handed.find(call);
+  LogicalResult copyCallee(func::CallOp call, FunctionPropagation &propagation,
+                           const CallOperandLayouts &callOperands) {
+    auto it = callOperands.find(call);
     SmallVector<ShardingAttr> arguments, results;
     for (auto [i, operand] : llvm::enumerate(call.getOperands()))
-      arguments.push_back(it != handed.end() && isa<RankedTensorType>(operand.getType())
+      arguments.push_back(it != callOperands.end() && isa<RankedTensorType>(operand.getType())
                               ? propagation.getPropagation().getTable().getAttr(it->second[i])
                               : propagation.getClosed(operand));
     for (Value result : call.getResults())
       results.push_back(propagation.getClosed(result));
     auto [copy, isNew] = calls.specialize(calls.getCallee(call), arguments, results);
     call.setCallee(copy.getName());
-    // Settled now, as the copy's own.
+    // The results have the layouts of the copy.
     if (call->hasAttr(kShardingsAttr) && llvm::all_of(results, [](ShardingAttr a) { return !!a; }))
       call->setAttr(kShardingsAttr,
                     ArrayAttr::get(call.getContext(), SmallVector<Attribute>(results.begin(), results.end())));

@@ -1,4 +1,4 @@
-//===- FunctionIndex.cpp - What passes look for in a function -------------===//
+//===- FunctionIndex.cpp - Ops of a function by kind ----------------------===//
 
 #include "shardkit/Propagation/FunctionIndex.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"

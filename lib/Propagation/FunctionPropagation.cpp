@@ -25,9 +25,9 @@ Sharding FunctionPropagation::getOpenSharding(int64_t rank) const {
 
 /// The sharding given for an argument or result: the user's own where an
 /// earlier run has kept it, else what stands there.
-static Attribute getGiven(const NamedAttrList &attrs) {
-  if (Attribute given = attrs.get(kUserShardingAttr))
-    return given;
+static Attribute getUserSharding(const NamedAttrList &attrs) {
+  if (Attribute userSharding = attrs.get(kUserShardingAttr))
+    return userSharding;
   return attrs.get(kShardingAttr);
 }
 
@@ -35,21 +35,21 @@ static Attribute getGiven(const NamedAttrList &attrs) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-FailureOr<Sharding> FunctionPropagation::readGiven(Attribute attr, RankedTensorType type, Location loc) {
+FailureOr<Sharding> FunctionPropagation::readUserSharding(Attribute attr, RankedTensorType type, Location loc) {
   auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
   if (!sharding)
     return getOpenSharding(type.getRank());
-  FailureOr<Sharding> given = meshes.read(sharding, [&] { return emitError(loc); });
-  if (failed(given) || manualAxes.empty())
-    return given;
-  for (const DimSharding &dim : given->dims)
+  FailureOr<Sharding> userSharding = meshes.read(sharding, [&] { return emitError(loc); });
+  if (failed(userSharding) || manualAxes.empty())
+    return userSharding;
+  for (const DimSharding &dim : userSharding->dims)
     if (overlaps(dim.entries, manualAxes, mesh))
-      return emitError(loc) << "sharding " << meshes.toString(*given)
+      return emitError(loc) << "sharding " << meshes.toString(*userSharding)
                             << " inside a manual computation uses manual axes, expected free "
                                "axes: all but "
                             << meshes.toString(manualAxes);
-  given->replicated.append(manualAxes);
-  return given;
+  userSharding->replicated.append(manualAxes);
+  return userSharding;
 }
 
 FailureOr<std::unique_ptr<FunctionPropagation>>
@@ -118,10 +118,10 @@ LogicalResult FunctionPropagation::readGroups() {
   return success();
 }
 
-LogicalResult FunctionPropagation::addLoopResult(Value result, ValueId place) {
-  propagation.addValue(result, place);
+LogicalResult FunctionPropagation::addLoopResult(Value result, ClassId valueClass) {
+  propagation.addValue(result, valueClass);
   StringAttr group = groupOf.lookup(result);
-  if (!group || groups.try_emplace(group, place).second || groups[group] == place)
+  if (!group || groups.try_emplace(group, valueClass).second || groups[group] == valueClass)
     return success();
   return emitError(result.getLoc()) << "result of a loop joins sharding group " << group
                                     << " that has earlier members, expected its carried value in the group";
@@ -137,19 +137,19 @@ LogicalResult FunctionPropagation::readArguments() {
       return emitError(arg.getLoc()) << "argument #" << arg.getArgNumber()
                                      << " has axis resources, expected shardings; run "
                                         "--spmd-resolve-axis-resources first";
-    FailureOr<Sharding> given = readGiven(getGiven(attrs), type, arg.getLoc());
-    if (failed(given))
+    FailureOr<Sharding> userSharding = readUserSharding(getUserSharding(attrs), type, arg.getLoc());
+    if (failed(userSharding))
       return failure();
-    remarkPadding(*given, type, "argument #" + Twine(arg.getArgNumber()), arg.getLoc());
-    if (failed(addGiven(arg, std::move(*given), arg.getLoc())))
+    remarkPadding(*userSharding, type, "argument #" + Twine(arg.getArgNumber()), arg.getLoc());
+    if (failed(addAnnotated(arg, std::move(*userSharding), arg.getLoc())))
       return failure();
     propagation.setBoundary(propagation.getId(arg));
   }
   return success();
 }
 
-/// Results: a place each, equal to what is returned. A result that updates an
-/// argument in place has the argument's.
+/// Adds a value class per result, with an identity from the returned value. A result that is tied to an argument is
+/// in the value class of the argument.
 LogicalResult FunctionPropagation::readResults() {
   func::ReturnOp terminator;
   if (func.getBody().hasOneBlock())
@@ -164,65 +164,68 @@ LogicalResult FunctionPropagation::readResults() {
       return emitError(func.getLoc()) << "result #" << i
                                       << " has axis resources, expected shardings; run "
                                          "--spmd-resolve-axis-resources first";
-    FailureOr<Sharding> given = readGiven(getGiven(attrs), type, func.getLoc());
-    if (failed(given))
+    FailureOr<Sharding> userSharding = readUserSharding(getUserSharding(attrs), type, func.getLoc());
+    if (failed(userSharding))
       return failure();
-    remarkPadding(*given, type, "result #" + Twine(i), func.getLoc());
+    remarkPadding(*userSharding, type, "result #" + Twine(i), func.getLoc());
     if (auto tied = dyn_cast_or_null<IntegerAttr>(attrs.get(kTiedAttr))) {
       BlockArgument arg = func.getArgument(tied.getInt());
       results.back() = propagation.getId(arg);
-      note(results.back(), *given, {}, func, i);
-      if (failed(join(results.back(), *given,
+      addAnnotation(results.back(), *userSharding, {}, func, i);
+      if (failed(join(results.back(), *userSharding,
                       "result #" + Twine(i) + " is tied to argument #" + Twine(arg.getArgNumber()) +
                           ", which share one layout",
                       func.getLoc())))
         return failure();
     } else {
-      results.back() = propagation.addPlace(type, *given);
-      note(results.back(), *given, {}, func, i);
+      results.back() = propagation.addClass(type, *userSharding);
+      addAnnotation(results.back(), *userSharding, {}, func, i);
     }
     propagation.setBoundary(results.back());
-    handOn(terminator, terminator.getOperand(i), results.back());
+    forward(terminator, terminator.getOperand(i), results.back());
   }
   return success();
 }
 
 LogicalResult FunctionPropagation::addOpen(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? addGiven(value, getOpenSharding(type.getRank()), value.getLoc()) : success();
+  return type ? addAnnotated(value, getOpenSharding(type.getRank()), value.getLoc()) : success();
 }
 
-void FunctionPropagation::note(ValueId place, const Sharding &sharding, Value value, Operation *op, unsigned index) {
+void FunctionPropagation::addAnnotation(ClassId valueClass, const Sharding &sharding, Value value, Operation *op,
+                                        unsigned index) {
   if (llvm::any_of(sharding.dims, [](const DimSharding &dim) { return !dim.open || !dim.entries.empty(); }))
-    annotations.push_back({place, sharding, value, op, index});
+    annotations.push_back({valueClass, sharding, value, op, index});
 }
 
-LogicalResult FunctionPropagation::addGiven(Value value, Sharding given, Location loc) {
+LogicalResult FunctionPropagation::addAnnotated(Value value, Sharding userSharding, Location loc) {
   StringAttr group = groupOf.lookup(value);
   if (!group) {
-    note(propagation.addValue(value, given), given, value);
+    addAnnotation(propagation.addValue(value, userSharding), userSharding, value);
     return success();
   }
   auto [it, isNew] = groups.try_emplace(group, 0);
   if (isNew) {
-    it->second = propagation.addValue(value, given);
-    note(it->second, given, value);
+    it->second = propagation.addValue(value, userSharding);
+    addAnnotation(it->second, userSharding, value);
     return success();
   }
   propagation.addValue(value, it->second);
-  note(it->second, given, value);
-  return join(it->second, given, "members of sharding group " + Twine(group.getValue()) + " share one layout", loc);
+  addAnnotation(it->second, userSharding, value);
+  return join(it->second, userSharding, "members of sharding group " + Twine(group.getValue()) + " share one layout",
+              loc);
 }
 
-LogicalResult FunctionPropagation::join(ValueId place, const Sharding &given, const Twine &what, Location loc) {
-  Sharding joined = propagation.get(place);
+LogicalResult FunctionPropagation::join(ClassId valueClass, const Sharding &userSharding, const Twine &what,
+                                        Location loc) {
+  Sharding joined = propagation.get(valueClass);
   auto fail = [&] {
-    return emitError(loc) << what << ", found " << meshes.toString(propagation.get(place)) << " and "
-                          << meshes.toString(given) << ", expected equal shardings or open dims";
+    return emitError(loc) << what << ", found " << meshes.toString(propagation.get(valueClass)) << " and "
+                          << meshes.toString(userSharding) << ", expected equal shardings or open dims";
   };
-  if (joined.dims.size() != given.dims.size())
+  if (joined.dims.size() != userSharding.dims.size())
     return fail();
-  for (auto [dim, other] : llvm::zip(joined.dims, given.dims)) {
+  for (auto [dim, other] : llvm::zip(joined.dims, userSharding.dims)) {
     DimEntries entries = canonicalize(other.entries);
     bool mayExtend = dim.open && isPrefix(dim.entries, entries);
     bool mayKeep = other.open && isPrefix(entries, dim.entries);
@@ -235,7 +238,7 @@ LogicalResult FunctionPropagation::join(ValueId place, const Sharding &given, co
       dim.entries = entries;
     dim.open &= other.open;
   }
-  for (const DimEntry &entry : given.replicated)
+  for (const DimEntry &entry : userSharding.replicated)
     if (!llvm::is_contained(joined.replicated, entry))
       joined.replicated.push_back(entry);
   SmallVector<DimEntry> used;
@@ -244,7 +247,7 @@ LogicalResult FunctionPropagation::join(ValueId place, const Sharding &given, co
       return fail();
     used.append(dim.entries.begin(), dim.entries.end());
   }
-  propagation.setGiven(place, std::move(joined));
+  propagation.setUserSharding(valueClass, std::move(joined));
   return success();
 }
 
@@ -260,13 +263,13 @@ LogicalResult FunctionPropagation::readConstraint(WithShardingConstraintOp op) {
     return op->emitError() << "constraint has axis resources, expected a sharding; run "
                               "--spmd-resolve-axis-resources first";
   auto type = cast<RankedTensorType>(op.getType());
-  FailureOr<Sharding> given = readGiven(op.getShardingAttr(), type, op.getLoc());
-  if (failed(given))
+  FailureOr<Sharding> userSharding = readUserSharding(op.getShardingAttr(), type, op.getLoc());
+  if (failed(userSharding))
     return failure();
-  remarkPadding(*given, type, "the constrained value", op.getLoc());
-  if (failed(addGiven(op.getResult(), std::move(*given), op.getLoc())))
+  remarkPadding(*userSharding, type, "the constrained value", op.getLoc());
+  if (failed(addAnnotated(op.getResult(), std::move(*userSharding), op.getLoc())))
     return failure();
-  handOn(op, op.getInput(), propagation.getId(op.getResult()), op.getResult());
+  forward(op, op.getInput(), propagation.getId(op.getResult()), op.getResult());
   return success();
 }
 
@@ -282,31 +285,31 @@ LogicalResult FunctionPropagation::readCall(func::CallOp call) {
     propagation.addOp(call, calls.getRule(call));
     return success();
   }
-  // Operands are brought to the layouts of the callee, which are settled.
+  // Operands are resharded to the layouts of the callee, which are final.
   auto readSettled = [&](Attribute attr, Type type) -> FailureOr<Sharding> {
-    FailureOr<Sharding> given = readGiven(attr, cast<RankedTensorType>(type), call.getLoc());
-    if (succeeded(given))
-      for (DimSharding &dim : given->dims)
+    FailureOr<Sharding> userSharding = readUserSharding(attr, cast<RankedTensorType>(type), call.getLoc());
+    if (succeeded(userSharding))
+      for (DimSharding &dim : userSharding->dims)
         dim.open = false;
-    return given;
+    return userSharding;
   };
   for (auto [i, operand] : llvm::enumerate(call.getOperands())) {
     if (!propagation.contains(operand))
       continue;
-    FailureOr<Sharding> given =
+    FailureOr<Sharding> userSharding =
         readSettled(callee ? callee.getArgAttr(i, kShardingAttr) : Attribute(), operand.getType());
-    if (failed(given))
+    if (failed(userSharding))
       return failure();
-    ValueId place = propagation.addPlace(cast<RankedTensorType>(operand.getType()), *given);
-    note(place, *given, {}, call, i);
-    handOn(call, operand, place);
+    ClassId valueClass = propagation.addClass(cast<RankedTensorType>(operand.getType()), *userSharding);
+    addAnnotation(valueClass, *userSharding, {}, call, i);
+    forward(call, operand, valueClass);
   }
   for (auto [i, result] : llvm::enumerate(call.getResults())) {
     if (!isa<RankedTensorType>(result.getType()))
       continue;
-    FailureOr<Sharding> given =
+    FailureOr<Sharding> userSharding =
         readSettled(callee ? callee.getResultAttr(i, kShardingAttr) : Attribute(), result.getType());
-    if (failed(given) || failed(addGiven(result, std::move(*given), call.getLoc())))
+    if (failed(userSharding) || failed(addAnnotated(result, std::move(*userSharding), call.getLoc())))
       return failure();
   }
   return success();
@@ -323,8 +326,8 @@ ShardingAttr FunctionPropagation::getClosed(Value value) {
 LogicalResult FunctionPropagation::readOp(Operation *op) {
   if (isConstantLike(op) || isa<ShardingGroupOp>(op))
     return success();
-  if (auto part = dyn_cast<FragmentOp>(op)) {
-    propagation.beginPart(part.getExecutions().value_or(1));
+  if (auto fragment = dyn_cast<FragmentOp>(op)) {
+    propagation.beginFragment(fragment.getExecutions().value_or(1));
     return success();
   }
   if (isa<StageBoundaryOp>(op))
@@ -372,18 +375,18 @@ LogicalResult FunctionPropagation::readBarrier(PropagationBarrierOp barrier) {
   return success();
 }
 
-/// What `op` hands on to arguments of a region.
-LogicalResult FunctionPropagation::readHandedOn(Operation *op, ValueRange values, ValueRange args) {
+/// Reads the values that `op` forwards to arguments of a region.
+LogicalResult FunctionPropagation::readForwarded(Operation *op, ValueRange values, ValueRange args) {
   for (auto [value, arg] : llvm::zip(values, args)) {
     if (failed(addOpen(arg)))
       return failure();
     if (propagation.contains(arg))
-      handOn(op, value, propagation.getId(arg), arg);
+      forward(op, value, propagation.getId(arg), arg);
   }
   return success();
 }
 
-/// Results that are what arguments of the loop were last.
+/// Adds results that are the last values of arguments of the loop.
 LogicalResult FunctionPropagation::readLoopResults(ValueRange args, ResultRange results) {
   for (auto [arg, result] : llvm::zip(args, results))
     if (propagation.contains(arg) && failed(addLoopResult(result, propagation.getId(arg))))
@@ -393,29 +396,29 @@ LogicalResult FunctionPropagation::readLoopResults(ValueRange args, ResultRange 
 
 /// Loop-carried values have one layout from the second iteration on; so does the first.
 LogicalResult FunctionPropagation::readFor(scf::ForOp loop) {
-  if (failed(readHandedOn(loop, loop.getInitArgs(), loop.getRegionIterArgs())) || failed(readBlock(*loop.getBody())))
+  if (failed(readForwarded(loop, loop.getInitArgs(), loop.getRegionIterArgs())) || failed(readBlock(*loop.getBody())))
     return failure();
   for (auto [yielded, arg] : llvm::zip(loop.getYieldedValues(), loop.getRegionIterArgs()))
     if (propagation.contains(arg))
-      handOn(loop.getBody()->getTerminator(), yielded, propagation.getId(arg));
+      forward(loop.getBody()->getTerminator(), yielded, propagation.getId(arg));
   return readLoopResults(loop.getRegionIterArgs(), loop.getResults());
 }
 
 LogicalResult FunctionPropagation::readWhile(scf::WhileOp loop) {
-  if (failed(readHandedOn(loop, loop.getInits(), loop.getBeforeArguments())))
+  if (failed(readForwarded(loop, loop.getInits(), loop.getBeforeArguments())))
     return failure();
   SmallVector<int64_t> carried;
   for (Value arg : loop.getBeforeArguments())
     carried.push_back(propagation.contains(arg) ? int64_t(propagation.getId(arg)) : -1);
-  operandPlaces.emplace_back(loop, std::move(carried));
+  operandClasses.emplace_back(loop, std::move(carried));
   scf::ConditionOp condition = loop.getConditionOp();
   if (failed(readBlock(*loop.getBeforeBody())) ||
-      failed(readHandedOn(condition, condition.getArgs(), loop.getAfterArguments())) ||
+      failed(readForwarded(condition, condition.getArgs(), loop.getAfterArguments())) ||
       failed(readBlock(*loop.getAfterBody())))
     return failure();
   for (auto [value, arg] : llvm::zip(loop.getYieldOp()->getOperands(), loop.getBeforeArguments()))
     if (propagation.contains(arg))
-      handOn(loop.getYieldOp(), value, propagation.getId(arg));
+      forward(loop.getYieldOp(), value, propagation.getId(arg));
   return readLoopResults(loop.getAfterArguments(), loop.getResults());
 }
 
@@ -431,7 +434,7 @@ LogicalResult FunctionPropagation::readForall(scf::ForallOp loop) {
   return readLoopResults(loop.getRegionIterArgs(), loop.getResults());
 }
 
-/// Regions that each hand out the results.
+/// Reads regions that each yield the results.
 LogicalResult FunctionPropagation::readBranches(Operation *op) {
   for (Region &region : op->getRegions())
     if (!region.empty() && failed(readBlock(region.front())))
@@ -443,17 +446,17 @@ LogicalResult FunctionPropagation::readBranches(Operation *op) {
       continue;
     for (Region &region : op->getRegions()) {
       Operation *yield = region.front().getTerminator();
-      handOn(yield, yield->getOperand(result.getResultNumber()), propagation.getId(result), result);
+      forward(yield, yield->getOperand(result.getResultNumber()), propagation.getId(result), result);
     }
   }
   return success();
 }
 
-/// An op that is told how to compute (`spmd.factor_shardings`, from a plan) hands its results out
-/// in the layouts that follow; what is partial then may be completed to anything.
+/// Adds the results of an op. With `spmd.factor_shardings` (from a plan) their shardings follow, except for partial
+/// results, which may be completed to any layout.
 LogicalResult FunctionPropagation::readResultsOf(Operation *op, const ShardingRule &rule) {
   auto attr = op->getAttrOfType<FactorsAttr>(kFactorShardingsAttr);
-  // What an earlier run chose is not given.
+  // Choices of an earlier run do not count.
   bool isGiven = attr && attr.getFactors().size() == rule.numFactors() &&
                  getPhase(func->getParentOfType<ModuleOp>()) <= int(Phase::Annotated);
   FactorAxes axes;
@@ -473,7 +476,7 @@ LogicalResult FunctionPropagation::readResultsOf(Operation *op, const ShardingRu
     if (isGiven && isa<RankedTensorType>(result.getType())) {
       Sharding sharding = getTensorSharding(rule, rule.numOperands() + i, axes);
       if (sharding.unreduced.empty()) {
-        if (failed(addGiven(result, std::move(sharding), result.getLoc())))
+        if (failed(addAnnotated(result, std::move(sharding), result.getLoc())))
           return failure();
         continue;
       }
@@ -486,17 +489,17 @@ LogicalResult FunctionPropagation::readResultsOf(Operation *op, const ShardingRu
 
 LogicalResult FunctionPropagation::readSharedOutput(scf::ForallOp loop, unsigned i) {
   BlockArgument arg = loop.getRegionIterArgs()[i];
-  Sharding given = getOpenSharding(cast<RankedTensorType>(arg.getType()).getRank());
-  llvm::SmallBitVector whole = getPartlyWrittenDims(loop, i);
-  for (unsigned d : whole.set_bits())
-    given.dims[d].open = false;
-  if (failed(addGiven(arg, std::move(given), loop.getLoc())))
+  Sharding userSharding = getOpenSharding(cast<RankedTensorType>(arg.getType()).getRank());
+  llvm::SmallBitVector unsharded = getPartlyWrittenDims(loop, i);
+  for (unsigned d : unsharded.set_bits())
+    userSharding.dims[d].open = false;
+  if (failed(addAnnotated(arg, std::move(userSharding), loop.getLoc())))
     return failure();
-  handOn(loop, loop.getOutputs()[i], propagation.getId(arg), arg);
-  if (whole.none())
+  forward(loop, loop.getOutputs()[i], propagation.getId(arg), arg);
+  if (unsharded.none())
     return success();
   std::string dims;
-  for (unsigned d : whole.set_bits())
+  for (unsigned d : unsharded.set_bits())
     dims += (dims.empty() ? "" : ", ") + std::to_string(d);
   remark::missed(loop.getLoc(), remark::RemarkOpts::name("replicated").category("spmd").function(func.getName()))
       << remark::add("dims {1} of shared output #{0} of scf.forall stay unsharded", i, dims)
@@ -505,8 +508,9 @@ LogicalResult FunctionPropagation::readSharedOutput(scf::ForallOp loop, unsigned
   return success();
 }
 
-void FunctionPropagation::remarkPadding(const Sharding &given, RankedTensorType type, const Twine &what, Location loc) {
-  for (auto [d, dim] : llvm::enumerate(given.dims)) {
+void FunctionPropagation::remarkPadding(const Sharding &userSharding, RankedTensorType type, const Twine &what,
+                                        Location loc) {
+  for (auto [d, dim] : llvm::enumerate(userSharding.dims)) {
     int64_t size = type.getDimSize(d), devices = deviceFactor(dim.entries);
     if (size <= 0 || divides(dim.entries, size))
       continue;
@@ -557,7 +561,7 @@ void FunctionPropagation::remarkConflicts() {
     return;
   for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
     const Propagation::Node &node = propagation.getNode(id);
-    if (node.handsOn)
+    if (node.isIdentity)
       continue;
     bool agreed = true;
     FactorAxes chosen = propagation.choose(node, &agreed);
@@ -567,12 +571,12 @@ void FunctionPropagation::remarkConflicts() {
     std::string lost;
     SmallVector<std::string> axes;
     int64_t bytes = 0;
-    for (auto [t, place] : llvm::enumerate(propagation.getTensors(node))) {
-      if (place < 0)
+    for (auto [t, valueClass] : llvm::enumerate(propagation.getTensors(node))) {
+      if (valueClass < 0)
         continue;
       bool loses = false;
       for (unsigned f = 0; f < rule.numFactors(); ++f) {
-        auto wanted = projectFactor(rule, t, f, propagation.get(place));
+        auto wanted = projectFactor(rule, t, f, propagation.get(valueClass));
         if (!wanted || isPrefix(*wanted, chosen[f]) || rule.factor(f).kind == FactorKind::Replicated)
           continue;
         loses = true;
@@ -584,10 +588,12 @@ void FunctionPropagation::remarkConflicts() {
         continue;
       bool isResult = t >= rule.numOperands();
       lost += (lost.empty() ? "" : ", ") + std::string(isResult ? "result #" : "operand #") +
-              std::to_string(isResult ? t - rule.numOperands() : t) + " " + meshes.toString(propagation.get(place));
-      LayoutId own = table.intern(propagation.get(place)), used = table.intern(getTensorSharding(rule, t, chosen));
-      RankedTensorType type = propagation.getPlace(place).type;
-      bytes += isResult ? table.getMove(used, own, type).bytes : table.getMove(own, used, type).bytes;
+              std::to_string(isResult ? t - rule.numOperands() : t) + " " +
+              meshes.toString(propagation.get(valueClass));
+      LayoutId layout = table.intern(propagation.get(valueClass)),
+               used = table.intern(getTensorSharding(rule, t, chosen));
+      RankedTensorType type = propagation.getClass(valueClass).type;
+      bytes += isResult ? table.getMove(used, layout, type).bytes : table.getMove(layout, used, type).bytes;
     }
     if (lost.empty())
       continue;
@@ -612,36 +618,36 @@ void FunctionPropagation::write() {
   // Layouts are few, values many.
   const ShardingTable &shardings = propagation.getShardings();
   SmallVector<ShardingAttr> attrs(shardings.size());
-  auto attrOf = [&](ValueId place) {
-    ShardingId id = propagation.getShardingId(place);
+  auto attrOf = [&](ClassId valueClass) {
+    ShardingId id = propagation.getShardingId(valueClass);
     if (!attrs[id])
       attrs[id] = meshes.getAttr(shardings.get(id));
     return attrs[id];
   };
   ShardingAttr none = meshes.getAttr(Sharding());
-  auto complete = [&](NamedAttrList &list, ValueId id, Type type) {
-    Attribute own = getGiven(list);
-    if (!own)
-      own = meshes.getAttr(getOpenSharding(propagation.get(id).dims.size()));
+  auto complete = [&](NamedAttrList &list, ClassId id, Type type) {
+    Attribute userAttr = getUserSharding(list);
+    if (!userAttr)
+      userAttr = meshes.getAttr(getOpenSharding(propagation.get(id).dims.size()));
     // On the mesh that the user chose, where it has the axes.
     ShardingAttr completed = attrOf(id);
-    if (FlatSymbolRefAttr mesh = cast<ShardingAttr>(own).getMesh(); mesh != completed.getMesh())
+    if (FlatSymbolRefAttr mesh = cast<ShardingAttr>(userAttr).getMesh(); mesh != completed.getMesh())
       completed = meshes.getAttrOn(propagation.get(id), getShape(type), mesh);
     list.set(kShardingAttr, completed);
-    if (own != completed)
-      list.set(kUserShardingAttr, own);
+    if (userAttr != completed)
+      list.set(kUserShardingAttr, userAttr);
   };
   for (BlockArgument arg : func.getArguments())
     if (propagation.contains(arg))
       complete(signature.arg(arg.getArgNumber()), propagation.getId(arg), arg.getType());
-  for (auto [i, place] : llvm::enumerate(results))
-    if (place >= 0)
-      complete(signature.result(i), place, func.getResultTypes()[i]);
+  for (auto [i, valueClass] : llvm::enumerate(results))
+    if (valueClass >= 0)
+      complete(signature.result(i), valueClass, func.getResultTypes()[i]);
   signature.write();
-  for (auto &[op, places] : operandPlaces) {
+  for (auto &[op, classes] : operandClasses) {
     SmallVector<Attribute> operands;
-    for (int64_t place : places)
-      operands.push_back(place < 0 ? none : attrOf(place));
+    for (int64_t valueClass : classes)
+      operands.push_back(valueClass < 0 ? none : attrOf(valueClass));
     op->setDiscardableAttr(kOperandShardingsAttr, ArrayAttr::get(context, operands));
   }
   auto name = StringAttr::get(context, kShardingsAttr);

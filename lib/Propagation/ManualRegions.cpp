@@ -1,9 +1,8 @@
 //===- ManualRegions.cpp - Regions in local view over some axes -----------===//
 //
-// The shardings of a manual computation pin its operands and results as
-// constraints do. A value inside is what remains of one outside when the manual
-// axes have cut it: the free axes of its dims propagate in and out, the manual
-// ones are not to be used inside.
+// The shardings of a manual computation constrain its operands and results. A value inside is
+// the shard of the value outside along the manual axes: the free axes of its dims propagate in
+// and out, the manual axes must not be used inside.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,15 +14,15 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// True if devices that differ in the place of `entry` differ in that of `axes`.
+/// True if devices with different coordinates on `entry` have different coordinates on `axes`.
 static bool covers(ArrayRef<DimEntry> axes, const DimEntry &entry, const Mesh &mesh) {
   SmallVector<RankDigit> digits;
   for (const DimEntry &axis : axes)
     digits.push_back(getRankDigit(axis, mesh));
   coalesce(digits);
-  RankDigit own = getRankDigit(entry, mesh);
-  return own.size == 1 || llvm::any_of(digits, [&](const RankDigit &digit) {
-           return own.stride % digit.stride == 0 && digit.stride * digit.size % (own.stride * own.size) == 0;
+  RankDigit wanted = getRankDigit(entry, mesh);
+  return wanted.size == 1 || llvm::any_of(digits, [&](const RankDigit &digit) {
+           return wanted.stride % digit.stride == 0 && digit.stride * digit.size % (wanted.stride * wanted.size) == 0;
          });
 }
 
@@ -31,10 +30,10 @@ LogicalResult FunctionPropagation::readManual(ManualComputationOp op) {
   FlatSymbolRefAttr name = op.getMesh();
   DimEntries axes;
   if (name) {
-    FailureOr<DimEntries> own = meshes.readAxes(name, op.getManualAxes(), [&] { return op.emitError(); });
-    if (failed(own))
+    FailureOr<DimEntries> manual = meshes.readAxes(name, op.getManualAxes(), [&] { return op.emitError(); });
+    if (failed(manual))
       return failure();
-    axes = std::move(*own);
+    axes = std::move(*manual);
   }
   if (overlaps(axes, manualAxes, mesh))
     return op.emitError() << "manual axes " << meshes.toString(axes)
@@ -47,32 +46,32 @@ LogicalResult FunctionPropagation::readManual(ManualComputationOp op) {
     return success();
   };
 
-  // What it has of the manual axes is part of the types inside: no more may come.
-  auto keepManual = [&](Sharding &given) {
+  // The manual axes of the operand determine the types inside: no further ones may be added.
+  auto keepManual = [&](Sharding &userSharding) {
     for (const DimEntry &axis : axes)
-      if (llvm::none_of(given.dims, [&](const DimSharding &dim) { return overlaps(axis, dim.entries, mesh); }))
-        given.replicated.push_back(axis);
+      if (llvm::none_of(userSharding.dims, [&](const DimSharding &dim) { return overlaps(axis, dim.entries, mesh); }))
+        userSharding.replicated.push_back(axis);
   };
 
-  SmallVector<ValueId> operands;
+  SmallVector<ClassId> operands;
   for (auto [i, operand] : llvm::enumerate(op.getInputs())) {
     BlockArgument arg = op.getBody().getArgument(i);
     if (failed(verifyEven(operand.getType(), arg.getType(), "operand #" + Twine(i))))
       return failure();
     auto type = cast<RankedTensorType>(operand.getType());
-    FailureOr<Sharding> given = readGiven(op.getInSharding(i), type, op.getLoc());
-    if (failed(given))
+    FailureOr<Sharding> userSharding = readUserSharding(op.getInSharding(i), type, op.getLoc());
+    if (failed(userSharding))
       return failure();
-    keepManual(*given);
-    operands.push_back(propagation.addPlace(type, std::move(*given)));
-    handOn(op, operand, operands.back());
+    keepManual(*userSharding);
+    operands.push_back(propagation.addClass(type, std::move(*userSharding)));
+    forward(op, operand, operands.back());
   }
   size_t outer = manualAxes.size();
   manualAxes.append(axes);
-  for (auto [arg, place] : llvm::zip(op.getBody().getArguments(), operands)) {
+  for (auto [arg, valueClass] : llvm::zip(op.getBody().getArguments(), operands)) {
     if (failed(addOpen(arg)))
       return failure();
-    propagation.addIdentity(op, place, propagation.getId(arg), arg);
+    propagation.addIdentity(op, valueClass, propagation.getId(arg), arg);
   }
   propagation.setManualAxes(manualAxes);
   LogicalResult body = readBlock(op.getBody().front());
@@ -80,27 +79,28 @@ LogicalResult FunctionPropagation::readManual(ManualComputationOp op) {
   propagation.setManualAxes(manualAxes);
   if (failed(body))
     return failure();
-  operandPlaces.emplace_back(op, SmallVector<int64_t>(operands.begin(), operands.end()));
+  operandClasses.emplace_back(op, SmallVector<int64_t>(operands.begin(), operands.end()));
 
   Operation *terminator = op.getBody().front().getTerminator();
   for (auto [i, result] : llvm::enumerate(op.getOutputs())) {
-    Value handed = terminator->getOperand(i);
-    if (failed(verifyEven(result.getType(), handed.getType(), "result #" + Twine(i))))
+    Value yielded = terminator->getOperand(i);
+    if (failed(verifyEven(result.getType(), yielded.getType(), "result #" + Twine(i))))
       return failure();
-    FailureOr<Sharding> given = readGiven(op.getOutSharding(i), cast<RankedTensorType>(result.getType()), op.getLoc());
-    if (failed(given))
+    FailureOr<Sharding> userSharding =
+        readUserSharding(op.getOutSharding(i), cast<RankedTensorType>(result.getType()), op.getLoc());
+    if (failed(userSharding))
       return failure();
-    keepManual(*given);
-    if (failed(addGiven(result, std::move(*given), op.getLoc())))
+    keepManual(*userSharding);
+    if (failed(addAnnotated(result, std::move(*userSharding), op.getLoc())))
       return failure();
-    if (propagation.contains(handed))
-      propagation.addIdentity(terminator, handed, propagation.getId(result), result);
+    if (propagation.contains(yielded))
+      propagation.addIdentity(terminator, yielded, propagation.getId(result), result);
   }
   return success();
 }
 
 //===----------------------------------------------------------------------===//
-// What differs between devices
+// Uniform values
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -218,10 +218,10 @@ LogicalResult FunctionPropagation::verifyLocalOp(Operation *op) {
     used.append(sharding->unreduced);
   }
   if (auto axes = op->getAttrOfType<AxesAttr>("axes")) {
-    FailureOr<DimEntries> own = meshes.read(axes, emitError);
-    if (failed(own))
+    FailureOr<DimEntries> entries = meshes.read(axes, emitError);
+    if (failed(entries))
       return failure();
-    used.append(*own);
+    used.append(*entries);
   }
   for (const DimEntry &entry : used)
     if (!entry.isStride() && !covers(manualAxes, entry, mesh))

@@ -3,9 +3,6 @@
 #include "shardkit/Propagation/Propagation.h"
 #include "shardkit/Rules/PaddingNeeds.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include <map>
 
@@ -24,172 +21,6 @@ FailureOr<Propagation::Options> Propagation::getOptions(Location loc, Conflicts 
 }
 
 //===----------------------------------------------------------------------===//
-// Building
-//===----------------------------------------------------------------------===//
-
-Propagation::ValueId Propagation::addPlace(RankedTensorType type, Sharding given) {
-  for (DimSharding &dim : given.dims)
-    dim.entries = canonicalize(dim.entries);
-  ShardingId id = shardings.intern(std::move(given));
-  values.push_back({id, id, type, 0, {}});
-  return values.size() - 1;
-}
-
-Propagation::ValueId Propagation::addValue(Value value, Sharding given) {
-  ValueId id = addPlace(cast<RankedTensorType>(value.getType()), std::move(given));
-  ids[value] = {id, 0};
-  return id;
-}
-
-void Propagation::addValue(Value value, ValueId place) { ids[value] = {place, values[place].level}; }
-
-void Propagation::setGiven(ValueId id, Sharding given) {
-  values[id].sharding = values[id].given = shardings.intern(std::move(given));
-}
-
-Propagation::NodeId Propagation::addNode(Node node, ArrayRef<int32_t> places, ArrayRef<Value> placed) {
-  NodeId index = nodes.size();
-  for (int32_t id : places)
-    if (id >= 0 && (values[id].nodes.empty() || values[id].nodes.back() != index))
-      values[id].nodes.push_back(index);
-  node.manual = manual;
-  node.firstTensor = tensors.size();
-  tensors.insert(tensors.end(), places.begin(), places.end());
-  tensorValues.insert(tensorValues.end(), placed.begin(), placed.end());
-  nodes.push_back(node);
-  return index;
-}
-
-void Propagation::setManualAxes(ArrayRef<DimEntry> axes) {
-  auto it = llvm::find_if(manualLists, [&](const DimEntries &list) { return ArrayRef(list) == axes; });
-  manual = it - manualLists.begin();
-  if (it == manualLists.end())
-    manualLists.emplace_back(axes);
-}
-
-int64_t Propagation::countExecutions(Block *block) {
-  if (block != lastCount.first)
-    lastCount = {block, spmd::countExecutions(block, options.tripCount)};
-  return lastCount.second * partExecutions;
-}
-
-/// True for a result that is accumulated over microbatches as it is: it is completed
-/// once, behind the last of them.
-static bool isAccumulated(Operation *op) {
-  if (op->getNumResults() != 1)
-    return false;
-  if (auto out = dyn_cast<StageOutputOp>(op))
-    return out.getReduction().has_value();
-  if (!op->hasOneUse())
-    return false;
-  auto out = dyn_cast<StageOutputOp>(*op->user_begin());
-  return out && out.getReduction();
-}
-
-unsigned Propagation::internCounts(ArrayRef<int64_t> counts) {
-  if (llvm::all_of(counts, [](int64_t count) { return count == 1; }))
-    return 0;
-  auto it = llvm::find_if(countLists, [&](const auto &list) { return list == counts; });
-  if (it == countLists.end())
-    it = countLists.insert(it, SmallVector<int64_t, 4>(counts));
-  return it - countLists.begin();
-}
-
-Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
-  Node node{op, nullptr, 0, 1, Flow::Both};
-  SmallVector<int32_t, 8> places;
-  SmallVector<Value, 8> placed;
-  bool reduces = rule.isContraction ||
-                 llvm::any_of(rule.getFactors(), [](const Factor &f) { return f.kind == FactorKind::Reduction; });
-  if (reduces)
-    node.stage[0] = node.stage[1] = kContractions;
-  // A reshard of an operand stands beside the value; of a result, beside the op.
-  SmallVector<int64_t, 8> counts;
-  for (const ShardingRule::Tensor &tensor : rule.operands())
-    counts.push_back(countExecutions(Value(tensor.value).getParentBlock()));
-  int64_t resultCount = countExecutions(op->getBlock());
-  if (partExecutions > 1 && isAccumulated(op)) {
-    resultCount /= partExecutions;
-    if (isa<StageOutputOp>(op))
-      counts.assign(counts.size(), resultCount);
-  }
-  counts.append(rule.numResults(), resultCount);
-  node.counts = internCounts(counts);
-  // A factor of a result that no operand has is new: a broadcast.
-  SmallVector<bool, 8> read(rule.numFactors(), false);
-  for (const ShardingRule::Tensor &tensor : rule.operands()) {
-    auto it = ids.find(tensor.value);
-    placed.push_back(tensor.value);
-    places.push_back(it == ids.end() ? -1 : int32_t(it->second.id));
-    if (it == ids.end())
-      continue;
-    node.level = std::max(node.level, it->second.level + 1);
-    for (unsigned d = 0; d < tensor.numDims; ++d)
-      for (int32_t f : rule.dimFactors(tensor, d))
-        read[f] = true;
-  }
-  for (const ShardingRule::Tensor &tensor : rule.results()) {
-    for (unsigned d = 0; d < tensor.numDims; ++d)
-      for (int32_t f : rule.dimFactors(tensor, d))
-        if (!read[f] && rule.factor(f).size != 1)
-          node.stage[0] = kBroadcasts;
-    auto it = ids.find(tensor.value);
-    placed.push_back(tensor.value);
-    places.push_back(it == ids.end() ? -1 : int32_t(it->second.id));
-    if (it == ids.end())
-      continue;
-    it->second.level = node.level;
-    values[it->second.id].level = node.level;
-  }
-  node.isOwnRule = !isa<CallOpInterface>(op);
-  hasWindows |= rule.hasWindows();
-  node.rule = rules.intern(std::move(rule));
-  return addNode(node, places, placed);
-}
-
-Propagation::NodeId Propagation::addIdentity(Operation *op, Value from, ValueId to, Value defined, Flow flow) {
-  auto [source, level] = ids.lookup(from);
-  return addIdentity(op, from, source, level, from.getParentBlock(), to, defined, flow);
-}
-
-Propagation::NodeId Propagation::addIdentity(Operation *op, Value value, ValueId from, unsigned level, Block *block,
-                                             ValueId to, Value defined, Flow flow) {
-  ShardingRule rule;
-  ArrayRef<int64_t> sizes[2] = {values[from].type.getShape(), values[to].type.getShape()};
-  SmallVector<SmallVector<int32_t, 2>> dims[2];
-  // What goes into and comes out of local view is cut evenly.
-  bool isManual = isa<ManualComputationOp>(op) || isa_and_present<ManualComputationOp>(op->getParentOp());
-  for (auto [a, b] : llvm::zip(sizes[0], sizes[1])) {
-    bool dynamic = ShapedType::isDynamic(a);
-    // Whether manual axes cut it is not seen from its size.
-    int32_t common =
-        rule.addFactor(std::min(a, b), dynamic && isManual ? FactorKind::Replicated : FactorKind::Parallel);
-    for (auto [list, size, other] : {std::tie(dims[0], a, b), std::tie(dims[1], b, a)}) {
-      list.emplace_back();
-      if (!dynamic && size > other)
-        list.back().push_back(rule.addFactor(size / std::max<int64_t>(other, 1)));
-      list.back().push_back(common);
-    }
-  }
-  for (auto [a, b, size] : llvm::zip(dims[0], dims[1], sizes[0]))
-    if (!isManual && !ShapedType::isDynamic(size) && a.size() == 1 && b.size() == 1)
-      rule.setAllowsPadding(a.front(), true);
-  rule.addOperand(Value()).type = values[from].type;
-  for (const auto &factors : dims[0])
-    rule.addDim(factors);
-  rule.addResult(Value()).type = values[to].type;
-  for (const auto &factors : dims[1])
-    rule.addDim(factors);
-  Node node{op, rules.intern(std::move(rule)), 0, level + 1, flow};
-  node.handsOn = true;
-  if (auto it = ids.find(defined); defined && it != ids.end())
-    it->second.level = std::max(it->second.level, node.level);
-  node.counts = internCounts(SmallVector<int64_t, 2>(2, countExecutions(block)));
-  values[to].level = std::max(values[to].level, node.level);
-  return addNode(node, {int32_t(from), int32_t(to)}, {value, defined});
-}
-
-//===----------------------------------------------------------------------===//
 // Sweeps
 //===----------------------------------------------------------------------===//
 
@@ -205,8 +36,8 @@ void Propagation::touch(NodeId id, Flow directions) {
   }
 }
 
-void Propagation::touchAround(ValueId place) {
-  for (NodeId node : values[place].nodes)
+void Propagation::touchAround(ClassId valueClass) {
+  for (NodeId node : classes[valueClass].nodes)
     touch(node);
 }
 
@@ -214,37 +45,37 @@ void Propagation::run() {
   unsigned levels = 1;
   for (const Node &node : nodes)
     levels = std::max(levels, node.level + 1);
-  for (const Place &place : values)
-    levels = std::max(levels, place.level + 1);
+  for (const ValueClass &valueClass : classes)
+    levels = std::max(levels, valueClass.level + 1);
   for (bool backward : {false, true}) {
     dirtyAt[backward].resize(levels);
     dirtyLevels[backward].resize(levels);
   }
-  // Per priority the places that have something to say then.
-  std::map<int64_t, SmallVector<ValueId>> rounds;
-  for (ValueId id = 0; id < values.size(); ++id)
+  // Per priority: the value classes with dims of that priority.
+  std::map<int64_t, SmallVector<ClassId>> rounds;
+  for (ClassId id = 0; id < classes.size(); ++id)
     for (auto [d, dim] : llvm::enumerate(get(id).dims))
       if (dim.priority != 0 || !dim.entries.empty()) {
         rounds[dim.priority].push_back(id);
-        hasUneven |= !divides(dim.entries, values[id].type.getDimSize(d));
+        hasUneven |= !divides(dim.entries, classes[id].type.getDimSize(d));
       }
   if (hasUneven || hasWindows)
     markUneven();
 
-  for (const auto &[current, places] : rounds) {
+  for (const auto &[current, seeds] : rounds) {
     priority = current;
     suggestions.clear();
-    for (ValueId id : places)
+    for (ClassId id : seeds)
       touchAround(id);
-    handsOnParts = false;
+    forwardsSubAxes = false;
     for (uint8_t stage = kViews; stage < kNumStages; ++stage) {
-      if (stage == kParts) {
-        if (rulesWithParts.empty())
+      if (stage == kSubAxes) {
+        if (rulesWithSubAxes.empty())
           break;
-        handsOnParts = true;
+        forwardsSubAxes = true;
         suggestions.clear();
         for (NodeId id = 0; id < nodes.size(); ++id)
-          if (rulesWithParts.contains(nodes[id].rule))
+          if (rulesWithSubAxes.contains(nodes[id].rule))
             touch(id);
       }
       for (bool again = true; again;) {
@@ -257,7 +88,7 @@ void Propagation::run() {
 
 void Propagation::markUneven() {
   for (Node &node : nodes) {
-    if (!node.isOwnRule)
+    if (!node.hasOpRule)
       continue;
     ShardingRule rule = getShardingRule(node.op);
     markUnevenFactors(rule, node.op);
@@ -271,10 +102,10 @@ bool Propagation::sweep(bool backward, uint8_t stage) {
   std::vector<Proposal> proposals;
   SmallVector<NodeId> waiting; // for a later stage
   auto settle = [&](MutableArrayRef<Proposal> list) {
-    llvm::sort(list, [](const Proposal &a, const Proposal &b) { return a.place < b.place; });
+    llvm::sort(list, [](const Proposal &a, const Proposal &b) { return a.valueClass < b.valueClass; });
     while (!list.empty()) {
-      ValueId place = list.front().place;
-      size_t count = llvm::find_if(list, [&](const Proposal &p) { return p.place != place; }) - list.begin();
+      ClassId valueClass = list.front().valueClass;
+      size_t count = llvm::find_if(list, [&](const Proposal &p) { return p.valueClass != valueClass; }) - list.begin();
       resolve(list.take_front(count), backward);
       list = list.drop_front(count);
     }
@@ -313,8 +144,8 @@ bool Propagation::sweep(bool backward, uint8_t stage) {
       if (levels.test(next)) {
         visitLevel(next);
         for (Proposal &proposal : proposals) {
-          unsigned level = values[proposal.place].level;
-          // A place shared by values of several levels may stand higher.
+          unsigned level = classes[proposal.valueClass].level;
+          // A value class of values of several levels may have a higher level.
           level = std::min(level, unsigned(next));
           pending[level].push_back(std::move(proposal));
           pendingLevels.set(level);
@@ -336,11 +167,11 @@ bool Propagation::sweep(bool backward, uint8_t stage) {
 }
 
 //===----------------------------------------------------------------------===//
-// What an op does with the shardings of its tensors
+// Choices of nodes
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Longest list that both begin with.
+/// The longest common prefix.
 DimEntries getCommonPrefix(ArrayRef<DimEntry> a, ArrayRef<DimEntry> b) {
   DimEntries common;
   for (auto [x, y] : llvm::zip(a, b)) {
@@ -358,17 +189,16 @@ DimEntries getCommonPrefix(ArrayRef<DimEntry> a, ArrayRef<DimEntry> b) {
   return canonicalize(common);
 }
 
-/// Cuts each of two lists before the first axis that the other has as well.
+/// Truncates each of two lists before the first axis that the other has as well.
 void dropCommonAxes(DimEntries &a, DimEntries &b, const Mesh &mesh) {
-  DimEntries whole = a;
+  DimEntries original = a;
   while (overlaps(a, b, mesh))
     a.pop_back();
-  while (overlaps(b, whole, mesh))
+  while (overlaps(b, original, mesh))
     b.pop_back();
 }
 
-/// What several agree on may be a part of each that leaves a rest: nobody asked
-/// for that.
+/// Clears a common prefix that does not divide the dim, as no proposal contains it alone.
 void dropRest(DimEntries &entries, int64_t size) {
   if (!divides(entries, size))
     entries.clear();
@@ -378,7 +208,7 @@ void dropRest(DimEntries &entries, int64_t size) {
 /// True if more of a dim that was split into `parts` would fit the factors if axes
 /// that are neighbours on the dim and on the mesh were one axis.
 ///   {"x", "y"} x=2, y=3, factors [3, 4]: as one axis of 6 it is [3, 2]
-static bool fitsBetterJoined(ArrayRef<DimEntry> entries, ArrayRef<int64_t> sizes, ArrayRef<DimEntries> parts,
+static bool fitsBetterJoined(ArrayRef<DimEntry> entries, ArrayRef<int64_t> sizes, ArrayRef<DimEntries> perFactor,
                              const Mesh &mesh) {
   DimEntries joined;
   std::optional<RankDigit> last;
@@ -395,34 +225,34 @@ static bool fitsBetterJoined(ArrayRef<DimEntry> entries, ArrayRef<int64_t> sizes
       joined.push_back({int32_t(joined.size()), 1, digit.size});
     last = digit;
   }
-  auto countDevices = [](ArrayRef<DimEntries> parts) {
+  auto countDevices = [](ArrayRef<DimEntries> perFactor) {
     int64_t count = 1;
-    for (const DimEntries &part : parts)
-      count *= deviceFactor(part);
+    for (const DimEntries &subAxis : perFactor)
+      count *= deviceFactor(subAxis);
     return count;
   };
-  return countDevices(splitDim(joined, sizes)) > countDevices(parts);
+  return countDevices(splitDim(joined, sizes)) > countDevices(perFactor);
 }
 
 FactorAxes Propagation::choose(const Node &node, bool *agreement) {
   const ShardingRule &rule = *node.rule;
   FactorAxes chosen(rule.numFactors());
   bool agreed = true;
-  SmallVector<bool, 8> asked(rule.numFactors(), false);
-  auto offer = [&](int32_t f, ArrayRef<DimEntry> given) {
-    if (given.empty() || rule.factor(f).kind == FactorKind::Replicated)
+  SmallVector<bool, 8> isConstrained(rule.numFactors(), false);
+  auto offer = [&](int32_t f, ArrayRef<DimEntry> candidate) {
+    if (candidate.empty() || rule.factor(f).kind == FactorKind::Replicated)
       return;
-    DimEntries entries = canonicalize(given);
+    DimEntries entries = canonicalize(candidate);
     if (entries.empty() || !canShard(rule.factor(f), entries, mesh))
       return;
-    if (!asked[f] || isRefinement(chosen[f], entries)) {
+    if (!isConstrained[f] || isRefinement(chosen[f], entries)) {
       chosen[f] = std::move(entries);
     } else if (!isRefinement(entries, chosen[f])) {
       agreed = false;
       chosen[f] = getCommonPrefix(entries, chosen[f]);
       dropRest(chosen[f], rule.factor(f).size);
     }
-    asked[f] = true;
+    isConstrained[f] = true;
   };
   SmallVector<int64_t> sizes;
   for (auto [t, id] : llvm::enumerate(getTensors(node))) {
@@ -443,13 +273,13 @@ FactorAxes Propagation::choose(const Node &node, bool *agreement) {
       for (int32_t f : factors)
         sizes.push_back(rule.factor(f).size);
       bool fits;
-      SmallVector<DimEntries> parts = splitDim(dim.entries, sizes, &fits);
-      needsFlatMesh |= !fits && fitsBetterJoined(dim.entries, sizes, parts, mesh);
+      SmallVector<DimEntries> perFactor = splitDim(dim.entries, sizes, &fits);
+      needsFlatMesh |= !fits && fitsBetterJoined(dim.entries, sizes, perFactor, mesh);
       if (!fits)
-        rulesWithParts.insert(&rule);
-      if (fits || handsOnParts)
-        for (auto [f, part] : llvm::zip(factors, parts))
-          offer(f, part);
+        rulesWithSubAxes.insert(&rule);
+      if (fits || forwardsSubAxes)
+        for (auto [f, subAxis] : llvm::zip(factors, perFactor))
+          offer(f, subAxis);
     }
   }
   // An axis that two factors want is a conflict too.
@@ -476,7 +306,7 @@ SmallVector<TensorLayout> Propagation::getTensorLayouts(const Node &node) {
     layouts.push_back({});
     if (id < 0)
       continue;
-    layouts.back().type = values[id].type;
+    layouts.back().type = classes[id].type;
     layouts.back().count = getCount(node, t);
     Sharding sharding = get(id);
     bool any = false;
@@ -510,11 +340,11 @@ bool Propagation::isOpen(ShardingId id) {
   return llvm::any_of(shardings.get(id).dims, [](const DimSharding &dim) { return dim.open; });
 }
 
-bool Propagation::mustEndAtGap(const Node &node, unsigned t, unsigned d) const {
+bool Propagation::mustBeUnstrided(const Node &node, unsigned t, unsigned d) const {
   if (options.stridedShardings == StridedShardings::Allow)
     return false;
   if (options.stridedShardings == StridedShardings::ForbidAtBoundary)
-    return getTensors(node)[t] >= 0 && values[getTensors(node)[t]].boundary;
+    return getTensors(node)[t] >= 0 && classes[getTensors(node)[t]].boundary;
   // Dims that the op takes apart or joins.
   const ShardingRule &rule = *node.rule;
   ArrayRef<int32_t> factors = rule.dimFactors(rule.tensor(t), d);
@@ -529,19 +359,19 @@ bool Propagation::mustEndAtGap(const Node &node, unsigned t, unsigned d) const {
   return false;
 }
 
-/// Cuts a list before its first gap; gaps that `given` has already stay.
-static void endAtGap(DimEntries &entries, ArrayRef<DimEntry> given) {
-  for (size_t i = given.size(); i < entries.size(); ++i)
+/// Truncates a list before its first stride, except for strides that `present` has.
+static void dropStrided(DimEntries &entries, ArrayRef<DimEntry> present) {
+  for (size_t i = present.size(); i < entries.size(); ++i)
     if (entries[i].isStride())
       return entries.truncate(i);
 }
 
 SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &node, bool backward) {
   const ShardingRule &rule = *node.rule;
-  ArrayRef<int32_t> places = getTensors(node);
+  ArrayRef<int32_t> tensorClasses = getTensors(node);
   unsigned first = backward ? 0 : rule.numOperands();
-  unsigned last = backward ? rule.numOperands() : places.size();
-  auto canTake = [&](unsigned t) { return places[t] >= 0 && isOpen(values[places[t]].sharding); };
+  unsigned last = backward ? rule.numOperands() : tensorClasses.size();
+  auto canTake = [&](unsigned t) { return tensorClasses[t] >= 0 && isOpen(classes[tensorClasses[t]].sharding); };
   SmallVector<Suggestion, 2> result;
   bool any = false;
   for (unsigned t = first; t < last; ++t)
@@ -550,35 +380,35 @@ SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &
     return result;
   FactorAxes chosen = choose(node);
   SmallVector<int64_t> sizes;
-  SmallVector<DimEntries> parts;
+  SmallVector<DimEntries> perFactor;
   for (unsigned t = first; t < last; ++t) {
     if (!canTake(t))
       continue;
     const ShardingRule::Tensor &tensor = rule.tensor(t);
     Dims dims(tensor.numDims);
-    bool news = false;
+    bool isNew = false;
     for (unsigned d = 0; d < tensor.numDims; ++d) {
       ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
       DimEntries &entries = dims[d];
       if (factors.size() == 1) {
         entries = chosen[factors.front()];
-        if (rule.getWindow(tensor, d) && !canShardWindows(entries, values[places[t]].type.getDimSize(d)))
+        if (rule.getWindow(tensor, d) && !canShardWindows(entries, classes[tensorClasses[t]].type.getDimSize(d)))
           entries.clear();
       } else if (!factors.empty()) {
         sizes.clear();
-        parts.clear();
+        perFactor.clear();
         for (int32_t f : factors) {
           sizes.push_back(rule.factor(f).size);
-          parts.push_back(chosen[f]);
+          perFactor.push_back(chosen[f]);
         }
-        entries = joinDim(parts, sizes);
+        entries = joinDim(perFactor, sizes);
       }
-      const DimSharding &dim = get(places[t]).dims[d];
-      if (options.stridedShardings == StridedShardings::Forbid && mustEndAtGap(node, t, d))
-        endAtGap(entries, dim.entries);
-      news |= dim.open && !entries.empty() && entries != dim.entries && isRefinement(dim.entries, entries);
+      const DimSharding &dim = get(tensorClasses[t]).dims[d];
+      if (options.stridedShardings == StridedShardings::Forbid && mustBeUnstrided(node, t, d))
+        dropStrided(entries, dim.entries);
+      isNew |= dim.open && !entries.empty() && entries != dim.entries && isRefinement(dim.entries, entries);
     }
-    if (news)
+    if (isNew)
       result.push_back({t, intern(std::move(dims))});
   }
   return result;
@@ -588,39 +418,39 @@ void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &propo
   const Node &node = nodes[id];
   // Ops of equal rules with equal shardings propose the same.
   SmallVector<int64_t, 8> key{int64_t(reinterpret_cast<uintptr_t>(node.rule)), backward, int64_t(node.counts)};
-  ArrayRef<int32_t> places = getTensors(node);
-  for (int32_t place : places)
-    key.push_back(place < 0 ? -1 : int64_t(values[place].sharding));
+  ArrayRef<int32_t> tensorClasses = getTensors(node);
+  for (int32_t valueClass : tensorClasses)
+    key.push_back(valueClass < 0 ? -1 : int64_t(classes[valueClass].sharding));
   auto [known, isNew] = suggestions.try_emplace(key);
   if (isNew)
     known = getSuggestions(node, backward);
   for (const Suggestion &suggestion : known)
-    proposals.push_back({ValueId(places[suggestion.tensor]), id, suggestion.dims});
+    proposals.push_back({ClassId(tensorClasses[suggestion.tensor]), id, suggestion.dims});
 }
 
 //===----------------------------------------------------------------------===//
-// What a place takes
+// Extensions of value classes
 //===----------------------------------------------------------------------===//
 
-ShardingId Propagation::extend(ValueId id, DimsId dims) {
-  const Place &place = values[id];
-  if (options.stridedShardings == StridedShardings::ForbidAtBoundary && place.boundary)
-    return shardings.intern(
-        extend(shardings.get(place.sharding), shardings.get(place.given), place.type, dimLists[dims], /*noGaps=*/true));
-  auto [it, isNew] = extended.try_emplace({{place.sharding, place.given}, dims, place.type}, 0);
+ShardingId Propagation::extend(ClassId id, DimsId dims) {
+  const ValueClass &valueClass = classes[id];
+  if (options.stridedShardings == StridedShardings::ForbidAtBoundary && valueClass.boundary)
+    return shardings.intern(extend(shardings.get(valueClass.sharding), shardings.get(valueClass.userSharding),
+                                   valueClass.type, dimLists[dims], /*unstrided=*/true));
+  auto [it, isNew] = extended.try_emplace({{valueClass.sharding, valueClass.userSharding}, dims, valueClass.type}, 0);
   if (isNew)
-    it->second = shardings.intern(extend(shardings.get(place.sharding), shardings.get(place.given), place.type,
-                                         dimLists[dims], /*noGaps=*/false));
+    it->second = shardings.intern(extend(shardings.get(valueClass.sharding), shardings.get(valueClass.userSharding),
+                                         valueClass.type, dimLists[dims], /*unstrided=*/false));
   return it->second;
 }
 
-/// The major part of an axis that dim `d` may take: what other dims have, what
-/// must not be used and what the value is partial over stops it.
-///   "x" of 4, the value has    | part
-///   nothing                    | "x"
+/// The major sub-axis of an entry that dim `d` may take: it ends before sub-axes of other dims, forbidden ones, and
+/// ones that the value is partial over.
+///   "x" of 4, the value has    | sub-axis
+///   no axis                    | "x"
 ///   replicated = {"x":(2)2}    | "x":(1)2
 ///   "x":(1)2 on another dim    | none (size 1)
-DimEntry Propagation::getFreePart(const Sharding &sharding, unsigned d, DimEntry entry) const {
+DimEntry Propagation::getFreeSubAxis(const Sharding &sharding, unsigned d, DimEntry entry) const {
   if (entry.isStride())
     return entry;
   auto shorten = [&](ArrayRef<DimEntry> used) {
@@ -638,30 +468,31 @@ DimEntry Propagation::getFreePart(const Sharding &sharding, unsigned d, DimEntry
   return entry;
 }
 
-Sharding Propagation::extend(const Sharding &from, const Sharding &given, RankedTensorType type,
-                             ArrayRef<DimEntries> dims, bool noGaps) const {
+Sharding Propagation::extend(const Sharding &from, const Sharding &userSharding, RankedTensorType type,
+                             ArrayRef<DimEntries> dims, bool unstrided) const {
   Sharding sharding = from;
   for (auto [d, list] : llvm::enumerate(dims)) {
     DimSharding &dim = sharding.dims[d];
     DimEntries wanted = list;
-    if (noGaps)
-      endAtGap(wanted, dim.entries);
+    if (unstrided)
+      dropStrided(wanted, dim.entries);
     auto mayBecome = [&](ArrayRef<DimEntry> entries) {
-      return isRefinement(dim.entries, entries) && isPrefix(given.dims[d].entries, entries);
+      return isRefinement(dim.entries, entries) && isPrefix(userSharding.dims[d].entries, entries);
     };
     if (!dim.open || wanted.empty() || !mayBecome(wanted))
       continue;
-    // The longest part that this place can take; what leaves a rest, whole.
+    // The longest prefix that divides the dim; an uneven list completely or not at all.
     bool uneven = !divides(wanted, type.getDimSize(d));
     DimEntries taken;
     int64_t total = 1;
     for (const DimEntry &entry : wanted) {
-      DimEntry part = getFreePart(sharding, d, entry);
-      total *= part.size;
-      if ((part.size == 1 && entry.size != 1) || (!uneven && !type.isDynamicDim(d) && type.getDimSize(d) % total != 0))
+      DimEntry subAxis = getFreeSubAxis(sharding, d, entry);
+      total *= subAxis.size;
+      if ((subAxis.size == 1 && entry.size != 1) ||
+          (!uneven && !type.isDynamicDim(d) && type.getDimSize(d) % total != 0))
         break;
-      taken.push_back(part);
-      if (part.size != entry.size)
+      taken.push_back(subAxis);
+      if (subAxis.size != entry.size)
         break;
     }
     if (uneven && taken != wanted)
@@ -673,8 +504,8 @@ Sharding Propagation::extend(const Sharding &from, const Sharding &given, Ranked
   return sharding;
 }
 
-bool Propagation::update(ValueId id, ShardingId sharding, ArrayRef<Proposal> proposals) {
-  if (values[id].sharding == sharding)
+bool Propagation::update(ClassId id, ShardingId sharding, ArrayRef<Proposal> proposals) {
+  if (classes[id].sharding == sharding)
     return false;
   if (recording)
     for (auto [d, dim] : llvm::enumerate(shardings.get(sharding).dims)) {
@@ -685,17 +516,17 @@ bool Propagation::update(ValueId id, ShardingId sharding, ArrayRef<Proposal> pro
       extensions.push_back(
           {id, unsigned(d), dim.entries, (source == proposals.end() ? proposals.begin() : source)->node});
     }
-  values[id].sharding = sharding;
+  classes[id].sharding = sharding;
   return true;
 }
 
 void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
-  ValueId id = proposals.front().place;
+  ClassId id = proposals.front().valueClass;
   if (proposals.size() == 1) {
-    // The op that proposed it has nothing new to say in this direction.
+    // The proposal of the proposer does not change in this direction.
     NodeId proposer = proposals.front().node;
     if (update(id, extend(id, proposals.front().dims), proposals))
-      for (NodeId node : values[id].nodes)
+      for (NodeId node : classes[id].nodes)
         touch(node, node != proposer ? Flow::Both : backward ? Flow::Forward : Flow::Backward);
     return;
   }
@@ -713,7 +544,7 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
   auto dimsOf = [&](const Proposal *proposal) -> const Dims & { return dimLists[proposal->dims]; };
   llvm::sort(distinct, [&](auto *a, auto *b) { return dimsOf(a) < dimsOf(b); });
 
-  // What all agree on: per dim the longest list, where the others are prefixes.
+  // Merge the proposals: per dim the longest list, if the others are prefixes of it.
   unsigned rank = dimsOf(distinct.front()).size();
   Dims merged(rank);
   bool agreed = true;
@@ -738,12 +569,11 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
   if (!agreed && options.conflicts == Conflicts::Basic)
     for (auto [d, entries] : llvm::enumerate(merged))
       if (llvm::none_of(distinct, [&, d = d](const Proposal *p) { return dimLists[p->dims][d] == merged[d]; }))
-        dropRest(entries, values[id].type.getDimSize(d));
+        dropRest(entries, classes[id].type.getDimSize(d));
   if (agreed || options.conflicts == Conflicts::Basic)
     return take(intern(std::move(merged)));
 
-  // The layout that costs least to bring to what the others want; then what
-  // goes with it, in the same order.
+  // Choose the layout with the cheapest reshards to all others; then extend it by the others, in the same order.
   struct Choice {
     LayoutId layout;
     double seconds = 0;
@@ -762,8 +592,8 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
       if (proposal.dims != wanted->dims)
         continue;
       const Node &node = nodes[proposal.node];
-      for (auto [t, place] : llvm::enumerate(getTensors(node)))
-        if (place == int32_t(id))
+      for (auto [t, valueClass] : llvm::enumerate(getTensors(node)))
+        if (valueClass == int32_t(id))
           count = std::max(count, getCount(node, t));
     }
     return count;
@@ -771,7 +601,7 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
   for (const Choice &other : choices) {
     int64_t count = countOf(other.proposal);
     for (Choice &choice : choices)
-      choice.seconds += count * table.getSeconds(choice.layout, other.layout, values[id].type);
+      choice.seconds += count * table.getSeconds(choice.layout, other.layout, classes[id].type);
   }
   llvm::sort(choices, [&](const Choice &a, const Choice &b) {
     return a.seconds != b.seconds ? a.seconds < b.seconds : dimsOf(a.proposal) < dimsOf(b.proposal);

@@ -14,7 +14,7 @@ namespace mlir::spmd {
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// True if nobody has a say on a value: every dim is open and has no axis.
+/// True if a value has no sharding: every dim is open and has no axis.
 static bool isUndetermined(Type type, Attribute attr) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || tensor.getRank() == 0)

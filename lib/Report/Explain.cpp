@@ -60,36 +60,36 @@ public:
   std::string resultName(unsigned i);
 
 private:
-  using ValueId = Propagation::ValueId;
+  using ClassId = Propagation::ClassId;
   using NodeId = Propagation::NodeId;
 
-  std::string nameOf(ValueId place);
+  std::string nameOf(ClassId valueClass);
 
   static std::string opName(Operation *op) { return op ? op->getName().getStringRef().str() : ""; }
 
   /// The annotation with the axis on a dim of a value class.
-  std::string describeGiven(ValueId place, unsigned dim, const DimEntry &entry);
-  ExplainedValue explain(ValueId place, std::string name, Location loc);
+  std::string describeGiven(ClassId valueClass, unsigned dim, const DimEntry &entry);
+  ExplainedValue explain(ClassId valueClass, std::string name, Location loc);
 
   /// The extension that added an axis to a dim, or -1 if an annotation has it.
-  int64_t findExtension(ValueId place, unsigned dim, const DimEntry &entry, int64_t before);
+  int64_t findExtension(ClassId valueClass, unsigned dim, const DimEntry &entry, int64_t before);
 
   /// The origin of an axis on a dim.
   struct Origin {
     int64_t extension; // that added it
-    ValueId source;    // the tensor of the op that had it before
+    ClassId source;    // the tensor of the op that had it before
     unsigned dim;
   };
 
   /// std::nullopt if an annotation has it. Ignores the extensions from `now` on.
-  std::optional<Origin> findOrigin(ValueId place, unsigned dim, const DimEntry &entry, int64_t now);
+  std::optional<Origin> findOrigin(ClassId valueClass, unsigned dim, const DimEntry &entry, int64_t now);
 
   /// The path of an axis, truncated to the level of detail. Shared ends of paths are
   /// computed once.
-  ExplainedAxis traceBack(ValueId place, unsigned dim, const DimEntry &entry);
+  ExplainedAxis traceBack(ClassId valueClass, unsigned dim, const DimEntry &entry);
 
   /// True if tensor `t` of an op has the axis on factor `f`.
-  bool carries(const Propagation::Node &node, unsigned t, int32_t f, ValueId place, const DimEntry &entry);
+  bool carries(const Propagation::Node &node, unsigned t, int32_t f, ClassId valueClass, const DimEntry &entry);
 
   /// The dims of the tensors of an op that contain factor `f`.
   template <typename Fn> void forEachDim(const Propagation::Node &node, int32_t f, Fn visit) {
@@ -97,28 +97,28 @@ private:
       if (id >= 0)
         for (unsigned d = 0; d < node.rule->tensor(u).numDims; ++d)
           if (llvm::is_contained(node.rule->dimFactors(node.rule->tensor(u), d), f))
-            visit(ValueId(id), d, u);
+            visit(ClassId(id), d, u);
   }
 
   /// Axes that other tensors of an op have on the factors of this value, and that it
   /// lacks.
-  void findStopped(ValueId place, NodeId id, std::vector<StoppedAxis> &stopped);
+  void findStopped(ClassId valueClass, NodeId id, std::vector<StoppedAxis> &stopped);
   static std::string describeFactors(const ShardingRule &rule, ArrayRef<int32_t> factors);
   static void add(std::vector<StoppedAxis> &stopped, StoppedAxis axis);
-  void report(ValueId place, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted, NodeId id, ValueId other,
-              std::vector<StoppedAxis> &stopped);
+  void report(ClassId valueClass, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted, NodeId id,
+              ClassId other, std::vector<StoppedAxis> &stopped);
 
   /// True if the sharding of dim `d` of tensor `t` would be strided with the axes on
   /// factor `f`.
-  bool leavesGap(const Propagation::Node &node, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted);
+  bool becomesStrided(const Propagation::Node &node, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted);
 
   /// True for a dim of a shared output of scf.forall that must be unsharded.
   static bool isPartlyWritten(Value value, unsigned d);
 
   /// Priority of the annotation that an axis on a value came from.
-  int64_t getPriority(ValueId place, const DimEntry &entry);
-  std::string getReason(ValueId place, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
-                        const Propagation::Node &node, ValueId other, const Sharding &sharding);
+  int64_t getPriority(ClassId valueClass, const DimEntry &entry);
+  std::string getReason(ClassId valueClass, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
+                        const Propagation::Node &node, ClassId other, const Sharding &sharding);
 
   func::FuncOp func;
   FunctionPropagation &tables;
@@ -137,7 +137,7 @@ private:
   /// By extension and axis.
   std::map<std::tuple<int64_t, int32_t, int64_t, int64_t>, Way> ways;
   const Extent extent;
-  llvm::DenseMap<std::pair<ValueId, unsigned>, SmallVector<int64_t, 1>> extensionsOf;
+  llvm::DenseMap<std::pair<ClassId, unsigned>, SmallVector<int64_t, 1>> extensionsOf;
 };
 
 } // namespace
@@ -146,14 +146,14 @@ FunctionExplainer::FunctionExplainer(func::FuncOp func, FunctionPropagation &tab
                                      const ValueNames &names, const Extent &extent)
     : func(func), tables(tables), run(tables.getPropagation()), meshes(meshes), mesh(meshes.getMesh()), names(names),
       extent(extent) {
-  valueOf.resize(run.getNumPlaces());
-  for (Propagation::ValueId id = 0; id < run.getNumPlaces(); ++id)
+  valueOf.resize(run.getNumClasses());
+  for (Propagation::ClassId id = 0; id < run.getNumClasses(); ++id)
     given.push_back(run.get(id));
 }
 
 ExplainedFunction FunctionExplainer::explain(SelectFn wants) {
   for (auto [i, extension] : llvm::enumerate(run.getExtensions()))
-    extensionsOf[{extension.place, extension.dim}].push_back(i);
+    extensionsOf[{extension.valueClass, extension.dim}].push_back(i);
   SmallVector<Value> selected;
   auto visit = [&](Value value) {
     if (!run.contains(value))
@@ -175,9 +175,9 @@ ExplainedFunction FunctionExplainer::explain(SelectFn wants) {
   ExplainedFunction function{func.getName().str(), {}};
   for (Value value : selected)
     function.values.push_back(explain(run.getId(value), names.get(value), value.getLoc()));
-  for (auto [i, place] : llvm::enumerate(tables.getResultPlaces()))
-    if (place >= 0 && wants(func, Value(), resultName(i)))
-      function.values.push_back(explain(place, resultName(i), func.getLoc()));
+  for (auto [i, valueClass] : llvm::enumerate(tables.getResultClasses()))
+    if (valueClass >= 0 && wants(func, Value(), resultName(i)))
+      function.values.push_back(explain(valueClass, resultName(i), func.getLoc()));
   return function;
 }
 
@@ -187,29 +187,29 @@ std::string FunctionExplainer::resultName(unsigned i) {
   return "result" + std::to_string(i);
 }
 
-std::string FunctionExplainer::nameOf(ValueId place) {
-  if (valueOf[place])
-    return names.get(valueOf[place]);
-  for (auto [i, result] : llvm::enumerate(tables.getResultPlaces()))
-    if (result == int64_t(place))
+std::string FunctionExplainer::nameOf(ClassId valueClass) {
+  if (valueOf[valueClass])
+    return names.get(valueOf[valueClass]);
+  for (auto [i, result] : llvm::enumerate(tables.getResultClasses()))
+    if (result == int64_t(valueClass))
       return resultName(i);
   return "a value";
 }
 
-std::string FunctionExplainer::describeGiven(ValueId place, unsigned dim, const DimEntry &entry) {
-  Value value = valueOf[place];
-  for (const FunctionPropagation::Given &given : tables.getAnnotations()) {
-    if (given.place != place || !overlaps(entry, given.sharding.dims[dim].entries, mesh))
+std::string FunctionExplainer::describeGiven(ClassId valueClass, unsigned dim, const DimEntry &entry) {
+  Value value = valueOf[valueClass];
+  for (const FunctionPropagation::Annotation &annotation : tables.getAnnotations()) {
+    if (annotation.valueClass != valueClass || !overlaps(entry, annotation.sharding.dims[dim].entries, mesh))
       continue;
-    if (auto call = dyn_cast_or_null<func::CallOp>(given.op))
-      return "argument #" + std::to_string(given.index) + " of @" + call.getCallee().str();
-    if (given.op)
-      return "function result " + resultName(given.index);
-    value = given.value;
+    if (auto call = dyn_cast_or_null<func::CallOp>(annotation.op))
+      return "argument #" + std::to_string(annotation.index) + " of @" + call.getCallee().str();
+    if (annotation.op)
+      return "function result " + resultName(annotation.index);
+    value = annotation.value;
     break;
   }
   if (!value)
-    return "function result " + nameOf(place);
+    return "function result " + nameOf(valueClass);
   if (auto call = value.getDefiningOp<func::CallOp>())
     return "result #" + std::to_string(cast<OpResult>(value).getResultNumber()) + " of @" + call.getCallee().str();
   if (auto arg = dyn_cast<BlockArgument>(value); arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()))
@@ -219,27 +219,27 @@ std::string FunctionExplainer::describeGiven(ValueId place, unsigned dim, const 
   return (op ? opName(op) : std::string("value ") + names.get(value)) + (loc.empty() ? "" : " at " + loc);
 }
 
-ExplainedValue FunctionExplainer::explain(ValueId place, std::string name, Location loc) {
-  const Sharding &sharding = run.get(place);
+ExplainedValue FunctionExplainer::explain(ClassId valueClass, std::string name, Location loc) {
+  const Sharding &sharding = run.get(valueClass);
   std::string type;
   llvm::raw_string_ostream os(type);
-  os << run.getPlace(place).type;
+  os << run.getClass(valueClass).type;
   ExplainedValue value{std::move(name), type, meshes.toString(sharding), getLocationText(loc), loc, {}, {}, {}, {}};
   if (extent.drawsGrids)
-    value.grid = drawGrid(sharding, mesh, run.getPlace(place).type.getShape());
+    value.grid = drawGrid(sharding, mesh, run.getClass(valueClass).type.getShape());
   for (auto [d, dim] : llvm::enumerate(sharding.dims))
     for (const DimEntry &entry : dim.entries)
       if (!entry.isStride())
-        value.axes.push_back(traceBack(place, d, entry));
-  for (NodeId node : run.getPlace(place).nodes)
-    findStopped(place, node, value.stopped);
+        value.axes.push_back(traceBack(valueClass, d, entry));
+  for (NodeId node : run.getClass(valueClass).nodes)
+    findStopped(valueClass, node, value.stopped);
   return value;
 }
 
-int64_t FunctionExplainer::findExtension(ValueId place, unsigned dim, const DimEntry &entry, int64_t before) {
-  if (overlaps(entry, given[place].dims[dim].entries, mesh))
+int64_t FunctionExplainer::findExtension(ClassId valueClass, unsigned dim, const DimEntry &entry, int64_t before) {
+  if (overlaps(entry, given[valueClass].dims[dim].entries, mesh))
     return -1;
-  auto it = extensionsOf.find({place, dim});
+  auto it = extensionsOf.find({valueClass, dim});
   if (it != extensionsOf.end())
     for (int64_t i : it->second)
       if (i < before && overlaps(entry, run.getExtensions()[i].entries, mesh))
@@ -247,22 +247,22 @@ int64_t FunctionExplainer::findExtension(ValueId place, unsigned dim, const DimE
   return before; // it does not exist yet
 }
 
-std::optional<FunctionExplainer::Origin> FunctionExplainer::findOrigin(ValueId place, unsigned dim,
+std::optional<FunctionExplainer::Origin> FunctionExplainer::findOrigin(ClassId valueClass, unsigned dim,
                                                                        const DimEntry &entry, int64_t now) {
-  int64_t found = findExtension(place, dim, entry, now);
+  int64_t found = findExtension(valueClass, dim, entry, now);
   if (found < 0 || found >= now)
     return std::nullopt;
   const Propagation::Node &node = run.getNode(run.getExtensions()[found].node);
   int64_t earliest = found;
-  Origin origin{found, place, dim};
+  Origin origin{found, valueClass, dim};
   for (auto [t, own] : llvm::enumerate(run.getTensors(node))) {
-    if (own != int32_t(place))
+    if (own != int32_t(valueClass))
       continue;
     for (int32_t f : node.rule->dimFactors(node.rule->tensor(t), dim)) {
-      if (!carries(node, t, f, place, entry))
+      if (!carries(node, t, f, valueClass, entry))
         continue;
-      forEachDim(node, f, [&](ValueId id, unsigned d, unsigned u) {
-        if (id == place || !carries(node, u, f, id, entry))
+      forEachDim(node, f, [&](ClassId id, unsigned d, unsigned u) {
+        if (id == valueClass || !carries(node, u, f, id, entry))
           return;
         int64_t when = findExtension(id, d, entry, found);
         if (when >= earliest)
@@ -273,17 +273,17 @@ std::optional<FunctionExplainer::Origin> FunctionExplainer::findOrigin(ValueId p
       });
     }
   }
-  if (origin.source == place)
+  if (origin.source == valueClass)
     return std::nullopt;
   return origin;
 }
 
-ExplainedAxis FunctionExplainer::traceBack(ValueId place, unsigned dim, const DimEntry &entry) {
+ExplainedAxis FunctionExplainer::traceBack(ClassId valueClass, unsigned dim, const DimEntry &entry) {
   ExplainedAxis axis{dim, meshes.toString(DimEntries{entry}), {}, 0, "", 0};
   SmallVector<Way *> way; // the rest from each step on
   Way end;
   int64_t now = run.getExtensions().size();
-  while (std::optional<Origin> origin = findOrigin(place, dim, entry, now)) {
+  while (std::optional<Origin> origin = findOrigin(valueClass, dim, entry, now)) {
     auto [it, isNew] = ways.try_emplace({origin->extension, entry.axis, entry.pre, entry.size});
     if (axis.steps.size() < extent.maxSteps) {
       Operation *op = run.getNode(run.getExtensions()[origin->extension].node).op;
@@ -293,12 +293,12 @@ ExplainedAxis FunctionExplainer::traceBack(ValueId place, unsigned dim, const Di
       break;
     }
     way.push_back(&it->second);
-    place = origin->source;
+    valueClass = origin->source;
     dim = origin->dim;
     now = origin->extension;
   }
   if (end.length == 0)
-    end = {0, describeGiven(place, dim, entry), given[place].dims[dim].priority};
+    end = {0, describeGiven(valueClass, dim, entry), given[valueClass].dims[dim].priority};
   for (Way *each : llvm::reverse(way)) {
     ++end.length;
     *each = end;
@@ -309,24 +309,24 @@ ExplainedAxis FunctionExplainer::traceBack(ValueId place, unsigned dim, const Di
   return axis;
 }
 
-bool FunctionExplainer::carries(const Propagation::Node &node, unsigned t, int32_t f, ValueId place,
+bool FunctionExplainer::carries(const Propagation::Node &node, unsigned t, int32_t f, ClassId valueClass,
                                 const DimEntry &entry) {
-  auto entries = projectFactor(*node.rule, t, f, run.get(place));
+  auto entries = projectFactor(*node.rule, t, f, run.get(valueClass));
   return entries && overlaps(entry, *entries, mesh);
 }
 
-void FunctionExplainer::findStopped(ValueId place, NodeId id, std::vector<StoppedAxis> &stopped) {
+void FunctionExplainer::findStopped(ClassId valueClass, NodeId id, std::vector<StoppedAxis> &stopped) {
   const Propagation::Node &node = run.getNode(id);
   const ShardingRule &rule = *node.rule;
-  ArrayRef<int32_t> places = run.getTensors(node);
-  const Sharding &sharding = run.get(place);
-  for (auto [t, own] : llvm::enumerate(places)) {
-    if (own != int32_t(place))
+  ArrayRef<int32_t> classes = run.getTensors(node);
+  const Sharding &sharding = run.get(valueClass);
+  for (auto [t, own] : llvm::enumerate(classes)) {
+    if (own != int32_t(valueClass))
       continue;
     const ShardingRule::Tensor &tensor = rule.tensor(t);
     for (unsigned d = 0; d < tensor.numDims; ++d)
       for (int32_t f : rule.dimFactors(tensor, d))
-        for (auto [u, other] : llvm::enumerate(places)) {
+        for (auto [u, other] : llvm::enumerate(classes)) {
           if (other < 0 || other == own)
             continue;
           auto entries = projectFactor(rule, u, f, run.get(other));
@@ -336,14 +336,14 @@ void FunctionExplainer::findStopped(ValueId place, NodeId id, std::vector<Stoppe
           for (auto [k, entry] : llvm::enumerate(*entries)) {
             if (entry.isStride() || (have && isPrefix(ArrayRef(*entries).take_front(k + 1), *have)))
               continue;
-            report(place, t, d, f, ArrayRef(*entries).take_front(k + 1), id, other, stopped);
+            report(valueClass, t, d, f, ArrayRef(*entries).take_front(k + 1), id, other, stopped);
             break;
           }
         }
   }
   // Dims that the op does not relate to others, and axes that do not fit factors.
-  for (auto [u, other] : llvm::enumerate(places)) {
-    if (other < 0 || ValueId(other) == place)
+  for (auto [u, other] : llvm::enumerate(classes)) {
+    if (other < 0 || ClassId(other) == valueClass)
       continue;
     for (auto [d, dim] : llvm::enumerate(run.get(other).dims)) {
       ArrayRef<int32_t> factors = rule.dimFactors(rule.tensor(u), d);
@@ -385,18 +385,18 @@ void FunctionExplainer::add(std::vector<StoppedAxis> &stopped, StoppedAxis axis)
   stopped.push_back(std::move(axis));
 }
 
-void FunctionExplainer::report(ValueId place, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted, NodeId id,
-                               ValueId other, std::vector<StoppedAxis> &stopped) {
+void FunctionExplainer::report(ClassId valueClass, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
+                               NodeId id, ClassId other, std::vector<StoppedAxis> &stopped) {
   const Propagation::Node &node = run.getNode(id);
-  const Sharding &sharding = run.get(place);
+  const Sharding &sharding = run.get(valueClass);
   const DimEntry &entry = wanted.back();
   add(stopped,
-      {int64_t(d), meshes.toString(DimEntries{entry}), getReason(place, t, d, f, wanted, node, other, sharding),
+      {int64_t(d), meshes.toString(DimEntries{entry}), getReason(valueClass, t, d, f, wanted, node, other, sharding),
        opName(node.op), node.op ? getLocationText(node.op->getLoc()) : ""});
 }
 
-bool FunctionExplainer::leavesGap(const Propagation::Node &node, unsigned t, unsigned d, int32_t f,
-                                  ArrayRef<DimEntry> wanted) {
+bool FunctionExplainer::becomesStrided(const Propagation::Node &node, unsigned t, unsigned d, int32_t f,
+                                       ArrayRef<DimEntry> wanted) {
   FactorAxes axes(node.rule->numFactors());
   axes[f].assign(wanted.begin(), wanted.end());
   return llvm::any_of(getTensorSharding(*node.rule, t, axes).dims[d].entries,
@@ -409,24 +409,25 @@ bool FunctionExplainer::isPartlyWritten(Value value, unsigned d) {
   return loop && isControlFlow(loop) && getPartlyWrittenDims(loop, result.getResultNumber()).test(d);
 }
 
-int64_t FunctionExplainer::getPriority(ValueId place, const DimEntry &entry) {
-  for (auto [d, dim] : llvm::enumerate(run.get(place).dims))
+int64_t FunctionExplainer::getPriority(ClassId valueClass, const DimEntry &entry) {
+  for (auto [d, dim] : llvm::enumerate(run.get(valueClass).dims))
     if (overlaps(entry, dim.entries, mesh))
-      return traceBack(place, d, entry).priority;
+      return traceBack(valueClass, d, entry).priority;
   return 0;
 }
 
-std::string FunctionExplainer::getReason(ValueId place, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
-                                         const Propagation::Node &node, ValueId other, const Sharding &sharding) {
+std::string FunctionExplainer::getReason(ClassId valueClass, unsigned t, unsigned d, int32_t f,
+                                         ArrayRef<DimEntry> wanted, const Propagation::Node &node, ClassId other,
+                                         const Sharding &sharding) {
   const DimEntry &entry = wanted.back();
   const DimSharding &dim = sharding.dims[d];
-  int64_t size = run.getPlace(place).type.getDimSize(d);
+  int64_t size = run.getClass(valueClass).type.getDimSize(d);
   if (node.rule->factor(f).kind == FactorKind::Replicated)
     return opName(node.op) + " replicates this dim";
   Flow needed = t < node.rule->numOperands() ? Flow::Backward : Flow::Forward;
   if (!(uint8_t(node.flow) & uint8_t(needed)))
     return opName(node.op) + " blocks propagation in this direction";
-  if (!dim.open && isPartlyWritten(valueOf[place], d))
+  if (!dim.open && isPartlyWritten(valueOf[valueClass], d))
     return "an iteration of scf.forall writes only a slice of the dim";
   if (!dim.open)
     return "the dim is closed";
@@ -445,23 +446,23 @@ std::string FunctionExplainer::getReason(ValueId place, unsigned t, unsigned d, 
   if (node.rule->factor(f).hasWindows && !canShardWindows(wanted, size))
     return "sharded by " + std::to_string(deviceFactor(wanted)) + ", size " + std::to_string(size) +
            " would be padded by more than a quarter";
-  if (run.mustEndAtGap(node, t, d) && leavesGap(node, t, d, f, wanted))
+  if (run.mustBeUnstrided(node, t, d) && becomesStrided(node, t, d, f, wanted))
     return "the sharding would be strided, and strided-shardings=" +
            std::string(run.getOptions().stridedShardings == StridedShardings::Forbid ? "forbid" : "forbid-at-boundary");
   int64_t late = getPriority(other, entry);
   for (const DimEntry &own : dim.entries)
     if (!own.isStride())
-      if (int64_t early = getPriority(place, own); early < late)
+      if (int64_t early = getPriority(valueClass, own); early < late)
         return "it came at priority " + std::to_string(late) + ", after " + meshes.toString(DimEntries{own}) +
                " at priority " + std::to_string(early);
   // A conflict at the op: compare its choice with the choice that ignores the sharding of
   // the value.
   if (run.getOptions().conflicts == Conflicts::Basic)
     return "the operands and results of " + opName(node.op) + " conflict, and conflicts=basic resolves no conflict";
-  if (node.handsOn) {
+  if (node.isIdentity) {
     LayoutTable &table = run.getTable();
     LayoutId here = table.intern(sharding), there = table.intern(run.get(other));
-    RankedTensorType type = run.getPlace(place).type;
+    RankedTensorType type = run.getClass(valueClass).type;
     double seconds =
         t < node.rule->numOperands() ? table.getSeconds(here, there, type) : table.getSeconds(there, here, type);
     return "lost a conflict: " + opName(node.op) + " reshards between " + meshes.toString(run.get(other)) +
@@ -477,7 +478,7 @@ std::string FunctionExplainer::getReason(ValueId place, unsigned t, unsigned d, 
            meshes.toString(wanted);
   SmallVector<TensorLayout> tensors = run.getTensorLayouts(node);
   for (auto [tensor, id] : llvm::zip(tensors, run.getTensors(node)))
-    if (id == int32_t(place))
+    if (id == int32_t(valueClass))
       tensor.layout.reset();
   auto seconds = [&](const FactorAxes &axes) {
     return llvm::formatv("{0:E2} s", getReshardSeconds(*node.rule, tensors, axes, run.getTable())).str();

@@ -39,7 +39,7 @@ public:
 private:
   std::string getText(LayoutId id) { return search.getMeshes().toString(table.get(id)); }
   std::string getText(const FactorAxes &axes);
-  ExplainedValue describe(Propagation::ValueId place, std::string name, Location loc);
+  ExplainedValue describe(Propagation::ClassId valueClass, std::string name, Location loc);
   std::string getText(const PaidMove &move);
 
   /// The costs of `moves` that are not in `others`, the largest first.
@@ -54,7 +54,7 @@ private:
                llvm::function_ref<std::string(ArrayRef<unsigned>)> describe,
                llvm::function_ref<Requirement(const llvm::SmallDenseSet<unsigned> &)> forbid);
 
-  void explainLayout(Propagation::ValueId place, ExplainedValue &value);
+  void explainLayout(Propagation::ClassId valueClass, ExplainedValue &value);
   void explainStrategy(unsigned node, ExplainedValue &value);
 
   FunctionSearch &search;
@@ -66,7 +66,7 @@ private:
   unsigned top;
   bool drawsGrids;
   SearchResult best;
-  llvm::MapVector<Propagation::ValueId, std::string> results;
+  llvm::MapVector<Propagation::ClassId, std::string> results;
   llvm::DenseMap<Operation *, unsigned> nodeOf;
 };
 
@@ -81,7 +81,7 @@ SearchExplainer::SearchExplainer(FunctionSearch &search, const ValueNames &names
 ExplainedFunction SearchExplainer::run() {
   func::FuncOp func = search.getFunc();
   ExplainedFunction function{func.getName().str(), {}};
-  llvm::MapVector<Propagation::ValueId, Value> selected;
+  llvm::MapVector<Propagation::ClassId, Value> selected;
   auto visit = [&](Value value) {
     if (propagation.contains(value) && (selection.empty() || names.matches(value, selection)))
       selected.try_emplace(propagation.getId(value), value);
@@ -98,25 +98,25 @@ ExplainedFunction SearchExplainer::run() {
           for (BlockArgument argument : block.getArguments())
             visit(argument);
     });
-  for (auto [i, place] : llvm::enumerate(search.getFunction().getResultPlaces())) {
+  for (auto [i, valueClass] : llvm::enumerate(search.getFunction().getResultClasses())) {
     auto name = func.getResultAttrOfType<StringAttr>(i, kNameAttr);
     std::string own = name ? name.getValue().str() : "result" + std::to_string(i);
-    if (place >= 0 && (selection.empty() || selection == own))
-      results.try_emplace(place, own);
+    if (valueClass >= 0 && (selection.empty() || selection == own))
+      results.try_emplace(valueClass, own);
   }
   for (unsigned id = 0; id < propagation.getNumNodes(); ++id)
-    if (propagation.getNode(id).isOwnRule)
+    if (propagation.getNode(id).hasOpRule)
       nodeOf[propagation.getNode(id).op] = id;
-  for (auto [place, value] : selected) {
-    function.values.push_back(describe(place, names.get(value), value.getLoc()));
-    explainLayout(place, function.values.back());
+  for (auto [valueClass, value] : selected) {
+    function.values.push_back(describe(valueClass, names.get(value), value.getLoc()));
+    explainLayout(valueClass, function.values.back());
     if (Operation *op = value.getDefiningOp(); op && nodeOf.count(op))
       explainStrategy(nodeOf[op], function.values.back());
   }
-  for (auto &[place, name] : results)
-    if (!selected.count(place)) {
-      function.values.push_back(describe(place, name, func.getLoc()));
-      explainLayout(place, function.values.back());
+  for (auto &[valueClass, name] : results)
+    if (!selected.count(valueClass)) {
+      function.values.push_back(describe(valueClass, name, func.getLoc()));
+      explainLayout(valueClass, function.values.back());
     }
   return function;
 }
@@ -128,12 +128,12 @@ std::string SearchExplainer::getText(const FactorAxes &axes) {
   return "[" + text + "]";
 }
 
-ExplainedValue SearchExplainer::describe(Propagation::ValueId place, std::string name, Location loc) {
+ExplainedValue SearchExplainer::describe(Propagation::ClassId valueClass, std::string name, Location loc) {
   std::string type;
-  llvm::raw_string_ostream(type) << propagation.getPlace(place).type;
+  llvm::raw_string_ostream(type) << propagation.getClass(valueClass).type;
   ExplainedValue value{std::move(name),
                        type,
-                       getText(problem.getLayout(place, best.choices)),
+                       getText(problem.getLayout(valueClass, best.choices)),
                        getLocationText(loc),
                        loc,
                        {},
@@ -141,8 +141,8 @@ ExplainedValue SearchExplainer::describe(Propagation::ValueId place, std::string
                        {},
                        {}};
   if (drawsGrids)
-    value.grid = drawGrid(table.get(problem.getLayout(place, best.choices)), search.getMeshes().getMesh(),
-                          propagation.getPlace(place).type.getShape());
+    value.grid = drawGrid(table.get(problem.getLayout(valueClass, best.choices)), search.getMeshes().getMesh(),
+                          propagation.getClass(valueClass).type.getShape());
   value.search = ExplainedSearch{best.objective, search.getStatus(best).str(), {}};
   return value;
 }
@@ -190,7 +190,7 @@ std::vector<ExplainedPrice> SearchExplainer::getMore(ArrayRef<PaidMove> moves, A
 
 int64_t SearchExplainer::getBytes(ArrayRef<unsigned> choices) {
   int64_t bytes = 0;
-  for (Propagation::ValueId id = 0; id < propagation.getNumPlaces(); ++id)
+  for (Propagation::ClassId id = 0; id < propagation.getNumClasses(); ++id)
     bytes += problem.getLocalBytes(id, choices);
   return bytes;
 }
@@ -227,12 +227,12 @@ void SearchExplainer::explain(ExplainedValue &value, StringRef kind,
   }
 }
 
-void SearchExplainer::explainLayout(Propagation::ValueId place, ExplainedValue &value) {
+void SearchExplainer::explainLayout(Propagation::ClassId valueClass, ExplainedValue &value) {
   explain(
-      value, "layout", [&](ArrayRef<unsigned> choices) { return problem.getLayout(place, choices); },
-      [&](ArrayRef<unsigned> choices) { return getText(problem.getLayout(place, choices)); },
+      value, "layout", [&](ArrayRef<unsigned> choices) { return problem.getLayout(valueClass, choices); },
+      [&](ArrayRef<unsigned> choices) { return getText(problem.getLayout(valueClass, choices)); },
       [&](const llvm::SmallDenseSet<unsigned> &forbidden) {
-        return Requirement(place, [forbidden](LayoutId id) {
+        return Requirement(valueClass, [forbidden](LayoutId id) {
           return forbidden.contains(id) ? std::numeric_limits<double>::infinity() : 0;
         });
       });
@@ -280,7 +280,7 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
   if (failed(options))
     return failure();
   std::vector<ExplainedFunction> functions;
-  auto finish = [&](FunctionSearch &search, HandedLayouts &handed) -> LogicalResult {
+  auto finish = [&](FunctionSearch &search, CallOperandLayouts &handed) -> LogicalResult {
     SearchExplainer explainer(search, names, selection, top, drawsGrids);
     const SearchResult &best = explainer.getBest();
     if (best.choices.empty())

@@ -13,8 +13,8 @@ static int64_t getSize(Operation *op) {
   return type.hasStaticShape() ? type.getNumElements() : INT64_MAX;
 }
 
-std::optional<ComputeLayouts> CarriedSums::carry(Operation *op, const ShardingRule &rule,
-                                                 ArrayRef<TensorLayout> layouts) {
+std::optional<ComputeLayouts> DeferredReductions::defer(Operation *op, const ShardingRule &rule,
+                                                        ArrayRef<TensorLayout> layouts) {
   if (op->getNumResults() != 1 || rule.numOperands() != op->getNumOperands() || rule.hasWindows())
     return std::nullopt;
   SmallVector<unsigned, 4> partial;
@@ -24,7 +24,7 @@ std::optional<ComputeLayouts> CarriedSums::carry(Operation *op, const ShardingRu
       continue;
     Value operand = op->getOperand(t);
     auto it = values.find(operand);
-    if (it != values.end() && table.isPartial(it->second.produced) &&
+    if (it != values.end() && table.isPartial(it->second.computed) &&
         llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }))
       partial.push_back(t);
     else if (rule.tensor(t).role != OperandRole::Init)
@@ -34,36 +34,36 @@ std::optional<ComputeLayouts> CarriedSums::carry(Operation *op, const ShardingRu
   if (partial.empty() || !isLinear(op, marked))
     return std::nullopt;
 
-  auto producedOf = [&](unsigned t) { return values.find(op->getOperand(t))->second.produced; };
-  const Sharding common = table.get(producedOf(partial.front()));
+  auto computedOf = [&](unsigned t) { return values.find(op->getOperand(t))->second.computed; };
+  const Sharding common = table.get(computedOf(partial.front()));
   if (common.unreducedKind != ReductionKind::Sum)
     return std::nullopt;
   FactorAxes axes(rule.numFactors());
   DimEntries used = common.unreduced;
   auto take = [&](unsigned t, LayoutId id, bool mayClash) {
     for (unsigned f = 0; f < rule.numFactors(); ++f) {
-      std::optional<DimEntries> own = projectFactor(rule, t, f, table.get(id));
-      if (!own || own->empty() || !axes[f].empty())
+      std::optional<DimEntries> projected = projectFactor(rule, t, f, table.get(id));
+      if (!projected || projected->empty() || !axes[f].empty())
         continue;
-      bool fits = rule.factor(f).kind != FactorKind::Replicated && canShard(rule.factor(f), *own, mesh) &&
-                  !overlaps(*own, used, mesh);
+      bool fits = rule.factor(f).kind != FactorKind::Replicated && canShard(rule.factor(f), *projected, mesh) &&
+                  !overlaps(*projected, used, mesh);
       if (!fits && mayClash)
         continue;
       if (!fits)
         return false;
-      used.append(own->begin(), own->end());
-      axes[f] = std::move(*own);
+      used.append(projected->begin(), projected->end());
+      axes[f] = std::move(*projected);
     }
     return true;
   };
   for (unsigned t : partial)
-    if (!take(t, producedOf(t), /*mayClash=*/false))
+    if (!take(t, computedOf(t), /*mayClash=*/false))
       return std::nullopt;
   for (unsigned t = 0; t < rule.numOperands(); ++t)
     if (!marked.test(t) && layouts[t].layout && rule.tensor(t).role == OperandRole::Input)
       take(t, *layouts[t].layout, /*mayClash=*/true);
   for (unsigned t : partial)
-    if (producedOf(t) != getPartial(rule, t, axes, common))
+    if (computedOf(t) != getPartial(rule, t, axes, common))
       return std::nullopt;
 
   ComputeLayouts choice;
@@ -75,28 +75,28 @@ std::optional<ComputeLayouts> CarriedSums::carry(Operation *op, const ShardingRu
     if (t < rule.numOperands())
       choice.needs.push_back(id);
     else
-      choice.produced.push_back(id);
+      choice.computed.push_back(id);
   }
   bool merges = partial.size() > 1 && marked == getReadTensors(op);
   return merges || isCheaper(op, rule, layouts, partial, axes, choice) ? std::optional(std::move(choice))
                                                                        : std::nullopt;
 }
 
-bool CarriedSums::isCheaper(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
-                            ArrayRef<unsigned> partial, const FactorAxes &axes, const ComputeLayouts &choice) {
+bool DeferredReductions::isCheaper(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
+                                   ArrayRef<unsigned> partial, const FactorAxes &axes, const ComputeLayouts &choice) {
   auto seconds = [&](unsigned t, LayoutId from, LayoutId to) {
     return layouts[t].count * table.getSeconds(from, to, layouts[t].type);
   };
-  double carried = 0, completed = 0;
+  double deferred = 0, completed = 0;
   for (unsigned t = 0; t < rule.numOperands(); ++t)
     if (llvm::is_contained(partial, t))
-      completed +=
-          seconds(t, values.find(op->getOperand(t))->second.produced, values.find(op->getOperand(t))->second.home);
+      completed += seconds(t, values.find(op->getOperand(t))->second.computed,
+                           values.find(op->getOperand(t))->second.propagated);
     else if (layouts[t].layout && choice.needs[t])
-      carried += seconds(t, *layouts[t].layout, *choice.needs[t]);
+      deferred += seconds(t, *layouts[t].layout, *choice.needs[t]);
   unsigned result = rule.numOperands();
-  LayoutId produced = *choice.produced.front();
-  carried += seconds(result, produced, layouts[result].layout ? *layouts[result].layout : table.getComplete(produced));
+  LayoutId computed = *choice.computed.front();
+  deferred += seconds(result, computed, layouts[result].layout ? *layouts[result].layout : table.getComplete(computed));
   FactorAxes instead = chooseCompute(rule, layouts, table);
   completed += getReshardSeconds(rule, layouts, instead, table);
   auto getSpread = [](const FactorAxes &axes) {
@@ -106,9 +106,9 @@ bool CarriedSums::isCheaper(Operation *op, const ShardingRule &rule, ArrayRef<Te
     return spread;
   };
   // Products are not computed by fewer devices for the sake of a sum.
-  if (carried > completed || (rule.isContraction && getSpread(axes) < getSpread(instead)))
+  if (deferred > completed || (rule.isContraction && getSpread(axes) < getSpread(instead)))
     return false;
-  if (carried < completed)
+  if (deferred < completed)
     return true;
   if (!op->hasOneUse())
     return false;
@@ -116,7 +116,8 @@ bool CarriedSums::isCheaper(Operation *op, const ShardingRule &rule, ArrayRef<Te
   return isAdditive(user) && (getReadTensors(user).count() > 1 || getSize(user) < getSize(op));
 }
 
-LayoutId CarriedSums::getPartial(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Sharding &like) {
+LayoutId DeferredReductions::getPartial(const ShardingRule &rule, unsigned t, const FactorAxes &axes,
+                                        const Sharding &like) {
   Sharding sharding = getTensorSharding(rule, t, axes);
   sharding.unreduced.append(like.unreduced.begin(), like.unreduced.end());
   llvm::sort(sharding.unreduced);
@@ -124,7 +125,7 @@ LayoutId CarriedSums::getPartial(const ShardingRule &rule, unsigned t, const Fac
   return table.intern(std::move(sharding));
 }
 
-SmallVector<Operation *, 2> CarriedSums::getAccumulation(scf::ForOp loop, unsigned i) {
+SmallVector<Operation *, 2> DeferredReductions::getAccumulation(scf::ForOp loop, unsigned i) {
   SmallVector<Operation *, 2> chain;
   Value value = loop.getRegionIterArg(i);
   while (value.hasOneUse()) {
@@ -140,8 +141,8 @@ SmallVector<Operation *, 2> CarriedSums::getAccumulation(scf::ForOp loop, unsign
   return {};
 }
 
-std::optional<LayoutId> CarriedSums::getAddedLayout(scf::ForOp loop, unsigned i, ArrayRef<Operation *> chain,
-                                                    const llvm::DenseMap<Operation *, const OpPlan *> &plans) {
+std::optional<LayoutId> DeferredReductions::getAddedLayout(scf::ForOp loop, unsigned i, ArrayRef<Operation *> chain,
+                                                           const llvm::DenseMap<Operation *, const OpPlan *> &plans) {
   std::optional<LayoutId> common;
   Value value = loop.getRegionIterArg(i);
   auto join = [&](LayoutId id) {
@@ -152,19 +153,19 @@ std::optional<LayoutId> CarriedSums::getAddedLayout(scf::ForOp loop, unsigned i,
   for (Operation *op : chain) {
     auto it = plans.find(op);
     const ShardingRule *rule = it == plans.end() ? nullptr : it->second->rule;
-    if (!rule || rule->numOperands() != op->getNumOperands() || !it->second->produced.front())
+    if (!rule || rule->numOperands() != op->getNumOperands() || !it->second->computed.front())
       return std::nullopt;
     llvm::SmallBitVector read = getReadTensors(op);
-    unsigned own = llvm::find(op->getOperands(), value) - op->operand_begin();
-    if (rule->tensor(own).role == OperandRole::Init && table.isPartial(*it->second->produced.front())) {
-      if (!join(*it->second->produced.front())) // a contraction into it
+    unsigned accumulator = llvm::find(op->getOperands(), value) - op->operand_begin();
+    if (rule->tensor(accumulator).role == OperandRole::Init && table.isPartial(*it->second->computed.front())) {
+      if (!join(*it->second->computed.front())) // a contraction into it
         return std::nullopt;
     } else if (read.count() > 1 && isLinear(op, read)) {
       for (unsigned t : read.set_bits()) {
         auto known = values.find(op->getOperand(t));
-        if (t == own)
+        if (t == accumulator)
           continue;
-        if (known == values.end() || !op->getOperand(t).hasOneUse() || !join(known->second.produced))
+        if (known == values.end() || !op->getOperand(t).hasOneUse() || !join(known->second.computed))
           return std::nullopt;
       }
     } else {

@@ -1,7 +1,7 @@
 //===- DeferredReductions.h - Partial sums that stay partial ----*- C++ -*-===//
 //
-// Which ops hand partial sums on instead of completing them, and what a loop adds
-// up (docs/internals/Collectives.md).
+// Ops that forward partial sums instead of completing them, and partial sums that a loop
+// accumulates (docs/internals/Collectives.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,33 +15,35 @@
 
 namespace mlir::spmd {
 
-class CarriedSums {
+/// Decides where reductions of partial sums are deferred.
+///
+///   %0 = matmul (partial over "x"); %1 = matmul (partial over "x"); %2 = add %0, %1
+///   return %2 completes %2 by one all_reduce, instead of one for each of %0 and %1.
+class DeferredReductions {
 public:
-  explicit CarriedSums(ComputePlan &plan) : table(plan.table), values(plan.values), mesh(plan.meshes.getMesh()) {}
+  explicit DeferredReductions(ComputePlan &plan)
+      : table(plan.table), values(plan.values), mesh(plan.meshes.getMesh()) {}
 
-  /// How an op computes that sums pass through (Linearity.h) and some of whose
-  /// operands are partial sums over the same axes: its result is partial as they
-  /// are, and is completed once, behind the last of such ops. Nothing where
-  /// another choice is due: an operand has other users too, or to complete it
-  /// first costs less.
-  std::optional<ComputeLayouts> carry(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts);
+  /// The layouts of a linear op (Linearity.h) with operands that are partial sums over the same
+  /// axes: its result is partial too, and is completed once, after the last of such ops. None
+  /// if an operand has other users too, or if completing it first is cheaper.
+  std::optional<ComputeLayouts> defer(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts);
 
-  /// The ops that an iteration argument goes through to the same place of the
-  /// yield, each adding something to it: sums and differences, and contractions
-  /// into it. Empty where anything else reads it on the way.
+  /// The chain of ops from an iteration argument to its operand of the yield, each of which
+  /// accumulates into it: sums, differences, contractions. Empty if another op reads it.
   static SmallVector<Operation *, 2> getAccumulation(scf::ForOp loop, unsigned i);
 
-  /// The layout in which all that a chain adds is handed out, if that is one and
-  /// partial. `plans` are those of an iteration that completes every sum.
+  /// The partial layout of all that a chain adds, if it is the same for each op. `plans` are
+  /// those of an iteration that completes every sum.
   std::optional<LayoutId> getAddedLayout(scf::ForOp loop, unsigned i, ArrayRef<Operation *> chain,
                                          const llvm::DenseMap<Operation *, const OpPlan *> &plans);
 
 private:
-  /// Whether to complete the result costs less than to complete the operands; or
-  /// as much, where the next op adds something to it or makes it smaller.
+  /// Whether completing the result is cheaper than completing the operands, or as cheap and
+  /// the next op adds to it or makes it smaller.
   bool isCheaper(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts, ArrayRef<unsigned> partial,
                  const FactorAxes &axes, const ComputeLayouts &choice);
-  /// What a tensor of a rule has, and is partial over the axes that `like` is.
+  /// The layout of a tensor of a rule, made partial over the axes of `like`.
   LayoutId getPartial(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Sharding &like);
 
   LayoutTable &table;

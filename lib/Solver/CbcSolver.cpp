@@ -1,8 +1,8 @@
 //===- CbcSolver.cpp - The same problem for CBC ---------------------------===//
 //
-// One binary per choice, one continuous product per pair of choices, tied together by
-// the local marginals; a continuous one per item that readers share, which is paid where one asks
-// for it; one row per point that can be the peak.
+// One binary variable per choice; one continuous product per pair of choices, linked by the
+// local marginals; a continuous variable per item that readers share, which is paid if a reader
+// requests it; one row per point that can be the peak.
 //
 //===----------------------------------------------------------------------===//
 
@@ -97,79 +97,21 @@ protected:
   std::vector<std::vector<std::pair<int, double>>> entries;
 };
 
-/// That of a cost graph.
+/// The program of a cost graph: two variables with a price table become a binary per choice, a
+/// product per pair of choices, and rows that equate the sums of products with the binaries.
 class GraphProgram : public Program {
 public:
-  explicit GraphProgram(const CostGraph &graph) : graph(graph), first(graph.getNumVariables()) {
-    for (unsigned v = 0; v < graph.getNumVariables(); ++v) {
-      int row = addRow(1, 1);
-      for (unsigned c = 0; c < graph.getNumChoices(v); ++c) {
-        int column = addColumn(0, true, true);
-        if (c == 0)
-          first[v] = column;
-        add(row, column, 1);
-      }
-    }
-    for (const CostGraph::Cost &cost : graph.getCosts())
-      forEach(cost.a, cost.b, [&](int column, unsigned index) { addCost(column, graph.getTable(cost.table)[index]); });
-    for (const CostGraph::Sharing &sharing : graph.getSharings())
-      addSharing(sharing);
-  }
+  explicit GraphProgram(const CostGraph &graph);
 
-  /// What is held at any point stays within `budget` bytes.
-  void addBudget(int64_t budget) {
-    for (int64_t point : getPeaks()) {
-      int row = addRow(-1e30, double(budget));
-      for (const CostGraph::Buffer &b : graph.getBuffers()) {
-        if (b.begin > point || b.end <= point)
-          continue;
-        if (b.a == CostGraph::kNoVar) {
-          rowHigh[row] -= double(b.fixed);
-          continue;
-        }
-        forEach(b.a, b.b, [&](int column, unsigned index) {
-          int64_t bytes = graph.getBytes(b.table)[index];
-          if (bytes)
-            add(row, column, double(bytes));
-        });
-      }
-    }
-  }
+  /// Limits the live bytes at each point to `budget`.
+  void addBudget(int64_t budget);
 
   /// A choice per variable, from the values of all columns.
-  std::vector<unsigned> getChoices(const double *values) const {
-    std::vector<unsigned> choices;
-    for (unsigned v = 0; v < first.size(); ++v) {
-      const double *x = values + first[v];
-      choices.push_back(unsigned(std::max_element(x, x + graph.getNumChoices(v)) - x));
-    }
-    return choices;
-  }
+  std::vector<unsigned> getChoices(const double *values) const;
 
 private:
   /// The first product of the choices of a < b, a-major.
-  int getPair(unsigned a, unsigned b) {
-    auto [it, inserted] = pairs.try_emplace({a, b});
-    if (!inserted)
-      return it->second;
-    auto addMarginals = [&](unsigned v) {
-      std::vector<int> rows;
-      for (unsigned c = 0; c < graph.getNumChoices(v); ++c) {
-        rows.push_back(addRow(0, 0));
-        add(rows.back(), first[v] + int(c), -1);
-      }
-      return rows;
-    };
-    std::vector<int> rowsA = addMarginals(a), rowsB = addMarginals(b);
-    it->second = int(costs.size());
-    for (int rowA : rowsA)
-      for (int rowB : rowsB) {
-        int column = addColumn(0, true, false);
-        add(rowA, column, 1);
-        add(rowB, column, 1);
-      }
-    return it->second;
-  }
+  int getPair(unsigned a, unsigned b);
 
   /// Calls back with the column and the index into a table of all choices.
   template <typename Callback> void forEach(unsigned a, unsigned b, Callback callback) {
@@ -186,50 +128,121 @@ private:
         callback(begin + int(a < b ? x * nb + y : y * na + x), x * nb + y);
   }
 
-  /// An item is paid beside a choice of the host as soon as one reader asks for it there.
-  void addSharing(const CostGraph::Sharing &sharing) {
-    llvm::ArrayRef<Price> prices = graph.getTable(sharing.prices);
-    unsigned numHosts = graph.getNumChoices(sharing.host), numItems = prices.size() / numHosts;
-    for (unsigned h = 0; h < numHosts; ++h)
-      for (unsigned item = 0; item < numItems; ++item) {
-        if (prices[h * numItems + item].time == 0)
-          continue;
-        int paid = addColumn(0, true, false);
-        addCost(paid, prices[h * numItems + item]);
-        for (const CostGraph::Reader &reader : sharing.readers) {
-          if (!llvm::is_contained(reader.items, item))
-            continue;
-          int row = addRow(-1, 1e30);
-          add(row, paid, 1);
-          add(row, first[sharing.host] + int(h), -1);
-          for (auto [x, asked] : llvm::enumerate(reader.items))
-            if (asked == item)
-              add(row, first[reader.var] + int(x), -1);
-        }
-      }
-  }
+  /// An item is paid for a choice of the host if at least one reader requests it.
+  void addSharing(const CostGraph::Sharing &sharing);
 
   /// Points where something begins and the next event is an end.
-  std::vector<int64_t> getPeaks() const {
-    std::vector<std::pair<int64_t, bool>> events;
-    for (const CostGraph::Buffer &b : graph.getBuffers()) {
-      events.push_back({b.begin, true});
-      events.push_back({b.end, false});
-    }
-    llvm::sort(events);
-    events.erase(std::unique(events.begin(), events.end()), events.end());
-    std::vector<int64_t> peaks;
-    for (size_t i = 0; i < events.size(); ++i)
-      if (events[i].second && (i + 1 == events.size() || !events[i + 1].second))
-        peaks.push_back(events[i].first);
-    return peaks;
-  }
+  std::vector<int64_t> getPeaks() const;
 
   const CostGraph &graph;
-  std::vector<int> first; ///< Of the columns of each variable.
+  std::vector<int> first; ///< The first column of each variable.
   std::map<std::pair<unsigned, unsigned>, int> pairs;
 };
 } // namespace
+
+GraphProgram::GraphProgram(const CostGraph &graph) : graph(graph), first(graph.getNumVariables()) {
+  for (unsigned v = 0; v < graph.getNumVariables(); ++v) {
+    int row = addRow(1, 1);
+    for (unsigned c = 0; c < graph.getNumChoices(v); ++c) {
+      int column = addColumn(0, true, true);
+      if (c == 0)
+        first[v] = column;
+      add(row, column, 1);
+    }
+  }
+  for (const CostGraph::Cost &cost : graph.getCosts())
+    forEach(cost.a, cost.b, [&](int column, unsigned index) { addCost(column, graph.getTable(cost.table)[index]); });
+  for (const CostGraph::Sharing &sharing : graph.getSharings())
+    addSharing(sharing);
+}
+
+void GraphProgram::addBudget(int64_t budget) {
+  for (int64_t point : getPeaks()) {
+    int row = addRow(-1e30, double(budget));
+    for (const CostGraph::Buffer &b : graph.getBuffers()) {
+      if (b.begin > point || b.end <= point)
+        continue;
+      if (b.a == CostGraph::kNoVar) {
+        rowHigh[row] -= double(b.fixed);
+        continue;
+      }
+      forEach(b.a, b.b, [&](int column, unsigned index) {
+        int64_t bytes = graph.getBytes(b.table)[index];
+        if (bytes)
+          add(row, column, double(bytes));
+      });
+    }
+  }
+}
+
+std::vector<unsigned> GraphProgram::getChoices(const double *values) const {
+  std::vector<unsigned> choices;
+  for (unsigned v = 0; v < first.size(); ++v) {
+    const double *x = values + first[v];
+    choices.push_back(unsigned(std::max_element(x, x + graph.getNumChoices(v)) - x));
+  }
+  return choices;
+}
+
+int GraphProgram::getPair(unsigned a, unsigned b) {
+  auto [it, inserted] = pairs.try_emplace({a, b});
+  if (!inserted)
+    return it->second;
+  auto addMarginals = [&](unsigned v) {
+    std::vector<int> rows;
+    for (unsigned c = 0; c < graph.getNumChoices(v); ++c) {
+      rows.push_back(addRow(0, 0));
+      add(rows.back(), first[v] + int(c), -1);
+    }
+    return rows;
+  };
+  std::vector<int> rowsA = addMarginals(a), rowsB = addMarginals(b);
+  it->second = int(costs.size());
+  for (int rowA : rowsA)
+    for (int rowB : rowsB) {
+      int column = addColumn(0, true, false);
+      add(rowA, column, 1);
+      add(rowB, column, 1);
+    }
+  return it->second;
+}
+
+void GraphProgram::addSharing(const CostGraph::Sharing &sharing) {
+  llvm::ArrayRef<Price> prices = graph.getTable(sharing.prices);
+  unsigned numHosts = graph.getNumChoices(sharing.host), numItems = prices.size() / numHosts;
+  for (unsigned h = 0; h < numHosts; ++h)
+    for (unsigned item = 0; item < numItems; ++item) {
+      if (prices[h * numItems + item].time == 0)
+        continue;
+      int paid = addColumn(0, true, false);
+      addCost(paid, prices[h * numItems + item]);
+      for (const CostGraph::Reader &reader : sharing.readers) {
+        if (!llvm::is_contained(reader.items, item))
+          continue;
+        int row = addRow(-1, 1e30);
+        add(row, paid, 1);
+        add(row, first[sharing.host] + int(h), -1);
+        for (auto [x, asked] : llvm::enumerate(reader.items))
+          if (asked == item)
+            add(row, first[reader.var] + int(x), -1);
+      }
+    }
+}
+
+std::vector<int64_t> GraphProgram::getPeaks() const {
+  std::vector<std::pair<int64_t, bool>> events;
+  for (const CostGraph::Buffer &b : graph.getBuffers()) {
+    events.push_back({b.begin, true});
+    events.push_back({b.end, false});
+  }
+  llvm::sort(events);
+  events.erase(std::unique(events.begin(), events.end()), events.end());
+  std::vector<int64_t> peaks;
+  for (size_t i = 0; i < events.size(); ++i)
+    if (events[i].second && (i + 1 == events.size() || !events[i + 1].second))
+      peaks.push_back(events[i].first);
+  return peaks;
+}
 
 Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &options, std::string &error) {
   auto start = std::chrono::steady_clock::now();

@@ -35,7 +35,7 @@ unsigned CostGraph::intern(std::vector<std::vector<T>> &all, std::vector<unsigne
 }
 
 CostGraph::TableId CostGraph::addTable(std::vector<Price> prices) {
-  // One way to say impossible, so that equal tables are equal bit for bit.
+  // A unique form of impossible prices, so that equal tables are equal bit for bit.
   for (Price &p : prices)
     if (p.isImpossible())
       p = Price::impossible();

@@ -105,24 +105,24 @@ Problem solver::readGraph(const CostGraph &graph, bool withBuffers, TablePool &p
   problem.unary.assign(n, kNoTable);
 
   std::vector<TableId> tables(graph.getNumTables(), kNoTable);
-  std::vector<Price> leasts(graph.getNumTables());
+  std::vector<Price> minima(graph.getNumTables());
   for (const CostGraph::Cost &cost : graph.getCosts()) {
     TableId &id = tables[cost.table];
     if (id == kNoTable) {
       // Nothing below 0, so that a sum with something impossible stays impossible.
       ArrayRef<Price> prices = graph.getTable(cost.table);
-      Price least = *llvm::min_element(prices);
-      if (least.isImpossible())
-        least = Price();
+      Price minimum = *llvm::min_element(prices);
+      if (minimum.isImpossible())
+        minimum = Price();
       Table table;
       for (Price p : prices) {
-        table.time.push_back(p.isImpossible() ? kInf : p.time - least.time);
-        table.bytes.push_back(p.isImpossible() ? 0 : p.bytes - least.bytes);
+        table.time.push_back(p.isImpossible() ? kInf : p.time - minimum.time);
+        table.bytes.push_back(p.isImpossible() ? 0 : p.bytes - minimum.bytes);
       }
       id = pool.intern(std::move(table));
-      leasts[cost.table] = least;
+      minima[cost.table] = minimum;
     }
-    problem.constant = problem.constant + leasts[cost.table];
+    problem.constant = problem.constant + minima[cost.table];
     if (cost.b == CostGraph::kNoVar) {
       TableId &sum = problem.unary[cost.a];
       sum = sum == kNoTable ? id : pool.add(sum, id);
@@ -137,17 +137,16 @@ Problem solver::readGraph(const CostGraph &graph, bool withBuffers, TablePool &p
     Table table;
     for (Price p : graph.getTable(sharing.prices))
       table.time.push_back(p.isImpossible() ? kInf : p.time);
-    Problem::Sharing &own = problem.sharings.emplace_back();
-    own.host = sharing.host;
-    own.prices = pool.intern(std::move(table));
+    Problem::Sharing &converted = problem.sharings.emplace_back();
+    converted.host = sharing.host;
+    converted.prices = pool.intern(std::move(table));
     for (const CostGraph::Reader &reader : sharing.readers)
-      own.readers.push_back({reader.var, pool.addList(reader.items)});
+      converted.readers.push_back({reader.var, pool.addList(reader.items)});
   }
 
   if (withBuffers) {
-    // Between two neighbouring ends of intervals the same buffers are live. Such a
-    // stretch matters only if something begins before it and ends behind it: else all
-    // that is live there is live next to it as well.
+    // Between two neighboring ends of intervals the same buffers are live. Such a segment matters only if an interval
+    // begins at its start and one ends at its end: otherwise a neighboring segment has the same buffers and more.
     ArrayRef<CostGraph::Buffer> buffers = graph.getBuffers();
     std::vector<std::pair<int64_t, bool>> events; // the point, and whether it begins one
     for (const CostGraph::Buffer &buffer : buffers) {
@@ -156,7 +155,7 @@ Problem solver::readGraph(const CostGraph &graph, bool withBuffers, TablePool &p
     }
     llvm::sort(events);
     events.erase(std::unique(events.begin(), events.end()), events.end());
-    std::vector<int64_t> points; // where a stretch that is kept begins
+    std::vector<int64_t> points; // begins of the kept segments
     for (size_t i = 0; i < events.size(); ++i) {
       if (!events[i].second)
         continue;

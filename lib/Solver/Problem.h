@@ -25,7 +25,7 @@ struct Problem {
     TableId bytes; // a-major
   };
 
-  /// What readers of a host ask for, once each; the items of a reader are a list of the pool.
+  /// The requested items of the readers of a host, each paid once; the items of a reader are a list of the pool.
   struct Sharing {
     unsigned host;
     TableId prices;                                              // host-major
@@ -37,7 +37,7 @@ struct Problem {
   std::vector<Edge> edges;    // sorted, one per pair; every pair of a buffer has one
   std::vector<Buffer> buffers;
   std::vector<Sharing> sharings;
-  /// What is always live, per point. Only points that can be the peak are kept.
+  /// Bytes that are always live, per point. Only points that can be the peak are kept.
   std::vector<int64_t> fixed;
   /// Times of tables are at least 0; this is what was subtracted.
   Price constant;
@@ -46,8 +46,8 @@ struct Problem {
   /// Bytes that are live per point.
   void getMemory(llvm::ArrayRef<unsigned> choices, const TablePool &pool, std::vector<int64_t> &memory) const;
   Price getPrice(llvm::ArrayRef<unsigned> choices, const TablePool &pool) const;
-  /// Chooses where the choice is kNoVar, one after the other, what costs the least beside what is chosen; then
-  /// again where that is impossible.
+  /// Replaces choices of kNoVar, one after the other, by the cheapest ones given the others; then again for impossible
+  /// ones.
   void complete(llvm::MutableArrayRef<unsigned> choices, const TablePool &pool) const;
   /// Whether they are part of something that is shared.
   std::vector<bool> getSharingVariables() const;

@@ -107,7 +107,7 @@ static void flatten(Problem &problem, int64_t factor, TablePool &pool) {
     problem.constant.bytes = 0;
 }
 
-/// Of the time: after which it is asked how little may be needed where nothing within the budget was found.
+/// The fraction of the time after which the smallest budget is searched, if no solution within the budget was found.
 static constexpr double kPatience = 0.5;
 
 static void solveWithin(const CostGraph &graph, const SolverOptions &options, const Clock &clock, Solution &solution) {
@@ -193,7 +193,7 @@ Solution mlir::spmd::solve(const CostGraph &graph, const SolverOptions &options)
       (!fits || (options.budget && solution.status == SolverStatus::Gap))) {
     Solution free = solution;
     solveWithin(graph, options, clock, solution);
-    // What was found without a budget, and is no proven optimum, may be within it and better.
+    // A solution without a budget that is not a proven optimum may be within the budget and better.
     if (fits && free.objective < solution.objective) {
       free.lowerBound = std::max(free.lowerBound, solution.lowerBound);
       free.statistics = solution.statistics;

@@ -646,7 +646,7 @@ FailureOr<bool> StageChooser::solve(func::FuncOp stage, Shape &shape, int64_t in
     search.workLimit = kSearchWork;
     if (inFlight > 0)
       search.memoryBudget = *shape.mesh.memory - (inFlight - 1) * getSavedBytes(copy);
-    auto finish = [&](FunctionSearch &functionSearch, HandedLayouts &handed) -> LogicalResult {
+    auto finish = [&](FunctionSearch &functionSearch, CallOperandLayouts &handed) -> LogicalResult {
       SearchResult result = functionSearch.run();
       if (result.choices.empty())
         return failure();

@@ -118,7 +118,7 @@ bool Microbatches::useUnsplitArguments(Operation *op, ArrayRef<Value> read) {
 /// Rebases the indices that ops read from those in the microbatch to those in the batch.
 void Microbatches::addMicrobatchIndices() {
   for (auto &[op, loops] : indexed)
-    rebaseIndices(op, loops, [&, op = op](CutLoop &) -> SmallVector<Value> {
+    rebaseIndices(op, loops, [&, op = op](ShardedLoop &) -> SmallVector<Value> {
       auto type = RankedTensorType::get({}, IntegerType::get(func.getContext(), 64));
       if (!number) {
         (void)func.insertArgument(func.getNumArguments(), type, {}, func.getLoc());

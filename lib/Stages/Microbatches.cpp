@@ -467,7 +467,7 @@ LogicalResult Microbatches::OpVisit::checkIndices() {
     return &it->second;
   };
   if (all.count > 1)
-    all.indexed[op] = getCutLoops(op, shardingOf);
+    all.indexed[op] = getShardedLoops(op, shardingOf);
   return success();
 }
 

@@ -1,14 +1,14 @@
 // RUN: shard-opt %s --split-input-file --spmd-auto-shard --spmd-insert-reshards | FileCheck %s -enable-var-scope
 // RUN: shard-opt %s --split-input-file --spmd-auto-shard --spmd-auto-shard | FileCheck %s --check-prefix=TWICE
 
-// Nothing but the layout of x is given: the product is computed where x is, nothing moves.
+// Only x has a user sharding: the product is computed on its shards, without communication.
 spmd.mesh @m = <["m"=4]> {alpha = [1.0], beta = [1.0]}
 // CHECK-LABEL: func.func @follows
 // CHECK-SAME: %{{.*}}: tensor<64x64xf32> {spmd.sharding = #spmd.sharding<@m, [{"m"}, {}]>}
 // CHECK-SAME: spmd.solver = {lower_bound = 0.000000e+00 : f64, objective = 0.000000e+00 : f64, status = "optimal"}
 // CHECK-NOT: spmd.reshard
 // CHECK: linalg.matmul {spmd.factor_shardings = #spmd.factors<@m, [{"m"}, {}, {}]>, spmd.shardings = [#spmd.sharding<@m, [{"m"}, {}]>]}
-// What an earlier search chose is no pin: the second run says the same.
+// Choices of an earlier search are not constraints: the second run has the same result.
 // TWICE: linalg.matmul {spmd.factor_shardings = #spmd.factors<@m, [{"m"}, {}, {}]>
 func.func @follows(%x: tensor<64x64xf32> {spmd.sharding = #spmd.sharding<@m, [{"m"}, {}]>}, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %zero = arith.constant 0.0 : f32
@@ -37,7 +37,7 @@ func.func @chain(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 
 // -----
 
-// A constraint that agrees with what is cheapest leaves no op; a dead one neither.
+// A constraint that agrees with the cheapest layout leaves no op; a dead one neither.
 spmd.mesh @m = <["m"=4]> {alpha = [1.0], beta = [1.0]}
 // CHECK-LABEL: func.func @agrees
 // CHECK-NOT: spmd.reshard
@@ -52,7 +52,7 @@ func.func @agrees(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 
 // -----
 
-// A weight and its update are tied: both take what suits the product.
+// A weight and its update are tied: both have the layout that the product needs.
 spmd.mesh @m = <["m"=4]> {alpha = [1.0], beta = [1.0]}
 // CHECK-LABEL: func.func @tied
 // CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<64x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"m"}, {}]>, spmd.user_sharding =

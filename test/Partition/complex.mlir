@@ -1,4 +1,4 @@
-// Complex numbers: what is partial has a neutral element, scalars that are spread become
+// Complex numbers: partial values have a neutral element, broadcast scalars become
 // fills, and where padding would have to be neutral for a sum they are gathered.
 // RUN: split-file %s %t
 // RUN: shard-opt %t/partial.mlir --spmd-partition | FileCheck %s --check-prefix=PARTIAL

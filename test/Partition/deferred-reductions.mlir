@@ -88,7 +88,7 @@ func.func @larger(%x: tensor<8x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {
   return %q : tensor<8x20xi32>
 }
 
-// What a loop adds up is reduced behind it, also from an init that is not zero, and where the product adds to it.
+// A sum over a loop is reduced after it, also from an init that is not zero, and where the product adds to it.
 // CHECK-LABEL: func.func @accumulated
 // CHECK: arith.select
 // CHECK-NOT: = spmd.all_reduce
@@ -122,7 +122,7 @@ func.func @accumulated(%x: tensor<8x6xi32> {spmd.sharding = #spmd.sharding<@m, [
   return %r#0, %r#1, %r#2 : tensor<8x10xi32>, tensor<8x10xi32>, tensor<8x10xi32>
 }
 
-// Not where the sum is read in the loop; what is complete is added as it is.
+// Not if the loop reads the sum; complete summands are added unchanged.
 // CHECK-LABEL: func.func @not_accumulated
 // CHECK: scf.for
 // CHECK: spmd.{{start|all_reduce}}

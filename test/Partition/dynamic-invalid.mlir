@@ -1,4 +1,4 @@
-// What cannot be done with dims of dynamic size is one error at the op.
+// Unsupported uses of dims of dynamic size are one error at the op.
 // RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-propagate --spmd-insert-reshards --spmd-partition=dynamic-checks=false
 
 spmd.mesh @m = <["x"=2]>
@@ -14,9 +14,9 @@ func.func @no_proof(%a: tensor<?xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}
 
 // -----
 
-// A part of a whole dim.
+// A slice of an unsharded dim.
 spmd.mesh @m = <["x"=2]>
-func.func @cut(%a: tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) -> (tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+func.func @slice(%a: tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) -> (tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   %0 = math.sin %a : tensor<?x8xf32>
   // expected-error @below {{dim 0 of 'tensor<?x8xf32>' is sharded by {"x"}, but its size is not known to be a multiple of 2, expected the size of a dim that is sharded equally, or dynamic-checks}}
   return %0 : tensor<?x8xf32>
@@ -24,7 +24,7 @@ func.func @cut(%a: tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"
 
 // -----
 
-// A finer part.
+// A finer slice.
 spmd.mesh @m = <["x"=2, "y"=3]>
 func.func @finer(%a: tensor<?xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<?xf32> {spmd.sharding = #spmd.sharding<@m, [{"x", "y"}]>}) {
   // expected-error @below {{is sharded by {"x", "y"}, but its size is not known to be a multiple of 6}}

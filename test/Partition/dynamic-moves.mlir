@@ -1,7 +1,7 @@
-// Values with dims of unknown size move as any others: such a dim is so many places as both layouts cut, each of them several that stay together.
+// Values with dims of unknown size move as any others: such a dim has as many elements as both layouts have shards, each representing several that stay together.
 // RUN: shard-opt %s --split-input-file --spmd-propagate --spmd-insert-reshards --spmd-partition | FileCheck %s -enable-var-scope
 
-// Features are cut, the batch is whole: nothing to check.
+// Sharded features, unsharded batch: no check.
 spmd.mesh @m = <["x"=2, "y"=2]>
 // CHECK-LABEL: func.func @features
 // CHECK-NOT: cf.assert
@@ -46,7 +46,7 @@ func.func @scattered(%a: tensor<?x512xf32> {spmd.sharding = #spmd.sharding<@m, [
   return %y : tensor<?x16xf32>
 }
 
-// The dim itself is cut: what is gathered is as long as all parts together.
+// The dim itself is sharded: the gathered size is the sum of all shards.
 // CHECK-LABEL: func.func @gathered
 // CHECK-NOT: cf.assert
 // CHECK: spmd.all_gather %{{.*}} <@m, [{"x"}, {}]> : tensor<?x4xf32> -> tensor<?x4xf32>
@@ -55,28 +55,28 @@ func.func @gathered(%a: tensor<?x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x
   return %0 : tensor<?x4xf32>
 }
 
-// A part of a whole dim is taken once it is known that all parts are of one size.
-// CHECK-LABEL: func.func @cut
+// A slice of an unsharded dim is taken after a check that all shards have one size.
+// CHECK-LABEL: func.func @slice
 // CHECK: %[[D:.*]] = tensor.dim %[[V:.*]], %{{.*}} : tensor<?x4xf32>
 // CHECK: %[[R:.*]] = arith.remui %[[D]], %{{.*}} : index
 // CHECK: %[[EVEN:.*]] = arith.cmpi eq, %[[R]]
 // CHECK: cf.assert %[[EVEN]], "size of dim 0 of tensor<?x8xf32> is not a multiple of 2, as its sharding {\22x\22} requires"
 // CHECK: spmd.all_to_all %{{.*}} <@m, [{}, {"x"}]> to <@m, [{"x"}, {}]> : tensor<?x4xf32> -> tensor<?x8xf32>
-func.func @cut(%a: tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) -> (tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+func.func @slice(%a: tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) -> (tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   return %a : tensor<?x8xf32>
 }
 
-// Cut alike on both sides it stays cut, whatever else moves.
-// CHECK-LABEL: func.func @beside
+// A dim that is sharded equally on both sides stays sharded.
+// CHECK-LABEL: func.func @other_dim
 // CHECK-NOT: cf.assert
 // CHECK: spmd.all_gather %{{.*}} <@m, [{}, {"y"}]> : tensor<?x4xf32> -> tensor<?x8xf32>
-func.func @beside(%a: tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> (tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+func.func @other_dim(%a: tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> (tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   return %a : tensor<?x8xf32>
 }
 
 // -----
 
-// A body that reads its place would have to know where the shard begins, an op has no form on a part of such a dim: they compute on the whole.
+// A body that reads its index needs the begin of the shard, which is not known: it computes on replicated values.
 spmd.mesh @m = <["x"=2]>
 // CHECK-LABEL: func.func @index
 // CHECK: spmd.all_gather %{{.*}} : tensor<?xindex> -> tensor<?xindex>

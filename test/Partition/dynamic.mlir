@@ -1,9 +1,9 @@
-// Dims of dynamic size that the user cuts: local types keep `?`, sizes that are asked are global, sizes that are told are local.
+// Sharded dims of dynamic size: local types keep `?`, tensor.dim yields global sizes, tensor.empty takes local ones.
 // RUN: shard-opt %s --split-input-file --spmd-propagate --spmd-insert-reshards --spmd-partition | FileCheck %s -enable-var-scope
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 
-// A batch of any size: elementwise ops, a product, a sum over the batch. The size comes from a dim that is cut alike: no check.
+// A batch of any size: elementwise ops, a product, a sum over the batch. The size comes from an equally sharded dim: no check.
 // CHECK-LABEL: func.func @batch(%arg0: tensor<?x16xf32> {spmd.global_type = tensor<?x16xf32>, {{.*}}[{"x"}, {}]
 // CHECK-SAME: -> (tensor<?x2xf32> {spmd.global_type = tensor<?x6xf32>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}, tensor<16xf32>
 // CHECK: %[[D:.*]] = tensor.dim %arg0
@@ -25,7 +25,7 @@ func.func @batch(%a: tensor<?x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}
   return %y, %r : tensor<?x6xf32>, tensor<16xf32>
 }
 
-// As a number the size is the global one: both axes cut the dim.
+// The value of the size is the global one: both axes shard the dim.
 // CHECK-LABEL: func.func @mean
 // CHECK: %[[D:.*]] = tensor.dim %arg0
 // CHECK: %[[N:.*]] = arith.constant 6 : index
@@ -45,7 +45,7 @@ func.func @mean(%a: tensor<?xf32> {spmd.sharding = #spmd.sharding<@m, [{"x", "y"
 
 // -----
 
-// Nothing says that the number is even: a check, and half of it.
+// The size is not known to be even: a check, and half of it.
 spmd.mesh @m = <["x"=2, "y"=3]>
 // CHECK-LABEL: func.func @made
 // CHECK-SAME: %[[N:.*]]: index
@@ -60,7 +60,7 @@ func.func @made(%n: index, %v: f32, %b: tensor<4x?xf32> {spmd.sharding = #spmd.s
   return %0 : tensor<4x?xf32>
 }
 
-// A size of a dim that is cut by another axis is no proof.
+// A size of a dim that is sharded by another axis proves nothing.
 // CHECK-LABEL: func.func @other_axis
 // CHECK: cf.assert
 // CHECK: tensor.empty(%{{.*}}) : tensor<?xf32>
@@ -72,7 +72,7 @@ func.func @other_axis(%a: tensor<?xf32> {spmd.sharding = #spmd.sharding<@m, [{"y
   return %a, %0 : tensor<?xf32>, tensor<?xf32>
 }
 
-// Loops carry it, branches give it; static dims beside it are cut as ever, and asked as ever.
+// Loops carry it, branches give it; other static dims are sharded as usual.
 // CHECK-LABEL: func.func @regions
 // CHECK: scf.for {{.*}} -> (tensor<?x4xf32>)
 // CHECK: scf.if {{.*}} -> (tensor<?x4xf32>)

@@ -3,7 +3,7 @@
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // REQUIRES: shard-compile, shard-run
 
-// Digits that do not cut each other evenly: no gather, one exchange of what is missing.
+// Digits that do not divide each other: no gather, one exchange of the missing elements.
 spmd.mesh @m = <["x"=2, "y"=3]>
 
 // Halves to thirds of the rows.
@@ -17,7 +17,7 @@ func.func @thirds(%a: tensor<6x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}
   return %a : tensor<6x4xi32>
 }
 
-// What stays where it is is taken out of the exchange.
+// Axes that do not move are removed from the exchange.
 // CHECK-LABEL: func.func @stays
 // CHECK-NEXT: spmd.exchange %arg0 of tensor<6x4xi32> <@k, [{"x"}, {}]> to <@k, [{"y"}, {}]>
 // CHECK-NEXT: return
@@ -27,7 +27,7 @@ func.func @stays(%a: tensor<6x8xi32> {spmd.sharding = #spmd.sharding<@k, [{"x"},
   return %a : tensor<6x8xi32>
 }
 
-// A slice that costs nothing comes first.
+// A free slice comes first.
 // CHECK-LABEL: func.func @slice_first
 // CHECK-NEXT: %[[S:.*]] = spmd.all_slice %arg0 <@k, [{}, {"z"}]> {id = 0 : i64} : tensor<3x8xi32> -> tensor<3x4xi32>
 // CHECK-NEXT: spmd.exchange %[[S]] of tensor<6x4xi32> <@k, [{"x"}, {}]> to <@k, [{"y"}, {}]>

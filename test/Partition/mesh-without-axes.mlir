@@ -1,4 +1,4 @@
-// A mesh without axes says nothing of devices: it is a view of the mesh that the function names, in whatever order they come.
+// A mesh without axes does not specify devices: it is a view of the mesh of the function, in any device order.
 // RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify | FileCheck %s --check-prefix=SAME
 // REQUIRES: shard-compile, shard-run

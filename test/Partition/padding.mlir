@@ -1,11 +1,11 @@
-// Where axes leave a rest, shards are as long as the longest. What keeps the
+// If axes do not divide a dim, all shards are as long as the longest. What keeps the
 // padding of the others out of results, per kind of consumer.
 // RUN: shard-opt %s --spmd-default-pipeline --canonicalize --cse | FileCheck %s -enable-var-scope
 // RUN: shard-opt %s --spmd-default-pipeline --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 spmd.mesh @m = <["x"=4]>
 
-// Lanes that stay apart need nothing; the boundary is padded.
+// Independent lanes need no mask; the boundary is padded.
 // REMARK: remark: [Analysis] padding | Category:spmd | Function=elementwise | Remark="dim 0 of argument #0 (size 5) is sharded by "x" (size 4) into chunks of 2: 37 % of the shards is padding"
 // CHECK-LABEL: func @elementwise(
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<2x6xf32> {spmd.global_type = tensor<5x6xf32>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}
@@ -16,7 +16,7 @@ func.func @elementwise(%a: tensor<5x6xf32> {spmd.sharding = #spmd.sharding<@m, [
   return %0 : tensor<5x6xf32>
 }
 
-// A body keeps what it has on padding.
+// A body keeps its accumulator on padding.
 // CHECK-LABEL: func @reduction(
 // CHECK:         %[[C:.*]] = spmd.device_coordinate @m "x" : index
 // CHECK:         %[[START:.*]] = arith.muli %[[C]], %c2 : index
@@ -34,8 +34,8 @@ func.func @reduction(%a: tensor<5x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"
   return %0 : tensor<6xf32>
 }
 
-// Both factors of a product of floats are masked, by zeros that add nothing to
-// any sum; the op stays what it is.
+// Both factors of a product of floats are masked, by zeros, which do not change
+// any sum; the op is unchanged.
 // CHECK-LABEL: func @contraction(
 // CHECK-DAG:     %[[MINUS:.*]] = arith.constant -0.000000e+00 : f32
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
@@ -49,7 +49,7 @@ func.func @contraction(%a: tensor<3x7xf32> {spmd.sharding = #spmd.sharding<@m, [
   return %0 : tensor<3x4xf32>
 }
 
-// Of integers one is enough. Rows need nothing.
+// One factor suffices for integers. Rows need no mask.
 // CHECK-LABEL: func @integer_contraction(
 // CHECK:         %[[A:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<3x2xi32>)
 // CHECK:         linalg.matmul ins(%[[A]], %arg1 : tensor<3x2xi32>, tensor<2x4xi32>)
@@ -105,7 +105,7 @@ func.func @gather(%v: tensor<2x4x3xi32>, %i: tensor<2x7xi32> {spmd.sharding = #s
   return %0 : tensor<2x7x3xi32>
 }
 
-// What combines by another kind is masked by another element.
+// Another kind of reduction is masked by another element.
 // CHECK-LABEL: func @tosa_product(
 // CHECK-DAG:     %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
 // CHECK:         %[[A:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<2x3xf32>)
@@ -116,7 +116,7 @@ func.func @tosa_product(%a: tensor<5x3xf32> {spmd.sharding = #spmd.sharding<@m, 
   return %0 : tensor<1x3xf32>
 }
 
-// A dim that becomes part of another is whole first.
+// A dim that is merged into another one is gathered first.
 // CHECK-LABEL: func @merged(
 // CHECK:         %[[ALL:.*]] = spmd.all_gather %arg0 <@m, [{"x"}, {}]> {{.*}} : tensor<2x6xf32> -> tensor<5x6xf32>
 // CHECK:         tensor.collapse_shape %[[ALL]]

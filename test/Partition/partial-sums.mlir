@@ -1,4 +1,4 @@
-// Partial sums go through sums, differences, transposes and views, and are completed once behind them.
+// Partial sums go through sums, differences, transposes and views, and are completed once after them.
 // RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: shard-run %s --random-inputs=3 --verify=exact
 
@@ -38,7 +38,7 @@ func.func @dx(%a: tensor<8x16xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"
   return %x : tensor<8x3x4xi32>
 }
 
-// A product of partial sums is none, a summand that is complete is not added on every device, and what others read is
+// A product of partial sums is not partial, a complete summand is not added on every device, and a value with other readers is
 // completed first.
 // CHECK-LABEL: func.func @not_carried
 // CHECK-COUNT-4: spmd.all_reduce

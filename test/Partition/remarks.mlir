@@ -7,7 +7,7 @@ spmd.mesh @pod = <["x"=2]>
 // CHECK-DAG: remark: [Analysis] default-cost | Category:spmd | Function=main | Remark="mesh @pod has no link costs: alpha = 1.0E-05 s, beta = 1.0E-10 s/byte on every axis"
 // CHECK-DAG: remark: [Passed] reshard | Category:spmd | Function=main | Axes=x, Bytes=288, Reason="the layouts differ", Remark="linalg.winograd_filter_transform needs [{}, {}, {}, {}], an argument gives [{"x"}, {}, {}, {}]: all_gather"
 // CHECK-DAG: remark: [Missed] dropped-constraint
-// A dead constraint moves nothing, nor does one that only dead ones read.
+// A dead constraint causes no move, nor does one that only dead ones read.
 // CHECK-NOT: all_to_all
 // CHECK-DAG: warning: 2 constraints are dropped; list them with --remarks-filter=spmd
 func.func @main(%a: tensor<2x3x3x4xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}, {}, {}, {}]>}) -> tensor<6x6x4x2xf32> {

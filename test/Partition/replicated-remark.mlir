@@ -1,4 +1,4 @@
-// An op computes whole tensors where every cut of it costs more in reshards: the vector is cheaper to gather than what is
+// An op computes full tensors if every sharding of it costs more in reshards: the vector is cheaper to gather than what is
 // computed from it.
 // RUN: shard-opt %s --spmd-insert-reshards --remarks-filter=spmd 2>&1 | FileCheck %s
 

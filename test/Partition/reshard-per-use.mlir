@@ -1,4 +1,4 @@
-// A copy that an op asks for anew (`spmd.reshard_per_use`) is not that of the ops before it; those behind it share the new one.
+// With `spmd.reshard_per_use` an op makes a copy of its own; ops after it share the new copy.
 //
 // RUN: shard-opt %s --spmd-propagate --spmd-insert-reshards | FileCheck %s --check-prefixes=CHECK,RESHARDS -enable-var-scope
 // RUN: shard-opt %s --spmd-default-pipeline="overlap=false" | FileCheck %s --check-prefixes=CHECK,FINAL -enable-var-scope

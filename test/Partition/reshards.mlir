@@ -2,7 +2,7 @@
 
 spmd.mesh @m = <["x"=2, "y"=2]>
 
-// A partial product whose consumer wants it cut: one reduce-scatter, no all-reduce.
+// A partial product whose consumer needs it sharded: one reduce-scatter, no all-reduce.
 // CHECK-LABEL: func.func @seq
 // CHECK: %[[P:.*]] = linalg.matmul
 // CHECK-NEXT: spmd.reduce_scatter %[[P]] sum <@m, [{"x"}, {}]> {id = 0 : i64} : tensor<8x16xf32> -> tensor<4x16xf32>
@@ -18,7 +18,7 @@ func.func @seq(%h: tensor<8x64xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x
   return %z : tensor<8x16xf32>
 }
 
-// The init of a cut contraction counts once: the other shards start from zero.
+// The init of a sharded contraction counts once: the other shards start from zero.
 // CHECK-LABEL: func.func @init
 // CHECK-SAME: %[[R:[^:]*]]: tensor<8x16xf32> {spmd.global_type = tensor<8x16xf32>, spmd.sharding = #spmd.sharding<@m, [{}, {}]>})
 // CHECK: %[[ZERO:.*]] = arith.constant dense<-0.000000e+00> : tensor<8x16xf32>
@@ -33,7 +33,7 @@ func.func @init(%h: tensor<8x32xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"
 }
 
 // On a gapped dim the index goes through the digits: 2 local, y, 4 local.
-// CHECK-LABEL: func.func @gap
+// CHECK-LABEL: func.func @strided
 // CHECK-SAME: -> (tensor<8xi64> {{.*}}[{2, "y"}]
 // CHECK: %[[Y:.*]] = spmd.device_coordinate @m "y"
 // CHECK: %[[I:.*]] = linalg.index 0
@@ -43,7 +43,7 @@ func.func @init(%h: tensor<8x32xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"
 // CHECK: %[[AB:.*]] = arith.addi %[[A]], %[[B]]
 // CHECK: %[[MINOR:.*]] = arith.remui %[[I]], %c4
 // CHECK: arith.addi %[[AB]], %[[MINOR]]
-func.func @gap(%a: tensor<2x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"y"}]>}) -> tensor<16xi64> {
+func.func @strided(%a: tensor<2x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"y"}]>}) -> tensor<16xi64> {
   %0 = tensor.collapse_shape %a [[0, 1]] : tensor<2x8xf32> into tensor<16xf32>
   %e = tensor.empty() : tensor<16xi64>
   %1 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%0 : tensor<16xf32>) outs(%e : tensor<16xi64>) {
@@ -82,7 +82,7 @@ func.func @maxr(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, 
   return %r : tensor<8xf32>
 }
 
-// A weight cut along the batch axis is gathered; the activations stay where they are.
+// A weight that is sharded along the batch axis is gathered; the activations do not move.
 // CHECK-LABEL: func.func @fsdp
 // CHECK: spmd.all_gather %arg1 <@m, [{"x"}, {}]>
 // CHECK-NOT: spmd.
@@ -95,7 +95,7 @@ func.func @fsdp(%x: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"},
   return %y : tensor<8x32xf32>
 }
 
-// A constant that is no splat is whole, and cut by a slice.
+// A constant that is not a splat is replicated, and sliced.
 // CHECK-LABEL: func.func @nonsplat
 // CHECK: %[[C:.*]] = arith.constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]>
 // CHECK: spmd.all_slice %[[C]] <@m, [{"x"}]>

@@ -3,7 +3,7 @@
 spmd.mesh @pod = <["data"=2, "x"=2, "y"=2]>
 spmd.mesh @other = <["data"=4]>
 
-// String, none, list and `?`; entries left out are closed and whole.
+// String, none, list and `?`; missing entries are closed and unsharded.
 // CHECK-LABEL: func.func @forms
 // CHECK-SAME: spmd.sharding = #spmd.sharding<@pod, [{"data"}, {}, {"x", "y"}, {?}]>
 // CHECK-SAME: spmd.sharding = #spmd.sharding<@pod, [{"x"}, {}]>
@@ -19,7 +19,7 @@ func.func @forms(%a: tensor<8x4x16x6xf32> {spmd.axis_resources = #spmd.axis_reso
   return %0 : tensor<4x4xf32>
 }
 
-// Axes may leave a rest.
+// Axes that do not divide a dim.
 // CHECK-LABEL: func.func @uneven
 // CHECK-SAME: spmd.sharding = #spmd.sharding<@pod, [{"x", "y"}, {"data"}]>
 func.func @uneven(%a: tensor<3x1xf32> {spmd.axis_resources = #spmd.axis_resources<[["x", "y"], "data"]>}) {

@@ -15,7 +15,7 @@ func.func private @scale(%a: tensor<8x6xf32>) -> tensor<6x8xf32> {
   return %r : tensor<6x8xf32>
 }
 
-// What a call relates is seen through it, forward and backward.
+// Shardings propagate through a call, forward and backward.
 // CHECK: func.func @main
 // CHECK-SAME: %arg2: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {"y", ?}]>, spmd.user_sharding = #spmd.sharding<@m, [{?}, {?}]>}
 // CHECK: call @scale_spmd0(%arg0) {spmd.shardings = [#spmd.sharding<@m, [{}, {"x"}]>]}
@@ -34,7 +34,7 @@ func.func @main(%a: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, 
 
 // -----
 
-// A public function keeps its own signature; callers bring their operands to it.
+// A public function keeps its own signature; callers reshard their operands to it.
 spmd.mesh @m = <["x"=2, "y"=2]>
 
 // CHECK: func.func @main
@@ -51,7 +51,7 @@ func.func @helper(%a: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}
 
 // -----
 
-// What a loop writes in part is not related through a call either.
+// Dims of which a loop writes slices are not related through a call either.
 spmd.mesh @m = <["x"=2, "y"=2]>
 
 // CHECK: func.func private @rows_spmd0(%{{.*}}: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> (tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"y"}]>})

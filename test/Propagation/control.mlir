@@ -1,5 +1,5 @@
-// What users have to steer propagation: barriers, groups, priorities, tied
-// results, axes that must not be used, parts of axes, rules of their own.
+// User control of propagation: barriers, groups, priorities, tied results, forbidden axes,
+// sub-axes, user-defined rules.
 // RUN: shard-opt %s --spmd-propagate -o %t.once && FileCheck %s -enable-var-scope < %t.once
 // RUN: shard-opt %s --spmd-propagate=conflicts=basic | FileCheck %s -enable-var-scope --check-prefix=BASIC
 // RUN: shard-opt %t.once --spmd-propagate -o %t.twice && diff %t.once %t.twice
@@ -104,7 +104,7 @@ func.func @group_closed(%a: tensor<12x6xi32> {spmd.sharding = #spmd.sharding<@m,
   return %a, %s : tensor<12x6xi32>, tensor<6x12xi32>
 }
 
-// A member inside a loop, behind a barrier; a constraint as member.
+// A member inside a loop, after a barrier; a constraint as member.
 // CHECK-LABEL: func.func @group_nested
 // CHECK: spmd.with_sharding_constraint
 // CHECK: scf.for
@@ -128,7 +128,7 @@ func.func @group_nested(%a: tensor<12x6xi32> {spmd.range = [-9, 10]}, %b: tensor
 // Priorities: p0 goes first, whatever it costs, and whatever is nearer.
 //===----------------------------------------------------------------------===//
 
-// The weight is larger, so that without priorities its cut would win.
+// The weight is larger, so that without priorities its sharding would win.
 // CHECK-LABEL: func.func @priority_none
 // CHECK: linalg.matmul {spmd.shardings = [#spmd.sharding<@m, [{?}, {"x", ?}]>]}
 func.func @priority_none(%a: tensor<2x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}]>, spmd.range = [-9, 10]},
@@ -138,7 +138,7 @@ func.func @priority_none(%a: tensor<2x6xi32> {spmd.sharding = #spmd.sharding<@m,
   return %0 : tensor<2x80xi32>
 }
 
-// Batch p0, weight p1. The weight is stored as it was said, and gathered for use.
+// Batch p0, weight p1. The weight is stored in its user sharding, and gathered for use.
 // CHECK-LABEL: func.func @priority_weight
 // CHECK-SAME: %arg1: {{[^%(]*}}spmd.sharding = #spmd.sharding<@m, [{?}, {"x"}p1]>
 // CHECK: linalg.matmul {spmd.shardings = [#spmd.sharding<@m, [{"x", ?}, {?}]>]}
@@ -161,7 +161,7 @@ func.func @priority_numbers(%a: tensor<12x6xi32> {spmd.sharding = #spmd.sharding
   return %1 : tensor<12x6xi32>
 }
 
-// p1 wins nothing by being nearer: its own neighbours take what p0 brings.
+// p1 does not win by being nearer: its neighbors take the sharding of p0.
 // CHECK-LABEL: func.func @priority_far
 // CHECK-COUNT-4: [#spmd.sharding<@m, [{"x", ?}, {?}]>]
 func.func @priority_far(%a: tensor<12x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}]>, spmd.range = [-9, 10]},
@@ -173,7 +173,7 @@ func.func @priority_far(%a: tensor<12x6xi32> {spmd.sharding = #spmd.sharding<@m,
   return %3 : tensor<12x6xi32>
 }
 
-// Where nothing disagrees, p1 goes as far as p0, and behind it on the same dim.
+// Without a conflict, p1 propagates as far as p0, and after it on the same dim.
 // CHECK-LABEL: func.func @priority_agree
 // CHECK-SAME: %arg0: {{[^%(]*}}spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y", ?}]>
 // CHECK: arith.addi {{.*}}[{"x", ?}, {"y", ?}]>]
@@ -214,7 +214,7 @@ func.func @tied_to_result(%a: tensor<12x6xi32> {spmd.sharding = #spmd.sharding<@
   return %0 : tensor<12x6xi32>
 }
 
-// The cut of the gradient reaches the argument only through the tie.
+// The sharding of the gradient reaches the argument only through the tie.
 // CHECK-LABEL: func.func @tied_inferred
 // CHECK-SAME: %arg0: {{[^%(]*}}spmd.sharding = #spmd.sharding<@m, [{?}, {"x", ?}]>
 func.func @tied_inferred(%a: tensor<12x6xi32> {spmd.range = [-9, 10]},
@@ -224,7 +224,7 @@ func.func @tied_inferred(%a: tensor<12x6xi32> {spmd.range = [-9, 10]},
 }
 
 //===----------------------------------------------------------------------===//
-// Axes that must not be used, and parts of axes
+// Forbidden axes, and sub-axes
 //===----------------------------------------------------------------------===//
 
 // CHECK-LABEL: func.func @replicated
@@ -261,7 +261,7 @@ func.func @sub_axes(%a: tensor<12x12xi32> {spmd.sharding = #spmd.sharding<@four,
   return %0, %1 : tensor<12x12xi32>, tensor<12x12xi32>
 }
 
-// The half of an axis that may be used arrives, on a dim and beside the other half.
+// The half of an axis that may be used propagates, on a dim and next to the other half.
 // CHECK-LABEL: func.func @half
 // CHECK-SAME: %arg1: tensor<12x12xi32> {spmd.range = [-9, 10], spmd.sharding = #spmd.sharding<@four, [{"x":(1)2, ?}, {?}], replicated = {"x":(2)2}>, spmd.user_sharding =
 // CHECK-SAME: %arg2: tensor<12x12xi32> {spmd.range = [-9, 10], spmd.sharding = #spmd.sharding<@four, [{"x":(1)2, ?}, {"x":(2)2}]>, spmd.user_sharding =
@@ -289,7 +289,7 @@ func.func @conflict_axes(%a: tensor<12x6xi32> {spmd.sharding = #spmd.sharding<@m
   return %0 : tensor<12x6xi32>
 }
 
-// What all begin with is no conflict.
+// A common prefix is not a conflict.
 // CHECK-LABEL: func.func @conflict_prefix
 // CHECK: arith.addi {{.*}}[{"x", "z", ?}, {?}]>]
 // BASIC-LABEL: func.func @conflict_prefix
@@ -301,10 +301,10 @@ func.func @conflict_prefix(%a: tensor<12x6xi32> {spmd.sharding = #spmd.sharding<
 }
 
 //===----------------------------------------------------------------------===//
-// A rule of one's own
+// A user-defined rule
 //===----------------------------------------------------------------------===//
 
-// Dim 1 may not be cut here, though an elementwise op could.
+// The rule forbids to shard dim 1, unlike that of an elementwise op.
 // CHECK-LABEL: func.func @rule
 // CHECK: arith.muli {{.*}}spmd.shardings = [#spmd.sharding<@m, [{"x", ?}, {?}]>]
 // LOCAL-LABEL: func.func @rule

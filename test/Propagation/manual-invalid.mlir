@@ -106,7 +106,7 @@ func.func @divergent(%x: tensor<8xf32>) -> tensor<8xf32> {
 // -----
 
 spmd.mesh @pod = <["data"=2]>
-// An element of the whole argument is the same everywhere: no error.
+// An element of a replicated argument is equal on all devices: no error.
 func.func @uniform(%x: tensor<8xf32>, %n: tensor<i1>) -> tensor<8xf32> {
   %0 = spmd.manual_computation (%x, %n) in [<@pod, [{"data"}]>, <@pod, []>] out [<@pod, [{"data"}]>] axes ["data"] (%a: tensor<4xf32>, %b: tensor<i1>) {
     %c = tensor.extract %b[] : tensor<i1>

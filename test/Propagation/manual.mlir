@@ -22,7 +22,7 @@ func.func @in(%x: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@pod, [{?}, {
   return %0 : tensor<8x16xf32>
 }
 
-// From a constraint inside, behind the manual axis of the same dim, to the argument.
+// From a constraint inside, after the manual axis of the same dim, to the argument.
 // CHECK-LABEL: func.func @out
 // CHECK-SAME: spmd.sharding = #spmd.sharding<@pod, [{"data", "model", ?}, {?}]>
 // LOCAL-LABEL: func.func @out
@@ -37,7 +37,7 @@ func.func @out(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
   return %0 : tensor<8x16xf32>
 }
 
-// A collective hands on the dims of which it moves nothing.
+// A collective forwards the dims that it does not move.
 // CHECK-LABEL: func.func @collective
 // CHECK: spmd.all_gather {{.*}} [#spmd.sharding<@pod, [{?}, {"model", ?}], replicated = {"data"}>]
 // LOCAL-LABEL: func.func @collective

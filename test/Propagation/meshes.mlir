@@ -5,7 +5,7 @@
 spmd.mesh @a = <["x"=2, "y"=4]>
 spmd.mesh @b = <["u"=4, "v"=2]>
 
-// A layout is spelled on the mesh that the user wrote, else on the first that has its axes.
+// A layout is expressed on the mesh of the user sharding, else on the first that has its axes.
 // CHECK-LABEL: func.func @views
 // CHECK-SAME: spmd.sharding = #spmd.sharding<@b, [{"u":(1)2, ?}, {"v"}]>, spmd.user_sharding = #spmd.sharding<@b, [{?}, {"v"}]>
 // CHECK: arith.addf {{.*}} [#spmd.sharding<@a_common, [{"d0", ?}, {"d2", ?}]>]
@@ -33,7 +33,7 @@ func.func @permuted(%x: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@t, [{"
 
 // -----
 
-// Neither mesh has both cuts: one that has them is added.
+// Neither mesh can express both shardings: one that can is added.
 // CHECK: spmd.mesh @a_common = <["d0"=4, "d1"=3, "d2"=4]>
 spmd.mesh @a = <["a"=6, "b"=2, "c"=4]>
 spmd.mesh @b = <["p"=4, "q"=2, "r"=6]>
@@ -48,7 +48,7 @@ func.func @common(%x: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@a, [{"c"}
 
 // -----
 
-// Whole axes of two meshes, on dims that they do not divide, are whole axes of a third.
+// Full axes of two meshes, on dims that they do not divide, are full axes of a third.
 // CHECK: spmd.mesh @a_common = <["d0"=2, "d1"=3, "d2"=3, "d3"=2]>
 spmd.mesh @a = <["x"=2, "y"=3, "z"=2, "w"=3]>
 spmd.mesh @b = <["p"=3, "q"=2, "r"=3, "s"=2]>

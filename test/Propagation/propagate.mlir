@@ -29,7 +29,7 @@ func.func @mlp(%x: tensor<8x16xf32> {spmd.name = "x", spmd.sharding = #spmd.shar
 
 spmd.mesh @pod = <["x"=2, "y"=2]>
 
-// A closed dim takes nothing; an open one does.
+// A closed dim is not extended; an open one is.
 // CHECK-LABEL: func.func @closed
 // CHECK: math.exp %{{.*}} {spmd.shardings = [#spmd.sharding<@pod, [{"x", ?}, {?}]>]}
 // CHECK: math.sin %{{.*}} {spmd.shardings = [#spmd.sharding<@pod, [{"x", ?}, {?}]>]}
@@ -44,7 +44,7 @@ func.func @closed(%a: tensor<4x4xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x
 
 spmd.mesh @pod = <["x"=2, "y"=2]>
 
-// A constraint is pinned, its own attribute stays, and it spreads to both sides.
+// A constraint keeps its attribute, and its sharding propagates to both sides.
 // CHECK-LABEL: func.func @constraint
 // CHECK-SAME: spmd.sharding = #spmd.sharding<@pod, [{"y", ?}, {?}]>
 // CHECK: math.exp %{{.*}} {spmd.shardings = [#spmd.sharding<@pod, [{"y", ?}, {?}]>]}
@@ -61,7 +61,7 @@ func.func @constraint(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 spmd.mesh @pod = <["x"=2, "y"=2]>
 
-// What a user wrote on an op becomes a constraint on its result.
+// A user sharding on an op becomes a constraint on its result.
 // CHECK-LABEL: func.func @written_on_op
 // CHECK: %[[E:.*]] = math.exp
 // CHECK: spmd.with_sharding_constraint %[[E]] <@pod, [{}, {"x"}]>
@@ -74,7 +74,7 @@ func.func @written_on_op(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 spmd.mesh @pod = <["x"=2]>
 
-// Reshapes regroup digits: a gap where the sharded dim is merged behind another, none where it leads.
+// Reshapes regroup digits: a strided sharding if the sharded dim is merged after another one, none if it is first.
 // CHECK-LABEL: func.func @reshape
 // CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0, 1]] {spmd.shardings = [#spmd.sharding<@pod, [{2, "x", ?}]>]}
 // CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0, 1]] output_shape [2, 4] {spmd.shardings = [#spmd.sharding<@pod, [{?}, {"x", ?}]>]}
@@ -88,7 +88,7 @@ func.func @reshape(%a: tensor<2x4xf32> {spmd.sharding = #spmd.sharding<@pod, [{}
 
 spmd.mesh @pod = <["x"=4]>
 
-// 12 heads on 8 devices do not divide: the part of the axis that does is taken.
+// 12 heads on 8 devices do not divide: the sub-axis that does is taken.
 // CHECK-LABEL: func.func @heads
 // CHECK: tensor.expand_shape %{{.*}} {spmd.shardings = [#spmd.sharding<@pod, [{"x":(1)2, ?}, {"x":(2)2, ?}]>]}
 func.func @heads(%a: tensor<24xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}]>}) -> tensor<2x12xf32> {
@@ -100,7 +100,7 @@ func.func @heads(%a: tensor<24xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}
 
 spmd.mesh @pod = <["x"=2]>
 
-// Shared fills and empties tie nothing together.
+// Shared fills and empties do not relate their users.
 // CHECK-LABEL: func.func @shared_fill
 // CHECK-SAME: tensor<4x4xf32> {spmd.sharding = #spmd.sharding<@pod, [{?}, {?}]>}) ->
 // CHECK-NOT: linalg.fill {{.*}}spmd.shardings

@@ -1,4 +1,4 @@
-// Where tensors of an op disagree, and where an op computes whole although its operands are cut, with bytes and axes.
+// Remarks for conflicts at an op, and for an op that computes full tensors from sharded operands, with bytes and axes.
 // RUN: shard-opt %s --spmd-propagate --spmd-insert-reshards --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s
 // RUN: shard-opt %s --spmd-propagate=conflicts=basic --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=BASIC
 

@@ -1,4 +1,4 @@
-// A scalar that is spread for all that read it becomes a fill, made anew for each layout: nothing goes through it from one to another.
+// A broadcast scalar becomes a fill, rematerialized per layout: shardings do not propagate through it.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-opt %s --spmd-decompose | FileCheck %s
 // RUN: shard-opt %s --spmd-decompose=constants-only=true | FileCheck %s --check-prefix=CONSTANTS

@@ -17,7 +17,7 @@ func.func @product(%a: tensor<4x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
 
 spmd.mesh @m = <["x"=2]>
 
-// A partial sum that nobody asked to complete, and two layouts that meet.
+// A partial sum without a constraint to complete it, and two conflicting layouts.
 func.func @implicit(%a: tensor<4x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>},
                     %w: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>},
                     %b: tensor<4x6xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>},

@@ -1,4 +1,4 @@
-// What a reshape makes of an axis behind a local factor: a gap, or nothing where hosts cannot take it.
+// A reshape of an axis after a local factor: a strided sharding, or none if it is forbidden.
 // RUN: shard-opt %s --spmd-propagate | FileCheck %s --check-prefixes=CHECK,ALLOW
 // RUN: shard-opt %s --spmd-propagate=strided-shardings=forbid-at-boundary | FileCheck %s --check-prefixes=CHECK,BOUNDARY
 // RUN: shard-opt %s --spmd-propagate=strided-shardings=forbid | FileCheck %s --check-prefixes=CHECK,FORBID
@@ -48,18 +48,18 @@ func.func @split(%a: tensor<8xi32> {spmd.range = [-9, 10]}) -> (tensor<2x4xi32> 
   return %0 : tensor<2x4xi32>
 }
 
-// What has no gap passes, up to where one begins: {"y", 2, "x"} ends behind "y".
-// CHECK-LABEL: func.func @part
+// Entries before the first stride pass: {"y", 2, "x"} ends after "y".
+// CHECK-LABEL: func.func @prefix
 // ALLOW: tensor.collapse_shape {{.*}}[{"y", 2, "x", ?}]
 // BOUNDARY: tensor.collapse_shape {{.*}}[{"y", 2, "x", ?}]
 // FORBID: tensor.collapse_shape {{.*}}[{"y", ?}]
-func.func @part(%a: tensor<4x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {"x"}]>, spmd.range = [-9, 10]}) -> tensor<16xi32> {
+func.func @prefix(%a: tensor<4x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {"x"}]>, spmd.range = [-9, 10]}) -> tensor<16xi32> {
   %0 = tensor.collapse_shape %a [[0, 1]] : tensor<4x4xi32> into tensor<16xi32>
   %1 = arith.muli %0, %0 : tensor<16xi32>
   return %1 : tensor<16xi32>
 }
 
-// A gap that the user wrote is the user's: it goes on through ops that keep the dim.
+// A strided sharding of the user propagates through ops that keep the dim.
 // CHECK-LABEL: func.func @written
 // ALLOW: arith.addi {{.*}}[{2, "x", ?}]
 // FORBID: arith.addi {{.*}}[{2, "x", ?}]

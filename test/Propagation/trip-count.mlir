@@ -17,7 +17,7 @@
 #i = affine_map<(i, j) -> (i)>
 spmd.mesh @m = <["x"=2, "y"=2]> {alpha = [1.0e-9, 1.0e-9], beta = [1.0, 1.0]}
 
-// How often is not known: 100 times, or as the option says.
+// An unknown trip count: 100, or the value of the option.
 // CHECK-LABEL: func.func @unknown
 // CHECK: linalg.generic {{.*}}spmd.shardings = [#spmd.sharding<@m, [{"y", ?}, {?}]>]
 // FEW-LABEL: func.func @unknown

@@ -48,7 +48,7 @@ func.func @stopped(%a: tensor<1x7xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
 
 spmd.mesh @m = <["x"=4, "y"=2, "z"=2]>
 
-// Nobody asked for what two agree on if that leaves a rest; by cost one of them wins.
+// A common prefix that does not divide the dim is not taken; by cost one of the proposals wins.
 // CHECK-LABEL: func.func @in_part
 // CHECK: arith.addf %{{.*}} {spmd.shardings = [#spmd.sharding<@m, [{"x", "y", ?}]>]}
 // BASIC-LABEL: func.func @in_part

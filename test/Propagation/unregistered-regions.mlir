@@ -1,4 +1,4 @@
-// Ops with a region of a dialect that nobody registered: whole on every device, as other ops without a rule. MLIR takes
+// Ops with a region of an unregistered dialect: replicated, as other ops without a rule. MLIR takes
 // them for symbol tables, perhaps: meshes are found around them, and calls stay calls.
 // RUN: split-file %s %t
 // RUN: shard-opt %t/op.mlir --allow-unregistered-dialect --spmd-propagate 2>&1 | FileCheck %s --check-prefix=PROPAGATE

@@ -1,4 +1,4 @@
-// What a user wrote on an op, once propagation has made it a constraint, is safe
+// A user sharding on an op is, after propagation turned it into a constraint, safe
 // from upstream passes that drop attributes or merge ops.
 // RUN: shard-opt %s --spmd-propagate --canonicalize --cse --linalg-generalize-named-ops -o %t.mlir
 // RUN: FileCheck %s -enable-var-scope < %t.mlir
@@ -35,7 +35,7 @@ func.func @merged(%a: tensor<12x12xf32>) -> (tensor<12x12xf32>, tensor<12x12xf32
   return %0, %1 : tensor<12x12xf32>, tensor<12x12xf32>
 }
 
-// So with constants, which cost nothing in any layout.
+// The same for constants, which are free in any layout.
 // CHECK-LABEL: func.func @constants
 // CHECK: %[[C:.*]] = arith.constant dense<2
 // CHECK-NOT: arith.constant dense

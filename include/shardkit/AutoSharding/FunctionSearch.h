@@ -1,7 +1,10 @@
 //===- FunctionSearch.h - The best layouts of one function ------*- C++ -*-===//
 //
-// What a user may ask of a search, as requirements of the problem, and the search:
-// solve, offer what the solution asks for, solve again (docs/rationale/Search.md).
+// The search for the layouts of a function (docs/rationale/Search.md):
+//   1. Options become requirements of the problem.
+//   2. The solver solves the problem.
+//   3. Copies that the solution needs are listed (ShardingProblem::refine); if some were not
+//      listed yet, step 2 is repeated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,87 +21,88 @@ namespace mlir::spmd {
 struct SearchOptions {
   /// Prices, forbidden collectives and trips.
   Propagation::Options propagation;
-  Regather regather = Regather::WithinBudget;
+  ReshardPerUse reshardPerUse = ReshardPerUse::Auto;
   bool allSubAxes = false;
   bool allowRecompute = false;
-  /// Bytes per device; none: what the mesh says.
+  /// Bytes per device; none: the memory of the mesh.
   std::optional<int64_t> memoryBudget;
   double gap = 0.001;
-  /// Seconds, with what it takes to plan and to price the choices.
+  /// Seconds, including those to plan and to price the choices.
   double timeLimit = 60;
-  /// Of the solver, in what it visits: the same answer on any machine.
+  /// A limit of table entries that the solver visits: the same answer on any machine.
   double workLimit = std::numeric_limits<double>::infinity();
   /// CBC solves instead, where ShardKit was built with it.
   bool withCbc = false;
 
   bool allowReplicatedWeights = true;
-  /// Axes that cut dim 0 of the inputs, major to minor, and the names of these; no
-  /// names: every argument that is no weight and not updated.
+  /// Axes that shard dim 0 of the inputs, major to minor, and the names of the inputs; no
+  /// names: every argument that is not a weight and not updated.
   SmallVector<std::string> batchAxes, batchArguments;
-  /// ZeRO: 1 optimizer state, 2 gradients too, 3 weights too are cut by the batch axes.
+  /// ZeRO: the batch axes shard the optimizer state (1), gradients too (2), weights too (3).
   int64_t zeroStage = 0;
-  /// Values of fewer elements stay as propagation has them.
+  /// Values with fewer elements keep their propagated sharding.
   int64_t smallValueThreshold = 0;
-  /// Seconds for each value that is not where propagation has it.
+  /// Seconds for each value that deviates from its propagated sharding.
   double deviationPenalty = 0;
 };
 
-/// What is asked of the layouts of a function by options, with who asks for it.
-struct Demand {
+/// A requirement that stems from an option, with its description for diagnostics.
+struct OptionRequirement {
   Requirement requirement;
   Location loc;
-  std::string text; // "zero-stage=1 cuts argument m.w by {"data"}"
+  std::string text; // "zero-stage=1 shards argument m.w by {"data"}"
 };
 
-/// What the options ask of this function. An error where they contradict what is given
-/// there or ask for what the mesh has not; a remark where nothing can be done for a
+/// The requirements of the options for this function. An error if they contradict a user
+/// sharding or name axes that the mesh does not have; a remark if they cannot be met for a
 /// value.
-FailureOr<std::vector<Demand>> getDemands(func::FuncOp func, const SearchOptions &options, FunctionMeshes &meshes,
-                                          Propagation &propagation, const ShardingProblem &problem);
+FailureOr<std::vector<OptionRequirement>> getRequirements(func::FuncOp func, const SearchOptions &options,
+                                                          FunctionMeshes &meshes, Propagation &propagation,
+                                                          const ShardingProblem &problem);
 
 struct SearchResult {
   /// Empty if nothing was found.
   std::vector<unsigned> choices;
-  /// Readers that have copies made anew (`spmd.reshard_per_use`).
-  std::vector<ShardingProblem::Use> anew;
+  /// Readers that reshard for themselves (`spmd.reshard_per_use`).
+  std::vector<ShardingProblem::Use> perUse;
   double objective = std::numeric_limits<double>::infinity(), lowerBound = 0;
-  /// The part of the objective that collectives are, and all of them where that was
-  /// asked for. (Of other choices than the last ones the problem cannot say that later.)
+  /// The share of collectives in the objective, and the moves if requested. They are computed
+  /// with the choices, since the problem knows only the latest ones.
   double communication = 0;
   std::vector<PaidMove> moves;
   bool proven = false;
-  /// What the solver said last.
+  /// The latest solution of the solver.
   Solution last;
-  /// Where nothing within the budget was found: what needs the least of all that was found, the bytes that it needs
-  /// (-1: nothing was found), and what is needed in any case.
+  /// If no choices within the budget were found: the choices that need the fewest bytes, these
+  /// bytes (-1: none were found), and a lower bound.
   std::vector<unsigned> smallest;
   int64_t smallestBudget = -1, smallestBudgetBound = -1;
   unsigned rounds = 0;
-  double seconds = 0; // that it took, as the time limit counts them
+  double seconds = 0; // as counted for the time limit
 };
 
 class FunctionSearch {
 public:
-  /// Fails, with an error, where `spmd.factor_shardings` on an op or an option cannot be read.
-  /// `released`: places whose given layouts do not count; `demands`: whether options
-  /// that ask for layouts do.
+  /// Fails, with an error, if `spmd.factor_shardings` on an op or an option cannot be read.
+  /// `released`: value classes with user shardings to ignore; `requirements`: whether the
+  /// requirements of options count.
   static FailureOr<std::unique_ptr<FunctionSearch>> create(func::FuncOp func, FunctionMeshes &meshes,
                                                            FunctionPropagation &propagation,
                                                            const SearchOptions &options, llvm::BitVector released = {},
-                                                           bool demands = true);
+                                                           bool requirements = true);
 
-  /// Searches with what is asked for, and `also`.
+  /// Searches with the requirements of options, and `also`.
   SearchResult run(ArrayRef<Requirement> also = {}, bool withMoves = false);
   /// `optimal`, `gap`, or `optimal within sets of 3`.
   StringRef getStatus(const SearchResult &result) const;
-  /// Settles places as chosen and writes `spmd.factor_shardings` on ops; `handed` gets what calls
-  /// hand over.
-  void write(const SearchResult &result, HandedLayouts &handed);
+  /// Sets the shardings of value classes and writes `spmd.factor_shardings` on ops.
+  /// `callOperands` gets the layouts in which calls pass their operands.
+  void write(const SearchResult &result, CallOperandLayouts &callOperands);
 
   ShardingProblem &getProblem() { return *problem; }
-  ArrayRef<Demand> getDemands() const { return demands; }
-  /// Asks for these only from now on.
-  void setDemands(std::vector<Demand> wanted) { demands = std::move(wanted); }
+  ArrayRef<OptionRequirement> getRequirements() const { return requirements; }
+  /// Replaces the requirements of options.
+  void setRequirements(std::vector<OptionRequirement> wanted) { requirements = std::move(wanted); }
   std::optional<int64_t> getBudget() const { return budget; }
   const LiveBuffers *getLiveBuffers() const { return live ? &*live : nullptr; }
   FunctionPropagation &getFunction() { return function; }
@@ -120,15 +124,15 @@ private:
   std::optional<int64_t> budget;
   std::optional<LiveBuffers> live;
   std::optional<ShardingProblem> problem;
-  std::vector<Demand> demands;
-  /// Whether the problem has what was asked for besides the demands.
-  bool asked = false;
-  /// Until it is searched first.
+  std::vector<OptionRequirement> requirements;
+  /// Whether the problem has any requirements.
+  bool hasRequirements = false;
+  /// The time of creation, until the first search.
   std::optional<Clock::time_point> created = Clock::now();
 };
 
-/// An error that says why there are no layouts: what does not fit, which pins and
-/// options force it.
+/// Emits an error with the reason why there are no layouts: the values that do not fit, and
+/// the constraints and options that force them.
 LogicalResult emitInfeasible(FunctionSearch &search, const SearchResult &result);
 
 } // namespace mlir::spmd

@@ -8,18 +8,17 @@
 
 namespace mlir::spmd {
 
-/// Options as text, as those of --spmd-auto-shard; an error where that rejects them.
+/// Parses options of --spmd-auto-shard; emits an error for illegal ones.
 FailureOr<SearchOptions> readSearchOptions(StringRef text, Location loc);
 
-/// What is done with the search of a function, which is set up. It settles the layouts
-/// of the function (FunctionSearch::write).
-using FinishSearchFn = llvm::function_ref<LogicalResult(FunctionSearch &, HandedLayouts &)>;
+/// Runs the search of a function and sets its layouts (FunctionSearch::write).
+using FinishSearchFn = llvm::function_ref<LogicalResult(FunctionSearch &, CallOperandLayouts &)>;
 
 /// Completes the functions of a module in the order of their calls, each by a search.
 LogicalResult searchModule(ModuleOp module, const SearchOptions &options, FinishSearchFn finish);
 
-/// Takes back what an earlier search said of a function and its ops, but not what was given to it
-/// (FunctionSearch::write). Layouts stay: what was given of them is known to propagation.
+/// Removes the attributes of an earlier search from a function and its ops, but not those of
+/// the user (FunctionSearch::write). Layouts stay, as propagation knows the user's ones.
 void forgetSearch(func::FuncOp func);
 
 } // namespace mlir::spmd

@@ -1,8 +1,12 @@
 //===- SearchSpace.h - What automatic sharding chooses from -----*- C++ -*-===//
 //
-// Layouts of values, and assignments of axes to the factors of sharding rules:
-// whole axes, each used once at most, in every order on everything that they
-// divide, and what is given besides. All that is here can be partitioned.
+// Layouts of values, and assignments of axes to the factors of sharding rules: full axes,
+// each used at most once, in every order on every dim that they divide, and user shardings.
+// --spmd-partition supports each of them.
+//
+// Mesh <"x"=2, "y"=3>, tensor<6x4xf32>, no user sharding:
+//   [{}, {}]  [{"x"}, {}]  [{"x", "y"}, {}]  [{"y"}, {}]  [{"y", "x"}, {}]  [{}, {"x"}]
+//   [{"y"}, {"x"}]
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,24 +18,24 @@
 
 namespace mlir::spmd {
 
-/// Lists of entries that a factor may be cut by besides whole axes that divide it:
-/// sub-axes, gaps and uneven cuts that somebody gave. One set of lists per factor.
-using ExtraCuts = SmallVector<SmallVector<DimEntries, 1>, 8>;
+/// Per factor: lists of entries that may shard it in addition to full axes that divide it:
+/// sub-axes, strided and uneven shardings of the user.
+using ExtraShardings = SmallVector<SmallVector<DimEntries, 1>, 8>;
 
 class SearchSpace {
 public:
-  /// `allSubAxes`: parts of axes too, not only where a whole one divides nothing.
+  /// `allSubAxes`: use sub-axes everywhere, not only if the full axis divides no factor.
   SearchSpace(LayoutTable &table, bool allSubAxes);
 
-  /// Closed layouts of a value that has what is given and perhaps more on its open
-  /// dims, the least cut first. Dims of unknown size take nothing.
-  const std::vector<LayoutId> &getLayouts(RankedTensorType type, const Sharding &given);
+  /// Closed layouts of a value that extend the open dims of a user sharding, those over the
+  /// fewest devices first. Dims of dynamic size are not extended.
+  const std::vector<LayoutId> &getLayouts(RankedTensorType type, const Sharding &userSharding);
 
-  /// How an op may compute, the least cut first. A contraction uses as many devices as
-  /// any of its assignments does, unless `recompute` is allowed. `manual`:
-  /// axes that it has nothing of.
-  std::vector<FactorAxes> getStrategies(const ShardingRule &rule, const ExtraCuts &extra, ArrayRef<DimEntry> manual,
-                                        bool recompute) const;
+  /// The strategies of an op, those over the fewest devices first. A contraction uses as many
+  /// devices as its widest strategy, unless `recompute` is allowed. `manual`: axes that must
+  /// not be used.
+  std::vector<FactorAxes> getStrategies(const ShardingRule &rule, const ExtraShardings &extra,
+                                        ArrayRef<DimEntry> manual, bool recompute) const;
 
   /// Bytes that a device holds of a value.
   int64_t getLocalBytes(LayoutId id, RankedTensorType type) const;
@@ -40,8 +44,8 @@ private:
   LayoutTable &table;
   const Mesh &mesh;
   bool allSubAxes;
-  /// Axes of size > 1, and the prime parts that they fall into, in mesh order.
-  DimEntries axes, parts;
+  /// Axes of size > 1, and their sub-axes of prime size, in mesh order.
+  DimEntries axes, primeSubAxes;
   KeyedTable<std::vector<LayoutId>> layouts;
   mutable llvm::DenseMap<std::pair<LayoutId, Type>, int64_t> localBytes;
 };

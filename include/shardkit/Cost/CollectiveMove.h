@@ -1,4 +1,4 @@
-//===- CollectiveMove.h - What a collective of the IR moves -----*- C++ -*-===//
+//===- CollectiveMove.h - Costs of collectives in the IR --------*- C++ -*-===//
 
 #ifndef SHARDKIT_COST_COLLECTIVEMOVE_H
 #define SHARDKIT_COST_COLLECTIVEMOVE_H
@@ -14,20 +14,19 @@ struct CollectiveMove {
   PlanStep step;
   const Mesh *mesh;
   CollectiveCost cost;
-  /// The part of `cost.seconds` that does not grow with the bytes.
+  /// The share of `cost.seconds` that does not depend on the bytes.
   double latency;
 };
 
-/// Failure, with an error at the op, where its layouts do not fit its types.
+/// Fails, with an error at the op, if its layouts do not fit its types.
 FailureOr<CollectiveMove> getMove(CollectiveOpInterface op, const MeshCache &meshes);
 
-/// True if the op is started together with one before it, so that its latency is
-/// paid already.
+/// True if the op is in a `spmd.start` after another collective, which pays the latency.
 bool travelsAlong(Operation *op);
 
-/// Seconds that a device computes for one execution of an op and of what is in its
-/// regions, as often as that runs: two operations per element of the iteration
-/// space of a contraction, one per element of what another op gives.
+/// Seconds of compute on a device for one execution of an op, including its regions with
+/// their trip counts: two operations per element of the iteration space of a contraction, one
+/// per element of the result of another op.
 double getComputeSeconds(Operation *op, const Mesh &mesh, int64_t tripCount);
 
 } // namespace mlir::spmd

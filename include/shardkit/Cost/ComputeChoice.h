@@ -1,4 +1,4 @@
-//===- ComputeChoice.h - How an op computes ---------------------*- C++ -*-===//
+//===- ComputeChoice.h - Axes of the factors of an op -----------*- C++ -*-===//
 
 #ifndef SHARDKIT_COST_COMPUTECHOICE_H
 #define SHARDKIT_COST_COMPUTECHOICE_H
@@ -11,54 +11,55 @@ namespace mlir::spmd {
 /// The (sub-)axes of each factor of a rule.
 using FactorAxes = SmallVector<DimEntries, 8>;
 
-/// Layout that tensor `t` of the rule has under an assignment: for operands
-/// what is needed, for results what is produced. Axes on reduction factors make
-/// results (and the inits that are accumulated into them) partial.
+/// The sharding of tensor `t` of a rule under an assignment: of an operand the needed one, of
+/// a result the computed one. Axes on reduction factors make results (and their inits)
+/// partial.
+///
+///   matmul, factors i, k, j, axes {"x"} on i and {"y"} on k:
+///     operands [{"x"}, {"y"}] and [{"y"}, {}], result [{"x"}, {}], unreduced = {"y"}
 Sharding getTensorSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes);
 
-/// The same for an operand that has a layout: a dim that it has whole is read in
-/// windows as it is, and needs no cut.
+/// The same for an operand with sharding `has`: an unsharded dim that is read in windows stays
+/// unsharded.
 Sharding getNeededSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Sharding &has);
 
-/// The windows in which tensor `t` is read, one per dim that has a window and is
-/// cut, in order of the dims.
+/// The windows in which tensor `t` is read: one per sharded dim with a window, in order of the
+/// dims.
 SmallVector<UnevenDim, 1> getWindows(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Mesh &mesh);
 
-/// What is known of a tensor of a rule where an op chooses how it computes.
+/// A tensor of a rule as an input of the choice of axes.
 struct TensorLayout {
-  /// Its type; null for what is no ranked tensor.
+  /// Its type; null if it is not a ranked tensor.
   RankedTensorType type;
-  /// The layout it has (operands) or shall have (results); nothing where it
-  /// takes any.
+  /// The present layout of an operand, or the wanted one of a result; none: any layout.
   std::optional<LayoutId> layout;
   /// Bit d: dim d may take further axes at no cost.
   uint64_t openDims = 0;
-  /// How often a reshard of it runs: more than once in a loop.
+  /// Executions of a reshard of it: more than one in a loop.
   int64_t count = 1;
 };
 
-/// Predicted seconds to gather a candidate of each shard, for each result of a selection.
+/// Predicted seconds to gather one candidate per shard, for each result of a selection.
 double getPickSeconds(const ShardingRule &rule, const FactorAxes &axes, LayoutTable &table);
 
-/// Predicted seconds of the reshards before and after an op that computes with
-/// `axes`, each as often as it runs: operands are brought to where they are needed, results completed and
-/// brought to where they shall be, candidates of a selection gathered. Halos count as
-/// part of what an operand needs.
+/// Predicted seconds, over all executions, of the communication of an op that computes with
+/// `axes`: reshards of operands, halo exchanges, reductions and reshards of results, gathers of
+/// the candidates of a selection.
 double getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors, const FactorAxes &axes,
                          LayoutTable &table);
 
-/// The assignment of axes to factors whose reshards cost least. A contraction
-/// uses every axis that one of its tensors carries, wherever it divides. What a
-/// tensor carries unevenly may be kept; nothing uneven is ever made up.
+/// The assignment of axes to factors with the lowest cost of reshards. A contraction uses
+/// every axis of its tensors that divides a factor. An uneven sharding of a tensor may be
+/// kept; no other uneven sharding is introduced.
 FactorAxes chooseCompute(const ShardingRule &rule, ArrayRef<TensorLayout> tensors, LayoutTable &table);
 
-/// Entries of factor `f` as the given layout of tensor `t` has them, as far as they
-/// fit it (splitDim); nothing if the tensor does not have the factor.
+/// The entries of factor `f` in a sharding of tensor `t`, to the extent that they fit it
+/// (splitDim); none if the tensor does not have the factor.
 std::optional<DimEntries> projectFactor(const ShardingRule &rule, unsigned t, int32_t f, const Sharding &sharding);
 
-/// The axes that factor `f` is cut by: those of the first tensor of the rule whose
-/// layout says any. `getSharding` is null for what has no layout.
-DimEntries findCut(const ShardingRule &rule, int32_t f, llvm::function_ref<const Sharding *(Value)> getSharding);
+/// The axes that shard factor `f`: those of the first tensor of the rule that has any.
+/// `getSharding` returns null for a value without a sharding.
+DimEntries findFactorAxes(const ShardingRule &rule, int32_t f, llvm::function_ref<const Sharding *(Value)> getSharding);
 
 } // namespace mlir::spmd
 

@@ -1,7 +1,7 @@
-//===- CostModel.h - What communication costs -------------------*- C++ -*-===//
+//===- CostModel.h - Costs of communication ---------------------*- C++ -*-===//
 //
-// The one cost library: propagation conflicts, reshard plans, reports and the
-// solver price collectives here and nowhere else (docs/Costs.md).
+// The only source of prices of collectives: for conflicts in propagation, reshard plans,
+// reports and the solver.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,21 +12,20 @@
 
 namespace mlir::spmd {
 
-/// What one collective moves: the B of the cost formulas, the bytes received
-/// summed over the group's devices, and its predicted time.
+/// The cost of one collective: the B of the cost formulas, the received bytes summed over the
+/// devices of the group, and the predicted time.
 struct CollectiveCost {
   int64_t bytes = 0;
   int64_t received = 0;
   double seconds = 0;
 };
 
-/// How collectives are priced where not by the default alone.
+/// Deviations from the default prices.
 struct CostOptions {
-  /// As Alpa does: tails that break its ties (0.1 for an all-gather, 0.01 for an
-  /// all-reduce, 0.001 for a reduce-scatter and an all-to-all), and the bytes of an
-  /// all-to-all counted n/2 times.
+  /// Alpa's prices: constants that break ties (0.1 for an all-gather, 0.01 for an all-reduce,
+  /// 0.001 for a reduce-scatter and an all-to-all), and n/2 times the bytes of an all-to-all.
   bool alpa = false;
-  /// Kinds that must not be used: their price is infinite.
+  /// Forbidden kinds: their price is infinite.
   llvm::SmallVector<CollectiveKind, 2> forbidden;
 };
 
@@ -38,16 +37,16 @@ public:
 
   explicit CostModel(const Mesh &mesh, CostOptions options = {}) : mesh(mesh), options(std::move(options)) {}
 
-  /// Whether some collectives must not be used.
+  /// Whether some collectives are forbidden.
   bool forbids() const { return !options.forbidden.empty(); }
   /// Cost of one step of a plan on elements of `elementBytes` bytes.
   CollectiveCost getCost(const PlanStep &step, int64_t elementBytes) const;
-  /// Seconds of a group's `alpha`: what a collective saves that travels together
-  /// with another one.
+  /// Seconds of the `alpha` of a group, which a collective that is combined with another one
+  /// saves.
   double getLatency(llvm::ArrayRef<RankDigit> group) const { return getLink(group).first; }
-  /// The plan of the lowest predicted time among those that receive least (see
-  /// Plan.h). Layouts on the way are shardings of `views`, a mesh over the same
-  /// devices, or else of this one.
+  /// The plan with the lowest predicted time among those with the fewest received bytes
+  /// (Plan.h). Intermediate layouts are shardings on `views`, a mesh over the same devices, or
+  /// on the mesh of the model if that is null.
   ReshardPlan planReshard(const Layout &from, const Layout &to, int64_t elementBytes,
                           const Mesh *views = nullptr) const;
   /// Seconds of a whole plan.
@@ -56,9 +55,9 @@ public:
   llvm::SmallVector<std::string> getAxes(llvm::ArrayRef<RankDigit> group) const;
 
 private:
-  /// alpha: sum, beta: largest, over the axes of size > 1 that `group` touches.
+  /// The sum of alpha and the maximum of beta, over the axes of size > 1 of `group`.
   std::pair<double, double> getLink(llvm::ArrayRef<RankDigit> group) const;
-  /// The least alpha of any axis, and the least beta.
+  /// The minimum of alpha and the minimum of beta, over all axes.
   std::pair<double, double> getFastestLink() const;
   bool touches(unsigned axis, llvm::ArrayRef<RankDigit> group) const;
 

@@ -1,8 +1,8 @@
 //===- DeriveCosts.h - Link costs from the bandwidths of hosts -*- C++ -*--===//
 //
 // Collectives run as rings: a device sends to the next one along an axis. All groups of
-// an axis run at once and share the links between hosts; what they then have of the
-// narrowest link that they cross is the bandwidth of the axis (docs/rationale/Search.md).
+// an axis run at once and share the links between hosts. The bandwidth of the axis is their
+// share of the narrowest link that they cross (docs/rationale/Search.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,16 +28,15 @@ struct HostLinks {
 /// links within a host.
 llvm::SmallVector<double> getBetas(const Mesh &mesh, const HostLinks &links);
 
-/// What `spmd.hosts` on a mesh says, or nothing: an error is emitted where it cannot be
-/// read or does not fit the mesh.
+/// Reads `spmd.hosts` of a mesh. Emits an error if it is malformed or does not fit the mesh.
 FailureOr<HostLinks> readHostLinks(MeshOp op);
 /// Writes `spmd.hosts`.
 void writeHostLinks(MeshOp op, const HostLinks &links);
-/// Replaces `beta` by what follows from `spmd.hosts`.
+/// Derives `beta` from `spmd.hosts`.
 LogicalResult deriveCosts(MeshOp op);
 
-/// Says once per function that its choices rest on default costs, if they do: the search
-/// does, or else insert-reshards.
+/// Emits a remark if the choices for a function rest on default costs. Called once per
+/// function: by the search, else by insert-reshards.
 void remarkDefaultCosts(func::FuncOp func, const Mesh &costs);
 
 } // namespace mlir::spmd

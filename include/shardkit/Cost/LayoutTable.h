@@ -25,33 +25,32 @@ public:
       : meshes(meshes), costs(meshes.getCostMesh(), std::move(options)), prices(costs, meshes.getMesh()) {}
   LayoutTable(const LayoutTable &) = delete;
 
-  /// The layout that an attribute gives a value of `type`; a value without
-  /// elements has the replicated one.
+  /// The layout of an attribute for a value of `type`; the replicated one if the value has no
+  /// elements.
   FailureOr<LayoutId> read(ShardingAttr attr, RankedTensorType type, EmitErrorFn emitError);
 
   /// Closes every dim and drops `replicated`, priorities and size-1 entries.
   LayoutId intern(Sharding sharding);
   LayoutId getReplicated(int64_t rank);
-  /// The same digits, complete.
+  /// The same layout without `unreduced`.
   LayoutId getComplete(LayoutId id);
   const Sharding &get(LayoutId id) const { return shardings.get(id); }
   bool isPartial(LayoutId id) const { return !get(id).unreduced.empty(); }
   ShardingAttr getAttr(LayoutId id);
 
-  /// Predicted seconds from one layout to another of a value of `type`. A
-  /// complete value that becomes partial costs nothing by itself. A size that is
-  /// not known counts as one place for each device of the mesh.
+  /// Predicted seconds of a reshard of a value of `type`. Making a complete value partial is
+  /// free. A dynamic size counts as one element per device of the mesh.
   double getSeconds(LayoutId from, LayoutId to, RankedTensorType type);
   /// Predicted seconds of a halo exchange of a value in layout `id`.
   double getSeconds(LayoutId id, ArrayRef<UnevenDim> windows, RankedTensorType type);
-  /// What that reshard moves, as remarks say it.
+  /// The move of a reshard, for remarks.
   struct Move {
-    int64_t bytes = 0;       // the sum of the B of the cost formulas
-    std::string kinds, axes; // of the steps that move data, by commas
+    int64_t bytes = 0;       // sum of B in the cost formulas
+    std::string kinds, axes; // steps that move data, comma-separated
   };
   Move getMove(LayoutId from, LayoutId to, RankedTensorType type);
-  /// Collectives of that reshard, planned once, of the value as `withKnownSizes`
-  /// makes it. Valid until the next call.
+  /// The collectives of a reshard, planned once, for the sizes of `withKnownSizes`. Valid until
+  /// the next call.
   const ReshardPlan &getPlan(LayoutId from, LayoutId to, RankedTensorType type);
   const CostModel &getCosts() const { return costs; }
   const Mesh &getMesh() const { return meshes.getMesh(); }
@@ -65,9 +64,9 @@ private:
   llvm::DenseMap<Attribute, LayoutId> known;
   struct Planned {
     ReshardPlan plan;
-    int64_t elementBytes; // of all that one element of the plan stands for
+    int64_t elementBytes; // bytes that one element of the plan represents
   };
-  /// The shape that a move is planned with, and what an element of it stands for.
+  /// The shape that a move is planned with, and the bytes that one element of it represents.
   std::pair<SmallVector<int64_t, 4>, int64_t> getPricedShape(LayoutId from, LayoutId to, RankedTensorType type) const;
   const Planned &getPlanned(LayoutId from, LayoutId to, RankedTensorType type);
   MovePrices prices;

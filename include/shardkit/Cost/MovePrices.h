@@ -1,8 +1,8 @@
-//===- MovePrices.h - What moves cost, planned once per kind ----*- C++ -*-===//
+//===- MovePrices.h - Prices of moves, planned once per kind ----*- C++ -*-===//
 //
-// What a move costs depends on where axes stand and on how many bytes there are,
-// not on the order of dims nor on sizes as such: a move of a large model is planned
-// on the smallest value that has the same cuts.
+// The cost of a move depends on the axes of each dim and on the number of bytes, but not on
+// the order of dims nor on the sizes themselves. So a move of a large value is planned on the
+// smallest value with the same sharding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ public:
   double getSeconds(const Sharding &from, const Sharding &to, llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
 
 private:
-  /// Plans of one move by bytes per element. Each candidate of the planner costs
-  /// a constant and so much per byte: what is cheapest at two sizes is so between.
+  /// Plans of one move by bytes per element. The cost of a candidate of the planner is linear
+  /// in the bytes: a plan that is cheapest at two sizes is cheapest between them.
   struct Move {
     Layout from, to;
     std::vector<ReshardPlan> plans;

@@ -1,4 +1,4 @@
-//===- DynamicSizes.h - Sizes that are known at run time --------*- C++ -*-===//
+//===- DynamicSizes.h - Global and local dynamic sizes ----------*- C++ -*-===//
 
 #ifndef SHARDKIT_PARTITION_DYNAMICSIZES_H
 #define SHARDKIT_PARTITION_DYNAMICSIZES_H
@@ -9,39 +9,39 @@
 
 namespace mlir::spmd {
 
-/// Dims of dynamic size that are cut evenly: all shards of such a dim have the same
-/// size, so the global one is a multiple of it. What an op asks of a size is global
-/// (`tensor.dim`), what an op is told of one is local (`tensor.empty`,
-/// `tensor.splat`). A size that is told is known to be a multiple if it was asked of
-/// a dim that is cut alike; any other is checked at run time, where that is allowed,
-/// and so is a size that is cut by a move.
+/// Sharded dims of dynamic size. All shards of such a dim have the same size.
+///
+///   * `tensor.dim` yields the global size: the local size times the number of shards.
+///   * `tensor.empty` and `tensor.splat` take the local size: the global size divided by the
+///     number of shards. It must be a multiple of it. That is known if the size is the
+///     `tensor.dim` of an equally sharded dim. Any other size is checked at run time, if that
+///     is allowed, and so is a size that a reshard splits.
 class DynamicSizes {
 public:
   DynamicSizes(const FunctionMeshes &meshes, bool allowChecks) : meshes(meshes), allowChecks(allowChecks) {}
 
-  /// Before the results of `op` get local types. `getGlobal` is the type of a tensor
-  /// in the global program. An error where a check would be needed.
+  /// Rewrites the sizes of `op`, before its results get local types. `getGlobal` is the type of
+  /// a tensor in the global program. Emits an error if a check is needed but not allowed.
   LogicalResult makeLocal(Operation *op, llvm::function_ref<RankedTensorType(Value)> getGlobal,
                           llvm::function_ref<const Sharding &(Value)> getSharding);
 
-  /// Before the local value of `input` is moved: what another layout cuts must be a
-  /// multiple of all that is cut.
+  /// Checks, before a reshard, that the sizes are multiples of the shards of the new layout.
   LogicalResult checkMove(ReshardOp op, RankedTensorType type, const Sharding &from, const Sharding &to);
 
 private:
-  /// A global size that was asked: the local one, and how the dim is cut.
-  struct Asked {
+  /// The result of a `tensor.dim`: the local size, and the entries of the dim.
+  struct KnownSize {
     Value local;
     DimEntries entries;
   };
-  /// That `size` is a multiple of `factor`, where the dim is cut by `entries`.
+  /// Checks that `size` is a multiple of `factor`, for a dim that is sharded by `entries`.
   LogicalResult check(Operation *op, Value size, int64_t factor, unsigned d, RankedTensorType type,
                       ArrayRef<DimEntry> entries);
   FailureOr<Value> getLocal(Operation *op, Value size, unsigned d, RankedTensorType type, ArrayRef<DimEntry> entries);
 
   const FunctionMeshes &meshes;
   bool allowChecks;
-  llvm::DenseMap<Value, Asked> asked;
+  llvm::DenseMap<Value, KnownSize> knownSizes;
 };
 
 } // namespace mlir::spmd

@@ -10,41 +10,42 @@
 
 namespace mlir::spmd {
 
-/// A loop of an op with a body over an index space that is cut over devices: its global size and its
-/// (sub-)axes and gaps.
-struct CutLoop {
+/// A sharded loop of an op with a body over an index space: its global size, and its entries.
+struct ShardedLoop {
   unsigned loop;
   int64_t size;
   DimEntries entries;
-  /// Indices into captured tensors that are cut like the loop: they stay local.
+  /// Indices into captured tensors that are sharded like the loop: they stay local.
   SmallVector<OpOperand *, 1> localUses;
 };
 
-/// First global index of the chunk that a device has of an uneven dim of `size`;
-/// `coordinates` are its coordinates on `entries`.
+/// The first global index of the chunk of a device, on an uneven dim of `size`.
+/// `coordinates` are the coordinates of the device on `entries`.
 Value getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries, int64_t size, ArrayRef<Value> coordinates);
 
-/// Where a global index of a dim of `size` that is cut by `entries` is: the index in
-/// the shard that has it, and whether this device does. The index may be anything
-/// where it does not; one beyond the dim is in no shard, or in padding.
+/// Converts a global index of a dim of `size` that is sharded by `entries`: the index in the
+/// shard that owns it, and whether this device owns it. If not, the index is arbitrary. An
+/// index beyond the dim is not owned, or in padding.
 struct OwnedIndex {
   Value index, owned;
 };
 OwnedIndex getOwnedIndex(OpBuilder &b, Location loc, Value global, ArrayRef<DimEntry> entries, int64_t size,
                          ArrayRef<Value> coordinates);
 
-/// The cut loops of an op whose body reads indices (`readsIndices`), before any
-/// type changes; `getSharding` is that of a tensor, null for one that
-/// has none (in the body of an op that is computed whole).
-SmallVector<CutLoop> getCutLoops(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding);
+/// The sharded loops of an op whose body reads indices (`readsIndices`), before any type
+/// changes. `getSharding` returns null for a tensor without a sharding (in the body of an op
+/// that computes on replicated values).
+SmallVector<ShardedLoop> getShardedLoops(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding);
 
-/// Replaces the index of each cut loop in the body by the global one, computed
-/// from the local one and the coordinates that `getCoordinates` gives: of the axes among the
-/// loop's entries, which it may spell anew. Made outside of the op, or at the start of the body.
-void rebaseIndices(Operation *op, ArrayRef<CutLoop> loops,
-                   llvm::function_ref<SmallVector<Value>(CutLoop &loop)> getCoordinates);
-/// By the coordinates of the device.
-void rebaseIndices(Operation *op, ArrayRef<CutLoop> loops, FunctionMeshes &meshes);
+/// Replaces the index of each sharded loop in the body by the global one, computed from the
+/// local one and the coordinates of `getCoordinates`, outside of the op or at the start of the
+/// body. `getCoordinates` may express the entries of the loop on other axes.
+///
+///   dim of 8, {"x"=2}: global = 4 * x + local
+void rebaseIndices(Operation *op, ArrayRef<ShardedLoop> loops,
+                   llvm::function_ref<SmallVector<Value>(ShardedLoop &loop)> getCoordinates);
+/// The same by the coordinates of the device.
+void rebaseIndices(Operation *op, ArrayRef<ShardedLoop> loops, FunctionMeshes &meshes);
 
 } // namespace mlir::spmd
 

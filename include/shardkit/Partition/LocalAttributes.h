@@ -1,4 +1,4 @@
-//===- LocalAttributes.h - What an op says about sizes, locally -*- C++ -*-===//
+//===- LocalAttributes.h - Sizes in attributes of local ops -----*- C++ -*-===//
 
 #ifndef SHARDKIT_PARTITION_LOCALATTRIBUTES_H
 #define SHARDKIT_PARTITION_LOCALATTRIBUTES_H
@@ -13,10 +13,10 @@ struct TensorTypes {
   llvm::function_ref<RankedTensorType(Value)> getGlobal, getLocal;
 };
 
-/// Adjusts what `op` says about sizes in attributes and constant operands to the
-/// local types of its operands and results, and makes `tensor.dim` of a static
-/// dim the global size. Cut dims are covered fully wherever a rule lets them be
-/// cut, so a size of theirs is the local one. Does not retype the op.
+/// Adjusts sizes in attributes and constant operands of `op` to the local types of its operands
+/// and results, and replaces `tensor.dim` of a static dim by the global size. A rule permits
+/// sharding of a dim only if the op covers it fully, so that the size becomes the local one.
+/// Does not change the types of the op.
 void makeAttributesLocal(Operation *op, const TensorTypes &types);
 
 } // namespace mlir::spmd

@@ -10,7 +10,7 @@
 
 namespace mlir::spmd {
 
-/// A dim of a value, or a loop of an op, that its axes do not divide.
+/// A dim of a value, or a loop of an op, that is sharded unevenly.
 struct UnevenLoop {
   unsigned position;
   int64_t size; ///< in the global program
@@ -20,17 +20,19 @@ struct UnevenLoop {
   }
 };
 
-/// The dims of a value of `shape` that its sharding cuts unevenly.
+/// The unevenly sharded dims of a value of `shape`.
 SmallVector<UnevenLoop, 1> getUnevenDims(const Sharding &sharding, ArrayRef<int64_t> shape);
 
-/// The padding of one function: what its ops need is collected before any type
-/// changes and built when all are local.
+/// The padding of one function. Needs of ops are collected before any type changes; masks and
+/// guards are created when all values are local.
+///
+///   sum over a dim of 5 on 4 devices (chunks of 2): lanes 5 to 7 are masked by 0.
 class Padding {
 public:
   explicit Padding(FunctionMeshes &meshes) : meshes(meshes) {}
 
-  /// Notes what an op of the global program needs; `getSharding` is null for what
-  /// has no layout. Reports an op that has no form on padded shards.
+  /// Collects the needs of an op of the global program; `getSharding` returns null for a value
+  /// without a sharding. Emits an error for an op that has no form on padded shards.
   LogicalResult collect(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding);
   /// Fills the padding lanes of a local value for all its users (tests).
   void fill(Value value, ArrayRef<UnevenLoop> dims, PaddingFill with);
@@ -49,8 +51,8 @@ private:
     PaddingNeeds::Body body;
     SmallVector<UnevenLoop, 1> loops;
   };
-  /// Elements of the chunk of this device that are no padding; not positive where
-  /// it has none. Computed at the builder's place.
+  /// The number of elements of the chunk of this device that are not padding; not positive if
+  /// there are none. Created at the insertion point.
   Value getCount(OpBuilder &b, Location loc, const UnevenLoop &loop);
   Value createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<UnevenLoop> dims, TypedAttr with);
   void guard(const Guard &guard);

@@ -8,14 +8,14 @@
 
 namespace mlir::spmd {
 
-/// Emits the collectives that lead the local value `input` of a value of
-/// `globalType` from one layout to another, and returns the local result. A
-/// complete value that becomes partial is kept by the first shard and replaced
-/// by the neutral element on the others. Reports where a step has no spelling.
+/// Creates the collectives that reshard the local value `input` of a value of `globalType`, and
+/// returns the local result. A complete value that becomes partial is kept by the first shard
+/// and replaced by the neutral element on the others. Emits an error if a step cannot be
+/// expressed on a mesh.
 FailureOr<Value> lowerReshard(OpBuilder &b, Location loc, Value input, RankedTensorType globalType, LayoutId from,
                               LayoutId to, LayoutTable &table);
 
-/// Coordinates of this device on (sub-)axes, as they are spelled.
+/// Coordinates of this device on (sub-)axes.
 SmallVector<Value> getCoordinates(OpBuilder &b, Location loc, const FunctionMeshes::AxesOnMesh &axes);
 
 } // namespace mlir::spmd

@@ -1,8 +1,11 @@
-//===- Windows.h - Ops that read cut dims in windows ------------*- C++ -*-===//
+//===- Windows.h - Windows of sharded dims ----------------------*- C++ -*-===//
 //
-// A shard of a convolution, a slice, a padded or a joined tensor reads places of
-// its operand that other shards hold. Each such operand becomes a halo exchange of
-// the window that the shard reads, and the op computes on that.
+// A shard of a convolution, a slice, a padded tensor or a concatenation reads elements of its
+// operand that other shards own. Each such operand becomes a halo exchange of the window that
+// the shard reads, and the op computes on it.
+//
+//   convolution with a kernel of 3 over a dim of 8, {"x"=2}: the device x=0 reads elements 0
+//   to 4 (of a padded input), the device x=1 elements 3 to 7; each receives one element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +19,7 @@ namespace mlir::spmd {
 
 class HaloExchangeOp;
 
-/// What partition knows of values.
+/// Shardings and global types of values.
 struct ValueInfo {
   llvm::function_ref<const Sharding &(Value)> getSharding;
   llvm::function_ref<RankedTensorType(Value)> getGlobalType;
@@ -26,67 +29,67 @@ class Windows {
 public:
   explicit Windows(FunctionMeshes &meshes) : meshes(meshes) {}
 
-  /// Notes how an op of the global program is cut, if it reads windows;
-  /// `getSharding` is null for what has no layout.
+  /// Collects an op of the global program that reads windows of sharded dims; `getSharding`
+  /// returns null for a value without a sharding.
   void collect(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding);
   bool contains(Operation *op) const { return plans.contains(op); }
-  /// Makes an op that was noted local; its operands are. Returns the value that
-  /// stands for its result, or null where the op stays, to be retyped.
+  /// Makes a collected op local, with operands that are local already. Returns the value that
+  /// replaces its result, or null if the op stays and the caller changes its types.
   Value lower(Operation *op, const ValueInfo &values);
-  /// Joins windows of one value that overlap, so that no element comes twice, and
-  /// erases what nobody reads. Call it when all values are local.
+  /// Joins overlapping windows of one value, so that no element is received twice, and erases
+  /// dead ops. Called when all values are local.
   void finish();
 
 private:
-  /// How an op is cut.
+  /// The rule of an op, and the axes that shard its factors.
   struct Plan {
     ShardingRule rule;
     FactorAxes axes;
-    /// Reads of tensors that the body captures, with their operands of the rule.
+    /// Reads of captured tensors, with the operand numbers of the rule.
     SmallVector<std::pair<tensor::ExtractOp, unsigned>, 0> reads;
-    /// Dims of the destination that an inserted slice lacks: local sizes do not say.
+    /// Dims of the destination that an inserted slice drops: not known from local sizes.
     llvm::SmallBitVector dropped;
   };
   /// A window of one dim.
-  struct CutWindow {
+  struct ShardedWindow {
     unsigned dim;
     DimEntries entries;
     Window window;
   };
-  /// What a local value is, where it is a padded tensor.
+  /// The operands of a padding op, by its local result.
   struct Padded {
     Value source;
-    SmallVector<CutWindow, 2> windows;
+    SmallVector<ShardedWindow, 2> windows;
     Value padding;
-    SmallVector<OpFoldResult> low, high;     // of dims with windows constant
+    SmallVector<OpFoldResult> low, high;     // constant for dims with windows
     RankedTensorType sourceType, resultType; // in the global program
     Sharding sourceSharding;
   };
 
-  SmallVector<CutWindow, 2> getCutWindows(const Plan &plan, unsigned t) const;
-  /// The local value of these windows; dims without one are as `value` has them.
+  SmallVector<ShardedWindow, 2> getShardedWindows(const Plan &plan, unsigned t) const;
+  /// The local value of these windows; dims without a window are those of `value`.
   Value createFetch(OpBuilder &b, Location loc, Value value, const Sharding &sharding, RankedTensorType globalType,
-                    ArrayRef<CutWindow> windows);
-  /// The same of a value that may be a padded tensor: that of its source, padded.
+                    ArrayRef<ShardedWindow> windows);
+  /// The same of a value that may be a padded tensor: windows of its source, padded.
   Value createWindow(OpBuilder &b, Location loc, Value value, const Sharding &sharding, RankedTensorType globalType,
-                     ArrayRef<CutWindow> windows);
-  Value createPadded(OpBuilder &b, Location loc, const Padded &padded, ArrayRef<CutWindow> windows);
-  /// A fetched value with `padding` in the lanes that lie beyond the dim.
-  Value createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<CutWindow> windows, RankedTensorType globalType,
-                     Value padding);
+                     ArrayRef<ShardedWindow> windows);
+  Value createPadded(OpBuilder &b, Location loc, const Padded &padded, ArrayRef<ShardedWindow> windows);
+  /// A value with `padding` in the lanes beyond the dim.
+  Value createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<ShardedWindow> windows,
+                     RankedTensorType globalType, Value padding);
   Value getCoordinate(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries);
   void lowerReads(Operation *op, const Plan &plan, const ValueInfo &values);
   Value lowerPad(Operation *op, const Plan &plan, const ValueInfo &values);
   Value lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const ValueInfo &values);
   Value lowerConcat(Operation *op, unsigned dim, const Plan &plan, const ValueInfo &values);
-  void lowerOwnWindows(Operation *op, const Plan &plan, Value value, RankedTensorType type,
-                       ArrayRef<CutWindow> windows);
+  void lowerOpWindows(Operation *op, const Plan &plan, Value value, RankedTensorType type,
+                      ArrayRef<ShardedWindow> windows);
   void joinHalos();
 
   FunctionMeshes &meshes;
   llvm::DenseMap<Operation *, Plan> plans;
   llvm::DenseMap<Value, Padded> paddedValues;
-  /// In the order of their making.
+  /// In the order of their creation.
   SmallVector<HaloExchangeOp> halos;
   SmallVector<Operation *> made;
 };

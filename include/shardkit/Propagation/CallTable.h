@@ -1,4 +1,4 @@
-//===- CallTable.h - Calls as their callers see them ------------*- C++ -*-===//
+//===- CallTable.h - Callees from the view of callers -----------*- C++ -*-===//
 
 #ifndef SHARDKIT_PROPAGATION_CALLTABLE_H
 #define SHARDKIT_PROPAGATION_CALLTABLE_H
@@ -9,42 +9,41 @@
 
 namespace mlir::spmd {
 
-/// The functions of a module, how their callers see them, and the copies made of
-/// private ones. A function whose layouts are its own (public, declared only, or
-/// annotated) is propagated before its callers, who bring their operands to its
-/// layouts. Any other is propagated after its caller, once per distinct
-/// signature: what callers see of it before is a rule, the dims of its arguments
-/// and results that its ops relate.
+/// The functions of a module, their rules for callers, and the copies of private ones.
+///
+///   * A function that keeps its signature (public, declared only, or annotated) is propagated
+///     before its callers, which reshard their operands to its layouts.
+///   * Any other function is specialized: a copy per distinct signature is propagated after the
+///     caller. Before, callers see a rule: the dims of arguments and results that the ops of
+///     the function relate.
 class CallTable {
 public:
   explicit CallTable(ModuleOp module);
 
-  /// One error, at a call, if a function calls itself; else each function names the
-  /// meshes of its callees too.
+  /// Emits an error at a recursive call. Otherwise adds to each function the meshes of its
+  /// callees.
   LogicalResult verify();
   func::FuncOp getCallee(func::CallOp call) const { return functions.lookup(call.getCalleeAttr().getAttr()); }
-  /// What the function holds; valid until the call table ends.
+  /// The index of a function; valid as long as the call table.
   const FunctionIndex &getIndex(func::FuncOp func) const { return *indices.find(func)->second; }
   bool keepsSignature(func::FuncOp func) const { return !specialized.contains(func); }
-  /// What a call does, for a callee without layouts of its own.
+  /// The rule of a call of a function that is specialized.
   ShardingRule getRule(func::CallOp call);
 
-  /// The function to call instead of `callee` with arguments and results in
-  /// these layouts (null for what is no tensor): a private copy, `@callee_spmd0`
-  /// and so on in the order of the calls. The second is true where it is new.
+  /// The private copy of `callee` for arguments and results in these layouts (null if not a
+  /// tensor): `@callee_spmd0` and so on, in the order of the calls; and whether it is new.
   std::pair<func::FuncOp, bool> specialize(func::FuncOp callee, ArrayRef<ShardingAttr> arguments,
                                            ArrayRef<ShardingAttr> results);
-  /// Erases the functions that only copies are called of.
+  /// Erases specialized functions whose callers all call copies.
   void eraseUnused();
 
 private:
-  /// The dims of a function's arguments, then results, as classes: equal numbers
-  /// are dims that its ops relate.
+  /// Dims of the arguments, then of the results: dims that ops relate have equal numbers.
   struct Summary {
     SmallVector<SmallVector<int32_t, 4>, 4> tensors;
   };
   const Summary &getSummary(func::FuncOp func);
-  /// Adds the meshes of the callees of `func`, whose own are complete.
+  /// Adds the meshes of the callees of `func`, which are complete.
   void takeMeshes(func::FuncOp func);
 
   ModuleOp module;

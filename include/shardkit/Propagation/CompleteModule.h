@@ -1,4 +1,4 @@
-//===- CompleteModule.h - Functions in the order of their calls -*- C++ -*-===//
+//===- CompleteModule.h - Functions in call order ---------------*- C++ -*-===//
 
 #ifndef SHARDKIT_PROPAGATION_COMPLETEMODULE_H
 #define SHARDKIT_PROPAGATION_COMPLETEMODULE_H
@@ -7,19 +7,19 @@
 
 namespace mlir::spmd {
 
-/// Layouts in which calls hand their operands over, where these are not the ones that
-/// the values are kept in.
-using HandedLayouts = llvm::DenseMap<Operation *, SmallVector<LayoutId>>;
+/// Layouts in which calls pass their operands, for calls where they differ from the layouts
+/// that the values are stored in.
+using CallOperandLayouts = llvm::DenseMap<Operation *, SmallVector<LayoutId>>;
 
-/// Completes the shardings of one function: a propagation that is settled, and not
-/// written yet.
+/// Completes the shardings of one function, without writing them.
 using CompleteFunctionFn = llvm::function_ref<FailureOr<std::unique_ptr<FunctionPropagation>>(
-    func::FuncOp, FunctionMeshes &, CallTable &, HandedLayouts &)>;
+    func::FuncOp, FunctionMeshes &, CallTable &, CallOperandLayouts &)>;
 
-/// Completes all functions of a module and writes what comes out: those with layouts of
-/// their own before their callers, any other after, in a copy per signature. What users
-/// wrote on ops becomes constraints first, and reshapes are split. One warning if ops
-/// have no rule. Sets the phase to propagated.
+/// Completes all functions of a module and writes their shardings:
+///   1. User shardings on ops become constraints, and reshapes are split.
+///   2. Functions that keep their signature are completed before their callers.
+///   3. Others are completed after their callers, in a copy per signature (CallTable.h).
+/// Emits one warning if ops have no rule. Sets the phase to propagated.
 LogicalResult completeModule(ModuleOp module, CompleteFunctionFn complete);
 
 } // namespace mlir::spmd

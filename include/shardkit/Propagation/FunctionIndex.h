@@ -1,4 +1,4 @@
-//===- FunctionIndex.h - What passes look for in a function -----*- C++ -*-===//
+//===- FunctionIndex.h - Ops of a function by kind --------------*- C++ -*-===//
 
 #ifndef SHARDKIT_PROPAGATION_FUNCTIONINDEX_H
 #define SHARDKIT_PROPAGATION_FUNCTIONINDEX_H
@@ -9,33 +9,31 @@
 
 namespace mlir::spmd {
 
-/// The ops of a function that passes ask for, found in one walk. What structured
-/// ops compute per element is passed over.
+/// Calls, groups, reshapes, annotated ops and meshes of a function, found in one walk. Bodies
+/// of structured ops are skipped.
 struct FunctionIndex {
   explicit FunctionIndex(func::FuncOp func);
-  /// The same with the meshes that callees name on their signatures, which are
-  /// settled.
+  /// The same with the meshes of the signatures of callees, which are complete.
   static FunctionIndex withCallees(func::FuncOp func);
 
-  /// Adds what the signature of a callee names: the caller reads it.
+  /// Adds the meshes and shardings of the signature of a callee.
   void takeSignature(func::CallOp call, func::FuncOp callee);
   void addMesh(FlatSymbolRefAttr mesh, Location loc);
 
-  /// The meshes that the shardings of the function name; where they name none,
-  /// the module's only mesh; nothing where there is none. An error where there are
-  /// specs of ONNX Runtime.
+  /// The meshes of the shardings of the function; if they name none, the only mesh of the
+  /// module; otherwise none. An error if there are specs of ONNX Runtime.
   FailureOr<std::optional<FunctionMeshes>> getMeshes(const MeshCache &meshes) const;
 
   func::FuncOp func;
   SmallVector<func::CallOp> calls;
   SmallVector<ShardingGroupOp> groups;
-  /// Ops that splitReshapes looks at.
+  /// Candidates of splitReshapes.
   SmallVector<Operation *> reshapes;
   /// Ops that carry `spmd.shardings`, constraints left out.
   SmallVector<Operation *> annotated;
-  /// Meshes that are named, each with the first place that does.
+  /// The meshes, each with the location of its first use.
   SmallVector<std::pair<FlatSymbolRefAttr, Location>, 1> meshes;
-  /// Where a spec of ONNX Runtime stands that has not been imported.
+  /// The location of a spec of ONNX Runtime that has not been imported.
   std::optional<Location> spec;
   /// Distinct shardings.
   llvm::SmallSetVector<ShardingAttr, 16> shardings;

@@ -1,4 +1,4 @@
-//===- ComputePlan.h - How the ops of a function compute --------*- C++ -*-===//
+//===- ComputePlan.h - Layouts of the ops of a function ---------*- C++ -*-===//
 
 #ifndef SHARDKIT_RESHARD_COMPUTEPLAN_H
 #define SHARDKIT_RESHARD_COMPUTEPLAN_H
@@ -10,42 +10,43 @@
 namespace mlir::spmd {
 
 /// The layouts of a value.
+///
+///   %0 = matmul, k sharded by "x"     computed [{}, {}], unreduced = {"x"}; propagated [{"x"}, {}]
+///   two readers that need [{"x"}, {}] needs [{"x"}, {}]: one reduce_scatter
 struct ValueLayouts {
-  /// The one its op hands out, possibly partial, and the one that propagation
-  /// chose for it.
-  LayoutId produced, home;
-  /// Whether everything is made of what it has at home, as the search that chose both
-  /// has counted it.
-  bool viaHome = false;
-  /// Distinct layouts that users ask for, in order.
+  /// The layout that its op computes, possibly partial, and the one that propagation chose.
+  LayoutId computed, propagated;
+  /// Whether all copies are made from the propagated layout, as counted by the search that
+  /// chose both.
+  bool viaPropagated = false;
+  /// Distinct layouts that readers need, in order.
   SmallVector<LayoutId, 2> needs;
-  /// Layouts it can be had in already.
+  /// Available layouts, with the value in each.
   SmallVector<std::pair<LayoutId, Value>, 2> available;
 };
 
-/// How an op computes.
+/// The layouts that an op computes with.
 struct ComputeLayouts {
-  /// Per operand of the rule: the layout it needs; nothing for scalars.
+  /// Per operand of the rule: the needed layout; none for scalars.
   SmallVector<std::optional<LayoutId>, 4> needs;
-  /// Per result: what the op hands out.
-  SmallVector<std::optional<LayoutId>, 1> produced;
+  /// Per result: the computed layout.
+  SmallVector<std::optional<LayoutId>, 1> computed;
 };
 
 struct OpPlan : ComputeLayouts {
   Operation *op;
-  /// Null for an op that hands its operands on as they are.
+  /// Null for an op that forwards its operands: a terminator, a loop, a call.
   const ShardingRule *rule = nullptr;
-  /// Tensors that the body captures: operands of the rule behind the op's own.
+  /// Tensors that the body captures: operands of the rule after those of the op.
   SmallVector<Value, 0> captured;
 
   Value getOperand(unsigned t) const {
-    unsigned own = op->getNumOperands();
-    return t < own ? op->getOperand(t) : captured[t - own];
+    unsigned numOperands = op->getNumOperands();
+    return t < numOperands ? op->getOperand(t) : captured[t - numOperands];
   }
 };
 
-/// How all ops of a function of one block compute, and the layouts that its values
-/// then have and are asked for in.
+/// The layouts of all ops and values of a function with one block.
 struct ComputePlan {
   ComputePlan(func::FuncOp func, FunctionMeshes &meshes) : func(func), meshes(meshes), table(meshes) {}
 
@@ -55,21 +56,21 @@ struct ComputePlan {
   RuleTable rules;
   llvm::DenseMap<Value, ValueLayouts> values;
   SmallVector<std::optional<LayoutId>> results;
-  /// In program order; creation ops, which are made anew per layout, apart.
+  /// In program order; constant-like ops, which are rematerialized per layout, separately.
   std::vector<OpPlan> ops;
-  SmallVector<Operation *> creations;
-  /// Annotations that are not needed any more.
+  SmallVector<Operation *> constantLikes;
+  /// Ops that are erased at the end.
   SmallVector<Operation *> consumed;
   /// Constraints that were dropped with the ops around them.
   unsigned droppedConstraints = 0;
 };
 
-/// Decides, in program order, how every op computes on the layouts that
-/// propagation left: as `spmd.factor_shardings` says, else where its reshards cost least.
-/// `tripCount`: trips of loops whose bounds are not constant. `carriesSums`:
-/// partial sums stay partial through what is linear in them, loops included. The
-/// IR stays as it is, but for annotations inside ops that compute on whole values.
-LogicalResult decideCompute(ComputePlan &plan, int64_t tripCount, bool carriesSums);
+/// Decides, in program order, the layouts that every op computes with, given the propagated
+/// shardings: those of `spmd.factor_shardings`, else those with the cheapest reshards.
+/// `tripCount`: trips of loops with bounds that are not constant. `defersReductions`: partial
+/// sums stay partial through linear ops, including loops. The IR is not changed, except that
+/// annotations inside ops that compute on replicated values are dropped.
+LogicalResult decideCompute(ComputePlan &plan, int64_t tripCount, bool defersReductions);
 
 } // namespace mlir::spmd
 

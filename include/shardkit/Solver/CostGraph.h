@@ -1,8 +1,8 @@
-//===- CostGraph.h - Choices and what they cost -----------------*- C++ -*-===//
+//===- CostGraph.h - Variables, choices and prices --------------*- C++ -*-===//
 //
-// The problem that automatic sharding solves, without any op in it: variables with
-// a finite number of choices, prices of choices and of pairs of choices, and buffers
-// that are live over an interval of the program (docs/rationale/Search.md).
+// The problem of automatic sharding without ops: variables with a finite number of choices,
+// prices of choices and of pairs of choices, and buffers that are live over an interval of the
+// program (docs/rationale/Search.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,10 +18,9 @@
 
 namespace mlir::spmd {
 
-/// What a choice costs: time first, bytes break ties, which are at least 0. Integers, so
-/// that sums do not depend on their order; the unit of time is the caller's. Over a whole problem
-/// the sum of the largest |time| of every table must stay below 2^57, and that of the bytes as
-/// well.
+/// The price of a choice: time, then bytes (at least 0), which break ties. Integers, so that
+/// sums do not depend on their order. The caller chooses the unit of time. Over a problem, the
+/// sum of the largest |time| of every table must be less than 2^57, and that of bytes as well.
 struct Price {
   static constexpr int64_t kImpossible = int64_t(1) << 59;
 
@@ -37,6 +36,12 @@ struct Price {
   friend constexpr auto operator<=>(const Price &, const Price &) = default;
 };
 
+/// A cost graph.
+///
+///   graph.addVariable(2), graph.addVariable(3)    variables 0 and 1
+///   addCost(0, {5, 0})                            choice 0 of variable 0 costs 5
+///   addCost(0, 1, {0, 9, 9,  9, 0, 9})            equal choices are free
+///   cheapest: choices {1, 1}, price 0
 class CostGraph {
 public:
   using Var = unsigned;
@@ -44,47 +49,47 @@ public:
   using BytesId = unsigned;
   static constexpr Var kNoVar = ~0u;
 
-  /// At least one choice.
+  /// Adds a variable with at least one choice.
   Var addVariable(unsigned numChoices);
   unsigned getNumVariables() const { return numChoices.size(); }
   unsigned getNumChoices(Var v) const { return numChoices[v]; }
 
-  /// Tables are interned by content: equal tables have equal ids, and what is
-  /// computed of them is computed once. One- or two-dimensional, row-major.
+  /// Interns a table: equal tables have equal ids, and their derived tables are computed once. One- or two-dimensional,
+  /// row-major.
   TableId addTable(std::vector<Price> prices);
   llvm::ArrayRef<Price> getTable(TableId id) const { return tables[id]; }
   /// The same for bytes, none of them negative.
   BytesId addBytes(std::vector<int64_t> bytes);
   llvm::ArrayRef<int64_t> getBytes(BytesId id) const { return byteTables[id]; }
 
-  /// One price per choice of `v`.
+  /// Adds one price per choice of `v`.
   void addCost(Var v, TableId table);
-  /// One price per pair of choices, `b` the faster one; a != b. Several costs of one
-  /// variable or pair add up.
+  /// Adds one price per pair of choices, row-major with rows `a`; a != b. Several costs of one
+  /// variable or pair are added.
   void addCost(Var a, Var b, TableId table);
 
-  /// Readers of a host ask for one item each, by their choices; what several ask for is paid once.
-  /// `prices`: of the items beside each choice of the host, host-major; times, none below 0. Readers
-  /// are other variables than the host, one may be several of them. A graph with buffers has no
-  /// sharings.
+  /// A sharing: each reader of a host requests one item, depending on its choice. An item that
+  /// several readers request is paid once. `prices`: prices of the items per choice of the host,
+  /// host-major; times of at least 0. Readers differ from the host; one variable may be several
+  /// readers. A graph with buffers has no sharings.
   struct Reader {
     Var var = kNoVar;
     std::vector<unsigned> items; // per choice
   };
   void addSharing(Var host, std::vector<Reader> readers, TableId prices);
 
-  /// A buffer that is live at the points [begin, end); points are any integers.
+  /// Adds a buffer that is live at the points [begin, end); points are any integers.
   void addBuffer(int64_t begin, int64_t end, Var v, BytesId bytes);
   void addBuffer(int64_t begin, int64_t end, Var a, Var b, BytesId bytes);
   void addFixedBuffer(int64_t begin, int64_t end, int64_t bytes);
 
-  /// What one choice per variable costs, evaluated from the tables.
+  /// The price of one choice per variable, evaluated from the tables.
   Price getPrice(llvm::ArrayRef<unsigned> choices) const;
-  /// The most bytes that are live at one point; `where` is the first such point.
+  /// The maximum of live bytes over all points; `where` is the first such point.
   int64_t getPeak(llvm::ArrayRef<unsigned> choices, int64_t *where = nullptr) const;
 
-  /// `b` is kNoVar for what depends on one variable; `a` too for fixed buffers, where
-  /// `table` says nothing.
+  /// `b` is kNoVar for a cost or buffer of one variable; `a` too for fixed buffers, which do not
+  /// use `table`.
   struct Cost {
     Var a, b;
     TableId table;

@@ -18,24 +18,25 @@ namespace mlir::spmd {
 struct SolverOptions {
   /// Seconds after which the best solution found is returned with its bound.
   double timeLimit = 60;
-  /// The same in entries of tables that are visited, which no clock has a say in.
+  /// The same in visited table entries, which do not depend on a clock.
   double workLimit = std::numeric_limits<double>::infinity();
-  /// The most bytes that may be live at one point; none: as many as there are.
+  /// The maximum of live bytes at each point; none: unlimited.
   std::optional<int64_t> budget;
-  /// What takes more time than that is of no interest.
+  /// Solutions that take more time are not wanted.
   int64_t cutoff = Price::kImpossible;
-  /// Good choices of the first variables, if any are known: a place to begin at.
+  /// Good choices of the first variables, if known: a start of the search.
   llvm::ArrayRef<unsigned> start;
-  /// The optimum without a budget, or what was found of it, which is not looked for again, and its bound.
+  /// The optimum without a budget, or the best solution found, which is not searched again, and
+  /// its bound.
   llvm::ArrayRef<unsigned> free;
   Price freeBound;
-  /// Stop when (objective - bound) / objective is at most this. 0 asks for a proof.
+  /// Stop when (objective - bound) / objective is at most this. 0 requires a proof.
   double gap = 0;
-  /// Entries of the largest table that elimination may join; beyond it bounds are
-  /// computed from parts of a table and the search branches.
+  /// Entries of the largest table that elimination may join. Beyond it, bounds are computed from
+  /// mini-buckets, and the search branches.
   int64_t maxJoinEntries = int64_t(1) << 26;
-  /// Entries of a join up to which a graph is eliminated as it is, without the bounds that
-  /// would leave less to eliminate.
+  /// Entries of a join up to which a graph is eliminated directly, without bounds that reduce it
+  /// first.
   int64_t directJoinEntries = int64_t(1) << 16;
 };
 
@@ -45,17 +46,17 @@ enum class SolverStatus {
   Infeasible, // proven: no choices are possible, or none within the budget
 };
 
-/// What the solver did, in numbers that are equal from run to run.
+/// Statistics of the solver, which are equal from run to run.
 struct SolverStatistics {
-  uint64_t variables = 0;   // that are left after reductions
+  uint64_t variables = 0;   // after reductions
   uint64_t dropped = 0;     // choices that are never better than another one
-  uint64_t merged = 0;      // variables that follow another one
+  uint64_t merged = 0;      // variables determined by another one
   uint64_t eliminated = 0;  // variables eliminated, over all runs
-  uint64_t joins = 0;       // of these computed, the rest were look-ups
+  uint64_t joins = 0;       // computed ones, without look-ups
   uint64_t joinEntries = 0; // entries of the joins that were computed
-  uint64_t largestJoin = 0; // entries of the largest
-  uint64_t runs = 0;        // of the elimination
-  uint64_t nodes = 0;       // of branch and bound
+  uint64_t largestJoin = 0; // entries of the largest join
+  uint64_t runs = 0;        // elimination runs
+  uint64_t nodes = 0;       // branch-and-bound nodes
 
   void add(const SolverStatistics &other);
 };
@@ -65,10 +66,10 @@ struct Solution {
   /// One choice per variable; empty if infeasible or none was found.
   std::vector<unsigned> choices;
   Price objective = Price::impossible(), lowerBound;
-  int64_t peak = 0, peakPoint = 0; // of `choices`
-  double seconds = 0, work = 0;    // as for the limits
-  /// Where nothing within the budget was found: the smallest feasible budget is between these, and
-  /// exactly both where they are equal. -1 where it was not asked for, or not found.
+  int64_t peak = 0, peakPoint = 0; // for `choices`
+  double seconds = 0, work = 0;    // as counted for the limits
+  /// If no solution within the budget was found: bounds of the smallest feasible budget, which
+  /// are equal if it is known exactly. -1 if not requested, or not found.
   int64_t smallestBudgetBound = -1, smallestBudget = -1;
   /// The choices of `smallestBudget`.
   std::vector<unsigned> smallest;
@@ -79,12 +80,12 @@ struct Solution {
 };
 
 /// The choices of the lowest price whose peak is within the budget. Deterministic:
-/// equal graphs have equal solutions, unless the time limit cuts the search short.
+/// equal graphs have equal solutions, unless the time limit ends the search early.
 Solution solve(const CostGraph &graph, const SolverOptions &options = {});
 
-/// The same problem as a 0/1 program for CBC; a check on `solve`. Bytes that break
-/// ties are not part of it: `objective.bytes` is what the choices have, and the bound's
-/// is 0. `error` is set and the solution empty where ShardKit was built without CBC.
+/// Solves the same problem as a 0/1 program by CBC, to check `solve`. It ignores bytes that
+/// break ties: `objective.bytes` are those of the choices, and those of the bound are 0. If
+/// ShardKit was built without CBC, `error` is set and the solution is empty.
 Solution solveWithCbc(const CostGraph &graph, const SolverOptions &options, std::string &error);
 
 } // namespace mlir::spmd

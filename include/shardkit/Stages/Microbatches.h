@@ -110,7 +110,7 @@ private:
   IRMapping unsplit;                      ///< Values computed from unsplit arguments.
   BlockArgument number;
   /// Loops over the batch whose index is read.
-  llvm::MapVector<Operation *, SmallVector<CutLoop>> indexed;
+  llvm::MapVector<Operation *, SmallVector<ShardedLoop>> indexed;
   /// The divisor that the analysis splits by: `count`, or with one microbatch a common divisor
   /// of the dims, so that it finds the values that would be accumulated.
   int64_t divisor = 1;

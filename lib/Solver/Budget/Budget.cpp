@@ -13,8 +13,8 @@ using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-/// What the multipliers of one round may take of the time that is left.
-static constexpr double kSolvePart = 0.2;
+/// The fraction of the remaining time for the multipliers of one round.
+static constexpr double kSolveFraction = 0.2;
 
 BudgetSearch::BudgetSearch(const Problem &problem, std::optional<int64_t> budget, TablePool &pool,
                            const SolverOptions &options, const Clock &clock, SolverStatistics &statistics)
@@ -28,14 +28,14 @@ BudgetSearch::BudgetSearch(const Problem &problem, std::optional<int64_t> budget
     for (int64_t f : problem.fixed)
       bound = std::max(bound, f);
   }
-  std::vector<double> most(problem.fixed.size() + 1, 0);
+  std::vector<double> maximum(problem.fixed.size() + 1, 0);
   for (const Problem::Buffer &b : problem.buffers) {
     double bytes = double(*llvm::max_element(pool.get(b.bytes).time));
-    most[b.begin] += bytes;
-    most[b.end] -= bytes;
+    maximum[b.begin] += bytes;
+    maximum[b.end] -= bytes;
   }
-  std::partial_sum(most.begin(), most.end(), most.begin());
-  for (auto [m, f] : llvm::zip(most, problem.fixed))
+  std::partial_sum(maximum.begin(), maximum.end(), maximum.begin());
+  for (auto [m, f] : llvm::zip(maximum, problem.fixed))
     highest = std::max(highest, m + double(f));
   llvm::DenseMap<TableId, double> dearestOf;
   for (TableId id : getTables(problem)) {
@@ -55,7 +55,7 @@ unsigned BudgetSearch::addColumn(ArrayRef<unsigned> choices) {
   auto [it, inserted] = columnOf.try_emplace(hash, columns.size());
   if (!inserted && ArrayRef(columns[it->second].choices) == choices)
     return it->second;
-  // Joins in parts may lead to something impossible.
+  // Mini-buckets may yield impossible choices.
   Price price = problem.getPrice(choices, pool);
   if (price.isImpossible()) {
     if (inserted)
@@ -95,16 +95,16 @@ bool BudgetSearch::isDone() const {
 BudgetSearch::Multipliers BudgetSearch::round(ArrayRef<std::pair<unsigned, double>> exact, bool everywhere) const {
   // As fine as sums in 64 bits allow, in powers of two. Once there is a solution, what costs many times more than
   // all columns may become impossible.
-  double most = isPeak() ? highest : hasBest() ? 1 : dearest;
+  double maximum = isPeak() ? highest : hasBest() ? 1 : dearest;
   if (!isPeak()) {
     for (const Column &column : columns)
-      most = std::max(most, double(column.price - problem.constant.time));
+      maximum = std::max(maximum, double(column.price - problem.constant.time));
     double pressure = 0;
     for (auto [p, m] : exact)
       pressure += m * double(limit + 1);
-    most = 16 * std::max(most, pressure);
+    maximum = 16 * std::max(maximum, pressure);
   }
-  int shift = std::clamp(58 - int(std::ceil(std::log2(most + 1))), 0, 30);
+  int shift = std::clamp(58 - int(std::ceil(std::log2(maximum + 1))), 0, 30);
   Multipliers result;
   result.scale = isPeak() ? 0 : int64_t(1) << shift;
   // Sums from the first point on are rounded, not each: many small ones add up.
@@ -122,16 +122,16 @@ BudgetSearch::Multipliers BudgetSearch::round(ArrayRef<std::pair<unsigned, doubl
       add(p, m);
     return result;
   }
-  // Where nothing is paid for a point, its buffers would be chosen at will, and the peak would
-  // be there next. A little is paid everywhere, until only the bound is of interest.
+  // Without a price at a point, its buffers would be chosen arbitrarily, and the next peak would be there. So every
+  // point has a small price, until only the bound matters.
   double all = 0;
   for (auto [p, m] : exact)
     all += m;
   double rest = everywhere ? 1.0 / 256 : 0;
   auto it = exact.begin();
   for (unsigned p = 0; p < problem.fixed.size(); ++p) {
-    double own = it != exact.end() && it->first == p ? (it++)->second / all : 0;
-    add(p, exact.empty() ? 1.0 / problem.fixed.size() : (1 - rest) * own + rest / problem.fixed.size());
+    double exactShare = it != exact.end() && it->first == p ? (it++)->second / all : 0;
+    add(p, exact.empty() ? 1.0 / problem.fixed.size() : (1 - rest) * exactShare + rest / problem.fixed.size());
   }
   return result;
 }
@@ -171,8 +171,8 @@ std::vector<TableId> BudgetSearch::weigh(const Problem &of, const Multipliers &b
   return tables;
 }
 
-int64_t BudgetSearch::getBoundOf(int64_t least, const Multipliers &by, const Problem &of) const {
-  __int128 sum = __int128(least), divisor = by.scale;
+int64_t BudgetSearch::getBoundOf(int64_t minimum, const Multipliers &by, const Problem &of) const {
+  __int128 sum = __int128(minimum), divisor = by.scale;
   if (isPeak()) {
     for (auto [p, m] : by.points) {
       sum += __int128(m) * of.fixed[p];
@@ -197,16 +197,16 @@ int64_t BudgetSearch::getBoundOf(int64_t least, const Multipliers &by, const Pro
 //===----------------------------------------------------------------------===//
 
 BudgetSearch::Master BudgetSearch::solveMaster(ArrayRef<unsigned> which, std::vector<unsigned> &rows) const {
-  double low = 1e300, high = -1e300, most = 1;
+  double low = 1e300, high = -1e300, maximum = 1;
   for (unsigned c : which) {
     low = std::min(low, double(valueOf(columns[c])));
     high = std::max(high, double(valueOf(columns[c])));
-    most = std::max(most, double(columns[c].peak));
+    maximum = std::max(maximum, double(columns[c].peak));
   }
   double range = std::max({1.0, high - low, isPeak() ? 0 : std::abs(low) / 1000});
-  // Memory is measured in parts of the budget, or of the highest peak; one byte more on
-  // both sides, so that a budget of 0 is none to divide by.
-  double unit = isPeak() ? most + 1 : double(limit) + 1;
+  // Memory is measured relative to the budget, or to the highest peak; plus one byte on both sides, so that a budget of
+  // 0 is not a divisor.
+  double unit = isPeak() ? maximum + 1 : double(limit) + 1;
   SmallProgram program;
   Master master;
   while (true) {
@@ -311,7 +311,7 @@ void BudgetSearch::branch(Node root, bool proves, unsigned maxNodes) {
     }
     if (low >= getValue())
       continue;
-    // Where the columns in use disagree most; else the largest buffer of what is open.
+    // Branch where the used columns disagree most; else on the largest buffer of an open variable.
     std::vector<std::vector<unsigned>> allowed(problem.sizes.size());
     for (auto &[v, list] : node.allowed)
       allowed[v] = list;
@@ -322,7 +322,7 @@ void BudgetSearch::branch(Node root, bool proves, unsigned maxNodes) {
       return ArrayRef(allowed[v]);
     };
     unsigned split = kNoVar, choice = 0;
-    double most = 1e-6;
+    double maximum = 1e-6;
     for (unsigned v = 0; v < problem.sizes.size(); ++v) {
       if (getAllowed(v).size() < 2)
         continue;
@@ -336,8 +336,8 @@ void BudgetSearch::branch(Node root, bool proves, unsigned maxNodes) {
           largest = sum.lookup(c);
           which = c;
         }
-      if (1 - largest > most) {
-        most = 1 - largest;
+      if (1 - largest > maximum) {
+        maximum = 1 - largest;
         split = v;
         choice = which;
       }
@@ -486,7 +486,7 @@ void BudgetSearch::searchLarge() {
   for (unsigned c = 0; c < columns.size(); ++c)
     active.push_back(c);
   if (!isPeak() && !active.empty()) {
-    // What paying nothing leads to is among them.
+    // The solution without multipliers is among them.
     std::vector<unsigned> rows;
     next = solveMaster(active, rows).multipliers;
     hasBound = true;
@@ -497,14 +497,14 @@ void BudgetSearch::searchLarge() {
     // The first multipliers of a peak are a guess.
     double gap = isPeak() && exact.empty() ? 0.02 : 1e-4;
     MinSum::Answer answer;
-    clock.inPart(kSolvePart,
-                 [&] { answer = full.solve(weigh(problem, multipliers, pool), gap, kInf, /*toTheEnd=*/false); });
+    clock.inFraction(kSolveFraction,
+                     [&] { answer = full.solve(weigh(problem, multipliers, pool), gap, kInf, /*toTheEnd=*/false); });
     if (answer.impossible) {
       bound = kInf;
       return;
     }
-    int64_t least = answer.lower.time - problem.constant.time;
-    int64_t now = getBoundOf(least, multipliers, problem);
+    int64_t minimum = answer.lower.time - problem.constant.time;
+    int64_t now = getBoundOf(minimum, multipliers, problem);
     if (!hasBound || now > bound + std::abs(double(bound)) * 1e-5)
       stalled = 0;
     else
@@ -570,12 +570,12 @@ void BudgetSearch::run(int64_t stopAt) {
   if (isDone())
     return;
   JoinMemo memo(pool);
-  Elimination whole(problem, getMinFillOrder(problem), options.maxJoinEntries, memo);
+  Elimination full(problem, getMinFillOrder(problem), options.maxJoinEntries, memo);
   Node root;
   for (unsigned c = 0; c < columns.size(); ++c)
     root.columns.push_back(c);
-  if (whole.isExact() && whole.getLargestJoin() <= 32.0 * options.directJoinEntries &&
-      whole.getAllJoins() <= 256.0 * options.directJoinEntries)
+  if (full.isExact() && full.getLargestJoin() <= 32.0 * options.directJoinEntries &&
+      full.getAllJoins() <= 256.0 * options.directJoinEntries)
     branch(std::move(root), /*proves=*/true, ~0u);
   else
     searchLarge();

@@ -10,10 +10,10 @@ namespace mlir::spmd::solver {
 /// Minimizes the price within a budget, or the peak itself.
 ///
 /// Lagrangian relaxation: multipliers on the points of the program turn bytes into
-/// prices, so that what is left is a min-sum. Solutions of it are columns of a small linear
+/// prices, which leaves a min-sum problem. Solutions of it are columns of a small linear
 /// program (Dantzig-Wolfe, the dual of Kelley's cutting planes) whose duals are the next
-/// multipliers. What the columns have in common is fixed: on the choices in which they differ,
-/// relaxation and repair are cheap. Branch and bound closes what gap is left.
+/// multipliers. Choices that all columns agree on are fixed: on the others, relaxation
+/// and repair are cheap. Branch and bound closes the remaining optimality gap.
 class BudgetSearch {
 public:
   /// `problem` has times only (no bytes that break ties) and a table per variable.
@@ -28,15 +28,15 @@ public:
   };
   /// A solution from elsewhere.
   void addSolution(llvm::ArrayRef<unsigned> choices) { addColumn(choices); }
-  /// Until the optimum is proven, the gap is reached or time is over; where the peak is
-  /// minimized, also as soon as it is at most `enough`, or certainly more.
+  /// Runs until the optimum is proven, the optimality gap is reached or time is over. If the peak is minimized, also
+  /// until it is at most `enough`, or proven to exceed it.
   void run(int64_t enough = -1);
   /// Ends it after so many seconds of the clock where nothing within the budget was found until then.
   void setPatience(double seconds) { patience = seconds; }
   /// From elsewhere: no solution has a lower value.
   void raise(int64_t lower) { bound = std::max(bound, lower); }
 
-  /// Whether the optimum is proven, the gap is reached or time is over.
+  /// Whether the optimum is proven, the optimality gap is reached or time is over.
   bool isDone() const;
   /// Price, or peak: of the best solution, and a bound.
   bool hasBest() const { return best != kNoColumn; }
@@ -58,7 +58,7 @@ private:
   /// The tables of a problem under multipliers.
   std::vector<TableId> weigh(const Problem &of, const Multipliers &by, TablePool &in) const;
   /// The bound on values that a least sum of weighed tables gives.
-  int64_t getBoundOf(int64_t least, const Multipliers &by, const Problem &of) const;
+  int64_t getBoundOf(int64_t minimum, const Multipliers &by, const Problem &of) const;
 
   static constexpr unsigned kNoColumn = ~0u;
   /// The number of the column; kNoColumn where the price is impossible.
@@ -71,12 +71,12 @@ private:
   static Exact blend(const Exact &a, const Exact &b, double weight);
   struct Master {
     Exact multipliers;
-    std::vector<double> shares; // per column asked for
+    std::vector<double> shares; // per requested column
     double value = 0;
   };
   Master solveMaster(llvm::ArrayRef<unsigned> which, std::vector<unsigned> &rows) const;
 
-  /// The part of the problem that a node is about.
+  /// The subproblem of a node.
   struct Node {
     std::vector<std::pair<unsigned, std::vector<unsigned>>> allowed; // choices of variables
     std::vector<unsigned> columns;
@@ -96,12 +96,12 @@ private:
   void searchLarge();
   /// Changes one variable of the best solution after the other, as long as that lowers the price within the budget.
   void descend();
-  /// Without `proves` the root is only a part of the problem: its bound is not the bound.
+  /// Without `proves` the root is only a subproblem, so that its bound is not a bound of the problem.
   void branch(Node root, bool proves, unsigned maxNodes);
 
   const Problem &problem;
   std::optional<int64_t> budget;
-  int64_t limit = 0; // what solutions may need
+  int64_t limit = 0; // maximal peak of solutions
   TablePool &pool;
   const SolverOptions &options;
   const Clock &clock;

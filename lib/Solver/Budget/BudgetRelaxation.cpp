@@ -1,8 +1,7 @@
 //===- BudgetRelaxation.cpp - Within a budget, among few choices ----------===//
 //
-// Where variables have only some of their choices, multipliers are found by column
-// generation, each time by an exact elimination, and solutions on both sides of the
-// budget are cut and joined.
+// For variables restricted to some of their choices, column generation finds multipliers by
+// exact eliminations. Solutions on both sides of the budget are split and recombined.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,16 +14,15 @@ using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-/// The part of a problem where variables have only some of their choices, in a pool of its
-/// own, which goes when it is not needed any more.
-static Problem copyPart(const Problem &problem, const TablePool &pool, ArrayRef<std::vector<unsigned>> allowed,
-                        TablePool &to) {
-  Problem part;
-  part.fixed = problem.fixed;
-  part.constant = problem.constant;
+/// The subproblem with only some choices of each variable, in a pool of its own, which is released with it.
+static Problem copySubproblem(const Problem &problem, const TablePool &pool, ArrayRef<std::vector<unsigned>> allowed,
+                              TablePool &to) {
+  Problem subproblem;
+  subproblem.fixed = problem.fixed;
+  subproblem.constant = problem.constant;
   std::vector<unsigned> lists;
   for (const auto &list : allowed) {
-    part.sizes.push_back(list.size());
+    subproblem.sizes.push_back(list.size());
     lists.push_back(to.addList(list));
   }
   // Equal tables restricted alike are copied once.
@@ -48,16 +46,16 @@ static Problem copyPart(const Problem &problem, const TablePool &pool, ArrayRef<
     return made.back();
   };
   for (unsigned v = 0; v < problem.sizes.size(); ++v)
-    part.unary.push_back(copy(problem.unary[v], v, kNoVar));
+    subproblem.unary.push_back(copy(problem.unary[v], v, kNoVar));
   for (const Problem::Edge &edge : problem.edges)
-    part.edges.push_back({edge.a, edge.b, copy(edge.table, edge.a, edge.b)});
+    subproblem.edges.push_back({edge.a, edge.b, copy(edge.table, edge.a, edge.b)});
   for (const Problem::Buffer &b : problem.buffers)
-    part.buffers.push_back({b.begin, b.end, b.a, b.b, copy(b.bytes, b.a, b.b)});
-  return part;
+    subproblem.buffers.push_back({b.begin, b.end, b.a, b.b, copy(b.bytes, b.a, b.b)});
+  return subproblem;
 }
 
-/// Steps numbered such that what hangs on a step comes behind it, the largest part
-/// last: a cut through these numbers is a cut through the graph.
+/// Numbers steps in pre-order of the elimination tree, the largest subtree last: a split of these numbers is a split of
+/// the graph.
 static std::vector<unsigned> getDepthFirst(ArrayRef<Elimination::Step> steps) {
   unsigned n = steps.size();
   std::vector<SmallVector<unsigned, 4>> children(n);
@@ -111,8 +109,8 @@ private:
   void addRun(const Exact &exact);
   /// The solution that follows the run of its label at each step.
   Tried attempt(ArrayRef<uint8_t> with);
-  void cut(uint8_t front, uint8_t back);
-  void mixStretches(unsigned parts);
+  void split(uint8_t front, uint8_t back);
+  void mixStretches(unsigned numGroups);
 
   BudgetSearch &search;
   TablePool local;
@@ -125,7 +123,7 @@ private:
   std::vector<Elimination::Run> runs;
   std::vector<unsigned> runOf; // column of each run
 
-  // What repair mixes: runs, the number of each step, the run that each follows in the best solution so far.
+  // Inputs of repair: runs, the number of each step, and the run that each step follows in the best solution so far.
   SmallVector<unsigned, 8> mixed;
   std::vector<unsigned> number;
   std::vector<uint8_t> labels, bestLabels;
@@ -142,29 +140,30 @@ BudgetSearch::Relaxation::Relaxation(BudgetSearch &search, const Node &node) : s
     if (allowed[v].empty())
       for (unsigned c = 0; c < problem.sizes[v]; ++c)
         allowed[v].push_back(c);
-  reduction = Reducer(local).reduce(copyPart(problem, search.pool, allowed, local));
+  reduction = Reducer(local).reduce(copySubproblem(problem, search.pool, allowed, local));
   spendOn(problem.edges.size() + problem.buffers.size());
-  const Problem &part = reduction.problem;
-  result.impossible = part.impossible || isAboveAnyway();
+  const Problem &subproblem = reduction.problem;
+  result.impossible = subproblem.impossible || isAboveAnyway();
   if (!result.impossible)
-    elimination.emplace(part, getMinFillOrder(part), std::min<int64_t>(search.options.maxJoinEntries, 1 << 23), memo);
+    elimination.emplace(subproblem, getMinFillOrder(subproblem),
+                        std::min<int64_t>(search.options.maxJoinEntries, 1 << 23), memo);
 }
 
 /// Whether what is live at least is above the budget.
 bool BudgetSearch::Relaxation::isAboveAnyway() const {
   if (search.isPeak())
     return false;
-  const Problem &part = reduction.problem;
-  std::vector<int64_t> least(part.fixed.size() + 1, 0);
-  for (const Problem::Buffer &b : part.buffers) {
+  const Problem &subproblem = reduction.problem;
+  std::vector<int64_t> minimum(subproblem.fixed.size() + 1, 0);
+  for (const Problem::Buffer &b : subproblem.buffers) {
     int64_t bytes = *llvm::min_element(local.get(b.bytes).time);
-    least[b.begin] += bytes;
-    least[b.end] -= bytes;
+    minimum[b.begin] += bytes;
+    minimum[b.end] -= bytes;
   }
   int64_t live = 0;
-  for (unsigned p = 0; p < part.fixed.size(); ++p) {
-    live += least[p];
-    if (live + part.fixed[p] > search.limit)
+  for (unsigned p = 0; p < subproblem.fixed.size(); ++p) {
+    live += minimum[p];
+    if (live + subproblem.fixed[p] > search.limit)
       return true;
   }
   return false;
@@ -180,7 +179,7 @@ unsigned BudgetSearch::Relaxation::addColumn(ArrayRef<unsigned> choices) {
 bool BudgetSearch::Relaxation::mix(unsigned iterations, bool isCoarse) {
   if (result.impossible)
     return false;
-  const Problem &part = reduction.problem;
+  const Problem &subproblem = reduction.problem;
   std::vector<unsigned> rows;
   for (unsigned c : result.columns)
     if (const std::vector<int64_t> &memory = search.columns[c].memory; !memory.empty()) {
@@ -205,19 +204,19 @@ bool BudgetSearch::Relaxation::mix(unsigned iterations, bool isCoarse) {
     if (hasBound && smooth > 0)
       exact = blend(result.multipliers, exact, smooth);
     Multipliers multipliers = search.round(exact, everywhere);
-    spendOn(part.edges.size() + part.buffers.size());
-    Elimination::Run run = elimination->run(search.weigh(part, multipliers, local));
+    spendOn(subproblem.edges.size() + subproblem.buffers.size());
+    Elimination::Run run = elimination->run(search.weigh(subproblem, multipliers, local));
     if (run.total.isImpossible()) {
       result.impossible = true;
       return false;
     }
-    int64_t now = search.getBoundOf(run.total.time, multipliers, part);
+    int64_t now = search.getBoundOf(run.total.time, multipliers, subproblem);
     if (now > result.bound) {
       result.bound = now;
       result.multipliers = exact;
       hasBound = true;
     }
-    std::vector<unsigned> choices(part.sizes.size(), 0);
+    std::vector<unsigned> choices(subproblem.sizes.size(), 0);
     bool isNew = false;
     if (elimination->trace(run, choices)) {
       unsigned c = addColumn(choices);
@@ -283,21 +282,21 @@ BudgetSearch::Relaxation::Tried BudgetSearch::Relaxation::attempt(ArrayRef<uint8
   return tried;
 }
 
-/// One solution at the root side of a cut, the other one behind it, as good as that can be.
-void BudgetSearch::Relaxation::cut(uint8_t front, uint8_t back) {
+/// Combines one solution on the root side of a split with the other one after it, at the best split.
+void BudgetSearch::Relaxation::split(uint8_t front, uint8_t back) {
   unsigned n = number.size();
-  std::map<unsigned, Tried> tried; // by cut
-  auto cutAt = [&](unsigned at) {
+  std::map<unsigned, Tried> tried; // by split
+  auto splitAt = [&](unsigned at) {
     if (tried.count(at))
       return;
     for (unsigned i = 0; i < n; ++i)
       labels[i] = number[i] >= at ? back : front;
     tried[at] = attempt(labels);
   };
-  constexpr unsigned kParts = 12;
-  for (unsigned i = 0; i <= kParts; ++i)
-    cutAt(uint64_t(n) * i / kParts);
-  // Between a cut that fits and its neighbour that does not: where exactly.
+  constexpr unsigned kNumSplits = 12;
+  for (unsigned i = 0; i <= kNumSplits; ++i)
+    splitAt(uint64_t(n) * i / kNumSplits);
+  // Bisect between a split within the budget and its neighbor above it.
   for (unsigned depth = 0; depth < 8 && !search.clock.isOver(); ++depth) {
     std::vector<unsigned> next;
     for (auto it = tried.begin(); std::next(it) != tried.end(); ++it) {
@@ -308,20 +307,20 @@ void BudgetSearch::Relaxation::cut(uint8_t front, uint8_t back) {
     if (next.empty())
       break;
     for (unsigned at : next)
-      cutAt(at);
+      splitAt(at);
   }
 }
 
-/// Several cuts: stretch by stretch, whichever solution lowers the value there.
-void BudgetSearch::Relaxation::mixStretches(unsigned parts) {
+/// Several splits: in each segment the solution that lowers the value.
+void BudgetSearch::Relaxation::mixStretches(unsigned numGroups) {
   unsigned n = number.size();
   for (bool improved = true; improved && !bestLabels.empty() && !search.isDone();) {
     improved = false;
-    for (unsigned part = 0; part < parts && !search.isDone(); ++part)
+    for (unsigned subproblem = 0; subproblem < numGroups && !search.isDone(); ++subproblem)
       for (unsigned run = 0; run < mixed.size(); ++run) {
         labels = bestLabels;
         for (unsigned i = 0; i < n; ++i)
-          if (uint64_t(number[i]) * parts / n == part)
+          if (uint64_t(number[i]) * numGroups / n == subproblem)
             labels[i] = run;
         int64_t before = bestValue;
         if (labels != bestLabels) {
@@ -335,18 +334,18 @@ void BudgetSearch::Relaxation::mixStretches(unsigned parts) {
 void BudgetSearch::Relaxation::repair() {
   if (!elimination->isExact())
     return;
-  SmallVector<std::pair<double, unsigned>, 8> most;
+  SmallVector<std::pair<double, unsigned>, 8> maximum;
   for (auto [c, share] : llvm::zip_equal(result.columns, result.shares)) {
     auto it = llvm::find(runOf, c);
     if (share > 1e-3 && it != runOf.end())
-      most.push_back({-share, unsigned(it - runOf.begin())});
+      maximum.push_back({-share, unsigned(it - runOf.begin())});
   }
-  llvm::sort(most);
-  for (auto [share, run] : llvm::ArrayRef(most).take_front(4))
+  llvm::sort(maximum);
+  for (auto [share, run] : llvm::ArrayRef(maximum).take_front(4))
     mixed.push_back(run);
   number = getDepthFirst(elimination->getSteps());
-  // What the master mixes may come from elsewhere; then solutions of multipliers close by
-  // serve, on both sides of the budget.
+  // The columns of the master may be unrelated; then solutions of nearby multipliers are used, on both sides of the
+  // budget.
   if (mixed.size() < 2 && hasBound) {
     for (double by : {0.9, 0.98, 1.02, 1.1}) {
       Exact all = result.multipliers;
@@ -364,7 +363,7 @@ void BudgetSearch::Relaxation::repair() {
   for (unsigned a = 0; a < mixed.size(); ++a)
     for (unsigned b = 0; b < mixed.size(); ++b)
       if (a != b)
-        cut(a, b);
+        split(a, b);
   mixStretches(24);
   mixStretches(96);
 }

@@ -46,13 +46,13 @@ void SmallProgram::solve() {
   for (unsigned step = 0; step < 2000; ++step) {
     // The steepest column; the first one after many steps, which cannot go round in circles.
     size_t c = total;
-    double least = -1e-10 * scale;
+    double minimum = -1e-10 * scale;
     for (size_t j = 0; j < total; ++j)
-      if (t[rows][j] < least) {
+      if (t[rows][j] < minimum) {
         c = j;
         if (step > 500)
           break;
-        least = t[rows][j];
+        minimum = t[rows][j];
       }
     if (c == total)
       break;

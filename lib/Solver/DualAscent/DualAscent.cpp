@@ -44,13 +44,13 @@ DualAscent::DualAscent(const Problem &problem, ArrayRef<unsigned> order, TablePo
   std::vector<SmallVector<Member, 2>> memberOf(n);
   for (auto [i, sharing] : llvm::enumerate(problem.sharings)) {
     unsigned first = ~0u, last = 0;
-    for (unsigned place = 0; place <= sharing.readers.size(); ++place) {
-      first = std::min(first, position[getMember(sharing, place)]);
-      last = std::max(last, position[getMember(sharing, place)]);
+    for (unsigned slot = 0; slot <= sharing.readers.size(); ++slot) {
+      first = std::min(first, position[getMember(sharing, slot)]);
+      last = std::max(last, position[getMember(sharing, slot)]);
     }
-    for (unsigned place = 0; place <= sharing.readers.size(); ++place) {
-      unsigned v = getMember(sharing, place);
-      memberOf[v].push_back({unsigned(i), place, position[v]<last, position[v]> first});
+    for (unsigned slot = 0; slot <= sharing.readers.size(); ++slot) {
+      unsigned v = getMember(sharing, slot);
+      memberOf[v].push_back({unsigned(i), slot, position[v]<last, position[v]> first});
     }
   }
   memberBegin.push_back(0);
@@ -84,7 +84,7 @@ void DualAscent::setTables(ArrayRef<TableId> newTables, double newBig) {
 bool DualAscent::refine() {
   if (finest)
     return false;
-  // What distances do to messages is far from exponential: some links more would not help for long.
+  // The influence of distance on messages is far from exponential: a slightly larger radius would not help for long.
   tellsAllApart = true;
   group();
   return true;
@@ -92,7 +92,7 @@ bool DualAscent::refine() {
 
 void DualAscent::restart() {
   refine();
-  for (std::vector<Real> *all : {&messages, &received, &handed})
+  for (std::vector<Real> *all : {&messages, &received, &sent})
     std::fill(all->begin(), all->end(), 0);
 }
 
@@ -110,7 +110,7 @@ void DualAscent::countEntries() {
 void DualAscent::group() {
   unsigned n = problem.sizes.size();
   finest = false;
-  // What is around a variable, further in each round; numbers of equal ones are equal.
+  // The neighborhood of a variable, with a radius that grows each round; equal ones have equal numbers.
   std::vector<unsigned> colors(n), next(n);
   SmallVector<std::array<unsigned, 4>, 8> around; // forward, table, colour, which link
   auto sortAround = [&](unsigned v) {
@@ -119,7 +119,7 @@ void DualAscent::group() {
       around.push_back({links[l].forward, getTableFrom(v, links[l]), colors[links[l].to], l});
     llvm::sort(around);
   };
-  // Sharings by what they are made of and who is in them.
+  // Sharings by their tables and members.
   auto getSharedKey = [&](const Problem::Sharing &sharing) {
     SmallVector<unsigned, 24> key{sharing.prices, colors[sharing.host]};
     for (auto [v, items] : sharing.readers)
@@ -149,26 +149,26 @@ void DualAscent::group() {
     count = color([&](unsigned v) {
       sortAround(v);
       key.push_back(colors[v]);
-      for (auto &own : around)
-        key.append({own[0], own[1], own[2]});
-      for (auto &own : around)
-        sorted.push_back(links[own[3]]);
+      for (auto &entry : around)
+        key.append({entry[0], entry[1], entry[2]});
+      for (auto &entry : around)
+        sorted.push_back(links[entry[3]]);
       SmallVector<std::pair<SmallVector<unsigned, 24>, Member>, 2> shared;
       for (const Member &member : getMembers(v)) {
         shared.push_back({getSharedKey(problem.sharings[member.sharing]), member});
-        shared.back().first.append({member.place, member.hasLater, member.hasEarlier});
+        shared.back().first.append({member.slot, member.hasLater, member.hasEarlier});
       }
       llvm::stable_sort(shared, llvm::less_first());
-      for (auto &[own, member] : shared) {
+      for (auto &[memberKey, member] : shared) {
         key.push_back(kNoVar);
-        key.append(own.begin(), own.end());
+        key.append(memberKey.begin(), memberKey.end());
         sortedMembers.push_back(member);
       }
     });
     links.swap(sorted);
     members.swap(sortedMembers);
     last = count == before || rounds + 1 >= kRadius;
-    // Where hardly any are equal nothing is gained by it.
+    // With hardly any equal variables there is no benefit.
     if (count > n / 2 || tellsAllApart) {
       for (unsigned v = 0; v < n; ++v)
         colors[v] = v;
@@ -209,26 +209,26 @@ void DualAscent::group() {
       links[l].back = at;
       at += size;
     }
-  std::vector<std::array<size_t, 2>> sent(problem.edges.size()); // by a, by b
+  std::vector<std::array<size_t, 2>> firstMessage(problem.edges.size()); // by a, by b
   for (unsigned v = 0; v < n; ++v)
     for (unsigned i = 0, e = linkBegin[v + 1] - linkBegin[v]; i < e; ++i) {
       Link &link = links[linkBegin[v] + i];
       link.back = links[linkBegin[classOf[v]] + i].back;
-      sent[link.edge][problem.edges[link.edge].a != v] = link.back;
+      firstMessage[link.edge][problem.edges[link.edge].a != v] = link.back;
     }
-  // The same for what they hand to sharings, and receive.
-  std::vector<Real> oldReceived = std::move(received), oldHanded = std::move(handed);
+  // The same for messages to and from sharings.
+  std::vector<Real> oldReceived = std::move(received), oldSent = std::move(sent);
   received.clear();
-  handed.clear();
+  sent.clear();
   for (unsigned v : visited)
     for (Member &member : llvm::MutableArrayRef(members).slice(memberBegin[v], memberBegin[v + 1] - memberBegin[v])) {
       size_t from = std::exchange(member.message, received.size()), to = received.size() + problem.sizes[v];
       received.resize(to, 0);
-      handed.resize(to, 0);
+      sent.resize(to, 0);
       if (oldReceived.empty())
         continue;
       std::copy_n(oldReceived.begin() + from, problem.sizes[v], received.begin() + member.message);
-      std::copy_n(oldHanded.begin() + from, problem.sizes[v], handed.begin() + member.message);
+      std::copy_n(oldSent.begin() + from, problem.sizes[v], sent.begin() + member.message);
     }
   sharedAt.resize(problem.sharings.size());
   for (auto [at, sharing] : llvm::zip(sharedAt, problem.sharings))
@@ -236,11 +236,11 @@ void DualAscent::group() {
   for (unsigned v = 0; v < n; ++v)
     for (unsigned i = memberBegin[v]; i < memberBegin[v + 1]; ++i) {
       members[i].message = members[memberBegin[classOf[v]] + i - memberBegin[v]].message;
-      sharedAt[members[i].sharing][members[i].place] = members[i].message;
+      sharedAt[members[i].sharing][members[i].slot] = members[i].message;
     }
   for (unsigned v = 0; v < n; ++v)
     for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
-      links[l].message = sent[links[l].edge][problem.edges[links[l].edge].a == v];
+      links[l].message = firstMessage[links[l].edge][problem.edges[links[l].edge].a == v];
   countEntries();
   isScheduled = false;
 }
@@ -254,9 +254,9 @@ void DualAscent::getSharedSums(const Member &member, llvm::function_ref<std::opt
   size_t numHosts = problem.sizes[sharing.host], numItems = pool.get(sharing.prices).size() / numHosts;
   SharingSums<Real> sums(getTable(sharing.prices), getTable(byItem[member.sharing]), numHosts, numItems,
                          sharing.readers.size(), big);
-  auto getLeft = [&](unsigned place, unsigned x) { return handed[at[place] + x] - received[at[place] + x]; };
+  auto getLeft = [&](unsigned slot, unsigned x) { return sent[at[slot] + x] - received[at[slot] + x]; };
   Real *host = sums.getHost();
-  if (member.place == 0) {
+  if (member.slot == 0) {
     std::fill(host, host + numHosts, 0);
   } else if (auto fixed = getFixed(sharing.host)) {
     std::fill(host, host + numHosts, big);
@@ -267,28 +267,28 @@ void DualAscent::getSharedSums(const Member &member, llvm::function_ref<std::opt
   }
   for (auto [r, reader] : llvm::enumerate(sharing.readers)) {
     ArrayRef<unsigned> items = pool.getList(reader.second);
-    Real *own = sums.getItems(r);
-    std::fill(own, own + numItems, big);
+    Real *itemTimes = sums.getItems(r);
+    std::fill(itemTimes, itemTimes + numItems, big);
     if (auto fixed = getFixed(reader.first)) {
-      own[items[*fixed]] = 0;
+      itemTimes[items[*fixed]] = 0;
       continue;
     }
     for (auto [x, item] : llvm::enumerate(items))
-      own[item] = std::min(own[item], getLeft(r + 1, x));
+      itemTimes[item] = std::min(itemTimes[item], getLeft(r + 1, x));
   }
-  sums.prepare(/*but=*/member.place > 0 ? member.place - 1 : sharing.readers.size());
-  unsigned size = problem.sizes[getMember(sharing, member.place)];
-  if (member.place == 0) {
+  sums.prepare(/*but=*/member.slot > 0 ? member.slot - 1 : sharing.readers.size());
+  unsigned size = problem.sizes[getMember(sharing, member.slot)];
+  if (member.slot == 0) {
     sums.getHostSums(sumOfChoice);
   } else {
     SmallVector<Real, 256> byItem(numItems);
-    sums.getItemSums(member.place - 1, byItem.data());
-    for (auto [x, item] : llvm::enumerate(pool.getList(sharing.readers[member.place - 1].second)))
+    sums.getItemSums(member.slot - 1, byItem.data());
+    for (auto [x, item] : llvm::enumerate(pool.getList(sharing.readers[member.slot - 1].second)))
       sumOfChoice[x] = byItem[item];
   }
-  Real least = *std::min_element(sumOfChoice, sumOfChoice + size);
+  Real minimum = *std::min_element(sumOfChoice, sumOfChoice + size);
   for (unsigned x = 0; x < size; ++x)
-    sumOfChoice[x] = std::min(sumOfChoice[x] - least, big);
+    sumOfChoice[x] = std::min(sumOfChoice[x] - minimum, big);
 }
 
 const Real *DualAscent::getTable(TableId id) const {
@@ -306,19 +306,19 @@ const Real *DualAscent::getTable(TableId id) const {
 template <unsigned Block>
 static inline __attribute__((always_inline)) void minPlusBlock(Real *out, const Real *base, const Real *table,
                                                                size_t rows, size_t columns, size_t at) {
-  Real least[Block];
+  Real minimum[Block];
   for (unsigned k = 0; k < Block; ++k)
-    least[k] = base[0] + table[at + k];
+    minimum[k] = base[0] + table[at + k];
   for (size_t i = 1; i < rows; ++i) {
     Real b = base[i];
     const Real *row = table + i * columns + at;
     for (unsigned k = 0; k < Block; ++k) {
       Real sum = b + row[k];
-      least[k] = sum < least[k] ? sum : least[k];
+      minimum[k] = sum < minimum[k] ? sum : minimum[k];
     }
   }
   for (unsigned k = 0; k < Block; ++k)
-    out[at + k] = least[k];
+    out[at + k] = minimum[k];
 }
 
 SHARDKIT_CLONES static Real minPlus(Real *out, const Real *base, const Real *table, size_t rows, size_t columns) {
@@ -334,10 +334,10 @@ SHARDKIT_CLONES static Real minPlus(Real *out, const Real *base, const Real *tab
     for (size_t at = 0; at < columns; ++at)
       minPlusBlock<1>(out, base, table, rows, columns, at);
   }
-  Real least = out[0];
+  Real minimum = out[0];
   for (size_t j = 1; j < columns; ++j)
-    least = out[j] < least ? out[j] : least;
-  return least;
+    minimum = out[j] < minimum ? out[j] : minimum;
+  return minimum;
 }
 
 void DualAscent::schedule() {
@@ -346,7 +346,7 @@ void DualAscent::schedule() {
   backwardSteps.reset();
   if (passEntries < kManyEntries)
     return;
-  // What is computed when it is needed is there before several ask for it.
+  // Lazily computed tables are computed before threads need them.
   std::vector<TableId> missing;
   auto need = [&](TableId id) {
     if (reals.try_emplace(id).second)
@@ -372,7 +372,7 @@ void DualAscent::schedule() {
         if (link.forward == forward)
           step.writes.push_back(link.back);
       }
-      // What it receives and hands on goes together.
+      // Received and sent messages are adjacent.
       for (const Member &member : getMembers(v)) {
         step.writes.push_back(messages.size() + member.message);
         for (size_t at : sharedAt[member.sharing])
@@ -394,22 +394,22 @@ void DualAscent::pass(bool forward) {
 }
 
 void DualAscent::visit(unsigned v, bool forward) {
-  SmallVector<Real, 128> own, base;
+  SmallVector<Real, 128> belief, base;
   unsigned size = problem.sizes[v];
-  own.assign(size, 0);
+  belief.assign(size, 0);
   if (tables[v] != kNoTable) {
     const Real *unary = getTable(tables[v]);
-    std::copy(unary, unary + size, own.begin());
+    std::copy(unary, unary + size, belief.begin());
   }
   ArrayRef<Link> around = ArrayRef(links).slice(linkBegin[v], linkBegin[v + 1] - linkBegin[v]);
   for (const Link &link : around)
     for (unsigned x = 0; x < size; ++x)
-      own[x] += messages[link.message + x];
+      belief[x] += messages[link.message + x];
   for (const Member &member : getMembers(v)) {
     if (forward ? member.hasEarlier : member.hasLater)
       getSharedSums(member, [](unsigned) { return std::nullopt; }, &received[member.message]);
     for (unsigned x = 0; x < size; ++x)
-      own[x] += received[member.message + x];
+      belief[x] += received[member.message + x];
   }
   unsigned ahead = forward ? forwardCount[v] : backwardCount[v];
   unsigned behind = forward ? backwardCount[v] : forwardCount[v];
@@ -419,22 +419,22 @@ void DualAscent::visit(unsigned v, bool forward) {
     if (link.forward != forward)
       continue;
     for (unsigned x = 0; x < size; ++x)
-      base[x] = share * own[x] - messages[link.message + x];
+      base[x] = share * belief[x] - messages[link.message + x];
     // Rows are the choices of v.
     const Real *table = getTable(getTableFrom(v, link));
     unsigned columns = problem.sizes[link.to];
     Real *out = &messages[link.back];
-    Real least = minPlus(out, base.data(), table, size, columns);
+    Real minimum = minPlus(out, base.data(), table, size, columns);
     for (unsigned j = 0; j < columns; ++j)
-      out[j] = std::min(out[j] - least, big);
+      out[j] = std::min(out[j] - minimum, big);
   }
   for (const Member &member : getMembers(v)) {
-    // It stays where nobody comes later, for equal variables may come in another order.
+    // The remainder stays at the variable if no later one exists, as equal variables may have another order.
     if (!(forward ? member.hasLater : member.hasEarlier))
       continue;
-    Real least = *llvm::min_element(own);
+    Real minimum = *llvm::min_element(belief);
     for (unsigned x = 0; x < size; ++x)
-      handed[member.message + x] = std::min(share * (own[x] - least), big);
+      sent[member.message + x] = std::min(share * (belief[x] - minimum), big);
   }
 }
 
@@ -481,7 +481,7 @@ bool DualAscent::choose(unsigned v, llvm::MutableArrayRef<unsigned> choices) con
         sum[x] += byChoice[x];
       continue;
     }
-    // What others ask for is paid already.
+    // Items that others request are paid already.
     const Table &prices = pool.get(sharing.prices);
     size_t numItems = prices.size() / problem.sizes[sharing.host];
     SmallVector<unsigned, 8> asked;
@@ -493,21 +493,21 @@ bool DualAscent::choose(unsigned v, llvm::MutableArrayRef<unsigned> choices) con
     auto getPrice = [&](size_t host, unsigned item) {
       return std::min(double(prices.time[host * numItems + item]), double(big));
     };
-    if (member.place == 0) {
+    if (member.slot == 0) {
       for (unsigned x = 0; x < size; ++x)
         for (unsigned item : asked)
           sum[x] += getPrice(x, item);
       continue;
     }
-    for (auto [x, item] : llvm::enumerate(pool.getList(sharing.readers[member.place - 1].second)))
+    for (auto [x, item] : llvm::enumerate(pool.getList(sharing.readers[member.slot - 1].second)))
       if (!llvm::is_contained(asked, item))
         sum[x] += getPrice(choices[sharing.host], item);
   }
-  unsigned least = llvm::min_element(sum) - sum.begin();
+  unsigned minimum = llvm::min_element(sum) - sum.begin();
   // A move only where it gains something, lest it go round in circles.
-  if (choices[v] != kNoVar && sum[least] >= sum[choices[v]])
+  if (choices[v] != kNoVar && sum[minimum] >= sum[choices[v]])
     return false;
-  choices[v] = least;
+  choices[v] = minimum;
   return true;
 }
 

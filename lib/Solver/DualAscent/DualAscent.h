@@ -1,12 +1,12 @@
-//===- DualAscent.h - A lower bound by moving costs about -------*- C++ -*-===//
+//===- DualAscent.h - A lower bound by moving costs -------------*- C++ -*-===//
 //
 // Costs may be moved from pairs to their variables and back without changing the price
 // of any solution. The sum of the least entries of all tables is a lower bound;
 // sequential tree-reweighted message passing (TRW-S, Kolmogorov 2006) moves costs such
-// that it grows. What a table keeps above its least entry says which choices cannot be
-// part of a solution that is as good as the best one known. What readers share is a table of all of
-// them, whose costs are moved in the same way (Kolmogorov 2015, on terms of higher order) and whose
-// least sums are computed without listing it (SharingSums.h).
+// that it grows. An entry of a table that exceeds its minimum by more than the optimality gap
+// excludes a choice. A sharing is one table over all its readers. Its costs are moved in the same way
+// (Kolmogorov 2015, on terms of higher order), and its minimal sums are computed without listing it
+// (SharingSums.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,115 +24,123 @@
 
 namespace mlir::spmd::solver {
 
+/// The tables with moved costs, in integers: prices are exactly the same, and no entry is below 0
+/// after `bound` is subtracted.
+struct MovedCosts {
+  bool impossible = false;
+  int64_t bound = 0;
+  // The remaining costs of a variable; variables to entries.
+  std::vector<std::vector<int64_t>> unary;
+  std::vector<unsigned> unaryOf;
+  // The shifts of the table of an edge by row and by column, minus its minimum; edges to entries.
+  std::vector<std::vector<int64_t>> shifts;
+  std::vector<unsigned> pairOf;
+  // The shifts of a sharing by choices of the host, then of the readers, minus its minimal sum; sharings to entries.
+  std::vector<std::vector<int64_t>> sharedShifts;
+  std::vector<unsigned> sharedOf;
+  // A lower bound of the excess of a choice over the bound; variables to entries.
+  std::vector<std::vector<int64_t>> excess;
+  std::vector<unsigned> sumOf;
+
+  /// `maximum`, halved until at most so many choices per variable, on average, have no larger excess.
+  int64_t getNear(int64_t maximum, unsigned choices) const;
+};
+
+/// Groups of choices, each of which counts as one choice: numbers of groups by choice.
+struct ChoiceGroups {
+  static constexpr unsigned kNone = ~0u; // group of an excluded choice
+  std::vector<unsigned> of;
+  std::vector<llvm::SmallVector<unsigned, 1>> members; // by group
+
+  /// Adds a choice to an existing group, or to the next new one.
+  void add(unsigned choice, unsigned group);
+  /// Moves choices to new groups: those of one group to one new group.
+  void split(llvm::ArrayRef<unsigned> choices);
+};
+
+/// A problem whose choices are groups of choices: each price is the minimum of theirs.
+struct RestrictedProblem {
+  Problem problem; // all variables, then one per sharing; without buffers
+  std::vector<ChoiceGroups> groups;
+  std::vector<unsigned> groupsOf; // variables to entries of `groups`
+  bool impossible = false;
+  /// True if the sharings are too large to list, or take too long: there is no problem.
+  bool isTooLarge = false;
+};
+
+/// Message passing over a problem, whose variables are visited in a given order.
+///
+///   variables v, w with an edge {{0, 4}, {4, 2}}, prices of v {3, 0}, of w {0, 0}
+///   1. v gives its prices to the edge: {{3, 7}, {4, 2}}.
+///   2. The edge gives its column minima {3, 2} to w: the bound is 2, and choice 0 of w exceeds it by 1.
 class DualAscent {
 public:
   /// Messages are rounded, the bound is not (see move): single precision only makes passes faster.
   using Real = float;
 
-  /// `order`: in which variables are visited. `clock`: when it is over, anything is too large to restrict.
+  /// `order`: the order of visits. `clock`: after it is over, every restriction is too large.
   DualAscent(const Problem &problem, llvm::ArrayRef<unsigned> order, TablePool &pool, const Clock &clock);
 
   /// Other tables of the same sizes: those of the variables (kNoTable: zeros), then those
-  /// of the edges. `big` stands for impossible: more than any solution of interest costs.
+  /// of the edges. `big` represents impossible prices: it exceeds the price of any wanted solution.
   void setTables(llvm::ArrayRef<TableId> tables, double big);
-  /// One pass forward and one back. Variables that look alike as far as some links away
-  /// have one copy of their messages: repeated layers cost what a few of them do.
+  /// One pass forward and one backward. Variables with equal neighborhoods (up to a radius in links) share their
+  /// messages: repeated layers cost as much as a few of them.
   void iterate();
-  /// Tells all variables apart, which go on from the messages that they shared; false
-  /// if all are that differ.
+  /// Separates all variables, which continue from their shared messages; false if all are separate already.
   bool refine();
   bool isFinest() const { return finest; }
-  /// Tells all apart and begins anew.
+  /// Separates all variables and starts again.
   void restart();
   /// Entries that an iteration visits.
   double getPassEntries() const { return passEntries; }
-  /// Choices by the messages where they are kNoVar, one variable after the other, then all improved one by
-  /// one. False if that ends at something impossible.
+  /// Replaces choices of kNoVar by the best ones of the messages, one variable after the other, then improves all one
+  /// by one. False if the result is impossible.
   bool decode(llvm::MutableArrayRef<unsigned> choices) const;
-  /// Changes choices one by one while that gains something. False if it ends at something impossible.
+  /// Changes choices one by one while that improves the price. False if the result is impossible.
   bool improve(llvm::MutableArrayRef<unsigned> choices) const;
 
-  /// The tables with the costs moved as they are now, in integers: the same prices exactly,
-  /// and no entry below 0 once `bound` is subtracted.
-  struct Moved {
-    bool impossible = false;
-    int64_t bound = 0;
-    // What is left to a variable; variables to entries.
-    std::vector<std::vector<int64_t>> own;
-    std::vector<unsigned> ownOf;
-    // What is added to the table of an edge by row and by column, less its least entry; edges
-    // to entries.
-    std::vector<std::vector<int64_t>> shifts;
-    std::vector<unsigned> pairOf;
-    // What is added to what a sharing costs by choices of the host, then of the readers, less its
-    // least sum; sharings to entries.
-    std::vector<std::vector<int64_t>> sharedShifts;
-    std::vector<unsigned> sharedOf;
-    // What a choice adds to the bound at least; variables to entries.
-    std::vector<std::vector<int64_t>> excess;
-    std::vector<unsigned> sumOf;
+  using Moved = MovedCosts;
+  using Groups = ChoiceGroups;
+  using Restricted = RestrictedProblem;
 
-    /// `most`, or a half of it as often as it takes for at most so many choices, on average, to add no more.
-    int64_t getNear(int64_t most, unsigned choices) const;
-  };
   Moved move() const;
 
-  /// Choices that are one choice: numbers of groups by choice.
-  struct Groups {
-    static constexpr unsigned kNone = ~0u; // of a choice that is left out
-    std::vector<unsigned> of;
-    std::vector<llvm::SmallVector<unsigned, 1>> members; // by group
-
-    /// To a group that there is, or the next one.
-    void add(unsigned choice, unsigned group);
-    /// Moves choices out of their groups, those of one into one that is new.
-    void split(llvm::ArrayRef<unsigned> choices);
-  };
-  /// A problem whose choices are groups of choices: each price is the least one of theirs.
-  struct Restricted {
-    Problem problem; // of all variables, and behind them those that say what is shared; without buffers
-    std::vector<Groups> groups;
-    std::vector<unsigned> groupsOf; // variables to entries of `groups`
-    bool impossible = false;
-    /// What readers share would be too much to list, or takes too long: there is no problem.
-    bool isTooLarge = false;
-  };
   /// The problem without the choices and pairs that add more than `slack` to the bound:
   /// all solutions within bound + slack, and maybe others. Bytes are those of the tables, or
   /// none; tables are made in a pool of their own.
   Restricted restrict(const Moved &moved, int64_t slack, bool withBytes, TablePool &to) const;
-  /// Of these, only the choices that add at most `near` and those of solutions, of any variable that looks
-  /// alike.
+  /// The same with only the choices that add at most `near`, and those of solutions of equal variables.
   Restricted restrictTo(llvm::ArrayRef<std::vector<unsigned>> solutions, const Moved &moved, int64_t near,
                         int64_t slack, TablePool &to) const;
-  /// The same with choices taken together, by entries of `Moved::sumOf`: no solution within the slack takes less
-  /// (domain abstraction). Without sharings.
+  /// The same with groups of choices, by entries of `Moved::sumOf`: a lower bound of solutions within the slack (domain
+  /// abstraction). Without sharings.
   Restricted abstract(llvm::ArrayRef<Groups> groups, const Moved &moved, int64_t slack, bool withBytes,
                       TablePool &to) const;
-  /// Splits the groups that a solution of it takes, of several choices. False if it takes none.
+  /// Splits the groups of several choices in a solution of it. False if there are none.
   bool split(llvm::ArrayRef<unsigned> solution, const Restricted &abstracted, const Moved &moved,
              llvm::MutableArrayRef<Groups> groups) const;
-  /// Whether the tables of it would have at most so many entries.
-  bool isAtMost(const Moved &moved, int64_t slack, double most) const;
+  /// Whether the tables of the restriction have at most `maximum` entries.
+  bool isAtMost(const Moved &moved, int64_t slack, double maximum) const;
 
 private:
   struct Link {
     unsigned to, edge;
     bool forward;       // `to` comes later
-    size_t message = 0; // where the message from `to` to whom the link belongs to begins
+    size_t message = 0; // offset of the message from `to` to the variable of the link
     size_t back = 0;    // and the one the other way
   };
-  /// What a variable is in a sharing: the host, or a reader.
+  /// A variable as a member of a sharing: the host, or a reader.
   struct Member {
-    unsigned sharing, place;   // 0: host, 1 + reader
+    unsigned sharing, slot;    // 0: host, 1 + reader
     bool hasLater, hasEarlier; // whether other members come later, or earlier
-    size_t message = 0;        // where what it receives, and what it hands on, begins
+    size_t message = 0;        // offset of its received and sent messages
   };
   llvm::ArrayRef<Member> getMembers(unsigned v) const {
     return llvm::ArrayRef(members).slice(memberBegin[v], memberBegin[v + 1] - memberBegin[v]);
   }
-  unsigned getMember(const Problem::Sharing &sharing, unsigned place) const {
-    return place == 0 ? sharing.host : sharing.readers[place - 1].first;
+  unsigned getMember(const Problem::Sharing &sharing, unsigned slot) const {
+    return slot == 0 ? sharing.host : sharing.readers[slot - 1].first;
   }
   /// The first position of a member.
   unsigned getEarliest(const Problem::Sharing &sharing) const {
@@ -141,18 +149,18 @@ private:
       earliest = std::min(earliest, position[v]);
     return earliest;
   }
-  /// Where what belongs to a member begins in lists of the choices of all of them.
+  /// The offset of a member in lists of the choices of all members.
   size_t getOffset(const Member &member) const {
     size_t offset = 0;
-    for (unsigned place = 0; place < member.place; ++place)
-      offset += problem.sizes[getMember(problem.sharings[member.sharing], place)];
+    for (unsigned slot = 0; slot < member.slot; ++slot)
+      offset += problem.sizes[getMember(problem.sharings[member.sharing], slot)];
     return offset;
   }
   bool moveSharings(llvm::ArrayRef<std::vector<int64_t>> give, Moved &result,
-                    std::vector<std::vector<int64_t>> &allLeasts) const;
+                    std::vector<std::vector<int64_t>> &allMinima) const;
   /// The shifts of one, what choices of its members cost there at least, less the least of all, and that.
   std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64_t>
-  moveSharing(unsigned i, llvm::ArrayRef<std::vector<int64_t>> give, llvm::ArrayRef<unsigned> ownOf) const;
+  moveSharing(unsigned i, llvm::ArrayRef<std::vector<int64_t>> give, llvm::ArrayRef<unsigned> unaryOf) const;
   struct SharedSet;
   struct SharedPrices;
   struct SharedTables;
@@ -172,16 +180,16 @@ private:
   }
   void group();
   void countEntries();
-  /// Says which visits of a pass may be made at the same time.
+  /// Schedules the visits of a pass that may run at the same time.
   void schedule();
   void pass(bool forward);
   /// Receives and sends messages, of one of those in `visited`.
   void visit(unsigned v, bool forward);
-  /// The best choice of a variable beside those around it, by the messages of those whose choice is kNoVar. False
-  /// if it stays.
+  /// Sets the best choice of a variable given its neighbors, by messages for neighbors with kNoVar. False if it does
+  /// not change.
   bool choose(unsigned v, llvm::MutableArrayRef<unsigned> choices) const;
 
-  /// What may be shared beside the choices of a host, at most.
+  /// An upper bound of the shared prices per choice of a host.
   static constexpr unsigned kMaxSets = 1 << 16;
 
   /// Links that variables are compared along at first.
@@ -197,16 +205,16 @@ private:
   // One variable of each class, in order; the one that stands for it per variable.
   std::vector<unsigned> visited, classOf;
   bool isScheduled = false;
-  std::optional<StepSchedule> forwardSteps, backwardSteps; // of passes that take long enough
+  std::optional<StepSchedule> forwardSteps, backwardSteps; // only for long passes
   std::vector<unsigned> alikeOf;                           // classOf, as it was at first
   std::vector<unsigned> linkBegin;                         // per variable, into links
   std::vector<Link> links;
   std::vector<unsigned> forwardCount, backwardCount;
   std::vector<unsigned> memberBegin; // per variable, into members
   std::vector<Member> members;
-  std::vector<llvm::SmallVector<size_t, 4>> sharedAt; // per sharing and place: Member::message
+  std::vector<llvm::SmallVector<size_t, 4>> sharedAt; // per sharing and slot: Member::message
   // What members receive, and what they hand to those that come later in a pass.
-  std::vector<Real> received, handed;
+  std::vector<Real> received, sent;
   std::vector<Real> messages;
   std::vector<TableId> tables, transposed;
   std::vector<TableId> byItem; // per sharing: its prices, item-major

@@ -11,7 +11,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 
-void DualAscent::Groups::split(ArrayRef<unsigned> choices) {
+void ChoiceGroups::split(ArrayRef<unsigned> choices) {
   llvm::SmallDenseMap<unsigned, unsigned, 4> to;
   for (unsigned choice : choices) {
     llvm::erase(members[of[choice]], choice);
@@ -24,15 +24,15 @@ DualAscent::Restricted DualAscent::abstract(ArrayRef<Groups> groups, const Moved
   assert(problem.sharings.empty() && "sets of what is shared are listed choice by choice");
   Restricted result;
   for (auto [from, excess] : llvm::zip_equal(groups, moved.excess)) {
-    Groups &own = result.groups.emplace_back();
-    own.of.assign(excess.size(), Groups::kNone);
+    Groups &grouping = result.groups.emplace_back();
+    grouping.of.assign(excess.size(), Groups::kNone);
     for (const auto &members : from.members) {
-      unsigned group = own.members.size();
+      unsigned group = grouping.members.size();
       for (unsigned x : members)
         if (excess[x] <= slack)
-          own.add(x, group);
+          grouping.add(x, group);
     }
-    result.impossible |= own.members.empty();
+    result.impossible |= grouping.members.empty();
   }
   if (!result.impossible)
     addTables(moved, slack, withBytes, result, toPool);
@@ -40,7 +40,7 @@ DualAscent::Restricted DualAscent::abstract(ArrayRef<Groups> groups, const Moved
 }
 
 namespace {
-/// What choices cost, term by term; a group of them costs the least of each.
+/// Costs of choices, term by term; a group of choices has the minimum of each term.
 struct Terms {
   std::vector<std::vector<int64_t>> times; // by term, by choice
 
@@ -51,27 +51,27 @@ struct Terms {
       sum = add(sum, term[choice]);
     return sum;
   }
-  /// What the first choices cost together, for any number of them; `sums[k]` is without choice k.
+  /// The costs of the first k choices as a group, for each k; `sums[k]` is without choice k.
   void getGroupSums(ArrayRef<unsigned> choices, SmallVectorImpl<int64_t> &sums) const {
-    SmallVector<int64_t, 8> least(times.size(), kInf);
+    SmallVector<int64_t, 8> minimum(times.size(), kInf);
     sums.clear();
     for (unsigned choice : choices) {
       int64_t sum = 0;
-      for (auto [own, term] : llvm::zip_equal(least, times)) {
-        sum = add(sum, own);
-        own = std::min(own, term[choice]);
+      for (auto [minTime, term] : llvm::zip_equal(minimum, times)) {
+        sum = add(sum, minTime);
+        minTime = std::min(minTime, term[choice]);
       }
       sums.push_back(sum);
     }
-    sums.push_back(std::accumulate(least.begin(), least.end(), int64_t(0), add));
+    sums.push_back(std::accumulate(minimum.begin(), minimum.end(), int64_t(0), add));
   }
-  /// Those that cost more than others in one term, such that both parts cost as much as possible; none if no cut
-  /// gains anything.
-  SmallVector<unsigned, 32> findCut(SmallVector<unsigned, 32> choices) const {
+  /// The choices that cost more than others in one term, such that both groups cost as much as possible; none if no
+  /// split gains anything.
+  SmallVector<unsigned, 32> findSplit(SmallVector<unsigned, 32> choices) const {
     SmallVector<unsigned, 32> high;
     SmallVector<int64_t, 32> low, rest;
     getGroupSums(choices, low);
-    int64_t most = low.back();
+    int64_t maximum = low.back();
     for (auto &term : times) {
       llvm::sort(choices, [&](unsigned x, unsigned y) { return std::pair(term[x], x) < std::pair(term[y], y); });
       getGroupSums(choices, low);
@@ -80,9 +80,9 @@ struct Terms {
       std::reverse(choices.begin(), choices.end());
       for (size_t k = 1; k < choices.size(); ++k) {
         int64_t cost = std::min(low[k], rest[choices.size() - k]);
-        if (term[choices[k - 1]] == term[choices[k]] || cost <= most)
+        if (term[choices[k - 1]] == term[choices[k]] || cost <= maximum)
           continue;
-        most = cost;
+        maximum = cost;
         high.assign(choices.begin() + k, choices.end());
       }
     }
@@ -94,12 +94,12 @@ struct Terms {
 bool DualAscent::split(ArrayRef<unsigned> solution, const Restricted &abstracted, const Moved &moved,
                        llvm::MutableArrayRef<Groups> groups) const {
   bool isAny = false;
-  // Variables that look alike among groups that are alike ask for the same.
+  // Equal variables among equal groups have equal requests.
   SequenceMap asked;
   SmallVector<unsigned, 32> key;
   for (unsigned v = 0; v < problem.sizes.size(); ++v) {
-    const Groups &own = abstracted.groups[moved.sumOf[v]];
-    ArrayRef<unsigned> members = own.members[solution[v]];
+    const Groups &grouping = abstracted.groups[moved.sumOf[v]];
+    ArrayRef<unsigned> members = grouping.members[solution[v]];
     if (members.size() == 1)
       continue;
     isAny = true;
@@ -109,28 +109,28 @@ bool DualAscent::split(ArrayRef<unsigned> solution, const Restricted &abstracted
       key.append({moved.sumOf[link.to], solution[link.to]});
     if (!asked.insert(key).second)
       continue;
-    // What a variable's own choices cost, and each pair with the groups around it.
+    // The costs of the choices of a variable, and of each pair with a neighboring group.
     Terms terms;
     auto &first = terms.times.emplace_back();
     for (unsigned x : members)
-      first.push_back(moved.own[moved.ownOf[v]][x]);
+      first.push_back(moved.unary[moved.unaryOf[v]][x]);
     for (const Link &link : around) {
       const Table &table = pool.get(getTableFrom(v, link));
       const Groups &other = abstracted.groups[moved.sumOf[link.to]];
-      const int64_t *byOwn = moved.shifts[moved.pairOf[link.edge]].data(), *byOther = byOwn + own.of.size();
+      const int64_t *byMember = moved.shifts[moved.pairOf[link.edge]].data(), *byOther = byMember + grouping.of.size();
       if (problem.edges[link.edge].a != v) {
-        byOther = byOwn;
-        byOwn += other.of.size();
+        byOther = byMember;
+        byMember += other.of.size();
       }
       auto &term = terms.times.emplace_back();
       for (unsigned x : members) {
-        int64_t &least = term.emplace_back(kInf);
+        int64_t &minimum = term.emplace_back(kInf);
         for (unsigned y : other.members[solution[link.to]])
           if (int64_t time = table.time[size_t(x) * other.of.size() + y]; time < kInf)
-            least = std::min(least, time + byOwn[x] + byOther[y]);
+            minimum = std::min(minimum, time + byMember[x] + byOther[y]);
       }
     }
-    // The one that would be the best by itself becomes a group, the others are cut.
+    // The best single choice becomes a group, the others are split.
     unsigned best = 0;
     for (unsigned i = 1; i < members.size(); ++i)
       if (terms.getSum(i) < terms.getSum(best))
@@ -139,7 +139,7 @@ bool DualAscent::split(ArrayRef<unsigned> solution, const Restricted &abstracted
     for (unsigned i = 0; i < members.size(); ++i)
       if (i != best)
         others.push_back(i);
-    high = terms.findCut(others);
+    high = terms.findSplit(others);
     Groups &now = groups[moved.sumOf[v]];
     if (now.members[now.of[members[best]]].size() > 1)
       now.split(members[best]);

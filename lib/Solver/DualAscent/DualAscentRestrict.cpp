@@ -12,7 +12,7 @@ using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-void DualAscent::Groups::add(unsigned choice, unsigned group) {
+void ChoiceGroups::add(unsigned choice, unsigned group) {
   if (group == members.size())
     members.emplace_back();
   of[choice] = group;
@@ -23,21 +23,21 @@ void DualAscent::Groups::add(unsigned choice, unsigned group) {
 // What is shared
 //===----------------------------------------------------------------------===//
 
-/// A choice of a host and what several readers share beside it.
+/// A choice of a host, and the set of items that several readers share.
 struct DualAscent::SharedSet {
   unsigned host;
   SmallVector<unsigned, 3> items;
-  int64_t time; // at least; of all that is paid beside it
+  int64_t time; // lower bound of all prices with it
 };
 
-/// What a host and its readers pay, with what messages leave of them.
+/// The prices of a host and its readers after messages.
 struct DualAscent::SharedPrices {
   size_t numItems;
   const int64_t *byHost;
-  const int64_t *prices; // of items, host-major
+  const int64_t *prices; // item prices, host-major
   const Groups *hosts;
-  SmallVector<ArrayRef<unsigned>, 6> items; // of each reader by choice
-  SmallVector<const int64_t *, 6> byReader; // what it adds by choice
+  SmallVector<ArrayRef<unsigned>, 6> items; // per reader and choice
+  SmallVector<const int64_t *, 6> byReader; // addition per reader and choice
   SmallVector<const Groups *, 6> readers;
 };
 
@@ -66,16 +66,16 @@ DualAscent::SharedPrices DualAscent::getSharedPrices(unsigned number, const Move
 /// Those within the slack, of the choices that are left; false where there are too many to list.
 bool DualAscent::listSets(const SharedPrices &prices, int64_t slack, std::vector<SharedSet> &sets) {
   size_t numReaders = prices.items.size(), numItems = prices.numItems;
-  // The least that a reader adds for an item; how many may ask for it.
+  // The minimal addition of a reader for an item; and the number of readers that may request it.
   std::vector<int64_t> added(numReaders * numItems, kInf);
   std::vector<unsigned> askers(numItems, 0);
   for (unsigned r = 0; r < numReaders; ++r)
     for (auto [x, item] : llvm::enumerate(prices.items[r])) {
       if (prices.readers[r]->of[x] == Groups::kNone)
         continue;
-      int64_t &own = added[r * numItems + item];
-      askers[item] += own >= kInf;
-      own = std::min(own, prices.byReader[r][x]);
+      int64_t &itemTime = added[r * numItems + item];
+      askers[item] += itemTime >= kInf;
+      itemTime = std::min(itemTime, prices.byReader[r][x]);
     }
   unsigned visited = 0;
   std::vector<unsigned> shareable;
@@ -100,24 +100,24 @@ bool DualAscent::listSets(const SharedPrices &prices, int64_t slack, std::vector
       if (++visited > kMaxSets)
         return false;
       set.time = paid;
-      SmallVector<int64_t, 6> own(alone);
+      SmallVector<int64_t, 6> readerTimes(alone);
       for (unsigned r = 0; r < numReaders; ++r) {
         for (unsigned item : set.items)
-          own[r] = std::min(own[r], added[r * numItems + item]);
-        set.time = own[r] >= kInf || set.time >= kInf ? kInf : set.time + own[r];
+          readerTimes[r] = std::min(readerTimes[r], added[r * numItems + item]);
+        set.time = readerTimes[r] >= kInf || set.time >= kInf ? kInf : set.time + readerTimes[r];
       }
       if (set.time <= slack)
         sets.push_back(set);
       size_t more = numReaders / 2 - set.items.size();
       if (more == 0)
         return true;
-      // What one item more gains; several together gain at most the sum.
+      // The gain of one more item; several together gain at most the sum.
       SmallVector<std::pair<int64_t, size_t>> gains;
       SmallVector<int64_t> best;
       for (size_t k = from; k < shareable.size(); ++k) {
         int64_t gain = -row[shareable[k]];
         for (unsigned r = 0; r < numReaders && set.time < kInf; ++r)
-          gain += std::max<int64_t>(own[r] - added[r * numItems + shareable[k]], 0);
+          gain += std::max<int64_t>(readerTimes[r] - added[r * numItems + shareable[k]], 0);
         gains.push_back({gain, k});
         best.push_back(std::max<int64_t>(gain, 0));
       }
@@ -148,7 +148,7 @@ bool DualAscent::listSets(const SharedPrices &prices, int64_t slack, std::vector
 struct DualAscent::SharedTables {
   size_t numSets = 0;
   bool isTooLarge = false;
-  Table own, withHost;
+  Table unary, withHost;
   SmallVector<Table, 6> withReaders;
 };
 
@@ -160,12 +160,12 @@ DualAscent::SharedTables DualAscent::makeSharedTables(const SharedPrices &prices
     return result;
   result.numSets = sets.size();
   for (const SharedSet &set : sets)
-    result.own.time.push_back(set.time);
+    result.unary.time.push_back(set.time);
   for (const auto &host : prices.hosts->members)
     for (const SharedSet &set : sets)
       result.withHost.time.push_back(set.host == host.front() ? 0 : kInf);
   for (auto [items, byReader, reader] : llvm::zip_equal(prices.items, prices.byReader, prices.readers)) {
-    // What the reader pays beside a set, less the least of that, which is in the set's own time.
+    // The price of the reader with a set, minus its minimum, which is in the time of the set.
     const auto &left = reader->members;
     Table &table = result.withReaders.emplace_back();
     table.time.assign(left.size() * sets.size(), kInf);
@@ -175,12 +175,12 @@ DualAscent::SharedTables DualAscent::makeSharedTables(const SharedPrices &prices
         int64_t time = llvm::is_contained(set.items, item) ? 0 : prices.prices[set.host * prices.numItems + item];
         return time >= kInf ? kInf : time + byReader[x];
       };
-      int64_t least = kInf;
+      int64_t minimum = kInf;
       for (const auto &choice : left)
-        least = std::min(least, getPaid(choice.front()));
+        minimum = std::min(minimum, getPaid(choice.front()));
       for (auto [k, choice] : llvm::enumerate(left))
-        if (int64_t paid = getPaid(choice.front()); paid < kInf && paid - least <= slack)
-          table.time[k * sets.size() + i] = paid - least;
+        if (int64_t paid = getPaid(choice.front()); paid < kInf && paid - minimum <= slack)
+          table.time[k * sets.size() + i] = paid - minimum;
     }
   }
   return result;
@@ -203,19 +203,19 @@ void DualAscent::addSharings(const Moved &moved, int64_t slack, Restricted &resu
       result.impossible |= tables.numSets == 0;
       if (result.isTooLarge || result.impossible)
         return;
-      unsigned own = to.sizes.size();
+      unsigned setVar = to.sizes.size();
       to.sizes.push_back(tables.numSets);
-      to.unary.push_back(toPool.intern(std::move(tables.own)));
-      to.edges.push_back({sharing.host, own, toPool.intern(std::move(tables.withHost))});
+      to.unary.push_back(toPool.intern(std::move(tables.unary)));
+      to.edges.push_back({sharing.host, setVar, toPool.intern(std::move(tables.withHost))});
       for (auto [r, reader] : llvm::enumerate(sharing.readers)) {
         TableId id = toPool.intern(std::move(tables.withReaders[r]));
         auto mine = llvm::MutableArrayRef(to.edges).take_back(r + 1);
         auto known = llvm::find_if(
-            mine, [&, v = reader.first](const Problem::Edge &edge) { return edge.b == own && edge.a == v; });
+            mine, [&, v = reader.first](const Problem::Edge &edge) { return edge.b == setVar && edge.a == v; });
         if (known != mine.end())
           known->table = toPool.add(known->table, id);
         else
-          to.edges.push_back({reader.first, own, id});
+          to.edges.push_back({reader.first, setVar, id});
       }
     }
   }
@@ -235,7 +235,7 @@ template <typename Predicate> static DualAscent::Groups getGroups(ArrayRef<int64
   return groups;
 }
 
-bool DualAscent::isAtMost(const Moved &moved, int64_t slack, double most) const {
+bool DualAscent::isAtMost(const Moved &moved, int64_t slack, double maximum) const {
   std::vector<double> left;
   for (const auto &excess : moved.excess)
     left.push_back(llvm::count_if(excess, [&](int64_t e) { return e <= slack; }));
@@ -244,8 +244,8 @@ bool DualAscent::isAtMost(const Moved &moved, int64_t slack, double most) const 
   for (auto [i, edge] : llvm::enumerate(problem.edges))
     if (counted.insert(moved.pairOf[i]).second)
       size += left[moved.sumOf[edge.a]] * left[moved.sumOf[edge.b]];
-  if (size > most || problem.sharings.empty())
-    return size <= most;
+  if (size > maximum || problem.sharings.empty())
+    return size <= maximum;
   std::vector<Groups> groups;
   for (const auto &excess : moved.excess)
     groups.push_back(getGroups(excess, [&](unsigned x) { return excess[x] <= slack; }));
@@ -261,13 +261,13 @@ bool DualAscent::isAtMost(const Moved &moved, int64_t slack, double most) const 
     llvm::parallelFor(0, sizes.size(), [&](size_t k) {
       SharedPrices prices = getSharedPrices(left[k], moved, groups);
       sizes[k] = prices.hosts->members.size();
-      for (const Groups *own : prices.readers)
-        sizes[k] += own->members.size();
+      for (const Groups *reader : prices.readers)
+        sizes[k] += reader->members.size();
       std::vector<SharedSet> sets;
       sizes[k] *= listSets(prices, slack, sets) ? sets.size() : std::numeric_limits<double>::infinity();
     });
     size = std::accumulate(sizes.begin(), sizes.end(), size);
-    if (!(size <= most) || clock.isOver())
+    if (!(size <= maximum) || clock.isOver())
       return false;
   }
   return true;
@@ -292,15 +292,15 @@ DualAscent::Restricted DualAscent::restrictTo(ArrayRef<std::vector<unsigned>> so
   std::vector<SmallVector<unsigned, 4>> taken(n), ofSum(moved.excess.size());
   for (const std::vector<unsigned> &solution : solutions)
     for (auto [v, x] : llvm::enumerate(solution))
-      if (auto &own = taken[alikeOf[v]]; !llvm::is_contained(own, x))
-        own.push_back(x);
+      if (auto &list = taken[alikeOf[v]]; !llvm::is_contained(list, x))
+        list.push_back(x);
   for (unsigned v = 0; v < n; ++v)
     for (unsigned x : taken[alikeOf[v]])
-      if (auto &own = ofSum[moved.sumOf[v]]; !llvm::is_contained(own, x))
-        own.push_back(x);
-  for (auto [excess, own] : llvm::zip_equal(moved.excess, ofSum))
+      if (auto &list = ofSum[moved.sumOf[v]]; !llvm::is_contained(list, x))
+        list.push_back(x);
+  for (auto [excess, list] : llvm::zip_equal(moved.excess, ofSum))
     result.groups.push_back(
-        getGroups(excess, [&](unsigned x) { return excess[x] <= near || llvm::is_contained(own, x); }));
+        getGroups(excess, [&](unsigned x) { return excess[x] <= near || llvm::is_contained(list, x); }));
   addTables(moved, slack, /*withBytes=*/false, result, toPool);
   return result;
 }
@@ -329,15 +329,15 @@ void DualAscent::addTables(const Moved &moved, int64_t slack, bool withBytes, Re
   std::vector<TableId> ofSum(moved.excess.size(), kNoTable);
   for (unsigned v = 0; v < n; ++v) {
     TableId &id = ofSum[moved.sumOf[v]];
-    const Groups &own = result.groups[moved.sumOf[v]];
+    const Groups &grouping = result.groups[moved.sumOf[v]];
     if (id == kNoTable) {
-      Table table = makeTable(own.members.size());
-      for (auto [x, group] : llvm::enumerate(own.of))
-        if (int64_t time = moved.own[moved.ownOf[v]][x]; group != Groups::kNone && time < kInf)
+      Table table = makeTable(grouping.members.size());
+      for (auto [x, group] : llvm::enumerate(grouping.of))
+        if (int64_t time = moved.unary[moved.unaryOf[v]][x]; group != Groups::kNone && time < kInf)
           lower(table, group, time, withBytes && tables[v] != kNoTable ? pool.get(tables[v]).get(x).bytes : 0);
       id = toPool.intern(std::move(table));
     }
-    to.sizes.push_back(own.members.size());
+    to.sizes.push_back(grouping.members.size());
     to.unary.push_back(id);
   }
   llvm::DenseMap<std::tuple<unsigned, unsigned, unsigned>, TableId> ofPair;

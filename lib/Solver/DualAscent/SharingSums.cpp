@@ -14,14 +14,14 @@ static constexpr size_t kMaxVectors = 4;
 template <typename T> struct SharingSums<T>::Kernels {
   using Sums = SharingSums<T>;
 
-  static inline __attribute__((always_inline)) T getLeast(const T *a, size_t n) {
-    T least[kLanes];
-    std::fill(least, least + kLanes, a[0]);
+  static inline __attribute__((always_inline)) T getMin(const T *a, size_t n) {
+    T minimum[kLanes];
+    std::fill(minimum, minimum + kLanes, a[0]);
     forBlocks<kLanes>(n, [&](size_t at, auto lanes) __attribute__((always_inline)) {
       for (size_t k = 0; k < lanes; ++k)
-        least[k] = a[at + k] < least[k] ? a[at + k] : least[k];
+        minimum[k] = a[at + k] < minimum[k] ? a[at + k] : minimum[k];
     });
-    return *std::min_element(least, least + kLanes);
+    return *std::min_element(minimum, minimum + kLanes);
   }
 
   /// sums[v * columns + j]: the least of table[i * columns + j] + by[v][i] over all rows i.
@@ -30,18 +30,18 @@ template <typename T> struct SharingSums<T>::Kernels {
                                                               const T *const *by, T *sums) {
     forBlocks<kLanes>(columns, [&](size_t at, auto lanes) __attribute__((always_inline)) {
       using Block = typename Lanes<T, lanes>::Type;
-      Block least[numVectors];
+      Block minimum[numVectors];
       for (size_t v = 0; v < numVectors; ++v)
-        least[v] = *reinterpret_cast<const Block *>(table + at) + by[v][0];
+        minimum[v] = *reinterpret_cast<const Block *>(table + at) + by[v][0];
       for (size_t i = 1; i < rows; ++i) {
         Block row = *reinterpret_cast<const Block *>(table + i * columns + at);
         for (size_t v = 0; v < numVectors; ++v) {
           Block sum = row + by[v][i];
-          least[v] = sum < least[v] ? sum : least[v];
+          minimum[v] = sum < minimum[v] ? sum : minimum[v];
         }
       }
       for (size_t v = 0; v < numVectors; ++v)
-        *reinterpret_cast<Block *>(sums + v * columns + at) = least[v];
+        *reinterpret_cast<Block *>(sums + v * columns + at) = minimum[v];
     });
   }
   static inline __attribute__((always_inline)) void addToRows(const T *table, size_t rows, size_t columns,
@@ -60,23 +60,23 @@ template <typename T> struct SharingSums<T>::Kernels {
   /// The least sums of each set of these readers.
   static inline __attribute__((always_inline)) void prepare(Sums &s, size_t readers) {
     size_t n = s.numItems, hosts = s.numHosts;
-    // What is not possible does not add up.
+    // Impossible sums are clamped.
     for (size_t set = 1; set <= readers; ++set) {
       if ((set & readers) != set)
         continue;
       T *to = s.added.data() + set * n;
       if (size_t others = set & (set - 1)) {
-        const T *own = s.added.data() + (set ^ others) * n, *rest = s.added.data() + others * n;
+        const T *ofSet = s.added.data() + (set ^ others) * n, *rest = s.added.data() + others * n;
         for (size_t i = 0; i < n; ++i) {
-          T sum = own[i] + rest[i];
+          T sum = ofSet[i] + rest[i];
           to[i] = sum < s.impossible ? sum : s.impossible;
         }
       }
-      s.leastAdded[set] = getLeast(to, n);
+      s.minAdded[set] = getMin(to, n);
     }
-    T *cheapest = s.parts.data(); // by nobody: nothing is paid, once the others are known
+    T *cheapest = s.partitions.data(); // the empty set: free, computed first
     for (size_t h = 0; h < hosts; ++h)
-      cheapest[h] = getLeast(s.byHost + h * n, n);
+      cheapest[h] = getMin(s.byHost + h * n, n);
 
     // Sets of as many readers wait for smaller ones only.
     size_t sets[kMaxVectors], numSets = 0;
@@ -86,10 +86,10 @@ template <typename T> struct SharingSums<T>::Kernels {
         return;
       addToRows(s.byItem, n, hosts, numSets, by, s.sums.data());
       for (size_t v = 0; v < numSets; ++v) {
-        T *same = s.same.data() + sets[v] * hosts, *parts = s.parts.data() + sets[v] * hosts;
+        T *same = s.same.data() + sets[v] * hosts, *partitions = s.partitions.data() + sets[v] * hosts;
         const T *sum = s.sums.data() + v * hosts;
         for (size_t h = 0; h < hosts; ++h)
-          same[h] = parts[h] = sum[h] < same[h] ? sum[h] : same[h];
+          same[h] = partitions[h] = sum[h] < same[h] ? sum[h] : same[h];
       }
       numSets = 0;
     };
@@ -97,24 +97,25 @@ template <typename T> struct SharingSums<T>::Kernels {
       for (size_t set = 1; set <= readers; ++set) {
         if ((set & readers) != set || __builtin_popcountll(set) != size)
           continue;
-        // Some ask for the same as the first one, the others for something else.
+        // Some readers request the same item as the first one, the others another item.
         size_t first = set & -set, others = set ^ first;
         T *best = s.same.data() + set * hosts;
         std::fill(best, best + hosts, s.impossible);
         for (size_t with = others; with != 0;) {
           with = (with - 1) & others;
-          const T *same = s.same.data() + (first | with) * hosts, *parts = s.parts.data() + (others ^ with) * hosts;
+          const T *same = s.same.data() + (first | with) * hosts,
+                  *partitions = s.partitions.data() + (others ^ with) * hosts;
           for (size_t h = 0; h < hosts; ++h) {
-            T sum = same[h] + parts[h];
+            T sum = same[h] + partitions[h];
             best[h] = sum < best[h] ? sum : best[h];
           }
         }
-        // Or all ask for the same, unless that cannot be better.
+        // Or all request the same item, unless that cannot be better.
         bool mayBeBetter = false;
         for (size_t h = 0; h < hosts; ++h)
-          mayBeBetter |= s.leastAdded[set] + cheapest[h] < best[h];
+          mayBeBetter |= s.minAdded[set] + cheapest[h] < best[h];
         if (!mayBeBetter) {
-          std::copy(best, best + hosts, s.parts.data() + set * hosts);
+          std::copy(best, best + hosts, s.partitions.data() + set * hosts);
           continue;
         }
         sets[numSets] = set;
@@ -128,9 +129,9 @@ template <typename T> struct SharingSums<T>::Kernels {
   }
 
   static inline __attribute__((always_inline)) void getHostSums(Sums &s, T *sums) {
-    const T *parts = s.parts.data() + ((size_t(1) << s.numReaders) - 1) * s.numHosts;
+    const T *partitions = s.partitions.data() + ((size_t(1) << s.numReaders) - 1) * s.numHosts;
     for (size_t h = 0; h < s.numHosts; ++h) {
-      T sum = s.host[h] + parts[h];
+      T sum = s.host[h] + partitions[h];
       sums[h] = sum < s.impossible ? sum : s.impossible;
     }
   }
@@ -138,33 +139,33 @@ template <typename T> struct SharingSums<T>::Kernels {
   static inline __attribute__((always_inline)) void getItemSums(Sums &s, size_t reader, T *sums) {
     size_t n = s.numItems, hosts = s.numHosts, others = ((size_t(1) << s.numReaders) - 1) ^ (size_t(1) << reader);
     std::fill(sums, sums + n, s.impossible);
-    const T *all = s.parts.data() + others * hosts;
-    T *paid = s.sums.data(), *least = paid + kMaxVectors * hosts;
+    const T *all = s.partitions.data() + others * hosts;
+    T *paid = s.sums.data(), *minimum = paid + kMaxVectors * hosts;
     size_t sets[kMaxVectors], numSets = 0;
     const T *by[kMaxVectors];
     auto compute = [&]() __attribute__((always_inline)) {
-      addToRows(s.byHost, hosts, n, numSets, by, least);
+      addToRows(s.byHost, hosts, n, numSets, by, minimum);
       for (size_t v = 0; v < numSets; ++v)
         for (size_t i = 0; i < n; ++i) {
-          T sum = least[v * n + i] + s.added[sets[v] * n + i];
+          T sum = minimum[v * n + i] + s.added[sets[v] * n + i];
           sums[i] = sum < sums[i] ? sum : sums[i];
         }
       numSets = 0;
     };
     for (size_t with = others;; with = (with - 1) & others) {
-      // Asking for the same as some may never be better than leaving them to themselves.
-      const T *rest = s.parts.data() + (others ^ with) * hosts;
+      // Sharing an item with some readers may never be better than not sharing.
+      const T *rest = s.partitions.data() + (others ^ with) * hosts;
       bool mayBeBetter = with == 0;
       for (size_t h = 0; h < hosts; ++h)
-        mayBeBetter |= s.leastAdded[with] + rest[h] < all[h];
+        mayBeBetter |= s.minAdded[with] + rest[h] < all[h];
       if (mayBeBetter) {
-        T *own = paid + numSets * hosts;
+        T *setSums = paid + numSets * hosts;
         for (size_t h = 0; h < hosts; ++h) {
           T sum = s.host[h] + rest[h];
-          own[h] = sum < s.impossible ? sum : s.impossible;
+          setSums[h] = sum < s.impossible ? sum : s.impossible;
         }
         sets[numSets] = with;
-        by[numSets] = own;
+        by[numSets] = setSums;
         if (++numSets == kMaxVectors || with == 0)
           compute();
       }
@@ -197,8 +198,8 @@ template <typename T>
 SharingSums<T>::SharingSums(const T *byHost, const T *byItem, size_t numHosts, size_t numItems, size_t numReaders,
                             T impossible)
     : byHost(byHost), byItem(byItem), numHosts(numHosts), numItems(numItems), numReaders(numReaders),
-      impossible(impossible), host(numHosts), added(numItems << numReaders), leastAdded(size_t(1) << numReaders),
-      same(numHosts << numReaders), parts(numHosts << numReaders), sums(kMaxVectors * (numHosts + numItems)) {}
+      impossible(impossible), host(numHosts), added(numItems << numReaders), minAdded(size_t(1) << numReaders),
+      same(numHosts << numReaders), partitions(numHosts << numReaders), sums(kMaxVectors * (numHosts + numItems)) {}
 template <typename T> void SharingSums<T>::prepare(size_t but) {
   size_t all = (size_t(1) << numReaders) - 1;
   prepareSums(*this, but < numReaders ? all ^ (size_t(1) << but) : all);

@@ -33,7 +33,7 @@ private:
   Elimination::Run last;
   Problem core;
   std::vector<unsigned> coreVars; // per variable of the core
-  // What is added up: tables of the problem, or, behind them, steps.
+  // Summands: tables of the problem, or, with higher numbers, steps.
   std::vector<llvm::SmallVector<unsigned, 2>> unarySources, edgeSources;
 };
 

@@ -39,10 +39,10 @@ SmallVector<const Table *, 8> JoinMemo::getTables(unsigned entry) const {
   return tables;
 }
 
-unsigned JoinMemo::join(unsigned shape, ArrayRef<TableId> tables, int64_t ownLimit) {
-  // What is impossible stays so beside entries below 0.
-  ownLimit = std::min({ownLimit, limit, kInf / 2});
-  SmallVector<unsigned, 8> key = {shape, unsigned(ownLimit), unsigned(ownLimit >> 32)};
+unsigned JoinMemo::join(unsigned shape, ArrayRef<TableId> tables, int64_t joinLimit) {
+  // Impossible entries stay impossible with entries below 0.
+  joinLimit = std::min({joinLimit, limit, kInf / 2});
+  SmallVector<unsigned, 8> key = {shape, unsigned(joinLimit), unsigned(joinLimit >> 32)};
   key.append(tables.begin(), tables.end());
   ++statistics.eliminated;
   auto [index, inserted] = keys.insert(key);
@@ -57,7 +57,7 @@ unsigned JoinMemo::join(unsigned shape, ArrayRef<TableId> tables, int64_t ownLim
   if (entry.result != kNoTable)
     return number;
   const JoinShape &s = shapes[shape];
-  Table result = joinAndMinimize(s, getTables(number), ownLimit, entry.least, work);
+  Table result = joinAndMinimize(s, getTables(number), joinLimit, entry.minimum, work);
   uint64_t size = result.size() * s.sizes[0];
   ++statistics.joins;
   statistics.joinEntries += size;
@@ -83,33 +83,34 @@ void JoinMemo::forgetUnused() {
   ++round;
 }
 
-ArrayRef<TableId> JoinMemo::match(ArrayRef<Part> parts) {
+ArrayRef<TableId> JoinMemo::match(ArrayRef<MiniBucket> miniBuckets) {
   SmallVector<unsigned, 32> key;
-  for (const Part &part : parts) {
-    key.append({part.shape, unsigned(part.shared.size())});
-    key.append(part.tables.begin(), part.tables.end());
-    key.append(part.shared.begin(), part.shared.end());
+  for (const MiniBucket &miniBucket : miniBuckets) {
+    key.append({miniBucket.shape, unsigned(miniBucket.shared.size())});
+    key.append(miniBucket.tables.begin(), miniBucket.tables.end());
+    key.append(miniBucket.shared.begin(), miniBucket.shared.end());
   }
   auto [index, inserted] = matchKeys.insert(key);
   if (!inserted)
     return matches[index];
-  SmallVector<Table, 4> least;
-  for (const Part &part : parts) {
+  SmallVector<Table, 4> minimum;
+  for (const MiniBucket &miniBucket : miniBuckets) {
     SmallVector<const Table *, 8> tables;
-    for (TableId id : part.tables)
+    for (TableId id : miniBucket.tables)
       tables.push_back(&pool.get(id));
-    least.push_back(getMinMarginal(shapes[part.shape], tables, part.shared, work));
+    minimum.push_back(getMinMarginal(shapes[miniBucket.shape], tables, miniBucket.shared, work));
   }
-  for (size_t i = 0; i < least[0].size(); ++i) {
+  for (size_t i = 0; i < minimum[0].size(); ++i) {
     int64_t sum = 0;
-    for (const Table &own : least)
-      sum = std::min(sum + own.time[i], kInf);
-    for (auto [p, own] : llvm::enumerate(least))
-      own.time[i] = sum >= kInf ? kInf : sum / parts.size() + (p < sum % parts.size()) - own.time[i];
+    for (const Table &marginal : minimum)
+      sum = std::min(sum + marginal.time[i], kInf);
+    for (auto [p, marginal] : llvm::enumerate(minimum))
+      marginal.time[i] =
+          sum >= kInf ? kInf : sum / miniBuckets.size() + (p < sum % miniBuckets.size()) - marginal.time[i];
   }
   SmallVector<TableId, 4> &result = matches.emplace_back();
-  for (Table &own : least)
-    result.push_back(pool.intern(std::move(own)));
+  for (Table &marginal : minimum)
+    result.push_back(pool.intern(std::move(marginal)));
   return result;
 }
 
@@ -136,15 +137,15 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
     : memo(&memo), sizes(problem.sizes) {
   unsigned n = problem.sizes.size();
   numTables = n + problem.edges.size();
-  // What stays comes last, by number.
+  // Variables that stay come last, by number.
   std::vector<unsigned> position(n);
   for (unsigned v = 0; v < n; ++v)
     position[v] = n + v;
   for (auto [i, v] : llvm::enumerate(order))
     position[v] = i;
 
-  // What lies in each bucket: variables in elimination order, and where the table comes
-  // from. A bucket belongs to the variable that goes first.
+  // The tables of each bucket: variables in elimination order, and the source of the table. A bucket belongs to the
+  // variable that is eliminated first.
   struct Input {
     SmallVector<unsigned, 6> scope;
     unsigned source;
@@ -167,14 +168,14 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
   auto byPosition = [&](unsigned x, unsigned y) { return position[x] < position[y]; };
   for (unsigned v : order) {
     auto &bucket = buckets[position[v]];
-    // By place, so that repeated layers look alike.
+    // By position, so that repeated layers are equal.
     llvm::sort(bucket, [&](const Input &x, const Input &y) {
       if (x.scope == y.scope)
         return x.source < y.source;
       return std::lexicographical_compare(x.scope.begin(), x.scope.end(), y.scope.begin(), y.scope.end(), byPosition);
     });
     // Mini-buckets, first fit, the widest tables first; mostly there is one.
-    SmallVector<SmallVector<unsigned, 8>, 1> parts;
+    SmallVector<SmallVector<unsigned, 8>, 1> miniBuckets;
     SmallVector<SmallVector<unsigned, 8>, 1> scopes;
     auto getEntries = [&](ArrayRef<unsigned> scope) {
       double entries = 1;
@@ -191,30 +192,30 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
     });
     for (unsigned i : byWidth) {
       bool found = false;
-      for (unsigned p = 0; p < parts.size() && !found; ++p) {
+      for (unsigned p = 0; p < miniBuckets.size() && !found; ++p) {
         SmallVector<unsigned, 8> both;
         std::set_union(scopes[p].begin(), scopes[p].end(), bucket[i].scope.begin(), bucket[i].scope.end(),
                        std::back_inserter(both), byPosition);
         if (getEntries(both) > double(maxJoin))
           continue;
         scopes[p] = both;
-        parts[p].push_back(i);
+        miniBuckets[p].push_back(i);
         found = true;
       }
       if (!found) {
-        parts.push_back({i});
+        miniBuckets.push_back({i});
         scopes.emplace_back(bucket[i].scope.begin(), bucket[i].scope.end());
       }
     }
-    exact &= parts.size() <= 1;
-    SmallVector<unsigned, 8> shared; // by all parts
-    if (parts.size() > 1) {
+    exact &= miniBuckets.size() <= 1;
+    SmallVector<unsigned, 8> shared; // dims of all mini-buckets
+    if (miniBuckets.size() > 1) {
       shared = scopes[0];
       for (const auto &scope : scopes)
         llvm::erase_if(shared, [&](unsigned u) { return !llvm::is_contained(scope, u); });
     }
-    for (auto [part, scope] : llvm::zip_equal(parts, scopes)) {
-      llvm::sort(part);
+    for (auto [miniBucket, scope] : llvm::zip_equal(miniBuckets, scopes)) {
+      llvm::sort(miniBucket);
       Step step;
       step.v = v;
       step.parent = ~0u;
@@ -222,7 +223,7 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
       JoinShape shape;
       for (unsigned u : scope)
         shape.sizes.push_back(sizes[u]);
-      for (unsigned i : part) {
+      for (unsigned i : miniBucket) {
         SmallVector<unsigned, 6> dims;
         for (unsigned u : bucket[i].scope)
           dims.push_back(llvm::lower_bound(scope, u, byPosition) - scope.begin());
@@ -262,8 +263,8 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit, con
   run.entries.reserve(steps.size());
   run.total = Price();
   SmallVector<TableId, 8> inputs;
-  ArrayRef<TableId> corrections; // of the parts of a bucket, from a step on
-  size_t firstPart = 0;
+  ArrayRef<TableId> corrections; // per mini-bucket, from a step on
+  size_t firstMiniBucket = 0;
   unsigned n = sizes.size();
   std::vector<int64_t> spent(limits.empty() ? 0 : steps.size(), 0); // in what is joined into a step
   auto getInputs = [&](const Step &step) {
@@ -285,22 +286,23 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit, con
     }
     int64_t limit = limits.empty() ? kInf : std::max<int64_t>(limits[step.v] - spent[i], 0);
     if (!step.shared.empty() && (i == 0 || steps[i - 1].v != step.v)) {
-      SmallVector<JoinMemo::Part, 4> parts;
-      for (firstPart = i; firstPart + parts.size() < steps.size() && steps[firstPart + parts.size()].v == step.v;) {
-        const Step &part = steps[firstPart + parts.size()];
-        getInputs(part);
-        parts.push_back({part.unmatched, inputs, part.shared});
+      SmallVector<JoinMemo::MiniBucket, 4> miniBuckets;
+      for (firstMiniBucket = i; firstMiniBucket + miniBuckets.size() < steps.size() &&
+                                steps[firstMiniBucket + miniBuckets.size()].v == step.v;) {
+        const Step &miniBucket = steps[firstMiniBucket + miniBuckets.size()];
+        getInputs(miniBucket);
+        miniBuckets.push_back({miniBucket.unmatched, inputs, miniBucket.shared});
       }
-      corrections = memo->match(parts);
+      corrections = memo->match(miniBuckets);
     }
     getInputs(step);
     if (!step.shared.empty())
-      inputs.push_back(corrections[i - firstPart]);
+      inputs.push_back(corrections[i - firstMiniBucket]);
     unsigned entry = memo->join(step.shape, inputs, limit);
     if (!limits.empty() && step.parent != ~0u)
-      spent[step.parent] = std::min(spent[step.parent] + spent[i] + memo->get(entry).least.time, kInf);
+      spent[step.parent] = std::min(spent[step.parent] + spent[i] + memo->get(entry).minimum.time, kInf);
     run.entries.push_back(entry);
-    run.total = run.total + memo->get(entry).least;
+    run.total = run.total + memo->get(entry).minimum;
   }
   if (run.total.isImpossible())
     run.total = Price::impossible();
@@ -308,17 +310,17 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit, con
 }
 
 std::vector<int64_t> Elimination::getOutside(const Elimination &other, const Run &run) const {
-  std::vector<int64_t> own(sizes.size(), 0), outside(sizes.size(), 0);
+  std::vector<int64_t> bucketMin(sizes.size(), 0), outside(sizes.size(), 0);
   int64_t total = 0;
   for (auto [step, entry] : llvm::zip_equal(other.steps, run.entries)) {
-    int64_t least = other.memo->get(entry).least.time;
-    own[step.v] += least;
-    total += least;
+    int64_t minimum = other.memo->get(entry).minimum.time;
+    bucketMin[step.v] += minimum;
+    total += minimum;
   }
-  // What is joined into a step, with it, and what it is joined into.
+  // The total of the inputs of a step with itself, and of the step that it is joined into.
   std::vector<int64_t> within(steps.size(), 0), onward(steps.size(), 0);
   for (auto [i, step] : llvm::enumerate(steps)) {
-    within[i] += own[step.v];
+    within[i] += bucketMin[step.v];
     if (step.parent != ~0u)
       within[step.parent] += within[i];
   }
@@ -326,7 +328,7 @@ std::vector<int64_t> Elimination::getOutside(const Elimination &other, const Run
     const Step &step = steps[i];
     int64_t behind = step.parent == ~0u ? 0 : onward[step.parent];
     outside[step.v] = total - within[i] - behind;
-    onward[i] = own[step.v] + behind;
+    onward[i] = bucketMin[step.v] + behind;
   }
   return outside;
 }
@@ -379,14 +381,14 @@ bool Elimination::trace(ArrayRef<const Run *> runs, ArrayRef<uint8_t> labels, ll
       getAt(steps[begin]);
       choice = memo->findMinimum(getEntry(begin), at);
     } else {
-      // All parts of a bucket that was split.
+      // All mini-buckets of a bucket.
       sums.assign(sizes[v], Price());
       for (size_t i = begin; i < end; ++i) {
         getAt(steps[i]);
         memo->addSlice(getEntry(i), at, sums);
       }
-      auto least = llvm::min_element(sums);
-      choice = least->isImpossible() ? kNoTable : least - sums.begin();
+      auto minimum = llvm::min_element(sums);
+      choice = minimum->isImpossible() ? kNoTable : minimum - sums.begin();
     }
     if (choice == kNoTable)
       return false;
@@ -397,8 +399,8 @@ bool Elimination::trace(ArrayRef<const Run *> runs, ArrayRef<uint8_t> labels, ll
 }
 
 Price Elimination::traceFewest(const Run &run, ArrayRef<TableId> tables, llvm::MutableArrayRef<unsigned> choices) {
-  // Per step the choices of its scope that are part of something of the least time, and beside them those of its
-  // variable that reach it; first back, where they are found, then on, where bytes are added up.
+  // Per step: the choices of its scope in a solution of minimal time, and those of its variable that reach it. Backward
+  // they are collected, forward their bytes are added.
   struct State {
     SmallVector<unsigned, 6> at;
     SmallVector<unsigned, 2> ties;
@@ -424,12 +426,12 @@ Price Elimination::traceFewest(const Run &run, ArrayRef<TableId> tables, llvm::M
     for (State &state : states[i]) {
       sums.assign(shape.sizes[0], Price());
       memo->addSlice(run.entries[i], state.at, sums);
-      int64_t least = llvm::min_element(sums)->time;
+      int64_t minimum = llvm::min_element(sums)->time;
       for (auto [x, sum] : llvm::enumerate(sums))
-        if (sum.time == least)
+        if (sum.time == minimum)
           state.ties.push_back(x);
       numTies += state.ties.size();
-      if (least >= kInf || numTies > kMaxTies)
+      if (minimum >= kInf || numTies > kMaxTies)
         return Price::impossible();
       for (unsigned x : state.ties)
         for (auto [j, source] : llvm::enumerate(step.inputs)) {

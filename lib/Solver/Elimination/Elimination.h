@@ -1,8 +1,8 @@
 //===- Elimination.h - Variables one by one ---------------------*- C++ -*-===//
 //
-// Bucket elimination over a fixed order. What is known before the prices are (which
-// tables meet where) is computed once; a run fills in tables. A bucket whose tables
-// were met before, in the same places, is a look-up, in this run or any earlier one.
+// Bucket elimination over a fixed order. The structure (which tables are joined in which
+// bucket) is computed once; a run computes the tables. A bucket with the same tables in the same
+// order as an earlier one, of this run or another, is a look-up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 namespace mlir::spmd::solver {
 
-/// What buckets gave, over all eliminations that share a pool.
+/// Results of buckets, over all eliminations that share a pool.
 class JoinMemo {
 public:
   explicit JoinMemo(TablePool &pool) : pool(pool) {}
@@ -29,15 +29,15 @@ public:
   struct Entry {
     unsigned shape;
     TableId result;
-    Price least;
-    size_t inputs;          // where the tables begin in `inputs`
-    unsigned lastRound = 0; // in which it was asked for last
+    Price minimum;
+    size_t inputs;          // offset of the tables in `inputs`
+    unsigned lastRound = 0; // the latest round with a look-up
   };
   /// The number of the entry. Sums of `limit` or more are of no interest here, either. No sum of the tables may be
   /// less than 0, single entries may.
   unsigned join(unsigned shape, llvm::ArrayRef<TableId> tables, int64_t limit = kInf);
   unsigned addShape(const JoinShape &shape);
-  /// Gives back the results that were not asked for since the last time. Runs from before mean nothing any more.
+  /// Releases the results that were not looked up since the last call. Earlier runs become invalid.
   void forgetUnused();
 
   const Entry &get(unsigned entry) const { return entries[entry]; }
@@ -47,15 +47,15 @@ public:
   }
   /// As findMinimum, remembered.
   unsigned findMinimum(unsigned entry, llvm::ArrayRef<unsigned> at);
-  /// A part of a bucket that was split: its tables, and which dims all parts have.
-  struct Part {
+  /// A mini-bucket of a bucket: its tables, and the dims of all mini-buckets.
+  struct MiniBucket {
     unsigned shape;
     llvm::SmallVector<TableId, 8> tables;
     llvm::ArrayRef<unsigned> shared;
   };
-  /// What to add to each part such that all cost the same at least, for any choices of what they share (min-marginal
-  /// matching, Ihler et al. 2012): the sum of all stays, what each is by itself becomes a better bound.
-  llvm::ArrayRef<TableId> match(llvm::ArrayRef<Part> parts);
+  /// Tables to add to each mini-bucket so that all have equal minima for any choices of the shared dims (min-marginal
+  /// matching, Ihler et al. 2012): the sum of all does not change, but their separate minima become a better bound.
+  llvm::ArrayRef<TableId> match(llvm::ArrayRef<MiniBucket> miniBuckets);
   void addSlice(unsigned entry, llvm::ArrayRef<unsigned> at, llvm::MutableArrayRef<Price> sums) const;
 
   TablePool &pool;
@@ -95,15 +95,15 @@ public:
     bool isOver = false;               // ended early
   };
   /// `tables`: the problem's tables of single variables, then those of its edges; others of the
-  /// same sizes may stand in their place. kNoTable among the first is zeros.
+  /// same sizes may replace them. kNoTable among the first is zeros.
   /// Ends early once joins have visited more entries than it may, or, given a clock, when that is over or
   /// tables take gigabytes. `limits`, if any:
-  /// per variable what its joins, with all that is joined into them, must stay below to be of interest.
+  /// per variable an exclusive upper bound of its joins with all their inputs.
   Run run(llvm::ArrayRef<TableId> tables, double mayVisit = std::numeric_limits<double>::infinity(),
           const Clock *clock = nullptr, llvm::ArrayRef<int64_t> limits = {});
 
-  /// Per variable the time that all takes at least that is neither joined into it nor has it joined
-  /// into, as a run of `other` says, an elimination in the same order with smaller joins.
+  /// Per variable a lower bound of the time of everything that is neither an input of it nor has it as an input, from a
+  /// run of `other`, an elimination in the same order with smaller joins.
   /// Only if isExact().
   std::vector<int64_t> getOutside(const Elimination &other, const Run &run) const;
 
@@ -116,8 +116,8 @@ public:
   bool trace(llvm::ArrayRef<const Run *> runs, llvm::ArrayRef<uint8_t> labels, llvm::MutableArrayRef<unsigned> choices);
   bool trace(const Run &run, llvm::MutableArrayRef<unsigned> choices) { return trace({&run}, {}, choices); }
 
-  /// Of the choices that reach the total of a run over times alone those of the fewest bytes: `tables` are the
-  /// same with bytes. Looks at ties only. Their price less the problem's constant; impossible if that is too much
+  /// Among the choices with the total of a run over times alone, those with the fewest bytes: `tables` are the
+  /// same with bytes. Looks at ties only. Their price minus the problem's constant; impossible if that is too much
   /// work. Only if isExact() and all variables are eliminated.
   Price traceFewest(const Run &run, llvm::ArrayRef<TableId> tables, llvm::MutableArrayRef<unsigned> choices);
 
@@ -128,8 +128,8 @@ public:
     // Below the number of tables: a table; else a step, whose result is taken.
     llvm::SmallVector<unsigned, 6> inputs;
     unsigned parent; // step that takes the result; ~0u: none
-    // Of a part of a bucket that was split: the dims that all parts have, and the shape without the input, the
-    // last one, that matches it to the others.
+    // For a mini-bucket: the dims of all mini-buckets, and the shape without the last input, which matches it to the
+    // others.
     llvm::SmallVector<unsigned, 6> shared;
     unsigned unmatched = ~0u;
   };

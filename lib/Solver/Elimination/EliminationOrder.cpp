@@ -10,7 +10,7 @@ using namespace mlir::spmd;
 using namespace mlir::spmd::solver;
 
 namespace {
-/// Neighbours, in a list to walk over and, where there are many, a set to ask.
+/// Neighbors, in a list for iteration and, if there are many, a set for look-ups.
 class Neighbours {
 public:
   bool contains(unsigned v) const {
@@ -28,7 +28,7 @@ public:
     position.clear();
   }
   void erase(unsigned v) {
-    // A hub is erased from once per neighbour, hence no search through a long list.
+    // A hub has one removal per neighbor, so that a search through its long list is avoided.
     if (list.size() <= 16) {
       auto it = llvm::find(list, v);
       *it = list.back();
@@ -62,7 +62,7 @@ private:
 };
 
 struct Entry {
-  double first, second; // what is to be least
+  double first, second; // criteria to minimize
   unsigned v;
   bool operator>(const Entry &other) const {
     return std::tie(first, second, v) > std::tie(other.first, other.second, other.v);
@@ -94,8 +94,8 @@ public:
 
 private:
   Entry getEntry(unsigned v) const {
-    double own = fill[v];
-    return bySize ? Entry{weight[v], own, v} : Entry{own, weight[v], v};
+    double fillIn = fill[v];
+    return bySize ? Entry{weight[v], fillIn, v} : Entry{fillIn, weight[v], v};
   }
   void push(unsigned v) { queue.push(getEntry(v)); }
 
@@ -153,8 +153,7 @@ void Game::eliminate(unsigned v) {
       unsigned a = around[i], b = around[j];
       if (neighbours[a].contains(b))
         continue;
-      // Who sees both lacks one edge less; each of both gets a neighbour that not all
-      // of the others know.
+      // A common neighbor has one missing edge fewer; each of both gets a neighbor that not all others have.
       const Neighbours &small = neighbours[a].size() <= neighbours[b].size() ? neighbours[a] : neighbours[b];
       const Neighbours &large = &small == &neighbours[a] ? neighbours[b] : neighbours[a];
       int64_t common = 0;
@@ -222,7 +221,7 @@ std::vector<unsigned> solver::getOrderWithin(const Problem &problem, int64_t max
       game.eliminate(v);
       continue;
     }
-    // Of those in its join.
+    // Among those in its join.
     auto getRank = [&](unsigned u) { return std::tuple(timesLeftOut[u], -int64_t(game.getNeighbours(u).size()), u); };
     unsigned out = v;
     for (unsigned u : game.getNeighbours(v))

@@ -12,9 +12,9 @@ namespace mlir::spmd::solver {
 /// where the joins are small. `bySize`: the one with the smallest join first.
 std::vector<unsigned> getMinFillOrder(const Problem &problem, bool bySize = false);
 
-/// An order of part of the variables in which no join, without the others, has more than `maxJoin` entries, the
-/// smallest ones first. Where one would, the variable in it goes that was left out the fewest times, which is
-/// counted, then the one with the most neighbours.
+/// An order of some variables in which no join has more than `maxJoin` entries, the smallest joins first. If a join
+/// would have more, one of its variables is excluded: the one with the fewest exclusions so far, which are counted,
+/// then the one with the most neighbors.
 std::vector<unsigned> getOrderWithin(const Problem &problem, int64_t maxJoin,
                                      llvm::MutableArrayRef<unsigned> timesLeftOut);
 

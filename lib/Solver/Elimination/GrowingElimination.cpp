@@ -1,4 +1,4 @@
-//===- GrowingElimination.cpp - Joins in parts that grow ------------------===//
+//===- GrowingElimination.cpp - Mini-buckets that grow --------------------===//
 
 #include "GrowingElimination.h"
 #include "Contraction.h"
@@ -29,11 +29,11 @@ void GrowingElimination::beginJoins() {
   joins->elimination.emplace(problem, order, join, joins->memo);
 }
 
-bool GrowingElimination::run(int64_t most, const Clock &clock) {
+bool GrowingElimination::run(int64_t maximum, const Clock &clock) {
   // Rounded up a little: repeated layers have equal limits, and so equal joins.
   std::vector<int64_t> limits;
   for (int64_t others : outside) {
-    int64_t limit = std::max<int64_t>(most - problem.constant.time - others, 0) + 1;
+    int64_t limit = std::max<int64_t>(maximum - problem.constant.time - others, 0) + 1;
     int64_t grain = std::max<int64_t>(1, int64_t(llvm::bit_floor(uint64_t(limit))) / 8);
     limits.push_back((limit + grain - 1) / grain * grain);
   }
@@ -52,8 +52,8 @@ bool GrowingElimination::run(int64_t most, const Clock &clock) {
   statistics.add(joins->memo.statistics);
   if (last.isOver || last.total.isImpossible())
     return !last.isOver;
-  for (auto [own, now] : llvm::zip_equal(outside, tree->getOutside(*joins->elimination, last)))
-    own = std::max(own, now);
+  for (auto [bound, now] : llvm::zip_equal(outside, tree->getOutside(*joins->elimination, last)))
+    bound = std::max(bound, now);
   return true;
 }
 
@@ -69,18 +69,18 @@ bool GrowingElimination::grow() {
     for (unsigned v = 0; v < problem.sizes.size(); ++v) {
       if (!llvm::is_contained(possible[v], false))
         continue;
-      Table own;
+      Table unary;
       if (problem.unary[v] == kNoTable)
-        own.time.assign(problem.sizes[v], 0);
+        unary.time.assign(problem.sizes[v], 0);
       else
-        own = pool.get(problem.unary[v]);
+        unary = pool.get(problem.unary[v]);
       for (unsigned x = 0; x < problem.sizes[v]; ++x)
         if (!possible[v][x]) {
-          own.time[x] = kInf;
-          if (!own.bytes.empty())
-            own.bytes[x] = 0;
+          unary.time[x] = kInf;
+          if (!unary.bytes.empty())
+            unary.bytes[x] = 0;
         }
-      problem.unary[v] = pool.intern(std::move(own));
+      problem.unary[v] = pool.intern(std::move(unary));
     }
     reductions.push_back(reducer.reduce(std::move(problem)));
     problem = std::move(reductions.back().problem);

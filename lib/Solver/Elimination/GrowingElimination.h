@@ -1,4 +1,4 @@
-//===- GrowingElimination.h - Joins in parts that grow ----------*- C++ -*-===//
+//===- GrowingElimination.h - Mini-buckets that grow ------------*- C++ -*-===//
 
 #ifndef SHARDKIT_LIB_SOLVER_ELIMINATION_GROWINGELIMINATION_H
 #define SHARDKIT_LIB_SOLVER_ELIMINATION_GROWINGELIMINATION_H
@@ -9,17 +9,16 @@
 
 namespace mlir::spmd::solver {
 
-/// Elimination with small joins (mini-buckets), then with larger ones, until they are exact. What one says
-/// that the rest of the problem takes at least, the next one need not spend: its joins leave
-/// out what would add up to too much, and visit less than their size. Choices of which nothing is
-/// left are dropped.
+/// Elimination with small joins (mini-buckets), then with larger ones, until they are exact. Each elimination
+/// yields lower bounds of the rest of the problem. The next one excludes entries that exceed the limit with these
+/// bounds, so that its joins visit fewer entries. Choices without entries are dropped.
 class GrowingElimination {
 public:
   GrowingElimination(Problem problem, int64_t maxJoin, TablePool &pool, Reducer &reducer, int64_t firstJoin = 1 << 18);
 
   /// The next elimination, for solutions that take at most `most`; false if that takes more time
   /// than there is, or too much memory.
-  bool run(int64_t most, const Clock &clock);
+  bool run(int64_t maximum, const Clock &clock);
   /// Larger joins, or fewer choices; false if there are no larger ones.
   bool grow();
 

@@ -21,7 +21,7 @@ struct JoinShape {
 /// Minimum over the first variable of the sum of the tables, per choices of the others,
 /// less the least entry, which is returned in `least`. Sums of `limit` or more are impossible.
 /// Adds to `work` the entries that were visited.
-Table joinAndMinimize(const JoinShape &shape, llvm::ArrayRef<const Table *> tables, int64_t limit, Price &least,
+Table joinAndMinimize(const JoinShape &shape, llvm::ArrayRef<const Table *> tables, int64_t limit, Price &minimum,
                       double &work);
 
 /// Per choices of some dims, 0 first, the least time of the sum of the tables, whatever the others are. Adds to
@@ -32,7 +32,7 @@ Table getMinMarginal(const JoinShape &shape, llvm::ArrayRef<const Table *> table
 /// The lowest choice of the first variable that reaches the minimum, where `at` are the
 /// choices of the others; kNoTable if all are impossible.
 unsigned findMinimum(const JoinShape &shape, llvm::ArrayRef<const Table *> tables, llvm::ArrayRef<unsigned> at);
-/// Adds what the tables say to a price per choice of the first variable.
+/// Adds the tables to a price per choice of the first variable.
 void addSlice(const JoinShape &shape, llvm::ArrayRef<const Table *> tables, llvm::ArrayRef<unsigned> at,
               llvm::MutableArrayRef<Price> sums);
 

@@ -9,7 +9,7 @@ using namespace mlir::spmd;
 using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 
-/// Choices of a variable that are told apart from the beginning, on average.
+/// The average number of groups of choices per variable at the start.
 static constexpr unsigned kFirstChoices = 2;
 /// Bytes of tables beyond which they are not kept for later ones.
 static constexpr size_t kLargeAbstractionBytes = size_t(1) << 30;
@@ -19,25 +19,25 @@ Abstraction::Abstraction(const Problem &core, const DualAscent &ascent, const Du
     : core(core), ascent(ascent), moved(from), withBytes(withBytes), statistics(statistics) {
   int64_t near = moved.getNear(std::max<int64_t>(moved.bound, 0), kFirstChoices);
   for (const auto &excess : moved.excess) {
-    DualAscent::Groups &own = groups.emplace_back();
-    own.of.resize(excess.size());
+    DualAscent::Groups &grouping = groups.emplace_back();
+    grouping.of.resize(excess.size());
     for (unsigned x = 0; x < excess.size(); ++x)
       if (excess[x] <= near)
-        own.add(x, own.members.size());
-    unsigned others = own.members.size();
+        grouping.add(x, grouping.members.size());
+    unsigned others = grouping.members.size();
     for (unsigned x = 0; x < excess.size(); ++x)
       if (excess[x] > near)
-        own.add(x, others);
+        grouping.add(x, others);
   }
 }
 
-Abstraction::Optimum Abstraction::solve(int64_t most, int64_t maxJoin, const Clock &clock) {
+Abstraction::Optimum Abstraction::solve(int64_t maximum, int64_t maxJoin, const Clock &clock) {
   if (!tables || tables->pool.getMemory() > kLargeAbstractionBytes)
     tables = std::make_unique<Tables>();
   auto &[pool, reducer, memo] = *tables;
-  memo.forgetUnused(); // what was split meanwhile does not come again
+  memo.forgetUnused(); // groups before the split do not occur again
   Optimum result;
-  int64_t slack = std::min(most - core.constant.time - moved.bound, kInf / 8);
+  int64_t slack = std::min(maximum - core.constant.time - moved.bound, kInf / 8);
   result.lower = Price::impossible();
   DualAscent::Restricted abstracted = ascent.abstract(groups, moved, slack, withBytes, pool);
   work += ascent.getPassEntries();
@@ -62,7 +62,7 @@ Abstraction::Optimum Abstraction::solve(int64_t most, int64_t maxJoin, const Clo
     result.isOver = true;
     return result;
   }
-  if (run.total.isImpossible() || run.total.time + problem.constant.time > most)
+  if (run.total.isImpossible() || run.total.time + problem.constant.time > maximum)
     return result;
   std::vector<unsigned> choices(problem.sizes.size(), 0);
   Price total = elimination.traceFewest(run, all, choices);

@@ -27,9 +27,9 @@ public:
     std::vector<unsigned> choices; // kNoVar where it is one for several
     bool isExact = false;          // it is one of the problem itself, of the price `lower`
   };
-  /// Of solutions that take at most `most`; splits what the next one has to tell apart. Takes no joins of more
-  /// than `maxJoin` entries.
-  Optimum solve(int64_t most, int64_t maxJoin, const Clock &clock);
+  /// Bounds solutions that take at most `maximum`; splits the groups that the next bound has to separate. Makes no
+  /// joins of more than `maxJoin` entries.
+  Optimum solve(int64_t maximum, int64_t maxJoin, const Clock &clock);
 
   /// Entries that were visited so far.
   double getWork() const { return work; }

@@ -21,8 +21,8 @@ static constexpr unsigned kQuotientRadius = 2;
 /// Entries that may be visited to settle bytes, where the proof of the time took less.
 static constexpr double kBytesWork = double(1ll << 30);
 
-/// What is left of a problem within a slack of the bound, for solutions of at most `most`. Bytes
-/// make joins several times slower: what only has to find times goes without.
+/// The restriction of a problem to a slack of the bound, for solutions of at most `maximum`. Bytes make joins several
+/// times slower: searches for times alone omit them.
 struct AscentSearch::Rest {
   TablePool pool;
   Reducer reducer{pool};
@@ -34,7 +34,7 @@ struct AscentSearch::Rest {
       : restricted(search.ascent.restrict(search.moved, slack, withBytes, pool)) {
     begin(search);
   }
-  /// Of that, what is close to the bound or in one of the solutions.
+  /// The choices of it that are close to the bound or in one of the solutions.
   Rest(const AscentSearch &search, ArrayRef<std::vector<unsigned>> solutions, int64_t near)
       : restricted(search.ascent.restrictTo(solutions, search.moved, near, search.getNeeded(), pool)) {
     begin(search);
@@ -44,17 +44,17 @@ struct AscentSearch::Rest {
       return;
     reduction = reducer.reduce(std::move(restricted.problem), &search.clock);
     restricted.isTooLarge = search.clock.isOver(); // not reduced
-    memo.setLimit(getMost(search.base + std::min(search.getNeeded(), kInf / 8)) + 1);
+    memo.setLimit(getMax(search.base + std::min(search.getNeeded(), kInf / 8)) + 1);
   }
   /// Whether what readers share would be too much to list: there is no problem then.
   bool isTooLarge() const { return restricted.isTooLarge; }
   bool isEmpty() const { return restricted.impossible || (reduction && reduction->problem.impossible); }
   const Problem &getProblem() const { return reduction->problem; }
-  /// What sums of its tables are in solutions of `time`.
-  int64_t getMost(int64_t time) const { return time - getProblem().constant.time; }
+  /// The sums of its tables in solutions of `time`.
+  int64_t getMax(int64_t time) const { return time - getProblem().constant.time; }
   std::vector<unsigned> expand(ArrayRef<unsigned> choices) const {
     std::vector<unsigned> all = reduction->expand(choices, pool);
-    // Behind them those that say what is shared.
+    // Followed by those of sharings.
     all.resize(restricted.groupsOf.size());
     for (unsigned v = 0; v < all.size(); ++v)
       all[v] = restricted.groups[restricted.groupsOf[v]].members[all[v]].front();
@@ -66,8 +66,8 @@ AscentSearch::AscentSearch(const Problem &core, DualAscent &ascent, const Solver
                            const Clock &clock, double gap, int64_t cutoff, bool toTheEnd)
     : core(core), ascent(ascent), options(options), memo(memo), clock(clock), gap(gap), cutoff(cutoff),
       toTheEnd(toTheEnd) {
-  // What stands for impossible only has to be more than anything that could be part of a good
-  // solution; the closer it is, the less it costs in precision.
+  // The substitute of impossible prices only has to exceed the prices of good solutions; a smaller one costs less
+  // precision.
   double big = 0;
   auto tables = getTables(core);
   llvm::DenseSet<TableId> seen;
@@ -75,11 +75,11 @@ AscentSearch::AscentSearch(const Problem &core, DualAscent &ascent, const Solver
     if (id == kNoTable || !seen.insert(id).second)
       continue;
     timesOnly &= memo.pool.get(id).bytes.empty();
-    int64_t most = 0;
+    int64_t maximum = 0;
     for (int64_t t : memo.pool.get(id).time)
       if (t < kInf)
-        most = std::max(most, t);
-    big = std::max(big, double(most));
+        maximum = std::max(maximum, t);
+    big = std::max(big, double(maximum));
   }
   for (const Problem::Sharing &sharing : core.sharings)
     for (int64_t t : memo.pool.get(sharing.prices).time)
@@ -98,12 +98,12 @@ void AscentSearch::take(std::vector<unsigned> choices) {
 }
 
 int64_t AscentSearch::getNeeded() const {
-  int64_t most = std::min(best.isImpossible() ? kInf : best.time, cutoff);
-  return most >= kInf ? kInf : most - base;
+  int64_t maximum = std::min(best.isImpossible() ? kInf : best.time, cutoff);
+  return maximum >= kInf ? kInf : maximum - base;
 }
 
 bool AscentSearch::isFarOff() const {
-  // What is begun goes on until half as much is missing.
+  // A phase continues until the missing amount is halved.
   double enough = std::abs(double(answer.lower.time)) / (neighbourhoods ? 64 : 32);
   return core.sharings.empty() && !best.isImpossible() && double(best.time - answer.lower.time) > enough;
 }
@@ -126,7 +126,7 @@ bool AscentSearch::pass(unsigned count) {
     return true;
   }
   if (moved.bound < 0 && !ascent.isFinest()) {
-    // Less than without any messages: what is shared contradicts what it meets.
+    // Less than without messages: the sharing contradicts its members.
     ascent.restart();
     return pass(count);
   }
@@ -137,20 +137,20 @@ bool AscentSearch::pass(unsigned count) {
   stalled = gain <= left * 1e-4 ? stalled + 1 : 0;
   isSlow = gain <= left / 256;
   lastBound = moved.bound;
-  // Where equal messages meet others they lose something, which only finer ones regain: what is still to be
-  // gained by these, as gains become smaller, may be little of what is needed.
+  // Equal messages lose precision next to different ones, which only finer messages regain. As gains decrease, the
+  // remaining gain may be a small fraction of the required one.
   double before = std::exchange(lastGain, gain);
   double rest = ++numRounds > 3 && gain < before ? gain * gain / (before - gain) : double(kInf);
   isSlow |= !ascent.isFinest() && !isPoor() && rest < left / 4;
   remaining = rest;
   // While solutions are poor better ones are looked for before the last of the gain.
-  double most = isPoor() ? std::max(left, std::abs(double(base)) / 3) : left;
-  isGaining = gain > most / 64 && !isSlow;
+  double maximum = isPoor() ? std::max(left, std::abs(double(base)) / 3) : left;
+  isGaining = gain > maximum / 64 && !isSlow;
   return !isGaining || answer.lower.time > cutoff;
 }
 
 AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
-  // Where a pass takes long, few may do.
+  // If a pass takes long, few passes may suffice.
   bool findsBetter = true;
   for (unsigned chunk = ascent.getPassEntries() > double(1 << 28) ? 2 : 8;; chunk += std::max(chunk / 4, 1u)) {
     bool hasEnded = pass(chunk);
@@ -159,7 +159,7 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
       improveBest();
     }
     if (!hasEnded) {
-      // Where passes take long solutions are looked for between them, as long as better ones are found.
+      // If passes take long, solutions are searched between them, as long as better ones are found.
       if (chunk * ascent.getPassEntries() > double(1 << 29) && findsBetter) {
         Price before = best;
         decode();
@@ -189,7 +189,7 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
     }
     if (isSlow && ascent.refine()) {
       chunk = std::clamp(work / 4 / ascent.getPassEntries(), 1.0, 8.0);
-      numRounds = 2; // what these gain first is what was lost
+      numRounds = 2; // the first gains of these regain the loss
       stalled = 0;
       findsBetter = true;
       tooMuch = kInf;
@@ -198,7 +198,7 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
     if (!toTheEnd && (stalled > 8 || fruitless >= kMaxFruitless))
       return std::move(answer);
     bool mayFindBetter = isFarOff() && fruitless < kMaxFruitless && stalled <= 8;
-    if (toTheEnd && isExhausted() && !mayFindBetter && (eliminateInParts(/*withBytes=*/false) || stalled > 8)) {
+    if (toTheEnd && isExhausted() && !mayFindBetter && (eliminateGrowing(/*withBytes=*/false) || stalled > 8)) {
       if (!best.isImpossible() && best.time <= answer.lower.time)
         settleBytes();
       return std::move(answer);
@@ -207,12 +207,12 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
 }
 
 void AscentSearch::eliminateWithin() {
-  // The slack grows from a guess; it never has to be larger than what the best solution asks for.
+  // The slack grows from a guess; it never has to exceed that of the best solution.
   int64_t slack = guess > 0 ? guess : std::max<int64_t>(1, std::abs(double(moved.bound)) / (1 << 14));
   int64_t factor = 4;
   auto getNext = [&] { return factor * slack < tooMuch ? factor * slack : 2 * slack; };
   for (bool last = false; !last && !clock.isOver(); slack = getNext()) {
-    // Where hardly anything is left to choose all is tried at once.
+    // If few choices are left, all are tried at once.
     if (getNeeded() < kInf && ascent.isAtMost(moved, getNeeded(), 32.0 * core.sizes.size()))
       slack = getNeeded();
     last = slack >= getNeeded();
@@ -224,12 +224,12 @@ void AscentSearch::eliminateWithin() {
       tooMuch = slack;
     };
     // Not more work than the sweeps took, unless sweeps do not help any more.
-    double least = isPoor() ? 1 << 22 : 1 << 20;
+    double minimum = isPoor() ? 1 << 22 : 1 << 20;
     double mayCost = std::clamp(isExhausted() ? 4 * work
                                 : isPoor()    ? work / 8
                                               : work / 32,
-                                least, double(isExhausted() ? 1 << 29 : 1 << 27));
-    if (!ascent.isAtMost(moved, slack, std::clamp(work / 512, least, double(1 << 26))))
+                                minimum, double(isExhausted() ? 1 << 29 : 1 << 27));
+    if (!ascent.isAtMost(moved, slack, std::clamp(work / 512, minimum, double(1 << 26))))
       return giveUp();
     Rest rest(*this, slack, /*withBytes=*/false);
     if (rest.isTooLarge())
@@ -243,7 +243,7 @@ void AscentSearch::eliminateWithin() {
       continue;
     }
     const Problem &problem = rest.getProblem();
-    // What joins visit is limited: they may be larger where hardly anything is possible.
+    // The visited entries of joins are limited: joins may be larger if few entries are possible.
     int64_t maxJoin = 4 * options.maxJoinEntries;
     Elimination elimination(problem, getMinFillOrder(problem), maxJoin, rest.memo);
     if (!elimination.isExact())
@@ -268,7 +268,7 @@ void AscentSearch::eliminateWithin() {
         return;
     }
     factor = rest.memo.getWork() > (1 << 21) ? 2 : 4;
-    // What a larger slack costs grows faster than the slack; it may find something better, though.
+    // The cost of a slack grows faster than the slack, but it may find a better solution.
     double larger = double(getNeeded()) / double(slack);
     if (!isExhausted() && !(isPoor() && ascent.isFinest()) && larger * larger * rest.memo.getWork() > mayCost)
       return;
@@ -276,7 +276,7 @@ void AscentSearch::eliminateWithin() {
 }
 
 void AscentSearch::decode(ArrayRef<unsigned> start) {
-  // Many ties leave many choices; what the messages say may be as good as the bound.
+  // Many ties leave many choices; the choices of the messages may be as good as the bound.
   std::vector<unsigned> decoded(core.sizes.size(), kNoVar);
   if (!start.empty())
     decoded = start;
@@ -330,7 +330,8 @@ void AscentSearch::searchNeighbourhoods() {
     take(std::move(choices));
     return isDone;
   };
-  // What messages lead to is another place to begin at each time. Each of the optima is the best one somewhere.
+  // The solution of the messages is a different start each time. Each of the local optima is the best one for some
+  // start.
   if (!lastDecoded.empty() && fruitless < kMaxFruitless)
     descend(std::exchange(lastDecoded, {}), kSmallNeighbourhood);
   optima.push_back(answer.choices);
@@ -352,15 +353,15 @@ void AscentSearch::solveQuotient() {
   const Problem &problem = reduction.problem;
   if (problem.impossible)
     return;
-  SolverOptions own = options;
-  own.timeLimit = (options.timeLimit - clock.getSeconds()) / 2;
-  own.workLimit = std::min(options.workLimit - clock.getWork(), work);
-  Clock ownClock(own);
-  JoinMemo ownMemo(pool);
-  MinSum part(problem, own, ownMemo, ownClock);
-  Answer found = part.solve(getTables(problem), std::max(gap, 1.0 / 256), kInf, /*toTheEnd=*/false);
-  clock.spend(ownClock.getWork());
-  memo.statistics.add(ownMemo.statistics);
+  SolverOptions subOptions = options;
+  subOptions.timeLimit = (options.timeLimit - clock.getSeconds()) / 2;
+  subOptions.workLimit = std::min(options.workLimit - clock.getWork(), work);
+  Clock subClock(subOptions);
+  JoinMemo subMemo(pool);
+  MinSum subSearch(problem, subOptions, subMemo, subClock);
+  Answer found = subSearch.solve(getTables(problem), std::max(gap, 1.0 / 256), kInf, /*toTheEnd=*/false);
+  clock.spend(subClock.getWork());
+  memo.statistics.add(subMemo.statistics);
   if (!found.choices.empty())
     take(quotient.expand(reduction.expand(found.choices, pool)));
 }
@@ -380,14 +381,14 @@ void AscentSearch::solveAbstractions() {
   };
   while (!isDone() && !isAbstracted && isWorthIt()) {
     Price before = answer.lower;
-    int64_t most = base + getNeeded();
-    Abstraction::Optimum found = abstraction->solve(most, options.maxJoinEntries, clock);
+    int64_t maximum = base + getNeeded();
+    Abstraction::Optimum found = abstraction->solve(maximum, options.maxJoinEntries, clock);
     if (found.isOver) {
       isAbstracted = true;
       return;
     }
     if (found.lower.isImpossible())
-      return raise({most + 1, INT64_MIN / 4});
+      return raise({maximum + 1, INT64_MIN / 4});
     raise(found.lower);
     abstractionGain = std::max(double(answer.lower.time - before.time), abstractionGain / 2);
     if (found.isExact || ascent.decode(found.choices))
@@ -401,16 +402,15 @@ void AscentSearch::solveAbstractions() {
 
 void AscentSearch::goOnWithFew() {
   while (!isDone() && getNeeded() < kInf && getNeeded() <= mayGoOn) {
-    // What is large takes long to reduce; passes over sharings cost more than over the pairs that they
-    // leave.
-    double most = ascent.getPassEntries() / (core.sharings.empty() ? 4 : 1.5);
+    // Large problems take long to reduce; passes over sharings cost more than over the remaining pairs.
+    double maximum = ascent.getPassEntries() / (core.sharings.empty() ? 4 : 1.5);
     if (core.sharings.empty() && !isGaining && stalled == 0)
-      most = std::min(most, std::max(most / 8, double(1 << 23)));
+      maximum = std::min(maximum, std::max(maximum / 8, double(1 << 23)));
     int64_t slack = getNeeded();
-    while (!ascent.isAtMost(moved, slack, most)) {
-      // Where passes do not help any more, what is closer to the bound may lead to a better solution.
+    while (!ascent.isAtMost(moved, slack, maximum)) {
+      // If passes do not help any more, choices closer to the bound may lead to a better solution.
       slack /= 2;
-      most = std::min(most, ascent.getPassEntries() / 8);
+      maximum = std::min(maximum, ascent.getPassEntries() / 8);
       if (isGaining || !ascent.isFinest() || base + slack < answer.lower.time)
         return;
     }
@@ -420,8 +420,8 @@ void AscentSearch::goOnWithFew() {
       return;
     if (rest.isEmpty())
       return nothingWithin(slack);
-    MinSum part(rest.getProblem(), options, rest.memo, clock);
-    Answer found = part.solve(getTables(rest.getProblem()), gap, base + slack, toTheEnd);
+    MinSum subSearch(rest.getProblem(), options, rest.memo, clock);
+    Answer found = subSearch.solve(getTables(rest.getProblem()), gap, base + slack, toTheEnd);
     memo.statistics.add(rest.memo.statistics);
     if (found.impossible)
       return nothingWithin(slack);
@@ -432,12 +432,12 @@ void AscentSearch::goOnWithFew() {
       answer.lower = best;
       answer.optimal = true;
     }
-    // What it found may leave less.
+    // Its solution may restrict the problem further.
     stalled = 0;
   }
 }
 
-bool AscentSearch::eliminateInParts(bool withBytes) {
+bool AscentSearch::eliminateGrowing(bool withBytes) {
   int64_t slack = std::min(getNeeded(), kInf / 8);
   // Some tables may be too large to hold, and what readers share too much to list.
   if (!ascent.isAtMost(moved, slack, core.sharings.empty() ? 1 << 28 : 1 << 27))
@@ -474,7 +474,7 @@ void AscentSearch::settleBytes() {
   if (!timesOnly) {
     if (bytesEnd >= kInf)
       bytesEnd = clock.getWork() + std::max(clock.getWork(), kBytesWork);
-    clock.within(bytesEnd - clock.getWork(), [&] { eliminateInParts(/*withBytes=*/true); });
+    clock.within(bytesEnd - clock.getWork(), [&] { eliminateGrowing(/*withBytes=*/true); });
   }
   answer.optimal = timesOnly || best <= answer.lower;
   // No bytes are fewer than none.

@@ -59,20 +59,20 @@ private:
   /// The best solution of those whose choices are at most `near` to the bound or some solution's. False if that is
   /// too much work.
   bool merge(llvm::ArrayRef<std::vector<unsigned>> solutions, int64_t near);
-  /// Where what is known stays poor: better choices of many variables at once.
+  /// If the known solutions stay poor: better choices of many variables at once.
   void searchNeighbourhoods();
   /// A solution in which variables that look alike choose alike.
   void solveQuotient();
-  /// What is left within slacks that grow, as long as that is less work than passes.
+  /// Searches the problem within growing slacks, as long as that is less work than passes.
   void eliminateWithin();
   /// Bounds from choices taken together, as long as that is less work than passes, or to the end.
   void solveAbstractions();
-  /// Where few choices are left, a search among these alone.
+  /// If few choices are left, a search among these alone.
   void goOnWithFew();
-  /// All that is left, with joins in parts that grow until they prove something or time is over. With
-  /// bytes: of the choices of the least time those of the fewest. False if that is too much to list.
-  bool eliminateInParts(bool withBytes);
-  /// Where the least time is proven, also the fewest bytes, as long as that is not much more work than the proof was.
+  /// Searches all remaining choices, with mini-buckets that grow until they prove optimality or time is over. With
+  /// bytes: among the choices of minimal time, those with the fewest bytes. False if these are too many to list.
+  bool eliminateGrowing(bool withBytes);
+  /// If the minimal time is proven, also proves the fewest bytes, as long as that is not much more work.
   void settleBytes();
 
   const Problem &core;
@@ -89,8 +89,8 @@ private:
   bool timesOnly = true; // no bytes that would break ties
   DualAscent::Moved moved;
   int64_t base = 0, lastBound = 0;
-  double work = 0;        // of all passes
-  unsigned numRounds = 0; // of passes, over messages as fine as these
+  double work = 0;        // over all passes
+  unsigned numRounds = 0; // passes with the current messages
   double lastGain = 0;
   std::vector<unsigned> lastDecoded; // by the last passes; empty if impossible
   std::optional<NeighbourhoodSearch> neighbourhoods;
@@ -98,15 +98,15 @@ private:
   Price descended = Price::impossible();     // the best one whose neighbourhoods have nothing better
   unsigned fruitless = 0;                    // searches of neighbourhoods that found nothing better
   std::optional<Abstraction> abstraction;    // with the coarsest messages
-  bool isAbstracted = false;                 // as far as it goes
-  double abstractionGain = 0;                // of the last ones, which gain more and less in turn
+  bool isAbstracted = false;                 // to the full extent
+  double abstractionGain = 0;                // gain of the last ones, which alternates
   unsigned stalled = 0;                      // rounds of passes that gained nothing
   bool isSlow = false, isGaining = true;
-  double remaining = kInf; // what passes over messages as fine as these may gain still
-  double bytesEnd = kInf;  // of the clock's work, after which bytes are not settled any more
+  double remaining = kInf; // remaining gain of passes with the current messages
+  double bytesEnd = kInf;  // work of the clock after which bytes are not proven any more
   int64_t guess = 0;       // the slack to begin with
   int64_t tooMuch = kInf;  // a slack that left too much
-  int64_t mayGoOn = kInf;  // at most so much may be needed to go on with few choices
+  int64_t mayGoOn = kInf;  // maximal slack to continue with few choices
 };
 
 } // namespace mlir::spmd::solver

@@ -11,10 +11,10 @@ using llvm::ArrayRef;
 
 // Graphs whose joins are small, or few and not large, are eliminated as they are.
 bool MinSum::isSmall(const Elimination &elimination) const {
-  double most = options.directJoinEntries;
+  double maximum = options.directJoinEntries;
   return elimination.isExact() && elimination.getAllJoins() <= double(1 << 28) &&
-         (elimination.getLargestJoin() <= most ||
-          (elimination.getLargestJoin() <= 32 * most && elimination.getAllJoins() <= 256 * most));
+         (elimination.getLargestJoin() <= maximum ||
+          (elimination.getLargestJoin() <= 32 * maximum && elimination.getAllJoins() <= 256 * maximum));
 }
 
 MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &memo, const Clock &clock)
@@ -25,18 +25,18 @@ MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &m
   if (direct && isSmall(*direct))
     return;
   direct.reset();
-  // By number, that is in program order: what is near in the program is near in a pass. What
-  // comes after all its neighbours was added to them, and stands behind the first.
-  std::vector<unsigned> order(core.sizes.size()), place(order.size());
+  // By number, which is program order, so that neighbors in the program are neighbors in a pass. A variable after all
+  // its neighbors is a copy, which is placed after the first of them.
+  std::vector<unsigned> order(core.sizes.size()), anchor(order.size());
   for (unsigned v = 0; v < order.size(); ++v)
-    order[v] = place[v] = v;
+    order[v] = anchor[v] = v;
   std::vector<bool> isLast(order.size(), true);
   for (const Problem::Edge &edge : core.edges) {
-    place[edge.b] = std::min(place[edge.b], edge.a);
+    anchor[edge.b] = std::min(anchor[edge.b], edge.a);
     isLast[edge.a] = false;
   }
   llvm::stable_sort(order,
-                    [&](unsigned v, unsigned w) { return (isLast[v] ? place[v] : v) < (isLast[w] ? place[w] : w); });
+                    [&](unsigned v, unsigned w) { return (isLast[v] ? anchor[v] : v) < (isLast[w] ? anchor[w] : w); });
   ascent = std::make_unique<DualAscent>(core, order, memo.pool, clock);
 }
 

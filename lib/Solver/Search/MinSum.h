@@ -28,8 +28,8 @@ public:
   };
   /// Choices to begin at, kNoVar where one is not known.
   void setStart(llvm::ArrayRef<unsigned> choices);
-  /// Stops early once the price is within `gap` (relative) of the bound, or nothing is left
-  /// that takes at most `cutoff`. Not `toTheEnd`: or once passes do not help any more.
+  /// Stops when the price is within `gap` (relative) of the bound, or no solution takes at most `cutoff`. Without
+  /// `toTheEnd` also when passes do not help any more.
   Answer solve(llvm::ArrayRef<TableId> tables, double gap, int64_t cutoff = kInf, bool toTheEnd = true);
 
 private:
@@ -39,9 +39,9 @@ private:
   JoinMemo &memo;
   const Clock &clock;
   Contraction contraction;
-  std::unique_ptr<Elimination> direct; // of the core, where it is small
+  std::unique_ptr<Elimination> direct; // for a small core
   std::unique_ptr<DualAscent> ascent;
-  std::vector<unsigned> start; // of the core
+  std::vector<unsigned> start; // for the core
 };
 
 } // namespace mlir::spmd::solver

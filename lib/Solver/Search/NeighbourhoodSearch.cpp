@@ -8,7 +8,7 @@ using namespace mlir::spmd;
 using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 
-/// Parts in a row that lead to nothing before joins grow.
+/// The number of consecutive neighborhoods without improvement before joins grow.
 static constexpr unsigned kMaxSame = 8;
 /// Bytes of tables beyond which they are not kept for later ones.
 static constexpr size_t kLargeNeighbourhoodBytes = size_t(1) << 29;
@@ -35,11 +35,11 @@ bool NeighbourhoodSearch::improve(llvm::MutableArrayRef<unsigned> choices, int64
   // By number, as in the problem.
   std::vector<unsigned> variables = order, before, numberOf(problem.sizes.size(), kNoVar);
   llvm::sort(variables);
-  Problem part;
+  Problem subproblem;
   for (auto [i, v] : llvm::enumerate(variables)) {
     numberOf[v] = i;
-    part.sizes.push_back(problem.sizes[v]);
-    part.unary.push_back(getTimes(problem.unary[v]));
+    subproblem.sizes.push_back(problem.sizes[v]);
+    subproblem.unary.push_back(getTimes(problem.unary[v]));
     before.push_back(choices[v]);
   }
   for (const Problem::Edge &edge : problem.edges) {
@@ -48,7 +48,7 @@ bool NeighbourhoodSearch::improve(llvm::MutableArrayRef<unsigned> choices, int64
       continue;
     TableId table = getTimes(edge.table);
     if (a != kNoVar && b != kNoVar) {
-      part.edges.push_back({a, b, table});
+      subproblem.edges.push_back({a, b, table});
       continue;
     }
     unsigned rows = problem.sizes[edge.a], columns = problem.sizes[edge.b];
@@ -56,18 +56,18 @@ bool NeighbourhoodSearch::improve(llvm::MutableArrayRef<unsigned> choices, int64
     unsigned only = pool.addList(choices[isRow ? edge.a : edge.b]);
     TableId slice = isRow ? pool.gather(table, columns, only, kNoTable, 1, columns)
                           : pool.gather(table, columns, kNoTable, only, rows, 1);
-    TableId &own = part.unary[isRow ? b : a];
-    own = own == kNoTable ? slice : pool.add(own, slice);
+    TableId &unary = subproblem.unary[isRow ? b : a];
+    unary = unary == kNoTable ? slice : pool.add(unary, slice);
   }
   for (unsigned &v : order)
     v = numberOf[v];
-  Elimination elimination(part, order, INT64_MAX, memo);
+  Elimination elimination(subproblem, order, INT64_MAX, memo);
   double workBefore = memo.getWork();
-  Elimination::Run run = elimination.run(getTables(part), std::numeric_limits<double>::infinity(), &clock);
+  Elimination::Run run = elimination.run(getTables(subproblem), std::numeric_limits<double>::infinity(), &clock);
   work += memo.getWork() - workBefore;
   clock.spend(memo.getWork() - workBefore);
   statistics.add(std::exchange(memo.statistics, {}));
-  if (run.isOver || run.total.time >= part.getPrice(before, pool).time)
+  if (run.isOver || run.total.time >= subproblem.getPrice(before, pool).time)
     return false;
   std::vector<unsigned> found(variables.size(), 0);
   if (!elimination.trace(run, found))

@@ -8,16 +8,15 @@
 
 namespace mlir::spmd::solver {
 
-/// Large neighbourhood search: as many variables as can be eliminated in small joins get the best of all their
-/// choices beside those of the few others, which stay; then other ones. Bytes have no say. Without sharings.
+/// Large neighbourhood search: as many variables as can be eliminated in small joins get
+/// their best choices, while the few others stay; then another neighborhood follows. Ignores bytes and sharings.
 class NeighbourhoodSearch {
 public:
   /// `from`: the pool of the problem's tables.
   NeighbourhoodSearch(const Problem &problem, const TablePool &from, SolverStatistics &statistics);
 
-  /// Goes on, in joins of more and more entries, until those of `maxJoin` lead to nothing that takes less time.
-  /// `choices` are possible. False if it ends before, because joins have visited `mayVisit` entries, of all that
-  /// there were since the beginning, or time is over.
+  /// Continues with growing joins until those of `maxJoin` entries yield no improvement. `choices` are possible. False
+  /// if it ends before, because joins have visited `mayVisit` entries in total, or time is over.
   bool descend(llvm::MutableArrayRef<unsigned> choices, int64_t maxJoin, double mayVisit, const Clock &clock,
                int64_t firstJoin = 1 << 16);
 
@@ -26,10 +25,10 @@ private:
   struct Tables {
     TablePool pool;
     JoinMemo memo{pool};
-    llvm::DenseMap<TableId, TableId> times; // of tables of the problem
+    llvm::DenseMap<TableId, TableId> times; // times of tables of the problem
   };
   TableId getTimes(TableId id);
-  /// One part of the variables. False if nothing takes less time.
+  /// One neighborhood. False without an improvement.
   bool improve(llvm::MutableArrayRef<unsigned> choices, int64_t maxJoin, const Clock &clock);
 
   const Problem &problem;

@@ -44,14 +44,14 @@ static std::vector<unsigned> getColors(const Problem &problem, unsigned radius) 
   return colors;
 }
 
-Quotient::Quotient(const Problem &whole, const TablePool &from, unsigned radius, TablePool &to)
-    : of(getColors(whole, radius)) {
+Quotient::Quotient(const Problem &original, const TablePool &from, unsigned radius, TablePool &to)
+    : of(getColors(original, radius)) {
   unsigned n = 0;
   for (unsigned color : of)
     n = std::max(n, color + 1);
   problem.sizes.resize(n);
   problem.unary.assign(n, kNoTable);
-  problem.constant = {whole.constant.time, 0};
+  problem.constant = {original.constant.time, 0};
   llvm::DenseMap<TableId, TableId> times;
   auto getTimes = [&](TableId id) {
     auto [it, isNew] = times.try_emplace(id);
@@ -63,14 +63,14 @@ Quotient::Quotient(const Problem &whole, const TablePool &from, unsigned radius,
   llvm::MapVector<std::pair<unsigned, TableId>, unsigned> owns;
   llvm::MapVector<std::pair<std::pair<unsigned, unsigned>, TableId>, unsigned> pairs;
   for (unsigned v = 0; v < of.size(); ++v) {
-    problem.sizes[of[v]] = whole.sizes[v];
-    if (whole.unary[v] != kNoTable)
-      ++owns[{of[v], getTimes(whole.unary[v])}];
+    problem.sizes[of[v]] = original.sizes[v];
+    if (original.unary[v] != kNoTable)
+      ++owns[{of[v], getTimes(original.unary[v])}];
   }
   SmallVector<unsigned, 128> all;
-  for (const Problem::Edge &edge : whole.edges) {
+  for (const Problem::Edge &edge : original.edges) {
     TableId table = getTimes(edge.table);
-    unsigned a = of[edge.a], b = of[edge.b], rows = whole.sizes[edge.a], columns = whole.sizes[edge.b];
+    unsigned a = of[edge.a], b = of[edge.b], rows = original.sizes[edge.a], columns = original.sizes[edge.b];
     if (a == b) {
       all.resize(rows);
       std::iota(all.begin(), all.end(), 0);

@@ -13,9 +13,9 @@ struct Quotient {
   Problem problem;          // times alone
   std::vector<unsigned> of; // variables to those of `problem`
 
-  /// Variables look alike whose tables and links are the same, as far as `radius` links away. Tables are made in a
-  /// pool of their own. Without sharings.
-  Quotient(const Problem &whole, const TablePool &from, unsigned radius, TablePool &to);
+  /// Variables are equal if their tables and links are equal up to a distance of `radius` links. Tables are created in
+  /// pool `to`. Without sharings.
+  Quotient(const Problem &original, const TablePool &from, unsigned radius, TablePool &to);
 
   std::vector<unsigned> expand(llvm::ArrayRef<unsigned> choices) const;
 };

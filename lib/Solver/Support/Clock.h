@@ -13,7 +13,7 @@ namespace mlir::spmd::solver {
 class Clock {
 public:
   explicit Clock(const SolverOptions &options) : limit(options.timeLimit), workLimit(options.workLimit) {}
-  /// What it takes to find or to intern one thing, in entries of tables.
+  /// The cost of one look-up or interning, in table entries.
   static constexpr double kLookUp = 64;
   /// Entries of tables that were visited.
   void spend(double entries) const { work += entries; }
@@ -21,11 +21,11 @@ public:
   double getSeconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
   bool isOver() const { return work >= workLimit || getSeconds() >= limit; }
   double getWorkLeft() const { return workLimit - work; }
-  /// Does something in a part of what is left.
-  void inPart(double part, llvm::function_ref<void()> what) const {
+  /// Runs `what` within a fraction of the remaining time and work.
+  void inFraction(double fraction, llvm::function_ref<void()> what) const {
     double now = getSeconds(), all = limit, allWork = workLimit;
-    limit = now + part * std::max(all - now, 0.0);
-    workLimit = work + part * std::max(allWork - work, 0.0);
+    limit = now + fraction * std::max(all - now, 0.0);
+    workLimit = work + fraction * std::max(allWork - work, 0.0);
     what();
     limit = all;
     workLimit = allWork;

@@ -14,8 +14,8 @@
 
 namespace mlir::spmd::solver {
 
-/// Leaves what it allocates as it is, for those who fill it in; in large pages where there is much: a join writes
-/// hundreds of megabytes once, which takes less time than the system needs for its pages.
+/// Allocates without initialization, in large pages for large sizes: a join writes hundreds of megabytes once, which
+/// takes less time than the system needs for small pages.
 template <typename T> struct UninitializedAllocator {
   using value_type = T;
   static constexpr size_t kPage = size_t(2) << 20;

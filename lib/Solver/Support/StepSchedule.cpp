@@ -49,13 +49,13 @@ StepSchedule::StepSchedule(ArrayRef<Step> steps) {
     }
     llvm::sort(before);
     before.erase(llvm::unique(before), before.end());
-    unsigned own = 0;
+    unsigned stepDepth = 0;
     for (unsigned b : before)
       if (b != s) {
         waitsFor.push_back(b);
-        own = std::max(own, depth[b] + 1);
+        stepDepth = std::max(stepDepth, depth[b] + 1);
       }
-    depth.push_back(own);
+    depth.push_back(stepDepth);
     waitBegin.push_back(waitsFor.size());
     order.push_back(s);
   }
@@ -65,7 +65,7 @@ StepSchedule::StepSchedule(ArrayRef<Step> steps) {
 void StepSchedule::run(llvm::function_ref<void(unsigned)> run) const {
   std::unique_ptr<std::atomic<bool>[]> done(new std::atomic<bool>[order.size()]());
   std::atomic<size_t> next = 0;
-  // Whoever takes a step has all before it begun, here or elsewhere: nobody waits forever, however many there are.
+  // When a thread takes a step, all earlier ones have begun, in any thread: no thread waits forever.
   workTogether(order.size(), [&] {
     for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < order.size();) {
       unsigned step = order[i];

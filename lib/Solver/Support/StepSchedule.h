@@ -15,7 +15,7 @@ namespace mlir::spmd::solver {
 /// time that touch no cell that one of them writes: what comes out is what comes out of one after the other.
 class StepSchedule {
 public:
-  /// What a step reads and writes, which may be the same: any numbers that stand for it.
+  /// The resources that a step reads and writes, as arbitrary numbers; they may be equal.
   struct Step {
     llvm::SmallVector<size_t, 12> reads, writes;
   };
@@ -27,7 +27,7 @@ public:
 private:
   // Each step after all that it waits for.
   std::vector<unsigned> order;
-  std::vector<unsigned> waitBegin, waitsFor; // of steps: those that it waits for
+  std::vector<unsigned> waitBegin, waitsFor; // per step: the steps that it waits for
 };
 
 } // namespace mlir::spmd::solver

@@ -9,8 +9,8 @@ using namespace mlir::spmd;
 
 static constexpr size_t kMaxThreads = 4;
 
-void solver::workTogether(size_t most, llvm::function_ref<void()> work) {
-  size_t threads = std::min<size_t>({most, kMaxThreads, llvm::parallel::strategy.compute_thread_count()});
+void solver::workTogether(size_t maximum, llvm::function_ref<void()> work) {
+  size_t threads = std::min<size_t>({maximum, kMaxThreads, llvm::parallel::strategy.compute_thread_count()});
   llvm::parallel::TaskGroup others;
   for (size_t i = 1; i < threads; ++i)
     others.spawn(work);

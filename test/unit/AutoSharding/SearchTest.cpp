@@ -1,9 +1,9 @@
-//===- SearchTest.cpp - Layouts of small programs against all that there are --===//
+//===- SearchTest.cpp - Searches of small programs against enumeration ----===//
 //
 // Random programs of contractions, elementwise ops and transposes, on meshes of one to three
-// axes, with pins, values of several readers, and memory budgets. Their choices are thinned at
-// random, and all that are left are priced one by one: reshards shared as insert-reshards
-// shares them, peaks as the program has them.
+// axes, with constraints, values of several readers, and memory budgets. Their choices are thinned at
+// random, and all remaining ones are priced one by one: reshards shared as insert-reshards
+// shares them, peaks as in the program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -146,7 +146,7 @@ protected:
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(module) << text;
     bool called = false;
-    (void)searchModule(*module, options, [&](FunctionSearch &search, HandedLayouts &) {
+    (void)searchModule(*module, options, [&](FunctionSearch &search, CallOperandLayouts &) {
       called = true;
       check(search);
       return failure(); // nothing has to be written
@@ -159,13 +159,13 @@ protected:
 } // namespace
 
 /// How many programs: SHARDKIT_SEARCH_PROGRAMS, of all sizes then, or few small ones.
-static const char *getAsked() { return std::getenv("SHARDKIT_SEARCH_PROGRAMS"); }
-static unsigned getCount(unsigned usual) { return getAsked() ? std::max(1, std::atoi(getAsked())) : usual; }
+static const char *getRequested() { return std::getenv("SHARDKIT_SEARCH_PROGRAMS"); }
+static unsigned getCount(unsigned usual) { return getRequested() ? std::max(1, std::atoi(getRequested())) : usual; }
 
 static const std::vector<std::vector<int64_t>> kMeshes = {{2}, {4}, {2, 2}, {2, 4}, {4, 2}, {2, 2, 2}};
 
 TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
-  unsigned shared = 0, costly = 0, within = 0, equal = 0, impossible = 0, found = 0, anew = 0, above = 0;
+  unsigned shared = 0, costly = 0, within = 0, equal = 0, impossible = 0, found = 0, perUse = 0, above = 0;
   for (unsigned i = 0, count = getCount(90); i < count; ++i) {
     SCOPED_TRACE(i);
     Random random(70000 + i);
@@ -178,7 +178,7 @@ TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
     if (limits)
       options.memoryBudget = int64_t(1) << 40; // so that buffers are known
     // As many as may be left, mostly few.
-    double most = std::pow(10, 1 + 0.01 * random.below(getAsked() ? 430 : 250));
+    double most = std::pow(10, 1 + 0.01 * random.below(getRequested() ? 430 : 250));
     double peakShare = 0.01 * random.below(100);
     std::vector<Requirement> thinned;
     Cheapest cheapest;
@@ -219,10 +219,10 @@ TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
         }
         return n;
       };
-      for (unsigned place = 0; place < propagation.getNumPlaces(); ++place) {
-        ArrayRef<LayoutId> domain = problem.getDomain(place);
+      for (unsigned valueClass = 0; valueClass < propagation.getNumClasses(); ++valueClass) {
+        ArrayRef<LayoutId> domain = problem.getDomain(valueClass);
         unsigned v = getVariable([&](ArrayRef<unsigned> other) {
-          return domain.size() > 1 && problem.getLayout(place, other) != domain[0];
+          return domain.size() > 1 && problem.getLayout(valueClass, other) != domain[0];
         });
         if (v == n || !llvm::is_contained(allowed[v], false))
           continue;
@@ -232,7 +232,7 @@ TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
             kept.push_back(domain[c]);
         for (unsigned c = 0; c < domain.size(); ++c)
           allowed[v][c] = llvm::is_contained(kept, domain[c]);
-        thinned.emplace_back(place, [kept](LayoutId id) {
+        thinned.emplace_back(valueClass, [kept](LayoutId id) {
           return llvm::is_contained(kept, id) ? 0.0 : std::numeric_limits<double>::infinity();
         });
       }
@@ -274,14 +274,14 @@ TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
       int64_t freePeak = 0;
       forEach([&] {
         double seconds = problem.getSeconds(choices);
-        int64_t peak = limits ? problem.holdCopies(choices).peak : 0;
+        int64_t peak = limits ? problem.scheduleCopies(choices).peak : 0;
         if (seconds < cheapest.seconds || (seconds == cheapest.seconds && peak < freePeak))
           freePeak = peak;
         cheapest.seconds = std::min(cheapest.seconds, seconds);
         if (!limits)
           return;
         // Where nothing is held from reader to reader.
-        int64_t least = problem.holdCopies(choices, 0).peak;
+        int64_t least = problem.scheduleCopies(choices, 0).peak;
         EXPECT_LE(least, peak);
         cheapest.leastPeak = std::min(cheapest.leastPeak, least);
       });
@@ -289,9 +289,9 @@ TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
         budget = cheapest.leastPeak + int64_t(peakShare * double(freePeak - cheapest.leastPeak));
         cheapest.seconds = std::numeric_limits<double>::infinity();
         forEach([&] {
-          auto copies = problem.holdCopies(choices, budget);
+          auto copies = problem.scheduleCopies(choices, budget);
           if (copies.peak <= budget)
-            cheapest.seconds = std::min(cheapest.seconds, problem.getSeconds(choices, copies.anew));
+            cheapest.seconds = std::min(cheapest.seconds, problem.getSeconds(choices, copies.perUse));
         });
       }
     };
@@ -317,14 +317,14 @@ TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
         ShardingProblem &problem = search.getProblem();
         ArrayRef<unsigned> last = result.last.choices;
         if (last.size() == problem.getGraph().getNumVariables())
-          EXPECT_GE(problem.getGraph().getPeak(last), problem.holdCopies(last, 0).peak) << text;
+          EXPECT_GE(problem.getGraph().getPeak(last), problem.scheduleCopies(last, 0).peak) << text;
         above += result.lowerBound > cheapest.seconds + tolerance;
         if (result.choices.empty())
           return;
         ++found;
-        anew += !result.anew.empty();
-        EXPECT_LE(problem.holdCopies(result.choices, budget).peak, budget) << text;
-        EXPECT_NEAR(result.objective, problem.getSeconds(result.choices, result.anew), tolerance) << text;
+        perUse += !result.perUse.empty();
+        EXPECT_LE(problem.scheduleCopies(result.choices, budget).peak, budget) << text;
+        EXPECT_NEAR(result.objective, problem.getSeconds(result.choices, result.perUse), tolerance) << text;
         EXPECT_GE(result.objective, cheapest.seconds - tolerance) << text;
         equal += result.objective <= cheapest.seconds + tolerance;
         return;
@@ -347,11 +347,11 @@ TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
   EXPECT_GT(shared, 10u);
   EXPECT_GT(costly, 20u);
   EXPECT_GT(equal, within / 2);
-  EXPECT_GT(anew, 0u);
+  EXPECT_GT(perUse, 0u);
   std::printf(
       "%u share, %u cost something, %u of %u the cheapest within a budget or on three axes, %u found in it, %u with copies "
       "made anew, %u with a bound above what is possible, %u impossible\n",
-      shared, costly, equal, within, found, anew, above, impossible);
+      shared, costly, equal, within, found, perUse, above, impossible);
 }
 
 TEST_F(SearchTest, CbcFindsNothingCheaper) {

@@ -6,8 +6,8 @@
 
 using namespace shardkit_test;
 
-/// Whole axes, each somewhere in [0, shape.size()) or nowhere, in a random order; on sums
-/// some of those that are nowhere.
+/// Full axes, each on a dim in [0, shape.size()) or unused, in a random order; for sums some of
+/// the unused ones are partial.
 static Sharding randomSharding(const Mesh &mesh, const Shape &shape, bool isSum, std::mt19937 &random) {
   Sharding sharding;
   sharding.dims.resize(shape.size());
@@ -32,7 +32,7 @@ static Sharding randomSharding(const Mesh &mesh, const Shape &shape, bool isSum,
   return sharding;
 }
 
-TEST(MovePrices, AreThoseOfThePlanOfTheValueItself) {
+TEST(MovePrices, EqualPlansOfTheFullValue) {
   std::mt19937 random(7);
   unsigned scaled = 0;
   for (auto sizes : {std::vector<int64_t>{4, 4, 4}, {2, 4}, {2, 3, 2}, {8, 8}}) {

@@ -27,7 +27,7 @@ static bool usesRank(const Layout &layout, const RankDigit &rank) {
   });
 }
 
-/// What `to` owns less than `from`, if it is `from` with the axis placed.
+/// True if `to` is `from` with the axis on a dim.
 static bool addsOnly(const Layout &from, const Layout &to, const RankDigit &rank, int64_t devices) {
   if (!usesRank(to, rank) || usesRank(from, rank) || to.numLocalElements() * rank.size != from.numLocalElements())
     return false;
@@ -119,7 +119,7 @@ static void expectCheapest(const Mesh &m, const std::vector<Layout> &places, con
 
 static const std::initializer_list<std::initializer_list<int64_t>> meshes = {{2, 2}, {2, 4}, {3, 2}};
 
-TEST(PartialPlans, AreNoDearerThanAnySequenceOfThreeCollectives) {
+TEST(PartialPlans, CostAtMostAnySequenceOfThreeCollectives) {
   for (auto sizes : meshes)
     // Latency counts, both count, bandwidth counts.
     for (Shape shape : {Shape{24, 24}, Shape{768, 384}, Shape{6144, 6144}}) {
@@ -142,7 +142,7 @@ TEST(PartialPlans, FollowTheLinks) {
   }
 }
 
-TEST(PartialPlans, AreNoDearerThanSequencesThroughGaps) {
+TEST(PartialPlans, CostAtMostSequencesThroughStridedShardings) {
   // Halves of axes and gaps on the way would not help.
   for (auto sizes : meshes) {
     Mesh m = mesh(sizes);
@@ -164,7 +164,7 @@ TEST(PartialPlans, MoveAfterTheReduction) {
   EXPECT_LT(seconds, 2.4e-5);
 }
 
-TEST(Plans, CompleteValuesMeetTheBoundInTheLeastTime) {
+TEST(Plans, CompleteValuesReachTheBoundInMinimalTime) {
   // Among plans at the bound; a plan of two slices and gathers may be faster.
   for (auto sizes : meshes)
     for (Shape shape : {Shape{24, 24}, Shape{6144, 6144}}) {
@@ -187,7 +187,7 @@ TEST(Plans, CompleteValuesMeetTheBoundInTheLeastTime) {
     }
 }
 
-TEST(Cost, AnExchangeIsPricedByTheDeviceThatReceivesMost) {
+TEST(Cost, ExchangeIsPricedByTheMaximalReceivedBytes) {
   Mesh m = mesh({2});
   // 5 rows in chunks of 3 and 2: the second device receives 3 rows.
   Layout from = layout("[{\"x\"}, {}]", m, {5, 4});
@@ -202,7 +202,7 @@ TEST(Cost, AnExchangeIsPricedByTheDeviceThatReceivesMost) {
   EXPECT_EQ(costs.getCost(step, 4).seconds, 0);
 }
 
-TEST(Cost, TheModelOfAlpaHasItsTailsAndItsPenalty) {
+TEST(Cost, AlpaModelHasTailsAndPenalty) {
   Mesh m = mesh({4});
   m.alpha = {1};
   m.beta = {1};

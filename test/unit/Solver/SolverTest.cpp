@@ -73,7 +73,7 @@ TEST(SolverTest, RandomGraphsWithoutBudgetHaveTheEnumeratedOptimum) {
   EXPECT_LT(infeasible, 500u);
 }
 
-TEST(SolverTest, WhatReadersShareIsPaidOnce) {
+TEST(SolverTest, SharedItemsArePaidOnce) {
   unsigned infeasible = 0, dear = 0;
   for (unsigned i = 0; i < 1500; ++i) {
     SCOPED_TRACE(i);
@@ -146,7 +146,7 @@ static CostGraph expandSharings(const CostGraph &graph) {
   return to;
 }
 
-TEST(SolverTest, RepeatedLayersWhoseReadersShare) {
+TEST(SolverTest, RepeatedLayersWithSharings) {
   for (unsigned i = 0; i < 60; ++i) {
     SCOPED_TRACE(i);
     Random random(14000 + i);
@@ -233,7 +233,7 @@ TEST(SolverTest, DualAscentLeavesTheOptimum) {
   }
 }
 
-TEST(SolverTest, JoinsThatGrowBoundTheOptimumAndReachIt) {
+TEST(SolverTest, GrowingJoinsBoundTheOptimumAndReachIt) {
   unsigned grown = 0;
   forSolvable(600, 8000, 3, /*alwaysBytes=*/false, [&](unsigned i, Random &random, const CostGraph &graph, Price best) {
     solver::TablePool pool;
@@ -257,7 +257,7 @@ TEST(SolverTest, JoinsThatGrowBoundTheOptimumAndReachIt) {
   EXPECT_GT(grown, 200u);
 }
 
-TEST(SolverTest, ChoicesTakenTogetherBoundTheOptimumAndReachIt) {
+TEST(SolverTest, GroupedChoicesBoundTheOptimumAndReachIt) {
   unsigned refined = 0, nothing = 0;
   forSolvable(600, 9000, 3, /*alwaysBytes=*/false, [&](unsigned i, Random &random, const CostGraph &graph, Price best) {
     solver::TablePool pool;
@@ -359,7 +359,7 @@ static CostGraph repeatedLayers(Random &random, unsigned layers, int64_t most) {
   return graph;
 }
 
-TEST(SolverTest, RepeatedLayersAreSearchedLikeAnyOthers) {
+TEST(SolverTest, RepeatedLayersHaveTheSameSolution) {
   unsigned repeated = 0;
   for (unsigned i = 0; i < 60; ++i) {
     SCOPED_TRACE(i);
@@ -379,7 +379,7 @@ TEST(SolverTest, RepeatedLayersAreSearchedLikeAnyOthers) {
   EXPECT_GT(repeated, 30u);
 }
 
-TEST(SolverTest, WhatLooksAlikeMayChooseAlike) {
+TEST(SolverTest, EqualVariablesMayHaveEqualChoices) {
   for (unsigned i = 0; i < 60; ++i) {
     SCOPED_TRACE(i);
     Random random(14000 + i);
@@ -396,7 +396,7 @@ TEST(SolverTest, WhatLooksAlikeMayChooseAlike) {
   }
 }
 
-TEST(SolverTest, NeighbourhoodsLeadToTheOptimumOnceTheyAreAll) {
+TEST(SolverTest, NeighborhoodsOfAllVariablesReachTheOptimum) {
   unsigned better = 0, local = 0;
   forSolvable(400, 15000, 3, /*alwaysBytes=*/false,
               [&](unsigned i, Random &random, const CostGraph &graph, Price best) {
@@ -476,7 +476,7 @@ TEST(SolverTest, RandomGraphsWithBudgetHaveTheEnumeratedOptimum) {
   EXPECT_GT(binding, 200u);
 }
 
-TEST(SolverTest, WhatFitsMayCostFarMoreThanWhatDoesNot) {
+TEST(SolverTest, SolutionsWithinBudgetMayCostFarMore) {
   for (int64_t dear : {int64_t(1000), int64_t(1) << 40, int64_t(1) << 50}) {
     SCOPED_TRACE(dear);
     CostGraph graph;
@@ -498,8 +498,8 @@ TEST(SolverTest, WhatFitsMayCostFarMoreThanWhatDoesNot) {
   }
 }
 
-// The search for graphs that are too large to eliminate, on some that are not: what it
-// says must hold, though it need not find the optimum.
+// The search for graphs that are too large to eliminate, on small graphs: its bounds must hold,
+// though it need not find the optimum.
 TEST(SolverTest, LargeSearchIsSoundOnSmallGraphs) {
   unsigned within = 0, close = 0, refuted = 0;
   for (unsigned i = 0; i < 300; ++i) {
@@ -543,7 +543,7 @@ TEST(SolverTest, LargeSearchIsSoundOnSmallGraphs) {
   EXPECT_GT(refuted, 20u);
 }
 
-TEST(SolverTest, OverTimeThereAreChoicesAndABound) {
+TEST(SolverTest, TimeLimitYieldsChoicesAndABound) {
   unsigned found = 0, worse = 0, startedWorse = 0;
   for (unsigned i = 0; i < 50; ++i) {
     SCOPED_TRACE(i);
@@ -611,7 +611,7 @@ TEST(SolverTest, CbcAgrees) {
   }
 }
 
-TEST(SolverTest, NothingToChoose) {
+TEST(SolverTest, NoChoices) {
   CostGraph empty;
   EXPECT_EQ(solve(empty).status, SolverStatus::Optimal);
   EXPECT_EQ(solve(empty).objective, (Price{0, 0}));
@@ -643,7 +643,7 @@ TEST(SolverTest, NothingToChoose) {
   EXPECT_TRUE(solve(impossible).choices.empty());
 }
 
-TEST(SolverTest, EqualTablesAreOne) {
+TEST(SolverTest, EqualTablesAreInterned) {
   CostGraph graph;
   unsigned a = graph.addTable({{1, 2}, Price::impossible()});
   EXPECT_EQ(a, graph.addTable({{1, 2}, {Price::kImpossible + 5, 3}}));
@@ -713,7 +713,7 @@ TEST(SolverTest, EqualGraphsHaveEqualSolutions) {
   }
 }
 
-/// Sums of what readers share, by trying all choices: `least(host, items)` for each.
+/// Sums of sharings by enumeration: `least(host, items)` for each.
 template <typename T> static void checkSharingSums(Random &random, T impossible) {
   // Few items and hosts, or more than fit into a register.
   size_t hosts = 1 + random.below(random.below(2) ? 4 : 20), items = 1 + random.below(random.below(2) ? 5 : 21);
@@ -771,7 +771,7 @@ template <typename T> static void checkSharingSums(Random &random, T impossible)
   }
 }
 
-TEST(SolverTest, SumsOfWhatReadersShareAreTheLeast) {
+TEST(SolverTest, SumsOfSharingsAreMinimal) {
   for (unsigned i = 0; i < 400; ++i) {
     SCOPED_TRACE(i);
     Random random(21000 + i);
@@ -780,7 +780,7 @@ TEST(SolverTest, SumsOfWhatReadersShareAreTheLeast) {
   }
 }
 
-TEST(SolverTest, StepsAtTheSameTimeDoWhatOneAfterTheOtherDoes) {
+TEST(SolverTest, ParallelStepsEqualSequentialSteps) {
   for (unsigned i = 0; i < 100; ++i) {
     SCOPED_TRACE(i);
     Random random(22000 + i);

@@ -1,6 +1,6 @@
-//===- Candidates.cpp - Pick among what the shards have picked ------------===//
+//===- ShardedSelections.cpp - Selections over shards ---------------------===//
 
-#include "shardkit/Partition/Candidates.h"
+#include "shardkit/Partition/ShardedSelections.h"
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Rules/Reductions.h"
@@ -11,39 +11,39 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-void Candidates::collect(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
+void ShardedSelections::collect(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || linalgOp.getNumReductionLoops() != 1)
     return;
-  bool isReduction = true; // as nearly all are
+  bool isReduction = true; // as for most ops
   for (unsigned i = 0; i < op->getNumResults(); ++i)
     isReduction &= matchReduction(linalgOp, i).has_value();
   if (isReduction)
     return;
   ShardingRule rule = getShardingRule(op);
-  CutSelection cut{linalgOp, {}, {}, {}};
+  ShardedSelection sharded{linalgOp, {}, {}, {}};
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
-    if (rule.factor(f).kind == FactorKind::Selection && cut.entries.empty())
-      cut.entries = findCut(rule, f, getSharding);
-  if (cut.entries.empty())
+    if (rule.factor(f).kind == FactorKind::Selection && sharded.entries.empty())
+      sharded.entries = findFactorAxes(rule, f, getSharding);
+  if (sharded.entries.empty())
     return;
   for (Value result : op->getResults()) {
-    cut.globalTypes.push_back(cast<RankedTensorType>(result.getType()));
-    cut.shardings.push_back(*getSharding(result));
+    sharded.globalTypes.push_back(cast<RankedTensorType>(result.getType()));
+    sharded.shardings.push_back(*getSharding(result));
   }
-  selections.push_back(std::move(cut));
+  selections.push_back(std::move(sharded));
 }
 
-LogicalResult Candidates::pick() {
-  for (CutSelection &cut : selections) {
-    linalg::LinalgOp op = cut.op;
+LogicalResult ShardedSelections::complete() {
+  for (ShardedSelection &sharded : selections) {
+    linalg::LinalgOp op = sharded.op;
     Location loc = op.getLoc();
     OpBuilder b(op->getContext());
     b.setInsertionPointAfter(op);
-    int64_t shards = deviceFactor(cut.entries);
+    int64_t shards = deviceFactor(sharded.entries);
     SmallVector<Value> gathered;
     llvm::SmallPtrSet<Operation *, 2> expanded;
-    for (auto [result, type, sharding] : llvm::zip(op->getResults(), cut.globalTypes, cut.shardings)) {
+    for (auto [result, type, sharding] : llvm::zip(op->getResults(), sharded.globalTypes, sharded.shardings)) {
       auto local = cast<RankedTensorType>(result.getType());
       SmallVector<int64_t> shape(local.getShape()), globalShape(type.getShape());
       shape.insert(shape.begin(), 1);
@@ -57,11 +57,11 @@ LogicalResult Candidates::pick() {
       auto expand = tensor::ExpandShapeOp::create(b, loc, local.clone(shape), result, groups);
       expanded.insert(expand);
       for (Value size : expand.getOutputShape())
-        expanded.insert(size.getDefiningOp()); // of a dim of unknown size
+        expanded.insert(size.getDefiningOp()); // the size of a dynamic dim
       Sharding from = sharding;
       from.dims.insert(from.dims.begin(), DimSharding());
       Sharding to = from;
-      from.dims.front().entries = cut.entries;
+      from.dims.front().entries = sharded.entries;
       FailureOr<Value> all =
           lowerReshard(b, loc, expand, type.clone(globalShape), table.intern(from), table.intern(to), table);
       if (failed(all))

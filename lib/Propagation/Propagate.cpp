@@ -1,4 +1,4 @@
-//===- PropagatePass.cpp - Read annotations, propagate, write -------------===//
+//===- Propagate.cpp - --spmd-propagate -----------------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
@@ -22,7 +22,7 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
     auto options = Propagation::getOptions(module.getLoc(), conflicts, stridedShardings, tripCount);
     if (failed(options) || failed(verifyInput(module, Phase::Propagated, getArgument())))
       return signalPassFailure();
-    auto complete = [&](func::FuncOp func, FunctionMeshes &meshes, CallTable &calls, HandedLayouts &) {
+    auto complete = [&](func::FuncOp func, FunctionMeshes &meshes, CallTable &calls, CallOperandLayouts &) {
       auto propagation = FunctionPropagation::compute(func, meshes, calls, *options);
       if (succeeded(propagation))
         (*propagation)->emitRemarks();

@@ -1,6 +1,6 @@
 // RUN: shard-opt %s --spmd-propagate | FileCheck %s
 
-// Two cuts of one dim compete, neither can be taken: it ends.
+// Two strided shardings of one dim conflict, neither can be extended: propagation terminates.
 // CHECK: func.func @competing
 spmd.mesh @m = <["x"=2, "y"=2]>
 func.func @competing(%a: tensor<12x4xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {2, "x"}]>}) -> (tensor<9x13xf32>, tensor<4x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"y", ?}, {"x"}]>}, tensor<4x12xf32>) {

@@ -1,5 +1,5 @@
-// Upstream passes before any of ours: what stands on arguments, results and in annotation ops survives by itself, what
-// stands on ops once --spmd-shardings-to-constraints has made it a constraint.
+// Upstream passes before any of ours: shardings of arguments, results and annotation ops survive by themselves, those
+// of ops after --spmd-shardings-to-constraints.
 // RUN: shard-opt %s --spmd-shardings-to-constraints --canonicalize --cse --linalg-generalize-named-ops --spmd-propagate -o %t.mlir
 // RUN: FileCheck %s -enable-var-scope < %t.mlir
 // RUN: shard-opt %s --spmd-shardings-to-constraints -o %t.pinned && shard-opt %t.pinned --spmd-shardings-to-constraints -o %t.again && diff %t.pinned %t.again
@@ -11,7 +11,7 @@
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 
-// One constant, one empty tensor, asked for in two layouts each: cloned per layout.
+// One constant, one empty tensor, needed in two layouts each: cloned per layout.
 // CHECK-LABEL: func.func @creations
 // CHECK-DAG: spmd.with_sharding_constraint %{{.*}} <@m, [{"x"}, {}]>
 // CHECK-DAG: spmd.with_sharding_constraint %{{.*}} <@m, [{}, {"y"}]>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the options of --spmd-auto-shard ask for holds in what it finds for a training step on axes data and model.
 
-usage: check_knobs.py SHARD_OPT FILE
+usage: check_options.py SHARD_OPT FILE
 """
 
 import re

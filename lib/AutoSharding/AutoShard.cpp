@@ -1,4 +1,4 @@
-//===- AutoShardPass.cpp - Layouts by search ------------------------------===//
+//===- AutoShard.cpp - --spmd-auto-shard ----------------------------------===//
 
 #include "MeshShapes.h"
 #include "shardkit/AutoSharding/FunctionSearch.h"
@@ -50,7 +50,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     auto options = readOptions(module.getLoc());
     if (failed(options) || failed(verifyInput(module, Phase::Propagated, getArgument())))
       return signalPassFailure();
-    // What an earlier run chose is no pin.
+    // Choices of an earlier run are not constraints.
     if (getPhase(module) > int(Phase::Annotated)) {
       for (auto func : getProgramFunctions(module))
         forgetSearch(func);
@@ -58,7 +58,9 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     }
     if (meshShapes == MeshShapes::All && failed(chooseMeshShape(module, *options)))
       return signalPassFailure();
-    auto finish = [&](FunctionSearch &search, HandedLayouts &handed) { return solveFunction(search, handed); };
+    auto finish = [&](FunctionSearch &search, CallOperandLayouts &callOperands) {
+      return solveFunction(search, callOperands);
+    };
     if (failed(searchModule(module, *options, finish)))
       signalPassFailure();
   }
@@ -79,10 +81,9 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
       options.propagation.costs.forbidden.push_back(*kind);
     }
     options.allSubAxes = subAxes == SubAxes::All;
-    options.regather = reshardPerUse == ReshardPerUse::Never ? Regather::Never
-                       : reshardPerUse == ReshardPerUse::Always || options.propagation.costs.alpa
-                           ? Regather::Always
-                           : Regather::WithinBudget;
+    options.reshardPerUse = options.propagation.costs.alpa && reshardPerUse.getValue() == ReshardPerUse::Auto
+                                ? ReshardPerUse::Always
+                                : reshardPerUse.getValue();
     if (memoryBudget != -1 && memoryBudget <= 0)
       return emitError(loc) << "memory-budget=" << memoryBudget.getValue() << ", expected a positive number of bytes";
     if (memoryBudget > 0)
@@ -121,7 +122,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
 
 private:
   /// The options that differ from what they are by default.
-  std::string getGivenOptions() {
+  std::string getNonDefaultOptions() {
     SmallVector<std::string> defaults = getOptionTexts(*createSPMDAutoShardPass());
     std::string text;
     for (const std::string &option : getOptionTexts(*this))
@@ -130,7 +131,7 @@ private:
     return text;
   }
 
-  LogicalResult solveFunction(FunctionSearch &search, HandedLayouts &handed) {
+  LogicalResult solveFunction(FunctionSearch &search, CallOperandLayouts &callOperands) {
     func::FuncOp func = search.getFunc();
     SearchResult result = search.run();
     if (result.choices.empty())
@@ -139,14 +140,14 @@ private:
     SmallVector<NamedAttribute> said{b.getNamedAttr("objective", b.getF64FloatAttr(result.objective)),
                                      b.getNamedAttr("lower_bound", b.getF64FloatAttr(result.lowerBound)),
                                      b.getNamedAttr("status", b.getStringAttr(search.getStatus(result)))};
-    // What else is in the objective.
+    // Otherwise all of the objective is communication.
     if (search.getOptions().allowRecompute || search.getOptions().deviationPenalty > 0)
       said.push_back(b.getNamedAttr("communication", b.getF64FloatAttr(result.communication)));
-    if (std::string given = getGivenOptions(); !given.empty())
+    if (std::string given = getNonDefaultOptions(); !given.empty())
       said.push_back(b.getNamedAttr("with_options", b.getStringAttr(given)));
     func->setAttr(kSolverAttr, b.getDictionaryAttr(said));
     emitRemarks(search, result);
-    search.write(result, handed);
+    search.write(result, callOperands);
     return success();
   }
 
@@ -174,7 +175,7 @@ private:
     for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
       const Propagation::Node &node = propagation.getNode(id);
       ArrayRef<FactorAxes> strategies = problem.getStrategies(id);
-      if (!node.isOwnRule || !node.rule->isContraction || strategies.size() != 1 ||
+      if (!node.hasOpRule || !node.rule->isContraction || strategies.size() != 1 ||
           node.op->hasAttr(kFactorShardingsAttr) ||
           !llvm::all_of(strategies[0], [](const DimEntries &entries) { return entries.empty(); }))
         continue;
@@ -199,12 +200,12 @@ FailureOr<SearchOptions> spmd::readSearchOptions(StringRef text, Location loc) {
 
 LogicalResult spmd::searchModule(ModuleOp module, const SearchOptions &options, FinishSearchFn finish) {
   auto complete = [&](func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
-                      HandedLayouts &handed) -> FailureOr<std::unique_ptr<FunctionPropagation>> {
+                      CallOperandLayouts &callOperands) -> FailureOr<std::unique_ptr<FunctionPropagation>> {
     auto propagation = FunctionPropagation::compute(func, meshes, calls, options.propagation);
     if (failed(propagation))
       return failure();
     auto search = FunctionSearch::create(func, meshes, **propagation, options);
-    if (failed(search) || failed(finish(**search, handed)))
+    if (failed(search) || failed(finish(**search, callOperands)))
       return failure();
     return propagation;
   };

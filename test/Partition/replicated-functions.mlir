@@ -1,5 +1,5 @@
-// What computes on whole values: functions of several blocks, bodies of ops that
-// are not known. Arguments are gathered where it begins, results cut where it ends.
+// Computation on replicated values: functions of several blocks, bodies of unknown ops.
+// Arguments are gathered at the begin, results are sliced at the end.
 // RUN: shard-opt %s --allow-unregistered-dialect --split-input-file --spmd-propagate --spmd-insert-reshards --spmd-partition --remarks-filter=spmd 2>%t.remarks | FileCheck %s -enable-var-scope
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 

@@ -1,7 +1,7 @@
 // RUN: not shard-opt %s --spmd-propagate --spmd-insert-reshards 2>&1 | FileCheck %s
 
-// Nothing can bring the operand of a call to its layout where all is whole.
-// CHECK: whole-functions-invalid.mlir:[[#@LINE+8]]:{{.*}} error: call of @cut in the body of scf.execute_region, which computes on replicated values, expected a callee whose arguments and results are replicated
+// The operand of a call cannot be resharded in an op that computes on replicated values.
+// CHECK: replicated-functions-invalid.mlir:[[#@LINE+8]]:{{.*}} error: call of @cut in the body of scf.execute_region, which computes on replicated values, expected a callee whose arguments and results are replicated
 // CHECK: note: callee is here
 // CHECK-NOT: error
 spmd.mesh @m = <["x"=2]>
