@@ -124,8 +124,8 @@ static int writeBundle(ModuleOp module, ModuleOp reference, const spmd::BundleOp
     return fail("cannot write '" + destination + "': " + ec.message());
   if (std::error_code ec = llvm::sys::fs::createUniqueDirectory(destination + ".tmp", temporary))
     return fail("cannot write '" + destination + "': " + ec.message());
-  // createUniqueDirectory makes it private; a bundle is read like any other file.
-  (void)llvm::sys::fs::setPermissions(temporary, llvm::sys::fs::perms(0755));
+  // createUniqueDirectory makes it private; a bundle has the permissions that the umask gives new directories.
+  (void)llvm::sys::fs::setPermissions(temporary, llvm::sys::fs::perms(0777 & ~llvm::sys::fs::getUmask()));
   int status = succeeded(spmd::writeBundle(module, reference, options, temporary)) ? publish(temporary, destination)
                                                                                    : failedWith("compilation failed");
   if (status)

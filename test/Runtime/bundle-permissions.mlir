@@ -1,0 +1,13 @@
+// A bundle has the permissions that the umask gives: with 077 it is private, also if it replaces one that was not.
+// REQUIRES: shard-compile
+// RUN: sh -c 'umask 022 && shard-compile %s -o %t && stat -c "%%a %%n" %t %t/manifest.json' | FileCheck %s --check-prefix=PUBLIC
+// PUBLIC: 755 {{.*}}tmp
+// PUBLIC: 644 {{.*}}manifest.json
+// RUN: sh -c 'umask 077 && shard-compile %s -o %t && stat -c "%%a %%n" %t %t/manifest.json' | FileCheck %s --check-prefix=PRIVATE
+// PRIVATE: 700 {{.*}}tmp
+// PRIVATE: 600 {{.*}}manifest.json
+
+spmd.mesh @mesh_x_2 = <["x"=2]>
+func.func @main(%a: tensor<4xf32> {spmd.sharding = #spmd.sharding<@mesh_x_2, [{"x"}]>}) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
