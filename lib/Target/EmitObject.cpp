@@ -76,7 +76,7 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigne
   passes.run(module, mam);
 }
 
-/// Processors that do not round to bf16 call this; GCC's library has it from version 13 on.
+/// Called on processors without instructions for bf16; libgcc only has it since GCC 13.
 static void defineRoundToBFloat(llvm::Module &module) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> b(context);

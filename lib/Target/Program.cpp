@@ -15,8 +15,8 @@ using namespace mlir::spmd::target;
 /// Operations per chunk: chunks are compiled in parallel, each in one go.
 static constexpr int64_t kChunkOps = 4000;
 
-/// The text of a function without its name and locations: equal texts are
-/// equal programs.
+/// The text of a function without its name and locations: functions with equal texts are
+/// equal.
 static std::string canonicalText(func::FuncOp func) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -27,7 +27,7 @@ static std::string canonicalText(func::FuncOp func) {
   return text;
 }
 
-/// Nothing but what code generation reads stays on the signature.
+/// Drops the attributes of the signature that code generation does not use.
 static void stripSignature(func::FuncOp func) {
   auto keep = [&](DictionaryAttr attrs) {
     NamedAttrList kept;
@@ -45,7 +45,7 @@ static void stripSignature(func::FuncOp func) {
 }
 
 namespace {
-/// The functions of a module, on their way to an object.
+/// Compiles the functions of a module.
 class ProgramCompiler {
 public:
   ProgramCompiler(ModuleOp module, const CodegenOptions &options)
@@ -138,7 +138,7 @@ private:
     return pm.run(*top);
   }
 
-  /// What is called what, and how large its arena is.
+  /// Records the symbols of the functions and the sizes of their arenas.
   void readFunctions(llvm::StringMap<CompiledFunction> &functions) {
     for (ModuleOp chunk : chunks)
       for (auto func : chunk.getOps<LLVM::LLVMFuncOp>()) {
@@ -183,7 +183,7 @@ private:
     SmallVector<std::string> names;
     int64_t ops = 0;
   };
-  /// What functions are called inside, in front of a number.
+  /// The prefix of the internal names of functions, before a number.
   static constexpr StringLiteral kProgram = "program_";
 
   ModuleOp module;

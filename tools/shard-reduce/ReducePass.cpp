@@ -53,17 +53,17 @@ struct ReducePass : public PassWrapper<ReducePass, OperationPass<ModuleOp>> {
       return signalPassFailure();
     }
     OwningOpRef<ModuleOp> best = module.clone();
-    // An edit may make another possible that was not before.
+    // An edit can enable another one.
     bool changed = true;
     while (changed) {
       changed = false;
       for (const Reduction &reduction : getReductions())
         for (unsigned i = 0; i < reduction.count(*best);) {
           OwningOpRef<ModuleOp> candidate = best->clone();
-          // Only what makes it smaller: edits must come to an end.
+          // Only edits that shrink the program, so that the loop terminates.
           if (apply(reduction, *candidate, i) && getSize(*candidate) < getSize(*best) && isInteresting(*candidate)) {
             best = std::move(candidate);
-            changed = true; // number i is another edit now
+            changed = true; // index i is another edit now
           } else {
             ++i;
           }
@@ -72,7 +72,7 @@ struct ReducePass : public PassWrapper<ReducePass, OperationPass<ModuleOp>> {
     module.getBodyRegion().takeBody(best->getBodyRegion());
   }
 
-  /// Ops, then what is printed of them, then devices.
+  /// The size of a program: ops, then the printed text, then devices.
   static std::tuple<unsigned, size_t, int64_t> getSize(ModuleOp module) {
     unsigned ops = 0;
     int64_t devices = 0;
@@ -92,7 +92,7 @@ struct ReducePass : public PassWrapper<ReducePass, OperationPass<ModuleOp>> {
     if (!reduction.apply(candidate, index))
       return false;
     eraseUnused(candidate);
-    // Edits need not know what the verifier wants.
+    // Edits may produce invalid IR.
     ScopedDiagnosticHandler quiet(candidate.getContext(), [](Diagnostic &) { return success(); });
     return succeeded(verify(candidate));
   }

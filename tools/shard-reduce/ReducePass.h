@@ -5,8 +5,8 @@
 
 namespace mlir::spmd {
 
-/// Registers --spmd-reduce, which tries every edit of Reductions.h until none leaves
-/// a program that the test script still finds interesting.
+/// Registers --spmd-reduce, which tries every edit of Reductions.h until none results in
+/// a program that the test script considers interesting.
 void registerReducePass();
 
 } // namespace mlir::spmd

@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// Functions that have another one as their reference, or are one: the two must say
-/// the same, so neither is changed.
+/// Functions with a reference, and references: both must compute the same, so that neither
+/// changes.
 static bool hasTwin(func::FuncOp func) {
   if (func->hasAttr(kReferenceAttr))
     return true;
@@ -23,7 +23,7 @@ static bool hasTwin(func::FuncOp func) {
   });
 }
 
-/// Functions of one block whose signature nobody else relies on.
+/// Functions of one block whose signature can change.
 static SmallVector<func::FuncOp> getFunctions(ModuleOp module) {
   SmallVector<func::FuncOp> functions;
   for (auto func : module.getOps<func::FuncOp>())
@@ -37,7 +37,7 @@ static func::ReturnOp getReturn(func::FuncOp func) {
   return cast<func::ReturnOp>(func.getBody().front().getTerminator());
 }
 
-/// Whether a result updates an argument, by its number.
+/// Whether a result updates an argument, by index.
 static bool isTied(func::FuncOp func) {
   for (unsigned i = 0; i < func.getNumResults(); ++i)
     if (func.getResultAttr(i, kTiedAttr))
@@ -48,7 +48,7 @@ static bool isTied(func::FuncOp func) {
 void spmd::eraseUnused(ModuleOp module) {
   SmallVector<Operation *> ops;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
-  // Users come after what they use, bodies after the op that they are of.
+  // Users after definitions, and bodies after their op.
   for (Operation *op : llvm::reverse(ops))
     if ((isa<WithShardingConstraintOp>(op) && op->use_empty()) || isOpTriviallyDead(op))
       op->erase();
@@ -59,7 +59,7 @@ void spmd::eraseUnused(ModuleOp module) {
           (void)func.eraseArgument(i);
 }
 
-/// How many things `visit` hands to its callback.
+/// The number of calls of the callback of `visit`.
 template <typename Visit> static unsigned countOf(ModuleOp module, Visit visit) {
   unsigned count = 0;
   visit(module, [&](auto &&...) { ++count; });
@@ -115,7 +115,7 @@ static bool returnOnly(ModuleOp module, unsigned index) {
   return true;
 }
 
-/// With its twin, if it has one: results of the two go together.
+/// Also in its reference, if it has one: results of both are removed together.
 static func::FuncOp getReference(func::FuncOp func) {
   auto name = func->getAttrOfType<FlatSymbolRefAttr>(kReferenceAttr);
   return name ? func->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name.getAttr()) : func::FuncOp();
@@ -147,8 +147,8 @@ static bool dropResult(ModuleOp module, unsigned index) {
 
 //===--- ops --------------------------------------------------------------===//
 
-/// Makes what an op computes arguments, of small integers as random programs have
-/// them: sums of these are exact.
+/// Replaces the results of an op by arguments, with small integers like those of random
+/// programs, whose sums are exact.
 static bool makeArguments(func::FuncOp func, Operation *op) {
   OpBuilder b(op);
   for (Value result : op->getResults()) {
@@ -169,7 +169,7 @@ static bool makeArguments(func::FuncOp func, Operation *op) {
 }
 
 static bool cutOff(ModuleOp module, unsigned index) {
-  // Late ops have most before them.
+  // Late ops have the most ops before them.
   auto [func, op] = getOp(module, countOps(module) - 1 - index);
   if (op->hasTrait<OpTrait::ConstantLike>() || op->getNumOperands() == 0 || isTied(func))
     return false;
@@ -245,8 +245,8 @@ static bool replaceByArgument(ModuleOp module, unsigned index) {
 
 //===--- annotations ------------------------------------------------------===//
 
-/// Calls `fn(sharding, set)` for each sharding that stands somewhere; `set` puts
-/// another in its place, or takes it away (null) where there need be none.
+/// Calls `fn(sharding, set)` for each sharding of the module; `set` replaces it, or removes
+/// it (null) if it is optional.
 static void forEachSharding(ModuleOp module,
                             llvm::function_ref<void(ShardingAttr, llvm::function_ref<bool(ShardingAttr)>)> fn) {
   module.walk([&](Operation *op) {
@@ -274,7 +274,7 @@ static void forEachSharding(ModuleOp module,
         fn(pin.getShardingAttr(), [&](ShardingAttr other) {
           if (other)
             pin.setShardingAttr(other);
-          return bool(other); // the op goes by replaceByOperand
+          return bool(other); // replaceByOperand removes the op
         });
     } else if (auto list = op->getAttrOfType<ArrayAttr>(kShardingsAttr); list && list.size() == 1) {
       if (auto attr = dyn_cast<ShardingAttr>(list[0]))
@@ -304,8 +304,8 @@ static bool dropSharding(ModuleOp module, unsigned index) {
   return done;
 }
 
-/// What can be taken out of a sharding: each entry of a dim, each `?`, each axis of
-/// `replicated`, the priorities.
+/// Smaller forms of a sharding: without an entry of a dim, a `?`, an axis of `replicated`,
+/// or the priorities.
 static SmallVector<ShardingAttr> getSimpler(ShardingAttr attr) {
   SmallVector<ShardingAttr> simpler;
   MLIRContext *context = attr.getContext();

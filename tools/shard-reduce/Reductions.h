@@ -7,20 +7,20 @@
 
 namespace mlir::spmd {
 
-/// A kind of edit that leaves a smaller program. The edits of a kind are numbered
-/// from 0; which they are depends on the module alone.
+/// A kind of edit that shrinks a program. The edits of a kind are numbered from 0; they
+/// depend on the module only.
 struct Reduction {
   llvm::StringLiteral name;
-  /// How many there are in a module; some may not be possible.
+  /// The number of edits in a module; some may be impossible.
   unsigned (*count)(ModuleOp);
-  /// Does one. False, with the module in any state, where it is not possible.
+  /// Applies an edit. False if it is impossible; the module is then in any state.
   bool (*apply)(ModuleOp, unsigned);
 };
 
-/// All kinds, those that take away most first.
+/// All kinds, the largest edits first.
 llvm::ArrayRef<Reduction> getReductions();
 
-/// Erases what nothing reads: ops, constraints too, and function arguments.
+/// Erases unused ops, including constraints, and unused function arguments.
 void eraseUnused(ModuleOp module);
 
 } // namespace mlir::spmd

@@ -30,8 +30,8 @@ void spmd::cuda::registerCudaTarget(DialectRegistry &registry) {
   registerNVVMDialectTranslation(registry);
 }
 
-/// f32 and f64 may be contracted to FMA; what is rounded after each operation of
-/// the narrow types is what their users count on.
+/// f32 and f64 may be contracted to FMA. Narrow types are rounded after each operation, as
+/// users expect.
 static void allowContraction(gpu::GPUModuleOp module) {
   module.walk([](Operation *op) {
     auto fast = dyn_cast<arith::ArithFastMathInterface>(op);

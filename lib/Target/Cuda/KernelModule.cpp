@@ -29,12 +29,12 @@ gpu::GPUModuleOp KernelModule::getKernels() {
 // Parameters
 //===----------------------------------------------------------------------===//
 
-/// Constants and views are computed again by the kernel.
+/// The kernel recomputes constants and views.
 static bool isRecomputed(Operation *op) {
   return op && (op->hasTrait<OpTrait::ConstantLike>() || (isa<ViewLikeOpInterface>(op) && !isa<memref::ViewOp>(op)));
 }
 
-/// The buffer that a memref is a view of.
+/// The source buffer of a view.
 static Value rootOf(Value value) {
   while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
     value = view.getViewSource();
@@ -46,26 +46,26 @@ static bool isWhole(Type type) {
   return memref && memref.hasStaticShape() && memref.getLayout().isIdentity();
 }
 
-/// The function whose argument `root` is, if it is one.
+/// The function with the argument `root`, if it is one.
 static func::FuncOp getFunction(Value root) {
   return isa<BlockArgument>(root) ? dyn_cast<func::FuncOp>(cast<BlockArgument>(root).getOwner()->getParentOp())
                                   : func::FuncOp();
 }
 
-/// A buffer that begins where the runtime or the arena aligned it.
+/// Whether a buffer starts at an address that the runtime or the arena aligned.
 static bool isAligned(Value root) {
   Operation *def = root.getDefiningOp();
   return def ? isa<memref::AllocOp, memref::GetGlobalOp>(def) : bool(getFunction(root));
 }
 
-/// One that shares no memory with other such buffers.
+/// Whether a buffer does not overlap other such buffers.
 static bool isOwn(Value root) {
   func::FuncOp func = getFunction(root);
   return isAligned(root) &&
          (!func || func.getArgAttr(cast<BlockArgument>(root).getArgNumber(), LLVM::LLVMDialect::getNoAliasAttrName()));
 }
 
-/// Whether a kernel writes to what `parameter` points to.
+/// Whether a kernel writes to the buffer of `parameter`.
 static bool isWritten(BlockArgument parameter) {
   SmallVector<Value> views{parameter};
   for (unsigned i = 0; i < views.size(); ++i)
@@ -81,7 +81,7 @@ static bool isWritten(BlockArgument parameter) {
   return false;
 }
 
-/// The failure word, which the function asks for once.
+/// The failure word; a function gets its address once.
 static Value getFailureWord(func::FuncOp func) {
   for (auto known : func.getBody().front().getOps<spmd::target::FailureWordOp>())
     return known;
@@ -89,8 +89,8 @@ static Value getFailureWord(func::FuncOp func) {
   return spmd::target::FailureWordOp::create(b, func.getLoc(), LLVM::LLVMPointerType::get(func.getContext()));
 }
 
-/// What does not hold in a kernel: the thread that finds it says so in the failure word, and ends. Adds to the kernel's
-/// parameters, and to `arguments` what they are for the host.
+/// Lowers the assertions of a kernel: a thread with a failed assertion writes it into the
+/// failure word, and returns. Adds parameters to the kernel, and operands to `arguments`.
 static void lowerAssertions(gpu::GPUFuncOp kernel, OpBuilder &host, SmallVectorImpl<Value> &arguments) {
   SmallVector<cf::AssertOp> assertions;
   kernel.walk([&](cf::AssertOp op) { assertions.push_back(op); });
@@ -124,18 +124,18 @@ static void lowerAssertions(gpu::GPUFuncOp kernel, OpBuilder &host, SmallVectorI
 }
 
 void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &shape, Body body, ValueRange others) {
-  // What it uses: parameters, and values to compute again in program order.
+  // Used values: parameters, and values to recompute in program order.
   SetVector<Value> above(others.begin(), others.end());
   for (Value operand : op->getOperands())
     above.insert(operand);
   getUsedValuesDefinedAbove(op->getRegions(), above);
   OpBuilder host(op);
   Location loc = op->getLoc();
-  SmallVector<Value> arguments; // the host's
+  SmallVector<Value> arguments; // operands of the launch
   SetVector<Operation *> recomputed;
   struct Strided {
     Value buffer;
-    unsigned base, offset; // parameters; the dynamic sizes and strides behind the offset
+    unsigned base, offset; // parameters; the dynamic sizes and strides follow the offset
   };
   SmallVector<Strided> strided;
   for (unsigned i = 0; i < above.size(); ++i) {
@@ -167,7 +167,7 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
     return DominanceInfo().properlyDominates(x, y);
   });
 
-  // Parameters of whole buffers come first, then what describes the strided ones.
+  // Parameters of contiguous buffers first, then those of strided ones.
   auto kernel = gpu::GPUFuncOp::create(host, loc, "kernel", host.getFunctionType(ValueRange(arguments).getTypes(), {}));
   kernel->remove();
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), host.getUnitAttr());

@@ -12,21 +12,21 @@ namespace mlir::spmd::cuda {
 struct LaunchShape {
   OpFoldResult blocks;
   int64_t threads = 1;
-  /// Threads read in buffers what others have written there: LLVM is not to keep what
-  /// it has read.
+  /// Threads read elements of buffers that other threads wrote, so that LLVM must not
+  /// cache loads.
   bool communicates = false;
 };
 
-/// Makes kernels of what the host does, each once.
+/// Makes kernels of ops of the host; equal kernels are shared.
 class KernelModule {
 public:
-  /// Emits the body of a kernel; what stands outside is mapped.
+  /// Emits the body of a kernel; values from outside are mapped.
   using Body = function_ref<void(OpBuilder &b, IRMapping &mapping)>;
 
   explicit KernelModule(ModuleOp module) : module(module) {}
 
-  /// Puts a launch of a kernel before `op`, which is replaced by what `body` emits; `others`
-  /// are values that it uses beside those of `op`.
+  /// Inserts a launch of a kernel before `op`, which `body` emits instead of `op`. `others`
+  /// are values that it uses in addition to those of `op`.
   void replace(Operation *op, StringRef name, const LaunchShape &shape, Body body, ValueRange others = {});
 
 private:

@@ -1,4 +1,4 @@
-//===- Kernels.cpp - Work on buffers becomes kernels ----------------------===//
+//===- Kernels.cpp - Kernels of ops on buffers ----------------------------===//
 
 #include "KernelModule.h"
 #include "RowCode.h"
@@ -26,7 +26,7 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
   using Base::Base;
 
   //===--------------------------------------------------------------------===//
-  // A linalg op on all of the device
+  // A linalg op on the full device
   //===--------------------------------------------------------------------===//
 
   void launchScatter(linalg::LinalgOp op, const DeviceScatter &scatter);
@@ -39,10 +39,10 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
 
   bool isSmall(MemRefType type) const { return type.hasStaticShape() && type.getNumElements() <= blockIterations; }
 
-  /// Loops and branches that hand nothing out and do little at a time.
+  /// Whether a loop or a branch has no results and only small ops.
   bool isBlockNest(Operation *op);
 
-  /// All threads of a block come here; they share what `op` does.
+  /// Emits `op` for a block; its threads share the iterations.
   void shareLinalg(OpBuilder &b, linalg::LinalgOp op);
   void emitNested(OpBuilder &b, Operation *op, IRMapping &mapping);
   void launchNest(Operation *op);
@@ -120,7 +120,7 @@ void Kernels::launchLinalg(linalg::LinalgOp op) {
   Pieces pieces = getPieces(op);
   OpFoldResult count = countPieces(b, op, pieces);
   LaunchShape shape{affine::makeComposedFoldedAffineApply(b, loc, s0.ceilDiv(kThreads), {count}), kThreads};
-  // One block that is not full: no more threads than work, in whole warps.
+  // A block that is not full: no more threads than iterations, in full warps.
   if (std::optional<int64_t> known = getConstantIntValue(count); known && *known < kThreads)
     shape.threads = std::max<int64_t>(32, llvm::alignTo(*known, 32));
   kernels->replace(op, "linalg", shape, [&](OpBuilder &b, IRMapping &mapping) {
@@ -177,7 +177,7 @@ void Kernels::shareLinalg(OpBuilder &b, linalg::LinalgOp op) {
   Location loc = op.getLoc();
   Pieces pieces = getPieces(op);
   Value count = getValueOrCreateConstantIndexOp(b, loc, countPieces(b, op, pieces));
-  // Others may still read what it overwrites.
+  // Other threads may still read the overwritten elements.
   gpu::BarrierOp::create(b, loc);
   auto loop = scf::ForOp::create(b, loc, getThread(b, loc), count, arith::ConstantIndexOp::create(b, loc, kThreads));
   OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
@@ -195,7 +195,7 @@ void Kernels::emitNested(OpBuilder &b, Operation *op, IRMapping &mapping) {
     Value to = mapping.lookupOrDefault(copy.getTarget());
     shareLinalg(b, linalg::makeMemRefCopyOp(b, loc, from, to));
   } else if (isa<memref::StoreOp>(op)) {
-    // Others may still read what it overwrites.
+    // Other threads may still read the overwritten elements.
     gpu::BarrierOp::create(b, loc);
     Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThread(b, loc),
                                           arith::ConstantIndexOp::create(b, loc, 0));
@@ -221,7 +221,7 @@ void Kernels::emitNested(OpBuilder &b, Operation *op, IRMapping &mapping) {
 }
 
 void Kernels::launchNest(Operation *op) {
-  // Its buffers are the host's.
+  // Its buffers are on the host.
   op->walk([&](Operation *inner) {
     if (isa<memref::AllocOp, memref::GetGlobalOp>(inner))
       inner->moveBefore(op);
@@ -242,7 +242,7 @@ void Kernels::processBlock(Block &block) {
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
       launchLinalg(linalgOp);
     } else if (auto copy = dyn_cast<memref::CopyOp>(op); copy && copy.getSource() == copy.getTarget()) {
-      copy.erase(); // of views that only became one just now
+      copy.erase(); // copies of views, which became trivial by the mapping
     } else if (auto rows = dyn_cast<RowsOp>(op)) {
       launchRows(rows);
     } else if (auto store = dyn_cast<memref::StoreOp>(op)) {

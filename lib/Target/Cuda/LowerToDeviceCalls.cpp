@@ -31,7 +31,7 @@ struct LowerToDeviceCalls : spmd::impl::SpmdCudaLowerToDeviceCallsBase<LowerToDe
   /// sk_kernel_module.
   void addModule(gpu::GPUModuleOp kernels, StringRef ptx);
 
-  /// sk_kernel, once for each.
+  /// The sk_kernel of a kernel, once for each.
   LLVM::GlobalOp kernelGlobal(gpu::LaunchFuncOp launch);
 
   //===--------------------------------------------------------------------===//
@@ -39,11 +39,12 @@ struct LowerToDeviceCalls : spmd::impl::SpmdCudaLowerToDeviceCallsBase<LowerToDe
   //===--------------------------------------------------------------------===//
 
   func::CallOp call(OpBuilder &b, Operation *op, StringRef name, ArrayRef<Value> arguments);
-  /// Memory of the host's stack, of the function that `op` is in.
+  /// Memory on the stack of the host function of `op`.
   Value stack(Operation *op, Type type);
   Value number(OpBuilder &b, Location loc, Value index) { return arith::IndexCastOp::create(b, loc, i64, index); }
 
-  /// The arguments of launches in a function: a launch copies them, so all share these.
+  /// Memory for the arguments of launches. A launch copies them, so that all launches of a
+  /// function share it.
   struct Arguments {
     Value values, addresses; ///< 8 bytes each; addresses[i] points to values[i].
   };
@@ -57,7 +58,7 @@ struct LowerToDeviceCalls : spmd::impl::SpmdCudaLowerToDeviceCallsBase<LowerToDe
   void convertCopy(memref::CopyOp copy);
   void convertLoad(memref::LoadOp load);
 
-  /// The constant's bytes stay with the host; what uses them gets those of the device.
+  /// The bytes of a constant are on the host; its users get a copy on the device.
   void convertConstant(memref::GetGlobalOp get);
   void runOnOperation() override;
 
@@ -65,7 +66,7 @@ struct LowerToDeviceCalls : spmd::impl::SpmdCudaLowerToDeviceCallsBase<LowerToDe
   LLVM::LLVMStructType moduleType;
   LLVM::GlobalOp deviceModule;
   std::map<std::string, LLVM::GlobalOp> kernelGlobals;
-  DenseMap<Operation *, Arguments> arguments; ///< Of each function.
+  DenseMap<Operation *, Arguments> arguments; ///< The memory of each function.
 };
 } // namespace
 
@@ -213,7 +214,7 @@ void LowerToDeviceCalls::convertCopy(memref::CopyOp copy) {
 void LowerToDeviceCalls::convertLoad(memref::LoadOp load) {
   OpBuilder b(load);
   Location loc = load.getLoc();
-  // The address of the element: that of a view of it.
+  // The address of the element is that of a view of it.
   auto type = cast<MemRefType>(load.getMemRef().getType());
   SmallVector<OpFoldResult> offsets(load.getIndices()), ones(type.getRank(), b.getIndexAttr(1));
   Value element = load.getMemRef();

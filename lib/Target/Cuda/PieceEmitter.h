@@ -10,11 +10,11 @@
 namespace mlir::spmd::cuda {
 
 SmallVector<unsigned> getReductionLoops(linalg::LinalgOp op);
-/// Iterations of these, of known sizes.
+/// The number of iterations of loops with static sizes.
 int64_t countTerms(linalg::LinalgOp op);
 SmallVector<OpFoldResult> getLoopSizes(OpBuilder &b, linalg::LinalgOp op);
 
-/// Emits what a thread does of an op, at the place where its loops are.
+/// Emits the code of a thread for an op, at the current indices of its loops.
 class PieceEmitter {
 public:
   PieceEmitter(linalg::LinalgOp op, const Pieces &pieces)
@@ -74,7 +74,7 @@ public:
     }
   }
 
-  /// What the body makes of what the outputs hold, at the current `ivs`; or values of it.
+  /// Emits the body on the outputs at the current `ivs`; returns the yielded or other values.
   SmallVector<Value> emitTerm(OpBuilder &b, ValueRange held, ValueRange wanted = {}) {
     SmallVector<Value> arguments;
     for (OpOperand *input : op.getDpsInputOperands())
@@ -107,7 +107,7 @@ private:
   static Value index(OpBuilder &b, int64_t i) { return arith::ConstantIndexOp::create(b, b.getUnknownLoc(), i); }
   Value value(OpBuilder &b, OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); }
 
-  /// Where an operand is read or written, at the current `ivs`.
+  /// The indices of an operand at the current `ivs`.
   SmallVector<Value> place(OpBuilder &b, OpOperand &operand) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
     SmallVector<Value> indices;
@@ -138,7 +138,7 @@ private:
 public:
   SmallVector<OpFoldResult> sizes;
   SmallVector<Value> ivs;
-  /// Shared memory in which operands are, by number, and the place there.
+  /// Operands in shared memory, by number, with their indices there.
   DenseMap<unsigned, Value> turned;
   SmallVector<Value> turnedPlace;
 

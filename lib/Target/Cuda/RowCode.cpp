@@ -12,11 +12,11 @@ using namespace mlir;
 using namespace mlir::spmd::cuda;
 
 static constexpr int64_t kWarp = 32;
-/// Rows longer than this are shared by more than a warp.
+/// More than one warp shares longer rows.
 static constexpr int64_t kWarpRow = 1024;
 static constexpr int64_t kElementsPerThread = 32;
 
-/// The loops that choose the row, and those along it.
+/// The loops that select the row, and those along it.
 static SmallVector<unsigned> outerLoops(linalg::LinalgOp op) {
   auto attr = op->getAttrOfType<DenseI64ArrayAttr>(kOuterAttr);
   return SmallVector<unsigned>(attr.asArrayRef().begin(), attr.asArrayRef().end());
@@ -40,7 +40,7 @@ RowShape spmd::cuda::getRowShape(RowsOp op) {
     shape.rows *= sizes[loop];
   for (unsigned loop : innerLoops(root))
     shape.length *= sizes[loop];
-  // What lies along the row in memory, not what is computed of it.
+  // Operands that vary along the row, not values computed from them.
   int64_t widest = 1;
   auto count = [&](Value buffer, AffineMap map, unsigned loop) {
     if (isSideBySide(buffer, map, loop, 1))
@@ -72,7 +72,7 @@ RowShape spmd::cuda::getRowShape(RowsOp op) {
 }
 
 namespace {
-/// What a thread holds of a value: one scalar, or `rounds * width` elements of the row.
+/// The elements of a value in a thread: one scalar, or `rounds * width` elements of the row.
 using Held = SmallVector<Value>;
 
 class RowEmitter {
@@ -86,7 +86,7 @@ private:
   Value index(int64_t i) { return arith::ConstantIndexOp::create(b, loc, i); }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
   Value less(Value x, int64_t y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, index(y)); }
-  /// `number` as places of an array of `sizes`.
+  /// `number` as indices of an array of `sizes`.
   SmallVector<Value> digits(Value number, ArrayRef<int64_t> sizes);
   void placeThread();
   Value getThread() { return gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x); }
@@ -95,7 +95,7 @@ private:
   SmallVector<Value> loops(linalg::LinalgOp member, int64_t element);
   SmallVector<Value> placeOf(AffineMap map, ArrayRef<Value> ivs);
 
-  /// The operand, as this thread needs it for `count` elements.
+  /// The elements of an operand for `count` elements of this thread.
   Held fetch(linalg::LinalgOp member, OpOperand &operand, int64_t count);
 
   Value payload(linalg::LinalgOp member, ArrayRef<Value> arguments, ArrayRef<Value> ivs) {
@@ -108,10 +108,10 @@ private:
   Held map(linalg::LinalgOp member);
   Held reduce(linalg::LinalgOp member);
 
-  /// The value of the lane whose number differs in one bit.
+  /// The value of the lane whose index differs in one bit.
   Value fromLane(Value value, int64_t offset);
 
-  /// What the warps of a row have, in ascending order.
+  /// The values of the warps of a row, in ascending order.
   Value acrossWarps(Operation *combiner, Value mine);
   void store();
 
@@ -120,12 +120,12 @@ private:
   const RowShape &shape;
   gpu::GPUFuncOp kernel;
   Location loc;
-  Value lane;                  ///< Of the threads of a row.
-  Value rowIsReal;             ///< Null where all are.
-  SmallVector<Value> rowPlace; ///< Of the outer loops.
+  Value lane;                    ///< The index of the thread in its row.
+  Value rowIsReal;               ///< Null if all rows exist.
+  SmallVector<Value> rowIndices; ///< The indices of the outer loops.
   SmallVector<Value> roundIsReal;
-  SmallVector<SmallVector<Value>> places; ///< Of the inner loops, for each round.
-  IRMapping scalars;                      ///< Of the region, to those of the kernel.
+  SmallVector<SmallVector<Value>> innerIndices; ///< The indices of the inner loops, for each round.
+  IRMapping scalars;                            ///< From values of the region to those of the kernel.
   DenseMap<Value, Held> held;
 };
 } // namespace
@@ -148,13 +148,13 @@ void RowEmitter::emit() {
 }
 
 SmallVector<Value> RowEmitter::digits(Value number, ArrayRef<int64_t> sizes) {
-  SmallVector<Value> places(sizes.size());
+  SmallVector<Value> indices(sizes.size());
   for (size_t k = sizes.size(); k-- > 0;) {
-    places[k] = k == 0 ? number : arith::RemUIOp::create(b, loc, number, index(sizes[k])).getResult();
+    indices[k] = k == 0 ? number : arith::RemUIOp::create(b, loc, number, index(sizes[k])).getResult();
     if (k > 0)
       number = arith::DivUIOp::create(b, loc, number, index(sizes[k]));
   }
-  return places;
+  return indices;
 }
 
 void RowEmitter::placeThread() {
@@ -169,12 +169,12 @@ void RowEmitter::placeThread() {
   Value inBlock = arith::DivUIOp::create(b, loc, thread, index(shape.threads));
   Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
   Value row = add(arith::MulIOp::create(b, loc, block, index(shape.rowsPerBlock)), inBlock);
-  // Threads beyond the last row, or the end of a row, read what is there, and write nothing.
+  // Threads beyond the last row, or the end of a row, read valid elements and do not write.
   if (shape.rows % shape.rowsPerBlock) {
     rowIsReal = less(row, shape.rows);
     row = arith::SelectOp::create(b, loc, rowIsReal, row, index(0));
   }
-  rowPlace = digits(row, outer);
+  rowIndices = digits(row, outer);
   for (int64_t round = 0; round < shape.rounds; ++round) {
     Value vector = add(lane, index(round * shape.threads));
     Value first = arith::MulIOp::create(b, loc, vector, index(shape.width));
@@ -184,18 +184,18 @@ void RowEmitter::placeThread() {
       first = arith::SelectOp::create(b, loc, isReal, first, index(0));
     }
     roundIsReal.push_back(isReal);
-    places.push_back(digits(first, inner));
+    innerIndices.push_back(digits(first, inner));
   }
 }
 
 SmallVector<Value> RowEmitter::loops(linalg::LinalgOp member, int64_t element) {
   SmallVector<Value> ivs(member.getNumLoops());
-  for (auto [loop, place] : llvm::zip_equal(outerLoops(member), rowPlace))
+  for (auto [loop, place] : llvm::zip_equal(outerLoops(member), rowIndices))
     ivs[loop] = place;
   SmallVector<unsigned> inner = innerLoops(member);
   if (inner.empty())
     return ivs;
-  SmallVector<Value> along = places[element / shape.width];
+  SmallVector<Value> along = innerIndices[element / shape.width];
   for (auto [loop, place] : llvm::zip_equal(inner, along))
     ivs[loop] = place;
   if (int64_t in = element % shape.width)

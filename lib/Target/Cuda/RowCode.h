@@ -9,12 +9,13 @@
 
 namespace mlir::spmd::cuda {
 
-/// How the rows of an op lie on threads: neighbouring threads take neighbouring vectors,
-/// round after round until the row ends.
+/// The assignment of the rows of an op to threads: adjacent threads process adjacent
+/// vectors, in rounds until the end of the row. For example, 32 threads with vectors of 4
+/// process a row of 256 elements in 2 rounds of 128.
 struct RowShape {
   int64_t rows = 1, length = 1;
   int64_t width = 1;   ///< Elements of a vector.
-  int64_t threads = 1; ///< For a row: a power of 2.
+  int64_t threads = 1; ///< Threads of a row: a power of 2.
   int64_t rounds = 1;
   int64_t rowsPerBlock = 1;
   int64_t blockThreads() const { return threads * rowsPerBlock; }

@@ -1,4 +1,4 @@
-//===- ScatterCode.cpp - Updates of places that data say ------------------===//
+//===- ScatterCode.cpp - Scatters in kernels ------------------------------===//
 
 #include "ScatterCode.h"
 #include "PieceEmitter.h"
@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace mlir::spmd::cuda;
 
-/// Pairs of a place and an update that are looked at faster than two more kernels start.
+/// Pairs of an element and an update that take less time than the start of two kernels.
 static constexpr int64_t kFewPairs = 64 * 1024;
 
 std::optional<DeviceScatter> spmd::cuda::getDeviceScatter(linalg::LinalgOp op) {
@@ -31,7 +31,7 @@ std::optional<DeviceScatter> spmd::cuda::getDeviceScatter(linalg::LinalgOp op) {
     else
       places *= ranges[loop];
   }
-  // Numbers of updates are i32.
+  // Indices of updates are i32.
   if (scatter.numUpdates > std::numeric_limits<int32_t>::max())
     return std::nullopt;
   double each = double(scatter.numBatches) * scatter.numUpdates;
@@ -41,7 +41,7 @@ std::optional<DeviceScatter> spmd::cuda::getDeviceScatter(linalg::LinalgOp op) {
   return scatter;
 }
 
-/// The number of the indices `at` of `loops`, the last fastest.
+/// The linear index of the indices `at` of `loops`, the last one fastest.
 static Value linearIndex(OpBuilder &b, linalg::LinalgOp op, ArrayRef<unsigned> loops, ArrayRef<Value> at) {
   Value number;
   for (unsigned loop : loops) {
@@ -60,7 +60,7 @@ Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatt
                             SmallVectorImpl<linalg::LinalgOp> &made) {
   Location loc = op.getLoc();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges(), shape = {2};
-  // Loops over batches, updates, and the others that each is compared with.
+  // Loops over batches, updates, and the updates that each is compared with.
   SmallVector<AffineExpr> mine(ranges.size()), other(ranges.size());
   SmallVector<unsigned> dims(scatter.batches);
   llvm::append_range(dims, scatter.updates);
@@ -102,7 +102,7 @@ Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatt
       ins.push_back(input->get());
       maps.push_back(mapOf(side, op.getMatchingIndexingMap(input)));
     }
-  // Not read: it says how long the loops over others are.
+  // Not read: it only provides the sizes of the loops over other updates.
   ins.push_back(halves[0]);
   maps.push_back(mapOf(other, shapeMap));
   maps.append(2, mapOf(mine, shapeMap));
@@ -154,7 +154,7 @@ void spmd::cuda::emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScat
     id = arith::DivUIOp::create(b, loc, id, size);
   }
   auto index = [&](OpBuilder &b, int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
-  /// What a half of the links has for the update where the emitter is.
+  /// The entry of the current update in a half of the links.
   auto loadLink = [&](OpBuilder &b, int64_t half) -> Value {
     SmallVector<Value> at = {index(b, half)};
     for (unsigned loop : loops)

@@ -1,10 +1,11 @@
-//===- ScatterCode.h - Updates of places that data say ----------*- C++ -*-===//
+//===- ScatterCode.h - Scatters in kernels ----------------------*- C++ -*-===//
 //
-// A thread for each element of each update. Where several updates meet in one place, the
-// threads of the first do them all, in order, so that the bits are those of one thread
-// that does everything, and nothing is atomic. For this each update is linked to the next
-// one of the same place by a reduction over all pairs of updates, whose elements are not
-// read.
+// One thread for each element of each update. If several updates have the same index, the
+// threads of the first one apply them all, in order. The results are therefore bitwise
+// those of a sequential loop, without atomics. A reduction over all pairs of updates links
+// each update to the next one with the same index; it does not read their elements. For
+// example, with indices [5, 2, 5, 5], update 0 is linked to 2, and 2 to 3; the threads of
+// updates 0 and 1 do all work.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,24 +21,23 @@ struct DeviceScatter {
   explicit DeviceScatter(const target::Scatter &match) : match(match) {}
 
   target::Scatter match;
-  /// Loops by which the places differ and that are dims of the result (batches), those
-  /// over updates, and those along an update.
+  /// Loops over batches, which index the result, loops over updates, and loops along an
+  /// update.
   SmallVector<unsigned> batches, updates, along;
   int64_t numBatches = 1, numUpdates = 1, numAlong = 1;
 };
 
-/// `op`, on tensors or buffers, if it is a scatter and this is less work than that each
-/// place looks at each update.
+/// `op`, on tensors or buffers, if it is a scatter for which links are less work than the
+/// visit of each update by each element.
 std::optional<DeviceScatter> getDeviceScatter(linalg::LinalgOp op);
 
 /// Emits before `op` the ops that link its updates. [0, batch.., update..] of the buffer
-/// is the number of the next update of the same place, or how many updates there are;
-/// [1, ...] is that number too if no update of the place comes before. `made` gets the
-/// linalg ops.
+/// is the next update with the same index, or the number of updates. [1, ...] is that
+/// number if an earlier update has the same index. `made` gets the linalg ops.
 Value emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter,
                 SmallVectorImpl<linalg::LinalgOp> &made);
 
-/// What thread `id` of `numBatches * numUpdates * numAlong` does.
+/// Emits the code of thread `id` of `numBatches * numUpdates * numAlong`.
 void emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter, Value links, Value id);
 
 } // namespace mlir::spmd::cuda

@@ -9,11 +9,11 @@
 using namespace mlir;
 using namespace mlir::spmd::cuda;
 
-/// Fewer terms than this are no work to share.
+/// Reductions with fewer terms are not split.
 static constexpr int64_t kFewTerms = 32;
 /// Blocks that keep a GPU busy.
 static constexpr int64_t kManyBlocks = 512;
-/// Terms that a thread is to have of a part; and so many parts pay for a second kernel.
+/// Terms of a thread in a chunk; and the number of chunks that justifies a second kernel.
 static constexpr int64_t kTermsOfPart = 32;
 static constexpr int64_t kFewParts = 4;
 
@@ -24,7 +24,7 @@ static int64_t countResults(linalg::LinalgOp op, const Pieces &pieces) {
   return results;
 }
 
-/// What the body makes of what the outputs hold and of another block's or thread's share.
+/// Combines the outputs with the result of another block or thread.
 static SmallVector<Value> combineShares(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split, ValueRange mine,
                                         ValueRange theirs) {
   if (split.selection)
@@ -58,17 +58,17 @@ std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
     split.selection = getSelection(op);
   }
   split.pieces = getPieces(op);
-  // What is read along the terms is read by neighbours together.
+  // Adjacent threads read operands that are contiguous along the terms.
   split.alongTerms = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
     AffineMap map = op.getMatchingIndexingMap(input);
     return isa<MemRefType>(input->get().getType()) && map.getNumResults() &&
            map.getResults().back().isFunctionOfDim(loops.back());
   });
-  // A thread for each result is enough where that is many, each with its own column.
+  // One thread per result suffices for many results with a column each.
   if (terms < kFewTerms || (!split.alongTerms && results >= 64 * 1024))
     return std::nullopt;
   split.splits = split.alongTerms ? (terms >= 8 * threads ? threads : 32) : threads / 32;
-  // Fixed by the sizes, so that the order is the same every time.
+  // Depends on the sizes only, so that the order is deterministic.
   int64_t parts = std::min(kManyBlocks / std::max<int64_t>(countBlocks(op, split, threads), 1),
                            terms / (split.splits * kTermsOfPart));
   if (parts >= kFewParts)
@@ -133,19 +133,19 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
   Value count = getValueOrCreateConstantIndexOp(b, loc, countPieces(b, op, split.pieces));
   Value isReal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, id, count);
 
-  // Threads without a result meet the others: they look at what one of these has, since other blocks may write theirs.
+  // Threads without a result participate with a result of this block, as other blocks may write theirs.
   PieceEmitter emitter(op, split.pieces);
   Value safe = arith::SelectOp::create(b, loc, isReal, id, firstResult);
   emitter.choosePiece(b, safe);
   SmallVector<Value> sums;
   Value first = arith::AddIOp::create(b, loc, begin, part);
-  Value busy = index(split.splits); // threads of a result that have terms
+  Value busy = index(split.splits); // threads of a result with terms
   if (split.selection) {
     const int64_t ofThread = llvm::divideCeil(share, split.splits);
     Value each = index(ofThread), last = arith::SubIOp::create(b, loc, end, index(1));
     Value count = arith::SubIOp::create(b, loc, end, begin);
     busy = arith::DivUIOp::create(b, loc, arith::AddIOp::create(b, loc, count, index(ofThread - 1)), each);
-    // Threads without terms look at one that others have, and meet nobody.
+    // Threads without terms read a term of others, and are not combined.
     first = arith::AddIOp::create(b, loc, begin, arith::MulIOp::create(b, loc, part, each));
     first = arith::MinUIOp::create(b, loc, first, last);
     end = arith::MinUIOp::create(b, loc, arith::AddIOp::create(b, loc, first, each), end);
@@ -172,8 +172,8 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
       values.push_back(memref::LoadOp::create(b, loc, memory, at));
     return values;
   };
-  // Halves are added to halves, the same order every time; what is picked must stay in the
-  // order of the terms.
+  // A tree of halves, in a deterministic order. Selections must be in the order of the
+  // terms.
   const int64_t stride = split.alongTerms ? 1 : results;
   for (int64_t step = 1; step < split.splits; step *= 2) {
     int64_t distance = split.selection ? step : split.splits / 2 / step;

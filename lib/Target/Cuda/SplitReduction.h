@@ -8,33 +8,35 @@
 
 namespace mlir::spmd::cuda {
 
-/// A reduction whose terms are shared by threads of one block, or of several.
+/// A reduction whose terms are divided among threads of one block, or of several. For
+/// example, the sum of 2^20 terms: 256 threads in each of 64 blocks sum 64 terms each, the
+/// threads of a block add their sums, and another kernel adds the sums of the blocks.
 struct SplitReduction {
   Pieces pieces;
   int64_t splits = 1; ///< Threads of a block for each element of the result.
-  /// Blocks for each element of the result: each stores what it has of its part of the terms,
-  /// and another op reduces these.
+  /// Blocks for each element of the result: each reduces a chunk of the terms, and another
+  /// op reduces their results.
   int64_t parts = 1;
-  /// Neighbouring threads take neighbouring terms of one result; else neighbouring results.
+  /// Whether adjacent threads process adjacent terms of one result, or adjacent results.
   bool alongTerms = true;
-  SmallVector<Operation *> combiners; ///< Of each result, in the op's body.
-  /// Instead: each thread picks from terms that follow each other, and neighbours' picks
-  /// meet in the order of these.
+  SmallVector<Operation *> combiners; ///< The combiner of each result, in the body of the op.
+  /// Alternatively, each thread selects one of consecutive terms, and the selections of
+  /// adjacent threads are combined in the order of the terms.
   std::optional<Selection> selection;
-  bool fromFirst = false; ///< A thread starts from the first of its terms; else from the init.
+  bool fromFirst = false; ///< A thread starts from its first term, or from the init.
 };
 
-/// How `op` is best split, if it can be (it adds, multiplies, takes the largest or
-/// smallest, or picks one of the terms, and its sizes are known) and that makes it faster.
+/// The fastest split of `op`, if it is static, sums, multiplies, takes a maximum or minimum
+/// of, or selects one of its terms, and if a split is faster.
 std::optional<SplitReduction> getSplitReduction(linalg::LinalgOp op, int64_t threads);
-/// Blocks that compute all of it, of `threads` threads.
+/// The number of blocks of `threads` threads.
 int64_t countBlocks(linalg::LinalgOp op, const SplitReduction &split, int64_t threads);
-/// Memory for what the parts of `op` have of each of its results, and behind `op` the op that
-/// reduces them.
+/// Allocates memory for the results of the blocks of `op`, and inserts after `op` the op
+/// that reduces them.
 linalg::LinalgOp emitPartials(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,
                               SmallVectorImpl<Value> &partials);
-/// Computes `threads / splits` results, or one part of each, on a block of that many threads;
-/// all of them come here. `kernel` gets the memory that they share.
+/// Emits `threads / splits` results, or one chunk of each, for a block of that many threads.
+/// `kernel` gets the shared memory.
 void emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split, int64_t threads,
                         gpu::GPUFuncOp kernel, ValueRange partials);
 

@@ -1,4 +1,4 @@
-//===- ThreadCode.cpp - What one thread does of a linalg op ---------------===//
+//===- ThreadCode.cpp - Code of one thread for a linalg op ----------------===//
 
 #include "PieceEmitter.h"
 #include "shardkit/Rules/Reductions.h"
@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::spmd::cuda;
 
-/// A thread moves this much at once.
+/// The bytes of one access of a thread.
 static constexpr int64_t kVectorBytes = 16;
 
 //===----------------------------------------------------------------------===//
@@ -40,7 +40,7 @@ Pieces spmd::cuda::getPieces(linalg::LinalgOp op) {
   Pieces pieces;
   auto iterators = op.getIteratorTypesArray();
   auto maps = op.getIndexingMapsArray();
-  // An op that only states something has no result.
+  // An op with only an assertion has no result.
   AffineMap out = op.getNumDpsInits() ? maps[op.getNumDpsInputs()] : AffineMap::get(op.getContext());
   auto isParallel = [&](unsigned loop) { return iterators[loop] == utils::IteratorType::parallel; };
   for (AffineExpr expr : out.getResults())
@@ -65,7 +65,7 @@ Pieces spmd::cuda::getPieces(linalg::LinalgOp op) {
   for (int64_t width = kVectorBytes / widest; width > 1; width /= 2) {
     if (size % width)
       continue;
-    // Results above all are written at once.
+    // Stores of vectors have priority.
     bool fits = llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
       return isSideBySide(init.get(), op.getMatchingIndexingMap(&init), last, width);
     });
@@ -180,7 +180,7 @@ Value spmd::cuda::addShared(gpu::GPUFuncOp kernel, ArrayRef<int64_t> shape, Type
   auto type = MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
   unsigned number = kernel.getNumWorkgroupAttributions();
   Value memory = kernel.addWorkgroupAttribution(type, kernel.getLoc());
-  // LLVM takes it for better aligned than it would declare it.
+  // Otherwise LLVM assumes a larger alignment.
   kernel.setWorkgroupAttributionAttr(number, LLVM::LLVMDialect::getAlignAttrName(),
                                      IntegerAttr::get(IntegerType::get(context, 64), kVectorBytes));
   return memory;

@@ -1,7 +1,8 @@
-//===- ThreadCode.h - What one thread does of a linalg op -------*- C++ -*-===//
+//===- ThreadCode.h - Code of one thread for a linalg op --------*- C++ -*-===//
 //
-// A linalg op on buffers is cut into pieces that can be computed in any order: some
-// elements of the result that lie side by side, with all reductions into them.
+// A linalg op on buffers is divided into pieces that can be computed in any order: a few
+// contiguous elements of the result, with all reductions into them. For example, a sum
+// over dim 1 of 1024x64 elements has 256 pieces of 4 results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,34 +14,32 @@
 
 namespace mlir::spmd::cuda {
 
-/// How an op is cut.
+/// The pieces of an op.
 struct Pieces {
-  /// Its parallel loops, slowest first: neighbouring pieces write neighbouring elements.
+  /// The parallel loops, slowest first: adjacent pieces write adjacent elements.
   SmallVector<unsigned> loops;
-  /// Iterations of the last one in a piece.
+  /// Iterations of the last loop in a piece.
   int64_t width = 1;
 };
 
 Pieces getPieces(linalg::LinalgOp op);
 /// Number of pieces.
 OpFoldResult countPieces(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces);
-/// Computes piece `id` of `op`, which stays as it is.
+/// Emits piece `id` of `op`, which does not change.
 void emitPiece(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces, Value id);
 
-/// Whether `buffer` is visited side by side as `loop` runs, from places that are aligned
-/// to `width` elements.
+/// Whether `buffer` is contiguous along `loop`, with a start aligned to `width` elements.
 bool isSideBySide(Value buffer, AffineMap map, unsigned loop, int64_t width);
-/// Memory that the threads of a block of `kernel` share.
+/// Shared memory of a block of `kernel`.
 Value addShared(gpu::GPUFuncOp kernel, ArrayRef<int64_t> shape, Type element);
-/// The payload of `op` on one element of each operand, at the place where its loops are;
-/// `mapping` has what it takes from outside. What it yields, or the values `wanted` of it.
+/// Emits the payload of `op` on one element of each operand, at the current indices of its
+/// loops; `mapping` has the captured values. Returns the yielded values, or `wanted`.
 SmallVector<Value> emitPayload(OpBuilder &b, linalg::LinalgOp op, ValueRange elements, ArrayRef<Value> loops,
                                IRMapping mapping = {}, ValueRange wanted = {});
-/// What `combiner`, of a reduction's payload, makes of two values.
+/// Applies `combiner`, of the payload of a reduction, to two values.
 Value combine(OpBuilder &b, Operation *combiner, Value x, Value y);
 
-/// What `combiner` leaves every value as it is with, bit for bit; null if there is nothing
-/// of the kind.
+/// The bitwise neutral element of `combiner`; null if there is none.
 TypedAttr getStart(Operation *combiner);
 
 } // namespace mlir::spmd::cuda

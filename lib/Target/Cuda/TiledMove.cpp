@@ -6,10 +6,10 @@
 using namespace mlir;
 using namespace mlir::spmd::cuda;
 
-/// Shared memory that a block has without being asked for more.
+/// Shared memory of a block without an explicit request.
 static constexpr int64_t kSharedBytes = 48 * 1024;
 
-/// The loop along which neighbouring elements of a buffer are visited.
+/// The loop along which a buffer is contiguous.
 static std::optional<unsigned> fastestLoop(Value buffer, AffineMap map) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
   if (!type || type.getRank() == 0 || !map.isProjectedPermutation())
@@ -21,7 +21,7 @@ static std::optional<unsigned> fastestLoop(Value buffer, AffineMap map) {
   return cast<AffineDimExpr>(map.getResults().back()).getPosition();
 }
 
-/// A column more than needed, so that neither way of reading meets in one bank.
+/// One more column than needed, so that both directions avoid bank conflicts.
 static constexpr int64_t kPitch = kTile + 1;
 static int64_t bytesOfSquare(Type element) {
   int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
@@ -44,11 +44,11 @@ std::optional<TiledMove> spmd::cuda::getTiledMove(linalg::LinalgOp op) {
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(input);
     std::optional<unsigned> fastest = fastestLoop(input->get(), map);
-    // Small dims are as well read from the cache.
+    // Reads along small dims hit the cache.
     if (!fastest || fastest == write || !map.isFunctionOfDim(*write) || (read && read != fastest) ||
         sizes[*fastest] < kTile / 4 || sizes[*write] < kTile / 4)
       continue;
-    // What has no room there is read through the cache, out of order.
+    // Further operands are read through the cache, out of order.
     int64_t size = bytesOfSquare(getElementTypeOrSelf(input->get()));
     if (bytes + size > kSharedBytes)
       continue;

@@ -1,4 +1,4 @@
-//===- CudaOps.cpp - What becomes one kernel ------------------------------===//
+//===- CudaOps.cpp - Groups of ops in one kernel --------------------------===//
 
 #include "shardkit/Target/IR/CudaOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

@@ -1,4 +1,4 @@
-//===- RuntimeOps.cpp - What the runtime does, as ops ---------------------===//
+//===- RuntimeOps.cpp - Calls of the runtime, as ops ----------------------===//
 
 #include "shardkit/Target/IR/RuntimeOps.h"
 #include "shardkit/rt/abi.h"
@@ -24,7 +24,8 @@ void SpmdRtDialect::initialize() {
 // ContractOp
 //===----------------------------------------------------------------------===//
 
-/// Sizes of the loops that `value` has; false if they are others than what is known, or dynamic.
+/// Adds the sizes of the loops of `value`; false if they contradict known ones or are
+/// dynamic.
 static bool addLoopSizes(AffineMap map, Value value, MutableArrayRef<int64_t> sizes) {
   for (auto [expr, size] : llvm::zip_equal(map.getResults(), cast<ShapedType>(value.getType()).getShape())) {
     int64_t &loop = sizes[cast<AffineDimExpr>(expr).getPosition()];
@@ -165,7 +166,7 @@ void AttentionOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryE
 }
 void CollectiveOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addEffects(*this, false, e);
-  // Peers take part in it: never removed, never reordered.
+  // Other devices participate: never removed, never reordered.
   e.emplace_back(MemoryEffects::Write::get());
 }
 
@@ -208,8 +209,8 @@ AliasingValueList CollectiveOp::getAliasingValues(OpOperand &operand, const Anal
   return {};
 }
 
-// Between the two the input is read and the output written, at any time: the done
-// reads both, so that nothing may write the one or the other before it.
+// Between start and done, the input is read and the output is written at any time. The
+// done reads both, so that no op can write either before it.
 bool StartOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {
   return operand.getOperandNumber() == 0;
 }
@@ -231,7 +232,7 @@ AliasingValueList DoneOp::getAliasingValues(OpOperand &operand, const AnalysisSt
   return {};
 }
 
-/// A memref with the strides known, or dense where sizes are not: `buffer` itself or a
+/// A memref with static strides, or a dense one if sizes are dynamic: `buffer` or a
 /// copy.
 static Value withStrides(RewriterBase &rewriter, Location loc, Value buffer, bool contiguous) {
   auto type = cast<MemRefType>(buffer.getType());

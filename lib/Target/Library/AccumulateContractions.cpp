@@ -21,7 +21,7 @@ using namespace mlir::spmd::target;
 
 namespace {
 
-/// The other operand, if the op adds `value` and one more tensor, element by element.
+/// The other operand, if the op is the elementwise sum of `value` and one more tensor.
 Value matchAddition(Operation *op, Value value) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || generic.getNumLoops() != generic.getNumParallelLoops() || generic->getNumResults() != 1 ||
@@ -71,7 +71,7 @@ struct AccumulateContractions : mlir::spmd::impl::SpmdTargetAccumulateContractio
     for (ContractOp product : products) {
       if (!product.getOverwrite() || product.isFused() || product->use_empty())
         continue;
-      // It may be where the addition writes, too.
+      // The sum may also be the init of the addition.
       Operation *add = *product->user_begin();
       if (llvm::any_of(product->getUsers(), [&](Operation *user) { return user != add; }))
         continue;

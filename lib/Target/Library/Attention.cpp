@@ -1,4 +1,4 @@
-//===- Attention.cpp - Recognise softmax(q k^T) v -------------------------===//
+//===- Attention.cpp - Recognize softmax(q k^T) v -------------------------===//
 
 #include "SoftmaxMatch.h"
 
@@ -39,10 +39,10 @@ private:
   Expressions expressions;
   ScoreLoops &loops;
   Digits key;
-  SmallVector<Digits> outer; ///< Of the loops of `second`.
+  SmallVector<Digits> outer; ///< The digits of the loops of `second`.
   SoftmaxMatch softmax;
   Expression *q = nullptr, *k = nullptr, *v = nullptr;
-  Value result; ///< The last of the moves behind `second`.
+  Value result; ///< The last of the reshapes and transposes after `second`.
   Access resultAccess;
   SmallVector<int> order; ///< All loops: the batch, query, key, head, value.
 };
@@ -117,9 +117,9 @@ bool Attention::findOperands() {
   return hasLoop(loops, k, keys[0]) && !hasLoop(loops, q, keys[0]);
 }
 
-/// Reshapes, transposes and rounding of the result: what it is stored as at once.
+/// Includes reshapes, transposes and rounding of the result, which the op does itself.
 void Attention::followResult() {
-  // Sums are f32 and rounded once: to the type of q, but from no other type.
+  // Sums are f32 and rounded once, to the type of q.
   auto mayBe = [&](Type type) {
     const Type now = getElementTypeOrSelf(result);
     return type == now || (now.isF32() && type == q->type);
@@ -177,7 +177,7 @@ bool Attention::findRoles() {
   if (values.size() != 1 || !hasLoop(loops, v, values[0]) || !hasLoop(loops, v, key[0]) ||
       loops.size(values[0]) > SK_MAX_ATTENTION_HEAD || loops.size(head) > SK_MAX_ATTENTION_HEAD)
     return false;
-  // The longest; under a causal mask the one that it counts.
+  // The longest loop, or the one of a causal mask.
   Digits counted = loops.resolve(softmax.query);
   int chosen = -1;
   for (int loop : queries)
@@ -228,7 +228,7 @@ static void findReads(Expression *e, SetVector<Expression *> &reads, const Score
     findReads(operand, reads, loops, used);
 }
 
-/// A new tensor of `e` at each place of the loops that it depends on.
+/// A new tensor of `e`, evaluated for all indices of the loops that it depends on.
 Value Attention::compute(OpBuilder &b, Expression *e, Digits &used) {
   Location loc = second.getLoc();
   SetVector<Expression *> reads;
@@ -289,7 +289,7 @@ std::pair<Value, AffineMap> Attention::getOperand(OpBuilder &b, Expression *e) {
   Value value;
   if (e->kind == Kind::Read)
     std::tie(value, digits) = getView(b, loops, e->value, e->access);
-  // A diagonal is a tensor of its own.
+  // A diagonal becomes a separate tensor.
   if (!value || llvm::SmallDenseSet<int>(digits.begin(), digits.end()).size() != digits.size()) {
     digits.clear();
     value = compute(b, e, digits);
@@ -347,7 +347,7 @@ void Attention::replace(OpBuilder &b) {
     attributes.push_back(named.getDictionary(b.getContext()));
   }
 
-  // The result by loops, and from there to the shape that is asked for.
+  // The result by loops, then reshaped to the type of the original result.
   SmallVector<int64_t> flat, joined;
   SmallVector<int64_t> counts;
   SmallVector<ReassociationIndices> groups;
@@ -383,8 +383,8 @@ void Attention::replace(OpBuilder &b) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// The ops through which `product` reaches one operand of another contraction, if it is
-/// used by nothing else.
+/// The ops between `product` and an operand of another contraction, if `product` has no
+/// other use.
 static OpOperand *findWay(ContractOp product, SetVector<Operation *> &between) {
   constexpr size_t most = 64;
   OpOperand *end = nullptr;

@@ -1,4 +1,4 @@
-//===- Contractions.cpp - Give contractions to the library ----------------===//
+//===- Contractions.cpp - Replace contractions by library calls -----------===//
 
 #include "ScoreExpressions.h"
 #include "shardkit/Target/Common/Passes.h"
@@ -21,7 +21,7 @@ struct Contraction {
   AffineMap mapA, mapB, mapC;
 };
 
-/// The block argument that `value` is, seen through float extensions.
+/// The block argument that `value` is, or extends to a larger float type.
 static BlockArgument sourceArgument(Value value, Block *block) {
   while (auto ext = value.getDefiningOp<arith::ExtFOp>())
     value = ext.getIn();
@@ -152,7 +152,7 @@ struct RecognizeContractions : spmd::impl::SpmdTargetContractionsBase<RecognizeC
     }
   }
 
-  /// op, move(op), move(move(op)), ...: the last one's value, computed at once.
+  /// The last value of op, move(op), move(move(op)), ..., computed directly.
   Operation *foldOutputMoves(Operation *op, AffineMap &map) {
     Value source;
     AffineMap in, out;
@@ -184,8 +184,8 @@ struct RecognizeContractions : spmd::impl::SpmdTargetContractionsBase<RecognizeC
                                          builder.getAffineMapArrayAttr({c->mapA, c->mapB, c->mapC}), c->a, c->b, c->c,
                                          ValueRange{}, overwrite ? builder.getUnitAttr() : UnitAttr(), StringAttr());
       replaced->getResult(0).replaceAllUsesWith(contract.getResult().front());
-      // The op and the moves behind it are dead now, and perhaps still to come in the
-      // list: canonicalize removes them with the producers that were folded.
+      // The op and its reshapes and transposes are dead, and may be later in the list:
+      // canonicalization removes them with the folded producers.
     }
   }
 };

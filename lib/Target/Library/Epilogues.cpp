@@ -1,6 +1,7 @@
-//===- Epilogues.cpp - Recognise what a contraction's library does after it --===//
+//===- Epilogues.cpp - Fuse epilogues into contractions --------------------===//
 //
-// What only a contraction feeds: first operands that are added, then an activation.
+// An epilogue follows a contraction that has no other user: additions of operands, then an
+// activation. For example, gelu(x * w + bias) becomes one spmd_rt.contract.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +58,7 @@ public:
       return std::nullopt;
     return terms.begin()->second;
   }
-  /// Each factor to within `error` of itself.
+  /// Compares factors with a relative tolerance of `error`.
   bool isNear(const Polynomial &other, double error) const {
     return terms.size() == other.terms.size() && llvm::all_of(terms, [&](auto &term) {
              auto known = other.terms.find(term.first);
@@ -70,7 +71,7 @@ private:
   std::map<std::pair<int, int>, double> terms;
 };
 
-/// Constants in a program have been rounded to its types, or are products of such.
+/// Constants of a program are rounded to its types, or are products of such.
 double constantError(Type type) { return type.isBF16() ? 1e-2 : type.isF16() ? 2e-3 : 0; }
 
 /// x of ext(trunc(x)).
@@ -80,8 +81,8 @@ Expression *skipConversions(Expression *e) {
   return e;
 }
 
-/// Whether floats on the way to the scores have the type of the result, or f32: nothing is
-/// rounded to another type.
+/// Whether all floats up to the scores have the type of the result, or f32, so that there
+/// is no rounding to another type.
 bool hasTypes(Expression *e, Type type) {
   if (!e->hasScores || e->type.isInteger(1))
     return llvm::all_of(e->operands, [&](Expression *x) { return !x->hasScores || hasTypes(x, type); });
@@ -93,7 +94,7 @@ class Activation {
 public:
   Activation(Expressions &expressions) : expressions(expressions) {}
 
-  /// "relu" or "gelu" of the scores; empty if it is just these.
+  /// "relu" or "gelu" of the scores; empty if there is no activation.
   std::optional<StringRef> match(Expression *e) {
     if (isScores(e))
       return "";
@@ -120,7 +121,7 @@ private:
     return value && value.getValue().isZero();
   }
 
-  /// The one that keeps NaN, as the frameworks' do.
+  /// The maximum that propagates NaN, as in frameworks.
   bool isRelu(Expression *e) {
     e = skipConversions(e);
     if (!e || e->kind != Kind::Apply)
@@ -203,10 +204,10 @@ private:
 // Epilogues
 //===----------------------------------------------------------------------===//
 
-/// A value that everything made of a contraction's result so far goes through.
+/// A value on which all later users of a contraction's result depend.
 struct Stage {
   Value value;
-  size_t numInside; ///< Ops up to there.
+  size_t numInside; ///< The number of ops up to the value.
 };
 
 class Epilogue {
@@ -216,7 +217,7 @@ public:
   void replace(OpBuilder &b);
 
 private:
-  /// A tensor that is added, and the dims of C that its dims make up, in groups.
+  /// An added tensor, and the groups of dims of C that its dims form.
   struct Added {
     Expression *read;
     SmallVector<unsigned> dims = {};
@@ -227,7 +228,7 @@ private:
     Sum(Value scores, SetVector<Operation *> ops) : inside(std::move(ops)), expressions(scores, inside) {}
     const SetVector<Operation *> inside;
     Expressions expressions;
-    Access access; ///< Of the stage.
+    Access access; ///< The access of the stage.
     Expression *scores = nullptr;
     SmallVector<Added> added;
   };
@@ -236,12 +237,12 @@ private:
   SetVector<Operation *> insideFrom(size_t from, size_t to) const {
     return SetVector<Operation *>(inside.begin() + from, inside.begin() + to);
   }
-  /// With results of `type`.
+  /// The contraction with results of `type`.
   bool matchTo(Type type);
   std::unique_ptr<Sum> matchSum(const Stage &stage, Type type);
   bool addTerms(Sum &sum, Expression *e, Type type);
   bool place(Sum &sum, Expression *read);
-  /// Whether both have the same elements in the same order, and each once.
+  /// Whether both have the same elements in the same order, each once.
   static bool areInOrder(const ScoreLoops &loops, const Access &x, const Access &y);
   static Access accessTo(ScoreLoops &loops, Value value);
 
@@ -250,7 +251,7 @@ private:
   SmallVector<Stage> stages;
   std::unique_ptr<Sum> sum;
   StringRef activation;
-  Value result; ///< Which the contraction takes the place of.
+  Value result; ///< The value that the contraction replaces.
 };
 
 void Epilogue::findStages() {
@@ -303,7 +304,7 @@ bool Epilogue::areInOrder(const ScoreLoops &loops, const Access &x, const Access
   return flatten(x) == flatten(y);
 }
 
-/// The stage is the contraction and up to two operands that are added to it.
+/// Whether the stage is the contraction plus up to two operands.
 std::unique_ptr<Epilogue::Sum> Epilogue::matchSum(const Stage &stage, Type type) {
   auto sum = std::make_unique<Sum>(product->getResult(0), insideFrom(0, stage.numInside));
   ScoreLoops &loops = sum->expressions.loops;
@@ -312,7 +313,7 @@ std::unique_ptr<Epilogue::Sum> Epilogue::matchSum(const Stage &stage, Type type)
   if (!e || !e->hasScores || !hasTypes(e, type) || !addTerms(*sum, e, type) ||
       !areInOrder(loops, sum->access, sum->scores->access))
     return nullptr;
-  // Their places once all loops are known.
+  // Resolved when all loops are known.
   SmallVector<Added> terms = std::move(sum->added);
   sum->added.clear();
   for (Added &term : terms)
@@ -350,8 +351,8 @@ bool Epilogue::addTerms(Sum &sum, Expression *e, Type type) {
   return addTerms(sum, e->operands[isSecond], type);
 }
 
-/// What the library can add: a vector along the rows of C, of one place of the batch each,
-/// or a matrix like C.
+/// The operands that the library can add: a vector along the rows of C, one per batch
+/// element, or a matrix like C.
 bool Epilogue::place(Sum &sum, Expression *read) {
   const ScoreLoops &loops = sum.expressions.loops;
   auto maps = llvm::to_vector(product.getIndexingMaps().getAsValueRange<AffineMapAttr>());
@@ -372,7 +373,7 @@ bool Epilogue::place(Sum &sum, Expression *read) {
     for (size_t i = 0; i < dim->size(); ++i)
       group.push_back(at++);
   }
-  // The last dim of C lies side by side.
+  // The last dim of C is contiguous.
   unsigned last = dims.size();
   while (last > 0 && dims[last - 1].empty())
     --last;
@@ -400,7 +401,7 @@ bool Epilogue::place(Sum &sum, Expression *read) {
 bool Epilogue::match() {
   findStages();
   Type in = getElementTypeOrSelf(product.getA()), out = getElementTypeOrSelf(product.getC());
-  // A sum of f32 that is rounded to what the operands are, at the end.
+  // A sum of f32 that is rounded to the type of the operands at the end.
   if (in != out && product.getOverwrite() && matchTo(in))
     return true;
   return !out.isF64() && matchTo(out) && (!sum->added.empty() || !activation.empty());

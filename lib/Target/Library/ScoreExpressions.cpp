@@ -77,8 +77,8 @@ std::optional<Access> ScoreLoops::access(AffineMap map, ArrayRef<Digits> loops) 
 //===----------------------------------------------------------------------===//
 
 Expression *Expressions::make(Expression e) {
-  constexpr size_t most = 4000; // What is shared is repeated.
-  if (pool.size() >= most)
+  constexpr size_t maxSize = 4000; // A limit, as shared subexpressions are copied.
+  if (pool.size() >= maxSize)
     return nullptr;
   pool.push_back(std::move(e));
   return &pool.back();
@@ -148,7 +148,7 @@ Expression *Expressions::scalar(Value value, Body &body) {
   return body.known[value] = result;
 }
 
-/// Nothing below it, and adds nothing: where a sum or maximum starts.
+/// The neutral element of a sum or a maximum.
 static bool isNeutral(Expression *e, Operation *combiner) {
   auto value = e ? dyn_cast_or_null<FloatAttr>(e->constant) : FloatAttr();
   if (!value)
@@ -189,7 +189,7 @@ Expression *Expressions::result(linalg::LinalgOp op, unsigned number, const Acce
   bool isFirst = combiner->getOperand(0) == sum;
   if (!isFirst && combiner->getOperand(1) != sum)
     return nullptr;
-  // No other use of what is there so far.
+  // The value so far has no other use.
   for (OpOperand &operand : op.getDpsInitsMutable())
     body.known[op.getMatchingBlockArgument(&operand)] = nullptr;
   Expression *term = scalar(combiner->getOperand(isFirst), body);

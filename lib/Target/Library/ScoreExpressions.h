@@ -1,8 +1,10 @@
 //===- ScoreExpressions.h - Elements of tensors as expressions --*- C++ -*-===//
 //
-// What an element of a tensor is, followed through linalg ops and reshapes: an expression
-// whose leaves are elements of other tensors. Indices are loops. Where a reshape takes an
-// index apart its loop is split into an outer and an inner one.
+// An element of a tensor as an expression, computed through linalg ops and reshapes. The
+// leaves are elements of other tensors. Indices are loops; a reshape that expands a dim
+// splits its loop into an outer and an inner one. For example:
+//
+//   %e = exp(%x - broadcast(%max))    ->    e[i, j] = exp(x[i, j] - max[i])
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,32 +16,33 @@
 
 namespace mlir::spmd::target {
 
-/// An op that only moves elements: a transpose, broadcast or copy; with `mayRound` it may
-/// round floats to a smaller type. Gives the map from the loops to the source and to the
-/// result.
+/// Matches an op that only moves elements: a transpose, broadcast or copy; with `mayRound`
+/// it may round floats to a smaller type. Returns the maps from the loops to the source and
+/// to the result.
 bool matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &out, bool mayRound = false);
 
-/// An index: loops, major to minor, as the digits of a number; none is 0.
+/// An index: loops, major to minor, as the digits of a number; 0 without loops.
 using Digits = SmallVector<int, 2>;
-/// Of an element: an index for each dim.
+/// The indices of an element, one for each dim.
 using Access = SmallVector<Digits>;
 
 class ScoreLoops {
 public:
-  /// A new loop, nothing for size 1.
+  /// A new loop; no digits for size 1.
   Digits add(int64_t size);
   int64_t size(int loop) const { return loops[loop].size; }
-  /// With the parts of loops that were split since.
+  /// Replaces loops that were split by their outer and inner loops.
   Digits resolve(ArrayRef<int> digits) const;
-  /// Takes an index apart into indices of these sizes, major to minor.
+  /// Splits an index into indices of these sizes, major to minor.
   std::optional<Access> split(ArrayRef<int> digits, ArrayRef<int64_t> sizes);
-  /// What `map`, of loops with these digits, reads; nothing unless all results are loops.
+  /// The indices of `map` for loops with these digits; std::nullopt unless all results are
+  /// loops.
   static std::optional<Access> access(AffineMap map, ArrayRef<Digits> loops);
 
 private:
   struct Loop {
     int64_t size;
-    int outer = -1, inner = -1; ///< Once it is split.
+    int outer = -1, inner = -1; ///< The loops after a split, or -1.
   };
   SmallVector<Loop> loops;
 };
@@ -58,7 +61,7 @@ struct Expression {
   Value value;
   Access access = {};
   Attribute constant = {};
-  Digits index = {}; ///< Of Reduce: its loop.
+  Digits index = {}; ///< For Reduce: its loop.
   Operation *op = nullptr;
   SmallVector<Expression *> operands = {};
   bool hasScores = false;
@@ -66,14 +69,15 @@ struct Expression {
 
 class Expressions {
 public:
-  /// Ops in `inlined` are followed back to `scores`; of other tensors elements are leaves.
+  /// Ops in `inlined` become expressions up to `scores`; elements of other tensors are
+  /// leaves.
   Expressions(Value scores, const SetVector<Operation *> &inlined) : scores(scores), inlined(inlined) {}
 
-  /// Null for what cannot be said.
+  /// Null if the element cannot be expressed.
   Expression *read(Value tensor, Access access, bool isDeep = false);
-  /// The same with all tensors followed as far as they are elementwise.
+  /// The same, with all elementwise ops as expressions.
   Expression *deepen(Expression *e);
-  /// Whether they are the same once the loops in `pairs` are taken for each other.
+  /// Whether two expressions are equal if the loops in `pairs` are identified.
   bool equal(Expression *a, Expression *b, ArrayRef<std::pair<Digits, Digits>> pairs = {});
 
   ScoreLoops loops;
@@ -90,12 +94,12 @@ private:
   std::deque<Expression> pool;
 };
 
-/// Dims of sizes `shape`, by groups of them for each dim of the other side.
+/// The groups of dims of sizes `shape` for each dim of the other type.
 Value reshapeTo(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups,
                 bool expands);
-/// Groups that put dims of size 1, marked by 0 in `counts`, to their neighbours.
+/// Groups in which dims of size 1, marked by 0 in `counts`, belong to adjacent groups.
 SmallVector<ReassociationIndices> groupUnits(ArrayRef<int64_t> counts);
-/// A tensor whose dims are loops, and which.
+/// A tensor whose dims are loops, with these loops.
 std::pair<Value, Digits> getView(OpBuilder &b, const ScoreLoops &loops, Value value, const Access &access);
 
 } // namespace mlir::spmd::target

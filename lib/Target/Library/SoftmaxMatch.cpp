@@ -9,7 +9,7 @@ namespace {
 
 using Kind = Expression::Kind;
 
-/// x of ext(trunc(x)): what is only converted between float types.
+/// x of ext(trunc(x)): skips conversions between float types.
 static Expression *skipConversions(Expression *e) {
   while (e && e->kind == Kind::Apply && isa<arith::ExtFOp, arith::TruncFOp>(e->op))
     e = e->operands[0];
@@ -26,7 +26,7 @@ static std::optional<bool> constantBool(Expression *e) {
   auto value = e && e->type.isInteger(1) ? dyn_cast_or_null<IntegerAttr>(e->constant) : IntegerAttr();
   return value ? std::optional<bool>(!value.getValue().isZero()) : std::nullopt;
 }
-/// Whether it has a value at each place, of what is there without the scores.
+/// Whether an expression can be evaluated for all indices without the scores.
 static bool isComputable(const Expression *e) {
   return !e->hasScores && e->kind != Kind::Reduce && llvm::all_of(e->operands, isComputable);
 }
@@ -168,7 +168,7 @@ bool Match::matchSelect(Expression *e) {
   return addStep(step);
 }
 
-/// The sum of some indices, each some times, and a number.
+/// A linear combination of indices plus a constant.
 struct Linear {
   SmallVector<std::pair<Digits, int64_t>> terms;
   int64_t number = 0;

@@ -8,10 +8,10 @@
 
 namespace mlir::spmd::target {
 
-/// What happens to a score before the softmax.
+/// A step that transforms scores before the softmax.
 struct ScoreStep {
   sk_attention_step_kind kind;
-  Expression *operand = nullptr; ///< Without the scores.
+  Expression *operand = nullptr; ///< An operand that does not depend on the scores.
   double value = 0;
   bool keep = true;
   int64_t offset = 0;
@@ -19,12 +19,12 @@ struct ScoreStep {
 };
 
 struct SoftmaxMatch {
-  Expression *product = nullptr; ///< The scores at the element.
+  Expression *product = nullptr; ///< The element of the scores.
   SmallVector<ScoreStep> steps;
-  Digits query; ///< What a causal mask counts, if there is one.
+  Digits query; ///< The query index of a causal mask, if there is one.
 };
 
-/// Whether `e` is the softmax of scores after some steps, over the loop `key`.
+/// Whether `e` is the softmax over the loop `key` of transformed scores.
 std::optional<SoftmaxMatch> matchSoftmax(Expressions &expressions, Expression *e, const Digits &key);
 
 } // namespace mlir::spmd::target
