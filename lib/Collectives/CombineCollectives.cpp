@@ -57,8 +57,8 @@ struct CombineCollectivesPass : public spmd::impl::SPMDCombineCollectivesPassBas
   /// collective.
   std::optional<unsigned> getEarliest(Value value, Block *block);
 
-  /// Moves the ops that compute a value, those after `place`, before it.
-  void raise(Value value, Operation *place);
+  /// Moves the ops that compute a value, those after `before`, before it.
+  void moveUp(Value value, Operation *before);
   LogicalResult combine(Block *block, const MeshCache &meshes);
 
   llvm::DenseMap<Operation *, unsigned> position;
@@ -117,21 +117,21 @@ std::optional<unsigned> CombineCollectivesPass::getEarliest(Value value, Block *
     return it->second;
   unsigned first = 0;
   for (Value operand : getReads(def)) {
-    std::optional<unsigned> own = getEarliest(operand, block);
-    if (!own)
+    std::optional<unsigned> point = getEarliest(operand, block);
+    if (!point)
       return earliest[def] = std::nullopt;
-    first = std::max(first, *own);
+    first = std::max(first, *point);
   }
   return earliest[def] = first;
 }
 
-void CombineCollectivesPass::raise(Value value, Operation *place) {
-  Operation *def = getProducer(value, place->getBlock());
-  if (!def || def->isBeforeInBlock(place))
+void CombineCollectivesPass::moveUp(Value value, Operation *before) {
+  Operation *def = getProducer(value, before->getBlock());
+  if (!def || def->isBeforeInBlock(before))
     return;
   for (Value operand : getReads(def))
-    raise(operand, place);
-  moveWithinBlock(def, place);
+    moveUp(operand, before);
+  moveWithinBlock(def, before);
 }
 
 LogicalResult CombineCollectivesPass::combine(Block *block, const MeshCache &meshes) {
@@ -167,8 +167,8 @@ LogicalResult CombineCollectivesPass::combine(Block *block, const MeshCache &mes
     // From the op that defines the operand, or the first point of the operand if that
     // can move as well, to the first user.
     unsigned first;
-    if (std::optional<unsigned> own = getEarliest(op->getOperand(0), block)) {
-      first = *own;
+    if (std::optional<unsigned> point = getEarliest(op->getOperand(0), block)) {
+      first = *point;
     } else {
       Operation *def = getProducer(op->getOperand(0), block);
       first = 1 + position.lookup(isa<CollectiveOpInterface>(def) ? op : def);
@@ -182,10 +182,10 @@ LogicalResult CombineCollectivesPass::combine(Block *block, const MeshCache &mes
       return std::pair(a.last, position.lookup(a.op)) < std::pair(b.last, position.lookup(b.op));
     });
     while (candidates.size() > 1) {
-      unsigned place = candidates.front().last;
+      unsigned point = candidates.front().last;
       SmallVector<Candidate> together, rest;
       for (const Candidate &candidate : candidates)
-        (candidate.first <= place ? together : rest).push_back(candidate);
+        (candidate.first <= point ? together : rest).push_back(candidate);
       if (together.size() > 1) {
         llvm::sort(together, [&](const Candidate &a, const Candidate &b) {
           return position.lookup(a.op) < position.lookup(b.op);
@@ -199,7 +199,7 @@ LogicalResult CombineCollectivesPass::combine(Block *block, const MeshCache &mes
           results.push_back(member->getResult(0));
         Operation *at = getFirstUser(results, block);
         for (CollectiveOpInterface member : members)
-          raise(member->getOperand(0), at);
+          moveUp(member->getOperand(0), at);
         startTogether(members, at, at);
       }
       candidates = std::move(rest);

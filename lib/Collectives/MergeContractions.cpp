@@ -57,7 +57,7 @@ bool isSpmdAttr(NamedAttribute attr) { return attr.getName().getValue().starts_w
 
 /// Whether ops are equal except for types and layouts of --spmd-partition.
 bool areAlike(Operation *a, Operation *b) {
-  auto own = [](Operation *op) {
+  auto getKept = [](Operation *op) {
     NamedAttrList attrs(op->getAttrDictionary());
     SmallVector<StringAttr> noted;
     for (NamedAttribute attr : attrs)
@@ -68,7 +68,7 @@ bool areAlike(Operation *a, Operation *b) {
     return attrs.getDictionary(op->getContext());
   };
   if (a->getName() != b->getName() || a->getBlock() != b->getBlock() || a->getNumOperands() != b->getNumOperands() ||
-      a->getNumResults() != 1 || b->getNumResults() != 1 || own(a) != own(b) ||
+      a->getNumResults() != 1 || b->getNumResults() != 1 || getKept(a) != getKept(b) ||
       a->getNumRegions() != b->getNumRegions() ||
       getElementTypeOrSelf(a->getResult(0).getType()) != getElementTypeOrSelf(b->getResult(0).getType()))
     return false;
@@ -84,10 +84,10 @@ bool areCreatedAlike(Value a, Value b) {
   if (!x || !y || x->getName() != y->getName())
     return false;
   if (auto fill = dyn_cast<linalg::FillOp>(x)) {
-    Value own = fill.getInputs().front(), other = cast<linalg::FillOp>(y).getInputs().front();
+    Value value = fill.getInputs().front(), other = cast<linalg::FillOp>(y).getInputs().front();
     Attribute first, second;
-    return own == other ||
-           (matchPattern(own, m_Constant(&first)) && matchPattern(other, m_Constant(&second)) && first == second);
+    return value == other ||
+           (matchPattern(value, m_Constant(&first)) && matchPattern(other, m_Constant(&second)) && first == second);
   }
   if (isa<tensor::EmptyOp>(x))
     return true;
@@ -111,17 +111,17 @@ Value createLike(OpBuilder &b, Value value, RankedTensorType type) {
 using StageParts = llvm::DenseMap<Operation *, int>;
 
 StageParts readParts(func::FuncOp func) {
-  StageParts partOf;
-  int part = 0;
+  StageParts fragmentOf;
+  int fragment = 0;
   if (func->hasAttr(kStageAttr))
     for (Operation &op : func.getBody().front()) {
-      part += isa<FragmentOp>(op);
-      partOf[&op] = part;
+      fragment += isa<FragmentOp>(op);
+      fragmentOf[&op] = fragment;
     }
-  return partOf;
+  return fragmentOf;
 }
 
-std::optional<Siblings> findSiblings(const Group &group, const StageParts &partOf) {
+std::optional<Siblings> findSiblings(const Group &group, const StageParts &fragmentOf) {
   Siblings found{{}, 0, 0, false};
   for (Value value : group.values) {
     if (!value.hasOneUse())
@@ -129,7 +129,7 @@ std::optional<Siblings> findSiblings(const Group &group, const StageParts &partO
     OpOperand &use = *value.use_begin();
     if (!found.ops.empty() &&
         (use.getOperandNumber() != found.operand || !areAlike(found.ops.front(), use.getOwner()) ||
-         partOf.lookup(found.ops.front()) != partOf.lookup(use.getOwner())))
+         fragmentOf.lookup(found.ops.front()) != fragmentOf.lookup(use.getOwner())))
       return std::nullopt;
     found.operand = use.getOperandNumber();
     found.ops.push_back(use.getOwner());
@@ -185,10 +185,10 @@ std::optional<Siblings> findSiblings(const Group &group, const StageParts &partO
 }
 
 /// The values that equal ops compute from a group, up to the contraction.
-std::optional<SmallVector<Siblings>> findChain(Group group, const StageParts &partOf) {
+std::optional<SmallVector<Siblings>> findChain(Group group, const StageParts &fragmentOf) {
   SmallVector<Siblings> chain;
   do {
-    std::optional<Siblings> next = findSiblings(group, partOf);
+    std::optional<Siblings> next = findSiblings(group, fragmentOf);
     if (!next)
       return std::nullopt;
     group.values.clear();
@@ -202,7 +202,8 @@ std::optional<SmallVector<Siblings>> findChain(Group group, const StageParts &pa
 
 class FunctionMerger {
 public:
-  FunctionMerger(func::FuncOp func, const MeshCache &meshes) : func(func), meshes(meshes), partOf(readParts(func)) {}
+  FunctionMerger(func::FuncOp func, const MeshCache &meshes)
+      : func(func), meshes(meshes), fragmentOf(readParts(func)) {}
 
   void run();
 
@@ -227,11 +228,11 @@ private:
   Value rewrite(const Siblings &siblings, Value value);
 
   /// Replaces the results by slices of that of the merged contraction.
-  void takeApart(const Siblings &siblings, Value whole);
+  void replaceBySlices(const Siblings &siblings, Value merged);
 
   func::FuncOp func;
   const MeshCache &meshes;
-  const StageParts partOf;
+  const StageParts fragmentOf;
 };
 
 struct MergeProductsPass : public spmd::impl::SPMDMergeContractionsPassBase<MergeProductsPass> {
@@ -252,24 +253,24 @@ struct MergeProductsPass : public spmd::impl::SPMDMergeContractionsPassBase<Merg
 
 void FunctionMerger::run() {
   // Grouped by the stored argument, in its order.
-  llvm::MapVector<int64_t, SmallVector<unsigned>> wholes;
+  llvm::MapVector<int64_t, SmallVector<unsigned>> segmentsOfArgument;
   for (unsigned i = 0; i < func.getNumArguments(); ++i)
-    if (auto part = func.getArgAttrOfType<SegmentAttr>(i, kSegmentAttr))
-      wholes[part.getArgument()].push_back(i);
+    if (auto segment = func.getArgAttrOfType<SegmentAttr>(i, kSegmentAttr))
+      segmentsOfArgument[segment.getArgument()].push_back(i);
   llvm::SmallBitVector merged(func.getNumArguments());
   SmallVector<DictionaryAttr> attrs;
   for (unsigned i = 0; i < func.getNumArguments(); ++i)
     attrs.push_back(func.getArgAttrDict(i));
-  for (auto &[whole, args] : wholes)
+  for (auto &[stored, args] : segmentsOfArgument)
     for (ArrayRef<unsigned> alike : groupByFactor(args))
       merge(alike, merged, attrs);
   if (merged.none())
     return;
   // The first merged argument is the result of the merge.
-  SmallVector<int64_t> places;
+  SmallVector<int64_t> newIndices;
   SmallVector<DictionaryAttr> left;
   for (unsigned i = 0; i < attrs.size(); ++i) {
-    places.push_back(left.size());
+    newIndices.push_back(left.size());
     if (!merged.test(i))
       left.push_back(attrs[i]);
   }
@@ -280,7 +281,7 @@ void FunctionMerger::run() {
   Builder b(func.getContext());
   for (unsigned i = 0; i < func.getNumResults(); ++i)
     if (auto tied = func.getResultAttrOfType<IntegerAttr>(i, kTiedAttr))
-      func.setResultAttr(i, kTiedAttr, b.getI64IntegerAttr(places[tied.getInt()]));
+      func.setResultAttr(i, kTiedAttr, b.getI64IntegerAttr(newIndices[tied.getInt()]));
 }
 
 SmallVector<SmallVector<unsigned>> FunctionMerger::groupByFactor(ArrayRef<unsigned> args) {
@@ -289,7 +290,7 @@ SmallVector<SmallVector<unsigned>> FunctionMerger::groupByFactor(ArrayRef<unsign
     auto type = dyn_cast<RankedTensorType>(func.getArgument(i).getType());
     if (!type || !type.hasStaticShape() || isUpdated(i))
       continue;
-    std::optional<SmallVector<Siblings>> chain = findChain(getParts(i), partOf);
+    std::optional<SmallVector<Siblings>> chain = findChain(getParts(i), fragmentOf);
     if (!chain)
       continue;
     const Siblings &product = chain->back();
@@ -309,33 +310,33 @@ bool FunctionMerger::isUpdated(unsigned i) {
 }
 
 Group FunctionMerger::getParts(ArrayRef<unsigned> args) {
-  Group parts{{}, func.getArgAttrOfType<SegmentAttr>(args.front(), kSegmentAttr).getDim()};
+  Group group{{}, func.getArgAttrOfType<SegmentAttr>(args.front(), kSegmentAttr).getDim()};
   for (unsigned i : args)
-    parts.values.push_back(func.getArgument(i));
-  return parts;
+    group.values.push_back(func.getArgument(i));
+  return group;
 }
 
 void FunctionMerger::merge(ArrayRef<unsigned> args, llvm::SmallBitVector &merged,
                            MutableArrayRef<DictionaryAttr> attrs) {
   if (args.size() < 2)
     return;
-  Group parts = getParts(args);
-  std::optional<SmallVector<Siblings>> found = findChain(parts, partOf);
+  Group group = getParts(args);
+  std::optional<SmallVector<Siblings>> found = findChain(group, fragmentOf);
   if (!found)
     return;
   SmallVector<Siblings> &chain = *found;
-  RankedTensorType type = joinTypes(parts.values, parts.dim);
-  std::optional<DictionaryAttr> whole = describe(args, parts.dim, type);
-  if (!whole)
+  RankedTensorType type = joinTypes(group.values, group.dim);
+  std::optional<DictionaryAttr> attributes = describe(args, group.dim, type);
+  if (!attributes)
     return;
-  attrs[args.front()] = *whole;
+  attrs[args.front()] = *attributes;
   for (unsigned i : args.drop_front())
     merged.set(i);
   BlockArgument argument = func.getArgument(args.front());
   Value value = argument;
   for (const Siblings &siblings : chain)
     value = rewrite(siblings, value);
-  takeApart(chain.back(), value);
+  replaceBySlices(chain.back(), value);
   llvm::SetVector<Operation *> dead;
   for (const Siblings &siblings : llvm::reverse(chain))
     dead.insert_range(siblings.ops);
@@ -345,16 +346,16 @@ void FunctionMerger::merge(ArrayRef<unsigned> args, llvm::SmallBitVector &merged
 
 std::optional<DictionaryAttr> FunctionMerger::describe(ArrayRef<unsigned> args, int64_t dim, RankedTensorType type) {
   MLIRContext *context = func.getContext();
-  SmallVector<Attribute> parts;
+  SmallVector<Attribute> segments;
   SmallVector<Sharding, 0> shardings;
   ShardingAttr first;
   const Mesh *mesh = nullptr;
-  unsigned most = 0;
+  unsigned widest = 0;
   for (unsigned i : args) {
-    NamedAttrList own;
+    NamedAttrList entry;
     Attribute global = func.getArgAttr(i, kGlobalTypeAttr);
-    own.set(kGlobalTypeAttr, global ? global : TypeAttr::get(func.getArgument(i).getType()));
-    own.set(kSegmentAttr, func.getArgAttr(i, kSegmentAttr));
+    entry.set(kGlobalTypeAttr, global ? global : TypeAttr::get(func.getArgument(i).getType()));
+    entry.set(kSegmentAttr, func.getArgAttr(i, kSegmentAttr));
     auto attr = func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr);
     if (i == args.front()) {
       first = attr;
@@ -363,34 +364,34 @@ std::optional<DictionaryAttr> FunctionMerger::describe(ArrayRef<unsigned> args, 
     if (bool(attr) != bool(first) || (attr && (!mesh || attr.getMesh() != first.getMesh())))
       return std::nullopt;
     if (attr) {
-      own.set(kShardingAttr, attr);
+      entry.set(kShardingAttr, attr);
       FailureOr<Sharding> sharding = toSharding(attr, *mesh, [&] { return func.emitError(); });
       if (failed(sharding))
         return std::nullopt;
       shardings.push_back(std::move(*sharding));
-      if (deviceFactor(shardings.back().dims[dim].entries) > deviceFactor(shardings[most].dims[dim].entries))
-        most = shardings.size() - 1;
+      if (deviceFactor(shardings.back().dims[dim].entries) > deviceFactor(shardings[widest].dims[dim].entries))
+        widest = shardings.size() - 1;
     }
-    parts.push_back(own.getDictionary(context));
+    segments.push_back(entry.getDictionary(context));
   }
   NamedAttrList attrs(func.getArgAttrDict(args.front()));
   attrs.erase(kSegmentAttr);
-  attrs.set(kSegmentsOfAttr, ArrayAttr::get(context, parts));
+  attrs.set(kSegmentsOfAttr, ArrayAttr::get(context, segments));
   if (!first)
     return attrs.getDictionary(context);
-  Sharding &whole = shardings[most];
+  Sharding &merged = shardings[widest];
   SmallVector<int64_t> shape(
       cast<RankedTensorType>(func.getArgAttrOfType<TypeAttr>(args.front(), kGlobalTypeAttr).getValue()).getShape());
-  shape[dim] = type.getDimSize(dim) * deviceFactor(whole.dims[dim].entries);
-  for (const Sharding &own : shardings)
-    for (auto [d, dims] : llvm::enumerate(llvm::zip(own.dims, whole.dims))) {
+  shape[dim] = type.getDimSize(dim) * deviceFactor(merged.dims[dim].entries);
+  for (const Sharding &sharding : shardings)
+    for (auto [d, dims] : llvm::enumerate(llvm::zip(sharding.dims, merged.dims))) {
       ArrayRef<DimEntry> entries = std::get<0>(dims).entries, most = std::get<1>(dims).entries;
       bool hasGaps = llvm::any_of(entries, [](const DimEntry &entry) { return entry.isStride(); });
       bool fits = int64_t(d) == dim ? isPrefix(entries, most) : entries == most && divides(entries, shape[d]);
       if (hasGaps || !fits)
         return std::nullopt;
     }
-  attrs.set(kShardingAttr, toAttr(context, first.getMesh(), whole, *mesh));
+  attrs.set(kShardingAttr, toAttr(context, first.getMesh(), merged, *mesh));
   attrs.set(kGlobalTypeAttr, TypeAttr::get(type.clone(shape)));
   return attrs.getDictionary(context);
 }
@@ -409,14 +410,14 @@ void FunctionMerger::eraseWithOutputs(llvm::SetVector<Operation *> &dead) {
 }
 
 Value FunctionMerger::rewrite(const Siblings &siblings, Value value) {
-  Operation *place = siblings.ops.front();
+  Operation *first = siblings.ops.front();
   SmallVector<Value> results;
   for (Operation *op : siblings.ops) {
-    place = op->isBeforeInBlock(place) ? op : place;
+    first = op->isBeforeInBlock(first) ? op : first;
     results.push_back(op->getResult(0));
   }
   RankedTensorType type = joinTypes(results, siblings.resultDim);
-  OpBuilder b(place);
+  OpBuilder b(first);
   Operation *made = b.clone(*siblings.ops.front());
   SmallVector<StringAttr> noted;
   for (NamedAttribute attr : made->getDiscardableAttrs())
@@ -434,16 +435,16 @@ Value FunctionMerger::rewrite(const Siblings &siblings, Value value) {
   return made->getResult(0);
 }
 
-void FunctionMerger::takeApart(const Siblings &siblings, Value whole) {
+void FunctionMerger::replaceBySlices(const Siblings &siblings, Value merged) {
   OpBuilder b(func.getContext());
-  b.setInsertionPointAfterValue(whole);
+  b.setInsertionPointAfterValue(merged);
   int64_t offset = 0;
   for (Operation *op : siblings.ops) {
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1));
     offsets[siblings.resultDim] = b.getIndexAttr(offset);
     offset += type.getDimSize(siblings.resultDim);
-    auto slice = tensor::ExtractSliceOp::create(b, op->getLoc(), type, whole, offsets,
+    auto slice = tensor::ExtractSliceOp::create(b, op->getLoc(), type, merged, offsets,
                                                 getAsIndexOpFoldResult(func.getContext(), type.getShape()), strides);
     for (NamedAttribute attr : op->getDiscardableAttrs())
       if (isSpmdAttr(attr))

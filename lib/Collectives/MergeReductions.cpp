@@ -98,13 +98,13 @@ static void mergeTrips(scf::ForOp loop, unsigned i) {
   auto merged =
       AllReduceOp::create(b, loc, type, result, reduce.getReductionKindAttr(), reduce.getAxesAttr(), IntegerAttr());
   Value total = merged.getResult();
-  SmallPtrSet<Operation *, 2> own{merged};
+  SmallPtrSet<Operation *, 2> added{merged};
   if (!isZero) {
     total = isa<FloatType>(type.getElementType()) ? arith::AddFOp::create(b, op->getLoc(), init, total).getResult()
                                                   : arith::AddIOp::create(b, op->getLoc(), init, total).getResult();
-    own.insert(total.getDefiningOp());
+    added.insert(total.getDefiningOp());
   }
-  result.replaceAllUsesExcept(total, own);
+  result.replaceAllUsesExcept(total, added);
   other.set(reduce.getInput());
   reduce.erase();
 }

@@ -82,8 +82,8 @@ StartOp spmd::startTogether(ArrayRef<CollectiveOpInterface> ops, Operation *star
   for (StringRef name : {kLayoutsAttr, kGlobalTypesAttr, kOriginsAttr}) {
     SmallVector<Attribute> all;
     for (CollectiveOpInterface op : ops)
-      if (auto own = op->getAttrOfType<ArrayAttr>(name))
-        llvm::append_range(all, own);
+      if (auto layouts = op->getAttrOfType<ArrayAttr>(name))
+        llvm::append_range(all, layouts);
     if (all.size() == ops.size())
       for (Operation *op : {together.getOperation(), taken.getOperation()})
         op->setDiscardableAttr(name, b.getArrayAttr(all));

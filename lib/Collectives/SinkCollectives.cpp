@@ -42,7 +42,7 @@ struct DelayCollectivesPass : public spmd::impl::SPMDSinkCollectivesPassBase<Del
     return isa_and_nonnull<CollectiveOpInterface>(op);
   }
 
-  static void place(Block *block) {
+  static void moveCollectives(Block *block) {
     SmallVector<Operation *> ops;
     for (Operation &op : *block)
       if (viewsCollective(&op))
@@ -74,7 +74,7 @@ struct DelayCollectivesPass : public spmd::impl::SPMDSinkCollectivesPassBase<Del
       return signalPassFailure();
     for (auto func : module.getOps<func::FuncOp>())
       for (Block *block : getBlocks(func))
-        place(block);
+        moveCollectives(block);
   }
 };
 

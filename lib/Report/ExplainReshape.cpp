@@ -25,20 +25,20 @@ static SmallVector<RankDigit> subtract(ArrayRef<Digit> all, ArrayRef<Digit> kept
   SmallVector<RankDigit> rest;
   for (const Digit &digit : all) {
     SmallVector<RankDigit> inside;
-    for (const Digit &part : kept)
-      if (part.stride >= digit.stride && part.stride < digit.stride * digit.size())
-        inside.push_back({part.stride, part.size()});
+    for (const Digit &sub : kept)
+      if (sub.stride >= digit.stride && sub.stride < digit.stride * digit.size())
+        inside.push_back({sub.stride, sub.size()});
     llvm::sort(inside, [](auto &a, auto &b) { return a.stride > b.stride; });
     int64_t top = digit.stride * digit.size();
-    auto cut = [&](int64_t low) {
+    auto addRest = [&](int64_t low) {
       if (low < top)
         rest.push_back({low, top / low});
     };
-    for (const RankDigit &part : inside) {
-      cut(part.stride * part.size);
-      top = part.stride;
+    for (const RankDigit &sub : inside) {
+      addRest(sub.stride * sub.size);
+      top = sub.stride;
     }
-    cut(digit.stride);
+    addRest(digit.stride);
   }
   return rest;
 }
@@ -55,27 +55,27 @@ public:
     auto fromType = cast<RankedTensorType>(from.getType());
     auto toType = cast<RankedTensorType>(to.getType());
     Sharding before = run.get(run.getId(from)), after = run.get(run.getId(to));
-    ExplainedReshape own{opName.str(),
-                         getLocationText(op->getLoc()),
-                         op->getLoc(),
-                         names.get(from),
-                         toText(fromType),
-                         meshes.toString(before),
-                         names.get(to),
-                         toText(toType),
-                         meshes.toString(after),
-                         {},
-                         {},
-                         {}};
+    ExplainedReshape explained{opName.str(),
+                               getLocationText(op->getLoc()),
+                               op->getLoc(),
+                               names.get(from),
+                               toText(fromType),
+                               meshes.toString(before),
+                               names.get(to),
+                               toText(toType),
+                               meshes.toString(after),
+                               {},
+                               {},
+                               {}};
     Layout in = Layout::get(before, mesh, fromType.getShape());
     Layout out = Layout::get(after, mesh, toType.getShape());
     ReshapeResult reshaped = reshape(in, toType.getShape());
-    own.kept = spell(toRanks(reshaped.result.digits));
-    own.gathered = spell(subtract(in.digits, reshaped.result.digits));
+    explained.kept = express(toRanks(reshaped.result.digits));
+    explained.gathered = express(subtract(in.digits, reshaped.result.digits));
     if (auto native = reshaped.result.toSharding(mesh))
-      own.native = meshes.toString(*native);
+      explained.native = meshes.toString(*native);
     for (const UnevenDim &dim : in.uneven)
-      (llvm::is_contained(reshaped.gathered.uneven, dim) ? own.kept : own.gathered) += spell(dim.ranks);
+      (llvm::is_contained(reshaped.gathered.uneven, dim) ? explained.kept : explained.gathered) += express(dim.ranks);
 
     // Digits do not depend on shapes: without uneven dims, the move is planned for a value
     // with one dim.
@@ -83,16 +83,16 @@ public:
       int64_t bytes = getElementBytes(fromType.getElementType());
       Layout flatIn = in, flatOut = out;
       flatIn.shape = flatOut.shape = {in.numElements()};
-      own.lowerBound = receivedElements(flatIn, flatOut, mesh.numDevices()) * bytes;
+      explained.lowerBound = receivedElements(flatIn, flatOut, mesh.numDevices()) * bytes;
       LayoutId a = flatten(before, fromType), b = flatten(after, toType);
       auto type = RankedTensorType::get(flatIn.shape, fromType.getElementType());
-      own.steps = table.getMove(a, b, type).kinds;
+      explained.steps = table.getMove(a, b, type).kinds;
       for (const PlanStep &step : table.getPlan(a, b, type))
-        own.received += receivedElements(step.from, step.to, mesh.numDevices()) * bytes;
+        explained.received += receivedElements(step.from, step.to, mesh.numDevices()) * bytes;
     }
     if (!reshaped.free)
-      suggest(own, before, in, reshaped);
-    return own;
+      suggest(explained, before, in, reshaped);
+    return explained;
   }
 
 private:
@@ -109,7 +109,7 @@ private:
     return ranks;
   }
 
-  std::string spell(ArrayRef<RankDigit> ranks) {
+  std::string express(ArrayRef<RankDigit> ranks) {
     DimEntries entries;
     for (const RankDigit &digit : ranks)
       if (!appendAxes(digit, mesh, entries))
@@ -119,17 +119,17 @@ private:
 
   /// The sharding of the value with all dims collapsed to one.
   LayoutId flatten(const Sharding &sharding, RankedTensorType type) {
-    SmallVector<DimEntries> parts;
+    SmallVector<DimEntries> entries;
     for (const DimSharding &dim : sharding.dims)
-      parts.push_back(dim.entries);
+      entries.push_back(dim.entries);
     Sharding flat;
-    flat.dims.emplace_back().entries = joinDim(parts, type.getShape());
+    flat.dims.emplace_back().entries = joinDim(entries, type.getShape());
     return table.intern(std::move(flat));
   }
 
   /// Suggests the sharding of the operand without the gathered axes: with it, and its
   /// replicas, nothing is gathered.
-  void suggest(ExplainedReshape &own, const Sharding &before, const Layout &in, const ReshapeResult &reshaped) {
+  void suggest(ExplainedReshape &explained, const Sharding &before, const Layout &in, const ReshapeResult &reshaped) {
     if (reshaped.gathered.shape != in.shape)
       return;
     auto fitting = reshaped.gathered.toSharding(mesh);
@@ -138,8 +138,8 @@ private:
     int64_t copies = 1;
     for (const auto &[dim, kept] : llvm::zip(before.dims, fitting->dims))
       copies *= deviceFactor(dim.entries) / deviceFactor(kept.entries);
-    own.suggestion = "write " + own.operand + " as " + meshes.toString(*fitting) + ": nothing is gathered then, " +
-                     std::to_string(copies) + " devices hold each element";
+    explained.suggestion = "write " + explained.operand + " as " + meshes.toString(*fitting) +
+                           ": nothing is gathered then, " + std::to_string(copies) + " devices hold each element";
   }
 
   Propagation &run;
@@ -201,8 +201,8 @@ FailureOr<std::vector<ExplainedReshapes>> spmd::explainReshapes(ModuleOp origina
     if (failed(tables))
       return failure();
     ReshapeExplainer explainer(**tables, **meshes, names);
-    ExplainedReshapes &own = functions.emplace_back();
-    own.function = func.getName().str();
+    ExplainedReshapes &explained = functions.emplace_back();
+    explained.function = func.getName().str();
     forEachReshape(func, [&](Operation *op, StringRef name, Value from, Value to) {
       auto takesPart = [&](Value value) {
         auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -210,7 +210,7 @@ FailureOr<std::vector<ExplainedReshapes>> spmd::explainReshapes(ModuleOp origina
                (*tables)->getPropagation().contains(value);
       };
       if (takesPart(from) && takesPart(to))
-        own.reshapes.push_back(explainer.explain(op, name, from, to));
+        explained.reshapes.push_back(explainer.explain(op, name, from, to));
     });
   }
   // The location of the suggested annotation.
@@ -228,16 +228,16 @@ FailureOr<std::vector<ExplainedReshapes>> spmd::explainReshapes(ModuleOp origina
     return failure();
   for (const ExplainedFunction &from : *given)
     for (ExplainedReshapes &function : functions)
-      for (ExplainedReshape &own : function.reshapes)
+      for (ExplainedReshape &explained : function.reshapes)
         for (const ExplainedValue &value : from.values) {
-          if (own.suggestion.empty() || from.name != function.function || value.name != own.operand)
+          if (explained.suggestion.empty() || from.name != function.function || value.name != explained.operand)
             continue;
-          SmallVector<StringRef> places;
+          SmallVector<StringRef> annotations;
           for (const ExplainedAxis &axis : value.axes)
-            if (!llvm::is_contained(places, axis.given) && !axis.steps.empty())
-              places.push_back(axis.given);
-          if (!places.empty())
-            own.suggestion += "; its axes are given on " + llvm::join(places, ", ");
+            if (!llvm::is_contained(annotations, axis.given) && !axis.steps.empty())
+              annotations.push_back(axis.given);
+          if (!annotations.empty())
+            explained.suggestion += "; its axes are given on " + llvm::join(annotations, ", ");
         }
   return functions;
 }
@@ -251,21 +251,23 @@ void spmd::printText(ArrayRef<ExplainedReshapes> functions, llvm::raw_ostream &o
     if (function.reshapes.empty())
       continue;
     os << "@" << function.function << "\n";
-    for (const ExplainedReshape &own : function.reshapes) {
-      os << "  " << own.op;
-      if (!own.loc.empty())
-        os << " at " << own.loc;
-      os << "\n    from " << own.operand << " : " << own.operandType << "  " << own.operandSharding << "\n    to "
-         << own.result << " : " << own.resultType << "  " << own.resultSharding << "\n";
-      os << "    kept {" << own.kept << "}, gathered {" << own.gathered << "}";
-      if (!own.native.empty() && !own.gathered.empty())
-        os << ", which leaves " << own.native;
-      os << "\n    received " << own.received << " bytes by all devices, the fewest possible are " << own.lowerBound;
-      if (!own.steps.empty())
-        os << ": " << own.steps;
+    for (const ExplainedReshape &explained : function.reshapes) {
+      os << "  " << explained.op;
+      if (!explained.loc.empty())
+        os << " at " << explained.loc;
+      os << "\n    from " << explained.operand << " : " << explained.operandType << "  " << explained.operandSharding
+         << "\n    to " << explained.result << " : " << explained.resultType << "  " << explained.resultSharding
+         << "\n";
+      os << "    kept {" << explained.kept << "}, gathered {" << explained.gathered << "}";
+      if (!explained.native.empty() && !explained.gathered.empty())
+        os << ", which leaves " << explained.native;
+      os << "\n    received " << explained.received << " bytes by all devices, the fewest possible are "
+         << explained.lowerBound;
+      if (!explained.steps.empty())
+        os << ": " << explained.steps;
       os << "\n";
-      if (!own.suggestion.empty())
-        os << "    suggestion: " << own.suggestion << "\n";
+      if (!explained.suggestion.empty())
+        os << "    suggestion: " << explained.suggestion << "\n";
     }
   }
 }
@@ -275,19 +277,21 @@ void spmd::printJSON(ArrayRef<ExplainedReshapes> functions, llvm::raw_ostream &o
   Json root{{"version", 1}, {"functions", Json::array()}};
   for (const ExplainedReshapes &function : functions) {
     Json reshapes = Json::array();
-    for (const ExplainedReshape &own : function.reshapes)
+    for (const ExplainedReshape &explained : function.reshapes)
       reshapes.push_back(
-          {{"op", own.op},
-           {"loc", own.loc},
-           {"operand", {{"name", own.operand}, {"type", own.operandType}, {"sharding", own.operandSharding}}},
-           {"result", {{"name", own.result}, {"type", own.resultType}, {"sharding", own.resultSharding}}},
-           {"kept", own.kept},
-           {"gathered", own.gathered},
-           {"native", own.native},
-           {"received", own.received},
-           {"lower_bound", own.lowerBound},
-           {"steps", own.steps},
-           {"suggestion", own.suggestion}});
+          {{"op", explained.op},
+           {"loc", explained.loc},
+           {"operand",
+            {{"name", explained.operand}, {"type", explained.operandType}, {"sharding", explained.operandSharding}}},
+           {"result",
+            {{"name", explained.result}, {"type", explained.resultType}, {"sharding", explained.resultSharding}}},
+           {"kept", explained.kept},
+           {"gathered", explained.gathered},
+           {"native", explained.native},
+           {"received", explained.received},
+           {"lower_bound", explained.lowerBound},
+           {"steps", explained.steps},
+           {"suggestion", explained.suggestion}});
     root["functions"].push_back({{"name", function.function}, {"reshapes", reshapes}});
   }
   os << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
@@ -295,13 +299,15 @@ void spmd::printJSON(ArrayRef<ExplainedReshapes> functions, llvm::raw_ostream &o
 
 void spmd::emitRemarks(ArrayRef<ExplainedReshapes> functions) {
   for (const ExplainedReshapes &function : functions)
-    for (const ExplainedReshape &own : function.reshapes) {
+    for (const ExplainedReshape &explained : function.reshapes) {
       auto options = remark::RemarkOpts::name("explain-reshape").category("spmd").function(function.function);
-      auto remark = own.received == 0 ? remark::passed(own.location, options) : remark::missed(own.location, options);
-      remark << remark::add("{0} {1} to {2} {3}: kept {{{4}}, gathered {{{5}}", own.operand, own.operandSharding,
-                            own.result, own.resultSharding, own.kept, own.gathered)
-             << remark::metric("Bytes", own.received) << remark::metric("LowerBound", own.lowerBound);
-      if (!own.suggestion.empty())
-        remark << remark::suggest("{0}", own.suggestion);
+      auto remark = explained.received == 0 ? remark::passed(explained.location, options)
+                                            : remark::missed(explained.location, options);
+      remark << remark::add("{0} {1} to {2} {3}: kept {{{4}}, gathered {{{5}}", explained.operand,
+                            explained.operandSharding, explained.result, explained.resultSharding, explained.kept,
+                            explained.gathered)
+             << remark::metric("Bytes", explained.received) << remark::metric("LowerBound", explained.lowerBound);
+      if (!explained.suggestion.empty())
+        remark << remark::suggest("{0}", explained.suggestion);
     }
 }

@@ -198,12 +198,12 @@ void Drawing::addNodes() {
     // Ops of a loop or branch are below it.
     if (Operation *parent = ops[i]->getParentOp(); sources.empty() && nodeOf(parent) >= 0)
       sources.emplace_back(nodeOf(parent), Value());
-    unsigned own = graph.nodes.size();
-    nodes[i] = own;
+    unsigned node = graph.nodes.size();
+    nodes[i] = node;
     graph.nodes.push_back({ops[i], Value(), times[i]});
     for (auto [from, value] : sources)
-      if (from != own)
-        graph.edges.push_back({unsigned(from), own, value});
+      if (from != node)
+        graph.edges.push_back({unsigned(from), node, value});
   }
 }
 
@@ -252,11 +252,11 @@ void Drawing::assignPlaces() {
     double beyond = 0;
     unsigned count = 0;
     for (auto [x, i] : wanted) {
-      double &place = graph.nodes[i].x;
-      place = x < 1e9 ? std::max(x, next.value_or(x)) : next.value_or(0);
-      next = place + kColumn;
+      double &position = graph.nodes[i].x;
+      position = x < 1e9 ? std::max(x, next.value_or(x)) : next.value_or(0);
+      next = position + kColumn;
       if (x < 1e9) {
-        beyond += place - x;
+        beyond += position - x;
         ++count;
       }
     }

@@ -14,13 +14,13 @@ static constexpr int64_t kMostDevices = 4096;
 static constexpr size_t kMaxRows = 16, kMaxColumns = 8, kMostRuns = 3, kMostNames = 6;
 
 /// The elements of a dim on a device: `2:4,6:8`, or `-` if it has only padding.
-static std::string nameOf(ArrayRef<std::pair<int64_t, int64_t>> places) {
-  if (places.empty())
+static std::string nameOf(ArrayRef<std::pair<int64_t, int64_t>> intervals) {
+  if (intervals.empty())
     return "-";
   std::string text;
-  for (auto [begin, end] : places.take_front(kMostRuns))
+  for (auto [begin, end] : intervals.take_front(kMostRuns))
     text += (text.empty() ? "" : ",") + std::to_string(begin) + ":" + std::to_string(end);
-  return text + (places.size() > kMostRuns ? ",..." : "");
+  return text + (intervals.size() > kMostRuns ? ",..." : "");
 }
 
 /// `0-3,8`, of ascending numbers.
@@ -46,10 +46,10 @@ namespace {
 class Parts {
 public:
   using Key = SmallVector<int64_t>;
-  void add(const Key &key, std::vector<std::string> names) { parts.try_emplace(key, std::move(names)); }
+  void add(const Key &key, std::vector<std::string> names) { shards.try_emplace(key, std::move(names)); }
   /// Numbers the shards in order, and lists the names of the first ones.
   void number(size_t most) {
-    for (auto &[key, names] : parts) {
+    for (auto &[key, names] : shards) {
       numbers[key] = numbers.size();
       if (list.size() < most)
         list.push_back(names);
@@ -61,7 +61,7 @@ public:
   std::vector<std::vector<std::string>> list;
 
 private:
-  std::map<Key, std::vector<std::string>> parts;
+  std::map<Key, std::vector<std::string>> shards;
   std::map<Key, size_t> numbers;
 };
 } // namespace
@@ -92,23 +92,23 @@ std::vector<std::string> mlir::spmd::drawGrid(const Sharding &sharding, const Me
   if (devices > kMostDevices)
     return {"no grid: " + std::to_string(devices) + " devices, at most " + std::to_string(kMostDevices) + " are drawn"};
   Layout layout = Layout::get(sharding, mesh, shape);
-  SmallVector<unsigned> cut; // the sharded dims
+  SmallVector<unsigned> sharded; // the sharded dims
   for (unsigned d = 0; d < shape.size(); ++d)
     if (layout.localShape()[d] != shape[d])
-      cut.push_back(d);
+      sharded.push_back(d);
 
   Parts rows, columns;
   std::vector<std::pair<Parts::Key, Parts::Key>> keys; // by rank: of its row, of its column
   for (int64_t rank = 0; rank < devices; ++rank) {
     Parts::Key row, column;
     std::vector<std::string> names;
-    for (unsigned d : cut) {
-      auto places = layout.getOwnedIntervals(d, rank, kMostRuns + 1);
-      (d == cut.back() ? column : row).push_back(places.empty() ? shape[d] : places.front().first);
-      names.push_back("dim " + std::to_string(d) + " " + nameOf(places));
+    for (unsigned d : sharded) {
+      auto intervals = layout.getOwnedIntervals(d, rank, kMostRuns + 1);
+      (d == sharded.back() ? column : row).push_back(intervals.empty() ? shape[d] : intervals.front().first);
+      names.push_back("dim " + std::to_string(d) + " " + nameOf(intervals));
     }
-    columns.add(column, {cut.empty() ? "all of it" : names.back()});
-    if (!cut.empty())
+    columns.add(column, {sharded.empty() ? "all of it" : names.back()});
+    if (!sharded.empty())
       names.pop_back();
     rows.add(row, std::move(names));
     keys.emplace_back(std::move(row), std::move(column));

@@ -87,8 +87,8 @@ Page::Page(const Report &report, unsigned top, ArrayRef<DrawnFunction> functions
       explained[function.name].try_emplace(value.name, &value);
   size_t next = 0;
   for (const DrawnFunction &drawn : functions) {
-    DrawnFunction own = drawn; // ops are only read
-    own.func.walk<WalkOrder::PreOrder>([&](CollectiveOpInterface op) {
+    DrawnFunction local = drawn; // ops are only read
+    local.func.walk<WalkOrder::PreOrder>([&](CollectiveOpInterface op) {
       if (next < report.collectives.size())
         collectives[op] = next++;
     });
@@ -192,8 +192,8 @@ void Page::printPipeline(const ReportPipeline &pipeline) {
 }
 
 void Page::printFunction(const DrawnFunction &drawn) {
-  DrawnFunction own = drawn;
-  std::string name = own.func.getName().str();
+  DrawnFunction local = drawn;
+  std::string name = local.func.getName().str();
   os << "<h2>@" << Escaped{name} << "</h2>\n";
   for (const FunctionMemory &memory : report.memory)
     if (memory.function == name)
@@ -459,11 +459,11 @@ void Page::printValue(Value value, StringRef function) {
     os << "global " << Escaped{described.globalType} << "\n";
   if (!described.sharding.empty())
     os << "layout " << Escaped{described.sharding} << "\n";
-  auto own = explained.find(function);
-  if (own == explained.end())
+  auto ofFunction = explained.find(function);
+  if (ofFunction == explained.end())
     return;
-  auto it = own->second.find(described.name);
-  if (it != own->second.end())
+  auto it = ofFunction->second.find(described.name);
+  if (it != ofFunction->second.end())
     printReasons(*it->second);
 }
 
@@ -491,8 +491,8 @@ void Page::printReasons(const ExplainedValue &value) {
 DrawnNames spmd::getDrawnNames(ArrayRef<DrawnFunction> functions, const PartitionedValues &values) {
   DrawnNames names;
   for (const DrawnFunction &drawn : functions) {
-    DrawnFunction own = drawn;
-    auto &list = names[own.func.getName()];
+    DrawnFunction local = drawn;
+    auto &list = names[local.func.getName()];
     for (const GraphNode &node : drawn.graph.nodes)
       if (!node.op)
         list.try_emplace(values.getName(node.value), nullptr);

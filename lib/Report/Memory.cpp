@@ -74,9 +74,9 @@ std::vector<FunctionMemory> spmd::computeMemory(ModuleOp module, const Partition
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal() || func.isPrivate())
       continue;
-    FunctionMemory own{func.getName().str(), 0, 0, "", "", func.getLoc(), {}, 0};
-    memory.compute(func, &own);
-    result.push_back(std::move(own));
+    FunctionMemory entry{func.getName().str(), 0, 0, "", "", func.getLoc(), {}, 0};
+    memory.compute(func, &entry);
+    result.push_back(std::move(entry));
   }
   return result;
 }

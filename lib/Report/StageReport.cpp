@@ -64,8 +64,8 @@ private:
 } // namespace
 
 void StageMemory::run(ReportStages &out) {
-  for (auto [stage, own] : llvm::enumerate(program.meshOfStage))
-    if (own == mesh)
+  for (auto [stage, stageMesh] : llvm::enumerate(program.meshOfStage))
+    if (stageMesh == mesh)
       out.stages.push_back(stage);
   measureValues(out);
   countInFlight(out);
@@ -108,7 +108,7 @@ void StageMemory::forEachPlace(llvm::function_ref<void(size_t, Type, DictionaryA
 
 void StageMemory::measureValues(ReportStages &out) {
   bytes.assign(program.values.size(), 0);
-  llvm::DenseMap<int64_t, unsigned> parts; // by value: bit 0 forward, bit 1 read backward
+  llvm::DenseMap<int64_t, unsigned> uses; // by value: bit 0 forward, bit 1 read backward
   forEachPlace([&](size_t f, Type type, DictionaryAttr attrs, bool isArgument) {
     SlotAttr slot = getSlot(attrs);
     if (!slot || !slot.isValue())
@@ -118,11 +118,11 @@ void StageMemory::measureValues(ReportStages &out) {
     if (!program.values[value].perMicrobatch)
       return;
     if (program.functions[f].fragment == StageFragment::Forward)
-      parts[value] |= 1;
+      uses[value] |= 1;
     else if (program.functions[f].fragment == StageFragment::Backward && isArgument)
-      parts[value] |= 2;
+      uses[value] |= 2;
   });
-  for (auto [value, use] : parts)
+  for (auto [value, use] : uses)
     out.residualBytes += use == 3 ? bytes[value] : 0;
 }
 
@@ -135,27 +135,27 @@ void StageMemory::countInFlight(ReportStages &out) {
     if (instruction.kind != Instruction::Kind::Run)
       continue;
     const StageFunction &function = program.functions[instruction.function];
-    std::pair<int64_t, int64_t> own(function.stage, instruction.microbatch);
+    std::pair<int64_t, int64_t> key(function.stage, instruction.microbatch);
     if (function.fragment == StageFragment::Forward && numBackward[function.stage] > 0)
-      left.try_emplace(own, numBackward[function.stage]);
-    else if (function.fragment == StageFragment::Backward && --left[own] <= 0)
-      left.erase(own);
+      left.try_emplace(key, numBackward[function.stage]);
+    else if (function.fragment == StageFragment::Backward && --left[key] <= 0)
+      left.erase(key);
     out.inFlight = std::max<int64_t>(out.inFlight, left.size());
   }
 }
 
 int64_t StageMemory::getProgramBytes() {
-  llvm::DenseMap<std::pair<int64_t, Attribute>, int64_t> whole[2]; // by number and part; results, arguments
+  llvm::DenseMap<std::pair<int64_t, Attribute>, int64_t> tensors[2]; // by index and segment; results, arguments
   forEachPlace([&](size_t, Type type, DictionaryAttr attrs, bool isArgument) {
     SlotAttr slot = getSlot(attrs);
     if (!slot || slot.isValue() || (!isArgument && attrs.get(kTiedAttr)))
       return;
-    Attribute part = attrs.get(kSegmentsOfAttr) ? attrs.get(kSegmentsOfAttr) : attrs.get(kSegmentAttr);
-    whole[isArgument][{slot.getIndex(), part}] = getBytes(type) * (slot.isMicrobatch() ? microbatches : 1);
+    Attribute segment = attrs.get(kSegmentsOfAttr) ? attrs.get(kSegmentsOfAttr) : attrs.get(kSegmentAttr);
+    tensors[isArgument][{slot.getIndex(), segment}] = getBytes(type) * (slot.isMicrobatch() ? microbatches : 1);
   });
   int64_t sum = 0;
-  for (const auto &places : whole)
-    for (auto [place, size] : places)
+  for (const auto &sizes : tensors)
+    for (auto [key, size] : sizes)
       sum += size;
   return sum;
 }
@@ -192,16 +192,16 @@ void StageMemory::runPart(const Instruction &run, ReportStages &out, int64_t fix
   }
   out.valueBytes = std::max(out.valueBytes, heldBytes + copies);
   int64_t inside = 0;
-  if (const FunctionMemory *own = memory.lookup(func.getName()))
-    inside = own->peakBytes - own->argumentBytes;
+  if (const FunctionMemory *peak = memory.lookup(func.getName()))
+    inside = peak->peakBytes - peak->argumentBytes;
   out.peakBytes = std::max(out.peakBytes, fixed + heldBytes + copies + inside);
 }
 
 FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module, const MeshCache &meshes,
                                                               ArrayRef<FunctionMemory> memory, int64_t tripCount) {
   llvm::StringMap<const FunctionMemory *> memoryOf;
-  for (const FunctionMemory &own : memory)
-    memoryOf[own.function] = &own;
+  for (const FunctionMemory &peak : memory)
+    memoryOf[peak.function] = &peak;
   llvm::StringMap<int64_t> runs = countRuns(module);
   std::vector<ReportPipeline> result;
   for (auto schedule : module.getOps<ScheduleOp>()) {

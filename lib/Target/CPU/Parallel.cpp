@@ -167,7 +167,7 @@ public:
   Operation *op() const { return linalgOp; }
 
   void emit(OpBuilder &b, ValueRange indices, IRMapping &mapping) {
-    auto whole = cast<TilingInterface>(b.clone(*linalgOp.getOperation(), mapping));
+    auto full = cast<TilingInterface>(b.clone(*linalgOp.getOperation(), mapping));
     SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
     SmallVector<OpFoldResult> offsets(linalgOp.getNumLoops(), b.getIndexAttr(0));
     SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(b.getContext(), ranges);
@@ -188,8 +188,8 @@ public:
         sizes[loops.back()] = arith::MinUIOp::create(b, loc, run, rest).getResult();
       }
     }
-    (void)whole.getTiledImplementation(b, offsets, sizes);
-    whole.erase();
+    (void)full.getTiledImplementation(b, offsets, sizes);
+    full.erase();
   }
 
 private:
@@ -319,14 +319,14 @@ struct ParallelCalls : spmd::impl::SpmdCpuParallelCallsBase<ParallelCalls> {
     auto slot = [&](Value table, size_t i) -> Value {
       return LLVM::GEPOp::create(b, loc, ptr, i64, table, ArrayRef<LLVM::GEPArg>{int32_t(i)});
     };
-    auto part = define("_part", {i64, i64, ptr});
-    SmallVector<Value> operands{part.getArgument(0), part.getArgument(1)};
+    auto body = define("_range", {i64, i64, ptr});
+    SmallVector<Value> operands{body.getArgument(0), body.getArgument(1)};
     for (auto [i, type] : llvm::enumerate(params))
-      operands.push_back(LLVM::LoadOp::create(b, loc, type, slot(part.getArgument(2), i)));
+      operands.push_back(LLVM::LoadOp::create(b, loc, type, slot(body.getArgument(2), i)));
     LLVM::CallOp::create(b, loc, function, operands);
     LLVM::ReturnOp::create(b, loc, ValueRange());
 
-    b.setInsertionPointAfter(part);
+    b.setInsertionPointAfter(body);
     SmallVector<Type> types{ptr};
     types.append(params.begin(), params.end());
     auto caller = define("_all", types);
@@ -334,7 +334,7 @@ struct ParallelCalls : spmd::impl::SpmdCpuParallelCallsBase<ParallelCalls> {
     Value table = LLVM::AllocaOp::create(b, loc, ptr, i64, size, 8);
     for (size_t i = 0; i < params.size(); ++i)
       LLVM::StoreOp::create(b, loc, caller.getArgument(1 + i), slot(table, i));
-    Value address = LLVM::AddressOfOp::create(b, loc, part);
+    Value address = LLVM::AddressOfOp::create(b, loc, body);
     Value trips = LLVM::ConstantOp::create(b, loc, i64, count);
     LLVM::CallOp::create(b, loc, runtime, ValueRange{caller.getArgument(0), trips, address, table});
     LLVM::ReturnOp::create(b, loc, ValueRange());

@@ -52,13 +52,13 @@ public:
                              for (auto [d, index] : llvm::zip(loops, indices))
                                at[d] = index;
                              // No address depends on the loop of another one.
-                             SmallVector<Value> places = scatter.emitPlaces(
+                             SmallVector<Value> addressed = scatter.emitIndices(
                                  b, at, [&](OpBuilder &b, OpOperand &operand) { return read(b, operand, at); });
-                             for (auto [address, place] : llvm::zip_equal(scatter.getAddresses(), places)) {
+                             for (auto [address, index] : llvm::zip_equal(scatter.getAddresses(), addressed)) {
                                // At other elements the condition of the body is false.
                                Value size = arith::ConstantIndexOp::create(b, loc, ranges[address.loop]);
-                               Value isPlace = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, place, size);
-                               at[address.loop] = arith::SelectOp::create(b, loc, isPlace, place, zero);
+                               Value isInBounds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, size);
+                               at[address.loop] = arith::SelectOp::create(b, loc, isInBounds, index, zero);
                              }
                              return {update(b, loc, carried.front(), at, ranges)};
                            });
@@ -86,7 +86,7 @@ private:
         number[d] = rank++;
     SmallVector<OpFoldResult> offsets, sizes, strides;
     SmallVector<AffineMap> ownMaps;
-    auto cut = [&](Value value, AffineMap map) -> Value {
+    auto slice = [&](Value value, AffineMap map) -> Value {
       SmallVector<AffineExpr> exprs;
       SmallVector<int64_t> shape;
       offsets.clear(), sizes.clear();
@@ -108,8 +108,8 @@ private:
     };
     SmallVector<Value> ins;
     for (auto [value, map] : llvm::zip(op.getDpsInputs(), maps))
-      ins.push_back(cut(value, map));
-    Value row = cut(result, maps.back());
+      ins.push_back(slice(value, map));
+    Value row = slice(result, maps.back());
     auto generic = linalg::GenericOp::create(b, loc, row.getType(), ins, row, ownMaps,
                                              SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel));
     OpBuilder::InsertionGuard guard(b);

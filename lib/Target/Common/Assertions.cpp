@@ -11,6 +11,6 @@ bool target::hasAssertion(linalg::LinalgOp op) {
 }
 
 std::string target::getText(cf::AssertOp op) {
-  std::string place = getLocationText(op.getLoc());
-  return (place.empty() ? "" : place + ": ") + op.getMsg().str();
+  std::string location = getLocationText(op.getLoc());
+  return (location.empty() ? "" : location + ": ") + op.getMsg().str();
 }

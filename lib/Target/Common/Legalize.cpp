@@ -66,20 +66,20 @@ static bool isSupportedOp(Operation *op, bool expands) {
 
 /// Rejects a slice with constant bounds that is out of bounds and that the program always
 /// takes: it would read memory of another value.
-static LogicalResult checkSlice(OffsetSizeAndStrideOpInterface slice, RankedTensorType whole) {
+static LogicalResult checkSlice(OffsetSizeAndStrideOpInterface slice, RankedTensorType source) {
   if (!isa<func::FuncOp>(slice->getParentOp()))
     return success();
   for (auto [d, offset, size, stride] :
        llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes(), slice.getMixedStrides())) {
     std::optional<int64_t> first = getConstantIntValue(offset), count = getConstantIntValue(size),
                            step = getConstantIntValue(stride);
-    if (!first || !count || !step || *count == 0 || whole.isDynamicDim(d))
+    if (!first || !count || !step || *count == 0 || source.isDynamicDim(d))
       continue;
     int64_t last = *first + (*count - 1) * *step;
-    if (std::min(*first, last) < 0 || std::max(*first, last) >= whole.getDimSize(d))
+    if (std::min(*first, last) < 0 || std::max(*first, last) >= source.getDimSize(d))
       return slice->emitError("the slice goes from ")
              << *first << " to " << last << " in dim " << d << ", expected indices from 0 to "
-             << whole.getDimSize(d) - 1 << " of " << whole;
+             << source.getDimSize(d) - 1 << " of " << source;
   }
   return success();
 }

@@ -100,7 +100,7 @@ bool Scatter::addLoops(Value value, llvm::SmallBitVector &loops, llvm::SmallBitV
 }
 
 /// `sum` is the index of a dim of the result, and no other value depends on it.
-bool Scatter::addAddress(Value sum, Value place) {
+bool Scatter::addAddress(Value sum, Value index) {
   SmallVector<Value> addends = {sum}, rest;
   std::optional<unsigned> loop;
   for (unsigned i = 0; i < addends.size(); ++i) {
@@ -113,13 +113,13 @@ bool Scatter::addAddress(Value sum, Value place) {
       rest.push_back(addends[i]);
   }
   llvm::SmallBitVector loops = deciding, read = inputs;
-  if (!loop || !addLoops(place, loops, read) ||
+  if (!loop || !addLoops(index, loops, read) ||
       !llvm::all_of(rest, [&](Value value) { return addLoops(value, loops, read); }) || loops.test(*loop) ||
       llvm::any_of(addresses, [&](Address &a) { return a.loop == *loop || loops.test(a.loop); }))
     return false;
   deciding = loops;
   inputs = read;
-  addresses.push_back({*loop, place, rest});
+  addresses.push_back({*loop, index, rest});
   return true;
 }
 
@@ -151,16 +151,16 @@ Value Scatter::evaluate(OpBuilder &b, Value value, ArrayRef<Value> at, Load load
   return made;
 }
 
-SmallVector<Value> Scatter::emitPlaces(OpBuilder &b, ArrayRef<Value> at, Load load) const {
+SmallVector<Value> Scatter::emitIndices(OpBuilder &b, ArrayRef<Value> at, Load load) const {
   IRMapping known;
-  SmallVector<Value> places;
+  SmallVector<Value> indices;
   for (const Address &address : addresses) {
-    Value place = evaluate(b, address.place, at, load, known);
+    Value index = evaluate(b, address.index, at, load, known);
     for (Value value : address.rest)
-      place = arith::SubIOp::create(b, op->getLoc(), place, evaluate(b, value, at, load, known));
-    places.push_back(place);
+      index = arith::SubIOp::create(b, op->getLoc(), index, evaluate(b, value, at, load, known));
+    indices.push_back(index);
   }
-  return places;
+  return indices;
 }
 
 void spmd::target::expandScatter(Operation *op) {

@@ -23,10 +23,10 @@ public:
   /// std::nullopt if `op` is not such an op.
   static std::optional<Scatter> match(linalg::LinalgOp op);
 
-  /// A dim of the result whose index the inputs determine: `loop + rest == place`.
+  /// A dim of the result whose index the inputs determine: `loop + rest == index`.
   struct Address {
     unsigned loop;
-    Value place;
+    Value index;
     SmallVector<Value> rest;
   };
 
@@ -40,12 +40,12 @@ public:
   SmallVector<OpOperand *> getDecidingInputs() const;
   /// The index of each address if the deciding loops are `at`; it may be out of bounds of
   /// the result.
-  SmallVector<Value> emitPlaces(OpBuilder &b, ArrayRef<Value> at, Load load) const;
+  SmallVector<Value> emitIndices(OpBuilder &b, ArrayRef<Value> at, Load load) const;
 
 private:
   explicit Scatter(linalg::GenericOp op);
   bool addLoops(Value value, llvm::SmallBitVector &loops, llvm::SmallBitVector &read) const;
-  bool addAddress(Value sum, Value place);
+  bool addAddress(Value sum, Value index);
   Value evaluate(OpBuilder &b, Value value, ArrayRef<Value> at, Load load, IRMapping &known) const;
 
   linalg::GenericOp op;

@@ -29,7 +29,7 @@ using namespace mlir::spmd::target;
 static ComplexType getComplex(Type type) { return dyn_cast<ComplexType>(getElementTypeOrSelf(type)); }
 
 /// The type of the components of a complex type, or any other type itself.
-static Type getPartType(Type type) {
+static Type getComponentType(Type type) {
   ComplexType complex = getComplex(type);
   if (!complex)
     return type;
@@ -75,9 +75,9 @@ private:
 
   /// `pairs` has interleaved components; the value is of `type`.
   Parts unpair(Location loc, Value pairs, Type type);
-  Value pair(Location loc, Parts parts, Type type);
+  Value pair(Location loc, Parts components, Type type);
   std::tuple<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
-  placeOf(Location loc, Value pairs, int part);
+  placeOf(Location loc, Value pairs, int component);
 
   /// Arguments and results are pairs.
   void splitSignature();
@@ -86,11 +86,11 @@ private:
   // Operations
   //===--------------------------------------------------------------------===//
 
-  /// The replacement of `value` for component `part`.
-  Value partOf(Value value, int part) const;
+  /// The replacement of `value` for component `component`.
+  Value partOf(Value value, int component) const;
   /// All components of all values in order.
-  SmallVector<Value> allParts(ValueRange values) const;
-  static SmallVector<Type> allPartTypes(TypeRange types);
+  SmallVector<Value> allComponents(ValueRange values) const;
+  static SmallVector<Type> allComponentTypes(TypeRange types);
   LogicalResult splitBlock(Block &block, int handedOut);
   LogicalResult splitTerminator(Operation &op, int handedOut);
   LogicalResult splitRegions(Operation &op, int handedOut);
@@ -119,7 +119,7 @@ private:
 
   func::FuncOp func;
   OpBuilder b;
-  DenseMap<Value, Parts> parts;
+  DenseMap<Value, Parts> components;
   DenseSet<Operation *> contractions;
   SmallVector<Operation *> replaced; ///< Each before its nested ops and its users.
   SmallVector<BlockArgument> replacedArguments;
@@ -184,8 +184,8 @@ LogicalResult Splitter::lowerArithmetic() {
 }
 
 Splitter::Parts Splitter::unpair(Location loc, Value pairs, Type type) {
-  Type part = getPartType(type);
-  auto tensor = dyn_cast<RankedTensorType>(part);
+  Type component = getComponentType(type);
+  auto tensor = dyn_cast<RankedTensorType>(component);
   Parts result;
   for (int i : {0, 1}) {
     if (!tensor) {
@@ -199,27 +199,27 @@ Splitter::Parts Splitter::unpair(Location loc, Value pairs, Type type) {
   return result;
 }
 
-Value Splitter::pair(Location loc, Parts parts, Type type) {
+Value Splitter::pair(Location loc, Parts components, Type type) {
   RankedTensorType pairs = getPairedType(type);
-  auto tensor = dyn_cast<RankedTensorType>(parts[0].getType());
+  auto tensor = dyn_cast<RankedTensorType>(components[0].getType());
   if (!tensor)
-    return tensor::FromElementsOp::create(b, loc, pairs, ValueRange(parts));
-  SmallVector<OpFoldResult> shape = tensor::getMixedSizes(b, loc, parts[0]);
+    return tensor::FromElementsOp::create(b, loc, pairs, ValueRange(components));
+  SmallVector<OpFoldResult> shape = tensor::getMixedSizes(b, loc, components[0]);
   shape.push_back(b.getIndexAttr(2));
   Value result = tensor::EmptyOp::create(b, loc, shape, pairs.getElementType());
   for (int i : {0, 1}) {
     auto [offsets, sizes, strides] = placeOf(loc, result, i);
-    result = tensor::InsertSliceOp::create(b, loc, parts[i], result, offsets, sizes, strides);
+    result = tensor::InsertSliceOp::create(b, loc, components[i], result, offsets, sizes, strides);
   }
   return result;
 }
 
 std::tuple<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
-Splitter::placeOf(Location loc, Value pairs, int part) {
+Splitter::placeOf(Location loc, Value pairs, int component) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, pairs);
   SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), strides(sizes.size(), b.getIndexAttr(1));
   sizes.back() = b.getIndexAttr(1);
-  offsets.back() = b.getIndexAttr(part);
+  offsets.back() = b.getIndexAttr(component);
   return {offsets, sizes, strides};
 }
 
@@ -231,7 +231,7 @@ void Splitter::splitSignature() {
     if (!getComplex(arg.getType()))
       continue;
     Value pairs = body.insertArgument(++i, getPairedType(arg.getType()), arg.getLoc());
-    parts[arg] = unpair(arg.getLoc(), pairs, arg.getType());
+    components[arg] = unpair(arg.getLoc(), pairs, arg.getType());
     replacedArguments.push_back(arg);
   }
   auto paired = [](TypeRange types) {
@@ -240,25 +240,25 @@ void Splitter::splitSignature() {
   func.setFunctionType(b.getFunctionType(paired(func.getArgumentTypes()), paired(func.getResultTypes())));
 }
 
-Value Splitter::partOf(Value value, int part) const {
-  auto known = parts.find(value);
-  return known == parts.end() ? value : known->second[part];
+Value Splitter::partOf(Value value, int component) const {
+  auto known = components.find(value);
+  return known == components.end() ? value : known->second[component];
 }
 
-SmallVector<Value> Splitter::allParts(ValueRange values) const {
+SmallVector<Value> Splitter::allComponents(ValueRange values) const {
   SmallVector<Value> result;
   for (Value value : values)
-    if (auto known = parts.find(value); known != parts.end())
+    if (auto known = components.find(value); known != components.end())
       llvm::append_range(result, known->second);
     else
       result.push_back(value);
   return result;
 }
 
-SmallVector<Type> Splitter::allPartTypes(TypeRange types) {
+SmallVector<Type> Splitter::allComponentTypes(TypeRange types) {
   SmallVector<Type> result;
   for (Type type : types)
-    result.append(getComplex(type) ? 2 : 1, getPartType(type));
+    result.append(getComplex(type) ? 2 : 1, getComponentType(type));
   return result;
 }
 
@@ -280,11 +280,11 @@ LogicalResult Splitter::splitTerminator(Operation &op, int handedOut) {
   SmallVector<Value> operands;
   if (isa<func::ReturnOp>(op)) {
     for (Value value : op.getOperands()) {
-      auto known = parts.find(value);
-      operands.push_back(known == parts.end() ? value : pair(op.getLoc(), known->second, value.getType()));
+      auto known = components.find(value);
+      operands.push_back(known == components.end() ? value : pair(op.getLoc(), known->second, value.getType()));
     }
   } else if (handedOut == kBoth) {
-    operands = allParts(op.getOperands());
+    operands = allComponents(op.getOperands());
   } else {
     for (Value value : op.getOperands())
       operands.push_back(partOf(value, handedOut));
@@ -346,7 +346,7 @@ LogicalResult Splitter::splitOp(Operation &op) {
 }
 
 LogicalResult Splitter::define(Operation &op, Parts values) {
-  parts[op.getResult(0)] = values;
+  components[op.getResult(0)] = values;
   return success();
 }
 
@@ -359,20 +359,20 @@ LogicalResult Splitter::splitScalarConstant(complex::ConstantOp op) {
 
 LogicalResult Splitter::splitConstant(arith::ConstantOp op) {
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
-  auto type = cast<ShapedType>(getPartType(op.getType()));
+  auto type = cast<ShapedType>(getComponentType(op.getType()));
   if (!elements || !isa<FloatType>(type.getElementType()))
     return op.emitError() << "a constant of type " << op.getType()
                           << " cannot be compiled, expected one of complex floats that are written out";
   Parts values;
   for (int i : {0, 1}) {
-    SmallVector<APFloat> part;
-    auto add = [&](std::complex<APFloat> value) { part.push_back(i ? value.imag() : value.real()); };
+    SmallVector<APFloat> component;
+    auto add = [&](std::complex<APFloat> value) { component.push_back(i ? value.imag() : value.real()); };
     if (elements.isSplat())
       add(elements.getSplatValue<std::complex<APFloat>>());
     else
       for (std::complex<APFloat> value : elements.getValues<std::complex<APFloat>>())
         add(value);
-    values[i] = arith::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(type, part));
+    values[i] = arith::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(type, component));
   }
   return define(*op, values);
 }
@@ -381,7 +381,7 @@ LogicalResult Splitter::splitCast(UnrealizedConversionCastOp op) {
   Value from = op.getInputs().front(), to = op.getResult(0);
   if (getComplex(to.getType()))
     return define(*op, unpair(op.getLoc(), from, to.getType()));
-  to.replaceAllUsesWith(pair(op.getLoc(), parts.at(from), from.getType()));
+  to.replaceAllUsesWith(pair(op.getLoc(), components.at(from), from.getType()));
   return success();
 }
 
@@ -394,27 +394,28 @@ LogicalResult Splitter::splitTwice(Operation &op) {
     b.setInsertionPoint(&op);
     Operation *copy = b.clone(op, mapping);
     for (Value result : copy->getResults()) {
-      result.setType(getPartType(result.getType()));
+      result.setType(getComponentType(result.getType()));
       results[i].push_back(result);
     }
     for (Region &region : copy->getRegions())
       for (Block &block : region) {
         for (BlockArgument arg : block.getArguments())
           if (getComplex(arg.getType())) { // Only this component is yielded.
-            arg.setType(getPartType(arg.getType()));
-            parts[arg] = {arg, arg};
+            arg.setType(getComponentType(arg.getType()));
+            components[arg] = {arg, arg};
           }
         if (failed(splitBlock(block, i)))
           return failure();
       }
   }
   for (auto [result, real, imaginary] : llvm::zip_equal(op.getResults(), results[0], results[1]))
-    parts[result] = {real, imaginary};
+    components[result] = {real, imaginary};
   return success();
 }
 
 Operation *Splitter::rebuild(Operation &op, ArrayRef<NamedAttribute> changed) {
-  OperationState state(op.getLoc(), op.getName(), allParts(op.getOperands()), allPartTypes(op.getResultTypes()));
+  OperationState state(op.getLoc(), op.getName(), allComponents(op.getOperands()),
+                       allComponentTypes(op.getResultTypes()));
   NamedAttrList attributes(op.getAttrDictionary());
   for (NamedAttribute attribute : changed)
     attributes.set(attribute.getName(), attribute.getValue());
@@ -426,7 +427,7 @@ Operation *Splitter::rebuild(Operation &op, ArrayRef<NamedAttribute> changed) {
   size_t next = 0;
   for (Value result : op.getResults()) {
     if (getComplex(result.getType())) {
-      parts[result] = {copy->getResult(next), copy->getResult(next + 1)};
+      components[result] = {copy->getResult(next), copy->getResult(next + 1)};
       next += 2;
     } else {
       result.replaceAllUsesWith(copy->getResult(next++));
@@ -442,8 +443,9 @@ LogicalResult Splitter::splitBody(Operation &op) {
         BlockArgument arg = block.getArgument(i);
         if (!getComplex(arg.getType()))
           continue;
-        Type part = getPartType(arg.getType());
-        parts[arg] = {block.insertArgument(i + 1, part, arg.getLoc()), block.insertArgument(i + 2, part, arg.getLoc())};
+        Type component = getComponentType(arg.getType());
+        components[arg] = {block.insertArgument(i + 1, component, arg.getLoc()),
+                           block.insertArgument(i + 2, component, arg.getLoc())};
         replacedArguments.push_back(arg);
         i += 2;
       }
@@ -459,7 +461,7 @@ LogicalResult Splitter::splitStructured(Operation &op) {
     SmallVector<int32_t> segments;
     for (OperandRange segment :
          {forall.getDynamicLowerBound(), forall.getDynamicUpperBound(), forall.getDynamicStep(), forall.getOutputs()})
-      segments.push_back(allPartTypes(segment.getTypes()).size());
+      segments.push_back(allComponentTypes(segment.getTypes()).size());
     changed.push_back(b.getNamedAttr("operandSegmentSizes", b.getDenseI32ArrayAttr(segments)));
   }
   return splitBody(*rebuild(op, changed));
@@ -469,14 +471,14 @@ LogicalResult Splitter::splitLinalg(linalg::LinalgOp op) {
   SmallVector<AffineMap> maps;
   for (OpOperand &operand : op->getOpOperands())
     maps.append(getComplex(operand.get().getType()) ? 2 : 1, op.getMatchingIndexingMap(&operand));
-  SmallVector<Value> inputs = allParts(op.getDpsInputs()), inits = allParts(op.getDpsInits());
-  auto generic = linalg::GenericOp::create(b, op.getLoc(), allPartTypes(op->getResultTypes()), inputs, inits, maps,
+  SmallVector<Value> inputs = allComponents(op.getDpsInputs()), inits = allComponents(op.getDpsInits());
+  auto generic = linalg::GenericOp::create(b, op.getLoc(), allComponentTypes(op->getResultTypes()), inputs, inits, maps,
                                            op.getIteratorTypesArray());
   generic.getRegion().takeBody(op->getRegion(0));
   size_t next = 0;
   for (Value result : op->getResults()) {
     if (getComplex(result.getType())) {
-      parts[result] = {generic.getResult(next), generic.getResult(next + 1)};
+      components[result] = {generic.getResult(next), generic.getResult(next + 1)};
       next += 2;
     } else {
       result.replaceAllUsesWith(generic.getResult(next++));
@@ -487,8 +489,8 @@ LogicalResult Splitter::splitLinalg(linalg::LinalgOp op) {
 
 LogicalResult Splitter::splitContraction(linalg::LinalgOp op) {
   Location loc = op.getLoc();
-  Parts lhs = parts.at(op.getDpsInputOperand(0)->get()), rhs = parts.at(op.getDpsInputOperand(1)->get()),
-        init = parts.at(op.getDpsInits()[0]);
+  Parts lhs = components.at(op.getDpsInputOperand(0)->get()), rhs = components.at(op.getDpsInputOperand(1)->get()),
+        init = components.at(op.getDpsInits()[0]);
   auto multiply = [&](Value x, Value y, Value sum) -> Value {
     auto body = [](OpBuilder &inner, Location at, ValueRange values) {
       Value product = arith::MulFOp::create(inner, at, values[0], values[1]);

@@ -41,8 +41,8 @@ static tensor::InsertSliceOp matchParts(scf::ForOp loop, unsigned index, SmallVe
   for (scf::ForOp each : nest) {
     auto step = getConstantIntValue(each.getStep());
     bool isOwn = llvm::any_of(
-        llvm::zip_equal(insert.getMixedOffsets(), insert.getMixedSizes(), insert.getMixedStrides()), [&](auto part) {
-          auto [offset, size, stride] = part;
+        llvm::zip_equal(insert.getMixedOffsets(), insert.getMixedSizes(), insert.getMixedStrides()), [&](auto slice) {
+          auto [offset, size, stride] = slice;
           auto length = getConstantIntValue(size);
           return offset == OpFoldResult(each.getInductionVar()) && isConstantIntValue(stride, 1) && step && length &&
                  *length <= *step;
@@ -54,13 +54,13 @@ static tensor::InsertSliceOp matchParts(scf::ForOp loop, unsigned index, SmallVe
 }
 
 /// Whether the buffer of the result is not written before its producer begins.
-static bool isFresh(Value init, Value place) {
+static bool isFresh(Value init, Value full) {
   auto slice = init.getDefiningOp<tensor::ExtractSliceOp>();
-  return init.getDefiningOp<tensor::EmptyOp>() || (slice && slice.getSource() == place);
+  return init.getDefiningOp<tensor::EmptyOp>() || (slice && slice.getSource() == full);
 }
 
-/// `place`: the full value, if the value is a slice.
-static bool check(Value value, Value argument, Value place) {
+/// `full`: the full value, if the value is a slice.
+static bool check(Value value, Value argument, Value full) {
   auto result = dyn_cast<OpResult>(value);
   if (!result || value.getType() != argument.getType())
     return false;
@@ -71,10 +71,10 @@ static bool check(Value value, Value argument, Value place) {
   SmallVector<scf::ForOp> nest;
   if (linalgOp) {
     if (linalgOp.getNumParallelLoops() != linalgOp.getNumLoops() ||
-        !isFresh(linalgOp.getDpsInits()[result.getResultNumber()], place))
+        !isFresh(linalgOp.getDpsInits()[result.getResultNumber()], full))
       return false;
   } else if (loop) {
-    if (!isFresh(loop.getInitArgs()[result.getResultNumber()], place) ||
+    if (!isFresh(loop.getInitArgs()[result.getResultNumber()], full) ||
         !(insert = matchParts(loop, result.getResultNumber(), nest)))
       return false;
   } else {

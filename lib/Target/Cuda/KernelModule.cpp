@@ -41,7 +41,7 @@ static Value rootOf(Value value) {
   return value;
 }
 
-static bool isWhole(Type type) {
+static bool isContiguous(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   return memref && memref.hasStaticShape() && memref.getLayout().isIdentity();
 }
@@ -59,7 +59,7 @@ static bool isAligned(Value root) {
 }
 
 /// Whether a buffer does not overlap other such buffers.
-static bool isOwn(Value root) {
+static bool isKnownBuffer(Value root) {
   func::FuncOp func = getFunction(root);
   return isAligned(root) &&
          (!func || func.getArgAttr(cast<BlockArgument>(root).getArgNumber(), LLVM::LLVMDialect::getNoAliasAttrName()));
@@ -146,7 +146,7 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
       recomputed.insert(def);
       for (Value operand : def->getOperands())
         above.insert(operand);
-    } else if (memref && !isWhole(memref)) {
+    } else if (memref && !isContiguous(memref)) {
       auto metadata = memref::ExtractStridedMetadataOp::create(host, loc, value);
       strided.push_back({value, unsigned(arguments.size()), 0});
       arguments.push_back(metadata.getBaseBuffer());
@@ -205,16 +205,16 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
   gpu::ReturnOp::create(b, loc);
   lowerAssertions(kernel, host, arguments);
 
-  bool own =
-      llvm::all_of(arguments, [](Value value) { return !isa<MemRefType>(value.getType()) || isOwn(rootOf(value)); });
+  bool areKnown = llvm::all_of(
+      arguments, [](Value value) { return !isa<MemRefType>(value.getType()) || isKnownBuffer(rootOf(value)); });
   for (auto [i, value] : llvm::enumerate(arguments)) {
     if (!isa<MemRefType>(value.getType()))
       continue;
-    if (isWhole(value.getType()) && isAligned(value))
+    if (isContiguous(value.getType()) && isAligned(value))
       kernel.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(16));
-    if (!own || llvm::count_if(arguments, [&, value = value](Value other) {
-                  return isa<MemRefType>(other.getType()) && rootOf(other) == rootOf(value);
-                }) != 1)
+    if (!areKnown || llvm::count_if(arguments, [&, value = value](Value other) {
+                       return isa<MemRefType>(other.getType()) && rootOf(other) == rootOf(value);
+                     }) != 1)
       continue;
     bool written = isWritten(entry->getArgument(i));
     if (written && shape.communicates)

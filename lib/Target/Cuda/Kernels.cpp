@@ -91,7 +91,7 @@ void Kernels::launchLinalg(linalg::LinalgOp op) {
     LaunchShape shape{b.getIndexAttr(countBlocks(op, *split, kThreads)), kThreads};
     SmallVector<Value> partials;
     linalg::LinalgOp ofPartials;
-    if (split->parts > 1)
+    if (split->chunks > 1)
       ofPartials = emitPartials(b, op, *split, partials);
     auto body = [&](OpBuilder &b, IRMapping &mapping) {
       auto copy = cast<linalg::LinalgOp>(b.clone(*op.getOperation(), mapping));

@@ -240,15 +240,15 @@ void LowerToDeviceCalls::convertConstant(memref::GetGlobalOp get) {
   OpBuilder b(get);
   b.setInsertionPointAfter(get);
   Location loc = get.getLoc();
-  SmallPtrSet<Operation *, 4> own;
+  SmallPtrSet<Operation *, 4> uses;
   auto call = this->call(b, get, "sk_constant", {spmd::target::getPointer(b, loc, get), bytesOf(b, loc, get), slot});
   for (Operation *op = get->getNextNode(); op != call->getNextNode(); op = op->getNextNode())
-    own.insert(op);
+    uses.insert(op);
   Value address = LLVM::LoadOp::create(b, loc, ptr, slot);
   LLVMTypeConverter converter(&getContext());
   Value descriptor = MemRefDescriptor::fromStaticShape(b, loc, converter, get.getType(), address);
   Value device = UnrealizedConversionCastOp::create(b, loc, get.getType(), descriptor).getResult(0);
-  get.getResult().replaceAllUsesExcept(device, own);
+  get.getResult().replaceAllUsesExcept(device, uses);
 }
 
 void LowerToDeviceCalls::runOnOperation() {

@@ -91,16 +91,16 @@ public:
   }
   void storeAll(OpBuilder &b, ValueRange values) {
     for (auto [init, value] : llvm::zip_equal(op.getDpsInitsMutable(), values))
-      memref::StoreOp::create(b, loc, value, init.get(), place(b, init));
+      memref::StoreOp::create(b, loc, value, init.get(), getIndices(b, init));
   }
 
   void emitElements(OpBuilder &b);
   Value load(OpBuilder &b, OpOperand &operand) {
     if (Value memory = turned.lookup(operand.getOperandNumber()))
-      return memref::LoadOp::create(b, loc, memory, turnedPlace);
+      return memref::LoadOp::create(b, loc, memory, transposedIndices);
     if (!isa<MemRefType>(operand.get().getType()))
       return operand.get();
-    return memref::LoadOp::create(b, loc, operand.get(), place(b, operand));
+    return memref::LoadOp::create(b, loc, operand.get(), getIndices(b, operand));
   }
 
 private:
@@ -108,7 +108,7 @@ private:
   Value value(OpBuilder &b, OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); }
 
   /// The indices of an operand at the current `ivs`.
-  SmallVector<Value> place(OpBuilder &b, OpOperand &operand) {
+  SmallVector<Value> getIndices(OpBuilder &b, OpOperand &operand) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
     SmallVector<Value> indices;
     for (unsigned i = 0; i < map.getNumResults(); ++i)
@@ -140,7 +140,7 @@ public:
   SmallVector<Value> ivs;
   /// Operands in shared memory, by number, with their indices there.
   DenseMap<unsigned, Value> turned;
-  SmallVector<Value> turnedPlace;
+  SmallVector<Value> transposedIndices;
 
 private:
   linalg::LinalgOp op;

@@ -93,7 +93,7 @@ private:
 
   /// Values of the loops of `member` at an element of the row.
   SmallVector<Value> loops(linalg::LinalgOp member, int64_t element);
-  SmallVector<Value> placeOf(AffineMap map, ArrayRef<Value> ivs);
+  SmallVector<Value> indicesOf(AffineMap map, ArrayRef<Value> ivs);
 
   /// The elements of an operand for `count` elements of this thread.
   Held fetch(linalg::LinalgOp member, OpOperand &operand, int64_t count);
@@ -190,24 +190,24 @@ void RowEmitter::placeThread() {
 
 SmallVector<Value> RowEmitter::loops(linalg::LinalgOp member, int64_t element) {
   SmallVector<Value> ivs(member.getNumLoops());
-  for (auto [loop, place] : llvm::zip_equal(outerLoops(member), rowIndices))
-    ivs[loop] = place;
+  for (auto [loop, iv] : llvm::zip_equal(outerLoops(member), rowIndices))
+    ivs[loop] = iv;
   SmallVector<unsigned> inner = innerLoops(member);
   if (inner.empty())
     return ivs;
   SmallVector<Value> along = innerIndices[element / shape.width];
-  for (auto [loop, place] : llvm::zip_equal(inner, along))
-    ivs[loop] = place;
+  for (auto [loop, iv] : llvm::zip_equal(inner, along))
+    ivs[loop] = iv;
   if (int64_t in = element % shape.width)
     ivs[inner.back()] = add(ivs[inner.back()], index(in));
   return ivs;
 }
 
-SmallVector<Value> RowEmitter::placeOf(AffineMap map, ArrayRef<Value> ivs) {
-  SmallVector<Value> place;
+SmallVector<Value> RowEmitter::indicesOf(AffineMap map, ArrayRef<Value> ivs) {
+  SmallVector<Value> indices;
   for (AffineExpr expr : map.getResults())
-    place.push_back(ivs[cast<AffineDimExpr>(expr).getPosition()]);
-  return place;
+    indices.push_back(ivs[cast<AffineDimExpr>(expr).getPosition()]);
+  return indices;
 }
 
 Held RowEmitter::fetch(linalg::LinalgOp member, OpOperand &operand, int64_t count) {
@@ -224,17 +224,17 @@ Held RowEmitter::fetch(linalg::LinalgOp member, OpOperand &operand, int64_t coun
   SmallVector<unsigned> inner = innerLoops(member);
   bool alongRow = llvm::any_of(inner, [&](unsigned loop) { return map.isFunctionOfDim(loop); });
   if (!alongRow || count == 1)
-    return {memref::LoadOp::create(b, loc, buffer, placeOf(map, loops(member, 0)))};
+    return {memref::LoadOp::create(b, loc, buffer, indicesOf(map, loops(member, 0)))};
   Held elements;
   bool vectors = shape.width > 1 && isSideBySide(buffer, map, inner.back(), shape.width);
   for (int64_t i = 0; i < count; i += vectors ? shape.width : 1) {
-    SmallVector<Value> place = placeOf(map, loops(member, i));
+    SmallVector<Value> indices = indicesOf(map, loops(member, i));
     if (!vectors) {
-      elements.push_back(memref::LoadOp::create(b, loc, buffer, place));
+      elements.push_back(memref::LoadOp::create(b, loc, buffer, indices));
       continue;
     }
     auto type = VectorType::get({shape.width}, getElementTypeOrSelf(buffer));
-    Value vector = vector::LoadOp::create(b, loc, type, buffer, place);
+    Value vector = vector::LoadOp::create(b, loc, type, buffer, indices);
     for (int64_t k = 0; k < shape.width; ++k)
       elements.push_back(vector::ExtractOp::create(b, loc, vector, k));
   }
@@ -344,24 +344,24 @@ void RowEmitter::store() {
   };
   if (root.getNumReductionLoops()) {
     Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, index(0));
-    SmallVector<Value> place = placeOf(map, loops(root, 0));
-    guarded(isFirst, [&](OpBuilder &b) { memref::StoreOp::create(b, loc, result[0], buffer, place); });
+    SmallVector<Value> indices = indicesOf(map, loops(root, 0));
+    guarded(isFirst, [&](OpBuilder &b) { memref::StoreOp::create(b, loc, result[0], buffer, indices); });
     return;
   }
   bool vectors = shape.width > 1 && isSideBySide(buffer, map, innerLoops(root).back(), shape.width);
   for (int64_t round = 0; round < shape.rounds; ++round) {
-    SmallVector<SmallVector<Value>> place;
+    SmallVector<SmallVector<Value>> indices;
     for (int64_t k = 0; k < (vectors ? 1 : shape.width); ++k)
-      place.push_back(placeOf(map, loops(root, round * shape.width + k)));
+      indices.push_back(indicesOf(map, loops(root, round * shape.width + k)));
     ArrayRef<Value> elements = ArrayRef(result).slice(round * shape.width, shape.width);
     guarded(roundIsReal[round], [&](OpBuilder &b) {
       if (!vectors) {
-        for (auto [element, at] : llvm::zip_equal(elements, place))
+        for (auto [element, at] : llvm::zip_equal(elements, indices))
           memref::StoreOp::create(b, loc, element, buffer, at);
         return;
       }
       auto type = VectorType::get({shape.width}, getElementTypeOrSelf(buffer));
-      vector::StoreOp::create(b, loc, vector::FromElementsOp::create(b, loc, type, elements), buffer, place[0]);
+      vector::StoreOp::create(b, loc, vector::FromElementsOp::create(b, loc, type, elements), buffer, indices[0]);
     });
   }
 }

@@ -15,7 +15,7 @@ std::optional<DeviceScatter> spmd::cuda::getDeviceScatter(linalg::LinalgOp op) {
     return std::nullopt;
   DeviceScatter scatter(*match);
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  double places = 1;
+  double elements = 1;
   for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
     auto add = [&, loop = loop](SmallVectorImpl<unsigned> &loops, int64_t &count) {
       loops.push_back(loop);
@@ -29,14 +29,14 @@ std::optional<DeviceScatter> spmd::cuda::getDeviceScatter(linalg::LinalgOp op) {
                            [&, loop = loop](const target::Scatter::Address &a) { return a.loop == loop; }))
       add(scatter.along, scatter.numAlong);
     else
-      places *= ranges[loop];
+      elements *= ranges[loop];
   }
   // Indices of updates are i32.
   if (scatter.numUpdates > std::numeric_limits<int32_t>::max())
     return std::nullopt;
   double each = double(scatter.numBatches) * scatter.numUpdates;
   double work = each * scatter.numUpdates + each * scatter.numAlong;
-  if (work + kFewPairs > each * scatter.numAlong * places)
+  if (work + kFewPairs > each * scatter.numAlong * elements)
     return std::nullopt;
   return scatter;
 }
@@ -111,18 +111,18 @@ Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatt
   made.push_back(
       linalg::GenericOp::create(b, loc, ins, halves, maps, kinds, [&](OpBuilder &b, Location loc, ValueRange args) {
         SmallVector<Value> numbers;
-        SmallVector<SmallVector<Value>> places;
+        SmallVector<SmallVector<Value>> indices;
         for (ArrayRef<AffineExpr> side : {ArrayRef(mine), ArrayRef(other)}) {
           SmallVector<Value> at(ranges.size());
           for (unsigned loop : dims)
             at[loop] = linalg::IndexOp::create(b, loc, cast<AffineDimExpr>(side[loop]).getPosition());
-          places.push_back(scatter.match.emitPlaces(b, at, [&](OpBuilder &, OpOperand &operand) {
+          indices.push_back(scatter.match.emitIndices(b, at, [&](OpBuilder &, OpOperand &operand) {
             return args[llvm::find(inputs, &operand) - inputs.begin() + (numbers.empty() ? 0 : inputs.size())];
           }));
           numbers.push_back(arith::IndexCastOp::create(b, loc, i32, linearIndex(b, op, scatter.updates, at)));
         }
         Value same;
-        for (auto [x, y] : llvm::zip_equal(places[0], places[1])) {
+        for (auto [x, y] : llvm::zip_equal(indices[0], indices[1])) {
           Value equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
           same = same ? arith::AndIOp::create(b, loc, same, equal) : equal;
         }
@@ -164,12 +164,13 @@ void spmd::cuda::emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScat
   };
 
   Value acts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, loadLink(b, 1), index(b, scatter.numUpdates));
-  SmallVector<Value> places = scatter.match.emitPlaces(
+  SmallVector<Value> indices = scatter.match.emitIndices(
       b, emitter.ivs, [&](OpBuilder &b, OpOperand &operand) { return emitter.load(b, operand); });
-  for (auto [address, place] : llvm::zip_equal(scatter.match.getAddresses(), places)) {
-    Value isPlace = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, place, index(b, ranges[address.loop]));
-    acts = arith::AndIOp::create(b, loc, acts, isPlace);
-    emitter.ivs[address.loop] = place;
+  for (auto [address, position] : llvm::zip_equal(scatter.match.getAddresses(), indices)) {
+    Value isInBounds =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, position, index(b, ranges[address.loop]));
+    acts = arith::AndIOp::create(b, loc, acts, isInBounds);
+    emitter.ivs[address.loop] = position;
   }
   auto guard = scf::IfOp::create(b, loc, acts, /*withElseRegion=*/false);
   OpBuilder then = OpBuilder::atBlockBegin(guard.thenBlock());

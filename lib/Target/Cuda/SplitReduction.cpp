@@ -14,8 +14,8 @@ static constexpr int64_t kFewTerms = 32;
 /// Blocks that keep a GPU busy.
 static constexpr int64_t kManyBlocks = 512;
 /// Terms of a thread in a chunk; and the number of chunks that justifies a second kernel.
-static constexpr int64_t kTermsOfPart = 32;
-static constexpr int64_t kFewParts = 4;
+static constexpr int64_t kTermsOfChunk = 32;
+static constexpr int64_t kMinChunks = 4;
 
 static int64_t countResults(linalg::LinalgOp op, const Pieces &pieces) {
   int64_t results = 1;
@@ -69,15 +69,15 @@ std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
     return std::nullopt;
   split.splits = split.alongTerms ? (terms >= 8 * threads ? threads : 32) : threads / 32;
   // Depends on the sizes only, so that the order is deterministic.
-  int64_t parts = std::min(kManyBlocks / std::max<int64_t>(countBlocks(op, split, threads), 1),
-                           terms / (split.splits * kTermsOfPart));
-  if (parts >= kFewParts)
-    split.parts = llvm::divideCeil(terms, llvm::divideCeil(terms, parts));
+  int64_t chunks = std::min(kManyBlocks / std::max<int64_t>(countBlocks(op, split, threads), 1),
+                            terms / (split.splits * kTermsOfChunk));
+  if (chunks >= kMinChunks)
+    split.chunks = llvm::divideCeil(terms, llvm::divideCeil(terms, chunks));
   return split;
 }
 
 int64_t spmd::cuda::countBlocks(linalg::LinalgOp op, const SplitReduction &split, int64_t threads) {
-  return llvm::divideCeil(countResults(op, split.pieces), threads / split.splits) * split.parts;
+  return llvm::divideCeil(countResults(op, split.pieces), threads / split.splits) * split.chunks;
 }
 
 linalg::LinalgOp spmd::cuda::emitPartials(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,
@@ -90,7 +90,7 @@ linalg::LinalgOp spmd::cuda::emitPartials(OpBuilder &b, linalg::LinalgOp op, con
     shape.push_back(op.getStaticLoopRanges()[loop]);
     dims[loop] = b.getAffineDimExpr(i);
   }
-  shape.push_back(split.parts);
+  shape.push_back(split.chunks);
   SmallVector<Value> inits(op.getDpsInits());
   for (Value init : inits)
     partials.push_back(memref::AllocOp::create(b, loc, MemRefType::get(shape, getElementTypeOrSelf(init))));
@@ -118,15 +118,15 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
   Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
   Value fast = arith::RemUIOp::create(b, loc, thread, index(split.alongTerms ? split.splits : results));
   Value slow = arith::DivUIOp::create(b, loc, thread, index(split.alongTerms ? split.splits : results));
-  Value part = split.alongTerms ? fast : slow, lane = split.alongTerms ? slow : fast;
+  Value threadOfResult = split.alongTerms ? fast : slow, lane = split.alongTerms ? slow : fast;
   // The terms of the block.
-  const int64_t share = llvm::divideCeil(terms, split.parts);
-  Value begin = index(0), end = index(terms), blockPart;
-  if (split.parts > 1) {
-    blockPart = arith::RemUIOp::create(b, loc, block, index(split.parts));
-    block = arith::DivUIOp::create(b, loc, block, index(split.parts));
-    begin = arith::MulIOp::create(b, loc, blockPart, index(share));
-    end = arith::MinUIOp::create(b, loc, arith::AddIOp::create(b, loc, begin, index(share)), end);
+  const int64_t chunkSize = llvm::divideCeil(terms, split.chunks);
+  Value begin = index(0), end = index(terms), chunk;
+  if (split.chunks > 1) {
+    chunk = arith::RemUIOp::create(b, loc, block, index(split.chunks));
+    block = arith::DivUIOp::create(b, loc, block, index(split.chunks));
+    begin = arith::MulIOp::create(b, loc, chunk, index(chunkSize));
+    end = arith::MinUIOp::create(b, loc, arith::AddIOp::create(b, loc, begin, index(chunkSize)), end);
   }
   Value firstResult = arith::MulIOp::create(b, loc, block, index(results));
   Value id = arith::AddIOp::create(b, loc, firstResult, lane);
@@ -138,15 +138,15 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
   Value safe = arith::SelectOp::create(b, loc, isReal, id, firstResult);
   emitter.choosePiece(b, safe);
   SmallVector<Value> sums;
-  Value first = arith::AddIOp::create(b, loc, begin, part);
+  Value first = arith::AddIOp::create(b, loc, begin, threadOfResult);
   Value busy = index(split.splits); // threads of a result with terms
   if (split.selection) {
-    const int64_t ofThread = llvm::divideCeil(share, split.splits);
+    const int64_t ofThread = llvm::divideCeil(chunkSize, split.splits);
     Value each = index(ofThread), last = arith::SubIOp::create(b, loc, end, index(1));
     Value count = arith::SubIOp::create(b, loc, end, begin);
     busy = arith::DivUIOp::create(b, loc, arith::AddIOp::create(b, loc, count, index(ofThread - 1)), each);
     // Threads without terms read a term of others, and are not combined.
-    first = arith::AddIOp::create(b, loc, begin, arith::MulIOp::create(b, loc, part, each));
+    first = arith::AddIOp::create(b, loc, begin, arith::MulIOp::create(b, loc, threadOfResult, each));
     first = arith::MinUIOp::create(b, loc, first, last);
     end = arith::MinUIOp::create(b, loc, arith::AddIOp::create(b, loc, first, each), end);
     sums = emitter.loadInits(b);
@@ -177,14 +177,15 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
   const int64_t stride = split.alongTerms ? 1 : results;
   for (int64_t step = 1; step < split.splits; step *= 2) {
     int64_t distance = split.selection ? step : split.splits / 2 / step;
-    Value partner = arith::AddIOp::create(b, loc, part, index(distance));
-    Value adds = split.selection ? arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, partner, busy)
-                                 : arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, part, index(distance));
+    Value partner = arith::AddIOp::create(b, loc, threadOfResult, index(distance));
+    Value adds = split.selection
+                     ? arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, partner, busy)
+                     : arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, threadOfResult, index(distance));
     if (split.selection)
-      adds = arith::AndIOp::create(b, loc, adds,
-                                   arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                                         arith::AndIOp::create(b, loc, part, index(2 * step - 1)),
-                                                         index(0)));
+      adds = arith::AndIOp::create(
+          b, loc, adds,
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                arith::AndIOp::create(b, loc, threadOfResult, index(2 * step - 1)), index(0)));
     auto guard = scf::IfOp::create(b, loc, adds, /*withElseRegion=*/false);
     OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
     Value other =
@@ -194,17 +195,17 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
       memref::StoreOp::create(inside, loc, value, memory, thread);
     gpu::BarrierOp::create(b, loc);
   }
-  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, part, index(0));
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, threadOfResult, index(0));
   auto guard = scf::IfOp::create(b, loc, arith::AndIOp::create(b, loc, isFirst, isReal),
                                  /*withElseRegion=*/false);
   OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
   SmallVector<Value> totals = loadAll(inside, thread);
-  if (split.parts == 1)
+  if (split.chunks == 1)
     return emitter.storeAll(inside, combineShares(inside, op, split, emitter.loadInits(inside), totals));
-  SmallVector<Value> place;
+  SmallVector<Value> indices;
   for (unsigned loop : split.pieces.loops)
-    place.push_back(emitter.ivs[loop]);
-  place.push_back(blockPart);
+    indices.push_back(emitter.ivs[loop]);
+  indices.push_back(chunk);
   for (auto [total, memory] : llvm::zip_equal(totals, partials))
-    memref::StoreOp::create(inside, loc, total, memory, place);
+    memref::StoreOp::create(inside, loc, total, memory, indices);
 }

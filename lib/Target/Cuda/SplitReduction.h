@@ -16,7 +16,7 @@ struct SplitReduction {
   int64_t splits = 1; ///< Threads of a block for each element of the result.
   /// Blocks for each element of the result: each reduces a chunk of the terms, and another
   /// op reduces their results.
-  int64_t parts = 1;
+  int64_t chunks = 1;
   /// Whether adjacent threads process adjacent terms of one result, or adjacent results.
   bool alongTerms = true;
   SmallVector<Operation *> combiners; ///< The combiner of each result, in the body of the op.

@@ -134,7 +134,7 @@ void PieceEmitter::emitElements(OpBuilder &b) {
         lane.push_back(poison);
     } else if (width > 1 &&
                isSideBySide(operand.get(), op.getMatchingIndexingMap(&operand), pieces.loops.back(), width)) {
-      Value vector = vector::LoadOp::create(b, loc, vectorOf(operand), operand.get(), place(b, operand));
+      Value vector = vector::LoadOp::create(b, loc, vectorOf(operand), operand.get(), getIndices(b, operand));
       for (int64_t lane = 0; lane < width; ++lane)
         lanes[lane].push_back(vector::ExtractOp::create(b, loc, vector, lane));
     } else if (width > 1 && !isa<MemRefType>(operand.get().getType())) {
@@ -159,14 +159,14 @@ void PieceEmitter::emitElements(OpBuilder &b) {
   setLane(0);
   for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
     if (width == 1) {
-      memref::StoreOp::create(b, loc, results[0][k], init.get(), place(b, init));
+      memref::StoreOp::create(b, loc, results[0][k], init.get(), getIndices(b, init));
       continue;
     }
     SmallVector<Value> elements;
     for (auto &lane : results)
       elements.push_back(lane[k]);
     Value vector = vector::FromElementsOp::create(b, loc, vectorOf(init), elements);
-    vector::StoreOp::create(b, loc, vector, init.get(), place(b, init));
+    vector::StoreOp::create(b, loc, vector, init.get(), getIndices(b, init));
   }
 }
 

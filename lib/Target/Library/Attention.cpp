@@ -18,8 +18,9 @@ using Kind = Expression::Kind;
 class Attention {
 public:
   Attention(ContractOp first, const SetVector<Operation *> &between, OpOperand &probabilities)
-      : first(first), second(cast<ContractOp>(probabilities.getOwner())), place(probabilities.getOperandNumber()),
-        expressions(first->getResult(0), between), loops(expressions.loops) {}
+      : first(first), second(cast<ContractOp>(probabilities.getOwner())),
+        operandNumber(probabilities.getOperandNumber()), expressions(first->getResult(0), between),
+        loops(expressions.loops) {}
 
   bool run() { return findSoftmax() && findOperands() && findRoles(); }
   void replace(OpBuilder &b);
@@ -35,7 +36,7 @@ private:
   AffineMap mapOf(ArrayRef<int> digits, MLIRContext *context) const;
 
   ContractOp first, second;
-  unsigned place;
+  unsigned operandNumber;
   Expressions expressions;
   ScoreLoops &loops;
   Digits key;
@@ -63,11 +64,11 @@ bool Attention::findSoftmax() {
         return false;
       key = digits;
     }
-  std::optional<Access> access = ScoreLoops::access(maps[place], outer);
+  std::optional<Access> access = ScoreLoops::access(maps[operandNumber], outer);
   if (key.empty() || !access)
     return false;
   std::optional<SoftmaxMatch> match =
-      matchSoftmax(expressions, expressions.read(second->getOperand(place), *access), key);
+      matchSoftmax(expressions, expressions.read(second->getOperand(operandNumber), *access), key);
   if (match)
     softmax = std::move(*match);
   return match.has_value();
@@ -99,7 +100,7 @@ bool Attention::findOperands() {
   auto outerMaps = llvm::to_vector(second.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   q = readMoved(first.getA(), maps[0], inner);
   k = readMoved(first.getB(), maps[1], inner);
-  v = readMoved(second->getOperand(1 - place), outerMaps[1 - place], outer);
+  v = readMoved(second->getOperand(1 - operandNumber), outerMaps[1 - operandNumber], outer);
   if (!q || !k || !v || sum.empty() || q->type != k->type || q->type != v->type ||
       !(q->type.isF32() || q->type.isF16() || q->type.isBF16()))
     return false;
@@ -353,13 +354,13 @@ void Attention::replace(OpBuilder &b) {
   SmallVector<ReassociationIndices> groups;
   Digits digits;
   for (const Digits &index : resultAccess) {
-    Digits parts = loops.resolve(index);
-    counts.push_back(parts.size());
-    if (parts.empty())
+    Digits resolved = loops.resolve(index);
+    counts.push_back(resolved.size());
+    if (resolved.empty())
       continue;
     ReassociationIndices &group = groups.emplace_back();
     joined.push_back(1);
-    for (int loop : parts) {
+    for (int loop : resolved) {
       group.push_back(digits.size());
       digits.push_back(loop);
       flat.push_back(loops.size(loop));

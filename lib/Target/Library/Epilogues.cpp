@@ -241,7 +241,7 @@ private:
   bool matchTo(Type type);
   std::unique_ptr<Sum> matchSum(const Stage &stage, Type type);
   bool addTerms(Sum &sum, Expression *e, Type type);
-  bool place(Sum &sum, Expression *read);
+  bool resolve(Sum &sum, Expression *read);
   /// Whether both have the same elements in the same order, each once.
   static bool areInOrder(const ScoreLoops &loops, const Access &x, const Access &y);
   static Access accessTo(ScoreLoops &loops, Value value);
@@ -317,7 +317,7 @@ std::unique_ptr<Epilogue::Sum> Epilogue::matchSum(const Stage &stage, Type type)
   SmallVector<Added> terms = std::move(sum->added);
   sum->added.clear();
   for (Added &term : terms)
-    if (!place(*sum, term.read))
+    if (!resolve(*sum, term.read))
       return nullptr;
   return sum;
 }
@@ -353,7 +353,7 @@ bool Epilogue::addTerms(Sum &sum, Expression *e, Type type) {
 
 /// The operands that the library can add: a vector along the rows of C, one per batch
 /// element, or a matrix like C.
-bool Epilogue::place(Sum &sum, Expression *read) {
+bool Epilogue::resolve(Sum &sum, Expression *read) {
   const ScoreLoops &loops = sum.expressions.loops;
   auto maps = llvm::to_vector(product.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   SmallVector<Digits> dims;

@@ -25,8 +25,8 @@ Digits ScoreLoops::resolve(ArrayRef<int> digits) const {
       result.push_back(loop);
       continue;
     }
-    for (int part : {loops[loop].outer, loops[loop].inner})
-      llvm::append_range(result, resolve(ArrayRef<int>(part)));
+    for (int half : {loops[loop].outer, loops[loop].inner})
+      llvm::append_range(result, resolve(ArrayRef<int>(half)));
   }
   return result;
 }
@@ -35,7 +35,7 @@ std::optional<Access> ScoreLoops::split(ArrayRef<int> digits, ArrayRef<int64_t> 
   Digits left = resolve(digits);
   Access result(sizes.size());
   for (int64_t i = int64_t(sizes.size()) - 1; i >= 0; --i) {
-    Digits parts; // Minor to major.
+    Digits ofSize; // Minor to major.
     for (int64_t rest = sizes[i]; rest != 1;) {
       if (left.empty() || rest < 1)
         return std::nullopt;
@@ -51,10 +51,10 @@ std::optional<Access> ScoreLoops::split(ArrayRef<int> digits, ArrayRef<int64_t> 
         loop = inner;
         size = rest;
       }
-      parts.push_back(loop);
+      ofSize.push_back(loop);
       rest /= size;
     }
-    result[i].assign(parts.rbegin(), parts.rend());
+    result[i].assign(ofSize.rbegin(), ofSize.rend());
   }
   if (!left.empty())
     return std::nullopt;
@@ -226,18 +226,18 @@ Expression *Expressions::read(Value tensor, Access access, bool isDeep) {
       tensor = expand.getSrc();
       access = std::move(joined);
     } else if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op)) {
-      Access parts;
+      Access expanded;
       ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
       for (auto [digits, group] : llvm::zip_equal(access, collapse.getReassociationIndices())) {
         auto split = loops.split(digits, shape.slice(group.front(), group.size()));
         if (!split)
           return nullptr;
-        llvm::append_range(parts, *split);
+        llvm::append_range(expanded, *split);
       }
       if (collapse.getReassociationIndices().empty())
-        parts.resize(shape.size()); // All of size 1.
+        expanded.resize(shape.size()); // All of size 1.
       tensor = collapse.getSrc();
-      access = std::move(parts);
+      access = std::move(expanded);
     } else if (matchMove(op, source, in, out) && getElementTypeOrSelf(source) == type.getElementType()) {
       SmallVector<Digits> digits(in.getNumDims());
       for (auto [expr, index] : llvm::zip_equal(out.getResults(), access))
