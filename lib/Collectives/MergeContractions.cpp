@@ -108,10 +108,10 @@ Value createLike(OpBuilder &b, Value value, RankedTensorType type) {
 }
 
 /// The fragment of a stage of each op.
-using StageParts = llvm::DenseMap<Operation *, int>;
+using FragmentNumbers = llvm::DenseMap<Operation *, int>;
 
-StageParts readParts(func::FuncOp func) {
-  StageParts fragmentOf;
+FragmentNumbers readFragments(func::FuncOp func) {
+  FragmentNumbers fragmentOf;
   int fragment = 0;
   if (func->hasAttr(kStageAttr))
     for (Operation &op : func.getBody().front()) {
@@ -121,7 +121,7 @@ StageParts readParts(func::FuncOp func) {
   return fragmentOf;
 }
 
-std::optional<Siblings> findSiblings(const Group &group, const StageParts &fragmentOf) {
+std::optional<Siblings> findSiblings(const Group &group, const FragmentNumbers &fragmentOf) {
   Siblings found{{}, 0, 0, false};
   for (Value value : group.values) {
     if (!value.hasOneUse())
@@ -185,7 +185,7 @@ std::optional<Siblings> findSiblings(const Group &group, const StageParts &fragm
 }
 
 /// The values that equal ops compute from a group, up to the contraction.
-std::optional<SmallVector<Siblings>> findChain(Group group, const StageParts &fragmentOf) {
+std::optional<SmallVector<Siblings>> findChain(Group group, const FragmentNumbers &fragmentOf) {
   SmallVector<Siblings> chain;
   do {
     std::optional<Siblings> next = findSiblings(group, fragmentOf);
@@ -203,7 +203,7 @@ std::optional<SmallVector<Siblings>> findChain(Group group, const StageParts &fr
 class FunctionMerger {
 public:
   FunctionMerger(func::FuncOp func, const MeshCache &meshes)
-      : func(func), meshes(meshes), fragmentOf(readParts(func)) {}
+      : func(func), meshes(meshes), fragmentOf(readFragments(func)) {}
 
   void run();
 
@@ -211,7 +211,7 @@ private:
   /// The arguments that are contracted with the same values.
   SmallVector<SmallVector<unsigned>> groupByFactor(ArrayRef<unsigned> args);
   bool isUpdated(unsigned i);
-  Group getParts(ArrayRef<unsigned> args);
+  Group getGroup(ArrayRef<unsigned> args);
 
   /// Merges the arguments if all their uses can be merged.
   void merge(ArrayRef<unsigned> args, llvm::SmallBitVector &merged, MutableArrayRef<DictionaryAttr> attrs);
@@ -232,7 +232,7 @@ private:
 
   func::FuncOp func;
   const MeshCache &meshes;
-  const StageParts fragmentOf;
+  const FragmentNumbers fragmentOf;
 };
 
 struct MergeProductsPass : public spmd::impl::SPMDMergeContractionsPassBase<MergeProductsPass> {
@@ -290,7 +290,7 @@ SmallVector<SmallVector<unsigned>> FunctionMerger::groupByFactor(ArrayRef<unsign
     auto type = dyn_cast<RankedTensorType>(func.getArgument(i).getType());
     if (!type || !type.hasStaticShape() || isUpdated(i))
       continue;
-    std::optional<SmallVector<Siblings>> chain = findChain(getParts(i), fragmentOf);
+    std::optional<SmallVector<Siblings>> chain = findChain(getGroup(i), fragmentOf);
     if (!chain)
       continue;
     const Siblings &product = chain->back();
@@ -309,7 +309,7 @@ bool FunctionMerger::isUpdated(unsigned i) {
   return false;
 }
 
-Group FunctionMerger::getParts(ArrayRef<unsigned> args) {
+Group FunctionMerger::getGroup(ArrayRef<unsigned> args) {
   Group group{{}, func.getArgAttrOfType<SegmentAttr>(args.front(), kSegmentAttr).getDim()};
   for (unsigned i : args)
     group.values.push_back(func.getArgument(i));
@@ -320,7 +320,7 @@ void FunctionMerger::merge(ArrayRef<unsigned> args, llvm::SmallBitVector &merged
                            MutableArrayRef<DictionaryAttr> attrs) {
   if (args.size() < 2)
     return;
-  Group group = getParts(args);
+  Group group = getGroup(args);
   std::optional<SmallVector<Siblings>> found = findChain(group, fragmentOf);
   if (!found)
     return;

@@ -27,7 +27,7 @@ using namespace mlir::spmd;
 
 /// The all-reduce of sums in the block of `op` that defines a value, if `op` is its only
 /// user.
-static AllReduceOp getOwnSum(Value value, Operation *op) {
+static AllReduceOp getOnlySum(Value value, Operation *op) {
   auto reduce = value.getDefiningOp<AllReduceOp>();
   bool fits = reduce && reduce->getBlock() == op->getBlock() &&
               reduce.getReductionKind().getValue() == ReductionKind::Sum &&
@@ -42,7 +42,7 @@ static void mergeOperands(Operation *op) {
   SmallVector<AllReduceOp> sums;
   llvm::SmallBitVector read = getReadTensors(op);
   for (unsigned t : read.set_bits()) {
-    AllReduceOp sum = getOwnSum(op->getOperand(t), op);
+    AllReduceOp sum = getOnlySum(op->getOperand(t), op);
     if (!sum || (!sums.empty() && sum.getAxes() != sums.front().getAxes()))
       return;
     if (!llvm::is_contained(sums, sum))
@@ -79,7 +79,7 @@ static void mergeTrips(scf::ForOp loop, unsigned i) {
   if (yielded.getOwner() != loop.getBody()->getTerminator() || yielded.getOperandNumber() != i)
     return;
   OpOperand &other = op->getOpOperand(1 - use.getOperandNumber());
-  AllReduceOp reduce = getOwnSum(other.get(), op);
+  AllReduceOp reduce = getOnlySum(other.get(), op);
   if (!reduce)
     return;
   OpBuilder b(loop);

@@ -204,12 +204,12 @@ FailureOr<std::vector<ExplainedReshapes>> spmd::explainReshapes(ModuleOp origina
     ExplainedReshapes &explained = functions.emplace_back();
     explained.function = func.getName().str();
     forEachReshape(func, [&](Operation *op, StringRef name, Value from, Value to) {
-      auto takesPart = [&](Value value) {
+      auto isPropagated = [&](Value value) {
         auto type = dyn_cast<RankedTensorType>(value.getType());
         return type && type.hasStaticShape() && type.getNumElements() > 0 &&
                (*tables)->getPropagation().contains(value);
       };
-      if (takesPart(from) && takesPart(to))
+      if (isPropagated(from) && isPropagated(to))
         explained.reshapes.push_back(explainer.explain(op, name, from, to));
     });
   }

@@ -11,7 +11,7 @@ using namespace mlir::spmd;
 namespace {
 
 constexpr size_t kFoldFrom = 300; // ops
-constexpr size_t kMostNodes = 2000;
+constexpr size_t kMaxNodes = 2000;
 constexpr size_t kWindow = 8; // equal ops that suggest a period
 constexpr double kColumn = 190;
 
@@ -42,7 +42,7 @@ private:
 
   /// Places each node below the middle of its operands, if there is space. Arguments are
   /// ignored if there are other operands, as they would pull the graph to one side.
-  void assignPlaces();
+  void assignPositions();
 
   func::FuncOp func;
   const PartitionedValues &values;
@@ -74,7 +74,7 @@ FunctionGraph Drawing::run() {
         break;
   addNodes();
   assignLevels();
-  assignPlaces();
+  assignPositions();
   return std::move(graph);
 }
 
@@ -181,7 +181,7 @@ void Drawing::addNodes() {
   for (size_t i = 0; i < ops.size(); ++i) {
     if (representative[i] != i)
       continue;
-    if (graph.nodes.size() >= kMostNodes) {
+    if (graph.nodes.size() >= kMaxNodes) {
       ++graph.notDrawn;
       continue;
     }
@@ -214,18 +214,18 @@ void Drawing::assignLevels() {
       graph.nodes[edge.to].level = std::max(graph.nodes[edge.to].level, graph.nodes[edge.from].level + 1);
     else
       graph.nodes[edge.to].level = std::max(graph.nodes[edge.to].level, 1u);
-  std::vector<bool> placed(graph.nodes.size());
+  std::vector<bool> positioned(graph.nodes.size());
   for (GraphEdge &edge : graph.edges) // an argument stands above its first user
     if (GraphNode &node = graph.nodes[edge.from]; !node.op) {
       unsigned above = graph.nodes[edge.to].level - 1;
-      node.level = placed[edge.from] ? std::min(node.level, above) : above;
-      placed[edge.from] = true;
+      node.level = positioned[edge.from] ? std::min(node.level, above) : above;
+      positioned[edge.from] = true;
     }
   for (GraphNode &node : graph.nodes)
     graph.levels = std::max(graph.levels, node.level + 1);
 }
 
-void Drawing::assignPlaces() {
+void Drawing::assignPositions() {
   std::vector<std::vector<unsigned>> levels(graph.levels);
   for (unsigned i = 0; i < graph.nodes.size(); ++i)
     levels[graph.nodes[i].level].push_back(i);

@@ -10,17 +10,17 @@ using namespace mlir::spmd;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-static constexpr int64_t kMostDevices = 4096;
-static constexpr size_t kMaxRows = 16, kMaxColumns = 8, kMostRuns = 3, kMostNames = 6;
+static constexpr int64_t kMaxDevices = 4096;
+static constexpr size_t kMaxRows = 16, kMaxColumns = 8, kMaxRuns = 3, kMaxNames = 6;
 
 /// The elements of a dim on a device: `2:4,6:8`, or `-` if it has only padding.
 static std::string nameOf(ArrayRef<std::pair<int64_t, int64_t>> intervals) {
   if (intervals.empty())
     return "-";
   std::string text;
-  for (auto [begin, end] : intervals.take_front(kMostRuns))
+  for (auto [begin, end] : intervals.take_front(kMaxRuns))
     text += (text.empty() ? "" : ",") + std::to_string(begin) + ":" + std::to_string(end);
-  return text + (intervals.size() > kMostRuns ? ",..." : "");
+  return text + (intervals.size() > kMaxRuns ? ",..." : "");
 }
 
 /// `0-3,8`, of ascending numbers.
@@ -28,7 +28,7 @@ static std::string nameOf(ArrayRef<int64_t> devices) {
   std::string text;
   size_t names = 0;
   for (size_t i = 0; i < devices.size();) {
-    if (++names > kMostNames)
+    if (++names > kMaxNames)
       return text + ",... (" + std::to_string(devices.size()) + ")";
     size_t last = i;
     while (last + 1 < devices.size() && devices[last + 1] == devices[last] + 1)
@@ -43,7 +43,7 @@ static std::string nameOf(ArrayRef<int64_t> devices) {
 
 namespace {
 /// Shards by their start, with a name per dim; empty shards are last.
-class Parts {
+class ShardNames {
 public:
   using Key = SmallVector<int64_t>;
   void add(const Key &key, std::vector<std::string> names) { shards.try_emplace(key, std::move(names)); }
@@ -89,21 +89,21 @@ std::vector<std::string> mlir::spmd::drawGrid(const Sharding &sharding, const Me
   if (llvm::is_contained(shape, 0))
     return {"no grid: the value has no elements"};
   int64_t devices = mesh.numDevices();
-  if (devices > kMostDevices)
-    return {"no grid: " + std::to_string(devices) + " devices, at most " + std::to_string(kMostDevices) + " are drawn"};
+  if (devices > kMaxDevices)
+    return {"no grid: " + std::to_string(devices) + " devices, at most " + std::to_string(kMaxDevices) + " are drawn"};
   Layout layout = Layout::get(sharding, mesh, shape);
   SmallVector<unsigned> sharded; // the sharded dims
   for (unsigned d = 0; d < shape.size(); ++d)
     if (layout.localShape()[d] != shape[d])
       sharded.push_back(d);
 
-  Parts rows, columns;
-  std::vector<std::pair<Parts::Key, Parts::Key>> keys; // by rank: of its row, of its column
+  ShardNames rows, columns;
+  std::vector<std::pair<ShardNames::Key, ShardNames::Key>> keys; // by rank: of its row, of its column
   for (int64_t rank = 0; rank < devices; ++rank) {
-    Parts::Key row, column;
+    ShardNames::Key row, column;
     std::vector<std::string> names;
     for (unsigned d : sharded) {
-      auto intervals = layout.getOwnedIntervals(d, rank, kMostRuns + 1);
+      auto intervals = layout.getOwnedIntervals(d, rank, kMaxRuns + 1);
       (d == sharded.back() ? column : row).push_back(intervals.empty() ? shape[d] : intervals.front().first);
       names.push_back("dim " + std::to_string(d) + " " + nameOf(intervals));
     }

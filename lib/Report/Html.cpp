@@ -439,8 +439,8 @@ void Page::printNode(const GraphNode &node, StringRef function) {
 }
 
 std::string Page::shorten(StringRef text) {
-  constexpr size_t kMostLetters = 27;
-  return text.size() > kMostLetters ? (text.take_front(kMostLetters - 3) + "...").str() : text.str();
+  constexpr size_t kMaxLetters = 27;
+  return text.size() > kMaxLetters ? (text.take_front(kMaxLetters - 3) + "...").str() : text.str();
 }
 
 void Page::printMove(const ReportCollective &c) {

@@ -177,7 +177,7 @@ std::vector<ReplicatedValue> spmd::findReplicated(ModuleOp module, const Partiti
 }
 
 /// Limit of the values that an error lists, the most wasteful first.
-static constexpr size_t kMostNotes = 5;
+static constexpr size_t kMaxNotes = 5;
 
 LogicalResult spmd::verifyReplicated(ArrayRef<ReplicatedValue> replicated, ArrayRef<FunctionMemory> functions,
                                      double maxPercent) {
@@ -199,7 +199,7 @@ LogicalResult spmd::verifyReplicated(ArrayRef<ReplicatedValue> replicated, Array
          << " of " << function.argumentBytes
          << " bytes of a device, are replicas that axes could shard, expected at most "
          << llvm::formatv("{0:F1} %", maxPercent).str();
-    for (const ReplicatedValue *value : ArrayRef(arguments).take_front(kMostNotes))
+    for (const ReplicatedValue *value : ArrayRef(arguments).take_front(kMaxNotes))
       diag.attachNote(value->location) << value->name << " of " << value->localType << " could be sharded by "
                                        << value->getUsableText() << ", " << value->wasted << " bytes less";
   }

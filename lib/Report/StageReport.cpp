@@ -36,7 +36,7 @@ public:
 
 private:
   /// Visits arguments and results of the fragments on this mesh.
-  void forEachPlace(llvm::function_ref<void(size_t, Type, DictionaryAttr, bool)> visit);
+  void forEachTensor(llvm::function_ref<void(size_t, Type, DictionaryAttr, bool)> visit);
 
   static SlotAttr getSlot(DictionaryAttr attrs) { return attrs ? attrs.getAs<SlotAttr>(kSlotAttr) : SlotAttr(); }
 
@@ -48,8 +48,8 @@ private:
 
   /// Full arguments and results of the program on this mesh.
   int64_t getProgramBytes();
-  void hold(ValueInstance slot);
-  void runPart(const Instruction &run, ReportStages &out, int64_t fixed);
+  void hold(Slot slot);
+  void runFragment(const Instruction &run, ReportStages &out, int64_t fixed);
 
   const ScheduleProgram &read;
   const PipelineProgram &program;
@@ -78,7 +78,7 @@ void StageMemory::run(ReportStages &out) {
   for (const Instruction &instruction : list) {
     switch (instruction.kind) {
     case Instruction::Kind::Run:
-      runPart(instruction, out, fixed);
+      runFragment(instruction, out, fixed);
       break;
     case Instruction::Kind::Transfer:
       for (ValueInstance slot : instruction.receives)
@@ -94,7 +94,7 @@ void StageMemory::run(ReportStages &out) {
   }
 }
 
-void StageMemory::forEachPlace(llvm::function_ref<void(size_t, Type, DictionaryAttr, bool)> visit) {
+void StageMemory::forEachTensor(llvm::function_ref<void(size_t, Type, DictionaryAttr, bool)> visit) {
   for (auto [f, function] : llvm::enumerate(program.functions)) {
     if (program.getMesh(function) != mesh)
       continue;
@@ -109,7 +109,7 @@ void StageMemory::forEachPlace(llvm::function_ref<void(size_t, Type, DictionaryA
 void StageMemory::measureValues(ReportStages &out) {
   bytes.assign(program.values.size(), 0);
   llvm::DenseMap<int64_t, unsigned> uses; // by value: bit 0 forward, bit 1 read backward
-  forEachPlace([&](size_t f, Type type, DictionaryAttr attrs, bool isArgument) {
+  forEachTensor([&](size_t f, Type type, DictionaryAttr attrs, bool isArgument) {
     SlotAttr slot = getSlot(attrs);
     if (!slot || !slot.isValue())
       return;
@@ -146,7 +146,7 @@ void StageMemory::countInFlight(ReportStages &out) {
 
 int64_t StageMemory::getProgramBytes() {
   llvm::DenseMap<std::pair<int64_t, Attribute>, int64_t> tensors[2]; // by index and segment; results, arguments
-  forEachPlace([&](size_t, Type type, DictionaryAttr attrs, bool isArgument) {
+  forEachTensor([&](size_t, Type type, DictionaryAttr attrs, bool isArgument) {
     SlotAttr slot = getSlot(attrs);
     if (!slot || slot.isValue() || (!isArgument && attrs.get(kTiedAttr)))
       return;
@@ -165,7 +165,7 @@ void StageMemory::hold(ValueInstance slot) {
     heldBytes += bytes[slot.value];
 }
 
-void StageMemory::runPart(const Instruction &run, ReportStages &out, int64_t fixed) {
+void StageMemory::runFragment(const Instruction &run, ReportStages &out, int64_t fixed) {
   const StageFunction &function = program.functions[run.function];
   func::FuncOp func = read.functions[run.function];
   for (ArrayRef<int64_t> list : {ArrayRef(function.reads), ArrayRef(function.writes)})

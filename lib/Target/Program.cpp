@@ -53,7 +53,7 @@ public:
 
   LogicalResult run(StringRef path, llvm::raw_ostream &os, llvm::StringMap<CompiledFunction> &functions) {
     findUnique();
-    cutIntoChunks();
+    splitIntoChunks();
     if (failed(runPasses()))
       return failure();
     if (options.emit == "tensor" || options.emit == "memref" || options.emit == "llvm") {
@@ -95,7 +95,7 @@ private:
     }
   }
 
-  void cutIntoChunks() {
+  void splitIntoChunks() {
     Builder builder(module.getContext());
     int64_t ops = kChunkOps;
     for (auto [i, entry] : llvm::enumerate(unique)) {

@@ -168,7 +168,7 @@ static bool makeArguments(func::FuncOp func, Operation *op) {
   return true;
 }
 
-static bool cutOff(ModuleOp module, unsigned index) {
+static bool truncate(ModuleOp module, unsigned index) {
   // Late ops have the most ops before them.
   auto [func, op] = getOp(module, countOps(module) - 1 - index);
   if (op->hasTrait<OpTrait::ConstantLike>() || op->getNumOperands() == 0 || isTied(func))
@@ -404,7 +404,7 @@ ArrayRef<Reduction> spmd::getReductions() {
       {"erase-function", countFunctions, eraseFunction},
       {"drop-reference", countReferences, dropReference},
       {"return-only", countOps, returnOnly},
-      {"cut-off", countOps, cutOff},
+      {"cut-off", countOps, truncate},
       {"drop-result", countResults, dropResult},
       {"replace-by-operand", countLikeOperands, replaceByOperand},
       {"replace-by-argument", countOps, replaceByArgument},

@@ -70,7 +70,7 @@ static int64_t workOf(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Whether equal indices in two memrefs of one alias class are one element.
-static bool isSamePlace(Value a, Value b) {
+static bool isSameElement(Value a, Value b) {
   return a == b || (a.getType() == b.getType() && isa<BlockArgument>(a) && isa<BlockArgument>(b));
 }
 
@@ -208,7 +208,7 @@ private:
       for (OpOperand &other : linalgOp->getOpOperands())
         if (&other != &init && isa<BaseMemRefType>(other.get().getType()) && mayBe(init.get(), other.get()) &&
             (linalgOp.getMatchingIndexingMap(&init) != linalgOp.getMatchingIndexingMap(&other) ||
-             !isSamePlace(init.get(), other.get())))
+             !isSameElement(init.get(), other.get())))
           return false;
       auto reads = linalgOp->walk([&](Operation *op) {
         if (op == linalgOp.getOperation() || isMemoryEffectFree(op))
@@ -233,7 +233,7 @@ private:
 struct Parallel : spmd::impl::SpmdCpuParallelBase<Parallel> {
   using Base::Base;
 
-  template <typename Loops> bool makeParts(cpu::NestFunctions &functions, Loops &loops) {
+  template <typename Loops> bool makeRuns(cpu::NestFunctions &functions, Loops &loops) {
     Operation *op = loops.op();
     const int64_t work = workOf(op);
     // Small iterations are grouped if enough groups remain.
@@ -279,12 +279,12 @@ struct Parallel : spmd::impl::SpmdCpuParallelBase<Parallel> {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
         if (std::optional<Nest> nest = Nest::of(linalgOp))
-          makeParts(functions, *nest);
+          makeRuns(functions, *nest);
         continue;
       }
       if (auto loop = dyn_cast<scf::ForOp>(op))
         if (std::optional<Band> band = Band::of(loop))
-          if (band->makeIndependent() && makeParts(functions, *band))
+          if (band->makeIndependent() && makeRuns(functions, *band))
             continue;
       for (Region &region : op.getRegions())
         for (Block &inner : region)
@@ -518,7 +518,7 @@ bool Band::isIndependent() {
     if (llvm::is_contained(dims, -1) || std::adjacent_find(dims.begin(), dims.end()) != dims.end())
       return false;
     for (Access *access : all)
-      if (access->dims != first.dims || !isSamePlace(access->base, first.base))
+      if (access->dims != first.dims || !isSameElement(access->base, first.base))
         return false;
   }
   return true;

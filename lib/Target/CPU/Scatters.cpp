@@ -85,7 +85,7 @@ private:
       if (!index)
         number[d] = rank++;
     SmallVector<OpFoldResult> offsets, sizes, strides;
-    SmallVector<AffineMap> ownMaps;
+    SmallVector<AffineMap> localMaps;
     auto slice = [&](Value value, AffineMap map) -> Value {
       SmallVector<AffineExpr> exprs;
       SmallVector<int64_t> shape;
@@ -100,7 +100,7 @@ private:
         shape.push_back(ranges[d]);
       }
       strides.assign(offsets.size(), b.getIndexAttr(1));
-      ownMaps.push_back(AffineMap::get(rank, 0, exprs, b.getContext()));
+      localMaps.push_back(AffineMap::get(rank, 0, exprs, b.getContext()));
       auto type = dyn_cast<RankedTensorType>(value.getType());
       if (!type)
         return value;
@@ -110,7 +110,7 @@ private:
     for (auto [value, map] : llvm::zip(op.getDpsInputs(), maps))
       ins.push_back(slice(value, map));
     Value row = slice(result, maps.back());
-    auto generic = linalg::GenericOp::create(b, loc, row.getType(), ins, row, ownMaps,
+    auto generic = linalg::GenericOp::create(b, loc, row.getType(), ins, row, localMaps,
                                              SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel));
     OpBuilder::InsertionGuard guard(b);
     Block *block = b.createBlock(&generic.getRegion(), {}, body.getArgumentTypes(),

@@ -113,10 +113,10 @@ void DestinationPassing::runOnOperation() {
     Location at = sums[i].getLoc();
     builder.setInsertionPoint(sums[i]);
     Value from = buffers[1 + tied[i]], to = buffers[1 + numArgs + i];
-    Value isApart = arith::CmpIOp::create(builder, at, arith::CmpIPredicate::ne,
-                                          memref::ExtractAlignedPointerAsIndexOp::create(builder, at, from),
-                                          memref::ExtractAlignedPointerAsIndexOp::create(builder, at, to));
-    auto branch = scf::IfOp::create(builder, at, isApart, /*withElseRegion=*/false);
+    Value isSeparate = arith::CmpIOp::create(builder, at, arith::CmpIPredicate::ne,
+                                             memref::ExtractAlignedPointerAsIndexOp::create(builder, at, from),
+                                             memref::ExtractAlignedPointerAsIndexOp::create(builder, at, to));
+    auto branch = scf::IfOp::create(builder, at, isSeparate, /*withElseRegion=*/false);
     OpBuilder inside = branch.getThenBodyBuilder();
     memref::CopyOp::create(inside, at, from, to);
     Operation *unused = sums[i].getC().getDefiningOp();

@@ -527,14 +527,14 @@ static void normaliseWhile(scf::WhileOp op) {
   // buffer for each of them.
   //   before (tensors, buffers, scalars) -> after (tensors, passed values, scalars)
   SmallVector<Value> inits, buffers;
-  SmallVector<unsigned> tensorArgs, otherArgs, handedTensors, handedOthers;
+  SmallVector<unsigned> tensorArgs, otherArgs, passedTensors, passedOthers;
   for (auto [i, init] : llvm::enumerate(op.getInits()))
     (isStaticTensor(init.getType()) ? tensorArgs : otherArgs).push_back(i);
   for (auto [i, value] : llvm::enumerate(condition.getArgs()))
-    (isStaticTensor(value.getType()) ? handedTensors : handedOthers).push_back(i);
+    (isStaticTensor(value.getType()) ? passedTensors : passedOthers).push_back(i);
   for (unsigned i : tensorArgs)
     inits.push_back(op.getInits()[i]);
-  for (unsigned i : handedTensors) {
+  for (unsigned i : passedTensors) {
     auto type = cast<RankedTensorType>(condition.getArgs()[i].getType());
     inits.push_back(newBuffer(builder, op.getLoc(), type));
   }
@@ -543,11 +543,11 @@ static void normaliseWhile(scf::WhileOp op) {
   SmallVector<Type> results;
   for (unsigned i : tensorArgs)
     results.push_back(op.getInits()[i].getType());
-  for (unsigned i : handedTensors)
+  for (unsigned i : passedTensors)
     results.push_back(condition.getArgs()[i].getType());
-  for (unsigned i : handedOthers)
+  for (unsigned i : passedOthers)
     results.push_back(condition.getArgs()[i].getType());
-  unsigned numTensors = tensorArgs.size(), numHanded = handedTensors.size();
+  unsigned numTensors = tensorArgs.size(), numPassed = passedTensors.size();
   auto newOp = scf::WhileOp::create(
       builder, op.getLoc(), results, inits, [](OpBuilder &, Location, ValueRange) {},
       [](OpBuilder &, Location, ValueRange) {});
@@ -555,33 +555,33 @@ static void normaliseWhile(scf::WhileOp op) {
   for (auto [k, i] : llvm::enumerate(tensorArgs))
     op.getBeforeArguments()[i].replaceAllUsesWith(before->getArgument(k));
   for (auto [k, i] : llvm::enumerate(otherArgs))
-    op.getBeforeArguments()[i].replaceAllUsesWith(before->getArgument(numTensors + numHanded + k));
+    op.getBeforeArguments()[i].replaceAllUsesWith(before->getArgument(numTensors + numPassed + k));
   before->getOperations().splice(before->end(), op.getBeforeBody()->getOperations());
-  SmallVector<Value> handed;
+  SmallVector<Value> passed;
   for (unsigned k = 0; k < numTensors; ++k)
-    handed.push_back(before->getArgument(k));
-  for (unsigned i : handedTensors)
-    handed.push_back(condition.getArgs()[i]);
-  for (unsigned i : handedOthers)
-    handed.push_back(condition.getArgs()[i]);
-  condition.getArgsMutable().assign(handed);
-  for (unsigned k = 0; k < numHanded; ++k)
+    passed.push_back(before->getArgument(k));
+  for (unsigned i : passedTensors)
+    passed.push_back(condition.getArgs()[i]);
+  for (unsigned i : passedOthers)
+    passed.push_back(condition.getArgs()[i]);
+  condition.getArgsMutable().assign(passed);
+  for (unsigned k = 0; k < numPassed; ++k)
     yieldInto(builder, condition.getArgsMutable()[numTensors + k], before->getArgument(numTensors + k));
 
-  for (auto [k, i] : llvm::enumerate(handedTensors)) {
+  for (auto [k, i] : llvm::enumerate(passedTensors)) {
     op.getAfterArguments()[i].replaceAllUsesWith(after->getArgument(numTensors + k));
     op.getResult(i).replaceAllUsesWith(newOp.getResult(numTensors + k));
   }
-  for (auto [k, i] : llvm::enumerate(handedOthers)) {
-    op.getAfterArguments()[i].replaceAllUsesWith(after->getArgument(numTensors + numHanded + k));
-    op.getResult(i).replaceAllUsesWith(newOp.getResult(numTensors + numHanded + k));
+  for (auto [k, i] : llvm::enumerate(passedOthers)) {
+    op.getAfterArguments()[i].replaceAllUsesWith(after->getArgument(numTensors + numPassed + k));
+    op.getResult(i).replaceAllUsesWith(newOp.getResult(numTensors + numPassed + k));
   }
   Operation *yield = op.getYieldOp();
   after->getOperations().splice(after->end(), op.getAfterBody()->getOperations());
   SmallVector<Value> next;
   for (unsigned i : tensorArgs)
     next.push_back(yield->getOperand(i));
-  for (unsigned k = 0; k < numHanded; ++k)
+  for (unsigned k = 0; k < numPassed; ++k)
     next.push_back(after->getArgument(numTensors + k));
   for (unsigned i : otherArgs)
     next.push_back(yield->getOperand(i));

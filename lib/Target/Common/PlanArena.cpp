@@ -219,14 +219,14 @@ void PlanArena::runOnOperation() {
   // First fit, largest first.
   for (Buffer &buffer : buffers)
     liveRange(buffer, position, body);
-  SmallVector<Buffer *> order, placed;
+  SmallVector<Buffer *> order, assigned;
   for (Buffer &buffer : buffers)
     order.push_back(&buffer);
   llvm::stable_sort(order, [](Buffer *x, Buffer *y) { return x->bytes > y->bytes; });
   int64_t total = 0;
   for (Buffer *buffer : order) {
     SmallVector<std::pair<int64_t, int64_t>> taken;
-    for (Buffer *other : placed)
+    for (Buffer *other : assigned)
       if (other->first <= buffer->last && buffer->first <= other->last)
         taken.emplace_back(other->offset, other->offset + other->bytes);
     llvm::sort(taken);
@@ -238,7 +238,7 @@ void PlanArena::runOnOperation() {
     }
     buffer->offset = at;
     total = std::max(total, at + buffer->bytes);
-    placed.push_back(buffer);
+    assigned.push_back(buffer);
   }
   total = llvm::alignTo(total, kAlignment);
 

@@ -57,7 +57,7 @@ public:
   LogicalResult run();
 
 private:
-  using Parts = std::array<Value, 2>;
+  using Components = std::array<Value, 2>;
   /// The components that a block yields: 0 or 1, or both.
   static constexpr int kBoth = -1;
 
@@ -74,10 +74,10 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// `pairs` has interleaved components; the value is of `type`.
-  Parts unpair(Location loc, Value pairs, Type type);
-  Value pair(Location loc, Parts components, Type type);
+  Components unpair(Location loc, Value pairs, Type type);
+  Value pair(Location loc, Components components, Type type);
   std::tuple<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
-  placeOf(Location loc, Value pairs, int component);
+  indexOf(Location loc, Value pairs, int component);
 
   /// Arguments and results are pairs.
   void splitSignature();
@@ -87,15 +87,15 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// The replacement of `value` for component `component`.
-  Value partOf(Value value, int component) const;
+  Value componentOf(Value value, int component) const;
   /// All components of all values in order.
   SmallVector<Value> allComponents(ValueRange values) const;
   static SmallVector<Type> allComponentTypes(TypeRange types);
-  LogicalResult splitBlock(Block &block, int handedOut);
-  LogicalResult splitTerminator(Operation &op, int handedOut);
-  LogicalResult splitRegions(Operation &op, int handedOut);
+  LogicalResult splitBlock(Block &block, int yieldedComponents);
+  LogicalResult splitTerminator(Operation &op, int yieldedComponents);
+  LogicalResult splitRegions(Operation &op, int yieldedComponents);
   LogicalResult splitOp(Operation &op);
-  LogicalResult define(Operation &op, Parts values);
+  LogicalResult define(Operation &op, Components values);
   LogicalResult splitScalarConstant(complex::ConstantOp op);
   LogicalResult splitConstant(arith::ConstantOp op);
 
@@ -119,7 +119,7 @@ private:
 
   func::FuncOp func;
   OpBuilder b;
-  DenseMap<Value, Parts> components;
+  DenseMap<Value, Components> components;
   DenseSet<Operation *> contractions;
   SmallVector<Operation *> replaced; ///< Each before its nested ops and its users.
   SmallVector<BlockArgument> replacedArguments;
@@ -183,23 +183,23 @@ LogicalResult Splitter::lowerArithmetic() {
   return applyPartialConversion(func, conversion, std::move(patterns));
 }
 
-Splitter::Parts Splitter::unpair(Location loc, Value pairs, Type type) {
+Splitter::Components Splitter::unpair(Location loc, Value pairs, Type type) {
   Type component = getComponentType(type);
   auto tensor = dyn_cast<RankedTensorType>(component);
-  Parts result;
+  Components result;
   for (int i : {0, 1}) {
     if (!tensor) {
       Value at = arith::ConstantIndexOp::create(b, loc, i);
       result[i] = tensor::ExtractOp::create(b, loc, pairs, at);
       continue;
     }
-    auto [offsets, sizes, strides] = placeOf(loc, pairs, i);
+    auto [offsets, sizes, strides] = indexOf(loc, pairs, i);
     result[i] = tensor::ExtractSliceOp::create(b, loc, tensor, pairs, offsets, sizes, strides);
   }
   return result;
 }
 
-Value Splitter::pair(Location loc, Parts components, Type type) {
+Value Splitter::pair(Location loc, Components components, Type type) {
   RankedTensorType pairs = getPairedType(type);
   auto tensor = dyn_cast<RankedTensorType>(components[0].getType());
   if (!tensor)
@@ -208,14 +208,14 @@ Value Splitter::pair(Location loc, Parts components, Type type) {
   shape.push_back(b.getIndexAttr(2));
   Value result = tensor::EmptyOp::create(b, loc, shape, pairs.getElementType());
   for (int i : {0, 1}) {
-    auto [offsets, sizes, strides] = placeOf(loc, result, i);
+    auto [offsets, sizes, strides] = indexOf(loc, result, i);
     result = tensor::InsertSliceOp::create(b, loc, components[i], result, offsets, sizes, strides);
   }
   return result;
 }
 
 std::tuple<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
-Splitter::placeOf(Location loc, Value pairs, int component) {
+Splitter::indexOf(Location loc, Value pairs, int component) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, pairs);
   SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), strides(sizes.size(), b.getIndexAttr(1));
   sizes.back() = b.getIndexAttr(1);
@@ -240,7 +240,7 @@ void Splitter::splitSignature() {
   func.setFunctionType(b.getFunctionType(paired(func.getArgumentTypes()), paired(func.getResultTypes())));
 }
 
-Value Splitter::partOf(Value value, int component) const {
+Value Splitter::componentOf(Value value, int component) const {
   auto known = components.find(value);
   return known == components.end() ? value : known->second[component];
 }
@@ -262,19 +262,19 @@ SmallVector<Type> Splitter::allComponentTypes(TypeRange types) {
   return result;
 }
 
-LogicalResult Splitter::splitBlock(Block &block, int handedOut) {
+LogicalResult Splitter::splitBlock(Block &block, int yieldedComponents) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     b.setInsertionPoint(&op);
-    LogicalResult split = op.hasTrait<OpTrait::IsTerminator>() ? splitTerminator(op, handedOut) : splitOp(op);
+    LogicalResult split = op.hasTrait<OpTrait::IsTerminator>() ? splitTerminator(op, yieldedComponents) : splitOp(op);
     if (failed(split))
       return failure();
   }
   return success();
 }
 
-LogicalResult Splitter::splitTerminator(Operation &op, int handedOut) {
+LogicalResult Splitter::splitTerminator(Operation &op, int yieldedComponents) {
   if (op.getNumRegions()) // scf.forall.in_parallel, scf.reduce: on tensors the former alone.
-    return splitRegions(op, handedOut);
+    return splitRegions(op, yieldedComponents);
   if (!hasComplex(op.getOperandTypes()))
     return success();
   SmallVector<Value> operands;
@@ -283,20 +283,20 @@ LogicalResult Splitter::splitTerminator(Operation &op, int handedOut) {
       auto known = components.find(value);
       operands.push_back(known == components.end() ? value : pair(op.getLoc(), known->second, value.getType()));
     }
-  } else if (handedOut == kBoth) {
+  } else if (yieldedComponents == kBoth) {
     operands = allComponents(op.getOperands());
   } else {
     for (Value value : op.getOperands())
-      operands.push_back(partOf(value, handedOut));
+      operands.push_back(componentOf(value, yieldedComponents));
   }
   op.setOperands(operands);
   return success();
 }
 
-LogicalResult Splitter::splitRegions(Operation &op, int handedOut) {
+LogicalResult Splitter::splitRegions(Operation &op, int yieldedComponents) {
   for (Region &region : op.getRegions())
     for (Block &block : region)
-      if (failed(splitBlock(block, handedOut)))
+      if (failed(splitBlock(block, yieldedComponents)))
         return failure();
   return success();
 }
@@ -313,7 +313,7 @@ LogicalResult Splitter::splitOp(Operation &op) {
   if (auto create = dyn_cast<complex::CreateOp>(op))
     return define(op, {create.getReal(), create.getImaginary()});
   if (isa<complex::ReOp, complex::ImOp>(op)) {
-    op.getResult(0).replaceAllUsesWith(partOf(op.getOperand(0), isa<complex::ImOp>(op)));
+    op.getResult(0).replaceAllUsesWith(componentOf(op.getOperand(0), isa<complex::ImOp>(op)));
     return success();
   }
   if (auto constant = dyn_cast<complex::ConstantOp>(op))
@@ -324,7 +324,7 @@ LogicalResult Splitter::splitOp(Operation &op) {
     return splitCast(cast);
   if (isa<tensor::DimOp, tensor::RankOp>(op)) {
     replaced.pop_back();
-    op.setOperand(0, partOf(op.getOperand(0), 0));
+    op.setOperand(0, componentOf(op.getOperand(0), 0));
     return success();
   }
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
@@ -345,13 +345,13 @@ LogicalResult Splitter::splitOp(Operation &op) {
                            ", but not complex.bitcast";
 }
 
-LogicalResult Splitter::define(Operation &op, Parts values) {
+LogicalResult Splitter::define(Operation &op, Components values) {
   components[op.getResult(0)] = values;
   return success();
 }
 
 LogicalResult Splitter::splitScalarConstant(complex::ConstantOp op) {
-  Parts values;
+  Components values;
   for (int i : {0, 1})
     values[i] = arith::ConstantOp::create(b, op.getLoc(), cast<TypedAttr>(op.getValue()[i]));
   return define(*op, values);
@@ -363,7 +363,7 @@ LogicalResult Splitter::splitConstant(arith::ConstantOp op) {
   if (!elements || !isa<FloatType>(type.getElementType()))
     return op.emitError() << "a constant of type " << op.getType()
                           << " cannot be compiled, expected one of complex floats that are written out";
-  Parts values;
+  Components values;
   for (int i : {0, 1}) {
     SmallVector<APFloat> component;
     auto add = [&](std::complex<APFloat> value) { component.push_back(i ? value.imag() : value.real()); };
@@ -390,7 +390,7 @@ LogicalResult Splitter::splitTwice(Operation &op) {
   for (int i : {0, 1}) {
     IRMapping mapping;
     for (Value operand : op.getOperands())
-      mapping.map(operand, partOf(operand, i));
+      mapping.map(operand, componentOf(operand, i));
     b.setInsertionPoint(&op);
     Operation *copy = b.clone(op, mapping);
     for (Value result : copy->getResults()) {
@@ -489,8 +489,8 @@ LogicalResult Splitter::splitLinalg(linalg::LinalgOp op) {
 
 LogicalResult Splitter::splitContraction(linalg::LinalgOp op) {
   Location loc = op.getLoc();
-  Parts lhs = components.at(op.getDpsInputOperand(0)->get()), rhs = components.at(op.getDpsInputOperand(1)->get()),
-        init = components.at(op.getDpsInits()[0]);
+  Components lhs = components.at(op.getDpsInputOperand(0)->get()), rhs = components.at(op.getDpsInputOperand(1)->get()),
+             init = components.at(op.getDpsInits()[0]);
   auto multiply = [&](Value x, Value y, Value sum) -> Value {
     auto body = [](OpBuilder &inner, Location at, ValueRange values) {
       Value product = arith::MulFOp::create(inner, at, values[0], values[1]);

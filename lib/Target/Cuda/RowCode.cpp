@@ -88,7 +88,7 @@ private:
   Value less(Value x, int64_t y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, index(y)); }
   /// `number` as indices of an array of `sizes`.
   SmallVector<Value> digits(Value number, ArrayRef<int64_t> sizes);
-  void placeThread();
+  void assignThread();
   Value getThread() { return gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x); }
 
   /// Values of the loops of `member` at an element of the row.
@@ -131,7 +131,7 @@ private:
 } // namespace
 
 void RowEmitter::emit() {
-  placeThread();
+  assignThread();
   Block &body = op.getBody().front();
   for (auto [argument, input] : llvm::zip_equal(body.getArguments(), op.getInputs()))
     if (!isa<RankedTensorType>(argument.getType()))
@@ -157,7 +157,7 @@ SmallVector<Value> RowEmitter::digits(Value number, ArrayRef<int64_t> sizes) {
   return indices;
 }
 
-void RowEmitter::placeThread() {
+void RowEmitter::assignThread() {
   linalg::LinalgOp root = rootOf(op);
   SmallVector<int64_t> ranges = root.getStaticLoopRanges(), outer, inner;
   for (unsigned loop : outerLoops(root))

@@ -126,7 +126,7 @@ void spmd::cuda::emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMov
   gpu::BarrierOp::create(b, loc);
   emitter.turned = memory;
   forEach(/*alongRead=*/false, [&](OpBuilder &b, Value inWrite, Value inRead) {
-    emitter.turnedPlace = {inWrite, inRead};
+    emitter.transposedIndices = {inWrite, inRead};
     emitter.emitElements(b);
   });
 }
