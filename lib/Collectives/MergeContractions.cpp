@@ -200,6 +200,13 @@ std::optional<SmallVector<Siblings>> findChain(Group group, const FragmentNumber
   return chain;
 }
 
+/// Merges the contractions with segments of stored tensors of one function.
+///
+/// 1. Groups the arguments by their stored tensor.
+/// 2. Finds the chain of equal ops from the arguments of a group to the contractions, such
+///    as a transpose of each segment and then a matmul with %x.
+/// 3. Merges the ops of the chain, from the arguments on, and replaces the results of the
+///    last ones by slices.
 class FunctionMerger {
 public:
   FunctionMerger(func::FuncOp func, const MeshCache &meshes)

@@ -187,6 +187,11 @@ struct ShardedFunction {
   SmallVector<Site> sites;
 };
 
+/// Partitions the loading functions of a module. For example, with an argument
+/// `tensor<8x4xf32> {spmd.load = @transpose}` sharded by 2 devices on dim 0:
+///
+///   func.func private @transpose(%s: tensor<4x16xf32>) -> tensor<16x4xf32>
+///   func.func private @transpose_shard_1f2e3d4c(%s: tensor<4x16xf32>) -> tensor<8x4xf32>
 class ShardFunctions {
 public:
   using RunFn = llvm::function_ref<LogicalResult(OpPassManager &, Operation *)>;

@@ -49,6 +49,12 @@ struct Extent {
 /// Whether to explain a value, or (without a value) a result of the function.
 using SelectFn = llvm::function_ref<bool(func::FuncOp, Value, StringRef)>;
 
+/// Explains the values of one function after its propagation.
+///
+/// 1. Indexes the extensions by value and dim.
+/// 2. For each axis of a value, follows the extensions back to the annotation.
+/// 3. For each axis that a neighboring value has and this one lacks, finds the reason: it
+///    repeats the checks of propagation at the op between them.
 class FunctionExplainer {
 public:
   FunctionExplainer(func::FuncOp func, FunctionPropagation &tables, const FunctionMeshes &meshes,

@@ -28,6 +28,7 @@ static constexpr size_t kMaxMoves = 3;
 
 namespace {
 
+/// Explains the choices of a search for one function by further searches.
 class SearchExplainer {
 public:
   SearchExplainer(FunctionSearch &search, const ValueNames &names, StringRef selection, unsigned top, bool drawsGrids);

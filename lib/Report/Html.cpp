@@ -28,6 +28,10 @@ svg path:hover { stroke: #000; stroke-opacity: 1; }
 
 namespace {
 
+/// Prints a report as a page. The order of its sections is that of `print*` below; `cell`
+/// and its relatives print one table cell. For example, an argument of a function is
+///
+///   <tr><td>w1</td><td>tensor&lt;16x32xf32&gt;</td>...</tr>
 class Page {
 public:
   Page(const Report &report, unsigned top, ArrayRef<DrawnFunction> functions, const PartitionedValues &values,

@@ -103,7 +103,8 @@ protected:
   SmallVector<int64_t> trips;
 };
 
-/// A perfect nest of loops.
+/// A perfect nest of loops: each loop is the full body of the next outer one, except for ops
+/// that move into it.
 class Band : public OuterLoops<scf::ForOp> {
 public:
   static std::optional<Band> of(scf::ForOp outer);

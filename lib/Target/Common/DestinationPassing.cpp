@@ -12,6 +12,10 @@ namespace mlir::spmd {
 using namespace mlir;
 
 namespace {
+/// Passes arguments and results as buffers of the caller:
+///
+///   func.func @f(%x: tensor<8xf32>) -> tensor<8xf32>                                // before
+///   func.func @f(%ctx: !llvm.ptr, %x: memref<8xf32>, %out: memref<8xf32>) -> i32    // after
 struct DestinationPassing : spmd::impl::SpmdTargetDestinationPassingBase<DestinationPassing> {
   /// The memref type of an argument or result; null after an error.
   static MemRefType bufferType(func::FuncOp func, Type type, const Twine &what);

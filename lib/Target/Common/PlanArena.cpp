@@ -35,6 +35,14 @@ struct Buffer {
   int64_t bytes, first, last, offset = 0;
 };
 
+/// Replaces the allocations of a function.
+///
+/// 1. Dynamic allocations become static ones of their largest size.
+/// 2. Small allocations in loops, and those of functions without an arena, move to the
+///    stack.
+/// 3. The others get offsets in the arena. Two buffers share memory if their live ranges,
+///    in top-level ops, are disjoint. For example, with %a live in ops 0-2, %b in 1-4 and
+///    %c in 3-4, %a and %c are both at offset 0, and %b follows.
 struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
   using Base::Base;
 
@@ -167,6 +175,7 @@ void PlanArena::runOnOperation() {
   if (func.isExternal())
     return;
   Block *body = &func.getBody().front();
+  // 1. Dynamic allocations.
   SmallVector<memref::AllocOp> dynamic;
   func.walk([&](memref::AllocOp alloc) {
     if (!alloc.getType().hasStaticShape())
@@ -176,6 +185,7 @@ void PlanArena::runOnOperation() {
     if (failed(makeStatic(alloc)))
       return signalPassFailure();
 
+  // 2. Allocations on the stack.
   DenseMap<Operation *, int64_t> position;
   for (Operation &op : *body)
     position.try_emplace(&op, position.size());
@@ -216,7 +226,7 @@ void PlanArena::runOnOperation() {
   if (!isEntry)
     return;
 
-  // First fit, largest first.
+  // 3. First fit, largest first.
   for (Buffer &buffer : buffers)
     liveRange(buffer, position, body);
   SmallVector<Buffer *> order, assigned;

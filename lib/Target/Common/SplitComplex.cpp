@@ -49,7 +49,8 @@ RankedTensorType target::getPairedType(Type type) {
 }
 
 namespace {
-/// The components of the values of one function.
+/// Splits the complex values of one function. It visits ops in order, and maps each complex
+/// value to its components; an op is replaced as soon as its operands are split.
 class Splitter {
 public:
   explicit Splitter(func::FuncOp func) : func(func), b(func.getContext()) {}

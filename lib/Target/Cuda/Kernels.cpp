@@ -22,6 +22,12 @@ using namespace mlir::spmd::cuda;
 static constexpr int64_t kThreads = 256;
 
 namespace {
+/// Makes kernels of the ops on buffers of a function, by the first rule that applies:
+///
+/// 1. A loop nest with small ops becomes a kernel of one block.
+/// 2. A linalg op becomes a kernel on the full device: rows, a scatter, a transpose by
+///    squares, a split reduction, or pieces.
+/// 3. A store of the host becomes a kernel of one thread.
 struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
   using Base::Base;
 

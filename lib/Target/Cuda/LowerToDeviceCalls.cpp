@@ -14,6 +14,12 @@ namespace mlir::spmd {
 using namespace mlir;
 
 namespace {
+/// Lowers the host code of a program.
+///
+///   gpu.launch_func @k blocks in (%n) args(%a, %b)  ->  sk_launch(ctx, @kernel_k, grid, args)
+///   memref.copy %a, %b                              ->  sk_copy(ctx, b, a, bytes)
+///   memref.load %a[%i]                              ->  sk_read(ctx, &local, a + i, bytes)
+///   memref.get_global @c                            ->  sk_constant(ctx, @constant_c)
 struct LowerToDeviceCalls : spmd::impl::SpmdCudaLowerToDeviceCallsBase<LowerToDeviceCalls> {
   using Base::Base;
 

@@ -75,6 +75,14 @@ namespace {
 /// The elements of a value in a thread: one scalar, or `rounds * width` elements of the row.
 using Held = SmallVector<Value>;
 
+/// Emits the kernel of a `spmd_cuda.rows`. A thread loads its elements of a row once, and
+/// keeps all values of the row in registers. For example, for a softmax:
+///
+/// 1. Load the elements of %x.
+/// 2. Reduce their maximum: in the thread, in the warp by shuffles, and between warps of the
+///    row in shared memory.
+/// 3. Compute exp(x - max), reduce the sum in the same way, and divide.
+/// 4. Store the elements of the result.
 class RowEmitter {
 public:
   RowEmitter(OpBuilder &b, RowsOp op, const RowShape &shape, gpu::GPUFuncOp kernel)
