@@ -36,7 +36,7 @@ func.func @syntax(%x: tensor<8xf32> {spmd.sharding = #spmd.ort<"X", shape = [2],
 
 // -----
 
-// A target that is no regrouping of what is there, where nothing may move.
+// A target that is not a regrouping of the sharding, if no data may move.
 func.func @constraint(%x: tensor<4x6xf32> {spmd.sharding = #spmd.ort<"RS[0]", shape = [2], elements = [0, 1]>}) {
   // expected-error@+1 {{illegal spec "S[0]S[0]" of the constrained value: spec 'S[0]S[0]' names mesh axis 0, expected each of 1 at most once}}
   %c = spmd.with_sharding_constraint %x ort <"S[0]S[0]", shape = [2], elements = [0, 1]> : tensor<4x6xf32>

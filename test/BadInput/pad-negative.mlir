@@ -1,4 +1,4 @@
-// Padding by less than nothing: one error at the op, before a folder drops it.
+// Negative padding: one error at the op, before a folder drops it.
 // RUN: not shard-opt %s --spmd-propagate 2>&1 | FileCheck %s
 // RUN: not shard-opt %s --spmd-default-pipeline 2>&1 | FileCheck %s
 

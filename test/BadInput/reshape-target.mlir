@@ -1,4 +1,4 @@
-// A layout that no regrouping of the operand's reaches: an error where nothing may move
+// A layout that no regrouping of the axes of the operand reaches: an error if no data may move
 // implicitly, with the bytes and what could be written; and specs that were not imported.
 // RUN: not shard-opt %s --spmd-propagate 2>&1 | FileCheck %s --check-prefix=IMPORT
 // IMPORT: reshape-target.mlir:10:{{[0-9]+}}: error: spec of ONNX Runtime, expected a sharding; run --spmd-import-ort first

@@ -4,7 +4,7 @@
 module attributes {spmd.phase = "partitioned"} {
 spmd.mesh @m = <["x"=2, "y"=2]>
 
-// Of one kind, group, reduction and element type, with a place in common: before the first user, in program order.
+// Equal kind, group, reduction and element type, with a common point: before the first user, in program order.
 // CHECK-LABEL: func.func @together
 // CHECK-NEXT: arith.negf
 // CHECK-NEXT: [[S:%.*]]:2 = spmd.start {
@@ -79,7 +79,7 @@ func.func @different(%a: tensor<8xf32>, %b: tensor<8xf64>) -> (tensor<8xf32>, te
   return %0, %1, %2, %3 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf64>
 }
 
-// Nor where they have no place in common: a user of the one comes before what the other reads.
+// Nor without a common point: a user of one precedes the operand of the other.
 // CHECK-LABEL: func.func @apart
 // CHECK-NOT: spmd.start
 // CHECK: return
@@ -153,7 +153,7 @@ func.func @scaled(%a: tensor<8xf32>, %b: tensor<4xf32>, %p: tensor<8xf32>, %q: t
   return %2, %4, %5, %6 : tensor<8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// What takes long anyway travels alone: more than 100 KB at the default costs; or what the option says.
+// A long collective is not combined: more than 100 KB at the default costs, or the limit of the option.
 // CHECK-LABEL: func.func @large
 // CHECK-NOT: spmd.start
 // CHECK: return

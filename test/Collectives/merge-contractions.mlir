@@ -1,6 +1,6 @@
 // Products of one operand with several parts of a stored tensor are one product again.
 // RUN: shard-opt %s --spmd-merge-contractions | FileCheck %s
-// The pass in its place, and its switch.
+// The pass in the default pipeline, and its switch.
 // RUN: shard-opt %S/../Runtime/segments.mlir --spmd-default-pipeline | FileCheck %s --check-prefix=ON
 // RUN: shard-opt %S/../Runtime/segments.mlir --spmd-default-pipeline=merge-contractions=false | FileCheck %s --check-prefix=OFF
 // ON-COUNT-4: linalg.contract

@@ -45,7 +45,7 @@ func.func @apart(%p: i1, %a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>
   return %2, %5, %7, %8, %14 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// What a loop adds up, and takes off: out of two loops. An init that is not zero is added behind.
+// All-reduces that a loop adds and subtracts: out of two loops. An init other than zero is added afterwards.
 // CHECK-LABEL: func.func @loop
 // CHECK: arith.constant dense<0.000000e+00>
 // CHECK-NEXT: [[Z:%.*]] = arith.constant dense<-0.000000e+00>

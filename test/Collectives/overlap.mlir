@@ -6,7 +6,7 @@
 module attributes {spmd.phase = "partitioned"} {
 spmd.mesh @m = <["x"=2, "y"=2]>
 
-// Started behind the op that gives the operand, done before the first user, with what does not need it in between.
+// The start is after the op that defines the operand, the done before the first user; independent ops are in between.
 // CHECK-LABEL: func.func @beside
 // CHECK: [[E:%.*]] = math.exp
 // CHECK-NEXT: [[S:%.*]] = spmd.start {
@@ -16,7 +16,7 @@ spmd.mesh @m = <["x"=2, "y"=2]>
 // CHECK-NEXT: arith.negf
 // CHECK-NEXT: [[D:%.*]] = spmd.done [[S]] : tensor<8xf32>
 // CHECK-NEXT: arith.addf [[D]]
-// Too little to be worth it, where nothing else is said.
+// By default, too little compute to split the collective.
 // SHARE-LABEL: func.func @beside
 // SHARE-NOT: spmd.start
 // SHARE: return

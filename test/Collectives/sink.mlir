@@ -21,7 +21,7 @@ func.func @sinks(%a: tensor<8xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> {
   return %4 : tensor<4x4xf32>
 }
 
-// A chain of gathers sinks as a whole; it is not made twice for two users.
+// A chain of gathers sinks together; it is not duplicated for two users.
 // CHECK-LABEL: func.func @chain
 // CHECK: math.exp
 // CHECK-NEXT: spmd.all_gather
@@ -38,7 +38,7 @@ func.func @chain(%a: tensor<4xf32>, %b: tensor<16xf32>) -> tensor<16xf32> {
   return %4 : tensor<16xf32>
 }
 
-// What makes a value smaller rises to behind the last other use of its operand.
+// A collective that shrinks a value rises to right after the last other use of its operand.
 // CHECK-LABEL: func.func @rises
 // CHECK: [[E:%.*]] = math.exp
 // CHECK-NEXT: [[U:%.*]] = arith.negf [[E]]

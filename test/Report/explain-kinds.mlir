@@ -183,7 +183,7 @@ func.func @rows(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, 
   return %1 : tensor<8x8xf32>
 }
 
-// A written rule that says so.
+// An explicit rule that replicates the dim.
 // CHECK-LABEL: @written_whole
 // CHECK: %0
 // CHECK: dim 0 lacks "x": arith.addf replicates this dim

@@ -1,4 +1,4 @@
-// Where all values are explained, the first eight steps of each way are told; of a value that is named all of them.
+// The explanation of all values has the first eight steps of each path; that of a selected value has all steps.
 // RUN: shard-opt %s --spmd-explain -o /dev/null 2>&1 | FileCheck %s --check-prefix=ALL
 // RUN: shard-opt %s --spmd-explain=value=%10 -o /dev/null 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: shard-opt %s --spmd-explain=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON

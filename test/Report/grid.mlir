@@ -1,4 +1,4 @@
-// Which devices hold which part of a value: a column per part of the last dim that is cut, rows for the others.
+// Which devices hold which shard of a value: a column per shard of the last sharded dim, rows for the others.
 // RUN: shard-opt %s --spmd-explain="value=two grid=true" -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWO --match-full-lines --strict-whitespace
 // RUN: shard-opt %s --spmd-explain="value=whole grid=true" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHOLE
 // RUN: shard-opt %s --spmd-explain="value=gap grid=true" -o /dev/null 2>&1 | FileCheck %s --check-prefix=GAP

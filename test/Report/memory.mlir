@@ -2,7 +2,7 @@
 // RUN: shard-opt %s --spmd-report="format=json" -o /dev/null 2>&1 | %python %S/Inputs/check_memory.py %s
 // RUN: shard-opt %s --spmd-report=top=2 -o /dev/null 2>&1 | FileCheck %s --check-prefix=TEXT
 
-// Each function says its peak and where: the op, and the names with the bytes held.
+// The peak of each function: the op, and the live values with their bytes.
 spmd.mesh @m = <["x"=2]>
 
 // Operands and result of one op are there together; the product is written into the fill.

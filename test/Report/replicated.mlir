@@ -1,4 +1,4 @@
-// Values of which devices hold copies although an axis could cut them, and those that nothing could cut.
+// Replicated values that an axis could shard, and those that no axis could shard.
 // RUN: shard-opt %s --spmd-report -o /dev/null 2>&1 | FileCheck %s
 // RUN: shard-opt %s --spmd-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
 // RUN: shard-opt %s --spmd-report="format=remarks top=1" --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
@@ -8,7 +8,7 @@
 // RUN: shard-opt %s --spmd-default-pipeline=keep-layouts=true --spmd-report -o /dev/null 2>&1 | FileCheck %s
 
 // CHECK: replicated, 4 of 4
-// The residual of a Megatron layer: the norm and the sum could be cut along the sequence; the input as well, but not the operand of the
+// The residual of a Megatron layer: the norm and the sum could be sharded along the sequence; the input as well, but not the operand of the
 // product, which uses the axis for its columns.
 // CHECK-NEXT: 360 B @residual %arg0 tensor<3x4x10xf32> could be sharded by model on dim 1 {{.*}}replicated.mlir
 // CHECK-NEXT: 360 B @residual {{%.*}} tensor<3x4x10xf32> could be sharded by model on dim 1 {{.*}}replicated.mlir
@@ -48,7 +48,7 @@ func.func @two_axes(%x: tensor<2x4xf32> {spmd.sharding = #spmd.sharding<@m, [{},
   %0 = linalg.transpose ins(%x : tensor<2x4xf32>) outs(%e : tensor<4x2xf32>) permutation = [1, 0]
   return %0 : tensor<4x2xf32>
 }
-// Nothing divides; the op keeps the dim whole (its rows are sorted by nobody knows what).
+// No axis divides the dim; the op replicates it (an unknown order of its rows).
 func.func @none(%x: tensor<7x4xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}) -> (tensor<7x4xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}) {
   %e = tensor.empty() : tensor<7x4xf32>
   %0 = linalg.softmax dimension(1) ins(%x : tensor<7x4xf32>) outs(%e : tensor<7x4xf32>) -> tensor<7x4xf32>

@@ -32,7 +32,7 @@ func.func @linear(%x: tensor<16x32xf32>, %w: tensor<24x32xf32>) -> tensor<16x24x
   return %y : tensor<16x24xf32>
 }
 
-// Heads: scores of transposed queries and keys, their values, and the way back: three calls and nothing between them.
+// Heads: scores of transposed queries and keys, their values, and the output: three calls without ops in between.
 // MEMREF-LABEL: symbols = ["sk_fn_heads"]
 // MEMREF-NOT: {{memref.copy|linalg|scf}}
 // MEMREF: spmd_rt.contract

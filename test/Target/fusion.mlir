@@ -1,4 +1,4 @@
-// Softmax, layer norm and gelu become one loop nest over rows each; nothing of full size is kept in between.
+// Softmax, layer norm and gelu become one loop nest over rows each, without temporaries of full size.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-compile %s --emit=memref | FileCheck %s --strict-whitespace
 // RUN: shard-run %s --random-inputs=1 --verify

@@ -1,4 +1,4 @@
-// Loading functions are cut as the arguments that they make, once for each distinct
+// Loading functions are partitioned like the arguments that they compute, once for each distinct
 // function and layout: two loading functions (one of them twice, under two names) and
 // three layouts make four shard functions for seven weights.
 // RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s

@@ -54,7 +54,7 @@ func.func @tests(%x: tensor<5xf32>) -> (tensor<5xi1>, tensor<5xi1>, tensor<5xf32
   %1 = arith.select %same, %0, %x : tensor<5xi1>, tensor<5xf32>
   %2 = math.isinf %1 : tensor<5xf32>
   %3 = math.isnormal %1 : tensor<5xf32>
-  // max(min(., 2), 1): so says upstream's description.
+  // max(min(., 2), 1), as in the description of upstream.
   %4 = math.clampf %1 to [%two, %one] : tensor<5xf32>
   return %2, %3, %4 : tensor<5xi1>, tensor<5xi1>, tensor<5xf32>
 }

@@ -1,4 +1,4 @@
-// Loop nests whose outer iterations need nothing of each other become functions of a range, which the runtime runs
+// Loop nests with independent outer iterations become functions of a range, which the runtime runs
 // on several threads; others stay where they are.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-compile %s --emit=llvm | FileCheck %s
@@ -110,7 +110,7 @@ func.func @updated(%w: tensor<300x256xf32>, %g: tensor<300x256xf32>) -> (tensor<
   return %b : tensor<300x256xf32>
 }
 
-// Rows that are read across while the result takes their place.
+// Rows that are read across while the result overwrites them.
 // CHECK-LABEL: llvm.func internal @program_7
 func.func @turned_in_place(%w: tensor<260x260xf32>, %g: tensor<260x260xf32>) -> (tensor<260x260xf32> {spmd.tied = 0 : i64}) {
   %e = tensor.empty() : tensor<260x260xf32>

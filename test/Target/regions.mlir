@@ -4,7 +4,7 @@
 // CHECK: all equal bit by bit
 // RUN: shard-compile %s --emit=memref | FileCheck %s --check-prefix=PLACE
 
-// Two values change places.
+// Two values are swapped.
 func.func @swap(%a: tensor<8xi32>, %b: tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -27,7 +27,7 @@ func.func @fibonacci(%a: tensor<8xi32>, %b: tensor<8xi32>) -> (tensor<8xi32>, te
   return %0#0, %0#1 : tensor<8xi32>, tensor<8xi32>
 }
 
-// An update that fusion takes out of place.
+// An in-place update that fusion prevents.
 func.func @accumulate(%a: tensor<9x8xi32>, %b: tensor<8xi32>) -> tensor<8xi32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -44,7 +44,7 @@ func.func @accumulate(%a: tensor<9x8xi32>, %b: tensor<8xi32>) -> tensor<8xi32> {
   return %0 : tensor<8xi32>
 }
 
-// The same through views: rows shift by one, halves change places.
+// The same through views: rows shift by one, halves are swapped.
 func.func @views(%a: tensor<4x2xi32>, %b: tensor<2x4xi32>) -> (tensor<4x2xi32>, tensor<2x4xi32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -118,7 +118,7 @@ func.func @update(%a: tensor<4x8xi32>) -> tensor<4x8xi32> {
   return %0 : tensor<4x8xi32>
 }
 
-// A while loop that carries what it tests; the values change places on both ways.
+// A while loop that carries the tested values; they are swapped in both regions.
 func.func @while(%a: tensor<8xi32>, %b: tensor<8xi32>, %n: tensor<i32> {spmd.name = "n"}) -> (tensor<8xi32>, tensor<8xi32>) {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
@@ -135,7 +135,7 @@ func.func @while(%a: tensor<8xi32>, %b: tensor<8xi32>, %n: tensor<i32> {spmd.nam
   return %0#0, %0#1 : tensor<8xi32>, tensor<8xi32>
 }
 
-// One that hands on other values than it carries.
+// A loop that passes other values than its iteration arguments.
 func.func @while_other(%a: tensor<8xi32>, %b: tensor<4xi32>, %n: tensor<i32> {spmd.name = "n"}) -> (tensor<4xi32>, i32) {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32

@@ -1,4 +1,4 @@
-// A rescale per channel whose multipliers are cut and whose shifts, all alike, stay a constant
+// A rescale per channel with sharded multipliers and equal shifts, which stay a constant
 // (and the other way round): upstream takes one constant of the two for no values at all.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--opt-level=1

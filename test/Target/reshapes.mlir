@@ -1,4 +1,4 @@
-// A local reshape is an alias: no copy, no buffer of its own, also of a cut value.
+// A local reshape is an alias: no copy and no buffer, also of a sharded value.
 // REQUIRES: shard-compile
 // RUN: shard-compile %s -o %t.bundle
 // RUN: %python -c "import json, sys; f = {f['name']: f for f in json.load(open(sys.argv[1] + '/manifest.json'))['functions']}; one, four = f['one'], f['four']; sys.exit(one['arena_bytes'] != four['arena_bytes'] or one['arena_bytes'] != 1536 or four['collectives'] != [])" %t.bundle

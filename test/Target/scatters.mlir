@@ -1,4 +1,4 @@
-// Updates of places that data say: every place looks at every update as written; as compiled there is a loop over the updates, each of which changes one place.
+// Scatters: as written, each element visits each update; as compiled, there is a loop over the updates, each of which changes one element.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --random-inputs=1 --verify=exact | FileCheck %s
 // CHECK: all equal bit by bit
@@ -30,7 +30,7 @@ func.func @rows(%table: tensor<8x5xf32>, %at: tensor<12xi32> {spmd.range = [-2, 
   return %0 : tensor<8x5xf32>
 }
 
-// An update is a window from its place on; two indices; what is no sum.
+// An update is a window from its index on; two indices; other combinations than sums.
 func.func @largest(%table: tensor<8x7xi32>, %r: tensor<6xi64> {spmd.range = [0, 7]}, %c: tensor<6xi64> {spmd.range = [-1, 8]}, %new: tensor<6x2xi32>) -> tensor<8x7xi32> {
   %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d2)>, affine_map<(d0, d1, d2, d3) -> (d2)>, affine_map<(d0, d1, d2, d3) -> (d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1)>],
       iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
@@ -66,7 +66,7 @@ func.func @of_each(%table: tensor<3x8xf64>, %at: tensor<3x5xi32> {spmd.range = [
   return %0 : tensor<3x8xf64>
 }
 
-// No scatters: +0 changes -0, and what is added elsewhere is not nothing.
+// Not scatters: +0 changes -0, and other elements are updated by other values than -0.
 // LOOP-LABEL: sk_fn_no_scatter
 // LOOP: reduction
 // LOOP: reduction

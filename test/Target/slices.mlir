@@ -3,7 +3,7 @@
 // RUN: shard-run %s --random-inputs=1 --verify=exact | FileCheck %s
 // CHECK: all equal bit by bit
 
-// A stride on dims of one element says nothing.
+// A stride on dims of one element has no effect.
 func.func @dropped(%x: tensor<2x8x5xf32>) -> tensor<4xf32> {
   %0 = tensor.extract_slice %x[0, 1, 0] [1, 4, 1] [2, 2, 2] : tensor<2x8x5xf32> to tensor<4xf32>
   return %0 : tensor<4xf32>

@@ -1,4 +1,4 @@
-// Convolutions whose result has one place along a dim, and whose operand is longer than the window
+// Convolutions whose result has one element along a dim, and whose operand is longer than the window
 // that is read there: the loop is the window's, not the operand's.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--opt-level=1 --compile-option=--fill-padding=lowest
@@ -13,7 +13,7 @@ func.func @conv(%a: tensor<6x2x1x3x4xi8> {spmd.range = [-3, 4]}, %k: tensor<2x1x
   return %0 : tensor<6x1x1x1x1xi32>
 }
 
-// Written with a body; a kernel of one place leaves the loop over the result.
+// Written with a body; a kernel of one element leaves the loop over the result.
 func.func @written(%a: tensor<3x9xi32> {spmd.range = [-3, 4]}, %k: tensor<2xi32> {spmd.range = [-3, 4]}, %one: tensor<1xi32> {spmd.range = [-3, 4]}) -> (tensor<3x1xi32>, tensor<3x4xi32>) {
   %c0 = arith.constant dense<0> : tensor<3x1xi32>
   %c1 = arith.constant dense<0> : tensor<3x4xi32>

@@ -1,5 +1,5 @@
 """Runs a command that must fail as every mistake of a user does: exit status 1,
-nothing on stdout, exactly one error on stderr. Prints what stderr says.
+an empty stdout, exactly one error on stderr. Prints stderr.
 
   one_error.py [--no=PATH] COMMAND...      PATH must not exist afterwards
 """
@@ -17,4 +17,4 @@ if done.returncode != 1 or done.stdout or errors != 1:
     sys.exit(f"{' '.join(command)}\nexit status {done.returncode}, {errors} errors, "
              f"{len(done.stdout)} characters on stdout; expected 1, 1 and 0\n{done.stderr}")
 if absent and os.path.exists(absent):
-    sys.exit(f"{' '.join(command)}\nleft {absent} behind")
+    sys.exit(f"{' '.join(command)}\ndid not remove {absent}")

@@ -69,7 +69,7 @@ func.func @transpose(%x: tensor<70x45xf32>) -> tensor<45x70xf32> {
   %r = linalg.transpose ins(%x : tensor<70x45xf32>) outs(%e : tensor<45x70xf32>) permutation = [1, 0]
   return %r : tensor<45x70xf32>
 }
-// The buffer is copied by the device; nothing is read by the host.
+// The device copies the buffer; the host reads no element.
 // CHECK: func.func @program_4
 // CHECK: memref.copy
 // CHECK-NOT: memref.load
