@@ -158,12 +158,12 @@ func.func @lines(%x: tensor<3x32768xi32>, %y: tensor<32768xi32>) -> (tensor<3x32
 }
 
 // CHECK: llvm.func internal @[[$SOFTMAX]](%{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: !llvm.ptr {llvm.noalias})
-// CHECK: llvm.func internal @[[$SOFTMAX]]_part(%[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %{{.*}}: !llvm.ptr)
+// CHECK: llvm.func internal @[[$SOFTMAX]]_range(%[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %{{.*}}: !llvm.ptr)
 // CHECK: llvm.call @[[$SOFTMAX]](%[[BEGIN]], %[[END]],
 // CHECK: llvm.func internal @[[$SOFTMAX]]_all
-// CHECK: %[[PART:.*]] = llvm.mlir.addressof @[[$SOFTMAX]]_part
+// CHECK: %[[RANGE:.*]] = llvm.mlir.addressof @[[$SOFTMAX]]_range
 // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(256 : i64)
-// CHECK: llvm.call @sk_parallel(%{{.*}}, %[[COUNT]], %[[PART]],
+// CHECK: llvm.call @sk_parallel(%{{.*}}, %[[COUNT]], %[[RANGE]],
 // CHECK: llvm.func internal @[[$TURNED]]_all
 // CHECK: llvm.mlir.constant(96 : i64)
 // CHECK: llvm.func internal @[[$LINE]]_all
