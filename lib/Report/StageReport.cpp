@@ -48,7 +48,7 @@ private:
 
   /// Full arguments and results of the program on this mesh.
   int64_t getProgramBytes();
-  void hold(Slot slot);
+  void hold(ValueInstance slot);
   void runFragment(const Instruction &run, ReportStages &out, int64_t fixed);
 
   const ScheduleProgram &read;
