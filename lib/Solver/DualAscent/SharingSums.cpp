@@ -10,52 +10,54 @@ static constexpr size_t kLanes = 16;
 /// Vectors that are added to a table at once: more do not fit into registers.
 static constexpr size_t kMaxVectors = 4;
 
-/// All that has loops, compiled for the machine at hand as a whole.
+/// The minimum of `n` elements.
+template <typename T> static inline __attribute__((always_inline)) T getMin(const T *a, size_t n) {
+  T minimum[kLanes];
+  std::fill(minimum, minimum + kLanes, a[0]);
+  forBlocks<kLanes>(n, [&](size_t at, auto lanes) __attribute__((always_inline)) {
+    for (size_t k = 0; k < lanes; ++k)
+      minimum[k] = a[at + k] < minimum[k] ? a[at + k] : minimum[k];
+  });
+  return *std::min_element(minimum, minimum + kLanes);
+}
+
+/// sums[v * columns + j]: the minimum of table[i * columns + j] + by[v][i] over all rows i.
+template <size_t numVectors, typename T>
+static inline __attribute__((always_inline)) void addToRows(const T *table, size_t rows, size_t columns,
+                                                            const T *const *by, T *sums) {
+  forBlocks<kLanes>(columns, [&](size_t at, auto lanes) __attribute__((always_inline)) {
+    using Block = typename Lanes<T, lanes>::Type;
+    Block minimum[numVectors];
+    for (size_t v = 0; v < numVectors; ++v)
+      minimum[v] = *reinterpret_cast<const Block *>(table + at) + by[v][0];
+    for (size_t i = 1; i < rows; ++i) {
+      Block row = *reinterpret_cast<const Block *>(table + i * columns + at);
+      for (size_t v = 0; v < numVectors; ++v) {
+        Block sum = row + by[v][i];
+        minimum[v] = sum < minimum[v] ? sum : minimum[v];
+      }
+    }
+    for (size_t v = 0; v < numVectors; ++v)
+      *reinterpret_cast<Block *>(sums + v * columns + at) = minimum[v];
+  });
+}
+template <typename T>
+static inline __attribute__((always_inline)) void addToRows(const T *table, size_t rows, size_t columns,
+                                                            size_t numVectors, const T *const *by, T *sums) {
+  static_assert(kMaxVectors == 4);
+  if (numVectors == 1)
+    addToRows<1>(table, rows, columns, by, sums);
+  else if (numVectors == 2)
+    addToRows<2>(table, rows, columns, by, sums);
+  else if (numVectors == 3)
+    addToRows<3>(table, rows, columns, by, sums);
+  else
+    addToRows<4>(table, rows, columns, by, sums);
+}
+
+/// The functions with loops, which are compiled for each kind of vector unit.
 template <typename T> struct SharingSums<T>::Kernels {
   using Sums = SharingSums<T>;
-
-  static inline __attribute__((always_inline)) T getMin(const T *a, size_t n) {
-    T minimum[kLanes];
-    std::fill(minimum, minimum + kLanes, a[0]);
-    forBlocks<kLanes>(n, [&](size_t at, auto lanes) __attribute__((always_inline)) {
-      for (size_t k = 0; k < lanes; ++k)
-        minimum[k] = a[at + k] < minimum[k] ? a[at + k] : minimum[k];
-    });
-    return *std::min_element(minimum, minimum + kLanes);
-  }
-
-  /// sums[v * columns + j]: the least of table[i * columns + j] + by[v][i] over all rows i.
-  template <size_t numVectors>
-  static inline __attribute__((always_inline)) void addToRows(const T *table, size_t rows, size_t columns,
-                                                              const T *const *by, T *sums) {
-    forBlocks<kLanes>(columns, [&](size_t at, auto lanes) __attribute__((always_inline)) {
-      using Block = typename Lanes<T, lanes>::Type;
-      Block minimum[numVectors];
-      for (size_t v = 0; v < numVectors; ++v)
-        minimum[v] = *reinterpret_cast<const Block *>(table + at) + by[v][0];
-      for (size_t i = 1; i < rows; ++i) {
-        Block row = *reinterpret_cast<const Block *>(table + i * columns + at);
-        for (size_t v = 0; v < numVectors; ++v) {
-          Block sum = row + by[v][i];
-          minimum[v] = sum < minimum[v] ? sum : minimum[v];
-        }
-      }
-      for (size_t v = 0; v < numVectors; ++v)
-        *reinterpret_cast<Block *>(sums + v * columns + at) = minimum[v];
-    });
-  }
-  static inline __attribute__((always_inline)) void addToRows(const T *table, size_t rows, size_t columns,
-                                                              size_t numVectors, const T *const *by, T *sums) {
-    static_assert(kMaxVectors == 4);
-    if (numVectors == 1)
-      addToRows<1>(table, rows, columns, by, sums);
-    else if (numVectors == 2)
-      addToRows<2>(table, rows, columns, by, sums);
-    else if (numVectors == 3)
-      addToRows<3>(table, rows, columns, by, sums);
-    else
-      addToRows<4>(table, rows, columns, by, sums);
-  }
 
   /// The least sums of each set of these readers.
   static inline __attribute__((always_inline)) void prepare(Sums &s, size_t readers) {
