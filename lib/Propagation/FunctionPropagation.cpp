@@ -258,18 +258,19 @@ LogicalResult FunctionPropagation::readBlock(Block &block) {
   return success();
 }
 
-LogicalResult FunctionPropagation::readConstraint(WithShardingConstraintOp op) {
-  if (op.getAxisResourcesAttr())
+LogicalResult FunctionPropagation::readConstraint(Operation *op, ShardingAttr sharding) {
+  if (!sharding)
     return op->emitError() << "constraint has axis resources, expected a sharding; run "
                               "--spmd-resolve-axis-resources first";
-  auto type = cast<RankedTensorType>(op.getType());
-  FailureOr<Sharding> userSharding = readUserSharding(op.getShardingAttr(), type, op.getLoc());
+  Value result = op->getResult(0);
+  auto type = cast<RankedTensorType>(result.getType());
+  FailureOr<Sharding> userSharding = readUserSharding(sharding, type, op->getLoc());
   if (failed(userSharding))
     return failure();
-  remarkPadding(*userSharding, type, "the constrained value", op.getLoc());
-  if (failed(addAnnotated(op.getResult(), std::move(*userSharding), op.getLoc())))
+  remarkPadding(*userSharding, type, "the constrained value", op->getLoc());
+  if (failed(addAnnotated(result, std::move(*userSharding), op->getLoc())))
     return failure();
-  forward(op, op.getInput(), propagation.getId(op.getResult()), op.getResult());
+  forward(op, op->getOperand(0), propagation.getId(result), result);
   return success();
 }
 
@@ -340,7 +341,10 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
   if (auto manual = dyn_cast<ManualComputationOp>(op))
     return readManual(manual);
   if (auto constraint = dyn_cast<WithShardingConstraintOp>(op))
-    return readConstraint(constraint);
+    return readConstraint(op, constraint.getShardingAttr());
+  // A reshard of the user is a constraint on its result; a partial result has no sharding that propagates.
+  if (auto reshard = dyn_cast<ReshardOp>(op); reshard && reshard.getSharding().getUnreduced().empty())
+    return readConstraint(op, reshard.getSharding());
   if (auto barrier = dyn_cast<PropagationBarrierOp>(op))
     return readBarrier(barrier);
   if (auto call = dyn_cast<func::CallOp>(op))

@@ -73,7 +73,8 @@ private:
   LogicalResult readLoopResults(ValueRange args, ResultRange results);
   /// A shared output of scf.forall: dims of which an iteration writes a slice stay unsharded.
   LogicalResult readSharedOutput(scf::ForallOp loop, unsigned i);
-  LogicalResult readConstraint(WithShardingConstraintOp op);
+  /// A constraint, or a reshard that the user wrote; `sharding` is null if it has axis resources.
+  LogicalResult readConstraint(Operation *op, ShardingAttr sharding);
   LogicalResult readCall(func::CallOp call);
   LogicalResult readManual(ManualComputationOp op);
   /// Verifies the context of a collective or coordinate in a manual computation.

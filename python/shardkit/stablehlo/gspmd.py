@@ -72,7 +72,7 @@ def _read(text: str, rank: int, location: str) -> tuple[int, list[list[Digit]], 
             stride, size = digits.pop(0)
             part = int(np.gcd(tile, size))
             if part == 1 or (part != size and tile != part):
-                raise fail("splits its devices at splits that are not common", "tiles that divide them")
+                raise fail("splits its devices at boundaries that are not common", "tiles that divide them")
             own.append((stride * (size // part), part))
             if part != size:
                 digits.insert(0, (stride, size // part))
