@@ -1,12 +1,13 @@
 //===- VerifyProgram.cpp - Verification of instruction lists --------------===//
 
 #include "shardkit/Stages/VerifyProgram.h"
+#include "shardkit/rt/Manifest/ListChecks.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
 
 using namespace mlir::spmd;
 using llvm::ArrayRef;
@@ -21,10 +22,10 @@ namespace {
 
 /// Verifies the lists of all meshes (VerifyProgram.h). Example, for mesh 1:
 ///
-///   Transfer 0 receive h.0    h of microbatch 0: Never -> Here
-///   Run forward1, 0           reads h.0, which is Here; one microbatch is in flight
-///   Free h.0                  Here -> Freed
-///   Run forward1, 1           error: reads h.1, which is Never
+///   Transfer 0 receive h.0    h of microbatch 0: Absent -> Present
+///   Run forward1, 0           reads h.0, which is Present; one microbatch is in flight
+///   Free h.0                  Present -> Freed
+///   Run forward1, 1           error: reads h.1, which is Absent
 ///
 ///   1. checkStages: each stage is on a mesh.
 ///   2. checkMesh goes through the list of each mesh with a state per instance.
@@ -38,12 +39,7 @@ public:
   std::optional<Fault> verify();
 
 private:
-  /// The state of an instance on the current mesh.
-  enum class State : uint8_t { Never, Here, Freed };
-  struct ValueState {
-    std::vector<State> states;
-    std::vector<int64_t> writes; // so far
-  };
+  using State = shardkit::rt::BufferStates::State;
   struct Stage {
     SmallVector<int64_t, 1> functions[2]; // Forward, Backward
     bool isCounted() const { return !functions[0].empty() && !functions[1].empty(); }
@@ -80,12 +76,8 @@ private:
   bool forEach(int64_t value, int64_t microbatch, llvm::function_ref<bool(ValueInstance)> check);
   int64_t getWriterMesh(int64_t value) const { return uses.uses[value].writerMesh; }
 
-  ValueState &getValue(int64_t value);
-  State getState(ValueInstance instance) {
-    return getValue(instance.value).states[std::max<int64_t>(instance.microbatch, 0)];
-  }
-  void setState(ValueInstance instance, State state) {
-    getValue(instance.value).states[std::max<int64_t>(instance.microbatch, 0)] = state;
+  static shardkit::rt::BufferStates::Buffer toBuffer(ValueInstance instance) {
+    return {instance.value, instance.microbatch};
   }
 
   /// True if every function that writes the instance has run; received instances are complete.
@@ -109,9 +101,11 @@ private:
   // The current instruction, and the state of the current mesh.
   int64_t mesh = 0;
   size_t index = 0;
-  std::vector<ValueState> values;
-  std::vector<std::vector<bool>> ran;             // by function and microbatch
-  std::vector<std::vector<int64_t>> fragmentRuns; // by stage: of each microbatch forward, backward
+  shardkit::rt::BufferStates states{
+      [this](int64_t value) { return getWriterMesh(value) == mesh && uses.uses[value].startsAsZero; }};
+  std::map<shardkit::rt::BufferStates::Buffer, int64_t> numWrites; // so far
+  std::vector<std::vector<bool>> ran;                              // by function and microbatch
+  std::vector<std::vector<int64_t>> fragmentRuns;                  // by stage: of each microbatch forward, backward
   int64_t left = 0, inFlight = 0, maxInFlight = 0;
   std::optional<Fault> fault;
 };
@@ -148,7 +142,8 @@ bool Verifier::checkStages() {
 }
 
 bool Verifier::checkMesh() {
-  values.assign(program.values.size(), {});
+  states.clear();
+  numWrites.clear();
   ran.assign(program.functions.size(), {});
   fragmentRuns.assign(stages.size(), {});
   inFlight = 0;
@@ -243,12 +238,12 @@ bool Verifier::checkRead(const StageFunction &function, ValueInstance instance) 
   if (uses.isArgument(instance.value))
     return true;
   std::string what = text(function) + " reads " + text(instance);
-  switch (getState(instance)) {
-  case State::Never:
+  switch (states.read(toBuffer(instance))) {
+  case State::Absent:
     return fail(what + ", which is not on mesh " + Twine(mesh) + " yet, expected it written or received before");
   case State::Freed:
     return fail(what + " after it was freed, expected it to be kept until then");
-  case State::Here:
+  case State::Present:
     break;
   }
   if (!llvm::is_contained(function.writes, instance.value) && !isComplete(instance))
@@ -261,12 +256,12 @@ bool Verifier::checkWrite(const StageFunction &function, ValueInstance instance)
   if (getWriterMesh(instance.value) != mesh)
     return fail(what + ", which mesh " + Twine(getWriterMesh(instance.value)) +
                 " writes too, expected one mesh to write it");
-  if (!llvm::is_contained(function.reads, instance.value) && getState(instance) == State::Here)
+  State before = states.write(toBuffer(instance));
+  if (!llvm::is_contained(function.reads, instance.value) && before == State::Present)
     return fail(what + " a second time, expected one write or a sum");
-  if (getState(instance) == State::Freed)
+  if (before == State::Freed)
     return fail(what + " after it was freed, expected no further write");
-  setState(instance, State::Here);
-  ++values[instance.value].writes[std::max<int64_t>(instance.microbatch, 0)];
+  ++numWrites[toBuffer(instance)];
   return true;
 }
 
@@ -283,9 +278,10 @@ bool Verifier::checkTransfer(const Instruction &transfer) {
     std::string what = "sends " + text(instance) + " to mesh " + std::to_string(transfer.peer);
     if (uses.isArgument(instance.value))
       return fail(what + ", expected a value that a function writes");
-    if (getState(instance) == State::Never)
+    State state = states.read(toBuffer(instance));
+    if (state == State::Absent)
       return fail(what + ", expected it written or received before");
-    if (getState(instance) == State::Freed)
+    if (state == State::Freed)
       return fail(what + " after it was freed, expected it before");
     if (!isComplete(instance))
       return fail(what + " before its last update, expected the complete sum");
@@ -296,11 +292,11 @@ bool Verifier::checkTransfer(const Instruction &transfer) {
     std::string what = "receives " + text(instance) + " from mesh " + std::to_string(transfer.peer);
     if (uses.isArgument(instance.value) || getWriterMesh(instance.value) == mesh)
       return fail(what + ", expected a value that mesh " + Twine(mesh) + " does not have itself");
-    if (getState(instance) == State::Here)
+    State before = states.write(toBuffer(instance));
+    if (before == State::Present)
       return fail(what + ", which is there already, expected it from one mesh, once");
-    if (getState(instance) == State::Freed)
+    if (before == State::Freed)
       return fail(what + " after it was freed, expected it from one mesh, once");
-    setState(instance, State::Here);
   }
   return true;
 }
@@ -311,13 +307,13 @@ bool Verifier::checkFree(ValueInstance instance) {
   std::string what = "frees " + text(instance);
   if (uses.isArgument(instance.value))
     return fail(what + ", expected a value that a function writes");
-  if (getState(instance) == State::Never)
+  State before = states.free(toBuffer(instance));
+  if (before == State::Absent)
     return fail(what + ", which is not on mesh " + Twine(mesh) + ", expected it written or received before");
-  if (getState(instance) == State::Freed)
+  if (before == State::Freed)
     return fail(what + " a second time, expected once");
   if (getWriterMesh(instance.value) == mesh && uses.isKept(instance.value))
     return fail(what + ", expected it to stay until the end of the step");
-  setState(instance, State::Freed);
   return true;
 }
 
@@ -332,14 +328,10 @@ bool Verifier::checkEnd() {
                     (function.fragment == StageFragment::Apply ? "" : " for microbatch " + std::to_string(i)) +
                     ", expected once");
   }
-  for (auto [v, value] : llvm::enumerate(values)) {
-    if (getWriterMesh(v) == mesh && uses.isKept(v))
-      continue;
-    for (auto [i, state] : llvm::enumerate(value.states))
-      if (state == State::Here)
-        return fail(text(ValueInstance{int64_t(v), program.values[v].perMicrobatch ? int64_t(i) : -1}) +
-                    " is still on mesh " + Twine(mesh) + " at the end, expected it freed");
-  }
+  for (auto [value, microbatch] : states.getPresent())
+    if (getWriterMesh(value) != mesh || !uses.isKept(value))
+      return fail(text(ValueInstance{value, microbatch}) + " is still on mesh " + Twine(mesh) +
+                  " at the end, expected it freed");
   return true;
 }
 
@@ -361,17 +353,6 @@ bool Verifier::forEach(int64_t value, int64_t microbatch, llvm::function_ref<boo
   return isRight;
 }
 
-Verifier::ValueState &Verifier::getValue(int64_t value) {
-  ValueState &state = values[value];
-  if (state.states.empty()) {
-    bool isHere = getWriterMesh(value) == mesh && uses.uses[value].startsAsZero;
-    size_t size = program.values[value].perMicrobatch ? numMicrobatches : 1;
-    state.states.assign(size, isHere ? State::Here : State::Never);
-    state.writes.assign(size, 0);
-  }
-  return state;
-}
-
 bool Verifier::isComplete(ValueInstance instance) {
   if (getWriterMesh(instance.value) != mesh || !uses.uses[instance.value].isUpdated)
     return true;
@@ -381,36 +362,32 @@ bool Verifier::isComplete(ValueInstance instance) {
         program.values[instance.value].perMicrobatch || program.functions[writer].fragment == StageFragment::Apply
             ? 1
             : numMicrobatches;
-  return getValue(instance.value).writes[std::max<int64_t>(instance.microbatch, 0)] == expected;
+  return numWrites[toBuffer(instance)] == expected;
 }
 
 bool Verifier::matchTransfers() {
-  llvm::DenseMap<std::pair<int64_t, int64_t>, SmallVector<size_t>> transfers;
-  for (auto [from, list] : llvm::enumerate(lists))
-    for (auto [i, instruction] : llvm::enumerate(list))
-      if (instruction.kind == Instruction::Kind::Transfer)
-        transfers[{from, instruction.peer}].push_back(i);
-  for (mesh = 0; mesh < int64_t(lists.size()); ++mesh) {
-    llvm::DenseMap<int64_t, size_t> next; // by peer
-    for (index = 0; index < lists[mesh].size(); ++index) {
-      const Instruction &mine = lists[mesh][index];
-      if (mine.kind != Instruction::Kind::Transfer)
-        continue;
-      size_t k = next[mine.peer]++;
-      auto other = transfers.find({mine.peer, mesh});
-      if (other == transfers.end() || k >= other->second.size())
-        return fail("transfer number " + Twine(k) + " with mesh " + Twine(mine.peer) + ", expected mesh " +
-                    Twine(mine.peer) + " to have as many with mesh " + Twine(mesh));
-      const Instruction &theirs = lists[mine.peer][other->second[k]];
-      if (mine.clock != theirs.clock)
-        return fail("transfer in clock " + Twine(mine.clock) + ", expected clock " + Twine(theirs.clock) +
-                    ", as mesh " + Twine(mine.peer) + " has it");
-      if (!checkSame(mine.sends, theirs.receives, "sends", "receives", mine.peer) ||
-          !checkSame(mine.receives, theirs.sends, "receives", "sends", mine.peer))
-        return false;
-    }
-  }
-  return true;
+  std::vector<size_t> lengths;
+  for (const std::vector<Instruction> &list : lists)
+    lengths.push_back(list.size());
+  auto getPeer = [&](size_t from, size_t i) -> std::optional<size_t> {
+    const Instruction &instruction = lists[from][i];
+    return instruction.kind == Instruction::Kind::Transfer ? std::optional<size_t>(instruction.peer) : std::nullopt;
+  };
+  return shardkit::rt::matchTransfers(
+      lengths, getPeer, [&](size_t from, size_t i, size_t peer, std::optional<size_t> other) {
+        mesh = from;
+        index = i;
+        const Instruction &mine = lists[from][i];
+        if (!other)
+          return fail("transfer with mesh " + Twine(peer) + ", which has none left with mesh " + Twine(mesh) +
+                      ", expected as many on both");
+        const Instruction &theirs = lists[peer][*other];
+        if (mine.clock != theirs.clock)
+          return fail("transfer in clock " + Twine(mine.clock) + ", expected clock " + Twine(theirs.clock) +
+                      ", as mesh " + Twine(peer) + " has it");
+        return checkSame(mine.sends, theirs.receives, "sends", "receives", peer) &&
+               checkSame(mine.receives, theirs.sends, "receives", "sends", peer);
+      });
 }
 
 bool Verifier::checkSame(ArrayRef<ValueInstance> mine, ArrayRef<ValueInstance> theirs, const char *verb,

@@ -234,7 +234,7 @@ const Failure failures[] = {
      "'segments' has a side that is not a list of digits"},
     {"segmentsPart",
      [](Json &m) { collective(m)["segments"] = Json::array({{5, Json::array({{5, "local"}}), Json::array()}}); },
-     "'segments' has a part that is not [size, side, stride]"},
+     "'segments' has a digit that is not [size, side, stride]"},
     {"segmentsPlaces",
      [](Json &m) {
        Json four = Json::array({{4, "local", 32}});

@@ -9,6 +9,7 @@
 
 #include "ManifestReader.h"
 
+#include "shardkit/rt/Manifest/ListChecks.h"
 #include "shardkit/rt/Manifest/ListReplay.h"
 
 #include <algorithm>
@@ -48,12 +49,8 @@ private:
     return "value '" + stage_.values[value].name + "'" + microbatchText(microbatch);
   }
   /// The buffer of `value` that belongs to `microbatch`.
-  std::pair<size_t, int64_t> bufferOf(size_t value, int64_t microbatch) const;
+  BufferStates::Buffer bufferOf(size_t value, int64_t microbatch) const;
   void read(size_t value, int64_t microbatch, const std::string &what) const;
-  /// A value of the step with `init` is there from the start.
-  bool isThere(std::pair<size_t, int64_t> buffer) const {
-    return there_.count(buffer) || (stage_.values[buffer.first].init && !freed_.count(buffer.first));
-  }
   /// `isUpdate`: the same instruction has read it.
   void write(size_t value, int64_t microbatch, bool isUpdate, const std::string &what);
   void checkInstruction(const Instruction &instruction);
@@ -69,8 +66,8 @@ private:
   const size_t number_;
   StageInfo &stage_;
   size_t index_ = 0;
-  std::set<std::pair<size_t, int64_t>> there_; ///< Value and microbatch, -1 for the step.
-  std::set<size_t> freed_;                     ///< Once at least.
+  /// A value of the step with `init` is present from the start.
+  BufferStates states_{[this](int64_t value) { return stage_.values[size_t(value)].init.has_value(); }};
   std::set<size_t> written_;                   ///< Results that were written in full.
   std::map<size_t, std::set<int64_t>> slices_; ///< Microbatches of results that were written.
   /// By argument of the stage: the result that updates it, and the slices that are written: dim
@@ -105,16 +102,16 @@ void StageCheck::findValuesOfStep() {
   }
 }
 
-std::pair<size_t, int64_t> StageCheck::bufferOf(size_t value, int64_t microbatch) const {
+BufferStates::Buffer StageCheck::bufferOf(size_t value, int64_t microbatch) const {
   if (stage_.values[value].isOfStep)
-    return {value, -1};
+    return {int64_t(value), -1};
   if (microbatch < 0)
     fail("it is once per step, but " + nameOf(value, -1) + " is one of each microbatch");
-  return {value, microbatch};
+  return {int64_t(value), microbatch};
 }
 
 void StageCheck::read(size_t value, int64_t microbatch, const std::string &what) const {
-  if (!isThere(bufferOf(value, microbatch)))
+  if (states_.read(bufferOf(value, microbatch)) != BufferStates::State::Present)
     fail(what + " " + nameOf(value, microbatch) + ", expected one that was written and is not freed");
 }
 
@@ -122,9 +119,8 @@ void StageCheck::write(size_t value, int64_t microbatch, bool isUpdate, const st
   auto buffer = bufferOf(value, microbatch);
   if (stage_.values[value].isOfStep && microbatch >= 0 && !isUpdate)
     fail(what + " " + nameOf(value, microbatch) + ", which is one of the step, without reading it");
-  if (isThere(buffer) && !isUpdate)
+  if (states_.write(buffer) == BufferStates::State::Present && !isUpdate)
     fail(what + " " + nameOf(value, microbatch) + " again before it is freed");
-  there_.insert(buffer);
 }
 
 void StageCheck::checkInstruction(const Instruction &instruction) {
@@ -145,9 +141,7 @@ void StageCheck::checkInstruction(const Instruction &instruction) {
     return;
   case Instruction::Kind::Free: {
     read(instruction.target, instruction.microbatch, "it frees");
-    auto buffer = bufferOf(instruction.target, instruction.microbatch);
-    there_.erase(buffer);
-    freed_.insert(buffer.first);
+    states_.free(bufferOf(instruction.target, instruction.microbatch));
     return;
   }
   }
@@ -258,25 +252,22 @@ void WaitCheck::check() {
 }
 
 void WaitCheck::matchTransfers() {
-  std::map<std::pair<size_t, size_t>, std::vector<size_t>> transfers; // By stage and peer.
-  for (size_t s = 0; s < stages_.size(); ++s)
-    for (size_t i = 0; i < stages_[s].instructions.size(); ++i)
-      if (const Instruction &instruction = stages_[s].instructions[i]; instruction.kind == Instruction::Kind::Transfer)
-        transfers[{s, instruction.target}].push_back(i);
-  for (const auto &[ends, mine] : transfers) {
-    auto [s, peer] = ends;
-    auto found = transfers.find({peer, s});
-    const size_t others = found == transfers.end() ? 0 : found->second.size();
-    for (size_t k = 0; k < mine.size(); ++k) {
-      if (k >= others)
-        in_.fail(locationOf(s, mine[k]) + " has a transfer with stage " + std::to_string(peer) +
-                 ", which has none left with stage " + std::to_string(s) + ", expected as many on both");
-      const size_t theirs = found->second[k];
-      if (stages_[s].instructions[mine[k]].transfers != stages_[peer].instructions[theirs].transfers)
-        in_.fail(locationOf(s, mine[k]) + " and " + locationOf(peer, theirs) +
-                 " list other channels, expected the same in one order");
-    }
-  }
+  std::vector<size_t> lengths;
+  for (const StageInfo &stage : stages_)
+    lengths.push_back(stage.instructions.size());
+  auto getPeer = [&](size_t s, size_t i) -> std::optional<size_t> {
+    const Instruction &instruction = stages_[s].instructions[i];
+    return instruction.kind == Instruction::Kind::Transfer ? std::optional(instruction.target) : std::nullopt;
+  };
+  rt::matchTransfers(lengths, getPeer, [&](size_t s, size_t i, size_t peer, std::optional<size_t> other) {
+    if (!other)
+      in_.fail(locationOf(s, i) + " has a transfer with stage " + std::to_string(peer) +
+               ", which has none left with stage " + std::to_string(s) + ", expected as many on both");
+    if (stages_[s].instructions[i].transfers != stages_[peer].instructions[*other].transfers)
+      in_.fail(locationOf(s, i) + " and " + locationOf(peer, *other) +
+               " list other channels, expected the same in one order");
+    return true;
+  });
 }
 
 void WaitCheck::read(size_t s, size_t i, ListReplay::Step &step) const {
