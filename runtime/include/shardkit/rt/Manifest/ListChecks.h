@@ -47,9 +47,13 @@ public:
   State read(const Buffer &buffer) const { return get(buffer); }
   /// Legal unless Present: a run that writes without reading, a transfer that receives. An update
   /// is legal if Present, as it reads too.
-  State write(const Buffer &buffer) { return std::exchange(states_.try_emplace(buffer, get(buffer)).first->second, State::Present); }
+  State write(const Buffer &buffer) {
+    return std::exchange(states_.try_emplace(buffer, get(buffer)).first->second, State::Present);
+  }
   /// Legal if Present.
-  State free(const Buffer &buffer) { return std::exchange(states_.try_emplace(buffer, get(buffer)).first->second, State::Freed); }
+  State free(const Buffer &buffer) {
+    return std::exchange(states_.try_emplace(buffer, get(buffer)).first->second, State::Freed);
+  }
 
   void clear() { states_.clear(); }
   /// The buffers that are present, without initial ones that no instruction wrote.
@@ -70,9 +74,10 @@ private:
 /// of a transfer, std::nullopt for other instructions. `visit` is called per transfer, by stage and
 /// index, with the index of the matching transfer in the list of the peer, std::nullopt where the
 /// peer has fewer; it stops the matching by returning false. Linear in the instructions.
-inline bool matchTransfers(const std::vector<size_t> &lengths,
-                           const std::function<std::optional<size_t>(size_t stage, size_t index)> &getPeer,
-                           const std::function<bool(size_t stage, size_t index, size_t peer, std::optional<size_t> other)> &visit) {
+inline bool
+matchTransfers(const std::vector<size_t> &lengths,
+               const std::function<std::optional<size_t>(size_t stage, size_t index)> &getPeer,
+               const std::function<bool(size_t stage, size_t index, size_t peer, std::optional<size_t> other)> &visit) {
   std::map<std::pair<size_t, size_t>, std::vector<size_t>> transfers; // by stage and peer
   for (size_t stage = 0; stage < lengths.size(); ++stage)
     for (size_t index = 0; index < lengths[stage]; ++index)
