@@ -482,7 +482,24 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<
   return dispatched;
 }
 
+static std::vector<RankBuffers> buffersOf(std::vector<RankMemory> &memory) {
+  std::vector<RankBuffers> buffers;
+  for (RankMemory &one : memory)
+    buffers.push_back(one.buffers());
+  return buffers;
+}
+
 Status Executor::run(const FunctionInfo &function, sk_program program, std::vector<RankMemory> &memory,
+                     RunStats *stats) {
+  return run(function, program, buffersOf(memory), stats);
+}
+
+Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,
+                     std::vector<RankMemory> &memory, RunStats *stats) {
+  return run(pipeline, programs, buffersOf(memory), stats);
+}
+
+Status Executor::run(const FunctionInfo &function, sk_program program, const std::vector<RankBuffers> &buffers,
                      RunStats *stats) {
   SK_ASSIGN_OR_RETURN(Impl::Planned * known, impl_->planned(function));
   FunctionPlans *plans = &known->plans;
@@ -495,15 +512,15 @@ Status Executor::run(const FunctionInfo &function, sk_program program, std::vect
   }
   return impl_->step(
       impl_->ranks[function.devices], known->running,
-      [plans, &memory, stats, program, numArguments = function.arguments.size(),
+      [plans, &buffers, stats, program, numArguments = function.arguments.size(),
        numResults = function.results.size()](sk_context &context, int64_t rank) -> int32_t {
         context.plans = plans;
         if (stats) {
           context.stats = &stats->functions[0].collectives[size_t(rank)];
           context.contractionStats = &stats->functions[0].contractions[size_t(rank)];
         }
-        RankMemory &local = memory[size_t(rank)];
-        auto call = [&] { return program(&context, local.arguments(), local.results(), local.arena()); };
+        const RankBuffers &local = buffers[size_t(rank)];
+        auto call = [&] { return program(&context, local.arguments.data(), local.results.data(), local.arena); };
         if (!context.device)
           return call();
         Status status;
@@ -511,8 +528,8 @@ Status Executor::run(const FunctionInfo &function, sk_program program, std::vect
           status = context.nccl->prepare(plans->plans, *context.world);
         if (!status.ok())
           return failRun(context, status);
-        int32_t returned = context.device->record(program, local.arguments(), numArguments, local.results(), numResults,
-                                                  local.arena(), call, status);
+        int32_t returned = context.device->record(program, local.arguments.data(), numArguments, local.results.data(),
+                                                  numResults, local.arena, call, status);
         return status.ok() ? returned : failRun(context, status);
       },
       stats);
@@ -540,7 +557,7 @@ Executor::runCollectives(const FunctionInfo &function,
 }
 
 Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,
-                     std::vector<RankMemory> &memory, RunStats *stats) {
+                     const std::vector<RankBuffers> &buffers, RunStats *stats) {
   SK_ASSIGN_OR_RETURN(Impl::Ranks * ranks,
                       impl_->ranksFor("pipeline '" + pipeline.signature.name + "'", pipeline.signature.devices));
   std::unique_ptr<PipelinePlans> &known = ranks->pipelines[&pipeline];
@@ -552,8 +569,8 @@ Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program>
     plans.prepare(*stats);
   return impl_->step(
       *ranks, plans,
-      [&plans, &programs, &memory, stats](sk_context &context, int64_t rank) {
-        return plans.run(context, programs, memory[size_t(rank)], stats);
+      [&plans, &programs, &buffers, stats](sk_context &context, int64_t rank) {
+        return plans.run(context, programs, buffers[size_t(rank)], stats);
       },
       stats);
 }

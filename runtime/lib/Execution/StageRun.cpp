@@ -84,9 +84,9 @@ struct SliceCopy {
 /// A slice of an argument is used in place if it is contiguous, else copied before and after.
 class StageRun {
 public:
-  StageRun(PipelinePlans &plans, sk_context &context, const std::vector<sk_program> &programs, RankMemory &memory,
+  StageRun(PipelinePlans &plans, sk_context &context, const std::vector<sk_program> &programs, const RankBuffers &buffers,
            RunStats *stats)
-      : plans_(plans), pipeline_(plans.pipeline_), context_(context), programs_(programs), memory_(memory),
+      : plans_(plans), pipeline_(plans.pipeline_), context_(context), programs_(programs), buffers_(buffers),
         stats_(stats), number_(plans.ranks_[size_t(context.rank)].first), stage_(pipeline_.stages[number_]) {
     context.meshRank = plans.ranks_[size_t(context.rank)].second;
     if (stats)
@@ -95,7 +95,7 @@ public:
   ~StageRun() {
     giveBackCopies();
     for (auto &[key, buffer] : values_)
-      memory_.values().giveBack(std::move(buffer));
+      buffers_.values->giveBack(std::move(buffer));
   }
 
   Expected<int32_t> run();
@@ -172,7 +172,7 @@ private:
   const PipelineInfo &pipeline_;
   sk_context &context_;
   const std::vector<sk_program> &programs_;
-  RankMemory &memory_;
+  const RankBuffers &buffers_;
   RunStats *stats_;
   RunStats::Rank *counters_ = nullptr;
   const size_t number_;
@@ -190,7 +190,7 @@ private:
 };
 
 Expected<int32_t> StageRun::run() {
-  memory_.values().startPeak();
+  buffers_.values->startPeak();
   if (context_.device)
     context_.device->clearStamps();
   SK_RETURN_IF_ERROR(fillSums());
@@ -214,7 +214,7 @@ Expected<int32_t> StageRun::run() {
     }
   SK_RETURN_IF_ERROR(countSpans());
   if (counters_)
-    counters_->peakValueBytes = std::max(counters_->peakValueBytes, memory_.values().peakBytes());
+    counters_->peakValueBytes = std::max(counters_->peakValueBytes, buffers_.values->peakBytes());
   return 0;
 }
 
@@ -320,7 +320,7 @@ Expected<int32_t> StageRun::perform(const Instruction &instruction) {
       return status;
   }
   auto it = values_.find(keyOf(instruction.target, instruction.microbatch));
-  memory_.values().giveBack(std::move(it->second));
+  buffers_.values->giveBack(std::move(it->second));
   values_.erase(it);
   return 0;
 }
@@ -329,7 +329,7 @@ Expected<Buffer *> StageRun::bufferOf(size_t value, int64_t microbatch) {
   const int64_t key = keyOf(value, microbatch);
   auto it = values_.find(key);
   if (it == values_.end()) {
-    Expected<Buffer> made = memory_.values().take(stage_.values[value].localBytes());
+    Expected<Buffer> made = buffers_.values->take(stage_.values[value].localBytes());
     if (!made.ok())
       return made.status().withContext("value '" + stage_.values[value].name + "'");
     it = values_.emplace(key, std::move(*made)).first;
@@ -344,7 +344,7 @@ Expected<void *> StageRun::dataOf(size_t value, int64_t microbatch) {
 
 void StageRun::giveBackCopies() {
   for (Buffer &buffer : copies_)
-    memory_.values().giveBack(std::move(buffer));
+    buffers_.values->giveBack(std::move(buffer));
   copies_.clear();
 }
 
@@ -367,7 +367,7 @@ Expected<int32_t> StageRun::runFunction(const Instruction &instruction) {
   std::vector<SliceCopy> argumentSlices, resultSlices;
   std::vector<std::pair<size_t, size_t>> updates;
   auto copy = [&](const ValueInfo &value) -> Expected<void *> {
-    Expected<Buffer> made = memory_.values().take(value.localBytes());
+    Expected<Buffer> made = buffers_.values->take(value.localBytes());
     if (!made.ok())
       return made.status().withContext("value '" + value.name + "'");
     copies_.push_back(std::move(*made));
@@ -390,7 +390,7 @@ Expected<int32_t> StageRun::runFunction(const Instruction &instruction) {
     const size_t index = size_t(argument.slot->index);
     SK_ASSIGN_OR_RETURN(void *data, argument.slot->isValue()
                                         ? dataOf(index, m)
-                                        : held(argument, memory_.arguments()[index], argumentSlices));
+                                        : held(argument, buffers_.arguments[index], argumentSlices));
     arguments_.push_back(data);
   }
   results_.clear();
@@ -408,7 +408,7 @@ Expected<int32_t> StageRun::runFunction(const Instruction &instruction) {
       updates.emplace_back(index, copies_.size());
     SK_ASSIGN_OR_RETURN(void *data, isUpdate  ? copy(result)
                                     : isValue ? dataOf(index, m)
-                                              : held(result, memory_.results()[index], resultSlices));
+                                              : held(result, buffers_.results[index], resultSlices));
     results_.push_back(data);
   }
   if (!argumentSlices.empty())
@@ -425,12 +425,12 @@ Expected<int32_t> StageRun::runFunction(const Instruction &instruction) {
   }
   SK_ASSIGN_OR_RETURN(const Moment start, now());
   auto call = [&] {
-    return programs_[instruction.target](&context_, arguments_.data(), results_.data(), memory_.arena());
+    return programs_[instruction.target](&context_, arguments_.data(), results_.data(), buffers_.arena);
   };
   Status recorded;
   const int32_t status =
       context_.device ? context_.device->record(programs_[instruction.target], arguments_.data(), arguments_.size(),
-                                                results_.data(), results_.size(), memory_.arena(), call, recorded)
+                                                results_.data(), results_.size(), buffers_.arena, call, recorded)
                       : call();
   SK_RETURN_IF_ERROR(recorded);
   SK_RETURN_IF_ERROR(countSince(start, [this, counters](double seconds) {
@@ -570,7 +570,7 @@ Expected<int32_t> StageRun::waitUntilReceived(size_t value, int64_t microbatch) 
   return known == sent_.end() ? Expected<int32_t>(0) : finishAll(known->second);
 }
 
-int32_t PipelinePlans::run(sk_context &context, const std::vector<sk_program> &programs, RankMemory &memory,
+int32_t PipelinePlans::run(sk_context &context, const std::vector<sk_program> &programs, const RankBuffers &buffers,
                            RunStats *stats) {
   try {
     Status status;
@@ -583,7 +583,7 @@ int32_t PipelinePlans::run(sk_context &context, const std::vector<sk_program> &p
     }
     if (!status.ok())
       return failRun(context, status);
-    Expected<int32_t> returned = StageRun(*this, context, programs, memory, stats).run();
+    Expected<int32_t> returned = StageRun(*this, context, programs, buffers, stats).run();
     return returned.ok() ? *returned : failRun(context, returned.status());
   } catch (const std::exception &error) {
     return failRun(context, internalError(error.what()));

@@ -4,16 +4,18 @@
 #define SHARDKIT_TOOLS_SHARDRUN_SESSION_H
 
 #include "Options.h"
-#include "Runnable.h"
 #include "Sources.h"
 
 #include "shardkit/rt/Cuda/Device.h"
 #include "shardkit/rt/Execution/Compare.h"
 #include "shardkit/rt/Execution/Executor.h"
 #include "shardkit/rt/Execution/HostFunctions.h"
+#include "shardkit/rt/Execution/Runnable.h"
 #include "shardkit/rt/Manifest/Bundle.h"
 
 namespace shardkit::run {
+
+using rt::Runnable;
 
 /// Measurements of a run of a function or a pipeline.
 struct RunRecord {

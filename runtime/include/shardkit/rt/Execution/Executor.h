@@ -17,6 +17,14 @@
 
 namespace shardkit::rt {
 
+/// What a program of one rank runs on: local arguments and results in the order of the manifest,
+/// and the arena, all on the device if there is one.
+struct RankBuffers {
+  std::vector<void *> arguments, results;
+  void *arena = nullptr;
+  BufferPool *values = nullptr; ///< Makes the values of a pipeline.
+};
+
 /// The memory of one rank for one function: local arguments in one buffer, results and
 /// arena in another. Both are reused from function to function.
 class RankMemory {
@@ -49,8 +57,10 @@ public:
   void *const *results() const { return device_ ? deviceResults_.data() : results_.data(); }
   void *arena() { return arena_; }
   int64_t bytes() const { return used_; }
-  /// Memory for the values of a pipeline, on the device if there is one.
-  BufferPool &values() { return values_; }
+  /// All of these, and memory for the values of a pipeline.
+  RankBuffers buffers() {
+    return {device_ ? deviceArguments_ : arguments_, device_ ? deviceResults_ : results_, arena_, &values_};
+  }
 
 private:
   BufferPool values_;
@@ -121,10 +131,12 @@ public:
   /// the lowest rank that failed.
   Status forEachRank(int64_t ranks, const std::function<Status(int64_t)> &fn);
 
-  /// One step of `function` on `memory[0..devices)`, of which the ranks of this
+  /// One step of `function` on `buffers[0..devices)`, of which the ranks of this
   /// process are used. The first rank that fails, or a collective that waits too
   /// long, ends the step on all ranks. Together, where the backend has several
   /// processes: all return the same error.
+  Status run(const FunctionInfo &function, sk_program program, const std::vector<RankBuffers> &buffers,
+             RunStats *stats = nullptr);
   Status run(const FunctionInfo &function, sk_program program, std::vector<RankMemory> &memory,
              RunStats *stats = nullptr);
 
@@ -133,8 +145,10 @@ public:
   Status runCollectives(const FunctionInfo &function,
                         const std::function<std::pair<const void *, void *>(int64_t rank, size_t id)> &buffers);
 
-  /// Runs a step of a pipeline; `programs` are those of its functions, `memory` is bound to
-  /// the values of the stage of each rank.
+  /// Runs a step of a pipeline; `programs` are those of its functions, `buffers` have the
+  /// arguments and results of the stage of each rank.
+  Status run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,
+             const std::vector<RankBuffers> &buffers, RunStats *stats = nullptr);
   Status run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs, std::vector<RankMemory> &memory,
              RunStats *stats = nullptr);
 

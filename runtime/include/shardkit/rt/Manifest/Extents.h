@@ -23,13 +23,16 @@ namespace shardkit::rt {
 
 struct OffsetDigit {
   int64_t rankStride, size, globalStride;
+  bool operator==(const OffsetDigit &) const = default;
 };
 struct ExtentLoop {
   int64_t size, globalStride, localStride;
+  bool operator==(const ExtentLoop &) const = default;
 };
 
 struct RankDigit {
   int64_t stride, size;
+  bool operator==(const RankDigit &) const = default;
 };
 /// The loop with this index runs over a chunk of a dim of `size`: the chunk whose
 /// number is the coordinate of the rank on `ranks` (major to minor). A piece
@@ -39,6 +42,7 @@ struct UnevenLoop {
   int64_t loop, size;
   std::vector<RankDigit> ranks;
   int64_t begin = 0;
+  bool operator==(const UnevenLoop &) const = default;
 
   /// Indices [first, end) of the loop, over chunks of `chunk`, are there.
   std::pair<int64_t, int64_t> indices(int64_t rank, int64_t chunk) const {
@@ -59,6 +63,7 @@ struct Extents {
   std::vector<OffsetDigit> offset;
   std::vector<ExtentLoop> loops;
   std::vector<UnevenLoop> uneven = {};
+  bool operator==(const Extents &) const = default;
 
   /// The global offset of the first element that `rank` holds, local element
   /// localBase(rank); beyond the value where it holds nothing.

@@ -1,10 +1,8 @@
 //===- Runnable.cpp - A function, or a pipeline ---------------------------===//
 
-#include "Runnable.h"
+#include "shardkit/rt/Execution/Runnable.h"
 
-using namespace shardkit::rt;
-
-namespace shardkit::run {
+namespace shardkit::rt {
 
 Runnable::Runnable(const FunctionInfo &function)
     : full_(&function), held_{&function}, functions_{&function}, ranks_(1) {
@@ -34,4 +32,4 @@ Runnable::Runnable(const PipelineInfo &pipeline)
 
 std::string Runnable::title() const { return (pipeline_ ? "pipeline '" : "function '") + name() + "'"; }
 
-} // namespace shardkit::run
+} // namespace shardkit::rt
