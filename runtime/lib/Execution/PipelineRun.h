@@ -17,7 +17,8 @@ public:
   /// Allocates the measurements of all ranks.
   void prepare(RunStats &stats) const;
   /// Runs all instructions of the rank of `context`. Returns the status of a program.
-  int32_t run(sk_context &context, const std::vector<sk_program> &programs, const RankBuffers &buffers, RunStats *stats);
+  int32_t run(sk_context &context, const std::vector<sk_program> &programs, const RankBuffers &buffers,
+              RunStats *stats);
 
   std::string title() const override;
   std::string rendezvous(int rank, int64_t instruction, int64_t id) const override;

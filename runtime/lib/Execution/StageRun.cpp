@@ -84,8 +84,8 @@ struct SliceCopy {
 /// A slice of an argument is used in place if it is contiguous, else copied before and after.
 class StageRun {
 public:
-  StageRun(PipelinePlans &plans, sk_context &context, const std::vector<sk_program> &programs, const RankBuffers &buffers,
-           RunStats *stats)
+  StageRun(PipelinePlans &plans, sk_context &context, const std::vector<sk_program> &programs,
+           const RankBuffers &buffers, RunStats *stats)
       : plans_(plans), pipeline_(plans.pipeline_), context_(context), programs_(programs), buffers_(buffers),
         stats_(stats), number_(plans.ranks_[size_t(context.rank)].first), stage_(pipeline_.stages[number_]) {
     context.meshRank = plans.ranks_[size_t(context.rank)].second;

@@ -36,6 +36,19 @@ SK_EXPORT int32_t sk_ref_main(sk_context *ctx, void *const *args, void *const *r
   return 0;
 }
 
+/* A step that updates its weight, w + 1 in the memory of w or elsewhere, and fails if w[0] is negative. */
+SK_EXPORT int32_t sk_fn_step(sk_context *ctx, void *const *args, void *const *results, void *arena) {
+  const float *w = args[1];
+  if (w[0] < 0)
+    return 77;
+  int32_t status = sk_contraction(ctx, &local_matmul, args[0], args[1], arena);
+  if (!status)
+    status = sk_collective(ctx, 0, arena, results[0]);
+  for (int i = 0; i < 64; ++i)
+    ((float *)results[1])[i] = w[i] + 1;
+  return status;
+}
+
 /* The same, but forgetting the all-reduce. */
 SK_EXPORT int32_t sk_fn_wrong(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   return sk_contraction(ctx, &local_matmul, args[0], args[1], results[0]);

@@ -1,0 +1,144 @@
+//===- Session.h - Programs, weights and state in one process --*- C++ -*--===//
+//
+// A session has the functions of one or several bundles, the arrays that stay between their
+// calls, and the threads that run them:
+//
+//   auto session = Session::open({}, makeLocalBackend());
+//   (*session)->addBundle("decode.bundle");
+//   (*session)->load("weights/");
+//   int f = *(*session)->find("main");
+//   auto x = (*session)->put(f, 2, data);                // argument 2, from memory of the caller
+//   auto y = (*session)->call(f, {{}, {}, *x});          // arguments 0 and 1 are weights
+//   (*session)->read((*y)[0], out);
+//
+// Functions may be called from any thread. Calls are performed one after the other, in the
+// order in which they were made; with several processes each of them makes the same calls in
+// the same order. An error leaves the session usable unless a rank is stuck().
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RT_SESSION_SESSION_H
+#define SHARDKIT_RT_SESSION_SESSION_H
+
+#include "shardkit/rt/Collectives/Backend.h"
+#include "shardkit/rt/Execution/HostFunctions.h"
+#include "shardkit/rt/Execution/Runnable.h"
+#include "shardkit/rt/Loading/LoadPlan.h"
+#include "shardkit/rt/Session/Array.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace shardkit::rt {
+
+struct SessionOptions {
+  double timeout = 60;      ///< Seconds that ranks wait for each other.
+  int libraryThreads = 0;   ///< Of each rank; 0: the cores divided by the ranks.
+  bool followLinks = false; ///< Weight files may be symbolic links that leave their directory.
+  LoadOptions load;
+};
+
+struct CallOptions {
+  /// Results that are tied to an argument take its memory, and the array of the argument is
+  /// donated: using it again is an error. A bound argument becomes the result.
+  bool donate = false;
+  /// Returns as soon as the call is queued. Else when it has ended, with its error.
+  bool isAsync = false;
+};
+
+/// Sums over all calls of a function.
+struct FunctionStats {
+  int64_t calls = 0, failed = 0;
+  double seconds = 0, lastSeconds = 0; ///< In the step itself.
+};
+
+class Session {
+public:
+  static Expected<std::unique_ptr<Session>> open(const SessionOptions &options, std::unique_ptr<Backend> backend);
+  /// Waits for what is queued, then frees everything. Arrays of the session are closed.
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  const Backend &backend() const;
+  HostFunctions &hostFunctions();
+
+  //===--------------------------------------------------------------------===//
+  // Functions
+  //===--------------------------------------------------------------------===//
+
+  /// Adds the functions and pipelines of a bundle. With `name` they are called that (a bundle
+  /// of one), or name.function. An error if a name is taken.
+  Status addBundle(const std::string &path, const std::string &name = "");
+  int count() const;
+  /// The number of a function by its name; an error that lists the names.
+  Expected<int> find(const std::string &name) const;
+  const std::string &name(int function) const;
+  const Runnable &runnable(int function) const;
+  /// Layouts of argument or result i.
+  const ArrayLayout &argument(int function, size_t i) const;
+  const ArrayLayout &result(int function, size_t i) const;
+  /// Facts of which the user of the session is told: weights that two functions hold in
+  /// different layouts, with the bytes that this takes.
+  std::vector<std::string> notes() const;
+
+  //===--------------------------------------------------------------------===//
+  // Arrays
+  //===--------------------------------------------------------------------===//
+
+  /// An array in the layout of argument `i` from a full value in the memory of the caller,
+  /// row-major. Each rank copies its shard. With `owner` a shard that is the full value is not
+  /// copied: `owner` keeps `data`, which does not change, as long as the array needs it.
+  Expected<Array> put(int function, size_t i, const void *data, std::shared_ptr<void> owner = nullptr);
+  /// The same elements in the layout of argument `i`.
+  Expected<Array> reshard(const Array &array, int function, size_t i);
+  /// Copies the full value to `to`, row-major. With several processes on each of them.
+  Status read(const Array &array, void *to);
+  /// The full value without a copy if a rank of this process holds all of it; else null data.
+  Expected<ShardView> readInPlace(const Array &array);
+  /// Elements [starts, starts + sizes) of each dim, row-major.
+  Status readSlice(const Array &array, const Shape &starts, const Shape &sizes, void *to);
+  /// The shard of `rank`, one of this process, of the copy `copy`; waits until it is computed.
+  Expected<ShardView> shard(const Array &array, int64_t rank);
+  /// Waits until it is computed. Returns the error of the call that computes it.
+  Status wait(const Array &array);
+  bool isReady(const Array &array) const;
+
+  //===--------------------------------------------------------------------===//
+  // Arguments that stay
+  //===--------------------------------------------------------------------===//
+
+  /// Loads all weights of all functions; a weight that functions hold in one layout is loaded
+  /// once.
+  Status load(const std::string &path);
+  /// Weights of reproducible random numbers.
+  Status fillRandom(uint64_t seed);
+  /// Binds the arguments called `name` of all functions with the layout of the array.
+  Status bind(const std::string &name, const Array &array);
+  /// Binds all arguments called `name` from a full value in memory.
+  Status assign(const std::string &name, const void *data);
+  /// What is bound, in the layout of the first function that has it.
+  Expected<Array> bound(const std::string &name) const;
+  /// Names of arguments that are weights, or bound; ascending.
+  std::vector<std::string> boundNames() const;
+  LoadStats loadStats() const;
+
+  //===--------------------------------------------------------------------===//
+  // Calls
+  //===--------------------------------------------------------------------===//
+
+  /// Calls a function with all its arguments in order; a null array stands for what is bound.
+  Expected<std::vector<Array>> call(int function, const std::vector<Array> &arguments, const CallOptions &options = {});
+  FunctionStats stats(int function) const;
+  /// A rank did not return from a failed step: no further call can succeed.
+  bool stuck() const;
+
+private:
+  explicit Session(std::unique_ptr<struct SessionImpl> impl);
+  std::unique_ptr<struct SessionImpl> impl_;
+};
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_SESSION_SESSION_H

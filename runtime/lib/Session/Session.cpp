@@ -1,0 +1,419 @@
+//===- Session.cpp - Functions of bundles, and their calls ----------------===//
+
+#include "SessionImpl.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace shardkit::rt {
+
+SessionImpl::SessionImpl(const SessionOptions &given, std::unique_ptr<Backend> itsBackend)
+    : options(given), backend(std::move(itsBackend)), executor(given.timeout, backend.get()) {
+  executor.setLibraryThreads(given.libraryThreads);
+}
+
+Session::Session(std::unique_ptr<SessionImpl> impl) : impl_(std::move(impl)) {}
+
+Expected<std::unique_ptr<Session>> Session::open(const SessionOptions &options, std::unique_ptr<Backend> backend) {
+  if (!(options.timeout > 0))
+    return invalid("timeout is " + std::to_string(options.timeout) + ", expected a positive number of seconds");
+  if (options.libraryThreads < 0)
+    return invalid("library threads are " + std::to_string(options.libraryThreads) + ", expected at least 0");
+  Fault fault;
+  SK_RETURN_IF_ERROR(Fault::fromEnvironment(fault));
+  return std::unique_ptr<Session>(new Session(std::make_unique<SessionImpl>(options, std::move(backend))));
+}
+
+Session::~Session() {
+  (void)impl_->inTurn([] { return Status(); });
+  std::lock_guard lock(impl_->registry->mutex);
+  for (void *alive : impl_->registry->alive) {
+    auto &array = *static_cast<Array::State *>(alive);
+    array.dead = "is of a session that is closed";
+    if (!impl_->executor.stuck())
+      for (auto &copy : array.shards)
+        std::fill(copy.begin(), copy.end(), nullptr);
+  }
+  if (impl_->executor.stuck())
+    (void)impl_.release(); // A thread still uses the programs and their memory.
+}
+
+const Backend &Session::backend() const { return *impl_->backend; }
+HostFunctions &Session::hostFunctions() { return impl_->hostFunctions; }
+bool Session::stuck() const { return impl_->executor.stuck(); }
+
+std::string SessionFunction::title() const { return (runnable.pipeline() ? "pipeline '" : "function '") + name + "'"; }
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// The layout of an argument or result, of which `values(stage)[index]` are the copies.
+static std::shared_ptr<const ArrayLayout> layoutOf(const Runnable &runnable,
+                                                   const std::vector<Runnable::Position> &positions, bool isResult,
+                                                   const Backend &backend) {
+  auto layout = std::make_shared<ArrayLayout>();
+  layout->devices = runnable.devices();
+  for (auto [stage, index] : positions) {
+    ArrayLayout::Copy copy;
+    const FunctionInfo &held = runnable.held(stage);
+    copy.value = isResult ? held.results[index] : held.arguments[index];
+    copy.ranks = runnable.ranks(stage);
+    const Extents &extents = copy.value.extents;
+    const std::vector<ExtentLoop> loops = coalesceLoops(extents, 0);
+    copy.isFull = copy.value.localElements == copy.value.globalElements && extents.uneven.empty() &&
+                  (loops.empty() || (loops.size() == 1 && loops[0].globalStride == 1 && loops[0].localStride == 1));
+    std::map<std::pair<int, int64_t>, size_t> known; // By process and first owner.
+    for (size_t r = 0; r < copy.ranks.size(); ++r)
+      copy.first.push_back(
+          known.try_emplace({backend.ownerOf(copy.ranks[r], layout->devices), firstOwner(extents, int64_t(r))}, r)
+              .first->second);
+    layout->copies.push_back(std::move(copy));
+  }
+  return layout;
+}
+
+/// True if the loading of both makes the same elements.
+static bool loadsAlike(const ValueInfo &a, const ValueInfo &b) {
+  if (a.load.has_value() != b.load.has_value() || a.kind != b.kind || a.isSegmented != b.isSegmented)
+    return false;
+  return !a.load ||
+         std::equal(a.load->sources.begin(), a.load->sources.end(), b.load->sources.begin(), b.load->sources.end(),
+                    [](const LoadSource &x, const LoadSource &y) { return x.name == y.name; });
+}
+
+size_t SessionImpl::slotFor(const SessionFunction &function, size_t i) {
+  const Runnable &what = function.runnable;
+  const ValueInfo &value = what.full().arguments[i];
+  const bool isWeight = value.kind == ValueKind::Weight;
+  auto layout = layoutOf(what, what.argumentPositions(i), false, *backend);
+  const ArgumentSlot *other = nullptr;
+  for (size_t s = 0; s < slots.size(); ++s) {
+    const ArgumentSlot &slot = slots[s];
+    // Segments of one weight are arguments of one name.
+    if (slot.name != value.name || std::count(function.slots.begin(), function.slots.end(), s))
+      continue;
+    if (*slot.layout == *layout && slot.isWeight == isWeight && loadsAlike(slot.layout->value(), layout->value()))
+      return s;
+    if (slot.function != functions.size())
+      other = &slot;
+  }
+  if (other && isWeight && other->isWeight)
+    notes.push_back("weight '" + value.name + "' is held twice: function '" + functions[other->function].name +
+                    "' has it as " + other->layout->text() + ", function '" + function.name + "' as " + layout->text() +
+                    ", " + std::to_string(layout->bytes()) + " bytes more");
+  slots.push_back({value.name, std::move(layout), isWeight, functions.size(), {}});
+  return slots.size() - 1;
+}
+
+Status SessionImpl::addFunction(std::string name, Runnable runnable, size_t bundle) {
+  for (const SessionFunction &known : functions)
+    if (known.name == name)
+      return invalid("two functions of the session are called '" + name + "', expected a name of its own for a bundle");
+  if (runnable.devices() > Executor::maxRanks)
+    return invalid("function '" + name + "' needs " + std::to_string(runnable.devices()) +
+                   " devices, the runtime has at most " + std::to_string(Executor::maxRanks));
+  SessionFunction function(std::move(name), std::move(runnable));
+  function.bundle = bundle;
+  const Runnable &what = function.runnable;
+  for (const FunctionInfo *code : what.functions()) {
+    SK_ASSIGN_OR_RETURN(sk_program program, bundles[bundle]->entry(*code));
+    function.programs.push_back(program);
+  }
+  for (size_t i = 0; i < what.full().arguments.size(); ++i) {
+    const ValueInfo &value = what.full().arguments[i];
+    for (auto [stage, index] : what.argumentPositions(i))
+      if (const auto &load = what.held(stage).arguments[index].load; load && !load->chain.empty())
+        SK_RETURN_IF_ERROR(hostFunctions.check(load->chain).withContext("weight '" + value.name + "'"));
+    function.slots.push_back(slotFor(function, i));
+  }
+  for (size_t i = 0; i < what.full().results.size(); ++i)
+    function.results.push_back(layoutOf(what, what.resultPositions(i), true, *backend));
+  function.buffers.resize(size_t(what.devices()));
+  auto [begin, end] = backend->localRanks(what.devices());
+  for (int64_t rank = begin; rank < end; ++rank) {
+    function.buffers[size_t(rank)].arguments.resize(what.heldBy(rank).arguments.size());
+    function.buffers[size_t(rank)].results.resize(what.heldBy(rank).results.size());
+  }
+  functions.push_back(std::move(function));
+  return {};
+}
+
+Status Session::addBundle(const std::string &path, const std::string &name) {
+  auto opened = Bundle::open(path);
+  SK_RETURN_IF_ERROR(impl_->backend->agree(opened.status()));
+  return impl_->inTurn([&]() -> Status {
+    const Manifest &manifest = (*opened)->manifest();
+    if (manifest.target != "cpu")
+      return invalid(path + ": is for " + manifest.target + ", expected a bundle for cpu");
+    std::lock_guard lock(impl_->mutex);
+    const size_t bundle = impl_->bundles.size(), before = impl_->functions.size(), slots = impl_->slots.size();
+    const size_t notes = impl_->notes.size();
+    impl_->bundles.push_back(std::move(*opened));
+    const size_t count = manifest.functions.size() + manifest.pipelines.size();
+    auto called = [&](const std::string &function) {
+      return name.empty() ? function : count == 1 ? name : name + "." + function;
+    };
+    Status status;
+    for (const FunctionInfo &function : manifest.functions)
+      if (status.ok())
+        status = impl_->addFunction(called(function.name), Runnable(function), bundle);
+    for (const PipelineInfo &pipeline : manifest.pipelines)
+      if (status.ok())
+        status = impl_->addFunction(called(pipeline.signature.name), Runnable(pipeline), bundle);
+    if (!status.ok()) { // None of them stays.
+      impl_->functions.erase(impl_->functions.begin() + long(before), impl_->functions.end());
+      impl_->slots.erase(impl_->slots.begin() + long(slots), impl_->slots.end());
+      impl_->notes.resize(notes);
+    }
+    return impl_->backend->agree(status.withContext(path));
+  });
+}
+
+int Session::count() const {
+  std::lock_guard lock(impl_->mutex);
+  return int(impl_->functions.size());
+}
+
+Expected<int> Session::find(const std::string &name) const {
+  std::lock_guard lock(impl_->mutex);
+  std::string names;
+  for (size_t f = 0; f < impl_->functions.size(); ++f) {
+    if (impl_->functions[f].name == name)
+      return int(f);
+    names += (f ? ", " : "") + impl_->functions[f].name;
+  }
+  return notFound("no function of the session is called " + quoteName(name) + ", expected one of: " + names);
+}
+
+const std::string &Session::name(int function) const { return impl_->functions[size_t(function)].name; }
+const Runnable &Session::runnable(int function) const { return impl_->functions[size_t(function)].runnable; }
+const ArrayLayout &Session::argument(int function, size_t i) const {
+  return *impl_->slots[impl_->functions[size_t(function)].slots[i]].layout;
+}
+const ArrayLayout &Session::result(int function, size_t i) const {
+  return *impl_->functions[size_t(function)].results[i];
+}
+std::vector<std::string> Session::notes() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->notes;
+}
+FunctionStats Session::stats(int function) const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->functions[size_t(function)].stats;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array> &given,
+                              const CallOptions &callOptions, Call &call) {
+  const Runnable &what = function.runnable;
+  const FunctionInfo &full = what.full();
+  if (executor.stuck())
+    return internalError(function.title() + ": a rank of an earlier step still runs, expected a new session");
+  if (given.size() != full.arguments.size())
+    return invalid(function.title() + " is called with " + std::to_string(given.size()) + " arguments, expected " +
+                   std::to_string(full.arguments.size()));
+  call.function = &function;
+  call.donate = callOptions.donate;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const ArgumentSlot &slot = slots[function.slots[i]];
+    const std::string what = "argument '" + slot.name + "' of " + function.title();
+    const Array &array = given[i] ? given[i] : slot.array;
+    if (!array)
+      return invalid(what + " (" + slot.layout->text() + ") is neither given nor bound" +
+                     (slot.isWeight ? ", expected weights to be loaded" : ""));
+    SK_RETURN_IF_ERROR(check(array, what));
+    if (array.state_->layout != slot.layout && !(*array.state_->layout == *slot.layout))
+      return invalid(what + ": array '" + array.name() + "' is " + array.layout().text() + ", expected " +
+                     slot.layout->text());
+    call.arguments.push_back(array.state_);
+  }
+  for (size_t i = 0; i < full.results.size(); ++i)
+    call.results.push_back(std::make_shared<Array::State>(registry, function.results[i], full.results[i].name));
+  if (!call.donate)
+    return {};
+  for (size_t i = 0; i < full.results.size(); ++i) {
+    if (!full.results[i].tied)
+      continue;
+    const std::shared_ptr<Array::State> &argument = call.arguments[size_t(*full.results[i].tied)];
+    if (std::count(call.arguments.begin(), call.arguments.end(), argument) > 1)
+      return invalid(function.title() + ": array '" + argument->name +
+                     "' is donated and is another argument of the same call, expected two arrays");
+  }
+  return {};
+}
+
+Expected<std::vector<Array>> Session::call(int number, const std::vector<Array> &arguments,
+                                           const CallOptions &options) {
+  auto call = std::make_shared<Call>();
+  std::vector<Array> results;
+  uint64_t ticket;
+  Status checked;
+  {
+    std::lock_guard lock(impl_->mutex);
+    SessionFunction &function = impl_->functions[size_t(number)];
+    checked = impl_->checkCall(function, arguments, options, *call);
+    if (!checked.ok() && impl_->backend->processes() == 1)
+      return checked;
+    for (size_t i = 0; i < call->results.size() && checked.ok(); ++i) {
+      call->results[i]->producer = call;
+      results.push_back(Array(call->results[i]));
+      const std::optional<int64_t> tied = function.runnable.full().results[i].tied;
+      if (!options.donate || !tied)
+        continue;
+      Array::State &argument = *call->arguments[size_t(*tied)];
+      {
+        std::lock_guard dead(impl_->registry->mutex);
+        argument.dead = "was donated to " + function.title();
+      }
+      // A bound argument goes on as the result.
+      for (ArgumentSlot &slot : impl_->slots)
+        if (slot.array.state_.get() == &argument) {
+          call->advanced.emplace_back(&slot, slot.array);
+          slot.array = results.back();
+        }
+    }
+    ticket = impl_->queue.takeTicket();
+  }
+  // Other processes may be about to run it.
+  auto work = [impl = impl_.get(), call, checked] {
+    call->status = impl->backend->processes() == 1 ? checked : impl->backend->agree(checked);
+    if (call->status.ok())
+      impl->perform(*call);
+    call->advanced.clear();
+    call->arguments.clear();
+    call->results.clear();
+    call->isDone.store(true, std::memory_order_release);
+  };
+  if (options.isAsync && checked.ok()) {
+    impl_->queue.post(ticket, work);
+    return results;
+  }
+  impl_->queue.run(ticket, work);
+  if (!call->status.ok())
+    return call->status;
+  return results;
+}
+
+/// Sets the pointers of the ranks of this process.
+Status SessionImpl::bindBuffers(Call &call) {
+  SessionFunction &function = *call.function;
+  const Runnable &what = function.runnable;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    Array::State &array = *call.arguments[i];
+    const auto &positions = what.argumentPositions(i);
+    for (size_t c = 0; c < positions.size(); ++c)
+      for (size_t r = 0; r < array.shards[c].size(); ++r)
+        if (void *data = array.shards[c][r].get())
+          function.buffers[size_t(array.layout->copies[c].ranks[r])].arguments[positions[c].index] = data;
+  }
+  for (size_t i = 0; i < call.results.size(); ++i) {
+    Array::State &array = *call.results[i];
+    const auto &positions = what.resultPositions(i);
+    for (size_t c = 0; c < positions.size(); ++c) {
+      const auto [stage, index] = positions[c];
+      const ArrayLayout::Copy &copy = array.layout->copies[c];
+      const std::optional<int64_t> tied = what.held(stage).results[index].tied;
+      for (size_t r = 0; r < copy.ranks.size(); ++r) {
+        if (!isLocal(copy.ranks[r], *array.layout))
+          continue;
+        RankBuffers &buffers = function.buffers[size_t(copy.ranks[r])];
+        std::shared_ptr<void> &shard = array.shards[c][r];
+        if (call.donate && tied) {
+          // In the memory of the argument, unless that is read elsewhere too.
+          Array::State &argument = *call.arguments[size_t(*what.full().results[i].tied)];
+          for (size_t k = 0; k < argument.shards.size() && !shard; ++k)
+            if (what.argumentPositions(size_t(*what.full().results[i].tied))[k].stage == stage)
+              shard = std::exchange(argument.shards[k][r], nullptr);
+          if (shard.use_count() > 1 || argument.isBorrowed) {
+            std::shared_ptr<void> own = memory->allocate(copy.value.localBytes());
+            std::copy_n(static_cast<const char *>(shard.get()), copy.value.localBytes(),
+                        static_cast<char *>(own.get()));
+            shard = std::move(own);
+          }
+          buffers.arguments[size_t(*tied)] = shard.get();
+        } else {
+          shard = memory->allocate(copy.value.localBytes());
+        }
+        buffers.results[index] = shard.get();
+      }
+    }
+  }
+  auto [begin, end] = backend->localRanks(what.devices());
+  arenas.resize(std::max(arenas.size(), size_t(end)));
+  while (values.size() < size_t(end))
+    values.push_back(std::make_unique<BufferPool>());
+  for (int64_t rank = begin; rank < end; ++rank) {
+    arenas[size_t(rank)].reserve(what.heldBy(rank).entry.arenaBytes);
+    function.buffers[size_t(rank)].arena = arenas[size_t(rank)].data();
+    function.buffers[size_t(rank)].values = values[size_t(rank)].get();
+  }
+  return {};
+}
+
+void SessionImpl::undoDonation(Call &call) {
+  std::lock_guard lock(mutex);
+  for (auto &[slot, array] : call.advanced)
+    for (const auto &result : call.results)
+      if (slot->array.state_ == result)
+        slot->array = array;
+  const FunctionInfo &full = call.function->runnable.full();
+  std::lock_guard dead(registry->mutex);
+  for (const ValueInfo &result : full.results)
+    if (call.donate && result.tied)
+      call.arguments[size_t(*result.tied)]->dead.clear();
+}
+
+Status SessionImpl::step(Call &call) {
+  Status computed;
+  for (const auto &argument : call.arguments)
+    if (computed.ok())
+      computed = checkComputed(*argument).withContext(call.function->title());
+  if (backend->processes() > 1)
+    computed = backend->agree(computed);
+  if (!computed.ok()) {
+    undoDonation(call);
+    return computed;
+  }
+  SK_RETURN_IF_ERROR(bindBuffers(call));
+  const Runnable &what = call.function->runnable;
+  return what.pipeline() ? executor.run(*what.pipeline(), call.function->programs, call.function->buffers)
+                         : executor.run(what.full(), call.function->programs[0], call.function->buffers);
+}
+
+void SessionImpl::release(Call &call) {
+  for (auto *states : {&call.results, &call.arguments})
+    for (auto &state : *states)
+      for (auto &copy : state->shards)
+        for (std::shared_ptr<void> &shard : copy) {
+          if (executor.stuck())
+            abandoned.push_back(shard);
+          if (states == &call.results)
+            shard = nullptr;
+        }
+}
+
+void SessionImpl::perform(Call &call) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    call.status = step(call);
+  } catch (const std::bad_alloc &) {
+    call.status = internalError(call.function->title() + ": out of memory");
+  } catch (const std::exception &error) {
+    call.status = internalError(call.function->title() + ": " + error.what());
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!call.status.ok())
+    release(call);
+  std::lock_guard lock(mutex);
+  FunctionStats &stats = call.function->stats;
+  ++stats.calls;
+  stats.failed += !call.status.ok();
+  stats.seconds += seconds;
+  stats.lastSeconds = seconds;
+}
+
+} // namespace shardkit::rt

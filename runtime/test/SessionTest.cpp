@@ -1,0 +1,298 @@
+//===- SessionTest.cpp - Arrays and calls that stay in the process --------===//
+
+#include "Support.h"
+
+#include "shardkit/rt/Formats/Safetensors.h"
+#include "shardkit/rt/Session/Session.h"
+
+#include <nlohmann/json.hpp>
+
+#include <thread>
+
+using namespace shardkit::rt;
+using namespace shardkit::rt::test;
+using Json = nlohmann::json;
+
+namespace {
+
+bool contains(const Status &status, const std::string &text) {
+  return !status.ok() && status.message().find(text) != std::string::npos;
+}
+
+/// y = x * w on a 2x2 mesh (main), and the same with w + 1 as a second result, tied to w (step).
+class SessionTest : public testing::Test {
+protected:
+  void SetUp() override {
+    for (size_t i = 0; i < x_.size(); ++i)
+      x_[i] = float(i % 7) - 3, w_[i] = float(i % 5) + 1;
+    session_ = open();
+    ASSERT_TRUE(session_->addBundle(makeBundle({"main", "step"})).ok());
+    main_ = *session_->find("main");
+    step_ = *session_->find("step");
+  }
+
+  static std::unique_ptr<Session> open(double timeout = 60) {
+    SessionOptions options;
+    options.timeout = timeout;
+    auto session = Session::open(options, makeLocalBackend());
+    EXPECT_TRUE(session.ok()) << session.status().message();
+    return std::move(*session);
+  }
+
+  std::string makeBundle(const std::vector<std::string> &functions, const std::function<void(Json &)> &change = {}) {
+    std::string path = dir_ / ("bundle" + std::to_string(count_++));
+    std::filesystem::create_directories(path + "/programs");
+    std::filesystem::copy(TEST_PROGRAM, path + "/programs/program.so");
+    Json manifest;
+    for (const std::string &function : functions) {
+      std::string text = readText(std::string(TEST_BUNDLE) + "/manifest.json.in");
+      for (size_t at; (at = text.find("@NAME@")) != std::string::npos;)
+        text.replace(at, 6, function);
+      Json one = Json::parse(text);
+      Json &added = one["functions"][0];
+      if (function == "step") {
+        Json result = added["arguments"][1];
+        result["name"] = "w_next";
+        result["kind"] = "result";
+        result["tied"] = 1;
+        added["results"].push_back(result);
+        added.erase("reference");
+      }
+      if (change)
+        change(added);
+      if (manifest.is_null())
+        manifest = one;
+      else
+        manifest["functions"].push_back(added);
+    }
+    writeText(path + "/manifest.json", manifest.dump());
+    return path;
+  }
+
+  std::vector<float> product(const std::vector<float> &x, const std::vector<float> &w) const {
+    std::vector<float> y(64);
+    for (size_t i = 0; i < 8; ++i)
+      for (size_t k = 0; k < 16; ++k)
+        for (size_t j = 0; j < 8; ++j)
+          y[i * 8 + j] += x[i * 16 + k] * w[k * 8 + j];
+    return y;
+  }
+  std::vector<float> read(const Array &array) {
+    std::vector<float> values(size_t(array.bytes() / 4));
+    Status status = session_->read(array, values.data());
+    EXPECT_TRUE(status.ok()) << status.message();
+    return values;
+  }
+  Array put(int function, size_t i, const std::vector<float> &values) {
+    auto array = session_->put(function, i, values.data());
+    EXPECT_TRUE(array.ok()) << array.status().message();
+    return *array;
+  }
+
+  TempDir dir_;
+  int count_ = 0, main_ = -1, step_ = -1;
+  std::vector<float> x_ = std::vector<float>(128), w_ = std::vector<float>(128);
+  std::unique_ptr<Session> session_;
+};
+
+TEST_F(SessionTest, callsWithLoadedWeights) {
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {16, 8}, w_.data()}}).ok());
+  Array x = put(main_, 0, x_);
+  EXPECT_TRUE(contains(session_->call(main_, {x, {}}).status(),
+                       "argument 'w' of function 'main' (f32 16x8 on 4 devices, sharding <@pod, "
+                       "[{\"model\"}, {}]>) is neither given nor bound, expected weights to be loaded"));
+  Status loaded = session_->load(dir_ / "w.safetensors");
+  ASSERT_TRUE(loaded.ok()) << loaded.message();
+  EXPECT_EQ(session_->loadStats().total.bytesRead, 512); // Once, for both functions and all replicas.
+  for (int i = 0; i < 3; ++i) {
+    auto y = session_->call(main_, {x, {}});
+    ASSERT_TRUE(y.ok()) << y.status().message();
+    EXPECT_EQ(read((*y)[0]), product(x_, w_));
+  }
+  EXPECT_EQ(session_->stats(main_).calls, 3);
+  EXPECT_EQ(session_->boundNames(), std::vector<std::string>{"w"});
+}
+
+TEST_F(SessionTest, readsSlicesAndShards) {
+  Array x = put(main_, 0, x_);
+  for (int64_t rank = 0; rank < 4; ++rank) {
+    auto shard = session_->shard(x, rank);
+    ASSERT_TRUE(shard.ok());
+    EXPECT_EQ(shard->shape, (Shape{4, 8}));
+    EXPECT_EQ(static_cast<float *>(shard->data)[9], x_[size_t(rank / 2 * 64 + rank % 2 * 8 + 16 + 1)]);
+  }
+  EXPECT_TRUE(contains(session_->shard(x, 4).status(), "rank 4 has no shard of array 'x' in this process, which has "
+                                                       "ranks 0 to 3"));
+  for (int64_t from = 0; from < 8; ++from)
+    for (int64_t column = 0; column < 16; column += 3) {
+      const int64_t rows = std::min<int64_t>(3, 8 - from), columns = std::min<int64_t>(7, 16 - column);
+      std::vector<float> slice(size_t(rows * columns), -1);
+      ASSERT_TRUE(session_->readSlice(x, {from, column}, {rows, columns}, slice.data()).ok());
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t c = 0; c < columns; ++c)
+          EXPECT_EQ(slice[size_t(r * columns + c)], x_[size_t((from + r) * 16 + column + c)]);
+    }
+  EXPECT_TRUE(contains(session_->readSlice(x, {0, 10}, {1, 7}, nullptr), "dim 1 of array 'x' has 16 elements"));
+}
+
+TEST_F(SessionTest, donationGoesFromStepToStepInPlace) {
+  ASSERT_TRUE(session_->assign("w", w_.data()).ok());
+  Array x = put(step_, 0, x_);
+  std::vector<float> w = w_;
+  const void *first = nullptr;
+  for (int i = 0; i < 5; ++i) {
+    Array before = *session_->bound("w");
+    CallOptions options;
+    options.donate = true;
+    auto y = session_->call(step_, {x, {}}, options);
+    ASSERT_TRUE(y.ok()) << y.status().message();
+    EXPECT_EQ(read((*y)[0]), product(x_, w));
+    for (float &value : w)
+      value += 1;
+    EXPECT_EQ(read(*session_->bound("w")), w);
+    EXPECT_TRUE(contains(session_->wait(before), "array 'w' was donated to function 'step'") ||
+                contains(session_->wait(before), "array 'w_next' was donated to function 'step'"));
+    const void *now = session_->shard((*y)[1], 3)->data;
+    EXPECT_TRUE(i == 0 || now == first);
+    first = now;
+  }
+  // Both functions have the weight.
+  auto y = session_->call(main_, {put(main_, 0, x_), {}});
+  ASSERT_TRUE(y.ok());
+  EXPECT_EQ(read((*y)[0]), product(x_, w));
+}
+
+TEST_F(SessionTest, donationLeavesViewsAndMemoryOfTheCallerAlone) {
+  auto borrowed = std::make_shared<std::vector<float>>(w_);
+  Array x = put(step_, 0, x_), w = *session_->put(step_, 1, borrowed->data(), borrowed);
+  ShardView view = *session_->shard(w, 2);
+  const std::vector<float> seen(static_cast<float *>(view.data), static_cast<float *>(view.data) + 64);
+  CallOptions options;
+  options.donate = true;
+  auto y = session_->call(step_, {x, w}, options);
+  ASSERT_TRUE(y.ok()) << y.status().message();
+  EXPECT_EQ(std::vector<float>(static_cast<float *>(view.data), static_cast<float *>(view.data) + 64), seen);
+  EXPECT_EQ(*borrowed, w_);
+  std::vector<float> next = w_;
+  for (float &value : next)
+    value += 1;
+  EXPECT_EQ(read((*y)[1]), next);
+}
+
+TEST_F(SessionTest, queuedCallsKeepTheirOrder) {
+  ASSERT_TRUE(session_->assign("w", w_.data()).ok());
+  Array x = put(step_, 0, x_);
+  CallOptions options;
+  options.donate = options.isAsync = true;
+  std::vector<Array> results;
+  for (int i = 0; i < 20; ++i) {
+    auto y = session_->call(step_, {x, {}}, options);
+    ASSERT_TRUE(y.ok()) << y.status().message();
+    results.push_back((*y)[0]);
+  }
+  std::vector<float> w = w_;
+  for (Array &y : results) {
+    EXPECT_EQ(read(y), product(x_, w));
+    EXPECT_TRUE(session_->isReady(y));
+    for (float &value : w)
+      value += 1;
+  }
+}
+
+TEST_F(SessionTest, anErrorLeavesTheSessionUsable) {
+  std::vector<float> bad = w_;
+  bad[0] = -1; // Of ranks 0 and 2.
+  ASSERT_TRUE(session_->assign("w", bad.data()).ok());
+  Array x = put(step_, 0, x_);
+  CallOptions options;
+  options.donate = true;
+  auto failed = session_->call(step_, {x, {}}, options);
+  EXPECT_TRUE(contains(failed.status(), "the program returned status 77")) << failed.status().message();
+  EXPECT_TRUE(contains(session_->call(step_, {x, {}}).status(), "is the result of a call that failed"));
+  EXPECT_FALSE(session_->stuck());
+  ASSERT_TRUE(session_->assign("w", w_.data()).ok());
+  auto y = session_->call(step_, {x, {}});
+  ASSERT_TRUE(y.ok()) << y.status().message();
+  EXPECT_EQ(read((*y)[0]), product(x_, w_));
+  EXPECT_EQ(session_->stats(step_).failed, 2);
+}
+
+TEST_F(SessionTest, refusesWhatIsWrong) {
+  Array x = put(main_, 0, x_), w = put(main_, 1, w_);
+  EXPECT_TRUE(contains(session_->find("train").status(),
+                       "no function of the session is called 'train', expected one of: main, step"))
+      << session_->find("train").status().message();
+  EXPECT_TRUE(contains(session_->call(main_, {x}).status(), "is called with 1 arguments, expected 2"));
+  EXPECT_TRUE(
+      contains(session_->call(main_, {w, x}).status(), "argument 'x' of function 'main': array 'w' is f32 16x8"));
+  auto other = open();
+  ASSERT_TRUE(other->addBundle(makeBundle({"main"})).ok());
+  EXPECT_TRUE(contains(other->call(0, {x, w}).status(), "is of another session"));
+  EXPECT_TRUE(contains(other->addBundle(makeBundle({"main"})), "two functions of the session are called 'main'"));
+  ASSERT_TRUE(other->addBundle(makeBundle({"main"}), "again").ok());
+  EXPECT_EQ(other->name(1), "again");
+  EXPECT_TRUE(contains(session_->bind("v", x), "no argument is called 'v', expected one of: w, x"))
+      << session_->bind("v", x).message();
+  EXPECT_TRUE(contains(session_->bind("w", x), "bind 'w': array 'x' is f32 8x16"));
+  Array kept = *other->put(0, 0, x_.data());
+  EXPECT_TRUE(contains(session_->read(kept, x_.data()), "is of another session"));
+  other.reset();
+  EXPECT_TRUE(contains(session_->addBundle(dir_ / "none"), "none"));
+}
+
+TEST_F(SessionTest, weightsInTwoLayouts) {
+  ASSERT_TRUE(session_
+                  ->addBundle(makeBundle({"wrong"},
+                                         [](Json &function) {
+                                           Json &w = function["arguments"][1];
+                                           w["sharding"] = "<@pod, [{}, {}]>";
+                                           w["local_shape"] = {16, 8};
+                                           w["extents"] = {{"offset", Json::array()}, {"loops", {{128, 1, 1}}}};
+                                           function.erase("reference");
+                                         }))
+                  .ok());
+  ASSERT_EQ(session_->notes().size(), 1u);
+  EXPECT_EQ(session_->notes()[0],
+            "weight 'w' is held twice: function 'main' has it as f32 16x8 on 4 devices, sharding <@pod, "
+            "[{\"model\"}, {}]>, function 'wrong' as f32 16x8 on 4 devices, sharding <@pod, [{}, {}]>, 2048 bytes "
+            "more");
+  ASSERT_TRUE(session_->assign("w", w_.data()).ok());
+  auto moved = session_->reshard(*session_->bound("w"), *session_->find("wrong"), 1);
+  ASSERT_TRUE(moved.ok());
+  EXPECT_EQ(read(*moved), w_);
+  // A full shard of the caller's memory is used as it is.
+  auto owner = std::make_shared<std::vector<float>>(w_);
+  Array full = *session_->put(*session_->find("wrong"), 1, owner->data(), owner);
+  EXPECT_EQ(session_->readInPlace(full)->data, owner->data());
+}
+
+TEST_F(SessionTest, threadsTakeTurns) {
+  ASSERT_TRUE(session_->assign("w", w_.data()).ok());
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      std::vector<float> mine = x_, got(64);
+      for (float &value : mine)
+        value += float(t);
+      for (int i = 0; i < 20; ++i) {
+        auto x = session_->put(main_, 0, mine.data());
+        auto y = session_->call(main_, {*x, {}});
+        if (!y.ok() || !session_->read((*y)[0], got.data()).ok() || got != product(mine, w_))
+          ++wrong;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(SessionTest, closesArraysOfItsOwn) {
+  Array x = put(main_, 0, x_);
+  ShardView view = *session_->shard(x, 1);
+  session_.reset();
+  EXPECT_EQ(static_cast<float *>(view.data)[0], x_[8]); // A view keeps its memory.
+  EXPECT_EQ(x.name(), "x");
+}
+
+} // namespace
