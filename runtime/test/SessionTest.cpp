@@ -136,7 +136,7 @@ TEST_F(SessionTest, readsSlicesAndShards) {
 }
 
 TEST_F(SessionTest, donationGoesFromStepToStepInPlace) {
-  ASSERT_TRUE(session_->assign("w", w_.data()).ok());
+  ASSERT_TRUE(session_->assign("w", w_.data(), 512).ok());
   Array x = put(step_, 0, x_);
   std::vector<float> w = w_;
   const void *first = nullptr;
@@ -180,7 +180,7 @@ TEST_F(SessionTest, donationLeavesViewsAndMemoryOfTheCallerAlone) {
 }
 
 TEST_F(SessionTest, queuedCallsKeepTheirOrder) {
-  ASSERT_TRUE(session_->assign("w", w_.data()).ok());
+  ASSERT_TRUE(session_->assign("w", w_.data(), 512).ok());
   Array x = put(step_, 0, x_);
   CallOptions options;
   options.donate = options.isAsync = true;
@@ -202,7 +202,7 @@ TEST_F(SessionTest, queuedCallsKeepTheirOrder) {
 TEST_F(SessionTest, anErrorLeavesTheSessionUsable) {
   std::vector<float> bad = w_;
   bad[0] = -1; // Of ranks 0 and 2.
-  ASSERT_TRUE(session_->assign("w", bad.data()).ok());
+  ASSERT_TRUE(session_->assign("w", bad.data(), 512).ok());
   Array x = put(step_, 0, x_);
   CallOptions options;
   options.donate = true;
@@ -210,7 +210,7 @@ TEST_F(SessionTest, anErrorLeavesTheSessionUsable) {
   EXPECT_TRUE(contains(failed.status(), "the program returned status 77")) << failed.status().message();
   EXPECT_TRUE(contains(session_->call(step_, {x, {}}).status(), "is the result of a call that failed"));
   EXPECT_FALSE(session_->stuck());
-  ASSERT_TRUE(session_->assign("w", w_.data()).ok());
+  ASSERT_TRUE(session_->assign("w", w_.data(), 512).ok());
   auto y = session_->call(step_, {x, {}});
   ASSERT_TRUE(y.ok()) << y.status().message();
   EXPECT_EQ(read((*y)[0]), product(x_, w_));
@@ -256,7 +256,7 @@ TEST_F(SessionTest, weightsInTwoLayouts) {
             "weight 'w' is held twice: function 'main' has it as f32 16x8 on 4 devices, sharding <@pod, "
             "[{\"model\"}, {}]>, function 'wrong' as f32 16x8 on 4 devices, sharding <@pod, [{}, {}]>, 2048 bytes "
             "more");
-  ASSERT_TRUE(session_->assign("w", w_.data()).ok());
+  ASSERT_TRUE(session_->assign("w", w_.data(), 512).ok());
   auto moved = session_->reshard(*session_->bound("w"), *session_->find("wrong"), 1);
   ASSERT_TRUE(moved.ok());
   EXPECT_EQ(read(*moved), w_);
@@ -267,7 +267,7 @@ TEST_F(SessionTest, weightsInTwoLayouts) {
 }
 
 TEST_F(SessionTest, threadsTakeTurns) {
-  ASSERT_TRUE(session_->assign("w", w_.data()).ok());
+  ASSERT_TRUE(session_->assign("w", w_.data(), 512).ok());
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int t = 0; t < 4; ++t)

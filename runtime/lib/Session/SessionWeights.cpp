@@ -129,7 +129,7 @@ Status Session::bind(const std::string &name, const Array &array) {
   return {};
 }
 
-Status Session::assign(const std::string &name, const void *data) {
+Status Session::assign(const std::string &name, const void *data, int64_t bytes) {
   bool isKnown = false;
   for (size_t f = 0; f < impl_->functions.size(); ++f)
     for (size_t i = 0; i < impl_->functions[f].slots.size(); ++i) {
@@ -139,6 +139,9 @@ Status Session::assign(const std::string &name, const void *data) {
       isKnown = true;
       if (slot.layout->value().load || slot.layout->value().isSegmented)
         return invalid("argument '" + name + "' is made of stored tensors when it is loaded, expected load()");
+      if (bytes != slot.layout->value().globalBytes())
+        return invalid("memory of " + std::to_string(bytes) + " bytes for argument '" + name + "' (" +
+                       slot.layout->text() + "), expected " + std::to_string(slot.layout->value().globalBytes()));
       SK_ASSIGN_OR_RETURN(Array array, put(int(f), i, data));
       std::lock_guard lock(impl_->mutex);
       slot.array = array;

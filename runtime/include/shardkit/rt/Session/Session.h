@@ -116,8 +116,8 @@ public:
   Status fillRandom(uint64_t seed);
   /// Binds the arguments called `name` of all functions with the layout of the array.
   Status bind(const std::string &name, const Array &array);
-  /// Binds all arguments called `name` from a full value in memory.
-  Status assign(const std::string &name, const void *data);
+  /// Binds all arguments called `name` from a full value of `bytes` in memory.
+  Status assign(const std::string &name, const void *data, int64_t bytes);
   /// What is bound, in the layout of the first function that has it.
   Expected<Array> bound(const std::string &name) const;
   /// Names of arguments that are weights, or bound; ascending.

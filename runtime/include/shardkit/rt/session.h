@@ -1,0 +1,157 @@
+/*===- session.h - Programs that stay in a process, from C ------*- C -*-===*\
+ *
+ * A session has the functions of bundles, their weights and other arrays, and runs
+ * the functions as often as they are called. Functions return 0, or a status;
+ * sk_last_error() is then one line with the reason. Nothing here exits or throws.
+ *
+ *   sk_session *session;
+ *   sk_session_open(NULL, &session);
+ *   sk_session_add_bundle(session, "minilm.bundle", NULL);
+ *   sk_session_load(session, "weights/");
+ *   sk_argument inputs[] = {{ids, NULL}, {mask, NULL}};       // then the weights, bound
+ *   sk_array *result;
+ *   sk_session_call(session, 0, inputs, 2, 0, &result);
+ *   sk_array_read(result, output, bytes);
+ *   sk_array_release(result);
+ *   sk_session_close(session);
+ *
+\*===----------------------------------------------------------------------===*/
+
+#ifndef SHARDKIT_RT_SESSION_H
+#define SHARDKIT_RT_SESSION_H
+
+#include "shardkit/rt/loader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sk_session sk_session;
+typedef struct sk_array sk_array; /* A value on the devices; a handle. */
+
+/* The message of the last call on this thread that failed. */
+SK_EXPORT const char *sk_last_error(void);
+
+typedef struct sk_session_options {
+  int32_t abi;             /* SK_ABI_VERSION */
+  int32_t library_threads; /* Of each rank; 0: the cores divided by the ranks. */
+  double timeout;          /* Seconds that ranks wait for each other; 0: 60. */
+  const char *backend;     /* "local" (NULL), "mpi" */
+  const char *mode;        /* Of loading: "direct" (NULL), "presharded" */
+  const char *io;          /* "auto" (NULL), "pread", "direct", "mmap" */
+  int32_t readers;         /* 0: chosen */
+  int32_t follow_links;
+} sk_session_options;
+
+/* `options` NULL: the defaults. Closing waits for queued calls and frees all arrays; handles of
+ * arrays are still to be released. */
+SK_EXPORT int sk_session_open(const sk_session_options *options, sk_session **out);
+SK_EXPORT void sk_session_close(sk_session *session);
+
+/* Adds the functions of a bundle. With `name` they are called that (a bundle of one function), or
+ * name.function. */
+SK_EXPORT int sk_session_add_bundle(sk_session *session, const char *path, const char *name);
+SK_EXPORT int sk_session_register_shard_function(sk_session *session, const char *name, sk_shard_function f,
+                                                 void *user);
+SK_EXPORT int sk_session_load_shard_functions(sk_session *session, const char *library);
+
+/* Functions have numbers from 0 on, in the order in which they were added. */
+SK_EXPORT int32_t sk_session_count(const sk_session *session);
+SK_EXPORT int sk_session_find(const sk_session *session, const char *name, int32_t *out);
+
+typedef struct sk_function_info {
+  const char *name;
+  int32_t arguments, results;
+  int64_t devices;
+  int64_t calls, failed; /* So far. */
+  double seconds;        /* Of all steps. */
+  double last_seconds;   /* Of the last one. */
+} sk_function_info;
+SK_EXPORT int sk_session_function(const sk_session *session, int32_t function, sk_function_info *out);
+
+enum sk_value_kind { SK_INPUT = 0, SK_WEIGHT, SK_RESULT };
+typedef struct sk_value_info {
+  const char *name;
+  const char *sharding;
+  const int64_t *shape; /* Of the full value, as `bytes`. */
+  int64_t bytes;
+  int64_t shard_bytes; /* Of all shards. */
+  int64_t devices;
+  int32_t dtype; /* sk_dtype */
+  int32_t ndim;
+  int32_t kind; /* sk_value_kind */
+  int32_t tied; /* The argument that a result updates; -1. */
+} sk_value_info;
+/* Texts live as long as the session. */
+SK_EXPORT int sk_session_argument(const sk_session *session, int32_t function, int32_t index, sk_value_info *out);
+SK_EXPORT int sk_session_result(const sk_session *session, int32_t function, int32_t index, sk_value_info *out);
+
+/* Facts for the user, such as weights that two functions hold in different layouts: one line each;
+ * NULL past the last. Lives until the next call of this function. */
+SK_EXPORT const char *sk_session_note(sk_session *session, int32_t index);
+
+/* Weights, from files or of reproducible random numbers; other arguments, by name, in all functions that
+ * have them. Values are row-major and full. */
+SK_EXPORT int sk_session_load(sk_session *session, const char *path);
+SK_EXPORT int sk_session_fill_random(sk_session *session, uint64_t seed);
+SK_EXPORT int sk_session_assign(sk_session *session, const char *name, const void *data, int64_t bytes);
+SK_EXPORT int sk_session_bind(sk_session *session, const char *name, sk_array *array);
+/* A new handle of what is bound. */
+SK_EXPORT int sk_session_bound(sk_session *session, const char *name, sk_array **out);
+SK_EXPORT void sk_session_load_counters(const sk_session *session, sk_load_counters *out);
+
+/* An argument of a call: a full row-major value on the host, which is read until the call returns; else
+ * an array; else what is bound. */
+typedef struct sk_argument {
+  const void *data;
+  sk_array *array;
+} sk_argument;
+
+enum sk_call_flags {
+  SK_DONATE = 1, /* Results take the memory of arguments that they are tied to. */
+  SK_ASYNC = 2   /* Returns when the call is queued; reading its results waits. */
+};
+/* Calls a function. `arguments` are its first ones, or all; the others are bound. `results` are as many
+ * handles as the function has results. */
+SK_EXPORT int sk_session_call(sk_session *session, int32_t function, const sk_argument *arguments, int32_t count,
+                              int32_t flags, sk_array **results);
+/* 1 if a rank did not return from a failed step: no further call can succeed. */
+SK_EXPORT int sk_session_is_stuck(const sk_session *session);
+
+/* An array for argument `index` of a function, from a full row-major value. */
+SK_EXPORT int sk_array_create(sk_session *session, int32_t function, int32_t index, const void *data, int64_t bytes,
+                              sk_array **out);
+/* The same elements in the layout of argument `index` of a function. */
+SK_EXPORT int sk_array_reshard(sk_array *array, int32_t function, int32_t index, sk_array **out);
+SK_EXPORT void sk_array_release(sk_array *array);
+SK_EXPORT int sk_array_info(const sk_array *array, sk_value_info *out);
+/* 1 if it is computed. */
+SK_EXPORT int sk_array_is_ready(const sk_array *array);
+SK_EXPORT int sk_array_wait(const sk_array *array);
+/* The full value, or the elements [starts, starts + sizes) of each dim. With several processes all of them
+ * read it. */
+SK_EXPORT int sk_array_read(const sk_array *array, void *to, int64_t bytes);
+SK_EXPORT int sk_array_read_slice(const sk_array *array, const int64_t *starts, const int64_t *sizes, void *to,
+                                  int64_t bytes);
+
+/* Memory of a shard, without a copy; it stays as it is until sk_view_release. */
+typedef struct sk_view {
+  void *data;
+  const int64_t *shape; /* Row-major and contiguous; uneven shards end in padding. */
+  int64_t bytes;
+  int64_t rank;
+  int32_t dtype;
+  int32_t ndim;
+  void *owner;
+} sk_view;
+/* The shard of `rank`, one of this process. */
+SK_EXPORT int sk_array_shard(const sk_array *array, int64_t rank, sk_view *out);
+/* The full value if a rank of this process has all of it; else `data` is NULL. */
+SK_EXPORT int sk_array_view(const sk_array *array, sk_view *out);
+SK_EXPORT void sk_view_release(sk_view *view);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SHARDKIT_RT_SESSION_H */

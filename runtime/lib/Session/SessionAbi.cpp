@@ -1,0 +1,383 @@
+//===- SessionAbi.cpp - Programs that stay in a process, from C -----------===//
+//
+// No exception crosses this boundary.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/rt/session.h"
+
+#include "shardkit/rt/Session/Session.h"
+
+using namespace shardkit::rt;
+
+/// Handles of arrays may outlive the session.
+struct SessionHolder {
+  std::unique_ptr<Session> session;
+};
+
+struct sk_session {
+  std::shared_ptr<SessionHolder> holder;
+  std::string note;
+};
+
+struct sk_array {
+  std::shared_ptr<SessionHolder> holder;
+  Array array;
+};
+
+namespace {
+
+thread_local std::string lastError;
+
+template <typename Fn> int catching(Fn &&call) {
+  Status status;
+  try {
+    status = call();
+  } catch (const std::bad_alloc &) {
+    status = internalError("out of memory");
+  } catch (const std::exception &error) {
+    status = internalError(error.what());
+  }
+  if (!status.ok())
+    lastError = status.message();
+  return int(status.code());
+}
+
+template <typename Fn> int onSession(const std::shared_ptr<SessionHolder> &holder, Fn &&call) {
+  return catching([&]() -> Status {
+    if (!holder->session)
+      return invalid("the session is closed");
+    return call(*holder->session);
+  });
+}
+
+Status checkFunction(const Session &session, int32_t function) {
+  if (function >= 0 && function < session.count())
+    return {};
+  return invalid("function " + std::to_string(function) + ", expected one of the " +
+                 std::to_string(session.count()) + " of the session");
+}
+Status checkIndex(const char *what, int32_t index, size_t count) {
+  if (index >= 0 && size_t(index) < count)
+    return {};
+  return invalid(std::string(what) + " " + std::to_string(index) + ", the function has " + std::to_string(count));
+}
+Status checkArgument(const Session &session, int32_t function, int32_t index) {
+  SK_RETURN_IF_ERROR(checkFunction(session, function));
+  return checkIndex("argument", index, session.runnable(function).full().arguments.size());
+}
+Status checkBytes(const std::string &name, int64_t given, int64_t bytes) {
+  if (given == bytes)
+    return {};
+  return invalid("memory of " + std::to_string(given) + " bytes for '" + name + "', expected " + std::to_string(bytes));
+}
+
+void describe(const ValueInfo &value, const ArrayLayout &layout, sk_value_info *out) {
+  const ValueInfo &known = layout.value(); // Lives as long as the layout does.
+  *out = {value.name.c_str(),
+          known.sharding.c_str(),
+          known.globalShape.data(),
+          known.globalBytes(),
+          layout.bytes(),
+          layout.devices,
+          int32_t(known.dtype),
+          int32_t(known.globalShape.size()),
+          known.kind == ValueKind::Weight ? SK_WEIGHT : known.kind == ValueKind::Result ? SK_RESULT : SK_INPUT,
+          known.kind == ValueKind::Result && value.tied ? int32_t(*value.tied) : -1};
+}
+
+sk_array *handle(const std::shared_ptr<SessionHolder> &holder, Array array) {
+  return new sk_array{holder, std::move(array)};
+}
+
+/// Memory of the caller, which is there until the call returns.
+const std::shared_ptr<void> &callersMemory() {
+  static const std::shared_ptr<void> memory = std::make_shared<int>(0);
+  return memory;
+}
+
+struct ViewOwner {
+  ShardView view;
+};
+
+Status give(Expected<ShardView> view, sk_view *out) {
+  *out = {};
+  SK_RETURN_IF_ERROR(view.status());
+  if (!view->data)
+    return {};
+  auto *owner = new ViewOwner{std::move(*view)};
+  const Shape &shape = owner->view.shape;
+  *out = {owner->view.data,
+          shape.data(),
+          numElements(shape).value_or(0) * dtypeSize(owner->view.dtype),
+          owner->view.rank,
+          int32_t(owner->view.dtype),
+          int32_t(shape.size()),
+          owner};
+  return {};
+}
+
+} // namespace
+
+const char *sk_last_error(void) { return lastError.c_str(); }
+
+//===----------------------------------------------------------------------===//
+// Sessions
+//===----------------------------------------------------------------------===//
+
+int sk_session_open(const sk_session_options *given, sk_session **out) {
+  *out = nullptr;
+  return catching([&]() -> Status {
+    sk_session_options defaults = {};
+    defaults.abi = SK_ABI_VERSION;
+    if (!given)
+      given = &defaults;
+    if (given->abi != SK_ABI_VERSION)
+      return invalid("session ABI version " + std::to_string(given->abi) + ", this runtime has version " +
+                     std::to_string(SK_ABI_VERSION));
+    SessionOptions options;
+    if (given->timeout != 0)
+      options.timeout = given->timeout;
+    options.libraryThreads = given->library_threads;
+    options.followLinks = given->follow_links != 0;
+    const std::string mode = given->mode ? given->mode : "direct", io = given->io ? given->io : "auto";
+    auto knownMode = parseLoadMode(mode);
+    auto knownIo = parseIoMode(io);
+    if (!knownMode || *knownMode == LoadMode::RootScatter)
+      return invalid("mode '" + mode + "', expected 'direct' or 'presharded'");
+    if (!knownIo)
+      return invalid("io '" + io + "', expected 'auto', 'pread', 'direct' or 'mmap'");
+    if (given->readers < 0 || given->readers > maxReaders)
+      return invalid("readers " + std::to_string(given->readers) + ", expected 0 to " + std::to_string(maxReaders));
+    options.load.mode = *knownMode;
+    options.load.io = *knownIo;
+    options.load.readers = given->readers;
+    const std::string name = given->backend ? given->backend : "local";
+    std::unique_ptr<Backend> backend;
+    if (name == "mpi") {
+      SK_ASSIGN_OR_RETURN(backend, openMpiBackend(options.timeout));
+    } else if (name == "local") {
+      backend = makeLocalBackend();
+    } else {
+      return invalid("backend '" + name + "', expected 'local' or 'mpi'");
+    }
+    SK_ASSIGN_OR_RETURN(auto session, Session::open(options, std::move(backend)));
+    *out = new sk_session{std::make_shared<SessionHolder>(SessionHolder{std::move(session)}), {}};
+    return {};
+  });
+}
+
+void sk_session_close(sk_session *session) {
+  if (session)
+    (void)catching([&] {
+      session->holder->session.reset();
+      return Status();
+    });
+  delete session;
+}
+
+int sk_session_add_bundle(sk_session *session, const char *path, const char *name) {
+  return onSession(session->holder,
+                   [&](Session &open) { return open.addBundle(path ? path : "", name ? name : ""); });
+}
+int sk_session_register_shard_function(sk_session *session, const char *name, sk_shard_function f, void *user) {
+  return onSession(session->holder,
+                   [&](Session &open) { return open.hostFunctions().add(name ? name : "", f, user); });
+}
+int sk_session_load_shard_functions(sk_session *session, const char *library) {
+  return onSession(session->holder,
+                   [&](Session &open) { return open.hostFunctions().loadLibrary(library ? library : ""); });
+}
+
+int32_t sk_session_count(const sk_session *session) { return session->holder->session->count(); }
+
+int sk_session_find(const sk_session *session, const char *name, int32_t *out) {
+  *out = -1;
+  return onSession(session->holder, [&](Session &open) -> Status {
+    SK_ASSIGN_OR_RETURN(*out, open.find(name ? name : ""));
+    return {};
+  });
+}
+
+int sk_session_function(const sk_session *session, int32_t function, sk_function_info *out) {
+  *out = {};
+  return onSession(session->holder, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(checkFunction(open, function));
+    const FunctionInfo &full = open.runnable(function).full();
+    const FunctionStats stats = open.stats(function);
+    *out = {open.name(function).c_str(),
+            int32_t(full.arguments.size()),
+            int32_t(full.results.size()),
+            full.devices,
+            stats.calls,
+            stats.failed,
+            stats.seconds,
+            stats.lastSeconds};
+    return {};
+  });
+}
+
+int sk_session_argument(const sk_session *session, int32_t function, int32_t index, sk_value_info *out) {
+  *out = {};
+  return onSession(session->holder, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(checkArgument(open, function, index));
+    describe(open.runnable(function).full().arguments[size_t(index)], open.argument(function, size_t(index)), out);
+    return {};
+  });
+}
+
+int sk_session_result(const sk_session *session, int32_t function, int32_t index, sk_value_info *out) {
+  *out = {};
+  return onSession(session->holder, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(checkFunction(open, function));
+    const FunctionInfo &full = open.runnable(function).full();
+    SK_RETURN_IF_ERROR(checkIndex("result", index, full.results.size()));
+    describe(full.results[size_t(index)], open.result(function, size_t(index)), out);
+    return {};
+  });
+}
+
+const char *sk_session_note(sk_session *session, int32_t index) {
+  const char *note = nullptr;
+  (void)onSession(session->holder, [&](Session &open) {
+    const std::vector<std::string> notes = open.notes();
+    if (index >= 0 && size_t(index) < notes.size()) {
+      session->note = notes[size_t(index)];
+      note = session->note.c_str();
+    }
+    return Status();
+  });
+  return note;
+}
+
+int sk_session_load(sk_session *session, const char *path) {
+  return onSession(session->holder, [&](Session &open) { return open.load(path ? path : ""); });
+}
+int sk_session_fill_random(sk_session *session, uint64_t seed) {
+  return onSession(session->holder, [&](Session &open) { return open.fillRandom(seed); });
+}
+int sk_session_assign(sk_session *session, const char *name, const void *data, int64_t bytes) {
+  return onSession(session->holder, [&](Session &open) { return open.assign(name ? name : "", data, bytes); });
+}
+int sk_session_bind(sk_session *session, const char *name, sk_array *array) {
+  return onSession(session->holder, [&](Session &open) { return open.bind(name ? name : "", array->array); });
+}
+int sk_session_bound(sk_session *session, const char *name, sk_array **out) {
+  *out = nullptr;
+  return onSession(session->holder, [&](Session &open) -> Status {
+    SK_ASSIGN_OR_RETURN(Array array, open.bound(name ? name : ""));
+    *out = handle(session->holder, std::move(array));
+    return {};
+  });
+}
+
+void sk_session_load_counters(const sk_session *session, sk_load_counters *out) {
+  *out = {};
+  (void)onSession(session->holder, [&](Session &open) {
+    const LoadStats stats = open.loadStats();
+    *out = {stats.total.bytesNeeded, stats.total.bytesRead, stats.total.requests, stats.scatters,
+            stats.broadcasts,        stats.stagingBytes,    stats.total.seconds};
+    return Status();
+  });
+}
+
+int sk_session_call(sk_session *session, int32_t function, const sk_argument *given, int32_t count, int32_t flags,
+                    sk_array **results) {
+  return onSession(session->holder, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(checkFunction(open, function));
+    const FunctionInfo &full = open.runnable(function).full();
+    if (count < 0 || size_t(count) > full.arguments.size())
+      return invalid("function '" + open.name(function) + "' is called with " + std::to_string(count) +
+                     " arguments, it has " + std::to_string(full.arguments.size()));
+    CallOptions options;
+    options.donate = flags & SK_DONATE;
+    options.isAsync = flags & SK_ASYNC;
+    std::vector<Array> arguments(full.arguments.size());
+    for (size_t i = 0; i < size_t(count); ++i) {
+      if (given[i].data) {
+        SK_ASSIGN_OR_RETURN(arguments[i], open.put(function, i, given[i].data,
+                                                   options.isAsync ? nullptr : callersMemory()));
+      } else if (given[i].array) {
+        arguments[i] = given[i].array->array;
+      }
+    }
+    SK_ASSIGN_OR_RETURN(std::vector<Array> computed, open.call(function, arguments, options));
+    for (size_t i = 0; i < computed.size(); ++i)
+      results[i] = handle(session->holder, std::move(computed[i]));
+    return {};
+  });
+}
+
+int sk_session_is_stuck(const sk_session *session) {
+  return session->holder->session && session->holder->session->stuck();
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+int sk_array_create(sk_session *session, int32_t function, int32_t index, const void *data, int64_t bytes,
+                    sk_array **out) {
+  *out = nullptr;
+  return onSession(session->holder, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(checkArgument(open, function, index));
+    const ArrayLayout &layout = open.argument(function, size_t(index));
+    SK_RETURN_IF_ERROR(checkBytes(layout.value().name, bytes, layout.value().globalBytes()));
+    SK_ASSIGN_OR_RETURN(Array array, open.put(function, size_t(index), data));
+    *out = handle(session->holder, std::move(array));
+    return {};
+  });
+}
+
+int sk_array_reshard(sk_array *array, int32_t function, int32_t index, sk_array **out) {
+  *out = nullptr;
+  return onSession(array->holder, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(checkArgument(open, function, index));
+    SK_ASSIGN_OR_RETURN(Array moved, open.reshard(array->array, function, size_t(index)));
+    *out = handle(array->holder, std::move(moved));
+    return {};
+  });
+}
+
+void sk_array_release(sk_array *array) { delete array; }
+
+int sk_array_info(const sk_array *array, sk_value_info *out) {
+  describe(array->array.layout().value(), array->array.layout(), out);
+  out->name = array->array.name().c_str();
+  return 0;
+}
+int sk_array_is_ready(const sk_array *array) {
+  return array->holder->session && array->holder->session->isReady(array->array);
+}
+int sk_array_wait(const sk_array *array) {
+  return onSession(array->holder, [&](Session &open) { return open.wait(array->array); });
+}
+int sk_array_read(const sk_array *array, void *to, int64_t bytes) {
+  return onSession(array->holder, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(checkBytes(array->array.name(), bytes, array->array.bytes()));
+    return open.read(array->array, to);
+  });
+}
+
+int sk_array_read_slice(const sk_array *array, const int64_t *starts, const int64_t *sizes, void *to, int64_t bytes) {
+  return onSession(array->holder, [&](Session &open) -> Status {
+    const size_t dims = array->array.shape().size();
+    const Shape shape(sizes, sizes + dims);
+    SK_RETURN_IF_ERROR(checkBytes(array->array.name(), bytes,
+                                  numElements(shape).value_or(-1) * dtypeSize(array->array.dtype())));
+    return open.readSlice(array->array, Shape(starts, starts + dims), shape, to);
+  });
+}
+
+int sk_array_shard(const sk_array *array, int64_t rank, sk_view *out) {
+  *out = {};
+  return onSession(array->holder, [&](Session &open) { return give(open.shard(array->array, rank), out); });
+}
+int sk_array_view(const sk_array *array, sk_view *out) {
+  *out = {};
+  return onSession(array->holder, [&](Session &open) { return give(open.readInPlace(array->array), out); });
+}
+void sk_view_release(sk_view *view) {
+  delete static_cast<ViewOwner *>(view->owner);
+  *view = {};
+}
