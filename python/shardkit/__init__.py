@@ -14,11 +14,12 @@ from .errors import ShardKitError
 from .jax.frontend import import_jax
 from .model import Argument, Model, Program, Result
 from .onnx.frontend import import_onnx
+from .session import Array, Function, Session
 from .stages import stage_boundary
 from .stablehlo.frontend import import_stablehlo
 from .torch.frontend import import_torch
 
-__all__ = ["Argument", "Model", "Program", "Result", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Function", "Model", "Program", "Result", "Session", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "run", "stage_boundary"]
 
 
 def compile(function: Callable[..., Any], *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Program:

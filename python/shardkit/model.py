@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import shutil
+import sys
 import tempfile
 import weakref
 from pathlib import Path
@@ -14,7 +16,8 @@ import numpy as np
 from . import safetensors
 from .binding import bind_by_name
 from .errors import ShardKitError
-from .tools import find_tool, run_tool
+from .session import Array, Function, Session
+from .tools import find_tool, run_tool, show_progress
 
 # Names of element types in MLIR and in NumPy.
 DTYPES = {
@@ -92,8 +95,8 @@ class Model:
         _write_arguments(directory, self.arguments, self.stored | self.values)
         return directory
 
-    def compile(self, options: Sequence[str] = ()) -> "Program":
-        """Compiles for the logical devices of its mesh; `options` go to shard-compile."""
+    def compile(self, options: Sequence[str] = (), **session: Any) -> "Program":
+        """Compiles for the logical devices of its mesh; `options` go to shard-compile, others to `shardkit.Session`."""
         directory = Path(tempfile.mkdtemp(prefix="shardkit-"))
         try:
             (directory / "model.mlir").write_text(self.text)
@@ -103,7 +106,7 @@ class Model:
         except BaseException:
             shutil.rmtree(directory, ignore_errors=True)
             raise
-        return Program(self, directory)
+        return Program(self, directory, **session)
 
     def update(self, values: Mapping[str, Any]) -> None:
         """Weights, by name, that the next run begins with: what a training step has changed, for instance."""
@@ -120,11 +123,19 @@ class Model:
 
 
 class Program:
-    """A compiled model. Called like the function that was imported, with NumPy arrays (or what converts to them) in and out."""
+    """A compiled model. Called like the function that was imported, with NumPy arrays (or what converts to them) in and out.
 
-    def __init__(self, model: Model, directory: Path):
+    It stays in this process: weights that came with the model are loaded once, others by `load` or by name
+    (`program["params.w"] = value`), and calls pass the rest. Keyword arguments other than `options` are those of
+    `shardkit.Session`."""
+
+    def __init__(self, model: Model, directory: Path, **session: Any):
         self.model, self.directory = model, directory
         self._remove = weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
+        self._options = session
+        self._function: Function | None = None
+        self._stored: dict[str, np.ndarray] = {}  # what the session was given of the model's weights
+        self._seen: dict[int, Any] = {}  # inputs that cannot change, and their arrays once they came twice
 
     def __repr__(self) -> str:
         return f"Program({self.model!r}{'' if self._remove.alive else ', closed'})"
@@ -136,28 +147,129 @@ class Program:
         self.close()
 
     def close(self) -> None:
-        """Removes the bundle. A program that nothing uses any more is closed too, at the latest when Python ends."""
+        """Frees what it has loaded and removes the bundle. A program that nothing uses any more is closed too, at the latest when
+        Python ends."""
+        if self._function:
+            self._function.session.close()
         self._remove()
 
-    def __call__(self, *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Any:
-        """Runs on all logical devices; `options` go to shard-run."""
+    @property
+    def session(self) -> Session:
+        """That in which the program runs."""
+        return self._open().session
+
+    def _open(self) -> Function:
         if not self._remove.alive:
             raise ShardKitError("error: the program is closed, expected a call before close()")
-        model = self.model
-        wanted = [a for a in model.arguments if a.name not in model.stored]
+        if self._function is None:
+            session = Session(self.directory / "bundle", **self._options)
+            (self._function,) = session.values()
+            self._indices = {a.name: i for i, a in enumerate(self._function.arguments)}
+            self._results = [next(i for i, r in enumerate(self._function.results) if r.name == result.name) for result in self.model.results]
+            self._wanted = list(self.model.arguments)
+        stored = self.model.stored
+        if stored.keys() != self._stored.keys() or any(map(operator.is_not, stored.values(), self._stored.values())):
+            self._load_stored()
+            self._wanted = [a for a in self.model.arguments if a.name not in stored]
+        return self._function
+
+    def _load_stored(self) -> None:
+        """Gives the session the weights of the model that have changed."""
+        assert self._function
+        session, stored = self._function.session, self.model.stored
+        arguments = {a.name: a for a in self.model.arguments}
+        computed = {v.name for v in self._function.arguments if v.is_computed}
+        if not self._stored and (computed or not self._indices.keys() >= stored.keys()):  # loading functions read files
+            with tempfile.TemporaryDirectory(dir=self.directory) as work:
+                _write_arguments(Path(work), [a for a in self.model.arguments if a.is_weight], stored)
+                session.load(Path(work, "weights.safetensors"))
+            self._stored = dict(stored)
+        for name, value in stored.items():
+            if self._stored.get(name) is not value:
+                session.assign(name, _as_compiled(arguments[name], value))
+        self._stored = dict(stored)
+
+    def load(self, path: str | Path) -> None:
+        """Loads the weights from a file or a directory of any format that `shard-run --weights` reads."""
+        with show_progress("loading weights"):
+            self._open().session.load(path)
+
+    def __getitem__(self, name: str) -> Array:
+        """What stays for the arguments of that name: a weight, or what was assigned."""
+        return self._open().session.bound(name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        session = self._open().session
+        argument = next((a for a in self.model.arguments if a.name == name), None)
+        if argument and not isinstance(value, Array):
+            value = _as_compiled(argument, _convert(argument, self.model.to_array(value) if self.model.to_array else value))
+        session.assign(name, value)
+
+    def __call__(self, *args: Any, options: Sequence[str] = (), resident: bool = False, **kwargs: Any) -> Any:
+        """Runs on all logical devices. With `resident` results are arrays that stay there, to be passed to later calls.
+        `options`: those of shard-run, which then runs it once, in a process of its own."""
+        function, model = self._open(), self.model
         if args or kwargs or not model.values:
-            given = model.flatten(*args, **kwargs) if model.flatten else bind_by_name([a.name for a in wanted], args, kwargs)
-            values = model.stored | {a.name: _convert(a, value) for a, value in zip(wanted, given)}
+            names = [a.name for a in self._wanted]
+            given = model.flatten(*args, **kwargs) if model.flatten else bind_by_name(names, args, kwargs)
         else:
-            values = model.stored | model.values
+            given = [model.values[a.name] for a in self._wanted]
+        if options:
+            values = model.stored | {a.name: _convert(a, value) for a, value in zip(self._wanted, given)}
+            return self._run_tool(values, options)
+        inputs: list[Any] = [None] * len(function.arguments)
+        for argument, value in zip(self._wanted, given):
+            if argument.name in self._indices:  # else the function does not use it
+                inputs[self._indices[argument.name]] = self._take(argument, value)
+        handles = function.call(inputs)
+        arrays = [Array(handle, function.session, value) for handle, value in zip(handles, function.results)]
+        results: list[Any] = [arrays[i] for i in self._results]
+        if not resident:
+            results = [_as_result(result.dtype, array.numpy(is_read_only=False)) for result, array in zip(model.results, results)]
+        return model.unflatten(results) if model.unflatten else results
+
+    def _take(self, argument: Argument, value: Any) -> Any:
+        """What a call is given for an argument."""
+        if isinstance(value, Array):
+            return value
+        if _is_abstract(value):
+            return None  # what is bound
+        if not _is_immutable(value):
+            return _as_compiled(argument, _convert(argument, value))
+        index = self._indices[argument.name]
+        seen, array = self._seen.get(index, (None, None))
+        if seen is None or seen() is not value:
+            self._seen[index] = (weakref.ref(value), None)
+            return _as_compiled(argument, _convert(argument, value))
+        if array is None:
+            array = self._open().put(index, _as_compiled(argument, _convert(argument, value)))
+            self._seen[index] = (seen, array)
+        return array
+
+    def _run_tool(self, values: dict[str, np.ndarray], options: Sequence[str]) -> Any:
+        model = self.model
         with tempfile.TemporaryDirectory(dir=self.directory) as work:
             command = [find_tool("shard-run"), str(self.directory / "bundle"), "--output-dir", f"{work}/out"]
             command += ["--output-format", "safetensors", *_write_arguments(Path(work), model.arguments, values), *options]
             run_tool(command)
             (file,) = Path(work, "out").glob("*.safetensors")
             found = safetensors.read(file)
-        results = [found[r.name].view(safetensors.numpy_dtype(r.dtype)) if _is_bits(r.dtype) else found[r.name] for r in model.results]
+        results = [_as_result(r.dtype, found[r.name]) for r in model.results]
         return model.unflatten(results) if model.unflatten else results
+
+
+def _is_immutable(value: Any) -> bool:
+    """Whether the elements of the object cannot change: an array of JAX."""
+    return "jax" in sys.modules and isinstance(value, sys.modules["jax"].Array)
+
+
+def _is_abstract(value: Any) -> bool:
+    """Whether it stands for an array of JAX that is not there."""
+    return "jax" in sys.modules and isinstance(value, sys.modules["jax"].ShapeDtypeStruct)
+
+
+def _as_result(dtype: str, array: np.ndarray) -> np.ndarray:
+    return array.view(safetensors.numpy_dtype(dtype)) if _is_bits(dtype) else array
 
 
 def read_mesh(mesh: Any) -> dict[str, int]:

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
+#include <random>
 #include <thread>
 
 using namespace shardkit::rt;
@@ -285,6 +287,132 @@ TEST_F(SessionTest, threadsTakeTurns) {
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(SessionTest, rowsOfTheCallersMemoryAreUsedInPlace) {
+  auto owner = std::make_shared<std::vector<float>>(w_);
+  Array w = *session_->put(main_, 1, owner->data(), owner); // Sharded along its rows.
+  for (int64_t rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(session_->shard(w, rank)->data, owner->data() + rank % 2 * 64);
+  EXPECT_EQ(session_->readInPlace(w)->data, owner->data());
+  EXPECT_EQ(session_->readInPlace(put(main_, 0, x_))->data, nullptr); // In blocks: to be gathered.
+  // So are results, which rows of two ranks make up.
+  auto y = session_->call(main_, {put(main_, 0, x_), w});
+  ASSERT_TRUE(y.ok());
+  ShardView view = *session_->readInPlace((*y)[0]);
+  ASSERT_NE(view.data, nullptr);
+  y = Status(Code::Invalid, "released");
+  const float *values = static_cast<float *>(view.data);
+  EXPECT_EQ(std::vector<float>(values, values + 64), product(x_, w_));
+}
+
+/// Random calls in any order, errors in between: what is read is always what was computed.
+TEST_F(SessionTest, randomSequences) {
+  const char *given = std::getenv("SK_SEEDS");
+  for (unsigned seed = 0, seeds = given ? unsigned(std::atoi(given)) : 20; seed < seeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    auto pick = [&](size_t count) { return size_t(random() % count); };
+    session_ = open();
+    ASSERT_TRUE(session_->addBundle(makeBundle({"main", "step"})).ok());
+    const int functions[] = {main_, step_};
+    using Values = std::vector<float>;
+    std::vector<std::pair<Array, Values>> xs, ws, ys;
+    std::optional<Values> bound;
+    std::vector<std::pair<ShardView, Values>> views;
+    auto make = [&] {
+      Values values(128);
+      for (float &value : values)
+        value = float(random() % 9) + 1;
+      return values;
+    };
+    auto isDead = [&](const Array &array) { return contains(session_->wait(array), "was donated"); };
+    for (int i = 0; i < 40; ++i) {
+      switch (pick(9)) {
+      case 0: {
+        Values values = make();
+        auto owner = std::make_shared<Values>(values);
+        xs.emplace_back(*session_->put(functions[pick(2)], 0, owner->data(), pick(2) ? owner : nullptr), values);
+        break;
+      }
+      case 1: {
+        Values values = make();
+        auto owner = std::make_shared<Values>(values);
+        ws.emplace_back(*session_->put(functions[pick(2)], 1, owner->data(), pick(2) ? owner : nullptr), values);
+        break;
+      }
+      case 2: {
+        Values values = make();
+        ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {16, 8}, values.data()}}).ok());
+        ASSERT_TRUE(session_->load(dir_ / "w.safetensors").ok());
+        bound = values;
+        break;
+      }
+      case 3:
+        if (!ws.empty()) {
+          auto &[w, values] = ws[pick(ws.size())];
+          if (session_->bind("w", w).ok())
+            bound = values;
+        }
+        break;
+      case 4: // A shard that stays as it is.
+        if (!ws.empty()) {
+          auto view = session_->shard(ws[pick(ws.size())].first, int64_t(pick(4)));
+          if (view.ok())
+            views.emplace_back(*view, Values(static_cast<float *>(view->data), static_cast<float *>(view->data) + 64));
+        }
+        break;
+      case 5: // Wrong calls.
+        EXPECT_FALSE(session_->call(main_, {{}}).ok());
+        if (!xs.empty() && !ws.empty())
+          EXPECT_FALSE(session_->call(main_, {ws[pick(ws.size())].first, xs[pick(xs.size())].first}).ok());
+        break;
+      default: {
+        if (xs.empty())
+          break;
+        const int function = functions[pick(2)];
+        auto &[x, input] = xs[pick(xs.size())];
+        Array w;
+        Values weights;
+        if (!ws.empty() && pick(2))
+          std::tie(w, weights) = ws[pick(ws.size())];
+        else if (bound)
+          weights = *bound;
+        CallOptions options;
+        options.donate = function == step_ && pick(2);
+        options.isAsync = pick(2);
+        const bool expected = w ? !isDead(w) : bound && !isDead(*session_->bound("w"));
+        auto y = session_->call(function, {x, w}, options);
+        ASSERT_EQ(y.ok(), expected) << y.status().message();
+        if (!y.ok())
+          break;
+        ys.emplace_back((*y)[0], product(input, weights));
+        if (function == step_) {
+          for (float &value : weights)
+            value += 1;
+          ws.emplace_back((*y)[1], weights);
+          // What is bound and donated goes on as the result.
+          if (options.donate && bound && session_->bound("w").ok() && *session_->bound("w") == (*y)[1])
+            bound = weights;
+        }
+        break;
+      }
+      }
+      for (auto *arrays : {&ys, &ws})
+        if (!arrays->empty() && pick(3) == 0) {
+          const size_t k = pick(arrays->size());
+          auto &[array, values] = (*arrays)[k];
+          if (!isDead(array))
+            EXPECT_EQ(read(array), values);
+          arrays->erase(arrays->begin() + long(k));
+        }
+    }
+    for (auto &[y, values] : ys)
+      EXPECT_EQ(read(y), values);
+    session_.reset();
+    for (auto &[view, values] : views)
+      EXPECT_EQ(Values(static_cast<float *>(view.data), static_cast<float *>(view.data) + 64), values);
+  }
 }
 
 TEST_F(SessionTest, closesArraysOfItsOwn) {

@@ -13,6 +13,7 @@ import numpy as np
 from ..binding import Binding, Path, get_key
 from ..errors import PACKAGE, ShardKitError, require
 from ..model import Model
+from ..session import Array
 
 
 def import_jax(
@@ -98,7 +99,7 @@ def import_jax(
 
     def flatten(*args: Any, **kwargs: Any) -> list[Any]:
         given = binding.bind(args, kwargs)
-        return [_to_numpy(given[k], a.dtype) for a, k in zip(arguments, kept)]
+        return [given[k] if _is_taken(given[k], a.dtype) else _to_numpy(given[k], a.dtype) for a, k in zip(arguments, kept)]
 
     return Model(
         stablehlo.lower(module, func, arguments, results, locations),
@@ -110,6 +111,13 @@ def import_jax(
     )
 
 
+def _is_taken(value: Any, dtype: str) -> bool:
+    """Whether a program takes the value as it is: it stays on the devices, stands for one that does, or is converted there."""
+    import jax
+
+    return isinstance(value, (Array, jax.ShapeDtypeStruct)) or (isinstance(value, jax.Array) and value.dtype == dtype)
+
+
 def _to_numpy(value: Any, dtype: str) -> Any:
     """As JAX takes it: a key is its data, and numbers have the type that JAX gives them, which has 32 bits by default."""
     import jax
@@ -118,7 +126,7 @@ def _to_numpy(value: Any, dtype: str) -> Any:
         value = jax.random.key_data(value)
     array = np.asarray(value)
     is_number = not isinstance(value, (np.ndarray, np.generic, jax.Array))
-    return array.astype(dtype) if is_number or jax.dtypes.canonicalize_dtype(array.dtype).name == dtype else array
+    return array.astype(dtype, copy=False) if is_number or jax.dtypes.canonicalize_dtype(array.dtype).name == dtype else array
 
 
 def _check_leaves(leaves: Sequence[tuple[str, Any, bool, Any]], traced: Sequence[Any]) -> None:

@@ -8,6 +8,7 @@ from ..binding import Binding, Path, get_key
 from ..errors import ShardKitError, find_users_line, require
 from ..linalg.annotations import annotate, find_body
 from ..model import DTYPES, Argument, Model, Result, read_mesh
+from ..session import Array
 from ..tools import find_tool, run_tool, show_progress
 
 
@@ -166,6 +167,8 @@ def to_numpy(value: Any) -> Any:
 def _to_torch(array: Any) -> Any:
     import torch
 
+    if isinstance(array, Array):  # stays on the devices
+        return array
     if array.dtype.name == "bfloat16":
         return torch.from_numpy(array.view("int16")).view(torch.bfloat16)
     return torch.from_numpy(array)

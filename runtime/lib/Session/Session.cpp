@@ -61,8 +61,11 @@ static std::shared_ptr<const ArrayLayout> layoutOf(const Runnable &runnable,
     copy.ranks = runnable.ranks(stage);
     const Extents &extents = copy.value.extents;
     const std::vector<ExtentLoop> loops = coalesceLoops(extents, 0);
-    copy.isFull = copy.value.localElements == copy.value.globalElements && extents.uneven.empty() &&
-                  (loops.empty() || (loops.size() == 1 && loops[0].globalStride == 1 && loops[0].localStride == 1));
+    const bool isContiguous = loops.empty()
+                                  ? copy.value.localElements <= 1
+                                  : loops.size() == 1 && loops[0].globalStride == 1 && loops[0].localStride == 1;
+    for (size_t r = 0; r < copy.ranks.size() && isContiguous && extents.uneven.empty(); ++r)
+      copy.offset.push_back(extents.base(int64_t(r)) * dtypeSize(copy.value.dtype));
     std::map<std::pair<int, int64_t>, size_t> known; // By process and first owner.
     for (size_t r = 0; r < copy.ranks.size(); ++r)
       copy.first.push_back(
@@ -298,6 +301,37 @@ Expected<std::vector<Array>> Session::call(int number, const std::vector<Array> 
   return results;
 }
 
+/// The shards of `array` on a stage, as the only user of their memory: what is read elsewhere too is
+/// copied.
+std::vector<std::shared_ptr<void>>
+SessionImpl::takeShards(Array::State &array, const std::vector<Runnable::Position> &positions, size_t stage) {
+  const size_t c = size_t(std::find_if(positions.begin(), positions.end(),
+                                       [&](const Runnable::Position &position) { return position.stage == stage; }) -
+                          positions.begin());
+  std::vector<std::shared_ptr<void>> &shards = array.shards[c];
+  std::vector<bool> isShared(shards.size(), array.isBorrowed);
+  for (size_t r = 0; r < shards.size(); ++r) {
+    if (shards[r].use_count() <= 1)
+      continue;
+    int64_t known = 0;
+    for (size_t k = 0; k < shards.size(); ++k) {
+      known += shards[k] && isSameMemory(shards[k], shards[r]);
+      if (k != r && shards[k] == shards[r])
+        isShared[r] = true;
+    }
+    if (known < shards[r].use_count())
+      isShared[r] = true;
+  }
+  const int64_t bytes = array.layout->copies[c].value.localBytes();
+  for (size_t r = 0; r < shards.size(); ++r)
+    if (shards[r] && isShared[r]) {
+      std::shared_ptr<void> own = memory->allocate(bytes);
+      std::copy_n(static_cast<const char *>(shards[r].get()), bytes, static_cast<char *>(own.get()));
+      shards[r] = std::move(own);
+    }
+  return std::exchange(shards, std::vector<std::shared_ptr<void>>(shards.size()));
+}
+
 /// Sets the pointers of the ranks of this process.
 Status SessionImpl::bindBuffers(Call &call) {
   SessionFunction &function = *call.function;
@@ -317,24 +351,24 @@ Status SessionImpl::bindBuffers(Call &call) {
       const auto [stage, index] = positions[c];
       const ArrayLayout::Copy &copy = array.layout->copies[c];
       const std::optional<int64_t> tied = what.held(stage).results[index].tied;
+      std::vector<std::shared_ptr<void>> donated;
+      if (call.donate && tied)
+        donated = takeShards(*call.arguments[size_t(*what.full().results[i].tied)],
+                             what.argumentPositions(size_t(*what.full().results[i].tied)), stage);
+      // Shards that follow each other are made so that they are the full value.
+      std::shared_ptr<void> full;
+      if (!copy.offset.empty() && !(call.donate && tied))
+        full = memory->allocate(copy.value.globalBytes());
       for (size_t r = 0; r < copy.ranks.size(); ++r) {
         if (!isLocal(copy.ranks[r], *array.layout))
           continue;
         RankBuffers &buffers = function.buffers[size_t(copy.ranks[r])];
         std::shared_ptr<void> &shard = array.shards[c][r];
         if (call.donate && tied) {
-          // In the memory of the argument, unless that is read elsewhere too.
-          Array::State &argument = *call.arguments[size_t(*what.full().results[i].tied)];
-          for (size_t k = 0; k < argument.shards.size() && !shard; ++k)
-            if (what.argumentPositions(size_t(*what.full().results[i].tied))[k].stage == stage)
-              shard = std::exchange(argument.shards[k][r], nullptr);
-          if (shard.use_count() > 1 || argument.isBorrowed) {
-            std::shared_ptr<void> own = memory->allocate(copy.value.localBytes());
-            std::copy_n(static_cast<const char *>(shard.get()), copy.value.localBytes(),
-                        static_cast<char *>(own.get()));
-            shard = std::move(own);
-          }
+          shard = std::move(donated[r]);
           buffers.arguments[size_t(*tied)] = shard.get();
+        } else if (full && copy.first[r] == r) {
+          shard = {full, static_cast<char *>(full.get()) + copy.offset[r]};
         } else {
           shard = memory->allocate(copy.value.localBytes());
         }

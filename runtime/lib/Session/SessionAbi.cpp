@@ -54,8 +54,8 @@ template <typename Fn> int onSession(const std::shared_ptr<SessionHolder> &holde
 Status checkFunction(const Session &session, int32_t function) {
   if (function >= 0 && function < session.count())
     return {};
-  return invalid("function " + std::to_string(function) + ", expected one of the " +
-                 std::to_string(session.count()) + " of the session");
+  return invalid("function " + std::to_string(function) + ", expected one of the " + std::to_string(session.count()) +
+                 " of the session");
 }
 Status checkIndex(const char *what, int32_t index, size_t count) {
   if (index >= 0 && size_t(index) < count)
@@ -82,8 +82,12 @@ void describe(const ValueInfo &value, const ArrayLayout &layout, sk_value_info *
           layout.devices,
           int32_t(known.dtype),
           int32_t(known.globalShape.size()),
-          known.kind == ValueKind::Weight ? SK_WEIGHT : known.kind == ValueKind::Result ? SK_RESULT : SK_INPUT,
-          known.kind == ValueKind::Result && value.tied ? int32_t(*value.tied) : -1};
+          known.kind == ValueKind::Weight   ? SK_WEIGHT
+          : known.kind == ValueKind::Result ? SK_RESULT
+                                            : SK_INPUT,
+          known.kind == ValueKind::Result && value.tied ? int32_t(*value.tied) : -1,
+          known.load || known.isSegmented,
+          0};
 }
 
 sk_array *handle(const std::shared_ptr<SessionHolder> &holder, Array array) {
@@ -177,12 +181,10 @@ void sk_session_close(sk_session *session) {
 }
 
 int sk_session_add_bundle(sk_session *session, const char *path, const char *name) {
-  return onSession(session->holder,
-                   [&](Session &open) { return open.addBundle(path ? path : "", name ? name : ""); });
+  return onSession(session->holder, [&](Session &open) { return open.addBundle(path ? path : "", name ? name : ""); });
 }
 int sk_session_register_shard_function(sk_session *session, const char *name, sk_shard_function f, void *user) {
-  return onSession(session->holder,
-                   [&](Session &open) { return open.hostFunctions().add(name ? name : "", f, user); });
+  return onSession(session->holder, [&](Session &open) { return open.hostFunctions().add(name ? name : "", f, user); });
 }
 int sk_session_load_shard_functions(sk_session *session, const char *library) {
   return onSession(session->holder,
@@ -295,8 +297,8 @@ int sk_session_call(sk_session *session, int32_t function, const sk_argument *gi
     std::vector<Array> arguments(full.arguments.size());
     for (size_t i = 0; i < size_t(count); ++i) {
       if (given[i].data) {
-        SK_ASSIGN_OR_RETURN(arguments[i], open.put(function, i, given[i].data,
-                                                   options.isAsync ? nullptr : callersMemory()));
+        SK_ASSIGN_OR_RETURN(arguments[i],
+                            open.put(function, i, given[i].data, options.isAsync ? nullptr : callersMemory()));
       } else if (given[i].array) {
         arguments[i] = given[i].array->array;
       }
@@ -363,8 +365,8 @@ int sk_array_read_slice(const sk_array *array, const int64_t *starts, const int6
   return onSession(array->holder, [&](Session &open) -> Status {
     const size_t dims = array->array.shape().size();
     const Shape shape(sizes, sizes + dims);
-    SK_RETURN_IF_ERROR(checkBytes(array->array.name(), bytes,
-                                  numElements(shape).value_or(-1) * dtypeSize(array->array.dtype())));
+    SK_RETURN_IF_ERROR(
+        checkBytes(array->array.name(), bytes, numElements(shape).value_or(-1) * dtypeSize(array->array.dtype())));
     return open.readSlice(array->array, Shape(starts, starts + dims), shape, to);
   });
 }

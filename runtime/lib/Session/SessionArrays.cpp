@@ -22,8 +22,8 @@ Expected<Array> Session::put(int function, size_t i, const void *data, std::shar
         std::shared_ptr<void> &shard = state.shards[c][r];
         if (copy.first[r] != r) {
           shard = state.shards[c][copy.first[r]];
-        } else if (copy.isFull && owner && isAligned) {
-          shard = {owner, const_cast<void *>(data)};
+        } else if (!copy.offset.empty() && owner && isAligned) {
+          shard = {owner, const_cast<char *>(static_cast<const char *>(data)) + copy.offset[r]};
           state.isBorrowed = true;
         } else {
           shard = impl_->memory->allocate(copy.value.localBytes());
@@ -134,9 +134,20 @@ Expected<ShardView> Session::readInPlace(const Array &array) {
   SK_RETURN_IF_ERROR(impl_->inTurn([&] {
     SK_RETURN_IF_ERROR(SessionImpl::checkComputed(*array.state_));
     const ArrayLayout::Copy &copy = array.layout().copies[0];
-    for (size_t r = 0; r < copy.ranks.size() && copy.isFull && !view.data; ++r)
-      if (const std::shared_ptr<void> &shard = array.state_->shards[0][r])
-        view = {shard.get(), copy.value.globalShape, copy.value.dtype, copy.ranks[r], shard};
+    const auto &shards = array.state_->shards[0];
+    // The shards of this process, from offset 0 on, if they lie in one piece of memory.
+    int64_t bytes = 0;
+    for (size_t r = 0; r < copy.offset.size(); ++r) {
+      if (!shards[r] || copy.first[r] != r)
+        continue;
+      if (copy.offset[r] == 0)
+        view = {shards[r].get(), copy.value.globalShape, copy.value.dtype, copy.ranks[r], shards[r]};
+      if (view.data && isSameMemory(view.owner, shards[r]) &&
+          static_cast<char *>(view.data) + copy.offset[r] == shards[r].get())
+        bytes += copy.value.localBytes();
+    }
+    if (bytes < copy.value.globalBytes())
+      view = {};
     return Status();
   }));
   return view;

@@ -34,6 +34,11 @@ private:
   BufferPool pool_;
 };
 
+/// True if both are of one allocation.
+inline bool isSameMemory(const std::shared_ptr<void> &a, const std::shared_ptr<void> &b) {
+  return !a.owner_before(b) && !b.owner_before(a);
+}
+
 /// The arrays that are alive, so that the session can close them.
 struct ArrayRegistry {
   std::mutex mutex; ///< Guards `dead` of all states, too.
@@ -130,6 +135,8 @@ struct SessionImpl {
   void perform(Call &call);
   Status step(Call &call);
   Status bindBuffers(Call &call);
+  std::vector<std::shared_ptr<void>> takeShards(Array::State &array, const std::vector<Runnable::Position> &positions,
+                                                size_t stage);
   /// Gives back what the call would have donated.
   void undoDonation(Call &call);
   /// Frees the results of a call that failed, unless a rank may still write to them.

@@ -81,6 +81,9 @@ typedef struct sk_value_info {
   int32_t ndim;
   int32_t kind; /* sk_value_kind */
   int32_t tied; /* The argument that a result updates; -1. */
+  int32_t
+      is_computed; /* 1 for a weight that is made of stored tensors when it is loaded: only sk_session_load binds it. */
+  int32_t reserved;
 } sk_value_info;
 /* Texts live as long as the session. */
 SK_EXPORT int sk_session_argument(const sk_session *session, int32_t function, int32_t index, sk_value_info *out);

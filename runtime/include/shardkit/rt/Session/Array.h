@@ -18,7 +18,9 @@ struct ArrayLayout {
     ValueInfo value;
     std::vector<int64_t> ranks; ///< Ranks of the world, by rank of the mesh of `value`.
     std::vector<size_t> first;  ///< By rank of the mesh: the first one of its process with the same elements.
-    bool isFull = false;        ///< Each rank holds the full value, in row-major order.
+    /// Each rank holds contiguous elements of the row-major value, from offset[rank] on: all of them
+    /// (replicated), or rows. Then a full value in memory has the shards in place. Else empty.
+    std::vector<int64_t> offset;
     bool operator==(const Copy &other) const;
   };
   int64_t devices = 1;

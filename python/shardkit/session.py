@@ -1,0 +1,436 @@
+"""Programs that stay in this process with their weights and state: the runtime's session, through its C API."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import weakref
+from pathlib import Path
+from typing import Any, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from . import safetensors
+from .errors import ShardKitError
+from .tools import find_tool
+
+_ABI = 1
+# In the order of enum sk_dtype.
+_DTYPES = (
+    "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "bool", "uint64", "uint32", "uint16", "uint8",
+    "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "int4", "uint4", "complex64", "complex128",
+)  # fmt: skip
+_DONATE, _ASYNC = 1, 2
+_KINDS = ("input", "weight", "result")
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [
+        ("abi", ctypes.c_int32), ("library_threads", ctypes.c_int32), ("timeout", ctypes.c_double), ("backend", ctypes.c_char_p),
+        ("mode", ctypes.c_char_p), ("io", ctypes.c_char_p), ("readers", ctypes.c_int32), ("follow_links", ctypes.c_int32),
+    ]  # fmt: skip
+
+
+class _FunctionInfo(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p), ("arguments", ctypes.c_int32), ("results", ctypes.c_int32), ("devices", ctypes.c_int64),
+        ("calls", ctypes.c_int64), ("failed", ctypes.c_int64), ("seconds", ctypes.c_double), ("last_seconds", ctypes.c_double),
+    ]  # fmt: skip
+
+
+class _ValueInfo(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p), ("sharding", ctypes.c_char_p), ("shape", ctypes.POINTER(ctypes.c_int64)), ("bytes", ctypes.c_int64),
+        ("shard_bytes", ctypes.c_int64), ("devices", ctypes.c_int64), ("dtype", ctypes.c_int32), ("ndim", ctypes.c_int32),
+        ("kind", ctypes.c_int32), ("tied", ctypes.c_int32), ("is_computed", ctypes.c_int32), ("reserved", ctypes.c_int32),
+    ]  # fmt: skip
+
+
+class _Argument(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("array", ctypes.c_void_p)]
+
+
+class _View(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)), ("bytes", ctypes.c_int64), ("rank", ctypes.c_int64),
+        ("dtype", ctypes.c_int32), ("ndim", ctypes.c_int32), ("owner", ctypes.c_void_p),
+    ]  # fmt: skip
+
+
+class _LoadCounters(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int64) for name in ("bytes_needed", "bytes_read", "requests", "scatters", "broadcasts", "staging_bytes")]
+    _fields_ += [("seconds", ctypes.c_double)]
+
+
+_release_array: Any = None
+_release_view: Any = None
+"""Of the library, for what is released while Python ends and clears its modules."""
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    global _release_array, _release_view
+    folder = Path(find_tool("shard-run")).resolve().parent.parent
+    for path in (folder / "lib" / "libshardkit_rt.so", *sorted(folder.glob("lib*/**/libshardkit_rt.so*"))):
+        if path.is_file():
+            break
+    else:
+        raise ShardKitError(f"error: libshardkit_rt.so was not found below {folder}, expected it in lib next to the tools")
+    library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+    pointer, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int32
+    out, wide = ctypes.POINTER(ctypes.c_void_p), ctypes.c_int64
+    for name, arguments in {
+        "open": (ctypes.POINTER(_Options), out), "add_bundle": (pointer, text, text), "load_shard_functions": (pointer, text),
+        "find": (pointer, text, ctypes.POINTER(number)), "function": (pointer, number, ctypes.POINTER(_FunctionInfo)),
+        "argument": (pointer, number, number, ctypes.POINTER(_ValueInfo)), "result": (pointer, number, number, ctypes.POINTER(_ValueInfo)),
+        "load": (pointer, text), "fill_random": (pointer, ctypes.c_uint64), "assign": (pointer, text, pointer, wide),
+        "bind": (pointer, text, pointer), "bound": (pointer, text, out),
+        "call": (pointer, number, pointer, number, number, pointer), "is_stuck": (pointer,), "count": (pointer,),
+    }.items():  # fmt: skip
+        getattr(library, f"sk_session_{name}").argtypes = arguments
+    for name, arguments in {
+        "create": (pointer, number, number, pointer, wide, out), "reshard": (pointer, number, number, out),
+        "info": (pointer, ctypes.POINTER(_ValueInfo)), "is_ready": (pointer,), "wait": (pointer,), "read": (pointer, pointer, wide),
+        "read_slice": (pointer, ctypes.POINTER(wide), ctypes.POINTER(wide), pointer, wide),
+        "shard": (pointer, wide, ctypes.POINTER(_View)), "view": (pointer, ctypes.POINTER(_View)),
+    }.items():  # fmt: skip
+        getattr(library, f"sk_array_{name}").argtypes = arguments
+    for release, argument in (("sk_session_close", pointer), ("sk_array_release", pointer), ("sk_view_release", ctypes.POINTER(_View))):
+        getattr(library, release).argtypes, getattr(library, release).restype = (argument,), None
+    library.sk_session_note.argtypes, library.sk_session_note.restype = (pointer, number), text
+    library.sk_session_load_counters.argtypes, library.sk_session_load_counters.restype = (pointer, ctypes.POINTER(_LoadCounters)), None
+    library.sk_last_error.restype = text
+    _release_array, _release_view = library.sk_array_release, library.sk_view_release
+    return library
+
+
+def _check(status: int) -> None:
+    if status:
+        raise ShardKitError("error: " + _library().sk_last_error().decode(errors="replace"))
+
+
+def _text(value: Any) -> bytes | None:
+    return None if value is None else os.fsencode(value)
+
+
+class Value:
+    """The type and layout of an argument or result. `tied`: the argument that a result updates; `bytes_per_device`: the mean;
+    `is_computed`: a weight that loading functions make of stored tensors."""
+
+    def __init__(self, info: _ValueInfo):
+        self.name = info.name.decode(errors="replace")
+        self.sharding = info.sharding.decode(errors="replace")
+        self.shape = tuple(info.shape[i] for i in range(info.ndim))
+        self.dtype = safetensors.numpy_dtype(_DTYPES[info.dtype])
+        self.nbytes, self.devices = info.bytes, info.devices
+        self.bytes_per_device = info.shard_bytes // info.devices
+        self.kind = _KINDS[info.kind]
+        self.tied = info.tied if info.tied >= 0 else None
+        self.is_computed = bool(info.is_computed)
+
+    def __repr__(self) -> str:
+        sharding = f", {self.sharding}" if self.sharding else ""
+        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]{sharding}, {self.bytes_per_device} bytes on each of {self.devices} device{'s'[: self.devices > 1]}"
+
+
+class _Memory:
+    """Memory of the runtime as NumPy sees it; released when no array uses it any more."""
+
+    def __init__(self, view: _View, is_read_only: bool):
+        self.view = view
+        # Types that NumPy does not have come as bytes.
+        self.__array_interface__ = {"version": 3, "shape": (view.bytes,), "typestr": "|u1", "data": (view.data, is_read_only)}
+
+    def __del__(self) -> None:
+        if _release_view:  # else Python ends
+            _release_view(ctypes.byref(self.view))
+
+
+def _as_numpy(view: _View, dtype: np.dtype[Any], shape: tuple[int, ...], is_read_only: bool = True) -> np.ndarray:
+    return np.asarray(_Memory(view, is_read_only)).view(dtype).reshape(shape)
+
+
+class Array:
+    """A value that stays on the devices of a session. `numpy()` or `np.asarray` bring it here; where a device has all of it,
+    without a copy (then it is read-only). It may still be computed: what needs its elements waits."""
+
+    def __init__(self, handle: Any, session: "Session", value: "Value | None" = None):
+        self._handle, self._session = handle, session
+        if value is None:
+            info = _ValueInfo()
+            _check(_library().sk_array_info(handle, ctypes.byref(info)))
+            value = Value(info)
+        self.value = value
+
+    def __del__(self) -> None:
+        if _release_array:  # else Python ends
+            _release_array(self._handle)
+
+    name = property(lambda self: self.value.name)
+    shape = property(lambda self: self.value.shape)
+    dtype = property(lambda self: self.value.dtype)
+    sharding = property(lambda self: self.value.sharding)
+    ndim = property(lambda self: len(self.value.shape))
+    nbytes = property(lambda self: self.value.nbytes)
+
+    def __repr__(self) -> str:
+        return f"Array({self.value!r})"
+
+    def numpy(self, is_read_only: bool = True) -> np.ndarray:
+        """The full value. Elements that are written where it is not read-only may be those of the array itself."""
+        return _read(self._handle, self.value, is_read_only)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self.numpy()
+        array = array if dtype is None else array.astype(dtype, copy=False)
+        return array.copy() if copy else array
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        """Elements of a slice, of step 1 in each dim; no other element is copied."""
+        index = index if isinstance(index, tuple) else (index,)
+        if Ellipsis in [i if i is Ellipsis else None for i in index]:
+            at = next(k for k, i in enumerate(index) if i is Ellipsis)
+            index = index[:at] + (slice(None),) * (self.ndim + 1 - len(index)) + index[at + 1 :]
+        index += (slice(None),) * (self.ndim - len(index))
+        if len(index) > self.ndim:
+            raise ShardKitError(f"error: {self.name} has {self.ndim} dims, expected at most as many indices, not {len(index)}")
+        starts, sizes, kept = [], [], []
+        for size, i in zip(self.shape, index):
+            if isinstance(i, slice):
+                start, stop, step = i.indices(size)
+                if step != 1:
+                    raise ShardKitError(f"error: {self.name} is indexed with step {step}, expected 1; numpy() gives all of it")
+                kept.append(max(0, stop - start))
+                sizes.append(kept[-1])
+            else:
+                start = int(i) + size * (int(i) < 0)
+                if not 0 <= start < size:
+                    raise IndexError(f"index {i} of {self.name}, expected -{size} to {size - 1}")
+                sizes.append(1)
+            starts.append(start)
+        result = np.empty(kept, self.dtype)
+        numbers = ctypes.c_int64 * len(sizes)
+        _check(_library().sk_array_read_slice(self._handle, numbers(*starts), numbers(*sizes), result.ctypes.data, result.nbytes))
+        return result
+
+    def shard(self, rank: int) -> np.ndarray:
+        """The shard of a rank of this process, without a copy (read-only; uneven shards end in padding). `np.from_dlpack`
+        and other libraries take it from there."""
+        view = _View()
+        _check(_library().sk_array_shard(self._handle, rank, ctypes.byref(view)))
+        return _as_numpy(view, self.dtype, tuple(view.shape[i] for i in range(view.ndim)))
+
+    def is_ready(self) -> bool:
+        """Whether the call that computes it has ended."""
+        return bool(_library().sk_array_is_ready(self._handle))
+
+    def wait(self) -> "Array":
+        """Waits for the call that computes it, and raises its error."""
+        _check(_library().sk_array_wait(self._handle))
+        return self
+
+
+def _read(handle: Any, value: Value, is_read_only: bool) -> np.ndarray:
+    library = _library()
+    view = _View()
+    _check(library.sk_array_view(handle, ctypes.byref(view)))
+    if view.data:
+        return _as_numpy(view, value.dtype, value.shape, is_read_only)
+    array = np.empty(value.shape, value.dtype)
+    _check(library.sk_array_read(handle, array.ctypes.data, array.nbytes))
+    return array
+
+
+class Function:
+    """A function of a session, which is called by position or by name. Arguments that are bound, as weights are, may be left
+    out. `donate`: results take the memory of the arguments that they are tied to, which are of no use afterwards; bound ones
+    become the results. `wait=False` returns as soon as the call is queued."""
+
+    def __init__(self, session: "Session", number: int):
+        self.session, self.number = session, number
+        info = self._info()
+        self.name, self.devices = info.name.decode(errors="replace"), info.devices
+        library, handle = _library(), session._handle
+        self.arguments: list[Value] = []
+        self.results: list[Value] = []
+        for values, count, get in ((self.arguments, info.arguments, library.sk_session_argument), (self.results, info.results, library.sk_session_result)):
+            for i in range(count):
+                value = _ValueInfo()
+                _check(get(handle, number, i, ctypes.byref(value)))
+                values.append(Value(value))
+        self._names = {value.name: i for i, value in enumerate(self.arguments)}
+
+    def _info(self) -> _FunctionInfo:
+        info = _FunctionInfo()
+        _check(_library().sk_session_function(self.session._handle, self.number, ctypes.byref(info)))
+        return info
+
+    def __repr__(self) -> str:
+        return f"Function({self.name}: {len(self.arguments)} arguments, {len(self.results)} results, {self.devices} device{'s'[: self.devices > 1]})"
+
+    @property
+    def stats(self) -> dict[str, float]:
+        """Calls, failed calls, and the seconds of all steps and of the last one."""
+        info = self._info()
+        return {"calls": info.calls, "failed": info.failed, "seconds": info.seconds, "last_seconds": info.last_seconds}
+
+    def put(self, argument: str | int, value: Any) -> Array:
+        """An array for an argument, to be passed to calls."""
+        i = argument if isinstance(argument, int) else self._names.get(argument, -1)
+        if not 0 <= i < len(self.arguments):
+            raise ShardKitError(f"error: {self.name} has no argument {argument}, expected one of: {', '.join(self._names)}")
+        array = _convert(self.arguments[i], value)
+        handle = ctypes.c_void_p()
+        _check(_library().sk_array_create(self.session._handle, self.number, i, array.ctypes.data, array.nbytes, ctypes.byref(handle)))
+        return Array(handle.value, self.session, self.arguments[i])
+
+    def __call__(self, *args: Any, donate: bool = False, wait: bool = True, **kwargs: Any) -> list[Array]:
+        given: list[Any] = [None] * len(self.arguments)
+        if len(args) > len(given):
+            raise ShardKitError(f"error: {self.name} is called with {len(args)} arguments, expected at most {len(given)}")
+        given[: len(args)] = args
+        for name, value in kwargs.items():
+            if name not in self._names:
+                raise ShardKitError(f"error: {self.name} has no argument {name}, expected one of: {', '.join(self._names)}")
+            given[self._names[name]] = value
+        handles = self.call(given, _DONATE * donate | _ASYNC * (not wait))
+        return [Array(handle, self.session, value) for handle, value in zip(handles, self.results)]
+
+    def call(self, given: Sequence[Any], flags: int = 0) -> list[int]:
+        """Handles of the results; `given` has NumPy arrays, arrays of the session or None for each argument."""
+        inputs = (_Argument * len(given))()
+        kept = []  # Memory of the call.
+        for i, value in enumerate(given):
+            if value is None:
+                continue
+            if isinstance(value, Array):
+                inputs[i].array = value._handle
+            else:
+                array = _convert(self.arguments[i], value)
+                kept.append(array)
+                inputs[i].data = array.__array_interface__["data"][0]
+        results = (ctypes.c_void_p * len(self.results))()
+        _check(_library().sk_session_call(self.session._handle, self.number, inputs, len(given), flags, results))
+        return list(results)
+
+
+def _convert(value: Value, given: Any) -> np.ndarray:
+    array = given if type(given) is np.ndarray else np.asarray(given)
+    if array.dtype != value.dtype or array.shape != value.shape:
+        if array.shape == () == value.shape and not isinstance(given, (np.ndarray, np.generic)):
+            return np.asarray(given, value.dtype)
+        raise ShardKitError(f"error: {value.name} is {array.dtype}{list(array.shape)}, expected {value.dtype}{list(value.shape)}")
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+class Session(Mapping[str, Function]):
+    """Functions of bundles by name, and the arrays that stay between their calls:
+
+        with shardkit.Session("decode.bundle") as session:
+            session.load("weights/")
+            logits, cache = session["main"](token, cache)
+
+    `backend`: "local", or "mpi" under mpirun, where each process makes the same calls. `timeout`: seconds that ranks wait for each
+    other. `library_threads`: of each rank, 0 for the cores divided by the ranks. `load`: "direct", or "presharded" for sets that
+    were sharded for this mesh. `io`, `readers`, `follow_links`: as of shard-run."""
+
+    def __init__(self, *bundles: str | Path, backend: str = "local", timeout: float = 60, library_threads: int = 0, load: str = "direct",
+                 io: str = "auto", readers: int = 0, follow_links: bool = False, shard_functions: Sequence[str | Path] = ()):  # fmt: skip
+        handle = ctypes.c_void_p()
+        options = _Options(_ABI, library_threads, timeout, _text(backend), _text(load), _text(io), readers, follow_links)
+        _check(_library().sk_session_open(ctypes.byref(options), ctypes.byref(handle)))
+        self._handle = handle
+        self._functions: dict[str, Function] = {}
+        self._close = weakref.finalize(self, _library().sk_session_close, handle)
+        for library in shard_functions:
+            _check(_library().sk_session_load_shard_functions(handle, _text(library)))
+        for bundle in bundles:
+            self.add(bundle)
+
+    def add(self, bundle: str | Path, name: str | None = None) -> None:
+        """Adds the functions of a bundle. With `name` they are called that (a bundle of one function), or `name.function`."""
+        self._require_open()
+        _check(_library().sk_session_add_bundle(self._handle, _text(bundle), _text(name)))
+        for number in range(len(self._functions), _library().sk_session_count(self._handle)):
+            function = Function(self, number)
+            self._functions[function.name] = function
+
+    def _require_open(self) -> None:
+        if not self._close.alive:
+            raise ShardKitError("error: the session is closed, expected a call before close()")
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Waits for queued calls and frees everything. Arrays of the session are of no use afterwards, their NumPy views are."""
+        self._close()
+
+    def __repr__(self) -> str:
+        return f"Session({', '.join(self._functions)}{'' if self._close.alive else '; closed'})"
+
+    def __getitem__(self, name: str) -> Function:
+        self._require_open()
+        if name not in self._functions:
+            raise ShardKitError(f"error: no function of the session is called {name}, expected one of: {', '.join(self._functions) or 'none'}")
+        return self._functions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user is to know: weights that two functions hold in different layouts, with the bytes that this takes."""
+        self._require_open()
+        notes: list[str] = []
+        while note := _library().sk_session_note(self._handle, len(notes)):
+            notes.append(note.decode(errors="replace"))
+        return notes
+
+    def load(self, path: str | Path) -> None:
+        """Loads all weights of all functions from a file or directory."""
+        self._require_open()
+        _check(_library().sk_session_load(self._handle, _text(path)))
+
+    def fill_random(self, seed: int) -> None:
+        """Weights of reproducible random numbers."""
+        self._require_open()
+        _check(_library().sk_session_fill_random(self._handle, seed))
+
+    def assign(self, name: str, value: Any) -> None:
+        """Binds the arguments of that name of all functions: to an array of the session, or to elements from here."""
+        self._require_open()
+        if isinstance(value, Array):
+            _check(_library().sk_session_bind(self._handle, name.encode(), value._handle))
+            return
+        known = next((v for f in self._functions.values() for v in f.arguments if v.name == name), None)
+        array = np.ascontiguousarray(value) if known is None else _convert(known, value)
+        _check(_library().sk_session_assign(self._handle, name.encode(), array.ctypes.data, array.nbytes))
+
+    def bound(self, name: str) -> Array:
+        """What is bound to the arguments of that name."""
+        self._require_open()
+        handle = ctypes.c_void_p()
+        _check(_library().sk_session_bound(self._handle, name.encode(), ctypes.byref(handle)))
+        return Array(handle.value, self)
+
+    @property
+    def load_counters(self) -> dict[str, float]:
+        """Bytes that ranks needed and that were read, requests, and seconds of all loads so far."""
+        self._require_open()
+        counters = _LoadCounters()
+        _library().sk_session_load_counters(self._handle, ctypes.byref(counters))
+        return {name: getattr(counters, name) for name, _ in counters._fields_}
+
+    @property
+    def is_stuck(self) -> bool:
+        """A rank did not return from a failed call: no further call can succeed."""
+        self._require_open()
+        return bool(_library().sk_session_is_stuck(self._handle))
