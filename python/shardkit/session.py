@@ -80,22 +80,23 @@ def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
     pointer, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int32
     out, wide = ctypes.POINTER(ctypes.c_void_p), ctypes.c_int64
-    for name, arguments in {
+    session: dict[str, tuple[Any, ...]] = {
         "open": (ctypes.POINTER(_Options), out), "add_bundle": (pointer, text, text), "load_shard_functions": (pointer, text),
         "find": (pointer, text, ctypes.POINTER(number)), "function": (pointer, number, ctypes.POINTER(_FunctionInfo)),
         "argument": (pointer, number, number, ctypes.POINTER(_ValueInfo)), "result": (pointer, number, number, ctypes.POINTER(_ValueInfo)),
         "load": (pointer, text), "fill_random": (pointer, ctypes.c_uint64), "assign": (pointer, text, pointer, wide),
         "bind": (pointer, text, pointer), "bound": (pointer, text, out),
         "call": (pointer, number, pointer, number, number, pointer), "is_stuck": (pointer,), "count": (pointer,),
-    }.items():  # fmt: skip
-        getattr(library, f"sk_session_{name}").argtypes = arguments
-    for name, arguments in {
+    }  # fmt: skip
+    array: dict[str, tuple[Any, ...]] = {
         "create": (pointer, number, number, pointer, wide, out), "reshard": (pointer, number, number, out),
         "info": (pointer, ctypes.POINTER(_ValueInfo)), "is_ready": (pointer,), "wait": (pointer,), "read": (pointer, pointer, wide),
         "read_slice": (pointer, ctypes.POINTER(wide), ctypes.POINTER(wide), pointer, wide),
         "shard": (pointer, wide, ctypes.POINTER(_View)), "view": (pointer, ctypes.POINTER(_View)),
-    }.items():  # fmt: skip
-        getattr(library, f"sk_array_{name}").argtypes = arguments
+    }  # fmt: skip
+    for prefix, functions in (("sk_session_", session), ("sk_array_", array)):
+        for name, arguments in functions.items():
+            getattr(library, prefix + name).argtypes = arguments
     for release, argument in (("sk_session_close", pointer), ("sk_array_release", pointer), ("sk_view_release", ctypes.POINTER(_View))):
         getattr(library, release).argtypes, getattr(library, release).restype = (argument,), None
     library.sk_session_note.argtypes, library.sk_session_note.restype = (pointer, number), text
@@ -251,7 +252,7 @@ class Function:
         self.session, self.number = session, number
         info = self._info()
         self.name, self.devices = info.name.decode(errors="replace"), info.devices
-        library, handle = _library(), session._handle
+        library, handle = _library(), session._get_handle()
         self.arguments: list[Value] = []
         self.results: list[Value] = []
         for values, count, get in ((self.arguments, info.arguments, library.sk_session_argument), (self.results, info.results, library.sk_session_result)):
@@ -263,7 +264,7 @@ class Function:
 
     def _info(self) -> _FunctionInfo:
         info = _FunctionInfo()
-        _check(_library().sk_session_function(self.session._handle, self.number, ctypes.byref(info)))
+        _check(_library().sk_session_function(self.session._get_handle(), self.number, ctypes.byref(info)))
         return info
 
     def __repr__(self) -> str:
@@ -282,7 +283,7 @@ class Function:
             raise ShardKitError(f"error: {self.name} has no argument {argument}, expected one of: {', '.join(self._names)}")
         array = _convert(self.arguments[i], value)
         handle = ctypes.c_void_p()
-        _check(_library().sk_array_create(self.session._handle, self.number, i, array.ctypes.data, array.nbytes, ctypes.byref(handle)))
+        _check(_library().sk_array_create(self.session._get_handle(), self.number, i, array.ctypes.data, array.nbytes, ctypes.byref(handle)))
         return Array(handle.value, self.session, self.arguments[i])
 
     def __call__(self, *args: Any, donate: bool = False, wait: bool = True, **kwargs: Any) -> list[Array]:
@@ -311,7 +312,7 @@ class Function:
                 kept.append(array)
                 inputs[i].data = array.__array_interface__["data"][0]
         results = (ctypes.c_void_p * len(self.results))()
-        _check(_library().sk_session_call(self.session._handle, self.number, inputs, len(given), flags, results))
+        _check(_library().sk_session_call(self.session._get_handle(), self.number, inputs, len(given), flags, results))
         return list(results)
 
 
@@ -340,7 +341,7 @@ class Session(Mapping[str, Function]):
         handle = ctypes.c_void_p()
         options = _Options(_ABI, library_threads, timeout, _text(backend), _text(load), _text(io), readers, follow_links)
         _check(_library().sk_session_open(ctypes.byref(options), ctypes.byref(handle)))
-        self._handle = handle
+        self._handle: ctypes.c_void_p | None = handle
         self._functions: dict[str, Function] = {}
         self._close = weakref.finalize(self, _library().sk_session_close, handle)
         for library in shard_functions:
@@ -350,15 +351,15 @@ class Session(Mapping[str, Function]):
 
     def add(self, bundle: str | Path, name: str | None = None) -> None:
         """Adds the functions of a bundle. With `name` they are called that (a bundle of one function), or `name.function`."""
-        self._require_open()
-        _check(_library().sk_session_add_bundle(self._handle, _text(bundle), _text(name)))
-        for number in range(len(self._functions), _library().sk_session_count(self._handle)):
+        _check(_library().sk_session_add_bundle(self._get_handle(), _text(bundle), _text(name)))
+        for number in range(len(self._functions), _library().sk_session_count(self._get_handle())):
             function = Function(self, number)
             self._functions[function.name] = function
 
-    def _require_open(self) -> None:
-        if not self._close.alive:
+    def _get_handle(self) -> ctypes.c_void_p:
+        if self._handle is None:
             raise ShardKitError("error: the session is closed, expected a call before close()")
+        return self._handle
 
     def __enter__(self) -> "Session":
         return self
@@ -368,13 +369,14 @@ class Session(Mapping[str, Function]):
 
     def close(self) -> None:
         """Waits for queued calls and frees everything. Arrays of the session are of no use afterwards, their NumPy views are."""
+        self._handle = None
         self._close()
 
     def __repr__(self) -> str:
-        return f"Session({', '.join(self._functions)}{'' if self._close.alive else '; closed'})"
+        return f"Session({', '.join(self._functions)}{'; closed' if self._handle is None else ''})"
 
     def __getitem__(self, name: str) -> Function:
-        self._require_open()
+        self._get_handle()
         if name not in self._functions:
             raise ShardKitError(f"error: no function of the session is called {name}, expected one of: {', '.join(self._functions) or 'none'}")
         return self._functions[name]
@@ -388,49 +390,42 @@ class Session(Mapping[str, Function]):
     @property
     def notes(self) -> list[str]:
         """What the user is to know: weights that two functions hold in different layouts, with the bytes that this takes."""
-        self._require_open()
         notes: list[str] = []
-        while note := _library().sk_session_note(self._handle, len(notes)):
+        while note := _library().sk_session_note(self._get_handle(), len(notes)):
             notes.append(note.decode(errors="replace"))
         return notes
 
     def load(self, path: str | Path) -> None:
         """Loads all weights of all functions from a file or directory."""
-        self._require_open()
-        _check(_library().sk_session_load(self._handle, _text(path)))
+        _check(_library().sk_session_load(self._get_handle(), _text(path)))
 
     def fill_random(self, seed: int) -> None:
         """Weights of reproducible random numbers."""
-        self._require_open()
-        _check(_library().sk_session_fill_random(self._handle, seed))
+        _check(_library().sk_session_fill_random(self._get_handle(), seed))
 
     def assign(self, name: str, value: Any) -> None:
         """Binds the arguments of that name of all functions: to an array of the session, or to elements from here."""
-        self._require_open()
         if isinstance(value, Array):
-            _check(_library().sk_session_bind(self._handle, name.encode(), value._handle))
+            _check(_library().sk_session_bind(self._get_handle(), name.encode(), value._handle))
             return
         known = next((v for f in self._functions.values() for v in f.arguments if v.name == name), None)
         array = np.ascontiguousarray(value) if known is None else _convert(known, value)
-        _check(_library().sk_session_assign(self._handle, name.encode(), array.ctypes.data, array.nbytes))
+        _check(_library().sk_session_assign(self._get_handle(), name.encode(), array.ctypes.data, array.nbytes))
 
     def bound(self, name: str) -> Array:
         """What is bound to the arguments of that name."""
-        self._require_open()
         handle = ctypes.c_void_p()
-        _check(_library().sk_session_bound(self._handle, name.encode(), ctypes.byref(handle)))
+        _check(_library().sk_session_bound(self._get_handle(), name.encode(), ctypes.byref(handle)))
         return Array(handle.value, self)
 
     @property
     def load_counters(self) -> dict[str, float]:
         """Bytes that ranks needed and that were read, requests, and seconds of all loads so far."""
-        self._require_open()
         counters = _LoadCounters()
-        _library().sk_session_load_counters(self._handle, ctypes.byref(counters))
-        return {name: getattr(counters, name) for name, _ in counters._fields_}
+        _library().sk_session_load_counters(self._get_handle(), ctypes.byref(counters))
+        return {field[0]: getattr(counters, field[0]) for field in counters._fields_}
 
     @property
     def is_stuck(self) -> bool:
         """A rank did not return from a failed call: no further call can succeed."""
-        self._require_open()
-        return bool(_library().sk_session_is_stuck(self._handle))
+        return bool(_library().sk_session_is_stuck(self._get_handle()))
