@@ -194,6 +194,10 @@ class Program:
         with show_progress("loading weights"):
             self._open().session.load(path)
 
+    def save(self, directory: str | Path) -> None:
+        """Writes what stays, weights and what was assigned, as a set that programs on any number of devices load."""
+        self._open().session.save(directory)
+
     def __getitem__(self, name: str) -> Array:
         """What stays for the arguments of that name: a weight, or what was assigned."""
         return self._open().session.bound(name)

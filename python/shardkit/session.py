@@ -84,7 +84,7 @@ def _library() -> ctypes.CDLL:
         "open": (ctypes.POINTER(_Options), out), "add_bundle": (pointer, text, text), "load_shard_functions": (pointer, text),
         "find": (pointer, text, ctypes.POINTER(number)), "function": (pointer, number, ctypes.POINTER(_FunctionInfo)),
         "argument": (pointer, number, number, ctypes.POINTER(_ValueInfo)), "result": (pointer, number, number, ctypes.POINTER(_ValueInfo)),
-        "load": (pointer, text), "fill_random": (pointer, ctypes.c_uint64), "assign": (pointer, text, pointer, wide),
+        "load_names": (pointer, text, pointer, number), "save": (pointer, text, pointer, number), "fill_random": (pointer, ctypes.c_uint64), "assign": (pointer, text, pointer, wide),
         "bind": (pointer, text, pointer), "bound": (pointer, text, out),
         "call": (pointer, number, pointer, number, number, pointer), "is_stuck": (pointer,), "count": (pointer,),
     }  # fmt: skip
@@ -113,6 +113,10 @@ def _check(status: int) -> None:
 
 def _text(value: Any) -> bytes | None:
     return None if value is None else os.fsencode(value)
+
+
+def _texts(names: Sequence[str]) -> Any:
+    return (ctypes.c_char_p * len(names))(*[name.encode() for name in names])
 
 
 class Value:
@@ -395,9 +399,15 @@ class Session(Mapping[str, Function]):
             notes.append(note.decode(errors="replace"))
         return notes
 
-    def load(self, path: str | Path) -> None:
-        """Loads all weights of all functions from a file or directory."""
-        _check(_library().sk_session_load(self._get_handle(), _text(path)))
+    def load(self, path: str | Path, names: Sequence[str] = ()) -> None:
+        """Loads all weights of all functions, or those called `names`, from a file or directory. Of a set that `save` wrote also
+        other arguments that it has."""
+        _check(_library().sk_session_load_names(self._get_handle(), _text(path), _texts(names), len(names)))
+
+    def save(self, directory: str | Path, names: Sequence[str] = ()) -> None:
+        """Writes what is bound, or `names` of it, as a presharded set: each rank a file, side by side. A session on any number
+        of devices loads it."""
+        _check(_library().sk_session_save(self._get_handle(), _text(directory), _texts(names), len(names)))
 
     def fill_random(self, seed: int) -> None:
         """Weights of reproducible random numbers."""

@@ -415,6 +415,44 @@ TEST_F(SessionTest, randomSequences) {
   }
 }
 
+TEST_F(SessionTest, savesAndLoadsInOtherLayouts) {
+  ASSERT_TRUE(session_->assign("w", w_.data(), 512).ok());
+  EXPECT_TRUE(contains(session_->save(dir_ / "set", {"x"}), "argument 'x' is not bound"));
+  EXPECT_TRUE(contains(session_->save(dir_ / "set", {"v"}), "no argument is called 'v'"));
+  ASSERT_TRUE(session_->bind("x", put(main_, 0, x_)).ok());
+  Status saved = session_->save(dir_ / "set");
+  ASSERT_TRUE(saved.ok()) << saved.message();
+  // Another mesh of one device, and the same.
+  auto one = open();
+  ASSERT_TRUE(one->addBundle(makeBundle({"main"},
+                                        [](Json &function) {
+                                          for (Json *value : {&function["arguments"][0], &function["arguments"][1]}) {
+                                            (*value)["local_shape"] = (*value)["global_shape"];
+                                            (*value)["extents"] = {{"offset", Json::array()}, {"loops", {{128, 1, 1}}}};
+                                          }
+                                          function.erase("reference");
+                                        }))
+                  .ok());
+  auto same = open();
+  ASSERT_TRUE(same->addBundle(makeBundle({"main", "step"})).ok());
+  for (Session *session : {one.get(), same.get()}) {
+    Status loaded = session->load(dir_ / "set");
+    ASSERT_TRUE(loaded.ok()) << loaded.message();
+    std::vector<float> got(128);
+    ASSERT_TRUE(session->read(*session->bound("w"), got.data()).ok());
+    EXPECT_EQ(got, w_);
+    ASSERT_TRUE(session->read(*session->bound("x"), got.data()).ok());
+    EXPECT_EQ(got, x_);
+  }
+  ASSERT_TRUE(session_->save(dir_ / "set", {"w"}).ok()); // Over the other one.
+  auto other = open();
+  ASSERT_TRUE(other->addBundle(makeBundle({"main"})).ok());
+  ASSERT_TRUE(other->load(dir_ / "set").ok());
+  EXPECT_TRUE(contains(other->bound("x").status(), "argument 'x' is not bound"));
+  EXPECT_TRUE(contains(other->load(dir_ / "set", {"x"}), "missing")) << other->load(dir_ / "set", {"x"}).message();
+  EXPECT_TRUE(contains(other->load(dir_ / "set", {"v"}), "no argument is called 'v'"));
+}
+
 TEST_F(SessionTest, closesArraysOfItsOwn) {
   Array x = put(main_, 0, x_);
   ShardView view = *session_->shard(x, 1);

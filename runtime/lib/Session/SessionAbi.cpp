@@ -8,6 +8,8 @@
 
 #include "shardkit/rt/Session/Session.h"
 
+#include <algorithm>
+
 using namespace shardkit::rt;
 
 /// Handles of arrays may outlive the session.
@@ -254,6 +256,16 @@ const char *sk_session_note(sk_session *session, int32_t index) {
 
 int sk_session_load(sk_session *session, const char *path) {
   return onSession(session->holder, [&](Session &open) { return open.load(path ? path : ""); });
+}
+static std::vector<std::string> listOf(const char *const *names, int32_t count) {
+  return std::vector<std::string>(names, names + std::max(count, 0));
+}
+int sk_session_load_names(sk_session *session, const char *path, const char *const *names, int32_t count) {
+  return onSession(session->holder, [&](Session &open) { return open.load(path ? path : "", listOf(names, count)); });
+}
+int sk_session_save(sk_session *session, const char *directory, const char *const *names, int32_t count) {
+  return onSession(session->holder,
+                   [&](Session &open) { return open.save(directory ? directory : "", listOf(names, count)); });
 }
 int sk_session_fill_random(sk_session *session, uint64_t seed) {
   return onSession(session->holder, [&](Session &open) { return open.fillRandom(seed); });

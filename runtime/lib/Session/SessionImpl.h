@@ -141,8 +141,15 @@ struct SessionImpl {
   void undoDonation(Call &call);
   /// Frees the results of a call that failed, unless a rank may still write to them.
   void release(Call &call);
+  /// The error of a name that no argument has; `mutex` is held.
+  Status unknownArgument(const std::string &name) const;
+  /// What is bound, of one layout each: to `names`, or all.
+  Status findBound(const std::vector<std::string> &names,
+                   std::vector<std::pair<const ArgumentSlot *, std::shared_ptr<Array::State>>> &found) const;
+  MeshInfo meshOf(const ArgumentSlot &slot) const;
   /// Loads the weights of which the function is the first with them into loaded[slot].
-  Status loadWeights(const SourceSet &sources, const SessionFunction &function, std::vector<Array> &loaded);
+  Status loadWeights(const SourceSet &sources, const std::vector<std::string> &names, const SessionFunction &function,
+                     std::vector<Array> &loaded);
   /// Binds what was loaded, by slot.
   void bindAll(const std::vector<Array> &loaded);
   /// Calls fn(copy, rank of its mesh, data) for shards that together are the full value; with

@@ -7,13 +7,16 @@
 
 namespace shardkit::rt {
 
-Status SessionImpl::loadWeights(const SourceSet &sources, const SessionFunction &function, std::vector<Array> &loaded) {
+Status SessionImpl::loadWeights(const SourceSet &sources, const std::vector<std::string> &names,
+                                const SessionFunction &function, std::vector<Array> &loaded) {
   LoadPlan plan;
   std::deque<TensorSource> found; // The plan refers to them.
   const int64_t devices = function.runnable.devices();
   for (size_t s = 0; s < slots.size(); ++s) {
     const ArgumentSlot &slot = slots[s];
-    if (!slot.isWeight || &functions[slot.function] != &function)
+    const bool isStored = sources.presharded() && sources.holds(slot.name);
+    const bool isWanted = names.empty() ? slot.isWeight || isStored : std::count(names.begin(), names.end(), slot.name);
+    if (!isWanted || &functions[slot.function] != &function)
       continue;
     for (const ArrayLayout::Copy &copy : slot.layout->copies) {
       SK_ASSIGN_OR_RETURN(TensorSource source, options.load.mode == LoadMode::Presharded
@@ -49,16 +52,20 @@ void SessionImpl::bindAll(const std::vector<Array> &loaded) {
       slots[s].array = loaded[s];
 }
 
-Status Session::load(const std::string &path) {
+Status Session::load(const std::string &path, const std::vector<std::string> &names) {
   OpenOptions open;
   open.followLinks = impl_->options.followLinks;
   return impl_->inTurn([&]() -> Status {
     std::vector<Array> loaded(impl_->slots.size());
     auto sources = SourceSet::open(path, open);
     Status status = sources.status();
+    for (const std::string &name : names)
+      if (status.ok() && std::none_of(impl_->slots.begin(), impl_->slots.end(),
+                                      [&](const ArgumentSlot &slot) { return slot.name == name; }))
+        status = impl_->unknownArgument(name);
     for (const SessionFunction &function : impl_->functions)
       if (status.ok())
-        status = impl_->loadWeights(*sources, function, loaded).withContext(function.title());
+        status = impl_->loadWeights(*sources, names, function, loaded).withContext(function.title());
     SK_RETURN_IF_ERROR(impl_->backend->agree(status));
     impl_->bindAll(loaded);
     return {};
@@ -92,8 +99,7 @@ Status Session::fillRandom(uint64_t seed) {
   });
 }
 
-/// The error of a name that no argument has.
-static Status unknownArgument(const std::deque<ArgumentSlot> &slots, const std::string &name) {
+Status SessionImpl::unknownArgument(const std::string &name) const {
   std::set<std::string> names;
   for (const ArgumentSlot &slot : slots)
     names.insert(slot.name);
@@ -122,7 +128,7 @@ Status Session::bind(const std::string &name, const Array &array) {
     }
   }
   if (!isKnown)
-    return unknownArgument(impl_->slots, name);
+    return impl_->unknownArgument(name);
   if (!isBound)
     return invalid("bind '" + name + "': array '" + array.name() + "' is " + array.layout().text() + ", expected " +
                    expected);
@@ -146,7 +152,7 @@ Status Session::assign(const std::string &name, const void *data, int64_t bytes)
       std::lock_guard lock(impl_->mutex);
       slot.array = array;
     }
-  return isKnown ? Status() : unknownArgument(impl_->slots, name);
+  return isKnown ? Status() : impl_->unknownArgument(name);
 }
 
 Expected<Array> Session::bound(const std::string &name) const {
@@ -157,7 +163,7 @@ Expected<Array> Session::bound(const std::string &name) const {
   for (const ArgumentSlot &slot : impl_->slots)
     if (slot.name == name)
       return notFound("argument '" + name + "' is not bound");
-  return unknownArgument(impl_->slots, name);
+  return impl_->unknownArgument(name);
 }
 
 std::vector<std::string> Session::boundNames() const {

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -140,6 +141,28 @@ with model.compile() as program:
     print("loaded:", np.array_equal(program(x, z)[1], next_state(w, m, x, z)[1]))
     report("no file", program.load, f"{directory}/none")
 report("closed program", program, x, z)
+
+# State that is saved after some steps goes on elsewhere: on other meshes, with other layouts.
+session = shardkit.Session(f"{directory}/bundle")
+report("nothing to save", session.save, f"{directory}/set")
+session.assign("w", w)
+session.assign("m", m)
+state = (w, m)
+for i in range(3):
+    session["step"](x=x, z=z, donate=True)
+    state = next_state(*state, x, z)[1:]
+session.save(f"{directory}/set")
+print("set:", *sorted(os.listdir(f"{directory}/set")))
+for mesh, sharding in (('"x"=2, "y"=1', '{"x"}, {"y"}'), ('"x"=4, "y"=2', '{"y"}, {"x"}'), ('"x"=3, "y"=1', '{"x"}, {}')):
+    with open(f"{directory}/other.mlir", "w") as file:
+        file.write(TEXT.replace('"x"=2, "y"=2', mesh).replace('[{}, {"y"}]', f"[{sharding}]", 1))
+    subprocess.run([find_tool("shard-compile"), f"{directory}/other.mlir", "-o", f"{directory}/other"], check=True)
+    with shardkit.Session(f"{directory}/other") as other:
+        other.load(f"{directory}/set")
+        assert np.array_equal(other.bound("w"), state[0]) and np.array_equal(other.bound("m"), state[1])
+        y, *_ = other["step"](x=x, z=z, donate=True)
+        print(other["step"].devices, "devices:", np.array_equal(y, x @ state[0]), np.array_equal(other.bound("w"), next_state(*state, x, z)[1]))
+    shutil.rmtree(f"{directory}/other")
 
 # Memory does not grow, and no file is opened.
 session = shardkit.Session(f"{directory}/bundle")

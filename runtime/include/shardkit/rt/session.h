@@ -96,6 +96,11 @@ SK_EXPORT const char *sk_session_note(sk_session *session, int32_t index);
 /* Weights, from files or of reproducible random numbers; other arguments, by name, in all functions that
  * have them. Values are row-major and full. */
 SK_EXPORT int sk_session_load(sk_session *session, const char *path);
+/* The same of `count` names; 0: all weights and, of a presharded set, also other arguments that it has. */
+SK_EXPORT int sk_session_load_names(sk_session *session, const char *path, const char *const *names, int32_t count);
+/* Writes what is bound (to `count` names; 0: all) as a presharded set, which any number of ranks loads. Each
+ * rank writes a file. */
+SK_EXPORT int sk_session_save(sk_session *session, const char *directory, const char *const *names, int32_t count);
 SK_EXPORT int sk_session_fill_random(sk_session *session, uint64_t seed);
 SK_EXPORT int sk_session_assign(sk_session *session, const char *name, const void *data, int64_t bytes);
 SK_EXPORT int sk_session_bind(sk_session *session, const char *name, sk_array *array);

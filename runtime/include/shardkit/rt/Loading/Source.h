@@ -50,6 +50,8 @@ public:
   /// Set if the set holds presharded.json.
   const std::optional<WeightManifest> &presharded() const { return presharded_; }
   std::vector<std::string> names() const;
+  /// True if a presharded set has a weight of that name.
+  bool holds(const std::string &name) const { return logical_.count(name) > 0; }
 
   /// The source of a weight, checked against it. A missing one is an error that
   /// names the nearest stored name. `devices`: ranks of the program, if known.

@@ -109,9 +109,12 @@ public:
   // Arguments that stay
   //===--------------------------------------------------------------------===//
 
-  /// Loads all weights of all functions; a weight that functions hold in one layout is loaded
-  /// once.
-  Status load(const std::string &path);
+  /// Loads all weights of all functions, or `names`; a weight that functions hold in one layout is
+  /// loaded once. Of a presharded set also other arguments that it has.
+  Status load(const std::string &path, const std::vector<std::string> &names = {});
+  /// Writes what is bound (to `names`, or all) as a presharded set: each rank a file, side by
+  /// side. Any number of ranks loads it. With several processes `directory` is one that all see.
+  Status save(const std::string &directory, const std::vector<std::string> &names = {});
   /// Weights of reproducible random numbers.
   Status fillRandom(uint64_t seed);
   /// Binds the arguments called `name` of all functions with the layout of the array.
