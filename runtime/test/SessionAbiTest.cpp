@@ -1,0 +1,82 @@
+//===- SessionAbiTest.cpp - What users of the C API compile against -------===//
+//
+// Sizes and offsets of structures and the exported functions are part of the interface: a change here needs
+// another SK_ABI_VERSION.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+
+#include "shardkit/rt/Formats/Npy.h"
+#include "shardkit/rt/session.h"
+
+#include <cstddef>
+#include <dlfcn.h>
+
+using namespace shardkit::rt;
+using namespace shardkit::rt::test;
+
+namespace {
+
+static_assert(SK_ABI_VERSION == 1);
+static_assert(sizeof(sk_tensor) == 32 && sizeof(sk_loader_options) == 88 && sizeof(sk_load_counters) == 56);
+static_assert(sizeof(sk_session_options) == 48 && offsetof(sk_session_options, backend) == 16);
+static_assert(sizeof(sk_function_info) == 56 && offsetof(sk_function_info, seconds) == 40);
+static_assert(sizeof(sk_value_info) == 72 && offsetof(sk_value_info, tied) == 60);
+static_assert(sizeof(sk_argument) == 16 && sizeof(sk_view) == 48 && offsetof(sk_view, owner) == 40);
+
+TEST(SessionAbi, exportsItsFunctions) {
+  for (const char *name :
+       {"sk_last_error", "sk_session_open", "sk_session_close", "sk_session_add_bundle",
+        "sk_session_register_shard_function", "sk_session_load_shard_functions", "sk_session_count", "sk_session_find",
+        "sk_session_function", "sk_session_argument", "sk_session_result", "sk_session_note", "sk_session_load",
+        "sk_session_load_names", "sk_session_save", "sk_session_fill_random", "sk_session_assign", "sk_session_bind",
+        "sk_session_bound", "sk_session_load_counters", "sk_session_call", "sk_session_is_stuck", "sk_array_create",
+        "sk_array_reshard", "sk_array_release", "sk_array_info", "sk_array_is_ready", "sk_array_wait", "sk_array_read",
+        "sk_array_read_slice", "sk_array_shard", "sk_array_view", "sk_view_release"})
+    EXPECT_NE(::dlsym(RTLD_DEFAULT, name), nullptr) << name;
+}
+
+TEST(SessionAbi, reportsErrors) {
+  sk_session_options options = {};
+  sk_session *session = nullptr;
+  EXPECT_NE(sk_session_open(&options, &session), 0);
+  EXPECT_STREQ(sk_last_error(), "session ABI version 0, this runtime has version 1");
+  options.abi = SK_ABI_VERSION;
+  options.mode = "sideways";
+  EXPECT_NE(sk_session_open(&options, &session), 0);
+  EXPECT_STREQ(sk_last_error(), "mode 'sideways', expected 'direct' or 'presharded'");
+  ASSERT_EQ(sk_session_open(nullptr, &session), 0);
+  sk_value_info info;
+  EXPECT_NE(sk_session_argument(session, 0, 0, &info), 0);
+  EXPECT_STREQ(sk_last_error(), "function 0, expected one of the 0 of the session");
+  EXPECT_EQ(sk_session_note(session, 0), nullptr);
+  sk_session_close(session);
+}
+
+/// The example in C, a process of its own.
+TEST(SessionAbi, servesFromC) {
+  TempDir dir;
+  std::string text = readText(std::string(TEST_BUNDLE) + "/manifest.json.in");
+  for (size_t at; (at = text.find("@NAME@")) != std::string::npos;)
+    text.replace(at, 6, "main");
+  std::filesystem::create_directories(dir / "bundle/programs");
+  std::filesystem::copy(TEST_PROGRAM, dir / "bundle/programs/program.so");
+  writeText(dir / "bundle/manifest.json", text);
+  std::vector<float> x(128, 1), w(128);
+  for (size_t i = 0; i < w.size(); ++i)
+    w[i] = float(i / 8);
+  ASSERT_TRUE(writeNpy(dir / "x.npy", {"", DType::F32, {8, 16}, x.data()}).ok());
+  ASSERT_TRUE(writeNpy(dir / "w.npy", {"", DType::F32, {16, 8}, w.data()}).ok());
+  writeText(dir / "requests", (dir / "x.npy") + "\n" + (dir / "none.npy") + "\n" + (dir / "x.npy") + "\n");
+  std::filesystem::create_directories(dir / "weights");
+  std::filesystem::copy(dir / "w.npy", dir / "weights/w.npy");
+  const std::string command = std::string(SERVE) + " " + (dir / "bundle") + " " + (dir / "weights/w.npy") + " < " +
+                              (dir / "requests") + " > " + (dir / "out") + " 2>&1";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  const std::string out = readText(dir / "out");
+  EXPECT_NE(out.find("serving main on 4 devices\ny: 120 120 120; "), std::string::npos) << out;
+  EXPECT_NE(out.find("none.npy: no .npy file of 512 bytes for x\ny: 120 120 120; "), std::string::npos) << out;
+}
+
+} // namespace
