@@ -26,14 +26,39 @@ static_assert(sizeof(sk_value_info) == 72 && offsetof(sk_value_info, tied) == 60
 static_assert(sizeof(sk_argument) == 16 && sizeof(sk_view) == 48 && offsetof(sk_view, owner) == 40);
 
 TEST(SessionAbi, exportsItsFunctions) {
-  for (const char *name :
-       {"sk_last_error", "sk_session_open", "sk_session_close", "sk_session_add_bundle",
-        "sk_session_register_shard_function", "sk_session_load_shard_functions", "sk_session_count", "sk_session_find",
-        "sk_session_function", "sk_session_argument", "sk_session_result", "sk_session_note", "sk_session_load",
-        "sk_session_load_names", "sk_session_save", "sk_session_fill_random", "sk_session_assign", "sk_session_bind",
-        "sk_session_bound", "sk_session_load_counters", "sk_session_call", "sk_session_is_stuck", "sk_array_create",
-        "sk_array_reshard", "sk_array_release", "sk_array_info", "sk_array_is_ready", "sk_array_wait", "sk_array_read",
-        "sk_array_read_slice", "sk_array_shard", "sk_array_view", "sk_view_release"})
+  for (const char *name : {"sk_last_error",
+                           "sk_session_open",
+                           "sk_session_close",
+                           "sk_session_add_bundle",
+                           "sk_session_register_shard_function",
+                           "sk_session_load_shard_functions",
+                           "sk_session_count",
+                           "sk_session_find",
+                           "sk_session_function",
+                           "sk_session_argument",
+                           "sk_session_result",
+                           "sk_session_note",
+                           "sk_session_load",
+                           "sk_session_load_names",
+                           "sk_session_save",
+                           "sk_session_fill_random",
+                           "sk_session_assign",
+                           "sk_session_bind",
+                           "sk_session_bound",
+                           "sk_session_load_counters",
+                           "sk_session_call",
+                           "sk_session_is_stuck",
+                           "sk_array_create",
+                           "sk_array_reshard",
+                           "sk_array_release",
+                           "sk_array_info",
+                           "sk_array_is_ready",
+                           "sk_array_wait",
+                           "sk_array_read",
+                           "sk_array_read_slice",
+                           "sk_array_shard",
+                           "sk_array_view",
+                           "sk_view_release"})
     EXPECT_NE(::dlsym(RTLD_DEFAULT, name), nullptr) << name;
 }
 
