@@ -6,9 +6,11 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
@@ -52,7 +54,30 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(const spmd::targ
   return machine;
 }
 
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigned level) {
+namespace {
+/// The passes of LLVM that run, the innermost last, and those that are left out.
+struct PassTrace {
+  SmallVector<std::string> running;
+  std::string function; ///< Of the innermost pass; empty for passes of modules.
+  SmallVector<std::string> skipped;
+
+  void attach(llvm::PassInstrumentationCallbacks &callbacks) {
+    callbacks.registerShouldRunOptionalPassCallback(
+        [this](StringRef pass, llvm::Any) { return !llvm::is_contained(skipped, pass); });
+    callbacks.registerBeforeNonSkippedPassCallback([this](StringRef pass, llvm::Any ir) {
+      running.push_back(pass.str());
+      if (const auto *known = llvm::any_cast<const llvm::Function *>(&ir))
+        function = (*known)->getName().str();
+    });
+    callbacks.registerAfterPassCallback(
+        [this](StringRef, llvm::Any, const llvm::PreservedAnalyses &) { running.pop_back(); });
+    callbacks.registerAfterPassInvalidatedCallback(
+        [this](StringRef, const llvm::PreservedAnalyses &) { running.pop_back(); });
+  }
+};
+} // namespace
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigned level, PassTrace &trace) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = level >= 2;
   tuning.SLPVectorization = level >= 2;
@@ -61,7 +86,9 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigne
   llvm::FunctionAnalysisManager fam;
   llvm::CGSCCAnalysisManager cgam;
   llvm::ModuleAnalysisManager mam;
-  llvm::PassBuilder builder(&machine, tuning);
+  llvm::PassInstrumentationCallbacks callbacks;
+  trace.attach(callbacks);
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   builder.registerModuleAnalyses(mam);
   builder.registerCGSCCAnalyses(cgam);
   builder.registerFunctionAnalyses(fam);
@@ -94,15 +121,15 @@ static void defineRoundToBFloat(llvm::Module &module) {
   b.CreateRet(b.CreateBitCast(b.CreateTrunc(result, b.getInt16Ty()), b.getBFloatTy()));
 }
 
-LogicalResult spmd::target::emitObject(ModuleOp module, const CodegenOptions &options,
-                                       llvm::SmallVectorImpl<char> &object) {
+/// One attempt, which a crash of LLVM may end; `trace` then names the pass.
+static LogicalResult emitOnce(ModuleOp module, const spmd::target::CodegenOptions &options, PassTrace &trace,
+                              llvm::SmallVectorImpl<char> &object) {
+  // A crash leaves these behind as they are: they are not destroyed then.
   llvm::LLVMContext context;
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(options, error);
-  if (!machine) {
-    emitError(UnknownLoc::get(module.getContext())) << error;
-    return failure();
-  }
+  if (!machine)
+    return module.emitError(error);
   std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(module, context);
   if (!ir)
     return failure();
@@ -119,7 +146,8 @@ LogicalResult spmd::target::emitObject(ModuleOp module, const CodegenOptions &op
     if (function.hasLocalLinkage())
       function.addFnAttr(llvm::Attribute::NoInline);
   }
-  optimise(*ir, *machine, options.optLevel);
+  optimize(*ir, *machine, options.optLevel, trace);
+  trace.function.clear();
   llvm::raw_svector_ostream os(object);
   if (options.emit == "llvm-ir") {
     ir->print(os, nullptr);
@@ -127,12 +155,56 @@ LogicalResult spmd::target::emitObject(ModuleOp module, const CodegenOptions &op
   }
   defineRoundToBFloat(*ir);
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::ObjectFile)) {
-    module.emitError("this LLVM cannot emit objects for ") << machine->getTargetTriple().str();
-    return failure();
-  }
+  if (machine->addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::ObjectFile))
+    return module.emitError("this LLVM cannot emit objects for ") << machine->getTargetTriple().str();
   passes.run(*ir);
   return success();
+}
+
+LogicalResult spmd::target::emitObject(ModuleOp module, const CodegenOptions &given,
+                                       llvm::SmallVectorImpl<char> &object) {
+  CodegenOptions options = given;
+  SmallVector<std::string> skipped;
+  while (true) {
+    // Never destroyed after a crash: a part of LLVM may have been at work on it.
+    auto trace = std::make_unique<PassTrace>();
+    trace->skipped = skipped;
+    LogicalResult result = failure();
+    object.clear();
+    if (runCatchingCrashes([&] { result = emitOnce(module, options, *trace, object); }))
+      return result;
+    PassTrace &crashed = *trace.release();
+    const std::string pass = crashed.running.empty() ? "" : crashed.running.back();
+    Operation *function = crashed.function.empty() ? nullptr : module.lookupSymbol(crashed.function);
+    if (!function) // What emits code does not say where it is.
+      for (auto defined : module.getOps<LLVM::LLVMFuncOp>())
+        if (!function && !defined.isExternal())
+          function = defined;
+    Location loc = function ? function->getLoc() : module.getLoc();
+    if (!pass.empty() && !llvm::is_contained(skipped, pass)) {
+      emitWarning(loc) << "LLVM crashed in its " << pass << "; this code is compiled without that pass";
+      skipped.push_back(pass);
+    } else if (options.optLevel > 0) {
+      emitWarning(loc) << "LLVM crashed " << (pass.empty() ? "while it emitted code" : "in its " + pass)
+                       << "; this code is compiled with --opt-level=0";
+      options.optLevel = 0;
+    } else {
+      return emitError(loc) << "LLVM crashed " << (pass.empty() ? "while it emitted code" : "in its " + pass)
+                            << " for this code, without optimization too; expected IR that this LLVM compiles: "
+                               "--emit=llvm prints it for a report to LLVM";
+    }
+  }
+}
+
+bool spmd::target::runCatchingCrashes(llvm::function_ref<void()> work) {
+  static std::once_flag once;
+  std::call_once(once, [] { llvm::CrashRecoveryContext::Enable(); });
+  // After a crash it is not destroyed: its cleanups are those of what crashed.
+  auto *context = new llvm::CrashRecoveryContext;
+  if (!context->RunSafely(work))
+    return false;
+  delete context;
+  return true;
 }
 
 LogicalResult spmd::target::linkShared(Location loc, ArrayRef<std::string> objects, StringRef path) {

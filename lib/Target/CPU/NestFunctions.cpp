@@ -41,6 +41,13 @@ Value cpu::sharedMemoryOf(Value memref) {
   return mayShare ? Value() : root;
 }
 
+/// A buffer without elements: none of its accesses is ever performed. (LLVM has no bare pointer for it, so
+/// it is no parameter.)
+static bool isEmptyBuffer(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  return memref && memref.hasStaticShape() && memref.getNumElements() == 0 && memref.getLayout().isIdentity();
+}
+
 static bool isParameter(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   if (memref)
@@ -57,11 +64,14 @@ cpu::NestFunctions::Nest cpu::NestFunctions::get(Operation *nest, TypeRange lead
     above.insert(operand);
   getUsedValuesDefinedAbove(nest->getRegions(), above);
   Nest result;
+  SmallVector<Value> empty;
   SetVector<Operation *> recomputed;
   for (unsigned i = 0; i < above.size(); ++i) {
     Value value = above[i];
     Operation *def = value.getDefiningOp();
-    if (isRecomputed(def)) {
+    if (isEmptyBuffer(value.getType())) {
+      empty.push_back(value);
+    } else if (isRecomputed(def)) {
       recomputed.insert(def);
       for (Value operand : def->getOperands())
         above.insert(operand);
@@ -90,6 +100,8 @@ cpu::NestFunctions::Nest cpu::NestFunctions::get(Operation *nest, TypeRange lead
   IRMapping mapping;
   mapping.map(result.params, body->getArguments().drop_front(leading.size()));
   b.setInsertionPointToStart(body);
+  for (Value value : empty)
+    mapping.map(value, memref::AllocaOp::create(b, loc, cast<MemRefType>(value.getType())));
   for (Operation *op : order)
     b.clone(*op, mapping);
   emit(b, body->getArguments().take_front(leading.size()), mapping);

@@ -1,6 +1,7 @@
 //===- EmitPtx.cpp - From kernels to PTX ----------------------------------===//
 
 #include "shardkit/Target/Cuda/Passes.h"
+#include "shardkit/Target/Program.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -75,8 +76,8 @@ LogicalResult spmd::cuda::lowerKernels(gpu::GPUModuleOp module) {
 namespace {
 class PtxEmitter : public LLVM::ModuleToObject {
 public:
-  PtxEmitter(gpu::GPUModuleOp module, StringRef chip)
-      : ModuleToObject(*module.getOperation(), "nvptx64-nvidia-cuda", chip, "", 3) {}
+  PtxEmitter(gpu::GPUModuleOp module, StringRef chip, int optLevel)
+      : ModuleToObject(*module.getOperation(), "nvptx64-nvidia-cuda", chip, "", optLevel) {}
 
   std::optional<SmallVector<std::unique_ptr<llvm::Module>>> loadBitcodeFiles(llvm::Module &module) override {
     auto buffer = llvm::MemoryBuffer::getMemBuffer(
@@ -129,8 +130,20 @@ FailureOr<std::string> spmd::cuda::emitPtx(gpu::GPUModuleOp module, StringRef ch
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
   });
-  std::optional<SmallVector<char, 0>> text = PtxEmitter(module, chip).run();
-  if (!text)
-    return failure();
-  return std::string(text->begin(), text->end());
+  for (int optLevel : {3, 1, 0}) {
+    // Not destroyed after a crash.
+    auto *text = new std::optional<SmallVector<char, 0>>;
+    if (spmd::target::runCatchingCrashes([&] { *text = PtxEmitter(module, chip, optLevel).run(); })) {
+      std::unique_ptr<std::optional<SmallVector<char, 0>>> owned(text);
+      if (!*text)
+        return failure();
+      return std::string((*text)->begin(), (*text)->end());
+    }
+    InFlightDiagnostic diag = optLevel > 0 ? module.emitWarning() : module.emitError();
+    diag << "LLVM crashed while it compiled the kernels";
+    if (optLevel == 0)
+      return diag << ", without optimization too; expected kernels that this LLVM compiles";
+    diag << "; they are compiled with less optimization";
+  }
+  return failure();
 }

@@ -34,6 +34,12 @@ static bool isRecomputed(Operation *op) {
   return op && (op->hasTrait<OpTrait::ConstantLike>() || (isa<ViewLikeOpInterface>(op) && !isa<memref::ViewOp>(op)));
 }
 
+/// A buffer without elements: none of its accesses is ever performed. (LLVM has no bare pointer for it, so
+/// it is no parameter.)
+static bool isEmptyBuffer(MemRefType type) {
+  return type && type.hasStaticShape() && type.getNumElements() == 0 && type.getLayout().isIdentity();
+}
+
 /// The source buffer of a view.
 static Value rootOf(Value value) {
   while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
@@ -132,6 +138,7 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
   OpBuilder host(op);
   Location loc = op->getLoc();
   SmallVector<Value> arguments; // operands of the launch
+  SmallVector<Value> empty;
   SetVector<Operation *> recomputed;
   struct Strided {
     Value buffer;
@@ -142,7 +149,9 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
     Value value = above[i];
     Operation *def = value.getDefiningOp();
     auto memref = dyn_cast<MemRefType>(value.getType());
-    if (isRecomputed(def)) {
+    if (isEmptyBuffer(memref)) {
+      empty.push_back(value);
+    } else if (isRecomputed(def)) {
       recomputed.insert(def);
       for (Value operand : def->getOperands())
         above.insert(operand);
@@ -199,6 +208,8 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
     Value view = memref::ReinterpretCastOp::create(b, loc, type, entry->getArgument(entryOf.base), start, sizes, steps);
     mapping.map(entryOf.buffer, view);
   }
+  for (Value value : empty)
+    mapping.map(value, memref::AllocaOp::create(b, loc, cast<MemRefType>(value.getType())));
   for (Operation *def : order)
     b.clone(*def, mapping);
   body(b, mapping);

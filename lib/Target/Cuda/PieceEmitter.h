@@ -25,6 +25,8 @@ public:
     SmallVector<unsigned> reductions = getReductionLoops(op);
     if (reductions.empty())
       return emitElements(b);
+    if (!isReducedInAllOutputs(op))
+      return emitEachTerm(b, reductions);
     SmallVector<Value> sums = loadInits(b);
     emitReduction(b, reductions, sums);
     storeAll(b, sums);
@@ -129,6 +131,16 @@ private:
     emitReduction(inside, loops.drop_front(), inner);
     scf::YieldOp::create(inside, loc, inner);
     sums.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+
+  /// Loads and stores the outputs for each term.
+  void emitEachTerm(OpBuilder &b, ArrayRef<unsigned> loops) {
+    if (loops.empty())
+      return emitElements(b);
+    auto loop = scf::ForOp::create(b, loc, index(b, 0), value(b, sizes[loops.front()]), index(b, 1));
+    OpBuilder inside(loop.getBody()->getTerminator());
+    ivs[loops.front()] = loop.getInductionVar();
+    emitEachTerm(inside, loops.drop_front());
   }
 
   VectorType vectorOf(OpOperand &operand) {

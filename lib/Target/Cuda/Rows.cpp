@@ -49,7 +49,7 @@ static std::optional<SmallVector<unsigned>> getInnerLoops(linalg::LinalgOp op, A
   unsigned reductions = op.getNumReductionLoops();
   if (reductions == 0)
     return inner;
-  if (reductions != inner.size())
+  if (reductions != inner.size() || !isReducedInAllOutputs(op))
     return std::nullopt;
   SmallVector<Operation *> combiners;
   if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 || !getStart(combiners[0]))

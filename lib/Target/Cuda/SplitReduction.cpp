@@ -40,7 +40,7 @@ std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
   int64_t terms = 1, results = 1;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   SmallVector<unsigned> loops = getReductionLoops(op);
-  if (loops.empty() || llvm::any_of(ranges, ShapedType::isDynamic))
+  if (loops.empty() || llvm::any_of(ranges, ShapedType::isDynamic) || !isReducedInAllOutputs(op))
     return std::nullopt;
   for (auto [loop, size] : llvm::enumerate(ranges))
     (llvm::is_contained(loops, loop) ? terms : results) *= size;

@@ -106,6 +106,14 @@ SmallVector<unsigned> spmd::cuda::getReductionLoops(linalg::LinalgOp op) {
   return loops;
 }
 
+bool spmd::cuda::isReducedInAllOutputs(linalg::LinalgOp op) {
+  SmallVector<unsigned> loops = getReductionLoops(op);
+  return llvm::none_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    return llvm::any_of(loops, [&](unsigned loop) { return map.isFunctionOfDim(loop); });
+  });
+}
+
 int64_t spmd::cuda::countTerms(linalg::LinalgOp op) {
   int64_t terms = 1;
   for (unsigned loop : getReductionLoops(op))

@@ -28,6 +28,10 @@ OpFoldResult countPieces(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces
 /// Emits piece `id` of `op`, which does not change.
 void emitPiece(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces, Value id);
 
+/// True if an element of an output is one value for all terms. Else the output has an element for each
+/// term of a reduction loop, as fusion leaves it where an output carries the size of the loop.
+bool isReducedInAllOutputs(linalg::LinalgOp op);
+
 /// Whether `buffer` is contiguous along `loop`, with a start aligned to `width` elements.
 bool isSideBySide(Value buffer, AffineMap map, unsigned loop, int64_t width);
 /// Shared memory of a block of `kernel`.
