@@ -108,6 +108,10 @@ OwningOpRef<ModuleOp> spmd::makeReference(ModuleOp module) {
     loadArguments(func, *copy);
   }
   PassManager pm(module.getContext());
+  // Blocks that follow each other become one, as in the sharded program.
+  if (llvm::any_of(copy->getOps<func::FuncOp>(),
+                   [](func::FuncOp func) { return !func.isExternal() && !func.getBody().hasOneBlock(); }))
+    pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   // Functions that only the sharded program calls need no unsharded form.
   pm.addPass(createSymbolDCEPass());
   pm.addPass(createSPMDStripPass());

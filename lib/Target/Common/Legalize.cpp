@@ -43,14 +43,13 @@ static LogicalResult checkType(Operation *op, Type type) {
   return success();
 }
 
-/// `expands`: ops without an upstream lowering become loops.
-static bool isSupportedOp(Operation *op, bool expands) {
+static bool isSupportedOp(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (dialect == "linalg")
     return isa<linalg::LinalgOp, linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp, linalg::YieldOp, linalg::IndexOp>(
         op);
   if (dialect == "tensor")
-    return expands || !isa<tensor::GatherOp, tensor::ScatterOp>(op);
+    return true;
   if (dialect == "func")
     return isa<func::FuncOp, func::ReturnOp>(op);
   if (dialect == "cf")
@@ -84,13 +83,13 @@ static LogicalResult checkSlice(OffsetSizeAndStrideOpInterface slice, RankedTens
   return success();
 }
 
-static LogicalResult checkSupported(func::FuncOp func, bool expands) {
+static LogicalResult checkSupported(func::FuncOp func) {
   if (!func.getBody().hasOneBlock())
     return func.emitError("function '") << func.getSymName()
                                         << "' has unstructured control flow, expected one block (lift it first, "
                                            "for instance with --lift-cf-to-scf)";
   WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isSupportedOp(op, expands)) {
+    if (!isSupportedOp(op)) {
       InFlightDiagnostic diag = op->emitError() << "'" << op->getName()
                                                 << "' cannot be compiled for cpu, expected upstream linalg, "
                                                    "tensor, arith, math, scf or func, or a local-view spmd "
@@ -98,9 +97,6 @@ static LogicalResult checkSupported(func::FuncOp func, bool expands) {
       StringRef dialect = op->getName().getDialectNamespace();
       if (isa<func::CallOp>(op))
         diag.attachNote() << "the callee is recursive or has no body, so the call could not be inlined";
-      else if (isSupportedOp(op, /*expands=*/true))
-        diag.attachNote() << "upstream does not lower it: compare with a second function named by "
-                             "spmd.reference";
       else if (dialect == "spmd")
         diag.attachNote() << "global-view operations must be partitioned first (--spmd-partition)";
       else
@@ -629,12 +625,11 @@ struct Legalize : spmd::impl::SpmdTargetLegalizeBase<Legalize> {
   }
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    if (failed(checkSupported(func, /*expands=*/regions)))
+    if (failed(checkSupported(func)))
       return signalPassFailure();
     if (failed(spmd::target::widenNarrowTypes(func)))
       return signalPassFailure();
-    if (regions)
-      expandAddressed(func);
+    expandAddressed(func); // Upstream has no lowering of these.
     spmd::makeDroppedDimsExplicit(func);
     emptyZeroElementValues(func);
     if (failed(applyPatternsGreedily(func, patterns)))
