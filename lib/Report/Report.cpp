@@ -37,6 +37,16 @@ static ReportValue describe(std::string name, Type local, Attribute global, Attr
   return value;
 }
 
+/// What uses `value`: an op, or of a terminator what it completes.
+static std::string getNeed(Operation *user, Value value) {
+  if (!user->hasTrait<OpTrait::IsTerminator>() || !user->getParentOp())
+    return user->getName().getStringRef().str();
+  const unsigned index = llvm::find(user->getOperands(), value).getIndex();
+  if (auto func = dyn_cast<func::FuncOp>(user->getParentOp()))
+    return "result " + getResultName(func, index) + " of @" + func.getName().str();
+  return "what leaves " + user->getParentOp()->getName().getStringRef().str();
+}
+
 /// The reason of a collective: the result that it completes, or the user that needs it.
 /// Consecutive collectives have one reason.
 static std::string getReason(CollectiveOpInterface op, const PartitionedValues &values) {
@@ -54,7 +64,7 @@ static std::string getReason(CollectiveOpInterface op, const PartitionedValues &
   std::string producer = values.getName(from);
   if (Operation *def = from.getDefiningOp())
     producer = def->getName().getStringRef().str() + " (" + producer + ")";
-  std::string needed = user ? user->getName().getStringRef().str() : "nothing";
+  const std::string needed = user ? getNeed(user, to) : "nothing";
   std::string reason = op.getReduction() ? "completes a partial result of " + producer + " for " + needed
                                          : needed + " needs another layout than " + producer + " has";
   ShardingAttr source = values.getLayout(from), target = values.getLayout(to);
@@ -140,6 +150,35 @@ static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op, 
   return entry;
 }
 
+/// How often each function runs in a step: those of pipelines by their instructions, others that can be called
+/// from outside once, and all as often as they are called.
+static llvm::StringMap<int64_t> countAllRuns(ModuleOp module, int64_t tripCount) {
+  struct Call {
+    func::FuncOp caller;
+    int64_t times;
+  };
+  const llvm::StringMap<int64_t> scheduled = countRuns(module);
+  llvm::StringMap<SmallVector<Call>> calls;
+  for (auto func : module.getOps<func::FuncOp>())
+    func.walk([&](func::CallOp call) {
+      calls[call.getCallee()].push_back({func, countExecutions(call->getBlock(), tripCount)});
+    });
+  llvm::StringMap<int64_t> runs;
+  std::function<int64_t(func::FuncOp)> count = [&](func::FuncOp func) {
+    auto [known, isNew] = runs.try_emplace(func.getName(), 0);
+    if (!isNew)
+      return known->second; // A recursive function counts once.
+    auto it = scheduled.find(func.getName());
+    int64_t sum = it != scheduled.end() ? it->second : func.isPrivate() ? 0 : 1;
+    for (const Call &call : calls.lookup(func.getName()))
+      sum += call.times * count(call.caller);
+    return runs[func.getName()] = sum;
+  };
+  for (auto func : module.getOps<func::FuncOp>())
+    count(func);
+  return runs;
+}
+
 /// The collectives of a function that runs `runs` times, also added to the totals.
 static LogicalResult addCollectives(func::FuncOp func, int64_t runs, int64_t tripCount, const PartitionedValues &values,
                                     Report &report) {
@@ -183,16 +222,21 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
     report.meshes.push_back(std::move(mesh));
   }
   readShapes(module, report);
-  llvm::StringMap<int64_t> runs = countRuns(module);
+  const llvm::StringMap<int64_t> runs = countAllRuns(module, options.tripCount);
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
     readSearch(func, report);
-    if (func.isPrivate())
+    const int64_t count = runs.lookup(func.getName());
+    // A function that others call is listed for its collectives.
+    const bool hasCollectives =
+        func.walk([](CollectiveOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (func.isPrivate() && (count == 0 || !hasCollectives))
       continue;
     report.functions.push_back(describeFunction(func));
-    auto it = runs.find(func.getName());
-    if (failed(addCollectives(func, it != runs.end() ? it->second : 1, options.tripCount, values, report)))
+    if (func.isPrivate())
+      report.functions.back().calls = count;
+    if (failed(addCollectives(func, count, options.tripCount, values, report)))
       return failure();
   }
   report.memory = computeMemory(module, values, options.top);

@@ -39,9 +39,12 @@ static json toJson(const ReportValue &value) {
 
 static json toJson(const ReportFunction &function) {
   auto convert = [](const ReportValue &value) { return toJson(value); };
-  return {{"name", function.name},
-          {"arguments", listOf(function.arguments, convert)},
-          {"results", listOf(function.results, convert)}};
+  json entry = {{"name", function.name},
+                {"arguments", listOf(function.arguments, convert)},
+                {"results", listOf(function.results, convert)}};
+  if (function.calls > 0)
+    entry["calls"] = function.calls;
+  return entry;
 }
 
 static json toJson(const ReportCollective &c) {

@@ -36,7 +36,10 @@ static void printValues(StringRef title, const std::vector<ReportValue> &values,
 }
 
 static void printFunction(const Report &report, const ReportFunction &function, raw_ostream &os) {
-  os << "function @" << function.name << "\n";
+  os << "function @" << function.name;
+  if (function.calls > 0)
+    os << ", called " << function.calls << (function.calls == 1 ? " time" : " times");
+  os << "\n";
   printValues("arguments", function.arguments, os);
   printValues("results", function.results, os);
   bool isFirst = true;

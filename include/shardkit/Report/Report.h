@@ -35,6 +35,7 @@ struct ReportCollective {
 
 struct ReportFunction {
   std::string name;
+  int64_t calls = 0; ///< How often others call it in a step, if only they can.
   std::vector<ReportValue> arguments, results;
 };
 

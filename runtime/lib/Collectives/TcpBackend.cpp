@@ -2,6 +2,8 @@
 
 #include "TcpBackend.h"
 
+#include "shardkit/rt/Support/Threads.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -149,14 +151,17 @@ Status TcpBackend::open() {
     return invalid("SK_ADDRESS=" + address + ", expected HOST:PORT of process 0");
   SK_RETURN_IF_ERROR(process_ == 0 ? listenForOthers(port)
                                    : connectToFirst(address.substr(0, colon), address.substr(colon + 1)));
-  listener_ = std::thread([this] { listen(); });
-  listener_.detach(); // Ends with the process.
-  return {};
+  return startThread([this] { listen(); }, "messages of other processes", nullptr); // Ends with the process.
 }
 
-static void setNoDelay(int socket) {
+/// A connection of processes: messages go at once, and none is waited for longer than the timeout once it has begun.
+static void setUp(int socket, double timeoutSeconds) {
   int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  const double seconds = std::max(timeoutSeconds, 1.0);
+  const timeval limit{time_t(seconds), suseconds_t((seconds - double(time_t(seconds))) * 1e6)};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
 Status TcpBackend::listenForOthers(int port) {
@@ -200,14 +205,13 @@ Status TcpBackend::listenForOthers(int port) {
     if (peer < 0)
       continue;
     // Whoever else connects is not waited for.
-    timeval limit{5, 0}, none{0, 0};
+    timeval limit{5, 0};
     ::setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     Header hello{};
     if (!readAll(peer, &hello, sizeof hello) || hello.magic != magic || hello.kind != Kind::Hello) {
       ::close(peer);
       continue;
     }
-    ::setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
     if (hello.from < 1 || hello.from >= processes_ || hello.bytes != processes_ || sockets_[size_t(hello.from)] >= 0) {
       status =
           invalid("process " + std::to_string(hello.from) + " of " + std::to_string(hello.bytes) +
@@ -215,7 +219,7 @@ Status TcpBackend::listenForOthers(int port) {
       ::close(peer);
       break;
     }
-    setNoDelay(peer);
+    setUp(peer, timeout_);
     sockets_[size_t(hello.from)] = peer;
     ++come;
   }
@@ -240,7 +244,7 @@ Status TcpBackend::connectToFirst(const std::string &host, const std::string &po
         int made = ::socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
         if (made >= 0 && ::connect(made, one->ai_addr, one->ai_addrlen) == 0) {
           ::freeaddrinfo(found);
-          setNoDelay(made);
+          setUp(made, timeout_);
           sockets_[0] = made;
           const Header hello{magic, Kind::Hello, process_, 0, processes_};
           if (writeAll(made, &hello, sizeof hello))
@@ -270,7 +274,7 @@ bool TcpBackend::send(int to, Kind kind, int from, const void *data, int64_t byt
   const int socket = sockets_[size_t(by)];
   if (socket < 0)
     return false;
-  messages_ += 1;
+  messages_ += kind != Kind::Beat;
   bytes_ += bytes;
   return writeAll(socket, &header, sizeof header) && writeAll(socket, data, bytes);
 }
@@ -301,6 +305,8 @@ Expected<std::string> TcpBackend::receive(int from, double timeoutSeconds, bool 
 }
 
 void TcpBackend::take(const Header &header, std::string text) {
+  if (header.kind == Kind::Beat)
+    return;
   if (header.kind == Kind::Bye) {
     std::lock_guard lock(mutex_);
     left_[size_t(header.from)] = true;
@@ -316,6 +322,41 @@ void TcpBackend::take(const Header &header, std::string text) {
   }
 }
 
+bool TcpBackend::takeFrom(int socket) {
+  constexpr int64_t maxBytes = int64_t(1) << 40;
+  Header header{};
+  if (!readAll(socket, &header, sizeof header) || header.magic != magic || header.bytes < 0 ||
+      header.bytes > maxBytes || header.from < 0 || header.from >= processes_ || header.to < 0 ||
+      header.to >= processes_)
+    return false;
+  std::string text(size_t(header.bytes), '\0');
+  if (!readAll(socket, text.data(), header.bytes))
+    return false;
+  take(header, std::move(text));
+  return true;
+}
+
+void TcpBackend::watchPeers() {
+  const auto now = std::chrono::steady_clock::now();
+  for (int p = 0; p < processes_; ++p) {
+    if (sockets_[size_t(p)] < 0)
+      continue;
+    {
+      std::lock_guard lock(mutex_);
+      if (left_[size_t(p)])
+        continue;
+    }
+    send(p, Kind::Beat, process_, nullptr, 0);
+    const double silent = std::chrono::duration<double>(now - heard_[size_t(p)]).count();
+    if (silent > timeout_ && !failed()) {
+      char limit[32];
+      std::snprintf(limit, sizeof limit, "%g", timeout_);
+      fail(Status(Code::Timeout,
+                  "process " + std::to_string(p) + " is silent: it has shown no sign of life for " + limit + " s"));
+    }
+  }
+}
+
 void TcpBackend::listen() {
   std::vector<pollfd> waiting;
   std::vector<int> peers;
@@ -324,26 +365,22 @@ void TcpBackend::listen() {
       waiting.push_back({sockets_[size_t(p)], POLLIN, 0});
       peers.push_back(p);
     }
-  constexpr int64_t most = int64_t(1) << 40;
+  heard_.assign(size_t(processes_), std::chrono::steady_clock::now());
+  const auto tick = std::chrono::duration<double>(std::clamp(timeout_ / 20, 0.01, 0.1));
+  auto watched = std::chrono::steady_clock::now();
   while (true) {
-    if (::poll(waiting.data(), waiting.size(), -1) < 0)
+    if (std::chrono::steady_clock::now() - watched >= tick) {
+      watched = std::chrono::steady_clock::now();
+      watchPeers();
+    }
+    if (::poll(waiting.data(), waiting.size(), int(tick.count() * 1000)) < 0)
       continue;
     for (size_t i = 0; i < waiting.size(); ++i) {
       if (!waiting[i].revents)
         continue;
-      Header header{};
-      std::string text;
-      bool isGood = readAll(waiting[i].fd, &header, sizeof header) && header.magic == magic && header.bytes >= 0 &&
-                    header.bytes <= most && header.from >= 0 && header.from < processes_ && header.to >= 0 &&
-                    header.to < processes_;
-      if (isGood) {
-        text.resize(size_t(header.bytes));
-        isGood = readAll(waiting[i].fd, text.data(), header.bytes);
-      }
-      if (isGood) {
-        take(header, std::move(text));
+      heard_[size_t(peers[i])] = std::chrono::steady_clock::now();
+      if (takeFrom(waiting[i].fd))
         continue;
-      }
       waiting[i].fd = -1; // Not polled any more.
       bool hasLeft;
       {

@@ -12,6 +12,7 @@
 
 #include "shardkit/rt/Collectives/Backend.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -42,7 +43,7 @@ public:
   Status status() const;
 
 private:
-  enum class Kind : int32_t { Hello, Data, Abort, Bye };
+  enum class Kind : int32_t { Hello, Data, Abort, Bye, Beat };
   struct Header {
     uint32_t magic;
     Kind kind;
@@ -59,15 +60,19 @@ private:
   /// Reads what comes until all connections are closed.
   void listen();
   void take(const Header &header, std::string text);
+  /// Reads one message. False where the connection is closed, or a message stops in the middle.
+  bool takeFrom(int socket);
+  /// Sends heartbeats; an error for all where none has come for too long.
+  void watchPeers();
 
   const double timeout_;
   std::vector<int> sockets_; ///< By process; of others than 0 only that of 0. -1: none.
   std::vector<std::unique_ptr<std::mutex>> sending_;
-  std::thread listener_;
   mutable std::mutex mutex_;
   std::condition_variable came_;
   std::map<int, std::deque<std::string>> inbox_;
   std::vector<bool> left_;
+  std::vector<std::chrono::steady_clock::time_point> heard_; ///< Of the listener.
   Status status_;
   std::atomic<bool> failed_{false};
   bool othersKnow_ = false; ///< Of the failure: they were told, those that could be.

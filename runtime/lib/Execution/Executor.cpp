@@ -275,13 +275,15 @@ struct Executor::Impl {
   std::map<int64_t, Ranks> ranks;
 
   /// Workers [0, count), of the ranks from the first one of this process on.
-  void grow(int64_t count) {
+  Status grow(int64_t first, int64_t count) {
     while (int64_t(workers.size()) < count) {
-      workers.push_back(std::make_unique<Worker>());
-      Worker *worker = workers.back().get();
-      int64_t number = int64_t(workers.size()) - 1;
-      worker->thread = std::thread([worker, number] { worker->loop(number); });
+      auto worker = std::make_unique<Worker>();
+      const int64_t number = int64_t(workers.size());
+      SK_RETURN_IF_ERROR(startThread([worker = worker.get(), number] { worker->loop(number); },
+                                     "rank " + std::to_string(first + number), &worker->thread));
+      workers.push_back(std::move(worker));
     }
+    return {};
   }
 
   /// Calls fn(rank) on `count` ranks from `first` on. `world` may fail; then the ranks
@@ -290,7 +292,7 @@ struct Executor::Impl {
   Status dispatch(int64_t first, int64_t count, std::function<Status(int64_t)> fn, World *world) {
     if (stuck)
       return internalError("a rank of an earlier step still runs");
-    grow(count);
+    SK_RETURN_IF_ERROR(grow(first, count));
     auto job = std::make_shared<Job>();
     job->fn = std::move(fn);
     job->first = first;
@@ -415,8 +417,7 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<
   const int64_t first = begin;
   world.startRun(running, begin, end);
   // Nobody is seen with the records of the last run.
-  SK_RETURN_IF_ERROR(backend->agree({}));
-  grow(end - begin);
+  SK_RETURN_IF_ERROR(backend->agree(grow(begin, end - begin)));
   const int64_t together = std::min<int64_t>(devices, backend->blockOf(devices) * backend->nodeProcesses());
   const int threads = libraryThreads > 0 ? libraryThreads : std::max(1, cores / int(together));
   auto start = std::chrono::steady_clock::now();

@@ -1,6 +1,7 @@
 //===- LoadPlan.cpp - What a node reads, and in which pieces --------------===//
 
 #include "shardkit/rt/Loading/LoadPlan.h"
+#include "shardkit/rt/Support/Threads.h"
 
 #include "BlockReader.h"
 
@@ -310,8 +311,14 @@ Status LoadRun::run() {
   readers = readers / options_.members + (options_.member < readers % options_.members);
   stats_.readers = readers;
   std::vector<std::thread> threads;
-  for (int i = 1; i < readers; ++i)
-    threads.emplace_back([this] { work(); });
+  for (int i = 1; i < readers; ++i) {
+    std::thread started;
+    if (!startThread([this] { work(); }, "a reader", &started).ok()) {
+      stats_.readers = i; // Those that there are read all.
+      break;
+    }
+    threads.push_back(std::move(started));
+  }
   if (readers > 0)
     work();
   for (std::thread &thread : threads)

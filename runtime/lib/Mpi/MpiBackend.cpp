@@ -2,6 +2,8 @@
 
 #include "MpiBackend.h"
 
+#include "shardkit/rt/Support/Threads.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <climits>
@@ -17,7 +19,7 @@ namespace shardkit::rt::mpi {
 
 namespace {
 
-constexpr int transferTag = 1, abortTag = 2;
+constexpr int transferTag = 1, abortTag = 2, beatTag = 3;
 constexpr int64_t transferBytes = int64_t(1) << 30;
 
 double seconds(int64_t since) { return double(nanoseconds() - since) * 1e-9; }
@@ -49,6 +51,7 @@ Status MpiBackend::open() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  SK_RETURN_IF_ERROR(startThread([this] { watch(); }, "the watchdog of processes", nullptr)); // Ends with the process.
   int provided = 0;
   SK_RETURN_IF_ERROR(check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread"));
   if (provided < MPI_THREAD_SERIALIZED)
@@ -60,12 +63,15 @@ Status MpiBackend::open() {
   MPI_Comm_rank(world_, &process_);
   MPI_Comm_size(world_, &processes_);
   SK_RETURN_IF_ERROR(check(MPI_Comm_dup(world_, &abort_), "MPI_Comm_dup"));
+  MPI_Comm_set_errhandler(abort_, MPI_ERRORS_RETURN);
   MPI_Type_contiguous(64, MPI_BYTE, &block_);
   MPI_Type_commit(&block_);
   if (processes_ > Segment::maxProcesses)
     return invalid(std::to_string(processes_) + " processes, expected at most " +
                    std::to_string(Segment::maxProcesses));
   Status status = openNode();
+  if (status.ok())
+    status = findNodes();
   // An error of one process is one of all.
   int bad = status.ok() ? 0 : 1, any = 0;
   SK_RETURN_IF_ERROR(check(MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, world_), "MPI_Allreduce"));
@@ -73,7 +79,24 @@ Status MpiBackend::open() {
     return status;
   if (any)
     return internalError("another process could not share memory with its node");
-  std::thread([this] { watch(); }).detach(); // Ends with the process.
+  isOpen_.store(true);
+  return {};
+}
+
+Status MpiBackend::findNodes() {
+  int first = process_; // Of the node.
+  for (int p = processes_; p-- > 0;)
+    if (isOnNode(p))
+      first = p;
+  std::vector<int> firsts(static_cast<size_t>(processes_));
+  SK_RETURN_IF_ERROR(check(MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, world_), "MPI_Allgather"));
+  std::sort(firsts.begin(), firsts.end());
+  firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
+  if (first != process_ || firsts.size() == 1)
+    return {};
+  const size_t mine = size_t(std::find(firsts.begin(), firsts.end(), first) - firsts.begin());
+  nextNode_ = firsts[(mine + 1) % firsts.size()];
+  previousNode_ = firsts[(mine + firsts.size() - 1) % firsts.size()];
   return {};
 }
 
@@ -445,25 +468,54 @@ void MpiBackend::failRun(const Status &status) {
     fail(status);
 }
 
-void MpiBackend::pollOtherNodes() {
+void MpiBackend::watchNodes(int64_t now) {
   if (nodeProcesses_ == processes_)
     return;
+  heardAt_ = heardAt_ ? heardAt_ : now;
   std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock || failed())
+  if (!lock) {
+    // A call of MPI that waits for others holds it.
+    lockedSince_ = lockedSince_ ? lockedSince_ : now;
+    if (double(now - lockedSince_) * 1e-9 > timeout_ + 1)
+      failRun(Status(Code::Timeout,
+                     ranksOnProcess(process_) + " waits for processes of other nodes in Open MPI: one is gone"));
     return;
-  int found = 0;
-  MPI_Status status;
-  if (MPI_Iprobe(MPI_ANY_SOURCE, abortTag, abort_, &found, &status) != MPI_SUCCESS || !found)
+  }
+  lockedSince_ = 0;
+  int done = 1;
+  if (nextNode_ >= 0 && beatRequest_ != MPI_REQUEST_NULL)
+    MPI_Test(&beatRequest_, &done, MPI_STATUS_IGNORE);
+  if (nextNode_ >= 0 && done)
+    (void)MPI_Isend(&beat_, 1, MPI_CHAR, nextNode_, beatTag, abort_, &beatRequest_);
+  while (true) {
+    int found = 0;
+    MPI_Status status;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, abort_, &found, &status) != MPI_SUCCESS || !found)
+      break;
+    if (status.MPI_TAG == beatTag) {
+      MPI_Recv(&heard_, 1, MPI_CHAR, status.MPI_SOURCE, beatTag, abort_, MPI_STATUS_IGNORE);
+      heardAt_ = now;
+      continue;
+    }
+    int size = 0;
+    MPI_Get_count(&status, MPI_CHAR, &size);
+    std::string text(size_t(size), '\0');
+    if (MPI_Recv(text.data(), size, MPI_CHAR, status.MPI_SOURCE, abortTag, abort_, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      return;
+    size_t space = text.find(' ');
+    elsewhere_ = Status(Code(std::atoi(text.c_str())), text.substr(space + 1));
+    failedElsewhere_.store(true, std::memory_order_release);
+    segment_->fail(elsewhere_);
     return;
-  int size = 0;
-  MPI_Get_count(&status, MPI_CHAR, &size);
-  std::string text(size_t(size), '\0');
-  if (MPI_Recv(text.data(), size, MPI_CHAR, status.MPI_SOURCE, abortTag, abort_, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-    return;
-  size_t space = text.find(' ');
-  elsewhere_ = Status(Code(std::atoi(text.c_str())), text.substr(space + 1));
-  failedElsewhere_.store(true, std::memory_order_release);
-  segment_->fail(elsewhere_);
+  }
+  lock.unlock();
+  if (previousNode_ >= 0 && double(now - heardAt_) * 1e-9 > timeout_ + 1) {
+    char limit[32];
+    std::snprintf(limit, sizeof limit, "%g", timeout_ + 1);
+    failRun(Status(Code::Timeout, ranksOnProcess(previousNode_) +
+                                      " is silent: no process of its node has shown a sign of life for " + limit +
+                                      " s"));
+  }
 }
 
 void MpiBackend::moveMessages() {
@@ -490,6 +542,7 @@ void MpiBackend::watchPeers(int64_t now) {
       continue;
     const ProcessRecord &peer = segment_->processes[nodeIndex_[size_t(p)]];
     int32_t pid = peer.pid.load();
+    // It does not come to what this process waits in. (That of which it knew the end is agreed on.)
     if (pid && peer.left.load() && peer.together.load() < segment_->processes[nodeProcess_].together.load()) {
       failRun(Status(Code::Aborted, ranksOnProcess(p) + " has left: process " + std::to_string(p) +
                                         " ended with an error of its own"));
@@ -513,10 +566,38 @@ void MpiBackend::watchPeers(int64_t now) {
   }
 }
 
+void MpiBackend::watchStart(double limit) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  const char *number = std::getenv("OMPI_COMM_WORLD_RANK");
+  const std::string self = number ? "process " + std::string(number) : "a process";
+  const int64_t start = nanoseconds();
+  while (!isOpen_.load()) {
+    timespec pause{0, 20000000};
+    const bool isEnded = ::sigtimedwait(&signals, nullptr, &pause) == SIGTERM;
+    if (isOpen_.load() && !isEnded)
+      return;
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", limit);
+    if (isEnded)
+      std::fprintf(stderr, "error: %s is ended by SIGTERM while processes start\n", self.c_str());
+    else if (seconds(start) > limit)
+      std::fprintf(stderr, "error: %s waited %s s for the other processes to start: one is gone or did not come\n",
+                   self.c_str(), text);
+    else
+      continue;
+    std::fflush(stderr);
+    ::_exit(isEnded ? 143 : 1);
+  }
+}
+
 void MpiBackend::watch() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
+  watchStart(std::max(timeout_, 10.0));
+  int64_t endingSince = 0;
   const double tick = std::clamp(timeout_ / 20, 0.01, 0.1);
   const double grace = std::clamp(timeout_, 0.5, 5.0);
   int64_t failedAt = 0, ticked = 0;
@@ -530,7 +611,10 @@ void MpiBackend::watch() {
       if (mayReport()) {
         if (failed())
           endNow(status(), 1);
-        endNow(Status(Code::Aborted, ranksOnProcess(process_) + " is ended by SIGTERM"), 143);
+        // The others do not wait for it.
+        const Status ended(Code::Aborted, ranksOnProcess(process_) + " is ended by SIGTERM");
+        failRun(ended);
+        endNow(ended, 143);
       }
     }
     int64_t now = nanoseconds();
@@ -541,8 +625,15 @@ void MpiBackend::watch() {
     }
     ticked = now;
     segment_->processes[nodeProcess_].beat.store(now);
-    if (!failed() && !ending_.load())
-      pollOtherNodes();
+    if (ending_.load()) {
+      // All have come to the end: nothing is lost where Open MPI does not return.
+      endingSince = endingSince ? endingSince : now;
+      if (double(now - endingSince) * 1e-9 > timeout_)
+        ::_exit(endStatus_.load());
+      continue;
+    }
+    if (!failed())
+      watchNodes(now);
     if (!failed())
       watchPeers(now);
     if (failed()) {
@@ -565,16 +656,34 @@ void MpiBackend::endNow(const Status &status, int code) {
   std::abort(); // GCC overlooks that a virtual function does not return.
 }
 
+Status MpiBackend::waitForAll() {
+  ++segment_->processes[nodeProcess_].together;
+  MPI_Request request;
+  bool timedOut = false;
+  SK_RETURN_IF_ERROR(start([&] { return MPI_Ibarrier(world_, &request); }, "MPI_Ibarrier"));
+  return waitControl(request, 0, timedOut);
+}
+
 void MpiBackend::exit(int status, bool hasFailed) {
   std::fflush(stdout);
   std::fflush(stderr);
-  segment_->processes[nodeProcess_].left.store(true);
+  ProcessRecord &record = segment_->processes[nodeProcess_];
   if (!hasFailed && !failed()) {
-    ending_.store(true);
-    std::lock_guard lock(mutex_);
-    MPI_Finalize();
-    ::_exit(status);
+    // No process ends before all have come here: until then each sees who is gone.
+    if (Status all = waitForAll(); all.ok()) {
+      record.left.store(true);
+      endStatus_.store(status);
+      ending_.store(true);
+      std::lock_guard lock(mutex_);
+      MPI_Finalize();
+      ::_exit(status);
+    } else if (mayReport()) {
+      std::fprintf(stderr, "error: %s\n", all.message().c_str());
+      std::fflush(stderr);
+      status = 1;
+    }
   }
+  record.left.store(true);
   // Messages to other nodes need a hand to get there.
   for (int i = 0; i < 50 && !abortRequests_.empty(); ++i) {
     std::unique_lock lock(mutex_, std::try_to_lock);

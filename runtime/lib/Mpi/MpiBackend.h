@@ -1,8 +1,12 @@
 //===- MpiBackend.h - Several processes under Open MPI ---------*- C++ -*--===//
 //
 // Every MPI call is made under one mutex (MPI_THREAD_SERIALIZED), none of those that
-// wait for others blocks: waits poll, so that they end when a peer is gone. Only the
-// making of communicators blocks; the watchdog ends that.
+// wait for others blocks: waits poll, so that they end when a peer is gone. Only the start,
+// the making of communicators and the end block; the watchdog ends that.
+//
+// Processes of a node see each other in its segment: heartbeats, process ids. The first
+// process of a node sends a heartbeat to that of the next node in messages; it is the
+// node that is gone when none comes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -89,8 +93,13 @@ private:
   }
   Status waitControl(MPI_Request request, double timeoutSeconds, bool &timedOut);
   void watch();
+  /// Before all processes have met: waits for that, at most as long as `limit` seconds.
+  void watchStart(double limit);
   void watchPeers(int64_t now);
-  void pollOtherNodes();
+  /// Sends and receives heartbeats of other nodes, and takes what they report.
+  void watchNodes(int64_t now);
+  Status findNodes();
+  Status waitForAll();
   void moveMessages();
   std::string ranksOnProcess(int process) const;
   /// As fail, with the function that runs.
@@ -119,8 +128,12 @@ private:
   std::map<std::vector<int>, MPI_Comm> communicators_; ///< By colours of processes.
   std::atomic<int64_t> messages_{0}, bytes_{0};
   std::atomic<MpiWorld *> current_{nullptr};
-  std::atomic<bool> failedElsewhere_{false}, ending_{false};
-  std::atomic<int> moving_{0};
+  std::atomic<bool> failedElsewhere_{false}, ending_{false}, isOpen_{false};
+  std::atomic<int> moving_{0}, endStatus_{0};
+  int previousNode_ = -1, nextNode_ = -1; ///< First processes of neighboring nodes, of the first one of a node.
+  int64_t heardAt_ = 0, lockedSince_ = 0; ///< Of the watchdog.
+  char beat_ = 0, heard_ = 0;
+  MPI_Request beatRequest_ = MPI_REQUEST_NULL;
   Status elsewhere_;
   std::string abortMessage_; ///< Lives until the process ends.
   std::vector<MPI_Request> abortRequests_;

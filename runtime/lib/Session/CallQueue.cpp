@@ -2,6 +2,8 @@
 
 #include "CallQueue.h"
 
+#include "shardkit/rt/Support/Threads.h"
+
 namespace shardkit::rt {
 
 CallQueue::~CallQueue() {
@@ -35,9 +37,11 @@ void CallQueue::run(uint64_t ticket, const std::function<void()> &work) {
 
 void CallQueue::post(uint64_t ticket, std::function<void()> work) {
   {
-    std::lock_guard lock(mutex_);
-    if (!thread_.joinable())
-      thread_ = std::thread([this] { loop(); });
+    std::unique_lock lock(mutex_);
+    if (!thread_.joinable() && !startThread([this] { loop(); }, "queued calls", &thread_).ok()) {
+      lock.unlock();
+      return run(ticket, work); // On this one, then.
+    }
     // Threads that hold tickets may come here in another order.
     auto at = work_.end();
     while (at != work_.begin() && std::prev(at)->first > ticket)

@@ -2,11 +2,27 @@
 
 #include "shardkit/rt/Support/Threads.h"
 
+#include <system_error>
+
 #include <algorithm>
 #include <atomic>
 #include <dlfcn.h>
 
 namespace shardkit::rt {
+
+Status startThread(std::function<void()> work, const std::string &what, std::thread *thread) {
+  try {
+    std::thread started(std::move(work));
+    if (thread)
+      *thread = std::move(started);
+    else
+      started.detach();
+    return {};
+  } catch (const std::system_error &error) {
+    return internalError("no thread can be started for " + what + ": " + error.code().message() +
+                         ", expected a higher limit of processes (ulimit -u) or of memory");
+  }
+}
 
 namespace {
 

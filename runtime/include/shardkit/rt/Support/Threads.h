@@ -3,10 +3,17 @@
 #ifndef SHARDKIT_RT_SUPPORT_THREADS_H
 #define SHARDKIT_RT_SUPPORT_THREADS_H
 
+#include "shardkit/rt/Support/Status.h"
+
 #include <cstdint>
 #include <functional>
+#include <thread>
 
 namespace shardkit::rt {
+
+/// Starts a thread for `what` ("a reader of files") into `*thread`, or detached if that is null. An
+/// error where the limits of the process or of the machine allow no further one.
+Status startThread(std::function<void()> work, const std::string &what, std::thread *thread);
 
 /// Sets the number of threads of OpenMP (that of the matrix product library, else GCC's) that work
 /// for the calling thread, itself included. Without OpenMP this has no effect.

@@ -1,0 +1,35 @@
+// Collectives of private functions that calls reach count as often as a step calls them.
+// RUN: shard-opt %s --spmd-default-pipeline=inline=false --spmd-report -o /dev/null 2>&1 | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=inline=false --spmd-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
+// CHECK: function @f, called 4 times
+// CHECK: #0 all_reduce sum {x} 256 B
+// CHECK: function @main
+// CHECK: no collectives
+// CHECK: totals
+// CHECK-NEXT: all_reduce 1024 B
+// JSON: "calls": 4
+// JSON: "all_reduce": 1024
+
+spmd.mesh @m = <["x"=2]>
+func.func private @unused(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  return %x : tensor<8x8xf32>
+}
+func.func private @f(%x: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %y = linalg.matmul indexing_maps = [affine_map<(i, j, k) -> (k, i)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>] ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %y : tensor<8x8xf32>
+}
+func.func @main(%x: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %y = func.call @f(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %l = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %y) -> tensor<8x8xf32> {
+    %a = func.call @f(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    %n = arith.addf %a, %s : tensor<8x8xf32>
+    scf.yield %n : tensor<8x8xf32>
+  }
+  return %y, %l : tensor<8x8xf32>, tensor<8x8xf32>
+}
