@@ -1,0 +1,72 @@
+"""Time per call of a program that stays in the process, beside JAX in the same process and run.
+
+    pip install 'jax>=0.10' torch-mlir; python3 benchmarks/calls.py [--calls=300]
+
+Two products of N x N (weights of 8, 17 and 210 MB) with a batch of 64 rows, on 1 and on 4 logical devices;
+`call - step` is what a call takes beyond the step that the session itself measures.
+"""
+import argparse
+import os
+import time
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--calls", type=int, default=300)
+args = parser.parse_args()
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+import jax
+import jax.numpy as jnp
+import numpy as np
+import shardkit
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
+
+rng = np.random.default_rng(0)
+
+
+def median_us(call, count):
+    for _ in range(10):
+        call()
+    times = []
+    for _ in range(count):
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return 1e6 * sorted(times)[count // 2]
+
+
+def measure(devices, size):
+    mesh = jax.make_mesh((2, devices // 2), ("data", "model"), axis_types=(jax.sharding.AxisType.Auto,) * 2) if devices > 1 else None
+
+    def constrain(value, *spec):
+        return jax.lax.with_sharding_constraint(value, NamedSharding(mesh, P(*spec))) if mesh else value
+
+    def network(params, x):
+        x = constrain(x, "data", None)
+        hidden = jax.nn.relu(jnp.dot(x, constrain(params["w1"], None, "model")))
+        return jnp.dot(hidden, constrain(params["w2"], "model", None))
+
+    x = rng.standard_normal((64, size), dtype=np.float32)
+    params = {name: jnp.asarray(rng.standard_normal((size, size), dtype=np.float32)) for name in ("w1", "w2")}
+    count = max(20, args.calls * 1024**2 // size**2)
+    with shardkit.compile(network, params, x) as program:
+        program(params, x)
+        (function,) = program.session.values()
+        call = median_us(lambda: program(params, x), count)
+        steps = []
+        for _ in range(count):
+            program(params, x)
+            steps.append(function.stats["last_seconds"])
+        step = 1e6 * sorted(steps)[count // 2]
+    compiled = jax.jit(network)
+    if mesh:
+        params = {"w1": jax.device_put(params["w1"], NamedSharding(mesh, P(None, "model"))), "w2": jax.device_put(params["w2"], NamedSharding(mesh, P("model", None)))}
+    peer = median_us(lambda: np.asarray(compiled(params, x)), count)
+    megabytes = 2 * 4 * size * size / 1e6
+    print(f"| {devices} | {megabytes:.0f} | {call:.0f} | {step:.0f} | {call - step:.0f} | {peer:.0f} | {call / peer:.2f} |", flush=True)
+
+
+print("| devices | weights, MB | call, us | step, us | call - step, us | JAX, us | ratio |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+for devices in (1, 4):
+    for size in (1024, 1448, 5120):
+        measure(devices, size)
