@@ -12,21 +12,24 @@ from .errors import ShardKitError
 Path = tuple[str, ...]
 """The name of a parameter, then the keys that lead to a leaf of its value."""
 
+Flattened = tuple[Iterable[tuple[Path, Any]], Any]
+"""The leaves of a value with the keys that lead to each, and its tree, which is equal for values of one structure."""
+
 
 class Binding:
     """The leaves of an example call by parameter and key, in any order and form that a later call has.
 
     Arrays become inputs of the program; constants (of PyTorch numbers, flags, strings and `None`) are part of it, and so
-    are defaults that the example call leaves alone. `flatten` returns the leaves of a value with the keys that lead to
-    each; `is_constant` distinguishes constants from arrays; parameters in `static` are constants as they are. `skipped` leading
-    parameters of the function are not arguments of the call."""
+    are the trees of all values, empty ones too, and defaults that the example call leaves alone. `is_constant` distinguishes
+    constants from arrays; parameters in `static` are constants as they are. `skipped` leading parameters of the function are
+    not arguments of the call."""
 
     def __init__(
         self,
         function: Callable[..., Any],
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
-        flatten: Callable[[Any], Iterable[tuple[Path, Any]]],
+        flatten: Callable[[Any], Flattened],
         is_constant: Callable[[Any], bool],
         skipped: int = 0,
         static: Container[str] = (),
@@ -34,7 +37,7 @@ class Binding:
         self.flatten, self.is_constant, self.static = flatten, is_constant, static
         self.function = getattr(function, "__qualname__", type(function).__qualname__)
         self.signature = _get_signature(function, skipped)
-        passed, defaults = self._read(args, kwargs)
+        passed, defaults, self.trees = self._read(args, kwargs)
         self.arrays = {path: leaf for path, leaf in passed.items() if not self._is_constant(path, leaf)}
         """Of the example call, in the order in which the call passes them."""
         self.constants = {path: leaf for path, leaf in passed.items() if path not in self.arrays} | defaults
@@ -48,7 +51,7 @@ class Binding:
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The arrays of a call in the order of the example's. One error where the call differs in anything else."""
-        passed, defaults = self._read(args, kwargs)
+        passed, defaults, trees = self._read(args, kwargs)
         leaves = passed | defaults
         for path in self.arrays:
             if path not in leaves:
@@ -67,24 +70,40 @@ class Binding:
         for path, constant in self.constants.items():
             if path not in leaves:
                 raise ShardKitError(f"error: {_name(path)} is missing, expected {constant!r}, with which {self.function} was imported")
+        for path, tree in (self.trees | trees).items():
+            if path not in trees or path not in self.trees:
+                raise ShardKitError(f"error: {_name(path)} is {'unexpected' if path in trees else 'missing'}, expected the arguments of the example call")
+            if trees[path] != self.trees[path]:
+                raise ShardKitError(f"error: {_name(path)} is {_shorten(tree)}, expected {_shorten(self.trees[path])}, as in the example call")
         return [leaves[path] for path in self.arrays]
 
     def _describe_arrays(self) -> str:
         return f"the arrays of the example call: {', '.join(map(_name, self.arrays)) or 'none'}"
 
     def _is_constant(self, path: Path, leaf: Any) -> bool:
-        return path[0] in self.static or ".".join(path[:2]) in self.static or self.is_constant(leaf)
+        return self._is_static(path) or self.is_constant(leaf)
 
-    def _read(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[dict[Path, Any], dict[Path, Any]]:
-        """The leaves that a call passes, and those of the defaults that it leaves alone."""
+    def _is_static(self, path: Path) -> bool:
+        return path[0] in self.static or ".".join(path[:2]) in self.static
+
+    def _read(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[dict[Path, Any], dict[Path, Any], dict[Path, Any]]:
+        """The leaves that a call passes, those of the defaults that it leaves alone, and the trees of both."""
         passed, defaults = self._pair(args, kwargs)
-        return self._flatten(passed), self._flatten(defaults)
+        trees: dict[Path, Any] = {}
+        return self._flatten(passed, trees), self._flatten(defaults, trees), trees
 
-    def _flatten(self, pairs: Iterable[tuple[Path, Any]]) -> dict[Path, Any]:
+    def _flatten(self, pairs: Iterable[tuple[Path, Any]], trees: dict[Path, Any]) -> dict[Path, Any]:
         leaves: dict[Path, Any] = {}
         for prefix, value in pairs:
-            found = [((), value)] if self._is_constant(prefix, value) else self.flatten(value)
-            leaves |= {(*prefix, *path): leaf for path, leaf in found}
+            if self._is_static(prefix):
+                leaves[prefix] = value
+                continue
+            found, trees[prefix] = self.flatten(value)
+            for path, leaf in found:
+                path = (*prefix, *path)
+                if path in leaves:
+                    raise ShardKitError(f"error: two arguments are called {_name(path)}, expected distinct names")
+                leaves[path] = leaf
         return leaves
 
     def _pair(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[tuple[Path, Any]], list[tuple[Path, Any]]]:
@@ -98,6 +117,9 @@ class Binding:
         except TypeError as error:
             raise ShardKitError(f"error: {error}, expected a call of {self.function}{self.signature}") from None
         parameters = self.signature.parameters.values()
+        for p in parameters:  # a name of Python's, which an entry of **kwargs may have too
+            if p.name in kwargs and p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL, p.VAR_KEYWORD):
+                raise ShardKitError(f"error: two arguments are called {p.name}, expected distinct names")
         positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         variadic = next((p.name for p in parameters if p.kind == p.VAR_POSITIONAL), "")
         passed: list[tuple[Path, Any]] = []
@@ -145,13 +167,23 @@ def _name(path: Path) -> str:
     return ".".join(path)
 
 
+def _shorten(tree: Any, limit: int = 160) -> str:
+    text = " ".join(str(tree).split())
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
 def _is_same(a: Any, b: Any) -> bool:
-    """Constants of one type and value; NaN is the same as itself."""
+    """Constants of one type and value, which 0.0 and -0.0 do not have; NaN is the same as itself."""
     if a is b:
         return True
     if type(a) is not type(b):
         return False
-    try:
-        return bool(a == b or (a != a and b != b))
-    except (TypeError, ValueError):  # arrays
-        return np.array_equal(a, b)
+    if isinstance(a, (float, complex)):
+        return repr(a) == repr(b)
+    if isinstance(a, Mapping):
+        return a.keys() == b.keys() and all(_is_same(v, b[k]) for k, v in a.items())
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_is_same, a, b))
+    if hasattr(a, "shape"):  # arrays and tensors
+        return bool(a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b))
+    return bool(a == b)

@@ -33,11 +33,11 @@ def find_users_line(error: BaseException) -> str:
 
 
 def is_users(path: str) -> bool:
-    """A file of the user, not of this package or of PyTorch."""
-    return not any(Path(path).is_relative_to(folder) for folder in (PACKAGE, *_find_torch()))
+    """A file of the user, not of this package, PyTorch or JAX."""
+    return not any(Path(path).is_relative_to(folder) for folder in (PACKAGE, *_find_frameworks()))
 
 
 @functools.cache
-def _find_torch() -> list[Path]:
-    found = importlib.util.find_spec("torch")
-    return [Path(found.origin).parent] if found and found.origin else []
+def _find_frameworks() -> list[Path]:
+    found = [importlib.util.find_spec(name) for name in ("torch", "jax", "jaxlib")]
+    return [Path(spec.origin).parent for spec in found if spec and spec.origin]

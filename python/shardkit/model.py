@@ -9,6 +9,7 @@ import sys
 import tempfile
 import weakref
 from pathlib import Path
+from typing import AbstractSet as Set
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
@@ -97,6 +98,7 @@ class Model:
 
     def compile(self, options: Sequence[str] = (), **session: Any) -> "Program":
         """Compiles for the logical devices of its mesh; `options` go to shard-compile, others to `shardkit.Session`."""
+        options = read_names(options, "options")
         directory = Path(tempfile.mkdtemp(prefix="shardkit-"))
         try:
             (directory / "model.mlir").write_text(self.text)
@@ -114,7 +116,7 @@ class Model:
         for name, value in values.items():
             if name not in self.stored:
                 raise ShardKitError(f"error: no weight is called {name}, expected one of: {', '.join(self.stored) or 'none came with the model'}")
-            self.stored[name] = _convert(arguments[name], self.to_array(value) if self.to_array else value)
+            self.stored[name] = convert(arguments[name], self.to_array(value) if self.to_array else value)
 
     def run(self, *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Any:
         """Compiles and runs once: on these arguments, or on the examples where none are given."""
@@ -206,12 +208,13 @@ class Program:
         session = self._open().session
         argument = next((a for a in self.model.arguments if a.name == name), None)
         if argument and not isinstance(value, Array):
-            value = _as_compiled(argument, _convert(argument, self.model.to_array(value) if self.model.to_array else value))
+            value = _as_compiled(argument, convert(argument, self.model.to_array(value) if self.model.to_array else value))
         session.assign(name, value)
 
     def __call__(self, *args: Any, options: Sequence[str] = (), resident: bool = False, **kwargs: Any) -> Any:
         """Runs on all logical devices. With `resident` results are arrays that stay there, to be passed to later calls.
         `options`: those of shard-run, which then runs it once, in a process of its own."""
+        options = read_names(options, "options")
         function, model = self._open(), self.model
         if args or kwargs or not model.values:
             names = [a.name for a in self._wanted]
@@ -219,7 +222,7 @@ class Program:
         else:
             given = [model.values[a.name] for a in self._wanted]
         if options:
-            values = model.stored | {a.name: _convert(a, value) for a, value in zip(self._wanted, given)}
+            values = model.stored | {a.name: convert(a, value) for a, value in zip(self._wanted, given)}
             return self._run_tool(values, options)
         inputs: list[Any] = [None] * len(function.arguments)
         for argument, value in zip(self._wanted, given):
@@ -239,14 +242,14 @@ class Program:
         if _is_abstract(value):
             return None  # what is bound
         if not _is_immutable(value):
-            return _as_compiled(argument, _convert(argument, value))
+            return _as_compiled(argument, convert(argument, value))
         index = self._indices[argument.name]
         seen, array = self._seen.get(index, (None, None))
         if seen is None or seen() is not value:
             self._seen[index] = (weakref.ref(value), None)
-            return _as_compiled(argument, _convert(argument, value))
+            return _as_compiled(argument, convert(argument, value))
         if array is None:
-            array = self._open().put(index, _as_compiled(argument, _convert(argument, value)))
+            array = self._open().put(index, _as_compiled(argument, convert(argument, value)))
             self._seen[index] = (seen, array)
         return array
 
@@ -276,6 +279,13 @@ def _as_result(dtype: str, array: np.ndarray) -> np.ndarray:
     return array.view(safetensors.numpy_dtype(dtype)) if _is_bits(dtype) else array
 
 
+def read_names(names: Any, what: str) -> list[str]:
+    """Strings in a list; one error for anything else, a string among it."""
+    if isinstance(names, str) or not isinstance(names, (Sequence, Set)) or not all(isinstance(n, str) for n in names):
+        raise ShardKitError(f"error: {what} is {names!r}, expected a list of strings")
+    return list(names)
+
+
 def read_mesh(mesh: Any) -> dict[str, int]:
     """Names and sizes of axes; one error for anything else."""
     if mesh is None:
@@ -294,15 +304,35 @@ def _shorten(texts: Sequence[str], limit: int = 6) -> str:
     return ", ".join(texts[:limit]) + (f", and {len(texts) - limit} more" if len(texts) > limit else "")
 
 
-def _convert(argument: Argument, value: Any) -> np.ndarray:
-    array = np.asarray(value)
-    if array.dtype.name != argument.dtype:  # a Python number has the dtype of the argument
-        if array.shape == () and not isinstance(value, (np.ndarray, np.generic)):
-            array = array.astype(argument.dtype)
-        else:
-            raise ShardKitError(f"{argument.name} has dtype {array.dtype}, expected {argument.dtype}")
+def convert(argument: Argument, value: Any) -> np.ndarray:
+    """The array that an argument takes; a Python number has the dtype of the argument if that holds it."""
+    try:
+        array = np.asarray(value)
+        is_array = array.dtype.kind not in "OSUM"
+    except (TypeError, ValueError):  # lists of several lengths
+        is_array = False
+    if not is_array:
+        raise ShardKitError(f"error: {argument.name} is a {type(value).__name__}, expected an array of {argument.dtype}")
+    if isinstance(value, (bool, int, float, complex)):
+        array = _convert_number(argument, value)
+    if array.dtype.name != argument.dtype:
+        raise ShardKitError(f"error: {argument.name} has dtype {array.dtype}, expected {argument.dtype}")
     if array.shape != argument.shape:
-        raise ShardKitError(f"{argument.name} has shape {array.shape}, expected {argument.shape}")
+        raise ShardKitError(f"error: {argument.name} has shape {array.shape}, expected {argument.shape}")
+    return array
+
+
+def _convert_number(argument: Argument, value: Any) -> np.ndarray:
+    dtype = safetensors.numpy_dtype(argument.dtype)
+    kinds = "b", "iu", "fV", "c"  # V: of the package ml_dtypes
+    wanted = next(i for i, kind in enumerate(kinds) if dtype.kind in kind)
+    given = next(i for i, kind in enumerate((bool, int, float, complex)) if isinstance(value, kind))
+    try:
+        array = np.asarray(value).astype(dtype) if given <= wanted else None
+    except OverflowError:
+        array = None
+    if array is None or (wanted == 1 and int(array) != value):
+        raise ShardKitError(f"error: {argument.name} is {value!r}, expected a number that {argument.dtype} holds")
     return array
 
 

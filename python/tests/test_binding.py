@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
+import re
 from typing import Any
 
 import numpy as np
 from shardkit.binding import Binding, Path, bind_by_name
 from shardkit.errors import ShardKitError
+from shardkit.model import Argument, convert
 
 
-def flatten(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
-    """As JAX and PyTorch do: dictionaries, lists and tuples are trees."""
+def find_leaves(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
     if isinstance(value, dict):
-        return [leaf for key, child in value.items() for leaf in flatten(child, (*path, str(key)))]
+        return [leaf for key, child in value.items() for leaf in find_leaves(child, (*path, str(key)))]
     if isinstance(value, (list, tuple)):
-        return [leaf for i, child in enumerate(value) for leaf in flatten(child, (*path, str(i)))]
+        return [leaf for i, child in enumerate(value) for leaf in find_leaves(child, (*path, str(i)))]
     return [(path, value)]
+
+
+def find_tree(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: find_tree(child) for key, child in value.items()}
+    return type(value)(map(find_tree, value)) if isinstance(value, (list, tuple)) else None
+
+
+def flatten(value: Any) -> tuple[list[tuple[Path, Any]], Any]:
+    """As JAX and PyTorch do: dictionaries, lists and tuples are trees."""
+    return find_leaves(value), find_tree(value)
 
 
 def is_constant(leaf: Any) -> bool:
@@ -24,11 +37,20 @@ def is_constant(leaf: Any) -> bool:
 
 
 def fingerprint(parameters: dict[str, Any]) -> list[tuple[str, Any]]:
-    """What a function sees: each leaf by its name. Arrays are told apart by their values."""
-    leaves = []
+    """What a function sees: each leaf by its name, and the trees. Arrays are told apart by their values."""
+    leaves, trees = [], []
     for name, value in sorted(parameters.items()):
-        leaves += [(".".join((name, *path)), leaf.item() if isinstance(leaf, np.ndarray) else leaf) for path, leaf in flatten(value)]
-    return sorted(leaves, key=lambda leaf: leaf[0])
+        leaves += [(".".join((name, *path)), repr(leaf.item() if isinstance(leaf, np.ndarray) else leaf)) for path, leaf in find_leaves(value)]
+        # Each entry of *args and of **kwargs is a value of its own.
+        trees += [(f"{name}.{i}", find_tree(v)) for i, v in enumerate(value)] if name == "args" else [(name, find_tree(value))]
+    return sorted(leaves) + sorted(((name, repr_of(tree)) for name, tree in trees if tree is not None), key=lambda pair: pair[0])
+
+
+def repr_of(tree: Any) -> str:
+    """Dictionaries in the order of their keys."""
+    if isinstance(tree, dict):
+        return f"{{{', '.join(f'{k}: {repr_of(tree[k])}' for k in sorted(tree))}}}"
+    return f"{type(tree).__name__}({', '.join(map(repr_of, tree))})" if isinstance(tree, (list, tuple)) else "*"
 
 
 class Case:
@@ -67,10 +89,10 @@ class Case:
     def value(self, depth: int = 2) -> Any:
         kind = self.rng.random()
         if depth and kind < 0.2:
-            return {key: self.value(depth - 1) for key in self.rng.sample(["ids", "mask", "pos"], self.rng.randint(1, 3))}
+            return {key: self.value(depth - 1) for key in self.rng.sample(["ids", "mask", "0"], self.rng.randint(0, 3))}
         if depth and kind < 0.35:
-            return [self.value(depth - 1) for _ in range(self.rng.randint(1, 3))]
-        return self.rng.choice([3, 0.25, False, None, "sum"]) if kind < 0.5 else self.array()
+            return self.rng.choice([list, tuple])(self.value(depth - 1) for _ in range(self.rng.randint(0, 3)))
+        return self.rng.choice([3, 0.25, False, None, "sum", 0.0, -0.0, float("nan")]) if kind < 0.5 else self.array()
 
     def call(self) -> tuple[list[Any], dict[str, Any]]:
         """Values of parameters, as a call with as many positions as can be."""
@@ -94,8 +116,8 @@ class Case:
         """The same tree with other arrays, its dictionaries in another order."""
         if isinstance(value, dict):
             return {k: self.renew(value[k]) for k in self.rng.sample(list(value), len(value))}
-        if isinstance(value, list):
-            return [self.renew(v) for v in value]
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(self.renew, value))
         return self.array() if isinstance(value, np.ndarray) else value
 
     def respell(self, args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -114,7 +136,7 @@ class Case:
     def damage(self, args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Something of the call changed: a constant, a key, an argument more or less, another order of positions."""
         args, kwargs = [self.renew(v) for v in args], {k: self.renew(v) for k, v in kwargs.items()}
-        kind = self.rng.randrange(6)
+        kind = self.rng.randrange(7)
         if kind == 0 and args:
             args.pop(self.rng.randrange(len(args)))
         elif kind == 1:
@@ -125,12 +147,23 @@ class Case:
             kwargs.pop(self.rng.choice(list(kwargs)))
         elif kind == 4:
             args.append(self.value())
+        elif kind == 5:
+            args, kwargs = [self.restructure(v) for v in args], {k: self.restructure(v) for k, v in kwargs.items()}
         else:
             for tree in (args, kwargs):
                 for key in list(range(len(tree)) if isinstance(tree, list) else tree):
                     if self.rng.random() < 0.5:
                         tree[key] = self.change(tree[key])  # type: ignore[call-overload,index]
         return args, kwargs
+
+    def restructure(self, value: Any) -> Any:
+        """The same leaves in containers of another kind; an empty one of another kind."""
+        if isinstance(value, dict):
+            return list(value.values()) if self.rng.random() < 0.5 else {k: self.restructure(v) for k, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            kind = self.rng.choice([list, tuple, lambda v: {str(i): child for i, child in enumerate(v)}])
+            return kind(map(self.restructure, value))
+        return value
 
     def change(self, value: Any) -> Any:
         if isinstance(value, dict) and value:
@@ -147,7 +180,8 @@ class Case:
 def replay(case: Case, binding: Binding, arrays: list[Any]) -> list[tuple[str, Any]]:
     """What a program does that was made of the example call: its constants, and arrays in the example's order."""
     leaves = dict(zip(binding.arrays, arrays)) | binding.constants
-    return sorted(((".".join(p), v.item() if isinstance(v, np.ndarray) else v) for p, v in leaves.items()), key=lambda leaf: leaf[0])
+    trees = sorted((".".join(p), repr_of(t)) for p, t in binding.trees.items() if t is not None)
+    return sorted((".".join(p), repr(v.item() if isinstance(v, np.ndarray) else v)) for p, v in leaves.items()) + trees
 
 
 def main() -> None:
@@ -185,6 +219,7 @@ def main() -> None:
         ([1], {"c": 2}, "c is unexpected, expected arrays for a, b"),
         ([1], {"a": 2}, "a was given twice"),
         ([], {"b": 1}, "a is missing, expected 2 arrays: a, b"),
+        ([], {"a": 1}, "b is missing, expected 2 arrays: a, b"),
     ]:
         try:
             bind_by_name(["a", "b"], args, kwargs)
@@ -192,6 +227,43 @@ def main() -> None:
             assert message in str(error), error
         else:
             raise AssertionError(message)
+
+    def f(x: Any, /, y: Any = None, *rest: Any, **more: Any) -> None:
+        pass
+
+    example = Binding(f, [np.ones(2)], {"z": (np.ones(3), 1.0)}, flatten, is_constant)
+    for args, kwargs, message in [  # (1.0, 1) has the values of (1, True)
+        ([1], {"z": (np.ones(3), 1.0), "x": 2}, "error: two arguments are called x, expected distinct names"),
+        ([1], {"z": (np.ones(3), 1)}, "error: z.1 is 1, expected 1.0, with which"),
+        ([1], {"z": [np.ones(3), 1.0]}, "error: z is [None, None], expected (None, None), as in the example call"),
+        ([1], {"z": (np.ones(3), 1.0), "y": {}}, "error: y is missing, expected None"),
+        ([1, None, []], {"z": (np.ones(3), 1.0)}, "error: rest.0 is unexpected, expected the arguments of the example call"),
+        ([1], {"z": {0: 2, "0": 3}}, "error: two arguments are called z.0, expected distinct names"),
+    ]:
+        try:
+            example.bind(args, kwargs)
+        except ShardKitError as error:
+            assert message in str(error), error
+        else:
+            raise AssertionError(message)
+    for value, default, is_same in [((1, 2), (1.0, 2), False), (1.0, True, False), (0.0, -0.0, False), (float("nan"), float("nan"), True)]:
+        static = Binding(lambda x=default: x, [], {}, flatten, is_constant, static=("x",))
+        try:
+            static.bind([value], {})
+        except ShardKitError:
+            assert not is_same, (value, default)
+        else:
+            assert is_same, (value, default)
+    argument = Argument("n", (), "int32", False)
+    for value, dtype in [(2.7, "int32"), (2**40, "int32"), (1j, "float32"), (3, "bool"), (300, "uint8"), (object(), "float32"), ([[1], [2, 3]], "float32"), ("1", "float32")]:
+        try:
+            convert(dataclasses.replace(argument, dtype=dtype), value)
+        except ShardKitError as error:
+            assert re.search(f"^error: n is .*, expected (a number that {dtype} holds|an array of {dtype})$", str(error)), error
+        else:
+            raise AssertionError((value, dtype))
+    for value, dtype in [(3, "int32"), (True, "int32"), (3, "float32"), (2.5, "bfloat16"), (2.5, "complex64"), (-7, "int8"), (True, "bool")]:
+        assert convert(dataclasses.replace(argument, dtype=dtype), value) == value
     print(f"200 signatures, {counts['equal']} calls bound as Python does, {counts['refused']} refused by one error")
 
 

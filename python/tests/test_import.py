@@ -85,6 +85,50 @@ def test_calls():
         assert refuses(program, "n is 4, expected 3, with which", X, 4) and refuses(program, "n is 4, expected 3", X, n=4)
 
 
+def test_trees():
+    """Containers of another kind, empty ones too, and numbers that the argument does not hold."""
+    with shardkit.import_jax(lambda x, m, n: (x * 2 if m is None else x) * n, X, None, 3).compile() as program:
+        assert np.array_equal(program(X, None, True), X * 2)
+        assert refuses(program, "m is PyTreeDef({}), expected PyTreeDef(None), as in the example call", X, {}, 3)
+        assert refuses(program, "n is 2.5, expected a number that int32 holds", X, None, 2.5)
+        assert refuses(program, f"n is {2**40}, expected a number that int32 holds", X, None, 2**40)
+        assert refuses(program, "x is a object, expected an array of float32", object(), None, 3)
+    with shardkit.import_jax(lambda d: d["0"] * 2, {"0": X}).compile() as program:
+        assert refuses(program, "d is PyTreeDef([*]), expected PyTreeDef({'0': *})", [X])
+
+
+def test_nnx():
+    """Functions of nnx.jit: modules are arguments, and what changes is returned."""
+    from flax import nnx
+
+    class Net(nnx.Module):
+        def __init__(self):
+            self.linear, self.norm = nnx.Linear(4, 8, rngs=nnx.Rngs(0)), nnx.BatchNorm(8, rngs=nnx.Rngs(1))
+
+        def __call__(self, x):
+            return self.norm(self.linear(x))
+
+    net = Net()
+    net.eval()
+    scaled = nnx.jit(lambda net, x, n: net(x) * n, static_argnums=2)
+    model = shardkit.import_jax(scaled, net, X, 3)
+    assert "net.linear.kernel.value" in [a.name for a in model.arguments] and np.allclose(model.run(net, X, 3), scaled(net, X, 3), atol=1e-4)
+    net.train()
+    try:
+        shardkit.import_jax(nnx.jit(lambda net, x: net(x)), net, X)
+    except shardkit.ShardKitError as error:
+        assert "the function changes norm.mean.value of an argument, expected one that returns what it changes" in str(error), error
+    else:
+        raise AssertionError("a change is lost")
+    step = lambda net, x: (net(x), nnx.state(net))  # noqa: E731
+    model = shardkit.import_jax(nnx.jit(step), net, X)
+    _, state = model.run()
+    step(net, X)
+    assert np.allclose(state["norm"]["mean"][...], net.norm.mean[...], atol=1e-5)
+    sharding = NamedSharding(MESH, P("data"))
+    assert "spmd.sharding" in shardkit.import_jax(nnx.jit(lambda x: x * 2, in_shardings=sharding), X).text
+
+
 def test_abstract_mesh():
     """A mesh of more devices than JAX has here."""
     mesh = jax.sharding.AbstractMesh((4, 16), ("data", "model"))

@@ -2,8 +2,10 @@
 """Plans, placements and errors of the import from PyTorch. Needs the wheels."""
 
 import copy
+import inspect
 import math
 import sys
+from collections import OrderedDict
 
 import numpy as np
 import samples
@@ -135,6 +137,109 @@ def check_experts():
     assert torch.allclose(found, expected, atol=1e-5), (found, expected)
 
 
+NONE = torch.zeros(0, dtype=torch.long)
+LENGTH, NARROW = torch.tensor(3), torch.tensor([True, False, True, True])
+
+
+def by_language(x, language=1):
+    """Rows go through the layer of their language, which the module itself names."""
+    of, y = torch.ones(x.shape[0], dtype=torch.long) * language, torch.zeros_like(x)
+    for i in range(3):
+        y[of == i] = x[of == i] * (i + 2)
+    return y
+
+
+def count(x):
+    """Written to by data: what is decided before counts, not after."""
+    total = torch.zeros(4)
+    total[1] = 7
+    x = x * total.max().item()
+    total += x[:, 0]
+    return x, total
+
+
+# The module's own constants decide branches, numbers and sizes.
+CONCRETE = {
+    "branch": lambda x: x if (torch.arange(4) > 2).any() else -x,
+    "number": lambda x: x * torch.ones(3).sum().item(),
+    "loop": lambda x: sum(x * n for n in torch.arange(4).tolist()),
+    "size": lambda x: x[: int(torch.arange(4).max())],
+    "slice": lambda x: x[..., LENGTH - 2 : LENGTH],
+    "pad": lambda x: torch.nn.functional.pad(x, (LENGTH - 1, LENGTH)),
+    "mask": lambda x: x[NARROW] * 2,
+    "selected": lambda x: x.masked_select(torch.ones(4, 8, dtype=torch.bool).tril()),
+    "set": lambda x: x.clone().index_put_((NARROW,), x[:3]),
+    "nonzero": lambda x: x[torch.nonzero(NARROW)[:, 0]],
+    "one_hot": lambda x: torch.nn.functional.one_hot(torch.arange(4)).float() @ x,
+    "language": by_language,
+    "count": count,
+    "like": lambda x: x * int(torch.full_like(x, 3)[0, 0]),
+    "empty": lambda x: torch.cat([torch.nn.functional.gelu(x[NONE]).reshape(0, 2, 4).flatten(1), x.index_put((NONE,), x[:0])]),
+}
+
+
+def check_concrete():
+    x = torch.randn(4, 8)
+    names = list(CONCRETE)
+    module = Function(lambda x: [CONCRETE[name](x) for name in names])
+    found, expected = shardkit.import_torch(module, x, **BOTH).run(), module(x)
+    for name, a, b in zip(names, found, expected, strict=True):
+        a, b = (v if isinstance(v, tuple) else (v,) for v in (a, b))
+        assert all(torch.allclose(u, v, atol=1e-6) for u, v in zip(a, b, strict=True)), name
+
+
+def check_constants():
+    """Constants of equal elements, with numbers of other types."""
+    ops = {n: getattr(torch, n) for n in ("add", "sub", "mul", "remainder", "eq", "ne", "lt", "le", "gt", "ge")} | {"sign": lambda c, _: torch.sign(c)}
+    cases = [
+        (name, dtype, number)
+        for name in ops
+        for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.bool)
+        for number in (-1, 2, 0.5, True)
+        if not (name == "sub" and number is True) and (dtype != torch.bool or name not in ("sub", "remainder", "sign"))
+    ]
+
+    def run(x):
+        constants = {t: (torch.full((4,), 3, dtype=t), torch.tensor(1.0).to(t)) for t in (c[1] for c in cases)}
+        return [(ops[name](c, number), x + ops[name](c, number)) for name, dtype, number in cases for c in constants[dtype]]
+
+    module, x = Function(run), torch.randn(4)
+    found, expected = shardkit.import_torch(module, x, locations=False).run(), module(x)
+    for i, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
+        for a, b in zip(ours, theirs):
+            assert a.dtype == b.dtype and torch.allclose(a, b, rtol=1e-2 if a.dtype == torch.bfloat16 else 1e-5), (cases[i], a, b)
+
+
+def check_loops_of_experts():
+    """Layers that visit the experts that tokens have chosen: each expert computes all tokens."""
+    from transformers.models.dbrx.configuration_dbrx import DbrxFFNConfig
+    from transformers.models.dbrx.modeling_dbrx import DbrxFFN
+    from transformers.models.jetmoe.configuration_jetmoe import JetMoeConfig
+    from transformers.models.jetmoe.modeling_jetmoe import JetMoeMoE
+    from transformers.models.longcat_flash.configuration_longcat_flash import LongcatFlashConfig
+    from transformers.models.longcat_flash.modeling_longcat_flash import LongcatFlashMoE
+    from transformers.models.switch_transformers.configuration_switch_transformers import SwitchTransformersConfig
+    from transformers.models.switch_transformers.modeling_switch_transformers import SwitchTransformersSparseMLP
+
+    layers = {
+        "dbrx": DbrxFFN(type("", (), {"ffn_config": DbrxFFNConfig(hidden_size=8, ffn_hidden_size=12, moe_num_experts=4, moe_top_k=2)})),
+        "jetmoe": JetMoeMoE(JetMoeConfig(hidden_size=8, intermediate_size=12, num_local_experts=4, num_experts_per_tok=2)),
+        "longcat": LongcatFlashMoE(LongcatFlashConfig(hidden_size=8, expert_ffn_hidden_size=12, n_routed_experts=3, zero_expert_num=1, moe_topk=2)),
+        "switch": SwitchTransformersSparseMLP(SwitchTransformersConfig(d_model=8, d_ff=12, num_experts=4, expert_capacity=3)),
+    }
+    for name, layer in layers.items():
+        for p in layer.parameters():
+            torch.nn.init.normal_(p, std=0.3)
+        x = torch.randn(2, 6, 8)
+        layer.eval()
+        model = shardkit.import_torch(layer, x, shardings={model_input(layer): ("data", None, "model")}, **BOTH)
+        assert torch.allclose(model.run(), layer(x), atol=1e-5), name
+
+
+def model_input(layer):
+    return next(iter(inspect.signature(layer.forward).parameters))
+
+
 def check_scaled():
     module, tokens = Scaled(), torch.tensor([[1, 15], [0, 3]])
     model = shardkit.import_torch(module, tokens, 2.5, plan={"out": ColwiseParallel(), "table": RowwiseParallel()}, **BOTH)
@@ -184,6 +289,7 @@ def check_binding():
         check("more.0 is unexpected", a, b, u, extra={"u": u, "v": v})
         check("missing a required argument: 'b', expected a call of Named.forward(a, b, *more", a, extra={"u": u, "v": v})
         check("a is None, expected an array", None, b, extra={"u": u, "v": v})
+        check("extra is OrderedDict('u': *, 'v': *), expected dict('u': *, 'v': *), as in the example call", a, b, extra=OrderedDict(u=u, v=v))
     model = shardkit.import_torch(module, a, b, u, v)
     assert [x.name for x in model.arguments] == ["shift", "a", "b", "more.0", "more.1"]
     assert torch.allclose(model.run(b, a, v, u), module(b, a, v, u), atol=1e-5)
@@ -400,6 +506,17 @@ def plan(value):
     return lambda: shardkit.import_torch(MODULE, X, plan=value, **BOTH)
 
 
+class Taken(nn.Module):
+    """An argument has the name of a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(8))
+
+    def forward(self, weight):
+        return weight * self.weight
+
+
 ERRORS = [
     (plan({"9.*": [Replicate()] * 2}), r"no parameter is called 9\.\*, expected one of: 0.weight, 0.bias"),
     (plan({"0.weight": [Shard(0)]}), r"0.weight has 1 placements, expected 2, one for each axis of the mesh"),
@@ -417,7 +534,11 @@ ERRORS = [
     (lambda: shardkit.import_torch(nn.Dropout(), X), r"\.py:\d+: error: random numbers have no lowering to linalg"),
     (lambda: shardkit.import_torch(Function(lambda x: x[x > 0]), X), r"test_torch\.py:\d+: error: aten\.index\.Tensor makes a tensor whose size depends on data"),
     (lambda: shardkit.import_torch(Function(lambda x: x.index_put((x > 0,), x[x > 0] * 2)), X), r"error: aten\.index\.Tensor makes a tensor whose size depends on data"),
-    (lambda: shardkit.import_torch(Function(lambda x: x if x.sum() > 0 else -x), X), r"test_torch\.py:\d+: error: torch.export: .*, expected a module that it takes"),
+    (lambda: shardkit.import_torch(Function(lambda x: x if x.sum() > 0 else -x), X), r"test_torch\.py:\d+: error: a branch, a number or a size depends on data, expected torch.where or torch.cond for a branch"),
+    (lambda: shardkit.import_torch(Function(lambda x: x[: int(x.sum())]), X), r"test_torch\.py:\d+: error: a branch, a number or a size depends on data"),
+    (lambda: shardkit.import_torch(Taken(), X), r"error: two arguments are called weight, expected distinct names"),
+    (lambda: shardkit.import_torch(Function(lambda x: x["a.b"] - x["a"]["b"]), {"a.b": X, "a": {"b": X}}), r"error: two arguments are called x.a.b, expected"),
+    (lambda: shardkit.import_torch(MODULE, X, batch="input"), r"error: batch is 'input', expected a list of strings"),
     (lambda: shardkit.import_torch(MODULE, X, mesh=[2, 2]), r"error: mesh is \[2, 2\], expected names and sizes of axes"),
     (lambda: shardkit.import_torch(MODULE, X, mesh="2x2"), r"error: mesh is '2x2', expected names and sizes of axes"),
     (lambda: shardkit.import_torch(MODULE, X, X), r"error: too many positional arguments, expected a call of"),
@@ -433,7 +554,7 @@ ERRORS = [
 
 
 def main():
-    checks = [check_placements, check_styles, check_embedding, check_residual_ops, check_experts, check_scaled, check_binding, check_bfloat16, check_complex, check_bags, check_integers, check_windows, check_indices, check_caches]
+    checks = [globals()[n] for n in sys.argv[1:]] or [check_placements, check_styles, check_embedding, check_residual_ops, check_experts, check_loops_of_experts, check_concrete, check_constants, check_scaled, check_binding, check_bfloat16, check_complex, check_bags, check_integers, check_windows, check_indices, check_caches]
     failed = 0
     for check in checks:
         try:

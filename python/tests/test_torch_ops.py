@@ -19,7 +19,7 @@ from shardkit.torch.frontend import to_numpy
 MOST = 4
 DTYPES = (torch.float32, torch.int64, torch.bool, torch.complex64)
 # Of LAPACK, of which there are many; what only GPUs have.
-LEFT_OUT = ("linalg.", "torch.ops.", "_refs", "jiterator")
+LEFT_OUT = ("empty", "new_empty", "linalg.", "torch.ops.", "_refs", "jiterator")
 # PyTorch does not say which of equal elements it picks: values are compared, not places.
 OF_TIES = ("kthvalue", "median", "mode", "msort", "nanmedian", "sort", "topk")
 

@@ -318,7 +318,7 @@ ERRORS = [
     (lambda: shardkit.import_torch(OTHER, X, Y, loss=lambda m, x, y: squares(m, x, y) + KEPT.sum()), r"^error: 0.weight is read past the module that has it"),
     (lambda: shardkit.import_torch(mlp(), X, Y, loss=squares, optimizer=1), r"^error: the optimizer is 1, expected one of torch.optim$"),
     (lambda: shardkit.import_torch(mlp(), X, Y, loss=squares).update({"w": X}), r"^error: no weight is called w, expected one of: 0.weight, 0.bias, 2.weight, 2.bias$"),
-    (lambda: shardkit.import_torch(mlp(), X, Y, loss=squares).update({"0.bias": X}), r"^0.bias has shape \(4, 6, 8\), expected \(16,\)$"),
+    (lambda: shardkit.import_torch(mlp(), X, Y, loss=squares).update({"0.bias": X}), r"^error: 0.bias has shape \(4, 6, 8\), expected \(16,\)$"),
     (lambda: shardkit.import_torch(nn.Dropout(), X), r"random numbers"),
 ]  # fmt: skip
 

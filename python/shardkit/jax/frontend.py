@@ -10,9 +10,9 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from ..binding import Binding, Path, get_key
-from ..errors import PACKAGE, ShardKitError, require
-from ..model import Model
+from ..binding import Binding, Flattened, get_key
+from ..errors import PACKAGE, ShardKitError, find_users_line, require
+from ..model import Model, convert, read_names
 from ..session import Array
 
 
@@ -33,18 +33,23 @@ def import_jax(
     microbatches split them there. Arguments may be `jax.ShapeDtypeStruct`: then there are no example values. Their mesh may be
     a `jax.sharding.AbstractMesh`, of more devices than JAX has here."""
     require("jax", "jax", "importing a JAX function")
+    weights = None if weights is None else read_names(weights, "weights")
+    batch = read_names(batch, "batch")
     import jax
     from jax.extend import source_info_util
 
     from ..stablehlo import frontend as stablehlo
+    from . import nnx
 
+    function = nnx.unwrap(function)
+    binding = Binding(function, args, dict(sorted(kwargs.items())), _flatten, lambda leaf: False, static=_get_static(function, args, kwargs))
     source_info_util.register_exclusion(str(PACKAGE))  # lines are those of the user
     jitted = function if hasattr(function, "lower") else jax.jit(function)
     saved = jax.config.jax_include_full_tracebacks_in_locations
     jax.config.update("jax_include_full_tracebacks_in_locations", False)
     try:
         # For a platform, since a mesh may be abstract or larger than the devices here.
-        lowered = jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",)) if hasattr(jitted, "trace") else jitted.lower(*args, **kwargs)
+        lowered = _trace(jitted, args, kwargs)
         # In text: the module is changed, so it must be in a context of its own.
         module = stablehlo.parse(lowered.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True))
     finally:
@@ -91,11 +96,8 @@ def import_jax(
     tied = _pair_donated(func, arguments, [leaves[k][3] for k in kept], [path for path, _ in out_paths])
     results = [dataclasses.replace(r, tied=t) for r, t in zip(results, tied, strict=True)]
     values = {
-        a.name: _to_numpy(leaves[k][1], a.dtype) for a, k in zip(arguments, kept) if not isinstance(leaves[k][1], jax.ShapeDtypeStruct)
+        a.name: convert(a, _to_numpy(leaves[k][1], a.dtype)) for a, k in zip(arguments, kept) if not isinstance(leaves[k][1], jax.ShapeDtypeStruct)
     }
-
-    static = {name for name, _ in _get_static(function, args, kwargs).items()}
-    binding = Binding(function, args, dict(sorted(kwargs.items())), _flatten, lambda leaf: False, static=static)
 
     def flatten(*args: Any, **kwargs: Any) -> list[Any]:
         given = binding.bind(args, kwargs)
@@ -118,15 +120,36 @@ def _is_taken(value: Any, dtype: str) -> bool:
     return isinstance(value, (Array, jax.ShapeDtypeStruct)) or (isinstance(value, jax.Array) and value.dtype == dtype)
 
 
+def _trace(jitted: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    import jax
+
+    errors = jax.errors
+    cause: Exception
+    try:
+        return jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",)) if hasattr(jitted, "trace") else jitted.lower(*args, **kwargs)
+    except errors.NonConcreteBooleanIndexError as error:
+        what, expected, cause = "a size depends", "jnp.where, or a size=, as jnp.nonzero has it", error
+    except errors.TracerBoolConversionError as error:
+        what, expected, cause = "a branch depends", "jnp.where, jax.lax.cond or jax.lax.while_loop, or a static argument (functools.partial, static_argnames)", error
+    except (errors.ConcretizationTypeError, errors.TracerArrayConversionError, errors.TracerIntegerConversionError) as error:
+        what, expected, cause = "a number or a size depends", "functions of JAX, or a static argument (functools.partial, static_argnames)", error
+    except TypeError as error:
+        if "concrete value" not in str(error):
+            raise
+        what, expected, cause = "a size depends", "a static argument (functools.partial, static_argnames)", error
+    raise ShardKitError(f"{find_users_line(cause)}error: {what} on data, expected {expected}") from cause
+
+
 def _to_numpy(value: Any, dtype: str) -> Any:
-    """As JAX takes it: a key is its data, and numbers have the type that JAX gives them, which has 32 bits by default."""
+    """As JAX takes it: a key is its data, and arrays have the type that JAX gives them, which has 32 bits by default."""
     import jax
 
     if isinstance(value, jax.Array) and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
         value = jax.random.key_data(value)
+    if not hasattr(value, "dtype"):
+        return value
     array = np.asarray(value)
-    is_number = not isinstance(value, (np.ndarray, np.generic, jax.Array))
-    return array.astype(dtype, copy=False) if is_number or jax.dtypes.canonicalize_dtype(array.dtype).name == dtype else array
+    return array.astype(dtype, copy=False) if jax.dtypes.canonicalize_dtype(array.dtype).name == dtype else array
 
 
 def _check_leaves(leaves: Sequence[tuple[str, Any, bool, Any]], traced: Sequence[Any]) -> None:
@@ -191,11 +214,11 @@ def _join(name: str, path: Sequence[Any]) -> str:
     return ".".join([name, *map(get_key, path)])
 
 
-def _flatten(value: Any) -> list[tuple[Path, Any]]:
-    """The leaves of a value with the keys that lead to them."""
+def _flatten(value: Any) -> Flattened:
     import jax
 
-    return [(tuple(map(get_key, path)), leaf) for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]]
+    found, tree = jax.tree_util.tree_flatten_with_path(value)
+    return [(tuple(map(get_key, path)), leaf) for path, leaf in found], tree
 
 
 def _pair_donated(func: Any, arguments: Sequence[Any], paths: Sequence[Any], out_paths: Sequence[Any]) -> list[int | None]:

@@ -77,6 +77,7 @@ _WRONG: dict[str, Callable[..., Any]] = {
     "aten.copysign.Tensor": elementwise.copysign,
     "aten.signbit.default": elementwise.signbit,
     "aten.eq.Tensor": elementwise.eq,
+    **{f"aten.{n}.Scalar": elementwise.compare(n) for n in ("eq", "ge", "gt", "le", "lt", "ne")},
     "aten.fmax.default": elementwise.pick_number("maximum"),
     "aten.fmin.default": elementwise.pick_number("minimum"),
     "aten.max.dim": reductions.largest("amax", "argmax"),

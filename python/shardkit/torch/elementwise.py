@@ -36,6 +36,19 @@ def pick_number(pick: str) -> Callable[[Any, Any], Any]:
     return function
 
 
+def compare(name: str) -> Callable[..., Any]:
+    """With a number, which torch-mlir takes for one of another type where the tensor is a constant."""
+    op = getattr(torch.ops.aten, name)
+
+    def function(x: Any, number: Any) -> Any:
+        dtype = torch.result_type(x, number)
+        if dtype in (torch.bool, torch.uint8):  # the bits of a negative number
+            number, dtype = number % 256 if dtype is torch.uint8 else number, torch.int64
+        return op.Tensor(x.to(dtype), torch.full([], number, dtype=dtype))
+
+    return function
+
+
 def eq(a: Any, b: Any) -> Any:
     """torch-mlir treats a value compared with itself as equal, although it may be NaN."""
     return torch.logical_not(torch.ne(a, b)) if a.is_floating_point() else NotImplemented

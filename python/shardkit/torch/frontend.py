@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Callable, Mapping, Sequence
 
-from ..binding import Binding, Path, get_key
+from ..binding import Binding, Flattened, get_key
 from ..errors import ShardKitError, find_users_line, require
 from ..linalg.annotations import annotate, find_body
-from ..model import DTYPES, Argument, Model, Result, read_mesh
+from ..model import DTYPES, Argument, Model, Result, read_mesh, read_names
 from ..session import Array
 from ..tools import find_tool, run_tool, show_progress
 
@@ -50,7 +50,7 @@ def import_torch(
     from . import lowering, plans, training
     from .function import Function, is_constant
 
-    mesh = read_mesh(mesh)
+    mesh, batch = read_mesh(mesh), read_names(batch, "batch")
     parameters = dict(module.named_parameters())
     styles = plans.read_plan(module, plan or {}, axis, mesh)
     kept = training.OptimizerState(optimizer, parameters) if optimizer is not None else None
@@ -63,6 +63,9 @@ def import_torch(
     own = parameters | {n: b for n, b in module.named_buffers() if n not in left_out}
     state = own | (kept.get_tensors() if kept else {})
     arguments = [Argument(n, tuple(v.shape), _dtype(v, n), True) for n, v in state.items()] + passed
+    for name in names:
+        if [a.name for a in arguments].count(name) > 1:
+            raise ShardKitError(f"error: two arguments are called {name}, expected distinct names")
     for name in batch:
         if not any(n == name or n.startswith(name + ".") for n in names):
             raise ShardKitError(f"error: no input is called {name}, expected one of: {', '.join(names)}")
@@ -82,7 +85,12 @@ def import_torch(
     except ShardKitError:
         raise
     except Exception as error:  # what it raises has no common base
-        reason = str(error).strip().splitlines()[0]
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        if "data-dependent" in str(error) or "DataDependent" in type(error).__name__:
+            raise ShardKitError(
+                f"{find_users_line(error)}error: a branch, a number or a size depends on data, expected torch.where or torch.cond for a branch, "
+                "a mask for a size, or values that are not inputs: numbers, or tensors that the module holds (buffers with persistent=False)"
+            ) from error
         raise ShardKitError(f"{find_users_line(error)}error: torch.export: {reason}, expected a module that it takes") from error
     lowering.check_program(program)
     with show_progress("lowering to linalg"):
@@ -174,11 +182,33 @@ def _to_torch(array: Any) -> Any:
     return torch.from_numpy(array)
 
 
-def _flatten(value: Any) -> list[tuple[Path, Any]]:
-    """The leaves of a value with the keys that lead to them."""
+def _flatten(value: Any) -> Flattened:
     from torch.utils._pytree import tree_flatten_with_path
 
-    return [(tuple(map(get_key, path)), leaf) for path, leaf in tree_flatten_with_path(value)[0]]
+    found, spec = tree_flatten_with_path(value)
+    return [(tuple(map(get_key, path)), leaf) for path, leaf in found], _Tree(spec)
+
+
+class _Tree:
+    """The structure of a value. Unlike that of PyTorch it has the keys of dictionaries in any order."""
+
+    def __init__(self, spec: Any):
+        self.kind, self.context = spec.type, spec.context
+        self.children = [_Tree(child) for child in spec.children()]
+        self.is_dict = isinstance(self.kind, type) and issubclass(self.kind, Mapping) and isinstance(self.context, list)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Tree) or self.kind is not other.kind:
+            return False
+        if self.is_dict:
+            return dict(zip(self.context, self.children)) == dict(zip(other.context, other.children))
+        return bool(self.context == other.context) and self.children == other.children
+
+    def __str__(self) -> str:
+        if self.kind is None:
+            return "*"
+        children = [f"{k!r}: {v}" for k, v in zip(self.context, self.children)] if self.is_dict else list(map(str, self.children))
+        return f"{self.kind.__name__}({', '.join(children)})"
 
 
 def _rank_of_result(text: str, index: int) -> int:

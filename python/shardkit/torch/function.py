@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence
+import contextlib
+import logging
+from typing import Any, Callable, Iterator, Mapping, Sequence
+from unittest import mock
 
 import torch
+import torch.export._trace
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
 from ..errors import ShardKitError
 from ..linalg.annotations import Inner
 from . import experts, stages
+from .concrete import Concrete
 
 Tensors = dict[str, torch.Tensor]
 
@@ -53,7 +58,7 @@ class Function:
         ]
         held = {f"module.{n}": v for n, v in state.items()}
         try:
-            with stages.record_boundaries() as boundaries:
+            with stages.record_boundaries() as boundaries, Concrete():
                 result, more = self._call(held, leaves, then)
         finally:
             for hook in hooks:
@@ -65,7 +70,7 @@ class Function:
 
     def _call(self, held: Tensors, leaves: Sequence[Any], then: Callable[[Any], Any]) -> tuple[Any, Any]:
         own = dict(self.caller.named_parameters()) | dict(self.caller.named_buffers())
-        with Instead({id(own[n]): v for n, v in held.items() if n in own}), experts.by_token():
+        with Instead({id(own[n]): v for n, v in held.items() if n in own}), experts.by_token(self.module), _keep_modules():
             found: tuple[Any, Any] = torch.func.functional_call(self.caller, held, (*tree_unflatten(leaves, self.given_tree), then))
         return found
 
@@ -81,8 +86,36 @@ class Function:
             result, _, inner = self(own, tensors, _nothing)
             return tree_leaves(result), [own[n] for n in self.changed], inner
 
-        with torch.no_grad():
+        with torch.no_grad(), quiet():
             return torch.export.export(_Module(forward), (state, *inputs), strict=False)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """What torch.export prints of a graph where it fails is left out: the error has the line."""
+    log = logging.getLogger("torch.fx.experimental.symbolic_shapes")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        with mock.patch("torch.export._trace.print", lambda *args, **kwargs: None, create=True):
+            yield
+    finally:
+        log.setLevel(before)
+
+
+@contextlib.contextmanager
+def _keep_modules() -> Iterator[None]:
+    """A module that is moved to the type and device that it has stays as it is: its tensors may be those of a trace."""
+    move = torch.nn.Module.to
+
+    def to(module: Any, *args: Any, **kwargs: Any) -> Any:
+        device, dtype, _, layout = torch._C._nn._parse_to(*args, **kwargs)
+        tensors = [*module.parameters(), *module.buffers()]
+        is_same = all((device is None or v.device == device) and (dtype is None or v.dtype == dtype or not v.is_floating_point()) for v in tensors)
+        return module if is_same and layout is None else move(module, *args, **kwargs)
+
+    with mock.patch.object(torch.nn.Module, "to", to):
+        yield
 
 
 class Instead(TorchFunctionMode):  # type: ignore[misc]

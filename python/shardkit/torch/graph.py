@@ -61,10 +61,78 @@ def _tell_bags(node: Any) -> None:
     node.args = (node.args[0], rows, *node.args[2:])
 
 
+_LARGEST = 1 << 20
+"""Elements of a value that is computed here."""
+
+
+_LIKE = {"aten.full_like": 0, "aten.ones_like": 1, "aten.zeros_like": 0}
+
+
+def fold_equal(program: Any) -> None:
+    """Computes constants whose elements are all equal: torch-mlir folds them with numbers of other types wrongly (`ones(2) + -1`)."""
+    graph = program.graph_module.graph
+    equal: dict[Any, Any] = {}
+    signature = program.graph_signature
+    held = dict(signature.inputs_to_lifted_tensor_constants) | dict(signature.inputs_to_buffers)
+    for node in list(graph.nodes):
+        meta = node.meta.get("val")
+        if not isinstance(meta, torch.Tensor) or not meta.numel() or meta.is_complex():
+            continue
+        if node.op == "placeholder":
+            name = held.get(node.name)
+            value = program.constants.get(name, program.state_dict.get(name)) if name else None
+        elif packet(node.target) in _LIKE:
+            value = torch.full([1] * meta.dim(), node.args[1] if len(node.args) > 1 else _LIKE[packet(node.target)], dtype=meta.dtype)
+        elif node.op == "call_function" and all(n in equal for n in node.all_input_nodes) and not _draws(node):
+            value = _compute(node, equal, meta)
+        else:
+            value = None
+        if value is None or value.numel() > _LARGEST or not _is_equal(value):
+            continue
+        equal[node] = value.flatten()[0]
+        if node.op == "call_function":
+            with graph.inserting_before(node):
+                made = graph.call_function(torch.ops.aten.full.default, (list(meta.shape), equal[node].item()), {"dtype": meta.dtype})
+            made.meta, equal[made] = {**node.meta}, equal[node]
+            node.replace_all_uses_with(made)
+            graph.erase_node(node)
+
+
+def _compute(node: Any, equal: Any, meta: torch.Tensor) -> Any:
+    """The value of a node of constants; of one element where it is a function of elements."""
+    is_pointwise = torch.Tag.pointwise in getattr(node.target, "tags", ())
+    if not is_pointwise and max((n.meta["val"].numel() for n in node.all_input_nodes), default=meta.numel()) > _LARGEST:
+        return None
+
+    def expand(n: Any) -> Any:
+        shape = n.meta["val"].shape
+        return equal[n].expand([1] * len(shape) if is_pointwise else shape)
+
+    args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), expand)
+    with torch.no_grad():
+        try:
+            return node.target(*args, **kwargs)
+        except Exception:  # a type that PyTorch has no kernel for
+            return None
+
+
+def _is_equal(value: torch.Tensor) -> bool:
+    first = value.flatten()[0]
+    if not value.is_floating_point():
+        return bool((value == first).all())
+    return bool((((value == first) & (value.signbit() == first.signbit())) | (value.isnan() & first.isnan())).all())
+
+
+def _draws(node: Any) -> bool:
+    tags = getattr(node.target, "tags", ())
+    is_mutable = getattr(getattr(node.target, "_schema", None), "is_mutable", True)
+    return is_mutable or torch.Tag.nondeterministic_seeded in tags or "empty" in packet(node.target)
+
+
 def mend_graph(program: Any) -> None:
     """Changes a program that has been decomposed in place. torch-mlir takes unsigned integers for signed ones in many ops (sums,
     quotients, limits, sorting), and True for -1 in some: what is not only moved is computed in a wider type. And it searches for the
-    indices of the largest and of the smallest as if NaN were not there."""
+    indices of the largest and of the smallest as if NaN were not there. A value without elements is a constant."""
     from torch.utils._pytree import tree_leaves, tree_map
 
     graph, wide, cast = program.graph_module.graph, _wide_types(), torch.ops.prims.convert_element_type.default
@@ -91,6 +159,15 @@ def mend_graph(program: Any) -> None:
         return copies[node]
 
     for node in list(graph.nodes):
+        value = node.meta.get("val")
+        if node.op == "call_function" and isinstance(value, torch.Tensor) and not value.numel():  # views of no element crash torch-mlir
+            with graph.inserting_before(node):
+                made = graph.call_function(torch.ops.aten.full.default, (list(value.shape), 0), {"dtype": value.dtype})
+            made.meta = {**node.meta, "val": value}
+            made.meta.pop("tensor_meta", None)
+            node.replace_all_uses_with(made)
+            graph.erase_node(node)
+            continue
         if node.target in (torch.ops.aten.argmax.default, torch.ops.aten.argmin.default) and node.args[0].meta["val"].is_floating_point():
             beyond = math.inf if node.target is torch.ops.aten.argmax.default else -math.inf
             with graph.inserting_before(node):  # what is no number is beyond all
@@ -102,6 +179,14 @@ def mend_graph(program: Any) -> None:
         if node.target is cast and node.args[0].meta["val"].is_floating_point() and node.args[1] in wide and node.args[1] is not torch.bool:
             with graph.inserting_before(node):  # of the range of signed ones it takes what it makes of others
                 node.args = (add_cast(node.args[0], wide[node.args[1]]), node.args[1])
+            continue
+        if packet(node.target) in _CONSTANTS and value.dtype in wide and value.dtype is not torch.bool:  # torch-mlir's has another type
+            node.kwargs = {**node.kwargs, "dtype": wide[value.dtype]}
+            node.meta = {**node.meta, "val": value.to(wide[value.dtype])}
+            node.meta.pop("tensor_meta", None)
+            with graph.inserting_after(node):
+                narrow = add_cast(node, value.dtype)
+            node.replace_all_uses_with(narrow, delete_user_cb=lambda user, narrow=narrow: user is not narrow)
             continue
         is_op = node.op == "call_function" and hasattr(node.target, "_overloadpacket") and node.meta.get("val") is not None
         if not is_op or packet(node.target) in MOVES:
@@ -131,6 +216,7 @@ def _wide_types() -> dict[Any, Any]:
     return {torch.uint8: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64, torch.bool: torch.int32}
 
 
+_CONSTANTS = {f"aten.{name}{like}" for name in ("full", "ones", "zeros") for like in ("", "_like")} | {"aten.scalar_tensor"}
 _WRONG_OF_BOOLEANS = tuple(f"aten.{name}" for name in ("clamp", "clamp_min", "clamp_max", "scatter_reduce", "sort"))
 # These look at no value, or are right for unsigned integers.
 MOVES = {

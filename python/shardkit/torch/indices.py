@@ -37,12 +37,30 @@ def _find_function(node: Any, constants: "_Constants") -> Any:
     if not all(isinstance(n.meta.get("val"), FakeTensor) for n in (node, *node.all_input_nodes)):
         return None  # inside of a function that is mapped over a dim
     if node.target in (*_READS, *_WRITES):
-        pick = _find_pick(node, constants) or _find_selection(node, node.args[1], constants)
+        pick = _find_empty(node) or _find_pick(node, constants) or _find_selection(node, node.args[1], constants)
         return pick and (pick.read if node.target in _READS else pick.write)
     if node.target is aten.index_add.default and (rank := node.args[0].meta["val"].dim()):
         selection = _find_selection(node, [None] * (node.args[1] % rank) + [node.args[2]], constants)
         return selection and selection.add
     return None
+
+
+@dataclasses.dataclass
+class _Empty:
+    """Of no element, which torch-mlir does not take."""
+
+    shape: Sequence[int]
+    index: tuple[Any, ...] = ()
+
+    def read(self, x: Any, _: Any) -> Any:
+        return torch.zeros(self.shape, dtype=x.dtype)
+
+    def write(self, x: Any, *_: Any) -> Any:
+        return x.clone()
+
+
+def _find_empty(node: Any) -> _Empty | None:
+    return _Empty(list(node.meta["val"].shape)) if any(i is not None and not i.meta["val"].numel() for i in node.args[1]) else None
 
 
 @dataclasses.dataclass

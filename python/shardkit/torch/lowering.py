@@ -66,6 +66,7 @@ def _lower_graph(program: Any, table: decompositions.Table) -> str:
             raise ShardKitError(
                 "error: the module changes its arguments while it runs, expected none that it changes: return the new value"
             )
+        graph.fold_equal(program)
         graph.mend_graph(program)
         exported = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={})
     except ShardKitError:

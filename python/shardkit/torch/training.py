@@ -22,7 +22,8 @@ from torch.utils._pytree import tree_leaves
 
 from ..errors import PACKAGE, ShardKitError
 from . import decompositions, random
-from .function import Function, Instead, Tensors
+from .concrete import Concrete
+from .function import Function, Instead, Tensors, quiet
 from .gradients import of_parts
 
 
@@ -189,7 +190,9 @@ def export(
     else:
         graph.graph.erase_node(seed)
     graph.recompile()
-    return torch.export.export(graph, tuple(tensors), strict=False), [names[i] for i in changed], generator.draws > 0
+    with quiet():
+        program = torch.export.export(graph, tuple(tensors), strict=False)
+    return program, [names[i] for i in changed], generator.draws > 0
 
 
 def _check_constants(graph: Any, module: Tensors) -> None:
@@ -229,9 +232,9 @@ class _Lines(TorchFunctionMode):  # type: ignore[misc]
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         lines, frame = [], sys._getframe(1)
-        between = Instead.__torch_function__.__code__  # it calls what it was called for
-        while frame is not None and (frame.f_code is between or not Path(frame.f_code.co_filename).is_relative_to(PACKAGE)):
-            if frame.f_code is not between:
+        between = (Instead.__torch_function__.__code__, Concrete.__torch_function__.__code__, Concrete._trace.__code__)  # they call what they were called for
+        while frame is not None and (frame.f_code in between or not Path(frame.f_code.co_filename).is_relative_to(PACKAGE)):
+            if frame.f_code not in between:
                 lines.append(f'  File "{frame.f_code.co_filename}", line {frame.f_lineno}, in {frame.f_code.co_name}\n')
             frame = frame.f_back  # type: ignore[assignment]
         fx_traceback.set_stack_trace(lines[::-1])
