@@ -147,6 +147,20 @@ def bind_by_name(names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str,
     return [given[name] for name in names]
 
 
+def convert_number(name: str, dtype: np.dtype[Any], value: bool | int | float | complex) -> np.ndarray:
+    """A Python number as an argument of a type that holds it."""
+    kinds = "b", "iu", "fV", "c"  # V: of the package ml_dtypes
+    wanted = next(i for i, kind in enumerate(kinds) if dtype.kind in kind)
+    given = next(i for i, kind in enumerate((bool, int, float, complex)) if isinstance(value, kind))
+    try:
+        array = np.asarray(value).astype(dtype) if given <= wanted else None
+    except OverflowError:
+        array = None
+    if array is None or (wanted == 1 and int(array) != value):
+        raise ShardKitError(f"error: {name} is {value!r}, expected a number that {dtype} holds")
+    return array
+
+
 def get_key(entry: Any) -> str:
     """The key, name or index that an entry of a path into a tree of JAX or PyTorch stands for."""
     for attribute in ("key", "name", "idx"):

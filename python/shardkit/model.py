@@ -15,7 +15,7 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from . import safetensors
-from .binding import bind_by_name
+from .binding import bind_by_name, convert_number
 from .errors import ShardKitError
 from .session import Array, Function, Session
 from .tools import find_tool, run_tool, show_progress
@@ -313,26 +313,12 @@ def convert(argument: Argument, value: Any) -> np.ndarray:
         is_array = False
     if not is_array:
         raise ShardKitError(f"error: {argument.name} is a {type(value).__name__}, expected an array of {argument.dtype}")
-    if isinstance(value, (bool, int, float, complex)):
-        array = _convert_number(argument, value)
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        array = convert_number(argument.name, safetensors.numpy_dtype(argument.dtype), value)
     if array.dtype.name != argument.dtype:
         raise ShardKitError(f"error: {argument.name} has dtype {array.dtype}, expected {argument.dtype}")
     if array.shape != argument.shape:
         raise ShardKitError(f"error: {argument.name} has shape {array.shape}, expected {argument.shape}")
-    return array
-
-
-def _convert_number(argument: Argument, value: Any) -> np.ndarray:
-    dtype = safetensors.numpy_dtype(argument.dtype)
-    kinds = "b", "iu", "fV", "c"  # V: of the package ml_dtypes
-    wanted = next(i for i, kind in enumerate(kinds) if dtype.kind in kind)
-    given = next(i for i, kind in enumerate((bool, int, float, complex)) if isinstance(value, kind))
-    try:
-        array = np.asarray(value).astype(dtype) if given <= wanted else None
-    except OverflowError:
-        array = None
-    if array is None or (wanted == 1 and int(array) != value):
-        raise ShardKitError(f"error: {argument.name} is {value!r}, expected a number that {argument.dtype} holds")
     return array
 
 

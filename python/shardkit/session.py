@@ -12,6 +12,7 @@ from typing import Any, Iterator, Mapping, Sequence
 import numpy as np
 
 from . import safetensors
+from .binding import convert_number
 from .errors import ShardKitError
 from .tools import find_tool
 
@@ -323,8 +324,8 @@ class Function:
 def _convert(value: Value, given: Any) -> np.ndarray:
     array = given if type(given) is np.ndarray else np.asarray(given)
     if array.dtype != value.dtype or array.shape != value.shape:
-        if array.shape == () == value.shape and not isinstance(given, (np.ndarray, np.generic)):
-            return np.asarray(given, value.dtype)
+        if array.shape == () == value.shape and isinstance(given, (bool, int, float, complex)) and not isinstance(given, np.generic):
+            return convert_number(value.name, value.dtype, given)
         raise ShardKitError(f"error: {value.name} is {array.dtype}{list(array.shape)}, expected {value.dtype}{list(value.shape)}")
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 

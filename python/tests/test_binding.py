@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import random
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from shardkit import session
 from shardkit.binding import Binding, Path, bind_by_name
 from shardkit.errors import ShardKitError
 from shardkit.model import Argument, convert
@@ -262,6 +264,12 @@ def main() -> None:
             assert re.search(f"^error: n is .*, expected (a number that {dtype} holds|an array of {dtype})$", str(error)), error
         else:
             raise AssertionError((value, dtype))
+    try:
+        session._convert(SimpleNamespace(name="n", dtype=np.dtype("int32"), shape=()), 2.7)
+    except ShardKitError as error:
+        assert str(error) == "error: n is 2.7, expected a number that int32 holds", error
+    else:
+        raise AssertionError("a session cuts a number off")
     for value, dtype in [(3, "int32"), (True, "int32"), (3, "float32"), (2.5, "bfloat16"), (2.5, "complex64"), (-7, "int8"), (True, "bool")]:
         assert convert(dataclasses.replace(argument, dtype=dtype), value) == value
     print(f"200 signatures, {counts['equal']} calls bound as Python does, {counts['refused']} refused by one error")
