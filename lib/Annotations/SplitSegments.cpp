@@ -408,6 +408,11 @@ std::string listDivisors(int64_t n) {
   return llvm::join(divisors, ", ");
 }
 
+/// One segment of single units says nothing.
+bool isIgnored(SegmentsAttr segments) {
+  return segments.getSizes().size() < 2 && segments.getUnit() == 1 && !segments.getReplicate();
+}
+
 class ArgumentSplitter {
 public:
   ArgumentSplitter(func::FuncOp func, const MeshCache &meshes) : func(func), meshes(meshes) {}
@@ -445,7 +450,7 @@ LogicalResult ArgumentSplitter::run() {
     newIndices.push_back(attrs.size());
     auto segments = func.getArgAttrOfType<SegmentsAttr>(i, kSegmentsAttr);
     segmentsOfArgs.push_back(segments);
-    if (!segments || segments.getSizes().size() < 2) {
+    if (!segments || isIgnored(segments)) {
       before.arg(i).erase(kSegmentsAttr);
       attrs.push_back(before.arg(i).getDictionary(func.getContext()));
       ++at;
@@ -481,7 +486,7 @@ LogicalResult ArgumentSplitter::run() {
   for (unsigned r = 0; r < func.getNumResults(); ++r) {
     auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr);
     SegmentsAttr segments = tied ? segmentsOfArgs[tied.getInt()] : SegmentsAttr();
-    if (!segments || segments.getSizes().size() < 2) {
+    if (!segments || isIgnored(segments)) {
       if (tied)
         before.result(r).set(kTiedAttr, b.getI64IntegerAttr(newIndices[tied.getInt()]));
       resultAttrs.push_back(before.result(r).getDictionary(func.getContext()));
@@ -572,10 +577,12 @@ FailureOr<SmallVector<ShardingAttr>> ArgumentSplitter::getShardings(unsigned i, 
   int64_t d = segments.getDim(), shards = totalFactor(full.dims[d].entries);
   for (auto [p, size, sharding] : llvm::enumerate(segments.getSizes(), shardings)) {
     int64_t units = size / segments.getUnit();
-    if (units % shards == 0)
+    bool hasStride = llvm::any_of(full.dims[d].entries, [](const DimEntry &entry) { return entry.isStride(); });
+    // Uneven shards are chunks of full units; the last ones are padded.
+    if (units % shards == 0 ||
+        (units >= shards && !hasStride && llvm::divideCeil(size, shards) % segments.getUnit() == 0))
       continue;
-    bool replicates = segments.getReplicate() && units < shards &&
-                      llvm::none_of(full.dims[d].entries, [](const DimEntry &entry) { return entry.isStride(); });
+    bool replicates = segments.getReplicate() && units < shards && !hasStride;
     if (!replicates) {
       InFlightDiagnostic diag = emit();
       diag << "segment " << p << " of argument #" << i << " has " << units << (units == 1 ? " unit of " : " units of ")

@@ -53,8 +53,9 @@ static FailureOr<OwningOpRef<ModuleOp>> cloneInlined(ModuleOp module) {
   if (calls) // those of a callee are now there once per call
     for (auto func : copy->getOps<func::FuncOp>())
       assignCollectiveIds(func);
+  MeshCache meshes(*copy);
   for (auto func : copy->getOps<func::FuncOp>())
-    if (failed(widenCollectives(func)))
+    if (failed(expandBroadcasts(func, meshes)) || failed(widenCollectives(func)))
       return failure();
   return std::move(copy);
 }
@@ -132,10 +133,11 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes, target
   // extracts the shards: R functions and n layouts do not make R x n programs.
   llvm::MapVector<Operation *, DenseSet<Operation *>> layouts;
   for (LoadedArgument &argument : arguments)
-    if (argument.load.function && argument.loadFunction)
+    if (argument.load.function && argument.loadFunction && !argument.load.operands)
       layouts[argument.loadFunction].insert(argument.shardFunction);
   auto toCompile = [&](LoadedArgument &argument) {
-    argument.load.isFull = argument.loadFunction && layouts[argument.loadFunction].size() > 1;
+    argument.load.isFull =
+        argument.loadFunction && !argument.load.operands && layouts[argument.loadFunction].size() > 1;
     return argument.load.isFull ? argument.loadFunction : argument.shardFunction;
   };
   SmallVector<func::FuncOp> fullFunctions;

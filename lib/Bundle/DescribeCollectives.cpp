@@ -5,6 +5,7 @@
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Layout/MeshViews.h"
+#include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,6 +31,66 @@ static ShardingAttr withLastDim(ShardingAttr sharding) {
   dims.push_back(DimShardingAttr::get(sharding.getContext(), {}, /*open=*/false, /*priority=*/0));
   return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims, sharding.getReplicated(),
                            sharding.getUnreducedKind(), sharding.getUnreduced());
+}
+
+LogicalResult spmd::expandBroadcasts(func::FuncOp func, const MeshCache &meshes) {
+  SmallVector<BroadcastOp> broadcasts;
+  func.walk([&](BroadcastOp op) { broadcasts.push_back(op); });
+  for (BroadcastOp op : broadcasts) {
+    auto emit = [&] { return op.emitError(); };
+    const Mesh *mesh = meshes.lookupOrEmit(op.getAxes().getMesh(), emit);
+    if (!mesh)
+      return failure();
+    FailureOr<DimEntries> axes = toDimEntries(op.getAxes().getAxes(), *mesh, emit);
+    if (failed(axes))
+      return failure();
+    Location loc = op.getLoc();
+    OpBuilder b(op);
+    auto type = cast<RankedTensorType>(op.getType());
+    Type element = type.getElementType();
+    if (!element.isIntOrFloat())
+      return op.emitError() << "broadcasts elements of " << element << ", expected integers or floats; broadcast the "
+                            << "real and the imaginary parts of complex numbers";
+    // 1. The coordinate of this device on the axes, row-major.
+    SmallVector<Value> coordinates = getCoordinates(b, loc, {op.getAxes().getMesh(), mesh, *axes});
+    Value coordinate = arith::ConstantIndexOp::create(b, loc, 0);
+    for (auto [entry, digit] : llvm::zip(*axes, coordinates)) {
+      Value size = arith::ConstantIndexOp::create(b, loc, entry.size);
+      coordinate = arith::MulIOp::create(b, loc, coordinate, size);
+      coordinate = arith::AddIOp::create(b, loc, coordinate, digit);
+    }
+    Value root = arith::ConstantIndexOp::create(b, loc, op.getRoot());
+    Value isRoot = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, coordinate, root);
+    // 2. The bits, as integers of at least a byte.
+    unsigned width = element.getIntOrFloatBitWidth();
+    Type bits = b.getIntegerType(std::max(8u, width));
+    Value value = op.getInput();
+    if (isa<FloatType>(element))
+      value = arith::BitcastOp::create(b, loc, type.clone(bits), value);
+    else if (width < 8)
+      value = arith::ExtUIOp::create(b, loc, type.clone(bits), value);
+    // 3. The sum of the value and zeros.
+    auto bitsType = cast<RankedTensorType>(value.getType());
+    SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
+    SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+    Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, value), bits);
+    value = linalg::GenericOp::create(b, loc, bitsType, value, empty, maps, loops,
+                                      [&](OpBuilder &body, Location at, ValueRange args) {
+                                        Value zero = arith::ConstantOp::create(body, at, body.getIntegerAttr(bits, 0));
+                                        Value kept = arith::SelectOp::create(body, at, isRoot, args[0], zero);
+                                        linalg::YieldOp::create(body, at, kept);
+                                      })
+                .getResult(0);
+    value = AllReduceOp::create(b, loc, bitsType, value, ReductionKindAttr::get(b.getContext(), ReductionKind::Sum),
+                                op.getAxes(), op.getIdAttr());
+    if (isa<FloatType>(element))
+      value = arith::BitcastOp::create(b, loc, type, value);
+    else if (width < 8)
+      value = arith::TruncIOp::create(b, loc, type, value);
+    op.replaceAllUsesWith(value);
+    op.erase();
+  }
+  return success();
 }
 
 LogicalResult spmd::widenCollectives(func::FuncOp func) {
@@ -304,11 +365,11 @@ LogicalResult spmd::lowerCollectives(func::FuncOp func, const MeshCache &meshes)
                                                  builder.getI64IntegerAttr(mesh->axes[*axis].size));
       op->getResult(0).replaceAllUsesWith(value);
       op->erase();
-    } else if (isa<BroadcastOp, SendOp, RecvOp>(op)) {
+    } else if (isa<SendOp, RecvOp>(op)) {
       op->emitError() << "'" << op->getName()
-                      << "' is not supported by the cpu target yet, expected all_gather, "
-                         "all_reduce, reduce_scatter, all_to_all, all_slice, "
-                         "collective_permute or exchange";
+                      << "' is in a function of one mesh, which no target compiles, expected a pipeline "
+                         "(--pipeline), or all_gather, all_reduce, reduce_scatter, all_to_all, all_slice, "
+                         "broadcast, collective_permute or exchange";
       return WalkResult::interrupt();
     }
     return WalkResult::advance();

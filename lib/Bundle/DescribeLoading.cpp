@@ -39,6 +39,19 @@ static rt::ExtentPiece describePiece(const CopyPiece &copied) {
   return piece;
 }
 
+static rt::LoadOperand describeOperand(const ElementwiseLoad::Operand &operand) {
+  rt::LoadOperand result;
+  result.dtype = *getStoredDType(operand.type);
+  result.shape.assign(operand.shape.begin(), operand.shape.end());
+  for (int64_t size : operand.shape)
+    result.elements *= size;
+  for (const CopyPiece &copied : operand.pieces) {
+    rt::ExtentPiece &piece = result.pieces.emplace_back(describePiece(copied));
+    piece.source = copied.source == kNumbersSource ? -1 : int64_t(copied.source);
+  }
+  return result;
+}
+
 /// Adds a stored tensor; `attrs` are those of the argument that it is or that uses it.
 static LogicalResult addSource(rt::LoadInfo &load, StringRef name, RankedTensorType type, DictionaryAttr attrs,
                                Location loc) {
@@ -161,6 +174,17 @@ FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module, co
           }
         if (hasSegments)
           out.loadFunction = {}; // the reference calls it
+      }
+      if (out.shardFunction && out.shardFunction->hasAttr(kElementwiseAttr)) {
+        auto function = module.lookupSymbol<func::FuncOp>(name.getAttr());
+        std::optional<ElementwiseLoad> load = function ? ElementwiseLoad::get(function, *layout) : std::nullopt;
+        if (!load || load->getOperands().size() != out.shardFunction.getNumArguments())
+          return emitError(loc) << "shard function @" << out.shardFunction.getName() << " of argument #" << i
+                                << " does not belong to loading function " << name << ", expected that function in "
+                                << "the module, as it was for --spmd-shard-functions";
+        out.load.operands.emplace();
+        for (const ElementwiseLoad::Operand &operand : load->getOperands())
+          out.load.operands->push_back(describeOperand(operand));
       }
       if (!out.shardFunction)
         return emitError(loc) << "argument #" << i << " of function '" << func.getName()

@@ -11,8 +11,9 @@ using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 using Boxes = std::vector<CopyBox>;
 
-/// Upper bound of the number of boxes.
-static constexpr size_t kMaxBoxes = 256;
+/// Upper bounds of the number of boxes, and of shards that are described one by one.
+static constexpr size_t kMaxBoxes = 1024;
+static constexpr int64_t kMaxShards = 1024;
 
 static int64_t product(ArrayRef<int64_t> sizes) {
   int64_t n = 1;
@@ -92,6 +93,20 @@ Copies Copies::ofSource(unsigned source, ArrayRef<int64_t> shape) {
   result.boxes.push_back(std::move(box));
   return result;
 }
+
+Copies Copies::repeat(unsigned source, int64_t element, ArrayRef<int64_t> shape) {
+  Copies result = undefined(shape);
+  if (product(shape) == 0)
+    return result;
+  CopyBox box{source, element, SmallVector<int64_t, 4>(shape.size(), 0), {}};
+  for (auto [d, size] : llvm::enumerate(shape))
+    if (size != 1)
+      box.loops.push_back({unsigned(d), size, 1, 0});
+  result.boxes.push_back(std::move(box));
+  return result;
+}
+
+bool mlir::spmd::operator==(const Copies &a, const Copies &b) { return a.shape == b.shape && a.boxes == b.boxes; }
 
 Copies Copies::concat(ArrayRef<Copies> inputs, unsigned dim) {
   Copies result = undefined(inputs.front().shape);
@@ -197,6 +212,25 @@ static bool stepOver(CopyBox &box, unsigned dim, int64_t offset, int64_t step, b
   return true;
 }
 
+/// Appends the indices of the box at multiples of `step` after `offset`, renumbered. A loop
+/// that others depend on is taken index by index. False if there are too many boxes.
+static bool stepOver(CopyBox box, unsigned dim, int64_t offset, int64_t step, Boxes &out) {
+  CopyBox stepped = box;
+  bool none;
+  if (stepOver(stepped, dim, offset, step, none)) {
+    if (!none)
+      out.push_back(std::move(stepped));
+    return out.size() <= kMaxBoxes;
+  }
+  CopyLoop *loop = largest(box, dim, [&](const CopyLoop &l) { return l.step % step != 0; });
+  if (out.size() + loop->size > kMaxBoxes)
+    return false;
+  for (int64_t i = 0; i < loop->size; ++i)
+    if (!stepOver(subBox(box, loop, box, i, 1), dim, offset, step, out))
+      return false;
+  return true;
+}
+
 std::optional<Copies> Copies::slice(ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> steps) const {
   Copies result = undefined(sizes);
   if (product(sizes) == 0)
@@ -207,15 +241,9 @@ std::optional<Copies> Copies::slice(ArrayRef<int64_t> offsets, ArrayRef<int64_t>
     for (CopyBox &box : current)
       restrict(std::move(box), d, offsets[d], offsets[d] + (sizes[d] - 1) * steps[d] + 1, next);
     current.clear();
-    for (CopyBox &box : next) {
-      bool none;
-      if (!stepOver(box, d, offsets[d], steps[d], none))
+    for (CopyBox &box : next)
+      if (!stepOver(std::move(box), d, offsets[d], steps[d], current))
         return std::nullopt;
-      if (!none)
-        current.push_back(std::move(box));
-    }
-    if (current.size() > kMaxBoxes)
-      return std::nullopt;
   }
   for (CopyBox &box : current)
     normalise(box);
@@ -223,35 +251,47 @@ std::optional<Copies> Copies::slice(ArrayRef<int64_t> offsets, ArrayRef<int64_t>
   return result;
 }
 
+/// Appends the indices of the box at multiples of `step` after `offset`.
+static bool restrictToMultiples(CopyBox box, unsigned dim, int64_t offset, int64_t step, Boxes &out) {
+  if (step == 1) {
+    out.push_back(std::move(box));
+    return true;
+  }
+  const size_t before = out.size();
+  if (!stepOver(std::move(box), dim, offset, step, out))
+    return false;
+  for (size_t i = before; i < out.size(); ++i) {
+    out[i].at[dim] = offset + out[i].at[dim] * step;
+    for (CopyLoop &loop : out[i].loops)
+      if (loop.dim == dim)
+        loop.step *= step;
+  }
+  return true;
+}
+
 std::optional<Copies> Copies::insert(const Copies &input, ArrayRef<int64_t> offsets, ArrayRef<int64_t> steps) const {
   Copies result = undefined(shape);
   if (product(input.shape) == 0)
     return *this;
-  bool dense = llvm::all_of(steps, [](int64_t step) { return step == 1; });
   for (const CopyBox &box : boxes) {
-    if (!dense) {
-      // Strided writes do not overwrite elements.
-      Copies boxOnly = undefined(shape);
-      boxOnly.boxes.push_back(box);
-      std::optional<Copies> hidden = boxOnly.slice(offsets, input.shape, steps);
-      if (!hidden)
-        return std::nullopt;
-      if (!hidden->boxes.empty())
-        return std::nullopt;
-      result.boxes.push_back(box);
-      continue;
-    }
+    // Those of its elements that the input replaces, dim by dim.
     Boxes inside{box};
     for (unsigned d = 0; d < shape.size(); ++d) {
-      int64_t begin = offsets[d], end = begin + input.shape[d];
-      Boxes next;
+      int64_t begin = offsets[d], end = begin + (input.shape[d] - 1) * steps[d] + 1;
+      Boxes between, next;
       for (const CopyBox &piece : inside) {
         restrict(piece, d, 0, begin, result.boxes);
         restrict(piece, d, end, shape[d], result.boxes);
-        restrict(piece, d, begin, end, next);
+        restrict(piece, d, begin, end, between);
       }
+      for (const CopyBox &piece : between)
+        for (int64_t r = 0; r < steps[d]; ++r)
+          if (!restrictToMultiples(piece, d, begin + r, steps[d], r == 0 ? next : result.boxes))
+            return std::nullopt;
       inside = std::move(next);
     }
+    if (result.boxes.size() > kMaxBoxes)
+      return std::nullopt;
   }
   for (CopyBox box : input.boxes) {
     for (unsigned d = 0; d < shape.size(); ++d)
@@ -269,10 +309,12 @@ std::optional<Copies> Copies::insert(const Copies &input, ArrayRef<int64_t> offs
 // Reshapes
 //===----------------------------------------------------------------------===//
 
+static bool split(CopyBox box, unsigned dim, int64_t minor, Boxes &out);
+
 /// Splits dim `dim` of a box into two, the minor one of size `minor`. Loops that cross
 /// the boundary between them are split there. False if that needs more than a first
 /// block, full blocks and a last block.
-static bool split(CopyBox box, unsigned dim, int64_t minor, Boxes &out) {
+static bool splitInBlocks(CopyBox box, unsigned dim, int64_t minor, Boxes &out) {
   int64_t inner = box.at[dim] % minor, reach = inner;
   auto isMinor = [&](const CopyLoop &loop) { return loop.step % minor != 0; };
   for (const CopyLoop &loop : box.loops)
@@ -317,6 +359,22 @@ static bool split(CopyBox box, unsigned dim, int64_t minor, Boxes &out) {
       return false;
   }
   return tail == 0 || split(subBox(box, loop, box, head + blocks * block, tail), dim, minor, out);
+}
+
+/// Splits dim `dim` of a box into two, the minor one of size `minor`: in blocks, or else
+/// index by index of its largest loop. False if there are too many boxes.
+static bool split(CopyBox box, unsigned dim, int64_t minor, Boxes &out) {
+  const size_t before = out.size();
+  if (splitInBlocks(box, dim, minor, out))
+    return true;
+  out.erase(out.begin() + before, out.end());
+  CopyLoop *loop = largest(box, dim, [](const CopyLoop &) { return true; });
+  if (!loop || before + loop->size > kMaxBoxes)
+    return false;
+  for (int64_t i = 0; i < loop->size; ++i)
+    if (!split(subBox(box, loop, box, i, 1), dim, minor, out))
+      return false;
+  return true;
 }
 
 /// Splits dim `dim` of boxes into dims of these sizes.
@@ -565,6 +623,97 @@ std::optional<std::vector<CopyPiece>> Copies::shard(const Layout &layout, std::o
     }
     joinLoops(piece);
     pieces.push_back(std::move(piece));
+  }
+  return pieces;
+}
+
+std::optional<std::vector<CopyPiece>> Copies::shardByDevice(const Layout &layout, std::optional<Buffer> buffer) const {
+  // 1. Dims with strides become several. Each is all local, or in chunks by the ranks.
+  struct Dim {
+    unsigned of;
+    int64_t size, chunk;
+    SmallVector<RankDigit, 2> ranks;
+    int64_t count() const {
+      int64_t n = 1;
+      for (const RankDigit &digit : ranks)
+        n *= digit.size;
+      return n;
+    }
+  };
+  SmallVector<Dim> dims;
+  int64_t unit = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    SmallVector<Dim> ofDim;
+    for (const Factor &factor : getFactors(layout, d, unit))
+      ofDim.push_back({unsigned(d), factor.size, factor.ranks.empty() ? factor.size : 1, factor.ranks});
+    for (const UnevenDim &uneven : layout.uneven)
+      if (uneven.dim == d)
+        ofDim.assign(1, Dim{unsigned(d), shape[d], uneven.chunk(shape[d]), uneven.ranks});
+    // Ranks and then a local factor are chunks of one dim.
+    for (size_t i = 1; i < ofDim.size();) {
+      Dim &major = ofDim[i - 1], &minor = ofDim[i];
+      if (major.ranks.empty() || major.chunk != 1) {
+        ++i;
+        continue;
+      }
+      major = {major.of, major.size * minor.size, minor.chunk, major.ranks};
+      llvm::append_range(major.ranks, minor.ranks);
+      ofDim.erase(ofDim.begin() + i);
+    }
+    dims.insert(dims.begin(), ofDim.begin(), ofDim.end());
+    unit *= shape[d];
+  }
+  SmallVector<int64_t> sizes, strides(dims.size()), steps(dims.size(), 1);
+  SmallVector<RankDigit, 2> ranks;
+  int64_t shards = 1, stride = 1, unitOfDim = 1, base = 0;
+  for (const Dim &dim : dims) {
+    sizes.push_back(dim.size);
+    llvm::append_range(ranks, dim.ranks);
+    shards *= dim.count();
+  }
+  if (shards > kMaxShards)
+    return std::nullopt;
+  for (size_t i = dims.size(); i-- > 0;) {
+    if (i + 1 == dims.size() || dims[i + 1].of != dims[i].of) {
+      if (buffer && i + 1 < dims.size() && dims[i + 1].of == buffer->dim)
+        stride = unitOfDim * buffer->size;
+      unitOfDim = stride;
+      if (buffer && dims[i].of == buffer->dim)
+        base = buffer->at * unitOfDim;
+    }
+    strides[i] = stride;
+    stride *= dims[i].chunk;
+  }
+  std::optional<Copies> expanded = sizes.size() == shape.size() ? std::optional(*this) : reshape(sizes);
+  if (!expanded)
+    return std::nullopt;
+  // 2. Each shard is a slice.
+  std::vector<CopyPiece> pieces;
+  for (int64_t shard = 0; shard < shards; ++shard) {
+    SmallVector<int64_t> offsets(dims.size(), 0), local(dims.size());
+    int64_t number = shard;
+    for (size_t i = dims.size(); i-- > 0;) {
+      offsets[i] = number % dims[i].count() * dims[i].chunk;
+      number /= dims[i].count();
+      local[i] = std::clamp<int64_t>(dims[i].size - offsets[i], 0, dims[i].chunk);
+    }
+    if (product(local) == 0)
+      continue;
+    std::optional<Copies> slice = expanded->slice(offsets, local, steps);
+    if (!slice || pieces.size() + slice->boxes.size() > size_t(4 * kMaxBoxes))
+      return std::nullopt;
+    for (const CopyBox &box : slice->boxes) {
+      CopyPiece piece{box.source, box.from, base, {}, {}, {}};
+      if (shards > 1) {
+        piece.loops.push_back({1, 0, 0});
+        piece.chunks.push_back({0, 1, shard, ranks});
+      }
+      for (auto [at, step] : llvm::zip(box.at, strides))
+        piece.to += at * step;
+      for (const CopyLoop &loop : box.loops)
+        piece.loops.push_back({loop.size, loop.from, loop.step * strides[loop.dim]});
+      pieces.push_back(std::move(piece));
+    }
   }
   return pieces;
 }

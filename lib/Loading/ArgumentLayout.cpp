@@ -66,18 +66,31 @@ std::string ArgumentLayout::toString() const {
   return text;
 }
 
-std::optional<std::vector<CopyPiece>> ArgumentLayout::shard(const Copies &copies) const {
+SmallVector<int64_t, 4> ArgumentLayout::localShape() const {
+  SmallVector<int64_t, 4> shape(segments[0].layout.localShape());
+  for (const Segment &segment : ArrayRef(segments).drop_front())
+    shape[dim] += segment.layout.localShape()[dim];
+  return shape;
+}
+
+std::optional<std::vector<CopyPiece>> ArgumentLayout::shard(const Copies &copies, bool byDevice) const {
+  auto shardSegment = [&](const Copies &segment, const Layout &layout, std::optional<Copies::Buffer> buffer) {
+    auto pieces = segment.shard(layout, buffer);
+    return pieces || !byDevice ? pieces : segment.shardByDevice(layout, buffer);
+  };
   if (dim < 0)
-    return copies.shard(segments[0].layout);
-  int64_t offset = 0, size = 0;
-  for (const Segment &segment : segments)
-    size += segment.layout.localShape()[dim];
+    return shardSegment(copies, segments[0].layout, std::nullopt);
+  int64_t offset = 0, size = localShape()[dim];
   std::vector<CopyPiece> pieces;
   for (const Segment &segment : segments) {
     SmallVector<int64_t> offsets(segment.type.getRank(), 0), steps(segment.type.getRank(), 1);
     offsets[dim] = segment.offset;
     std::optional<Copies> slice = copies.slice(offsets, segment.type.getShape(), steps);
-    auto found = slice ? slice->shard(segment.layout, Copies::Buffer{unsigned(dim), size, offset}) : std::nullopt;
+    // One segment fills the argument.
+    std::optional<Copies::Buffer> buffer;
+    if (segments.size() > 1)
+      buffer = Copies::Buffer{unsigned(dim), size, offset};
+    auto found = slice ? shardSegment(*slice, segment.layout, buffer) : std::nullopt;
     if (!found)
       return std::nullopt;
     llvm::append_range(pieces, std::move(*found));

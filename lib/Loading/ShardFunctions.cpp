@@ -1,9 +1,11 @@
 //===- ShardFunctions.cpp - Partitioning of loading functions -------------===//
 //
-// The ordinary phases partition a loading function, in a separate module. Its stored
-// tensors are replicated, and its result has the sharding of the argument. It runs while
-// weights are loaded, when devices do not wait for each other: where the phases would
-// insert a collective other than all_slice, each device computes the full result.
+// A loading function that computes its elements by themselves becomes a function of the
+// operands of a shard (ElementwiseLoad). The ordinary phases partition any other, in a
+// separate module. Its stored tensors are replicated, and its result has the sharding of
+// the argument. It runs while weights are loaded, when devices do not wait for each
+// other: where the phases would insert a collective other than all_slice, each device
+// computes the full result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -184,6 +186,7 @@ struct Site {
 struct ShardedFunction {
   func::FuncOp load;
   ArgumentLayout layout;
+  std::optional<ElementwiseLoad> elementwise; ///< In place of the phases, if elements are computed by themselves.
   SmallVector<Site> sites;
 };
 
@@ -278,13 +281,13 @@ LogicalResult ShardFunctions::collect() {
           return failure();
         continue;
       }
-      if (failed(verifyPackedElements(load, *layout, func.getArgAttr(i, kWeightAttr), func.getArgument(i).getLoc(),
-                                      argument)))
-        return failure();
       ShardedFunction &sharded = shardedFunctions[it->second + layout->toString()];
       if (sharded.sites.empty()) {
         sharded.load = load;
         sharded.layout = *layout;
+        std::optional<Copies> copies = getCopies(load);
+        if (!copies || !layout->shard(*copies))
+          sharded.elementwise = ElementwiseLoad::get(load, *layout);
       }
       sharded.sites.push_back({func, i, argument});
     }
@@ -307,6 +310,10 @@ LogicalResult ShardFunctions::build(RunFn runPipeline) {
   SmallVector<func::FuncOp> functions;
   for (auto [i, entry] : llvm::enumerate(shardedFunctions)) {
     ShardedFunction &sharded = entry.second;
+    if (sharded.elementwise) {
+      functions.push_back({});
+      continue;
+    }
     func::FuncOp copy = sharded.load.clone();
     copy.setSymName("sharded_" + std::to_string(i));
     copy.setPublic();
@@ -324,7 +331,9 @@ LogicalResult ShardFunctions::build(RunFn runPipeline) {
   // 2. Partitions the functions with a sharded result.
   SmallVector<OwningOpRef<func::FuncOp>> unsharded;
   for (auto [func, entry] : llvm::zip(functions, shardedFunctions)) {
-    unsharded.push_back(func.clone());
+    unsharded.push_back(func ? func.clone() : func::FuncOp());
+    if (!func)
+      continue;
     if (!entry.second.layout.isReplicated() && entry.second.layout.mesh)
       annotate(func, entry.second);
     else
@@ -350,8 +359,12 @@ LogicalResult ShardFunctions::build(RunFn runPipeline) {
   for (auto [i, entry] : llvm::enumerate(shardedFunctions)) {
     ShardedFunction &sharded = entry.second;
     func::FuncOp func = *unsharded[i];
-    if (auto partitioned = work.lookupSymbol<func::FuncOp>("sharded_" + std::to_string(i));
-        partitioned && computesAlone(partitioned)) {
+    if (sharded.elementwise) {
+      func = sharded.elementwise->build(b, sharded.load.getLoc(), sharded.load.getName());
+      func->remove();
+      func->setAttr(kElementwiseAttr, b.getUnitAttr());
+    } else if (auto partitioned = work.lookupSymbol<func::FuncOp>("sharded_" + std::to_string(i));
+               partitioned && computesAlone(partitioned)) {
       func = partitioned;
       func->remove();
       if (failed(lowerSlices(func)))
@@ -361,7 +374,8 @@ LogicalResult ShardFunctions::build(RunFn runPipeline) {
       if (failed(sliceResults(func, sharded)))
         return failure();
     }
-    joinResults(func, sharded.layout);
+    if (!sharded.elementwise)
+      joinResults(func, sharded.layout);
     llvm::MD5 md5;
     md5.update(entry.first);
     llvm::MD5::MD5Result hash;

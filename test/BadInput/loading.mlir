@@ -113,49 +113,6 @@ func.func @blocks(%w: tensor<4xi1> {spmd.weight = "w", spmd.load = @jump}) -> te
 
 // -----
 
-// Two scales for 24 rows: 3 devices would part the first and the second group.
-spmd.mesh @m = <["x"=3]>
-func.func private @scale(%w: tensor<24xf32>, %s: tensor<2xf32>) -> tensor<24xf32> {
-  %g = tensor.expand_shape %w [[0, 1]] output_shape [2, 12] : tensor<24xf32> into tensor<2x12xf32>
-  %e = tensor.empty() : tensor<2x12xf32>
-  %d = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a)>, affine_map<(a, b) -> (a, b)>],
-                       iterator_types = ["parallel", "parallel"]}
-      ins(%g, %s : tensor<2x12xf32>, tensor<2xf32>) outs(%e : tensor<2x12xf32>) {
-  ^bb0(%q: f32, %scale: f32, %o: f32):
-    %v = arith.mulf %q, %scale : f32
-    linalg.yield %v : f32
-  } -> tensor<2x12xf32>
-  %0 = tensor.collapse_shape %d [[0, 1]] : tensor<2x12xf32> into tensor<24xf32>
-  return %0 : tensor<24xf32>
-}
-// expected-error @+1 {{sharding of argument #0 separates 12 elements of dim 0 that are computed from one stored element of 's' (a packed word or a group), expected a number of shards that keeps them together: 1, 2}}
-func.func @group(%w: tensor<24xf32> {spmd.weight = ["w", "s"], spmd.load = @scale, spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<24xf32> { return %w : tensor<24xf32> }
-
-// -----
-
-// Eight numbers to a word, three words: uneven shards of five numbers.
-spmd.mesh @m = <["x"=5]>
-func.func private @unpack(%w: tensor<3x2xi32>) -> tensor<24x2xi32> {
-  %e = tensor.empty() : tensor<3x8x2xi32>
-  %n = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, c)>, affine_map<(a, b, c) -> (a, b, c)>],
-                       iterator_types = ["parallel", "parallel", "parallel"]}
-      ins(%w : tensor<3x2xi32>) outs(%e : tensor<3x8x2xi32>) {
-  ^bb0(%word: i32, %o: i32):
-    %b = linalg.index 1 : index
-    %bi = arith.index_cast %b : index to i32
-    %c4 = arith.constant 4 : i32
-    %shift = arith.muli %bi, %c4 : i32
-    %sh = arith.shrui %word, %shift : i32
-    linalg.yield %sh : i32
-  } -> tensor<3x8x2xi32>
-  %0 = tensor.collapse_shape %n [[0, 1], [2]] : tensor<3x8x2xi32> into tensor<24x2xi32>
-  return %0 : tensor<24x2xi32>
-}
-// expected-error @+1 {{sharding of argument #0 separates 8 elements of dim 0 that are computed from one stored element of 'w' (a packed word or a group), expected a number of shards that keeps them together: 1, 3}}
-func.func @word(%w: tensor<24x2xi32> {spmd.weight = "w", spmd.load = @unpack, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<24x2xi32> { return %w : tensor<24x2xi32> }
-
-// -----
-
 spmd.mesh @m = <["x"=2]>
 func.func private @host(tensor<4x6xf32>, i64) -> tensor<3x2x6xf32>
 func.func private @load(%w: tensor<4x6xf32>) -> tensor<3x2x6xf32> {

@@ -1,6 +1,6 @@
-// Three loading functions that compute, each cut in three ways: no more programs than functions and
-// layouts together, since a function that is cut in several ways is compiled once, whole, and cut by
-// the loader. Uneven rows too; one function calls another.
+// Three loading functions that reduce, each with three layouts: no more programs than functions. A
+// function with several layouts is compiled once, unsharded, and the loader slices its result. Uneven
+// rows too; the functions call another.
 // REQUIRES: shard-compile, shard-run, shard-weights
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: %python %S/Inputs/tensors.py %t/w.safetensors w0=F32:18x8 w1=F32:18x8 w2=F32:18x8 w3=F32:18x8 w4=F32:18x8 w5=F32:18x8 w6=F32:18x8 w7=F32:18x8 w8=F32:18x8 w9=F32:18x8
@@ -23,21 +23,29 @@
 // RUN: cmp %t/direct/outputs.safetensors %t/pre/outputs.safetensors
 
 spmd.mesh @m = <["x"=4]>
-func.func private @twice(%w: tensor<18x8xf32>) -> tensor<18x8xf32> {
-  %0 = arith.addf %w, %w : tensor<18x8xf32>
+func.func private @add_maximum(%w: tensor<18x8xf32>) -> tensor<18x8xf32> {
+  %c = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<18xf32>
+  %f = linalg.fill ins(%c : f32) outs(%e : tensor<18xf32>) -> tensor<18xf32>
+  %m = linalg.reduce { arith.maximumf } ins(%w : tensor<18x8xf32>) outs(%f : tensor<18xf32>) dimensions = [1]
+  %o = tensor.empty() : tensor<18x8xf32>
+  %b = linalg.broadcast ins(%m : tensor<18xf32>) outs(%o : tensor<18x8xf32>) dimensions = [1]
+  %0 = arith.addf %w, %b : tensor<18x8xf32>
   return %0 : tensor<18x8xf32>
 }
 func.func private @square(%w: tensor<18x8xf32>) -> tensor<18x8xf32> {
-  %0 = func.call @twice(%w) : (tensor<18x8xf32>) -> tensor<18x8xf32>
+  %0 = func.call @add_maximum(%w) : (tensor<18x8xf32>) -> tensor<18x8xf32>
   %1 = arith.mulf %0, %w : tensor<18x8xf32>
   return %1 : tensor<18x8xf32>
 }
 func.func private @negate(%w: tensor<18x8xf32>) -> tensor<18x8xf32> {
-  %0 = arith.negf %w : tensor<18x8xf32>
+  %m = func.call @add_maximum(%w) : (tensor<18x8xf32>) -> tensor<18x8xf32>
+  %0 = arith.negf %m : tensor<18x8xf32>
   return %0 : tensor<18x8xf32>
 }
 func.func private @absolute(%w: tensor<18x8xf32>) -> tensor<18x8xf32> {
-  %0 = arith.negf %w : tensor<18x8xf32>
+  %m = func.call @add_maximum(%w) : (tensor<18x8xf32>) -> tensor<18x8xf32>
+  %0 = arith.negf %m : tensor<18x8xf32>
   %1 = arith.maximumf %0, %w : tensor<18x8xf32>
   return %1 : tensor<18x8xf32>
 }

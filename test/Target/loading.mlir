@@ -14,8 +14,7 @@
 // WHOLE: tensor.concat
 // WHOLE: func.func @main
 
-// In the bundle: IR of all, programs of what computes (whole, where it is cut in several ways), pieces of
-// what moves.
+// In the bundle: IR of all, programs and operands of what computes, pieces of what moves.
 // RUN: rm -rf %t && shard-compile %s -o %t --opt-level=1 && FileCheck %s --check-prefix=IR < %t/programs/loading.mlir
 // RUN: FileCheck %s --check-prefix=MANIFEST < %t/manifest.json
 // RUN: shard-compile %s -o %t/again --opt-level=1 && cmp %t/manifest.json %t/again/manifest.json
@@ -34,10 +33,10 @@
 // MANIFEST: "name": "h0",
 // MANIFEST: "function": {
 // MANIFEST-NEXT: "program": 1,
-// MANIFEST-NEXT: "symbol": "sk_load_halve",
-// MANIFEST: "full": true
+// MANIFEST-NEXT: "symbol": "sk_load_halve_shard_[[HALF:[0-9a-f]+]]",
+// MANIFEST: "operands": [
 // MANIFEST: "name": "h1",
-// MANIFEST: "symbol": "sk_load_halve",
+// MANIFEST: "symbol": "sk_load_halve_shard_[[HALF]]",
 
 // CHECK-LABEL: func.func private @combine(
 // CHECK-NOT: spmd.
@@ -47,10 +46,10 @@
 // CHECK: spmd.device_coordinate @m "x"
 // CHECK-LABEL: func.func private @halve(
 // CHECK: arith.truncf %{{.*}} : tensor<16x4xf32> to tensor<16x4xbf16>
-// The rows of each device alone are computed.
+// The operand has the rows of a device.
 // CHECK-LABEL: func.func private @halve_shard_
-// CHECK: %[[ROWS:.*]] = tensor.extract_slice %arg0[%{{.*}}, 0] [8, 4] [1, 1]
-// CHECK: arith.truncf %[[ROWS]]
+// CHECK-SAME: (%{{.*}}: tensor<8x4xf32>) -> tensor<8x4xbf16> attributes {spmd.elementwise}
+// CHECK: arith.truncf %{{.*}} : f32 to bf16
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: spmd.shard_function = @[[ROWSOF:combine_shard_[0-9a-f]+]], {{[^%]*}}["l0.q", "l0.k", "l0.v"]
 // CHECK-SAME: spmd.shard_function = @[[ROWSOF]], {{[^%]*}}["l1.q", "l1.k", "l1.v"]

@@ -20,11 +20,15 @@
 
 namespace mlir::spmd {
 
+/// The source of numbers: its element i is i.
+inline constexpr unsigned kNumbersSource = ~0u;
+
 /// Index i of the loop moves by `i * step` indices along `dim` and by `i * from`
 /// elements in the source.
 struct CopyLoop {
   unsigned dim;
   int64_t size, step, from;
+  bool operator==(const CopyLoop &) const = default;
 };
 
 /// Source element `from` goes to index `at`, the others follow by the loops. The
@@ -35,6 +39,7 @@ struct CopyBox {
   int64_t from;
   llvm::SmallVector<int64_t, 4> at;
   llvm::SmallVector<CopyLoop, 6> loops;
+  bool operator==(const CopyBox &) const = default;
 };
 
 /// The elements that a device copies from one source: source element
@@ -66,6 +71,8 @@ public:
   static Copies ofSource(unsigned source, llvm::ArrayRef<int64_t> shape);
   /// A value without defined elements.
   static Copies undefined(llvm::ArrayRef<int64_t> shape);
+  /// A value whose elements are all element `element` of a source.
+  static Copies repeat(unsigned source, int64_t element, llvm::ArrayRef<int64_t> shape);
   /// Sizes of the other dims are equal.
   static Copies concat(llvm::ArrayRef<Copies> inputs, unsigned dim);
 
@@ -96,6 +103,13 @@ public:
   /// local shape or to a slice of `buffer`. The value is complete; the layout has its
   /// shape and is not partial.
   std::optional<std::vector<CopyPiece>> shard(const Layout &layout, std::optional<Buffer> buffer = std::nullopt) const;
+  /// The same without a closed form: each piece belongs to the devices of one shard, by
+  /// a chunk of size 1 whose number is that of the shard. The value may have undefined
+  /// elements.
+  std::optional<std::vector<CopyPiece>> shardByDevice(const Layout &layout,
+                                                      std::optional<Buffer> buffer = std::nullopt) const;
+
+  friend bool operator==(const Copies &a, const Copies &b);
 
 private:
   llvm::SmallVector<int64_t, 4> shape;

@@ -1,11 +1,13 @@
 //===- LoadingFunctions.h - Analysis of loading functions -------*- C++ -*-===//
 //
-// A loading function computes an argument from stored tensors. There are three kinds,
+// A loading function computes an argument from stored tensors. There are four kinds,
 // the cheapest first:
 //
 // 1. It copies elements: each device reads the elements of its shard.
-// 2. It calls host functions: the loader calls them by name.
-// 3. Any other function is compiled.
+// 2. It computes each element by itself: each device reads the elements that its shard
+//    depends on, and a compiled function computes the shard.
+// 3. It calls host functions: the loader calls them by name.
+// 4. Any other function is compiled, and reads its stored tensors in full.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,16 +62,46 @@ struct ArgumentLayout {
   /// Equal for equal contents of all devices.
   std::string toString() const;
   /// The copies of each device, if `copies` are those of the full tensor; std::nullopt if
-  /// they have no closed form.
-  std::optional<std::vector<CopyPiece>> shard(const Copies &copies) const;
+  /// they have no closed form. With `byDevice` pieces of single shards replace that.
+  std::optional<std::vector<CopyPiece>> shard(const Copies &copies, bool byDevice = false) const;
+  /// The shape of the argument on a device.
+  SmallVector<int64_t, 4> localShape() const;
 };
 FailureOr<ArgumentLayout> getArgumentLayout(func::FuncOp func, unsigned argument, const MeshCache &meshes);
 
-/// An error if the layout of the result of `load` separates elements that are computed
-/// from one stored element: the numbers packed in a word, or a group with one scale.
-/// `weight` names the stored tensors.
-LogicalResult verifyPackedElements(func::FuncOp load, const ArgumentLayout &layout, Attribute weight, Location loc,
-                                   const Twine &argument);
+/// A loading function that computes each element of its result by itself, for a layout.
+/// The loader fills operands with copies of stored elements, and a function of these
+/// computes the shard. No collective is needed, and no element of another shard.
+///
+/// For example, `extf(%w) * %s` of f8 elements with one scale for each row, sharded by 4
+/// devices on dim 0 of 8x16, has operands 2x16xf8 and 2xf32.
+class ElementwiseLoad {
+public:
+  struct Operand {
+    Type type;                     ///< Of the elements.
+    SmallVector<int64_t, 4> shape; ///< Without dims along which all elements are equal.
+    std::vector<CopyPiece> pieces; ///< From stored tensors, or numbers (kNumbersSource).
+  };
+  /// std::nullopt if the function does not compute its elements by themselves.
+  static std::optional<ElementwiseLoad> get(func::FuncOp load, const ArgumentLayout &layout);
+
+  ArrayRef<Operand> getOperands() const { return operands; }
+  /// Creates the function from the operands to the shard.
+  func::FuncOp build(OpBuilder &b, Location loc, StringRef name) const;
+
+private:
+  /// Dims of the shard that operands lack become dims of their own: `sizes` are those of
+  /// dim d, major to minor.
+  struct LoopDims {
+    SmallVector<int64_t, 2> sizes;
+  };
+  std::shared_ptr<const struct ElementNode> root;
+  SmallVector<Operand> operands;
+  llvm::DenseMap<const struct ElementNode *, unsigned> operandOf; ///< Of leaves.
+  SmallVector<LoopDims> dims;
+  SmallVector<SmallVector<unsigned>> missing; ///< Per operand and dim: the number of minor loop dims that it lacks.
+  RankedTensorType local;
+};
 
 } // namespace mlir::spmd
 

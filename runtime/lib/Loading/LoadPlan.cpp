@@ -85,9 +85,12 @@ LoadPlan::Request &LoadPlan::request(const SourceTensor &source, const std::stri
 void LoadPlan::addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base, char *local,
                          int64_t countedFor) {
   local += extents.localBase(rank) * dtypeSize(request.dtype);
-  Target target{coalesceLoops(extents, rank), base + extents.base(rank), local, countedFor, 1};
-  for (const ExtentLoop &loop : target.loops)
+  Target target{coalesceLoops(extents, rank), base + extents.base(rank), local, countedFor, 1, 1};
+  for (const ExtentLoop &loop : target.loops) {
     target.elements *= loop.size;
+    if (loop.globalStride != 0)
+      target.stored *= loop.size;
+  }
   if (target.elements > 0)
     request.targets.push_back(std::move(target));
 }
@@ -117,7 +120,7 @@ void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t r
     auto [it, added] = callOf_.emplace(&value, calls_.size());
     if (added)
       calls_.push_back({&value, &stored, {}});
-    calls_[it->second].ranks.emplace_back(rank, local);
+    calls_[it->second].ranks.push_back({rank, local, countedFor});
     return;
   }
   for (const ExtentPiece &piece : value.load->pieces)
@@ -171,14 +174,9 @@ void forEachPieceIn(const std::vector<ExtentLoop> &loops, int64_t base, int64_t 
     }
     if (first >= last)
       return;
-    if (k + 1 == loops.size()) {
-      if (loop.globalStride > 0)
-        return fn(global + first * loop.globalStride, local + first * loop.localStride, last - first, loop.globalStride,
-                  loop.localStride);
-      for (int64_t i = first; i < last; ++i)
-        fn(global, local + i * loop.localStride, int64_t(1), int64_t(1), int64_t(1));
-      return;
-    }
+    if (k + 1 == loops.size())
+      return fn(global + first * loop.globalStride, local + first * loop.localStride, last - first, loop.globalStride,
+                loop.localStride);
     int64_t inside = 0; // Rows from `first` on that were given together.
     auto next = [&](int64_t i) { self(self, k + 1, global + i * loop.globalStride, local + i * loop.localStride); };
     if (twoLoops && k + 2 == loops.size() && loop.globalStride > 0) {
@@ -284,15 +282,15 @@ Status LoadRun::run() {
     for (const LoadPlan::Target &target : request->targets) {
       if (options_.member == 0) {
         stats_.ranks.resize(std::max(stats_.ranks.size(), size_t(target.rank + 1)));
-        stats_.ranks[size_t(target.rank)].bytesNeeded += target.elements * size;
+        stats_.ranks[size_t(target.rank)].bytesNeeded += target.stored * size;
       }
-      needed += target.elements * size;
+      needed += target.stored * size;
     }
     // Bytes that several ranks need are read once; a root that scatters reads all.
     std::set<std::pair<int64_t, int64_t>> distinct;
     for (const LoadPlan::Target &target : request->targets)
       if (!root && distinct.emplace(target.base, target.elements).second)
-        expected_ += target.elements * size;
+        expected_ += target.stored * size;
     if (root)
       expected_ += elements * size;
     if (root && options_.member == 0)
@@ -493,6 +491,11 @@ Status LoadRun::readBlock(BlockReader &reader, const LoadPlan::Request &request,
 
 namespace {
 
+bool isEmpty(const Extents &extents, int64_t rank) {
+  std::vector<ExtentLoop> loops = coalesceLoops(extents, rank);
+  return std::any_of(loops.begin(), loops.end(), [](const ExtentLoop &loop) { return loop.size == 0; });
+}
+
 /// Functions leave anything in the padding of uneven shards; stored shards have zero
 /// there, in every mode.
 void clearPadding(const ValueInfo &value, int64_t rank, void *local) {
@@ -509,23 +512,7 @@ void clearPadding(const ValueInfo &value, int64_t rank, void *local) {
       std::memset(static_cast<char *>(local) + i * size, 0, size);
 }
 
-/// Reads the stored tensors of a call whole and applies its function.
-Status runCall(const ValueInfo &value, const StoredSource &source, const std::vector<std::pair<int64_t, void *>> &ranks,
-               const LoadOptions &options, const HostFunctions *functions, const ShardProgram &programs,
-               LoadStats &stats) {
-  const LoadInfo &load = *value.load;
-  std::vector<Buffer> stored;
-  std::vector<void *> pointers;
-  LoadPlan plan;
-  int64_t bytes = 0;
-  for (size_t i = 0; i < source.tensors.size(); ++i) {
-    int64_t size = load.sources[i].elements * dtypeSize(load.sources[i].dtype);
-    stored.emplace_back(size);
-    pointers.push_back(stored.back().data());
-    plan.addFull(source.tensors[i], load.sources[i].dtype, stored.back().data());
-    bytes += size;
-  }
-  LoadStats inputs;
+LoadOptions optionsOfCall(const LoadOptions &options) {
   LoadOptions full = options;
   full.mode = LoadMode::Direct;
   full.progress = nullptr;
@@ -534,11 +521,139 @@ Status runCall(const ValueInfo &value, const StoredSource &source, const std::ve
   full.members = 1;
   if (options.members > 1) // Others of the team may be at the next weight.
     full.readers = 1;
-  SK_RETURN_IF_ERROR(plan.run(full, nullptr, nullptr, inputs));
+  return full;
+}
+
+/// Adds what a call read to the statistics of the load; seconds are those of the load.
+void addInputs(LoadStats inputs, int64_t bytes, const LoadOptions &options, LoadStats &stats) {
   inputs.total.seconds = 0;
   inputs.readers = 0;
   for (LoadCounters &counters : inputs.ranks)
     counters.seconds = 0;
+  stats.add(inputs);
+  stats.stagingBytes = std::max(stats.stagingBytes, bytes + inputs.stagingBytes);
+  if (options.mode == LoadMode::RootScatter)
+    ++stats.scatters;
+}
+
+} // namespace
+
+void LoadPlan::countDistinct(LoadStats &stats) const {
+  // Runs of larger plans are not enumerated: few of their elements are in several pieces.
+  constexpr size_t maxRuns = 1 << 16;
+  std::map<int64_t, int64_t> bytes; // by rank
+  size_t runs = 0;
+  for (const auto &request : requests_) {
+    std::map<int64_t, std::vector<std::pair<int64_t, int64_t>>> ofRank;
+    for (const Target &target : request->targets) {
+      auto &list = ofRank[target.rank];
+      forEachPiece(target.loops, target.base, [&](int64_t g, int64_t, int64_t n, int64_t gs, int64_t) {
+        runs += gs > 1 ? size_t(n) : 1;
+        if (runs > maxRuns)
+          return;
+        if (gs == 1)
+          list.emplace_back(g, g + n);
+        for (int64_t i = 0; i < (gs == 1 ? 0 : gs == 0 ? 1 : n); ++i)
+          list.emplace_back(g + i * gs, g + i * gs + 1);
+      });
+      if (runs > maxRuns)
+        return;
+    }
+    for (auto &[rank, list] : ofRank) {
+      std::sort(list.begin(), list.end());
+      int64_t end = 0;
+      for (auto [first, last] : list) {
+        bytes[rank] += std::max<int64_t>(0, last - std::max(first, end)) * dtypeSize(request->dtype);
+        end = std::max(end, last);
+      }
+    }
+  }
+  stats.total.bytesNeeded = 0;
+  for (auto [rank, needed] : bytes) {
+    stats.ranks[size_t(rank)].bytesNeeded = needed;
+    stats.total.bytesNeeded += needed;
+  }
+}
+
+Status LoadPlan::runOperands(const Call &call, const LoadOptions &options, const ShardProgram &programs,
+                             LoadStats &stats) const {
+  const ValueInfo &value = *call.value;
+  const LoadInfo &load = *value.load;
+  if (!programs)
+    return internalError("no program for its loading function");
+  // Ranks with equal shards share the operands and the result.
+  std::map<int64_t, std::vector<Buffer>> operands;
+  LoadPlan plan;
+  int64_t bytes = 0;
+  for (const CallRank &rank : call.ranks) {
+    auto [it, added] = operands.try_emplace(firstOwner(value.extents, rank.rank));
+    if (!added)
+      continue;
+    if (isEmpty(value.extents, rank.rank)) { // all padding
+      std::memset(rank.local, 0, size_t(value.localBytes()));
+      continue;
+    }
+    for (const LoadOperand &operand : *load.operands) {
+      const int64_t size = dtypeSize(operand.dtype);
+      Buffer &buffer = it->second.emplace_back(operand.elements * size);
+      std::memset(buffer.data(), 0, size_t(buffer.bytes()));
+      bytes += buffer.bytes();
+      for (const ExtentPiece &piece : operand.pieces) {
+        char *to = static_cast<char *>(buffer.data()) + piece.localBase * size;
+        if (piece.source >= 0) {
+          plan.addTarget(plan.request(call.source->tensors[size_t(piece.source)], value.name), piece.extents, rank.rank,
+                         piece.globalBase, to, rank.countedFor);
+          continue;
+        }
+        auto *numbers = reinterpret_cast<int32_t *>(to) + piece.extents.localBase(rank.rank);
+        forEachPiece(coalesceLoops(piece.extents, rank.rank), piece.globalBase + piece.extents.base(rank.rank),
+                     [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
+                       for (int64_t i = 0; i < n; ++i)
+                         numbers[l + i * ls] = int32_t(g + i * gs);
+                     });
+      }
+    }
+  }
+  LoadStats inputs;
+  SK_RETURN_IF_ERROR(plan.run(optionsOfCall(options), nullptr, nullptr, inputs));
+  plan.countDistinct(inputs);
+  std::map<int64_t, const void *> computed;
+  for (const CallRank &rank : call.ranks) {
+    const int64_t owner = firstOwner(value.extents, rank.rank);
+    auto [it, added] = computed.try_emplace(owner, rank.local);
+    if (!added) {
+      std::memcpy(rank.local, it->second, size_t(value.localBytes()));
+      continue;
+    }
+    if (isEmpty(value.extents, rank.rank))
+      continue;
+    std::vector<void *> pointers;
+    for (Buffer &buffer : operands[owner])
+      pointers.push_back(buffer.data());
+    SK_RETURN_IF_ERROR(programs(*load.function, rank.rank, pointers, rank.local));
+    clearPadding(value, rank.rank, rank.local);
+  }
+  addInputs(std::move(inputs), bytes, options, stats);
+  return {};
+}
+
+Status LoadPlan::runFull(const Call &call, const LoadOptions &options, const HostFunctions *functions,
+                         const ShardProgram &programs, LoadStats &stats) const {
+  const ValueInfo &value = *call.value;
+  const LoadInfo &load = *value.load;
+  std::vector<Buffer> stored;
+  std::vector<void *> pointers;
+  LoadPlan plan;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < call.source->tensors.size(); ++i) {
+    int64_t size = load.sources[i].elements * dtypeSize(load.sources[i].dtype);
+    stored.emplace_back(size);
+    pointers.push_back(stored.back().data());
+    plan.addFull(call.source->tensors[i], load.sources[i].dtype, stored.back().data());
+    bytes += size;
+  }
+  LoadStats inputs;
+  SK_RETURN_IF_ERROR(plan.run(optionsOfCall(options), nullptr, nullptr, inputs));
   if (load.function) {
     if (!programs)
       return internalError("no program for its loading function");
@@ -548,8 +663,12 @@ Status runCall(const ValueInfo &value, const StoredSource &source, const std::ve
       SK_RETURN_IF_ERROR(programs(*load.function, 0, pointers, made.data()));
       bytes += made.bytes();
     }
-    for (auto [rank, local] : ranks) {
-      if (load.isFull)
+    std::map<int64_t, const void *> computed; // by the first rank of equal shards
+    for (auto [rank, local, countedFor] : call.ranks) {
+      auto [it, added] = computed.try_emplace(firstOwner(value.extents, rank), local);
+      if (!added)
+        std::memcpy(local, it->second, size_t(value.localBytes()));
+      else if (load.isFull)
         gatherLocal(value.extents, rank, dtypeSize(value.dtype), made.data(), local);
       else
         SK_RETURN_IF_ERROR(programs(*load.function, rank, pointers, local));
@@ -559,7 +678,7 @@ Status runCall(const ValueInfo &value, const StoredSource &source, const std::ve
     Buffer output;
     SK_RETURN_IF_ERROR(functions->apply(load.chain, load.sources[0], pointers[0], output));
     int64_t slices = load.chain.back().shape[0], sliceBytes = value.localBytes();
-    for (auto [rank, local] : ranks) {
+    for (auto [rank, local, countedFor] : call.ranks) {
       // One slice for each rank, or one for each distinct shard.
       DistinctShard shard = distinctShard(value.extents, rank);
       int64_t k = slices == shard.count ? shard.index : rank;
@@ -568,14 +687,9 @@ Status runCall(const ValueInfo &value, const StoredSource &source, const std::ve
     }
     bytes += output.bytes();
   }
-  stats.add(inputs);
-  stats.stagingBytes = std::max(stats.stagingBytes, bytes + inputs.stagingBytes);
-  if (options.mode == LoadMode::RootScatter)
-    ++stats.scatters;
+  addInputs(std::move(inputs), bytes, options, stats);
   return {};
 }
-
-} // namespace
 
 Status LoadPlan::run(const LoadOptions &options, const HostFunctions *functions, const ShardProgram &programs,
                      LoadStats &stats) const {
@@ -598,8 +712,9 @@ Status LoadPlan::run(const LoadOptions &options, const HostFunctions *functions,
     if (k >= int64_t(calls_.size()))
       break;
     const Call &call = calls_[size_t(k)];
-    SK_RETURN_IF_ERROR(runCall(*call.value, *call.source, call.ranks, options, functions, programs, loaded)
-                           .withContext("weight " + quoteName(call.value->name)));
+    Status status = call.value->load->operands ? runOperands(call, options, programs, loaded)
+                                               : runFull(call, options, functions, programs, loaded);
+    SK_RETURN_IF_ERROR(status.withContext("weight " + quoteName(call.value->name)));
   }
   loaded.total.seconds = now() - start;
   for (LoadCounters &counters : loaded.ranks)

@@ -367,6 +367,40 @@ Status validateExtents(const Extents &extents, int64_t localElements, int64_t gl
   return {};
 }
 
+/// Checks a piece of a source of `elements` elements. `local` are its loops; empty if it has no
+/// element.
+static Status checkPiece(const ExtentPiece &piece, int64_t elements, int64_t localElements, int64_t devices,
+                         Digits &local) {
+  int64_t reach = 0;
+  if (piece.globalBase < 0 || piece.globalBase > elements || piece.localBase < 0 || piece.localBase > localElements)
+    return invalid("'base' [" + std::to_string(piece.globalBase) + ", " + std::to_string(piece.localBase) +
+                   "] lies outside of " + std::to_string(elements) + " stored and " + std::to_string(localElements) +
+                   " local elements");
+  Digits global;
+  SK_RETURN_IF_ERROR(checkDigits(piece.extents, elements - piece.globalBase, devices, local, global, reach));
+  bool empty = std::any_of(local.begin(), local.end(), [](auto &loop) { return loop.first == 0; });
+  if (!empty && reach >= localElements - piece.localBase)
+    return invalid("it reaches local element " + std::to_string(piece.localBase) + " + " + std::to_string(reach) +
+                   ", expected less than " + std::to_string(localElements));
+  return {};
+}
+
+Status validateOperand(const std::vector<ExtentPiece> &pieces, const std::vector<int64_t> &sourceElements,
+                       int64_t operandElements, int64_t devices) {
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const std::string where = "piece " + std::to_string(i);
+    int64_t source = pieces[i].source;
+    if (source < -1 || source >= int64_t(sourceElements.size()))
+      return invalid(where + ": 'source' is " + std::to_string(source) + ", expected less than " +
+                     std::to_string(sourceElements.size()));
+    Digits local;
+    SK_RETURN_IF_ERROR(
+        checkPiece(pieces[i], source < 0 ? INT32_MAX : sourceElements[size_t(source)], operandElements, devices, local)
+            .withContext(where));
+  }
+  return {};
+}
+
 Status validatePieces(const std::vector<ExtentPiece> &pieces, const std::vector<int64_t> &sourceElements,
                       const std::vector<int64_t> &localShape, const std::vector<int64_t> &globalShape,
                       int64_t devices) {
@@ -381,21 +415,12 @@ Status validatePieces(const std::vector<ExtentPiece> &pieces, const std::vector<
     if (piece.source < 0 || piece.source >= int64_t(sourceElements.size()))
       return fail("'source' is " + std::to_string(piece.source) + ", expected less than " +
                   std::to_string(sourceElements.size()));
-    int64_t elements = sourceElements[size_t(piece.source)], reach = 0;
-    if (piece.globalBase < 0 || piece.globalBase > elements || piece.localBase < 0 || piece.localBase > localElements)
-      return fail("'base' [" + std::to_string(piece.globalBase) + ", " + std::to_string(piece.localBase) +
-                  "] lies outside of " + std::to_string(elements) + " stored and " + std::to_string(localElements) +
-                  " local elements");
-    Digits local, global;
-    Status status = checkDigits(piece.extents, elements - piece.globalBase, devices, local, global, reach);
+    Digits local;
+    Status status = checkPiece(piece, sourceElements[size_t(piece.source)], localElements, devices, local);
     if (!status.ok())
       return fail(status.message());
-    bool empty = std::any_of(local.begin(), local.end(), [](auto &loop) { return loop.first == 0; });
-    if (empty)
+    if (std::any_of(local.begin(), local.end(), [](auto &loop) { return loop.first == 0; }))
       continue;
-    if (reach >= localElements - piece.localBase)
-      return fail("it reaches local element " + std::to_string(piece.localBase) + " + " + std::to_string(reach) +
-                  ", expected less than " + std::to_string(localElements));
     inChunks |= !piece.extents.uneven.empty();
     boxes.push_back({std::move(local), piece.localBase, 0});
   }

@@ -90,6 +90,22 @@ static Ordered referenceJson(const FunctionInfo &function) {
   return json;
 }
 
+/// Pieces of numbers have no source.
+static Ordered piecesJson(const std::vector<ExtentPiece> &pieces) {
+  Ordered list = Ordered::array();
+  for (const ExtentPiece &piece : pieces) {
+    Ordered entry = Ordered::object();
+    if (piece.source >= 0)
+      entry["source"] = piece.source;
+    else
+      entry["numbers"] = true;
+    entry["base"] = {piece.globalBase, piece.localBase};
+    entry.update(extentsJson(piece.extents));
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
 Ordered loadJson(const LoadInfo &load, bool isFunctionWritten) {
   Ordered json = {{"sources", Ordered::array()}};
   for (const LoadSource &source : load.sources) {
@@ -106,6 +122,12 @@ Ordered loadJson(const LoadInfo &load, bool isFunctionWritten) {
     json["function"] = entryJson(*load.function);
     if (load.isFull)
       json["full"] = true;
+    if (load.operands) {
+      json["operands"] = Ordered::array();
+      for (const LoadOperand &operand : *load.operands)
+        json["operands"].push_back(
+            {{"dtype", dtypeName(operand.dtype)}, {"shape", operand.shape}, {"pieces", piecesJson(operand.pieces)}});
+    }
   } else if (!load.chain.empty()) {
     json["chain"] = Ordered::array();
     for (const HostCall &call : load.chain) {
@@ -115,12 +137,7 @@ Ordered loadJson(const LoadInfo &load, bool isFunctionWritten) {
       json["chain"].push_back(std::move(entry));
     }
   } else {
-    json["pieces"] = Ordered::array();
-    for (const ExtentPiece &piece : load.pieces) {
-      Ordered entry = {{"source", piece.source}, {"base", {piece.globalBase, piece.localBase}}};
-      entry.update(extentsJson(piece.extents));
-      json["pieces"].push_back(std::move(entry));
-    }
+    json["pieces"] = piecesJson(load.pieces);
   }
   if (load.reference && isFunctionWritten)
     json["reference"] = entryJson(*load.reference);

@@ -142,6 +142,41 @@ std::optional<std::pair<int64_t, int64_t>> readRange(const JsonAt &in, DType dty
 
 namespace {
 
+ExtentPiece readPiece(const JsonAt &at, const LoadInfo &load, DType dtype) {
+  at.expectObject();
+  ExtentPiece piece;
+  const bool isNumbers = at.flag("numbers");
+  piece.source = isNumbers ? -1 : at.integerOr("source", 0);
+  if (isNumbers && dtype != DType::I32)
+    at.fail("'numbers' is in an operand of " + std::string(dtypeName(dtype)) + ", expected i32");
+  if (at.has("base")) {
+    std::vector<int64_t> base = at.asIntegers(at.array("base"), "base", 2);
+    piece.globalBase = base[0];
+    piece.localBase = base[1];
+  }
+  piece.extents = readExtentsIn(at);
+  if (piece.source >= 0 && piece.source < int64_t(load.sources.size()) &&
+      !sameBits(load.sources[size_t(piece.source)].dtype, dtype))
+    at.fail("the source is " + std::string(dtypeName(load.sources[size_t(piece.source)].dtype)) + ", expected " +
+            dtypeName(dtype));
+  return piece;
+}
+
+LoadOperand readOperand(const JsonAt &at, const LoadInfo &load, const std::vector<int64_t> &elements, int64_t devices) {
+  at.expectObject();
+  LoadOperand operand;
+  operand.dtype = readDType(at, /*any=*/true);
+  readShape(at, "shape", operand.shape, operand.elements);
+  for (const Json &entry : at.array("pieces")) {
+    JsonAt in(entry, at.where() + ", piece " + std::to_string(operand.pieces.size()));
+    operand.pieces.push_back(readPiece(in, load, operand.dtype));
+  }
+  Status status = validateOperand(operand.pieces, elements, operand.elements, devices);
+  if (!status.ok())
+    at.fail(status.message());
+  return operand;
+}
+
 /// `allowComputed`: in a presharded set, which has the results of loading functions.
 LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, size_t numPrograms, bool allowComputed) {
   const Json &json = at.member("load");
@@ -174,23 +209,9 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
     return load;
   }
   if (in.has("pieces")) {
-    for (const Json &entry : in.array("pieces")) {
-      JsonAt at(entry, in.where() + ", piece " + std::to_string(load.pieces.size()));
-      at.expectObject();
-      ExtentPiece piece;
-      piece.source = at.integerOr("source", 0);
-      if (at.has("base")) {
-        std::vector<int64_t> base = at.asIntegers(at.array("base"), "base", 2);
-        piece.globalBase = base[0];
-        piece.localBase = base[1];
-      }
-      piece.extents = readExtentsIn(at);
-      if (piece.source >= 0 && piece.source < int64_t(load.sources.size()) &&
-          !sameBits(load.sources[size_t(piece.source)].dtype, value.dtype))
-        at.fail("the source is " + std::string(dtypeName(load.sources[size_t(piece.source)].dtype)) + ", expected " +
-                dtypeName(value.dtype));
-      load.pieces.push_back(std::move(piece));
-    }
+    for (const Json &entry : in.array("pieces"))
+      load.pieces.push_back(
+          readPiece(JsonAt(entry, in.where() + ", piece " + std::to_string(load.pieces.size())), load, value.dtype));
     Status status = validatePieces(load.pieces, elements, value.localShape, value.globalShape, devices);
     if (!status.ok())
       in.fail(status.message());
@@ -201,6 +222,14 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
     load.isFull = in.flag("full");
     if (load.isFull && value.isSegmented)
       in.fail("'full' is on an argument that is segmented");
+    if (load.isFull && in.has("operands"))
+      in.fail("'full' and 'operands', expected one of them");
+    if (in.has("operands")) {
+      load.operands.emplace();
+      for (const Json &entry : in.array("operands"))
+        load.operands->push_back(readOperand(
+            JsonAt(entry, in.where() + ", operand " + std::to_string(load.operands->size())), load, elements, devices));
+    }
   } else {
     if (load.sources.size() != 1)
       in.fail("'chain' has " + std::to_string(load.sources.size()) + " sources, expected 1");

@@ -157,7 +157,7 @@ bool Session::loadsLocally(const Runnable &what, const Arguments &arguments) con
   for (size_t i = 0; i < arguments.stages[0].size(); ++i) {
     const std::optional<LoadInfo> &load = what.held(0).arguments[i].load;
     const auto *stored = std::get_if<StoredSource>(&arguments.stages[0][i]);
-    if (stored && !stored->made && load && (load->function || !load->chain.empty()))
+    if (stored && !stored->made && load && ((load->function && !load->operands) || !load->chain.empty()))
       return false;
   }
   return true;

@@ -1,14 +1,30 @@
-"""Writes a module of random loading functions, each with an argument cut at random.
+"""Writes a module of random loading functions, each with an argument of random sharding.
 
-gen_loading.py --seed S --count N -o FILE. What moves and what computes is mixed; all
-elements are integers or handed on as they are, so that runs compare bit by bit.
+gen_loading.py --seed S --count N -o FILE [--owned FILE]. What moves, casts, scales and computes
+is mixed; runs compare bit by bit. For each value the generator keeps, per element, the stored
+elements that it depends on. --owned writes, as JSON, the bytes of the stored elements that each
+rank of each function needs (check_loading.py).
 """
 import argparse
+import json
 import math
 import random
 
-MESHES = [[2], [3], [4], [8], [2, 2], [2, 3], [4, 2], [6]]
+import numpy as np
+
+MESHES = [[1], [2], [3], [4], [5], [7], [8], [2, 2], [2, 3], [4, 2], [6]]
 AXES = "xyz"
+BYTES = {"f64": 8, "f32": 4, "i32": 4, "bf16": 2, "f16": 2, "i8": 1, "f8E4M3FN": 1}
+# Conversions that are exact or round; none depends on a range.
+CASTS = {
+    "f8E4M3FN": ["f32", "bf16", "f16"],
+    "bf16": ["f32", "f64"],
+    "f16": ["f32", "f64"],
+    "f32": ["bf16", "f16", "f64"],
+    "f64": ["f32"],
+    "i8": ["i32", "f32"],
+    "i32": ["f32", "f64", "i8"],
+}
 
 
 def type_of(shape, element):
@@ -19,10 +35,14 @@ def list_of(values):
     return "[" + ", ".join(str(v) for v in values) + "]"
 
 
+def union(a, b):
+    return np.frompyfunc(lambda x, y: x | y, 2, 1)(a, b)
+
+
 class Function:
     def __init__(self, rng, name):
         self.rng, self.name = rng, name
-        self.element = rng.choice(["f32", "i32", "bf16", "i8", "f64"])
+        self.element = rng.choice(["f32", "f32", "i32", "bf16", "i8", "f64", "f8E4M3FN", "f8E4M3FN"])
         self.stored, self.lines, self.count = [], [], 0
 
     def new(self, line):
@@ -31,30 +51,41 @@ class Function:
         self.lines.append(f"  {value} = {line}")
         return value
 
-    def leaf(self, shape):
-        name = f"%a{len(self.stored)}"
-        self.stored.append(shape)
-        return name, list(shape)
+    def leaf(self, shape, element=None):
+        """A stored tensor, and the stored elements of its elements."""
+        number = len(self.stored)
+        self.stored.append((list(shape), element or self.element))
+        needs = np.empty(shape, object)
+        for i, index in enumerate(np.ndindex(*shape)):
+            needs[index] = frozenset([(number, i)])
+        return f"%a{number}", needs
 
     def empty(self, shape):
         return self.new(f"tensor.empty() : {type_of(shape, self.element)}")
 
-    def grow(self, value, shape):
+    def is_float(self):
+        return self.element[0] in "bf" and self.element != "f8E4M3FN"
+
+    def grow(self, value, needs):
         """One more op."""
         rng, element = self.rng, self.element
+        shape = list(needs.shape)
         t = lambda s: type_of(s, element)
-        kind = rng.choice(["concat", "slice", "transpose", "reshape", "reshape", "insert", "broadcast", "compute", "interleave"])
+        kind = rng.choice(["concat", "slice", "transpose", "reshape", "reshape", "insert", "broadcast", "compute", "interleave",
+                           "cast", "cast", "scale", "scale", "group"])
         rank = len(shape)
         if kind == "concat":
             d = rng.randrange(rank)
-            parts = [(value, shape)]
+            segments = [(value, needs)]
             for _ in range(rng.randint(1, 2)):
                 other = list(shape)
                 other[d] = rng.randint(1, 5)
-                parts.insert(rng.randint(0, len(parts)), self.leaf(other))
-            result = list(shape)
-            result[d] = sum(s[d] for _, s in parts)
-            line = f"tensor.concat dim({d}) {', '.join(v for v, _ in parts)} : ({', '.join(t(s) for _, s in parts)}) -> {t(result)}"
+                v, n = self.leaf(other)
+                if self.is_float() and rng.random() < 0.5:  # joined with what is computed
+                    v = self.new(f"arith.negf {v} : {t(other)}")
+                segments.insert(rng.randint(0, len(segments)), (v, n))
+            result = np.concatenate([n for _, n in segments], d)
+            line = f"tensor.concat dim({d}) {', '.join(v for v, _ in segments)} : ({', '.join(t(n.shape) for _, n in segments)}) -> {t(result.shape)}"
             return self.new(line), result
         if kind == "slice":
             offsets, sizes, steps = [], [], []
@@ -65,65 +96,113 @@ class Function:
                 steps.append(step)
                 sizes.append(max(1, rng.choice([(n - offset + step - 1) // step, rng.randint(1, (n - offset + step - 1) // step)])))
             line = f"tensor.extract_slice {value}{list_of(offsets)} {list_of(sizes)} {list_of(steps)} : {t(shape)} to {t(sizes)}"
-            return self.new(line), sizes
+            result = needs[tuple(slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(offsets, sizes, steps))]
+            return self.new(line), result
         if kind == "transpose" and rank > 1:
             order = list(range(rank))
             rng.shuffle(order)
-            result = [shape[d] for d in order]
-            e = self.empty(result)
-            return self.new(f"linalg.transpose ins({value} : {t(shape)}) outs({e} : {t(result)}) permutation = {list_of(order)}"), result
+            result = needs.transpose(order)
+            e = self.empty(result.shape)
+            return self.new(f"linalg.transpose ins({value} : {t(shape)}) outs({e} : {t(result.shape)}) permutation = {list_of(order)}"), result
         if kind == "reshape":
             if rank > 1 and rng.random() < 0.5:
                 d = rng.randrange(rank - 1)
                 groups = [[i] for i in range(d)] + [[d, d + 1]] + [[i] for i in range(d + 2, rank)]
                 result = shape[:d] + [shape[d] * shape[d + 1]] + shape[d + 2:]
-                return self.new(f"tensor.collapse_shape {value} {groups} : {t(shape)} into {t(result)}"), result
+                return self.new(f"tensor.collapse_shape {value} {groups} : {t(shape)} into {t(result)}"), needs.reshape(result)
             d = rng.randrange(rank)
             factors = [f for f in range(1, shape[d] + 1) if shape[d] % f == 0]
             f = rng.choice(factors)
             groups = [[i] for i in range(d)] + [[d, d + 1]] + [[i + 1] for i in range(d + 1, rank)]
             result = shape[:d] + [f, shape[d] // f] + shape[d + 1:]
-            return self.new(f"tensor.expand_shape {value} {groups} output_shape {list_of(result)} : {t(shape)} into {t(result)}"), result
+            return self.new(f"tensor.expand_shape {value} {groups} output_shape {list_of(result)} : {t(shape)} into {t(result)}"), needs.reshape(result)
         if kind == "insert":
             sizes = [rng.randint(1, n) for n in shape]
             offsets = [rng.randint(0, n - s) for n, s in zip(shape, sizes)]
-            part, _ = self.leaf(sizes)
-            return self.new(f"tensor.insert_slice {part} into {value}{list_of(offsets)} {list_of(sizes)} {list_of([1] * rank)} : {t(sizes)} into {t(shape)}"), shape
+            inserted, inner = self.leaf(sizes)
+            result = needs.copy()
+            result[tuple(slice(o, o + n) for o, n in zip(offsets, sizes))] = inner
+            return self.new(f"tensor.insert_slice {inserted} into {value}{list_of(offsets)} {list_of(sizes)} {list_of([1] * rank)} : {t(sizes)} into {t(shape)}"), result
         if kind == "interleave":
             d = rng.randrange(rank)
-            result = list(shape)
-            result[d] *= 2
-            other, _ = self.leaf(shape)
+            size = list(shape)
+            size[d] *= 2
+            other, inner = self.leaf(shape)
             steps = [2 if i == d else 1 for i in range(rank)]
-            e = self.empty(result)
-            for k, part in enumerate([value, other]):
+            e = self.empty(size)
+            result = np.empty(size, object)
+            for k, (v, n) in enumerate([(value, needs), (other, inner)]):
                 at = [k if i == d else 0 for i in range(rank)]
-                e = self.new(f"tensor.insert_slice {part} into {e}{list_of(at)} {list_of(shape)} {list_of(steps)} : {t(shape)} into {t(result)}")
+                e = self.new(f"tensor.insert_slice {v} into {e}{list_of(at)} {list_of(shape)} {list_of(steps)} : {t(shape)} into {t(size)}")
+                result[tuple(slice(k, None, 2) if i == d else slice(None) for i in range(rank))] = n
             return e, result
         if kind == "broadcast" and rank < 4 and math.prod(shape) < 200:
             d = rng.randint(0, rank)
-            result = shape[:d] + [rng.randint(1, 3)] + shape[d:]
-            e = self.empty(result)
-            return self.new(f"linalg.broadcast ins({value} : {t(shape)}) outs({e} : {t(result)}) dimensions = [{d}]"), result
+            n = rng.randint(1, 3)
+            result = np.repeat(np.expand_dims(needs, d), n, d)
+            e = self.empty(result.shape)
+            return self.new(f"linalg.broadcast ins({value} : {t(shape)}) outs({e} : {t(result.shape)}) dimensions = [{d}]"), result
+        if kind == "cast":
+            return self.cast(value, rng.choice(CASTS[element]), shape), needs
+        if kind == "scale" and self.is_float():
+            # By a number, or by a stored element for each index of a dim.
+            if rng.random() < 0.3:
+                c = self.new(f"arith.constant dense<{rng.choice(['0.5', '3.0', '-1.25'])}> : {t(shape)}")
+                return self.new(f"arith.mulf {value}, {c} : {t(shape)}"), needs
+            return self.scale(value, needs, {rng.randrange(rank): 1})
+        if kind == "group" and self.is_float():
+            # By a stored element for each block: a scale of groups.
+            dims = {d: rng.randint(1, n) for d, n in enumerate(shape) if rng.random() < 0.7}
+            return self.scale(value, needs, dims) if dims else (value, needs)
         if kind == "compute" and rng.random() < 0.5:
             if element in ("i32", "i8"):
-                other, _ = self.leaf(shape)
-                return self.new(f"arith.{rng.choice(['addi', 'muli', 'xori'])} {value}, {other} : {t(shape)}"), shape
+                other, inner = self.leaf(shape)
+                return self.new(f"arith.{rng.choice(['addi', 'muli', 'xori'])} {value}, {other} : {t(shape)}"), union(needs, inner)
+            if not self.is_float():
+                return value, needs
             if rng.random() < 0.5:
-                return self.new(f"arith.negf {value} : {t(shape)}"), shape
+                return self.new(f"arith.negf {value} : {t(shape)}"), needs
             c = self.new(f"arith.constant 2.5 : {element}")
             high = [rng.randint(0, 2) for _ in shape]
-            result = [n + h for n, h in zip(shape, high)]
+            result = np.empty([n + h for n, h in zip(shape, high)], object)
+            result.fill(frozenset())
+            result[tuple(slice(0, n) for n in shape)] = needs
             low = list_of([0] * rank)
             indices = ", ".join(f"%i{i}: index" for i in range(rank))
-            return self.new(f"tensor.pad {value} low{low} high{list_of(high)} {{\n  ^bb0({indices}):\n    tensor.yield {c} : {element}\n  }} : {t(shape)} to {t(result)}"), result
-        return value, shape
+            return self.new(f"tensor.pad {value} low{low} high{list_of(high)} {{\n  ^bb0({indices}):\n    tensor.yield {c} : {element}\n  }} : {t(shape)} to {t(result.shape)}"), result
+        return value, needs
+
+    def cast(self, value, to, shape):
+        element = self.element
+        if element[0] == "i":
+            op = "sitofp" if to[0] == "f" else "extsi" if BYTES[to] > BYTES[element] else "trunci"
+        else:
+            op = "extf" if BYTES[to] > BYTES[element] else "truncf"
+        self.element = to
+        return self.new(f"arith.{op} {value} : {type_of(shape, element)} to {type_of(shape, to)}")
+
+    def scale(self, value, needs, blocks):
+        """Times one stored element for each block of `blocks[d]` indices of the dims in `blocks`."""
+        shape, element = list(needs.shape), self.element
+        scale, inner = self.leaf([-(-shape[d] // block) for d, block in blocks.items()])
+        loops = ", ".join(f"d{d}" for d in range(len(shape)))
+        index = ", ".join(f"d{d} floordiv {block}" if block > 1 else f"d{d}" for d, block in blocks.items())
+        e = self.empty(shape)
+        t = type_of(shape, element)
+        iterators = ", ".join(['"parallel"'] * len(shape))
+        line = (f"linalg.generic {{indexing_maps = [affine_map<({loops}) -> ({loops})>, affine_map<({loops}) -> ({index})>, affine_map<({loops}) -> ({loops})>], "
+                f"iterator_types = [{iterators}]}} ins({value}, {scale} : {t}, {type_of(inner.shape, element)}) outs({e} : {t}) {{\n"
+                f"  ^bb0(%x: {element}, %s: {element}, %o: {element}):\n    %m = arith.mulf %x, %s : {element}\n    linalg.yield %m : {element}\n  }} -> {t}")
+        wide = np.empty(shape, object)
+        for i in np.ndindex(*shape):
+            wide[i] = inner[tuple(i[d] // block for d, block in blocks.items())]
+        return self.new(line), union(needs, wide)
 
     def sharding(self, shape, sizes):
-        """The dims of a sharding on a mesh of axes of these sizes."""
+        """The dims of a sharding on a mesh of axes of these sizes, each a list of strides and axes."""
         rng = self.rng
         dims = [[] for _ in shape]
-        rest = list(shape)
+        left = list(shape)
         axes = list(range(len(sizes)))
         rng.shuffle(axes)
         uneven = set()
@@ -132,31 +211,65 @@ class Function:
             if rng.random() < 0.15 or d in uneven:
                 continue
             size = sizes[axis]
-            if rest[d] % size == 0 and rest[d] > 0:
-                gaps = [g for g in range(2, rest[d] // size + 1) if rest[d] % (g * size) == 0]
+            if left[d] % size == 0 and left[d] > 0:
+                gaps = [g for g in range(2, left[d] // size + 1) if left[d] % (g * size) == 0]
                 if gaps and rng.random() < 0.25:
                     gap = rng.choice(gaps)
-                    dims[d].append(str(gap))
-                    rest[d] //= gap
-                dims[d].append(f'"{AXES[axis]}"')
-                rest[d] //= size
+                    dims[d].append(gap)
+                    left[d] //= gap
+                dims[d].append(AXES[axis])
+                left[d] //= size
             elif not dims[d]:
-                dims[d].append(f'"{AXES[axis]}"')
+                dims[d].append(AXES[axis])
                 uneven.add(d)
-        return "[" + ", ".join("{" + ", ".join(dim) + "}" for dim in dims) + "]"
+        return dims
 
-    def text(self, mesh, sizes):
+    def owned(self, needs, dims, sizes):
+        """The bytes of the stored elements that each rank needs."""
+        result = []
+        for rank in range(math.prod(sizes)):
+            coordinate, at = {}, rank
+            for a in reversed(range(len(sizes))):
+                coordinate[AXES[a]] = (at % sizes[a], sizes[a])
+                at //= sizes[a]
+            shard = needs
+            for d, entries in enumerate(dims):
+                n = needs.shape[d]
+                factor = math.prod(e if isinstance(e, int) else coordinate[e][1] for e in entries)
+                indices = np.arange(n)
+                if n % factor:
+                    at, count = coordinate[entries[0]]
+                    chunk = -(-n // count)
+                    keep = indices // chunk == at
+                else:
+                    keep, unit = np.ones(n, bool), n
+                    for e in entries:
+                        size = e if isinstance(e, int) else coordinate[e][1]
+                        unit //= size
+                        if not isinstance(e, int):
+                            keep &= indices // unit % size == coordinate[e][0]
+                shard = shard.compress(keep, d)
+            stored = frozenset().union(*shard.flat)
+            result.append(sum(BYTES[self.stored[i][1]] for i, _ in stored))
+        return result
+
+    def text(self, mesh, sizes, expected):
         rng = self.rng
-        value, shape = self.leaf([rng.randint(1, 8) for _ in range(rng.randint(1, 3))])
-        for _ in range(rng.randint(1, 5)):
-            if math.prod(shape) > 600 or len(shape) > 4:
+        value, needs = self.leaf([rng.randint(1, 8) for _ in range(rng.randint(1, 3))])
+        for _ in range(rng.randint(1, 7)):
+            if needs.size > 600 or needs.ndim > 4:
                 break
-            value, shape = self.grow(value, shape)
-        t = type_of(shape, self.element)
-        arguments = ", ".join(f"%a{i}: {type_of(s, self.element)}" for i, s in enumerate(self.stored))
+            value, needs = self.grow(value, needs)
+        if self.element == "f8E4M3FN":  # not a type of programs
+            value = self.cast(value, "f32", needs.shape)
+        t = type_of(needs.shape, self.element)
+        arguments = ", ".join(f"%a{i}: {type_of(s, e)}" for i, (s, e) in enumerate(self.stored))
         names = ", ".join(f'"{self.name}.{i}"' for i in range(len(self.stored)))
         body = "\n".join(self.lines)
-        sharding = f"#spmd.sharding<@{mesh}, {self.sharding(shape, sizes)}>"
+        dims = self.sharding(needs.shape, sizes)
+        expected[self.name] = self.owned(needs, dims, sizes)
+        text = ", ".join("{" + ", ".join(str(e) if isinstance(e, int) else f'"{e}"' for e in dim) + "}" for dim in dims)
+        sharding = f"#spmd.sharding<@{mesh}, [{text}]>"
         return f"""func.func private @load_{self.name}({arguments}) -> {t} {{
 {body}
   return {value} : {t}
@@ -171,14 +284,18 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--count", type=int, default=20)
 parser.add_argument("-o", default="/dev/stdout")
+parser.add_argument("--owned")
 options = parser.parse_args()
 rng = random.Random(options.seed)
-text = ""
+text, expected = "", {}
 for i, sizes in enumerate(MESHES):
     axes = ", ".join(f'"{AXES[a]}"={n}' for a, n in enumerate(sizes))
     text += f"spmd.mesh @m{i} = <[{axes}]>\n"
 for i in range(options.count):
     mesh = rng.randrange(len(MESHES))
-    text += Function(rng, f"f{i}").text(f"m{mesh}", MESHES[mesh])
+    text += Function(rng, f"f{i}").text(f"m{mesh}", MESHES[mesh], expected)
 with open(options.o, "w") as file:
     file.write(text)
+if options.owned:
+    with open(options.owned, "w") as file:
+        json.dump(expected, file)

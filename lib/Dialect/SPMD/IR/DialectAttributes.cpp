@@ -576,6 +576,7 @@ static const Known kKnown[] = {
     {kSegmentsOfAttr, kArgument, checkSegmentsOf},
     {kLoadAttr, kArgument, checkLoad},
     {kShardFunctionAttr, kArgument, checkFunctionRef},
+    {kElementwiseAttr, kFunction, checkUnit},
     {kStageAttr, kOp | kFunction, checkStage},
     {kSlotAttr, kArgument | kResult, checkSlot},
     {kMeshAttr, kFunction, checkMesh},

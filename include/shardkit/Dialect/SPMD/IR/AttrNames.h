@@ -48,6 +48,9 @@ inline constexpr llvm::StringLiteral kSegmentsOfAttr = "spmd.segments_of";
 inline constexpr llvm::StringLiteral kLoadAttr = "spmd.load";
 /// The loading function of an argument as each device runs it.
 inline constexpr llvm::StringLiteral kShardFunctionAttr = "spmd.shard_function";
+/// On a shard function: it computes each element by itself, from operands that the loader
+/// fills with copies of stored elements.
+inline constexpr llvm::StringLiteral kElementwiseAttr = "spmd.elementwise";
 inline constexpr llvm::StringLiteral kStageAttr = "spmd.stage";
 // Attributes by partition on ops, for reports: lists of one entry per result with the
 // layout and the global type of the value (unit for other than tensors), and the name

@@ -99,6 +99,7 @@ private:
     char *local;
     int64_t rank; ///< The rank that it is counted for.
     int64_t elements;
+    int64_t stored; ///< Elements that differ: without repetitions.
   };
   struct Request {
     const SourceTensor *source = nullptr;
@@ -107,12 +108,25 @@ private:
     std::string name;
     std::vector<Target> targets;
   };
-  /// A function that reads full stored tensors.
+  struct CallRank {
+    int64_t rank;
+    void *local;
+    int64_t countedFor;
+  };
+  /// A function that computes shards.
   struct Call {
     const ValueInfo *value;
     const StoredSource *source;
-    std::vector<std::pair<int64_t, void *>> ranks;
+    std::vector<CallRank> ranks;
   };
+  /// Reads the operands of the shards, and computes these.
+  Status runOperands(const Call &call, const LoadOptions &options, const ShardProgram &programs,
+                     LoadStats &stats) const;
+  /// Counts elements that several pieces of a rank have once.
+  void countDistinct(LoadStats &stats) const;
+  /// Reads the stored tensors in full, and applies the function.
+  Status runFull(const Call &call, const LoadOptions &options, const HostFunctions *functions,
+                 const ShardProgram &programs, LoadStats &stats) const;
   Request &request(const SourceTensor &source, const std::string &name);
   void addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base, char *local, int64_t countedFor);
 

@@ -123,6 +123,11 @@ struct ExtentPiece {
 Status validatePieces(const std::vector<ExtentPiece> &pieces, const std::vector<int64_t> &sourceElements,
                       const std::vector<int64_t> &localShape, const std::vector<int64_t> &globalShape, int64_t devices);
 
+/// Checks that pieces of an operand of `operandElements` elements are inside it and inside their
+/// sources. Source -1 has all numbers that an i32 holds.
+Status validateOperand(const std::vector<ExtentPiece> &pieces, const std::vector<int64_t> &sourceElements,
+                       int64_t operandElements, int64_t devices);
+
 /// The number of the distinct shard of a rank, and how many there are; shards are
 /// numbered by their first elements, and ranks with the same elements share one.
 struct DistinctShard {

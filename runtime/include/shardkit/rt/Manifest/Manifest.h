@@ -68,13 +68,24 @@ struct LoadSource {
   std::optional<std::pair<int64_t, int64_t>> range = std::nullopt; ///< The range of random integers.
 };
 
+/// An operand of a function that computes the elements of a shard by themselves.
+struct LoadOperand {
+  DType dtype = DType::F32;
+  Shape shape;
+  int64_t elements = 1;
+  /// Source -1 is the source of numbers, whose element i is i (of type i32). Elements in no
+  /// piece are zero.
+  std::vector<ExtentPiece> pieces;
+};
+
 /// How an argument is computed from stored tensors if it is not one of them: by pieces if data
-/// only moves, else by a compiled function `(stored..., rank) -> local`, else by a chain of host
-/// functions on one tensor.
+/// only moves, else by a compiled function `(operands...) -> local` or
+/// `(stored..., rank) -> local`, else by a chain of host functions on one tensor.
 struct LoadInfo {
   std::vector<LoadSource> sources;
   std::vector<ExtentPiece> pieces;
   std::optional<EntryPoint> function;
+  std::optional<std::vector<LoadOperand>> operands; ///< Of `function`; absent: the full stored tensors.
   bool isFull = false; ///< `function` computes the full argument, of which ranks hold shards.
   std::vector<HostCall> chain;
   /// In a presharded set: the stored shards were computed in one of these ways.
