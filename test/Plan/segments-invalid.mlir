@@ -34,6 +34,15 @@ func.func @too_few(%w: tensor<320x8xf32> {spmd.weight = "w", spmd.segments = #sp
 
 // -----
 
+// One segment has units too.
+spmd.mesh @m = <["x"=3]>
+// expected-error @below {{segment 0 of argument #0 has 4 units of 32 and is split into 3, expected 1, 2, 4 shards}}
+func.func @one(%w: tensor<128x64xf32> {spmd.weight = "k", spmd.segments = #spmd.segments<0, [128], unit = 32>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+  return
+}
+
+// -----
+
 // expected-error @below {{argument #0 has segments, expected a spmd.weight that names its stored tensor, or several with a loading function}}
 func.func @input(%w: tensor<8x8xf32> {spmd.segments = #spmd.segments<0, [4, 4]>}) {
   return

@@ -411,7 +411,10 @@ static LogicalResult checkSegmentType(const Site &site, SegmentAttr segment, Typ
   if (failed(sharding) || int64_t(sharding->dims.size()) <= d)
     return failure(); // reported, here or by the sharding's own check
   int64_t shards = totalFactor(sharding->dims[d].entries);
-  if (units % shards == 0)
+  // Uneven shards are chunks of full units.
+  bool hasStride = llvm::any_of(sharding->dims[d].entries, [](const DimEntry &entry) { return entry.isStride(); });
+  if (units % shards == 0 ||
+      (units >= shards && !hasStride && llvm::divideCeil(units * segment.getUnit(), shards) % segment.getUnit() == 0))
     return success();
   InFlightDiagnostic diag = site.emitError();
   diag << "sharding " << attr << " of " << site.describe() << " splits its " << units << " units of "

@@ -41,6 +41,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.segments_of` | argument | a list with the `spmd.segment`, `spmd.global_type` and `spmd.sharding` of the segments that --spmd-merge-contractions joined in this argument |
     | `spmd.load` | argument | the private function that computes the argument from its stored tensors |
     | `spmd.shard_function` | argument | the loading function as each device runs it (--spmd-shard-functions) |
+    | `spmd.elementwise` | function | a shard function that computes each element by itself, from operands that the loader fills |
     | `spmd.extras` | call | the extra inputs of a host function, numbers and strings |
     | `spmd.microbatch` | argument | the dimension that is split into microbatches |
     | `spmd.stage` | op, function | the pipeline stage: of an op, overrides the boundaries; of a function, the stage that it belongs to |
