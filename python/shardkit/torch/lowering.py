@@ -68,6 +68,9 @@ def _lower_graph(program: Any, table: decompositions.Table) -> str:
             )
         graph.fold_equal(program)
         graph.mend_graph(program)
+        for name in program.graph_signature.inputs_to_buffers.values():  # torch-mlir looks for those that are not persistent here too
+            if name in program.constants:
+                program.state_dict.setdefault(name, program.constants[name])
         exported = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={})
     except ShardKitError:
         raise
