@@ -235,7 +235,8 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
   SmallString<128> programs(dir);
   llvm::sys::path::append(programs, "programs");
   if (options.emit.empty())
-    if (std::error_code ec = llvm::sys::fs::create_directories(programs))
+    if (std::error_code ec =
+            llvm::sys::fs::create_directories(programs, /*IgnoreExisting=*/true, llvm::sys::fs::all_all))
       return emitError(loc) << "cannot create " << programs << ": " << ec.message();
 
   MeshCache meshesOfLoading(module);

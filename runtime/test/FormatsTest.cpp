@@ -528,7 +528,7 @@ TEST(TensorCache, roundTripsEveryTypeInSeveralFiles) {
       contents.push_back(contentOf(TensorRef{dtypeName(DType(t)), DType(t), {7}, data[size_t(t)].data()}));
     }
     TensorCacheOptions options;
-    options.f32ToBf16 = narrow;
+    options.f32 = narrow ? F32Storage::RoundToBF16 : F32Storage::Raw;
     options.maxFileBytes = 100;
     ASSERT_TRUE(writeTensorCache(dir.path(), contents, options).ok());
     auto set = openWeights(dir / "tensor-cache.json");
@@ -553,7 +553,7 @@ TEST(TensorCache, nansStayNanThroughBf16) {
   std::vector<TensorContent> contents;
   contents.push_back(contentOf(TensorRef{"x", DType::F32, {6}, bits}));
   TensorCacheOptions options;
-  options.f32ToBf16 = true;
+  options.f32 = F32Storage::RoundToBF16;
   ASSERT_TRUE(writeTensorCache(dir.path(), contents, options).ok());
   auto set = openWeights(dir.path());
   ASSERT_TRUE(set.ok());
@@ -565,6 +565,23 @@ TEST(TensorCache, nansStayNanThroughBf16) {
   EXPECT_EQ(got[3], INFINITY);
   EXPECT_EQ(got[4], -INFINITY);
   EXPECT_EQ(got[5], INFINITY); // Rounds up.
+  // Clipping, as TVM's writer does, changes finite values alone, and rounds the others alike.
+  uint32_t large[] = {0x7f7fffff, 0xff7f8001, 0x7f7f7fff, 0xff7e8001, 0x7f800000, 0xff800000, 0x7f800001};
+  options.f32 = F32Storage::ClipToBF16;
+  ASSERT_TRUE(writeTensorCache(dir.path(), {contentOf(TensorRef{"x", DType::F32, {7}, large})}, options).ok());
+  set = openWeights(dir.path());
+  ASSERT_TRUE(set.ok());
+  float clipped[7];
+  ASSERT_TRUE(set->tensors["x"].readElements(0, 7, clipped).ok());
+  EXPECT_EQ(clipped[0], 0x1.fep127f);
+  EXPECT_EQ(clipped[1], -0x1.fep127f);
+  EXPECT_EQ(clipped[2], 0x1.fep127f);
+  EXPECT_EQ(clipped[3], -0x1.fep127f);
+  EXPECT_EQ(clipped[4], INFINITY);
+  EXPECT_EQ(clipped[5], -INFINITY);
+  EXPECT_TRUE(std::isnan(clipped[6]));
+  options.f32 = F32Storage::RoundToBF16;
+  ASSERT_TRUE(writeTensorCache(dir.path(), contents, options).ok());
   // A NaN whose payload is in the stored half keeps it.
   writeText(dir / "params_shard_0.bin", std::string("\x81\x7f\xc1\xff\x80\x7f\x01\x00\x80\xff\x80\x00", 12));
   set = openWeights(dir.path());
@@ -710,11 +727,45 @@ TEST(Weights, pointersOfGitLfsAreNamed) {
   EXPECT_ERROR(openWeights(dir / "w.npy").status(), "not an .npy file");
 }
 
+TEST(Weights, linksOfTheHuggingFaceCacheAreFollowed) {
+  TempDir dir;
+  const float value = 3;
+  const std::string model = "models--a--b", snapshot = model + "/snapshots/17c0";
+  for (const std::string &path : {snapshot + "/part", model + "/blobs", std::string("models--a--c/blobs")})
+    std::filesystem::create_directories(dir / path);
+  for (const std::string &path : {model + "/blobs/5f", std::string("models--a--c/blobs/5f"), model + "/other"}) {
+    ASSERT_TRUE(writeSafetensors(dir / "w.safetensors", {TensorRef{"w", DType::F32, {1}, &value}}).ok());
+    std::filesystem::rename(dir / "w.safetensors", dir / path);
+  }
+  writeText(dir / (snapshot + "/m.safetensors.index.json"), R"({"weight_map": {"w": "part/w.safetensors"}})");
+  const std::string link = dir / (snapshot + "/part/w.safetensors");
+  auto openLinkTo = [&](const std::string &target) {
+    std::filesystem::remove(link);
+    std::filesystem::create_symlink(target, link);
+    return openWeights(dir / snapshot).status();
+  };
+  EXPECT_TRUE(openLinkTo("../../../blobs/5f").ok());
+  EXPECT_TRUE(openLinkTo(dir / (model + "/blobs/5f")).ok());
+  for (const char *target : {"../../../other", "../../../../models--a--c/blobs/5f"})
+    EXPECT_ERROR(openLinkTo(target), "is a symbolic link that leaves the directory");
+  // A link in blobs, and blobs that are a link themselves.
+  std::filesystem::create_symlink("../other", dir / (model + "/blobs/60"));
+  EXPECT_ERROR(openLinkTo("../../../blobs/60"), "is a symbolic link that leaves the directory");
+  std::filesystem::rename(dir / (model + "/blobs"), dir / "blobs");
+  std::filesystem::create_symlink("../blobs", dir / (model + "/blobs"));
+  EXPECT_ERROR(openLinkTo("../../../blobs/5f"), "is a symbolic link that leaves the directory");
+  // Such links of another directory lead out.
+  std::filesystem::remove(dir / (model + "/blobs"));
+  std::filesystem::rename(dir / "blobs", dir / (model + "/blobs"));
+  std::filesystem::rename(dir / (model + "/snapshots"), dir / (model + "/copies"));
+  EXPECT_ERROR(openWeights(dir / (model + "/copies/17c0")).status(), "is a symbolic link that leaves the directory");
+}
+
 TEST(Weights, listsOfTensorCaches) {
   TempDir dir;
   const float values[] = {1, 2};
   TensorCacheOptions options;
-  options.f32ToBf16 = true;
+  options.f32 = F32Storage::RoundToBF16;
   ASSERT_TRUE(writeTensorCache(dir.path(), {contentOf(TensorRef{"w", DType::F32, {2}, values})}, options).ok());
   for (const char *name : {"tensor-cache-b16.json", "ndarray-cache-b16.json"}) {
     std::filesystem::rename(dir / "tensor-cache.json", dir / name);

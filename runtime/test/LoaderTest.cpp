@@ -451,7 +451,7 @@ TEST(Encodings, bf16AndNibblesAreDecodedForEverySplit) {
     q[i] = int8_t(int(i * 5) % 16 - 8);
   }
   TensorCacheOptions options;
-  options.f32ToBf16 = true;
+  options.f32 = F32Storage::RoundToBF16;
   ASSERT_TRUE(writeTensorCache(dir.path(),
                                {contentOf(TensorRef{"f", DType::F32, {7, 9}, f.data()}),
                                 contentOf(TensorRef{"q", DType::I4, {7, 9}, q.data()})},

@@ -190,7 +190,10 @@ TEST_F(Sets, interruptedRunsResumeAndOtherConfigurationsStartAgain) {
   // As if it had been killed before the second file was complete: a journal with
   // the first.
   auto breakOff = [&] {
-    Json journal = {{"configuration", configurationHash(sharded)}, {"layout", "shared"}, {"max_file_bytes", 100}};
+    Json journal = {{"configuration", configurationHash(sharded)},
+                    {"layout", "shared"},
+                    {"functions", ""},
+                    {"max_file_bytes", 100}};
     Json manifest = Json::parse(complete);
     Json file = manifest["files"][0];
     journal["files"][file["path"].get<std::string>()] = {
@@ -228,6 +231,93 @@ TEST_F(Sets, interruptedRunsResumeAndOtherConfigurationsStartAgain) {
   std::filesystem::resize_file(out / "rank-1-of-3-00001.safetensors", 10);
   EXPECT_EQ(preshard(sharded, open(dir / "source"), out.path(), options)->kept, 0);
   EXPECT_EQ(readText(out / "presharded.json"), complete);
+  // A byte that changed, of the same number of bytes.
+  const std::string first1 = out / "rank-1-of-3-00001.safetensors", bytes = readText(first1);
+  auto resume = [&] {
+    writeText(out / "presharded.partial.json", journal.dump());
+    return preshard(sharded, open(dir / "source"), out.path(), options);
+  };
+  EXPECT_EQ(resume()->kept, 1);
+  std::string changed = bytes;
+  changed.back() ^= 1;
+  writeText(first1, changed);
+  EXPECT_EQ(resume()->kept, 0);
+  EXPECT_EQ(readText(first1), bytes);
+  // Other loading functions.
+  options.functions = "other code";
+  EXPECT_EQ(resume()->kept, 0);
+  options.functions.clear();
+  EXPECT_EQ(resume()->kept, 1);
+  // A damaged journal.
+  journal["files"].begin().value()["md5"] = 3;
+  EXPECT_EQ(resume()->kept, 0);
+}
+
+TEST_F(Sets, sourcesThatAreSwappedStartAgain) {
+  WeightManifest sharded = manifestFor(1, 3);
+  PreshardOptions options;
+  options.maxFileBytes = 100;
+  // Runs end after their first file. The next one finds another file of the same size and time.
+  const std::string file = dir / "source/w.safetensors", other = dir / "w.safetensors";
+  const std::string text = readText(file);
+  for (const std::string how : {"none", "renamed", "written"}) {
+    TempDir out;
+    options.log = [](const std::string &) { throw std::runtime_error("killed"); };
+    EXPECT_THROW((void)preshard(sharded, open(dir / "source"), out.path(), options), std::runtime_error);
+    options.log = nullptr;
+    const auto time = std::filesystem::last_write_time(file);
+    std::string changed = text;
+    changed.back() ^= 1;
+    if (how == "renamed") {
+      writeText(other, changed);
+      std::filesystem::rename(other, file);
+    } else if (how == "written") {
+      writeText(file, text);
+    }
+    if (how != "none")
+      std::filesystem::last_write_time(file, time);
+    auto result = preshard(sharded, open(dir / "source"), out.path(), options);
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    EXPECT_EQ(result->kept, how == "none" ? 1 : 0) << how;
+  }
+}
+
+TEST_F(Sets, oneRunWritesIntoADirectory) {
+  WeightManifest sharded = manifestFor(1, 3);
+  TempDir out;
+  PreshardOptions options;
+  Status second;
+  options.log = [&](const std::string &) {
+    if (second.ok())
+      second = preshard(sharded, open(dir / "source"), out.path(), PreshardOptions()).status();
+  };
+  ASSERT_TRUE(preshard(sharded, open(dir / "source"), out.path(), options).ok());
+  EXPECT_ERROR(second, "another process writes in it and holds shardkit.lock, expected one at a time");
+  EXPECT_FALSE(std::filesystem::exists(out / "shardkit.lock"));
+  // A lock of a process that died.
+  writeText(out / "shardkit.lock", "");
+  EXPECT_TRUE(preshard(sharded, open(dir / "source"), out.path(), PreshardOptions()).ok());
+}
+
+TEST_F(Sets, allMissingAndUnusedTensorsAreListed) {
+  WeightManifest wanted = manifestFor(1, 3);
+  SourceSet set = open(dir / "source");
+  EXPECT_TRUE(set.checkAllUsed(pointersTo(wanted.weights)).ok());
+  wanted.weights[0].name = "row";
+  wanted.weights[2].name = "a";
+  EXPECT_ERROR(WeightLoader(wanted, set).loadAll().status(), "did you mean 'rows'; 2 are missing in all: 'row', 'a'");
+  EXPECT_ERROR(set.checkAllUsed(pointersTo(wanted.weights)), "2 tensors that no argument names: 'rows', 'whole'");
+  TempDir out;
+  ASSERT_TRUE(preshard(manifestFor(1, 3), set, out.path(), PreshardOptions()).ok());
+  SourceSet presharded = open(out.path());
+  EXPECT_TRUE(presharded.checkAllUsed(pointersTo(manifestFor(1, 3).weights)).ok());
+  EXPECT_ERROR(presharded.checkAllUsed(pointersTo(wanted.weights)), "2 tensors that no argument names");
+  EXPECT_ERROR(WeightLoader(wanted, presharded).loadAllPresharded().status(), "2 are missing in all: 'row', 'a'");
+  EXPECT_TRUE(verifyChecksums(presharded.filesWithChecksums()).ok());
+  std::string bytes = readText(out / "common-00001.safetensors");
+  bytes.back() ^= 1;
+  writeText(out / "common-00001.safetensors", bytes);
+  EXPECT_ERROR(verifyChecksums(presharded.filesWithChecksums()), "common-00001.safetensors: the checksum is");
 }
 
 TEST_F(Sets, damagedSetsAreOneError) {

@@ -233,6 +233,101 @@ TEST_F(TvmLoader, presharedByNameAndIndexWithoutCommunication) {
   }
 }
 
+TEST_F(TvmLoader, presharedWithShardInfo) {
+  // TVM's names; MLC's, which have no number of ranks and store replicated parameters once.
+  for (bool mlc : {false, true}) {
+    TempDir dir;
+    std::vector<std::vector<uint16_t>> data = {rows(0, 16), columns(0, 64), rows(16, 16), columns(64, 64)};
+    std::vector<TensorContent> contents;
+    for (int i = 0; i < 4; ++i) {
+      const std::string name = i % 2 ? "x_0" : "x_1";
+      contents.push_back(contentOf(TensorRef{mlc ? mlcShardName(name, i / 2) : shardName(name, i / 2, 2), DType::F16,
+                                             i % 2 ? Shape{64, 64} : Shape{16, 128}, data[size_t(i)].data()}));
+    }
+    if (mlc)
+      contents.push_back(contentOf(TensorRef{"x_2", DType::F16, {16, 128}, data[2].data()}));
+    ASSERT_TRUE(writeTensorCache(dir.path(), contents).ok());
+    // The functions of a listed parameter have been applied.
+    for (const char *info : {"{}", both}) {
+      sk_loader_options options = this->options(info);
+      options.weights = dir.path().c_str();
+      open(options);
+      sk_tensor out[6];
+      ASSERT_EQ(0, sk_load_presharded(loader_, "x_0", out)) << sk_error(context_);
+      EXPECT_EQ(halfs(out[0]), columns(0, 64));
+      EXPECT_EQ(halfs(out[1]), columns(64, 64));
+      ASSERT_EQ(0, sk_load_all_presharded(loader_, out)) << sk_error(context_);
+      EXPECT_EQ(halfs(out[2]), rows(0, 16));
+      EXPECT_EQ(halfs(out[3]), rows(16, 16));
+      if (mlc) {
+        EXPECT_EQ(halfs(out[4]), rows(16, 16));
+        EXPECT_EQ(halfs(out[5]), rows(16, 16));
+      }
+      for (int ranks : {1, 3}) {
+        options.ranks = ranks;
+        expectError(options, "is presharded for 2 ranks, expected " + std::to_string(ranks));
+      }
+    }
+    sk_loader_options options = this->options(R"({"x_7": []})");
+    options.weights = dir.path().c_str();
+    expectError(options, "lists parameter 'x_7', of which");
+    options = this->options("{}");
+    options.strict = 1;
+    options.weights = dir.path().c_str();
+    open(options);
+    std::string bytes = readText(dir / "params_shard_0.bin");
+    bytes[0] ^= 1;
+    writeText(dir / "params_shard_0.bin", bytes);
+    expectError(options, "params_shard_0.bin: the checksum is");
+  }
+}
+
+/// Accesses a byte: of the output or of the input, by writing or reading.
+struct WrongAccess {
+  bool isOutput, isWrite;
+  int64_t byte;
+};
+int accessWrongly(const sk_tensor *in, int, sk_tensor *out, void *user) {
+  const WrongAccess &access = *static_cast<WrongAccess *>(user);
+  std::memset(out->data, 1, size_t(out->bytes));
+  volatile char *at = static_cast<char *>(access.isOutput ? out->data : in[0].data) + access.byte;
+  if (access.isWrite)
+    *at = 7;
+  return access.isWrite ? 0 : (*at, 0);
+}
+
+TEST_F(TvmLoader, accessesBeyondTensorsAreCaught) {
+  WrongAccess access{};
+  EXPECT_EQ(0, sk_register_shard_function(context_, "wrong", accessWrongly, &access));
+  ::setenv("SK_GUARD", "1", 1);
+  const char *info = R"({"x_0": [["wrong", [[2, 3, 7], "float16"]], ["wrong", [[2, 3, 7], "float16"]]]})";
+  const std::tuple<WrongAccess, std::string> cases[] = {
+      {{true, true, 84}, "wrote to byte 84 of its output, which has 84 bytes"},
+      {{true, true, 127}, "wrote to byte 127 of its output, which has 84 bytes"},
+      {{true, true, 128}, "accessed byte 128 of its output, which has 84 bytes"},
+      {{true, true, -1}, "wrote to byte -1 of its output, which has 84 bytes"},
+      {{true, true, -5000}, "accessed byte -5000 of its output"},
+      {{false, true, 5}, "wrote to byte 5 of its input, which has 16384 bytes and is read only"},
+      {{false, false, 16384}, "accessed byte 16384 of its input, which has 16384 bytes"},
+  };
+  sk_tensor out[2];
+  for (const auto &[wrong, message] : cases) {
+    access = wrong;
+    open(options(info));
+    EXPECT_NE(0, sk_load(loader_, "x_0", out));
+    EXPECT_NE(std::string(sk_error(context_)).find("shard function 'wrong' " + message), std::string::npos)
+        << sk_error(context_);
+  }
+  // Functions without a fault give what they give without guards.
+  open(options(both));
+  ASSERT_EQ(0, sk_load(loader_, "x_0", out)) << sk_error(context_);
+  EXPECT_EQ(halfs(out[1]), columns(64, 64));
+  access = {true, true, 83};
+  open(options(info));
+  EXPECT_EQ(0, sk_load(loader_, "x_0", out)) << sk_error(context_);
+  ::unsetenv("SK_GUARD");
+}
+
 TEST_F(TvmLoader, qkvInTwoSteps) {
   TempDir dir;
   std::vector<float> w(280 * 20);

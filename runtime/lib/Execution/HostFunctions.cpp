@@ -3,9 +3,11 @@
 #include "shardkit/rt/Execution/HostFunctions.h"
 
 #include "Context.h"
+#include "GuardedCall.h"
 
 #include "shardkit/rt/Manifest/ShardInfo.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 
@@ -110,15 +112,31 @@ Status HostFunctions::check(const std::vector<HostCall> &chain) const {
   return {};
 }
 
+/// Whether accesses beyond tensors are caught: a debug run, which copies each input.
+static bool isGuarded() {
+  const char *text = std::getenv("SK_GUARD");
+  return text && *text && std::strcmp(text, "0") != 0;
+}
+
 Status HostFunctions::apply(const std::vector<HostCall> &chain, const LoadSource &input, const void *data,
                             Buffer &output) const {
+  const bool guarded = isGuarded();
+  GuardedMemory guardedIn;
   SK_RETURN_IF_ERROR(check(chain));
   Shape shape = input.shape;
   DType dtype = input.dtype;
   Buffer previous;
   const void *at = data;
+  if (guarded) {
+    SK_ASSIGN_OR_RETURN(guardedIn, GuardedMemory::create(input.elements * dtypeSize(dtype)));
+    std::memcpy(guardedIn.data(), data, size_t(guardedIn.bytes()));
+  }
   for (const HostCall &call : chain) {
     std::vector<sk_tensor> in;
+    if (guarded) {
+      at = guardedIn.data();
+      SK_RETURN_IF_ERROR(guardedIn.makeReadOnly());
+    }
     int64_t elements = numElements(shape).value_or(0);
     in.push_back(
         {const_cast<void *>(at), int32_t(dtype), int32_t(shape.size()), shape.data(), elements * dtypeSize(dtype)});
@@ -133,13 +151,28 @@ Status HostFunctions::apply(const std::vector<HostCall> &chain, const LoadSource
       }
     }
     int64_t bytes = numElements(call.shape).value_or(0) * dtypeSize(call.dtype);
-    Buffer next(bytes);
-    std::memset(next.data(), 0, size_t(bytes));
-    sk_tensor out{next.data(), int32_t(call.dtype), int32_t(call.shape.size()), call.shape.data(), bytes};
+    Buffer next;
+    GuardedMemory guardedOut;
+    if (guarded) {
+      SK_ASSIGN_OR_RETURN(guardedOut, GuardedMemory::create(bytes));
+    } else {
+      next = Buffer(bytes);
+      std::memset(next.data(), 0, size_t(bytes));
+    }
+    sk_tensor out{guarded ? guardedOut.data() : next.data(), int32_t(call.dtype), int32_t(call.shape.size()),
+                  call.shape.data(), bytes};
     const Entry &entry = functions_.at(call.function);
     int returned;
     try {
-      returned = entry.function(in.data(), int(in.size()), &out, entry.user);
+      auto invoke = [&] { return entry.function(in.data(), int(in.size()), &out, entry.user); };
+      if (guarded) {
+        auto result = callGuarded(invoke, guardedIn, guardedOut);
+        if (!result.ok())
+          return invalid("shard function " + quoteName(call.function) + " " + result.status().message());
+        returned = *result;
+      } else {
+        returned = invoke();
+      }
     } catch (...) { // A C++ function of the user's may throw.
       return invalid("shard function " + quoteName(call.function) + " threw an exception");
     }
@@ -147,10 +180,18 @@ Status HostFunctions::apply(const std::vector<HostCall> &chain, const LoadSource
       return invalid("shard function " + quoteName(call.function) + " returned " + std::to_string(returned) + " for " +
                      dtypeName(dtype) + " " + shapeString(shape) + " to " + dtypeName(call.dtype) + " " +
                      shapeString(call.shape));
-    previous = std::move(next);
-    at = previous.data();
+    if (guarded) {
+      guardedIn = std::move(guardedOut);
+    } else {
+      previous = std::move(next);
+      at = previous.data();
+    }
     shape = call.shape;
     dtype = call.dtype;
+  }
+  if (guarded) {
+    SK_RETURN_IF_ERROR(guardedIn.makeWritable());
+    previous = guardedIn.release();
   }
   output = std::move(previous);
   return {};

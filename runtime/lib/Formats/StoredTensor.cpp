@@ -105,6 +105,22 @@ std::optional<ShardName> parseShardName(const std::string &name) {
   return result;
 }
 
+std::string mlcShardName(const std::string &name, int64_t rank) { return name + "_shard-" + std::to_string(rank); }
+
+std::optional<ShardName> parseAnyShardName(const std::string &name) {
+  if (std::optional<ShardName> shard = parseShardName(name))
+    return shard;
+  const size_t at = name.rfind("_shard-");
+  if (at == std::string::npos || at == 0)
+    return std::nullopt;
+  ShardName result{name.substr(0, at), 0, 0};
+  const char *end = name.data() + name.size();
+  auto [last, error] = std::from_chars(name.data() + at + 7, end, result.rank);
+  if (error != std::errc() || last != end || result.rank < 0 || mlcShardName(result.name, result.rank) != name)
+    return std::nullopt;
+  return result;
+}
+
 TensorContent contentOf(const StoredTensor &stored) {
   return {stored.name, stored.dtype.value_or(DType::I8), stored.shape,
           [stored](int64_t first, int64_t count, void *to) { return stored.readElements(first, count, to); }};

@@ -5,6 +5,7 @@
 #include "StrictJson.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -194,20 +195,26 @@ Status readTensorCache(const std::string &path, const OpenOptions &options, Weig
 
 struct TensorCacheFile::State {
   std::string name, path;
-  bool f32ToBf16;
+  F32Storage f32;
   std::unique_ptr<FileWriter> writer;
   nlohmann::ordered_json records = nlohmann::ordered_json::array();
 };
+
+/// Replaces finite values beyond the largest finite bf16 by that.
+static float clipToBf16(float value) {
+  constexpr float max = 0x1.fep127f;
+  return std::isfinite(value) ? std::clamp(value, -max, max) : value;
+}
 
 TensorCacheFile::TensorCacheFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TensorCacheFile::~TensorCacheFile() = default;
 
 Expected<std::unique_ptr<TensorCacheFile>> TensorCacheFile::create(const std::string &directory,
-                                                                   const std::string &name, bool f32ToBf16) {
+                                                                   const std::string &name, F32Storage f32) {
   auto state = std::make_unique<State>();
   state->name = name;
   state->path = (fs::path(directory) / name).string();
-  state->f32ToBf16 = f32ToBf16;
+  state->f32 = f32;
   SK_ASSIGN_OR_RETURN(state->writer, FileWriter::create(state->path));
   state->writer->keepMd5();
   return std::unique_ptr<TensorCacheFile>(new TensorCacheFile(std::move(state)));
@@ -218,12 +225,12 @@ Status TensorCacheFile::add(const TensorContent &tensor) {
   std::optional<int64_t> count = numElements(tensor.shape);
   if (!count)
     return invalid(state_->path + ": tensor " + quoteName(tensor.name) + " is too large");
-  bool narrow = state_->f32ToBf16 && tensor.dtype == DType::F32;
+  bool narrow = state_->f32 != F32Storage::Raw && tensor.dtype == DType::F32;
   int64_t bits = narrow ? 16 : dtypeBits(tensor.dtype), bytes = (*count * bits + 7) / 8;
   state_->records.push_back({{"name", tensor.name},
                              {"shape", tensor.shape},
                              {"dtype", tvmDTypeName(tensor.dtype)},
-                             {"format", state_->f32ToBf16 ? "f32-to-bf16" : "raw"},
+                             {"format", state_->f32 == F32Storage::Raw ? "raw" : "f32-to-bf16"},
                              {"nbytes", bytes},
                              {"byteOffset", writer.written()}});
   int64_t size = dtypeSize(tensor.dtype), step = 1 << 20; // Even: whole bytes of nibbles.
@@ -239,6 +246,8 @@ Status TensorCacheFile::add(const TensorContent &tensor) {
       for (int64_t i = 0; i < n; ++i) {
         float value;
         std::memcpy(&value, block.data() + i * 4, 4);
+        if (state_->f32 == F32Storage::ClipToBF16)
+          value = clipToBf16(value);
         uint16_t half = floatToBf16(value); // NaN stays NaN.
         std::memcpy(packed.data() + i * 2, &half, 2);
       }
@@ -300,9 +309,8 @@ Status writeTensorCache(const std::string &directory, const std::vector<TensorCo
     if (bytes > 0 && bytes + size > options.maxFileBytes)
       SK_RETURN_IF_ERROR(finish());
     if (!file) {
-      SK_ASSIGN_OR_RETURN(file,
-                          TensorCacheFile::create(directory, "params_shard_" + std::to_string(entries.size()) + ".bin",
-                                                  options.f32ToBf16));
+      SK_ASSIGN_OR_RETURN(file, TensorCacheFile::create(
+                                    directory, "params_shard_" + std::to_string(entries.size()) + ".bin", options.f32));
     }
     SK_RETURN_IF_ERROR(file->add(tensor));
     bytes += size;

@@ -89,6 +89,20 @@ Status readFile(const std::string &path, const OpenOptions &options, WeightSet &
   return add(set, path, tensors);
 }
 
+/// Whether `path`, both canonical, lies in `root`.
+bool isInside(const fs::path &path, const fs::path &root) {
+  return std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first == root.end();
+}
+
+/// The folder of contents of Hugging Face's cache, models--NAME/blobs, to which the links in
+/// models--NAME/snapshots/REVISION lead; empty for any other directory.
+fs::path blobsOf(const fs::path &directory) {
+  for (fs::path at = directory; at.has_relative_path(); at = at.parent_path())
+    if (at.parent_path().filename() == "snapshots")
+      return at.parent_path().parent_path() / "blobs";
+  return {};
+}
+
 } // namespace
 
 Expected<std::string> resolveInside(const std::string &directory, const std::string &relative,
@@ -105,8 +119,9 @@ Expected<std::string> resolveInside(const std::string &directory, const std::str
     if (error) // What is not there is said when it is opened.
       return full.string();
     fs::path root = fs::canonical(base, error);
-    auto [end, at] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
-    if (error || end != root.end())
+    const fs::path blobs = error ? fs::path() : blobsOf(root);
+    const bool isBlob = !blobs.empty() && fs::canonical(blobs, error) == blobs && isInside(real, blobs);
+    if (error || !(isInside(real, root) || isBlob))
       return invalid("the file " + quoteName(relative) +
                      " is a symbolic link that leaves the directory (follow-links allows it)");
   }

@@ -10,6 +10,7 @@
 
 #include "shardkit/rt/Loading/WeightLoader.h"
 
+#include <algorithm>
 #include <filesystem>
 
 using namespace shardkit::rt;
@@ -116,6 +117,27 @@ static Expected<WeightManifest> manifestFor(const sk_loader_options &options, co
     SK_ASSIGN_OR_RETURN(ShardInfo info, parseShardInfo(text, name));
     if (options.ranks < 1)
       return invalid("ranks is " + std::to_string(options.ranks) + ", expected at least 1");
+    // A presharded set needs no functions: those of its parameters have been applied.
+    const std::map<std::string, StoredTensor> &tensors = sources.stored().tensors;
+    const bool isOfShards =
+        std::any_of(tensors.begin(), tensors.end(), [](const auto &entry) { return parseAnyShardName(entry.first); }) &&
+        std::none_of(info.begin(), info.end(), [&](const auto &entry) { return tensors.count(entry.first) > 0; });
+    if (isOfShards && !sources.presharded()) {
+      SK_ASSIGN_OR_RETURN(WeightManifest shards,
+                          WeightLoader::manifestOfShards(sources.stored(), options.ranks, parameters));
+      for (const auto &entry : info)
+        if (std::none_of(shards.weights.begin(), shards.weights.end(),
+                         [&](const ValueInfo &value) { return value.name == entry.first; }))
+          return notFound(name + ": lists parameter " + quoteName(entry.first) + ", of which " + sources.stored().path +
+                          " has no shards");
+      return shards;
+    }
+    if (sources.presharded() && info.empty()) {
+      if (sources.presharded()->devices != options.ranks)
+        return invalid("ranks is " + std::to_string(options.ranks) + ", " + sources.stored().path +
+                       " is presharded for " + std::to_string(sources.presharded()->devices));
+      return *sources.presharded();
+    }
     return manifestOf(info, sources.stored(), options.ranks, parameters);
   }
   if (sources.presharded())
@@ -150,6 +172,10 @@ int sk_loader_open(sk_context *ctx, const sk_loader_options *options, sk_loader 
     if (manifest.hasStages())
       return invalid((options->manifest ? options->manifest : sources.stored().path) +
                      ": is of a pipeline, whose weights lie on several meshes, expected a function");
+    if (options->strict) {
+      SK_RETURN_IF_ERROR(sources.checkAllUsed(pointersTo(manifest.weights)));
+      SK_RETURN_IF_ERROR(verifyChecksums(sources.filesWithChecksums()));
+    }
     *out = new sk_loader{ctx, WeightLoader(std::move(manifest), std::move(sources), load, ctx->functions), {}};
     return {};
   });

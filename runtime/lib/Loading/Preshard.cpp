@@ -3,6 +3,7 @@
 #include "shardkit/rt/Loading/Preshard.h"
 
 #include "Formats/StrictJson.h"
+#include "Support/Md5.h"
 
 #include "shardkit/rt/Formats/Safetensors.h"
 #include "shardkit/rt/Formats/TensorCache.h"
@@ -43,17 +44,27 @@ std::vector<size_t> alignedOrder(const WeightManifest &manifest, std::vector<siz
 
 namespace {
 
-/// Names the files of a set and when they were written: another source means
-/// that nothing of a broken-off run is kept.
+/// The identity of the files of a set, their times, and where tensors lie in them: another
+/// source means that no file of an interrupted run is kept. The time of the last change of
+/// an inode (ctime) cannot be set, unlike that of the content, which copies may preserve.
 std::string sourceFingerprint(const WeightSet &set) {
+  auto time = [](const timespec &t) { return std::to_string(t.tv_sec) + "." + std::to_string(t.tv_nsec); };
   std::string text;
   for (const StoredFile &file : set.files) {
     struct stat info = {};
     ::stat(file.path.c_str(), &info);
-    text += fs::path(file.path).filename().string() + ":" + std::to_string(info.st_size) + ":" +
-            std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec) + ";";
+    text += fs::path(file.path).filename().string() + ":" + std::to_string(info.st_dev) + ":" +
+            std::to_string(info.st_ino) + ":" + std::to_string(info.st_size) + ":" + time(info.st_mtim) + ":" +
+            time(info.st_ctim) + ";";
   }
-  return text;
+  Md5 tensors;
+  for (const auto &[name, tensor] : set.tensors) {
+    const std::string entry = name + "\n" + fs::path(tensor.file->path()).filename().string() + "\n" +
+                              std::to_string(tensor.offset) + " " + tensor.storedType + " " +
+                              shapeString(tensor.shape) + "\n";
+    tensors.add(entry.data(), int64_t(entry.size()));
+  }
+  return text + tensors.hex();
 }
 
 /// A file with shards of some weights: of one rank, or what several ranks hold.
@@ -206,13 +217,16 @@ public:
     return journal;
   }
 
-  /// Whether a file is there as it was completed.
+  /// Whether a file is there as it was completed, by its size and checksum.
   bool has(const std::string &name) const {
     std::error_code error;
     const fs::path path = directory_ / name;
     auto done = json_["files"].find(name);
-    return done != json_["files"].end() && done->is_object() && fs::exists(path, error) &&
-           done->value("bytes", int64_t(-1)) == int64_t(fs::file_size(path, error));
+    if (done == json_["files"].end() || !isEntry(*done) || !fs::exists(path, error) ||
+        (*done)["bytes"] != int64_t(fs::file_size(path, error)))
+      return false;
+    auto md5 = fileMd5(path.string());
+    return md5.ok() && (*done)["md5"] == *md5;
   }
   const Json &operator[](const std::string &name) const { return json_["files"][name]; }
 
@@ -227,6 +241,11 @@ public:
   }
 
 private:
+  static bool isEntry(const Json &done) {
+    return done.is_object() && done.contains("bytes") && done["bytes"].is_number_integer() && done.contains("md5") &&
+           done["md5"].is_string() && done.contains("entry") && done["entry"].is_string();
+  }
+
   fs::path directory_;
   std::string path_;
   Json json_;
@@ -283,9 +302,11 @@ Expected<PreshardResult> Presharder::run(const SourceSet &source, const HostFunc
                                          const ShardProgram &programs) {
   SK_RETURN_IF_ERROR(findSources(source, functions));
   SK_RETURN_IF_ERROR(makeSetDirectory(directory_, source));
+  SK_ASSIGN_OR_RETURN(std::unique_ptr<DirectoryLock> lock, DirectoryLock::take(directory_));
   journal_ = Journal::open(out_, {{"configuration", configurationHash(manifest_)},
                                   {"layout", options_.tvmLayout ? "tvm" : "shared"},
                                   {"source", sourceFingerprint(source.stored())},
+                                  {"functions", options_.functions},
                                   {"max_file_bytes", options_.maxFileBytes}});
   // A complete set is no longer one while it is rewritten.
   std::error_code error;
@@ -317,8 +338,10 @@ Status Presharder::findSources(const SourceSet &source, const HostFunctions *fun
       isNew &= names.insert({value.name, value.worldRank(rank)}).second;
     if (!isNew)
       return invalid("two arguments are named " + quoteName(value.name) + ", expected distinct names to store them by");
-    SK_ASSIGN_OR_RETURN(TensorSource found, source.find(value, manifest_.devices));
-    sources_.push_back(std::move(found));
+    auto found = source.find(value, manifest_.devices);
+    if (!found.ok())
+      return source.withAllMissing(found.status(), pointersTo(manifest_.weights), manifest_.devices, false);
+    sources_.push_back(std::move(*found));
     if (value.load && !value.load->chain.empty()) {
       if (!functions)
         return notFound("weight " + quoteName(value.name) + ": its shard functions are not registered");
@@ -431,16 +454,9 @@ Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source, 
                                  const ShardProgram &programs) {
   VerifyResult result;
   // Sizes and cover were checked when the set was opened.
-  auto checkFile = [&](const std::string &path, const std::string &expected) -> Status {
-    SK_ASSIGN_OR_RETURN(std::string md5, fileMd5(path));
-    ++result.checksums;
-    if (md5 != expected)
-      return invalid(path + ": the checksum is " + md5 + ", expected " + expected);
-    return {};
-  };
-  for (const StoredFile &file : set.stored().files)
-    if (!file.md5.empty())
-      SK_RETURN_IF_ERROR(checkFile(file.path, file.md5));
+  const std::vector<StoredFile> files = set.filesWithChecksums();
+  SK_RETURN_IF_ERROR(verifyChecksums(files));
+  result.checksums = int64_t(files.size());
   if (!set.presharded()) {
     result.weights = int64_t(set.stored().tensors.size());
     if (source || manifest)
@@ -448,11 +464,6 @@ Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source, 
     return result;
   }
   const WeightManifest &presharded = *set.presharded();
-  std::string directory = fs::path(set.stored().presharded).parent_path().string();
-  if (!presharded.perRank)
-    for (const WeightManifest::File &file : presharded.files)
-      if (file.checksum.compare(0, 4, "md5:") == 0)
-        SK_RETURN_IF_ERROR(checkFile(directory + "/" + file.path, file.checksum.substr(4)));
   const WeightManifest &target = manifest ? *manifest : presharded;
   auto ranksOfValue = [&](const ValueInfo &value) {
     std::vector<int64_t> ranks;

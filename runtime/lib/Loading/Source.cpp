@@ -173,8 +173,10 @@ Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &
       return full.status().withContext(file);
     std::error_code error;
     int64_t bytes = int64_t(std::filesystem::file_size(*full, error));
-    if (error)
+    if (error == std::errc::no_such_file_or_directory)
       return notFound(file + ": the file " + quoteName(listed.path) + " cannot be found");
+    if (error)
+      return ioError(file + ": the file " + quoteName(listed.path) + " cannot be accessed: " + error.message());
     if (bytes != listed.bytes)
       return fail("the file " + quoteName(listed.path) + " has " + std::to_string(bytes) + " bytes, expected " +
                   std::to_string(listed.bytes));
@@ -241,6 +243,129 @@ Status SourceSet::missing(const std::string &what, const std::string &name) cons
   for (size_t i = 0; i < known.size() && i < 21; ++i)
     text += (i ? ", " : ": ") + (i < 20 ? quoteName(known[i]) : "...");
   return notFound(text);
+}
+
+/// Names in quotes, at most 100 of them.
+static std::string namesText(const std::vector<std::string> &names) {
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < 101; ++i)
+    text += (i ? ", " : "") + (i < 100 ? quoteName(names[i]) : "...");
+  return text;
+}
+
+std::vector<const ValueInfo *> pointersTo(const std::vector<ValueInfo> &values) {
+  std::vector<const ValueInfo *> pointers;
+  for (const ValueInfo &value : values)
+    pointers.push_back(&value);
+  return pointers;
+}
+
+std::vector<std::string> SourceSet::missingNames(const ValueInfo &value, int64_t devices, bool presharded) const {
+  std::vector<std::string> names;
+  if (presharded && presharded_) {
+    if (!findLogical(value.name, value.ranks))
+      names.push_back(value.name);
+  } else if (presharded) {
+    for (int64_t rank = 0; rank < value.holders(devices); ++rank)
+      if (!findShard(value, rank, devices))
+        names.push_back(shardName(value.name, value.worldRank(rank), devices));
+  } else {
+    auto add = [&](const std::string &name, bool stored) {
+      auto tensor = findTensor(name, value.ranks, stored);
+      if (!tensor.ok() && tensor.status().message().empty())
+        names.push_back(name);
+    };
+    if (!value.load || holdsMade(value, devices))
+      add(value.name, false);
+    else
+      for (const LoadSource &source : value.load->sources)
+        add(source.name, true);
+  }
+  return names;
+}
+
+Status SourceSet::withAllMissing(Status first, const std::vector<const ValueInfo *> &values, int64_t devices,
+                                 bool presharded) const {
+  if (first.code() != Code::NotFound)
+    return first;
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const ValueInfo *value : values)
+    for (const std::string &name : missingNames(*value, devices, presharded))
+      if (seen.insert(name).second)
+        names.push_back(name);
+  if (names.size() < 2)
+    return first;
+  return notFound(first.message() + "; " + std::to_string(names.size()) + " are missing in all: " + namesText(names));
+}
+
+Status SourceSet::checkAllUsed(const std::vector<const ValueInfo *> &values) const {
+  std::set<std::string> used;
+  for (const ValueInfo *value : values) {
+    used.insert(value->name);
+    if (value->load)
+      for (const LoadSource &source : value->load->sources)
+        used.insert(source.name);
+  }
+  std::vector<std::string> unused;
+  for (const std::string &name : names()) {
+    const std::optional<ShardName> shard = parseAnyShardName(name);
+    if (!used.count(name) && !(shard && !presharded_ && used.count(shard->name)))
+      unused.push_back(name);
+  }
+  if (unused.empty())
+    return {};
+  return invalid(set_.path + ": " + std::to_string(unused.size()) + " tensor" + (unused.size() == 1 ? "" : "s") +
+                 " that no argument names: " + namesText(unused) + ", expected none with strict checks");
+}
+
+std::vector<StoredFile> SourceSet::filesWithChecksums() const {
+  std::vector<StoredFile> files;
+  for (const StoredFile &file : set_.files)
+    if (!file.md5.empty())
+      files.push_back(file);
+  if (presharded_ && !presharded_->perRank) {
+    const std::string directory = std::filesystem::path(set_.presharded).parent_path().string();
+    for (const WeightManifest::File &file : presharded_->files)
+      if (file.checksum.compare(0, 4, "md5:") == 0)
+        files.push_back({directory + "/" + file.path, file.bytes, file.checksum.substr(4)});
+  }
+  return files;
+}
+
+Status verifyChecksums(const std::vector<StoredFile> &files, size_t first, size_t step) {
+  for (size_t i = first; i < files.size(); i += step) {
+    SK_ASSIGN_OR_RETURN(std::string md5, fileMd5(files[i].path));
+    if (md5 != files[i].md5)
+      return invalid(files[i].path + ": the checksum is " + md5 + ", expected " + files[i].md5);
+  }
+  return {};
+}
+
+int64_t SourceSet::ranksOfShards(const std::string &name) const {
+  int64_t ranks = 0;
+  for (auto it = set_.tensors.lower_bound(name + "_shard-");
+       it != set_.tensors.end() && it->first.compare(0, name.size() + 7, name + "_shard-") == 0; ++it)
+    if (const std::optional<ShardName> shard = parseAnyShardName(it->first); shard && shard->name == name)
+      ranks = std::max(ranks, shard->ranks ? shard->ranks : shard->rank + 1);
+  return ranks;
+}
+
+const StoredTensor *SourceSet::findShard(const ValueInfo &value, int64_t rank, int64_t devices) const {
+  const int64_t of = value.worldRank(rank);
+  std::vector<std::string> names = {shardName(value.name, of, devices)};
+  const int64_t ranks = presharded_ ? -1 : ranksOfShards(value.name);
+  if (ranks == devices)
+    names.push_back(mlcShardName(value.name, of));
+  // A set without any shard is not a presharded one.
+  if (ranks == 0 && value.localElements == value.globalElements &&
+      std::any_of(set_.tensors.begin(), set_.tensors.end(),
+                  [](const auto &entry) { return parseAnyShardName(entry.first); }))
+    names.push_back(value.name);
+  for (const std::string &name : names)
+    if (auto found = set_.tensors.find(name); found != set_.tensors.end())
+      return &found->second;
+  return nullptr;
 }
 
 Expected<SourceTensor> SourceSet::joinSegments(const std::string &name) const {
@@ -343,13 +468,10 @@ Expected<TensorSource> SourceSet::find(const ValueInfo &value, int64_t devices) 
       return tensor.status();
     if (!tensor.ok()) {
       // A TVM set that was cut for its own number of ranks.
-      auto shard = set_.tensors.lower_bound(name + "_shard-");
-      if (shard != set_.tensors.end())
-        if (auto parsed = parseShardName(shard->first); parsed && parsed->name == name)
-          return notFound("weight " + quoteName(name) + ": " + set_.path + " holds it presharded for " +
-                          std::to_string(parsed->ranks) +
-                          " ranks and has no presharded.json, expected --load=presharded on " +
-                          std::to_string(parsed->ranks) + " ranks");
+      if (const int64_t ranks = ranksOfShards(name))
+        return notFound("weight " + quoteName(name) + ": " + set_.path + " holds it presharded for " +
+                        std::to_string(ranks) + " ranks and has no presharded.json, expected --load=presharded on " +
+                        std::to_string(ranks) + " ranks");
       return missing(value.load ? "stored tensor " + quoteName(name) + " of weight " + quoteName(value.name)
                                 : "weight " + quoteName(name) + " (" + typeOf(value) + ")",
                      name);
@@ -377,19 +499,16 @@ Expected<TensorSource> SourceSet::findPresharded(const ValueInfo &value, int64_t
   }
   PreshardedSource source;
   for (int64_t rank = 0; rank < value.holders(devices); ++rank) {
-    int64_t owner = value.worldRank(presharded_ && !presharded_->perRank ? firstOwner(value.extents, rank) : rank);
-    std::string name = shardName(value.name, owner, devices);
-    auto found = set_.tensors.find(name);
-    if (found == set_.tensors.end()) {
-      auto other = set_.tensors.lower_bound(value.name + "_shard-");
-      if (other != set_.tensors.end())
-        if (auto parsed = parseShardName(other->first);
-            parsed && parsed->name == value.name && parsed->ranks != devices)
-          return invalid("weight " + quoteName(value.name) + ": " + set_.path + " holds it presharded for " +
-                         std::to_string(parsed->ranks) + " ranks, expected " + std::to_string(devices));
+    const int64_t owner = presharded_ && !presharded_->perRank ? firstOwner(value.extents, rank) : rank;
+    const StoredTensor *found = findShard(value, owner, devices);
+    if (!found) {
+      const std::string name = shardName(value.name, value.worldRank(owner), devices);
+      if (const int64_t ranks = ranksOfShards(value.name); ranks && ranks != devices)
+        return invalid("weight " + quoteName(value.name) + ": " + set_.path + " holds it presharded for " +
+                       std::to_string(ranks) + " ranks, expected " + std::to_string(devices));
       return missing("shard " + quoteName(name) + " of rank " + std::to_string(value.worldRank(rank)), name);
     }
-    source.ranks.push_back(found->second);
+    source.ranks.push_back(*found);
   }
   TensorSource result = std::move(source);
   SK_RETURN_IF_ERROR(checkSource(value, result));

@@ -2,8 +2,10 @@
 
 #include "shardkit/rt/Loading/WeightLoader.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <set>
 
 namespace shardkit::rt {
 
@@ -11,19 +13,34 @@ Expected<WeightManifest> WeightLoader::manifestOfShards(const WeightSet &set, in
                                                         const std::vector<std::string> &parameters) {
   WeightSet full; // The first shard of each parameter stands for it.
   full.path = set.path;
+  std::map<std::string, int64_t> mlcRanks; // By parameter, for names without the number of ranks.
+  std::set<std::string> replicated;
   for (const auto &[name, tensor] : set.tensors) {
-    auto shard = parseShardName(name);
-    if (!shard)
-      return invalid(set.path + ": tensor " + quoteName(name) + " is not a shard, expected NAME_shard-K-of-" +
-                     std::to_string(ranks));
+    auto shard = parseAnyShardName(name);
+    if (!shard) {
+      full.tensors.emplace(name, tensor);
+      replicated.insert(name);
+      continue;
+    }
+    if (shard->ranks == 0)
+      shard->ranks = std::max(mlcRanks[shard->name] = std::max(mlcRanks[shard->name], shard->rank + 1), ranks);
     if (shard->ranks != ranks)
       return invalid(set.path + ": tensor " + quoteName(name) + " is presharded for " + std::to_string(shard->ranks) +
                      " ranks, expected " + std::to_string(ranks));
     if (shard->rank == 0)
       full.tensors.emplace(shard->name, tensor);
   }
+  for (const auto &[name, found] : mlcRanks)
+    if (found != ranks)
+      return invalid(set.path + ": parameter " + quoteName(name) + " is presharded for " + std::to_string(found) +
+                     " ranks, expected " + std::to_string(ranks));
+  if (replicated.size() == set.tensors.size() && !replicated.empty())
+    return invalid(set.path + ": tensor " + quoteName(*replicated.begin()) +
+                   " is not a shard, expected NAME_shard-K-of-" + std::to_string(ranks));
   SK_ASSIGN_OR_RETURN(WeightManifest manifest, manifestOf({}, full, ranks, parameters));
   for (ValueInfo &value : manifest.weights) {
+    if (replicated.count(value.name))
+      continue;
     // Nothing says how the whole was cut: the stack of the shards stands for it.
     value.globalShape.insert(value.globalShape.begin(), ranks);
     value.globalElements = value.localElements * ranks;
@@ -43,7 +60,8 @@ Status WeightLoader::check(bool presharded) const {
   for (const ValueInfo &value : manifest_.weights) {
     auto source =
         presharded ? sources_.findPresharded(value, manifest_.devices) : sources_.find(value, manifest_.devices);
-    SK_RETURN_IF_ERROR(source.status());
+    if (!source.ok())
+      return sources_.withAllMissing(source.status(), pointersTo(manifest_.weights), manifest_.devices, presharded);
     if (value.load && !value.load->chain.empty() && !presharded) {
       if (!functions_)
         return notFound("weight " + quoteName(value.name) + ": its shard functions are not registered");
@@ -62,7 +80,12 @@ Expected<std::vector<LoadedWeight>> WeightLoader::loadSome(const std::vector<int
     const ValueInfo &value = manifest_.weights[size_t(index)];
     auto source =
         presharded ? sources_.findPresharded(value, manifest_.devices) : sources_.find(value, manifest_.devices);
-    SK_RETURN_IF_ERROR(source.status());
+    if (!source.ok()) {
+      std::vector<const ValueInfo *> values;
+      for (int64_t each : indices)
+        values.push_back(&manifest_.weights[size_t(each)]);
+      return sources_.withAllMissing(source.status(), values, manifest_.devices, presharded);
+    }
     sources.push_back(std::move(*source));
   }
   LoadPlan plan;

@@ -2,11 +2,15 @@
 
 #include "shardkit/rt/Manifest/Manifest.h"
 
+#include "shardkit/rt/Support/File.h"
+
 #include "CollectiveCheck.h"
 #include "ManifestReader.h"
 #include "ManifestVersion1.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -281,8 +285,10 @@ ProgramInfo readProgram(const JsonAt &at, const std::string &bundleDir) {
     return program;
   std::error_code error;
   std::filesystem::path full = std::filesystem::path(bundleDir) / path;
+  if (const Status status = checkExists(full.string()); !status.ok())
+    in.fail(status.code() == Code::NotFound ? "the file does not exist" : status.message());
   if (!std::filesystem::is_regular_file(full, error))
-    in.fail("the file does not exist");
+    in.fail("it is not a regular file");
   int64_t size = int64_t(std::filesystem::file_size(full, error));
   if (program.bytes >= 0 && size != program.bytes)
     in.fail("the file has " + std::to_string(size) + " bytes, expected " + std::to_string(program.bytes));
@@ -364,7 +370,8 @@ Expected<Manifest> readManifest(const std::string &bundleDir) {
   path += "manifest.json";
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
-    return notFound(path + ": cannot be read; expected a bundle directory");
+    return Status(errno == ENOENT || errno == ENOTDIR ? Code::NotFound : Code::IO,
+                  path + ": cannot be read: " + std::strerror(errno) + "; expected a bundle directory");
   std::ostringstream text;
   text << stream.rdbuf();
   return parseManifest(text.str(), path, bundleDir);

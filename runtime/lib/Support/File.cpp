@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -241,6 +242,34 @@ Status makeDirectory(const std::string &path) {
   if (::access(path.c_str(), W_OK | X_OK) != 0)
     return ioError(path + ": nothing can be written in it: " + systemError());
   return {};
+}
+
+Expected<std::unique_ptr<DirectoryLock>> DirectoryLock::take(const std::string &directory) {
+  const std::string path = directory + "/shardkit.lock";
+  for (;;) {
+    int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0)
+      return ioError(path + ": cannot be written: " + systemError());
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      const bool isHeld = errno == EWOULDBLOCK;
+      const std::string reason = systemError();
+      ::close(fd);
+      return isHeld
+                 ? invalid(directory + ": another process writes in it and holds shardkit.lock, expected one at a time")
+                 : ioError(path + ": cannot be locked: " + reason);
+    }
+    // The last holder may have removed the file between the two calls.
+    struct stat locked, named;
+    if (::fstat(fd, &locked) == 0 && ::stat(path.c_str(), &named) == 0 && locked.st_dev == named.st_dev &&
+        locked.st_ino == named.st_ino)
+      return std::unique_ptr<DirectoryLock>(new DirectoryLock(path, fd));
+    ::close(fd);
+  }
+}
+
+DirectoryLock::~DirectoryLock() {
+  ::unlink(path_.c_str());
+  ::close(fd_);
 }
 
 FileWriter::FileWriter(std::string path, std::string temporary, int fd)

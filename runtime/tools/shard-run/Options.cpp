@@ -70,6 +70,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                  "A .safetensors file, its index, tensor-cache.json, .npz, or a "
                  "directory with one of these");
   app.add_flag("--follow-links", options.followLinks, "Weight files may be links that leave their directory");
+  app.add_flag("--strict", options.strict,
+               "An error for a tensor of --weights that no argument of the bundle names, and for a wrong checksum");
   repeated("--input", inputs, "NAME=FILE.npy, or FILE.safetensors");
   app.add_option("--output-dir", options.outputDir, "Directory for the results; without it none is written");
   app.add_option("--output-format", options.outputFormat, "npy (a file per result) or safetensors (one file)");
@@ -141,6 +143,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   if (options.program.empty() == options.suite.empty())
     return invalid(options.suite.empty() ? "BUNDLE_OR_IR is required"
                                          : "--suite and BUNDLE_OR_IR, expected one of them");
+  if (options.strict && options.weights.empty())
+    return invalid("--strict, expected --weights with it");
   if (options.backend != "local" && options.backend != "mpi" && options.backend != "nccl")
     return invalid("--backend=" + options.backend + ", expected local, mpi or nccl");
   if (!options.target.empty() && options.target != "cpu" && options.target != "cuda")

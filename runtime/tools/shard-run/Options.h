@@ -17,7 +17,7 @@ namespace shardkit::run {
 struct Options {
   std::string program; ///< A bundle or an IR file.
   std::string weights;
-  bool followLinks = false;
+  bool followLinks = false, strict = false;
   rt::LoadOptions load;
   std::vector<std::string> shardFunctions;                 ///< Libraries.
   std::vector<std::pair<std::string, std::string>> inputs; ///< Name, file.

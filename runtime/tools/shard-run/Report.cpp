@@ -2,6 +2,7 @@
 
 #include "Report.h"
 
+#include "../PeakMemory.h"
 #include "../SizeText.h"
 #include "shardkit/rt/Cuda/DeviceUses.h"
 
@@ -12,9 +13,9 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
-#include <sys/resource.h>
 
 using namespace shardkit::rt;
+using shardkit::tools::peakMemory;
 using shardkit::tools::sizeText;
 using Json = nlohmann::ordered_json;
 
@@ -161,12 +162,6 @@ Json compilerReport(const Bundle &bundle) {
 }
 
 } // namespace
-
-int64_t peakMemory() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return int64_t(usage.ru_maxrss) * 1024;
-}
 
 void printSummary(const RunRecord &record) {
   const FunctionInfo &full = record.what->full();

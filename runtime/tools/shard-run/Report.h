@@ -17,8 +17,6 @@ void printVerdict(const std::vector<RunRecord> &records, bool exact);
 std::string suiteEntry(const std::string &run, const RunRecord &record);
 /// The same of a run that failed.
 std::string suiteEntry(const std::string &run, const std::string &error);
-/// Peak resident memory of this process in bytes.
-int64_t peakMemory();
 
 /// The report of the bundle's compiler, if it holds one, with measured times
 /// added; the schema is in docs/internals/Runtime.md.

@@ -50,8 +50,14 @@ Status Session::prepare(const Runnable &what, Arguments &arguments, std::vector<
                    " each, expected " + std::to_string((what.devices() + most - 1) / most) +
                    " processes or --devices-per-process=" + std::to_string(block));
   for (size_t s = 0; s < what.stages(); ++s) {
-    SK_ASSIGN_OR_RETURN(auto sources, sources_.resolve(what.held(s), what.devices()));
-    arguments.stages.push_back(std::move(sources));
+    auto sources = sources_.resolve(what.held(s), what.devices());
+    if (!sources.ok()) {
+      std::vector<const FunctionInfo *> held;
+      for (size_t stage = 0; stage < what.stages(); ++stage)
+        held.push_back(&what.held(stage));
+      return sources_.withAllMissing(sources.status(), held, what.devices());
+    }
+    arguments.stages.push_back(std::move(*sources));
     for (const ValueInfo &value : what.held(s).arguments)
       if (value.load && !value.load->chain.empty())
         SK_RETURN_IF_ERROR(functions_.check(value.load->chain).withContext("weight '" + value.name + "'"));

@@ -115,6 +115,38 @@ Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) co
   return TensorSource(makeRandom(value, *options_));
 }
 
+static void addWeights(const FunctionInfo &function, std::vector<const ValueInfo *> &values) {
+  for (const ValueInfo &value : function.arguments)
+    if (value.kind == ValueKind::Weight)
+      values.push_back(&value);
+}
+
+Status Sources::withAllMissing(Status first, const std::vector<const FunctionInfo *> &functions,
+                               int64_t devices) const {
+  if (!weights_)
+    return first;
+  std::vector<const ValueInfo *> values;
+  for (const FunctionInfo *function : functions)
+    addWeights(*function, values);
+  values.erase(std::remove_if(values.begin(), values.end(),
+                              [&](const ValueInfo *value) { return inputs_.count(value->name) > 0; }),
+               values.end());
+  return weights_->withAllMissing(std::move(first), values, devices, options_->load.mode == LoadMode::Presharded);
+}
+
+Status Sources::checkStrict(const Manifest &manifest, int process, int processes) const {
+  std::vector<const ValueInfo *> values;
+  for (const FunctionInfo &function : manifest.functions)
+    addWeights(function, values);
+  for (const PipelineInfo &pipeline : manifest.pipelines) {
+    addWeights(pipeline.signature, values);
+    for (const StageInfo &stage : pipeline.stages)
+      addWeights(stage.held, values);
+  }
+  SK_RETURN_IF_ERROR(weights_->checkAllUsed(values));
+  return verifyChecksums(weights_->filesWithChecksums(), size_t(process), size_t(processes));
+}
+
 Expected<TensorSource> Sources::makeRandomStored(const LoadInfo &load) const {
   StoredSource result;
   for (const LoadSource &source : load.sources) {

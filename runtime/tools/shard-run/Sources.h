@@ -19,6 +19,13 @@ public:
   /// The source of every argument, checked against its type, shape and file.
   rt::Expected<std::vector<rt::TensorSource>> resolve(const rt::FunctionInfo &function, int64_t devices) const;
 
+  /// The error of resolve(), with all weights of `functions` that are missing if there are several.
+  rt::Status withAllMissing(rt::Status first, const std::vector<const rt::FunctionInfo *> &functions,
+                            int64_t devices) const;
+  /// --strict: every tensor of the weights is named by an argument of the bundle, and the
+  /// checksums of every `processes`-th file from `process` on are right.
+  rt::Status checkStrict(const rt::Manifest &manifest, int process, int processes) const;
+
 private:
   rt::Expected<rt::TensorSource> find(const rt::ValueInfo &value, int64_t devices) const;
   /// The stored tensors of a loading function, each made once.

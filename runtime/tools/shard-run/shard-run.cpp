@@ -171,6 +171,8 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
   auto sources = Sources::open(options, held);
   HostFunctions hostFunctions;
   Status opened = sources.status();
+  if (opened.ok() && options.strict)
+    opened = sources->checkStrict((*bundle)->manifest(), backend_->process(), backend_->processes());
   for (const std::string &library : options.shardFunctions)
     if (opened.ok())
       opened = hostFunctions.loadLibrary(library);

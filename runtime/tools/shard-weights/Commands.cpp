@@ -2,6 +2,7 @@
 
 #include "Setup.h"
 
+#include "../PeakMemory.h"
 #include "../ProgressLine.h"
 
 #include "shardkit/rt/Formats/Npy.h"
@@ -11,6 +12,7 @@
 #include "shardkit/rt/Loading/ShardLoader.h"
 #include "shardkit/rt/Manifest/ShardInfo.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -18,7 +20,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <sys/resource.h>
 
 using namespace shardkit::rt;
 namespace fs = std::filesystem;
@@ -30,12 +31,9 @@ namespace {
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void summary(const char *what, const LoadStats &stats, double seconds) {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
   std::printf("%s: %s needed, %s read, %.2f s, %.2f GB/s, peak memory %s\n", what,
               sizeText(stats.total.bytesNeeded).c_str(), sizeText(stats.total.bytesRead).c_str(), seconds,
-              seconds > 0 ? double(stats.total.bytesRead) / seconds / 1e9 : 0,
-              sizeText(int64_t(usage.ru_maxrss) * 1024).c_str());
+              seconds > 0 ? double(stats.total.bytesRead) / seconds / 1e9 : 0, sizeText(tools::peakMemory()).c_str());
 }
 
 Status needManifest(const Partition &partition) {
@@ -44,24 +42,51 @@ Status needManifest(const Partition &partition) {
                                       "--shard-info=FILE with --ranks=N");
 }
 
+/// --strict: every tensor is named by an argument, and the checksums are right.
+Status checkStrict(const SourceSet &set, const WeightManifest &manifest, const Options &options) {
+  if (!options.strict)
+    return {};
+  SK_RETURN_IF_ERROR(set.checkAllUsed(pointersTo(manifest.weights)));
+  return verifyChecksums(set.filesWithChecksums());
+}
+
+/// The identity of the code that makes arguments: compiled loading functions and host functions.
+Expected<std::string> codeOf(const Partition &partition, const Options &options) {
+  std::string text;
+  const std::vector<ValueInfo> &weights = partition.manifest->weights;
+  if (partition.bundle && std::any_of(weights.begin(), weights.end(),
+                                      [](const ValueInfo &value) { return value.load && value.load->function; })) {
+    SK_ASSIGN_OR_RETURN(text, partition.bundle->hash());
+  }
+  for (const std::string &library : options.shardFunctions) {
+    SK_ASSIGN_OR_RETURN(std::string md5, fileMd5(library));
+    text += " " + md5;
+  }
+  return text;
+}
+
 } // namespace
 
 Status shard(const Options &options) {
   SK_ASSIGN_OR_RETURN(SourceSet set, openSet(options.set, options));
   SK_ASSIGN_OR_RETURN(Partition partition, openPartition(options, &set));
   SK_RETURN_IF_ERROR(needManifest(partition));
+  SK_RETURN_IF_ERROR(checkStrict(set, *partition.manifest, options));
   const WeightManifest &manifest = *partition.manifest;
   if (options.rank >= manifest.devices)
     return invalid("--rank=" + std::to_string(options.rank) + ", expected less than " +
                    std::to_string(manifest.devices));
   std::vector<TensorSource> sources;
   for (const ValueInfo &value : manifest.weights) {
-    SK_ASSIGN_OR_RETURN(TensorSource source, set.find(value, manifest.devices));
-    sources.push_back(std::move(source));
+    auto source = set.find(value, manifest.devices);
+    if (!source.ok())
+      return set.withAllMissing(source.status(), pointersTo(manifest.weights), manifest.devices, false);
+    sources.push_back(std::move(*source));
     if (value.load)
       SK_RETURN_IF_ERROR(partition.functions->check(value.load->chain).withContext("weight " + quoteName(value.name)));
   }
   SK_RETURN_IF_ERROR(makeSetDirectory(options.output, set));
+  SK_ASSIGN_OR_RETURN(std::unique_ptr<DirectoryLock> lock, DirectoryLock::take(options.output));
   double start = now();
   std::vector<int64_t> ranks;
   for (int64_t rank = 0; rank < manifest.devices; ++rank)
@@ -115,10 +140,12 @@ Status preshard(const Options &options) {
   SK_ASSIGN_OR_RETURN(SourceSet set, openSet(options.set, options));
   SK_ASSIGN_OR_RETURN(Partition partition, openPartition(options, &set));
   SK_RETURN_IF_ERROR(needManifest(partition));
+  SK_RETURN_IF_ERROR(checkStrict(set, *partition.manifest, options));
   PreshardOptions preshard;
   preshard.tvmLayout = options.layout == "tvm";
   preshard.maxFileBytes = options.maxFileBytes;
   preshard.load = withProgress(options.load);
+  SK_ASSIGN_OR_RETURN(preshard.functions, codeOf(partition, options));
   preshard.log = [](const std::string &line) {
     tools::clearProgress();
     std::printf("%s\n", line.c_str());
@@ -225,9 +252,12 @@ static Status writeAll(const std::vector<std::pair<std::string, TensorSource>> &
     SK_RETURN_IF_ERROR(writeSafetensors(options.output, std::move(contents)));
   } else {
     SK_RETURN_IF_ERROR(makeSetDirectory(options.output, set));
+    SK_ASSIGN_OR_RETURN(std::unique_ptr<DirectoryLock> lock, DirectoryLock::take(options.output));
     if (options.format == "tensor-cache") {
       TensorCacheOptions cache;
-      cache.f32ToBf16 = options.f32ToBf16;
+      cache.f32 = options.f32ToBf16.empty()     ? F32Storage::Raw
+                  : options.f32ToBf16 == "clip" ? F32Storage::ClipToBF16
+                                                : F32Storage::RoundToBF16;
       cache.maxFileBytes = options.maxFileBytes;
       SK_RETURN_IF_ERROR(writeTensorCache(options.output, contents, cache));
     } else {

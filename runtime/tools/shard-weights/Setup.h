@@ -21,12 +21,12 @@ struct Options {
   std::string shardInfo; ///< TVM's; with `ranks`.
   int64_t ranks = 0;
   std::vector<std::string> shardFunctions;
-  bool followLinks = false;
+  bool followLinks = false, strict = false;
   rt::LoadOptions load;
   // Options of single commands.
   std::string layout = "shared", format, source;
   int64_t rank = -1, maxFileBytes = int64_t(2) << 30;
-  bool f32ToBf16 = false;
+  std::string f32ToBf16; ///< Empty, round or clip.
 };
 
 /// The sharding of a set: the manifest and its functions.

@@ -52,6 +52,11 @@ int main(int argc, char **argv) {
     command->add_option("-o,--output", options.output, text)->required();
   };
 
+  auto withStrict = [&](CLI::App *command) {
+    command->add_flag("--strict", options.strict,
+                      "An error for a tensor of SET that no argument names, and for a wrong checksum");
+  };
+
   CLI::App *inspectCommand = app.add_subcommand("inspect", "Print names, types, shapes, shards, offsets in files");
   withSet(inspectCommand);
   withPartition(inspectCommand);
@@ -59,6 +64,7 @@ int main(int argc, char **argv) {
   withSet(shardCommand);
   withPartition(shardCommand);
   withOutput(shardCommand, "A directory: rank-K.safetensors");
+  withStrict(shardCommand);
   shardCommand->add_option("--rank", options.rank, "Only this rank (from 0)");
   CLI::App *preshardCommand =
       app.add_subcommand("preshard", "Write NAME_shard-K-of-N that ranks load without communication; resumes an "
@@ -66,6 +72,7 @@ int main(int argc, char **argv) {
   withSet(preshardCommand);
   withPartition(preshardCommand);
   withOutput(preshardCommand, "A directory");
+  withStrict(preshardCommand);
   preshardCommand->add_option("--layout", options.layout,
                               "shared: shards that several ranks hold are stored once; tvm: a "
                               "tensor cache in which no file is read by two ranks");
@@ -79,7 +86,9 @@ int main(int argc, char **argv) {
   withSet(convertCommand);
   withOutput(convertCommand, "A directory; a file for npz, or X.safetensors");
   convertCommand->add_option("--format", options.format, "safetensors, tensor-cache or npz")->required();
-  convertCommand->add_flag("--f32-to-bf16", options.f32ToBf16, "tensor-cache: store f32 as bf16, rounded");
+  convertCommand->add_flag("--f32-to-bf16{round}", options.f32ToBf16,
+                           "tensor-cache: store f32 as bf16, rounded; --f32-to-bf16=clip: values beyond the largest "
+                           "finite bf16 become that instead of infinity, as TVM's writer does");
   convertCommand->add_option("--max-file-bytes", options.maxFileBytes, "Size to split the files of a directory at");
   CLI::App *exportCommand = app.add_subcommand("shard-info", "Write TVM's shard_info.json for a manifest");
   exportCommand->add_option("MANIFEST", options.manifest, "A bundle or a weight manifest")->required();
@@ -113,7 +122,9 @@ int main(int argc, char **argv) {
   if (convertCommand->parsed() && options.format != "safetensors" && options.format != "tensor-cache" &&
       options.format != "npz")
     return fail("--format=" + options.format + ", expected safetensors, tensor-cache or npz");
-  if (options.f32ToBf16 && options.format != "tensor-cache")
+  if (!options.f32ToBf16.empty() && options.f32ToBf16 != "round" && options.f32ToBf16 != "clip")
+    return fail("--f32-to-bf16=" + options.f32ToBf16 + ", expected --f32-to-bf16, =round or =clip");
+  if (!options.f32ToBf16.empty() && options.format != "tensor-cache")
     return fail("--f32-to-bf16 is of --format=tensor-cache");
   if (options.maxFileBytes < 1)
     return fail("--max-file-bytes, expected a positive number");

@@ -42,8 +42,8 @@ SK_EXPORT int sk_load_shard_functions(sk_context *ctx, const char *library);
 typedef struct sk_loader sk_loader;
 
 typedef struct sk_loader_options {
-  int32_t abi; /* SK_ABI_VERSION */
-  int32_t reserved;
+  int32_t abi;         /* SK_ABI_VERSION */
+  int32_t strict;      /* Not 0: a tensor that no parameter is made from, or a wrong checksum, is an error. */
   const char *weights; /* A file, an index or a directory. */
   /* How they are sharded: a weight manifest or a bundle's directory (with
    * `function`, NULL for its only one), or else TVM's shard_info.json (a path, or
@@ -54,6 +54,8 @@ typedef struct sk_loader_options {
   const char *function;
   const char *shard_info;
   int64_t ranks;
+  /* A set of NAME_shard-K-of-N, or of MLC's NAME_shard-K (K from 0) and NAME of what is
+   * replicated, is loaded by the presharded calls; its shard info may be "{}". */
   /* The order of the parameters where no manifest gives one; NULL: by name. */
   const char *const *parameters;
   int64_t num_parameters;

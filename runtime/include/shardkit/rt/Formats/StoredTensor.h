@@ -66,6 +66,11 @@ struct ShardName {
 /// The last "_shard-K-of-N" counts: NAME itself may contain such text.
 std::optional<ShardName> parseShardName(const std::string &name);
 
+/// "NAME_shard-K", K from 0: MLC's names, which do not have the number of ranks.
+std::string mlcShardName(const std::string &name, int64_t rank);
+/// A name in either form; `ranks` is 0 for MLC's.
+std::optional<ShardName> parseAnyShardName(const std::string &name);
+
 /// A tensor that is to be written; `read` gives elements as they lie in memory.
 struct TensorContent {
   std::string name;

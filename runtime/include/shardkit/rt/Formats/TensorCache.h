@@ -29,8 +29,15 @@ Status readTensorCache(const std::string &path, const OpenOptions &options, Weig
 Status parseTensorCache(const std::string &text, const std::string &directory, const OpenOptions &options,
                         WeightSet &set);
 
+/// Storage of f32 in a tensor cache. Both roundings are to the nearest, ties to even.
+enum class F32Storage {
+  Raw,
+  RoundToBF16, ///< Values beyond the largest bf16 become infinity.
+  ClipToBF16,  ///< Finite values beyond the largest bf16 become that, as TVM's writer does.
+};
+
 struct TensorCacheOptions {
-  bool f32ToBf16 = false;
+  F32Storage f32 = F32Storage::Raw;
   /// A data file ends with the tensor that passes this size.
   int64_t maxFileBytes = int64_t(1) << 30;
 };
@@ -38,7 +45,7 @@ struct TensorCacheOptions {
 class TensorCacheFile {
 public:
   static Expected<std::unique_ptr<TensorCacheFile>> create(const std::string &directory, const std::string &name,
-                                                           bool f32ToBf16 = false);
+                                                           F32Storage f32 = F32Storage::Raw);
   ~TensorCacheFile();
   Status add(const TensorContent &tensor);
   /// The file is complete; the result is its entry of the list of records.

@@ -34,7 +34,8 @@ struct WeightSet {
 Expected<WeightSet> openWeights(const std::string &path, const OpenOptions &options = {});
 
 /// `relative` inside `directory`. An error for an empty or absolute path, one
-/// that climbs out, and one that a symbolic link leads out of.
+/// that climbs out, and one that a symbolic link leads out of. Links of Hugging Face's cache,
+/// from snapshots/REVISION to blobs of the same model, are followed.
 Expected<std::string> resolveInside(const std::string &directory, const std::string &relative,
                                     const OpenOptions &options);
 

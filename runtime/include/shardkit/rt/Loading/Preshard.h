@@ -14,6 +14,8 @@ struct PreshardOptions {
   bool tvmLayout = false;
   int64_t maxFileBytes = int64_t(2) << 30;
   LoadOptions load;
+  /// The identity of the code of loading functions: files of an interrupted run with other code are not kept.
+  std::string functions;
   /// One line for each file that is written or kept.
   std::function<void(const std::string &)> log;
 };
@@ -30,7 +32,8 @@ Status makeSetDirectory(const std::string &directory, const SourceSet &source);
 /// Writes `manifest`'s shards of the weights in `source` into `directory`, and
 /// presharded.json last. The files of all ranks grow side by side, weight after weight,
 /// so that no stored byte is read twice for two ranks. Files that an earlier run of the same configuration on
-/// the same source completed are kept. Weights with loading functions are stored
+/// the same source completed are kept if their checksums are right. One run at a time
+/// writes into a directory. Weights with loading functions are stored
 /// as their arguments.
 Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSet &source, const std::string &directory,
                                   const PreshardOptions &options, const HostFunctions *functions = nullptr,

@@ -60,7 +60,22 @@ public:
   /// With presharded.json the weight must have been sharded in the same way.
   Expected<TensorSource> findPresharded(const ValueInfo &value, int64_t devices) const;
 
+  /// `first`, an error of find() or findPresharded(), with the names of all tensors that
+  /// `values` need and the set lacks, if there are several.
+  Status withAllMissing(Status first, const std::vector<const ValueInfo *> &values, int64_t devices,
+                        bool presharded) const;
+  /// The files of which the set records a checksum.
+  std::vector<StoredFile> filesWithChecksums() const;
+  /// An error that lists the tensors that none of `values` is made from.
+  Status checkAllUsed(const std::vector<const ValueInfo *> &values) const;
+
 private:
+  std::vector<std::string> missingNames(const ValueInfo &value, int64_t devices, bool presharded) const;
+  /// The shard of a rank of the mesh in a set without presharded.json: NAME_shard-K-of-N,
+  /// MLC's NAME_shard-K (K from 0), or NAME of a replicated weight. Null if there is none.
+  const StoredTensor *findShard(const ValueInfo &value, int64_t rank, int64_t devices) const;
+  /// The ranks for which a set without presharded.json has shards of a weight; 0 if none.
+  int64_t ranksOfShards(const std::string &name) const;
   /// A tensor by its name, preferably the weight that `ranks` hold. `stored`: results of
   /// loading functions are not taken.
   Expected<SourceTensor> findTensor(const std::string &name, const std::vector<int64_t> &ranks, bool stored) const;
@@ -80,6 +95,11 @@ private:
   /// By stored tensor: the weights with pieces of it, and which of their sources it is.
   std::map<std::string, std::vector<std::pair<size_t, size_t>>> segments_;
 };
+
+std::vector<const ValueInfo *> pointersTo(const std::vector<ValueInfo> &values);
+
+/// Compares the checksums of files: every `step`-th from `first` on.
+Status verifyChecksums(const std::vector<StoredFile> &files, size_t first = 0, size_t step = 1);
 
 /// The differences between two shardings of a weight, one fact after the other; empty if
 /// they are equal.

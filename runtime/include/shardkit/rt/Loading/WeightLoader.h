@@ -25,7 +25,8 @@ public:
       : manifest_(std::move(manifest)), sources_(std::move(sources)), options_(std::move(options)),
         functions_(functions) {}
 
-  /// The manifest of a set that is presharded for `ranks` by names alone.
+  /// The manifest of a set that is presharded for `ranks` by names alone: NAME_shard-K-of-N,
+  /// or MLC's NAME_shard-K; a tensor without such a name is replicated.
   static Expected<WeightManifest> manifestOfShards(const WeightSet &set, int64_t ranks,
                                                    const std::vector<std::string> &parameters = {});
 

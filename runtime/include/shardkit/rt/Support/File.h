@@ -92,6 +92,21 @@ Status checkWritable(const std::string &path);
 /// not possible, or where no files can be made in it.
 Status makeDirectory(const std::string &path);
 
+/// The right to write a set of files into a directory, which one process has at a time: a
+/// locked file there, which is removed at the end. The system frees it if the process dies.
+class DirectoryLock {
+public:
+  static Expected<std::unique_ptr<DirectoryLock>> take(const std::string &directory);
+  ~DirectoryLock();
+  DirectoryLock(const DirectoryLock &) = delete;
+  DirectoryLock &operator=(const DirectoryLock &) = delete;
+
+private:
+  DirectoryLock(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  std::string path_;
+  int fd_;
+};
+
 /// The MD5 of a file's content, as 32 hexadecimal digits.
 Expected<std::string> fileMd5(const std::string &path);
 
