@@ -184,7 +184,7 @@ TEST_F(EndToEnd, ranksThatFailHangOrAreMissing) {
 TEST_F(EndToEnd, userErrors) {
   expectError("", "BUNDLE_OR_IR is required");
   expectError(dir_ / "none", "no such file or directory");
-  expectError(dir_.path(), "manifest.json: cannot be read; expected a bundle");
+  expectError(dir_.path(), "manifest.json: cannot be read: No such file or directory; expected a bundle");
   expectError(bundle_, "input 'x' (f32 8x16) is not given, use --input");
   expectError(bundle_ + " --random-inputs=x", "--random-inputs=x, expected");
   expectError(bundle_ + " --bogus", "--bogus");

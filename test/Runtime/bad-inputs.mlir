@@ -52,7 +52,7 @@
 // NOT-IR: error:
 
 // RUN: not shard-run %t 2>&1 | FileCheck %s --check-prefix=NOT-BUNDLE
-// NOT-BUNDLE: error: {{.*}}/manifest.json: cannot be read; expected a bundle directory
+// NOT-BUNDLE: error: {{.*}}/manifest.json: cannot be read: No such file or directory; expected a bundle directory
 
 spmd.mesh @pod = <["x"=2]>
 
