@@ -22,7 +22,8 @@ class Binding:
     Arrays become inputs of the program; constants (of PyTorch numbers, flags, strings and `None`) are part of it, and so
     are the trees of all values, empty ones too, and defaults that the example call leaves alone. `is_constant` distinguishes
     constants from arrays; parameters in `static` are constants as they are. `skipped` leading parameters of the function are
-    not arguments of the call."""
+    not arguments of the call. `tree`: a function to the leaves of a value and its structure, and the inverse, for calls of a
+    structure that is known: these are bound without paths."""
 
     def __init__(
         self,
@@ -33,6 +34,7 @@ class Binding:
         is_constant: Callable[[Any], bool],
         skipped: int = 0,
         static: Container[str] = (),
+        tree: tuple[Callable[[Any], tuple[list[Any], Any]], Callable[[Any, list[Any]], Any]] | None = None,
     ):
         self.flatten, self.is_constant, self.static = flatten, is_constant, static
         self.function = getattr(function, "__qualname__", type(function).__qualname__)
@@ -41,6 +43,9 @@ class Binding:
         self.arrays = {path: leaf for path, leaf in passed.items() if not self._is_constant(path, leaf)}
         """Of the example call, in the order in which the call passes them."""
         self.constants = {path: leaf for path, leaf in passed.items() if path not in self.arrays} | defaults
+        self.tree = None if static else tree
+        # By structure: the positions of the arrays among the leaves, and of the constants with what is expected there.
+        self._known: dict[Any, tuple[list[int], list[tuple[int, Any]]] | None] = {}
 
     def get_names(self) -> list[str]:
         """A name per array: its parameter, and below a parameter with several arrays the keys (`x`, `batch.labels`)."""
@@ -51,6 +56,33 @@ class Binding:
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The arrays of a call in the order of the example's. One error where the call differs in anything else."""
+        if self.tree is None:
+            return self._bind(args, kwargs)
+        leaves, structure = self.tree[0]((args, kwargs))
+        if (known := self._known.get(structure)) is not None:
+            arrays = [leaves[i] for i in known[0]]
+            if all(_is_same(leaves[i], constant) for i, constant in known[1]) and not any(a is None or isinstance(a, str) for a in arrays):
+                return arrays
+        arrays = self._bind(args, kwargs)
+        if structure not in self._known:
+            self._known[structure] = self._find_positions(structure, len(leaves))
+        return arrays
+
+    def _find_positions(self, structure: Any, count: int) -> tuple[list[int], list[tuple[int, Any]]] | None:
+        """Where the arrays and constants are among the leaves of a structure; none where that cannot be told."""
+        assert self.tree
+        marks = [object() for _ in range(count)]
+        positions = {id(mark): i for i, mark in enumerate(marks)}
+        try:
+            found = self._read(*self.tree[1](structure, marks))[0]
+        except Exception:  # a node that does not take other leaves
+            return None
+        if any(id(leaf) not in positions for leaf in found.values()) or not found.keys() >= self.arrays.keys():
+            return None
+        constants = [(positions[id(leaf)], self.constants[path]) for path, leaf in found.items() if path not in self.arrays]
+        return [positions[id(found[path])] for path in self.arrays], constants
+
+    def _bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         passed, defaults, trees = self._read(args, kwargs)
         leaves = passed | defaults
         for path in self.arrays:

@@ -13,6 +13,7 @@ import numpy as np
 from ..binding import Binding, Flattened, get_key
 from ..errors import PACKAGE, ShardKitError, find_users_line, require
 from ..model import Model, convert, read_names
+from ..safetensors import numpy_dtype
 from ..session import Array
 
 
@@ -42,7 +43,8 @@ def import_jax(
     from . import nnx
 
     function = nnx.unwrap(function)
-    binding = Binding(function, args, dict(sorted(kwargs.items())), _flatten, lambda leaf: False, static=_get_static(function, args, kwargs))
+    binding = Binding(function, args, dict(sorted(kwargs.items())), _flatten, lambda leaf: False, static=_get_static(function, args, kwargs),
+                      tree=(jax.tree_util.tree_flatten, jax.tree_util.tree_unflatten))  # fmt: skip
     source_info_util.register_exclusion(str(PACKAGE))  # lines are those of the user
     jitted = function if hasattr(function, "lower") else jax.jit(function)
     saved = jax.config.jax_include_full_tracebacks_in_locations
@@ -99,9 +101,11 @@ def import_jax(
         a.name: convert(a, _to_numpy(leaves[k][1], a.dtype)) for a, k in zip(arguments, kept) if not isinstance(leaves[k][1], jax.ShapeDtypeStruct)
     }
 
+    wanted = [(a.dtype, numpy_dtype(a.dtype), k) for a, k in zip(arguments, kept)]
+
     def flatten(*args: Any, **kwargs: Any) -> list[Any]:
         given = binding.bind(args, kwargs)
-        return [given[k] if _is_taken(given[k], a.dtype) else _to_numpy(given[k], a.dtype) for a, k in zip(arguments, kept)]
+        return [given[k] if _is_taken(given[k], dtype) else _to_numpy(given[k], name) for name, dtype, k in wanted]
 
     return Model(
         stablehlo.lower(module, func, arguments, results, locations),
@@ -113,8 +117,10 @@ def import_jax(
     )
 
 
-def _is_taken(value: Any, dtype: str) -> bool:
-    """Whether a program takes the value as it is: it stays on the devices, stands for one that does, or is converted there."""
+def _is_taken(value: Any, dtype: Any) -> bool:
+    """Whether a program takes the value as it is: an array of that type, one that stays on the devices, or what stands for that."""
+    if isinstance(value, np.ndarray):
+        return bool(value.dtype == dtype)
     import jax
 
     return isinstance(value, (Array, jax.ShapeDtypeStruct)) or (isinstance(value, jax.Array) and value.dtype == dtype)

@@ -45,7 +45,7 @@ def import_torch(
     require("torch_mlir", "torch-mlir", "importing a PyTorch module")
     import torch
 
-    from torch.utils._pytree import tree_unflatten
+    from torch.utils._pytree import tree_flatten, tree_unflatten
 
     from . import lowering, plans, training
     from .function import Function, is_constant
@@ -54,7 +54,7 @@ def import_torch(
     parameters = dict(module.named_parameters())
     styles = plans.read_plan(module, plan or {}, axis, mesh)
     kept = training.OptimizerState(optimizer, parameters) if optimizer is not None else None
-    binding = Binding(loss or module.forward, args, kwargs or {}, _flatten, is_constant, skipped=1 if loss else 0)
+    binding = Binding(loss or module.forward, args, kwargs or {}, _flatten, is_constant, skipped=1 if loss else 0, tree=(tree_flatten, lambda tree, leaves: tree_unflatten(leaves, tree)))
     names, inputs = binding.get_names(), list(binding.arrays.values())
     passed = [_describe_input(n, v, batch) for n, v in zip(names, inputs)]
     function = Function(module, loss, args, kwargs or {}, list(styles.outputs))
