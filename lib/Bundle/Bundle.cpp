@@ -71,8 +71,7 @@ static LogicalResult addProgram(ModuleOp module, target::CodegenOptions codegen,
     return success();
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
-    return emitError(UnknownLoc::get(module.getContext()))
-           << "cannot read " << path << ": " << buffer.getError().message();
+    return emitError(module.getLoc()) << "cannot read " << path << ": " << buffer.getError().message();
   llvm::MD5 md5;
   md5.update((*buffer)->getBuffer());
   llvm::MD5::MD5Result hash;

@@ -26,11 +26,12 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
     ModuleOp module = getOperation();
     markAllAnalysesPreserved();
     if (top < 0) {
-      emitError(module.getLoc()) << "top=" << top << ", expected 0 or more";
+      emitError(module.getLoc()) << "top=" << top.getValue() << ", expected 0 or more";
       return signalPassFailure();
     }
     if (!(maxReplicated >= 0)) {
-      emitError(module.getLoc()) << "max-replicated=" << maxReplicated << ", expected a percentage from 0 on";
+      emitError(module.getLoc()) << "max-replicated=" << maxReplicated.getValue()
+                                 << ", expected a percentage from 0 on";
       return signalPassFailure();
     }
     auto options = Propagation::getOptions(module.getLoc(), conflicts, stridedShardings, tripCount);

@@ -153,7 +153,7 @@ private:
   }
 
   LogicalResult link(ArrayRef<Object> objects, StringRef path) {
-    Location loc = UnknownLoc::get(module.getContext());
+    Location loc = module.getLoc();
     std::vector<std::string> files;
     LogicalResult result = success();
     for (auto [i, object] : llvm::enumerate(objects)) {

@@ -4,6 +4,7 @@
 #include "shardkit/Bundle/Bundle.h"
 #include "shardkit/Dialect/SPMD/IR/Renames.h"
 #include "shardkit/InitAllDialects.h"
+#include "shardkit/Support/LocatedDiagnostics.h"
 #include "shardkit/Transforms/Reference.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/AsmState.h"
@@ -164,6 +165,7 @@ static int compile(const spmd::PhaseCommandLine &phaseOptions) {
     reported = true;
     return success(drop);
   });
+  spmd::locateDiagnostics(&context, input);
   if (!remarksFilter.empty()) {
     remark::RemarkCategories categories{remarksFilter, std::nullopt, std::nullopt, std::nullopt, std::nullopt};
     if (failed(remark::enableOptimizationRemarks(context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(),

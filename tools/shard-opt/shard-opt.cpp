@@ -2,6 +2,7 @@
 
 #include "shardkit/InitAllDialects.h"
 #include "shardkit/InitAllPasses.h"
+#include "shardkit/Support/LocatedDiagnostics.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -16,6 +17,8 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::spmd::registerAllDialects(registry);
 
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "ShardKit: shard models over meshes of devices\n", registry));
+  auto [input, output] =
+      mlir::registerAndParseCLIOptions(argc, argv, "ShardKit: shard models over meshes of devices\n", registry);
+  mlir::spmd::registerLocatedDiagnostics(registry, input);
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
 }
