@@ -7,6 +7,7 @@
 #include "shardkit/Passes.h"
 
 #include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/GlobalSizes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -363,6 +364,8 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
     return failure();
   if (rule.isFallback)
     remarkUnknown(op);
+  else
+    remarkGlobalSizes(op);
   propagation.addOp(op, std::move(rule));
   return success();
 }
@@ -551,6 +554,20 @@ void FunctionPropagation::remarkUnknown(Operation *op) {
         << remark::suggest("{0}", severalBlocks ? "lift its control flow, for instance with --lift-cf-to-scf"
                                                 : "implement the interface, or write spmd.sharding_rule on it");
   });
+}
+
+void FunctionPropagation::remarkGlobalSizes(Operation *op) {
+  if (!func.getContext()->getRemarkEngine())
+    return;
+  for (GlobalSize &size : getGlobalSizes(op))
+    remarks.push_back([=, func = func]() mutable {
+      remark::missed(op->getLoc(), remark::RemarkOpts::name("global-size").category("spmd").function(func.getName()))
+          << remark::add("factor {0} of {1} is replicated", size.factor, op->getName().getStringRef())
+          << remark::reason("{0} holds {1}, which may be a size or offset of the global tensors, and no pass makes "
+                            "it local",
+                            size.where, size.number)
+          << remark::suggest("set attributesHoldNoSizes in the rule of its ShardingRuleOpInterface if it holds none");
+    });
 }
 
 void FunctionPropagation::emitRemarks() {

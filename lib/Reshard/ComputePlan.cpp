@@ -119,6 +119,9 @@ private:
   void remarkReplicated(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
                         const FactorAxes &axes);
 
+  /// Emits a remark for each uneven dim of an operand that is gathered as the op has no form on padded shards.
+  void remarkUnpadded(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts);
+
   /// Reads and verifies `spmd.factor_shardings`.
   FailureOr<FactorAxes> readCompute(Operation *op, const ShardingRule &rule);
 
@@ -588,6 +591,8 @@ LogicalResult ComputeDecider::decideCompute(Operation *op) {
   opPlan.op = op;
   for (unsigned t = op->getNumOperands(); t < rule.numOperands(); ++t)
     opPlan.captured.push_back(rule.tensor(t).value);
+  if (hasUneven)
+    remarkUnpadded(op, rule, *layouts);
   opPlan.rule = plan.rules.intern(std::move(rule));
   FailureOr<ComputeLayouts> decided = decideLayouts(op, *opPlan.rule, *layouts);
   if (failed(decided))
@@ -677,6 +682,29 @@ void ComputeDecider::remarkReplicated(Operation *op, const ShardingRule &rule, A
       << remark::reason("{0}", canShard ? "no sharding of it costs less in reshards"
                                         : "its rule replicates the dims that its operands are sharded along")
       << remark::suggest("shard other dims of its operands");
+}
+
+void ComputeDecider::remarkUnpadded(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts) {
+  if (tentative || rule.isFallback || !func.getContext()->getRemarkEngine())
+    return;
+  for (unsigned t = 0; t < rule.numOperands(); ++t) {
+    if (!layouts[t].layout || rule.tensor(t).role == OperandRole::ShapeOnly)
+      continue;
+    for (auto [d, dim] : llvm::enumerate(table.get(*layouts[t].layout).dims)) {
+      int64_t size = layouts[t].type.getDimSize(d);
+      ArrayRef<int32_t> factors = rule.dimFactors(rule.tensor(t), d);
+      if (size <= 0 || divides(dim.entries, size) || factors.size() != 1 ||
+          rule.factor(factors.front()).kind == FactorKind::Replicated || rule.factor(factors.front()).allowsPadding)
+        continue;
+      remark::missed(op->getLoc(), remark::RemarkOpts::name("unpadded").category("spmd").function(func.getName()))
+          << remark::add("{0} needs dim {1} of operand #{2} (size {3}) unsharded, which {4} shards unevenly",
+                         op->getName().getStringRef(), d, t, size, meshes.toString(dim.entries))
+          << remark::reason("{0}", "it has no form on padded shards")
+          << remark::suggest("pad the dim, or, if padding is harmless to the op, call setAllowsPadding for factor {0} "
+                             "in its ShardingRuleOpInterface",
+                             factors.front());
+    }
+  }
 }
 
 FailureOr<FactorAxes> ComputeDecider::readCompute(Operation *op, const ShardingRule &rule) {

@@ -278,8 +278,11 @@ static Needs getNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
     return maskOperand(rule, f, 1, getNeutralElement(ReductionKind::Sum, elementOf(gather.getIndices())));
   // They move full lanes, or compute on floats only.
   if (isa<tensor::TensorDialect>(op->getDialect()) ||
-      isa<linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp, arith::ConstantOp, WithShardingConstraintOp, ReshardOp>(
-          op))
+      isa<linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp, arith::ConstantOp, WithShardingConstraintOp, ReshardOp,
+          StageOutputOp>(op))
+    return PaddingNeeds();
+  // An op of another dialect, whose rule permits it.
+  if (rule.factor(f).allowsPadding && !rule.factor(f).hasWindows)
     return PaddingNeeds();
   return std::nullopt;
 }

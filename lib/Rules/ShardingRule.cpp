@@ -5,6 +5,7 @@
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Rules/GlobalSizes.h"
 #include "shardkit/Rules/IndexedBody.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -177,7 +178,7 @@ ShardingRule spmd::getBuiltinShardingRule(Operation *op) {
 /// The rule in `spmd.sharding_rule`. Roles of operands (inits, tensors that are not read)
 /// are those of the op. Invalid kinds become replicated: a parallel factor that a result
 /// lacks, a reduction that a result has.
-static ShardingRule getWrittenRule(Operation *op, RuleAttr attr) {
+static ShardingRule getWrittenRule(Operation *op, RuleAttr attr, bool &hasBuiltinRule) {
   ShardingRule builtin = getBuiltinShardingRule(op), rule;
   for (auto [size, kind] : llvm::zip(attr.getFactorSizes(), attr.getFactorKinds()))
     rule.addFactor(size, kind == RuleFactorKind::Parallel    ? FactorKind::Parallel
@@ -233,14 +234,28 @@ static ShardingRule getWrittenRule(Operation *op, RuleAttr attr) {
       rule.addDim(SmallVector<int32_t>(attr.getResultDim(i, d)));
   }
   rule.isContraction = builtin.isContraction;
+  rule.attributesHoldNoSizes = builtin.attributesHoldNoSizes;
   replicateUnshardable(rule);
+  hasBuiltinRule = !builtin.isFallback;
   return rule;
 }
 
+/// The rule of an op, and the global sizes in its attributes.
+static std::pair<ShardingRule, SmallVector<GlobalSize, 0>> getRuleAndSizes(Operation *op) {
+  auto attr = op->getAttrOfType<RuleAttr>(kRuleAttr);
+  bool hasBuiltinRule = true;
+  ShardingRule rule = attr ? getWrittenRule(op, attr, hasBuiltinRule) : getBuiltinShardingRule(op);
+  SmallVector<GlobalSize, 0> sizes = findGlobalSizes(op, rule, hasBuiltinRule);
+  return {std::move(rule), std::move(sizes)};
+}
+
+SmallVector<GlobalSize, 0> spmd::getGlobalSizes(Operation *op) { return getRuleAndSizes(op).second; }
+
 ShardingRule spmd::getShardingRule(Operation *op) {
-  if (auto attr = op->getAttrOfType<RuleAttr>(kRuleAttr))
-    return getWrittenRule(op, attr);
-  return getBuiltinShardingRule(op);
+  auto [rule, sizes] = getRuleAndSizes(op);
+  for (const GlobalSize &size : sizes)
+    rule.setKind(size.factor, FactorKind::Replicated);
+  return std::move(rule);
 }
 
 bool spmd::hasNoElements(RankedTensorType type) { return llvm::is_contained(type.getShape(), 0); }

@@ -96,6 +96,8 @@ private:
   void addAnnotation(ClassId valueClass, const Sharding &sharding, Value value, Operation *op = nullptr,
                      unsigned index = 0);
   void remarkUnknown(Operation *op);
+  /// Emits a remark for each factor that is replicated as an attribute holds its size.
+  void remarkGlobalSizes(Operation *op);
   /// Emits a remark with the share of padding, for each dim with an uneven user sharding.
   void remarkPadding(const Sharding &userSharding, RankedTensorType type, const Twine &what, Location loc);
 

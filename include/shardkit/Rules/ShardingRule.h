@@ -45,7 +45,10 @@ struct Factor {
   /// depends on its first index: it may be sharded by full axes only.
   bool hasWindows = false;
   /// True if axes need not divide it, so that the last shards are padded. Determined
-  /// only if a given sharding needs it (`markUnevenFactors`).
+  /// only if a given sharding needs it (`markUnevenFactors`). The rule of an op of another
+  /// dialect sets it for a parallel factor that any content of padding leaves harmless: an
+  /// element of the result reads that index of the operands alone, and no value of it traps
+  /// or is an address.
   bool allowsPadding = false;
   /// Shards must have a multiple of this number of elements.
   int64_t granule = 1;
@@ -123,6 +126,9 @@ public:
   /// True for ops with the arithmetic intensity of contractions, which are worth sharding
   /// over all axes.
   bool isContraction = false;
+  /// True if no attribute of an op of another dialect holds a size or offset of its tensors.
+  /// Else factors whose size appears in one are replicated (GlobalSizes.h).
+  bool attributesHoldNoSizes = false;
   /// Set if no interface describes the op: all its values are replicated.
   bool isFallback = false;
 
