@@ -67,6 +67,48 @@ class MinHiddenFractionOption<string name> : Option<
     "minHiddenFraction", name, "double", /*default=*/"0.01",
     "Do not split a collective if compute hides a smaller fraction of its time">;
 
+class SwitchOption<string variable, string name, string pass> : Option<
+    variable, name, "bool", /*default=*/"true", "Run --spmd-" # pass>;
+
+def AutoShardOption : Option<
+    "autoShard", "auto-shard", "std::optional<std::string>", "std::nullopt",
+    "Choose shardings by --spmd-auto-shard, with these options of it",
+    [{::llvm::cl::ValueOptional, ::llvm::cl::value_desc("options")}]>;
+
+def PipelineOption : Option<
+    "pipeline", "pipeline", "std::optional<std::string>", "std::nullopt",
+    "Split the program into stages by --spmd-build-stages, with these options of it",
+    [{::llvm::cl::ValueOptional, ::llvm::cl::value_desc("options")}]>;
+
+def InlineOption : SwitchOption<
+    "inlineCalls", "inline", "inline-calls; if not, functions are copied per signature">;
+
+/// Options of the phases up to propagation.
+defvar PropagationOptionList = [
+  MeshOption, ConflictsOption, StridedShardingsOption, TripCountOption, AutoShardOption,
+  PipelineOption, InlineOption
+];
+
+/// Options of the phases: of the default pipeline, and of passes that run it on a copy.
+defvar PhaseOptionList = !listconcat(PropagationOptionList, [
+  DeferReductionsOption, FillPaddingOption,
+  SwitchOption<"mergeContractions", "merge-contractions", "merge-contractions">,
+  SwitchOption<"mergeReductions", "merge-reductions", "merge-reductions">,
+  SwitchOption<"hoist", "hoist", "hoist-collectives">,
+  HoistBudgetOption<"memory-budget">,
+  SwitchOption<"sink", "sink", "sink-collectives">,
+  SwitchOption<"combine", "combine", "combine-collectives">,
+  CombineBytesOption<"combine-bytes">,
+  SwitchOption<"overlap", "overlap", "overlap-collectives">,
+  MinHiddenFractionOption<"min-hidden-fraction">
+]);
+
+/// Dialects that the phases create ops of.
+defvar PhaseDialects = [
+  "::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+  "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+];
+
 def UnsupportedOption : Option<
     "unsupported", "unsupported", "::mlir::spmd::UnsupportedFeature",
     "::mlir::spmd::UnsupportedFeature::Error",

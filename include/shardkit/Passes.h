@@ -30,6 +30,46 @@ using PhaseOptions = SPMDDefaultPipelineOptions;
 /// `pipeline`; `reason` describes an error.
 FailureOr<PhaseOptions> parsePhaseOptions(StringRef text, std::string &reason);
 
+/// Verifies the options within `auto-shard` and `pipeline`: one error at `loc` otherwise.
+LogicalResult verifyPhaseOptions(const PhaseOptions &options, Location loc);
+
+/// The options of the phases up to propagation that a pass declares (PropagationOptionList). `BaseT` is the
+/// generated base class of the pass.
+template <typename BaseT> struct WithPropagationOptions : BaseT {
+  using BaseT::BaseT;
+  PhaseOptions getPropagationOptions() const {
+    PhaseOptions options;
+    options.mesh = this->mesh;
+    options.conflicts = this->conflicts;
+    options.stridedShardings = this->stridedShardings;
+    options.tripCount = this->tripCount;
+    options.autoShard = this->autoShard.getValue();
+    options.pipeline = this->pipeline.getValue();
+    options.inlineCalls = this->inlineCalls;
+    return options;
+  }
+};
+
+/// The same for the options of all phases (PhaseOptionList).
+template <typename BaseT> struct WithPhaseOptions : WithPropagationOptions<BaseT> {
+  using WithPropagationOptions<BaseT>::WithPropagationOptions;
+  PhaseOptions getPhaseOptions() const {
+    PhaseOptions options = this->getPropagationOptions();
+    options.deferReductions = this->deferReductions;
+    options.fillPadding = this->fillPadding;
+    options.mergeContractions = this->mergeContractions;
+    options.mergeReductions = this->mergeReductions;
+    options.hoist = this->hoist;
+    options.memoryBudget = this->memoryBudget;
+    options.sink = this->sink;
+    options.combine = this->combine;
+    options.maxBytes = this->maxBytes;
+    options.overlap = this->overlap;
+    options.minHiddenFraction = this->minHiddenFraction;
+    return options;
+  }
+};
+
 /// The options of --spmd-default-pipeline as command-line options of a tool, one per
 /// process. Constructed before the command line is parsed.
 class PhaseCommandLine {
@@ -46,6 +86,8 @@ private:
 
 /// Adds the phases that come after `from`, up to `last`.
 void buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions, Phase last = Phase::Final);
+/// Runs the remaining phases up to `last` on `copy`, whose diagnostics are those of another run: it emits errors alone.
+LogicalResult runPhasesOnCopy(ModuleOp copy, const PhaseOptions &options, Phase last);
 /// Registers the pipelines, and the old names of passes as errors.
 void registerPipelines();
 

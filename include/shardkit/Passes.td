@@ -613,13 +613,13 @@ def SPMDReportPass : SPMDPass<"spmd-report"> {
     device with the largest values at that point, and replicated values that axes could
     shard (docs/reference/Report.md).
 
-    Before --spmd-partition, a copy of the module runs through the remaining phases;
-    values have the names of the input, and the page of `format=html` explains each
-    layout. After --spmd-partition, the layouts of arguments and results are known,
+    Before --spmd-partition, a copy of the module runs through the remaining phases of
+    --spmd-default-pipeline, with its options; values have the names that they have after
+    propagation, and the page of `format=html` explains each layout. After --spmd-partition, the layouts of arguments and results are known,
     and those of other values if --spmd-partition=keep-layouts kept them. The module
     does not change.
   }];
-  let options = [
+  let options = !listconcat([
     Option<"format", "format", "::mlir::spmd::OutputFormat",
            "::mlir::spmd::OutputFormat::Text",
            "Form of the output", [{::llvm::cl::values(
@@ -634,16 +634,9 @@ def SPMDReportPass : SPMDPass<"spmd-report"> {
            "Report in JSON to compare with">,
     Option<"maxReplicated", "max-replicated", "double", /*default=*/"100",
            "Fail if more than this percentage of the bytes of arguments on a device are replicas "
-           "that axes could shard">,
-    MeshOption,
-    ConflictsOption,
-    StridedShardingsOption,
-    TripCountOption
-  ];
-  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::cf::ControlFlowDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::tensor::TensorDialect"];
+           "that axes could shard">
+  ], PhaseOptionList);
+  let dependentDialects = PhaseDialects;
 }
 
 def SPMDRequireCompletePass : SPMDPass<"spmd-require-complete"> {
@@ -658,25 +651,22 @@ def SPMDRequireCompletePass : SPMDPass<"spmd-require-complete"> {
 def SPMDExplainReshapePass : SPMDPass<"spmd-explain-reshape"> {
   let summary = "Explain which axes each reshape keeps and gathers";
   let description = [{
-    Propagates shardings in a copy of the module and prints, for each reshape: the axes
-    that it keeps, the axes that no dim of the result can hold, the resulting layout,
-    the bytes received against the lower bound, and a sharding of the operand that
-    needs no gather. The module does not change. Accepts phases up to propagated.
+    Runs a copy of the module through the phases of --spmd-default-pipeline up to
+    propagation and prints, for each reshape: the axes that it keeps, the axes that no dim
+    of the result can hold, the resulting layout, the bytes received against the lower
+    bound, and a sharding of the operand that needs no gather. The module does not change.
+    Accepts phases up to propagated.
   }];
-  let options = [
-    ConflictsOption,
-    StridedShardingsOption,
-    TripCountOption,
-    ExplainFormatOption,
-    OutputOption
-  ];
+  let options = !listconcat([ExplainFormatOption, OutputOption], PropagationOptionList);
+  let dependentDialects = PhaseDialects;
 }
 
 def SPMDExplainPass : SPMDPass<"spmd-explain"> {
   let summary = "Explain the origin of every axis, and why others are absent";
   let description = [{
-    Propagates shardings in a copy of the module and prints, for each selected value,
-    the chain of ops from each axis back to its annotation. For each axis that a
+    Runs a copy of the module through the phases of --spmd-default-pipeline up to
+    propagation, with its options, and prints, for each selected value, the chain of ops
+    from each axis back to its annotation. For each axis that a
     neighboring value has and this one does not, it prints the reason: a closed dim, a
     size that does not divide, the axis in use, a conflict lost (with both costs), a
     barrier, an op without a rule. The result of a search is explained by a search: the
@@ -684,20 +674,17 @@ def SPMDExplainPass : SPMDPass<"spmd-explain"> {
     whole function and its decisive terms. The module does not change. Accepts phases
     up to propagated.
   }];
-  let options = [
+  let options = !listconcat([
     Option<"top", "top", "int64_t", /*default=*/"3",
            "Number of alternatives to list for each choice of a search">,
     Option<"value", "value", "std::string", /*default=*/"\"\"",
-           "%12 or %arg0 as printed in the input, a NameLoc, spmd.name, "
+           "%12 or %arg0 as printed after propagation (and in reports), a NameLoc, spmd.name, "
            "spmd.weight, resultN or file:line; all values if empty">,
     Option<"grid", "grid", "bool", /*default=*/"false",
            "Draw which devices hold which shard of each value">,
-    ConflictsOption,
-    StridedShardingsOption,
-    TripCountOption,
-    ExplainFormatOption,
-    OutputOption
-  ];
+    ExplainFormatOption, OutputOption
+  ], PropagationOptionList);
+  let dependentDialects = PhaseDialects;
 }
 
 #endif // SHARDKIT_PASSES

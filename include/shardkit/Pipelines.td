@@ -10,9 +10,6 @@
 
 include "shardkit/Options.td"
 
-class SwitchOption<string variable, string name, string pass> : Option<
-    variable, name, "bool", /*default=*/"true", "Run --spmd-" # pass>;
-
 def SPMDDefaultPipeline : SPMDPass<"spmd-default-pipeline"> {
   let summary = "Run all IR phases in order";
   let description = [{
@@ -24,26 +21,7 @@ def SPMDDefaultPipeline : SPMDPass<"spmd-default-pipeline"> {
     5. Final: merge contractions, outline stages, shard loading functions, optimize
        collectives and assign their ids.
   }];
-  let options = [
-    MeshOption, ConflictsOption, StridedShardingsOption, TripCountOption,
-    Option<"autoShard", "auto-shard", "std::optional<std::string>", "std::nullopt",
-           "Choose shardings by --spmd-auto-shard, with these options of it",
-           [{::llvm::cl::ValueOptional, ::llvm::cl::value_desc("options")}]>,
-    Option<"pipeline", "pipeline", "std::optional<std::string>", "std::nullopt",
-           "Split the program into stages by --spmd-build-stages, with these options of it",
-           [{::llvm::cl::ValueOptional, ::llvm::cl::value_desc("options")}]>,
-    SwitchOption<"inlineCalls", "inline", "inline-calls; if not, functions are copied per signature">,
-    DeferReductionsOption, FillPaddingOption, KeepLayoutsOption,
-    SwitchOption<"mergeContractions", "merge-contractions", "merge-contractions">,
-    SwitchOption<"mergeReductions", "merge-reductions", "merge-reductions">,
-    SwitchOption<"hoist", "hoist", "hoist-collectives">,
-    HoistBudgetOption<"memory-budget">,
-    SwitchOption<"sink", "sink", "sink-collectives">,
-    SwitchOption<"combine", "combine", "combine-collectives">,
-    CombineBytesOption<"combine-bytes">,
-    SwitchOption<"overlap", "overlap", "overlap-collectives">,
-    MinHiddenFractionOption<"min-hidden-fraction">
-  ];
+  let options = !listconcat(PhaseOptionList, [KeepLayoutsOption]);
 }
 
 #endif // SHARDKIT_PIPELINES

@@ -48,7 +48,8 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto options = readOptions(module.getLoc());
-    if (failed(options) || failed(verifyInput(module, Phase::Propagated, getArgument())))
+    if (failed(options) || failed(verifyInput(module, Phase::Propagated, getArgument())) ||
+        failed(verifyLowered(module, Phase::Annotated, "--" + getArgument())))
       return signalPassFailure();
     // Choices of an earlier run are not constraints.
     if (getPhase(module) > int(Phase::Annotated)) {

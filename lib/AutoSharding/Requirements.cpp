@@ -101,12 +101,13 @@ RequirementBuilder::RequirementBuilder(func::FuncOp func, const SearchOptions &o
 }
 
 FailureOr<std::vector<OptionRequirement>> RequirementBuilder::run() {
-  if (failed(readBatchAxes()))
-    return failure();
-  if (!batch.empty() && failed(shardInputs()))
-    return failure();
-  if (options.zeroStage > 0)
-    shardState();
+  // Inputs and state of the program are arguments of public functions.
+  if (!func.isPrivate()) {
+    if (failed(readBatchAxes()) || (!batch.empty() && failed(shardInputs())))
+      return failure();
+    if (options.zeroStage > 0)
+      shardState();
+  }
   if (!options.allowReplicatedWeights)
     shardWeights();
   if (options.smallValueThreshold > 0 || options.deviationPenalty > 0)
@@ -158,7 +159,7 @@ LogicalResult RequirementBuilder::readBatchAxes() {
     return success();
   }
   return emitError(func.getLoc()) << "no mesh of function @" << func.getName()
-                                  << " has the batch-axes, expected some of " << meshes.getCostMesh().axesToString();
+                                  << " has the batch-axes " << llvm::join(names, ", ") << ", expected some of " << meshes.getCostMesh().axesToString();
 }
 
 LogicalResult RequirementBuilder::shardInputs() {
@@ -166,9 +167,18 @@ LogicalResult RequirementBuilder::shardInputs() {
   SmallVector<std::string> known;
   for (unsigned i = 0; i < func.getNumArguments(); ++i)
     known.push_back(getArgumentName(func, i));
+  // Other public functions may have the argument.
+  auto hasArgument = [](func::FuncOp other, StringRef name) {
+    return llvm::any_of(llvm::seq(other.getNumArguments()),
+                        [&](unsigned i) { return getArgumentName(other, i) == name; });
+  };
   for (const std::string &name : options.batchArguments) {
     auto it = llvm::find(known, name);
     if (it == known.end()) {
+      if (llvm::any_of(func->getParentOfType<ModuleOp>().getOps<func::FuncOp>(), [&](func::FuncOp other) {
+            return !other.isPrivate() && !other.isExternal() && hasArgument(other, name);
+          }))
+        continue;
       SmallVector<StringRef> refs(known.begin(), known.end());
       return emitError(func.getLoc()) << "unknown argument \"" << name << "\" in batch-arguments, "
                                       << "expected a name such as " << listNearest(name, refs);

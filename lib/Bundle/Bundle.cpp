@@ -2,6 +2,7 @@
 
 #include "shardkit/Bundle/Bundle.h"
 #include "Describe.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
@@ -231,6 +232,8 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
   const bool isCuda = options.target == "cuda";
   if (options.target != "cpu" && !isCuda)
     return emitError(loc) << "unknown target '" << options.target << "', expected cpu or cuda";
+  if (failed(verifyLowered(module, Phase::Final, "code generation")))
+    return failure();
   SmallString<128> programs(dir);
   llvm::sys::path::append(programs, "programs");
   if (options.emit.empty())

@@ -63,7 +63,8 @@ LogicalResult spmd::verifyLocalView(ModuleOp module, StringRef pass) {
   if (phase >= 0 && phase < int(Phase::Partitioned))
     return emitError(module.getLoc()) << pass << " of a module in phase \"" << kPhases[phase]
                                       << "\", expected \"partitioned\"; run --spmd-partition first";
-  return verifyInput(module, Phase::Partitioned, pass);
+  return failure(failed(verifyInput(module, Phase::Partitioned, pass)) ||
+                 failed(verifyLowered(module, Phase::Partitioned, "--" + pass)));
 }
 
 StartOp spmd::startTogether(ArrayRef<CollectiveOpInterface> ops, Operation *start, Operation *done) {

@@ -120,6 +120,8 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
     }
     if (getPhase(module) == int(Phase::Partitioned))
       return;
+    if (failed(verifyLowered(module, Phase::Resharded, "--" + getArgument())))
+      return signalPassFailure();
     MeshCache meshes(module);
     for (auto func : getProgramFunctions(module)) {
       if (func.isExternal())

@@ -98,6 +98,14 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
   }
 }
 
+LogicalResult spmd::runPhasesOnCopy(ModuleOp copy, const PhaseOptions &options, Phase last) {
+  ScopedDiagnosticHandler errorsOnly(
+      copy.getContext(), [](Diagnostic &diag) { return failure(diag.getSeverity() == DiagnosticSeverity::Error); });
+  PassManager pm(copy.getContext());
+  buildPhases(pm, Phase(getPhase(copy)), options, last);
+  return pm.run(copy);
+}
+
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDDEFAULTPIPELINE
 #include "shardkit/Pipelines.h.inc"
@@ -105,8 +113,8 @@ namespace mlir::spmd {
 
 namespace {
 /// Holds the options of the pipeline. It is a pass in form only, and never runs.
-struct DefaultPipeline : public spmd::impl::SPMDDefaultPipelineBase<DefaultPipeline> {
-  using Base::Base;
+struct DefaultPipeline : public WithPhaseOptions<spmd::impl::SPMDDefaultPipelineBase<DefaultPipeline>> {
+  using WithPhaseOptions::WithPhaseOptions;
   void runOnOperation() override { llvm_unreachable("a pipeline is not a pass"); }
 
   /// The set of these options. MLIR keeps that of a pass private, but every option refers
@@ -114,26 +122,8 @@ struct DefaultPipeline : public spmd::impl::SPMDDefaultPipelineBase<DefaultPipel
   llvm::cl::SubCommand &getSet() { return **mesh.Subs.begin(); }
 
   PhaseOptions get() const {
-    PhaseOptions options;
-    options.mesh = mesh;
-    options.conflicts = conflicts;
-    options.stridedShardings = stridedShardings;
-    options.tripCount = tripCount;
-    options.autoShard = autoShard.getValue();
-    options.pipeline = pipeline.getValue();
-    options.inlineCalls = inlineCalls;
-    options.deferReductions = deferReductions;
-    options.fillPadding = fillPadding;
+    PhaseOptions options = getPhaseOptions();
     options.keepLayouts = keepLayouts;
-    options.mergeContractions = mergeContractions;
-    options.mergeReductions = mergeReductions;
-    options.hoist = hoist;
-    options.memoryBudget = memoryBudget;
-    options.sink = sink;
-    options.combine = combine;
-    options.maxBytes = maxBytes;
-    options.overlap = overlap;
-    options.minHiddenFraction = minHiddenFraction;
     return options;
   }
 };
@@ -155,6 +145,13 @@ static LogicalResult verifyNestedOptions(const PhaseOptions &options, StringRef 
                                                createSPMDAutoShardPass(), reason)) &&
                  succeeded(verifyNestedOptions((prefix + "pipeline").str(), options.pipeline,
                                                createSPMDBuildStagesPass(), reason)));
+}
+
+LogicalResult spmd::verifyPhaseOptions(const PhaseOptions &options, Location loc) {
+  std::string reason;
+  if (succeeded(verifyNestedOptions(options, "", reason)))
+    return success();
+  return emitError(loc) << reason;
 }
 
 FailureOr<PhaseOptions> spmd::parsePhaseOptions(StringRef text, std::string &reason) {

@@ -332,10 +332,6 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
     propagation.beginFragment(fragment.getExecutions().value_or(1));
     return success();
   }
-  if (isa<StageBoundaryOp>(op))
-    return op->emitError() << op->getName()
-                           << " in a function that is not split into stages, expected "
-                              "--spmd-build-stages to have run";
   if ((isa<CollectiveOpInterface, DeviceCoordinateOp>(op)) && failed(verifyLocalOp(op)))
     return failure();
   ops.push_back(op);

@@ -20,7 +20,8 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto options = Propagation::getOptions(module.getLoc(), conflicts, stridedShardings, tripCount);
-    if (failed(options) || failed(verifyInput(module, Phase::Propagated, getArgument())))
+    if (failed(options) || failed(verifyInput(module, Phase::Propagated, getArgument())) ||
+        failed(verifyLowered(module, Phase::Annotated, "--" + getArgument())))
       return signalPassFailure();
     auto complete = [&](func::FuncOp func, FunctionMeshes &meshes, CallTable &calls, CallOperandLayouts &) {
       auto propagation = FunctionPropagation::compute(func, meshes, calls, *options);

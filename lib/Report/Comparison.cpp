@@ -33,6 +33,7 @@ public:
     Report report(UnknownLoc::get(context));
     LogicalResult result = forEach(root, "functions", [&](const LocatedJson &each) {
       ReportFunction &function = report.functions.emplace_back();
+      function.calls = each.find("calls") != nullptr;
       return success(succeeded(text(each, "name", function.name)) &&
                      succeeded(readValues(each, "arguments", function.arguments)) &&
                      succeeded(readValues(each, "results", function.results)));
@@ -176,7 +177,9 @@ static std::vector<ComparedLayout> compareLayouts(const Report &before, const Re
   // An argument and a result can have the same name.
   OrderedMap<std::tuple<std::string, bool, std::string>, ComparedLayout> layouts;
   auto add = [&](const Report &report, std::string ComparedLayout::*side) {
-    for (const ReportFunction &function : report.functions)
+    for (const ReportFunction &function : report.functions) {
+      if (function.calls > 0) // a copy per signature
+        continue;
       for (bool isResult : {false, true})
         for (const ReportValue &value : isResult ? function.results : function.arguments) {
           ComparedLayout &layout = layouts[{function.name, isResult, value.name}];
@@ -184,6 +187,7 @@ static std::vector<ComparedLayout> compareLayouts(const Report &before, const Re
           layout.value = value.name;
           layout.*side = value.sharding.empty() ? "replicated" : value.sharding;
         }
+    }
   };
   add(now, &ComparedLayout::now);
   add(before, &ComparedLayout::before);

@@ -1,5 +1,6 @@
 //===- ExplainPass.cpp - --spmd-explain and --spmd-explain-reshape --------===//
 
+#include "ValueNames.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Report/Explain.h"
@@ -17,16 +18,20 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
-/// The shared implementation of both passes: `run` explains, with options of propagation.
+/// The shared implementation of both passes: `run` explains a propagated module, with options of propagation.
 template <typename PassT, typename RunFn> void explainModule(PassT &pass, RunFn run) {
   ModuleOp module = pass.getOperation();
   auto write = [&]() -> LogicalResult {
     if (failed(verifyInput(module, Phase::Propagated, pass.getArgument())))
       return failure();
     auto options = Propagation::getOptions(module.getLoc(), pass.conflicts, pass.stridedShardings, pass.tripCount);
-    if (failed(options))
+    PhaseOptions phases = pass.getPropagationOptions();
+    if (failed(options) || failed(verifyPhaseOptions(phases, module.getLoc())))
       return failure();
-    auto functions = run(module, *options);
+    OwningOpRef<ModuleOp> copy = module.clone();
+    if (failed(runPhasesOnCopy(*copy, phases, Phase::Propagated)))
+      return failure();
+    auto functions = run(*copy, *options);
     if (failed(functions))
       return failure();
     if (pass.format == OutputFormat::Remarks) {
@@ -46,26 +51,29 @@ template <typename PassT, typename RunFn> void explainModule(PassT &pass, RunFn 
     pass.fail();
 }
 
-struct ExplainPass : public spmd::impl::SPMDExplainPassBase<ExplainPass> {
-  using Base::Base;
+struct ExplainPass : public WithPropagationOptions<spmd::impl::SPMDExplainPassBase<ExplainPass>> {
+  using WithPropagationOptions::WithPropagationOptions;
   using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::stridedShardings, Base::tripCount;
   void markUnchanged() { markAllAnalysesPreserved(); }
   void fail() { signalPassFailure(); }
 
   void runOnOperation() override {
+    ModuleOp original = getOperation();
     explainModule(*this, [&](ModuleOp module, const Propagation::Options &options) {
       if (top < 1)
         return FailureOr<std::vector<ExplainedFunction>>(emitError(module.getLoc())
                                                          << "top=" << top.getValue() << ", expected 1 or more");
-      if (getPhase(module) == int(Phase::Propagated) && wasSearched(module))
+      if (failed(verifySelection(module, original, value)))
+        return FailureOr<std::vector<ExplainedFunction>>(failure());
+      if (wasSearched(module))
         return explainSearch(module, value, top, grid);
       return explain(module, value, grid, options);
     });
   }
 };
 
-struct ExplainReshapePass : public spmd::impl::SPMDExplainReshapePassBase<ExplainReshapePass> {
-  using Base::Base;
+struct ExplainReshapePass : public WithPropagationOptions<spmd::impl::SPMDExplainReshapePassBase<ExplainReshapePass>> {
+  using WithPropagationOptions::WithPropagationOptions;
   using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::stridedShardings, Base::tripCount;
   void markUnchanged() { markAllAnalysesPreserved(); }
   void fail() { signalPassFailure(); }

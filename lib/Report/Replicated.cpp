@@ -2,6 +2,7 @@
 
 #include "shardkit/Report/Replicated.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 
 #include "shardkit/Propagation/Propagation.h"
 #include "shardkit/Rules/ControlFlow.h"
@@ -21,8 +22,9 @@ public:
       : func(func), values(values), found(found) {}
 
   void run() {
-    for (BlockArgument arg : func.getArguments())
-      visit(arg);
+    if (!func.isPrivate()) // those of callees are values of the callers
+      for (BlockArgument arg : func.getArguments())
+        visit(arg);
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (!isConstantLike(op))
         for (Value result : op->getResults())
@@ -169,8 +171,8 @@ private:
 
 std::vector<ReplicatedValue> spmd::findReplicated(ModuleOp module, const PartitionedValues &values) {
   std::vector<ReplicatedValue> found;
-  for (auto func : module.getOps<func::FuncOp>())
-    if (!func.isExternal() && !func.isPrivate())
+  for (auto func : getProgramFunctions(module))
+    if (!func.isExternal())
       ReplicationFinder(func, values, found).run();
   llvm::stable_sort(found, [](auto &a, auto &b) { return a.wasted > b.wasted; });
   return found;

@@ -37,34 +37,68 @@ static ReportValue describe(std::string name, Type local, Attribute global, Attr
   return value;
 }
 
-/// What uses `value`: an op, or of a terminator what it completes.
-static std::string getNeed(Operation *user, Value value) {
-  if (!user->hasTrait<OpTrait::IsTerminator>() || !user->getParentOp())
-    return user->getName().getStringRef().str();
-  const unsigned index = llvm::find(user->getOperands(), value).getIndex();
-  if (auto func = dyn_cast<func::FuncOp>(user->getParentOp()))
-    return "result " + getResultName(func, index) + " of @" + func.getName().str();
-  return "what leaves " + user->getParentOp()->getName().getStringRef().str();
+/// The value that an op moves: the operand of a collective, what a group of started collectives returns.
+static Value getMoved(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return {};
+  Operation *op = result.getOwner();
+  if (isa<CollectiveOpInterface>(op))
+    return op->getOperand(0);
+  if (isa<DoneOp>(op))
+    return op->getOperand(result.getResultNumber());
+  if (auto start = dyn_cast<StartOp>(op))
+    return start.getBody().front().getTerminator()->getOperand(result.getResultNumber());
+  return {};
+}
+
+/// The value after a use that moves it, else null.
+static Value getMovedTo(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (isa<CollectiveOpInterface>(op))
+    return op->getResult(0);
+  if (isa<DoneOp>(op))
+    return op->getResult(use.getOperandNumber());
+  if (isa<spmd::ReturnOp>(op) && isa<StartOp>(op->getParentOp()))
+    return op->getParentOp()->getResult(use.getOperandNumber());
+  return {};
+}
+
+/// What needs a value: an op, or of a terminator what it completes.
+static std::string describeUser(OpOperand *use) {
+  if (!use)
+    return "nothing";
+  Operation *user = use->getOwner(), *parent = user->getParentOp();
+  std::string text = user->getName().getStringRef().str();
+  if (auto call = dyn_cast<func::CallOp>(user))
+    return text + " @" + call.getCallee().str();
+  if (!user->hasTrait<OpTrait::IsTerminator>())
+    return text;
+  if (auto func = dyn_cast<func::FuncOp>(parent))
+    return "result " + getResultName(func, use->getOperandNumber()) + " of @" + func.getName().str();
+  return text + " of " + parent->getName().getStringRef().str();
 }
 
 /// The reason of a collective: the result that it completes, or the user that needs it.
 /// Consecutive collectives have one reason.
 static std::string getReason(CollectiveOpInterface op, const PartitionedValues &values) {
   Value from = op->getOperand(0), to = op->getResult(0);
-  while (isa_and_nonnull<CollectiveOpInterface>(from.getDefiningOp()))
-    from = from.getDefiningOp()->getOperand(0);
-  Operation *user = nullptr;
+  while (Value moved = getMoved(from))
+    from = moved;
+  OpOperand *needs = nullptr;
   while (!to.use_empty()) {
-    for (Operation *other : to.getUsers()) // the list ends with the first in the program
-      user = other;
-    if (!isa<CollectiveOpInterface>(user))
+    for (OpOperand &use : to.getUses()) // the list ends with the first in the program
+      needs = &use;
+    Value moved = getMovedTo(*needs);
+    if (!moved)
       break;
-    to = user->getResult(0);
+    needs = nullptr;
+    to = moved;
   }
   std::string producer = values.getName(from);
   if (Operation *def = from.getDefiningOp())
     producer = def->getName().getStringRef().str() + " (" + producer + ")";
-  const std::string needed = user ? getNeed(user, to) : "nothing";
+  std::string needed = describeUser(needs);
   std::string reason = op.getReduction() ? "completes a partial result of " + producer + " for " + needed
                                          : needed + " needs another layout than " + producer + " has";
   ShardingAttr source = values.getLayout(from), target = values.getLayout(to);
@@ -146,37 +180,9 @@ static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op, 
   entry.received = cost.received;
   entry.cost = cost.seconds - (travelsAlong(op) ? costs.getLatency(step.group) : 0);
   entry.loc = getLocationText(op->getLoc());
+  entry.scope = getScope(op->getLoc());
   entry.reason = getReason(op, values);
   return entry;
-}
-
-/// How often each function runs in a step: those of pipelines by their instructions, others that can be called
-/// from outside once, and all as often as they are called.
-static llvm::StringMap<int64_t> countAllRuns(ModuleOp module, int64_t tripCount) {
-  struct Call {
-    func::FuncOp caller;
-    int64_t times;
-  };
-  const llvm::StringMap<int64_t> scheduled = countRuns(module);
-  llvm::StringMap<SmallVector<Call>> calls;
-  for (auto func : module.getOps<func::FuncOp>())
-    func.walk([&](func::CallOp call) {
-      calls[call.getCallee()].push_back({func, countExecutions(call->getBlock(), tripCount)});
-    });
-  llvm::StringMap<int64_t> runs;
-  std::function<int64_t(func::FuncOp)> count = [&](func::FuncOp func) {
-    auto [known, isNew] = runs.try_emplace(func.getName(), 0);
-    if (!isNew)
-      return known->second; // A recursive function counts once.
-    auto it = scheduled.find(func.getName());
-    int64_t sum = it != scheduled.end() ? it->second : func.isPrivate() ? 0 : 1;
-    for (const Call &call : calls.lookup(func.getName()))
-      sum += call.times * count(call.caller);
-    return runs[func.getName()] = sum;
-  };
-  for (auto func : module.getOps<func::FuncOp>())
-    count(func);
-  return runs;
 }
 
 /// The collectives of a function that runs `runs` times, also added to the totals.
@@ -202,6 +208,26 @@ static LogicalResult addCollectives(func::FuncOp func, int64_t runs, int64_t tri
   return failure(walk.wasInterrupted());
 }
 
+std::string spmd::getScope(Location loc) {
+  if (auto call = dyn_cast<CallSiteLoc>(loc))
+    return getScope(call.getCallee());
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location inner : fused.getLocations())
+      if (std::string text = getScope(inner); !text.empty())
+        return text;
+  auto name = dyn_cast<NameLoc>(loc);
+  if (!name)
+    return "";
+  // The name of an op within that of its module, as JAX writes it.
+  if (std::string outer = getScope(name.getChildLoc()); !outer.empty())
+    return outer;
+  StringRef path = name.getName();
+  // `jit(f)` is on all ops of a program.
+  while (path.starts_with("jit(") && path.contains('/'))
+    path = path.split('/').second;
+  return path.str();
+}
+
 int64_t Report::getCollectiveBytes(StringRef function) const {
   int64_t sum = 0;
   for (const ReportCollective &c : collectives)
@@ -222,15 +248,14 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
     report.meshes.push_back(std::move(mesh));
   }
   readShapes(module, report);
-  const llvm::StringMap<int64_t> runs = countAllRuns(module, options.tripCount);
+  llvm::StringMap<int64_t> runs = countRuns(module, options.tripCount);
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
     readSearch(func, report);
-    const int64_t count = runs.lookup(func.getName());
+    int64_t count = runs.lookup(func.getName());
     // A function that others call is listed for its collectives.
-    const bool hasCollectives =
-        func.walk([](CollectiveOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
+    bool hasCollectives = func.walk([](CollectiveOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
     if (func.isPrivate() && (count == 0 || !hasCollectives))
       continue;
     report.functions.push_back(describeFunction(func));

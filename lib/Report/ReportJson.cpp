@@ -56,6 +56,8 @@ static json toJson(const ReportCollective &c) {
   entry["count"] = c.count;
   entry["cost"] = c.cost;
   entry["loc"] = c.loc;
+  if (!c.scope.empty())
+    entry["scope"] = c.scope;
   entry["reason"] = c.reason;
   return entry;
 }

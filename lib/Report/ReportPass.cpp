@@ -19,8 +19,8 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
-struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
-  using Base::Base;
+struct ReportPass : public WithPhaseOptions<spmd::impl::SPMDReportPassBase<ReportPass>> {
+  using WithPhaseOptions::WithPhaseOptions;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -96,34 +96,24 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
   /// Runs the remaining phases on a copy of the module. `propagated` becomes the module
   /// after propagation, if that is one of them and the format is a page.
   LogicalResult partition(ModuleOp copy, OwningOpRef<ModuleOp> &propagated) {
-    // The phases emit their remarks again in the actual run.
-    ScopedDiagnosticHandler errorsOnly(
-        copy.getContext(), [](Diagnostic &diag) { return failure(diag.getSeverity() == DiagnosticSeverity::Error); });
-    PhaseOptions phases;
-    phases.mesh = mesh;
-    phases.conflicts = conflicts;
-    phases.stridedShardings = stridedShardings;
-    phases.tripCount = tripCount;
+    PhaseOptions phases = getPhaseOptions();
     phases.keepLayouts = true;
-    auto run = [&](Phase last) {
-      PassManager pm(copy.getContext());
-      buildPhases(pm, Phase(getPhase(copy)), phases, last);
-      return pm.run(copy);
-    };
-    if (failed(run(Phase::Propagated)))
+    if (failed(verifyPhaseOptions(phases, copy.getLoc())) ||
+        failed(runPhasesOnCopy(copy, phases, Phase::Propagated)))
       return failure();
     if (format == OutputFormat::Html && getPhase(copy) == int(Phase::Propagated))
       propagated = copy.clone();
     recordOrigins(copy);
-    return run(Phase::Final);
+    return runPhasesOnCopy(copy, phases, Phase::Final);
   }
 
   LogicalResult printPage(ModuleOp module, const Report &report, const PartitionedValues &values, ModuleOp propagated,
                           const Propagation::Options &options, raw_ostream &os) {
     std::vector<DrawnFunction> functions;
-    for (auto func : module.getOps<func::FuncOp>())
-      if (!func.isExternal() && !func.isPrivate())
-        functions.push_back({func, layOut(func, values)});
+    for (const ReportFunction &function : report.functions) {
+      auto func = module.lookupSymbol<func::FuncOp>(function.name);
+      functions.push_back({func, layOut(func, values)});
+    }
     std::vector<ExplainedFunction> reasons;
     if (propagated) {
       DrawnNames names = getDrawnNames(functions, values);

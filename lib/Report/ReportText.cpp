@@ -1,16 +1,24 @@
 //===- ReportText.cpp - The report for readers ----------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Report/Report.h"
+#include "shardkit/Support/Units.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include <map>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::spmd;
 
-static std::string padLeft(int64_t number, unsigned width) {
-  std::string text = std::to_string(number);
+static std::string padLeft(std::string text, unsigned width) {
   return std::string(width - std::min<size_t>(width, text.size()), ' ') + text;
+}
+
+static std::string bytesColumn(int64_t bytes, unsigned width = 12) {
+  return padLeft(formatBytes(bytes), width);
 }
 
 static void printMesh(const ReportMesh &mesh, raw_ostream &os) {
@@ -35,6 +43,104 @@ static void printValues(StringRef title, const std::vector<ReportValue> &values,
        << "  " << llvm::left_justify(value.localType, localWidth) << "  " << value.sharding << "\n";
 }
 
+namespace {
+/// Collectives of equal kind, axes and bytes, of the same module or of equal modules:
+/// `layers.0/mlp` and `layers.1/mlp` are both `layers.*/mlp`. Without names of modules those
+/// of a file are one group.
+struct CollectiveGroup {
+  const ReportCollective *first;
+  std::string scope;
+  SmallVector<int64_t> ids;
+  int64_t count = 0;
+  std::set<std::string> lines;
+};
+} // namespace
+
+/// The scope with `*` for the numbers of repeated modules: `layers.3/mlp`, `h_3`; not for `fc1`.
+static std::string generalize(StringRef scope) {
+  std::string text;
+  auto isDigit = [&](size_t i) { return i < scope.size() && llvm::isDigit(scope[i]); };
+  for (size_t i = 0; i < scope.size();) {
+    if (!isDigit(i)) {
+      text += scope[i++];
+      continue;
+    }
+    size_t begin = i;
+    while (isDigit(i))
+      ++i;
+    bool isNumber = (begin == 0 || !llvm::isAlpha(scope[begin - 1])) && (i == scope.size() || !llvm::isAlpha(scope[i]));
+    text += isNumber ? "*" : scope.slice(begin, i).str();
+  }
+  return text;
+}
+
+/// `file.py:6:42` of a location, without names.
+static std::string getFileText(Location loc) {
+  auto file = loc->findInstanceOf<FileLineColLoc>();
+  return file ? getLocationText(file) : "";
+}
+
+static std::vector<CollectiveGroup> groupCollectives(const Report &report, StringRef function) {
+  llvm::MapVector<std::string, CollectiveGroup, std::map<std::string, unsigned>> groups;
+  for (const ReportCollective &c : report.collectives) {
+    if (c.function != function)
+      continue;
+    std::string scope = generalize(c.scope);
+    std::string line = getFileText(c.location);
+    std::string module = scope.empty() ? StringRef(line).split(':').first.str() : scope;
+    std::string key = c.kind + " " + c.reduction + " " + llvm::join(c.axes, ",") + " " + std::to_string(c.bytes) + " " +
+                      module;
+    CollectiveGroup &group = groups[key];
+    if (group.ids.empty()) {
+      group.first = &c;
+      group.scope = std::move(scope);
+    }
+    group.ids.push_back(c.id);
+    if (!line.empty())
+      group.lines.insert(std::move(line));
+    group.count += c.count;
+  }
+  std::vector<CollectiveGroup> list;
+  for (auto &[key, group] : groups)
+    list.push_back(std::move(group));
+  llvm::stable_sort(list, [](const CollectiveGroup &a, const CollectiveGroup &b) {
+    return a.count * a.first->cost > b.count * b.first->cost;
+  });
+  return list;
+}
+
+/// Limit of the ids that a group lists.
+static constexpr size_t kMaxIds = 4;
+
+static void printCollectives(const Report &report, const ReportFunction &function, raw_ostream &os) {
+  std::vector<CollectiveGroup> groups = groupCollectives(report, function.name);
+  if (groups.empty()) {
+    os << "  no collectives\n";
+    return;
+  }
+  os << "  collectives, " << formatBytes(report.getCollectiveBytes(function.name)) << "\n";
+  for (const CollectiveGroup &group : groups) {
+    const ReportCollective &c = *group.first;
+    std::string file = getFileText(c.location);
+    os << "    " << llvm::left_justify(c.kind + (c.reduction.empty() ? "" : " " + c.reduction), 20)
+       << llvm::left_justify("{" + llvm::join(c.axes, ",") + "}", 12)
+       << padLeft(std::to_string(group.count) + " x " + formatBytes(c.bytes), 16)
+       << padLeft(formatSeconds(group.count * c.cost), 12);
+    if (!group.scope.empty())
+      os << "  " << group.scope;
+    if (!file.empty())
+      os << "  " << file;
+    if (group.lines.size() > 1)
+      os << " and " << group.lines.size() - 1 << " more";
+    os << "  ";
+    for (auto [i, id] : llvm::enumerate(ArrayRef(group.ids).take_front(kMaxIds)))
+      os << (i ? " #" : "#") << id;
+    if (group.ids.size() > kMaxIds)
+      os << " and " << group.ids.size() - kMaxIds << " more";
+    os << "\n";
+  }
+}
+
 static void printFunction(const Report &report, const ReportFunction &function, raw_ostream &os) {
   os << "function @" << function.name;
   if (function.calls > 0)
@@ -42,20 +148,7 @@ static void printFunction(const Report &report, const ReportFunction &function, 
   os << "\n";
   printValues("arguments", function.arguments, os);
   printValues("results", function.results, os);
-  bool isFirst = true;
-  for (const ReportCollective &c : report.collectives) {
-    if (c.function != function.name)
-      continue;
-    if (isFirst)
-      os << "  collectives\n";
-    isFirst = false;
-    os << "    #" << llvm::left_justify(std::to_string(c.id), 4)
-       << llvm::left_justify(c.kind + (c.reduction.empty() ? "" : " " + c.reduction), 20)
-       << llvm::left_justify("{" + llvm::join(c.axes, ",") + "}", 16) << padLeft(c.bytes, 12) << " B  "
-       << llvm::format("%.3e s", c.cost) << "  " << c.loc << "\n";
-  }
-  if (isFirst)
-    os << "  no collectives\n";
+  printCollectives(report, function, os);
 }
 
 static void printSearch(const ReportSolver &solver, raw_ostream &os) {
@@ -79,11 +172,11 @@ static void printShape(const ReportShape &shape, raw_ostream &os) {
 }
 
 static void printMemory(const FunctionMemory &memory, raw_ostream &os) {
-  os << "memory of @" << memory.function << "\n    peak " << padLeft(memory.peakBytes, 16) << " B  at " << memory.op
+  os << "memory of @" << memory.function << "\n    peak      " << bytesColumn(memory.peakBytes) << "  at " << memory.op
      << (memory.at.empty() ? "" : " " + memory.at) << "\n";
-  os << "    arguments " << padLeft(memory.argumentBytes, 11) << " B\n";
+  os << "    arguments " << bytesColumn(memory.argumentBytes) << "\n";
   for (const HeldValue &held : memory.largest)
-    os << "    " << padLeft(held.bytes, 21) << " B  " << held.name << "  " << held.localType
+    os << "    " << bytesColumn(held.bytes, 22) << "  " << held.name << "  " << held.localType
        << (held.sharding.empty() ? "" : "  " + held.sharding) << (held.loc.empty() ? "" : "  " + held.loc) << "\n";
   if (memory.dynamicValues > 0)
     os << "    " << memory.dynamicValues << " values of dynamic size are not counted\n";
@@ -93,7 +186,7 @@ static void printPipeline(const Report &report, const ReportPipeline &pipeline, 
   os << "pipeline @" << pipeline.name << ": " << pipeline.schedule << ", " << pipeline.microbatches
      << " microbatches\n";
   auto line = [&](StringRef what, int64_t bytes) {
-    os << "    " << llvm::left_justify(what, 28) << padLeft(bytes, 14) << " B\n";
+    os << "    " << llvm::left_justify(what, 28) << bytesColumn(bytes) << "\n";
   };
   for (const ReportStages &stages : pipeline.meshes) {
     os << "  mesh @" << stages.mesh << (stages.stages.size() > 1 ? ", stages " : ", stage ");
@@ -107,40 +200,40 @@ static void printPipeline(const Report &report, const ReportPipeline &pipeline, 
     line("peak at most", stages.peakBytes);
   }
   for (const ReportTransfer &transfer : pipeline.transfers)
-    os << "  " << transfer.from << " -> " << transfer.to << " x" << transfer.count << padLeft(transfer.bytes, 14)
-       << " B  " << transfer.value << "\n";
+    os << "  " << transfer.from << " -> " << transfer.to << " x" << transfer.count << bytesColumn(transfer.bytes)
+       << "  " << transfer.value << "\n";
 }
 
 static void printReplicated(const Report &report, unsigned top, raw_ostream &os) {
   os << "replicated, " << std::min<size_t>(top, report.replicated.size()) << " of " << report.replicated.size() << "\n";
   for (const ReplicatedValue &value : ArrayRef(report.replicated).take_front(top))
-    os << "    " << padLeft(value.wasted, 21) << " B  @" << value.function << " " << value.name << "  "
+    os << "    " << bytesColumn(value.wasted, 22) << "  @" << value.function << " " << value.name << "  "
        << value.localType << "  could be sharded by " << value.getUsableText()
        << (value.loc.empty() ? "" : "  " + value.loc) << "\n";
 }
 
 static void printTotals(const Report &report, raw_ostream &os) {
-  auto line = [&](StringRef what, int64_t bytes) {
-    os << "    " << llvm::left_justify(what, 20) << padLeft(bytes, 14) << " B\n";
+  std::map<StringRef, int64_t> counts;
+  for (const ReportCollective &c : report.collectives)
+    counts[c.kind] += c.count;
+  auto line = [&](std::string what, std::string count, std::string amount) {
+    os << "    " << llvm::left_justify(what, 28) << padLeft(std::move(count), 8) << padLeft(std::move(amount), 12)
+       << "\n";
   };
   os << "totals\n";
+  line("predicted time", "", formatSeconds(report.totalCost));
   for (auto &[kind, bytes] : report.bytesByKind)
-    line(kind, bytes);
+    line(kind, std::to_string(counts[kind]) + " x", formatBytes(bytes));
   for (auto &[axis, bytes] : report.bytesByAxis)
-    line("on {" + axis + "}", bytes);
-  os << "    " << llvm::left_justify("predicted time", 20) << llvm::format("%14.3e", report.totalCost) << " s\n";
+    line("on {" + axis + "}", "", formatBytes(bytes));
+  for (const FunctionMemory &memory : report.memory)
+    line("peak of @" + memory.function, "", formatBytes(memory.peakBytes));
 }
 
 static std::string toText(std::optional<double> value, StringRef unit) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
   if (!value)
-    os << "-";
-  else if (unit == "s")
-    os << llvm::format("%.3e s", *value);
-  else
-    os << int64_t(*value) << " " << unit;
-  return text;
+    return "-";
+  return unit == "s" ? formatSeconds(*value) : formatBytes(int64_t(*value));
 }
 
 static void printComparison(const Comparison &comparison, raw_ostream &os) {
@@ -158,7 +251,7 @@ static void printComparison(const Comparison &comparison, raw_ostream &os) {
        << " -> " << (layout.now.empty() ? "-" : layout.now) << "\n";
   os << "  collectives, " << comparison.gone.size() << " gone, " << comparison.added.size() << " new\n";
   auto print = [&](StringRef sign, const ComparedCollective &c) {
-    os << "    " << sign << " @" << c.function << " " << c.text << " " << c.bytes << " B x" << c.count
+    os << "    " << sign << " @" << c.function << " " << c.text << " " << c.count << " x " << formatBytes(c.bytes)
        << (c.loc.empty() ? "" : "  " + c.loc) << "\n";
   };
   for (const ComparedCollective &c : comparison.gone)
@@ -170,6 +263,7 @@ static void printComparison(const Comparison &comparison, raw_ostream &os) {
 void spmd::printText(const Report &report, unsigned top, raw_ostream &os) {
   for (const ReportMesh &mesh : report.meshes)
     printMesh(mesh, os);
+  printTotals(report, os);
   for (const ReportFunction &function : report.functions)
     printFunction(report, function, os);
   for (const ReportSolver &solver : report.solver)
@@ -187,7 +281,6 @@ void spmd::printText(const Report &report, unsigned top, raw_ostream &os) {
           "is partitioned, or with keep-layouts\n";
   if (!report.replicated.empty())
     printReplicated(report, top, os);
-  printTotals(report, os);
   if (report.comparison)
     printComparison(*report.comparison, os);
 }

@@ -14,12 +14,38 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-llvm::StringMap<int64_t> spmd::countRuns(ModuleOp module) {
+static int64_t saturate(int64_t a, int64_t b, bool multiplies) {
+  int64_t result;
+  bool overflows = multiplies ? llvm::MulOverflow(a, b, result) : llvm::AddOverflow(a, b, result);
+  return overflows ? std::numeric_limits<int64_t>::max() : result;
+}
+
+llvm::StringMap<int64_t> spmd::countRuns(ModuleOp module, int64_t tripCount) {
   llvm::StringMap<int64_t> runs;
   for (auto schedule : module.getOps<ScheduleOp>())
     for (auto program : schedule.getBody().front().getOps<StageProgramOp>())
       for (auto run : program.getBody().front().getOps<RunOp>())
         ++runs[run.getFunction()];
+  // Callers of each function, with the executions of the call in a run of the caller.
+  llvm::StringMap<SmallVector<std::pair<func::FuncOp, int64_t>>> calls;
+  for (auto func : module.getOps<func::FuncOp>())
+    func.walk([&](func::CallOp call) {
+      calls[call.getCallee()].push_back({func, countExecutions(call->getBlock(), tripCount)});
+    });
+  llvm::DenseSet<Operation *> visited;
+  std::function<int64_t(func::FuncOp)> count = [&](func::FuncOp func) {
+    // A recursive call is not counted.
+    if (!visited.insert(func).second)
+      return runs.lookup(func.getName());
+    int64_t sum = runs.lookup(func.getName());
+    if (sum == 0 && !func.isPrivate())
+      sum = 1;
+    for (auto [caller, executions] : calls.lookup(func.getName()))
+      sum = saturate(sum, saturate(count(caller), executions, /*multiplies=*/true), /*multiplies=*/false);
+    return runs[func.getName()] = sum;
+  };
+  for (auto func : module.getOps<func::FuncOp>())
+    count(func);
   return runs;
 }
 
@@ -202,7 +228,7 @@ FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module, c
   llvm::StringMap<const FunctionMemory *> memoryOf;
   for (const FunctionMemory &peak : memory)
     memoryOf[peak.function] = &peak;
-  llvm::StringMap<int64_t> runs = countRuns(module);
+  llvm::StringMap<int64_t> runs = countRuns(module, tripCount);
   std::vector<ReportPipeline> result;
   for (auto schedule : module.getOps<ScheduleOp>()) {
     if (schedule.getBody().front().empty())

@@ -10,6 +10,12 @@ using namespace mlir::spmd;
 static std::string getLocName(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName().str();
+  if (auto call = dyn_cast<CallSiteLoc>(loc)) // of an inlined op
+    return getLocName(call.getCallee());
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location inner : fused.getLocations())
+      if (std::string name = getLocName(inner); !name.empty())
+        return name;
   return "";
 }
 
@@ -87,4 +93,32 @@ InFlightDiagnostic spmd::emitUnknownValue(ModuleOp module, const ValueNames &nam
   diag << "no value is called \"" << selection << "\", expected for instance " << nearestNames(selection, refs)
        << ", or file:line";
   return diag;
+}
+
+/// A value that `selection` names, or null.
+static Value findValue(ModuleOp module, StringRef selection) {
+  ValueNames names(module);
+  Value found;
+  auto visit = [&](Value value) {
+    if (!found && isa<RankedTensorType>(value.getType()) && names.matches(value, selection))
+      found = value;
+  };
+  module.walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), visit);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), visit);
+  });
+  return found;
+}
+
+LogicalResult spmd::verifySelection(ModuleOp module, ModuleOp original, StringRef selection) {
+  if (selection.empty() || findValue(module, selection))
+    return success();
+  if (Value value = findValue(original, selection))
+    return emitError(value.getLoc()) << "value \"" << selection
+                                     << "\" is not in the program after propagation: it is unused, was folded, or has "
+                                        "another number there; expected a value of that program, or inline=false to "
+                                        "simplify nothing before";
+  return success();
 }

@@ -34,6 +34,9 @@ private:
 /// An error at `loc` for an unknown name, with the nearest ones.
 InFlightDiagnostic emitUnknownValue(ModuleOp module, const ValueNames &names, StringRef selection, Location loc);
 
+/// One error if `selection` names no value of the propagated `module`, but one of `original`.
+LogicalResult verifySelection(ModuleOp module, ModuleOp original, StringRef selection);
+
 } // namespace mlir::spmd
 
 #endif // SHARDKIT_LIB_REPORT_VALUENAMES_H

@@ -478,8 +478,9 @@ LogicalResult ComputeDecider::decide(Operation *op) {
   }
   if (auto out = dyn_cast<StageOutputOp>(op))
     return decideStageOutput(out);
-  if (isa<StageBoundaryOp>(op) || (isa<CollectiveOpInterface>(op) && !op->getParentOfType<ManualComputationOp>()))
-    return op->emitError() << op->getName() << " is not supported by insert-reshards yet";
+  if (isa<CollectiveOpInterface>(op) && !op->getParentOfType<ManualComputationOp>())
+    return op->emitError() << op->getName()
+                           << " in global view, expected it inside of spmd.manual_computation, or a spmd.reshard";
   return isConstraintLike(op) ? decideConstraint(op) : decideCompute(op);
 }
 

@@ -92,6 +92,17 @@ private:
   DenseSet<Operation *> unusedConstraints;
 };
 
+/// Values of a manual computation have layouts once propagation has read its region.
+LogicalResult verifyManual(ModuleOp module) {
+  if (getPhase(module) >= int(Phase::Propagated))
+    return success();
+  WalkResult result = module.walk([](ManualComputationOp op) {
+    op.emitError() << op->getName() << " in the input of --spmd-insert-reshards, expected --spmd-propagate before it";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 struct InsertReshardsPass : public spmd::impl::SPMDInsertReshardsPassBase<InsertReshardsPass> {
   using Base::Base;
 
@@ -101,7 +112,8 @@ struct InsertReshardsPass : public spmd::impl::SPMDInsertReshardsPassBase<Insert
       emitError(module.getLoc()) << "trip-count=" << tripCount.getValue() << ", expected a positive number";
       return signalPassFailure();
     }
-    if (failed(verifyInput(module, Phase::Resharded, getArgument())))
+    if (failed(verifyInput(module, Phase::Resharded, getArgument())) ||
+        failed(verifyLowered(module, Phase::Propagated, "--" + getArgument())) || failed(verifyManual(module)))
       return signalPassFailure();
     if (getPhase(module) == int(Phase::Resharded))
       return;

@@ -39,6 +39,9 @@ private:
   FailureOr<MeshOp> lookup(ModuleOp module, StringRef name);
   static SmallVector<int64_t> getDevices(const Mesh &mesh);
 
+  /// `2, 3`: `count` devices after those of the meshes.
+  static std::string getFreeDevices(ModuleOp module, ArrayRef<std::string> meshes, int64_t count);
+
   /// The mesh of all devices.
   FailureOr<MeshOp> getCluster();
 
@@ -119,6 +122,18 @@ SmallVector<int64_t> BuildStagesPass::getDevices(const Mesh &mesh) {
   return llvm::to_vector(llvm::seq<int64_t>(0, mesh.numDevices()));
 }
 
+std::string BuildStagesPass::getFreeDevices(ModuleOp module, ArrayRef<std::string> meshes, int64_t count) {
+  int64_t next = 0;
+  for (const std::string &name : meshes)
+    if (auto mesh = module.lookupSymbol<MeshOp>(name))
+      for (int64_t device : getDevices(toMesh(mesh)))
+        next = std::max(next, device + 1);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(llvm::seq(next, next + count), os);
+  return text;
+}
+
 FailureOr<MeshOp> BuildStagesPass::getCluster() {
   ModuleOp module = getOperation();
   if (!cluster.empty())
@@ -191,7 +206,10 @@ FailureOr<SmallVector<FlatSymbolRefAttr>> BuildStagesPass::getMeshes(func::FuncO
       if (auto [it, isNew] = owner.try_emplace(device, *mesh); !isNew) {
         InFlightDiagnostic diag = mesh->emitError() << "device " << device << " belongs to two stages, expected "
                                                     << "the meshes of stages to have disjoint devices";
-        diag.attachNote(it->second.getLoc()) << "the other stage";
+        if (Mesh read = toMesh(*mesh); read.deviceIds.empty())
+          diag << ", for instance device_ids=[" << getFreeDevices(module, meshes, read.numDevices()) << "] on @" << name
+               << ", which has those from 0 on without device_ids";
+        diag.attachNote(it->second.getLoc()) << "the other stage, @" << it->second.getSymName();
         return diag;
       }
     result.push_back(FlatSymbolRefAttr::get(mesh->getSymNameAttr()));

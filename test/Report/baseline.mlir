@@ -23,7 +23,7 @@
 // RUN: not shard-opt %t/c.mlir --spmd-default-pipeline --spmd-report=max-replicated=1 -o /dev/null 2>&1 | FileCheck %s --check-prefix=GONE
 
 // CHECK: against {{.*}}a.json
-// CHECK-NEXT: predicted time 1.001e-05 s -> 1.001e-05 s same
+// CHECK-NEXT: predicted time 10.01 us -> 10.01 us same
 // CHECK-NEXT: peak of @mlp 704 B -> 832 B +18.2 %
 // CHECK-NEXT: all_gather - -> 256 B new
 // CHECK-NEXT: on {model} 128 B -> 256 B +100.0 %
@@ -32,8 +32,8 @@
 // CHECK-NEXT: @mlp arg2 <@pod, [{"model"}, {}]> -> <@pod, [{}, {"model"}]>
 // CHECK-NEXT: @mlp result0 <@pod, [{}, {}]> -> <@pod, [{}, {"model"}]>
 // CHECK-NEXT: collectives, 1 gone, 1 new
-// CHECK-NEXT: - @mlp all_reduce sum {model} 128 B x1 {{.*}}a.mlir:10:3
-// CHECK-NEXT: + @mlp all_gather {model} 256 B x1 {{.*}}b.mlir:9:8
+// CHECK-NEXT: - @mlp all_reduce sum {model} 1 x 128 B {{.*}}a.mlir:10:3
+// CHECK-NEXT: + @mlp all_gather {model} 1 x 256 B {{.*}}b.mlir:9:8
 // JSON: "comparison": {
 // JSON-NEXT: "file": "{{.*}}a.json"
 // JSON: "what": "peak of @mlp",
@@ -58,7 +58,7 @@
 // The program in another file is the same.
 // OTHER: results, 1 changed
 // OTHER: collectives, 0 gone, 1 new
-// OTHER-NEXT: + @mlp all_slice {model} 0 B x1 {{.*}}c.mlir:9:8
+// OTHER-NEXT: + @mlp all_slice {model} 1 x 0 B {{.*}}c.mlir:9:8
 // MISSING: error: cannot read {{.*}}none.json: {{[Nn]}}o such file
 // PLAN: plan.json:1:1: error: "functions" is missing, expected a list
 // CUT: cut.json:2:1: error: malformed JSON

@@ -1,8 +1,8 @@
 // One function per kind of explanation: where an axis may come from, and what may stop one. `explain.mlir` has the ways
 // to select and to print, and the kinds that need several values.
-// RUN: shard-opt %s --spmd-explain -o /dev/null 2>&1 | sed "s/ at [^ ]*mlir:[0-9:]*//" | FileCheck %s
-// RUN: shard-opt %s --spmd-explain=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
-// RUN: shard-opt %s --spmd-explain=format=remarks --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: shard-opt %s --spmd-explain=inline=false -o /dev/null 2>&1 | sed "s/ at [^ ]*mlir:[0-9:]*//" | FileCheck %s
+// RUN: shard-opt %s --spmd-explain="format=json inline=false" -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
+// RUN: shard-opt %s --spmd-explain="format=remarks inline=false" --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 spmd.mesh @m = <["x"=2, "y"=4]>
 
@@ -50,13 +50,18 @@ func.func @group(%a: tensor<8xf32>, %b: tensor<8xf32> {spmd.sharding = #spmd.sha
   return
 }
 
-// Through the start of a loop into its body, out of it, and through a call.
+// Through the start of a loop into its body, and out of it. The copy of a callee has the layouts of the call.
 // CHECK-LABEL: @loop
-// CHECK: %1 : tensor<8xf32>  [{"x", ?}]
+// CHECK: %2 : tensor<8xf32>  [{"x", ?}]
 // CHECK-NEXT: dim 0 has "x"
-// CHECK-NEXT: from dim 0 of %0 through func.call
+// CHECK-NEXT: from dim 0 of %0 through math.exp
 // CHECK-NEXT: from dim 0 of %arg0 through scf.for
 // CHECK-NEXT: given on argument %arg0
+// CHECK: %1 : tensor<8xf32>  [{"x"}]
+// CHECK-NEXT: dim 0 has "x"
+// CHECK-NEXT: given on result #0 of @helper_spmd0
+// CHECK-LABEL: {{^}}@helper_spmd0
+// CHECK: %0 : tensor<8xf32>
 func.func @loop(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}, %n: index) -> tensor<8xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,12 +1,12 @@
 // Collectives of private functions that calls reach count as often as a step calls them.
 // RUN: shard-opt %s --spmd-default-pipeline=inline=false --spmd-report -o /dev/null 2>&1 | FileCheck %s
 // RUN: shard-opt %s --spmd-default-pipeline=inline=false --spmd-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
+// CHECK: totals
+// CHECK: all_reduce 4 x 1 KiB
 // CHECK: function @f, called 4 times
-// CHECK: #0 all_reduce sum {x} 256 B
+// CHECK: all_reduce sum {x} 4 x 256 B
 // CHECK: function @main
 // CHECK: no collectives
-// CHECK: totals
-// CHECK-NEXT: all_reduce 1024 B
 // JSON: "calls": 4
 // JSON: "all_reduce": 1024
 

@@ -24,8 +24,16 @@ spmd.mesh @pod = <["x"=2, "y"=4], device_ids=[0,4,1,5,2,6,3,7]> {alpha = [1.0, 1
 // CHECK: "bytes_by_axis": {
 // CHECK-NEXT: "y": 16
 
+// Totals come first.
 // TEXT: mesh @pod: x=2 y=4
-// TEXT: #0   all_reduce sum      {y}
+// TEXT-NEXT: totals
+// TEXT-NEXT: predicted time 25 s
+// TEXT-NEXT: all_reduce 1 x 16 B
+// TEXT-NEXT: on {y} 16 B
+// TEXT-NEXT: peak of @main {{.*}} B
+// TEXT-NEXT: function @main
+// TEXT: collectives, 16 B
+// TEXT-NEXT: all_reduce sum {y} 1 x 16 B 25 s {{.*}}report.mlir:{{[0-9:]+}} #0
 func.func @main(%a: tensor<8x16xf32> {spmd.name = "x", spmd.sharding = #spmd.sharding<@pod, [{"x"}, {"y"}]>}) -> tensor<8xf32> {
   %c0 = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8xf32>

@@ -25,10 +25,11 @@ struct ReportCollective {
   explicit ReportCollective(Location location) : location(location) {}
   int64_t id = -1;
   std::string function, kind, reduction, loc, reason;
+  std::string scope; // the module that the op belongs to, from names in its location
   std::vector<std::string> axes;
   int64_t bytes = 0;    // B of the cost formulas
   int64_t received = 0; // bytes received, summed over the group's devices
-  int64_t count = 1;    // executions per run of the function; of a fragment of a stage, per step
+  int64_t count = 1;    // executions of all runs of its function
   double cost = 0;      // seconds of one execution
   Location location;    // for remarks
 };
@@ -89,6 +90,9 @@ struct ReportOptions {
   /// Trip count of loops without constant bounds.
   int64_t tripCount;
 };
+
+/// The module of an op, from the names in its location: `layers.0/mlp` of the op `dot` there; empty if there are none.
+std::string getScope(Location loc);
 
 /// Reads a partitioned module. An error if the cost of an op is unknown.
 FailureOr<Report> buildReport(ModuleOp module, const PartitionedValues &values, const ReportOptions &options);

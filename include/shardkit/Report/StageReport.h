@@ -59,8 +59,9 @@ struct ReportPipeline {
 FailureOr<std::vector<ReportPipeline>> computePipelines(ModuleOp module, const MeshCache &meshes,
                                                         ArrayRef<FunctionMemory> memory, int64_t tripCount);
 
-/// The number of runs of each function of a schedule in a step.
-llvm::StringMap<int64_t> countRuns(ModuleOp module);
+/// How often each function runs if each public function runs once, or if each schedule runs one step.
+/// Calls count as often as their loops run (`tripCount`: of loops without constant bounds).
+llvm::StringMap<int64_t> countRuns(ModuleOp module, int64_t tripCount);
 
 } // namespace mlir::spmd
 

@@ -3,6 +3,8 @@
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -71,6 +73,46 @@ static LogicalResult verifyOps(ModuleOp module) {
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
+}
+
+namespace {
+/// An op that a pass replaces; later phases do not define it.
+struct LoweredOp {
+  TypeID op;
+  Phase by; // the phase that the pass completes
+  StringLiteral pass, hint;
+};
+} // namespace
+
+static ArrayRef<LoweredOp> getLoweredOps() {
+  static const LoweredOp ops[] = {
+      {TypeID::get<StageBoundaryOp>(), Phase::Annotated, "--spmd-build-stages",
+       "pipeline= of --spmd-default-pipeline, --pipeline of shard-compile and shard-run"},
+      {TypeID::get<WithShardingConstraintOp>(), Phase::Resharded, "--spmd-insert-reshards", ""},
+      {TypeID::get<ShardingGroupOp>(), Phase::Resharded, "--spmd-insert-reshards", ""},
+      {TypeID::get<PropagationBarrierOp>(), Phase::Resharded, "--spmd-insert-reshards", ""},
+      {TypeID::get<ReshardOp>(), Phase::Partitioned, "--spmd-partition", ""},
+      {TypeID::get<ManualComputationOp>(), Phase::Partitioned, "--spmd-partition", ""},
+      {TypeID::get<FragmentOp>(), Phase::Final, "--spmd-outline-stages", ""},
+      {TypeID::get<StageOutputOp>(), Phase::Final, "--spmd-outline-stages", ""}};
+  return ops;
+}
+
+LogicalResult spmd::verifyLowered(ModuleOp module, Phase completed, const Twine &user) {
+  auto verify = [&](Operation *op) {
+    for (const LoweredOp &lowered : getLoweredOps()) {
+      if (op->getName().getTypeID() != lowered.op || completed < lowered.by)
+        continue;
+      InFlightDiagnostic diag = op->emitError() << op->getName() << " in the input of " << user << ", expected "
+                                                << lowered.pass << " before it";
+      if (!lowered.hint.empty())
+        diag << " (" << lowered.hint << ")";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  };
+  return failure(llvm::any_of(getProgramFunctions(module),
+                              [&](func::FuncOp func) { return func.walk(verify).wasInterrupted(); }));
 }
 
 LogicalResult spmd::verifyInput(ModuleOp module, Phase last, StringRef pass) {

@@ -20,6 +20,10 @@ void setPhase(ModuleOp module, Phase phase);
 /// Verifies the input of a pass: the module is not past `last`, the phase that the pass produces, and its tensors have
 /// at most 2^60 bytes. One error otherwise.
 LogicalResult verifyInput(ModuleOp module, Phase last, StringRef pass);
+/// Verifies that the ops that passes replace up to the phase `completed` are gone, as `user` expects:
+/// stage boundaries before propagation, constraints before partitioning, reshards and manual
+/// computations after it. One error otherwise, which names the pass.
+LogicalResult verifyLowered(ModuleOp module, Phase completed, const Twine &user);
 
 } // namespace mlir::spmd
 
