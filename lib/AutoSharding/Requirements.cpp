@@ -158,8 +158,9 @@ LogicalResult RequirementBuilder::readBatchAxes() {
           digits.push_back({entry.axis, pre, p});
     return success();
   }
-  return emitError(func.getLoc()) << "no mesh of function @" << func.getName()
-                                  << " has the batch-axes " << llvm::join(names, ", ") << ", expected some of " << meshes.getCostMesh().axesToString();
+  return emitError(func.getLoc()) << "no mesh of function @" << func.getName() << " has the batch-axes "
+                                  << llvm::join(names, ", ") << ", expected some of "
+                                  << meshes.getCostMesh().axesToString();
 }
 
 LogicalResult RequirementBuilder::shardInputs() {

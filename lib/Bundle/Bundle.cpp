@@ -2,10 +2,10 @@
 
 #include "shardkit/Bundle/Bundle.h"
 #include "Describe.h"
-#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Stages/ScheduleProgram.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "shardkit/Target/Cuda/Passes.h"

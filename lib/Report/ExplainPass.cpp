@@ -52,8 +52,8 @@ template <typename PassT, typename RunFn> void explainModule(PassT &pass, RunFn 
 }
 
 struct ExplainPass : public WithPropagationOptions<spmd::impl::SPMDExplainPassBase<ExplainPass>> {
-  using WithPropagationOptions::WithPropagationOptions;
   using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::stridedShardings, Base::tripCount;
+  using WithPropagationOptions::WithPropagationOptions;
   void markUnchanged() { markAllAnalysesPreserved(); }
   void fail() { signalPassFailure(); }
 
@@ -73,8 +73,8 @@ struct ExplainPass : public WithPropagationOptions<spmd::impl::SPMDExplainPassBa
 };
 
 struct ExplainReshapePass : public WithPropagationOptions<spmd::impl::SPMDExplainReshapePassBase<ExplainReshapePass>> {
-  using WithPropagationOptions::WithPropagationOptions;
   using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::stridedShardings, Base::tripCount;
+  using WithPropagationOptions::WithPropagationOptions;
   void markUnchanged() { markAllAnalysesPreserved(); }
   void fail() { signalPassFailure(); }
 

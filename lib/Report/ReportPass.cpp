@@ -98,8 +98,7 @@ struct ReportPass : public WithPhaseOptions<spmd::impl::SPMDReportPassBase<Repor
   LogicalResult partition(ModuleOp copy, OwningOpRef<ModuleOp> &propagated) {
     PhaseOptions phases = getPhaseOptions();
     phases.keepLayouts = true;
-    if (failed(verifyPhaseOptions(phases, copy.getLoc())) ||
-        failed(runPhasesOnCopy(copy, phases, Phase::Propagated)))
+    if (failed(verifyPhaseOptions(phases, copy.getLoc())) || failed(runPhasesOnCopy(copy, phases, Phase::Propagated)))
       return failure();
     if (format == OutputFormat::Html && getPhase(copy) == int(Phase::Propagated))
       propagated = copy.clone();

@@ -17,9 +17,7 @@ static std::string padLeft(std::string text, unsigned width) {
   return std::string(width - std::min<size_t>(width, text.size()), ' ') + text;
 }
 
-static std::string bytesColumn(int64_t bytes, unsigned width = 12) {
-  return padLeft(formatBytes(bytes), width);
-}
+static std::string bytesColumn(int64_t bytes, unsigned width = 12) { return padLeft(formatBytes(bytes), width); }
 
 static void printMesh(const ReportMesh &mesh, raw_ostream &os) {
   os << "mesh @" << mesh.name << ":";
@@ -88,8 +86,8 @@ static std::vector<CollectiveGroup> groupCollectives(const Report &report, Strin
     std::string scope = generalize(c.scope);
     std::string line = getFileText(c.location);
     std::string module = scope.empty() ? StringRef(line).split(':').first.str() : scope;
-    std::string key = c.kind + " " + c.reduction + " " + llvm::join(c.axes, ",") + " " + std::to_string(c.bytes) + " " +
-                      module;
+    std::string key =
+        c.kind + " " + c.reduction + " " + llvm::join(c.axes, ",") + " " + std::to_string(c.bytes) + " " + module;
     CollectiveGroup &group = groups[key];
     if (group.ids.empty()) {
       group.first = &c;

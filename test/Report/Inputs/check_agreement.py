@@ -37,7 +37,7 @@ explained = {function["name"]: function["values"] for function in json.loads(exp
 signatures = read_signatures(final)
 compared = 0
 for function in json.loads(report)["functions"]:
-    if "private" in function:
+    if "calls" in function:
         continue
     name = function["name"]
     values = {value["name"].split(" ")[0]: value["sharding"] for value in explained[name]}

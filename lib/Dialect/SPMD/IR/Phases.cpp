@@ -111,8 +111,8 @@ LogicalResult spmd::verifyLowered(ModuleOp module, Phase completed, const Twine 
     }
     return WalkResult::advance();
   };
-  return failure(llvm::any_of(getProgramFunctions(module),
-                              [&](func::FuncOp func) { return func.walk(verify).wasInterrupted(); }));
+  return failure(
+      llvm::any_of(getProgramFunctions(module), [&](func::FuncOp func) { return func.walk(verify).wasInterrupted(); }));
 }
 
 LogicalResult spmd::verifyInput(ModuleOp module, Phase last, StringRef pass) {
