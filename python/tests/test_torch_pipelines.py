@@ -198,7 +198,7 @@ ERRORS = [
     (lambda: shardkit.import_torch(Layers(), X, batch=["z"]), r"^error: no input is called z, expected one of: x$"),
     (lambda: shardkit.import_torch(Layers(), X, torch.tensor(2.0), loss=with_boundary_of_a_scalar, batch=["y"]), r"^error: y is a scalar, expected batch to name tensors that count examples along dim 0$"),
     (lambda: shardkit.import_torch(nn.Linear(16, 16), X, loss=with_boundary), r"^error: the first result, of which gradients are taken, is a tensor"),
-    (lambda: shardkit.import_torch(Layers(), X, mesh={"stage": 2}, batch=["x"]).compile([]), r"spmd.stage_boundary in a function that is not split into stages, expected --spmd-build-stages to have run"),
+    (lambda: shardkit.import_torch(Layers(), X, mesh={"stage": 2}, batch=["x"]).compile([]), r"spmd.stage_boundary in the input of --spmd-propagate, expected --spmd-build-stages before it"),
     (lambda: shardkit.import_torch(Layers(), X, mesh={"stage": 2}).compile(["--pipeline=microbatches=2"]), r"no argument of @main carries spmd.microbatch, expected one at each argument that 2 microbatches split"),
     (lambda: shardkit.import_torch(Layers(), X, mesh={"stage": 3}, batch=["x"]).compile(["--pipeline=microbatches=2"]), r"the first axis of the cluster has 3 indices, which 2 stages do not divide"),
     (lambda: shardkit.import_torch(Layers(), X, mesh={"stage": 2}, batch=["x"]).compile(["--pipeline=microbatches=3"]), r"has size 8, which 3 microbatches do not divide, expected one of 1, 2, 4, 8"),

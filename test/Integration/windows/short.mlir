@@ -8,7 +8,7 @@
 spmd.mesh @m = <["s"=4]>
 
 // BYTES-LABEL: function @last
-// BYTES: #0 all_reduce sum {s} 64 B
+// BYTES: all_reduce sum {s} 1 x 64 B
 // BYTES-NOT: #1
 func.func @last(%x: tensor<2x64x8xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"s"}, {}]>}) -> tensor<2x8xi32> {
   %0 = tensor.extract_slice %x[0, 63, 0] [2, 1, 8] [1, 1, 1] : tensor<2x64x8xi32> to tensor<2x8xi32>
@@ -26,7 +26,7 @@ func.func @between(%x: tensor<12x24x8xi32> {spmd.sharding = #spmd.sharding<@m, [
 
 // A border of three, across two shards; and a roll by three.
 // BYTES-LABEL: function @border
-// BYTES: all_reduce sum {s} 12 B
+// BYTES: all_reduce sum {s} 2 x 12 B
 func.func @border(%x: tensor<64xi32> {spmd.sharding = #spmd.sharding<@m, [{"s"}]>}) -> (tensor<3xi32>, tensor<64xi32> {spmd.sharding = #spmd.sharding<@m, [{"s"}]>}) {
   %0 = tensor.extract_slice %x[14] [3] [1] : tensor<64xi32> to tensor<3xi32>
   %1 = tensor.extract_slice %x[61] [3] [1] : tensor<64xi32> to tensor<3xi32>
