@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 #include <map>
 #include <set>
@@ -224,8 +225,16 @@ static void printTotals(const Report &report, raw_ostream &os) {
     line(kind, std::to_string(counts[kind]) + " x", formatBytes(bytes));
   for (auto &[axis, bytes] : report.bytesByAxis)
     line("on {" + axis + "}", "", formatBytes(bytes));
+  llvm::StringSet<> fragments; // their meshes hold more than they do
+  for (const ReportPipeline &pipeline : report.pipelines)
+    for (const ReportStages &stages : pipeline.meshes) {
+      line("peak on @" + stages.mesh + " at most", "", formatBytes(stages.peakBytes));
+      for (const ReportFragment &fragment : stages.fragments)
+        fragments.insert(fragment.function);
+    }
   for (const FunctionMemory &memory : report.memory)
-    line("peak of @" + memory.function, "", formatBytes(memory.peakBytes));
+    if (!fragments.contains(memory.function))
+      line("peak of @" + memory.function, "", formatBytes(memory.peakBytes));
 }
 
 static std::string toText(std::optional<double> value, StringRef unit) {
