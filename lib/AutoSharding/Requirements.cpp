@@ -100,9 +100,19 @@ RequirementBuilder::RequirementBuilder(func::FuncOp func, const SearchOptions &o
       updates[tied.getInt()] = i;
 }
 
+/// Functions of stages are private too, and no other function calls them.
+static bool isCalled(func::FuncOp func) {
+  return func.isPrivate() && func->getParentOfType<ModuleOp>()
+                                 .walk([&](func::CallOp call) {
+                                   return call.getCallee() == func.getName() ? WalkResult::interrupt()
+                                                                             : WalkResult::advance();
+                                 })
+                                 .wasInterrupted();
+}
+
 FailureOr<std::vector<OptionRequirement>> RequirementBuilder::run() {
-  // Inputs and state of the program are arguments of public functions.
-  if (!func.isPrivate()) {
+  // Inputs and state of the program are arguments of functions that no other one calls.
+  if (!isCalled(func)) {
     if (failed(readBatchAxes()) || (!batch.empty() && failed(shardInputs())))
       return failure();
     if (options.zeroStage > 0)

@@ -1,5 +1,6 @@
 //===- EmitObject.cpp - From LLVM dialect to an object, and the linker ----===//
 
+#include "shardkit/Target/Common/CatchCrashes.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "shardkit/Target/Program.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -10,7 +11,6 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
@@ -194,17 +194,6 @@ LogicalResult spmd::target::emitObject(ModuleOp module, const CodegenOptions &gi
                                "--emit=llvm prints it for a report to LLVM";
     }
   }
-}
-
-bool spmd::target::runCatchingCrashes(llvm::function_ref<void()> work) {
-  static std::once_flag once;
-  std::call_once(once, [] { llvm::CrashRecoveryContext::Enable(); });
-  // After a crash it is not destroyed: its cleanups are those of what crashed.
-  auto *context = new llvm::CrashRecoveryContext;
-  if (!context->RunSafely(work))
-    return false;
-  delete context;
-  return true;
 }
 
 LogicalResult spmd::target::linkShared(Location loc, ArrayRef<std::string> objects, StringRef path) {

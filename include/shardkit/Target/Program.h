@@ -46,9 +46,6 @@ LogicalResult compileProgram(ModuleOp module, const CodegenOptions &options, Str
 
 /// Compiles a module in LLVM dialect to an object file in memory (or LLVM IR text).
 LogicalResult emitObject(ModuleOp module, const CodegenOptions &options, llvm::SmallVectorImpl<char> &object);
-/// Runs `work`. False if it crashed (a signal, or a fatal error of LLVM): then nothing that it used is
-/// destroyed, and the process continues.
-bool runCatchingCrashes(llvm::function_ref<void()> work);
 
 /// Links objects to a shared object by ld.lld.
 LogicalResult linkShared(Location loc, ArrayRef<std::string> objects, StringRef path);

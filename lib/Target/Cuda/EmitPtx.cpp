@@ -1,7 +1,7 @@
 //===- EmitPtx.cpp - From kernels to PTX ----------------------------------===//
 
+#include "shardkit/Target/Common/CatchCrashes.h"
 #include "shardkit/Target/Cuda/Passes.h"
-#include "shardkit/Target/Program.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"

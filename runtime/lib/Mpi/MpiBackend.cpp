@@ -597,7 +597,7 @@ void MpiBackend::watch() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   watchStart(std::max(timeout_, 10.0));
-  int64_t endingSince = 0;
+  int64_t endingSince = 0, failingSince = 0;
   const double tick = std::clamp(timeout_ / 20, 0.01, 0.1);
   const double grace = std::clamp(timeout_, 0.5, 5.0);
   int64_t failedAt = 0, ticked = 0;
@@ -632,6 +632,9 @@ void MpiBackend::watch() {
         ::_exit(endStatus_.load());
       continue;
     }
+    failingSince = segment_->isFailing() ? (failingSince ? failingSince : now) : 0;
+    if (failingSince && double(now - failingSince) * 1e-9 > 1)
+      segment_->finishFailure();
     if (!failed())
       watchNodes(now);
     if (!failed())

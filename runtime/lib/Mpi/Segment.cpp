@@ -61,6 +61,14 @@ void Segment::fail(const Status &status) {
     return;
   failCode = int32_t(status.code());
   std::strncpy(failMessage, status.message().c_str(), sizeof failMessage - 1);
+  finishFailure();
+}
+
+void Segment::finishFailure() {
+  if (!failMessage[0]) {
+    failCode = int32_t(Code::Aborted);
+    std::strncpy(failMessage, "a process ended while it reported an error", sizeof failMessage - 1);
+  }
   failState.store(2, std::memory_order_release);
   for (int process = 0; process < maxProcesses; ++process)
     if (processes[process].pid.load(std::memory_order_relaxed))

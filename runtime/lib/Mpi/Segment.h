@@ -68,6 +68,9 @@ struct Segment {
   /// The first one counts.
   void fail(const Status &status);
   Status status() const { return {Code(failCode), failMessage}; }
+  /// True while the first error is written. Its process may be killed there: then another one finishes.
+  bool isFailing() const { return failState.load() == 1; }
+  void finishFailure();
 
   /// Wakes a process that waits.
   void ring(int process);

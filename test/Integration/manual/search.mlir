@@ -7,7 +7,7 @@
 // RUN: sed 's|//NO||' %s > %t.mlir
 // RUN: not shard-opt %t.mlir --spmd-insert-reshards -o /dev/null 2>&1 | FileCheck %s --check-prefix=GIVEN
 // RUN: not shard-opt %t.mlir --spmd-propagate -o /dev/null 2>&1 | FileCheck %s --check-prefix=PROPAGATED
-// GIVEN: error: spmd.factor_shardings shards factor 1 of size 6 by {"x"}, expected axes that divide it, each used once and not manual around the op, and none on a replicated factor
+// GIVEN: error: spmd.manual_computation in the input of --spmd-insert-reshards, expected --spmd-propagate before it
 // PROPAGATED: error: spmd.factor_shardings has {"x"}, expected none of the axes that are manual around the op: "x"
 
 spmd.mesh @m = <["x"=2, "y"=2]>
