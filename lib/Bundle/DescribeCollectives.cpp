@@ -50,7 +50,7 @@ LogicalResult spmd::expandBroadcasts(func::FuncOp func, const MeshCache &meshes)
     Type element = type.getElementType();
     if (!element.isIntOrFloat())
       return op.emitError() << "broadcasts elements of " << element << ", expected integers or floats; broadcast the "
-                            << "real and the imaginary parts of complex numbers";
+                            << "real and the imaginary components of complex numbers";
     // 1. The coordinate of this device on the axes, row-major.
     SmallVector<Value> coordinates = getCoordinates(b, loc, {op.getAxes().getMesh(), mesh, *axes});
     Value coordinate = arith::ConstantIndexOp::create(b, loc, 0);

@@ -78,7 +78,7 @@ FailureOr<ArgumentLayout> getArgumentLayout(func::FuncOp func, unsigned argument
 class ElementwiseLoad {
 public:
   struct Operand {
-    Type type;                     ///< Of the elements.
+    Type type;                     ///< The element type.
     SmallVector<int64_t, 4> shape; ///< Without dims along which all elements are equal.
     std::vector<CopyPiece> pieces; ///< From stored tensors, or numbers (kNumbersSource).
   };
@@ -97,7 +97,7 @@ private:
   };
   std::shared_ptr<const struct ElementNode> root;
   SmallVector<Operand> operands;
-  llvm::DenseMap<const struct ElementNode *, unsigned> operandOf; ///< Of leaves.
+  llvm::DenseMap<const struct ElementNode *, unsigned> operandOf; ///< The leaves.
   SmallVector<LoopDims> dims;
   SmallVector<SmallVector<unsigned>> missing; ///< Per operand and dim: the number of minor loop dims that it lacks.
   RankedTensorType local;

@@ -34,10 +34,10 @@ SK_EXPORT const char *sk_last_error(void);
 
 typedef struct sk_session_options {
   int32_t abi;             /* SK_ABI_VERSION */
-  int32_t library_threads; /* Of each rank; 0: the cores divided by the ranks. */
+  int32_t library_threads; /* Threads of each rank; 0: the cores divided by the ranks. */
   double timeout;          /* Seconds that ranks wait for each other; 0: 60. */
   const char *backend;     /* "local" (NULL), "mpi" */
-  const char *mode;        /* Of loading: "direct" (NULL), "presharded" */
+  const char *mode;        /* Load mode: "direct" (NULL), "presharded" */
   const char *io;          /* "auto" (NULL), "pread", "direct", "mmap" */
   int32_t readers;         /* 0: chosen */
   int32_t follow_links;
@@ -64,8 +64,8 @@ typedef struct sk_function_info {
   int32_t arguments, results;
   int64_t devices;
   int64_t calls, failed; /* So far. */
-  double seconds;        /* Of all steps. */
-  double last_seconds;   /* Of the last one. */
+  double seconds;        /* Seconds of all steps. */
+  double last_seconds;   /* Seconds of the last one. */
 } sk_function_info;
 SK_EXPORT int sk_session_function(const sk_session *session, int32_t function, sk_function_info *out);
 
@@ -73,9 +73,9 @@ enum sk_value_kind { SK_INPUT = 0, SK_WEIGHT, SK_RESULT };
 typedef struct sk_value_info {
   const char *name;
   const char *sharding;
-  const int64_t *shape; /* Of the full value, as `bytes`. */
+  const int64_t *shape; /* The shape of the full value, as `bytes`. */
   int64_t bytes;
-  int64_t shard_bytes; /* Of all shards. */
+  int64_t shard_bytes; /* Bytes of all shards. */
   int64_t devices;
   int32_t dtype; /* sk_dtype */
   int32_t ndim;

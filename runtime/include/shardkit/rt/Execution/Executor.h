@@ -17,7 +17,7 @@
 
 namespace shardkit::rt {
 
-/// What a program of one rank runs on: local arguments and results in the order of the manifest,
+/// The memory of a program of one rank: local arguments and results in the order of the manifest,
 /// and the arena, all on the device if there is one.
 struct RankBuffers {
   std::vector<void *> arguments, results;

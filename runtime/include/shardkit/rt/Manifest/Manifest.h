@@ -85,7 +85,7 @@ struct LoadInfo {
   std::vector<LoadSource> sources;
   std::vector<ExtentPiece> pieces;
   std::optional<EntryPoint> function;
-  std::optional<std::vector<LoadOperand>> operands; ///< Of `function`; absent: the full stored tensors.
+  std::optional<std::vector<LoadOperand>> operands; ///< The operands of `function`; absent: the full stored tensors.
   bool isFull = false; ///< `function` computes the full argument, of which ranks hold shards.
   std::vector<HostCall> chain;
   /// In a presharded set: the stored shards were computed in one of these ways.

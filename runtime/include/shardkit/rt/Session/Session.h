@@ -34,7 +34,7 @@ namespace shardkit::rt {
 
 struct SessionOptions {
   double timeout = 60;      ///< Seconds that ranks wait for each other.
-  int libraryThreads = 0;   ///< Of each rank; 0: the cores divided by the ranks.
+  int libraryThreads = 0;   ///< Threads of each rank; 0: the cores divided by the ranks.
   bool followLinks = false; ///< Weight files may be symbolic links that leave their directory.
   LoadOptions load;
 };
@@ -79,7 +79,7 @@ public:
   /// Layouts of argument or result i.
   const ArrayLayout &argument(int function, size_t i) const;
   const ArrayLayout &result(int function, size_t i) const;
-  /// Facts of which the user of the session is told: weights that two functions hold in
+  /// Facts for the user: weights that two functions hold in
   /// different layouts, with the bytes that this takes.
   std::vector<std::string> notes() const;
 
@@ -121,7 +121,7 @@ public:
   Status bind(const std::string &name, const Array &array);
   /// Binds all arguments called `name` from a full value of `bytes` in memory.
   Status assign(const std::string &name, const void *data, int64_t bytes);
-  /// What is bound, in the layout of the first function that has it.
+  /// The array that is bound, in the layout of the first function that has it.
   Expected<Array> bound(const std::string &name) const;
   /// Names of arguments that are weights, or bound; ascending.
   std::vector<std::string> boundNames() const;
