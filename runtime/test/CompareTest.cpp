@@ -34,6 +34,14 @@ TEST(Compare, nanEqualsOnlyNan) {
   EXPECT_FALSE(compareF32({1}, {inf}).within(DType::F32, loose));
 }
 
+TEST(Compare, errorIsAFractionOfTheTolerance) {
+  const Difference difference = compareF32({100, 1}, {100, 1.5f});
+  EXPECT_DOUBLE_EQ(difference.fractionOf(DType::F32, {0.01, 1, false}), 0.25);
+  EXPECT_DOUBLE_EQ(difference.fractionOf(DType::F32, {0.001, 0.15, false}), 2);
+  EXPECT_EQ(difference.fractionOf(DType::F32, {0, 0, true}), 0);
+  EXPECT_EQ(compareF32({1}, {1}).fractionOf(DType::F32, {0, 0, false}), 0);
+}
+
 TEST(Compare, exactComparesBits) {
   Tolerance exact{0, 0, true};
   EXPECT_FALSE(compareF32({0.0f}, {-0.0f}).within(DType::F32, exact));

@@ -29,6 +29,7 @@
 // REPORT-DAG: "kind": "all_reduce"
 // REPORT-DAG: "executions": 1
 // REPORT-DAG: "bytes_needed"
+// REPORT-DAG: "of_tolerance"
 
 // CHOOSE: error: the bundle has several functions, choose one with --function: matmul, lookup
 

@@ -40,6 +40,12 @@ void Difference::merge(const Difference &other) {
   elements += other.elements;
 }
 
+double Difference::fractionOf(DType dtype, const Tolerance &tolerance) const {
+  if (tolerance.exact || !isFloat(dtype) || maxAbs == 0)
+    return 0;
+  return maxAbs / (tolerance.rtol * maxReference + tolerance.atol);
+}
+
 bool Difference::within(DType dtype, const Tolerance &tolerance) const {
   if (tolerance.exact || !isFloat(dtype))
     return unequal == 0;

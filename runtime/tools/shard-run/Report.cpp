@@ -208,6 +208,8 @@ void printDifferences(const RunRecord &record, bool onlyMismatches) {
     std::printf("%s %s %s: max abs error %.3g, max rel error %.3g", record.within[i] ? "verify" : "MISMATCH",
                 record.what->name().c_str(), record.what->full().results[i].name.c_str(), difference.maxAbs,
                 difference.maxRel());
+    if (record.fractions[i] > 0)
+      std::printf(", %.3g of the tolerance", record.fractions[i]);
     if (!record.within[i]) {
       std::printf(", %" PRId64 " of %" PRId64 " elements differ", difference.unequal, difference.elements);
       if (difference.incomparable)
@@ -348,6 +350,7 @@ Status writeReport(const std::string &path, const Bundle &bundle, const Options 
         verify.push_back({{"result", full.results[i].name},
                           {"max_abs", record.differences[i].maxAbs},
                           {"max_rel", record.differences[i].maxRel()},
+                          {"of_tolerance", record.fractions[i]},
                           {"ok", bool(record.within[i])}});
       run["verify"] = verify;
     }

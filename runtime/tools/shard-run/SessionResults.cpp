@@ -195,6 +195,7 @@ Status Session::compare(const Runnable &what, const Arguments &arguments, RunRec
     if (options_.atol)
       tolerance.atol = *options_.atol;
     record.differences.push_back(total);
+    record.fractions.push_back(total.fractionOf(value.dtype, tolerance));
     record.disagreements.push_back(compareCopies(what, i));
     record.within.push_back(total.within(value.dtype, tolerance) && record.disagreements.back().empty());
   }

@@ -24,6 +24,8 @@ struct Difference {
 
   double maxRel() const { return maxReference > 0 ? maxAbs / maxReference : maxAbs; }
   void merge(const Difference &other);
+  /// maxAbs / (rtol * max|b| + atol), 1 at the limit; 0 if no element differs or equal bits are required.
+  double fractionOf(DType dtype, const Tolerance &tolerance) const;
   bool within(DType dtype, const Tolerance &tolerance) const;
 };
 
