@@ -177,7 +177,12 @@ TEST(Copies, InsertOverwritesEarlierElements) {
   EXPECT_FALSE(odd->isComplete());
   auto all = odd->insert(Copies::ofSource(1, {3}), {1}, {2});
   EXPECT_TRUE(all->isComplete());
-  EXPECT_FALSE(all->insert(Copies::ofSource(1, {3}), {1}, {2}).has_value());
+  auto again = all->insert(Copies::ofSource(2, {3}), {1}, {2});
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->isComplete());
+  Table interleaved = tableOf(*again);
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(interleaved.elements[i], Element(i % 2 ? 2 : 0, int64_t(i / 2)));
 }
 
 /// A random value, and its table.
