@@ -292,7 +292,8 @@ func::FuncOp ElementwiseLoad::build(OpBuilder &b, Location loc, StringRef name) 
       b, loc, empty.getType(), entry->getArguments(), empty, maps, iterators,
       [&](OpBuilder &body, Location at, ValueRange args) {
         tables = OpBuilder::InsertPoint(entry, Block::iterator(empty.getDefiningOp()));
-        ElementEmitter emitter(body, at, tables, [&](const ElementNode *leaf) { return args[operandOf.at(leaf)]; });
+        auto getLeaf = [&](const ElementNode *leaf) { return args[operandOf.at(leaf)]; };
+        ElementEmitter emitter(body, at, tables, getLeaf);
         linalg::YieldOp::create(body, at, emitter.get(root.get()));
       });
   Value result = generic.getResult(0);
