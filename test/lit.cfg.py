@@ -92,6 +92,7 @@ FEATURES = {
     # The runtime's module, and what starts processes.
     "mpi": lambda: bool(shutil.which("mpirun"))
     and os.path.exists(os.path.join(config.shardkit_obj_root, "lib", "libshardkit_mpi.so")),
+    "browser": lambda: bool(shutil.which("chromium")),
     # Bundles that are kept have programs for it.
     "x86_64": lambda: platform.machine() == "x86_64" and sys.platform == "linux",
     "numpy": lambda: imports_numpy(config.python),

@@ -13,7 +13,6 @@ namespace {
 constexpr size_t kFoldFrom = 300; // ops
 constexpr size_t kMaxNodes = 2000;
 constexpr size_t kWindow = 8; // equal ops that suggest a period
-constexpr double kColumn = 190;
 
 bool hasTensors(Operation *op) {
   return llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) ||
@@ -24,8 +23,7 @@ bool hasTensors(Operation *op) {
 ///
 /// 1. Folds: in a function with many ops, finds the period of its repeated ops, such as the
 ///    layers of a model, and draws each repetition once (24 equal layers: one layer, x24).
-/// 2. Levels: each op is below its operands.
-/// 3. Positions: each node is below the middle of its operands, without overlaps.
+/// 2. Nodes and edges, in program order; the page places them.
 class Drawing {
 public:
   Drawing(func::FuncOp func, const PartitionedValues &values);
@@ -44,11 +42,6 @@ private:
   int64_t getNode(Value value);
   int64_t nodeOf(Operation *op);
   void addNodes();
-  void assignLevels();
-
-  /// Places each node below the middle of its operands, if there is space. Arguments are
-  /// ignored if there are other operands, as they would pull the graph to one side.
-  void assignPositions();
 
   func::FuncOp func;
   const PartitionedValues &values;
@@ -79,8 +72,6 @@ FunctionGraph Drawing::run() {
       if (!fold())
         break;
   addNodes();
-  assignLevels();
-  assignPositions();
   return std::move(graph);
 }
 
@@ -213,70 +204,6 @@ void Drawing::addNodes() {
   }
 }
 
-void Drawing::assignLevels() {
-  // Edges are grouped by target, in order.
-  for (GraphEdge &edge : graph.edges)
-    if (graph.nodes[edge.from].op)
-      graph.nodes[edge.to].level = std::max(graph.nodes[edge.to].level, graph.nodes[edge.from].level + 1);
-    else
-      graph.nodes[edge.to].level = std::max(graph.nodes[edge.to].level, 1u);
-  std::vector<bool> positioned(graph.nodes.size());
-  for (GraphEdge &edge : graph.edges) // an argument stands above its first user
-    if (GraphNode &node = graph.nodes[edge.from]; !node.op) {
-      unsigned above = graph.nodes[edge.to].level - 1;
-      node.level = positioned[edge.from] ? std::min(node.level, above) : above;
-      positioned[edge.from] = true;
-    }
-  for (GraphNode &node : graph.nodes)
-    graph.levels = std::max(graph.levels, node.level + 1);
+FunctionGraph spmd::buildGraph(func::FuncOp func, const PartitionedValues &values) {
+  return Drawing(func, values).run();
 }
-
-void Drawing::assignPositions() {
-  std::vector<std::vector<unsigned>> levels(graph.levels);
-  for (unsigned i = 0; i < graph.nodes.size(); ++i)
-    levels[graph.nodes[i].level].push_back(i);
-  std::vector<std::vector<unsigned>> sources(graph.nodes.size());
-  for (const GraphEdge &edge : graph.edges)
-    sources[edge.to].push_back(edge.from);
-  for (std::vector<unsigned> &level : levels) {
-    std::vector<std::pair<double, unsigned>> wanted;
-    for (unsigned i : level) {
-      bool readsOps = llvm::any_of(sources[i], [&](unsigned source) {
-        return graph.nodes[source].op && graph.nodes[source].level < graph.nodes[i].level;
-      });
-      double sum = 0;
-      unsigned count = 0;
-      for (unsigned source : sources[i])
-        if (graph.nodes[source].level < graph.nodes[i].level && (graph.nodes[source].op || !readsOps)) {
-          sum += graph.nodes[source].x;
-          ++count;
-        }
-      wanted.emplace_back(count ? sum / count : graph.nodes[i].op ? 0 : 1e9, i);
-    }
-    llvm::stable_sort(wanted, llvm::less_first());
-    std::optional<double> next;
-    double beyond = 0;
-    unsigned count = 0;
-    for (auto [x, i] : wanted) {
-      double &position = graph.nodes[i].x;
-      position = x < 1e9 ? std::max(x, next.value_or(x)) : next.value_or(0);
-      next = position + kColumn;
-      if (x < 1e9) {
-        beyond += position - x;
-        ++count;
-      }
-    }
-    // Balanced: as much to the left as to the right of the preferred positions.
-    for (unsigned i : level)
-      graph.nodes[i].x -= count ? beyond / count : 0;
-  }
-  double first = 0;
-  for (const GraphNode &node : graph.nodes)
-    first = std::min(first, node.x);
-  for (GraphNode &node : graph.nodes) {
-    node.x -= first;
-    graph.width = std::max(graph.width, node.x + kColumn);
-  }
-}
-
-FunctionGraph spmd::layOut(func::FuncOp func, const PartitionedValues &values) { return Drawing(func, values).run(); }

@@ -1,6 +1,9 @@
 //===- Html.cpp - A report as one page ------------------------------------===//
 
 #include "Html.h"
+#include "Grid.h"
+#include "OpNames.h"
+#include "PageScript.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 
 #include "shardkit/Rules/ControlFlow.h"
@@ -9,22 +12,12 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/MathExtras.h"
+#include <nlohmann/json.hpp>
 
 using namespace mlir;
 using namespace mlir::spmd;
 
-static constexpr double kBoxWidth = 170, kBoxHeight = 30, kRow = 66;
-
-static constexpr StringLiteral kStyle = R"(
-svg text.type { font-size: 10px; fill: #555; }
-svg g.argument rect { fill: #f4f4ea; stroke: #b0ab80; }
-svg g.flow rect { fill: #ece8f5; stroke: #8d7fb5; }
-svg g.collective rect { fill: #fbd9c8; stroke: #c8501e; stroke-width: 2; }
-svg g:hover rect { stroke: #000; stroke-width: 2; }
-svg path.collective { stroke: #c8501e; }
-svg path:hover { stroke: #000; stroke-opacity: 1; }
-)";
+using json = nlohmann::ordered_json;
 
 namespace {
 
@@ -59,18 +52,17 @@ private:
 
   //===--- the drawing ------------------------------------------------------===//
 
-  void printGraph(const FunctionGraph &graph, StringRef function);
+  /// The data of the drawing, which the script of the page draws.
+  void printGraph(const DrawnFunction &drawn);
+  json toJson(const GraphNode &node, StringRef module, StringRef function);
+  std::string getDetails(const GraphNode &node, StringRef function);
 
-  static double getTop(const GraphNode &node) { return 8 + node.level * kRow; }
-
-  void printEdge(const FunctionGraph &graph, const GraphEdge &edge);
-  void printNode(const GraphNode &node, StringRef function);
-
-  /// A text, truncated to the width of a box.
-  static std::string shorten(StringRef text);
-  void printMove(const ReportCollective &c);
-  void printValue(Value value, StringRef function);
-  void printReasons(const ExplainedValue &value);
+  /// The indices of the layout drawings of the results of a node.
+  json getGrids(const GraphNode &node);
+  static void printMove(const ReportCollective &c, raw_ostream &os);
+  void printValue(Value value, StringRef function, raw_ostream &os);
+  static void printReasons(const ExplainedValue &value, raw_ostream &os);
+  void printSearch();
 
   const Report &report;
   unsigned top;
@@ -79,6 +71,8 @@ private:
   raw_ostream &os;
   DrawnNames explained;
   llvm::DenseMap<Operation *, size_t> collectives;
+  std::vector<std::string> grids; // of the function that is printed
+  llvm::StringMap<size_t> gridIndices;
 };
 
 } // namespace
@@ -100,9 +94,10 @@ Page::Page(const Report &report, unsigned top, ArrayRef<DrawnFunction> functions
 }
 
 void Page::print() {
-  beginPage("Sharding report", (kStyle + getTimelineStyle()).str(), os);
-  printMeshes();
+  beginPage("Sharding report", (getPageStyle() + getTimelineStyle()).str(), os);
   printTotals();
+  printSearch();
+  printMeshes();
   for (const ReportPipeline &pipeline : report.pipelines)
     printPipeline(pipeline);
   for (const DrawnFunction &function : functions)
@@ -110,6 +105,7 @@ void Page::print() {
   printReplicated();
   if (report.comparison)
     printComparison(*report.comparison);
+  os << "<script>//<![CDATA[\n" << getPageScript() << "//]]></script>\n";
   endPage(os);
 }
 
@@ -150,6 +146,12 @@ void Page::printTotals() {
   cell("predicted time, s");
   seconds(report.totalCost);
   os << "</tr>\n";
+  for (const FunctionMemory &memory : report.memory) {
+    os << "<tr>";
+    cell("peak of @" + memory.function);
+    cell(memory.peakBytes);
+    os << "</tr>\n";
+  }
   end();
 }
 
@@ -199,6 +201,7 @@ void Page::printFunction(const DrawnFunction &drawn) {
   DrawnFunction local = drawn;
   std::string name = local.func.getName().str();
   os << "<h2>@" << Escaped{name} << "</h2>\n";
+  printGraph(drawn);
   for (const FunctionMemory &memory : report.memory)
     if (memory.function == name)
       printMemory(memory);
@@ -208,7 +211,6 @@ void Page::printFunction(const DrawnFunction &drawn) {
       printValues("Arguments", function.arguments);
       printValues("Results", function.results);
     }
-  printGraph(drawn.graph, name);
 }
 
 void Page::printMemory(const FunctionMemory &memory) {
@@ -352,144 +354,194 @@ void Page::printReplicated() {
   end();
 }
 
-void Page::printGraph(const FunctionGraph &graph, StringRef function) {
+/// JSON that is the same text in HTML and in XML.
+static std::string toText(const json &data) {
+  std::string text = data.dump(-1, ' ', false, json::error_handler_t::replace), escaped;
+  for (char c : text)
+    if (c == '<' || c == '>' || c == '&')
+      escaped += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
+    else
+      escaped += c;
+  return escaped;
+}
+
+void Page::printGraph(const DrawnFunction &drawn) {
+  const FunctionGraph &graph = drawn.graph;
+  DrawnFunction local = drawn;
   if (graph.nodes.empty())
     return;
-  os << "<h3>Graph</h3>\n<p>Width of an edge: bytes on a device. Hover for types, layouts and "
-        "reasons.";
+  os << "<h3>Graph</h3>\n<p>Ops by what they compute, in their modules.";
   if (llvm::any_of(graph.nodes, [](const GraphNode &node) { return node.times > 1; }))
-    os << " Stretches that repeat are drawn once (&#215; how often).";
+    os << " Sequences that repeat are drawn once (&#215; how often).";
   if (graph.notDrawn > 0)
     os << " " << groupDigits(graph.notDrawn) << " more ops are not drawn.";
-  double height = graph.levels * kRow + 10;
-  os << "</p>\n<div class=\"graph\"><svg width=\"" << int64_t(graph.width + 20) << "\" height=\"" << int64_t(height)
-     << "\">\n";
+  grids.clear();
+  gridIndices.clear();
+  json nodes = json::array(), edges = json::array();
+  for (auto [node, module] : llvm::zip_equal(graph.nodes, getModules(local.func, graph)))
+    nodes.push_back(toJson(node, module, local.func.getName()));
   for (const GraphEdge &edge : graph.edges)
-    printEdge(graph, edge);
-  for (const GraphNode &node : graph.nodes)
-    printNode(node, function);
-  os << "</svg></div>\n";
+    edges.push_back({edge.from, edge.to, edge.value ? getBytes(edge.value.getType()) : 0,
+                     edge.value ? values.getName(edge.value) : std::string()});
+  os << "</p>\n<section class=\"function\"><script type=\"application/json\">"
+     << toText({{"nodes", nodes}, {"edges", edges}, {"grids", grids}}) << "</script></section>\n";
 }
 
-void Page::printEdge(const FunctionGraph &graph, const GraphEdge &edge) {
-  const GraphNode &from = graph.nodes[edge.from], &to = graph.nodes[edge.to];
-  int64_t bytes = edge.value ? getBytes(edge.value.getType()) : 0;
-  double width = bytes > 0 ? 0.7 + 0.25 * llvm::Log2_64(bytes) : 0.7;
-  int64_t x1 = from.x + 8 + kBoxWidth / 2, y1 = getTop(from) + kBoxHeight;
-  int64_t x2 = to.x + 8 + kBoxWidth / 2, y2 = getTop(to);
-  bool moves = isa_and_nonnull<CollectiveOpInterface>(from.op) || isa_and_nonnull<CollectiveOpInterface>(to.op);
-  // Around the boxes in between.
-  bool isLong = to.level > from.level + 1;
-  int64_t bow = isLong ? kBoxWidth * 0.8 : 0, reach = isLong ? 50 : 18;
-  os << "<path" << (moves ? " class=\"collective\"" : "") << " stroke-width=\"" << llvm::format("%.1f", width)
-     << "\" d=\"M" << x1 << " " << y1 << "C" << x1 + bow << " " << y1 + reach << " " << x2 + bow << " " << y2 - reach
-     << " " << x2 << " " << y2 << "\">";
-  if (edge.value) {
-    DescribedValue value = values.describe(edge.value);
-    os << "<title>" << Escaped{value.name} << "\n"
-       << groupDigits(bytes) << " bytes\n"
-       << Escaped{value.localType} << "\n"
-       << Escaped{value.sharding} << "</title>";
-  }
-  os << "</path>\n";
-}
-
-void Page::printNode(const GraphNode &node, StringRef function) {
+json Page::toJson(const GraphNode &node, StringRef module, StringRef function) {
   auto collective = collectives.find(node.op);
   bool moves = node.op && collective != collectives.end();
   StringRef kind = moves ? "collective" : !node.op ? "argument" : isControlFlow(node.op) ? "flow" : "op";
-  std::string label = !node.op ? values.getName(node.value) : node.op->getName().getStringRef().str();
+  std::string name = node.op ? getComputedName(node.op) : values.getName(node.value);
   if (moves && !report.collectives[collective->second].axes.empty())
-    label = report.collectives[collective->second].kind + " {" +
-            llvm::join(report.collectives[collective->second].axes, ",") + "}";
-  int64_t x = node.x + 8, y = getTop(node);
-  if (moves)
-    os << "<a href=\"#c" << collective->second << "\">";
-  os << "<g class=\"" << kind << "\"><title>";
-  if (node.op) {
-    os << Escaped{node.op->getName().getStringRef()};
-    std::string loc = getLocationText(node.op->getLoc());
-    if (!loc.empty())
-      os << " at " << Escaped{loc};
-    os << "\n";
-    if (moves)
-      printMove(report.collectives[collective->second]);
-    for (Value result : node.op->getResults())
-      printValue(result, function);
-  } else {
-    printValue(node.value, function);
-  }
-  os << "</title><rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << int64_t(kBoxWidth) << "\" height=\""
-     << int64_t(kBoxHeight) << "\" rx=\"4\"/>";
-  os << "<text x=\"" << x + 6 << "\" y=\"" << y + 13 << "\">" << Escaped{shorten(label)};
-  if (node.times > 1)
-    os << " &#215;" << node.times;
-  os << "</text>";
+    name = report.collectives[collective->second].kind + " {" +
+           llvm::join(report.collectives[collective->second].axes, ",") + "}";
   Value shown = node.op && node.op->getNumResults() > 0 ? Value(node.op->getResult(0)) : node.value;
-  if (auto type = shown ? dyn_cast<RankedTensorType>(shown.getType()) : RankedTensorType()) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    if (node.op)
-      stream << values.getName(shown) << " ";
-    for (int64_t size : type.getShape())
+  std::string type;
+  if (auto tensor = shown ? dyn_cast<RankedTensorType>(shown.getType()) : RankedTensorType()) {
+    llvm::raw_string_ostream stream(type);
+    for (int64_t size : tensor.getShape())
       (ShapedType::isDynamic(size) ? stream << "?" : stream << size) << "x";
-    stream << type.getElementType();
-    os << "<text class=\"type\" x=\"" << x + 6 << "\" y=\"" << y + 25 << "\">" << Escaped{shorten(text)} << "</text>";
+    stream << tensor.getElementType();
   }
-  os << "</g>";
-  if (moves)
-    os << "</a>";
-  os << "\n";
+  return {{"name", name},
+          {"kind", kind.str()},
+          {"module", module.str()},
+          {"type", type},
+          {"times", node.times},
+          {"details", getDetails(node, function)},
+          {"grids", getGrids(node)},
+          {"row", moves ? "c" + std::to_string(collective->second) : std::string()}};
 }
 
-std::string Page::shorten(StringRef text) {
-  constexpr size_t kMaxLetters = 27;
-  return text.size() > kMaxLetters ? (text.take_front(kMaxLetters - 3) + "...").str() : text.str();
+std::string Page::getDetails(const GraphNode &node, StringRef function) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (!node.op) {
+    printValue(node.value, function, stream);
+    return text;
+  }
+  stream << node.op->getName().getStringRef();
+  std::string loc = getLocationText(node.op->getLoc());
+  if (!loc.empty())
+    stream << " at " << loc;
+  stream << "\n";
+  if (auto it = collectives.find(node.op); it != collectives.end())
+    printMove(report.collectives[it->second], stream);
+  for (Value result : node.op->getResults())
+    printValue(result, function, stream);
+  return text;
 }
 
-void Page::printMove(const ReportCollective &c) {
+json Page::getGrids(const GraphNode &node) {
+  json indices = json::array();
+  auto add = [&](Value value) {
+    ShardingAttr attr = values.getLayout(value);
+    RankedTensorType type = values.getGlobalType(value);
+    if (!attr || !type)
+      return;
+    FailureOr<ShardingOnMesh> layout = values.getMeshes().read(attr, [&] { return emitError(value.getLoc()); });
+    if (failed(layout))
+      return;
+    std::string text = llvm::join(drawGrid(layout->sharding, *layout->mesh, type.getShape()), "\n");
+    auto [it, isNew] = gridIndices.try_emplace(text, grids.size());
+    if (isNew)
+      grids.push_back(text);
+    indices.push_back(it->second);
+  };
+  if (node.value)
+    add(node.value);
+  else
+    llvm::for_each(node.op->getResults(), add);
+  return indices;
+}
+
+void Page::printMove(const ReportCollective &c, raw_ostream &os) {
   os << "#" << c.id << ", " << groupDigits(c.bytes) << " bytes, " << llvm::format("%.3e", c.cost) << " s";
   if (c.count > 1)
     os << ", " << groupDigits(c.count) << " times";
-  os << "\n" << Escaped{c.reason} << "\n";
+  os << "\n" << c.reason << "\n";
 }
 
-void Page::printValue(Value value, StringRef function) {
+void Page::printValue(Value value, StringRef function, raw_ostream &os) {
   if (!isa<RankedTensorType>(value.getType()))
     return;
   DescribedValue described = values.describe(value);
-  os << "\n" << Escaped{described.name} << "\nlocal " << Escaped{described.localType} << "\n";
+  os << "\n" << described.name << "\nlocal " << described.localType << "\n";
   if (!described.globalType.empty())
-    os << "global " << Escaped{described.globalType} << "\n";
+    os << "global " << described.globalType << "\n";
   if (!described.sharding.empty())
-    os << "layout " << Escaped{described.sharding} << "\n";
+    os << "layout " << described.sharding << "\n";
   auto ofFunction = explained.find(function);
   if (ofFunction == explained.end())
     return;
   auto it = ofFunction->second.find(described.name);
   if (it != ofFunction->second.end())
-    printReasons(*it->second);
+    printReasons(*it->second, os);
 }
 
-void Page::printReasons(const ExplainedValue &value) {
-  os << "propagated " << Escaped{value.sharding} << "\n";
+void Page::printReasons(const ExplainedValue &value, raw_ostream &os) {
+  os << "propagated " << value.sharding << "\n";
   for (const ExplainedAxis &axis : value.axes) {
-    os << "dim " << axis.dim << " has " << Escaped{axis.axis} << "\n";
+    os << "dim " << axis.dim << " has " << axis.axis << "\n";
     for (const ExplainedStep &step : axis.steps) {
-      os << "  from dim " << step.dim << " of " << Escaped{step.value} << " through " << Escaped{step.op};
+      os << "  from dim " << step.dim << " of " << step.value << " through " << step.op;
       if (!step.loc.empty())
-        os << " at " << Escaped{step.loc};
+        os << " at " << step.loc;
       os << "\n";
     }
     if (axis.length > axis.steps.size())
       os << "  and " << axis.length - axis.steps.size() << " more steps\n";
-    os << "  given on " << Escaped{axis.given} << "\n";
+    os << "  given on " << axis.given << "\n";
   }
   for (const StoppedAxis &axis : ArrayRef(value.stopped).take_front(kMaxSteps)) {
     if (axis.dim >= 0)
       os << "dim " << axis.dim << " ";
-    os << "lacks " << Escaped{axis.axis} << ": " << Escaped{axis.reason} << "\n";
+    os << "lacks " << axis.axis << ": " << axis.reason << "\n";
   }
+  if (!value.search)
+    return;
+  os << llvm::format("chosen by search: %.6e s, ", value.search->objective) << value.search->status << "\n";
+  for (const ExplainedAlternative &other : value.search->alternatives)
+    os << llvm::format("  instead %.6e s: ", other.objective) << other.kind << " "
+       << (other.text.empty() ? other.status : other.text) << "\n";
+}
+
+/// The objectives of searches, and the meshes that were tried.
+void Page::printSearch() {
+  if (report.solver.empty() && report.shapes.empty())
+    return;
+  os << "<h2>Search</h2>\n";
+  begin({"function", "objective, s", "lower bound, s", "collectives, s", "optimality gap, %", "status", "options"});
+  for (const ReportSolver &solver : report.solver) {
+    os << "<tr>";
+    cell("@" + solver.function);
+    seconds(solver.objective);
+    seconds(solver.lowerBound);
+    if (solver.communication)
+      seconds(*solver.communication);
+    else
+      cell("-");
+    os << "<td class=\"n\">" << llvm::format("%.3f", 100 * solver.getGap()) << "</td>";
+    cell(solver.status);
+    cell(solver.options);
+    os << "</tr>\n";
+  }
+  end();
+  if (report.shapes.empty())
+    return;
+  os << "<h3>What if the mesh were</h3>\n";
+  begin({"mesh", "objective, s", "status"});
+  for (const ReportShape &shape : report.shapes) {
+    os << "<tr>";
+    cell(llvm::join(llvm::map_range(shape.shape, [](int64_t size) { return std::to_string(size); }), " x "));
+    if (shape.error.empty())
+      seconds(shape.objective);
+    else
+      cell("-");
+    cell(shape.error.empty() ? shape.status : shape.error);
+    os << "</tr>\n";
+  }
+  end();
 }
 
 DrawnNames spmd::getDrawnNames(ArrayRef<DrawnFunction> functions, const PartitionedValues &values) {

@@ -18,9 +18,8 @@ struct DrawnFunction {
 using DrawnNames = llvm::StringMap<llvm::StringMap<const ExplainedValue *>>;
 DrawnNames getDrawnNames(ArrayRef<DrawnFunction> functions, const PartitionedValues &values);
 
-/// A self-contained page that is well-formed XML: tables, and a drawing per function. On
-/// hover, its nodes and edges show the values and, from `reasons`, the origins of their
-/// layouts.
+/// A self-contained page that is well-formed XML: tables, and a drawing per function. A
+/// panel shows the values of a selected node and, from `reasons`, the origins of their layouts.
 void printHTML(const Report &report, unsigned top, ArrayRef<DrawnFunction> functions, const PartitionedValues &values,
                ArrayRef<ExplainedFunction> reasons, raw_ostream &os);
 

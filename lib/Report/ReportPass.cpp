@@ -111,7 +111,7 @@ struct ReportPass : public WithPhaseOptions<spmd::impl::SPMDReportPassBase<Repor
     std::vector<DrawnFunction> functions;
     for (const ReportFunction &function : report.functions) {
       auto func = module.lookupSymbol<func::FuncOp>(function.name);
-      functions.push_back({func, layOut(func, values)});
+      functions.push_back({func, buildGraph(func, values)});
     }
     std::vector<ExplainedFunction> reasons;
     if (propagated) {

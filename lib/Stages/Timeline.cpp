@@ -20,12 +20,13 @@ static constexpr double kRow = 40, kBoxHeight = 24, kTop = 6, kLeft = 64;
 static constexpr double kRunWidth = 48; // the mean run
 
 static constexpr llvm::StringLiteral kStyle = R"(
-svg g.forward rect { fill: #dbe8f6; stroke: #6f93bd; }
-svg g.backward rect { fill: #e3f0d9; stroke: #7fa563; }
-svg g.apply rect { fill: #f6ecd0; stroke: #b99b4a; }
-svg g:hover rect { stroke: #000; stroke-width: 2; }
-svg path { stroke: #c8501e; stroke-width: 1.5; }
-svg path:hover { stroke: #000; stroke-opacity: 1; }
+svg.timeline { max-width: 100%; }
+svg.timeline g.forward rect { fill: var(--argument); stroke: #6f93bd; }
+svg.timeline g.backward rect { fill: var(--flow); stroke: #7fa563; }
+svg.timeline g.apply rect { fill: var(--collective); stroke: #b99b4a; }
+svg.timeline g:hover rect { stroke: var(--text); stroke-width: 2; }
+svg.timeline path { stroke: var(--collective-line); stroke-width: 1.5; }
+svg.timeline path:hover { stroke: var(--text); stroke-opacity: 1; }
 )";
 
 /// `F3`, `F3.1` or `A`; `chunk` is the number of a stage among those of its mesh, -1 if it
@@ -141,8 +142,8 @@ void Drawing::print() {
   if (!isExact)
     os << " Not all functions have a known time: those that have none are drawn as wide as the "
           "mean.";
-  os << "</p>\n<div class=\"graph\"><svg width=\"" << int64_t(getX(end) + 20) << "\" height=\""
-     << int64_t(kTop + lists.size() * kRow) << "\">\n";
+  os << "</p>\n<div class=\"graph\"><svg class=\"timeline\" width=\"" << int64_t(getX(end) + 20) << "\" viewBox=\"0 0 "
+     << int64_t(getX(end) + 20) << " " << int64_t(kTop + lists.size() * kRow) << "\">\n";
   for (int64_t mesh = 0; mesh < int64_t(lists.size()); ++mesh)
     os << "<text x=\"8\" y=\"" << int64_t(getY(mesh) + 16) << "\">mesh " << mesh << "</text>\n";
   for (const DrawnSend &send : sends)

@@ -8,16 +8,22 @@ using namespace mlir::spmd;
 using llvm::raw_ostream;
 
 static constexpr llvm::StringLiteral kStyle = R"(
-body { font: 14px sans-serif; margin: 24px; color: #222; }
+:root { color-scheme: light dark; --text: #222; --back: #fff; --line: #ccc; --box: #eef2f7; --box-line: #8a9bb0; --edge: #7d8fa6;
+  --argument: #f4f4ea; --argument-line: #b0ab80; --flow: #ece8f5; --flow-line: #8d7fb5; --collective: #fbd9c8; --collective-line: #c8501e; }
+@media (prefers-color-scheme: dark) { :root { --text: #ddd; --back: #1b1d21; --line: #444; --box: #2b3440; --box-line: #7a8ba0; --edge: #8fa3bd;
+  --argument: #37362a; --argument-line: #8f8a60; --flow: #383148; --flow-line: #9d8fc5; --collective: #552c1a; --collective-line: #e0703e; } }
+body { font: 14px sans-serif; margin: 24px auto; max-width: 1352px; padding: 0 12px; color: var(--text); background: var(--back); }
 h1 { font-size: 20px; } h2 { font-size: 17px; margin-top: 28px; } h3 { font-size: 15px; }
-table { border-collapse: collapse; margin: 6px 0; }
-th, td { border: 1px solid #ccc; padding: 2px 8px; text-align: left; font-size: 13px; vertical-align: top; }
-td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+table { border-collapse: collapse; margin: 6px 0; max-width: 100%; }
+th, td { border: 1px solid var(--line); padding: 2px 8px; text-align: left; font-size: 13px; vertical-align: top; overflow-wrap: anywhere; }
+th { white-space: nowrap; }
+td { min-width: 4em; }
+td.n { min-width: 0; text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 code { font-size: 12px; }
-.graph { overflow: auto; max-height: 85vh; border: 1px solid #ccc; }
-svg text { font: 11px sans-serif; pointer-events: none; }
-svg rect { fill: #eef2f7; stroke: #8a9bb0; }
-svg path { fill: none; stroke: #7d8fa6; stroke-opacity: 0.55; }
+.graph { overflow: auto; max-height: 85vh; border: 1px solid var(--line); }
+svg text { font: 11px sans-serif; pointer-events: none; fill: var(--text); }
+svg rect { fill: var(--box); stroke: var(--box-line); }
+svg path { fill: none; stroke: var(--edge); stroke-opacity: 0.55; }
 )";
 
 raw_ostream &mlir::spmd::operator<<(raw_ostream &os, Escaped escaped) {

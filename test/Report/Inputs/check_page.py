@@ -47,7 +47,8 @@ root = ET.fromstring(text)
 for name, value in tags.attributes:
     assert name not in ("src", "srcset", "data", "action"), f"{name}={value}"
     assert name != "href" or value.startswith("#"), f"href={value}"
-assert not re.search(r"https?:|//[a-z]|@import|url\(|<script|<link|<iframe", text), "something from outside"
+namespace = "'http://www.w3.org/2000/svg'"  # a name, not an address
+assert not re.search(r"https?:|//[a-z]|@import|url\(|fetch\(|<link|<iframe", text.replace(namespace, "")), "something from outside"
 assert len(text) <= args.most_bytes, f"{len(text)} bytes"
 
 rows = {row.get("id"): [cell.text or "" for cell in row] for row in root.iter("tr") if row.get("id")}
@@ -56,11 +57,17 @@ for i, c in enumerate(report["collectives"]):
     row = rows[f"c{i}"]
     assert row[0] == str(c["id"]) and row[1].split()[0] == c["kind"], row
     assert row[2] == ",".join(c["axes"]) and int(row[3].replace(",", "")) == c["bytes"], row
-drawn = [a.get("href")[1:] for a in root.iter("a")]
+graphs = [json.loads(data.text) for data in root.iter("script") if data.get("type") == "application/json"]
+nodes = [node for graph in graphs for node in graph["nodes"]]
+drawn = [node["row"] for node in nodes if node["row"]]
 assert set(drawn) <= set(rows)
 assert args.folded or len(drawn) == len(rows), f"{len(drawn)} drawn"
 for function in report["functions"]:
     assert any(h.text == "@" + function["name"] for h in root.iter("h2")), function["name"]
-for node in root.iter("g"):
-    assert node.find("title").text and node.find("rect") is not None
-print(f"{len(rows)} collectives, {len(list(root.iter('g')))} nodes, {len(list(root.iter('path')))} edges")
+for graph in graphs:
+    for node in graph["nodes"]:
+        assert node["name"] and node["name"] != "generic" and node["details"], node
+        assert all(grid < len(graph["grids"]) for grid in node["grids"])
+    for source, target, size, value in graph["edges"]:
+        assert source < len(graph["nodes"]) and target < len(graph["nodes"]) and size >= 0
+print(f"{len(rows)} collectives, {len(nodes)} nodes, {sum(len(graph['edges']) for graph in graphs)} edges")
