@@ -288,14 +288,14 @@ func::FuncOp ElementwiseLoad::build(OpBuilder &b, Location loc, StringRef name) 
   Value empty = tensor::EmptyOp::create(b, loc, sizes, local.getElementType());
   auto tables = b.saveInsertionPoint();
   SmallVector<utils::IteratorType> iterators(sizes.size(), utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      b, loc, empty.getType(), entry->getArguments(), empty, maps, iterators,
-      [&](OpBuilder &body, Location at, ValueRange args) {
-        tables = OpBuilder::InsertPoint(entry, Block::iterator(empty.getDefiningOp()));
-        auto getLeaf = [&](const ElementNode *leaf) { return args[operandOf.at(leaf)]; };
-        ElementEmitter emitter(body, at, tables, getLeaf);
-        linalg::YieldOp::create(body, at, emitter.get(root.get()));
-      });
+  auto generic =
+      linalg::GenericOp::create(b, loc, empty.getType(), entry->getArguments(), empty, maps, iterators,
+                                [&](OpBuilder &body, Location at, ValueRange args) {
+                                  tables = OpBuilder::InsertPoint(entry, Block::iterator(empty.getDefiningOp()));
+                                  auto getLeaf = [&](const ElementNode *leaf) { return args[operandOf.at(leaf)]; };
+                                  ElementEmitter emitter(body, at, tables, getLeaf);
+                                  linalg::YieldOp::create(body, at, emitter.get(root.get()));
+                                });
   Value result = generic.getResult(0);
   if (sizes.size() != dims.size())
     result = tensor::CollapseShapeOp::create(b, loc, local, result, groups);
