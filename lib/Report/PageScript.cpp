@@ -3,8 +3,10 @@
 #include "PageScript.h"
 
 static constexpr llvm::StringLiteral kStyle = R"css(
-.drawing { display: grid; grid-template-columns: minmax(0, 1fr) 320px; gap: 10px; }
-.drawing .bar { grid-column: 1 / 3; display: flex; gap: 6px; align-items: center; flex-wrap: wrap; }
+.drawing { display: grid; grid-template-columns: minmax(0, 1fr) 320px; }
+.drawing aside { margin-left: 10px; }
+.drawing .bar { grid-column: 1 / 3; display: flex; align-items: center; flex-wrap: wrap; }
+.drawing .bar > * { margin-right: 6px; }
 .drawing svg { width: 100%; border: 1px solid var(--line); touch-action: none; cursor: grab; }
 .drawing aside { border: 1px solid var(--line); padding: 8px; overflow: auto; }
 .drawing aside pre { white-space: pre-wrap; overflow-wrap: anywhere; font: 12px monospace; margin: 4px 0; }
@@ -32,7 +34,7 @@ static constexpr llvm::StringLiteral kStyle = R"css(
 static constexpr llvm::StringLiteral kScript = R"js(
 'use strict';
 const SVG = 'http://www.w3.org/2000/svg';
-const BOX = 148, HIGH = 34, GAP = 10, ROW = 30, LIMIT = 60, SHOWN = 60;
+const BOX = 148, HIGH = 34, SPACE = 10, ROW = 30, LIMIT = 60, SHOWN = 60;
 
 function make(tag, attributes, parent, text) {
   const isSvg = ['svg', 'g', 'rect', 'path', 'text'].includes(tag);
@@ -69,7 +71,7 @@ function buildTree(nodes) {
   simplify(root, nodes);
   return root;
 }
-// A group with one group in it is one; a group of one node is the node; long lists are cut into stretches.
+// A group with one group in it is one; a group of one node is the node; long lists are split into stretches.
 function simplify(group, nodes) {
   group.children = group.children.map(child => {
     if (!child.children) return child;
@@ -136,7 +138,7 @@ function draw(section) {
   // Sets the size of an item and the positions of the items in it.
   function layOut(item, width) {
     if (!item.children || !item.open) { item.w = BOX; item.h = HIGH; return; }
-    const inner = Math.max(BOX, width - 2 * GAP);
+    const inner = Math.max(BOX, width - 2 * SPACE);
     item.children.forEach(child => { layOut(child, inner); child.level = 0; child.sources = []; });
     const childOf = index => {
       let child = leaf[index];
@@ -157,29 +159,29 @@ function draw(section) {
     }
     const levels = [];
     item.children.forEach(child => (levels[child.level] = levels[child.level] || []).push(child));
-    let y = item.parent ? 26 : GAP, most = BOX;
+    let y = item.parent ? 26 : SPACE, most = BOX;
     const rows = [];
     for (const level of levels) {
       if (!level) continue;
       const middle = child => child.sources.length
         ? child.sources.reduce((sum, s) => sum + s.x + s.w / 2, 0) / child.sources.length : 0;
-      level.forEach(child => child.wish = middle(child));
-      level.sort((a, b) => a.wish - b.wish || order.get(a) - order.get(b));
-      let row = [], x = GAP, high = 0;
+      level.forEach(child => child.goal = middle(child));
+      level.sort((a, b) => a.goal - b.goal || order.get(a) - order.get(b));
+      let row = [], x = SPACE, high = 0;
       const close = () => {
         rows.push([row, x]);
-        most = Math.max(most, x - 2 * GAP);
-        y += high + ROW; row = []; x = GAP; high = 0;
+        most = Math.max(most, x - 2 * SPACE);
+        y += high + ROW; row = []; x = SPACE; high = 0;
       };
       for (const child of level) {
-        if (row.length && x + child.w > inner + GAP) close();
+        if (row.length && x + child.w > inner + SPACE) close();
         child.x = x; child.y = y;
-        x += child.w + GAP; high = Math.max(high, child.h); row.push(child);
+        x += child.w + SPACE; high = Math.max(high, child.h); row.push(child);
       }
       close();
     }
-    item.w = most + 2 * GAP;
-    item.h = y - ROW + GAP;
+    item.w = most + 2 * SPACE;
+    item.h = y - ROW + SPACE;
     for (const [row, end] of rows) row.forEach(child => child.x += (item.w - end) / 2);
   }
   // Each edge belongs to the innermost module with both ends.
@@ -215,11 +217,11 @@ function draw(section) {
     const backgrounds = make('g', {}, svg), lines = make('g', {}, svg), boxes = make('g', {}, svg);
     const up = chosen && reach(inside(chosen), 1, 0), down = chosen && reach(inside(chosen), 0, 1);
     const shade = list => !chosen ? '' : list.some(i => up.has(i)) ? ' from' : list.some(i => down.has(i)) ? ' to' : ' dim';
-    (function place(item, x, y) {
+    (function setPosition(item, x, y) {
       item.ax = x; item.ay = y;
       if (item.children && item.open) {
         if (item.parent) drawModule(item, backgrounds);
-        item.children.forEach(child => place(child, x + child.x, y + child.y));
+        item.children.forEach(child => setPosition(child, x + child.x, y + child.y));
         return;
       }
       drawBox(item, boxes, item === chosen ? ' chosen' : shade(inside(item)));
