@@ -1,17 +1,13 @@
 //===- NestFunctions.cpp - Loop nests as functions ------------------------===//
 
 #include "NestFunctions.h"
+#include "shardkit/Target/Common/OutlinedValues.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
-
-/// Constants and views are recomputed in the function.
-static bool isRecomputed(Operation *op) {
-  return op && (op->hasTrait<OpTrait::ConstantLike>() || (isa<ViewLikeOpInterface>(op) && !isa<memref::ViewOp>(op)));
-}
 
 Value cpu::rootOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
@@ -41,13 +37,6 @@ Value cpu::sharedMemoryOf(Value memref) {
   return mayShare ? Value() : root;
 }
 
-/// A buffer without elements: none of its accesses is ever performed. (LLVM has no bare pointer for it, so
-/// it is no parameter.)
-static bool isEmptyBuffer(Type type) {
-  auto memref = dyn_cast<MemRefType>(type);
-  return memref && memref.hasStaticShape() && memref.getNumElements() == 0 && memref.getLayout().isIdentity();
-}
-
 static bool isParameter(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   if (memref)
@@ -69,9 +58,9 @@ cpu::NestFunctions::Nest cpu::NestFunctions::get(Operation *nest, TypeRange lead
   for (unsigned i = 0; i < above.size(); ++i) {
     Value value = above[i];
     Operation *def = value.getDefiningOp();
-    if (isEmptyBuffer(value.getType())) {
+    if (target::isEmptyBuffer(value.getType())) {
       empty.push_back(value);
-    } else if (isRecomputed(def)) {
+    } else if (target::isRecomputed(def)) {
       recomputed.insert(def);
       for (Value operand : def->getOperands())
         above.insert(operand);

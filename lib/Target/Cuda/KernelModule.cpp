@@ -1,6 +1,7 @@
 //===- KernelModule.cpp - The kernels of a module -------------------------===//
 
 #include "KernelModule.h"
+#include "shardkit/Target/Common/OutlinedValues.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -28,17 +29,6 @@ gpu::GPUModuleOp KernelModule::getKernels() {
 //===----------------------------------------------------------------------===//
 // Parameters
 //===----------------------------------------------------------------------===//
-
-/// The kernel recomputes constants and views.
-static bool isRecomputed(Operation *op) {
-  return op && (op->hasTrait<OpTrait::ConstantLike>() || (isa<ViewLikeOpInterface>(op) && !isa<memref::ViewOp>(op)));
-}
-
-/// A buffer without elements: none of its accesses is ever performed. (LLVM has no bare pointer for it, so
-/// it is no parameter.)
-static bool isEmptyBuffer(MemRefType type) {
-  return type && type.hasStaticShape() && type.getNumElements() == 0 && type.getLayout().isIdentity();
-}
 
 /// The source buffer of a view.
 static Value rootOf(Value value) {
@@ -149,9 +139,9 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
     Value value = above[i];
     Operation *def = value.getDefiningOp();
     auto memref = dyn_cast<MemRefType>(value.getType());
-    if (isEmptyBuffer(memref)) {
+    if (spmd::target::isEmptyBuffer(value.getType())) {
       empty.push_back(value);
-    } else if (isRecomputed(def)) {
+    } else if (spmd::target::isRecomputed(def)) {
       recomputed.insert(def);
       for (Value operand : def->getOperands())
         above.insert(operand);
