@@ -1,6 +1,7 @@
 //===- EndToEndTest.cpp - shard-run on a bundle made by hand --------------===//
 
 #include "ShardRunTest.h"
+#include "TestBundle.h"
 
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
@@ -20,22 +21,7 @@ protected:
   void SetUp() override { bundle_ = makeBundle({"main"}); }
 
   std::string makeBundle(const std::vector<std::string> &functions) {
-    std::string path = dir_ / ("bundle" + std::to_string(count_++));
-    std::filesystem::create_directories(path + "/programs");
-    std::filesystem::copy(TEST_PROGRAM, path + "/programs/program.so");
-    Json manifest;
-    for (const std::string &function : functions) {
-      std::string text = readText(std::string(TEST_BUNDLE) + "/manifest.json.in");
-      for (size_t at; (at = text.find("@NAME@")) != std::string::npos;)
-        text.replace(at, 6, function);
-      Json one = Json::parse(text);
-      if (manifest.is_null())
-        manifest = one;
-      else
-        manifest["functions"].push_back(one["functions"][0]);
-    }
-    writeText(path + "/manifest.json", manifest.dump());
-    return path;
+    return writeTestBundle(dir_ / ("bundle" + std::to_string(count_++)), functions);
   }
 
   std::string bundle_;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Support.h"
+#include "TestBundle.h"
 
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/session.h"
@@ -82,12 +82,7 @@ TEST(SessionAbi, reportsErrors) {
 /// The example in C, a process of its own.
 TEST(SessionAbi, servesFromC) {
   TempDir dir;
-  std::string text = readText(std::string(TEST_BUNDLE) + "/manifest.json.in");
-  for (size_t at; (at = text.find("@NAME@")) != std::string::npos;)
-    text.replace(at, 6, "main");
-  std::filesystem::create_directories(dir / "bundle/programs");
-  std::filesystem::copy(TEST_PROGRAM, dir / "bundle/programs/program.so");
-  writeText(dir / "bundle/manifest.json", text);
+  writeTestBundle(dir / "bundle", {"main"});
   std::vector<float> x(128, 1), w(128);
   for (size_t i = 0; i < w.size(); ++i)
     w[i] = float(i / 8);

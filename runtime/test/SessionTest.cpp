@@ -1,11 +1,9 @@
 //===- SessionTest.cpp - Arrays and calls that stay in the process --------===//
 
-#include "Support.h"
+#include "TestBundle.h"
 
 #include "shardkit/rt/Formats/Safetensors.h"
 #include "shardkit/rt/Session/Session.h"
-
-#include <nlohmann/json.hpp>
 
 #include <optional>
 #include <random>
@@ -42,33 +40,18 @@ protected:
   }
 
   std::string makeBundle(const std::vector<std::string> &functions, const std::function<void(Json &)> &change = {}) {
-    std::string path = dir_ / ("bundle" + std::to_string(count_++));
-    std::filesystem::create_directories(path + "/programs");
-    std::filesystem::copy(TEST_PROGRAM, path + "/programs/program.so");
-    Json manifest;
-    for (const std::string &function : functions) {
-      std::string text = readText(std::string(TEST_BUNDLE) + "/manifest.json.in");
-      for (size_t at; (at = text.find("@NAME@")) != std::string::npos;)
-        text.replace(at, 6, function);
-      Json one = Json::parse(text);
-      Json &added = one["functions"][0];
-      if (function == "step") {
-        Json result = added["arguments"][1];
+    return writeTestBundle(dir_ / ("bundle" + std::to_string(count_++)), functions, [&](Json &function) {
+      if (function["name"] == "step") {
+        Json result = function["arguments"][1];
         result["name"] = "w_next";
         result["kind"] = "result";
         result["tied"] = 1;
-        added["results"].push_back(result);
-        added.erase("reference");
+        function["results"].push_back(result);
+        function.erase("reference");
       }
       if (change)
-        change(added);
-      if (manifest.is_null())
-        manifest = one;
-      else
-        manifest["functions"].push_back(added);
-    }
-    writeText(path + "/manifest.json", manifest.dump());
-    return path;
+        change(function);
+    });
   }
 
   std::vector<float> product(const std::vector<float> &x, const std::vector<float> &w) const {
@@ -266,6 +249,43 @@ TEST_F(SessionTest, weightsInTwoLayouts) {
   auto owner = std::make_shared<std::vector<float>>(w_);
   Array full = *session_->put(*session_->find("wrong"), 1, owner->data(), owner);
   EXPECT_EQ(session_->readInPlace(full)->data, owner->data());
+}
+
+TEST_F(SessionTest, weightsOfOtherLoadingFunctionsAreNotShared) {
+  // One name and layout, but the rows of the stored tensor in the order of the ranks, or reversed.
+  auto withRows = [](int64_t first, int64_t second) {
+    return [=](Json &function) {
+      Json &w = function["arguments"][1];
+      Json pieces = Json::array();
+      for (auto [source, local] : {std::pair(first, 0), {second, 4}})
+        pieces.push_back(
+            {{"source", 0}, {"base", {source * 8, local * 8}}, {"offset", {{1, 2, 64}}}, {"loops", {{32, 1, 1}}}});
+      w["load"] = {{"sources", {{{"name", "w"}, {"dtype", "f32"}, {"shape", {16, 8}}}}}, {"pieces", pieces}};
+      function.erase("reference");
+    };
+  };
+  auto session = open();
+  for (const auto &[name, change] :
+       {std::pair("same", withRows(0, 4)), {"swapped", withRows(4, 0)}, {"again", withRows(0, 4)}}) {
+    Status added = session->addBundle(makeBundle({"main"}, change), name);
+    ASSERT_TRUE(added.ok()) << added.message();
+  }
+  ASSERT_EQ(session->notes().size(), 1u);
+  EXPECT_NE(session->notes()[0].find("by another loading function, 1024 bytes more"), std::string::npos)
+      << session->notes()[0];
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {16, 8}, w_.data()}}).ok());
+  Status loaded = session->load(dir_ / "w.safetensors");
+  ASSERT_TRUE(loaded.ok()) << loaded.message();
+  std::vector<float> swapped = w_, y(64);
+  for (size_t block = 0; block < 4; ++block)
+    std::copy_n(&w_[(block ^ 1) * 32], 32, &swapped[block * 32]);
+  for (const auto &[name, w] : {std::pair("same", &w_), {"swapped", &swapped}, {"again", &w_}}) {
+    const int function = *session->find(name);
+    auto result = session->call(function, {*session->put(function, 0, x_.data()), {}});
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    ASSERT_TRUE(session->read((*result)[0], y.data()).ok());
+    EXPECT_EQ(y, product(x_, *w)) << name;
+  }
 }
 
 TEST_F(SessionTest, threadsTakeTurns) {

@@ -2,6 +2,8 @@
 
 #include "shardkit/rt/Execution/Runnable.h"
 
+#include <algorithm>
+
 namespace shardkit::rt {
 
 Runnable::Runnable(const FunctionInfo &function)
@@ -28,6 +30,20 @@ Runnable::Runnable(const PipelineInfo &pipeline)
     for (size_t r = 0; r < stage.ranks.size(); ++r)
       meshRanks_[size_t(stage.ranks[r])] = {s, int64_t(r)};
   }
+}
+
+Status Runnable::checkDonation() const {
+  for (const ValueInfo &result : full().results)
+    if (result.tied)
+      for (auto [stage, index] : argumentPositions(size_t(*result.tied))) {
+        const std::vector<ValueInfo> &results = held(stage).results;
+        if (std::none_of(results.begin(), results.end(),
+                         [&, i = int64_t(index)](const ValueInfo &held) { return held.tied == std::optional(i); }))
+          return invalid("result '" + result.name + "' of " + title() + " updates argument '" +
+                         full().arguments[size_t(*result.tied)].name + "', which stage " + std::to_string(stage) +
+                         " still reads afterwards, or has in another layout");
+      }
+  return {};
 }
 
 std::string Runnable::title() const { return (pipeline_ ? "pipeline '" : "function '") + name() + "'"; }

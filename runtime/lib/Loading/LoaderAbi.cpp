@@ -24,14 +24,7 @@ struct OwnedContext : sk_context {
 };
 
 template <typename Fn> int guarded(sk_context *ctx, Fn &&call) {
-  Status status;
-  try {
-    status = call();
-  } catch (const std::bad_alloc &) {
-    status = internalError("out of memory");
-  } catch (const std::exception &error) {
-    status = internalError(error.what());
-  }
+  const Status status = catchExceptions(call);
   if (ctx)
     ctx->message = status.message();
   return int(status.code());

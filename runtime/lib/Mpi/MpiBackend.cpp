@@ -543,7 +543,8 @@ void MpiBackend::watchPeers(int64_t now) {
     const ProcessRecord &peer = segment_->processes[nodeIndex_[size_t(p)]];
     int32_t pid = peer.pid.load();
     // It does not come to what this process waits in. (That of which it knew the end is agreed on.)
-    if (pid && peer.left.load() && peer.together.load() < segment_->processes[nodeProcess_].together.load()) {
+    if (pid && (peer.left.load() || peer.isAtEnd.load()) &&
+        peer.together.load() < segment_->processes[nodeProcess_].together.load()) {
       failRun(Status(Code::Aborted, ranksOnProcess(p) + " has left: process " + std::to_string(p) +
                                         " ended with an error of its own"));
       return;
@@ -660,32 +661,36 @@ void MpiBackend::endNow(const Status &status, int code) {
 }
 
 Status MpiBackend::waitForAll() {
-  ++segment_->processes[nodeProcess_].together;
+  // Not counted: who waits in something else meanwhile finds that this process does not come to it.
+  segment_->processes[nodeProcess_].isAtEnd.store(true);
   MPI_Request request;
   bool timedOut = false;
   SK_RETURN_IF_ERROR(start([&] { return MPI_Ibarrier(world_, &request); }, "MPI_Ibarrier"));
   return waitControl(request, 0, timedOut);
 }
 
+void MpiBackend::finish() {
+  // No process ends before all have come here: until then each sees who is gone.
+  if (Status all = waitForAll(); !all.ok()) {
+    if (mayReport())
+      std::fprintf(stderr, "error: %s\n", all.message().c_str());
+    this->exit(1, /*failed=*/true);
+  }
+  segment_->processes[nodeProcess_].left.store(true);
+  ending_.store(true);
+  std::lock_guard lock(mutex_);
+  MPI_Finalize();
+}
+
 void MpiBackend::exit(int status, bool hasFailed) {
   std::fflush(stdout);
   std::fflush(stderr);
-  ProcessRecord &record = segment_->processes[nodeProcess_];
   if (!hasFailed && !failed()) {
-    // No process ends before all have come here: until then each sees who is gone.
-    if (Status all = waitForAll(); all.ok()) {
-      record.left.store(true);
-      endStatus_.store(status);
-      ending_.store(true);
-      std::lock_guard lock(mutex_);
-      MPI_Finalize();
-      ::_exit(status);
-    } else if (mayReport()) {
-      std::fprintf(stderr, "error: %s\n", all.message().c_str());
-      std::fflush(stderr);
-      status = 1;
-    }
+    endStatus_.store(status);
+    finish();
+    ::_exit(status);
   }
+  ProcessRecord &record = segment_->processes[nodeProcess_];
   record.left.store(true);
   // Messages to other nodes need a hand to get there.
   for (int i = 0; i < 50 && !abortRequests_.empty(); ++i) {

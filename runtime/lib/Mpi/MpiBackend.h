@@ -42,6 +42,7 @@ public:
   LoadTeam *loadTeam() override { return nodeProcesses_ > 1 ? &segment_->team : nullptr; }
   std::pair<int64_t, int64_t> sent() const override { return {messages_, bytes_}; }
   void abort(const Status &status) override;
+  void finish() override;
   [[noreturn]] void exit(int status, bool failed) override;
 
   // What worlds are made of.

@@ -49,6 +49,7 @@ private:
 
 struct alignas(64) ProcessRecord {
   std::atomic<int32_t> pid{0};       ///< 0 before the process has come.
+  std::atomic<bool> isAtEnd{false};  ///< It waits for all others to come to the end.
   std::atomic<bool> left{false};     ///< It has ended, or ends and takes part in nothing more.
   std::atomic<int64_t> beat{0};      ///< Nanoseconds of the machine's monotonic clock.
   std::atomic<uint64_t> together{0}; ///< How much it has begun that all do together.

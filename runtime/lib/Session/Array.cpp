@@ -104,15 +104,7 @@ Status SessionImpl::inTurn(const std::function<Status()> &work) {
     std::lock_guard lock(mutex);
     ticket = queue.takeTicket();
   }
-  queue.run(ticket, [&] {
-    try {
-      status = work();
-    } catch (const std::bad_alloc &) {
-      status = internalError("out of memory");
-    } catch (const std::exception &error) {
-      status = internalError(error.what());
-    }
-  });
+  queue.run(ticket, [&] { status = catchExceptions(work); });
   return status;
 }
 

@@ -7,14 +7,14 @@
 
 namespace shardkit::rt {
 
-SessionImpl::SessionImpl(const SessionOptions &given, std::unique_ptr<Backend> itsBackend)
+SessionImpl::SessionImpl(const SessionOptions &given, std::shared_ptr<Backend> itsBackend)
     : options(given), backend(std::move(itsBackend)), executor(given.timeout, backend.get()) {
   executor.setLibraryThreads(given.libraryThreads);
 }
 
 Session::Session(std::unique_ptr<SessionImpl> impl) : impl_(std::move(impl)) {}
 
-Expected<std::unique_ptr<Session>> Session::open(const SessionOptions &options, std::unique_ptr<Backend> backend) {
+Expected<std::unique_ptr<Session>> Session::open(const SessionOptions &options, std::shared_ptr<Backend> backend) {
   if (!(options.timeout > 0))
     return invalid("timeout is " + std::to_string(options.timeout) + ", expected a positive number of seconds");
   if (options.libraryThreads < 0)
@@ -76,13 +76,20 @@ static std::shared_ptr<const ArrayLayout> layoutOf(const Runnable &runnable,
   return layout;
 }
 
-/// True if the loading of both makes the same elements.
-static bool loadsAlike(const ValueInfo &a, const ValueInfo &b) {
-  if (a.load.has_value() != b.load.has_value() || a.kind != b.kind || a.isSegmented != b.isSegmented)
-    return false;
-  return !a.load ||
-         std::equal(a.load->sources.begin(), a.load->sources.end(), b.load->sources.begin(), b.load->sources.end(),
-                    [](const LoadSource &x, const LoadSource &y) { return x.name == y.name; });
+/// True if loading makes the same elements of both. Code of two bundles is not compared: it may differ.
+static bool loadsAlike(const ArrayLayout &a, const ArrayLayout &b, bool isOneBundle) {
+  auto getLoad = [](const ValueInfo &value) {
+    std::optional<LoadInfo> load = value.load;
+    if (load)
+      load->reference.reset(); // That of --verify.
+    return load;
+  };
+  return std::equal(a.copies.begin(), a.copies.end(), b.copies.begin(), b.copies.end(),
+                    [&](const ArrayLayout::Copy &x, const ArrayLayout::Copy &y) {
+                      const ValueInfo &one = x.value, &other = y.value;
+                      return one.kind == other.kind && one.isSegmented == other.isSegmented &&
+                             getLoad(one) == getLoad(other) && (isOneBundle || !one.load || !one.load->function);
+                    });
 }
 
 size_t SessionImpl::slotFor(const SessionFunction &function, size_t i) {
@@ -96,7 +103,8 @@ size_t SessionImpl::slotFor(const SessionFunction &function, size_t i) {
     // Segments of one weight are arguments of one name.
     if (slot.name != value.name || std::count(function.slots.begin(), function.slots.end(), s))
       continue;
-    if (*slot.layout == *layout && slot.isWeight == isWeight && loadsAlike(slot.layout->value(), layout->value()))
+    const bool isOneBundle = slot.function == functions.size() || functions[slot.function].bundle == function.bundle;
+    if (*slot.layout == *layout && slot.isWeight == isWeight && loadsAlike(*slot.layout, *layout, isOneBundle))
       return s;
     if (slot.function != functions.size())
       other = &slot;
@@ -104,7 +112,8 @@ size_t SessionImpl::slotFor(const SessionFunction &function, size_t i) {
   if (other && isWeight && other->isWeight)
     notes.push_back("weight '" + value.name + "' is held twice: function '" + functions[other->function].name +
                     "' has it as " + other->layout->text() + ", function '" + function.name + "' as " + layout->text() +
-                    ", " + std::to_string(layout->bytes()) + " bytes more");
+                    (*other->layout == *layout ? ", by another loading function" : "") + ", " +
+                    std::to_string(layout->bytes()) + " bytes more");
   slots.push_back({value.name, std::move(layout), isWeight, functions.size(), {}});
   return slots.size() - 1;
 }
@@ -223,14 +232,14 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
   call.donate = callOptions.donate;
   for (size_t i = 0; i < given.size(); ++i) {
     const ArgumentSlot &slot = slots[function.slots[i]];
-    const std::string what = "argument '" + slot.name + "' of " + function.title();
+    const std::string argument = "argument '" + slot.name + "' of " + function.title();
     const Array &array = given[i] ? given[i] : slot.array;
     if (!array)
-      return invalid(what + " (" + slot.layout->text() + ") is neither given nor bound" +
+      return invalid(argument + " (" + slot.layout->text() + ") is neither given nor bound" +
                      (slot.isWeight ? ", expected weights to be loaded" : ""));
-    SK_RETURN_IF_ERROR(check(array, what));
+    SK_RETURN_IF_ERROR(check(array, argument));
     if (array.state_->layout != slot.layout && !(*array.state_->layout == *slot.layout))
-      return invalid(what + ": array '" + array.name() + "' is " + array.layout().text() + ", expected " +
+      return invalid(argument + ": array '" + array.name() + "' is " + array.layout().text() + ", expected " +
                      slot.layout->text());
     call.arguments.push_back(array.state_);
   }
@@ -238,6 +247,7 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
     call.results.push_back(std::make_shared<Array::State>(registry, function.results[i], full.results[i].name));
   if (!call.donate)
     return {};
+  SK_RETURN_IF_ERROR(what.checkDonation());
   for (size_t i = 0; i < full.results.size(); ++i) {
     if (!full.results[i].tied)
       continue;
@@ -432,13 +442,7 @@ void SessionImpl::release(Call &call) {
 
 void SessionImpl::perform(Call &call) {
   const auto start = std::chrono::steady_clock::now();
-  try {
-    call.status = step(call);
-  } catch (const std::bad_alloc &) {
-    call.status = internalError(call.function->title() + ": out of memory");
-  } catch (const std::exception &error) {
-    call.status = internalError(call.function->title() + ": " + error.what());
-  }
+  call.status = catchExceptions([&] { return step(call); });
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!call.status.ok())
     release(call);

@@ -9,6 +9,8 @@
 #include "shardkit/rt/Session/Session.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <mutex>
 
 using namespace shardkit::rt;
 
@@ -32,14 +34,7 @@ namespace {
 thread_local std::string lastError;
 
 template <typename Fn> int catching(Fn &&call) {
-  Status status;
-  try {
-    status = call();
-  } catch (const std::bad_alloc &) {
-    status = internalError("out of memory");
-  } catch (const std::exception &error) {
-    status = internalError(error.what());
-  }
+  const Status status = catchExceptions(call);
   if (!status.ok())
     lastError = status.message();
   return int(status.code());
@@ -51,6 +46,19 @@ template <typename Fn> int onSession(const std::shared_ptr<SessionHolder> &holde
       return invalid("the session is closed");
     return call(*holder->session);
   });
+}
+
+/// Open MPI starts once in a process: its sessions share it until the process ends.
+Expected<std::shared_ptr<Backend>> getMpiBackend(double timeoutSeconds) {
+  static std::mutex mutex;
+  static std::shared_ptr<Backend> *known = nullptr; // Never destroyed: its watchdog runs to the end.
+  std::lock_guard lock(mutex);
+  if (!known) {
+    SK_ASSIGN_OR_RETURN(std::unique_ptr<Backend> opened, openMpiBackend(timeoutSeconds));
+    known = new std::shared_ptr<Backend>(std::move(opened));
+    std::atexit([] { (*known)->finish(); });
+  }
+  return *known;
 }
 
 Status checkFunction(const Session &session, int32_t function) {
@@ -159,9 +167,9 @@ int sk_session_open(const sk_session_options *given, sk_session **out) {
     options.load.io = *knownIo;
     options.load.readers = given->readers;
     const std::string name = given->backend ? given->backend : "local";
-    std::unique_ptr<Backend> backend;
+    std::shared_ptr<Backend> backend;
     if (name == "mpi") {
-      SK_ASSIGN_OR_RETURN(backend, openMpiBackend(options.timeout));
+      SK_ASSIGN_OR_RETURN(backend, getMpiBackend(options.timeout));
     } else if (name == "local") {
       backend = makeLocalBackend();
     } else {

@@ -101,7 +101,7 @@ struct Call {
 };
 
 struct SessionImpl {
-  SessionImpl(const SessionOptions &options, std::unique_ptr<Backend> backend);
+  SessionImpl(const SessionOptions &options, std::shared_ptr<Backend> backend);
 
   /// [begin, end) of the ranks of this process.
   std::pair<int64_t, int64_t> localRanks(const ArrayLayout &layout) const {
@@ -157,7 +157,7 @@ struct SessionImpl {
   template <typename Fn> Status gather(const Array::State &array, Fn &&fn);
 
   SessionOptions options;
-  std::unique_ptr<Backend> backend;
+  std::shared_ptr<Backend> backend;
   std::shared_ptr<ArrayRegistry> registry = std::make_shared<ArrayRegistry>();
   std::shared_ptr<ShardMemory> memory = std::make_shared<ShardMemory>();
   HostFunctions hostFunctions;

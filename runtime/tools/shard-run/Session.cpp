@@ -24,21 +24,6 @@ double RunRecord::medianStep() const {
   return sorted.size() % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/// Every argument that a result updates is updated wherever it is.
-static Status checkDonation(const Runnable &what) {
-  for (const ValueInfo &result : what.full().results)
-    if (result.tied)
-      for (auto [stage, index] : what.argumentPositions(size_t(*result.tied))) {
-        const std::vector<ValueInfo> &results = what.held(stage).results;
-        if (std::none_of(results.begin(), results.end(),
-                         [&, i = int64_t(index)](const ValueInfo &held) { return held.tied == std::optional(i); }))
-          return invalid("--donate: result '" + result.name + "' of " + what.title() + " updates argument '" +
-                         what.full().arguments[size_t(*result.tied)].name + "', which stage " + std::to_string(stage) +
-                         " still reads afterwards, or has in another layout");
-      }
-  return {};
-}
-
 Status Session::prepare(const Runnable &what, Arguments &arguments, std::vector<sk_program> &programs) {
   if (what.devices() > Executor::maxRanks)
     return invalid(what.title() + " needs " + std::to_string(what.devices()) + " devices, the runtime has at most " +
@@ -63,7 +48,7 @@ Status Session::prepare(const Runnable &what, Arguments &arguments, std::vector<
         SK_RETURN_IF_ERROR(functions_.check(value.load->chain).withContext("weight '" + value.name + "'"));
   }
   if (options_.donate)
-    SK_RETURN_IF_ERROR(checkDonation(what));
+    SK_RETURN_IF_ERROR(what.checkDonation().withContext("--donate"));
   for (const FunctionInfo *function : what.functions()) {
     SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(*function));
     programs.push_back(program);

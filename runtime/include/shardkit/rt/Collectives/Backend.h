@@ -78,6 +78,9 @@ public:
     return reporter_.compare_exchange_strong(first, self) || first == self;
   }
 
+  /// At the end of a process that ends by itself: waits for the others, and ends the
+  /// communication.
+  virtual void finish() {}
   /// Ends the process: in order if `failed` is false, otherwise without waiting for
   /// others.
   [[noreturn]] virtual void exit(int status, bool failed) = 0;

@@ -41,6 +41,9 @@ public:
   const std::vector<Position> &argumentPositions(size_t i) const { return arguments_[i]; }
   const std::vector<Position> &resultPositions(size_t i) const { return results_[i]; }
 
+  /// An error unless every argument that a result updates is updated wherever it is.
+  Status checkDonation() const;
+
   /// All functions of the program.
   const std::vector<const FunctionInfo *> &functions() const { return functions_; }
   /// Calls fn(counter) for all counters of `rank` in `stats`, in a fixed order.

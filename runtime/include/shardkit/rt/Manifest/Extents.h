@@ -114,6 +114,7 @@ Status validateExtents(const Extents &extents, int64_t localElements, int64_t gl
 struct ExtentPiece {
   int64_t source = 0, globalBase = 0, localBase = 0;
   Extents extents;
+  bool operator==(const ExtentPiece &) const = default;
 };
 
 /// Checks that the pieces together write every local element exactly once (on a

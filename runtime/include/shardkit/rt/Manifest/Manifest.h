@@ -50,6 +50,7 @@ struct EntryPoint {
   int64_t program = 0;
   std::string symbol;
   int64_t arenaBytes = 0;
+  bool operator==(const EntryPoint &) const = default;
 };
 
 /// A step of a chain of host functions: f(input, extras..., output).
@@ -58,6 +59,7 @@ struct HostCall {
   Shape shape; ///< The shape of the output.
   DType dtype = DType::F32;
   std::vector<std::variant<int64_t, double, std::string>> extras;
+  bool operator==(const HostCall &) const = default;
 };
 
 struct LoadSource {
@@ -66,6 +68,7 @@ struct LoadSource {
   Shape shape;
   int64_t elements = 0;
   std::optional<std::pair<int64_t, int64_t>> range = std::nullopt; ///< The range of random integers.
+  bool operator==(const LoadSource &) const = default;
 };
 
 /// An operand of a function that computes the elements of a shard by themselves.
@@ -76,6 +79,7 @@ struct LoadOperand {
   /// Source -1 is the source of numbers, whose element i is i (of type i32). Elements in no
   /// piece are zero.
   std::vector<ExtentPiece> pieces;
+  bool operator==(const LoadOperand &) const = default;
 };
 
 /// How an argument is computed from stored tensors if it is not one of them: by pieces if data
@@ -92,6 +96,7 @@ struct LoadInfo {
   bool computed = false;
   /// Computes the full argument from the stored tensors, for --verify.
   std::optional<EntryPoint> reference;
+  bool operator==(const LoadInfo &) const = default;
 };
 
 /// The buffer of its stage that an argument or result of a function of a pipeline is. The kinds

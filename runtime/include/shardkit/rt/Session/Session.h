@@ -55,7 +55,8 @@ struct FunctionStats {
 
 class Session {
 public:
-  static Expected<std::unique_ptr<Session>> open(const SessionOptions &options, std::unique_ptr<Backend> backend);
+  /// Several sessions may have one backend.
+  static Expected<std::unique_ptr<Session>> open(const SessionOptions &options, std::shared_ptr<Backend> backend);
   /// Waits for what is queued, then frees everything. Arrays of the session are closed.
   ~Session();
   Session(const Session &) = delete;

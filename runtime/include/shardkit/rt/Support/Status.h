@@ -11,6 +11,8 @@
 #define SHARDKIT_RT_SUPPORT_STATUS_H
 
 #include <cstdint>
+#include <exception>
+#include <new>
 #include <string>
 #include <utility>
 #include <variant>
@@ -56,6 +58,17 @@ inline Status invalid(std::string message) { return {Code::Invalid, std::move(me
 inline Status notFound(std::string message) { return {Code::NotFound, std::move(message)}; }
 inline Status ioError(std::string message) { return {Code::IO, std::move(message)}; }
 inline Status internalError(std::string message) { return {Code::Internal, std::move(message)}; }
+
+/// The Status that `call` returns. An exception becomes an error.
+template <typename Fn> Status catchExceptions(Fn &&call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc &) {
+    return internalError("out of memory");
+  } catch (const std::exception &error) {
+    return internalError(error.what());
+  }
+}
 
 template <typename T> class [[nodiscard]] Expected {
 public:
