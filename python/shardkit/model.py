@@ -66,7 +66,8 @@ class Model:
     arguments: list[Argument]
     results: list[Result]
     values: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
-    """Weights that came with the model: they are not arguments of its programs."""
+    """Weights that came with the model: they are not arguments of its programs. A program takes them when it is first called,
+    and what `update` replaces at the next call: they are read-only from then on."""
     stored: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
     """From what the caller of the model has to the arguments in order, and from results in order to what the caller gets."""
     flatten: Callable[..., Sequence[Any]] | None = None
@@ -116,7 +117,7 @@ class Model:
         for name, value in values.items():
             if name not in self.stored:
                 raise ShardKitError(f"error: no weight is called {name}, expected one of: {', '.join(self.stored) or 'none came with the model'}")
-            self.stored[name] = convert(arguments[name], self.to_array(value) if self.to_array else value)
+            self.stored[name] = convert(arguments[name], self.to_array(value) if self.to_array else value).copy()
 
     def run(self, *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Any:
         """Compiles and runs once: on these arguments, or on the examples where none are given."""
@@ -180,15 +181,16 @@ class Program:
         assert self._function
         session, stored = self._function.session, self.model.stored
         arguments = {a.name: a for a in self.model.arguments}
-        computed = {v.name for v in self._function.arguments if v.is_computed}
-        if not self._stored and (computed or not self._indices.keys() >= stored.keys()):  # loading functions read files
+        if any(v.is_computed for v in self._function.arguments):  # loading functions read files
             with tempfile.TemporaryDirectory(dir=self.directory) as work:
                 _write_arguments(Path(work), [a for a in self.model.arguments if a.is_weight], stored)
                 session.load(Path(work, "weights.safetensors"))
-            self._stored = dict(stored)
-        for name, value in stored.items():
-            if self._stored.get(name) is not value:
-                session.assign(name, _as_compiled(arguments[name], value))
+        else:
+            for name, value in stored.items():
+                if name in self._indices and self._stored.get(name) is not value:  # else the function does not use it
+                    session.assign(name, _as_compiled(arguments[name], value))
+        for value in stored.values():
+            value.flags.writeable = False  # What is written there would not be seen.
         self._stored = dict(stored)
 
     def load(self, path: str | Path) -> None:
