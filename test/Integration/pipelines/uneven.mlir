@@ -1,5 +1,5 @@
 // Dims that devices do not divide, in microbatches and stages: a gradient is accumulated on padded shards, values that
-// stages forward are padded too, also between meshes of other shapes. The vocabulary of a language model is such a dim.
+// stages forward are padded too. The vocabulary of a language model is such a dim. test/Frontends/Inputs/session.py runs it too.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --pipeline="microbatches=2" --random-inputs=1 --verify --compile-option=--opt-level=0 | FileCheck %s
 // RUN: shard-run %s --pipeline="microbatches=4" --random-inputs=2 --verify --donate --compile-option=--opt-level=0 | FileCheck %s
