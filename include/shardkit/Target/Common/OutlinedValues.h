@@ -14,7 +14,7 @@ inline bool isRecomputed(Operation *op) {
 }
 
 /// A buffer without elements: none of its accesses is ever performed. (LLVM has no bare pointer for it, so
-/// it is no parameter.)
+/// it is not a parameter.)
 inline bool isEmptyBuffer(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   return memref && memref.hasStaticShape() && memref.getNumElements() == 0 && memref.getLayout().isIdentity();
