@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <unistd.h>
-
 using namespace shardkit::rt;
 
 namespace shardkit::run {
@@ -64,53 +62,17 @@ Status Session::prepare(const Runnable &what, Arguments &arguments, std::vector<
   return {};
 }
 
-Status Session::openDevices(const Runnable &what) {
-  devices_ = nullptr;
-  executor_.setDevices(nullptr);
-  const Manifest &manifest = bundle_.manifest();
-  if (manifest.target != "cuda")
-    return {};
-  RankDevices &known = allDevices_[what.devices()];
-  if (!known.devices) {
-    const bool isNccl = options_.backend == "nccl";
-    auto [begin, end] = backend_.localRanks(what.devices());
-    cuda::DeviceOptions options;
-    options.tf32 = options_.matmulPrecision == "tf32";
-    options.graphs = options_.graphs;
-    options.tune = options_.tune;
-    options.profile = options_.profile;
-    options.attention = options_.attention == "cudnn"    ? cuda::AttentionEngine::Cudnn
-                        : options_.attention == "kernel" ? cuda::AttentionEngine::Kernel
-                                                         : cuda::AttentionEngine::Any;
-    options.map = options_.deviceMap;
-    if (isNccl) {
-      // Processes of one machine take its GPUs one after the other.
-      char host[256] = {};
-      ::gethostname(host, sizeof host - 1);
-      SK_ASSIGN_OR_RETURN(std::vector<std::string> hosts, backend_.exchange(host));
-      options.firstGpu = 0;
-      for (int p = 0; p < int(hosts.size()); ++p) {
-        if (hosts[size_t(p)] != host)
-          continue;
-        auto [first, last] = backend_.ranksOf(p, what.devices());
-        options.hostRanks += last - first;
-        if (p < backend_.process())
-          options.firstGpu += last - first;
-      }
-    }
-    auto opened = cuda::Devices::open(manifest.chip, begin, end, options);
-    SK_RETURN_IF_ERROR(backend_.agree(opened.status()));
-    if (isNccl) {
-      SK_ASSIGN_OR_RETURN(known.nccl, cuda::NcclRanks::open(backend_, **opened, what.devices(), options_.timeout,
-                                                            [&](const std::function<Status(int64_t)> &fn) {
-                                                              return executor_.forEachRank(what.devices(), fn);
-                                                            }));
-    }
-    known.devices = std::move(*opened);
-  }
-  devices_ = known.devices.get();
-  executor_.setDevices(devices_, known.nccl.get());
-  return {};
+cuda::DeviceOptions Session::deviceOptions(const Options &given) {
+  cuda::DeviceOptions options;
+  options.tf32 = given.matmulPrecision == "tf32";
+  options.graphs = given.graphs;
+  options.tune = given.tune;
+  options.profile = given.profile;
+  options.attention = given.attention == "cudnn"    ? cuda::AttentionEngine::Cudnn
+                      : given.attention == "kernel" ? cuda::AttentionEngine::Kernel
+                                                    : cuda::AttentionEngine::Any;
+  options.map = given.deviceMap;
+  return options;
 }
 
 Status Session::runOnce(const Runnable &what, const std::vector<sk_program> &programs, RunStats *stats) {
@@ -123,7 +85,9 @@ Expected<RunRecord> Session::run(const Runnable &what) {
   Arguments arguments;
   std::vector<sk_program> programs;
   SK_RETURN_IF_ERROR(backend_.agree(prepare(what, arguments, programs)));
-  SK_RETURN_IF_ERROR(openDevices(what));
+  if (const Manifest &manifest = bundle_.manifest(); manifest.target == "cuda") {
+    SK_ASSIGN_OR_RETURN(devices_, rankDevices_.use(manifest.chip, what.devices(), backend_, executor_));
+  }
 
   RunRecord record;
   record.what = &what;
