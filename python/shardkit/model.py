@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import operator
 import shutil
 import sys
@@ -18,7 +19,7 @@ from . import safetensors
 from .binding import bind_by_name, convert_number
 from .errors import ShardKitError
 from .session import Array, Function, Session
-from .tools import find_tool, run_tool, show_progress
+from .tools import find_tool, run_tool
 
 # Names of element types in MLIR and in NumPy.
 DTYPES = {
@@ -47,6 +48,15 @@ class Argument:
     @property
     def is_loaded_as_bytes(self) -> bool:
         return self.is_weight and self.dtype.startswith("float8")
+
+    @functools.cached_property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        return safetensors.numpy_dtype(self.dtype)
+
+    @functools.cached_property
+    def compiled_dtype(self) -> np.dtype[Any] | None:
+        """What the compiled function has in place of it; None if it is the same."""
+        return np.dtype(f"int{self.numpy_dtype.itemsize * 8}") if _is_bits(self.dtype) and not self.is_loaded_as_bytes else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,9 +149,17 @@ class Program:
         self._function: Function | None = None
         self._stored: dict[str, np.ndarray] = {}  # what the session was given of the model's weights
         self._seen: dict[int, Any] = {}  # inputs that cannot change, and their arrays once they came twice
+        self._state: dict[str, Array] = {}  # of donated arguments that are passed: what they are now
 
     def __repr__(self) -> str:
-        return f"Program({self.model!r}{'' if self._remove.alive else ', closed'})"
+        if self._function is None or not self._remove.alive:
+            return f"Program({self.model!r}{'' if self._remove.alive else ', closed'})"
+        function = self._function
+        resident = [v for v in function.arguments if v.kind == "weight" or v.name in self.model.stored or v.name in self._state]
+        head = f"{function.name} on {function.devices} device{'s'[: function.devices > 1]}, {sum(v.bytes_per_device for v in resident)} bytes of weights and state on each"
+        values = [f"  {v!r}" for v in function.arguments] + [f"  -> {v!r}" for v in function.results]
+        more = [f"  ... {len(values) - 16} more"] if len(values) > 16 else []
+        return "\n".join([f"Program({head}", *values[:16], *more]) + ")"
 
     def __enter__(self) -> "Program":
         return self
@@ -170,10 +188,15 @@ class Program:
             self._indices = {a.name: i for i, a in enumerate(self._function.arguments)}
             self._results = [next(i for i, r in enumerate(self._function.results) if r.name == result.name) for result in self.model.results]
             self._wanted = list(self.model.arguments)
+            self._places = [self._indices.get(a.name) for a in self._wanted]
+            names = {i: name for name, i in self._indices.items()}
+            # By argument that a result updates: that result and the name.
+            self._updates = {r.tied: (k, names[r.tied]) for k, r in enumerate(self._function.results) if r.tied is not None}
         stored = self.model.stored
         if stored.keys() != self._stored.keys() or any(map(operator.is_not, stored.values(), self._stored.values())):
             self._load_stored()
             self._wanted = [a for a in self.model.arguments if a.name not in stored]
+            self._places = [self._indices.get(a.name) for a in self._wanted]
         return self._function
 
     def _load_stored(self) -> None:
@@ -193,59 +216,96 @@ class Program:
             value.flags.writeable = False  # What is written there would not be seen.
         self._stored = dict(stored)
 
-    def load(self, path: str | Path) -> None:
-        """Loads the weights from a file or a directory of any format that `shard-run --weights` reads."""
-        with show_progress("loading weights"):
-            self._open().session.load(path)
+    def load(self, path: str | Path | Sequence[str | Path], progress: Callable[[int, int], Any] | None = None) -> None:
+        """Loads the weights from a file or a directory of any format that `shard-run --weights` reads, or from several files
+        (.safetensors) that have some each. `progress`: as of `Session.load`."""
+        function = self._open()
+        if isinstance(path, (str, Path)):
+            function.session.load(path, progress=progress)
+        else:
+            self._load_files(function, path, progress)
+        self._state.clear()
+
+    def _load_files(self, function: Function, paths: Sequence[str | Path], progress: Callable[[int, int], Any] | None) -> None:
+        if computed := [v.name for v in function.arguments if v.is_computed]:
+            raise ShardKitError(f"error: {computed[0]} is made of stored tensors when it is loaded, expected a directory in place of files")
+        missing = {v.name for v in function.arguments if v.kind == "weight"}
+        for path in paths:
+            if names := sorted(missing & safetensors.read_names(path)):
+                function.session.load(path, names, progress)
+                missing -= set(names)
+        if missing:
+            raise ShardKitError(f"error: {', '.join(map(str, paths))}: no {_shorten(sorted(missing))}, expected all weights in these files")
 
     def save(self, directory: str | Path) -> None:
-        """Writes what stays, weights and what was assigned, as a set that programs on any number of devices load."""
-        self._open().session.save(directory)
+        """Writes what stays, weights, what was assigned, and state as the last step left it, as a set that programs on any
+        number of devices load."""
+        session = self._open().session
+        for name, array in self._state.items():
+            session.assign(name, array)
+        session.save(directory)
 
     def __getitem__(self, name: str) -> Array:
-        """What stays for the arguments of that name: a weight, or what was assigned."""
-        return self._open().session.bound(name)
+        """What stays for the arguments of that name: a weight, what was assigned, or the result of the last step."""
+        session = self._open().session
+        return self._state[name] if name in self._state else session.bound(name)
 
     def __setitem__(self, name: str, value: Any) -> None:
         session = self._open().session
+        self._state.pop(name, None)
         argument = next((a for a in self.model.arguments if a.name == name), None)
         if argument and not isinstance(value, Array):
             value = _as_compiled(argument, convert(argument, self.model.to_array(value) if self.model.to_array else value))
         session.assign(name, value)
 
-    def __call__(self, *args: Any, options: Sequence[str] = (), resident: bool = False, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, options: Sequence[str] = (), resident: bool = False, donate: bool = False, **kwargs: Any) -> Any:
         """Runs on all logical devices. With `resident` results are arrays that stay there, to be passed to later calls.
+
+        `donate`: a step. Results that update an argument (those of donated arguments of JAX; parameters, buffers and
+        optimizer state of PyTorch) take its memory and stay there; weights that came with the model have the new values in the next call.
         `options`: those of shard-run, which then runs it once, in a process of its own."""
-        options = read_names(options, "options")
+        options = read_names(options, "options") if options else []
         function, model = self._open(), self.model
         if args or kwargs or not model.values:
             names = [a.name for a in self._wanted]
             given = model.flatten(*args, **kwargs) if model.flatten else bind_by_name(names, args, kwargs)
         else:
             given = [model.values[a.name] for a in self._wanted]
+        if donate and not self._updates:
+            raise ShardKitError("error: no result of the program updates an argument, expected donated arguments (donate_argnums of jax.jit) or an optimizer")
         if options:
+            if donate or resident:
+                raise ShardKitError("error: options are of a process of its own, in which nothing stays, expected a call without donate and resident")
             values = model.stored | {a.name: convert(a, value) for a, value in zip(self._wanted, given)}
             return self._run_tool(values, options)
         inputs: list[Any] = [None] * len(function.arguments)
-        for argument, value in zip(self._wanted, given):
-            if argument.name in self._indices:  # else the function does not use it
-                inputs[self._indices[argument.name]] = self._take(argument, value)
-        handles = function.call(inputs)
+        for argument, index, value in zip(self._wanted, self._places, given):
+            if index is None:  # The function does not use it.
+                continue
+            if type(value) is Array:
+                inputs[index] = value
+            elif (known := self._seen.get(index)) and known[0]() is value and known[1] is not None and not (donate and index in self._updates):
+                inputs[index] = known[1]
+            else:
+                inputs[index] = self._take(argument, index, value, donate and index in self._updates)
+        handles = function.call(inputs, donate)
         arrays = [Array(handle, function.session, value) for handle, value in zip(handles, function.results)]
+        if donate:
+            self._state |= {name: arrays[k] for i, (k, name) in self._updates.items() if inputs[i] is not None}
         results: list[Any] = [arrays[i] for i in self._results]
         if not resident:
-            results = [_as_result(result.dtype, array.numpy(is_read_only=False)) for result, array in zip(model.results, results)]
+            results = [
+                array if donate and array.value.tied is not None else _as_result(result.dtype, array.numpy(is_read_only=False))
+                for result, array in zip(model.results, results)
+            ]
         return model.unflatten(results) if model.unflatten else results
 
-    def _take(self, argument: Argument, value: Any) -> Any:
+    def _take(self, argument: Argument, index: int, value: Any, is_donated: bool) -> Any:
         """What a call is given for an argument."""
-        if isinstance(value, Array):
-            return value
         if _is_abstract(value):
-            return None  # what is bound
-        if not _is_immutable(value):
+            return self._state.get(argument.name)  # else what is bound
+        if is_donated or not _is_immutable(value):
             return _as_compiled(argument, convert(argument, value))
-        index = self._indices[argument.name]
         seen, array = self._seen.get(index, (None, None))
         if seen is None or seen() is not value:
             self._seen[index] = (weakref.ref(value), None)
@@ -316,8 +376,8 @@ def convert(argument: Argument, value: Any) -> np.ndarray:
     if not is_array:
         raise ShardKitError(f"error: {argument.name} is a {type(value).__name__}, expected an array of {argument.dtype}")
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
-        array = convert_number(argument.name, safetensors.numpy_dtype(argument.dtype), value)
-    if array.dtype.name != argument.dtype:
+        array = convert_number(argument.name, argument.numpy_dtype, value)
+    if array.dtype != argument.numpy_dtype:
         raise ShardKitError(f"error: {argument.name} has dtype {array.dtype}, expected {argument.dtype}")
     if array.shape != argument.shape:
         raise ShardKitError(f"error: {argument.name} has shape {array.shape}, expected {argument.shape}")
@@ -330,9 +390,7 @@ def _is_bits(dtype: str) -> bool:
 
 
 def _as_compiled(argument: Argument, array: np.ndarray) -> np.ndarray:
-    if argument.is_loaded_as_bytes or not _is_bits(array.dtype.name):
-        return array
-    return array.view(f"int{array.dtype.itemsize * 8}")
+    return array if argument.compiled_dtype is None else array.view(argument.compiled_dtype)
 
 
 def _write_arguments(directory: Path, arguments: Sequence[Argument], values: dict[str, np.ndarray]) -> list[str]:

@@ -74,3 +74,15 @@ def read(path: str | Path) -> dict[str, np.ndarray]:
         array = np.frombuffer(data[8 + length + begin : 8 + length + end], _dtype(entry["dtype"]))
         result[name] = array.reshape(entry["shape"]).copy()
     return result
+
+
+def read_names(path: str | Path) -> set[str]:
+    """The names of the tensors of a file."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read(int.from_bytes(file.read(8), "little"))
+        return set(json.loads(text)) - {"__metadata__"}
+    except OSError as error:
+        raise ShardKitError(f"error: {path}: {error.strerror}, expected a .safetensors file") from None
+    except (ValueError, TypeError, MemoryError, OverflowError):
+        raise ShardKitError(f"error: {path}: the header is not JSON, expected a .safetensors file") from None

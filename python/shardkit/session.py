@@ -5,16 +5,19 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import sys
+import threading
+import time
 import weakref
 from pathlib import Path
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from . import safetensors
 from .binding import convert_number
 from .errors import ShardKitError
-from .tools import find_tool
+from .tools import draw_bar, find_tool
 
 _ABI = 1
 # In the order of enum sk_dtype.
@@ -30,6 +33,7 @@ class _Options(ctypes.Structure):
     _fields_ = [
         ("abi", ctypes.c_int32), ("library_threads", ctypes.c_int32), ("timeout", ctypes.c_double), ("backend", ctypes.c_char_p),
         ("mode", ctypes.c_char_p), ("io", ctypes.c_char_p), ("readers", ctypes.c_int32), ("follow_links", ctypes.c_int32),
+        ("reshard", ctypes.c_int32), ("reserved", ctypes.c_int32),
     ]  # fmt: skip
 
 
@@ -37,6 +41,7 @@ class _FunctionInfo(ctypes.Structure):
     _fields_ = [
         ("name", ctypes.c_char_p), ("arguments", ctypes.c_int32), ("results", ctypes.c_int32), ("devices", ctypes.c_int64),
         ("calls", ctypes.c_int64), ("failed", ctypes.c_int64), ("seconds", ctypes.c_double), ("last_seconds", ctypes.c_double),
+        ("resharded_bytes", ctypes.c_int64), ("reshard_seconds", ctypes.c_double),
     ]  # fmt: skip
 
 
@@ -66,7 +71,43 @@ class _LoadCounters(ctypes.Structure):
 
 _release_array: Any = None
 _release_view: Any = None
-"""Of the library, for what is released while Python ends and clears its modules."""
+_byref = ctypes.byref
+"""For what is released while Python ends and clears its modules."""
+
+
+class _Interrupt:
+    """What a signal handler raised while the main thread waited in the runtime."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        # The runtime calls it every 50 ms. Python runs handlers when the generator continues: inside of its try block, so
+        # that nothing that they raise is lost.
+        watch = self._watch()
+        next(watch)
+        self.check = ctypes.CFUNCTYPE(ctypes.c_int)(watch.__next__)
+
+    def begin(self) -> None:
+        """For waits of the main thread, on which handlers run."""
+        if threading.current_thread() is threading.main_thread():
+            _library().sk_set_interrupt(self.check, None)
+
+    def raise_error(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            error, self.error = self.error, None
+            if error is not None:
+                raise error
+
+    def _watch(self) -> Iterator[int]:
+        while True:
+            try:
+                yield int(self.error is not None)
+            except GeneratorExit:
+                return
+            except BaseException as error:
+                self.error = error
+
+
+_interrupt = _Interrupt()
 
 
 @functools.cache
@@ -102,12 +143,17 @@ def _library() -> ctypes.CDLL:
         getattr(library, release).argtypes, getattr(library, release).restype = (argument,), None
     library.sk_session_note.argtypes, library.sk_session_note.restype = (pointer, number), text
     library.sk_session_load_counters.argtypes, library.sk_session_load_counters.restype = (pointer, ctypes.POINTER(_LoadCounters)), None
+    library.sk_session_load_progress.argtypes, library.sk_session_load_progress.restype = (pointer, ctypes.POINTER(wide), ctypes.POINTER(wide)), None
+    library.sk_session_interrupt.argtypes, library.sk_session_interrupt.restype = (pointer,), None
+    library.sk_set_interrupt.argtypes, library.sk_set_interrupt.restype = (pointer, pointer), None
     library.sk_last_error.restype = text
     _release_array, _release_view = library.sk_array_release, library.sk_view_release
     return library
 
 
 def _check(status: int) -> None:
+    if _interrupt.error is not None:
+        _interrupt.raise_error()
     if status:
         raise ShardKitError("error: " + _library().sk_last_error().decode(errors="replace"))
 
@@ -150,7 +196,7 @@ class _Memory:
 
     def __del__(self) -> None:
         if _release_view:  # else Python ends
-            _release_view(ctypes.byref(self.view))
+            _release_view(_byref(self.view))
 
 
 def _as_numpy(view: _View, dtype: np.dtype[Any], shape: tuple[int, ...], is_read_only: bool = True) -> np.ndarray:
@@ -277,9 +323,11 @@ class Function:
 
     @property
     def stats(self) -> dict[str, float]:
-        """Calls, failed calls, and the seconds of all steps and of the last one."""
+        """Calls, failed calls, and the seconds of all steps and of the last one; of arguments that are kept in another layout
+        (`reshard=True`) the bytes that were made for calls and the seconds of that."""
         info = self._info()
-        return {"calls": info.calls, "failed": info.failed, "seconds": info.seconds, "last_seconds": info.last_seconds}
+        return {"calls": info.calls, "failed": info.failed, "seconds": info.seconds, "last_seconds": info.last_seconds,
+                "resharded_bytes": info.resharded_bytes, "reshard_seconds": info.reshard_seconds}  # fmt: skip
 
     def put(self, argument: str | int, value: Any) -> Array:
         """An array for an argument, to be passed to calls."""
@@ -330,6 +378,53 @@ def _convert(value: Value, given: Any) -> np.ndarray:
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
+class _LoadWatch:
+    """Shows how far a load is."""
+
+    def __init__(self, handle: ctypes.c_void_p, progress: Callable[[int, int], Any] | None):
+        self._handle, self._progress = handle, progress
+        self._bar = None if progress or not sys.stderr.isatty() else time.monotonic()
+        self._error: BaseException | None = None
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True) if progress or self._bar else None
+
+    def __enter__(self) -> None:
+        if self._thread:
+            self._thread.start()
+
+    def __exit__(self, *_: Any) -> None:
+        self._done.set()
+        if self._thread:
+            self._thread.join()
+        if self._bar:
+            draw_bar("loading weights", 1, 1, time.monotonic() - self._bar, is_last=True)
+
+    def _run(self) -> None:
+        try:
+            while not self._done.wait(0.1):
+                self._show()
+        except BaseException as error:
+            self._error = error
+            _library().sk_session_interrupt(self._handle)
+
+    def _show(self) -> None:
+        done, total = ctypes.c_int64(), ctypes.c_int64()
+        _library().sk_session_load_progress(self._handle, ctypes.byref(done), ctypes.byref(total))
+        if self._progress:
+            self._progress(done.value, total.value)
+        elif self._bar:
+            draw_bar("loading weights", done.value, total.value, time.monotonic() - self._bar)
+
+    def raise_error(self) -> None:
+        """What the caller's function raised."""
+        if self._error is not None:
+            raise self._error
+
+    def end(self) -> None:
+        if self._progress:
+            self._show()
+
+
 class Session(Mapping[str, Function]):
     """Functions of bundles by name, and the arrays that stay between their calls:
 
@@ -339,12 +434,15 @@ class Session(Mapping[str, Function]):
 
     `backend`: "local", or "mpi" under mpirun, where each process makes the same calls. `timeout`: seconds that ranks wait for each
     other. `library_threads`: of each rank, 0 for the cores divided by the ranks. `load`: "direct", or "presharded" for sets that
-    were sharded for this mesh. `io`, `readers`, `follow_links`: as of shard-run."""
+    were sharded for this mesh. `io`, `readers`, `follow_links`: as of shard-run. `reshard`: arguments that functions have in several
+    layouts are kept in that of the first; others get a copy for the time of a call."""
 
     def __init__(self, *bundles: str | Path, backend: str = "local", timeout: float = 60, library_threads: int = 0, load: str = "direct",
-                 io: str = "auto", readers: int = 0, follow_links: bool = False, shard_functions: Sequence[str | Path] = ()):  # fmt: skip
+                 io: str = "auto", readers: int = 0, follow_links: bool = False, shard_functions: Sequence[str | Path] = (),
+                 reshard: bool = False):  # fmt: skip
         handle = ctypes.c_void_p()
-        options = _Options(_ABI, library_threads, timeout, _text(backend), _text(load), _text(io), readers, follow_links)
+        options = _Options(_ABI, library_threads, timeout, _text(backend), _text(load), _text(io), readers, follow_links, reshard)
+        _interrupt.begin()
         _check(_library().sk_session_open(ctypes.byref(options), ctypes.byref(handle)))
         self._handle: ctypes.c_void_p | None = handle
         self._functions: dict[str, Function] = {}
@@ -378,7 +476,28 @@ class Session(Mapping[str, Function]):
         self._close()
 
     def __repr__(self) -> str:
-        return f"Session({', '.join(self._functions)}{'; closed' if self._handle is None else ''})"
+        if self._handle is None:
+            return f"Session({', '.join(self._functions)}; closed)"
+        lines = self._describe_arguments()
+        devices = max((f.devices for f in self._functions.values()), default=1)
+        head = f"{', '.join(self._functions)}; {devices} device{'s'[: devices > 1]}{'; a rank still runs a failed step' if self.is_stuck else ''}"
+        return f"Session({head}{''.join(lines)})"
+
+    def _describe_arguments(self, limit: int = 12) -> list[str]:
+        """Lines about what is bound."""
+        known = [value for f in self._functions.values() for value in f.arguments]
+        bound = [array for name in dict.fromkeys(value.name for value in known) if (array := self._find_bound(name))]
+        if not bound:
+            return []
+        total = sum(array.value.bytes_per_device for array in bound)
+        lines = [f"; {len(bound)} argument{'s'[: len(bound) > 1]} bound, {total} bytes on each device"]
+        lines += [f"\n  {array.value!r}" for array in bound[:limit]]
+        return lines + ([f"\n  ... {len(bound) - limit} more"] if len(bound) > limit else [])
+
+    def _find_bound(self, name: str) -> "Array | None":
+        handle = ctypes.c_void_p()
+        status = _library().sk_session_bound(self._get_handle(), name.encode(), ctypes.byref(handle))
+        return None if status else Array(handle.value, self)
 
     def __getitem__(self, name: str) -> Function:
         self._get_handle()
@@ -400,10 +519,17 @@ class Session(Mapping[str, Function]):
             notes.append(note.decode(errors="replace"))
         return notes
 
-    def load(self, path: str | Path, names: Sequence[str] = ()) -> None:
+    def load(self, path: str | Path, names: Sequence[str] = (), progress: Callable[[int, int], Any] | None = None) -> None:
         """Loads all weights of all functions, or those called `names`, from a file or directory. Of a set that `save` wrote also
-        other arguments that it has."""
-        _check(_library().sk_session_load_names(self._get_handle(), _text(path), _texts(names), len(names)))
+        other arguments that it has. `progress` is called from time to time with the bytes read so far and an estimate of all, on a
+        thread of its own; without it a terminal shows a bar."""
+        handle = self._get_handle()
+        watch = _LoadWatch(handle, progress)
+        with watch:
+            status = _library().sk_session_load_names(handle, _text(path), _texts(names), len(names))
+        watch.raise_error()
+        _check(status)
+        watch.end()
 
     def save(self, directory: str | Path, names: Sequence[str] = ()) -> None:
         """Writes what is bound, or `names` of it, as a presharded set: each rank a file, side by side. A session on any number
@@ -436,7 +562,12 @@ class Session(Mapping[str, Function]):
         _library().sk_session_load_counters(self._get_handle(), ctypes.byref(counters))
         return {field[0]: getattr(counters, field[0]) for field in counters._fields_}
 
+    def interrupt(self) -> None:
+        """Ends the step or the load that runs now with an error, from any thread. A step ends at its next collective. Ctrl-C on
+        the main thread does the same."""
+        _library().sk_session_interrupt(self._get_handle())
+
     @property
     def is_stuck(self) -> bool:
-        """A rank did not return from a failed call: no further call can succeed."""
+        """A rank has not returned from a step that failed: until it has, every call is an error."""
         return bool(_library().sk_session_is_stuck(self._get_handle()))

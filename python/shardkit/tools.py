@@ -97,3 +97,15 @@ def show_progress(task: str) -> Iterator[None]:
         thread.join()
         if time.monotonic() - start > 1:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def draw_bar(task: str, done: int, total: int, seconds: float, is_last: bool = False) -> None:
+    """On standard error, which is a terminal: a bar, once the task takes longer than half a second. The last call removes it."""
+    if seconds < 0.5:
+        return
+    if is_last:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+        return
+    share = done / total if total else 0.0
+    bar = ("#" * int(share * 30)).ljust(30, ".")
+    print(f"\r{task} [{bar}] {done / 1e9:.2f} of {total / 1e9:.2f} GB, {done / 1e9 / seconds:.2f} GB/s\033[K", end="", file=sys.stderr, flush=True)

@@ -11,6 +11,7 @@
 #include "shardkit/rt/session.h"
 
 #include <cstddef>
+#include <cstring>
 #include <dlfcn.h>
 
 using namespace shardkit::rt;
@@ -20,8 +21,8 @@ namespace {
 
 static_assert(SK_ABI_VERSION == 1);
 static_assert(sizeof(sk_tensor) == 32 && sizeof(sk_loader_options) == 88 && sizeof(sk_load_counters) == 56);
-static_assert(sizeof(sk_session_options) == 48 && offsetof(sk_session_options, backend) == 16);
-static_assert(sizeof(sk_function_info) == 56 && offsetof(sk_function_info, seconds) == 40);
+static_assert(sizeof(sk_session_options) == 56 && offsetof(sk_session_options, backend) == 16);
+static_assert(sizeof(sk_function_info) == 72 && offsetof(sk_function_info, seconds) == 40);
 static_assert(sizeof(sk_value_info) == 72 && offsetof(sk_value_info, tied) == 60);
 static_assert(sizeof(sk_argument) == 16 && sizeof(sk_view) == 48 && offsetof(sk_view, owner) == 40);
 
@@ -48,6 +49,9 @@ TEST(SessionAbi, exportsItsFunctions) {
                            "sk_session_load_counters",
                            "sk_session_call",
                            "sk_session_is_stuck",
+                           "sk_session_interrupt",
+                           "sk_session_load_progress",
+                           "sk_set_interrupt",
                            "sk_array_create",
                            "sk_array_reshard",
                            "sk_array_release",
@@ -77,6 +81,47 @@ TEST(SessionAbi, reportsErrors) {
   EXPECT_STREQ(sk_last_error(), "function 0, expected one of the 0 of the session");
   EXPECT_EQ(sk_session_note(session, 0), nullptr);
   sk_session_close(session);
+}
+
+/// Rows of the caller's memory are what the program reads, and rows of the result what the caller reads. Blocks are copied once:
+/// to the shard that the program reads.
+TEST(SessionAbi, copiesOnlyWhatIsNotContiguous) {
+  TempDir dir;
+  writeTestBundle(dir / "bundle", {"main"});
+  void *program = ::dlopen((dir / "bundle/programs/program.so").c_str(), RTLD_NOW);
+  ASSERT_NE(program, nullptr);
+  auto *buffers = static_cast<const float *(*)[3]>(::dlsym(program, "sk_test_buffers"));
+  sk_session *session = nullptr;
+  ASSERT_EQ(sk_session_open(nullptr, &session), 0);
+  ASSERT_EQ(sk_session_add_bundle(session, (dir / "bundle").c_str(), nullptr), 0) << sk_last_error();
+  std::vector<float> x(128), w(128);
+  for (size_t i = 0; i < w.size(); ++i)
+    x[i] = float(i % 5), w[i] = float(i % 7);
+  std::vector<char> shifted(513);
+  std::memcpy(shifted.data() + 1, w.data(), 512);
+  for (bool isAligned : {true, false}) {
+    const void *weights = isAligned ? static_cast<const void *>(w.data()) : shifted.data() + 1;
+    sk_argument arguments[] = {{x.data(), nullptr}, {weights, nullptr}};
+    sk_array *result = nullptr;
+    ASSERT_EQ(sk_session_call(session, 0, arguments, 2, 0, &result), 0) << sk_last_error();
+    sk_view view;
+    ASSERT_EQ(sk_array_view(result, &view), 0);
+    const auto *y = static_cast<const float *>(view.data);
+    for (int64_t rank = 0; rank < 4; ++rank) {
+      EXPECT_TRUE(buffers[rank][0] + 32 <= x.data() || buffers[rank][0] >= x.data() + 128);
+      EXPECT_EQ(buffers[rank][1] == w.data() + rank % 2 * 64, isAligned);
+      if (rank % 2 == 0)
+        EXPECT_EQ(buffers[rank][2], y + rank / 2 * 32);
+    }
+    float expected = 0;
+    for (size_t k = 0; k < 16; ++k)
+      expected += x[5 * 16 + k] * w[k * 8 + 3];
+    EXPECT_EQ(y[5 * 8 + 3], expected);
+    sk_view_release(&view);
+    sk_array_release(result);
+  }
+  sk_session_close(session);
+  ::dlclose(program);
 }
 
 /// The example in C, a process of its own.

@@ -4,7 +4,9 @@
 
 #include "shardkit/rt/Formats/Safetensors.h"
 #include "shardkit/rt/Session/Session.h"
+#include "shardkit/rt/Support/Interrupt.h"
 
+#include <dlfcn.h>
 #include <optional>
 #include <random>
 #include <thread>
@@ -31,9 +33,9 @@ protected:
     step_ = *session_->find("step");
   }
 
-  static std::unique_ptr<Session> open(double timeout = 60) {
+  static std::unique_ptr<Session> open(bool reshard = false) {
     SessionOptions options;
-    options.timeout = timeout;
+    options.reshard = reshard;
     auto session = Session::open(options, makeLocalBackend());
     EXPECT_TRUE(session.ok()) << session.status().message();
     return std::move(*session);
@@ -41,7 +43,13 @@ protected:
 
   std::string makeBundle(const std::vector<std::string> &functions, const std::function<void(Json &)> &change = {}) {
     return writeTestBundle(dir_ / ("bundle" + std::to_string(count_++)), functions, [&](Json &function) {
-      if (function["name"] == "step") {
+      if (function["name"] == "full") {
+        Json &w = function["arguments"][1];
+        w["sharding"] = "<@pod, [{}, {}]>";
+        w["local_shape"] = {16, 8};
+        w["extents"] = {{"offset", Json::array()}, {"loops", {{128, 1, 1}}}};
+      }
+      if (function["name"] == "step" || function["name"] == "full") {
         Json result = function["arguments"][1];
         result["name"] = "w_next";
         result["kind"] = "result";
@@ -251,6 +259,106 @@ TEST_F(SessionTest, weightsInTwoLayouts) {
   EXPECT_EQ(session_->readInPlace(full)->data, owner->data());
 }
 
+TEST_F(SessionTest, oneLayoutIsKeptAndResharded) {
+  session_ = open(/*reshard=*/true);
+  ASSERT_TRUE(session_->addBundle(makeBundle({"step", "full"})).ok());
+  const int step = 0, full = 1;
+  ASSERT_EQ(session_->notes().size(), 1u);
+  EXPECT_EQ(session_->notes()[0],
+            "argument 'w' is kept as f32 16x8 on 4 devices, sharding <@pod, [{\"model\"}, {}]> (function 'step') and "
+            "resharded for calls of function 'full', which has it as f32 16x8 on 4 devices, sharding <@pod, [{}, {}]>, "
+            "2048 bytes during a call");
+  Array x = put(step, 0, x_);
+  EXPECT_TRUE(contains(session_->call(full, {x, {}}).status(), "is neither given nor bound"));
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {16, 8}, w_.data()}}).ok());
+  ASSERT_TRUE(session_->load(dir_ / "w.safetensors").ok());
+  EXPECT_EQ(session_->loadStats().total.bytesRead, 512);
+  std::vector<float> w = w_;
+  CallOptions donate;
+  donate.donate = true;
+  const Array first = *session_->bound("w");
+  Array inFull;
+  for (int i = 0; i < 6; ++i) { // Either function updates it, and both see that.
+    auto y = session_->call(i % 2 ? full : step, {x, {}}, donate);
+    ASSERT_TRUE(y.ok()) << y.status().message();
+    EXPECT_EQ(read((*y)[0]), product(x_, w));
+    for (float &value : w)
+      value += 1;
+    EXPECT_EQ(read((*y)[1]), w);
+    EXPECT_EQ(session_->bound("w")->layout(), session_->argument(step, 1));
+    EXPECT_EQ(read(*session_->bound("w")), w);
+    for (int function : {step, full}) {
+      auto same = session_->call(function, {x, {}});
+      ASSERT_TRUE(same.ok()) << same.status().message();
+      EXPECT_EQ(read((*same)[0]), product(x_, w));
+    }
+    inFull = i % 2 ? (*y)[1] : inFull;
+  }
+  EXPECT_TRUE(contains(session_->wait(first), "was donated to function 'step'"));
+  // Nine calls with a copy of 2048 bytes, three of which became 1024 bytes of what is kept.
+  EXPECT_EQ(session_->stats(full).reshardedBytes, 9 * 2048 + 3 * 1024);
+  EXPECT_EQ(session_->stats(step).reshardedBytes, 0);
+  EXPECT_EQ(session_->stats(full).calls, 10); // With the one that failed.
+  // What has the other layout is bound in that which is kept.
+  w = read(inFull);
+  ASSERT_TRUE(session_->bind("w", inFull).ok());
+  EXPECT_EQ(session_->bound("w")->layout(), session_->argument(step, 1));
+  EXPECT_EQ(read((*session_->call(step, {x, {}}))[0]), product(x_, w));
+  w[0] = -1;
+  ASSERT_TRUE(session_->assign("w", w.data(), 512).ok());
+  EXPECT_TRUE(contains(session_->call(full, {x, {}}, donate).status(), "returned status 77"));
+  EXPECT_TRUE(contains(session_->call(step, {x, {}}).status(), "is the result of a call that failed"));
+  ASSERT_TRUE(session_->assign("w", w_.data(), 512).ok());
+  EXPECT_EQ(read((*session_->call(full, {x, {}}))[0]), product(x_, w_));
+  ASSERT_TRUE(session_->save(dir_ / "set").ok());
+}
+
+TEST_F(SessionTest, aStepIsInterrupted) {
+  const std::string path = makeBundle({"late"});
+  ASSERT_TRUE(session_->addBundle(path, "late").ok());
+  const int late = *session_->find("late");
+  void *program = ::dlopen((path + "/programs/program.so").c_str(), RTLD_NOW);
+  ASSERT_NE(program, nullptr);
+  auto *go = static_cast<volatile int *>(::dlsym(program, "sk_test_go"));
+  ASSERT_TRUE(session_->assign("w", w_.data(), 512).ok());
+  Array x = put(late, 0, x_);
+  for (bool waits : {false, true}) {
+    *go = 0;
+    Status status;
+    if (waits) { // By the thread that waits, which another one performs it for.
+      CallOptions queued;
+      queued.isAsync = true;
+      int checks = 0;
+      setInterrupt([&] { return ++checks > 2; });
+      auto y = session_->call(late, {x, {}}, queued);
+      ASSERT_TRUE(y.ok());
+      status = session_->wait((*y)[0]);
+      setInterrupt(nullptr);
+    } else {
+      std::atomic<bool> isDone{false};
+      std::thread other([&] {
+        while (!isDone) {
+          session_->interrupt();
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+      });
+      status = session_->call(late, {x, {}}).status();
+      isDone = true;
+      other.join();
+    }
+    EXPECT_TRUE(contains(status, "the step was interrupted")) << status.message();
+    EXPECT_TRUE(session_->stuck());
+    EXPECT_TRUE(contains(session_->call(main_, {x, {}}).status(), "a rank of an earlier step still runs"));
+    *go = 1;
+    while (session_->stuck())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    auto y = session_->call(late, {x, {}});
+    ASSERT_TRUE(y.ok()) << y.status().message();
+    EXPECT_EQ(read((*y)[0]), product(x_, w_));
+  }
+  ::dlclose(program);
+}
+
 TEST_F(SessionTest, weightsOfOtherLoadingFunctionsAreNotShared) {
   // One name and layout, but the rows of the stored tensor in the order of the ranks, or reversed.
   auto withRows = [](int64_t first, int64_t second) {
@@ -333,9 +441,15 @@ TEST_F(SessionTest, randomSequences) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     auto pick = [&](size_t count) { return size_t(random() % count); };
-    session_ = open();
-    ASSERT_TRUE(session_->addBundle(makeBundle({"main", "step"})).ok());
-    const int functions[] = {main_, step_};
+    // Half of them with a third function, for which w is resharded.
+    session_ = open(/*reshard=*/seed % 2);
+    std::vector<std::string> names{"main", "step"};
+    std::vector<int> functions{main_, step_};
+    if (seed % 2) {
+      names.push_back("full");
+      functions.push_back(2);
+    }
+    ASSERT_TRUE(session_->addBundle(makeBundle(names)).ok());
     using Values = std::vector<float>;
     std::vector<std::pair<Array, Values>> xs, ws, ys;
     std::optional<Values> bound;
@@ -358,7 +472,7 @@ TEST_F(SessionTest, randomSequences) {
       case 1: {
         Values values = make();
         auto owner = std::make_shared<Values>(values);
-        ws.emplace_back(*session_->put(functions[pick(2)], 1, owner->data(), pick(2) ? owner : nullptr), values);
+        ws.emplace_back(*session_->put(functions[pick(functions.size())], 1, owner->data(), pick(2) ? owner : nullptr), values);
         break;
       }
       case 2: {
@@ -390,16 +504,18 @@ TEST_F(SessionTest, randomSequences) {
       default: {
         if (xs.empty())
           break;
-        const int function = functions[pick(2)];
+        const int function = functions[pick(functions.size())];
         auto &[x, input] = xs[pick(xs.size())];
         Array w;
         Values weights;
         if (!ws.empty() && pick(2))
           std::tie(w, weights) = ws[pick(ws.size())];
-        else if (bound)
-          weights = *bound;
+        if (!w || !(w.layout() == session_->argument(function, 1))) {
+          w = {};
+          weights = bound ? *bound : Values();
+        }
         CallOptions options;
-        options.donate = function == step_ && pick(2);
+        options.donate = function != main_ && pick(2);
         options.isAsync = pick(2);
         const bool expected = w ? !isDead(w) : bound && !isDead(*session_->bound("w"));
         auto y = session_->call(function, {x, w}, options);
@@ -407,12 +523,12 @@ TEST_F(SessionTest, randomSequences) {
         if (!y.ok())
           break;
         ys.emplace_back((*y)[0], product(input, weights));
-        if (function == step_) {
+        if (function != main_) {
           for (float &value : weights)
             value += 1;
           ws.emplace_back((*y)[1], weights);
           // What is bound and donated goes on as the result.
-          if (options.donate && bound && session_->bound("w").ok() && *session_->bound("w") == (*y)[1])
+          if (options.donate && bound && (!w || *session_->bound("w") == (*y)[1]))
             bound = weights;
         }
         break;

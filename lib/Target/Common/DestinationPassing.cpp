@@ -62,18 +62,15 @@ void DestinationPassing::runOnOperation() {
   auto ret = cast<func::ReturnOp>(body.getTerminator());
   // Tied results that are computed in place.
   SmallVector<bool> isInPlace(numResults, false);
-  // Contractions that accumulate into an argument with a tied result.
-  SmallVector<spmd::target::ContractOp> sums(numResults);
+  // The first writes of updates that begin with an argument: contractions that accumulate into it, insertions of slices.
+  SmallVector<OpOperand *> updates(numResults);
   for (unsigned i = 0; i < numResults; ++i) {
     if (tied[i] < 0 || llvm::count(tied, tied[i]) != 1)
       continue;
     BlockArgument argument = func.getArgument(tied[i]);
     isInPlace[i] = spmd::target::canUpdateInPlace(ret.getOperand(i), argument);
-    auto product = ret.getOperand(i).getDefiningOp<spmd::target::ContractOp>();
-    if (product && product->getBlock() == &body && product.getC() == argument && argument.hasOneUse()) {
-      sums[i] = product;
+    if (!isInPlace[i] && (updates[i] = spmd::target::findUpdate(ret.getOperand(i), argument)))
       isInPlace[i] = true;
-    }
   }
 
   SmallVector<Type> inputs{ptr};
@@ -112,10 +109,11 @@ void DestinationPassing::runOnOperation() {
   body.eraseArguments(0, numArgs);
   // Their init is the buffer of the result: the argument is there already, or is copied.
   for (unsigned i = 0; i < numResults; ++i) {
-    if (!sums[i] || cast<RankedTensorType>(sums[i].getC().getType()).getNumElements() == 0)
+    if (!updates[i] || cast<RankedTensorType>(updates[i]->get().getType()).getNumElements() == 0)
       continue;
-    Location at = sums[i].getLoc();
-    builder.setInsertionPoint(sums[i]);
+    Operation *first = updates[i]->getOwner();
+    Location at = first->getLoc();
+    builder.setInsertionPoint(first);
     Value from = buffers[1 + tied[i]], to = buffers[1 + numArgs + i];
     Value isSeparate = arith::CmpIOp::create(builder, at, arith::CmpIPredicate::ne,
                                              memref::ExtractAlignedPointerAsIndexOp::create(builder, at, from),
@@ -123,10 +121,11 @@ void DestinationPassing::runOnOperation() {
     auto branch = scf::IfOp::create(builder, at, isSeparate, /*withElseRegion=*/false);
     OpBuilder inside = branch.getThenBodyBuilder();
     memref::CopyOp::create(inside, at, from, to);
-    Operation *unused = sums[i].getC().getDefiningOp();
-    sums[i].getCMutable().assign(bufferization::ToTensorOp::create(builder, at, sums[i].getC().getType(), to,
-                                                                   /*restrict=*/true, /*writable=*/true));
-    unused->erase();
+    Operation *argument = updates[i]->get().getDefiningOp();
+    updates[i]->set(bufferization::ToTensorOp::create(builder, at, updates[i]->get().getType(), to,
+                                                      /*restrict=*/true, /*writable=*/true));
+    if (argument->use_empty())
+      argument->erase();
   }
 
   // Results; those that may alias an argument are last.

@@ -96,3 +96,27 @@ static bool check(Value value, Value argument, Value full) {
 }
 
 bool target::canUpdateInPlace(Value value, Value argument) { return check(value, argument, Value()); }
+
+OpOperand *target::findUpdate(Value value, BlockArgument argument) {
+  if (value.getType() != argument.getType())
+    return nullptr;
+  while (auto result = dyn_cast<OpResult>(value)) {
+    Operation *op = result.getOwner();
+    OpOperand *init = nullptr;
+    if (op->getBlock() != argument.getOwner())
+      return nullptr;
+    if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+      init = destination.getTiedOpOperand(result);
+    else if (auto loop = dyn_cast<scf::ForOp>(op))
+      init = loop.getTiedLoopInit(result);
+    if (!init)
+      return nullptr;
+    value = init->get();
+    if (value == argument)
+      return llvm::all_of(argument.getUses(),
+                          [&](OpOperand &use) { return &use == init || isReadBefore(use, op); })
+                 ? init
+                 : nullptr;
+  }
+  return nullptr;
+}

@@ -12,6 +12,10 @@ namespace mlir::spmd::target {
 /// element, and no op may read `argument` afterwards.
 bool canUpdateInPlace(Value value, Value argument);
 
+/// The first write of the ops that compute `value` from `argument` by writing into it one after the other: insertions of
+/// slices, contractions that accumulate, loops that carry it. Null if there are none, or if `argument` is read after that.
+OpOperand *findUpdate(Value value, BlockArgument argument);
+
 } // namespace mlir::spmd::target
 
 #endif // SHARDKIT_LIB_TARGET_COMMON_UPDATEINPLACE_H

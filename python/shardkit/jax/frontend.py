@@ -102,10 +102,15 @@ def import_jax(
     }
 
     wanted = [(a.dtype, numpy_dtype(a.dtype), k) for a, k in zip(arguments, kept)]
+    array_type = type(jax.numpy.zeros(()))
 
     def flatten(*args: Any, **kwargs: Any) -> list[Any]:
         given = binding.bind(args, kwargs)
-        return [given[k] if _is_taken(given[k], dtype) else _to_numpy(given[k], name) for name, dtype, k in wanted]
+        return [
+            # The first two: those of _is_taken that come often.
+            given[k] if (t := type(given[k])) is Array or (t is array_type and given[k].dtype == dtype) or _is_taken(given[k], dtype) else _to_numpy(given[k], name)
+            for name, dtype, k in wanted
+        ]
 
     return Model(
         stablehlo.lower(module, func, arguments, results, locations),

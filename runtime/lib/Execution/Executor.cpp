@@ -5,6 +5,7 @@
 #include "Context.h"
 #include "PipelineRun.h"
 
+#include "shardkit/rt/Support/Interrupt.h"
 #include "shardkit/rt/Support/Threads.h"
 
 #include <algorithm>
@@ -257,7 +258,11 @@ struct Executor::Impl {
   Backend *backend;
   Fault fault;
   int cores = availableCores(), libraryThreads = 0;
-  bool stuck = false;
+  /// A job of which a rank has not returned, and the number of its ranks; null: none.
+  std::shared_ptr<Job> late;
+  mutable std::mutex lateMutex;
+  int64_t lateDevices = 0;
+  std::atomic<bool> isInterrupted{false};
   std::vector<std::unique_ptr<Worker>> workers;
 
   /// A function with its plans.
@@ -265,6 +270,7 @@ struct Executor::Impl {
     Planned(const FunctionInfo &function, World &world) : running(function), plans(function, world) {}
     RunningFunction running;
     FunctionPlans plans;
+    double lastSeconds = -1; ///< Of its last step; -1: none.
   };
   /// Groups and plans of what runs on one number of ranks.
   struct Ranks {
@@ -286,11 +292,34 @@ struct Executor::Impl {
     return {};
   }
 
+  bool isStuck() const {
+    std::lock_guard lock(lateMutex);
+    if (!late)
+      return false;
+    std::lock_guard job(late->mutex);
+    return late->remaining > 0;
+  }
+  /// An error while a rank of an earlier step runs. What it ran in is freed when it has returned.
+  Status recover() {
+    if (isStuck())
+      return internalError("a rank of an earlier step still runs");
+    std::lock_guard lock(lateMutex);
+    if (late && !backend->failed())
+      ranks.erase(lateDevices);
+    late = nullptr;
+    return {};
+  }
+  void abandon(std::shared_ptr<Job> job, World &world) {
+    std::lock_guard lock(lateMutex);
+    late = std::move(job);
+    lateDevices = world.size();
+  }
+
   /// Calls fn(rank) on `count` ranks from `first` on. `world` may fail; then the ranks
   /// get a grace period to return. The end of the step is a meeting too: ranks that
   /// are done wait for the others of this process as long as in a collective.
   Status dispatch(int64_t first, int64_t count, std::function<Status(int64_t)> fn, World *world) {
-    if (stuck)
+    if (isStuck())
       return internalError("a rank of an earlier step still runs");
     SK_RETURN_IF_ERROR(grow(first, count));
     auto job = std::make_shared<Job>();
@@ -308,13 +337,22 @@ struct Executor::Impl {
     if (!world) {
       job->done.wait(lock, finished);
     } else {
-      constexpr double tick = 0.05;
+      constexpr double tick = interruptTick;
       double grace = std::clamp(timeout, 0.5, 5.0), patience = timeout;
       while (!job->done.wait_for(lock, std::chrono::duration<double>(tick), finished)) {
+        lock.unlock();
+        if (rt::isInterrupted())
+          isInterrupted = true;
+        lock.lock();
+        if (isInterrupted.exchange(false) && !world->failed()) {
+          world->fail(Status(Code::Aborted, "the step was interrupted"));
+          grace = 0.5;
+        }
         if (world->failed()) {
           if ((grace -= tick) > 0)
             continue;
-          stuck = true;
+          lock.unlock();
+          abandon(job, *world);
           return {};
         }
         // Ranks that still meet others time out by themselves.
@@ -336,7 +374,14 @@ struct Executor::Impl {
   /// One step of what runs on `ranks`: body(context, rank) is a rank's part, and returns
   /// what a program does.
   Status step(Ranks &ranks, const Running &running, std::function<int32_t(sk_context &, int64_t)> body,
-              RunStats *stats);
+              RunStats *stats, double *lastSeconds = nullptr);
+  /// Runs the only rank on this thread: a short step costs less than to wake another one.
+  Status runHere(const std::function<Status(int64_t)> &fn) {
+    const int threads = rt::libraryThreads();
+    Status status = catchExceptions([&] { return fn(0); });
+    rt::setLibraryThreads(threads);
+    return status;
+  }
 
   void failAtEnd(World &world, int64_t first, int64_t count) {
     std::vector<int> arrived, missing;
@@ -364,7 +409,7 @@ void Executor::setDevices(cuda::Devices *devices, cuda::NcclRanks *nccl) {
 }
 
 Executor::~Executor() {
-  if (impl_->stuck) {
+  if (stuck()) {
     // A thread still runs; what it may touch is left alone.
     for (auto &worker : impl_->workers)
       worker->thread.detach();
@@ -379,7 +424,9 @@ Executor::~Executor() {
   }
 }
 
-bool Executor::stuck() const { return impl_->stuck; }
+bool Executor::stuck() const { return impl_->isStuck(); }
+
+void Executor::interrupt() { impl_->isInterrupted = true; }
 
 const Fault &Executor::fault() const { return impl_->fault; }
 
@@ -410,7 +457,7 @@ Expected<Executor::Impl::Planned *> Executor::Impl::planned(const FunctionInfo &
 }
 
 Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<int32_t(sk_context &, int64_t)> body,
-                            RunStats *stats) {
+                            RunStats *stats, double *lastSeconds) {
   World &world = *ranks.world;
   const int64_t devices = world.size();
   auto [begin, end] = backend->localRanks(devices);
@@ -420,12 +467,19 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<
   SK_RETURN_IF_ERROR(backend->agree(grow(begin, end - begin)));
   const int64_t together = std::min<int64_t>(devices, backend->blockOf(devices) * backend->nodeProcesses());
   const int threads = libraryThreads > 0 ? libraryThreads : std::max(1, cores / int(together));
+  // Without peers nothing in the step waits, so it needs no watch.
+  constexpr double shortSeconds = 0.01;
+  const bool isHere = devices == 1 && end - begin == 1 && !this->devices && lastSeconds && *lastSeconds >= 0 &&
+                      *lastSeconds < shortSeconds;
   auto start = std::chrono::steady_clock::now();
-  Status dispatched = dispatch(
-      begin, end - begin,
-      [this, &world, body = std::move(body), threads, first](int64_t rank) -> Status {
+  isInterrupted = false;
+  std::function<Status(int64_t)> work =
+      [this, &world, body = std::move(body), threads, first, isHere](int64_t rank) -> Status {
         Worker &worker = *workers[size_t(rank - first)];
-        if (worker.libraryThreads != threads) {
+        if (isHere) {
+          if (rt::libraryThreads() != threads)
+            rt::setLibraryThreads(threads);
+        } else if (worker.libraryThreads != threads) {
           rt::setLibraryThreads(threads);
           worker.libraryThreads = threads;
         }
@@ -457,8 +511,8 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<
                                    std::to_string(returned)),
                      int(rank));
         return {};
-      },
-      &world);
+      };
+  Status dispatched = isHere ? runHere(work) : dispatch(begin, end - begin, std::move(work), &world);
   if (dispatched.ok() && !world.failed() && end > begin) {
     // A rank that went without a word is missed here at the latest.
     std::vector<int> arrived, missing;
@@ -467,11 +521,14 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<
     if (!missing.empty())
       world.fail(internalError("end of the step: missing " + world.describeRank(missing[0])));
   }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (stats)
-    stats->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    stats->seconds = seconds;
+  if (lastSeconds)
+    *lastSeconds = seconds;
   if (dispatched.ok() && world.failed())
     dispatched = world.status();
-  if (stuck)
+  if (isStuck())
     return dispatched;
   dispatched = backend->agree(dispatched, &world, "end of the step");
   if (nccl && dispatched.ok())
@@ -502,6 +559,7 @@ Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program>
 
 Status Executor::run(const FunctionInfo &function, sk_program program, const std::vector<RankBuffers> &buffers,
                      RunStats *stats) {
+  SK_RETURN_IF_ERROR(impl_->recover());
   SK_ASSIGN_OR_RETURN(Impl::Planned * known, impl_->planned(function));
   FunctionPlans *plans = &known->plans;
   if (stats) {
@@ -533,12 +591,13 @@ Status Executor::run(const FunctionInfo &function, sk_program program, const std
                                                   numResults, local.arena, call, status);
         return status.ok() ? returned : failRun(context, status);
       },
-      stats);
+      stats, &known->lastSeconds);
 }
 
 Status
 Executor::runCollectives(const FunctionInfo &function,
                          const std::function<std::pair<const void *, void *>(int64_t rank, size_t id)> &buffers) {
+  SK_RETURN_IF_ERROR(impl_->recover());
   SK_ASSIGN_OR_RETURN(Impl::Planned * known, impl_->planned(function));
   FunctionPlans *plans = &known->plans;
   return impl_->step(
@@ -559,6 +618,7 @@ Executor::runCollectives(const FunctionInfo &function,
 
 Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,
                      const std::vector<RankBuffers> &buffers, RunStats *stats) {
+  SK_RETURN_IF_ERROR(impl_->recover());
   SK_ASSIGN_OR_RETURN(Impl::Ranks * ranks,
                       impl_->ranksFor("pipeline '" + pipeline.signature.name + "'", pipeline.signature.devices));
   std::unique_ptr<PipelinePlans> &known = ranks->pipelines[&pipeline];

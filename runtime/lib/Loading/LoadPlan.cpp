@@ -373,6 +373,10 @@ void LoadRun::work() {
     while (!failed_.load(std::memory_order_relaxed)) {
       if (block == end && !takeBlocks(block, end))
         break;
+      if (options_.isCancelled && options_.isCancelled()) {
+        fail(Status(Code::Aborted, "the load was interrupted"));
+        break;
+      }
       size_t k = size_t(std::upper_bound(firstBlock_.begin(), firstBlock_.end(), block) - firstBlock_.begin() - 1);
       Status status = readBlock(reader, *order_[k], (block - firstBlock_[k]) * blockElements_[k], blockElements_[k]);
       ++block;

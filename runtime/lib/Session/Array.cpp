@@ -69,26 +69,20 @@ Array SessionImpl::make(std::shared_ptr<const ArrayLayout> layout, const std::st
   return Array(std::make_shared<Array::State>(registry, std::move(layout), name));
 }
 
-void SessionImpl::allocate(Array::State &array) {
+void SessionImpl::allocate(Array::State &array, bool isTemporary) {
+  auto make = [&](int64_t bytes) -> std::shared_ptr<void> {
+    if (!isTemporary)
+      return memory->allocate(bytes);
+    auto buffer = std::make_shared<Buffer>(bytes);
+    return {buffer, buffer->data()};
+  };
   for (size_t c = 0; c < array.layout->copies.size(); ++c) {
     const ArrayLayout::Copy &copy = array.layout->copies[c];
     for (size_t r = 0; r < copy.ranks.size(); ++r)
       if (isLocal(copy.ranks[r], *array.layout))
         array.shards[c][r] =
-            copy.first[r] == r ? memory->allocate(copy.value.localBytes()) : array.shards[c][copy.first[r]];
+            copy.first[r] == r ? make(copy.value.localBytes()) : array.shards[c][copy.first[r]];
   }
-}
-
-Status SessionImpl::check(const Array &array, const std::string &what) {
-  if (!array)
-    return invalid(what + ": no array is given");
-  Array::State &state = *array.state_;
-  if (state.registry != registry)
-    return invalid(what + ": array '" + state.name + "' is of another session");
-  std::lock_guard lock(registry->mutex);
-  if (!state.dead.empty())
-    return invalid(what + ": array '" + state.name + "' " + state.dead);
-  return {};
 }
 
 Status SessionImpl::checkComputed(const Array::State &array) {

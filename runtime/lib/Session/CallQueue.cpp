@@ -2,7 +2,10 @@
 
 #include "CallQueue.h"
 
+#include "shardkit/rt/Support/Interrupt.h"
 #include "shardkit/rt/Support/Threads.h"
+
+#include <chrono>
 
 namespace shardkit::rt {
 
@@ -25,7 +28,12 @@ uint64_t CallQueue::takeTicket() {
 void CallQueue::run(uint64_t ticket, const std::function<void()> &work) {
   {
     std::unique_lock lock(mutex_);
-    turn_.wait(lock, [&] { return serving_ == ticket; });
+    while (!turn_.wait_for(lock, std::chrono::duration<double>(interruptTick), [&] { return serving_ == ticket; })) {
+      lock.unlock();
+      if (isInterrupted())
+        interrupt_();
+      lock.lock();
+    }
   }
   work();
   {

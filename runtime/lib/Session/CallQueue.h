@@ -18,7 +18,8 @@ namespace shardkit::rt {
 /// holder of a ticket calls run or post with it, once.
 class CallQueue {
 public:
-  CallQueue() = default;
+  /// `interrupt` ends the work that is performed, when a thread that waits for its turn is interrupted.
+  explicit CallQueue(std::function<void()> interrupt) : interrupt_(std::move(interrupt)) {}
   /// Waits for all tickets.
   ~CallQueue();
 
@@ -31,6 +32,7 @@ public:
 private:
   void loop();
 
+  const std::function<void()> interrupt_;
   std::mutex mutex_;
   std::condition_variable turn_, posted_;
   uint64_t next_ = 0, serving_ = 0;

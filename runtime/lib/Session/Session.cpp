@@ -41,6 +41,12 @@ Session::~Session() {
 const Backend &Session::backend() const { return *impl_->backend; }
 HostFunctions &Session::hostFunctions() { return impl_->hostFunctions; }
 bool Session::stuck() const { return impl_->executor.stuck(); }
+void Session::interrupt() { impl_->interrupt(); }
+
+void SessionImpl::interrupt() {
+  isLoadCancelled = true;
+  executor.interrupt();
+}
 
 std::string SessionFunction::title() const { return (runnable.pipeline() ? "pipeline '" : "function '") + name + "'"; }
 
@@ -92,14 +98,24 @@ static bool loadsAlike(const ArrayLayout &a, const ArrayLayout &b, bool isOneBun
                     });
 }
 
+ArgumentSlot *SessionImpl::findKept(ArgumentSlot *other, const ArrayLayout &layout, bool isWeight) const {
+  if (!options.reshard || !other || other->isWeight != isWeight)
+    return nullptr;
+  ArgumentSlot *kept = other->kept ? other->kept : other;
+  const ValueInfo &one = kept->layout->value(), &value = layout.value();
+  // What loading functions make is not compared, and segments are no full value.
+  const bool isPlain = !one.load && !value.load && !one.isSegmented && !value.isSegmented;
+  return isPlain && one.dtype == value.dtype && one.globalShape == value.globalShape ? kept : nullptr;
+}
+
 size_t SessionImpl::slotFor(const SessionFunction &function, size_t i) {
   const Runnable &what = function.runnable;
   const ValueInfo &value = what.full().arguments[i];
   const bool isWeight = value.kind == ValueKind::Weight;
   auto layout = layoutOf(what, what.argumentPositions(i), false, *backend);
-  const ArgumentSlot *other = nullptr;
+  ArgumentSlot *other = nullptr;
   for (size_t s = 0; s < slots.size(); ++s) {
-    const ArgumentSlot &slot = slots[s];
+    ArgumentSlot &slot = slots[s];
     // Segments of one weight are arguments of one name.
     if (slot.name != value.name || std::count(function.slots.begin(), function.slots.end(), s))
       continue;
@@ -109,12 +125,18 @@ size_t SessionImpl::slotFor(const SessionFunction &function, size_t i) {
     if (slot.function != functions.size())
       other = &slot;
   }
-  if (other && isWeight && other->isWeight)
+  ArgumentSlot *kept = findKept(other, *layout, isWeight);
+  if (kept)
+    notes.push_back("argument '" + value.name + "' is kept as " + kept->layout->text() + " (function '" +
+                    functions[kept->function].name + "') and resharded for calls of function '" + function.name +
+                    "', which has it as " + layout->text() + ", " + std::to_string(layout->bytes()) +
+                    " bytes during a call");
+  else if (other && isWeight && other->isWeight)
     notes.push_back("weight '" + value.name + "' is held twice: function '" + functions[other->function].name +
                     "' has it as " + other->layout->text() + ", function '" + function.name + "' as " + layout->text() +
                     (*other->layout == *layout ? ", by another loading function" : "") + ", " +
                     std::to_string(layout->bytes()) + " bytes more");
-  slots.push_back({value.name, std::move(layout), isWeight, functions.size(), {}});
+  slots.push_back({value.name, std::move(layout), isWeight, functions.size(), {}, kept});
   return slots.size() - 1;
 }
 
@@ -139,6 +161,7 @@ Status SessionImpl::addFunction(std::string name, Runnable runnable, size_t bund
         SK_RETURN_IF_ERROR(hostFunctions.check(load->chain).withContext("weight '" + value.name + "'"));
     function.slots.push_back(slotFor(function, i));
   }
+  function.accepted.resize(function.slots.size());
   for (size_t i = 0; i < what.full().results.size(); ++i)
     function.results.push_back(layoutOf(what, what.resultPositions(i), true, *backend));
   function.buffers.resize(size_t(what.devices()));
@@ -230,17 +253,28 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
                    std::to_string(full.arguments.size()));
   call.function = &function;
   call.donate = callOptions.donate;
+  call.arguments.reserve(given.size());
   for (size_t i = 0; i < given.size(); ++i) {
     const ArgumentSlot &slot = slots[function.slots[i]];
-    const std::string argument = "argument '" + slot.name + "' of " + function.title();
-    const Array &array = given[i] ? given[i] : slot.array;
+    auto describe = [&] { return "argument '" + slot.name + "' of " + function.title(); };
+    const bool isResharded = !given[i] && slot.kept;
+    const Array &array = given[i] ? given[i] : isResharded ? slot.kept->array : slot.array;
     if (!array)
-      return invalid(argument + " (" + slot.layout->text() + ") is neither given nor bound" +
+      return invalid(describe() + " (" + slot.layout->text() + ") is neither given nor bound" +
                      (slot.isWeight ? ", expected weights to be loaded" : ""));
-    SK_RETURN_IF_ERROR(check(array, argument));
-    if (array.state_->layout != slot.layout && !(*array.state_->layout == *slot.layout))
-      return invalid(argument + ": array '" + array.name() + "' is " + array.layout().text() + ", expected " +
-                     slot.layout->text());
+    SK_RETURN_IF_ERROR(check(array, describe));
+    if (isResharded) {
+      call.resharded.push_back({i, array.state_, nullptr});
+      call.arguments.push_back(std::make_shared<Array::State>(registry, slot.layout, slot.name));
+      continue;
+    }
+    const std::shared_ptr<const ArrayLayout> &layout = array.state_->layout;
+    if (layout != slot.layout && layout != function.accepted[i]) {
+      if (!(*layout == *slot.layout))
+        return invalid(describe() + ": array '" + array.name() + "' is " + array.layout().text() + ", expected " +
+                       slot.layout->text());
+      function.accepted[i] = layout;
+    }
     call.arguments.push_back(array.state_);
   }
   for (size_t i = 0; i < full.results.size(); ++i)
@@ -277,17 +311,16 @@ Expected<std::vector<Array>> Session::call(int number, const std::vector<Array> 
       const std::optional<int64_t> tied = function.runnable.full().results[i].tied;
       if (!options.donate || !tied)
         continue;
-      Array::State &argument = *call->arguments[size_t(*tied)];
-      {
-        std::lock_guard dead(impl_->registry->mutex);
-        argument.dead = "was donated to " + function.title();
-      }
-      // A bound argument goes on as the result.
-      for (ArgumentSlot &slot : impl_->slots)
-        if (slot.array.state_.get() == &argument) {
-          call->advanced.emplace_back(&slot, slot.array);
-          slot.array = results.back();
+      std::shared_ptr<Array::State> argument = call->arguments[size_t(*tied)], result = call->results[i];
+      for (ReshardedArgument &resharded : call->resharded)
+        if (resharded.index == size_t(*tied)) {
+          argument = resharded.kept;
+          resharded.result = result;
+          result = resharded.updated =
+              std::make_shared<Array::State>(impl_->registry, argument->layout, argument->name);
+          result->producer = call;
         }
+      impl_->donate(*call, argument, result);
     }
     ticket = impl_->queue.takeTicket();
   }
@@ -297,6 +330,7 @@ Expected<std::vector<Array>> Session::call(int number, const std::vector<Array> 
     if (call->status.ok())
       impl->perform(*call);
     call->advanced.clear();
+    call->resharded.clear();
     call->arguments.clear();
     call->results.clear();
     call->isDone.store(true, std::memory_order_release);
@@ -398,34 +432,98 @@ Status SessionImpl::bindBuffers(Call &call) {
   return {};
 }
 
+void SessionImpl::donate(Call &call, const std::shared_ptr<Array::State> &argument,
+                         const std::shared_ptr<Array::State> &result) {
+  {
+    std::lock_guard dead(registry->mutex);
+    argument->dead = "was donated to " + call.function->title();
+  }
+  // A bound argument goes on as the result.
+  for (ArgumentSlot &slot : slots)
+    if (slot.array.state_ == argument) {
+      call.advanced.emplace_back(&slot, slot.array);
+      slot.array = Array(result);
+    }
+}
+
 void SessionImpl::undoDonation(Call &call) {
   std::lock_guard lock(mutex);
   for (auto &[slot, array] : call.advanced)
-    for (const auto &result : call.results)
-      if (slot->array.state_ == result)
-        slot->array = array;
+    if (slot->array && slot->array.state_->producer.get() == &call)
+      slot->array = array;
   const FunctionInfo &full = call.function->runnable.full();
   std::lock_guard dead(registry->mutex);
   for (const ValueInfo &result : full.results)
     if (call.donate && result.tied)
       call.arguments[size_t(*result.tied)]->dead.clear();
+  for (const ReshardedArgument &argument : call.resharded)
+    if (argument.updated)
+      argument.kept->dead.clear();
 }
 
 Status SessionImpl::step(Call &call) {
   Status computed;
+  if (executor.stuck()) // Since the call was queued.
+    computed = internalError(call.function->title() + ": a rank of an earlier step still runs");
+  else
+    abandoned.clear();
   for (const auto &argument : call.arguments)
     if (computed.ok())
       computed = checkComputed(*argument).withContext(call.function->title());
+  for (const ReshardedArgument &argument : call.resharded)
+    if (computed.ok())
+      computed = checkComputed(*argument.kept).withContext(call.function->title());
   if (backend->processes() > 1)
     computed = backend->agree(computed);
   if (!computed.ok()) {
     undoDonation(call);
     return computed;
   }
+  SK_RETURN_IF_ERROR(reshardArguments(call));
   SK_RETURN_IF_ERROR(bindBuffers(call));
   const Runnable &what = call.function->runnable;
-  return what.pipeline() ? executor.run(*what.pipeline(), call.function->programs, call.function->buffers)
-                         : executor.run(what.full(), call.function->programs[0], call.function->buffers);
+  SK_RETURN_IF_ERROR(what.pipeline()
+                         ? executor.run(*what.pipeline(), call.function->programs, call.function->buffers)
+                         : executor.run(what.full(), call.function->programs[0], call.function->buffers));
+  return reshardUpdates(call);
+}
+
+/// Adds the seconds until its end.
+class Timer {
+public:
+  explicit Timer(double &seconds) : seconds_(seconds) {}
+  ~Timer() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+private:
+  double &seconds_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+Status SessionImpl::reshardArguments(Call &call) {
+  if (call.resharded.empty())
+    return {};
+  Timer timer(call.reshardSeconds);
+  for (ReshardedArgument &argument : call.resharded) {
+    Array::State &to = *call.arguments[argument.index];
+    SK_RETURN_IF_ERROR(reshard(*argument.kept, to, /*isTemporary=*/true));
+    call.reshardedBytes += to.layout->bytes();
+  }
+  return {};
+}
+
+Status SessionImpl::reshardUpdates(Call &call) {
+  if (call.resharded.empty())
+    return {};
+  Timer timer(call.reshardSeconds);
+  for (ReshardedArgument &argument : call.resharded) {
+    if (!argument.updated)
+      continue;
+    for (auto &copy : argument.kept->shards) // Was donated.
+      std::fill(copy.begin(), copy.end(), nullptr);
+    SK_RETURN_IF_ERROR(reshard(*argument.result, *argument.updated, /*isTemporary=*/false));
+    call.reshardedBytes += argument.updated->layout->bytes();
+  }
+  return {};
 }
 
 void SessionImpl::release(Call &call) {
@@ -443,7 +541,8 @@ void SessionImpl::release(Call &call) {
 void SessionImpl::perform(Call &call) {
   const auto start = std::chrono::steady_clock::now();
   call.status = catchExceptions([&] { return step(call); });
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() - call.reshardSeconds;
   if (!call.status.ok())
     release(call);
   std::lock_guard lock(mutex);
@@ -452,6 +551,8 @@ void SessionImpl::perform(Call &call) {
   stats.failed += !call.status.ok();
   stats.seconds += seconds;
   stats.lastSeconds = seconds;
+  stats.reshardedBytes += call.reshardedBytes;
+  stats.reshardSeconds += call.reshardSeconds;
 }
 
 } // namespace shardkit::rt

@@ -7,10 +7,12 @@
 #include "shardkit/rt/session.h"
 
 #include "shardkit/rt/Session/Session.h"
+#include "shardkit/rt/Support/Interrupt.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <tuple>
 
 using namespace shardkit::rt;
 
@@ -154,6 +156,7 @@ int sk_session_open(const sk_session_options *given, sk_session **out) {
       options.timeout = given->timeout;
     options.libraryThreads = given->library_threads;
     options.followLinks = given->follow_links != 0;
+    options.reshard = given->reshard != 0;
     const std::string mode = given->mode ? given->mode : "direct", io = given->io ? given->io : "auto";
     auto knownMode = parseLoadMode(mode);
     auto knownIo = parseIoMode(io);
@@ -224,7 +227,9 @@ int sk_session_function(const sk_session *session, int32_t function, sk_function
             stats.calls,
             stats.failed,
             stats.seconds,
-            stats.lastSeconds};
+            stats.lastSeconds,
+            stats.reshardedBytes,
+            stats.reshardSeconds};
     return {};
   });
 }
@@ -328,6 +333,24 @@ int sk_session_call(sk_session *session, int32_t function, const sk_argument *gi
       results[i] = handle(session->holder, std::move(computed[i]));
     return {};
   });
+}
+
+void sk_session_load_progress(const sk_session *session, int64_t *done, int64_t *total) {
+  *done = *total = 0;
+  (void)onSession(session->holder, [&](Session &open) {
+    std::tie(*done, *total) = open.loadProgress();
+    return Status();
+  });
+}
+
+void sk_session_interrupt(sk_session *session) {
+  (void)onSession(session->holder, [](Session &open) {
+    open.interrupt();
+    return Status();
+  });
+}
+void sk_set_interrupt(int (*check)(void *user), void *user) {
+  setInterrupt(check ? [=] { return check(user) != 0; } : std::function<bool()>());
 }
 
 int sk_session_is_stuck(const sk_session *session) {

@@ -128,26 +128,30 @@ Status Session::readSlice(const Array &array, const Shape &starts, const Shape &
   });
 }
 
+ShardView SessionImpl::findFull(const Array::State &array) {
+  ShardView view;
+  const ArrayLayout::Copy &copy = array.layout->copies[0];
+  const auto &shards = array.shards[0];
+  // The shards of this process, from offset 0 on, if they lie in one piece of memory.
+  int64_t bytes = 0;
+  for (size_t r = 0; r < copy.offset.size(); ++r) {
+    if (!shards[r] || copy.first[r] != r)
+      continue;
+    if (copy.offset[r] == 0)
+      view = {shards[r].get(), copy.value.globalShape, copy.value.dtype, copy.ranks[r], shards[r]};
+    if (view.data && isSameMemory(view.owner, shards[r]) &&
+        static_cast<char *>(view.data) + copy.offset[r] == shards[r].get())
+      bytes += copy.value.localBytes();
+  }
+  return bytes < copy.value.globalBytes() ? ShardView() : view;
+}
+
 Expected<ShardView> Session::readInPlace(const Array &array) {
   SK_RETURN_IF_ERROR(impl_->check(array, "read"));
   ShardView view;
   SK_RETURN_IF_ERROR(impl_->inTurn([&] {
     SK_RETURN_IF_ERROR(SessionImpl::checkComputed(*array.state_));
-    const ArrayLayout::Copy &copy = array.layout().copies[0];
-    const auto &shards = array.state_->shards[0];
-    // The shards of this process, from offset 0 on, if they lie in one piece of memory.
-    int64_t bytes = 0;
-    for (size_t r = 0; r < copy.offset.size(); ++r) {
-      if (!shards[r] || copy.first[r] != r)
-        continue;
-      if (copy.offset[r] == 0)
-        view = {shards[r].get(), copy.value.globalShape, copy.value.dtype, copy.ranks[r], shards[r]};
-      if (view.data && isSameMemory(view.owner, shards[r]) &&
-          static_cast<char *>(view.data) + copy.offset[r] == shards[r].get())
-        bytes += copy.value.localBytes();
-    }
-    if (bytes < copy.value.globalBytes())
-      view = {};
+    view = SessionImpl::findFull(*array.state_);
     return Status();
   }));
   return view;
@@ -182,6 +186,37 @@ Expected<Array> Session::reshard(const Array &array, int function, size_t i) {
   Buffer full(array.bytes());
   SK_RETURN_IF_ERROR(read(array, full.data()));
   return put(function, i, full.data());
+}
+
+Status SessionImpl::reshard(const Array::State &from, Array::State &to, bool isTemporary) {
+  const ArrayLayout::Copy &source = from.layout->copies[0];
+  const int64_t size = dtypeSize(source.value.dtype);
+  ShardView view = findFull(from);
+  Buffer full;
+  if (!view.data) {
+    full = Buffer(source.value.globalBytes());
+    auto scatter = [&](const ArrayLayout::Copy &copy, size_t r, const void *data) {
+      scatterLocal(copy.value.extents, int64_t(r), size, data, full.data());
+    };
+    if (backend->processes() > 1)
+      SK_RETURN_IF_ERROR(gather(from, scatter));
+    else
+      SK_RETURN_IF_ERROR(executor.forEachRank(from.layout->devices, [&](int64_t rank) {
+        for (size_t r = 0; r < source.ranks.size(); ++r)
+          if (source.ranks[r] == rank && !isReplica(source.value.extents, int64_t(r)))
+            scatter(source, r, from.shards[0][r].get());
+        return Status();
+      }));
+  }
+  const void *elements = view.data ? view.data : full.data();
+  allocate(to, isTemporary);
+  return executor.forEachRank(to.layout->devices, [&](int64_t rank) {
+    forEachShard(to, [&](const ArrayLayout::Copy &copy, size_t r, void *data) {
+      if (copy.ranks[r] == rank)
+        gatherLocal(copy.value.extents, int64_t(r), size, elements, data);
+    });
+    return Status();
+  });
 }
 
 Status Session::wait(const Array &array) {

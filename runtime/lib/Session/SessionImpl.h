@@ -71,6 +71,8 @@ struct ArgumentSlot {
   bool isWeight = false;
   size_t function = 0; ///< The first function with it, which loads it.
   Array array;         ///< Null: not bound.
+  /// The slot of another layout that has the elements (SessionOptions::reshard). This one is then never bound.
+  ArgumentSlot *kept = nullptr;
 };
 
 /// A function or pipeline of a bundle.
@@ -82,11 +84,21 @@ struct SessionFunction {
   size_t bundle = 0;
   std::vector<sk_program> programs;
   std::vector<size_t> slots; ///< By argument.
+  /// By argument: a layout that was found equal to that of its slot.
+  std::vector<std::shared_ptr<const ArrayLayout>> accepted;
   std::vector<std::shared_ptr<const ArrayLayout>> results;
   std::vector<RankBuffers> buffers; ///< By rank; their pointers are those of one call.
   FunctionStats stats;              ///< Guarded by SessionImpl::mutex.
 
   std::string title() const;
+};
+
+/// An argument of a call that is kept in another layout.
+struct ReshardedArgument {
+  size_t index;
+  std::shared_ptr<Array::State> kept;    ///< Is copied into the argument before the step.
+  std::shared_ptr<Array::State> updated; ///< Null, or what is kept after the step: a copy of `result`.
+  std::shared_ptr<Array::State> result = nullptr;
 };
 
 /// A call that is queued or has ended.
@@ -95,6 +107,9 @@ struct Call {
   std::vector<std::shared_ptr<Array::State>> arguments, results; ///< Empty when it has ended.
   /// What was bound to slots that are bound to results of it.
   std::vector<std::pair<struct ArgumentSlot *, Array>> advanced;
+  std::vector<ReshardedArgument> resharded;
+  int64_t reshardedBytes = 0;
+  double reshardSeconds = 0;
   bool donate = false;
   std::atomic<bool> isDone{false};
   Status status;
@@ -112,8 +127,9 @@ struct SessionImpl {
     return rank >= begin && rank < end;
   }
   Array make(std::shared_ptr<const ArrayLayout> layout, const std::string &name);
-  /// Allocates the shards of the ranks of this process; ranks with the same elements share one.
-  void allocate(Array::State &array);
+  /// Allocates the shards of the ranks of this process; ranks with the same elements share one. Memory that
+  /// `isTemporary` goes back to the system.
+  void allocate(Array::State &array, bool isTemporary = false);
   /// Calls fn(copy, rank of its mesh, data) for each shard of this process, of equal ones the first.
   template <typename Fn> static void forEachShard(const Array::State &array, Fn &&fn) {
     for (size_t c = 0; c < array.layout->copies.size(); ++c)
@@ -122,8 +138,21 @@ struct SessionImpl {
           fn(array.layout->copies[c], r, array.shards[c][r].get());
   }
 
-  /// An error if the array cannot be used; `what` names its use.
-  Status check(const Array &array, const std::string &what);
+  /// An error if the array cannot be used; `what()` names its use.
+  template <typename What> Status check(const Array &array, What &&what) {
+    if (!array)
+      return invalid(what() + ": no array is given");
+    Array::State &state = *array.state_;
+    if (state.registry != registry)
+      return invalid(what() + ": array '" + state.name + "' is of another session");
+    std::lock_guard lock(registry->mutex);
+    if (!state.dead.empty())
+      return invalid(what() + ": array '" + state.name + "' " + state.dead);
+    return {};
+  }
+  Status check(const Array &array, const char *what) {
+    return check(array, [what] { return std::string(what); });
+  }
   /// The same in its turn: its call may have failed.
   static Status checkComputed(const Array::State &array);
   /// Performs `work` in its turn, on this thread.
@@ -139,6 +168,18 @@ struct SessionImpl {
                                                 size_t stage);
   /// Gives back what the call would have donated.
   void undoDonation(Call &call);
+  /// Marks an argument as donated to `call`; what is bound to it is bound to `result`. `mutex` is held.
+  void donate(Call &call, const std::shared_ptr<Array::State> &argument, const std::shared_ptr<Array::State> &result);
+  /// Copies the elements of `from` to the layout of `to`.
+  Status reshard(const Array::State &from, Array::State &to, bool isTemporary);
+  /// The arguments of the call that are kept in another layout, and the updates of what is kept.
+  Status reshardArguments(Call &call);
+  Status reshardUpdates(Call &call);
+  /// The slot that keeps the elements of an argument like this one of another layout; null: none does.
+  ArgumentSlot *findKept(ArgumentSlot *other, const ArrayLayout &layout, bool isWeight) const;
+  /// The array, or its elements in the layout in which arguments called `name` are kept.
+  Expected<Array> asKept(Session &session, const std::string &name, const Array &array);
+  void interrupt();
   /// Frees the results of a call that failed, unless a rank may still write to them.
   void release(Call &call);
   /// The error of a name that no argument has; `mutex` is held.
@@ -150,11 +191,15 @@ struct SessionImpl {
   /// Loads the weights of which the function is the first with them into loaded[slot].
   Status loadWeights(const SourceSet &sources, const std::vector<std::string> &names, const SessionFunction &function,
                      std::vector<Array> &loaded);
+  /// Bytes of the full values of all weights, or of arguments called `names`.
+  int64_t countWanted(const std::vector<std::string> &names) const;
   /// Binds what was loaded, by slot.
   void bindAll(const std::vector<Array> &loaded);
   /// Calls fn(copy, rank of its mesh, data) for shards that together are the full value; with
   /// several processes those of the others come in messages.
   template <typename Fn> Status gather(const Array::State &array, Fn &&fn);
+  /// The full value where shards of this process make it up; else null data.
+  static ShardView findFull(const Array::State &array);
 
   SessionOptions options;
   std::shared_ptr<Backend> backend;
@@ -169,9 +214,11 @@ struct SessionImpl {
   std::vector<Buffer> arenas; ///< By rank; of the function that runs.
   std::vector<std::unique_ptr<BufferPool>> values;
   std::vector<std::shared_ptr<void>> abandoned; ///< Memory that a stuck rank may still use.
+  std::atomic<bool> isLoadCancelled{false};
+  std::atomic<int64_t> bytesLoaded{0}, bytesToLoad{0}; ///< Of the load that runs, or of the last one.
   mutable std::mutex mutex;                     ///< Guards slots, statistics and the order of tickets.
   Executor executor;                            ///< In turn.
-  CallQueue queue;                              ///< Last: it ends first.
+  CallQueue queue{[this] { interrupt(); }};     ///< Last: it ends first.
 };
 
 } // namespace shardkit::rt

@@ -2,6 +2,8 @@
 
 #include "SessionImpl.h"
 
+#include "shardkit/rt/Support/Interrupt.h"
+
 #include <algorithm>
 #include <set>
 
@@ -16,7 +18,7 @@ Status SessionImpl::loadWeights(const SourceSet &sources, const std::vector<std:
     const ArgumentSlot &slot = slots[s];
     const bool isStored = sources.presharded() && sources.holds(slot.name);
     const bool isWanted = names.empty() ? slot.isWeight || isStored : std::count(names.begin(), names.end(), slot.name);
-    if (!isWanted || &functions[slot.function] != &function)
+    if (!isWanted || slot.kept || &functions[slot.function] != &function)
       continue;
     for (const ArrayLayout::Copy &copy : slot.layout->copies) {
       SK_ASSIGN_OR_RETURN(TensorSource source, options.load.mode == LoadMode::Presharded
@@ -40,7 +42,10 @@ Status SessionImpl::loadWeights(const SourceSet &sources, const std::vector<std:
                         bundles[function.bundle]->entry(function.runnable.full(), entry, stored.size(), 1));
     return Executor::call(program, rank, devices, stored.data(), &local, entry.arenaBytes);
   };
-  SK_RETURN_IF_ERROR(plan.run(options.load, &hostFunctions, program, stats));
+  LoadOptions load = options.load;
+  load.progress = [&, before = bytesLoaded.load()](int64_t read, int64_t) { bytesLoaded = before + read; };
+  load.isCancelled = [&] { return isLoadCancelled || isInterrupted(); };
+  SK_RETURN_IF_ERROR(plan.run(load, &hostFunctions, program, stats));
   loadStats.add(stats);
   return {};
 }
@@ -63,6 +68,9 @@ Status Session::load(const std::string &path, const std::vector<std::string> &na
       if (status.ok() && std::none_of(impl_->slots.begin(), impl_->slots.end(),
                                       [&](const ArgumentSlot &slot) { return slot.name == name; }))
         status = impl_->unknownArgument(name);
+    impl_->isLoadCancelled = false;
+    impl_->bytesLoaded = 0;
+    impl_->bytesToLoad = impl_->countWanted(names);
     for (const SessionFunction &function : impl_->functions)
       if (status.ok())
         status = impl_->loadWeights(*sources, names, function, loaded).withContext(function.title());
@@ -72,12 +80,20 @@ Status Session::load(const std::string &path, const std::vector<std::string> &na
   });
 }
 
+int64_t SessionImpl::countWanted(const std::vector<std::string> &names) const {
+  int64_t bytes = 0;
+  for (const ArgumentSlot &slot : slots)
+    if (!slot.kept && (names.empty() ? slot.isWeight : bool(std::count(names.begin(), names.end(), slot.name))))
+      bytes += slot.layout->value().globalBytes();
+  return bytes;
+}
+
 Status Session::fillRandom(uint64_t seed) {
   return impl_->inTurn([&]() -> Status {
     std::vector<Array> made(impl_->slots.size());
     for (size_t s = 0; s < made.size(); ++s) {
       const ArgumentSlot &slot = impl_->slots[s];
-      if (!slot.isWeight)
+      if (!slot.isWeight || slot.kept)
         continue;
       if (slot.layout->value().load)
         return invalid("weight '" + slot.name +
@@ -112,9 +128,27 @@ Status SessionImpl::unknownArgument(const std::string &name) const {
                   (count > 20 ? ", ... (" + std::to_string(count) + ")" : ""));
 }
 
+Expected<Array> SessionImpl::asKept(Session &session, const std::string &name, const Array &array) {
+  const ArgumentSlot *kept = nullptr;
+  {
+    std::lock_guard lock(mutex);
+    for (const ArgumentSlot &slot : slots)
+      if (slot.name == name && slot.kept && *slot.layout == array.layout())
+        kept = slot.kept;
+  }
+  if (!kept)
+    return array;
+  const std::vector<size_t> &arguments = functions[kept->function].slots;
+  size_t i = 0;
+  while (&slots[arguments[i]] != kept)
+    ++i;
+  return session.reshard(array, int(kept->function), i);
+}
+
 Status Session::bind(const std::string &name, const Array &array) {
+  SK_RETURN_IF_ERROR(impl_->check(array, [&] { return "bind '" + name + "'"; }));
+  SK_ASSIGN_OR_RETURN(const Array bound, impl_->asKept(*this, name, array));
   std::lock_guard lock(impl_->mutex);
-  SK_RETURN_IF_ERROR(impl_->check(array, "bind '" + name + "'"));
   bool isKnown = false, isBound = false;
   std::string expected;
   for (ArgumentSlot &slot : impl_->slots) {
@@ -122,8 +156,8 @@ Status Session::bind(const std::string &name, const Array &array) {
       continue;
     isKnown = true;
     expected += (expected.empty() ? "" : " or ") + slot.layout->text();
-    if (*slot.layout == array.layout()) {
-      slot.array = array;
+    if (!slot.kept && *slot.layout == bound.layout()) {
+      slot.array = bound;
       isBound = true;
     }
   }
@@ -143,6 +177,8 @@ Status Session::assign(const std::string &name, const void *data, int64_t bytes)
       if (slot.name != name || slot.function != f)
         continue;
       isKnown = true;
+      if (slot.kept)
+        continue;
       if (slot.layout->value().load || slot.layout->value().isSegmented)
         return invalid("argument '" + name + "' is made of stored tensors when it is loaded, expected load()");
       if (bytes != slot.layout->value().globalBytes())
@@ -173,6 +209,11 @@ std::vector<std::string> Session::boundNames() const {
     if (slot.isWeight || slot.array)
       names.insert(slot.name);
   return {names.begin(), names.end()};
+}
+
+std::pair<int64_t, int64_t> Session::loadProgress() const {
+  const int64_t done = impl_->bytesLoaded;
+  return {done, std::max<int64_t>(done, impl_->bytesToLoad)};
 }
 
 LoadStats Session::loadStats() const {

@@ -77,6 +77,8 @@ void setLibraryThreads(int threads) {
     OpenMp::get().setThreads(threads);
 }
 
+int libraryThreads() { return OpenMp::get().maxThreads ? OpenMp::get().maxThreads() : 1; }
+
 void onLibraryThreads(int64_t count, const std::function<void(int64_t, int64_t)> &body) {
   const OpenMp &openMp = OpenMp::get();
   const int64_t threads = openMp.parallel && openMp.maxThreads ? std::min<int64_t>(openMp.maxThreads(), count) : 1;

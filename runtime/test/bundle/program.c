@@ -15,7 +15,14 @@ static const sk_contraction_desc local_matmul = {
     SK_ABI_VERSION, SK_F32, SK_F32, 0, 3, {{SK_M, 0, 4, 8, 0, 8}, {SK_N, 0, 8, 0, 1, 1}, {SK_K, 0, 8, 1, 8, 0}}};
 
 SK_EXPORT const sk_buffers sk_buffers_sk_fn_main = {2, 1, 128};
+/* The buffers of x, w and y that a rank was last given. */
+SK_EXPORT const void *sk_test_buffers[4][3];
+
 SK_EXPORT int32_t sk_fn_main(sk_context *ctx, void *const *args, void *const *results, void *arena) {
+  const void **buffers = sk_test_buffers[sk_coordinate(ctx, 1, 4)];
+  buffers[0] = args[0];
+  buffers[1] = args[1];
+  buffers[2] = results[0];
   int32_t status = sk_contraction(ctx, &local_matmul, args[0], args[1], arena);
   if (status)
     return status;
@@ -49,7 +56,28 @@ SK_EXPORT int32_t sk_fn_step(sk_context *ctx, void *const *args, void *const *re
   return status;
 }
 
-/* The same, but forgetting the all-reduce. */
+/* That step with all of w on every rank. */
+SK_EXPORT int32_t sk_fn_full(sk_context *ctx, void *const *args, void *const *results, void *arena) {
+  const float *w = args[1];
+  if (w[0] < 0)
+    return 77;
+  int32_t status = sk_contraction(ctx, &local_matmul, args[0], w + 64 * sk_coordinate(ctx, 1, 2), arena);
+  if (!status)
+    status = sk_collective(ctx, 0, arena, results[0]);
+  for (int i = 0; i < 128; ++i)
+    ((float *)results[1])[i] = w[i] + 1;
+  return status;
+}
+
+/* Rank 3 does not return before the test lets it. */
+SK_EXPORT volatile int sk_test_go;
+SK_EXPORT int32_t sk_fn_late(sk_context *ctx, void *const *args, void *const *results, void *arena) {
+  while (sk_coordinate(ctx, 1, 4) == 3 && !sk_test_go)
+    usleep(1000);
+  return sk_fn_main(ctx, args, results, arena);
+}
+
+/* The same as main, but forgetting the all-reduce. */
 SK_EXPORT int32_t sk_fn_wrong(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   return sk_contraction(ctx, &local_matmul, args[0], args[1], results[0]);
 }

@@ -3,9 +3,11 @@
 import gc
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 import numpy as np
 import shardkit
@@ -29,7 +31,7 @@ def numbers(*shape):
 def report(title, function, *args, **kwargs):
     try:
         print(f"{title}: {function(*args, **kwargs)!r}")
-    except (shardkit.ShardKitError, IndexError, ValueError) as error:
+    except (shardkit.ShardKitError, IndexError, ValueError, ZeroDivisionError) as error:
         print(f"{title}: {error}")
 
 
@@ -115,6 +117,23 @@ with model.compile() as program:
     program.load(f"{directory}/weights.safetensors")
     print("loaded:", np.array_equal(program(x, z)[1], next_state(w, m, x, z)[1]))
     report("no file", program.load, f"{directory}/none")
+    report("program", lambda: program)
+    state = (w, m)
+    for i in range(3):  # The state stays, and the next step begins with it.
+        y, *kept = program(x, z, donate=True)
+        expected, *state = next_state(*state, x, z)
+        assert np.array_equal(y, expected) and np.array_equal(kept[0], state[0]) and np.array_equal(program["m"], state[1])
+    print("steps of a program:", [type(value).__name__ for value in (y, *kept)], np.array_equal(program(x, z)[1], next_state(*state, x, z)[1]))
+    report("stays", program, x, z, donate=True, options=["--load", "direct"])
+    safetensors.write(f"{directory}/w.safetensors", {"w": w})
+    safetensors.write(f"{directory}/m.safetensors", {"m": m, "unused": m})
+    progress = []
+    program.load([f"{directory}/w.safetensors", f"{directory}/m.safetensors"], progress=lambda *bytes: progress.append(bytes))
+    print("files:", np.array_equal(program["w"], w), np.array_equal(program["m"], m), progress[-1])
+    report("a weight in no file", program.load, [f"{directory}/w.safetensors"])
+    report("a file of another kind", program.load, [step_mlir])
+    report("progress that fails", program.load, f"{directory}/weights.safetensors", progress=lambda *_: 1 / 0)
+    print("after that:", np.array_equal(program(x, z)[1], next_state(w, m, x, z)[1]))
 report("closed program", program, x, z)
 
 # State that is saved after some steps goes on elsewhere: on other meshes, with other layouts.
@@ -138,6 +157,66 @@ for mesh, sharding in (('"x"=2, "y"=1', '{"x"}, {"y"}'), ('"x"=4, "y"=2', '{"y"}
         y, *_ = other["step"](x=x, z=z, donate=True)
         print(other["step"].devices, "devices:", np.array_equal(y, x @ state[0]), np.array_equal(other.bound("w"), next_state(*state, x, z)[1]))
     shutil.rmtree(f"{directory}/other")
+
+# Two functions with one state in two layouts: it is kept in that of the first.
+with open(f"{directory}/other.mlir", "w") as file:
+    file.write(TEXT.replace("@step(", "@evaluate(").replace('[{}, {"y"}]', '[{"x"}, {}]', 1))
+subprocess.run([find_tool("shard-compile"), f"{directory}/other.mlir", "-o", f"{directory}/other"], check=True)
+with shardkit.Session(f"{directory}/bundle", f"{directory}/other", reshard=True) as session:
+    print(session.notes[0])
+    session.assign("w", w)
+    session.assign("m", m)
+    report("session", lambda: session)
+    state = (w, m)
+    for name in ("evaluate", "step", "evaluate", "evaluate", "step"):
+        y, *_ = session[name](x=x, z=z, donate=True)
+        expected, *state = next_state(*state, x, z)
+        assert np.array_equal(y, expected) and np.array_equal(session.bound("w"), state[0]) and np.array_equal(session.bound("m"), state[1])
+    print("resharded:", session["evaluate"].stats["resharded_bytes"], session["step"].stats["resharded_bytes"], session.bound("w").sharding)
+
+# On one device, and where shards are rows, results are seen where they are.
+with open(f"{directory}/one.mlir", "w") as file:
+    file.write(TEXT.replace('"x"=2, "y"=2', '"x"=1, "y"=1'))
+subprocess.run([find_tool("shard-compile"), f"{directory}/one.mlir", "-o", f"{directory}/one"], check=True)
+with shardkit.Session(f"{directory}/one") as session:
+    for i in range(20):  # On this thread from the second one on.
+        y, *_ = session["step"](w, m, x, z)
+        assert np.array_equal(y, x @ w)
+    print("addresses:", y.numpy().ctypes.data == y.shard(0).ctypes.data, y.numpy().flags.owndata)
+
+# Ctrl-C ends a step that would never end, and the session goes on.
+with open(f"{directory}/endless.mlir", "w") as file:
+    file.write("""
+spmd.mesh @m = <["x"=4]>
+func.func @endless(%a: tensor<8x8xf32> {spmd.name = "a", spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) -> (tensor<8x8xf32> {spmd.name = "b"}) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 1000000000000 : index
+  %e = tensor.empty() : tensor<8x8xf32>
+  %b = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> (tensor<8x8xf32>) {
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %p = linalg.matmul ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %t = math.tanh %p : tensor<8x8xf32>
+    scf.yield %t : tensor<8x8xf32>
+  }
+  return %b : tensor<8x8xf32>
+}
+""")
+subprocess.run([find_tool("shard-compile"), f"{directory}/endless.mlir", "-o", f"{directory}/endless"], check=True)
+with shardkit.Session(f"{directory}/endless", f"{directory}/bundle") as session:
+    a = numbers(8, 8)
+    for wait in (True, False):
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            session["endless"](a, wait=wait)[0].numpy()
+            print("ended")
+        except KeyboardInterrupt:
+            print("interrupted:", session.is_stuck, np.array_equal(session["step"](w, m, x, z)[0], x @ w))
+    result = session["endless"](a, wait=False)[0]
+    ends = threading.Timer(0.2, session.interrupt)
+    ends.start()
+    report("by a thread", result.wait)
 
 # Stages on meshes of 2 x 3, microbatches, weights on shards of uneven sizes that steps update in place.
 pipeline = os.path.join(os.path.dirname(__file__), "../../Integration/pipelines/uneven.mlir")

@@ -41,6 +41,8 @@ typedef struct sk_session_options {
   const char *io;          /* "auto" (NULL), "pread", "direct", "mmap" */
   int32_t readers;         /* 0: chosen */
   int32_t follow_links;
+  int32_t reshard; /* 1: arguments that functions have in several layouts are kept in one. */
+  int32_t reserved;
 } sk_session_options;
 
 /* `options` NULL: the defaults. Closing waits for queued calls and frees all arrays; handles of
@@ -66,6 +68,8 @@ typedef struct sk_function_info {
   int64_t calls, failed; /* So far. */
   double seconds;        /* Seconds of all steps. */
   double last_seconds;   /* Seconds of the last one. */
+  int64_t resharded_bytes; /* Of arguments that are kept in another layout: bytes made for calls, */
+  double reshard_seconds;  /* and the seconds of that, which `seconds` leaves out. */
 } sk_function_info;
 SK_EXPORT int sk_session_function(const sk_session *session, int32_t function, sk_function_info *out);
 
@@ -107,6 +111,8 @@ SK_EXPORT int sk_session_bind(sk_session *session, const char *name, sk_array *a
 /* A new handle of what is bound. */
 SK_EXPORT int sk_session_bound(sk_session *session, const char *name, sk_array **out);
 SK_EXPORT void sk_session_load_counters(const sk_session *session, sk_load_counters *out);
+/* Of the load that runs now, or of the last one: bytes read so far, and an estimate of all. From any thread. */
+SK_EXPORT void sk_session_load_progress(const sk_session *session, int64_t *done, int64_t *total);
 
 /* An argument of a call: a full row-major value on the host, which is read until the call returns; else
  * an array; else what is bound. */
@@ -123,7 +129,12 @@ enum sk_call_flags {
  * handles as the function has results. */
 SK_EXPORT int sk_session_call(sk_session *session, int32_t function, const sk_argument *arguments, int32_t count,
                               int32_t flags, sk_array **results);
-/* 1 if a rank did not return from a failed step: no further call can succeed. */
+/* Ends the step or the load that runs now with an error; from any thread. A step ends at its next collective. */
+SK_EXPORT void sk_session_interrupt(sk_session *session);
+/* `check` is called every 50 ms while this thread waits for a session; if it returns other than 0, what it waits for
+ * ends with an error. NULL: none. */
+SK_EXPORT void sk_set_interrupt(int (*check)(void *user), void *user);
+/* 1 if a rank has not returned from a step that failed: until it has, every call is an error. */
 SK_EXPORT int sk_session_is_stuck(const sk_session *session);
 
 /* An array for argument `index` of a function, from a full row-major value. */

@@ -163,9 +163,13 @@ public:
   /// The fault that the environment requests (SK_FAULT).
   const Fault &fault() const;
 
-  /// A rank did not return after the step failed. Its thread still uses the
-  /// program and the memory of that step: leave both alone, end the process
-  /// with _exit.
+  /// Ends the step that runs now with an error; from any thread. Ranks that compute are waited for
+  /// up to half a second. Has no effect on a later step.
+  void interrupt();
+
+  /// A rank has not yet returned from a step that failed. Its thread still uses the
+  /// program and the memory of that step: leave both alone; end the process with _exit unless it
+  /// returns. Once it has, the executor can be used again.
   bool stuck() const;
 
 private:

@@ -42,6 +42,8 @@ struct LoadOptions {
   /// Called from time to time with the bytes read so far and an estimate of all, one
   /// call at a time, from any reader.
   std::function<void(int64_t, int64_t)> progress;
+  /// Called by each reader before a block; true ends the load with an error.
+  std::function<bool()> isCancelled;
   /// Set if the processes of a node load together: each makes the same plan and takes
   /// some of its blocks. Member 0 counts the needed bytes.
   LoadTeam *team = nullptr;

@@ -36,6 +36,9 @@ struct SessionOptions {
   double timeout = 60;      ///< Seconds that ranks wait for each other.
   int libraryThreads = 0;   ///< Threads of each rank; 0: the cores divided by the ranks.
   bool followLinks = false; ///< Weight files may be symbolic links that leave their directory.
+  /// Where functions have an argument of one name in several layouts, that of the first function is kept. The others get a
+  /// copy of it for the time of a call. Else each layout is held.
+  bool reshard = false;
   LoadOptions load;
 };
 
@@ -51,6 +54,10 @@ struct CallOptions {
 struct FunctionStats {
   int64_t calls = 0, failed = 0;
   double seconds = 0, lastSeconds = 0; ///< In the step itself.
+  /// Of arguments that are kept in another layout (SessionOptions::reshard): bytes of the shards that were made of
+  /// them, and of those that updates became; the seconds that this took.
+  int64_t reshardedBytes = 0;
+  double reshardSeconds = 0;
 };
 
 class Session {
@@ -127,6 +134,8 @@ public:
   /// Names of arguments that are weights, or bound; ascending.
   std::vector<std::string> boundNames() const;
   LoadStats loadStats() const;
+  /// Of the load that runs now, or of the last one: the bytes read so far and an estimate of all. From any thread.
+  std::pair<int64_t, int64_t> loadProgress() const;
 
   //===--------------------------------------------------------------------===//
   // Calls
@@ -135,7 +144,9 @@ public:
   /// Calls a function with all its arguments in order; a null array stands for what is bound.
   Expected<std::vector<Array>> call(int function, const std::vector<Array> &arguments, const CallOptions &options = {});
   FunctionStats stats(int function) const;
-  /// A rank did not return from a failed step: no further call can succeed.
+  /// Ends the step or the load that runs now with an error; from any thread. A step ends at its next collective.
+  void interrupt();
+  /// A rank has not returned from a step that failed: until it has, every call is an error.
   bool stuck() const;
 
 private:

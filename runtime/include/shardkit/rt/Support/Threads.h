@@ -18,6 +18,8 @@ Status startThread(std::function<void()> work, const std::string &what, std::thr
 /// Sets the number of threads of OpenMP (that of the matrix product library, else GCC's) that work
 /// for the calling thread, itself included. Without OpenMP this has no effect.
 void setLibraryThreads(int threads);
+/// That number; 1 without OpenMP.
+int libraryThreads();
 
 /// Calls `body(begin, end)` for chunks that cover [0, count), on those threads, and
 /// returns when all of them have ended. Without OpenMP: for all of it, on this one.
