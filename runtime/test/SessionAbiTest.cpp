@@ -83,8 +83,8 @@ TEST(SessionAbi, reportsErrors) {
   sk_session_close(session);
 }
 
-/// Rows of the caller's memory are what the program reads, and rows of the result what the caller reads. Blocks are copied once:
-/// to the shard that the program reads.
+/// Rows of the caller's memory are what the program reads, and rows of the result what the caller reads. Blocks are
+/// copied once: to the shard that the program reads.
 TEST(SessionAbi, copiesOnlyWhatIsNotContiguous) {
   TempDir dir;
   writeTestBundle(dir / "bundle", {"main"});

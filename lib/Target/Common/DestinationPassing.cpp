@@ -62,7 +62,8 @@ void DestinationPassing::runOnOperation() {
   auto ret = cast<func::ReturnOp>(body.getTerminator());
   // Tied results that are computed in place.
   SmallVector<bool> isInPlace(numResults, false);
-  // The first writes of updates that begin with an argument: contractions that accumulate into it, insertions of slices.
+  // The first writes of updates that begin with an argument: contractions that accumulate into it, insertions of
+  // slices.
   SmallVector<OpOperand *> updates(numResults);
   for (unsigned i = 0; i < numResults; ++i) {
     if (tied[i] < 0 || llvm::count(tied, tied[i]) != 1)

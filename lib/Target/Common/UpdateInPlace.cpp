@@ -113,8 +113,7 @@ OpOperand *target::findUpdate(Value value, BlockArgument argument) {
       return nullptr;
     value = init->get();
     if (value == argument)
-      return llvm::all_of(argument.getUses(),
-                          [&](OpOperand &use) { return &use == init || isReadBefore(use, op); })
+      return llvm::all_of(argument.getUses(), [&](OpOperand &use) { return &use == init || isReadBefore(use, op); })
                  ? init
                  : nullptr;
   }

@@ -12,8 +12,9 @@ namespace mlir::spmd::target {
 /// element, and no op may read `argument` afterwards.
 bool canUpdateInPlace(Value value, Value argument);
 
-/// The first write of the ops that compute `value` from `argument` by writing into it one after the other: insertions of
-/// slices, contractions that accumulate, loops that carry it. Null if there are none, or if `argument` is read after that.
+/// The first write of the ops that compute `value` from `argument` by writing into it one after the other: insertions
+/// of slices, contractions that accumulate, loops that carry it. Null if there are none, or if `argument` is read after
+/// that.
 OpOperand *findUpdate(Value value, BlockArgument argument);
 
 } // namespace mlir::spmd::target

@@ -373,8 +373,8 @@ struct Executor::Impl {
   Expected<Planned *> planned(const FunctionInfo &function);
   /// One step of what runs on `ranks`: body(context, rank) is a rank's part, and returns
   /// what a program does.
-  Status step(Ranks &ranks, const Running &running, std::function<int32_t(sk_context &, int64_t)> body,
-              RunStats *stats, double *lastSeconds = nullptr);
+  Status step(Ranks &ranks, const Running &running, std::function<int32_t(sk_context &, int64_t)> body, RunStats *stats,
+              double *lastSeconds = nullptr);
   /// Runs the only rank on this thread: a short step costs less than to wake another one.
   Status runHere(const std::function<Status(int64_t)> &fn) {
     const int threads = rt::libraryThreads();
@@ -473,45 +473,45 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<
                       *lastSeconds < shortSeconds;
   auto start = std::chrono::steady_clock::now();
   isInterrupted = false;
-  std::function<Status(int64_t)> work =
-      [this, &world, body = std::move(body), threads, first, isHere](int64_t rank) -> Status {
-        Worker &worker = *workers[size_t(rank - first)];
-        if (isHere) {
-          if (rt::libraryThreads() != threads)
-            rt::setLibraryThreads(threads);
-        } else if (worker.libraryThreads != threads) {
-          rt::setLibraryThreads(threads);
-          worker.libraryThreads = threads;
-        }
-        sk_context &context = worker.context;
-        context.rank = context.meshRank = int(rank);
-        context.world = &world;
-        context.plans = nullptr;
-        context.stats = nullptr;
-        context.contractionStats = nullptr;
-        context.status = 0;
-        context.isGone = false;
-        context.device = this->devices ? this->devices->of(rank) : nullptr;
-        context.nccl = nccl ? nccl->of(rank) : nullptr;
-        Status status = context.device ? context.device->enter() : Status();
-        int32_t returned = status.ok() ? body(context, rank) : int32_t(status.code());
-        if (context.isGone)
-          return {};
-        if (context.nccl && status.ok())
-          context.nccl->wait(world);
-        else if (context.device && status.ok() && !world.failed())
-          status = context.device->wait();
-        if (!status.ok()) {
-          world.fail(status.withContext("rank " + std::to_string(rank)), int(rank));
-          return {};
-        }
-        world.record(int(rank)).finished.store(true, std::memory_order_relaxed);
-        if (returned != 0)
-          world.fail(internalError("rank " + std::to_string(rank) + ": the program returned status " +
-                                   std::to_string(returned)),
-                     int(rank));
-        return {};
-      };
+  std::function<Status(int64_t)> work = [this, &world, body = std::move(body), threads, first,
+                                         isHere](int64_t rank) -> Status {
+    Worker &worker = *workers[size_t(rank - first)];
+    if (isHere) {
+      if (rt::libraryThreads() != threads)
+        rt::setLibraryThreads(threads);
+    } else if (worker.libraryThreads != threads) {
+      rt::setLibraryThreads(threads);
+      worker.libraryThreads = threads;
+    }
+    sk_context &context = worker.context;
+    context.rank = context.meshRank = int(rank);
+    context.world = &world;
+    context.plans = nullptr;
+    context.stats = nullptr;
+    context.contractionStats = nullptr;
+    context.status = 0;
+    context.isGone = false;
+    context.device = this->devices ? this->devices->of(rank) : nullptr;
+    context.nccl = nccl ? nccl->of(rank) : nullptr;
+    Status status = context.device ? context.device->enter() : Status();
+    int32_t returned = status.ok() ? body(context, rank) : int32_t(status.code());
+    if (context.isGone)
+      return {};
+    if (context.nccl && status.ok())
+      context.nccl->wait(world);
+    else if (context.device && status.ok() && !world.failed())
+      status = context.device->wait();
+    if (!status.ok()) {
+      world.fail(status.withContext("rank " + std::to_string(rank)), int(rank));
+      return {};
+    }
+    world.record(int(rank)).finished.store(true, std::memory_order_relaxed);
+    if (returned != 0)
+      world.fail(
+          internalError("rank " + std::to_string(rank) + ": the program returned status " + std::to_string(returned)),
+          int(rank));
+    return {};
+  };
   Status dispatched = isHere ? runHere(work) : dispatch(begin, end - begin, std::move(work), &world);
   if (dispatched.ok() && !world.failed() && end > begin) {
     // A rank that went without a word is missed here at the latest.

@@ -80,8 +80,7 @@ void SessionImpl::allocate(Array::State &array, bool isTemporary) {
     const ArrayLayout::Copy &copy = array.layout->copies[c];
     for (size_t r = 0; r < copy.ranks.size(); ++r)
       if (isLocal(copy.ranks[r], *array.layout))
-        array.shards[c][r] =
-            copy.first[r] == r ? make(copy.value.localBytes()) : array.shards[c][copy.first[r]];
+        array.shards[c][r] = copy.first[r] == r ? make(copy.value.localBytes()) : array.shards[c][copy.first[r]];
   }
 }
 

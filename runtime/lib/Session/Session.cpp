@@ -482,9 +482,8 @@ Status SessionImpl::step(Call &call) {
   SK_RETURN_IF_ERROR(reshardArguments(call));
   SK_RETURN_IF_ERROR(bindBuffers(call));
   const Runnable &what = call.function->runnable;
-  SK_RETURN_IF_ERROR(what.pipeline()
-                         ? executor.run(*what.pipeline(), call.function->programs, call.function->buffers)
-                         : executor.run(what.full(), call.function->programs[0], call.function->buffers));
+  SK_RETURN_IF_ERROR(what.pipeline() ? executor.run(*what.pipeline(), call.function->programs, call.function->buffers)
+                                     : executor.run(what.full(), call.function->programs[0], call.function->buffers));
   return reshardUpdates(call);
 }
 

@@ -216,9 +216,9 @@ struct SessionImpl {
   std::vector<std::shared_ptr<void>> abandoned; ///< Memory that a stuck rank may still use.
   std::atomic<bool> isLoadCancelled{false};
   std::atomic<int64_t> bytesLoaded{0}, bytesToLoad{0}; ///< Of the load that runs, or of the last one.
-  mutable std::mutex mutex;                     ///< Guards slots, statistics and the order of tickets.
-  Executor executor;                            ///< In turn.
-  CallQueue queue{[this] { interrupt(); }};     ///< Last: it ends first.
+  mutable std::mutex mutex;                            ///< Guards slots, statistics and the order of tickets.
+  Executor executor;                                   ///< In turn.
+  CallQueue queue{[this] { interrupt(); }};            ///< Last: it ends first.
 };
 
 } // namespace shardkit::rt

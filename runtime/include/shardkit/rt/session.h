@@ -65,9 +65,9 @@ typedef struct sk_function_info {
   const char *name;
   int32_t arguments, results;
   int64_t devices;
-  int64_t calls, failed; /* So far. */
-  double seconds;        /* Seconds of all steps. */
-  double last_seconds;   /* Seconds of the last one. */
+  int64_t calls, failed;   /* So far. */
+  double seconds;          /* Seconds of all steps. */
+  double last_seconds;     /* Seconds of the last one. */
   int64_t resharded_bytes; /* Of arguments that are kept in another layout: bytes made for calls, */
   double reshard_seconds;  /* and the seconds of that, which `seconds` leaves out. */
 } sk_function_info;

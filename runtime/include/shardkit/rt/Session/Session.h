@@ -36,8 +36,8 @@ struct SessionOptions {
   double timeout = 60;      ///< Seconds that ranks wait for each other.
   int libraryThreads = 0;   ///< Threads of each rank; 0: the cores divided by the ranks.
   bool followLinks = false; ///< Weight files may be symbolic links that leave their directory.
-  /// Where functions have an argument of one name in several layouts, that of the first function is kept. The others get a
-  /// copy of it for the time of a call. Else each layout is held.
+  /// Where functions have an argument of one name in several layouts, that of the first function is kept. The others
+  /// get a copy of it for the time of a call. Else each layout is held.
   bool reshard = false;
   LoadOptions load;
 };
