@@ -589,6 +589,17 @@ def SPMDInlineCallsPass : SPMDPass<"spmd-inline-calls"> {
   }];
 }
 
+def SPMDMergeModulesPass : SPMDPass<"spmd-merge-modules"> {
+  let summary = "Make one module of nested ones, which share weights and state";
+  let description = [{
+    The public function of `module @prefill { ... }` becomes `@prefill` of the outer
+    module. Meshes and private functions move with it; equal ones become one, others
+    of one name are renamed. `spmd.calls` of the module becomes that of the function.
+    Arguments of one `spmd.weight`, and state, have one layout
+    then (docs/concepts/Propagation.md). Phase: up to annotated.
+  }];
+}
+
 def SPMDListRulesPass : SPMDPass<"spmd-list-rules"> {
   let summary = "List the ops of upstream dialects with the rule of each";
   let description = [{

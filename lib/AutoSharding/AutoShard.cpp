@@ -133,7 +133,6 @@ private:
   }
 
   LogicalResult solveFunction(FunctionSearch &search, CallOperandLayouts &callOperands) {
-    func::FuncOp func = search.getFunc();
     SearchResult result = search.run();
     if (result.choices.empty())
       return emitInfeasible(search, result);
@@ -146,17 +145,25 @@ private:
       said.push_back(b.getNamedAttr("communication", b.getF64FloatAttr(result.communication)));
     if (std::string given = getNonDefaultOptions(); !given.empty())
       said.push_back(b.getNamedAttr("with_options", b.getStringAttr(given)));
-    func->setAttr(kSolverAttr, b.getDictionaryAttr(said));
+    if (search.getFuncs().size() > 1)
+      said.push_back(b.getNamedAttr(
+          "functions", b.getArrayAttr(llvm::map_to_vector(search.getFuncs(), [&](func::FuncOp func) -> Attribute {
+            return FlatSymbolRefAttr::get(func.getSymNameAttr());
+          }))));
+    for (func::FuncOp func : search.getFuncs())
+      func->setAttr(kSolverAttr, b.getDictionaryAttr(said));
     emitRemarks(search, result);
     search.write(result, callOperands);
+    search.getFunction().remarkSharedValues();
     return success();
   }
 
   static void emitRemarks(FunctionSearch &search, const SearchResult &result) {
-    func::FuncOp func = search.getFunc();
+    func::FuncOp func = search.getFuncs().front();
     const ShardingProblem &problem = search.getProblem();
     const SolverStatistics &statistics = result.last.statistics;
-    remarkDefaultCosts(func, search.getMeshes().getCostMesh());
+    for (func::FuncOp each : search.getFuncs())
+      remarkDefaultCosts(each, search.getMeshes().getCostMesh());
     auto options = [&](StringRef name) {
       return remark::RemarkOpts::name(name).category("spmd").function(func.getName());
     };
@@ -200,12 +207,12 @@ FailureOr<SearchOptions> spmd::readSearchOptions(StringRef text, Location loc) {
 }
 
 LogicalResult spmd::searchModule(ModuleOp module, const SearchOptions &options, FinishSearchFn finish) {
-  auto complete = [&](func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
+  auto complete = [&](ArrayRef<func::FuncOp> funcs, FunctionMeshes &meshes, CallTable &calls,
                       CallOperandLayouts &callOperands) -> FailureOr<std::unique_ptr<FunctionPropagation>> {
-    auto propagation = FunctionPropagation::compute(func, meshes, calls, options.propagation);
+    auto propagation = FunctionPropagation::compute(funcs, meshes, calls, options.propagation);
     if (failed(propagation))
       return failure();
-    auto search = FunctionSearch::create(func, meshes, **propagation, options);
+    auto search = FunctionSearch::create(meshes, **propagation, options);
     if (failed(search) || failed(finish(**search, callOperands)))
       return failure();
     return propagation;

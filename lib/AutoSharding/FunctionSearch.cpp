@@ -16,11 +16,10 @@ static constexpr double kDraftFraction = 0.25, kFreeFraction = 0.5, kHeldFractio
 /// The maximal number of rounds for a draft before there is a bound.
 static constexpr unsigned kDraftRounds = 4;
 
-FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(func::FuncOp func, FunctionMeshes &meshes,
-                                                                  FunctionPropagation &function,
+FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(FunctionMeshes &meshes, FunctionPropagation &function,
                                                                   const SearchOptions &options,
                                                                   llvm::BitVector released, bool requirements) {
-  std::unique_ptr<FunctionSearch> search(new FunctionSearch(func, meshes, function, options));
+  std::unique_ptr<FunctionSearch> search(new FunctionSearch(meshes, function, options));
   Propagation &propagation = function.getPropagation();
   ProblemOptions problemOptions;
   problemOptions.reshardPerUse = options.reshardPerUse;
@@ -34,7 +33,8 @@ FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(func::FuncOp f
     };
   auto isReshardedPerUse = [&](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
-    return argument && argument.getOwner() == &func.front() && func.getArgAttr(argument.getArgNumber(), kWeightAttr);
+    auto func = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+    return func && argument.getOwner() == &func.front() && func.getArgAttr(argument.getArgNumber(), kWeightAttr);
   };
   if (options.zeroStage == 3)
     problemOptions.isReshardedPerUse = isReshardedPerUse;
@@ -56,12 +56,12 @@ FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(func::FuncOp f
   problemOptions.getFixedStrategy = getFixedStrategy;
   search->budget = options.memoryBudget ? options.memoryBudget : meshes.getCostMesh().memory;
   if (search->budget)
-    problemOptions.live = &search->live.emplace(func, [](func::CallOp) { return HeldBytes(); });
+    problemOptions.live = &search->live.emplace(search->funcs, [](func::CallOp) { return HeldBytes(); });
   search->problem.emplace(propagation, problemOptions);
   if (failed(fixed))
     return failure();
   if (requirements) {
-    auto wanted = spmd::getRequirements(func, options, meshes, propagation, *search->problem);
+    auto wanted = spmd::getRequirements(function, options, meshes, *search->problem);
     if (failed(wanted))
       return failure();
     search->requirements = std::move(*wanted);
@@ -304,6 +304,13 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   return Rounds(*this, withMoves, begin).run();
 }
 
+std::string FunctionSearch::describeFuncs() const {
+  std::string text = funcs.size() == 1 ? "function " : "functions ";
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(funcs, os, [&](func::FuncOp func) { os << "@" << func.getName(); });
+  return text;
+}
+
 StringRef FunctionSearch::getStatus(const SearchResult &result) const {
   if (!result.proven)
     return "gap";
@@ -339,7 +346,8 @@ void spmd::forgetSearch(func::FuncOp func) {
 }
 
 void FunctionSearch::write(const SearchResult &result, CallOperandLayouts &callOperands) {
-  keepUserAttrs(func);
+  for (func::FuncOp func : funcs)
+    keepUserAttrs(func);
   Propagation &propagation = function.getPropagation();
   LayoutTable &table = propagation.getTable();
   llvm::MapVector<Operation *, llvm::SmallSetVector<int64_t, 2>> perUse;

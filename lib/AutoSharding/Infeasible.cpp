@@ -104,7 +104,7 @@ private:
         keptRequirements.push_back(requirements[constraint.requirement]);
     }
     // Errors of options were emitted when they were read first.
-    auto other = FunctionSearch::create(search.getFunc(), search.getMeshes(), search.getFunction(), options, released,
+    auto other = FunctionSearch::create(search.getMeshes(), search.getFunction(), options, released,
                                         /*demands=*/false);
     if (failed(other))
       return false;
@@ -127,21 +127,30 @@ void attachAnnotations(InFlightDiagnostic &diag, FunctionSearch &search, unsigne
     if (annotation.valueClass != valueClass)
       continue;
     std::string what = "a value";
-    Location loc = search.getFunc().getLoc();
+    Location loc = func::FuncOp(search.getFuncs().front()).getLoc();
+    // Of which function, where there are several.
+    std::string of;
+    auto add = [&](func::FuncOp func) {
+      if (search.getFuncs().size() > 1)
+        of = " of @" + func.getName().str();
+    };
     if (annotation.op) {
-      what = isa<func::CallOp>(annotation.op) ? "operand or result of a call"
-                                              : "result " + getResultName(search.getFunc(), annotation.index);
+      auto func = dyn_cast<func::FuncOp>(annotation.op);
+      what = func ? "result " + getResultName(func, annotation.index) : "operand or result of a call";
+      add(func ? func : annotation.op->getParentOfType<func::FuncOp>());
       loc = annotation.op->getLoc();
     } else if (auto argument = dyn_cast_or_null<BlockArgument>(annotation.value)) {
-      if (isa<func::FuncOp>(argument.getOwner()->getParentOp()))
-        what = "argument " + getArgumentName(search.getFunc(), argument.getArgNumber());
+      if (auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())) {
+        what = "argument " + getArgumentName(func, argument.getArgNumber());
+        add(func);
+      }
       loc = argument.getLoc();
     } else if (annotation.value) {
       what = "a value of " + annotation.value.getDefiningOp()->getName().getStringRef().str();
       loc = annotation.value.getLoc();
     }
     Diagnostic &note = diag.attachNote(loc);
-    note << what << " is constrained to " << search.getMeshes().toString(annotation.sharding);
+    note << what << of << " is constrained to " << search.getMeshes().toString(annotation.sharding);
     if (withBytes)
       note << ", " << bytes << " bytes per device";
   }
@@ -150,12 +159,12 @@ void attachAnnotations(InFlightDiagnostic &diag, FunctionSearch &search, unsigne
 } // namespace
 
 LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &result) {
-  func::FuncOp func = search.getFunc();
+  func::FuncOp func = search.getFuncs().front();
   const Solution &solution = result.last;
   const SearchOptions &options = search.getOptions();
   if (solution.status != SolverStatus::Infeasible) {
     InFlightDiagnostic diag = emitError(func.getLoc());
-    diag << "no layouts of function @" << func.getName() << " found";
+    diag << "no layouts of " << search.describeFuncs() << " found";
     // A search within a budget may end before its time is over.
     bool isLate = !search.getBudget() || result.seconds > options.timeLimit / 2;
     if (search.getBudget())
@@ -172,12 +181,13 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
   bool helps = list.run();
   InFlightDiagnostic diag = emitError(func.getLoc());
   if (overBudget) {
-    diag << "function @" << func.getName() << " does not fit into " << *search.getBudget()
-         << " bytes per device, expected a memory budget of at least " << result.smallestBudgetBound;
+    diag << search.describeFuncs() << (search.getFuncs().size() == 1 ? " does" : " do") << " not fit into "
+         << *search.getBudget() << " bytes per device, expected a memory budget of at least "
+         << result.smallestBudgetBound;
     if (result.smallestBudgetBound < result.smallestBudget)
       diag << " (" << result.smallestBudget << " is enough)";
   } else {
-    diag << "no layouts of function @" << func.getName() << " satisfy the constraints"
+    diag << "no layouts of " << search.describeFuncs() << " satisfy the constraints"
          << (options.propagation.costs.forbidden.empty() ? "" : " without the forbidden collectives")
          << ", expected fewer constraints";
   }

@@ -23,12 +23,13 @@ class RequirementBuilder {
 public:
   using ClassId = Propagation::ClassId;
 
-  RequirementBuilder(func::FuncOp func, const SearchOptions &options, FunctionMeshes &meshes, Propagation &propagation,
+  RequirementBuilder(FunctionPropagation &functions, const SearchOptions &options, FunctionMeshes &meshes,
                      const ShardingProblem &problem);
 
   FailureOr<std::vector<OptionRequirement>> run();
 
 private:
+  LogicalResult runOnFunction();
   Value getArgument(unsigned i) { return func.getArgument(i); }
   std::string nameOf(unsigned argument) { return "argument " + getArgumentName(func, argument); }
   bool isWeight(unsigned i) { return bool(func.getArgAttr(i, kWeightAttr)); }
@@ -76,7 +77,8 @@ private:
   void shardWeights();
   void followPropagation();
 
-  func::FuncOp func;
+  FunctionPropagation &functions;
+  func::FuncOp func; // that is visited
   const SearchOptions &options;
   FunctionMeshes &meshes;
   const Mesh &mesh;
@@ -91,14 +93,10 @@ private:
 
 } // namespace
 
-RequirementBuilder::RequirementBuilder(func::FuncOp func, const SearchOptions &options, FunctionMeshes &meshes,
-                                       Propagation &propagation, const ShardingProblem &problem)
-    : func(func), options(options), meshes(meshes), mesh(meshes.getMesh()), propagation(propagation),
-      table(propagation.getTable()), problem(problem) {
-  for (unsigned i = 0; i < func.getNumResults(); ++i)
-    if (auto tied = func.getResultAttrOfType<IntegerAttr>(i, kTiedAttr))
-      updates[tied.getInt()] = i;
-}
+RequirementBuilder::RequirementBuilder(FunctionPropagation &functions, const SearchOptions &options,
+                                       FunctionMeshes &meshes, const ShardingProblem &problem)
+    : functions(functions), options(options), meshes(meshes), mesh(meshes.getMesh()),
+      propagation(functions.getPropagation()), table(propagation.getTable()), problem(problem) {}
 
 /// Functions of stages are private too, and no other function calls them.
 static bool isCalled(func::FuncOp func) {
@@ -111,6 +109,21 @@ static bool isCalled(func::FuncOp func) {
 }
 
 FailureOr<std::vector<OptionRequirement>> RequirementBuilder::run() {
+  for (func::FuncOp each : functions.getFunctions()) {
+    func = each;
+    updates.clear();
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      if (auto tied = func.getResultAttrOfType<IntegerAttr>(i, kTiedAttr))
+        updates[tied.getInt()] = i;
+    if (failed(runOnFunction()))
+      return failure();
+  }
+  if (options.smallValueThreshold > 0 || options.deviationPenalty > 0)
+    followPropagation();
+  return std::move(requirements);
+}
+
+LogicalResult RequirementBuilder::runOnFunction() {
   // Inputs and state of the program are arguments of functions that no other one calls.
   if (!isCalled(func)) {
     if (failed(readBatchAxes()) || (!batch.empty() && failed(shardInputs())))
@@ -120,9 +133,7 @@ FailureOr<std::vector<OptionRequirement>> RequirementBuilder::run() {
   }
   if (!options.allowReplicatedWeights)
     shardWeights();
-  if (options.smallValueThreshold > 0 || options.deviationPenalty > 0)
-    followPropagation();
-  return std::move(requirements);
+  return success();
 }
 
 void RequirementBuilder::remarkSkipped(Location loc, const Twine &text) {
@@ -200,7 +211,8 @@ LogicalResult RequirementBuilder::shardInputs() {
     Value value = getArgument(i);
     auto type = dyn_cast<RankedTensorType>(value.getType());
     bool isNamed = wanted.contains(i);
-    if (options.batchArguments.empty() ? isWeight(i) || updates.contains(i) : !isNamed)
+    // What other functions share is state, not an input.
+    if (options.batchArguments.empty() ? isWeight(i) || updates.contains(i) || functions.isShared(value) : !isNamed)
       continue;
     if (!type || type.getRank() == 0 || !propagation.contains(value)) {
       if (isNamed)
@@ -366,11 +378,12 @@ void RequirementBuilder::shardWeights() {
 
 void RequirementBuilder::followPropagation() {
   llvm::DenseMap<ClassId, Value> valueOf;
-  func.walk([&](Operation *op) {
-    for (Value result : op->getResults())
-      if (propagation.contains(result))
-        valueOf.try_emplace(propagation.getId(result), result);
-  });
+  for (func::FuncOp each : functions.getFunctions())
+    each.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        if (propagation.contains(result))
+          valueOf.try_emplace(propagation.getId(result), result);
+    });
   for (ClassId id = 0; id < propagation.getNumClasses(); ++id) {
     RankedTensorType type = propagation.getClass(id).type;
     LayoutId followed = table.intern(propagation.get(id));
@@ -391,8 +404,8 @@ void RequirementBuilder::followPropagation() {
   }
 }
 
-FailureOr<std::vector<OptionRequirement>> spmd::getRequirements(func::FuncOp func, const SearchOptions &options,
-                                                                FunctionMeshes &meshes, Propagation &propagation,
+FailureOr<std::vector<OptionRequirement>> spmd::getRequirements(FunctionPropagation &functions,
+                                                                const SearchOptions &options, FunctionMeshes &meshes,
                                                                 const ShardingProblem &problem) {
-  return RequirementBuilder(func, options, meshes, propagation, problem).run();
+  return RequirementBuilder(functions, options, meshes, problem).run();
 }

@@ -32,20 +32,29 @@ static bool isSplat(Operation *op) {
   return elements && elements.isSplat();
 }
 
-LiveBuffers::LiveBuffers(func::FuncOp func, llvm::function_ref<HeldBytes(func::CallOp)> callee)
-    : func(func), callee(callee) {
+LiveBuffers::LiveBuffers(ArrayRef<func::FuncOp> funcs, llvm::function_ref<HeldBytes(func::CallOp)> callee)
+    : callee(callee) {
+  for (func::FuncOp func : funcs) {
+    if (func != funcs.front())
+      ops.push_back(nullptr); // the end of the one before
+    add(func);
+  }
+}
+
+void LiveBuffers::add(func::FuncOp func) {
+  first = ops.size();
   for (Block &block : func.getBody())
     number(block);
   end = ops.size();
   for (BlockArgument arg : func.getArguments())
-    if (int i = add(arg, 0, end); i >= 0) {
+    if (int i = add(arg, first, end); i >= 0) {
       buffers[i].writable = false;
       argumentBytes += buffers[i].bytes;
     }
   for (Block &block : func.getBody()) {
     for (BlockArgument arg : block.getArguments())
       if (!block.isEntryBlock()) // a branch may forward it at any time
-        add(arg, 0, end);
+        add(arg, first, end);
     visit(block);
   }
 }
@@ -84,7 +93,7 @@ void LiveBuffers::extend(LiveBuffer &buffer, Value value, int64_t minEnd) {
   for (Operation *user : value.getUsers()) {
     Operation *here = value.getParentBlock()->findAncestorOpInBlock(*user);
     if (!here) {
-      buffer.begin = 0; // a branch back may come before
+      buffer.begin = first; // a branch back may come before
       buffer.end = end;
       continue;
     }
@@ -174,7 +183,7 @@ void LiveBuffers::visit(Operation *op) {
     return; // not live before an op writes to it
   } else if (isa<arith::ConstantOp, tosa::ConstOp>(op)) {
     for (Value result : op->getResults())
-      if (int i = add(result, 0, end); i >= 0)
+      if (int i = add(result, first, end); i >= 0)
         buffers[i].writable = false;
     return;
   } else if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp, tensor::ReshapeOp, tosa::ReshapeOp,

@@ -42,7 +42,7 @@ void CallTable::takeMeshes(func::FuncOp func) {
   }
 }
 
-LogicalResult CallTable::verify() {
+LogicalResult CallTable::verify(const MeshCache &meshes) {
   enum State { New, Active, Done };
   llvm::DenseMap<Operation *, State> states;
   std::function<LogicalResult(func::FuncOp)> visit = [&](func::FuncOp func) -> LogicalResult {
@@ -67,7 +67,15 @@ LogicalResult CallTable::verify() {
   for (auto func : module.getOps<func::FuncOp>())
     if (states.lookup(func) == New && failed(visit(func)))
       return failure();
-  return success();
+  return groups.read(module, meshes, [&](func::FuncOp func) -> const FunctionIndex & { return getIndex(func); });
+}
+
+FailureOr<std::optional<FunctionMeshes>> CallTable::getMeshes(ArrayRef<func::FuncOp> group,
+                                                              const MeshCache &meshes) const {
+  SmallVector<const FunctionIndex *> functions;
+  for (func::FuncOp func : group)
+    functions.push_back(&getIndex(func));
+  return FunctionIndex::getMeshes(functions, meshes);
 }
 
 //===----------------------------------------------------------------------===//

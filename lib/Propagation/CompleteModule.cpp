@@ -25,7 +25,7 @@ public:
         makeConstraintsOfShardings(calls.getIndex(func).annotated);
       splitReshapes(calls.getIndex(func).reshapes);
     }
-    if (failed(calls.verify()))
+    if (failed(calls.verify(meshes)))
       return failure();
     for (auto func : getProgramFunctions(module))
       if (calls.keepsSignature(func) && failed(runOnFunction(func)))
@@ -42,25 +42,27 @@ public:
 
 private:
   LogicalResult runOnFunction(func::FuncOp func) {
-    if (func.isExternal() || !done.insert(func).second)
+    if (func.isExternal() || done.contains(func))
       return success();
+    SmallVector<func::FuncOp, 1> group = calls.getGroups().getGroup(func);
+    done.insert(group.begin(), group.end());
     // Callees that keep their signature come first.
-    const FunctionIndex &index = calls.getIndex(func);
     SmallVector<func::CallOp> copiedCalls;
-    for (func::CallOp call : index.calls) {
-      func::FuncOp callee = calls.getCallee(call);
-      if (callee && !calls.keepsSignature(callee))
-        copiedCalls.push_back(call);
-      else if (callee && failed(runOnFunction(callee)))
-        return failure();
-    }
-    auto functionMeshes = index.getMeshes(meshes);
+    for (func::FuncOp member : group)
+      for (func::CallOp call : calls.getIndex(member).calls) {
+        func::FuncOp callee = calls.getCallee(call);
+        if (callee && !calls.keepsSignature(callee))
+          copiedCalls.push_back(call);
+        else if (callee && failed(runOnFunction(callee)))
+          return failure();
+      }
+    auto functionMeshes = calls.getMeshes(group, meshes);
     if (failed(functionMeshes))
       return failure();
     if (!*functionMeshes)
       return success(); // no mesh: one device
     CallOperandLayouts callOperands;
-    auto propagation = complete(func, **functionMeshes, calls, callOperands);
+    auto propagation = complete(group, **functionMeshes, calls, callOperands);
     if (failed(propagation))
       return failure();
     (*propagation)->write();

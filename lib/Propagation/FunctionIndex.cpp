@@ -100,20 +100,30 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
   });
 }
 
-FailureOr<std::optional<FunctionMeshes>> FunctionIndex::getMeshes(const MeshCache &cache) const {
-  if (spec)
-    return emitError(*spec) << "spec of ONNX Runtime, expected a sharding; run --spmd-import-ort "
-                               "first";
-  auto named = meshes;
+FailureOr<std::optional<FunctionMeshes>> FunctionIndex::getMeshes(ArrayRef<const FunctionIndex *> functions,
+                                                                  const MeshCache &cache) {
+  SmallVector<std::pair<FlatSymbolRefAttr, Location>, 1> named;
+  for (const FunctionIndex *index : functions) {
+    if (index->spec)
+      return emitError(*index->spec) << "spec of ONNX Runtime, expected a sharding; run --spmd-import-ort "
+                                        "first";
+    for (const auto &entry : index->meshes)
+      if (llvm::none_of(named, [&](const auto &known) { return known.first == entry.first; }))
+        named.push_back(entry);
+  }
   if (named.empty() && cache.size() == 1)
     named.emplace_back(FlatSymbolRefAttr::get(MeshOp(cache.entries().front().op).getSymNameAttr()),
                        cache.entries().front().op->getLoc());
   if (named.empty())
     return std::optional<FunctionMeshes>();
+  func::FuncOp func = functions.front()->func;
   auto result = FunctionMeshes::get(func->getParentOfType<ModuleOp>(), named, cache);
   if (failed(result))
     return failure();
-  if (named.size() > 1 && llvm::any_of(shardings, [&](ShardingAttr attr) { return !result->canRead(attr); }))
+  auto canReadAll = [&](const FunctionIndex *index) {
+    return llvm::all_of(index->shardings, [&](ShardingAttr attr) { return result->canRead(attr); });
+  };
+  if (named.size() > 1 && !llvm::all_of(functions, canReadAll))
     result->flatten();
   return std::optional(std::move(*result));
 }

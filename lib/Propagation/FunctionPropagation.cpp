@@ -5,6 +5,7 @@
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Support/Names.h"
 
 #include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Rules/GlobalSizes.h"
@@ -32,6 +33,27 @@ static Attribute getUserSharding(const NamedAttrList &attrs) {
   return attrs.get(kShardingAttr);
 }
 
+FunctionPropagation::FunctionPropagation(ArrayRef<func::FuncOp> funcs, FunctionMeshes &meshes, CallTable &calls,
+                                         const Propagation::Options &options)
+    : func(funcs.front()), meshes(meshes), mesh(meshes.getMesh()), calls(calls), table(meshes, options.costs),
+      propagation(table, options) {
+  for (func::FuncOp each : funcs)
+    signatures.push_back({each, SignatureAttrs(each), {}});
+}
+
+SmallVector<func::FuncOp> FunctionPropagation::getFunctions() const {
+  return llvm::map_to_vector(signatures, [](const Signature &signature) { return signature.func; });
+}
+
+bool FunctionPropagation::isShared(Value argument) const {
+  auto arg = cast<BlockArgument>(argument);
+  return layoutOf.contains({arg.getOwner()->getParentOp(), arg.getArgNumber()});
+}
+
+ArrayRef<int64_t> FunctionPropagation::getResultClasses(func::FuncOp of) const {
+  return llvm::find_if(signatures, [&](const Signature &signature) { return signature.func == of; })->results;
+}
+
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
@@ -54,11 +76,11 @@ FailureOr<Sharding> FunctionPropagation::readUserSharding(Attribute attr, Ranked
 }
 
 FailureOr<std::unique_ptr<FunctionPropagation>>
-FunctionPropagation::compute(func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
+FunctionPropagation::compute(ArrayRef<func::FuncOp> funcs, FunctionMeshes &meshes, CallTable &calls,
                              const Propagation::Options &options, bool record,
                              llvm::function_ref<void(FunctionPropagation &)> onRead) {
   while (true) {
-    auto result = std::make_unique<FunctionPropagation>(func, meshes, calls, options);
+    auto result = std::make_unique<FunctionPropagation>(funcs, meshes, calls, options);
     if (failed(result->read()))
       return failure();
     if (onRead)
@@ -73,7 +95,20 @@ FunctionPropagation::compute(func::FuncOp func, FunctionMeshes &meshes, CallTabl
 }
 
 LogicalResult FunctionPropagation::read() {
-  if (failed(readGroups()) || failed(readArguments()))
+  if (failed(readSharedValues()))
+    return failure();
+  for (Signature &signature : signatures)
+    if (failed(readFunction(signature)))
+      return failure();
+  return success();
+}
+
+LogicalResult FunctionPropagation::readFunction(Signature &signature) {
+  func = signature.func;
+  groups.clear(); // names of groups are those of a function
+  auto executions = func->getAttrOfType<IntegerAttr>(kCallsAttr);
+  propagation.beginFunction(executions ? executions.getInt() : 1);
+  if (failed(readGroups()) || failed(readArguments(signature)))
     return failure();
   if (func.getBody().hasOneBlock()) {
     if (failed(readBlock(func.getBody().front())))
@@ -87,7 +122,122 @@ LogicalResult FunctionPropagation::read() {
           << remark::suggest("lift its control flow first, for instance with --lift-cf-to-scf");
     });
   }
-  return readResults();
+  return readResults(signature);
+}
+
+//===----------------------------------------------------------------------===//
+// Values that several functions share
+//===----------------------------------------------------------------------===//
+
+LogicalResult FunctionPropagation::readSharedValues() {
+  if (signatures.size() == 1)
+    return success();
+  llvm::SmallDenseSet<int64_t> known;
+  const FunctionGroups &shared = calls.getGroups();
+  auto read = [&](int64_t number) {
+    return number < 0 || !known.insert(number).second ? success() : readSharedValue(number);
+  };
+  for (Signature &signature : signatures) {
+    for (unsigned i = 0; i < signature.func.getNumArguments(); ++i)
+      if (failed(read(shared.getArgument(signature.func, i))))
+        return failure();
+    for (unsigned i = 0; i < signature.func.getNumResults(); ++i)
+      if (failed(read(shared.getResult(signature.func, i))))
+        return failure();
+  }
+  return success();
+}
+
+LogicalResult FunctionPropagation::readSharedValue(unsigned shared) {
+  struct Member {
+    Slot slot;
+    Sharding sharding;
+    std::string text, name;
+  };
+  std::vector<Member> members;
+  for (const FunctionGroups::Member &member : calls.getGroups().getMembers(shared)) {
+    auto it = llvm::find_if(signatures, [&](const Signature &each) { return each.func == member.func; });
+    NamedAttrList &attrs = member.isResult ? it->attrs.result(member.index) : it->attrs.arg(member.index);
+    func::FuncOp of = member.func;
+    auto type = cast<RankedTensorType>(member.isResult ? of.getResultTypes()[member.index]
+                                                       : of.getArgumentTypes()[member.index]);
+    FailureOr<Sharding> sharding =
+        readUserSharding(getUserSharding(attrs), type,
+                         member.isResult || of.isExternal() ? of.getLoc() : of.getArgument(member.index).getLoc());
+    if (failed(sharding))
+      return failure();
+    // A result has the layout of the argument that it is tied to.
+    auto tied = member.isResult ? dyn_cast_or_null<IntegerAttr>(attrs.get(kTiedAttr)) : IntegerAttr();
+    if (tied) {
+      auto argument = llvm::find_if(
+          members, [&](const Member &each) { return each.slot == getSlot(of, /*isResult=*/false, tied.getInt()); });
+      if (auto joined = getJoined(argument->sharding, *sharding))
+        argument->sharding = *joined; // else readResults emits an error
+      continue;
+    }
+    members.push_back({getSlot(of, member.isResult, member.index), *sharding, "", ""});
+    members.back().name =
+        (member.isResult ? "result " + getResultName(of, member.index) : getArgumentName(of, member.index)) + " of @" +
+        of.getName().str();
+  }
+  for (Member &member : members)
+    member.text = meshes.toString(member.sharding);
+  // By sharding, so that the order of functions does not matter; what has none comes last.
+  auto isOpen = [](const Member &member) {
+    return member.sharding.replicated.empty() &&
+           llvm::all_of(member.sharding.dims, [](const DimSharding &dim) { return dim.open && dim.entries.empty(); });
+  };
+  llvm::stable_sort(members, [&](const Member &a, const Member &b) {
+    return std::pair(isOpen(a), a.text) < std::pair(isOpen(b), b.text);
+  });
+  sharedLayouts.resize(std::max<size_t>(sharedLayouts.size(), shared + 1));
+  SmallVector<SharedLayout, 1> &layouts = sharedLayouts[shared];
+  for (Member &member : members) {
+    std::optional<Sharding> joined;
+    auto it = llvm::find_if(layouts, [&](const SharedLayout &layout) {
+      joined = getJoined(layout.sharding, member.sharding);
+      return joined.has_value();
+    });
+    if (it == layouts.end())
+      it = layouts.insert(it, SharedLayout{member.sharding, "", -1});
+    else
+      it->sharding = std::move(*joined);
+    it->members += (it->members.empty() ? "" : ", ") + member.name;
+    layoutOf[member.slot] = it - layouts.begin();
+  }
+  return success();
+}
+
+int64_t FunctionPropagation::getSharedClass(int64_t shared, bool isResult, unsigned index, RankedTensorType type) {
+  if (signatures.size() == 1 || shared < 0)
+    return -1;
+  SharedLayout &layout = sharedLayouts[shared][layoutOf.lookup(getSlot(func, isResult, index))];
+  if (layout.valueClass < 0)
+    layout.valueClass = propagation.addClass(type, layout.sharding);
+  return layout.valueClass;
+}
+
+void FunctionPropagation::remarkSharedValues() {
+  for (const auto &layouts : sharedLayouts) {
+    if (layouts.size() < 2)
+      continue;
+    std::string text;
+    int64_t bytes = 0;
+    for (const SharedLayout &layout : layouts) {
+      if (layout.valueClass < 0)
+        continue; // a result of a function of several blocks
+      RankedTensorType type = propagation.getClass(layout.valueClass).type;
+      const Sharding &sharding = propagation.get(layout.valueClass);
+      text += (text.empty() ? "" : "; ") + layout.members + " as " + meshes.toString(sharding);
+      if (type.hasStaticShape())
+        bytes += Layout::get(table.get(table.intern(sharding)), mesh, type.getShape()).numLocalElements() *
+                 getElementBytes(type.getElementType());
+    }
+    remark::missed(func.getLoc(), remark::RemarkOpts::name("shared-value").category("spmd").function(func.getName()))
+        << remark::add("functions have one value in {0} layouts: {1}", layouts.size(), text)
+        << remark::metric("Bytes", bytes) << remark::reason("their annotations differ")
+        << remark::suggest("annotate it in one of them, or equally, so that a session holds it once");
+  }
 }
 
 LogicalResult FunctionPropagation::readGroups() {
@@ -128,12 +278,12 @@ LogicalResult FunctionPropagation::addLoopResult(Value result, ClassId valueClas
                                     << " that has earlier members, expected its carried value in the group";
 }
 
-LogicalResult FunctionPropagation::readArguments() {
+LogicalResult FunctionPropagation::readArguments(Signature &signature) {
   for (BlockArgument arg : func.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(arg.getType());
     if (!type)
       continue;
-    NamedAttrList &attrs = signature.arg(arg.getArgNumber());
+    NamedAttrList &attrs = signature.attrs.arg(arg.getArgNumber());
     if (attrs.get(kAxisResourcesAttr))
       return emitError(arg.getLoc()) << "argument #" << arg.getArgNumber()
                                      << " has axis resources, expected shardings; run "
@@ -142,7 +292,9 @@ LogicalResult FunctionPropagation::readArguments() {
     if (failed(userSharding))
       return failure();
     remarkPadding(*userSharding, type, "argument #" + Twine(arg.getArgNumber()), arg.getLoc());
-    if (failed(addAnnotated(arg, std::move(*userSharding), arg.getLoc())))
+    int64_t shared = getSharedClass(calls.getGroups().getArgument(func, arg.getArgNumber()), /*isResult=*/false,
+                                    arg.getArgNumber(), type);
+    if (failed(addAnnotated(arg, std::move(*userSharding), arg.getLoc(), shared)))
       return failure();
     propagation.setBoundary(propagation.getId(arg));
   }
@@ -151,7 +303,8 @@ LogicalResult FunctionPropagation::readArguments() {
 
 /// Adds a value class per result, with an identity from the returned value. A result that is tied to an argument is
 /// in the value class of the argument.
-LogicalResult FunctionPropagation::readResults() {
+LogicalResult FunctionPropagation::readResults(Signature &signature) {
+  SmallVector<int64_t> &results = signature.results;
   func::ReturnOp terminator;
   if (func.getBody().hasOneBlock())
     terminator = dyn_cast<func::ReturnOp>(func.getBody().front().getTerminator());
@@ -160,7 +313,7 @@ LogicalResult FunctionPropagation::readResults() {
     auto type = dyn_cast<RankedTensorType>(func.getResultTypes()[i]);
     if (!type || !terminator)
       continue;
-    NamedAttrList &attrs = signature.result(i);
+    NamedAttrList &attrs = signature.attrs.result(i);
     if (attrs.get(kAxisResourcesAttr))
       return emitError(func.getLoc()) << "result #" << i
                                       << " has axis resources, expected shardings; run "
@@ -179,7 +332,9 @@ LogicalResult FunctionPropagation::readResults() {
                       func.getLoc())))
         return failure();
     } else {
-      results.back() = propagation.addClass(type, *userSharding);
+      results.back() = getSharedClass(calls.getGroups().getResult(func, i), /*isResult=*/true, i, type);
+      if (results.back() < 0)
+        results.back() = propagation.addClass(type, *userSharding);
       addAnnotation(results.back(), *userSharding, {}, func, i);
     }
     propagation.setBoundary(results.back());
@@ -199,15 +354,21 @@ void FunctionPropagation::addAnnotation(ClassId valueClass, const Sharding &shar
     annotations.push_back({valueClass, sharding, value, op, index});
 }
 
-LogicalResult FunctionPropagation::addAnnotated(Value value, Sharding userSharding, Location loc) {
+LogicalResult FunctionPropagation::addAnnotated(Value value, Sharding userSharding, Location loc, int64_t shared) {
+  auto add = [&]() -> ClassId {
+    if (shared < 0)
+      return propagation.addValue(value, userSharding);
+    propagation.addValue(value, ClassId(shared));
+    return shared;
+  };
   StringAttr group = groupOf.lookup(value);
   if (!group) {
-    addAnnotation(propagation.addValue(value, userSharding), userSharding, value);
+    addAnnotation(add(), userSharding, value);
     return success();
   }
   auto [it, isNew] = groups.try_emplace(group, 0);
   if (isNew) {
-    it->second = propagation.addValue(value, userSharding);
+    it->second = add();
     addAnnotation(it->second, userSharding, value);
     return success();
   }
@@ -217,21 +378,16 @@ LogicalResult FunctionPropagation::addAnnotated(Value value, Sharding userShardi
               loc);
 }
 
-LogicalResult FunctionPropagation::join(ClassId valueClass, const Sharding &userSharding, const Twine &what,
-                                        Location loc) {
-  Sharding joined = propagation.get(valueClass);
-  auto fail = [&] {
-    return emitError(loc) << what << ", found " << meshes.toString(propagation.get(valueClass)) << " and "
-                          << meshes.toString(userSharding) << ", expected equal shardings or open dims";
-  };
+std::optional<Sharding> FunctionPropagation::getJoined(Sharding joined, const Sharding &userSharding) const {
   if (joined.dims.size() != userSharding.dims.size())
-    return fail();
+    return std::nullopt;
   for (auto [dim, other] : llvm::zip(joined.dims, userSharding.dims)) {
     DimEntries entries = canonicalize(other.entries);
+    dim.entries = canonicalize(dim.entries);
     bool mayExtend = dim.open && isPrefix(dim.entries, entries);
     bool mayKeep = other.open && isPrefix(entries, dim.entries);
     if (!mayExtend && !mayKeep && dim.entries != entries)
-      return fail();
+      return std::nullopt;
     // A priority is that of entries.
     if (!entries.empty())
       dim.priority = dim.entries.empty() ? other.priority : std::min(dim.priority, other.priority);
@@ -245,10 +401,19 @@ LogicalResult FunctionPropagation::join(ClassId valueClass, const Sharding &user
   SmallVector<DimEntry> used;
   for (const DimSharding &dim : joined.dims) {
     if (overlaps(dim.entries, used, mesh) || overlaps(dim.entries, joined.replicated, mesh))
-      return fail();
+      return std::nullopt;
     used.append(dim.entries.begin(), dim.entries.end());
   }
-  propagation.setUserSharding(valueClass, std::move(joined));
+  return joined;
+}
+
+LogicalResult FunctionPropagation::join(ClassId valueClass, const Sharding &userSharding, const Twine &what,
+                                        Location loc) {
+  std::optional<Sharding> joined = getJoined(propagation.get(valueClass), userSharding);
+  if (!joined)
+    return emitError(loc) << what << ", found " << meshes.toString(propagation.get(valueClass)) << " and "
+                          << meshes.toString(userSharding) << ", expected equal shardings or open dims";
+  propagation.setUserSharding(valueClass, std::move(*joined));
   return success();
 }
 
@@ -571,6 +736,7 @@ void FunctionPropagation::emitRemarks() {
     emit();
   remarks.clear();
   remarkConflicts();
+  remarkSharedValues();
 }
 
 void FunctionPropagation::remarkConflicts() {
@@ -615,7 +781,8 @@ void FunctionPropagation::remarkConflicts() {
     if (lost.empty())
       continue;
     bool basic = propagation.getOptions().conflicts == Conflicts::Basic;
-    remark::missed(node.op->getLoc(), remark::RemarkOpts::name("conflict").category("spmd").function(func.getName()))
+    auto of = node.op->getParentOfType<func::FuncOp>();
+    remark::missed(node.op->getLoc(), remark::RemarkOpts::name("conflict").category("spmd").function(of.getName()))
         << remark::add("the operands and results of {0} conflict: {1} is resharded", node.op->getName().getStringRef(),
                        lost)
         << remark::metric("Bytes", bytes) << remark::metric("Axes", llvm::join(axes, ","))
@@ -654,13 +821,16 @@ void FunctionPropagation::write() {
     if (userAttr != completed)
       list.set(kUserShardingAttr, userAttr);
   };
-  for (BlockArgument arg : func.getArguments())
-    if (propagation.contains(arg))
-      complete(signature.arg(arg.getArgNumber()), propagation.getId(arg), arg.getType());
-  for (auto [i, valueClass] : llvm::enumerate(results))
-    if (valueClass >= 0)
-      complete(signature.result(i), valueClass, func.getResultTypes()[i]);
-  signature.write();
+  for (Signature &signature : signatures) {
+    func::FuncOp of = signature.func;
+    for (BlockArgument arg : of.getArguments())
+      if (propagation.contains(arg))
+        complete(signature.attrs.arg(arg.getArgNumber()), propagation.getId(arg), arg.getType());
+    for (auto [i, valueClass] : llvm::enumerate(signature.results))
+      if (valueClass >= 0)
+        complete(signature.attrs.result(i), valueClass, of.getResultTypes()[i]);
+    signature.attrs.write();
+  }
   for (auto &[op, classes] : operandClasses) {
     SmallVector<Attribute> operands;
     for (int64_t valueClass : classes)

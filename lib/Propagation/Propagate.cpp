@@ -23,8 +23,8 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
     if (failed(options) || failed(verifyInput(module, Phase::Propagated, getArgument())) ||
         failed(verifyLowered(module, Phase::Annotated, "--" + getArgument())))
       return signalPassFailure();
-    auto complete = [&](func::FuncOp func, FunctionMeshes &meshes, CallTable &calls, CallOperandLayouts &) {
-      auto propagation = FunctionPropagation::compute(func, meshes, calls, *options);
+    auto complete = [&](ArrayRef<func::FuncOp> funcs, FunctionMeshes &meshes, CallTable &calls, CallOperandLayouts &) {
+      auto propagation = FunctionPropagation::compute(funcs, meshes, calls, *options);
       if (succeeded(propagation))
         (*propagation)->emitRemarks();
       return propagation;

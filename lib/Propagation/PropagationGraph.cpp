@@ -54,7 +54,7 @@ void PropagationGraph::setManualAxes(ArrayRef<DimEntry> axes) {
 int64_t PropagationGraph::countExecutions(Block *block) {
   if (block != lastCount.first)
     lastCount = {block, spmd::countExecutions(block, tripCount)};
-  return lastCount.second * fragmentExecutions;
+  return lastCount.second * fragmentExecutions * functionCalls;
 }
 
 /// True for a result that is accumulated over microbatches without completing it: it is completed once, after the last

@@ -27,6 +27,7 @@
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
 #include "shardkit/Rules/Reshapes.h"
+#include "shardkit/Support/Names.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
@@ -49,7 +50,7 @@ struct Extent {
 /// Whether to explain a value, or (without a value) a result of the function.
 using SelectFn = llvm::function_ref<bool(func::FuncOp, Value, StringRef)>;
 
-/// Explains the values of one function after its propagation.
+/// Explains the values of one function, or of functions that share values, after propagation.
 ///
 /// 1. Indexes the extensions by value and dim.
 /// 2. For each axis of a value, follows the extensions back to the annotation.
@@ -57,12 +58,12 @@ using SelectFn = llvm::function_ref<bool(func::FuncOp, Value, StringRef)>;
 ///    repeats the checks of propagation at the op between them.
 class FunctionExplainer {
 public:
-  FunctionExplainer(func::FuncOp func, FunctionPropagation &tables, const FunctionMeshes &meshes,
-                    const ValueNames &names, const Extent &extent);
+  FunctionExplainer(FunctionPropagation &tables, const FunctionMeshes &meshes, const ValueNames &names,
+                    const Extent &extent);
 
-  /// Explains the values that satisfy `wants`, after the propagation. Results of the
-  /// function have a name, but no value.
-  ExplainedFunction explain(SelectFn wants);
+  /// Explains the values of a function that satisfy `wants`, after the propagation. Results of
+  /// the function have a name, but no value.
+  ExplainedFunction explain(func::FuncOp function, SelectFn wants);
   std::string resultName(unsigned i);
 
 private:
@@ -70,6 +71,8 @@ private:
   using NodeId = Propagation::NodeId;
 
   std::string nameOf(ClassId valueClass);
+  /// ` of @f` for another function than the one that is explained.
+  std::string nameOther(Operation *op);
 
   static std::string opName(Operation *op) { return op ? op->getName().getStringRef().str() : ""; }
 
@@ -148,40 +151,49 @@ private:
 
 } // namespace
 
-FunctionExplainer::FunctionExplainer(func::FuncOp func, FunctionPropagation &tables, const FunctionMeshes &meshes,
-                                     const ValueNames &names, const Extent &extent)
-    : func(func), tables(tables), run(tables.getPropagation()), meshes(meshes), mesh(meshes.getMesh()), names(names),
+FunctionExplainer::FunctionExplainer(FunctionPropagation &tables, const FunctionMeshes &meshes, const ValueNames &names,
+                                     const Extent &extent)
+    : tables(tables), run(tables.getPropagation()), meshes(meshes), mesh(meshes.getMesh()), names(names),
       extent(extent) {
-  valueOf.resize(run.getNumClasses());
   for (Propagation::ClassId id = 0; id < run.getNumClasses(); ++id)
     given.push_back(run.get(id));
 }
 
-ExplainedFunction FunctionExplainer::explain(SelectFn wants) {
-  for (auto [i, extension] : llvm::enumerate(run.getExtensions()))
-    extensionsOf[{extension.valueClass, extension.dim}].push_back(i);
+ExplainedFunction FunctionExplainer::explain(func::FuncOp explained, SelectFn wants) {
+  func = explained;
+  ways.clear(); // texts depend on the function
+  if (extensionsOf.empty())
+    for (auto [i, extension] : llvm::enumerate(run.getExtensions()))
+      extensionsOf[{extension.valueClass, extension.dim}].push_back(i);
   SmallVector<Value> selected;
-  auto visit = [&](Value value) {
+  valueOf.assign(run.getNumClasses(), Value());
+  auto visit = [&](Value value, bool isExplained) {
     if (!run.contains(value))
       return;
     Value &known = valueOf[run.getId(value)];
     if (!known)
       known = value;
-    if (wants(func, value, ""))
+    if (isExplained && wants(func, value, ""))
       selected.push_back(value);
   };
-  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    for (Value result : op->getResults())
-      visit(result);
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (BlockArgument arg : block.getArguments())
-          visit(arg);
-  });
+  auto visitAll = [&](func::FuncOp each) {
+    each.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      for (Value result : op->getResults())
+        visit(result, each == func);
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument arg : block.getArguments())
+            visit(arg, each == func);
+    });
+  };
+  visitAll(func);
+  for (func::FuncOp other : tables.getFunctions())
+    if (other != func)
+      visitAll(other);
   ExplainedFunction function{func.getName().str(), {}};
   for (Value value : selected)
     function.values.push_back(explain(run.getId(value), names.get(value), value.getLoc()));
-  for (auto [i, valueClass] : llvm::enumerate(tables.getResultClasses()))
+  for (auto [i, valueClass] : llvm::enumerate(tables.getResultClasses(func)))
     if (valueClass >= 0 && wants(func, Value(), resultName(i)))
       function.values.push_back(explain(valueClass, resultName(i), func.getLoc()));
   return function;
@@ -194,12 +206,23 @@ std::string FunctionExplainer::resultName(unsigned i) {
 }
 
 std::string FunctionExplainer::nameOf(ClassId valueClass) {
-  if (valueOf[valueClass])
-    return names.get(valueOf[valueClass]);
-  for (auto [i, result] : llvm::enumerate(tables.getResultClasses()))
+  if (Value value = valueOf[valueClass])
+    return names.get(value) + nameOther(value.getParentRegion()->getParentOp());
+  for (auto [i, result] : llvm::enumerate(tables.getResultClasses(func)))
     if (result == int64_t(valueClass))
       return resultName(i);
+  for (func::FuncOp other : tables.getFunctions())
+    for (auto [i, result] : llvm::enumerate(tables.getResultClasses(other)))
+      if (result == int64_t(valueClass))
+        return getResultName(other, i) + nameOther(other);
   return "a value";
+}
+
+std::string FunctionExplainer::nameOther(Operation *op) {
+  auto of = dyn_cast<func::FuncOp>(op);
+  if (!of)
+    of = op->getParentOfType<func::FuncOp>();
+  return of == func ? "" : " of @" + of.getName().str();
 }
 
 std::string FunctionExplainer::describeGiven(ClassId valueClass, unsigned dim, const DimEntry &entry) {
@@ -210,7 +233,8 @@ std::string FunctionExplainer::describeGiven(ClassId valueClass, unsigned dim, c
     if (auto call = dyn_cast_or_null<func::CallOp>(annotation.op))
       return "argument #" + std::to_string(annotation.index) + " of @" + call.getCallee().str();
     if (annotation.op)
-      return "function result " + resultName(annotation.index);
+      return "function result " + getResultName(cast<func::FuncOp>(annotation.op), annotation.index) +
+             nameOther(annotation.op);
     value = annotation.value;
     break;
   }
@@ -219,7 +243,7 @@ std::string FunctionExplainer::describeGiven(ClassId valueClass, unsigned dim, c
   if (auto call = value.getDefiningOp<func::CallOp>())
     return "result #" + std::to_string(cast<OpResult>(value).getResultNumber()) + " of @" + call.getCallee().str();
   if (auto arg = dyn_cast<BlockArgument>(value); arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()))
-    return "argument " + names.get(value);
+    return "argument " + names.get(value) + nameOther(arg.getOwner()->getParentOp());
   Operation *op = value.getDefiningOp();
   std::string loc = getLocationText(value.getLoc());
   return (op ? opName(op) : std::string("value ") + names.get(value)) + (loc.empty() ? "" : " at " + loc);
@@ -500,28 +524,38 @@ explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &opti
     makeConstraintsOfShardings(module);
   MeshCache meshes(module);
   CallTable calls(module);
-  if (failed(calls.verify()))
+  if (failed(calls.verify(meshes)))
     return failure();
-  std::vector<ExplainedFunction> functions;
-  for (auto func : getProgramFunctions(module)) {
-    if (func.isExternal())
-      continue;
+  // Functions that share values are propagated together, and listed in the order of the module.
+  llvm::DenseMap<Operation *, ExplainedFunction> explained;
+  for (auto func : getProgramFunctions(module))
     splitReshapes(calls.getIndex(func).reshapes, [&](Value from, Value to) { names.rename(from, to); });
-    auto own = calls.getIndex(func).getMeshes(meshes);
-    if (failed(own))
+  auto functions = getProgramFunctions(module);
+  llvm::SmallDenseSet<Operation *> done;
+  for (auto func : functions) {
+    if (func.isExternal() || done.contains(func))
+      continue;
+    SmallVector<func::FuncOp, 1> group = calls.getGroups().getGroup(func);
+    done.insert(group.begin(), group.end());
+    auto groupMeshes = calls.getMeshes(group, meshes);
+    if (failed(groupMeshes))
       return failure();
-    if (!*own)
+    if (!*groupMeshes)
       continue;
     std::optional<FunctionExplainer> explainer;
-    auto tables =
-        FunctionPropagation::compute(func, **own, calls, options, /*record=*/true, [&](FunctionPropagation &tables) {
-          explainer.emplace(func, tables, **own, names, extent);
-        });
+    auto tables = FunctionPropagation::compute(
+        group, **groupMeshes, calls, options, /*record=*/true,
+        [&](FunctionPropagation &tables) { explainer.emplace(tables, **groupMeshes, names, extent); });
     if (failed(tables))
       return failure();
-    functions.push_back(explainer->explain(wants));
+    for (func::FuncOp each : group)
+      explained.try_emplace(each, explainer->explain(each, wants));
   }
-  return functions;
+  std::vector<ExplainedFunction> result;
+  for (auto func : functions)
+    if (auto it = explained.find(func); it != explained.end())
+      result.push_back(std::move(it->second));
+  return result;
 }
 
 FailureOr<std::vector<ExplainedFunction>> spmd::explain(ModuleOp module, StringRef selection, bool drawsGrids,

@@ -184,30 +184,49 @@ FailureOr<std::vector<ExplainedReshapes>> spmd::explainReshapes(ModuleOp origina
     makeConstraintsOfShardings(*module);
   MeshCache cache(*module);
   CallTable calls(*module);
-  if (failed(calls.verify()))
+  if (failed(calls.verify(cache)))
     return failure();
+  for (auto func : getProgramFunctions(*module))
+    splitReshapes(calls.getIndex(func).reshapes, [&](Value from, Value to) { names.rename(from, to); });
+  // Functions that share values are propagated together.
+  struct Group {
+    std::optional<FunctionMeshes> meshes;
+    std::unique_ptr<FunctionPropagation> tables;
+  };
+  llvm::DenseMap<Operation *, std::shared_ptr<Group>> groups;
   std::vector<ExplainedReshapes> functions;
   for (auto func : getProgramFunctions(*module)) {
     if (func.isExternal())
       continue;
-    const FunctionIndex &index = calls.getIndex(func);
-    splitReshapes(index.reshapes, [&](Value from, Value to) { names.rename(from, to); });
-    auto meshes = index.getMeshes(cache);
-    if (failed(meshes))
-      return failure();
-    if (!*meshes)
+    std::shared_ptr<Group> &group = groups[func];
+    if (!group) {
+      auto known = std::make_shared<Group>();
+      SmallVector<func::FuncOp, 1> members = calls.getGroups().getGroup(func);
+      auto meshes = calls.getMeshes(members, cache);
+      if (failed(meshes))
+        return failure();
+      known->meshes = std::move(*meshes);
+      if (known->meshes) {
+        auto tables = FunctionPropagation::compute(members, *known->meshes, calls, options);
+        if (failed(tables))
+          return failure();
+        known->tables = std::move(*tables);
+      }
+      group = known;
+      for (func::FuncOp member : members)
+        groups[member] = known;
+    }
+    std::shared_ptr<Group> own = groups[func];
+    if (!own->meshes)
       continue;
-    auto tables = FunctionPropagation::compute(func, **meshes, calls, options);
-    if (failed(tables))
-      return failure();
-    ReshapeExplainer explainer(**tables, **meshes, names);
+    std::unique_ptr<FunctionPropagation> &tables = own->tables;
+    ReshapeExplainer explainer(*tables, *own->meshes, names);
     ExplainedReshapes &explained = functions.emplace_back();
     explained.function = func.getName().str();
     forEachReshape(func, [&](Operation *op, StringRef name, Value from, Value to) {
       auto isPropagated = [&](Value value) {
         auto type = dyn_cast<RankedTensorType>(value.getType());
-        return type && type.hasStaticShape() && type.getNumElements() > 0 &&
-               (*tables)->getPropagation().contains(value);
+        return type && type.hasStaticShape() && type.getNumElements() > 0 && tables->getPropagation().contains(value);
       };
       if (isPropagated(from) && isPropagated(to))
         explained.reshapes.push_back(explainer.explain(op, name, from, to));

@@ -35,7 +35,7 @@ public:
 
   const SearchResult &getBest() const { return best; }
 
-  ExplainedFunction run();
+  ExplainedFunction run(func::FuncOp func);
 
 private:
   std::string getText(LayoutId id) { return search.getMeshes().toString(table.get(id)); }
@@ -59,6 +59,7 @@ private:
   void explainStrategy(unsigned node, ExplainedValue &value);
 
   FunctionSearch &search;
+  func::FuncOp explained;
   ShardingProblem &problem;
   Propagation &propagation;
   LayoutTable &table;
@@ -79,8 +80,9 @@ SearchExplainer::SearchExplainer(FunctionSearch &search, const ValueNames &names
       table(propagation.getTable()), names(names), selection(selection), top(top), drawsGrids(drawsGrids),
       best(search.run({}, /*withMoves=*/true)) {}
 
-ExplainedFunction SearchExplainer::run() {
-  func::FuncOp func = search.getFunc();
+ExplainedFunction SearchExplainer::run(func::FuncOp func) {
+  explained = func;
+  results.clear();
   ExplainedFunction function{func.getName().str(), {}};
   llvm::MapVector<Propagation::ClassId, Value> selected;
   auto visit = [&](Value value) {
@@ -99,7 +101,7 @@ ExplainedFunction SearchExplainer::run() {
           for (BlockArgument argument : block.getArguments())
             visit(argument);
     });
-  for (auto [i, valueClass] : llvm::enumerate(search.getFunction().getResultClasses())) {
+  for (auto [i, valueClass] : llvm::enumerate(search.getFunction().getResultClasses(func))) {
     auto name = func.getResultAttrOfType<StringAttr>(i, kNameAttr);
     std::string own = name ? name.getValue().str() : "result" + std::to_string(i);
     if (valueClass >= 0 && (selection.empty() || selection == own))
@@ -150,6 +152,9 @@ ExplainedValue SearchExplainer::describe(Propagation::ClassId valueClass, std::s
 
 std::string SearchExplainer::getText(const PaidMove &move) {
   std::string name = move.value ? names.get(move.value) : "a value";
+  // A search of several functions pays for moves in all of them.
+  if (auto func = move.op->getParentOfType<func::FuncOp>(); func && func != explained)
+    name += " of @" + func.getName().str();
   std::string op = move.op->getName().getStringRef().str();
   RankedTensorType type;
   if (move.value)
@@ -286,12 +291,14 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
     const SearchResult &best = explainer.getBest();
     if (best.choices.empty())
       return emitInfeasible(search, best);
-    auto stands = objectives.find(search.getFunc().getName());
-    if (stands != objectives.end() && std::abs(stands->second - best.objective) > 1e-9 * std::abs(best.objective))
-      emitWarning(search.getFunc().getLoc())
-          << "a search finds " << best.objective << " s for @" << search.getFunc().getName() << ", but spmd.solver has "
-          << stands->second << ": the module was changed, or a time limit ended one of the searches";
-    functions.push_back(explainer.run());
+    for (func::FuncOp func : search.getFuncs()) {
+      auto stands = objectives.find(func.getName());
+      if (stands != objectives.end() && std::abs(stands->second - best.objective) > 1e-9 * std::abs(best.objective))
+        emitWarning(func.getLoc()) << "a search finds " << best.objective << " s for @" << func.getName()
+                                   << ", but spmd.solver has " << stands->second
+                                   << ": the module was changed, or a time limit ended one of the searches";
+      functions.push_back(explainer.run(func));
+    }
     search.write(best, handed);
     return success();
   };

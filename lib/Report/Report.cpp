@@ -121,8 +121,17 @@ static void readSearch(func::FuncOp func, Report &report) {
   auto attr = func->getAttrOfType<DictionaryAttr>(kSolverAttr);
   if (!attr)
     return;
+  // One search of several functions counts once.
+  std::string name = func.getName().str();
+  if (auto functions = attr.getAs<ArrayAttr>("functions")) {
+    auto names = llvm::map_to_vector(functions.getAsRange<FlatSymbolRefAttr>(),
+                                     [](FlatSymbolRefAttr function) { return function.getValue(); });
+    if (names.empty() || names.front() != func.getName())
+      return;
+    name = llvm::join(names, ", @");
+  }
   ReportSolver &solver = report.solver.emplace_back(func.getLoc());
-  solver.function = func.getName().str();
+  solver.function = std::move(name);
   solver.status = getText(attr, "status");
   solver.options = getText(attr, "with_options");
   solver.objective = getNumber(attr, "objective");

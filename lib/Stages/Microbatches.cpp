@@ -140,7 +140,7 @@ LogicalResult Microbatches::propagate() {
 
   MeshCache meshes(*module);
   CallTable calls(*module);
-  if (failed(calls.verify()))
+  if (failed(calls.verify(meshes)))
     return failure();
   auto copyMeshes = calls.getIndex(copy).getMeshes(meshes);
   if (failed(copyMeshes) || !*copyMeshes)

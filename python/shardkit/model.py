@@ -109,17 +109,7 @@ class Model:
 
     def compile(self, options: Sequence[str] = (), **session: Any) -> "Program":
         """Compiles for the logical devices of its mesh; `options` go to shard-compile, others to `shardkit.Session`."""
-        options = read_names(options, "options")
-        directory = Path(tempfile.mkdtemp(prefix="shardkit-"))
-        try:
-            (directory / "model.mlir").write_text(self.text)
-            run_tool(
-                [find_tool("shard-compile"), str(directory / "model.mlir"), "-o", str(directory / "bundle"), *options]
-            )
-        except BaseException:
-            shutil.rmtree(directory, ignore_errors=True)
-            raise
-        return Program(self, directory, **session)
+        return Program(self, compile_text(self.text, options), **session)
 
     def update(self, values: Mapping[str, Any]) -> None:
         """Weights, by name, that the next run begins with: what a training step has changed, for instance."""
@@ -133,6 +123,19 @@ class Model:
         """Compiles and runs once: on these arguments, or on the examples where none are given."""
         with self.compile(options) as program:
             return program(*args, **kwargs)
+
+
+def compile_text(text: str, options: Sequence[str]) -> Path:
+    """A new directory, which holds the bundle of this IR."""
+    options = read_names(options, "options")
+    directory = Path(tempfile.mkdtemp(prefix="shardkit-"))
+    try:
+        (directory / "model.mlir").write_text(text)
+        run_tool([find_tool("shard-compile"), str(directory / "model.mlir"), "-o", str(directory / "bundle"), *options])
+    except BaseException:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+    return directory
 
 
 class Program:
@@ -183,11 +186,10 @@ class Program:
         if not self._remove.alive:
             raise ShardKitError("error: the program is closed, expected a call before close()")
         if self._function is None:
-            session = Session(self.directory / "bundle", **self._options)
-            (self._function,) = session.values()
+            self._function = self._find_function()
             self._indices = {a.name: i for i, a in enumerate(self._function.arguments)}
             self._results = [next(i for i, r in enumerate(self._function.results) if r.name == result.name) for result in self.model.results]
-            self._wanted = list(self.model.arguments)
+            self._wanted = [a for a in self.model.arguments if a.name not in self.model.stored]
             self._places = [self._indices.get(a.name) for a in self._wanted]
             names = {i: name for name, i in self._indices.items()}
             # By argument that a result updates: that result and the name.
@@ -198,6 +200,10 @@ class Program:
             self._wanted = [a for a in self.model.arguments if a.name not in stored]
             self._places = [self._indices.get(a.name) for a in self._wanted]
         return self._function
+
+    def _find_function(self) -> Function:
+        (function,) = Session(self.directory / "bundle", **self._options).values()
+        return function
 
     def _load_stored(self) -> None:
         """Gives the session the weights of the model that have changed."""

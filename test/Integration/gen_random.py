@@ -4,6 +4,7 @@
   gen_random.py --seed 1 --count 200 -o random.mlir
   gen_random.py --seed 1 --count 200 --only 17        one function of the same
   gen_random.py --seed 1 --count 200 --uneven         dims that axes do not divide
+  gen_random.py --seed 1 --count 200 --shared         pairs of functions that share weights
 
 Each function is a chain of ops on tensors of rank 0 to 4, on one of several
 meshes of 1 to 8 devices, with shardings (sub-axes and gaps too) on arguments,
@@ -66,9 +67,11 @@ class Skip(Exception):
 
 class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, RegionSteps,
                ScalarSteps, TosaSteps):
-    def __init__(self, rng, name, uneven=False, views=False, tied=False):
+    def __init__(self, rng, name, uneven=False, views=False, tied=False, shared=None):
+        """`shared`: the weights of the function before it, by type and range; its mesh, types and first shape."""
         self.rng, self.name, self.uneven = rng, name, uneven
-        mesh = rng.randrange(len(MESHES))
+        self.shared, self.taken = shared, set()
+        mesh = rng.randrange(len(MESHES)) if shared is None else shared.setdefault("mesh", rng.randrange(len(MESHES)))
         self.meshes = [(f"m{mesh}", MESHES[mesh])]
         if views:
             group = rng.randrange(len(VIEWS))
@@ -81,6 +84,8 @@ class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, Re
         self.flavour = rng.choice(self.FLAVOURS)
         self.element = rng.choice(self.TOSA_ELEMENTS if self.flavour == "tosa" else
                                   ["i8", "i16", "i32", "i32", "i64", "f16", "bf16", "f32", "f32", "f64"])
+        if shared is not None:
+            self.flavour, self.element = shared.setdefault("types", (self.flavour, self.element))
         self.tied = tied
         if tied and self.element[0] != "i":  # arguments of floats are integers first
             self.element = "i32"
@@ -213,7 +218,15 @@ class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, Re
         name = f"%arg{len(self.args)}"
         stored = "i8" if is_float else element
         attrs = [f"spmd.range = [{low}, {high}]"]
-        if rng.random() < 0.7:
+        if self.shared is not None and self.depth == 0 and rng.random() < 0.8:
+            names = self.shared.setdefault((self.tensor(shape, stored), low, high), [])
+            free = [n for n in names if n not in self.taken]
+            if not free:
+                free = [f"{self.name}.w{len(self.args)}"]
+                names += free
+            self.taken.add(free[0])
+            attrs.append(f'spmd.weight = "{free[0]}"')
+        if rng.random() < (0.7 if self.shared is None else 0.4):
             attrs.append(f"spmd.sharding = #spmd.sharding{self.sharding(shape)}")
         self.args.append(f"{name}: {self.tensor(shape, stored)} "
                          f"{{{', '.join(attrs)}}}")
@@ -703,6 +716,8 @@ class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, Re
         all (`reference`)."""
         rng = self.rng
         shape = self.random_shape()
+        if self.shared is not None:
+            shape = self.shared.setdefault("shape", shape)
         self.add_argument(shape)
         for _ in range(rng.randrange(0, 3)):
             again = shape if rng.random() < 0.5 else list(shape)
@@ -803,14 +818,19 @@ def main():
     parser.add_argument("--views", action="store_true",
                         help="several meshes per function, views of the same devices")
     parser.add_argument("--tied", action="store_true", help="results update arguments of their type")
+    parser.add_argument("--shared", action="store_true", help="each two functions share weights")
     parser.add_argument("-o", "--output", default="-")
     args = parser.parse_args()
     out = get_meshes(args.views)
     out.append("")
+    shared = None
     for i in range(args.count):
-        if args.only is None or args.only == i:
+        if args.shared and i % 2 == 0:
+            shared = {}
+        # The first of two that share weights is written with the second.
+        if args.only is None or args.only == i or (args.shared and args.only // 2 == i // 2):
             rng = random.Random(f"{args.seed}.{i}")
-            out.append(Function(rng, f"f{i}", args.uneven, args.views, args.tied).build())
+            out.append(Function(rng, f"f{i}", args.uneven, args.views, args.tied, shared).build())
     text = "\n".join(out)
     if args.output == "-":
         print(text)

@@ -2,8 +2,9 @@
 """Properties of propagation over random programs.
 
   check_properties.py --seed 1 --count 100 --opt shard-opt --generator gen_random.py
+  check_properties.py --shared ...      pairs of functions that share weights
 
-* order: the same layouts whatever the order of operations and arguments
+* order: the same layouts whatever the order of operations, arguments and functions
 * idempotent: a second run changes nothing
 * deterministic: the same text with and without threads
 * given: every axis that the user gave is still there
@@ -86,7 +87,7 @@ def canonical(output):
             lines = functions.setdefault(match.group(1), [])
             lines.append(match.group(3))
             lines += sorted(re.split(r", (?=%arg\d)", match.group(2)))
-        elif lines is not None:
+        elif lines is not None and line not in ("", "}"):  # of the module
             lines.append(line)
     return {name: sorted(lines) for name, lines in functions.items()}
 
@@ -97,6 +98,7 @@ def main():
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--opt", default="shard-opt")
     parser.add_argument("--generator", required=True)
+    parser.add_argument("--shared", action="store_true")
     options = parser.parse_args()
     generator = load(options.generator)
 
@@ -114,15 +116,18 @@ def main():
     head = "\n".join(meshes) + "\n"
     programs = []
     i = 0
+    weights = None
     while len(programs) < options.count:
         rng = random.Random(f"{options.seed}.{i}")
-        text = generator.Function(rng, f"f{i}").build(reference=False)
+        if options.shared and i % 2 == 0:
+            weights = {}
+        text = generator.Function(rng, f"f{i}", shared=weights).build(reference=False)
         if "func.call" not in text:   # functions one by one, so that the order is only that of their ops
             programs.append(Program(text))
         i += 1
     plain = head + "\n".join(p.text() for p in programs)
     rng = random.Random(options.seed)
-    shuffled = head + "\n".join(p.text(rng) for p in programs)
+    shuffled = head + "\n".join(p.text(rng) for p in rng.sample(programs, len(programs)))
 
     def check(what, a, b):
         a, b = canonical(a), canonical(b)
@@ -143,6 +148,10 @@ def main():
         check(f"deterministic, conflicts={conflicts}", once,
               run(plain, pass_, "--mlir-disable-threading"))
 
+    if options.shared:
+        # Functions differ in the layout of a weight only if what they were given differs.
+        check_shared(plain, run(plain, "--spmd-propagate"))
+        return
     # What was inferred for some arguments is given as well.
     once = run(plain, "--spmd-propagate=conflicts=basic")
     before = shardings(once)
@@ -173,6 +182,32 @@ def main():
     if not added or not checked:
         sys.exit("monotone: nothing to check")
     print(f"monotone: {checked} values keep their axes, {added} annotations added")
+
+
+def check_shared(text, output):
+    def collect(text):
+        found = {}
+        for arg in re.findall(r"%arg\w+: [^%]*", "\n".join(line for line in text.split("\n") if "func.func @" in line)):
+            if name := re.search(r'spmd\.weight = "([^"]*)"', arg):
+                sharding = re.search(r"spmd\.sharding = #spmd\.sharding(<.*?\](?:, \w+ = \{[^}]*\})?>)", arg)
+                found.setdefault(name.group(1), []).append(sharding and sharding.group(1))
+        return found
+    before, after = collect(text), collect(output)
+    alike = several = 0
+    for name, layouts in after.items():
+        if len(layouts) < 2:
+            continue
+        given = {layout for layout in before[name] if layout}
+        several += len(set(layouts)) > 1
+        # Of one annotation, or none, all have what it becomes.
+        if len(given) < 2:
+            alike += 1
+            axes = {str(dims(layout)) for layout in layouts}
+            if len(axes) != 1:
+                sys.exit(f"shared: {name} has the layouts {layouts}, was given {before[name]}")
+    if alike < 20 or not several:
+        sys.exit(f"shared: {alike} weights of one layout, {several} of several: nothing to check")
+    print(f"shared: {alike} weights have one layout, {several} have several")
 
 
 def shardings(output):

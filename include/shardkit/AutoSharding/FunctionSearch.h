@@ -1,6 +1,7 @@
 //===- FunctionSearch.h - The best layouts of one function ------*- C++ -*-===//
 //
-// The search for the layouts of a function (docs/rationale/Search.md):
+// The search for the layouts of a function, or of functions that share values
+// (docs/rationale/Search.md):
 //   1. Options become requirements of the problem.
 //   2. The solver solves the problem.
 //   3. Copies that the solution needs are listed (ShardingProblem::refine); if some were not
@@ -53,12 +54,11 @@ struct OptionRequirement {
   std::string text; // "zero-stage=1 shards argument m.w by {"data"}"
 };
 
-/// The requirements of the options for this function. An error if they contradict a user
+/// The requirements of the options for these functions. An error if they contradict a user
 /// sharding or name axes that the mesh does not have; a remark if they cannot be met for a
 /// value.
-FailureOr<std::vector<OptionRequirement>> getRequirements(func::FuncOp func, const SearchOptions &options,
-                                                          FunctionMeshes &meshes, Propagation &propagation,
-                                                          const ShardingProblem &problem);
+FailureOr<std::vector<OptionRequirement>> getRequirements(FunctionPropagation &functions, const SearchOptions &options,
+                                                          FunctionMeshes &meshes, const ShardingProblem &problem);
 
 struct SearchResult {
   /// Empty if nothing was found.
@@ -86,8 +86,7 @@ public:
   /// Fails, with an error, if `spmd.factor_shardings` on an op or an option cannot be read.
   /// `released`: value classes with user shardings to ignore; `requirements`: whether the
   /// requirements of options count.
-  static FailureOr<std::unique_ptr<FunctionSearch>> create(func::FuncOp func, FunctionMeshes &meshes,
-                                                           FunctionPropagation &propagation,
+  static FailureOr<std::unique_ptr<FunctionSearch>> create(FunctionMeshes &meshes, FunctionPropagation &propagation,
                                                            const SearchOptions &options, llvm::BitVector released = {},
                                                            bool requirements = true);
 
@@ -106,7 +105,10 @@ public:
   std::optional<int64_t> getBudget() const { return budget; }
   const LiveBuffers *getLiveBuffers() const { return live ? &*live : nullptr; }
   FunctionPropagation &getFunction() { return function; }
-  func::FuncOp getFunc() const { return func; }
+  /// In the order of the module.
+  ArrayRef<func::FuncOp> getFuncs() const { return funcs; }
+  /// `function @f`, or `functions @f, @g`.
+  std::string describeFuncs() const;
   const SearchOptions &getOptions() const { return options; }
   FunctionMeshes &getMeshes() { return meshes; }
 
@@ -114,10 +116,10 @@ private:
   class Rounds;
   using Clock = std::chrono::steady_clock;
 
-  FunctionSearch(func::FuncOp func, FunctionMeshes &meshes, FunctionPropagation &function, const SearchOptions &options)
-      : func(func), meshes(meshes), function(function), options(options) {}
+  FunctionSearch(FunctionMeshes &meshes, FunctionPropagation &function, const SearchOptions &options)
+      : funcs(function.getFunctions()), meshes(meshes), function(function), options(options) {}
 
-  func::FuncOp func;
+  SmallVector<func::FuncOp> funcs;
   FunctionMeshes &meshes;
   FunctionPropagation &function;
   const SearchOptions &options;

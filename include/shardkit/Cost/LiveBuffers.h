@@ -46,7 +46,11 @@ struct HeldBytes {
 /// Linear in ops and uses.
 class LiveBuffers {
 public:
-  LiveBuffers(func::FuncOp func, llvm::function_ref<HeldBytes(func::CallOp)> callee);
+  LiveBuffers(func::FuncOp func, llvm::function_ref<HeldBytes(func::CallOp)> callee)
+      : LiveBuffers(ArrayRef<func::FuncOp>(func), callee) {}
+  /// The buffers of functions that run one after the other, the positions of each after those of
+  /// the one before. What a function has is not held by the others.
+  LiveBuffers(ArrayRef<func::FuncOp> funcs, llvm::function_ref<HeldBytes(func::CallOp)> callee);
 
   /// The first position of the peak, and its bytes; 0 in an empty function.
   int64_t findPeak(int64_t &bytes) const;
@@ -69,6 +73,7 @@ public:
   int64_t argumentBytes = 0, dynamicValues = 0;
 
 private:
+  void add(func::FuncOp func);
   void number(Block &block);
   int64_t beginOf(Operation *op) const { return positions.find(op)->second.first; }
   int64_t endOf(Operation *op) const { return positions.find(op)->second.second; }
@@ -88,11 +93,10 @@ private:
   void visit(Block &block);
   void visit(Operation *op);
 
-  func::FuncOp func;
   llvm::function_ref<HeldBytes(func::CallOp)> callee;
-  std::vector<Operation *> ops; // by position, each op twice
+  std::vector<Operation *> ops; // by position, each op twice; null between functions
   llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> positions;
-  int64_t end = 0;
+  int64_t first = 0, end = 0; // positions where the visited function begins and ends
   std::vector<LiveBuffer> buffers;
   struct Write {
     int64_t position;

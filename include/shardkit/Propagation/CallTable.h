@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_PROPAGATION_CALLTABLE_H
 #define SHARDKIT_PROPAGATION_CALLTABLE_H
 
-#include "shardkit/Propagation/FunctionIndex.h"
+#include "shardkit/Propagation/FunctionGroups.h"
 #include "shardkit/Rules/ShardingRule.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -20,12 +20,15 @@ class CallTable {
 public:
   explicit CallTable(ModuleOp module);
 
-  /// Emits an error at a recursive call. Otherwise adds to each function the meshes of its
-  /// callees.
-  LogicalResult verify();
+  /// Emits an error at a recursive call, and where a weight has several types. Otherwise adds
+  /// to each function the meshes of its callees. `meshes`: of the module.
+  LogicalResult verify(const MeshCache &meshes);
   func::FuncOp getCallee(func::CallOp call) const { return functions.lookup(call.getCalleeAttr().getAttr()); }
   /// The index of a function; valid as long as the call table.
   const FunctionIndex &getIndex(func::FuncOp func) const { return *indices.find(func)->second; }
+  const FunctionGroups &getGroups() const { return groups; }
+  /// The meshes of the functions of a group.
+  FailureOr<std::optional<FunctionMeshes>> getMeshes(ArrayRef<func::FuncOp> group, const MeshCache &meshes) const;
   bool keepsSignature(func::FuncOp func) const { return !specialized.contains(func); }
   /// The rule of a call of a function that is specialized.
   ShardingRule getRule(func::CallOp call);
@@ -49,6 +52,7 @@ private:
   ModuleOp module;
   llvm::DenseMap<StringAttr, func::FuncOp> functions;
   llvm::DenseMap<Operation *, std::unique_ptr<FunctionIndex>> indices;
+  FunctionGroups groups;
   llvm::SmallDenseSet<Operation *> specialized;
   llvm::DenseMap<Operation *, Summary> summaries;
   llvm::DenseMap<std::pair<Operation *, Attribute>, func::FuncOp> copies;

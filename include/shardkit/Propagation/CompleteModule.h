@@ -11,13 +11,14 @@ namespace mlir::spmd {
 /// that the values are stored in.
 using CallOperandLayouts = llvm::DenseMap<Operation *, SmallVector<LayoutId>>;
 
-/// Completes the shardings of one function, without writing them.
+/// Completes the shardings of the functions of a group (FunctionGroups.h), without writing them.
 using CompleteFunctionFn = llvm::function_ref<FailureOr<std::unique_ptr<FunctionPropagation>>(
-    func::FuncOp, FunctionMeshes &, CallTable &, CallOperandLayouts &)>;
+    ArrayRef<func::FuncOp>, FunctionMeshes &, CallTable &, CallOperandLayouts &)>;
 
 /// Completes all functions of a module and writes their shardings:
 ///   1. User shardings on ops become constraints, and reshapes are split.
-///   2. Functions that keep their signature are completed before their callers.
+///   2. Functions that keep their signature are completed before their callers, those that
+///      share values together.
 ///   3. Others are completed after their callers, in a copy per signature (CallTable.h).
 /// Emits one warning if ops have no rule. Sets the phase to propagated.
 LogicalResult completeModule(ModuleOp module, CompleteFunctionFn complete);

@@ -22,7 +22,10 @@ struct FunctionIndex {
 
   /// The meshes of the shardings of the function; if they name none, the only mesh of the
   /// module; otherwise none. An error if there are specs of ONNX Runtime.
-  FailureOr<std::optional<FunctionMeshes>> getMeshes(const MeshCache &meshes) const;
+  FailureOr<std::optional<FunctionMeshes>> getMeshes(const MeshCache &meshes) const { return getMeshes(this, meshes); }
+  /// The same for functions that are completed together.
+  static FailureOr<std::optional<FunctionMeshes>> getMeshes(ArrayRef<const FunctionIndex *> functions,
+                                                            const MeshCache &meshes);
 
   func::FuncOp func;
   SmallVector<func::CallOp> calls;

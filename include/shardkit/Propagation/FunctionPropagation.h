@@ -11,25 +11,27 @@
 
 namespace mlir::spmd {
 
-/// Reads the user shardings of a function into a propagation, and writes the result.
+/// Reads the user shardings of functions that share values (FunctionGroups.h), mostly of one
+/// function, into a propagation, and writes the result.
 ///
 ///   func @f(%a {spmd.sharding = [{"x"}]})           value class 0 with user sharding [{"x"}]
 ///     %0 = with_sharding_constraint %a <[{?}]>      value class 1, and an identity 0 -> 1
 ///     return %0                                     value class 2, and an identity 1 -> 2
 class FunctionPropagation {
 public:
-  FunctionPropagation(func::FuncOp func, FunctionMeshes &meshes, CallTable &calls, const Propagation::Options &options)
-      : func(func), meshes(meshes), mesh(meshes.getMesh()), calls(calls), table(meshes, options.costs),
-        propagation(table, options), signature(func) {}
+  FunctionPropagation(ArrayRef<func::FuncOp> funcs, FunctionMeshes &meshes, CallTable &calls,
+                      const Propagation::Options &options);
 
   /// Reads and propagates. If a reshape regroups neighboring axes, 2 x 3 as 3 x 2, this
   /// is repeated on the mesh with all devices on one axis, to which `meshes` is flattened.
   /// `record`: record the extensions of the run; `onRead` is called before it.
   static FailureOr<std::unique_ptr<FunctionPropagation>>
-  compute(func::FuncOp func, FunctionMeshes &meshes, CallTable &calls, const Propagation::Options &options,
+  compute(ArrayRef<func::FuncOp> funcs, FunctionMeshes &meshes, CallTable &calls, const Propagation::Options &options,
           bool record = false, llvm::function_ref<void(FunctionPropagation &)> onRead = {});
-  /// Emits remarks for replicated ops, padded values and conflicts.
+  /// Emits remarks for replicated ops, padded values, conflicts and shared values.
   void emitRemarks();
+  /// Emits a remark for each shared value that has several layouts.
+  void remarkSharedValues();
   /// Writes `spmd.sharding`, `spmd.user_sharding` and `spmd.shardings`.
   void write();
 
@@ -39,11 +41,15 @@ public:
   /// Ops without a rule, which are replicated.
   unsigned getNumUnknownOps() const { return unknownOps; }
   Propagation &getPropagation() { return propagation; }
-  /// The value class of each result of the function, or -1.
-  ArrayRef<int64_t> getResultClasses() const { return results; }
+  /// In the order of the module.
+  SmallVector<func::FuncOp> getFunctions() const;
+  /// True for an argument that other functions share.
+  bool isShared(Value argument) const;
+  /// The value class of each result of a function, or -1.
+  ArrayRef<int64_t> getResultClasses(func::FuncOp of) const;
 
   /// A user sharding of a value class: on a value, or on operand or result `index` of `op` (a
-  /// call or the function).
+  /// call or a function).
   struct Annotation {
     Propagation::ClassId valueClass;
     Sharding sharding;
@@ -56,11 +62,31 @@ public:
 private:
   using ClassId = Propagation::ClassId;
 
+  /// A function with the shardings of its signature, and the value class of each result, or -1.
+  struct Signature {
+    func::FuncOp func;
+    SignatureAttrs attrs;
+    SmallVector<int64_t> results;
+  };
+  /// A layout of a shared value: the members of the value that have it, and their user shardings
+  /// in one.
+  struct SharedLayout {
+    Sharding sharding;
+    std::string members;
+    int64_t valueClass = -1;
+  };
+
   LogicalResult read();
+  LogicalResult readFunction(Signature &signature);
+  /// Assigns the members of shared values to layouts: to one, unless user shardings differ.
+  LogicalResult readSharedValues();
+  LogicalResult readSharedValue(unsigned shared);
+  /// The value class of an argument or result that is shared; -1 for any other.
+  int64_t getSharedClass(int64_t shared, bool isResult, unsigned index, RankedTensorType type);
   void remarkConflicts();
   FailureOr<Sharding> readUserSharding(Attribute attr, RankedTensorType type, Location loc);
   LogicalResult readGroups();
-  LogicalResult readArguments();
+  LogicalResult readArguments(Signature &signature);
   LogicalResult readBlock(Block &block);
   LogicalResult readOp(Operation *op);
   LogicalResult readResultsOf(Operation *op, const ShardingRule &rule);
@@ -81,12 +107,15 @@ private:
   LogicalResult verifyLocalOp(Operation *op);
   /// A sharding with open dims, which must not use the manual axes around the op.
   Sharding getOpenSharding(int64_t rank) const;
-  LogicalResult readResults();
+  LogicalResult readResults(Signature &signature);
   /// Adds a value without a user sharding, or to the value class of its group.
   LogicalResult addOpen(Value value);
-  LogicalResult addAnnotated(Value value, Sharding userSharding, Location loc);
+  /// `shared`: the value class of a shared value, or -1.
+  LogicalResult addAnnotated(Value value, Sharding userSharding, Location loc, int64_t shared = -1);
   /// Adds the result of a loop to the value class of the carried value.
   LogicalResult addLoopResult(Value result, ClassId valueClass);
+  /// The user sharding of both; none if they differ.
+  std::optional<Sharding> getJoined(Sharding sharding, const Sharding &other) const;
   /// Joins the user shardings of two values of one value class.
   LogicalResult join(ClassId valueClass, const Sharding &userSharding, const Twine &what, Location loc);
   void forward(Operation *op, Value from, ClassId to, Value defined = {}) {
@@ -101,17 +130,23 @@ private:
   /// Emits a remark with the share of padding, for each dim with an uneven user sharding.
   void remarkPadding(const Sharding &userSharding, RankedTensorType type, const Twine &what, Location loc);
 
-  func::FuncOp func;
+  std::vector<Signature> signatures;
+  func::FuncOp func; // that is read
   FunctionMeshes &meshes;
   const Mesh &mesh;
   CallTable &calls;
   LayoutTable table;
   Propagation propagation;
-  SignatureAttrs signature;
   /// Ops whose results were added, in program order.
   std::vector<Operation *> ops;
-  /// The value class of each result of the function, or -1.
-  SmallVector<int64_t> results;
+  /// An argument or result of a function.
+  using Slot = std::pair<Operation *, unsigned>;
+  static Slot getSlot(func::FuncOp func, bool isResult, unsigned index) {
+    return {func, isResult ? func.getNumArguments() + index : index};
+  }
+  /// The layouts of shared values; and which layout an argument or result has.
+  std::vector<SmallVector<SharedLayout, 1>> sharedLayouts;
+  llvm::DenseMap<Slot, unsigned> layoutOf;
   /// The group of a value, and the value class of a group.
   llvm::DenseMap<Value, StringAttr> groupOf;
   llvm::DenseMap<StringAttr, ClassId> groups;

@@ -92,6 +92,13 @@ public:
     return addIdentity(op, {}, from, classes[from].level, op->getBlock(), to, defined, flow);
   }
 
+  /// Ops that are added from now on are in another function, which is called this often as
+  /// compared with the others.
+  void beginFunction(int64_t calls) {
+    functionCalls = calls;
+    fragmentExecutions = 1;
+    lastCount = {nullptr, 1};
+  }
   /// Ops that are added from now on are in a fragment of a stage with this many executions.
   void beginFragment(int64_t executions) { fragmentExecutions = executions; }
   /// Sets the manual axes around the ops that are added from now on: devices along them
@@ -145,7 +152,7 @@ private:
   int64_t countExecutions(Block *block);
   unsigned internCounts(ArrayRef<int64_t> counts);
 
-  int64_t tripCount, fragmentExecutions = 1;
+  int64_t tripCount, functionCalls = 1, fragmentExecutions = 1;
   llvm::DenseMap<Value, Definition> ids;
   std::vector<int32_t> tensors;
   std::vector<Value> tensorValues;

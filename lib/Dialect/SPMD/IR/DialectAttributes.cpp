@@ -536,6 +536,14 @@ static LogicalResult checkSolver(const Site &site) {
   return isa<DictionaryAttr>(site.attr.getValue()) ? success() : site.wrongKind("a dictionary");
 }
 
+static LogicalResult checkCalls(const Site &site) {
+  auto calls = dyn_cast<IntegerAttr>(site.attr.getValue());
+  // Counts of executions are products of it.
+  if (!calls || !calls.getType().isSignlessInteger(64) || calls.getInt() < 1 || calls.getInt() > 1000000000)
+    return site.wrongKind("a number of calls, an i64 from 1 to 1000000000");
+  return success();
+}
+
 static LogicalResult checkMeshShapes(const Site &site) {
   return isa<ArrayAttr>(site.attr.getValue()) ? success() : site.wrongKind("an array");
 }
@@ -560,6 +568,7 @@ static const Known kKnown[] = {
     {kFactorShardingsAttr, kOp, checkCompute},
     {kReshardPerUseAttr, kOp, checkRegather},
     {kSolverAttr, kFunction, checkSolver},
+    {kCallsAttr, kFunction | kModule, checkCalls},
     {kMeshShapesAttr, kModule, checkMeshShapes},
     {kHostsAttr, kOp, checkSolver},
     {kRuleAttr, kOp, checkRule},

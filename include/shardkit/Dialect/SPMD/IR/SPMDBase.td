@@ -50,7 +50,8 @@ def SPMD_Dialect : Dialect {
     | `spmd.schedule` | function | the schedule that the function belongs to |
     | `spmd.fragment` | function | the fragment of its stage that the function is |
     | `spmd.reference` | function | the function that --verify compares with |
-    | `spmd.solver` | function | the result of --spmd-auto-shard: `objective`, `lower_bound`, `status` and the options of the search |
+    | `spmd.calls` | function, nested module | `N : i64`: how often it is called, as compared with the functions that share weights or state with it (1 by default) |
+    | `spmd.solver` | function | the result of --spmd-auto-shard: `objective`, `lower_bound`, `status`, the options of the search, and `functions`, where several were searched together |
     | `spmd.mesh_shapes` | module | the mesh shapes that --spmd-auto-shard tried, the best one first |
     | `spmd.hosts` | mesh | the bandwidths that --spmd-derive-costs computed the link costs from |
     | `spmd.phase` | module | the phase that the module has reached |
