@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
 #include <unistd.h>
@@ -50,6 +51,8 @@ std::string libraryDirectory() {
 } // namespace
 
 std::unique_ptr<Backend> makeLocalBackend() { return std::make_unique<LocalBackend>(); }
+
+bool areProcessesUnderMpi() { return std::getenv("OMPI_COMM_WORLD_SIZE") && !std::getenv("SK_RANK"); }
 
 Expected<std::unique_ptr<Backend>> openMpiBackend(double timeoutSeconds) {
   const std::string path = libraryDirectory() + "/libshardkit_mpi.so";

@@ -290,15 +290,20 @@ Status TcpBackend::post(int to, const std::string &text) {
 
 Expected<std::string> TcpBackend::receive(int from, double timeoutSeconds, bool &timedOut) {
   std::unique_lock lock(mutex_);
-  auto ready = [&] { return failed() || !inbox_[from].empty(); };
+  auto ready = [&] { return failed() || !inbox_[from].empty() || left_[size_t(from)]; };
   if (timeoutSeconds <= 0)
     came_.wait(lock, ready);
   else if (!came_.wait_for(lock, std::chrono::duration<double>(timeoutSeconds), ready)) {
     timedOut = true;
     return std::string();
   }
-  if (inbox_[from].empty())
-    return status_;
+  if (inbox_[from].empty()) {
+    const bool hasLeft = !failed();
+    lock.unlock();
+    if (hasLeft)
+      fail(Status(Code::Aborted, "process " + std::to_string(from) + " has left: it ended with an error of its own"));
+    return status();
+  }
   std::string text = std::move(inbox_[from].front());
   inbox_[from].pop_front();
   return text;
@@ -386,11 +391,12 @@ void TcpBackend::listen() {
       {
         std::lock_guard lock(mutex_);
         hasLeft = left_[size_t(peers[i])];
-        left_[size_t(peers[i])] = true;
-        came_.notify_all();
       }
       if (!hasLeft)
         fail(Status(Code::Aborted, "process " + std::to_string(peers[i]) + " is gone: it has ended without a word"));
+      std::lock_guard lock(mutex_);
+      left_[size_t(peers[i])] = true;
+      came_.notify_all();
     }
   }
 }
@@ -509,10 +515,8 @@ void TcpBackend::fail(const Status &status) {
 
 void TcpBackend::abort(const Status &status) { fail(status.withContext("process " + std::to_string(process_))); }
 
-void TcpBackend::exit(int status, bool hasFailed) {
-  std::fflush(stdout);
-  std::fflush(stderr);
-  if (!hasFailed && !failed() && processes_ > 1) {
+void TcpBackend::finish() {
+  if (!failed() && processes_ > 1) {
     for (int p = 0; p < processes_; ++p)
       if (p != process_ && (process_ == 0 || p == 0))
         send(p, Kind::Bye, process_, nullptr, 0);
@@ -522,6 +526,10 @@ void TcpBackend::exit(int status, bool hasFailed) {
       came_.wait_for(lock, std::chrono::duration<double>(timeout_),
                      [&] { return std::all_of(left_.begin() + 1, left_.end(), [](bool left) { return left; }); });
   }
+  leave(failed());
+}
+
+void TcpBackend::leave(bool hasFailed) {
   if (failed()) { // Another thread may be telling the others why.
     std::unique_lock lock(mutex_);
     came_.wait_for(lock, std::chrono::duration<double>(timeout_), [&] { return othersKnow_; });
@@ -530,8 +538,17 @@ void TcpBackend::exit(int status, bool hasFailed) {
   for (int socket : sockets_)
     if (socket >= 0)
       ::shutdown(socket, SHUT_WR);
-  if (hasFailed || failed())
+  if (hasFailed)
     ::usleep(100000);
+}
+
+void TcpBackend::exit(int status, bool hasFailed) {
+  std::fflush(stdout);
+  std::fflush(stderr);
+  if (hasFailed)
+    leave(true);
+  else
+    finish();
   ::_exit(status);
 }
 

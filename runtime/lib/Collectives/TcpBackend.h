@@ -37,6 +37,7 @@ public:
   LoadTeam *loadTeam() override { return nullptr; }
   std::pair<int64_t, int64_t> sent() const override { return {messages_, bytes_}; }
   void abort(const Status &status) override;
+  void finish() override;
   [[noreturn]] void exit(int status, bool failed) override;
 
   void fail(const Status &status);
@@ -62,6 +63,8 @@ private:
   void take(const Header &header, std::string text);
   /// Reads one message. False where the connection is closed, or a message stops in the middle.
   bool takeFrom(int socket);
+  /// Closes the connections, after what was sent last.
+  void leave(bool hasFailed);
   /// Sends heartbeats; an error for all where none has come for too long.
   void watchPeers();
 

@@ -485,15 +485,19 @@ void MpiBackend::watchNodes(int64_t now) {
   int done = 1;
   if (nextNode_ >= 0 && beatRequest_ != MPI_REQUEST_NULL)
     MPI_Test(&beatRequest_, &done, MPI_STATUS_IGNORE);
-  if (nextNode_ >= 0 && done)
-    (void)MPI_Isend(&beat_, 1, MPI_CHAR, nextNode_, beatTag, abort_, &beatRequest_);
+  if (nextNode_ >= 0 && done) {
+    beat_ = findEnded();
+    (void)MPI_Isend(&beat_, sizeof beat_, MPI_BYTE, nextNode_, beatTag, abort_, &beatRequest_);
+  }
   while (true) {
     int found = 0;
     MPI_Status status;
     if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, abort_, &found, &status) != MPI_SUCCESS || !found)
       break;
     if (status.MPI_TAG == beatTag) {
-      MPI_Recv(&heard_, 1, MPI_CHAR, status.MPI_SOURCE, beatTag, abort_, MPI_STATUS_IGNORE);
+      Beat heard;
+      MPI_Recv(&heard, sizeof heard, MPI_BYTE, status.MPI_SOURCE, beatTag, abort_, MPI_STATUS_IGNORE);
+      takeBeat(heard);
       heardAt_ = now;
       continue;
     }
@@ -518,6 +522,32 @@ void MpiBackend::watchNodes(int64_t now) {
   }
 }
 
+MpiBackend::Beat MpiBackend::findEnded() const {
+  Beat ended{segment_->endedElsewhere.load(), segment_->endedTogether.load()};
+  for (int p = 0; p < processes_; ++p) {
+    if (!isOnNode(p))
+      continue;
+    const ProcessRecord &record = segment_->processes[nodeIndex_[size_t(p)]];
+    if (record.isAtEnd.load() && (ended.endedProcess < 0 || record.together.load() < ended.endedTogether))
+      ended = {p, record.together.load()};
+  }
+  return ended;
+}
+
+void MpiBackend::takeBeat(const Beat &beat) {
+  if (beat.endedProcess < 0 || isOnNode(int(beat.endedProcess)))
+    return;
+  if (segment_->endedElsewhere.load() >= 0 && segment_->endedTogether.load() <= beat.endedTogether)
+    return;
+  segment_->endedTogether.store(beat.endedTogether);
+  segment_->endedElsewhere.store(int32_t(beat.endedProcess));
+}
+
+void MpiBackend::failByEnd(int process) {
+  failRun(Status(Code::Aborted, ranksOnProcess(process) + " has left: process " + std::to_string(process) +
+                                    " ended with an error of its own"));
+}
+
 void MpiBackend::moveMessages() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   int found = 0;
@@ -537,18 +567,17 @@ std::string MpiBackend::ranksOnProcess(int process) const {
 }
 
 void MpiBackend::watchPeers(int64_t now) {
+  const uint64_t begun = segment_->processes[nodeProcess_].together.load();
+  if (const int ended = segment_->endedElsewhere.load(); ended >= 0 && segment_->endedTogether.load() < begun)
+    return failByEnd(ended);
   for (int p = 0; p < processes_; ++p) {
     if (p == process_ || !isOnNode(p))
       continue;
     const ProcessRecord &peer = segment_->processes[nodeIndex_[size_t(p)]];
     int32_t pid = peer.pid.load();
     // It does not come to what this process waits in. (That of which it knew the end is agreed on.)
-    if (pid && (peer.left.load() || peer.isAtEnd.load()) &&
-        peer.together.load() < segment_->processes[nodeProcess_].together.load()) {
-      failRun(Status(Code::Aborted, ranksOnProcess(p) + " has left: process " + std::to_string(p) +
-                                        " ended with an error of its own"));
-      return;
-    }
+    if (pid && (peer.left.load() || peer.isAtEnd.load()) && peer.together.load() < begun)
+      return failByEnd(p);
     if (!pid || peer.left.load())
       continue;
     if (::kill(pid, 0) != 0 && errno == ESRCH && !peer.left.load()) {

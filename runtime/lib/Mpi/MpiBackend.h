@@ -6,7 +6,8 @@
 //
 // Processes of a node see each other in its segment: heartbeats, process ids. The first
 // process of a node sends a heartbeat to that of the next node in messages; it is the
-// node that is gone when none comes.
+// node that is gone when none comes. The heartbeat names a process that waits for the end
+// of all, so that each node finds that it does not come to what they wait in.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,6 +80,10 @@ public:
   static Status check(int code, const char *function);
 
 private:
+  struct Beat {
+    int64_t endedProcess = -1; ///< Segment::endedElsewhere.
+    uint64_t endedTogether = 0;
+  };
   Status openNode();
   /// Makes an MPI call; what it refuses is an error for all.
   template <typename Fn> Status start(Fn &&call, const char *function) {
@@ -99,6 +104,10 @@ private:
   void watchPeers(int64_t now);
   /// Sends and receives heartbeats of other nodes, and takes what they report.
   void watchNodes(int64_t now);
+  /// Of all processes at their end that this node knows, the one that has begun least.
+  Beat findEnded() const;
+  void takeBeat(const Beat &beat);
+  void failByEnd(int process);
   Status findNodes();
   Status waitForAll();
   void moveMessages();
@@ -133,7 +142,7 @@ private:
   std::atomic<int> moving_{0}, endStatus_{0};
   int previousNode_ = -1, nextNode_ = -1; ///< First processes of neighboring nodes, of the first one of a node.
   int64_t heardAt_ = 0, lockedSince_ = 0; ///< Of the watchdog.
-  char beat_ = 0, heard_ = 0;
+  Beat beat_;
   MPI_Request beatRequest_ = MPI_REQUEST_NULL;
   Status elsewhere_;
   std::string abortMessage_; ///< Lives until the process ends.

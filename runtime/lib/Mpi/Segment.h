@@ -62,6 +62,9 @@ struct Segment {
   int32_t failCode = 0;
   char failMessage[4096] = {};
   LoadTeam team;
+  /// Of the processes of other nodes that are at their end, the one that has begun least; -1: none is known.
+  std::atomic<int32_t> endedElsewhere{-1};
+  std::atomic<uint64_t> endedTogether{0}; ///< How much it has begun (ProcessRecord::together).
   ProcessRecord processes[maxProcesses];
   RankRecord ranks[Executor::maxRanks];
 

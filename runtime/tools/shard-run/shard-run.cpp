@@ -494,11 +494,9 @@ int main(int argc, char **argv) {
   const bool isMpi = options.ok() ? options->backend == "mpi" : words.find(" --backend=mpi ") != std::string::npos;
   std::unique_ptr<Backend> backend = makeLocalBackend();
   const bool isNccl = options.ok() ? options->backend == "nccl" : words.find(" --backend=nccl ") != std::string::npos;
-  // Processes for NCCL find each other under mpirun, or by the environment.
-  const bool isUnderMpi = std::getenv("OMPI_COMM_WORLD_SIZE") && !std::getenv("SK_RANK");
   if (isMpi || isNccl) {
     const double timeout = options.ok() ? options->timeout : Options().timeout;
-    auto opened = isMpi || isUnderMpi ? openMpiBackend(timeout) : openTcpBackend(timeout);
+    auto opened = isMpi || areProcessesUnderMpi() ? openMpiBackend(timeout) : openTcpBackend(timeout);
     if (!opened.ok())
       return failBeforeRunning(status.ok() ? opened.status() : status);
     backend = std::move(*opened);

@@ -103,6 +103,9 @@ Expected<std::unique_ptr<Backend>> openMpiBackend(double timeoutSeconds);
 /// (host:port of process 0); one process if these are not set. Only devices run collectives here.
 Expected<std::unique_ptr<Backend>> openTcpBackend(double timeoutSeconds);
 
+/// Whether mpirun has started this process, and SK_RANK does not specify another way to find the others.
+bool areProcessesUnderMpi();
+
 /// The function that libshardkit_mpi.so exports as `sk_open_mpi_backend`; null and `message` on
 /// failure.
 using OpenBackendFunction = Backend *(*)(double timeoutSeconds, std::string *message);
