@@ -7,6 +7,7 @@
 // RUN: shard-opt %t/devices.mlir --spmd-propagate | FileCheck %t/devices.mlir
 // RUN: shard-opt %t/calls.mlir --spmd-propagate --remarks-filter=spmd 2>&1 | FileCheck %t/calls.mlir
 // RUN: shard-opt %t/groups.mlir --spmd-propagate | FileCheck %t/groups.mlir
+// RUN: shard-opt %t/loading.mlir --spmd-split-segments --spmd-propagate | FileCheck %t/loading.mlir
 // RUN: shard-opt %t/types.mlir --spmd-propagate --verify-diagnostics -o /dev/null
 // RUN: shard-opt %t/types.mlir --spmd-auto-shard --verify-diagnostics -o /dev/null
 // RUN: shard-opt %t/types.mlir --spmd-explain --verify-diagnostics -o /dev/null
@@ -146,6 +147,25 @@ func.func @g(%w: tensor<8xf32> {spmd.weight = "w", spmd.sharding = #spmd.shardin
              %u: tensor<8xf32> {spmd.weight = "u"}) {
   spmd.sharding_group %u "g" : tensor<8xf32>
   return
+}
+
+//--- loading.mlir
+// A weight that a loading function computes, and segments of a fused weight, also along sub-axes; the numbers of the
+// arguments differ.
+spmd.mesh @m = <["x"=4]>
+func.func private @joined(%a: tensor<4x6xf32>, %b: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %0 = tensor.concat dim(0) %a, %b : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
+// CHECK: func.func @prefill
+func.func @prefill(%ab: tensor<8x6xf32> {spmd.weight = ["a", "b"], spmd.load = @joined, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>},
+                   %qkv: tensor<32x6xf32> {spmd.weight = "qkv", spmd.segments = #spmd.segments<0, [16, 8, 8], unit = 4, replicate>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<32x6xf32> {
+  return %qkv : tensor<32x6xf32>
+}
+// CHECK: func.func @decode(%arg0: tensor<16x6xf32> {{{.*}}argument = 0>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>{{.*}} %arg1: tensor<8x6xf32> {{{.*}}argument = 0>, spmd.sharding = #spmd.sharding<@m, [{"x":(1)2}, {}]>{{.*}} %arg2: tensor<8x6xf32> {{{.*}}argument = 0>, spmd.sharding = #spmd.sharding<@m, [{"x":(1)2}, {}]>{{.*}} %arg3: tensor<8x6xf32> {spmd.load = @joined, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>
+func.func @decode(%qkv: tensor<32x6xf32> {spmd.weight = "qkv", spmd.segments = #spmd.segments<0, [16, 8, 8], unit = 4, replicate>},
+                  %ab: tensor<8x6xf32> {spmd.weight = ["a", "b"], spmd.load = @joined}) -> tensor<32x6xf32> {
+  return %qkv : tensor<32x6xf32>
 }
 
 //--- types.mlir
