@@ -163,6 +163,35 @@ def test_search():
         check_tokens(program, jax.tree.map(jnp.asarray, PARAMS))
 
 
+def test_training():
+    """Evaluation takes the parameters where the last step of training has left them."""
+    rng = np.random.default_rng(3)
+    params = {"up": rng.standard_normal((6, 16)).astype(np.float32), "down": rng.standard_normal((16, 5)).astype(np.float32) / 4}
+    x, y, test = (rng.standard_normal(s).astype(np.float32) for s in ((8, 6), (8, 5), (3, 6)))
+
+    def evaluate(params, x):
+        return jnp.tanh(x @ params["up"]) @ params["down"]
+
+    def step(params, x, y):
+        loss, gradients = jax.value_and_grad(lambda p: jnp.mean((evaluate(p, x) - y) ** 2))(params)
+        return {n: params[n] - 0.1 * gradients[n] for n in params}, loss
+
+    train = jax.jit(step, donate_argnames="params")
+    structs = jax.tree.map(lambda v: jax.ShapeDtypeStruct(v.shape, v.dtype), params)
+    sharded = {"up": put(params["up"], None, "model"), "down": params["down"]}
+    with shardkit.compile({"train": train, "evaluate": evaluate}, {"train": (sharded, put(x, "data"), y), "evaluate": (params, test)}) as program:
+        layouts = [{v.name: v.sharding for v in f.arguments if v.name.startswith("params.")} for f in program.session.values()]
+        assert layouts[0] == layouts[1] == {"params.up": '<@mesh, [{}, {"model"}]>', "params.down": '<@mesh, [{"model"}, {}]>'}, layouts
+        expected, given = params, params
+        for _ in range(4):
+            _, loss = program.train(given, x, y, donate=True)
+            expected, expected_loss = jax.jit(step)(expected, x, y)
+            given = structs
+            np.testing.assert_allclose(loss, expected_loss, rtol=1e-5)
+            np.testing.assert_allclose(program.evaluate(structs, test), evaluate(expected, test), rtol=1e-4, atol=1e-5)
+        assert program.session.notes == [], program.session.notes
+
+
 def resident_bytes():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -247,6 +276,6 @@ def test_errors():
 
 
 if __name__ == "__main__":
-    for test in (test_errors, test_propagation, test_search, test_memory):
+    for test in (test_errors, test_propagation, test_search, test_training, test_memory):
         test()
         print(test.__name__, "passed")
