@@ -222,6 +222,19 @@ template <typename Fn> static void forEachFunction(rt::Manifest &manifest, Fn &&
     llvm::for_each(pipeline.functions, fn);
 }
 
+/// Describes how large rounding errors of the results of functions and pipelines are expected to be.
+static void setRounding(ModuleOp reference, rt::Manifest &out) {
+  auto set = [&](rt::FunctionInfo &function) {
+    if (auto func = reference.lookupSymbol<func::FuncOp>(function.name); func && !func.isExternal())
+      for (auto [result, rounding] : llvm::zip(function.results, estimateRounding(func)))
+        result.rounding = rounding;
+  };
+  for (rt::FunctionInfo &function : out.functions)
+    set(function);
+  for (rt::PipelineInfo &pipeline : out.pipelines)
+    set(pipeline.signature);
+}
+
 bool spmd::isCudaChip(StringRef chip) {
   return llvm::is_contained({"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_121"},
                             chip);
@@ -315,6 +328,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
     FailureOr<OwningOpRef<ModuleOp>> copy = cloneInlined(*withLoading);
     if (failed(copy))
       return failure();
+    setRounding(copy->get(), out);
     int64_t index = out.programs.size();
     codegen.reference = true;
     codegen.prefix = "sk_ref_";

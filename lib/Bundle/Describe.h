@@ -33,6 +33,13 @@ FailureOr<shardkit::rt::FunctionInfo> describeFunction(func::FuncOp func, const 
                                                        llvm::ArrayRef<LoadedArgument> loading,
                                                        shardkit::rt::Manifest &manifest);
 
+/// Whether each result element of the op is an element of an operand or a constant.
+bool onlyMovesElements(Operation *op);
+
+/// The relative error that rounding is expected to cause in each result of an unsharded function of one block
+/// (Manifest.md, `rounding`); empty for other functions.
+std::vector<double> estimateRounding(func::FuncOp func);
+
 /// A schedule. `out` has the described functions of its fragments; sets their slots.
 LogicalResult describePipeline(ScheduleOp schedule, const MeshCache &meshes, shardkit::rt::Manifest &manifest,
                                shardkit::rt::PipelineInfo &out);

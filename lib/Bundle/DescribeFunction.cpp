@@ -115,25 +115,25 @@ static SlotAttr getValueSlot(DictionaryAttr attrs) {
 // Pure data movement
 //===----------------------------------------------------------------------===//
 
+bool spmd::onlyMovesElements(Operation *op) {
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return true;
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return !collective.getReduction();
+  if (isa<UnrealizedConversionCastOp>(op)) // Complex numbers are cast to the type that moves between devices.
+    return true;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return llvm::all_of(linalgOp.getBlock()->without_terminator(),
+                        [](Operation &inner) { return isa<arith::ConstantOp>(inner); }) &&
+           linalgOp.getNumReductionLoops() == 0;
+  return isa<tensor::TensorDialect>(op->getDialect()) && op->getNumRegions() == 0;
+}
+
 namespace {
 /// Whether a value is computed by moving elements alone, so that a sharded and
 /// an unsharded run must agree bit for bit.
 struct Movement {
   DenseMap<Value, bool> memo;
-
-  bool moves(Operation *op) {
-    if (op->hasTrait<OpTrait::ConstantLike>())
-      return true;
-    if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-      return !collective.getReduction();
-    if (isa<UnrealizedConversionCastOp>(op)) // Complex numbers are cast to the type that moves between devices.
-      return true;
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-      return llvm::all_of(linalgOp.getBlock()->without_terminator(),
-                          [](Operation &inner) { return isa<arith::ConstantOp>(inner); }) &&
-             linalgOp.getNumReductionLoops() == 0;
-    return isa<tensor::TensorDialect>(op->getDialect()) && op->getNumRegions() == 0;
-  }
 
   /// The value that another fragment of the pipeline writes to a slot; null for a sum.
   Value getWritten(func::FuncOp fragment, SlotAttr slot) {
@@ -179,7 +179,7 @@ struct Movement {
         stack.push_back(start.getBody().front().getTerminator()->getOperand(cast<OpResult>(v).getResultNumber()));
         continue;
       }
-      result = moves(op);
+      result = onlyMovesElements(op);
       if (isa<IndexType>(v.getType()))
         result = true;
       else

@@ -24,6 +24,19 @@ TEST(Compare, toleranceIsRelativeToTheLargestElement) {
   EXPECT_EQ(compareF32({100, 1}, {100, 2}).unequal, 1);
 }
 
+TEST(Compare, toleranceGrowsWithRounding) {
+  ValueInfo value;
+  EXPECT_EQ(Tolerance::forResult(value).rtol, 1e-5);
+  value.rounding = 1e-6; // 8e-6 is covered.
+  EXPECT_EQ(Tolerance::forResult(value).rtol, 1e-5);
+  value.rounding = 1e-5;
+  EXPECT_DOUBLE_EQ(Tolerance::forResult(value).rtol, 8e-5);
+  EXPECT_DOUBLE_EQ(Tolerance::forResult(value).atol, 8e-8);
+  EXPECT_FALSE(Tolerance::forResult(value).exact);
+  value.exact = true;
+  EXPECT_TRUE(Tolerance::forResult(value).exact);
+}
+
 TEST(Compare, nanEqualsOnlyNan) {
   float nan = std::nanf(""), inf = HUGE_VALF;
   Tolerance exact{0, 0, true}, loose{1, 1, false};

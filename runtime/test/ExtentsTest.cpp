@@ -65,6 +65,9 @@ struct RandomLayout {
   }
 };
 
+/// 5 x 6 on 4 chunks of rows and 2 of columns: rows 2, 2, 1, 0.
+Extents unevenRows() { return {{{1, 2, 3}}, {{2, 6, 3}, {3, 1, 1}}, {{0, 5, {{4, 2}, {2, 2}}}}}; }
+
 TEST(Extents, validExtentsMatchTheDefinition) {
   std::mt19937 random(1);
   for (int round = 0; round < 500; ++round) {
@@ -102,6 +105,44 @@ TEST(Extents, replicasHaveTheElementsOfAnEarlierRank) {
   EXPECT_TRUE(isReplica(replicated, 3));
 }
 
+/// Ranks in another order hold what the ranks there do.
+TEST(Extents, otherOrdersOfTheDevices) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 200; ++round) {
+    const RandomLayout layout(random);
+    Extents extents = round % 4 == 0 ? unevenRows() : layout.extents;
+    const int64_t devices = round % 4 == 0 ? 8 : layout.devices, elements = round % 4 == 0 ? 30 : layout.global;
+    const int64_t localElements = round % 4 == 0 ? 6 : layout.local;
+    const Extents plain = extents;
+    extents.order.resize(size_t(devices));
+    std::iota(extents.order.begin(), extents.order.end(), 0);
+    std::shuffle(extents.order.begin(), extents.order.end(), random);
+    ASSERT_TRUE(validateExtents(extents, localElements, elements, devices, true).ok());
+    std::vector<int32_t> global(static_cast<size_t>(elements));
+    std::iota(global.begin(), global.end(), 0);
+    std::vector<std::vector<int32_t>> held;
+    for (int64_t rank = 0; rank < devices; ++rank) {
+      std::vector<int32_t> local(size_t(localElements), -1), there = local;
+      gatherLocal(extents, rank, 4, global.data(), local.data());
+      gatherLocal(plain, extents.order[size_t(rank)], 4, global.data(), there.data());
+      EXPECT_EQ(local, there);
+      EXPECT_EQ(distinctShard(extents, rank).index, distinctShard(plain, extents.order[size_t(rank)]).index);
+      held.push_back(local);
+      const int64_t first = std::find(held.begin(), held.end(), local) - held.begin();
+      if (local != std::vector<int32_t>(size_t(localElements), -1)) { // Padding alone is no replica.
+        EXPECT_EQ(firstOwner(extents, rank), first);
+      }
+    }
+    const ShardMap map(extents);
+    for (int64_t g = 0; g < elements; ++g) {
+      const ShardMap::Location at = map.find(g);
+      ASSERT_GE(at.rank, 0);
+      EXPECT_EQ(held[size_t(at.rank)][size_t(at.local)], g);
+      EXPECT_EQ(firstOwner(extents, at.rank), at.rank);
+    }
+  }
+}
+
 TEST(Extents, emptyAndScalarValues) {
   EXPECT_TRUE(validateExtents({{}, {}}, 1, 1, 4, true).ok());
   EXPECT_TRUE(validateExtents({{}, {{0, 1, 1}}}, 0, 0, 4, true).ok());
@@ -109,9 +150,6 @@ TEST(Extents, emptyAndScalarValues) {
   gatherLocal({{}, {}}, 0, 4, &one, &copy);
   EXPECT_EQ(copy, 5);
 }
-
-/// 5 x 6 on 4 chunks of rows and 2 of columns: rows 2, 2, 1, 0.
-Extents unevenRows() { return {{{1, 2, 3}}, {{2, 6, 3}, {3, 1, 1}}, {{0, 5, {{4, 2}, {2, 2}}}}}; }
 
 TEST(Extents, theLastRanksOfAnUnevenDimHoldLess) {
   Extents extents = unevenRows();

@@ -145,8 +145,19 @@ void CollectivePlan::addSegment(const Segment &segment, int rank, std::vector<Pi
   pieces = std::move(next);
 }
 
+/// The ranks of a mesh that counts the devices of `mesh` in another order.
+static MeshRanks inOrder(const MeshRanks &mesh, const std::vector<int64_t> &order) {
+  if (order.empty())
+    return mesh;
+  std::vector<int> ranks;
+  for (int64_t rank : order)
+    ranks.push_back(mesh[int(rank)]);
+  return MeshRanks(std::move(ranks));
+}
+
 CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &mesh)
-    : CollectivePlan(info, world, mesh, mesh, /*isTransfer=*/false) {}
+    : CollectivePlan(info, world, inOrder(mesh, info.sourceOrder), inOrder(mesh, info.destinationOrder),
+                     /*isTransfer=*/!info.sourceOrder.empty() || !info.destinationOrder.empty()) {}
 
 CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources,
                                const MeshRanks &destinations)
@@ -205,8 +216,10 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const M
       for (int &rank : members)
         rank = mesh[rank];
   }
-  for (std::vector<int> &members : classes)
+  for (std::vector<int> &members : classes) {
     std::sort(members.begin(), members.end());
+    members.erase(std::unique(members.begin(), members.end()), members.end()); // Of a mesh in two orders.
+  }
   groups_ = world.groups(classes, /*own=*/false);
 
   pieces_.resize(size_t(world.size()));

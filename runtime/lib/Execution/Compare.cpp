@@ -32,6 +32,14 @@ Tolerance Tolerance::forDType(DType dtype) {
   return {rtol, rtol / 1000, false};
 }
 
+Tolerance Tolerance::forResult(const ValueInfo &value) {
+  Tolerance tolerance = forDType(value.dtype);
+  tolerance.rtol = std::max(tolerance.rtol, 8 * value.rounding);
+  tolerance.atol = tolerance.rtol / 1000;
+  tolerance.exact = value.exact;
+  return tolerance;
+}
+
 void Difference::merge(const Difference &other) {
   maxAbs = std::max(maxAbs, other.maxAbs);
   maxReference = std::max(maxReference, other.maxReference);
@@ -43,13 +51,13 @@ void Difference::merge(const Difference &other) {
 double Difference::fractionOf(DType dtype, const Tolerance &tolerance) const {
   if (tolerance.exact || !isFloat(dtype) || maxAbs == 0)
     return 0;
-  return maxAbs / (tolerance.rtol * maxReference + tolerance.atol);
+  return maxAbs / tolerance.limit(maxReference);
 }
 
 bool Difference::within(DType dtype, const Tolerance &tolerance) const {
   if (tolerance.exact || !isFloat(dtype))
     return unequal == 0;
-  return incomparable == 0 && maxAbs <= tolerance.rtol * maxReference + tolerance.atol;
+  return incomparable == 0 && maxAbs <= tolerance.limit(maxReference);
 }
 
 Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local, const void *reference) {

@@ -47,7 +47,7 @@ std::optional<CollectiveInfo> moveFromBlocks(const ValueInfo &value, const Tenso
     return std::nullopt;
   const Extents &extents = value.extents;
   const int64_t all = value.globalElements, bytes = dtypeSize(value.dtype);
-  if (ranks < 2 || all * bytes < minBytes || all % ranks != 0 || !extents.uneven.empty() ||
+  if (ranks < 2 || all * bytes < minBytes || all % ranks != 0 || !extents.uneven.empty() || !extents.order.empty() ||
       !isReadByMany(extents, ranks, bytes))
     return std::nullopt;
   const int64_t block = all / ranks;

@@ -74,6 +74,8 @@ bool sameExtents(const Extents &a, const Extents &b) {
   auto key = [](const Extents &e) {
     // Digits of size 1 may be left out; order says nothing.
     std::vector<std::vector<int64_t>> keys;
+    keys.push_back({-1});
+    keys.back().insert(keys.back().end(), e.order.begin(), e.order.end());
     for (const OffsetDigit &d : e.offset)
       if (d.size > 1 && d.globalStride != 0)
         keys.push_back({0, d.rankStride, d.size, d.globalStride});

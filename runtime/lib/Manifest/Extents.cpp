@@ -11,11 +11,21 @@
 
 namespace shardkit::rt {
 
+bool isPermutation(const std::vector<int64_t> &order, int64_t size) {
+  std::vector<bool> seen(static_cast<size_t>(size));
+  for (int64_t rank : order) {
+    if (rank < 0 || rank >= size || seen[size_t(rank)])
+      return false;
+    seen[size_t(rank)] = true;
+  }
+  return int64_t(order.size()) == size;
+}
+
 std::vector<ExtentLoop> coalesceLoops(const Extents &extents, int64_t rank) {
   std::vector<ExtentLoop> loops, own = extents.loops;
   for (const UnevenLoop &dim : extents.uneven) {
     int64_t &size = own[size_t(dim.loop)].size;
-    auto [first, end] = dim.indices(rank, size);
+    auto [first, end] = dim.indices(extents.rankInOrder(rank), size);
     size = end - first;
   }
   for (const ExtentLoop &loop : own)
@@ -36,7 +46,8 @@ std::vector<ExtentLoop> coalesceLoops(const Extents &extents, int64_t rank) {
   return merged;
 }
 
-int64_t firstOwner(const Extents &extents, int64_t rank) {
+/// The first rank of its order that holds what a rank of its order holds.
+static int64_t firstInOrder(const Extents &extents, int64_t rank) {
   // The first rank with the same elements has zero in every digit that does not
   // move the base.
   int64_t first = 0;
@@ -49,9 +60,19 @@ int64_t firstOwner(const Extents &extents, int64_t rank) {
   return first;
 }
 
+int64_t firstOwner(const Extents &extents, int64_t rank) {
+  const int64_t first = firstInOrder(extents, extents.rankInOrder(rank));
+  if (extents.order.empty())
+    return first;
+  return std::find_if(extents.order.begin(), extents.order.end(),
+                      [&](int64_t other) { return firstInOrder(extents, other) == first; }) -
+         extents.order.begin();
+}
+
 bool isReplica(const Extents &extents, int64_t rank) { return firstOwner(extents, rank) != rank; }
 
 DistinctShard distinctShard(const Extents &extents, int64_t rank) {
+  rank = extents.rankInOrder(rank);
   struct Digit {
     int64_t globalStride, size, value;
   };
@@ -77,7 +98,9 @@ DistinctShard distinctShard(const Extents &extents, int64_t rank) {
 }
 
 bool ShardMap::add(const Extents &extents, int64_t globalBase, int64_t localBase, int64_t firstRank) {
-  Shards shards{globalBase, localBase, firstRank, {}};
+  Shards shards{globalBase, localBase, firstRank, {}, std::vector<int64_t>(extents.order.size())};
+  for (size_t rank = 0; rank < extents.order.size(); ++rank)
+    shards.holders[size_t(extents.order[rank])] = firstOwner(extents, int64_t(rank));
   std::vector<bool> isUneven(extents.loops.size());
   for (const ExtentLoop &loop : extents.loops)
     if (loop.size == 0)
@@ -161,6 +184,8 @@ bool ShardMap::find(const Shards &shards, int64_t global, Location &location) {
     }
   }
   location.run = run - within;
+  if (!shards.holders.empty())
+    location.rank = shards.firstRank + shards.holders[size_t(location.rank - shards.firstRank)];
   return true;
 }
 
@@ -226,6 +251,8 @@ Status checkDigits(const Extents &extents, int64_t globalElements, int64_t devic
       return invalid("extents 'uneven' has size " + std::to_string(dim.size) + ", expected 1 to " +
                      std::to_string(covered - dim.begin) + ", the chunks of all ranks");
   }
+  if (!extents.order.empty() && !isPermutation(extents.order, devices))
+    return invalid("extents 'order' does not list the ranks 0 to " + std::to_string(devices - 1) + " once each");
   for (const OffsetDigit &digit : extents.offset) {
     if (digit.size < 1 || digit.rankStride < 1 || digit.globalStride < 0)
       return invalid("extents offset [" + std::to_string(digit.rankStride) + ", " + std::to_string(digit.size) + ", " +
@@ -372,6 +399,8 @@ Status validateExtents(const Extents &extents, int64_t localElements, int64_t gl
 static Status checkPiece(const ExtentPiece &piece, int64_t elements, int64_t localElements, int64_t devices,
                          Digits &local) {
   int64_t reach = 0;
+  if (!piece.extents.order.empty())
+    return invalid("'order' is on the extents of a piece");
   if (piece.globalBase < 0 || piece.globalBase > elements || piece.localBase < 0 || piece.localBase > localElements)
     return invalid("'base' [" + std::to_string(piece.globalBase) + ", " + std::to_string(piece.localBase) +
                    "] lies outside of " + std::to_string(elements) + " stored and " + std::to_string(localElements) +

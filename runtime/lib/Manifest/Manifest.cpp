@@ -149,14 +149,24 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
     std::vector<int64_t> v = in.asIntegers(entry, "group", 2);
     collective.group.push_back({v[0], v[1]});
   }
+  for (auto [key, order] :
+       {std::pair("source_order", &collective.sourceOrder), {"destination_order", &collective.destinationOrder}}) {
+    if (!in.has(key))
+      continue;
+    *order = in.integers(key);
+    if (!isPermutation(*order, devices))
+      in.fail("'" + std::string(key) + "' does not list the ranks 0 to " + std::to_string(devices - 1) + " once each");
+    if (reduces)
+      in.fail("'" + std::string(key) + "' is on a collective that reduces");
+  }
   collective.startGroup = in.integerOr("start_group", -1);
   Status status = validateMove(collective, devices, devices);
   if (!status.ok())
     in.fail(status.message());
   Json extra = Json::object();
-  static const std::set<std::string> known = {"id",          "kind",         "axes",        "dtype",    "reduction",
-                                              "in_elements", "out_elements", "atoms",       "segments", "spread",
-                                              "group",       "bytes",        "start_group", "loc"};
+  static const std::set<std::string> known = {
+      "id",       "kind",   "axes",  "dtype", "reduction",   "in_elements", "out_elements", "atoms",
+      "segments", "spread", "group", "bytes", "start_group", "loc",         "source_order", "destination_order"};
   for (auto &[key, value] : at.json().items())
     if (!known.count(key))
       extra[key] = value;

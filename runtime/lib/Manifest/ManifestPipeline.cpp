@@ -251,12 +251,8 @@ void PipelineReader::readSignature() {
     if (name.empty() || !names.insert(name).second)
       in.fail("the name is empty or that of another result");
     readGlobal(in, value);
-    value.exact = false;
-    if (in.has("exact")) {
-      if (!in.member("exact").is_boolean())
-        in.fail("'exact' is not a boolean");
-      value.exact = in.member("exact").get<bool>();
-    }
+    value.exact = in.flag("exact");
+    value.rounding = in.notNegative("rounding");
     value.tied = std::nullopt;
     if (in.has("tied")) {
       size_t tied = asIndex(in, in.member("tied"), "tied", pipeline_.signature.arguments.size());

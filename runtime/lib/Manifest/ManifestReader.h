@@ -66,6 +66,8 @@ public:
       fail("'" + std::string(key) + "' is not a boolean");
     return value.get<bool>();
   }
+  /// 0 where it is missing.
+  double notNegative(const char *key) const;
   int64_t integer(const char *key) const { return asInteger(member(key), key); }
   int64_t integerOr(const char *key, int64_t fallback) const { return has(key) ? integer(key) : fallback; }
   const Json &array(const char *key) const {

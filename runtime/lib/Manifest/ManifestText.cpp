@@ -75,6 +75,8 @@ Ordered extentsJson(const Extents &extents) {
       entry["begin"] = u.begin;
     json["uneven"].push_back(std::move(entry));
   }
+  if (!extents.order.empty())
+    json["order"] = extents.order;
   return json;
 }
 
@@ -172,6 +174,8 @@ static Ordered valueJson(const ValueInfo &value) {
     json["tied"] = *value.tied;
   if (value.exact)
     json["exact"] = true;
+  if (value.rounding > 0)
+    json["rounding"] = value.rounding;
   if (value.isSegmented)
     json["segmented"] = true;
   if (value.load)
@@ -236,6 +240,10 @@ static Ordered collectiveJson(const CollectiveInfo &collective) {
     json["reduction"] = reductionName(collective.reduction);
   addMove(collective, json);
   json["group"] = digitsJson(collective.group);
+  if (!collective.sourceOrder.empty())
+    json["source_order"] = collective.sourceOrder;
+  if (!collective.destinationOrder.empty())
+    json["destination_order"] = collective.destinationOrder;
   json["bytes"] = collective.bytes;
   if (collective.startGroup >= 0)
     json["start_group"] = collective.startGroup;
@@ -286,6 +294,8 @@ static Ordered programValueJson(const ValueInfo &value, const std::vector<Pipeli
     json["tied"] = *value.tied;
   if (value.exact)
     json["exact"] = true;
+  if (value.rounding > 0)
+    json["rounding"] = value.rounding;
   json["buffers"] = buffersJson(buffers);
   return json;
 }

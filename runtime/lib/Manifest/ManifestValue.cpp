@@ -57,6 +57,15 @@ DType readDType(const JsonAt &at, bool any) {
   return *dtype;
 }
 
+double JsonAt::notNegative(const char *key) const {
+  if (!has(key))
+    return 0;
+  const Json &value = member(key);
+  if (!value.is_number() || !(value.get<double>() >= 0))
+    fail("'" + std::string(key) + "' is " + value.dump() + ", expected 0 or a positive number");
+  return value.get<double>();
+}
+
 void readShape(const JsonAt &at, const char *key, Shape &shape, int64_t &elements) {
   shape = at.integers(key);
   std::optional<int64_t> count = numElements(shape);
@@ -88,6 +97,8 @@ Extents readExtentsIn(const JsonAt &in) {
       }
       extents.uneven.push_back(std::move(loop));
     }
+  if (in.has("order"))
+    extents.order = in.integers("order");
   return extents;
 }
 
@@ -319,6 +330,8 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devic
   readShape(in, "global_shape", value.globalShape, value.globalElements);
   for (auto [key, flag] : {std::pair("exact", &value.exact), std::pair("segmented", &value.isSegmented)})
     *flag = in.flag(key);
+  if (isResult)
+    value.rounding = in.notNegative("rounding");
   if (value.isSegmented && value.kind != ValueKind::Weight)
     in.fail("'segmented' is on a value that is not a weight");
   // The output of host functions is a stack with a slice for each rank.

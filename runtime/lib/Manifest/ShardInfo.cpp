@@ -278,6 +278,8 @@ Expected<std::string> shardInfoText(const WeightManifest &manifest) {
       return fail("pieces of several stored tensors cannot be exported");
     } else {
       const Extents &extents = value.extents;
+      if (!extents.order.empty())
+        return fail("a mesh in another order of the devices cannot be exported");
       bool isReplicated = value.localElements == value.globalElements;
       if (isReplicated && extents.uneven.empty() && !value.load)
         continue; // Not listed: every rank gets it.

@@ -209,7 +209,7 @@ void printDifferences(const RunRecord &record, bool onlyMismatches) {
                 record.what->name().c_str(), record.what->full().results[i].name.c_str(), difference.maxAbs,
                 difference.maxRel());
     if (record.fractions[i] > 0)
-      std::printf(", %.3g of the tolerance", record.fractions[i]);
+      std::printf(", %.3g of the tolerance (rtol %.3g)", record.fractions[i], record.tolerances[i].rtol);
     if (!record.within[i]) {
       std::printf(", %" PRId64 " of %" PRId64 " elements differ", difference.unequal, difference.elements);
       if (difference.incomparable)
@@ -346,12 +346,18 @@ Status writeReport(const std::string &path, const Bundle &bundle, const Options 
       run["profile"] = profileJson(record.profile);
     if (!record.differences.empty()) {
       Json verify = Json::array();
-      for (size_t i = 0; i < record.differences.size(); ++i)
+      for (size_t i = 0; i < record.differences.size(); ++i) {
+        const Tolerance &tolerance = record.tolerances[i];
+        const bool exact = tolerance.exact || !isFloat(full.results[i].dtype);
         verify.push_back({{"result", full.results[i].name},
                           {"max_abs", record.differences[i].maxAbs},
                           {"max_rel", record.differences[i].maxRel()},
+                          {"exact", exact},
+                          {"rtol", exact ? 0 : tolerance.rtol},
+                          {"atol", exact ? 0 : tolerance.atol},
                           {"of_tolerance", record.fractions[i]},
                           {"ok", bool(record.within[i])}});
+      }
       run["verify"] = verify;
     }
     if (record.what->pipeline())

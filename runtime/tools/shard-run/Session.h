@@ -34,9 +34,10 @@ struct RunRecord {
   std::vector<rt::Difference> differences;               ///< Per result, with --verify; on process 0.
   /// Per result, the difference between its copies, with --verify; on process 0.
   std::vector<std::string> disagreements;
-  std::vector<bool> within;         ///< On every process.
-  std::vector<double> fractions;    ///< Errors as fractions of the tolerance (Difference::fractionOf).
-  std::vector<std::string> digests; ///< Per result, with --digests; on every process.
+  std::vector<bool> within;              ///< On every process.
+  std::vector<rt::Tolerance> tolerances; ///< Per result, with --verify; on process 0.
+  std::vector<double> fractions;         ///< Errors as fractions of the tolerance (Difference::fractionOf).
+  std::vector<std::string> digests;      ///< Per result, with --digests; on every process.
 
   double minStep() const;
   double medianStep() const;

@@ -186,8 +186,8 @@ Status Session::compare(const Runnable &what, const Arguments &arguments, RunRec
     Difference total;
     for (const auto &differences : perRank)
       total.merge(differences[i]);
-    Tolerance tolerance = Tolerance::forDType(value.dtype);
-    tolerance.exact = options_.exact || value.exact;
+    Tolerance tolerance = Tolerance::forResult(value);
+    tolerance.exact |= options_.exact;
     if (options_.rtol) {
       tolerance.rtol = *options_.rtol;
       tolerance.atol = *options_.rtol / 1000;
@@ -195,6 +195,7 @@ Status Session::compare(const Runnable &what, const Arguments &arguments, RunRec
     if (options_.atol)
       tolerance.atol = *options_.atol;
     record.differences.push_back(total);
+    record.tolerances.push_back(tolerance);
     record.fractions.push_back(total.fractionOf(value.dtype, tolerance));
     record.disagreements.push_back(compareCopies(what, i));
     record.within.push_back(total.within(value.dtype, tolerance) && record.disagreements.back().empty());

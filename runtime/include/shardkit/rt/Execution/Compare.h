@@ -13,6 +13,10 @@ struct Tolerance {
   bool exact = false; ///< Equal bits (any NaN equals any NaN).
   /// rtol 1e-12 (f64), 1e-5 (f32), 2e-3 (f16), 2e-2 (bf16); atol a thousandth.
   static Tolerance forDType(DType dtype);
+  /// That of its dtype, or rtol 8 times `rounding` if that is larger.
+  static Tolerance forResult(const ValueInfo &value);
+  /// rtol * max|b| + atol: the largest error that is accepted.
+  double limit(double maxReference) const { return rtol * maxReference + atol; }
 };
 
 struct Difference {

@@ -63,11 +63,17 @@ struct Extents {
   std::vector<OffsetDigit> offset;
   std::vector<ExtentLoop> loops;
   std::vector<UnevenLoop> uneven = {};
+  /// If the value is on a mesh that counts the devices in another order: the rank there of each rank. The digits are
+  /// those of that rank.
+  std::vector<int64_t> order = {};
   bool operator==(const Extents &) const = default;
+
+  int64_t rankInOrder(int64_t rank) const { return order.empty() ? rank : order[size_t(rank)]; }
 
   /// The global offset of the first element that `rank` holds, local element
   /// localBase(rank); beyond the value where it holds nothing.
   int64_t base(int64_t rank) const {
+    rank = rankInOrder(rank);
     int64_t result = 0;
     for (const OffsetDigit &digit : offset)
       result += (rank / digit.rankStride) % digit.size * digit.globalStride;
@@ -80,6 +86,7 @@ struct Extents {
   }
   /// 0 but for pieces that begin inside a chunk.
   int64_t localBase(int64_t rank) const {
+    rank = rankInOrder(rank);
     int64_t result = 0;
     for (const UnevenLoop &dim : uneven) {
       const ExtentLoop &loop = loops[size_t(dim.loop)];
@@ -91,6 +98,9 @@ struct Extents {
   /// The full value on one device.
   static Extents identity(int64_t elements) { return {{}, {{elements, 1, 1}}, {}}; }
 };
+
+/// Whether `order` has 0 to `size` - 1, each once.
+bool isPermutation(const std::vector<int64_t> &order, int64_t size);
 
 /// The loops of `rank` without those of size 1, major to minor in the global
 /// value, with neighbours joined where both strides are contiguous. Unless the extents are
@@ -162,7 +172,8 @@ private:
   };
   struct Shards {
     int64_t globalBase, localBase, firstRank;
-    std::vector<Digit> digits; ///< By global stride, the finest first.
+    std::vector<Digit> digits;    ///< By global stride, the finest first.
+    std::vector<int64_t> holders; ///< With an order: the first rank that holds what a rank of the order holds.
   };
   static constexpr size_t maxDigits = 64;
   static bool find(const Shards &shards, int64_t global, Location &location);

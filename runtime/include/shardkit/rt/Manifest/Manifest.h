@@ -129,6 +129,8 @@ struct ValueInfo {
   std::optional<std::pair<int64_t, int64_t>> range; ///< The range of random integers.
   std::optional<int64_t> tied;                      ///< The argument that a result updates.
   bool exact = false;                               ///< A result that is computed by moving data alone.
+  /// The relative error that rounding is expected to cause in a result (Manifest.md); 0 if that is not described.
+  double rounding = 0;
   /// A weight that holds segments of a larger one, next to each other on each device: its
   /// global value depends on the devices.
   bool isSegmented = false;
@@ -189,6 +191,8 @@ struct CollectiveInfo {
   std::vector<Segment> segments;
   std::vector<RankDigit> spread; ///< The rank digits that choose among replicas of the source.
   std::vector<RankDigit> group;
+  /// If a side is on a mesh that counts the devices in another order: the rank here of each rank there.
+  std::vector<int64_t> sourceOrder, destinationOrder;
   int64_t bytes = 0;
   /// The first collective of the group that is started together, this one included; -1 for a
   /// collective that is not started asynchronously.
