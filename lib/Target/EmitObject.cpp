@@ -41,6 +41,9 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(const spmd::targ
     llvm::sort(list);
     features = llvm::join(list, ",");
   }
+  // The instructions of x86 for bf16 read and write subnormals as zeros, unlike all other arithmetic.
+  if (triple.isX86())
+    features += std::string(features.empty() ? "" : ",") + "-avx512bf16,-avxneconvert,-avx10.2";
   llvm::CodeGenOptLevel level = options.optLevel >= 3   ? llvm::CodeGenOptLevel::Aggressive
                                 : options.optLevel == 2 ? llvm::CodeGenOptLevel::Default
                                 : options.optLevel == 1 ? llvm::CodeGenOptLevel::Less

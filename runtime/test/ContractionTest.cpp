@@ -194,6 +194,37 @@ TEST(Contraction, matricesGoToTheLibraryWithoutCopies) {
     }
 }
 
+/// Instructions of processors for bf16 read and write them as zeros.
+TEST(Contraction, subnormalsOfBf16AreNumbers) {
+  if (onDevices())
+    GTEST_SKIP() << "products of the host";
+  const int64_t m = 24, n = 40, k = 32;
+  for (bool transposed : {false, true})
+    for (DType out : {DType::F32, DType::BF16})
+      // Subnormal operands, and normal ones with subnormal products.
+      for (auto [ofA, ofB] : {std::pair(-133, 0), {3, -133}, {-70, -63}}) {
+        const Case test = plain(m, n, k, transposed, 0, DType::BF16, out);
+        std::vector<uint16_t> a(size_t(m * k)), b(size_t(n * k));
+        // One term each, which has a bf16 with these exponents.
+        for (int64_t i = 0; i < m * k; ++i)
+          setElement(DType::BF16, a.data(), i, i % k == i / k % k ? std::ldexp(double(i % 11 - 5), ofA) : 0);
+        for (int64_t i = 0; i < n * k; ++i)
+          setElement(DType::BF16, b.data(), i, std::ldexp(double(i % 7 - 3), ofB));
+        std::vector<char> c(size_t(m * n * dtypeSize(out)));
+        auto plan = planContraction(test.desc);
+        EXPECT_OK(plan.status());
+        if (!plan.ok())
+          return;
+        EXPECT_OK((*plan)->run(a.data(), b.data(), c.data()));
+        for (int64_t i = 0; i < m * n; ++i) {
+          const int64_t row = i / n, column = i % n;
+          const double want = std::ldexp(double((row * k + row) % 11 - 5), ofA) *
+                              getElement(DType::BF16, b.data(), transposed ? column * k + row : row * n + column);
+          ASSERT_EQ(getElement(out, c.data(), i), want) << i << " with " << ofA << " and " << ofB;
+        }
+      }
+}
+
 TEST(Contraction, vectorsAreNotCopied) {
   std::mt19937 random(4);
   for (bool transposed : {false, true}) {

@@ -263,8 +263,11 @@ Expected<std::unique_ptr<ContractionPlan>> planContraction(const sk_contraction_
       return planPacked(contraction);
     rest = std::move(*second);
   }
-  return Result(std::make_unique<LibraryPlan>(std::move(*first), std::move(rest), choice.loops, choice.swapped,
-                                              dtypeSize(contraction.in), dtypeSize(contraction.out)));
+  auto plan = std::make_unique<LibraryPlan>(std::move(*first), std::move(rest), choice.loops, choice.swapped,
+                                            dtypeSize(contraction.in), dtypeSize(contraction.out));
+  if (contraction.in != DType::BF16)
+    return Result(std::move(plan));
+  return Result(keepSubnormals(std::move(plan), contraction));
 }
 
 Status ContractionCache::run(const sk_contraction_desc *desc, const void *a, const void *b, void *c) {

@@ -98,6 +98,10 @@ bool libraryTakes(DType in, DType out);
 /// Any contraction, by copying the operands to contiguous buffers.
 Expected<std::unique_ptr<ContractionPlan>> planPacked(const Contraction &contraction);
 
+/// `library`, a plan for operands of bf16, where no product or sum can be subnormal, else one that keeps subnormals.
+std::unique_ptr<ContractionPlan> keepSubnormals(std::unique_ptr<ContractionPlan> library,
+                                                const Contraction &contraction);
+
 /// Matrix times vector, dot products, tiny products of f32 and f64 in place;
 /// null where it does not fit.
 std::unique_ptr<ContractionPlan> planDirect(const Contraction &contraction);
