@@ -5,6 +5,7 @@
 #include "shardkit/Rules/ShardingRule.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/IntegerSet.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -28,7 +29,8 @@ public:
   SmallVector<GlobalSize, 0> run();
 
 private:
-  /// The products of adjacent dims: sizes, strides and numbers of elements.
+  /// The products of dims of a tensor: sizes, strides and numbers of elements, as of the dims 0, 2 and 3 that a batch
+  /// norm averages over.
   void collectProducts();
   void addNumber(int64_t number);
   void addNumbers(ArrayRef<int64_t> numbers);
@@ -36,6 +38,8 @@ private:
   void addAttribute(Attribute attr);
   void addOperation(Operation *inner);
   void addFactor(int32_t f, int64_t number);
+
+  static constexpr size_t maxSets = 256;
 
   /// True for different dims of one tensor: a permutation, or the dims that an op reduces.
   bool isListOfDims(ArrayRef<int64_t> numbers) const;
@@ -57,17 +61,25 @@ void SizeCollector::collectProducts() {
     if (!tensor.type)
       continue;
     maxRank = std::max<int64_t>(maxRank, tensor.numDims);
-    for (unsigned begin = 0; begin < tensor.numDims; ++begin) {
-      SmallVector<int32_t> factors;
-      int64_t product = 1;
-      for (unsigned d = begin; d < tensor.numDims && !tensor.type.isDynamicDim(d); ++d) {
-        product *= tensor.type.getDimSize(d);
-        llvm::append_range(factors, llvm::make_filter_range(rule.dimFactors(tensor, d), canShard));
-        for (int32_t f : factors)
-          if (SmallVector<int32_t, 2> &list = products[product]; !llvm::is_contained(list, f))
-            list.push_back(f);
+    // The dims of each product, as bits: of the products so far, and those with one dim more.
+    SmallVector<std::pair<int64_t, llvm::SmallBitVector>> sets{{1, llvm::SmallBitVector(tensor.numDims)}};
+    for (unsigned d = 0; d < tensor.numDims; ++d) {
+      if (tensor.type.isDynamicDim(d) || tensor.type.getDimSize(d) == 1)
+        continue;
+      const bool isAnySubset = sets.size() < maxSets;
+      for (auto [product, dims] : SmallVector<std::pair<int64_t, llvm::SmallBitVector>>(sets)) {
+        // Of many dims adjacent ones alone.
+        if (!isAnySubset && dims.any() && !dims.test(d - 1))
+          continue;
+        dims.set(d);
+        sets.emplace_back(product * tensor.type.getDimSize(d), dims);
       }
     }
+    for (auto &[product, dims] : sets)
+      for (unsigned d : dims.set_bits())
+        for (int32_t f : llvm::make_filter_range(rule.dimFactors(tensor, d), canShard))
+          if (SmallVector<int32_t, 2> &list = products[product]; !llvm::is_contained(list, f))
+            list.push_back(f);
   }
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
     if (canShard(f) && !llvm::is_contained(products[rule.factor(f).size], f))
