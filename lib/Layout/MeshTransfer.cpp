@@ -7,32 +7,44 @@
 using namespace mlir::spmd;
 using llvm::SmallVector;
 
+/// The digits of the ranks of `layout`, on `devices` devices, that own no elements: they distinguish replicas.
+static SmallVector<RankDigit, 2> getReplicaDigits(const Layout &layout, int64_t devices) {
+  SmallVector<RankDigit> owning;
+  for (const Digit &digit : layout.digits)
+    owning.push_back({digit.stride, digit.size()});
+  for (const UnevenDim &dim : layout.uneven)
+    owning.append(dim.ranks.begin(), dim.ranks.end());
+  llvm::sort(owning, [](const RankDigit &a, const RankDigit &b) { return a.stride < b.stride; });
+  owning.push_back({devices, 1});
+  SmallVector<RankDigit, 2> digits;
+  int64_t stride = 1;
+  for (const RankDigit &digit : owning) {
+    if (digit.stride > stride)
+      digits.push_back({stride, digit.stride / stride});
+    stride = digit.stride * digit.size;
+  }
+  return digits;
+}
+
 std::optional<Transfer> mlir::spmd::computeMeshTransfer(const Layout &from, int64_t senders, const Layout &to,
                                                         int64_t receivers) {
   if (!from.partial.empty() || !to.partial.empty())
     return std::nullopt;
   std::optional<Transfer> transfer = computeTransfer(from, to, /*reorders=*/true);
-  if (!transfer || !transfer->segments.empty())
+  if (!transfer)
     return transfer;
-  // Digits of the sender's rank without elements are replicas: the receiver's rank,
-  // from its minor digits on, chooses among them.
-  SmallVector<Digit> owning(from.digits.begin(), from.digits.end());
-  llvm::sort(owning, [](const Digit &a, const Digit &b) { return a.stride < b.stride; });
-  int64_t stride = 1, chosen = 1;
-  auto choose = [&](int64_t size) {
-    int64_t factor = std::gcd(size, receivers / chosen);
-    if (factor > 1) {
-      transfer->atoms.push_back({factor, true, true, stride, chosen});
+  // The receiver's rank, from its minor digits on, chooses among replicas of the source.
+  SmallVector<RankDigit, 2> replicas = getReplicaDigits(from, senders);
+  if (!transfer->segments.empty()) {
+    transfer->spread.assign(replicas.begin(), replicas.end());
+    return transfer;
+  }
+  int64_t chosen = 1;
+  for (const RankDigit &digit : replicas)
+    if (int64_t factor = std::gcd(digit.size, receivers / chosen); factor > 1) {
+      transfer->atoms.push_back({factor, true, true, digit.stride, chosen});
       chosen *= factor;
     }
-  };
-  for (const Digit &digit : owning) {
-    if (digit.stride > stride)
-      choose(digit.stride / stride);
-    stride = digit.stride * digit.size();
-  }
-  if (senders > stride)
-    choose(senders / stride);
   return transfer;
 }
 

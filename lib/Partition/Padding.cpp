@@ -35,6 +35,8 @@ SmallVector<UnevenLoop, 1> spmd::getUnevenDims(const Sharding &sharding, ArrayRe
 //===----------------------------------------------------------------------===//
 
 LogicalResult Padding::collect(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
+  if (isa<FragmentOp>(op))
+    fragments.push_back(op);
   // Ops with their own lowering move padding lanes unchanged.
   if (isa<ReshardOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
     return success();
@@ -83,6 +85,23 @@ Value Padding::getCount(OpBuilder &b, Location loc, const UnevenLoop &loop) {
   SmallVector<Value> coordinates = getCoordinates(b, loc, axes);
   Value size = arith::ConstantIndexOp::create(b, loc, loop.size);
   return arith::SubIOp::create(b, loc, size, getChunkStart(b, loc, axes.entries, loop.size, coordinates));
+}
+
+Operation *Padding::getFragment(Operation *op) {
+  Operation *last = nullptr;
+  for (Operation *fragment : fragments)
+    if (fragment->isBeforeInBlock(fragment->getBlock()->findAncestorOpInBlock(*op)))
+      last = fragment;
+  return last;
+}
+
+void Padding::setInsertionPoint(OpBuilder &b, Value value, Operation *fragment) {
+  Operation *def = value.getDefiningOp();
+  bool isTop = fragment && value.getParentBlock() == fragment->getBlock();
+  if (isTop && fragment != (def ? getFragment(def) : nullptr))
+    b.setInsertionPointAfter(fragment);
+  else
+    b.setInsertionPointAfterValue(value);
 }
 
 /// True in lanes whose every index is less than its count.
@@ -175,8 +194,9 @@ void Padding::guard(const Guard &guard) {
 }
 
 void Padding::apply() {
-  // One masked value for all that need the same.
+  // One masked value for all of a fragment that need the same.
   struct Made {
+    Operation *fragment;
     TypedAttr value;
     SmallVector<UnevenLoop, 1> dims;
     Value result;
@@ -185,12 +205,15 @@ void Padding::apply() {
   for (const Mask &mask : masks) {
     Value value = mask.op->getOperand(mask.operand);
     SmallVector<Made, 1> &list = made[value];
-    auto known =
-        llvm::find_if(list, [&](const Made &other) { return other.value == mask.value && other.dims == mask.dims; });
+    Operation *fragment = getFragment(mask.op);
+    auto known = llvm::find_if(list, [&](const Made &other) {
+      return other.fragment == fragment && other.value == mask.value && other.dims == mask.dims;
+    });
     if (known == list.end()) {
       OpBuilder b(mask.op->getContext());
-      b.setInsertionPointAfterValue(value);
-      list.push_back({mask.value, mask.dims, createMasked(b, mask.op->getLoc(), value, mask.dims, mask.value)});
+      setInsertionPoint(b, value, fragment);
+      list.push_back(
+          {fragment, mask.value, mask.dims, createMasked(b, mask.op->getLoc(), value, mask.dims, mask.value)});
       known = list.end() - 1;
     }
     mask.op->setOperand(mask.operand, known->result);
@@ -214,16 +237,20 @@ void Padding::fill(Value value, ArrayRef<UnevenLoop> dims, PaddingFill with) {
     else
       content = getNeutralElement(with == PaddingFill::Lowest ? ReductionKind::Max : ReductionKind::And, element);
   }
-  SmallVector<OpOperand *> uses;
+  llvm::MapVector<Operation *, SmallVector<OpOperand *>> uses; // of each fragment
   for (OpOperand &use : value.getUses()) {
-    // A shared output is written as it is.
-    auto write = dyn_cast<tensor::ParallelInsertSliceOp>(use.getOwner());
-    if (!write || use.getOperandNumber() != write.getDestMutable().getOperandNumber())
-      uses.push_back(&use);
+    // A shared output is written as it is, and what a fragment returns is not read there.
+    Operation *reader = use.getOwner();
+    auto write = dyn_cast<tensor::ParallelInsertSliceOp>(reader);
+    bool isOutput = write && use.getOperandNumber() == write.getDestMutable().getOperandNumber();
+    if (!isOutput && !(isa<func::ReturnOp>(reader) && !fragments.empty()))
+      uses[getFragment(reader)].push_back(&use);
   }
   OpBuilder b(value.getContext());
-  b.setInsertionPointAfterValue(value);
-  Value filled = createMasked(b, value.getLoc(), value, dims, content);
-  for (OpOperand *use : uses)
-    use->set(filled);
+  for (auto &[fragment, readers] : uses) {
+    setInsertionPoint(b, value, fragment);
+    Value filled = createMasked(b, value.getLoc(), value, dims, content);
+    for (OpOperand *use : readers)
+      use->set(filled);
+  }
 }

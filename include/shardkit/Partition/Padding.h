@@ -55,9 +55,15 @@ private:
   /// there are none. Created at the insertion point.
   Value getCount(OpBuilder &b, Location loc, const UnevenLoop &loop);
   Value createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<UnevenLoop> dims, TypedAttr with);
+  /// The spmd.fragment that an op comes after; null before the first one, and in functions without fragments.
+  Operation *getFragment(Operation *op);
+  /// Sets the insertion point for an op that replaces `value` for all readers in `fragment`. That is after the value,
+  /// or at the start of the fragment if another one computes it: a sum is complete only there.
+  void setInsertionPoint(OpBuilder &b, Value value, Operation *fragment);
   void guard(const Guard &guard);
 
   FunctionMeshes &meshes;
+  SmallVector<Operation *> fragments;
   std::vector<Mask> masks;
   std::vector<Guard> guards;
 };

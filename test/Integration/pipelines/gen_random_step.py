@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Writes a random function of a batch, to be computed in microbatches: matrix products,
 elementwise ops, sums and maxima over the batch and over features, what is done with them
-once per step, views, concatenations and slices. Not every one can be cut.
+once per step, views, concatenations and slices. Not every one can be split.
+With --uneven each stage has a mesh of another shape, whose axes shard arguments,
+results and what crosses boundaries along dims that they do not divide.
 
-  gen_random_step.py --seed 7 --stages 2 -o step.mlir
+  gen_random_step.py --seed 7 --stages 2 --uneven -o step.mlir
 """
 import argparse
 import random
@@ -13,11 +15,14 @@ import sys
 MAPS = {2: "affine_map<(d0, d1) -> (d0, d1)>", 1: "affine_map<(d0) -> (d0)>", 0: "affine_map<() -> ()>"}
 
 
+SHAPES = [(2, 1), (3, 1), (2, 2), (4, 1), (1, 3), (1, 2), (3, 2)]
+
+
 class Program:
-    def __init__(self, seed, batch, stages, size):
-        self.random, self.batch, self.stages = random.Random(seed), batch, stages
-        self.features = self.random.choice([4, 6, batch])
-        self.lines, self.values, self.next, self.args = [], [], 0, []
+    def __init__(self, seed, batch, stages, size, uneven=False):
+        self.random, self.batch, self.stages, self.uneven = random.Random(seed), batch, stages, uneven
+        self.features = self.random.choice([3, 5, 7] if uneven else [4, 6, batch])
+        self.lines, self.values, self.next, self.args, self.tied = [], [], 0, [], False
         b, f, pick = batch, self.features, self.random.choice
         # Name, shape, dim of the batch (None: none) and whether it is summed up over it.
         for i in range(pick([1, 2])):
@@ -28,18 +33,50 @@ class Program:
         for i in range(pick([1, 2])):
             self.argument(f"w{i}", (f, f))
         self.argument("b", (f,))
-        cuts = sorted(self.random.sample(range(2, size), stages - 1))
+        cuts = sorted(self.random.sample(range(2, size - uneven), stages - 1))
+        self.crossed = None  # a value of the last stage that needs the ones before
         for step in range(size):
             self.step()
             if step in cuts:
-                cut = [v for v in self.values if v[2] is not None][-1]
-                self.lines.append(f"  spmd.stage_boundary {cut[0]} : {self.type(cut[1])}")
+                cut = self.mix(pick) if uneven else [v for v in self.values if v[2] is not None][-1]
+                resources = f" axis_resources {self.axes(cut[1])}" if uneven and self.random.random() < .5 else ""
+                self.lines.append(f"  spmd.stage_boundary {cut[0]}{resources} : {self.type(cut[1])}")
+                if uneven:
+                    self.emit(f"math.tanh {cut[0]} : {self.type(cut[1])}", *cut[1:])
+                    self.crossed = self.values[-1]
 
     def argument(self, name, shape, dim=None):
         kind = "spmd.name" if name[0] in "xy" else "spmd.weight"
         micro = "" if dim is None else f", spmd.microbatch = #spmd.microbatch<dim = {dim}>"
+        if self.uneven and self.random.random() < .7:
+            micro += ", " + self.resources(shape, dim)
         self.args.append(f'%{name}: {self.type(shape)} {{{kind} = "{name}"{micro}}}')
         self.values.append((f"%{name}", shape, dim, False))
+
+    def mix(self, pick):
+        """A late value of the batch, with what crossed before or with an input."""
+        late = [v for v in self.values if v[2] is not None and not v[3]][-1]
+        known = self.crossed or self.values[0]
+        if known[1:3] != late[1:3]:
+            late = known
+        self.emit(f"arith.{pick(['addf', 'mulf'])} {late[0]}, {known[0]} : {self.type(late[1])}", *late[1:])
+        return self.values[-1]
+
+    def axes(self, shape, batch=None):
+        """The axes of each dim; on which meshes they divide it is not looked at. Those of the batch have to divide microbatches."""
+        free, dims = ["x", "y"], []
+        for d in range(len(shape)):
+            if d == batch and self.random.random() < .8:
+                dims.append("?")
+                continue
+            taken = [a for a in free if self.random.random() < .5]
+            free = [a for a in free if a not in taken]
+            names = ", ".join(f'"{a}"' for a in taken)
+            dims.append(f"[{names}]" if len(taken) > 1 else names or self.random.choice(["none", "?"]))
+        return f"[{', '.join(dims)}]"
+
+    def resources(self, shape, batch=None):
+        return f"spmd.axis_resources = #spmd.axis_resources<{self.axes(shape, batch)}>"
 
     @staticmethod
     def type(shape):
@@ -225,13 +262,38 @@ class Program:
         results = self.random.sample(made, count)
         if made[-1] not in results:
             results.append(made[-1])
+        if self.crossed and self.crossed not in results:
+            results.append(self.crossed)
         if self.random.random() < .8:
             self.drop_dead({v[0] for v in results})
-        meshes = [f'spmd.mesh @s{i} = <["data"=2]' + (f", device_ids=[{2 * i}, {2 * i + 1}]" if i else "") + ">"
-                  for i in range(self.stages)]
         types = ", ".join(self.type(v[1]) for v in results)
-        return "\n".join(meshes + [f"func.func @main({', '.join(self.args)}) -> ({types}) {{"] + self.lines
+        declared = types
+        if self.uneven:
+            declared = ", ".join(self.type(v[1]) + " " + self.describe(v) for v in results)
+        signature = f"func.func @main({', '.join(self.args)}) -> ({declared}) {{"
+        return "\n".join(self.meshes() + [signature] + self.lines
                          + [f"  return {', '.join(v[0] for v in results)} : {types}", "}", ""])
+
+    def describe(self, result):
+        """Attributes of a result: its axes, and the weight that it is written over."""
+        attributes = [self.resources(result[1], result[2])] if self.random.random() < .5 else []
+        free = [i for i, a in enumerate(self.args) if a.startswith("%w") and f": {self.type(result[1])} " in a]
+        if free and result[3] and not self.tied and self.random.random() < .5:
+            self.tied = True
+            attributes.append(f"spmd.tied = {self.random.choice(free)} : i64")
+        return "{" + ", ".join(attributes) + "}"
+
+    def meshes(self):
+        if not self.uneven:
+            return [f'spmd.mesh @s{i} = <["data"=2]' + (f", device_ids=[{2 * i}, {2 * i + 1}]" if i else "") + ">"
+                    for i in range(self.stages)]
+        meshes, first = [], 0
+        for i in range(self.stages):
+            x, y = self.random.choice(SHAPES)
+            ids = ", ".join(str(first + j) for j in range(x * y))
+            meshes.append(f'spmd.mesh @s{i} = <["x"={x}, "y"={y}]' + (f", device_ids=[{ids}]" if i else "") + ">")
+            first += x * y
+        return meshes
 
 
 def main():
@@ -240,9 +302,10 @@ def main():
     parser.add_argument("--batch", type=int, default=12)
     parser.add_argument("--stages", type=int, default=1)
     parser.add_argument("--size", type=int, default=12, help="ops")
+    parser.add_argument("--uneven", action="store_true", help="meshes of several shapes")
     parser.add_argument("-o", "--output", default="-")
     args = parser.parse_args()
-    text = Program(args.seed, args.batch, args.stages, args.size).text()
+    text = Program(args.seed, args.batch, args.stages, args.size, args.uneven).text()
     if args.output == "-":
         sys.stdout.write(text)
     else:

@@ -2,14 +2,16 @@
 // stages forward are padded too. The vocabulary of a language model is such a dim. test/Frontends/Inputs/session.py runs it too.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --pipeline="microbatches=2" --random-inputs=1 --verify --compile-option=--opt-level=0 | FileCheck %s
+// RUN: shard-run %s --pipeline="microbatches=2" --random-inputs=1 --verify --compile-option=--fill-padding=lowest --compile-option=--opt-level=0 | FileCheck %s
 // RUN: shard-run %s --pipeline="microbatches=4" --random-inputs=2 --verify --donate --compile-option=--opt-level=0 | FileCheck %s
-// CHECK: verify: 1 function, 2 results, all equal
+// CHECK: verify: 1 function, 3 results, all equal
 
 spmd.mesh @cluster = <["s"=2, "x"=2, "y"=3]>
 func.func @main(%x: tensor<8x6xf32> {spmd.name = "x", spmd.microbatch = #spmd.microbatch<dim = 0>},
                 %w1: tensor<6x7xf32> {spmd.weight = "w1", spmd.sharding = #spmd.sharding<@cluster, [{}, {"y"}]>},
                 %w2: tensor<7x5xf32> {spmd.weight = "w2", spmd.sharding = #spmd.sharding<@cluster, [{}, {"x"}]>})
-    -> (tensor<6x7xf32> {spmd.name = "new1", spmd.tied = 1 : i64}, tensor<7x5xf32> {spmd.name = "new2", spmd.tied = 2 : i64}) {
+    -> (tensor<6x7xf32> {spmd.name = "new1", spmd.tied = 1 : i64}, tensor<7x5xf32> {spmd.name = "new2", spmd.tied = 2 : i64},
+        tensor<7x7xf32> {spmd.name = "squares"}) {
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8x7xf32>
   %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x7xf32>) -> tensor<8x7xf32>
@@ -28,5 +30,9 @@ func.func @main(%x: tensor<8x6xf32> {spmd.name = "x", spmd.microbatch = #spmd.mi
   %gw1 = linalg.matmul indexing_maps = [affine_map<(i, j, k) -> (k, i)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>] ins(%x, %gh : tensor<8x6xf32>, tensor<8x7xf32>) outs(%f4 : tensor<6x7xf32>) -> tensor<6x7xf32>
   %n1 = arith.subf %w1, %gw1 : tensor<6x7xf32>
   %n2 = arith.subf %w2, %gw2 : tensor<7x5xf32>
-  return %n1, %n2 : tensor<6x7xf32>, tensor<7x5xf32>
+  // A product of accumulated values: their padding is replaced after the last microbatch.
+  %e5 = tensor.empty() : tensor<7x7xf32>
+  %f5 = linalg.fill ins(%z : f32) outs(%e5 : tensor<7x7xf32>) -> tensor<7x7xf32>
+  %s = linalg.matmul indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>] ins(%gw2, %gw2 : tensor<7x5xf32>, tensor<7x5xf32>) outs(%f5 : tensor<7x7xf32>) -> tensor<7x7xf32>
+  return %n1, %n2, %s : tensor<6x7xf32>, tensor<7x5xf32>, tensor<7x7xf32>
 }

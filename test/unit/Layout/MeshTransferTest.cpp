@@ -120,6 +120,44 @@ TEST(MeshTransfer, LoadBalancedSenders) {
   EXPECT_EQ(sent(on("[{}]", {3}, {6}), 3, on("[{\"x\"}]", {3}, {6}), 3), Sent({2, 2, 2}));
 }
 
+/// Verifies that source ranks of a transfer, and those that choose among replicas, are distinct digits of `senders`.
+void expectDigitsOf(const Transfer &transfer, int64_t senders) {
+  std::vector<RankDigit> digits(transfer.spread.begin(), transfer.spread.end());
+  for (const TransferSegment &segment : transfer.segments)
+    for (const TransferDigit &digit : segment.src)
+      if (digit.isRank)
+        digits.push_back({digit.stride, digit.size});
+  std::sort(digits.begin(), digits.end(), [](const RankDigit &a, const RankDigit &b) { return a.stride < b.stride; });
+  int64_t end = 1;
+  for (const RankDigit &digit : digits) {
+    EXPECT_EQ(digit.stride % end, 0);
+    end = digit.stride * digit.size;
+  }
+  EXPECT_EQ(senders % end, 0);
+}
+
+// Replicas on 2 devices that receivers on 3 choose among; dims that devices do not divide.
+TEST(MeshTransfer, UnevenLayouts) {
+  auto compute = [](const Layout &from, int64_t senders, const Layout &to, int64_t receivers) {
+    auto transfer = computeMeshTransfer(from, senders, to, receivers);
+    ASSERT_TRUE(transfer);
+    expectDigitsOf(*transfer, senders);
+  };
+  compute(on("[{}, {}]", {2}, {7, 7}), 2, on("[{}, {\"x\"}]", {3}, {7, 7}), 3);
+  compute(on("[{\"x\"}, {}]", {2, 2}, {7, 7}), 4, on("[{}, {\"x\", \"y\"}]", {3, 2}, {7, 7}), 6);
+  compute(on("[{\"y\"}, {}]", {3, 2}, {5, 7}), 6, on("[{\"x\"}, {\"y\"}]", {2, 2}, {5, 7}), 4);
+  Random random(9);
+  for (int i = 0; i < 1000; ++i) {
+    Mesh fromMesh = random.mesh(), toMesh = random.mesh();
+    Shape shape = random.shape(3, 256);
+    Layout from = Layout::get(random.sharding(fromMesh, shape, /*uneven=*/true, /*partial=*/false), fromMesh, shape);
+    Layout to = Layout::get(random.sharding(toMesh, shape, /*uneven=*/true, /*partial=*/false), toMesh, shape);
+    if (auto transfer = computeMeshTransfer(from, fromMesh.numDevices(), to, toMesh.numDevices());
+        transfer && !transfer->segments.empty())
+      expectDigitsOf(*transfer, fromMesh.numDevices());
+  }
+}
+
 TEST(MeshTransfer, RandomLayouts) {
   Random random(7);
   for (int i = 0; i < 2000; ++i) {
@@ -132,8 +170,10 @@ TEST(MeshTransfer, RandomLayouts) {
       Layout target = Layout::get(to, toMesh, shape);
       auto transfer = computeMeshTransfer(from, fromMesh.numDevices(), target, toMesh.numDevices());
       ASSERT_TRUE(transfer);
-      if (!transfer->segments.empty())
+      if (!transfer->segments.empty()) {
+        expectDigitsOf(*transfer, fromMesh.numDevices());
         continue; // run end to end
+      }
       Measured measured = run(from, fromMesh.numDevices(), target, toMesh.numDevices());
       MeshTransferVolume volume = getTransferVolume(from, target, toMesh.numDevices());
       EXPECT_EQ(measured.messages, volume.messages);
