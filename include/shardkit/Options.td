@@ -32,11 +32,11 @@ def StridedShardingsOption : Option<
       clEnumValN(::mlir::spmd::StridedShardings::Forbid, "forbid", "nowhere"))}]>;
 
 def TripCountOption : Option<
-    "tripCount", "trip-count", "int64_t", /*default=*/"100",
+    "tripCount", "trip-count", "::mlir::spmd::Integer", /*default=*/"100",
     "Assumed number of iterations of loops without constant bounds">;
 
 def DeferReductionsOption : Option<
-    "deferReductions", "defer-reductions", "bool", /*default=*/"true",
+    "deferReductions", "defer-reductions", "::mlir::spmd::Flag", /*default=*/"true",
     "Keep partial sums through linear ops where that costs less, and through loops that "
     "accumulate them (docs/internals/Collectives.md)">;
 
@@ -50,25 +50,25 @@ def FillPaddingOption : Option<
       clEnumValN(::mlir::spmd::PaddingFill::Zero, "zero", "0"))}]>;
 
 def KeepLayoutsOption : Option<
-    "keepLayouts", "keep-layouts", "bool", /*default=*/"false",
+    "keepLayouts", "keep-layouts", "::mlir::spmd::Flag", /*default=*/"false",
     "Keep layout and global type of each result on its op, as `spmd.layouts` and "
     "`spmd.global_types`, for --spmd-report">;
 
 class HoistBudgetOption<string name> : Option<
-    "memoryBudget", name, "int64_t", /*default=*/"0",
+    "memoryBudget", name, "::mlir::spmd::Integer", /*default=*/"0",
     "Limit of the bytes on a device for hoisting; 0: the `memory` of the mesh, if it has one">;
 
 class CombineBytesOption<string name> : Option<
-    "maxBytes", name, "int64_t", /*default=*/"-1",
+    "maxBytes", name, "::mlir::spmd::Integer", /*default=*/"-1",
     "Largest collective to combine, in bytes; -1: those whose latency (alpha) exceeds their "
     "transfer time">;
 
 class MinHiddenFractionOption<string name> : Option<
-    "minHiddenFraction", name, "double", /*default=*/"0.01",
+    "minHiddenFraction", name, "::mlir::spmd::Number", /*default=*/"0.01",
     "Do not split a collective if compute hides a smaller fraction of its time">;
 
 class SwitchOption<string variable, string name, string pass> : Option<
-    variable, name, "bool", /*default=*/"true", "Run --spmd-" # pass>;
+    variable, name, "::mlir::spmd::Flag", /*default=*/"true", "Run --spmd-" # pass>;
 
 def AutoShardOption : Option<
     "autoShard", "auto-shard", "std::optional<std::string>", "std::nullopt",

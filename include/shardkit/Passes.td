@@ -247,11 +247,11 @@ def SPMDBuildStagesPass : SPMDPass<"spmd-build-stages"> {
              clEnumValN(::mlir::spmd::StageChoice::Manual, "manual", "at the stage boundaries of the program"),
              clEnumValN(::mlir::spmd::StageChoice::Uniform, "uniform", "of equal compute"),
              clEnumValN(::mlir::spmd::StageChoice::Auto, "auto", "by search, with the meshes"))}]>,
-    Option<"numStages", "num-stages", "int64_t", /*default=*/"0",
+    Option<"numStages", "num-stages", "::mlir::spmd::Integer", /*default=*/"0",
            "Number of stages; 0: as boundaries or meshes specify">,
     ListOption<"meshes", "meshes", "std::string",
                "Mesh of each stage; by default slices of the cluster along its first axis">,
-    Option<"microbatches", "microbatches", "int64_t", /*default=*/"1",
+    Option<"microbatches", "microbatches", "::mlir::spmd::Integer", /*default=*/"1",
            "Number of microbatches of a step">,
     Option<"schedule", "schedule", "::mlir::spmd::ScheduleChoice",
            "::mlir::spmd::ScheduleChoice::Auto",
@@ -262,7 +262,7 @@ def SPMDBuildStagesPass : SPMDPass<"spmd-build-stages"> {
              clEnumValN(::mlir::spmd::ScheduleChoice::OneFOneBOverlap, "1f1b-overlap", "1f1b with transfers during compute"),
              clEnumValN(::mlir::spmd::ScheduleChoice::InterleavedOneFOneB, "interleaved-1f1b", "1f1b with several stages per mesh"),
              clEnumValN(::mlir::spmd::ScheduleChoice::Inference, "inference", "forward only"))}]>,
-    Option<"virtualStages", "virtual-stages", "int64_t", /*default=*/"1",
+    Option<"virtualStages", "virtual-stages", "::mlir::spmd::Integer", /*default=*/"1",
            "Stages per mesh: stage k runs on mesh k modulo the number of meshes">,
     Option<"cluster", "cluster", "std::string", /*default=*/"\"\"",
            "Mesh of all devices, which are divided among the meshes of the stages">,
@@ -332,11 +332,11 @@ def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
     ListOption<"forbidCollectives", "forbid-collectives", "std::string",
                "Kinds of collectives that must not be used: all_gather, all_reduce, "
                "reduce_scatter, all_to_all, collective_permute, exchange">,
-    Option<"memoryBudget", "memory-budget", "int64_t", /*default=*/"-1",
+    Option<"memoryBudget", "memory-budget", "::mlir::spmd::Integer", /*default=*/"-1",
            "Limit of the bytes on a device; -1: the `memory` of the mesh, if it has one">,
-    Option<"optimalityGap", "optimality-gap", "double", /*default=*/"0.001",
+    Option<"optimalityGap", "optimality-gap", "::mlir::spmd::Number", /*default=*/"0.001",
            "With a memory budget: allowed distance from the lower bound, as a fraction of it">,
-    Option<"timeLimit", "time-limit", "double", /*default=*/"60",
+    Option<"timeLimit", "time-limit", "::mlir::spmd::Number", /*default=*/"60",
            "Seconds per function, planning included, after which the best solution is taken">,
     Option<"solver", "solver", "::mlir::spmd::SearchSolver",
            "::mlir::spmd::SearchSolver::Own",
@@ -360,22 +360,22 @@ def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
            "Which sizes of mesh axes are candidates", [{::llvm::cl::values(
              clEnumValN(::mlir::spmd::MeshShapes::Given, "given", "those of the mesh"),
              clEnumValN(::mlir::spmd::MeshShapes::All, "all", "all with the same number of devices"))}]>,
-    Option<"allowRecompute", "allow-recompute", "bool", /*default=*/"false",
+    Option<"allowRecompute", "allow-recompute", "::mlir::spmd::Flag", /*default=*/"false",
            "Allow contractions to be computed redundantly on several devices; the objective "
            "then includes compute time">,
-    Option<"replicatedWeights", "allow-replicated-weights", "bool", /*default=*/"true",
+    Option<"replicatedWeights", "allow-replicated-weights", "::mlir::spmd::Flag", /*default=*/"true",
            "Whether weights may be replicated on every device">,
     ListOption<"batchAxes", "batch-axes", "std::string",
                "Axes that shard dim 0 of every input (data parallelism)">,
     ListOption<"batchArguments", "batch-arguments", "std::string",
                "Names of these inputs; by default every argument that is neither a weight nor "
                "updated">,
-    Option<"zeroStage", "zero-stage", "int64_t", /*default=*/"0",
+    Option<"zeroStage", "zero-stage", "::mlir::spmd::Integer", /*default=*/"0",
            "What the batch axes shard in addition: 1 optimizer state, 2 also gradients, 3 also "
            "weights, which are gathered per use">,
-    Option<"smallValueThreshold", "small-value-threshold", "int64_t", /*default=*/"0",
+    Option<"smallValueThreshold", "small-value-threshold", "::mlir::spmd::Integer", /*default=*/"0",
            "Values of fewer elements keep the sharding of propagation">,
-    Option<"deviationPenalty", "deviation-penalty", "double", /*default=*/"0.0",
+    Option<"deviationPenalty", "deviation-penalty", "::mlir::spmd::Number", /*default=*/"0.0",
            "Cost in seconds of each value whose sharding differs from that of propagation">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
@@ -389,11 +389,11 @@ def SPMDDeriveCostsPass : SPMDPass<"spmd-derive-costs"> {
     (docs/rationale/Search.md). Device d is on host d / devices-per-host.
   }];
   let options = [
-    Option<"devicesPerHost", "devices-per-host", "int64_t", /*default=*/"0",
+    Option<"devicesPerHost", "devices-per-host", "::mlir::spmd::Integer", /*default=*/"0",
            "Devices of one host">,
-    Option<"intraHost", "intra-host-bandwidth", "double", /*default=*/"0.0",
+    Option<"intraHost", "intra-host-bandwidth", "::mlir::spmd::Number", /*default=*/"0.0",
            "Bytes per second that a device sends within its host">,
-    Option<"interHost", "inter-host-bandwidth", "double", /*default=*/"0.0",
+    Option<"interHost", "inter-host-bandwidth", "::mlir::spmd::Number", /*default=*/"0.0",
            "Bytes per second on a link between hosts, each way">,
     Option<"topology", "topology", "::mlir::spmd::HostTopology",
            "::mlir::spmd::HostTopology::Tree",
@@ -415,7 +415,7 @@ def SPMDInsertReshardsPass : SPMDPass<"spmd-insert-reshards"> {
     `spmd.reshard_per_use` on ops. Phase: propagated to resharded.
   }];
   let options = [
-    Option<"forbidImplicit", "forbid-implicit", "bool", /*default=*/"false",
+    Option<"forbidImplicit", "forbid-implicit", "::mlir::spmd::Flag", /*default=*/"false",
            "Report an error at each reshard that moves data and that no constraint requires, "
            "with its bytes">,
     TripCountOption,
@@ -436,7 +436,7 @@ def SPMDPartitionPass : SPMDPass<"spmd-partition"> {
   let options = [
     FillPaddingOption,
     KeepLayoutsOption,
-    Option<"dynamicChecks", "dynamic-checks", "bool", /*default=*/"true",
+    Option<"dynamicChecks", "dynamic-checks", "::mlir::spmd::Flag", /*default=*/"true",
            "Allow run-time checks of dynamic sizes (cf.assert); if not, a size that needs one "
            "is an error">
   ];
@@ -547,7 +547,7 @@ def SPMDStripPass : SPMDPass<"spmd-strip"> {
     Only for IR in global view (before --spmd-partition).
   }];
   let options = [
-    Option<"shardingsOnly", "shardings-only", "bool", /*default=*/"false",
+    Option<"shardingsOnly", "shardings-only", "::mlir::spmd::Flag", /*default=*/"false",
            "Remove only what a plan can restore: shardings, constraints, strategies of ops, "
            "unused meshes">
   ];
@@ -575,7 +575,7 @@ def SPMDDecomposePass : SPMDPass<"spmd-decompose"> {
     "::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::mlir::tosa::TosaDialect"];
   let options = [Option<
-      "constantsOnly", "constants-only", "bool", "false",
+      "constantsOnly", "constants-only", "::mlir::spmd::Flag", "false",
       "Rewrite constant scalars only: stages forward tensors, not scalars that are computed">];
 }
 
@@ -639,11 +639,11 @@ def SPMDReportPass : SPMDPass<"spmd-report"> {
              clEnumValN(::mlir::spmd::OutputFormat::Remarks, "remarks", "optimization remarks"),
              clEnumValN(::mlir::spmd::OutputFormat::Html, "html", "a page"))}]>,
     OutputOption,
-    Option<"top", "top", "int64_t", /*default=*/"10",
+    Option<"top", "top", "::mlir::spmd::Integer", /*default=*/"10",
            "Number of the largest values, and of the replicated ones, to list">,
     Option<"baseline", "baseline", "std::string", /*default=*/"\"\"",
            "Report in JSON to compare with">,
-    Option<"maxReplicated", "max-replicated", "double", /*default=*/"100",
+    Option<"maxReplicated", "max-replicated", "::mlir::spmd::Number", /*default=*/"100",
            "Fail if more than this percentage of the bytes of arguments on a device are replicas "
            "that axes could shard">
   ], PhaseOptionList);
@@ -686,12 +686,12 @@ def SPMDExplainPass : SPMDPass<"spmd-explain"> {
     up to propagated.
   }];
   let options = !listconcat([
-    Option<"top", "top", "int64_t", /*default=*/"3",
+    Option<"top", "top", "::mlir::spmd::Integer", /*default=*/"3",
            "Number of alternatives to list for each choice of a search">,
     Option<"value", "value", "std::string", /*default=*/"\"\"",
            "%12 or %arg0 as printed after propagation (and in reports), a NameLoc, spmd.name, "
            "spmd.weight, resultN or file:line; all values if empty">,
-    Option<"grid", "grid", "bool", /*default=*/"false",
+    Option<"grid", "grid", "::mlir::spmd::Flag", /*default=*/"false",
            "Draw which devices hold which shard of each value">,
     ExplainFormatOption, OutputOption
   ], PropagationOptionList);

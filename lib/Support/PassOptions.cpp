@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -22,6 +23,44 @@ bool spmd::reportUnknownValue(StringRef name, StringRef value, ArrayRef<StringRe
   return true;
 }
 
+bool spmd::reportWrongType(StringRef name, StringRef value, StringRef expected) {
+  if (valueErrors)
+    *valueErrors = (name + "=" + value + ", expected " + expected).str();
+  else
+    llvm::errs() << "error: --" << name << " is '" << value << "', expected " << expected << "\n";
+  return true;
+}
+
+bool spmd::parseOption(StringRef name, StringRef text, bool &value) {
+  if (text.empty() || text == "true" || text == "TRUE" || text == "True" || text == "1")
+    value = true;
+  else if (text == "false" || text == "FALSE" || text == "False" || text == "0")
+    value = false;
+  else
+    return reportWrongType(name, text, "true or false");
+  return false;
+}
+
+bool spmd::parseOption(StringRef name, StringRef text, int64_t &value) {
+  return text.getAsInteger(0, value) && reportWrongType(name, text, "an integer of 64 bits");
+}
+
+bool spmd::parseOption(StringRef name, StringRef text, double &value) {
+  return !llvm::to_float(text, value) && reportWrongType(name, text, "a number");
+}
+
+llvm::raw_ostream &spmd::operator<<(llvm::raw_ostream &os, const Number &number) {
+  SmallString<24> text;
+  for (unsigned digits : {6, 15, 17}) {
+    text.clear();
+    llvm::raw_svector_ostream(text) << llvm::format("%.*g", digits, number.value);
+    double read;
+    if (llvm::to_float(text, read) && read == number.value)
+      break;
+  }
+  return os << text;
+}
+
 LogicalResult ModulePass::initializeOptions(StringRef options,
                                             llvm::function_ref<LogicalResult(const llvm::Twine &)> emitError) {
   std::string errors;
@@ -33,9 +72,6 @@ LogicalResult ModulePass::initializeOptions(StringRef options,
     std::string text = message.str();
     StringRef reason = StringRef(text).trim();
     reason.consume_front("<Pass-Options-Parser>: ");
-    // LLVM's parsers of numbers have reported already which value it is.
-    if (reason.empty())
-      return emitError("a value has the wrong type");
     StringRef name = reason;
     if (name.consume_front("no such option "))
       if (std::string renamed = describeRename(RenameKind::Option, name); !renamed.empty())

@@ -1,10 +1,13 @@
 //===- PassOptions.h - Options of passes and tools --------------*- C++ -*-===//
 //
-// Two additions to the options of MLIR's passes and of LLVM's tools:
+// Three additions to the options of MLIR's passes and of LLVM's tools:
 //
 // * An option whose type is an enum reports a wrong value with the legal ones:
 //     unknown conflicts=fast, expected cost or basic
 //   LLVM reports only that it cannot find "fast".
+// * A number or a flag is a Checked value, which reports likewise:
+//     top=abc, expected an integer
+//   LLVM prints a line of its own besides.
 // * A pass reports a wrong option in one error, and the new name of an option that was
 //   renamed (shardkit/Dialect/SPMD/IR/Renames.h).
 //
@@ -63,6 +66,48 @@ public:
   }
 };
 
+/// Reports that the option `name` of a pass or a tool has the value `value`, and what its type is instead. Returns
+/// true.
+bool reportWrongType(StringRef name, StringRef value, StringRef expected);
+
+/// Reads a value of an option. Returns true on errors, which are reported.
+bool parseOption(StringRef name, StringRef text, bool &value);
+bool parseOption(StringRef name, StringRef text, int64_t &value);
+bool parseOption(StringRef name, StringRef text, double &value);
+
+/// The value of an option: a `T`, whose parser reports a value of another type with the legal ones.
+template <typename T> struct Checked {
+  T value = {};
+  Checked() = default;
+  Checked(T value) : value(value) {}
+  operator T() const { return value; }
+};
+
+using Flag = Checked<bool>;
+using Integer = Checked<int64_t>;
+using Number = Checked<double>;
+
+/// The shortest form that is read as the same number: `0.02`.
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Number &number);
+
+/// Parses a Checked value. SHARDKIT_CHECKED_OPTION makes it the parser of its type.
+template <typename T> class CheckedOptionParser : public llvm::cl::basic_parser<Checked<T>> {
+public:
+  using llvm::cl::basic_parser<Checked<T>>::basic_parser;
+
+  bool parse(llvm::cl::Option &option, StringRef, StringRef text, Checked<T> &value) {
+    return parseOption(option.ArgStr, text, value.value);
+  }
+  enum llvm::cl::ValueExpected getValueExpectedFlagDefault() const {
+    return std::is_same_v<T, bool> ? llvm::cl::ValueOptional : llvm::cl::ValueRequired;
+  }
+  StringRef getValueName() const override {
+    return std::is_same_v<T, bool> ? "" : std::is_same_v<T, double> ? "number" : "integer";
+  }
+  void printOptionDiff(const llvm::cl::Option &, const Checked<T> &, const llvm::cl::OptionValue<Checked<T>> &,
+                       size_t) const {}
+};
+
 /// The base class of ShardKit's passes on modules.
 class ModulePass : public OperationPass<ModuleOp> {
 public:
@@ -83,5 +128,16 @@ public:
   public:                                                                                                              \
     using EnumOptionParser::EnumOptionParser;                                                                          \
   };
+
+/// Makes CheckedOptionParser the parser of options of type `Checked<T>`.
+#define SHARDKIT_CHECKED_OPTION(T)                                                                                     \
+  template <> class llvm::cl::parser<::mlir::spmd::Checked<T>> : public ::mlir::spmd::CheckedOptionParser<T> {         \
+  public:                                                                                                              \
+    using CheckedOptionParser::CheckedOptionParser;                                                                    \
+  };
+
+SHARDKIT_CHECKED_OPTION(bool)
+SHARDKIT_CHECKED_OPTION(int64_t)
+SHARDKIT_CHECKED_OPTION(double)
 
 #endif // SHARDKIT_SUPPORT_PASSOPTIONS_H
