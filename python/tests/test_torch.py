@@ -158,6 +158,23 @@ def count(x):
     return x, total
 
 
+def sizes(x):
+    """Sizes of levels, written into a tensor that was empty, and checked."""
+    table = torch.empty((2, 2), dtype=torch.long)
+    for i, (height, width) in enumerate(((2, 1), (1, 2))):
+        table[i, 0], table[i, 1] = height, width
+    torch._check(((table[:, 0] * table[:, 1]).sum() == x.shape[0]).item())
+    ends = x.new_empty(2, dtype=torch.long)
+    ends.copy_(table.prod(1))
+    return torch.cat([v * (i + 1) for i, v in enumerate(x.split(ends.tolist()))])
+
+
+def checked(x):
+    """What a check of data computes is a flag, and a number of it."""
+    torch._check((x.abs().sum() > 0).item())
+    return x * 3
+
+
 # The module's own constants decide branches, numbers and sizes.
 CONCRETE = {
     "branch": lambda x: x if (torch.arange(4) > 2).any() else -x,
@@ -173,6 +190,8 @@ CONCRETE = {
     "one_hot": lambda x: torch.nn.functional.one_hot(torch.arange(4)).float() @ x,
     "language": by_language,
     "count": count,
+    "sizes": sizes,
+    "checked": checked,
     "like": lambda x: x * int(torch.full_like(x, 3)[0, 0]),
     "empty": lambda x: torch.cat([torch.nn.functional.gelu(x[NONE]).reshape(0, 2, 4).flatten(1), x.index_put((NONE,), x[:0])]),
 }
@@ -535,6 +554,7 @@ ERRORS = [
     (lambda: shardkit.import_torch(Function(lambda x: x[x > 0]), X), r"test_torch\.py:\d+: error: aten\.index\.Tensor makes a tensor whose size depends on data"),
     (lambda: shardkit.import_torch(Function(lambda x: x.index_put((x > 0,), x[x > 0] * 2)), X), r"error: aten\.index\.Tensor makes a tensor whose size depends on data"),
     (lambda: shardkit.import_torch(Function(lambda x: x if x.sum() > 0 else -x), X), r"test_torch\.py:\d+: error: a branch, a number or a size depends on data, expected torch.where or torch.cond for a branch"),
+    (lambda: shardkit.import_torch(Function(lambda x: x if torch.empty_like(x).copy_(x).sum() > 0 else -x), X), r"test_torch\.py:\d+: error: a branch, a number or a size depends on data"),
     (lambda: shardkit.import_torch(Function(lambda x: x[: int(x.sum())]), X), r"test_torch\.py:\d+: error: a branch, a number or a size depends on data"),
     (lambda: shardkit.import_torch(Taken(), X), r"error: two arguments are called weight, expected distinct names"),
     (lambda: shardkit.import_torch(Function(lambda x: x["a.b"] - x["a"]["b"]), {"a.b": X, "a": {"b": X}}), r"error: two arguments are called x.a.b, expected"),

@@ -20,9 +20,11 @@ _FACTORIES = {
     "arange", "as_tensor", "asarray", "eye", "from_numpy", "full", "linspace", "logspace", "ones", "scalar_tensor", "tensor",
     "tril_indices", "triu_indices", "zeros",
 }  # fmt: skip
+# Any elements are right: a module writes its own before it reads them.
+_EMPTY = {"empty", "empty_like", "new_empty"}
 # Of another tensor they read the shape and the type alone.
-_OF_A_SHAPE = {"full_like", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like"}
-_UNINITIALIZED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_", "resize_as_", "set_"}
+_OF_A_SHAPE = {"empty_like", "full_like", "new_empty", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like"}
+_UNINITIALIZED = {"empty_strided", "new_empty_strided", "resize_", "resize_as_", "set_"}
 _NUMBERS = {
     "__array__", "__bool__", "__format__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "allclose", "equal", "is_nonzero", "item",
     "numpy", "tolist",
@@ -31,7 +33,7 @@ _NUMBERS = {
 _SIZED = {"_unique2", "argwhere", "bincount", "masked_select", "nonzero", "unique", "unique_consecutive", "unique_dim"}
 # Their sizes and positions may be tensors.
 _OF_SIZES = {
-    "arange", "broadcast_to", "chunk", "expand", "eye", "full", "narrow", "new_full", "new_ones", "new_zeros", "ones", "pad", "repeat", "reshape",
+    "arange", "broadcast_to", "chunk", "empty", "expand", "eye", "full", "narrow", "new_empty", "new_full", "new_ones", "new_zeros", "ones", "pad", "repeat", "reshape",
     "roll", "select", "split", "split_with_sizes", "unflatten", "view", "zeros",
 }  # fmt: skip
 _INDEXED = {"__getitem__", "__setitem__", "index_put", "index_put_"}
@@ -54,7 +56,7 @@ class Concrete(TorchFunctionMode):  # type: ignore[misc]
         if name in _INDEXED and isinstance(args[0], torch.Tensor):
             args = (args[0], self._index(args[1], name), *args[2:])
         elif name in _OF_SIZES:
-            first = 0 if name in _FACTORIES else 1
+            first = 0 if name in _FACTORIES or name == "empty" else 1
             args, kwargs = (*args[:first], *self._read_sizes(args[first:])), self._read_sizes(kwargs)
         elif name == "masked_select" and len(args) == 2 and args[0].shape == args[1].shape and self._find(args[1]) is not None:
             return args[0][self._index(args[1], name)]
@@ -66,13 +68,16 @@ class Concrete(TorchFunctionMode):  # type: ignore[misc]
                 found[id(args[0])] = torch.zeros(args[0].shape, dtype=args[0].dtype)
         known = {key: value for key, value in found.items() if value is not None}
         is_symbolic = any(isinstance(v, (torch.SymInt, torch.SymFloat, torch.SymBool)) for v in leaves)
-        if len(known) < len(given) or is_symbolic or name in _UNINITIALIZED or not (given or name in _FACTORIES):
+        if len(known) < len(given) or is_symbolic or name in _UNINITIALIZED or not (given or name in _FACTORIES or name in _EMPTY):
             return self._trace(func, name, args, kwargs, given, known)
         try:
             value = _compute(func, _replace(args, known), _replace(kwargs, known))
         except Exception:  # the trace raises it again
             return self._trace(func, name, args, kwargs, given, known)
         tensors = [v for v in tree_leaves(value) if isinstance(v, torch.Tensor)]
+        if name in _EMPTY and isinstance(value, torch.Tensor):
+            with _disable_current_modes(), torch._C.DisableTorchFunction():
+                value.zero_()
         if value is _RANDOM or any(type(v) is not torch.Tensor or _is_wrapped(v) for v in tensors):
             return self._trace(func, name, args, kwargs, given, known)
         if name in _NUMBERS or _is_sized_by_values(name, args, kwargs):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch.fx.passes.shape_prop import _extract_tensor_metadata
 
 from ..errors import PACKAGE, is_users
 
@@ -132,7 +134,8 @@ def _draws(node: Any) -> bool:
 def mend_graph(program: Any) -> None:
     """Changes a program that has been decomposed in place. torch-mlir takes unsigned integers for signed ones in many ops (sums,
     quotients, limits, sorting), and True for -1 in some: what is not only moved is computed in a wider type. And it searches for the
-    indices of the largest and of the smallest as if NaN were not there. A value without elements is a constant."""
+    indices of the largest and of the smallest as if NaN were not there. A value without elements is a constant. Numbers that a flag
+    chooses, in checks (`torch._check`), are computed from the flag as an integer."""
     from torch.utils._pytree import tree_leaves, tree_map
 
     graph, wide, cast = program.graph_module.graph, _wide_types(), torch.ops.prims.convert_element_type.default
@@ -167,6 +170,9 @@ def mend_graph(program: Any) -> None:
             made.meta.pop("tensor_meta", None)
             node.replace_all_uses_with(made)
             graph.erase_node(node)
+            continue
+        if node.target is torch.sym_ite:
+            _choose_number(node, add_cast)
             continue
         if node.target in (torch.ops.aten.argmax.default, torch.ops.aten.argmin.default) and node.args[0].meta["val"].is_floating_point():
             beyond = math.inf if node.target is torch.ops.aten.argmax.default else -math.inf
@@ -210,6 +216,26 @@ def mend_graph(program: Any) -> None:
                     narrow = add_cast(result, before.dtype)
                 result.replace_all_uses_with(narrow, delete_user_cb=lambda user, narrow=narrow: user is not narrow)
     program.graph_module.recompile()
+
+
+def _choose_number(node: Any, add_cast: Any) -> None:
+    """`sym_ite(flag.item(), a, b)`, which torch-mlir does not take, becomes `flag.to(int64).item() * (a - b) + b`."""
+    flag, a, b = node.args
+    if packet(flag.target) not in ("aten.item", "aten._local_scalar_dense") or not all(isinstance(v, int) for v in (a, b)):
+        return
+    with node.graph.inserting_before(node):
+        integer = add_cast(flag.args[0], torch.int64)
+        integer.meta["tensor_meta"] = _extract_tensor_metadata(integer.meta["val"])  # where torch-mlir looks for the type
+        number = node.graph.call_function(flag.target, (integer,))
+        for function, operand in ((operator.mul, a - b), (operator.add, b)):
+            number.meta = {**node.meta}
+            if operand != (1 if function is operator.mul else 0):
+                number = node.graph.call_function(function, (number, operand))
+    number.meta = {**node.meta}
+    node.replace_all_uses_with(number)
+    node.graph.erase_node(node)
+    if not flag.users:
+        flag.graph.erase_node(flag)
 
 
 def _wide_types() -> dict[Any, Any]:
