@@ -9,6 +9,7 @@
 #include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Stages/Timeline.h"
 #include "shardkit/Support/Page.h"
+#include "shardkit/Support/Units.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -40,6 +41,8 @@ private:
   void code(StringRef text) { os << "<td><code>" << Escaped{text} << "</code></td>"; }
   void cell(int64_t number) { os << "<td class=\"n\">" << groupDigits(number) << "</td>"; }
   void seconds(double value) { os << "<td class=\"n\">" << llvm::format("%.3e", value) << "</td>"; }
+
+  void time(double value) { os << "<td class=\"n\">" << formatSeconds(value) << "</td>"; }
 
   void printTotals();
   void printPipeline(const ReportPipeline &pipeline);
@@ -105,8 +108,7 @@ void Page::print() {
   printReplicated();
   if (report.comparison)
     printComparison(*report.comparison);
-  os << "<script>//<![CDATA[\n" << getPageScript() << "//]]></script>\n";
-  endPage(os);
+  endPage(os, (getPageScript() + getTimelineScript()).str());
 }
 
 void Page::printMeshes() {
@@ -129,29 +131,25 @@ void Page::begin(std::initializer_list<StringRef> columns) {
 
 void Page::printTotals() {
   os << "<h2>Totals</h2>\n";
-  begin({"of", "bytes"});
-  for (auto &[kind, bytes] : report.bytesByKind) {
+  begin({"total", "value", "in bytes, or s"});
+  auto bytes = [&](const Twine &name, int64_t value) {
     os << "<tr>";
-    cell(kind);
-    cell(bytes);
+    cell(name.str());
+    os << "<td class=\"n\"><b>" << formatBytes(value) << "</b></td>";
+    cell(value);
     os << "</tr>\n";
-  }
-  for (auto &[axes, bytes] : report.bytesByAxis) {
-    os << "<tr>";
-    cell("on {" + axes + "}");
-    cell(bytes);
-    os << "</tr>\n";
-  }
+  };
   os << "<tr>";
-  cell("predicted time, s");
+  cell("predicted time");
+  os << "<td class=\"n\"><b>" << formatSeconds(report.totalCost) << "</b></td>";
   seconds(report.totalCost);
   os << "</tr>\n";
-  for (const FunctionMemory &memory : report.memory) {
-    os << "<tr>";
-    cell("peak of @" + memory.function);
-    cell(memory.peakBytes);
-    os << "</tr>\n";
-  }
+  for (auto &[kind, value] : report.bytesByKind)
+    bytes(kind, value);
+  for (auto &[axes, value] : report.bytesByAxis)
+    bytes("on {" + axes + "}", value);
+  for (const FunctionMemory &memory : report.memory)
+    bytes("peak of @" + memory.function, memory.peakBytes);
   end();
 }
 
@@ -510,18 +508,15 @@ void Page::printReasons(const ExplainedValue &value, raw_ostream &os) {
 void Page::printSearch() {
   if (report.solver.empty() && report.shapes.empty())
     return;
-  os << "<h2>Search</h2>\n";
-  begin({"function", "objective, s", "lower bound, s", "collectives, s", "optimality gap, %", "status", "options"});
+  os << "<h2>Search</h2>\n<p>The objective is the predicted time that the search minimizes.</p>\n";
+  begin({"function", "objective", "lower bound", "of collectives", "optimality gap", "status", "options"});
   for (const ReportSolver &solver : report.solver) {
     os << "<tr>";
     cell("@" + solver.function);
-    seconds(solver.objective);
-    seconds(solver.lowerBound);
-    if (solver.communication)
-      seconds(*solver.communication);
-    else
-      cell("-");
-    os << "<td class=\"n\">" << llvm::format("%.3f", 100 * solver.getGap()) << "</td>";
+    time(solver.objective);
+    time(solver.lowerBound);
+    time(solver.communication.value_or(solver.objective));
+    os << "<td class=\"n\">" << llvm::format("%.3f", 100 * solver.getGap()) << " %</td>";
     cell(solver.status);
     cell(solver.options);
     os << "</tr>\n";
@@ -530,15 +525,26 @@ void Page::printSearch() {
   if (report.shapes.empty())
     return;
   os << "<h3>What if the mesh were</h3>\n";
-  begin({"mesh", "objective, s", "status"});
+  std::optional<double> least;
+  for (const ReportShape &shape : report.shapes)
+    if (shape.error.empty())
+      least = std::min(least.value_or(shape.objective), shape.objective);
+  begin({"mesh", "objective", "more than the least", "status"});
   for (const ReportShape &shape : report.shapes) {
+    bool isKnown = shape.error.empty();
     os << "<tr>";
     cell(llvm::join(llvm::map_range(shape.shape, [](int64_t size) { return std::to_string(size); }), " x "));
-    if (shape.error.empty())
-      seconds(shape.objective);
+    if (isKnown)
+      time(shape.objective);
     else
       cell("-");
-    cell(shape.error.empty() ? shape.status : shape.error);
+    if (!isKnown || *least <= 0)
+      cell("-");
+    else if (shape.objective == *least)
+      os << "<td class=\"n\"><b>least</b></td>";
+    else
+      os << "<td class=\"n\">" << llvm::format("%.1f", 100 * (shape.objective / *least - 1)) << " %</td>";
+    cell(isKnown ? shape.status : shape.error);
     os << "</tr>\n";
   }
   end();

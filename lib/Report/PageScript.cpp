@@ -7,6 +7,7 @@ static constexpr llvm::StringLiteral kStyle = R"css(
 .drawing aside { margin-left: 10px; }
 .drawing .bar { grid-column: 1 / 3; display: flex; align-items: center; flex-wrap: wrap; }
 .drawing .bar > * { margin-right: 6px; }
+.drawing .bar input { width: 240px; }
 .drawing svg { width: 100%; border: 1px solid var(--line); touch-action: none; cursor: grab; }
 .drawing aside { border: 1px solid var(--line); padding: 8px; overflow: auto; }
 .drawing aside pre { white-space: pre-wrap; overflow-wrap: anywhere; font: 12px monospace; margin: 4px 0; }
@@ -46,10 +47,10 @@ function make(tag, attributes, parent, text) {
 }
 const shorten = (text, most) => text.length > most ? text.slice(0, most - 1) + '\u2026' : text;
 function inUnits(bytes) {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let i = 0;
-  while (bytes >= 1000 && i < 4) { bytes /= 1000; ++i; }
-  return (i ? bytes.toPrecision(3) : bytes) + ' ' + units[i];
+  while (bytes >= 1024 && i < 4) { bytes /= 1024; ++i; }
+  return (i ? +bytes.toPrecision(4) : bytes) + ' ' + units[i];
 }
 
 // The tree of modules: consecutive nodes of one path are in one group.
@@ -231,7 +232,7 @@ function draw(section) {
   function drawModule(item, parent) {
     const g = make('g', { class: 'node module open', tabindex: 0, role: 'button', 'aria-expanded': true }, parent);
     make('rect', { x: item.ax, y: item.ay, width: item.w, height: item.h, rx: 6 }, g);
-    make('text', { x: item.ax + 8, y: item.ay + 15 }, g, '\u25be ' + shorten(item.name, Math.floor(item.w / 8)));
+    make('text', { x: item.ax + 8, y: item.ay + 15 }, g, '\u25be ' + shorten(item.name, Math.floor((item.w - 24) / 7.5)));
     act(g, () => { item.open = false; render(true); });
   }
   function drawBox(item, parent, extra) {

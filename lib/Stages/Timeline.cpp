@@ -24,10 +24,35 @@ svg.timeline { max-width: 100%; }
 svg.timeline g.forward rect { fill: var(--argument); stroke: #6f93bd; }
 svg.timeline g.backward rect { fill: var(--flow); stroke: #7fa563; }
 svg.timeline g.apply rect { fill: var(--collective); stroke: #b99b4a; }
-svg.timeline g:hover rect { stroke: var(--text); stroke-width: 2; }
-svg.timeline path { stroke: var(--collective-line); stroke-width: 1.5; }
-svg.timeline path:hover { stroke: var(--text); stroke-opacity: 1; }
+svg.timeline g[role] { cursor: pointer; }
+svg.timeline g:hover rect, svg.timeline g:focus rect, svg.timeline g.chosen rect { stroke: var(--text); stroke-width: 2; }
+svg.timeline g.send path { stroke: var(--collective-line); stroke-width: 1.5; }
+svg.timeline g.send path.hit { stroke: transparent; stroke-width: 9; }
+svg.timeline g.send:hover path, svg.timeline g.send:focus path, svg.timeline g.send.chosen path { stroke: var(--text); stroke-opacity: 1; }
+svg.timeline g.send:hover path.hit, svg.timeline g.send:focus path.hit, svg.timeline g.send.chosen path.hit { stroke: transparent; }
+svg.timeline g:focus { outline: none; }
+.schedule { display: grid; grid-template-columns: minmax(0, 1fr) 320px; }
+.schedule aside { margin-left: 10px; border: 1px solid var(--line); padding: 8px; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 13px; }
 )";
+
+// Details of what is clicked, or reached by the keyboard, are shown next to the drawing.
+static constexpr llvm::StringLiteral kScript = R"js(
+(() => {
+  'use strict';
+  for (const schedule of document.querySelectorAll('.schedule')) {
+    const panel = schedule.querySelector('aside');
+    for (const item of schedule.querySelectorAll('[data-details]')) {
+      const choose = () => {
+        schedule.querySelectorAll('.chosen').forEach(e => e.classList.remove('chosen'));
+        item.classList.add('chosen');
+        panel.textContent = item.dataset.details;
+      };
+      item.addEventListener('click', choose);
+      item.addEventListener('focus', choose);
+    }
+  }
+})();
+)js";
 
 /// `F3`, `F3.1` or `A`; `chunk` is the number of a stage among those of its mesh, -1 if it
 /// has one only.
@@ -120,6 +145,8 @@ private:
   /// From where it is sent to where it is first used.
   void printSend(const DrawnSend &send);
   void printRun(const DrawnRun &drawn);
+  /// Begins a group whose details the panel shows.
+  void beginItem(StringRef kind, StringRef details);
 
   const PipelineProgram &program;
   const InstructionLists &lists;
@@ -138,19 +165,26 @@ private:
 void Drawing::print() {
   scheduleRuns();
   printMeshes();
-  os << "<p>Hover for functions and sent values; a line connects a send with the first use.";
+  os << "<p>A box is a run, a line connects a send with the first use.";
   if (!isExact)
     os << " Not all functions have a known time: those that have none are drawn as wide as the "
           "mean.";
-  os << "</p>\n<div class=\"graph\"><svg class=\"timeline\" width=\"" << int64_t(getX(end) + 20) << "\" viewBox=\"0 0 "
-     << int64_t(getX(end) + 20) << " " << int64_t(kTop + lists.size() * kRow) << "\">\n";
+  os << "</p>\n<div class=\"schedule\"><div class=\"graph\"><svg class=\"timeline\" width=\"" << int64_t(getX(end) + 20)
+     << "\" viewBox=\"0 0 " << int64_t(getX(end) + 20) << " " << int64_t(kTop + lists.size() * kRow) << "\">\n";
   for (int64_t mesh = 0; mesh < int64_t(lists.size()); ++mesh)
     os << "<text x=\"8\" y=\"" << int64_t(getY(mesh) + 16) << "\">mesh " << mesh << "</text>\n";
   for (const DrawnSend &send : sends)
     printSend(send);
   for (const DrawnRun &run : runs)
     printRun(run);
-  os << "</svg></div>\n";
+  os << "</svg></div><aside aria-live=\"polite\">Click a run for its function and what it sends, and a line for what it "
+        "moves. Tab goes from one to the next.</aside></div>\n";
+}
+
+void Drawing::beginItem(StringRef kind, StringRef details) {
+  os << "<g class=\"" << kind << "\" tabindex=\"0\" role=\"button\" data-details=\"";
+  llvm::interleave(llvm::split(details, '\n'), [&](StringRef line) { os << Escaped{line}; }, [&] { os << "&#10;"; });
+  os << "\">";
 }
 
 void Drawing::scheduleRuns() {
@@ -204,11 +238,15 @@ void Drawing::printMeshes() {
 
 void Drawing::printSend(const DrawnSend &send) {
   auto [from, to, instance] = send.sent;
-  os << "<path d=\"M" << llvm::format("%.1f", getX(send.begun)) << " "
-     << int64_t(getY(from) + (from < to ? kBoxHeight : 0)) << "L" << llvm::format("%.1f", getX(send.used)) << " "
-     << int64_t(getY(to) + (from < to ? 0 : kBoxHeight)) << "\"><title>mesh " << from << " sends "
-     << Escaped{toString(program, instance)} << " to mesh " << to << ", which uses it in clock " << send.clock
-     << "</title></path>\n";
+  std::string details, path;
+  llvm::raw_string_ostream(details) << "mesh " << from << " sends " << toString(program, instance) << " to mesh " << to
+                                    << ", which uses it in clock " << send.clock;
+  llvm::raw_string_ostream(path) << " d=\"M" << llvm::format("%.1f", getX(send.begun)) << " "
+                                 << int64_t(getY(from) + (from < to ? kBoxHeight : 0)) << "L"
+                                 << llvm::format("%.1f", getX(send.used)) << " "
+                                 << int64_t(getY(to) + (from < to ? 0 : kBoxHeight)) << "\"/>";
+  beginItem("send", details);
+  os << "<path" << path << "<path class=\"hit\"" << path << "</g>\n";
 }
 
 void Drawing::printRun(const DrawnRun &drawn) {
@@ -216,21 +254,24 @@ void Drawing::printRun(const DrawnRun &drawn) {
   const Instruction &run = list[drawn.index];
   const StageFunction &function = program.functions[run.function];
   double x = getX(drawn.start), wide = getX(drawn.start + width[run.function]) - x;
-  os << "<g class=\"" << toString(function.fragment) << "\"><title>" << Escaped{function.name};
+  std::string text;
+  llvm::raw_string_ostream details(text);
+  details << function.name;
   if (run.microbatch >= 0)
-    os << ", microbatch " << run.microbatch;
-  os << "\nstage " << function.stage << ", clock " << run.clock;
+    details << ", microbatch " << run.microbatch;
+  details << "\nstage " << function.stage << ", clock " << run.clock;
   if (hasSeconds(run.function))
-    os << ", " << llvm::format("%.3e", width[run.function]) << " s";
+    details << ", " << llvm::format("%.3e", width[run.function]) << " s";
   // Values that it wrote and that are sent in the same clock; a sum is sent after its last update.
   for (const Instruction &next : ArrayRef(list).drop_front(drawn.index + 1)) {
     if (next.clock != run.clock)
       break;
     for (ValueInstance instance : next.sends)
       if (llvm::is_contained(function.writes, instance.value))
-        os << "\nsends " << Escaped{toString(program, instance)} << " to mesh " << next.peer;
+        details << "\nsends " << toString(program, instance) << " to mesh " << next.peer;
   }
-  os << "</title><rect x=\"" << llvm::format("%.1f", x) << "\" y=\"" << int64_t(getY(drawn.mesh)) << "\" width=\""
+  beginItem(toString(function.fragment), text);
+  os << "<rect x=\"" << llvm::format("%.1f", x) << "\" y=\"" << int64_t(getY(drawn.mesh)) << "\" width=\""
      << llvm::format("%.1f", std::max(wide, 1.0)) << "\" height=\"" << int64_t(kBoxHeight) << "\"/>";
   std::string label = getLabel(function.fragment, run.microbatch, chunks[function.stage]);
   constexpr double kLetter = 6.5;
@@ -243,6 +284,7 @@ void Drawing::printRun(const DrawnRun &drawn) {
 } // namespace
 
 llvm::StringRef mlir::spmd::getTimelineStyle() { return kStyle; }
+llvm::StringRef mlir::spmd::getTimelineScript() { return kScript; }
 
 void mlir::spmd::drawTimeline(const PipelineProgram &program, const InstructionLists &lists, ArrayRef<double> seconds,
                               raw_ostream &os) {
@@ -253,5 +295,5 @@ void mlir::spmd::printTimelinePage(const PipelineProgram &program, const Instruc
                                    ArrayRef<double> seconds, raw_ostream &os) {
   beginPage("Pipeline timeline", kStyle, os);
   drawTimeline(program, lists, seconds, os);
-  endPage(os);
+  endPage(os, kScript);
 }

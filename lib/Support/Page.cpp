@@ -64,4 +64,8 @@ void mlir::spmd::beginPage(llvm::StringRef title, llvm::StringRef style, raw_ost
      << "<h1>" << Escaped{title} << "</h1>\n";
 }
 
-void mlir::spmd::endPage(raw_ostream &os) { os << "</body>\n</html>\n"; }
+void mlir::spmd::endPage(raw_ostream &os, llvm::StringRef script) {
+  if (!script.empty())
+    os << "<script>//<![CDATA[\n" << script << "//]]></script>\n";
+  os << "</body>\n</html>\n";
+}

@@ -17,17 +17,19 @@ void printTimeline(const ClockTable &table, llvm::raw_ostream &os);
 /// A self-contained page: a table of the meshes, and a drawing with one row per mesh.
 /// `seconds` has the time of one run per function, negative or missing if it is not known; such
 /// a run is as wide as the mean of the others. Meshes run as the lists specify and wait for
-/// transfers as in `replay`; transfers take no time here. On hover a run shows the function,
+/// transfers as in `replay`; transfers take no time here. A panel shows the function of the chosen run,
 /// microbatch, seconds and the values that are sent afterwards. Lines between rows connect the
 /// send of a value with its first use. Instructions that are never reached, because lists wait
 /// forever, are not drawn.
 void printTimelinePage(const PipelineProgram &program, const InstructionLists &lists, llvm::ArrayRef<double> seconds,
                        llvm::raw_ostream &os);
 
-/// The same as a section of another page, whose style must include `getTimelineStyle`.
+/// The same as a section of another page, whose style must include `getTimelineStyle`, and
+/// which must end with `getTimelineScript`.
 void drawTimeline(const PipelineProgram &program, const InstructionLists &lists, llvm::ArrayRef<double> seconds,
                   llvm::raw_ostream &os);
 llvm::StringRef getTimelineStyle();
+llvm::StringRef getTimelineScript();
 
 } // namespace mlir::spmd
 

@@ -26,7 +26,8 @@ std::string groupDigits(int64_t number);
 /// Writes the page up to its visible title; `style` is appended to the common style.
 /// Drawings are in `<div class="graph"><svg>`, numbers in `<td class="n">`.
 void beginPage(llvm::StringRef title, llvm::StringRef style, llvm::raw_ostream &os);
-void endPage(llvm::raw_ostream &os);
+/// `script` runs when the page is loaded.
+void endPage(llvm::raw_ostream &os, llvm::StringRef script = {});
 
 } // namespace mlir::spmd
 
