@@ -31,6 +31,11 @@ drawing.querySelector('aside button').click();
 result.chosen = drawing.querySelectorAll('.chosen').length;
 result.path = drawing.querySelectorAll('.node.from, .node.to').length;
 result.panel = drawing.querySelector('aside').textContent;
+const schedule = document.querySelector('.schedule');
+if (schedule) {
+  schedule.querySelector('g.forward').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  result.run = [schedule.querySelector('aside').textContent, schedule.querySelectorAll('.chosen').length];
+}
 result.overflow = Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - window.innerWidth;
 document.body.textContent = JSON.stringify(result);
 """
@@ -57,4 +62,6 @@ for name in names:
     assert name in result["before"] + result["all"], f"{name} is not drawn: {result['all']}"
 assert result["found"] > 0 and result["chosen"] == 1 and result["path"] > 0, result
 assert "matmul" in result["panel"] and "layout" in result["panel"], result["panel"]
+if "run" in result:
+    assert result["run"][0].startswith("stage0_forward, microbatch 0\nstage 0, clock 0") and result["run"][1] == 1, result["run"]
 print(f"{result['folded']} boxes folded, {result['shown']} shown, {result['opened']} opened, {len(result['edges'])} edges")
