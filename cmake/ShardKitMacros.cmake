@@ -40,5 +40,9 @@ function(add_shardkit_tool name)
     target_compile_options(${name} PRIVATE -O0)
   endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  # Tells compilers apart (lib/Driver/CompilerIdentity.cpp).
+  target_link_options(${name} PRIVATE -Wl,--build-id=sha1)
+  # An installed tool finds LLVM's libraries where the built one does.
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()

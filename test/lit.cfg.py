@@ -19,6 +19,8 @@ config.environment["PATH"] = os.pathsep.join(
     [config.shardkit_tools_dir, config.llvm_tools_dir, config.environment["PATH"]]
 )
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
+# Every test compiles for itself.
+config.environment["SHARDKIT_CACHE"] = "off"
 # SK_RECORD: scripts/test keeps what numeric tests run, for scripts/mpi-suite.
 for name in ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "SK_RECORD"):
     if name in os.environ:

@@ -70,14 +70,15 @@ template <typename BaseT> struct WithPhaseOptions : WithPropagationOptions<BaseT
   }
 };
 
-/// The options of --spmd-default-pipeline as command-line options of a tool, one per
-/// process. Constructed before the command line is parsed.
-class PhaseCommandLine {
+/// The options of --spmd-default-pipeline by name, for tools that offer them.
+class PhaseOptionSet {
 public:
-  /// `except` are options that the tool does not offer.
-  PhaseCommandLine(llvm::cl::OptionCategory &category, ArrayRef<StringRef> except);
-  ~PhaseCommandLine();
-  /// The options of the parsed command line; `reason` describes an error.
+  PhaseOptionSet();
+  ~PhaseOptionSet();
+  llvm::cl::SubCommand &getOptions();
+  /// All values, as the pipeline prints them.
+  std::string print() const;
+  /// The options as they were set; `reason` describes an error.
   FailureOr<PhaseOptions> read(std::string &reason) const;
 
 private:

@@ -168,22 +168,20 @@ FailureOr<PhaseOptions> spmd::parsePhaseOptions(StringRef text, std::string &rea
   return options;
 }
 
-PhaseCommandLine::PhaseCommandLine(llvm::cl::OptionCategory &category, ArrayRef<StringRef> except) {
-  auto owned = std::make_unique<DefaultPipeline>();
-  for (llvm::cl::Option *option : llvm::to_vector(llvm::make_second_range(owned->getSet().OptionsMap))) {
-    if (llvm::is_contained(except, option->ArgStr))
-      continue;
-    option->removeArgument();
-    option->addSubCommand(llvm::cl::SubCommand::getTopLevel());
-    option->addCategory(category);
-    option->addArgument();
-  }
-  pipeline = std::move(owned);
+PhaseOptionSet::PhaseOptionSet() : pipeline(std::make_unique<DefaultPipeline>()) {}
+
+PhaseOptionSet::~PhaseOptionSet() = default;
+
+llvm::cl::SubCommand &PhaseOptionSet::getOptions() { return static_cast<DefaultPipeline &>(*pipeline).getSet(); }
+
+std::string PhaseOptionSet::print() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  pipeline->printAsTextualPipeline(os);
+  return text;
 }
 
-PhaseCommandLine::~PhaseCommandLine() = default;
-
-FailureOr<PhaseOptions> PhaseCommandLine::read(std::string &reason) const {
+FailureOr<PhaseOptions> PhaseOptionSet::read(std::string &reason) const {
   PhaseOptions options = static_cast<const DefaultPipeline &>(*pipeline).get();
   if (failed(verifyNestedOptions(options, "--", reason)))
     return failure();

@@ -61,6 +61,16 @@ llvm::raw_ostream &spmd::operator<<(llvm::raw_ostream &os, const Number &number)
   return os << text;
 }
 
+std::string spmd::setOption(llvm::cl::Option &option, StringRef value) {
+  std::string errors;
+  std::string *outer = std::exchange(valueErrors, &errors);
+  llvm::scope_exit restore([&] { valueErrors = outer; });
+  if (!llvm::cl::ProvidePositionalOption(&option, value, 0))
+    return "";
+  size_t expected = std::min(errors.rfind(", expected"), errors.size());
+  return ("--" + option.ArgStr + " is '" + value + "'" + StringRef(errors).substr(expected)).str();
+}
+
 LogicalResult ModulePass::initializeOptions(StringRef options,
                                             llvm::function_ref<LogicalResult(const llvm::Twine &)> emitError) {
   std::string errors;

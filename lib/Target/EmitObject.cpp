@@ -44,17 +44,18 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(const spmd::targ
   // The instructions of x86 for bf16 read and write subnormals as zeros, unlike all other arithmetic.
   if (triple.isX86())
     features += std::string(features.empty() ? "" : ",") + "-avx512bf16,-avxneconvert,-avx10.2";
+  // The target's machine would print that it does not know the processor, and take another.
+  std::unique_ptr<llvm::MCSubtargetInfo> processors(target->createMCSubtargetInfo(triple, "", ""));
+  if (processors && !processors->isCPUStringValid(cpu)) {
+    error = "unknown processor '" + cpu + "', expected native or a name that clang -mcpu=help lists";
+    return nullptr;
+  }
   llvm::CodeGenOptLevel level = options.optLevel >= 3   ? llvm::CodeGenOptLevel::Aggressive
                                 : options.optLevel == 2 ? llvm::CodeGenOptLevel::Default
                                 : options.optLevel == 1 ? llvm::CodeGenOptLevel::Less
                                                         : llvm::CodeGenOptLevel::None;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(),
-                                                                           llvm::Reloc::PIC_, std::nullopt, level));
-  if (machine && !machine->getMCSubtargetInfo()->isCPUStringValid(cpu)) {
-    error = "unknown processor '" + cpu + "', expected native or a name that clang -mcpu=help lists";
-    return nullptr;
-  }
-  return machine;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(),
+                                                                          llvm::Reloc::PIC_, std::nullopt, level));
 }
 
 namespace {
@@ -132,7 +133,7 @@ static LogicalResult emitOnce(ModuleOp module, const spmd::target::CodegenOption
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(options, error);
   if (!machine)
-    return module.emitError(error);
+    return emitError(module.getLoc(), error); // It is not about the module, which would be printed.
   std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(module, context);
   if (!ir)
     return failure();

@@ -4,6 +4,7 @@
 #include "shardkit/Target/CPU/Passes.h"
 #include "shardkit/Target/Cuda/Passes.h"
 #include "mlir/IR/Threading.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MD5.h"
 #include "llvm/Support/Path.h"
@@ -25,6 +26,12 @@ static std::string canonicalText(func::FuncOp func) {
   func->print(os, OpPrintingFlags().printGenericOpForm().useLocalScope().elideLargeElementsAttrs(1 << 30));
   func.setSymNameAttr(name);
   return text;
+}
+
+/// Applies the options that a tool has registered for the pass managers of its process.
+static LogicalResult applyCommandLine(PassManager &pm) {
+  return success(!llvm::cl::getRegisteredOptions().count("mlir-pass-pipeline-crash-reproducer") ||
+                 succeeded(applyPassManagerCLOptions(pm)));
 }
 
 /// Drops the attributes of the signature that code generation does not use.
@@ -119,7 +126,7 @@ private:
   LogicalResult runPasses() {
     PassManager pm(module.getContext());
     pm.enableVerifier(false);
-    if (failed(applyPassManagerCLOptions(pm)))
+    if (failed(applyCommandLine(pm)))
       return failure();
     OpPassManager &nested = pm.nest<ModuleOp>();
     if (prepareTosa(*top, /*expandsScatters=*/!options.reference))

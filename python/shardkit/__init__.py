@@ -24,7 +24,10 @@ __all__ = ["Argument", "Array", "Function", "Model", "Program", "Programs", "Res
 
 
 def compile(function: Callable[..., Any] | Mapping[str, Any], *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Any:
-    """Imports a JAX function and compiles it for the mesh of its annotations; `options` go to shard-compile.
+    """Imports a JAX function and compiles it for the mesh of its annotations; `options` are those of shard-compile.
+
+    Compiled bundles are kept in SHARDKIT_CACHE, by default ~/.cache/shardkit, and the same function is compiled once:
+    see `Model.compile`.
 
     Several functions that share weights and state are compiled together, and are sharded together:
     `compile({"prefill": f, "decode": g}, {"prefill": args, "decode": args}, state={"prefill.result.1": "cache"}, calls={"decode": 100})`.

@@ -17,6 +17,7 @@ import numpy as np
 
 from . import safetensors
 from .binding import bind_by_name, convert_number
+from .compiler import compile_bundle
 from .errors import ShardKitError
 from .session import Array, Function, Session
 from .tools import find_tool, run_tool
@@ -108,7 +109,12 @@ class Model:
         return directory
 
     def compile(self, options: Sequence[str] = (), **session: Any) -> "Program":
-        """Compiles for the logical devices of its mesh; `options` go to shard-compile, others to `shardkit.Session`."""
+        """Compiles for the logical devices of its mesh; `options` are those of shard-compile, others go to `shardkit.Session`.
+
+        It runs in this process where libShardKitCompiler is installed; Ctrl-C ends it. Bundles are kept in a cache on disk,
+        by IR, options, processor and compiler. The variable SHARDKIT_CACHE is its directory, or "off"; the default is
+        $XDG_CACHE_HOME/shardkit, else ~/.cache/shardkit. SHARDKIT_CACHE_SIZE limits its bytes (default 1G): what was not
+        used for longest is removed."""
         return Program(self, compile_text(self.text, options), **session)
 
     def update(self, values: Mapping[str, Any]) -> None:
@@ -130,8 +136,7 @@ def compile_text(text: str, options: Sequence[str]) -> Path:
     options = read_names(options, "options")
     directory = Path(tempfile.mkdtemp(prefix="shardkit-"))
     try:
-        (directory / "model.mlir").write_text(text)
-        run_tool([find_tool("shard-compile"), str(directory / "model.mlir"), "-o", str(directory / "bundle"), *options])
+        compile_bundle(text, options, directory)
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
         raise

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
+import functools
+import hashlib
 import os
 import re
 import shutil
@@ -12,7 +15,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Iterator
+from typing import Any, Callable, Iterator, Sequence, cast
 
 from .errors import ShardKitError
 
@@ -37,6 +40,16 @@ def find_tool(name: str) -> str:
     )
 
 
+DEBIAN_PACKAGES = "Debian's packages: apt-get install libmlir-22 libllvm22 libdnnl3"
+
+
+def find_library(name: str, tool: str) -> Path | None:
+    """The path of one of ShardKit's libraries, which is in lib next to the folder of `tool`."""
+    folder = Path(tool).resolve().parent.parent
+    found = (folder / "lib" / f"{name}.so", *sorted(folder.glob(f"lib*/**/{name}.so*")))
+    return next((path for path in found if path.is_file()), None)
+
+
 def find_torch_mlir_opt() -> str:
     """The lowering of StableHLO to linalg, which the wheel torch-mlir holds."""
     beside = Path(sys.executable).parent / "torch-mlir-opt"
@@ -49,19 +62,70 @@ def find_torch_mlir_opt() -> str:
 
 
 def run_tool(command: list[str], text: str | None = None) -> str:
-    """Standard output of a tool; its message on failure becomes the error."""
-    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    """Standard output of a tool; its message on failure becomes the error. What a tool makes of a text is kept for the next
+    call with that text: a function that is compiled again is lowered once."""
+    done = subprocess.run(command, capture_output=True, text=True) if text is None else _run_filter(command, text)
     if missing := re.search(r"error while loading shared libraries: (\S+?):", done.stderr):
-        raise ShardKitError(
-            f"{os.path.basename(command[0])} needs {missing[1]}, which is not installed, expected Debian's packages: "
-            "apt-get install libmlir-22 libllvm22 libdnnl3"
-        )
+        raise ShardKitError(f"{os.path.basename(command[0])} needs {missing[1]}, which is not installed, expected {DEBIAN_PACKAGES}")
     if done.returncode:
         message = done.stderr.strip() or f"{os.path.basename(command[0])} exited with {done.returncode}"
         raise ShardKitError(message)
     if done.stderr.strip():
-        print(done.stderr.rstrip(), file=sys.stderr)
-    return done.stdout
+        _warn(done.stderr.rstrip())
+    return str(done.stdout)
+
+
+_warnings: contextvars.ContextVar[list[str] | None] = contextvars.ContextVar("warnings", default=None)
+"""What tools print while `Lowerings.get` computes a value."""
+
+
+def _warn(text: str) -> None:
+    if (collected := _warnings.get()) is not None:
+        collected.append(text)
+    print(text, file=sys.stderr)
+
+
+class Lowerings:
+    """What texts are lowered to, with the warnings: the latest of them within a limit of bytes."""
+
+    LIMIT = 1 << 26
+
+    def __init__(self) -> None:
+        self._lock, self._bytes = threading.Lock(), 0
+        self._known: dict[bytes, tuple[Any, list[str]]] = {}
+
+    def get(self, parts: Sequence[str], compute: Callable[[], Any], measure: Callable[[Any], int] = len) -> Any:
+        """What `compute` returned for these texts; a size of 0 is not kept."""
+        key = hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).digest()
+        with self._lock:
+            if known := self._known.pop(key, None):
+                self._known[key] = known  # the latest
+        if known:
+            for text in known[1]:
+                _warn(text)
+            return known[0]
+        outer = _warnings.set([])
+        try:
+            value, warnings = compute(), _warnings.get() or []
+        finally:
+            _warnings.reset(outer)
+        with self._lock:
+            if 0 < measure(value) <= self.LIMIT and key not in self._known:
+                self._known[key] = value, warnings
+                self._bytes += measure(value)
+            while self._bytes > self.LIMIT:
+                self._bytes -= measure(self._known.pop(next(iter(self._known)))[0])
+        return value
+
+
+_outputs = Lowerings()
+
+
+def _run_filter(command: list[str], text: str) -> "subprocess.CompletedProcess[str]":
+    """The tool, on that text; a successful run is kept until the tool is built anew."""
+    built = os.stat(command[0]).st_mtime_ns if os.path.exists(command[0]) else 0
+    run = functools.partial(subprocess.run, command, input=text, capture_output=True, text=True)
+    return cast("subprocess.CompletedProcess[str]", _outputs.get([str(built), *command, text], run, lambda done: 0 if done.returncode else len(done.stdout)))
 
 
 def get_complaint(command: list[str], text: str, seconds: float = 20) -> str:

@@ -26,6 +26,9 @@ namespace mlir::spmd {
 /// as parsers of options do on errors.
 bool reportUnknownValue(StringRef name, StringRef value, ArrayRef<StringRef> legalValues);
 
+/// Sets an option as a command line does. Returns "" or the error: "--conflicts is 'fast', expected cost or basic".
+std::string setOption(llvm::cl::Option &option, StringRef value);
+
 /// Parses the values of an enum, as `llvm::cl::parser` does, but reports the legal
 /// values. SHARDKIT_ENUM_OPTION makes it the parser of an enum.
 template <typename EnumT> class EnumOptionParser : public llvm::cl::generic_parser_base {

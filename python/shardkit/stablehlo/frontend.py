@@ -8,7 +8,7 @@ from typing import Any, Sequence
 
 from ..errors import ShardKitError, require
 from ..model import DTYPES, Argument, Model, Result
-from ..tools import find_tool, find_torch_mlir_opt, run_tool
+from ..tools import Lowerings, find_tool, find_torch_mlir_opt, run_tool
 
 
 def parse(source: str | bytes, name: str = "-") -> Any:
@@ -134,7 +134,16 @@ def lower(
     results: Sequence[Result],
     locations: bool,
 ) -> str:
-    """Annotated IR of a module whose function `func` has these arguments and results; changes the module."""
+    """Annotated IR of a module whose function `func` has these arguments and results; may change the module."""
+    text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
+    parts = [text, func.attributes["sym_name"].value, repr(arguments), repr(results), str(locations), find_tool("shard-opt")]
+    return str(_lowerings.get(parts, lambda: _lower(module, func, arguments, results, locations)))
+
+
+_lowerings = Lowerings()
+
+
+def _lower(module: Any, func: Any, arguments: Sequence[Argument], results: Sequence[Result], locations: bool) -> str:
     from jaxlib.mlir import ir
 
     from . import gspmd

@@ -1,7 +1,7 @@
 //===- Phases.h - The phases before a bundle --------------------*- C++ -*-===//
 
-#ifndef SHARDKIT_TOOLS_SHARD_COMPILE_PHASES_H
-#define SHARDKIT_TOOLS_SHARD_COMPILE_PHASES_H
+#ifndef SHARDKIT_LIB_DRIVER_PHASES_H
+#define SHARDKIT_LIB_DRIVER_PHASES_H
 
 #include "shardkit/Passes.h"
 
@@ -16,4 +16,4 @@ LogicalResult runPhases(ModuleOp module, const PhaseOptions &options, std::strin
 
 } // namespace mlir::spmd
 
-#endif // SHARDKIT_TOOLS_SHARD_COMPILE_PHASES_H
+#endif // SHARDKIT_LIB_DRIVER_PHASES_H
