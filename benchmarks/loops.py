@@ -25,10 +25,13 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("loops", nargs="*", metavar="LOOP", help=f"of {', '.join(LOOPS)}; default: all but minilm")
 parser.add_argument("--steps", type=int, help="default: 10000 to decode, 200 to train, 1000 calls of minilm")
 parser.add_argument("--devices", default="1,4", help="of decode and minilm")
+parser.add_argument("--cores", type=int, help="of this process, where others compute too; default: all")
 parser.add_argument("--check", action="store_true")
 args = parser.parse_args()
 if unknown := set(args.loops) - set(LOOPS):
     parser.error(f"no loop is called {min(unknown)}, expected of {', '.join(LOOPS)}")
+if args.cores:
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: args.cores])
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
@@ -117,11 +120,11 @@ def run_decode(devices, steps, window):
               "layers": [make_layer() for _ in range(LAYERS)], "head": put(normal(WIDTH, VOCABULARY), None, "model")}  # fmt: skip
     step = jax.jit(decode, donate_argnums=(1,))
     program = shardkit.compile(step, params, make_cache(), np.int32(3), np.int32(0))
-    state = {}
+    state = {name: (np.int32(3), make_cache()) for name in ("jax", "own")}
 
     def generate(name, begin, end):
         """Tokens and seconds."""
-        token, cache, tokens = *state.get(name, (np.int32(3), make_cache())), []
+        token, cache, tokens = *state[name], []
         time.sleep(0.05)
         start = time.perf_counter()
         for position in range(begin, end):
@@ -156,8 +159,8 @@ def run_decode(devices, steps, window):
             seconds["own"].append(own_time / (end - begin))
     expect(found == expected, f"decode on {devices}: tokens differ from JAX's from {next((i for i, (a, b) in enumerate(zip(found, expected)) if a != b), -1)} on")
     expect(len(set(found)) > 10, f"decode: only {len(set(found))} different tokens")
-    # Of each round: /proc is read to count.
-    expect(reads <= rounds * 4, f"decode: {reads} reads of files")
+    # In each round /proc is read to count, by four calls.
+    expect(reads <= rounds * 4 + 1, f"decode: {reads} reads of files")
     expect(pages * 4096 <= 1 << 20, f"decode: memory grows by {pages} pages in {steps} steps")
     (function,) = program.session.values()
     inside = function.stats["seconds"] / function.stats["calls"]
