@@ -8,19 +8,49 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence
+import importlib
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
-from .errors import ShardKitError
-from .jax.frontend import import_jax
-from .model import Argument, Model, Program, Result
-from .onnx.frontend import import_onnx
-from .programs import Programs, compile_functions
-from .session import Array, Function, Session
-from .stages import stage_boundary
-from .stablehlo.frontend import import_stablehlo
-from .torch.frontend import import_torch
+if TYPE_CHECKING:
+    from .errors import ShardKitError
+    from .jax.frontend import import_jax
+    from .model import Argument, Model, Program, Result
+    from .onnx.frontend import import_onnx
+    from .programs import Programs
+    from .session import Array, Function, Session
+    from .stages import stage_boundary
+    from .stablehlo.frontend import import_stablehlo
+    from .torch.frontend import import_torch
 
 __all__ = ["Argument", "Array", "Function", "Model", "Program", "Programs", "Result", "Session", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "run", "stage_boundary"]
+
+# Where names are from: a module is imported when one of its names is used.
+_MODULES = {
+    "errors": ["ShardKitError"],
+    "jax.frontend": ["import_jax"],
+    "model": ["Argument", "Model", "Program", "Result"],
+    "onnx.frontend": ["import_onnx"],
+    "programs": ["Programs"],
+    "session": ["Array", "Function", "Session"],
+    "stages": ["stage_boundary"],
+    "stablehlo.frontend": ["import_stablehlo"],
+    "tools": [],
+    "torch.frontend": ["import_torch"],
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names:
+            value = getattr(importlib.import_module(f".{module}", __name__), name)
+            return globals().setdefault(name, value)
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def compile(function: Callable[..., Any] | Mapping[str, Any], *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Any:
@@ -36,7 +66,11 @@ def compile(function: Callable[..., Any] | Mapping[str, Any], *args: Any, option
     often a function is called, as compared with the others, which counts in conflicts and in the search. Other keyword
     arguments are those of `Session`. The result has the functions by name (`Programs`)."""
     if isinstance(function, Mapping):
+        from .programs import compile_functions
+
         return compile_functions(function, *args, options=options, **kwargs)
+    from .jax.frontend import import_jax
+
     return import_jax(function, *args, **kwargs).compile(options)
 
 

@@ -2,6 +2,7 @@
 """The compiler in the process of JAX and PyTorch, which bring other versions of LLVM and MLIR: programs, errors, Ctrl-C."""
 
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -11,7 +12,8 @@ from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
-os.environ["SHARDKIT_CACHE"] = tempfile.mkdtemp(prefix="shardkit-cache-")
+tempfile.tempdir = tempfile.mkdtemp()
+os.environ["SHARDKIT_CACHE"] = f"{tempfile.tempdir}/cache"
 
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
@@ -100,4 +102,5 @@ compiler._load = lambda tool: None
 expect("--opt-level is 4, expected 0 to 3", model.compile, ["--opt-level=4"])
 with model.compile() as program:
     assert np.abs(program(x, w) - np.asarray(network(x, w))).max() < 1e-5
+shutil.rmtree(tempfile.tempdir)
 print(f"compiler: passed, in {sys.executable}")
