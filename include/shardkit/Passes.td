@@ -188,10 +188,11 @@ def SPMDSplitSegmentsPass : SPMDPass<"spmd-split-segments"> {
     sharding and with `spmd.segment`, its offset in the stored tensor. Ops along the
     segmented dim are computed per segment: a contraction with a concatenation is the
     concatenation of contractions, and a slice at segment boundaries is the segment.
-    Any other use reads the concatenation, whose reshards are visible. A sharding that
-    splits a unit is an error that names the counts that do not divide. A segment with
-    fewer units than shards is an error, unless `replicate` is specified: it is then
-    sharded along a sub-axis. Phase: up to annotated.
+    Any other use reads the concatenation, whose reshards are visible. Shards have full
+    units: where they do not divide these, the units get a dim of their own, which is
+    unevenly sharded, and ops along the segment compute on units. With `replicate` a
+    segment of fewer units than shards is sharded along a sub-axis instead. Phase: up to
+    annotated.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MoveUnits.h"
+
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Constraints.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
@@ -34,6 +36,14 @@ static RankedTensorType withDim(RankedTensorType type, int64_t dim, int64_t size
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] = size;
   return type.clone(shape);
+}
+
+/// The type of a slice with a dim for units and one for their elements.
+static RankedTensorType getUnitsType(RankedTensorType slice, SegmentAttr segment) {
+  SmallVector<int64_t> shape(slice.getShape());
+  shape[segment.getDim()] /= segment.getUnit();
+  shape.insert(shape.begin() + segment.getDim() + 1, segment.getUnit());
+  return slice.clone(shape);
 }
 
 //===----------------------------------------------------------------------===//
@@ -74,6 +84,7 @@ public:
     unsigned result;
     int64_t dim;
     ArrayRef<int64_t> sizes;
+    SmallVector<SegmentAttr> inUnits; ///< By segment; null: the units have no dim of their own.
   };
   void rewrite(func::FuncOp func, ArrayRef<SplitResult> results);
 
@@ -165,6 +176,11 @@ void Uses::splitResults(Operation *terminator, ArrayRef<SplitResult> results) {
                                                         steps));
       offset += size;
     }
+    for (auto [segment, units] : llvm::zip(segments, split.inUnits))
+      if (units)
+        segment = tensor::ExpandShapeOp::create(b, terminator->getLoc(),
+                                                getUnitsType(cast<RankedTensorType>(segment.getType()), units), segment,
+                                                units.getUnitGroups());
     SmallVector<Value> operands(terminator->getOperands());
     operands.erase(operands.begin() + split.result);
     operands.insert(operands.begin() + split.result, segments.begin(), segments.end());
@@ -408,11 +424,6 @@ std::string listDivisors(int64_t n) {
   return llvm::join(divisors, ", ");
 }
 
-/// One segment of single units says nothing.
-bool isIgnored(SegmentsAttr segments) {
-  return segments.getSizes().size() < 2 && segments.getUnit() == 1 && !segments.getReplicate();
-}
-
 class ArgumentSplitter {
 public:
   ArgumentSplitter(func::FuncOp func, const MeshCache &meshes) : func(func), meshes(meshes) {}
@@ -428,9 +439,22 @@ private:
                   const NamedAttrList &full, SmallVectorImpl<DictionaryAttr> &out);
   LogicalResult check(unsigned i);
 
+  /// The layouts that a sharding permits for `units` units.
+  enum class Fit {
+    Even,      ///< Shards of full units, without a dim for them.
+    Replicate, ///< Along fewer axes.
+    InUnits,   ///< Shards of unequal numbers of units, which have a dim of their own.
+    None
+  };
+  static Fit getFit(SegmentsAttr segments, int64_t size, const DimSharding &dim);
+
+  /// The segments of argument `i` that have a dim for units, by the shardings of the argument and its updates.
+  FailureOr<llvm::SmallBitVector> getInUnits(unsigned i, SegmentsAttr segments);
+
   /// The shardings of the segments: that of the argument or of its update, along fewer axes for a segment of too few
   /// units that may be replicated.
-  FailureOr<SmallVector<ShardingAttr>> getShardings(unsigned i, SegmentsAttr segments, ShardingAttr attr);
+  FailureOr<SmallVector<ShardingAttr>> getShardings(unsigned i, SegmentsAttr segments, ShardingAttr attr,
+                                                    const llvm::SmallBitVector &inUnits);
 
   func::FuncOp func;
   const MeshCache &meshes;
@@ -443,6 +467,8 @@ LogicalResult ArgumentSplitter::run() {
   SmallVector<DictionaryAttr> attrs;
   SmallVector<int64_t> newIndices;          // indices of the old arguments among the new ones
   SmallVector<SegmentsAttr> segmentsOfArgs; // one per old argument
+  SmallVector<llvm::SmallBitVector> inUnitsOfArgs;
+  SmallVector<tensor::CollapseShapeOp> collapses; // of units
   Block &body = func.getBody().front();
   unsigned numArgs = func.getNumArguments(), at = 0;
   OpBuilder b = OpBuilder::atBlockBegin(&body);
@@ -450,7 +476,8 @@ LogicalResult ArgumentSplitter::run() {
     newIndices.push_back(attrs.size());
     auto segments = func.getArgAttrOfType<SegmentsAttr>(i, kSegmentsAttr);
     segmentsOfArgs.push_back(segments);
-    if (!segments || isIgnored(segments)) {
+    inUnitsOfArgs.emplace_back();
+    if (!segments || !segments.hasEffect()) {
       before.arg(i).erase(kSegmentsAttr);
       attrs.push_back(before.arg(i).getDictionary(func.getContext()));
       ++at;
@@ -458,23 +485,34 @@ LogicalResult ArgumentSplitter::run() {
     }
     if (failed(check(i)))
       return failure();
+    FailureOr<llvm::SmallBitVector> inUnits = getInUnits(i, segments);
+    if (failed(inUnits))
+      return failure();
     FailureOr<SmallVector<ShardingAttr>> shardings =
-        getShardings(i, segments, func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr));
+        getShardings(i, segments, func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr), *inUnits);
     if (failed(shardings))
       return failure();
+    inUnitsOfArgs.back() = *inUnits;
     BlockArgument full = body.getArgument(at);
     auto stored = cast<RankedTensorType>(full.getType());
     Joined joined{segments.getDim(), {}};
     int64_t offset = 0;
-    for (auto [size, sharding] : llvm::zip(segments.getSizes(), *shardings)) {
+    for (auto [p, size, sharding] : llvm::enumerate(segments.getSizes(), *shardings)) {
       NamedAttrList attrsOfSegment = before.arg(i);
       attrsOfSegment.erase(kSegmentsAttr);
       if (sharding)
         attrsOfSegment.set(kShardingAttr, sharding);
-      attrsOfSegment.set(kSegmentAttr,
-                         SegmentAttr::get(func.getContext(), stored, joined.dim, offset, segments.getUnit(), i));
+      auto segment = SegmentAttr::get(func.getContext(), stored, joined.dim, offset, segments.getUnit(), i);
+      attrsOfSegment.set(kSegmentAttr, segment);
       attrs.push_back(attrsOfSegment.getDictionary(func.getContext()));
-      joined.segments.push_back(body.insertArgument(at++, withDim(stored, joined.dim, size), full.getLoc()));
+      RankedTensorType slice = withDim(stored, joined.dim, size);
+      const bool hasUnits = inUnits->test(p);
+      Value value = body.insertArgument(at++, hasUnits ? getUnitsType(slice, segment) : slice, full.getLoc());
+      if (hasUnits) {
+        collapses.push_back(tensor::CollapseShapeOp::create(b, full.getLoc(), slice, value, segment.getUnitGroups()));
+        value = collapses.back();
+      }
+      joined.segments.push_back(value);
       offset += size;
     }
     full.replaceAllUsesWith(uses.join(b, full.getLoc(), std::move(joined)));
@@ -486,18 +524,23 @@ LogicalResult ArgumentSplitter::run() {
   for (unsigned r = 0; r < func.getNumResults(); ++r) {
     auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr);
     SegmentsAttr segments = tied ? segmentsOfArgs[tied.getInt()] : SegmentsAttr();
-    if (!segments || isIgnored(segments)) {
+    if (!segments || !segments.hasEffect()) {
       if (tied)
         before.result(r).set(kTiedAttr, b.getI64IntegerAttr(newIndices[tied.getInt()]));
       resultAttrs.push_back(before.result(r).getDictionary(func.getContext()));
       continue;
     }
+    const llvm::SmallBitVector &inUnits = inUnitsOfArgs[tied.getInt()];
     FailureOr<SmallVector<ShardingAttr>> shardings =
-        getShardings(tied.getInt(), segments, func.getResultAttrOfType<ShardingAttr>(r, kShardingAttr));
+        getShardings(tied.getInt(), segments, func.getResultAttrOfType<ShardingAttr>(r, kShardingAttr), inUnits);
     if (failed(shardings))
       return failure();
-    splits.push_back({r, segments.getDim(), segments.getSizes()});
+    splits.push_back({r, segments.getDim(), segments.getSizes(), {}});
     addResults(r, segments, *shardings, newIndices[tied.getInt()], before.result(r), resultAttrs);
+    for (unsigned p = 0; p < inUnits.size(); ++p) {
+      DictionaryAttr ofSegment = resultAttrs[resultAttrs.size() - inUnits.size() + p];
+      splits.back().inUnits.push_back(inUnits.test(p) ? ofSegment.getAs<SegmentAttr>(kSegmentAttr) : SegmentAttr());
+    }
   }
   // Results after segments keep their names.
   if (!splits.empty())
@@ -517,7 +560,7 @@ LogicalResult ArgumentSplitter::run() {
       FunctionType::get(func.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
   func.setAllArgAttrs(attrs);
   func.setAllResultAttrs(resultAttrs);
-  return success();
+  return collapses.empty() ? success() : moveUnits(func, collapses);
 }
 
 std::string ArgumentSplitter::getResultName(const NamedAttrList &attrs, unsigned r) {
@@ -564,8 +607,41 @@ LogicalResult ArgumentSplitter::check(unsigned i) {
   return success();
 }
 
+ArgumentSplitter::Fit ArgumentSplitter::getFit(SegmentsAttr segments, int64_t size, const DimSharding &dim) {
+  const int64_t unit = segments.getUnit(), units = size / unit, shards = totalFactor(dim.entries);
+  const bool hasStride = llvm::any_of(dim.entries, [](const DimEntry &entry) { return entry.isStride(); });
+  if (units % shards == 0)
+    return Fit::Even;
+  if (hasStride)
+    return Fit::None;
+  if (segments.getReplicate() && units < shards)
+    return Fit::Replicate;
+  // Uneven shards are chunks of full units; the last ones are padded.
+  return llvm::divideCeil(size, shards) % unit == 0 ? Fit::Even : Fit::InUnits;
+}
+
+FailureOr<llvm::SmallBitVector> ArgumentSplitter::getInUnits(unsigned i, SegmentsAttr segments) {
+  SmallVector<ShardingAttr> all{func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr)};
+  for (unsigned r = 0; r < func.getNumResults(); ++r)
+    if (auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr); tied && tied.getInt() == int64_t(i))
+      all.push_back(func.getResultAttrOfType<ShardingAttr>(r, kShardingAttr));
+  llvm::SmallBitVector result(segments.getSizes().size());
+  for (ShardingAttr attr : all) {
+    if (!attr)
+      continue;
+    FailureOr<ShardingOnMesh> read = meshes.read(attr, [&] { return emitError(getLoc(i)); });
+    if (failed(read))
+      return failure();
+    for (auto [p, size] : llvm::enumerate(segments.getSizes()))
+      if (getFit(segments, size, read->sharding.dims[segments.getDim()]) == Fit::InUnits)
+        result.set(p);
+  }
+  return result;
+}
+
 FailureOr<SmallVector<ShardingAttr>> ArgumentSplitter::getShardings(unsigned i, SegmentsAttr segments,
-                                                                    ShardingAttr attr) {
+                                                                    ShardingAttr attr,
+                                                                    const llvm::SmallBitVector &inUnits) {
   SmallVector<ShardingAttr> shardings(segments.getSizes().size(), attr);
   if (!attr)
     return shardings;
@@ -576,35 +652,30 @@ FailureOr<SmallVector<ShardingAttr>> ArgumentSplitter::getShardings(unsigned i, 
   const Sharding &full = read->sharding;
   int64_t d = segments.getDim(), shards = totalFactor(full.dims[d].entries);
   for (auto [p, size, sharding] : llvm::enumerate(segments.getSizes(), shardings)) {
-    int64_t units = size / segments.getUnit();
-    bool hasStride = llvm::any_of(full.dims[d].entries, [](const DimEntry &entry) { return entry.isStride(); });
-    // Uneven shards are chunks of full units; the last ones are padded.
-    if (units % shards == 0 ||
-        (units >= shards && !hasStride && llvm::divideCeil(size, shards) % segments.getUnit() == 0))
-      continue;
-    bool replicates = segments.getReplicate() && units < shards && !hasStride;
-    if (!replicates) {
-      InFlightDiagnostic diag = emit();
-      diag << "segment " << p << " of argument #" << i << " has " << units << (units == 1 ? " unit of " : " units of ")
-           << segments.getUnit() << " and is split into " << shards << ", expected " << listDivisors(units)
-           << " shards";
-      if (units < shards)
-        diag << ", or `replicate` in the segments";
-      return diag;
-    }
+    const int64_t units = size / segments.getUnit();
+    const Fit fit = getFit(segments, size, full.dims[d]);
+    if (fit == Fit::None)
+      return emit() << "segment " << p << " of argument #" << i << " has " << units
+                    << (units == 1 ? " unit of " : " units of ") << segments.getUnit() << " and is split into "
+                    << shards << " with strides, expected " << listDivisors(units) << " shards, or no strides";
     Sharding segmentSharding = full;
-    DimEntries &entries = segmentSharding.dims[d].entries;
-    int64_t left = units;
-    for (unsigned e = 0; e < entries.size(); ++e) {
-      int64_t size = std::gcd(entries[e].size, left);
-      if (size != entries[e].size) { // its major sub-axis
-        entries[e].size = size;
-        entries.truncate(size > 1 ? e + 1 : e);
-        break;
+    if (fit == Fit::Replicate) {
+      DimEntries &entries = segmentSharding.dims[d].entries;
+      int64_t left = units;
+      for (unsigned e = 0; e < entries.size(); ++e) {
+        int64_t size = std::gcd(entries[e].size, left);
+        if (size != entries[e].size) { // its major sub-axis
+          entries[e].size = size;
+          entries.truncate(size > 1 ? e + 1 : e);
+          break;
+        }
+        left /= size;
       }
-      left /= size;
     }
-    sharding = toAttr(func.getContext(), attr.getMesh(), segmentSharding, *read->mesh);
+    if (inUnits.test(p))
+      segmentSharding.dims.insert(segmentSharding.dims.begin() + d + 1, DimSharding());
+    if (fit == Fit::Replicate || inUnits.test(p))
+      sharding = toAttr(func.getContext(), attr.getMesh(), segmentSharding, *read->mesh);
   }
   return shardings;
 }

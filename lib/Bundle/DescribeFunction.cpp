@@ -303,7 +303,7 @@ void Describer::describeSegments(unsigned i, DictionaryAttr attrs, rt::ValueInfo
   std::string ranges;
   for (auto [segment, type] : segments)
     ranges += (ranges.empty() ? "" : ",") + std::to_string(segment.getOffset()) + ":" +
-              std::to_string(segment.getOffset() + getShape(type)[segment.getDim()]);
+              std::to_string(segment.getOffset() + segment.getSize(cast<ShapedType>(type)));
   for (const LoadedArgument &argument : loading)
     if (argument.function == out.name && argument.argument == i)
       value.load = argument.load;

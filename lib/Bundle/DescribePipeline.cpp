@@ -159,7 +159,7 @@ LogicalResult PipelineDescriber::describeStages() {
 PipelineDescriber::SegmentList PipelineDescriber::getSegmentList(DictionaryAttr attrs, Type type) {
   SegmentList list;
   for (auto [segment, segmentType] : getSegments(attrs, type))
-    list.emplace_back(segment.getOffset(), getShape(segmentType)[segment.getDim()]);
+    list.emplace_back(segment.getOffset(), segment.getSize(cast<ShapedType>(segmentType)));
   return list;
 }
 

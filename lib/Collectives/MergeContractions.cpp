@@ -295,7 +295,8 @@ SmallVector<SmallVector<unsigned>> FunctionMerger::groupByFactor(ArrayRef<unsign
   llvm::MapVector<Value, SmallVector<unsigned>> groups;
   for (unsigned i : args) {
     auto type = dyn_cast<RankedTensorType>(func.getArgument(i).getType());
-    if (!type || !type.hasStaticShape() || isUpdated(i))
+    auto segment = func.getArgAttrOfType<SegmentAttr>(i, kSegmentAttr);
+    if (!type || !type.hasStaticShape() || segment.isInUnits(type) || isUpdated(i))
       continue;
     std::optional<SmallVector<Siblings>> chain = findChain(getGroup(i), fragmentOf);
     if (!chain)

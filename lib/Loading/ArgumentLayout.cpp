@@ -24,8 +24,15 @@ FailureOr<ArgumentLayout> spmd::getArgumentLayout(func::FuncOp func, unsigned ar
     if (segment)
       result.dim = segment.getDim();
     result.fullType = segment ? segment.getStored() : tensor;
-    ArgumentLayout::Segment &added = result.segments.emplace_back(ArgumentLayout::Segment{
-        tensor, segment ? segment.getOffset() : 0, Layout::replicated(tensor.getShape()), ShardingAttr()});
+    ArgumentLayout::Segment &added =
+        result.segments.emplace_back(ArgumentLayout::Segment{tensor,
+                                                             segment ? segment.getSliceType(tensor) : tensor,
+                                                             segment ? segment.getOffset() : 0,
+                                                             Layout::replicated(tensor.getShape()),
+                                                             ShardingAttr(),
+                                                             {}});
+    if (segment && segment.isInUnits(tensor))
+      added.unitGroups = segment.getUnitGroups();
     auto attr = attrs ? attrs.getAs<ShardingAttr>(kShardingAttr) : ShardingAttr();
     if (!attr)
       return success();
@@ -83,9 +90,11 @@ std::optional<std::vector<CopyPiece>> ArgumentLayout::shard(const Copies &copies
   int64_t offset = 0, size = localShape()[dim];
   std::vector<CopyPiece> pieces;
   for (const Segment &segment : segments) {
-    SmallVector<int64_t> offsets(segment.type.getRank(), 0), steps(segment.type.getRank(), 1);
+    SmallVector<int64_t> offsets(segment.slice.getRank(), 0), steps(segment.slice.getRank(), 1);
     offsets[dim] = segment.offset;
-    std::optional<Copies> slice = copies.slice(offsets, segment.type.getShape(), steps);
+    std::optional<Copies> slice = copies.slice(offsets, segment.slice.getShape(), steps);
+    if (slice && segment.slice != segment.type)
+      slice = slice->reshape(segment.type.getShape());
     // One segment fills the argument.
     std::optional<Copies::Buffer> buffer;
     if (segments.size() > 1)

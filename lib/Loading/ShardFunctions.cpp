@@ -412,12 +412,15 @@ void ShardFunctions::splitResult(func::FuncOp func, const ArgumentLayout &layout
   Value full = terminator->getOperand(0);
   SmallVector<Value> results;
   for (const ArgumentLayout::Segment &segment : layout.segments) {
-    SmallVector<OpFoldResult> offsets(segment.type.getRank(), b.getIndexAttr(0)),
-        steps(segment.type.getRank(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(segment.slice.getRank(), b.getIndexAttr(0)),
+        steps(segment.slice.getRank(), b.getIndexAttr(1));
     offsets[layout.dim] = b.getIndexAttr(segment.offset);
-    results.push_back(tensor::ExtractSliceOp::create(b, terminator->getLoc(), segment.type, full, offsets,
-                                                     getAsIndexOpFoldResult(func.getContext(), segment.type.getShape()),
-                                                     steps));
+    Value slice =
+        tensor::ExtractSliceOp::create(b, terminator->getLoc(), segment.slice, full, offsets,
+                                       getAsIndexOpFoldResult(func.getContext(), segment.slice.getShape()), steps);
+    if (segment.slice != segment.type)
+      slice = tensor::ExpandShapeOp::create(b, terminator->getLoc(), segment.type, slice, segment.unitGroups);
+    results.push_back(slice);
   }
   setResults(func, results);
 }

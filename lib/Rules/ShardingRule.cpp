@@ -141,6 +141,11 @@ static void setUnitGranules(ShardingRule &rule) {
                        : SegmentAttr();
     if (!segment || segment.getUnit() == 1 || segment.getDim() >= tensor.numDims)
       continue;
+    if (tensor.numDims == segment.getStored().getRank() + 1) {
+      for (int32_t f : rule.dimFactors(tensor, segment.getDim() + 1))
+        rule.setKind(f, FactorKind::Replicated);
+      continue;
+    }
     int64_t inside = 1; // elements per index of the factor
     for (int32_t f : llvm::reverse(rule.dimFactors(tensor, segment.getDim()))) {
       int64_t size = rule.factor(f).size, unit = segment.getUnit();

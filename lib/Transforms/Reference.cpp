@@ -51,7 +51,7 @@ static void splitResults(func::FuncOp func) {
   for (unsigned r = func.getNumResults(); r-- > 0;) {
     auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr);
     auto segments = tied ? func.getArgAttrOfType<SegmentsAttr>(tied.getInt(), kSegmentsAttr) : SegmentsAttr();
-    if (!segments || segments.getSizes().size() < 2)
+    if (!segments || !segments.hasEffect())
       continue;
     Value full = terminator->getOperand(r);
     auto type = cast<RankedTensorType>(full.getType());
@@ -81,7 +81,7 @@ static void loadArguments(func::FuncOp func, ModuleOp module) {
     auto segments = func.getArgAttrOfType<SegmentsAttr>(i, kSegmentsAttr);
     auto name = func.getArgAttrOfType<FlatSymbolRefAttr>(i, kLoadAttr);
     auto load = name ? module.lookupSymbol<func::FuncOp>(name.getAttr()) : func::FuncOp();
-    if (!segments || segments.getSizes().size() < 2 || !load)
+    if (!segments || !segments.hasEffect() || !load)
       continue;
     unsigned at = i;
     SmallVector<Value> stored;

@@ -16,28 +16,10 @@ func.func @unit(%w: tensor<180x8xf32> {spmd.weight = "w", spmd.segments = #spmd.
 
 // -----
 
-// A head would be split between two devices.
+// Shards with strides have full units where they divide these.
 spmd.mesh @m = <["x"=4]>
-// expected-error @below {{segment 1 of argument #0 has 10 units of 10 and is split into 4, expected 1, 2, 5, 10 shards}}
-func.func @splits_a_head(%w: tensor<280x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [80, 100, 100], unit = 10, replicate>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
-  return
-}
-
-// -----
-
-// Fewer heads of k and v than devices.
-spmd.mesh @m = <["x"=8]>
-// expected-error @below {{segment 1 of argument #0 has 4 units of 20 and is split into 8, expected 1, 2, 4 shards, or `replicate` in the segments}}
-func.func @too_few(%w: tensor<320x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [160, 80, 80], unit = 20>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
-  return
-}
-
-// -----
-
-// One segment has units too.
-spmd.mesh @m = <["x"=3]>
-// expected-error @below {{segment 0 of argument #0 has 4 units of 32 and is split into 3, expected 1, 2, 4 shards}}
-func.func @one(%w: tensor<128x64xf32> {spmd.weight = "k", spmd.segments = #spmd.segments<0, [128], unit = 32>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+// expected-error @below {{segment 0 of argument #0 has 10 units of 10 and is split into 8 with strides, expected 1, 2, 5, 10 shards, or no strides}}
+func.func @strided(%w: tensor<160x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [100, 60], unit = 10, replicate>, spmd.sharding = #spmd.sharding<@m, [{2, "x"}, {}]>}) {
   return
 }
 
@@ -107,5 +89,14 @@ func.func @dim(%w: tensor<12x8xf32> {spmd.segment = #spmd.segment<tensor<16x8xf3
 
 // expected-error @below {{attribute 'spmd.segments_of' of argument #0 is [1], expected a list of segments, each with spmd.segment and spmd.global_type}}
 func.func @segments_of(%w: tensor<12x8xf32> {spmd.segments_of = [1]}) {
+  return
+}
+
+// -----
+
+// segment_c3: the elements of units have a dim of their own.
+spmd.mesh @m = <["x"=2]>
+// expected-error @below {{sharding #spmd.sharding<@m, [{}, {"x"}, {}]> of argument #0 splits dim 1, the elements of its units of 4, expected dim 0, the units}}
+func.func @in_units(%w: tensor<3x4x8xf32> {spmd.weight = "w", spmd.segment = #spmd.segment<tensor<20x8xf32>, dim = 0, offset = 8, unit = 4, argument = 0>, spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {}]>}) {
   return
 }

@@ -17,6 +17,7 @@
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Layout/Copies.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 
 namespace mlir::spmd {
 
@@ -47,10 +48,12 @@ LogicalResult verifyHostSteps(ArrayRef<HostStep> steps, RankedTensorType local, 
 /// value without segments has one segment at offset 0.
 struct ArgumentLayout {
   struct Segment {
-    RankedTensorType type; ///< The global type of the segment.
-    int64_t offset;        ///< Its offset in the full tensor, along the dim.
+    RankedTensorType type;  ///< The global type of the segment.
+    RankedTensorType slice; ///< That of the slice of the full tensor; `type` may have its units in a dim of their own.
+    int64_t offset;         ///< Its offset in the full tensor, along the dim.
     Layout layout;
-    ShardingAttr sharding; ///< Null: replicated on every device.
+    ShardingAttr sharding;                             ///< Null: replicated on every device.
+    SmallVector<ReassociationIndices> unitGroups = {}; ///< From `slice` to `type` if they differ.
   };
   const Mesh *mesh = nullptr;       ///< Null if there is none.
   int64_t dim = -1;                 ///< The segmented dim, or -1.

@@ -3,6 +3,7 @@
 #include "BlockReader.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <climits>
 #include <cstring>
@@ -10,8 +11,6 @@
 
 namespace shardkit::rt {
 
-/// A gap larger than this is not worth reading.
-static constexpr int64_t maxGap = 64 << 10;
 /// Runs of at least this many bytes on average are read straight into place by
 /// one vectored request; shorter ones cost less when sliced in memory.
 static constexpr int64_t straightRunBytes = 1024;
@@ -52,6 +51,35 @@ void IoChooser::record(IoMode mode, int64_t bytes, double seconds) {
 // BlockReader
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+template <typename T> void copyTileOf(const char *from, const ExtentLoop &rows, const ExtentLoop &run, char *to) {
+  constexpr int64_t size = sizeof(T), side = std::max<int64_t>(8, 64 / size);
+  for (int64_t i0 = 0; i0 < rows.size; i0 += side)
+    for (int64_t j0 = 0; j0 < run.size; j0 += side)
+      for (int64_t j = j0; j < std::min(run.size, j0 + side); ++j)
+        for (int64_t i = i0; i < std::min(rows.size, i0 + side); ++i)
+          std::memcpy(to + (i * rows.localStride + j * run.localStride) * size,
+                      from + (i * rows.globalStride + j * run.globalStride) * size, size_t(size));
+}
+
+/// Copies rows whose elements are apart at `to`, as of a transposed tensor, in squares that
+/// stay in the cache.
+void copyTile(const char *from, const ExtentLoop &rows, const ExtentLoop &run, char *to, int64_t size) {
+  if (size == 1)
+    copyTileOf<uint8_t>(from, rows, run, to);
+  else if (size == 2)
+    copyTileOf<uint16_t>(from, rows, run, to);
+  else if (size == 4)
+    copyTileOf<uint32_t>(from, rows, run, to);
+  else if (size == 8)
+    copyTileOf<uint64_t>(from, rows, run, to);
+  else
+    copyTileOf<std::array<uint64_t, 2>>(from, rows, run, to);
+}
+
+} // namespace
+
 void BlockReader::start(const StoredTensor &stored) {
   stored_ = &stored;
   bits_ = stored.storedBits();
@@ -60,9 +88,10 @@ void BlockReader::start(const StoredTensor &stored) {
   items_.reserve(maxPieces); // Doubling would take twice what is needed.
 }
 
-bool BlockReader::areRows(const StoredTensor &stored, int64_t count, int64_t stride, int64_t rowStride) {
-  int64_t bits = stored.storedBits(), run = ((count - 1) * stride + 1) * bits / 8;
-  return run < straightRunBytes && rowStride * bits / 8 - run <= maxGap && rowStride > 0;
+bool BlockReader::areRows(const StoredTensor &stored, const ExtentLoop &run, int64_t rowStride, int64_t maxGap) {
+  const int64_t bits = stored.storedBits(), bytes = ((run.size - 1) * run.globalStride + 1) * bits / 8;
+  const bool isStaged = bytes < straightRunBytes || run.localStride != 1;
+  return isStaged && rowStride > 0 && rowStride * bits / 8 - bytes <= maxGap;
 }
 
 void BlockReader::add(const Piece &piece) {
@@ -82,7 +111,7 @@ void BlockReader::add(const Piece &piece) {
     return;
   }
   // Elements far apart are requests of their own.
-  if (piece.count > 1 && piece.stride * bits_ / 8 > maxGap) {
+  if (piece.count > 1 && (piece.stride - 1) * bits_ / 8 > maxGap_) {
     Piece one = piece;
     one.count = 1;
     int64_t size = dtypeSize(*stored_->dtype);
@@ -166,6 +195,33 @@ void BlockReader::putInOrder() {
   }
 }
 
+std::pair<size_t, int64_t> BlockReader::groupFrom(size_t first) {
+  size_t last = first + 1;
+  int64_t end = item(first).end;
+  // Short runs are sliced in memory: what is read at once stays in the cache.
+  const int64_t maxBytes = hasRows(item(first)) ? 2 * stagedBytes : blockBytes;
+  while (last < items_.size() && item(last).begin - end <= maxGap_ &&
+         std::max(end, item(last).end) - item(first).begin <= maxBytes) {
+    end = std::max(end, item(last).end);
+    ++last;
+  }
+  return {last, end};
+}
+
+void BlockReader::announceGroups() {
+  if (items_.empty() || stored_->file->isCached(stored_->offset + item(0).begin))
+    return;
+  for (size_t first = 0, groups = 0; first < items_.size(); ++groups) {
+    auto [last, end] = groupFrom(first);
+    const int64_t begin = item(first).begin;
+    if (groups == 0 && last == items_.size())
+      return;
+    if (end - begin < (1 << 20))
+      stored_->file->willRead(stored_->offset + begin, end - begin);
+    first = last;
+  }
+}
+
 Status BlockReader::finish(int64_t begin, int64_t count) {
   if (fullBlocks_ && begin >= 0) {
     order_.clear();
@@ -175,16 +231,9 @@ Status BlockReader::finish(int64_t begin, int64_t count) {
     return readStaged(0, items_.size(), from, to);
   }
   putInOrder();
+  announceGroups();
   for (size_t first = 0; first < items_.size();) {
-    size_t last = first + 1;
-    int64_t end = item(first).end;
-    // Short runs are sliced in memory: what is read at once stays in the cache.
-    int64_t maxRows = hasRows(item(first)) ? 2 * stagedBytes : blockBytes;
-    while (last < items_.size() && item(last).begin - end <= maxGap &&
-           std::max(end, item(last).end) - item(first).begin <= maxRows) {
-      end = std::max(end, item(last).end);
-      ++last;
-    }
+    const size_t last = groupFrom(first).first;
     SK_RETURN_IF_ERROR(readGroup(first, last));
     first = last;
   }
@@ -255,7 +304,10 @@ void BlockReader::decode(const Item &item, const char *block, int64_t begin) con
   const Piece &piece = pieces_[size_t(item.piece)];
   int64_t first = piece.first, size = dtypeSize(*stored_->dtype);
   char *to = piece.to;
-  if (piece.rows > 1 && stored_->encoding == Encoding::Raw && piece.stride == 1 && piece.toStride == 1) {
+  if (piece.rows > 1 && stored_->encoding == Encoding::Raw && piece.toStride != 1)
+    return copyTile(block + (first * size - begin), {piece.rows, piece.rowStride, piece.toRowStride},
+                    {piece.count, piece.stride, piece.toStride}, to, size);
+  if (piece.rows > 1 && stored_->encoding == Encoding::Raw && piece.stride == 1) {
     const char *from = block + (first * size - begin);
     int64_t bytes = piece.count * size;
     for (int64_t row = 0; row < piece.rows; ++row) {
@@ -300,7 +352,7 @@ Status BlockReader::readStraight(size_t first, size_t last) {
   copies_.clear();
   int64_t at = item(first).begin, begin = at;
   size_t source = first;
-  char *gaps = last - first > 1 ? staging(maxGap) : nullptr; // What nobody wants.
+  char *gaps = last - first > 1 ? staging(maxGap_) : nullptr; // What nobody wants.
   for (size_t i = first; i < last; ++i) {
     const Item &one = item(i);
     if (i > first && one.begin == item(source).begin && one.end == item(source).end) {
@@ -308,7 +360,7 @@ Status BlockReader::readStraight(size_t first, size_t last) {
       continue;
     }
     source = i;
-    if (one.begin > at) // A gap, at most maxGap.
+    if (one.begin > at) // A gap, at most maxGap_.
       buffers_.push_back({gaps, size_t(one.begin - at)});
     buffers_.push_back({one.to, size_t(one.end - one.begin)});
     counters(one.rank).bytesRead += one.end - at;

@@ -40,12 +40,12 @@ public:
     int64_t rows = 1, rowStride = 0, toRowStride = 0;
   };
   /// Rows of short runs that lie close together are one piece.
-  static bool areRows(const StoredTensor &stored, int64_t count, int64_t stride, int64_t rowStride);
+  static bool areRows(const StoredTensor &stored, const ExtentLoop &run, int64_t rowStride, int64_t maxGap);
   static constexpr int64_t maxPieces = 1 << 14;
 
   /// With `fullBlocks` blocks are read as they are and cut in memory, as a root
   /// does that scatters.
-  BlockReader(IoChooser &io, bool fullBlocks) : io_(io), fullBlocks_(fullBlocks) {}
+  BlockReader(IoChooser &io, bool fullBlocks, int64_t maxGap) : io_(io), fullBlocks_(fullBlocks), maxGap_(maxGap) {}
 
   void start(const StoredTensor &stored);
   void add(const Piece &piece);
@@ -62,6 +62,10 @@ private:
     char *to;
     int32_t rank, piece; ///< Of pieces_; -1: a run that is stored as it is in memory.
   };
+  /// The end of the items that are read with `first`, and that of their bytes.
+  std::pair<size_t, int64_t> groupFrom(size_t first);
+  /// Requests from a device what several short requests will read.
+  void announceGroups();
   Status readGroup(size_t first, size_t last);
   Status readStraight(size_t first, size_t last);
   Status readStaged(size_t first, size_t last, int64_t begin, int64_t end);
@@ -72,6 +76,7 @@ private:
 
   IoChooser &io_;
   const bool fullBlocks_;
+  const int64_t maxGap_; ///< As in LoadOptions.
   const StoredTensor *stored_ = nullptr;
   int64_t bits_ = 0; ///< Of a stored element.
   void putInOrder();

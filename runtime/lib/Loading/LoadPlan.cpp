@@ -230,12 +230,12 @@ private:
 
   /// Whether ranks hold different elements.
   static bool isScatter(const LoadPlan::Request &request);
-  static bool areRows(const SourceTensor &source, const LoadPlan::Target &target);
-  static int64_t pieceElements(const SourceTensor &source, const LoadPlan::Target &target);
+  bool areRows(const SourceTensor &source, const LoadPlan::Target &target) const;
+  int64_t pieceElements(const SourceTensor &source, const LoadPlan::Target &target) const;
 
   /// Elements of a block: blockBytes, or fewer if a block had so many pieces that their
   /// descriptions would take as much memory as the block.
-  static int64_t elementsPerBlock(const LoadPlan::Request &request);
+  int64_t elementsPerBlock(const LoadPlan::Request &request) const;
   void work();
 
   /// Takes up to 4 consecutive blocks, fewer towards the end. They fill adjacent memory: two
@@ -339,21 +339,20 @@ bool LoadRun::isScatter(const LoadPlan::Request &request) {
   return request.targets.size() == 1 && request.targets[0].elements < numElements(request.source->tensor.shape);
 }
 
-bool LoadRun::areRows(const SourceTensor &source, const LoadPlan::Target &target) {
+bool LoadRun::areRows(const SourceTensor &source, const LoadPlan::Target &target) const {
   size_t n = target.loops.size();
   return !source.map && n >= 2 &&
-         BlockReader::areRows(source.tensor, target.loops[n - 1].size, target.loops[n - 1].globalStride,
-                              target.loops[n - 2].globalStride);
+         BlockReader::areRows(source.tensor, target.loops[n - 1], target.loops[n - 2].globalStride, options_.maxGap);
 }
 
-int64_t LoadRun::pieceElements(const SourceTensor &source, const LoadPlan::Target &target) {
+int64_t LoadRun::pieceElements(const SourceTensor &source, const LoadPlan::Target &target) const {
   if (target.loops.empty())
     return 1;
   // Rows are cut again where a request ends: some dozen in each.
   return target.loops.back().size * (areRows(source, target) ? 16 : 1);
 }
 
-int64_t LoadRun::elementsPerBlock(const LoadPlan::Request &request) {
+int64_t LoadRun::elementsPerBlock(const LoadPlan::Request &request) const {
   int64_t size = dtypeSize(request.dtype);
   int64_t most = (blockBytes - 2 * File::directAlignment) / size;
   double pieces = 0, elements = double(numElements(request.source->tensor.shape).value_or(0));
@@ -367,7 +366,7 @@ int64_t LoadRun::elementsPerBlock(const LoadPlan::Request &request) {
 }
 
 void LoadRun::work() {
-  BlockReader reader(io_, options_.mode == LoadMode::RootScatter);
+  BlockReader reader(io_, options_.mode == LoadMode::RootScatter, options_.maxGap);
   try {
     int64_t block = 0, end = 0;
     while (!failed_.load(std::memory_order_relaxed)) {
@@ -500,20 +499,42 @@ bool isEmpty(const Extents &extents, int64_t rank) {
   return std::any_of(loops.begin(), loops.end(), [](const ExtentLoop &loop) { return loop.size == 0; });
 }
 
+int64_t countElements(const std::vector<ExtentLoop> &loops) {
+  int64_t elements = 1;
+  for (const ExtentLoop &loop : loops)
+    elements *= loop.size;
+  return elements;
+}
+
 /// Functions leave anything in the padding of uneven shards; stored shards have zero
 /// there, in every mode.
 void clearPadding(const ValueInfo &value, int64_t rank, void *local) {
   if (value.extents.uneven.empty())
     return;
-  size_t size = size_t(dtypeSize(value.dtype));
-  std::vector<bool> owned(size_t(value.localElements));
-  forEachPiece(coalesceLoops(value.extents, rank), 0, [&](int64_t, int64_t l, int64_t n, int64_t, int64_t ls) {
-    for (int64_t i = 0; i < n; ++i)
-      owned[size_t(l + i * ls)] = true;
+  const std::vector<ExtentLoop> loops = coalesceLoops(value.extents, rank);
+  if (countElements(loops) == value.localElements)
+    return;
+  const int64_t size = dtypeSize(value.dtype);
+  std::vector<std::pair<int64_t, int64_t>> owned; // [begin, end)
+  auto add = [&](int64_t begin, int64_t end) {
+    if (!owned.empty() && owned.back().second == begin)
+      owned.back().second = end;
+    else
+      owned.emplace_back(begin, end);
+  };
+  forEachPiece(loops, 0, [&](int64_t, int64_t l, int64_t n, int64_t, int64_t ls) {
+    for (int64_t i = 0; ls != 1 && i < n; ++i)
+      add(l + i * ls, l + i * ls + 1);
+    if (ls == 1)
+      add(l, l + n);
   });
-  for (size_t i = 0; i < owned.size(); ++i)
-    if (!owned[i])
-      std::memset(static_cast<char *>(local) + i * size, 0, size);
+  std::sort(owned.begin(), owned.end());
+  owned.emplace_back(value.localElements, value.localElements);
+  int64_t end = 0;
+  for (auto [begin, next] : owned) {
+    std::memset(static_cast<char *>(local) + end * size, 0, size_t((begin - end) * size));
+    end = next;
+  }
 }
 
 LoadOptions optionsOfCall(const LoadOptions &options) {
@@ -527,6 +548,9 @@ LoadOptions optionsOfCall(const LoadOptions &options) {
     full.readers = 1;
   return full;
 }
+
+/// Operands begin at multiples of a cache line.
+int64_t alignOperand(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// Adds what a call read to the statistics of the load; seconds are those of the load.
 void addInputs(LoadStats inputs, int64_t bytes, const LoadOptions &options, LoadStats &stats) {
@@ -579,16 +603,28 @@ void LoadPlan::countDistinct(LoadStats &stats) const {
   }
 }
 
+int64_t LoadPlan::operandBytes(const Call &call) {
+  int64_t bytes = 0;
+  for (const LoadOperand &operand : *call.value->load->operands)
+    bytes += alignOperand(operand.elements * dtypeSize(operand.dtype));
+  std::set<int64_t> owners;
+  for (const CallRank &rank : call.ranks)
+    if (!isEmpty(call.value->extents, rank.rank))
+      owners.insert(firstOwner(call.value->extents, rank.rank));
+  return bytes * int64_t(owners.size());
+}
+
 Status LoadPlan::runOperands(const Call &call, const LoadOptions &options, const ShardProgram &programs,
-                             LoadStats &stats) const {
+                             Buffer &scratch, LoadStats &stats) const {
   const ValueInfo &value = *call.value;
   const LoadInfo &load = *value.load;
   if (!programs)
     return internalError("no program for its loading function");
   // Ranks with equal shards share the operands and the result.
-  std::map<int64_t, std::vector<Buffer>> operands;
+  std::map<int64_t, std::vector<void *>> operands;
   LoadPlan plan;
   int64_t bytes = 0;
+  scratch.reserve(operandBytes(call), /*isSparse=*/true);
   for (const CallRank &rank : call.ranks) {
     auto [it, added] = operands.try_emplace(firstOwner(value.extents, rank.rank));
     if (!added)
@@ -599,11 +635,16 @@ Status LoadPlan::runOperands(const Call &call, const LoadOptions &options, const
     }
     for (const LoadOperand &operand : *load.operands) {
       const int64_t size = dtypeSize(operand.dtype);
-      Buffer &buffer = it->second.emplace_back(operand.elements * size);
-      std::memset(buffer.data(), 0, size_t(buffer.bytes()));
-      bytes += buffer.bytes();
+      char *buffer = static_cast<char *>(scratch.data()) + bytes;
+      it->second.push_back(buffer);
+      bytes += alignOperand(operand.elements * size);
+      int64_t covered = 0; // pieces are disjoint
+      for (const ExtentPiece &piece : operand.pieces)
+        covered += countElements(coalesceLoops(piece.extents, rank.rank));
+      if (covered < operand.elements)
+        std::memset(buffer, 0, size_t(operand.elements * size));
       for (const ExtentPiece &piece : operand.pieces) {
-        char *to = static_cast<char *>(buffer.data()) + piece.localBase * size;
+        char *to = buffer + piece.localBase * size;
         if (piece.source >= 0) {
           plan.addTarget(plan.request(call.source->tensors[size_t(piece.source)], value.name), piece.extents, rank.rank,
                          piece.globalBase, to, rank.countedFor);
@@ -631,10 +672,7 @@ Status LoadPlan::runOperands(const Call &call, const LoadOptions &options, const
     }
     if (isEmpty(value.extents, rank.rank))
       continue;
-    std::vector<void *> pointers;
-    for (Buffer &buffer : operands[owner])
-      pointers.push_back(buffer.data());
-    SK_RETURN_IF_ERROR(programs(*load.function, rank.rank, pointers, rank.local));
+    SK_RETURN_IF_ERROR(programs(*load.function, rank.rank, operands[owner], rank.local));
     clearPadding(value, rank.rank, rank.local);
   }
   addInputs(std::move(inputs), bytes, options, stats);
@@ -711,12 +749,19 @@ Status LoadPlan::run(const LoadOptions &options, const HostFunctions *functions,
   std::atomic<int64_t> localNextCall{0};
   std::atomic<int64_t> &nextCall = options.team ? options.team->nextCall : localNextCall;
   const bool isRoot = options.mode != LoadMode::RootScatter || options.member == 0;
+  // The memory of operands, which the system clears on first use, serves all calls.
+  Buffer scratch;
+  int64_t scratchBytes = 0;
+  for (const Call &call : calls_)
+    if (isRoot && call.value->load->operands)
+      scratchBytes = std::max(scratchBytes, operandBytes(call));
+  scratch.reserve(scratchBytes, /*isSparse=*/true);
   while (isRoot) {
     int64_t k = nextCall.fetch_add(1);
     if (k >= int64_t(calls_.size()))
       break;
     const Call &call = calls_[size_t(k)];
-    Status status = call.value->load->operands ? runOperands(call, options, programs, loaded)
+    Status status = call.value->load->operands ? runOperands(call, options, programs, scratch, loaded)
                                                : runFull(call, options, functions, programs, loaded);
     SK_RETURN_IF_ERROR(status.withContext("weight " + quoteName(call.value->name)));
   }

@@ -172,6 +172,10 @@ bool File::isCached(int64_t offset) const {
   return ::preadv2(fd_, &chunk, 1, offset, RWF_NOWAIT) == 1;
 }
 
+void File::willRead(int64_t offset, int64_t bytes) const {
+  ::posix_fadvise(fd_, offset, bytes, POSIX_FADV_WILLNEED); // A hint, may fail.
+}
+
 /// Where what is written to `path` goes.
 struct Target {
   enum Kind { Replaced, InPlace, Output } kind;

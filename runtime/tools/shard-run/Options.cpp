@@ -105,6 +105,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                  "and scatters; presharded: NAME_shard-K-of-N, no communication");
   app.add_option("--io", io, "auto, pread, direct (past the page cache) or mmap");
   app.add_option("--readers", options.load.readers, "Threads that read weights; default by the cores");
+  app.add_option("--read-gap", options.load.maxGap,
+                 "Bytes between two runs of a weight that are read with them; default 4095, less than a page");
   repeated("--shard-functions", options.shardFunctions, "A library with int sk_register(sk_context *)");
   app.add_option("--function", options.function, "The public function to run; default the only one");
   app.add_option("--random-inputs", seed, "Seed for inputs (and weights) that no file gives");
@@ -171,6 +173,9 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   if (!ioMode)
     return invalid("--io=" + io + ", expected auto, pread, direct or mmap");
   options.load.io = *ioMode;
+  if (options.load.maxGap < 0 || options.load.maxGap > maxReadGap)
+    return invalid("--read-gap=" + std::to_string(options.load.maxGap) + ", expected 0 to " +
+                   std::to_string(maxReadGap));
   if (options.load.readers < 0 || options.load.readers > maxReaders)
     return invalid("--readers=" + std::to_string(options.load.readers) + ", expected 1 to " +
                    std::to_string(maxReaders));

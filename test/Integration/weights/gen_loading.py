@@ -1,9 +1,9 @@
 """Writes a module of random loading functions, each with an argument of random sharding.
 
-gen_loading.py --seed S --count N -o FILE [--owned FILE]. What moves, casts, scales and computes
-is mixed; runs compare bit by bit. For each value the generator keeps, per element, the stored
-elements that it depends on. --owned writes, as JSON, the bytes of the stored elements that each
-rank of each function needs (check_loading.py).
+gen_loading.py --seed S --count N -o FILE [--owned FILE] [--weights FILE]. What moves, casts, scales
+and computes is mixed; runs compare bit by bit. For each value the generator keeps, per element, the
+stored elements that it depends on. --owned writes, as JSON, the stored elements that each rank of
+each function needs (check_loading.py), --weights the stored tensors as safetensors.
 """
 import argparse
 import json
@@ -14,10 +14,12 @@ import numpy as np
 
 MESHES = [[1], [2], [3], [4], [5], [7], [8], [2, 2], [2, 3], [4, 2], [6]]
 AXES = "xyz"
-BYTES = {"f64": 8, "f32": 4, "i32": 4, "bf16": 2, "f16": 2, "i8": 1, "f8E4M3FN": 1}
+BYTES = {"f64": 8, "f32": 4, "i32": 4, "bf16": 2, "f16": 2, "i8": 1, "f8E4M3FN": 1, "f8E5M2": 1}
+NAMES = {"f64": "F64", "f32": "F32", "i32": "I32", "bf16": "BF16", "f16": "F16", "i8": "I8", "f8E4M3FN": "F8_E4M3", "f8E5M2": "F8_E5M2"}
 # Conversions that are exact or round; none depends on a range.
 CASTS = {
     "f8E4M3FN": ["f32", "bf16", "f16"],
+    "f8E5M2": ["f32", "bf16", "f16"],
     "bf16": ["f32", "f64"],
     "f16": ["f32", "f64"],
     "f32": ["bf16", "f16", "f64"],
@@ -42,7 +44,7 @@ def union(a, b):
 class Function:
     def __init__(self, rng, name):
         self.rng, self.name = rng, name
-        self.element = rng.choice(["f32", "f32", "i32", "bf16", "i8", "f64", "f8E4M3FN", "f8E4M3FN"])
+        self.element = rng.choice(["f32", "f32", "i32", "bf16", "i8", "f64", "f8E4M3FN", "f8E4M3FN", "f8E5M2"])
         self.stored, self.lines, self.count = [], [], 0
 
     def new(self, line):
@@ -225,7 +227,7 @@ class Function:
         return dims
 
     def owned(self, needs, dims, sizes):
-        """The bytes of the stored elements that each rank needs."""
+        """The stored elements that each rank needs, by stored tensor."""
         result = []
         for rank in range(math.prod(sizes)):
             coordinate, at = {}, rank
@@ -250,8 +252,24 @@ class Function:
                             keep &= indices // unit % size == coordinate[e][0]
                 shard = shard.compress(keep, d)
             stored = frozenset().union(*shard.flat)
-            result.append(sum(BYTES[self.stored[i][1]] for i, _ in stored))
-        return result
+            elements = [[] for _ in self.stored]
+            for i, element in stored:
+                elements[i].append(element)
+            result.append(elements)
+        return {"bytes": [BYTES[element] for _, element in self.stored], "ranks": result}
+
+    def contents(self, random_numbers):
+        """Names, types, shapes and bytes of the stored tensors; no NaN."""
+        for i, (shape, element) in enumerate(self.stored):
+            if element.startswith("f8"):
+                data = random_numbers.integers(0, 88, shape).astype(np.uint8) | (random_numbers.integers(0, 2, shape) << 7).astype(np.uint8)
+            elif element[0] == "i":
+                data = random_numbers.integers(-100, 100, shape).astype({"i8": np.int8, "i32": np.int32}[element])
+            else:
+                data = random_numbers.standard_normal(shape).astype({"f64": np.float64, "f16": np.float16}.get(element, np.float32))
+            if element == "bf16":
+                data = (data.view(np.uint32) >> 16).astype(np.uint16)
+            yield f"{self.name}.{i}", NAMES[element], shape, data.tobytes()
 
     def text(self, mesh, sizes, expected):
         rng = self.rng
@@ -260,7 +278,7 @@ class Function:
             if needs.size > 600 or needs.ndim > 4:
                 break
             value, needs = self.grow(value, needs)
-        if self.element == "f8E4M3FN":  # not a type of programs
+        if self.element.startswith("f8"):  # not a type of programs
             value = self.cast(value, "f32", needs.shape)
         t = type_of(needs.shape, self.element)
         arguments = ", ".join(f"%a{i}: {type_of(s, e)}" for i, (s, e) in enumerate(self.stored))
@@ -285,17 +303,31 @@ parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--count", type=int, default=20)
 parser.add_argument("-o", default="/dev/stdout")
 parser.add_argument("--owned")
+parser.add_argument("--weights")
 options = parser.parse_args()
 rng = random.Random(options.seed)
-text, expected = "", {}
+text, expected, functions = "", {}, []
 for i, sizes in enumerate(MESHES):
     axes = ", ".join(f'"{AXES[a]}"={n}' for a, n in enumerate(sizes))
     text += f"spmd.mesh @m{i} = <[{axes}]>\n"
 for i in range(options.count):
     mesh = rng.randrange(len(MESHES))
-    text += Function(rng, f"f{i}").text(f"m{mesh}", MESHES[mesh], expected)
+    functions.append(Function(rng, f"f{i}"))
+    text += functions[-1].text(f"m{mesh}", MESHES[mesh], expected)
 with open(options.o, "w") as file:
     file.write(text)
 if options.owned:
     with open(options.owned, "w") as file:
         json.dump(expected, file)
+if options.weights:
+    header, blobs, offset = {}, [], 0
+    random_numbers = np.random.default_rng(options.seed)
+    for function in functions:
+        for name, kind, shape, data in function.contents(random_numbers):
+            header[name] = {"dtype": kind, "shape": shape, "data_offsets": [offset, offset + len(data)]}
+            blobs.append(data)
+            offset += len(data)
+    written = json.dumps(header).encode()
+    written += b" " * (-len(written) % 8)
+    with open(options.weights, "wb") as file:
+        file.write(len(written).to_bytes(8, "little") + written + b"".join(blobs))

@@ -389,9 +389,15 @@ static LogicalResult checkSegmentType(const Site &site, SegmentAttr segment, Typ
   // segment_c2
   int64_t d = segment.getDim();
   SmallVector<int64_t> shape(getShape(type));
-  bool fits = int64_t(shape.size()) == segment.getStored().getRank() &&
-              getElementTypeOrSelf(type) == segment.getStored().getElementType() && shape[d] > 0 &&
-              shape[d] % segment.getUnit() == 0 && segment.getOffset() + shape[d] <= segment.getStored().getDimSize(d);
+  bool isInUnits = int64_t(shape.size()) == segment.getStored().getRank() + 1;
+  bool fits = int64_t(shape.size()) == segment.getStored().getRank() || isInUnits;
+  if (fits && isInUnits) {
+    fits = shape[d + 1] == segment.getUnit();
+    shape[d] *= segment.getUnit();
+    shape.erase(shape.begin() + d + 1);
+  }
+  fits = fits && getElementTypeOrSelf(type) == segment.getStored().getElementType() && shape[d] > 0 &&
+         shape[d] % segment.getUnit() == 0 && segment.getOffset() + shape[d] <= segment.getStored().getDimSize(d);
   int64_t units = fits ? shape[d] / segment.getUnit() : 0;
   if (fits) {
     shape[d] = segment.getStored().getDimSize(d);
@@ -411,10 +417,17 @@ static LogicalResult checkSegmentType(const Site &site, SegmentAttr segment, Typ
   if (failed(sharding) || int64_t(sharding->dims.size()) <= d)
     return failure(); // reported, here or by the sharding's own check
   int64_t shards = totalFactor(sharding->dims[d].entries);
+  if (isInUnits) {
+    if (int64_t(sharding->dims.size()) <= d + 1 || totalFactor(sharding->dims[d + 1].entries) == 1)
+      return success();
+    return site.emitError() << "sharding " << attr << " of " << site.describe() << " splits dim " << d + 1
+                            << ", the elements of its units of " << segment.getUnit() << ", expected dim " << d
+                            << ", the units";
+  }
   // Uneven shards are chunks of full units.
   bool hasStride = llvm::any_of(sharding->dims[d].entries, [](const DimEntry &entry) { return entry.isStride(); });
   if (units % shards == 0 ||
-      (units >= shards && !hasStride && llvm::divideCeil(units * segment.getUnit(), shards) % segment.getUnit() == 0))
+      (!hasStride && llvm::divideCeil(units * segment.getUnit(), shards) % segment.getUnit() == 0))
     return success();
   InFlightDiagnostic diag = site.emitError();
   diag << "sharding " << attr << " of " << site.describe() << " splits its " << units << " units of "

@@ -312,6 +312,10 @@ def SPMD_SegmentsAttr : SPMD_Attr<"Segments", "segments"> {
                         OptionalArrayRefParameter<"int64_t">:$sizes,
                         "int64_t":$unit,
                         "bool":$replicate);
+  let extraClassDeclaration = [{
+    /// False for one segment of single elements, which any sharding may split.
+    bool hasEffect() const { return getSizes().size() > 1 || getUnit() > 1 || getReplicate(); }
+  }];
   let genVerifyDecl = 1;
 }
 
@@ -324,11 +328,39 @@ def SPMD_SegmentAttr : SPMD_Attr<"Segment", "segment"> {
     1. A result that updates such an argument carries the attribute too: it is that
     slice of the result with number `argument`.
 
+    An argument of one more dim, `tensor<10x10x64xf32>` here, has the units in one dim
+    and the elements of a unit in the next one. So do segments whose units their shards
+    do not divide: a shard has full units.
+
     Constraints:
     * (segment_c1) dim inside the rank, offset and argument not negative, unit positive
   }];
   let parameters = (ins "RankedTensorType":$stored, "int64_t":$dim,
                         "int64_t":$offset, "int64_t":$unit, "int64_t":$argument);
+  let extraClassDeclaration = [{
+    /// True if units have a dim of their own in the argument.
+    bool isInUnits(ShapedType type) const { return type.getRank() == getStored().getRank() + 1; }
+    /// The indices of dim `getDim()` of the stored tensor that the argument has.
+    int64_t getSize(ShapedType type) const {
+      return type.getDimSize(getDim()) * (isInUnits(type) ? getUnit() : 1);
+    }
+    /// By dim of the stored tensor, the dims of an argument with a dim for units.
+    llvm::SmallVector<llvm::SmallVector<int64_t, 2>> getUnitGroups() const {
+      llvm::SmallVector<llvm::SmallVector<int64_t, 2>> groups;
+      for (int64_t d = 0, at = 0; d < getStored().getRank(); ++d) {
+        groups.push_back({at++});
+        if (d == getDim())
+          groups.back().push_back(at++);
+      }
+      return groups;
+    }
+    /// The type of the slice of the stored tensor.
+    RankedTensorType getSliceType(ShapedType type) const {
+      llvm::SmallVector<int64_t> shape(getStored().getShape());
+      shape[getDim()] = getSize(type);
+      return getStored().clone(shape);
+    }
+  }];
   let genVerifyDecl = 1;
 }
 

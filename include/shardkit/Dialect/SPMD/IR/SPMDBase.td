@@ -81,7 +81,7 @@ def SPMD_Dialect : Dialect {
     * (microbatch_c2) the dimension is less than the rank
     * (segments_c3) the dimension is less than the rank, and the sizes add up to its size
     * (segment_c2) the argument has units of the stored tensor's type, inside of it
-    * (segment_c3) the shards of its sharding divide the number of units
+    * (segment_c3) no shard of its sharding ends inside a unit
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

@@ -17,6 +17,7 @@
 #define SHARDKIT_RT_LOADING_LOADPLAN_H
 
 #include "shardkit/rt/Loading/Source.h"
+#include "shardkit/rt/Support/Buffer.h"
 
 #include <functional>
 
@@ -39,6 +40,9 @@ struct LoadOptions {
   LoadMode mode = LoadMode::Direct;
   IoMode io = IoMode::Auto;
   int readers = 0; ///< 0: chosen, at most maxReaders.
+  /// Bytes between two runs that are read with them. Less than a page has no page of its own:
+  /// the system reads these bytes with those of the runs.
+  int64_t maxGap = 4095;
   /// Called from time to time with the bytes read so far and an estimate of all, one
   /// call at a time, from any reader.
   std::function<void(int64_t, int64_t)> progress;
@@ -50,6 +54,8 @@ struct LoadOptions {
   int member = 0, members = 1;
 };
 inline constexpr int maxReaders = 6;
+/// Limit of `LoadOptions::maxGap`.
+inline constexpr int64_t maxReadGap = 1 << 20;
 /// Size of a block, and of the staging memory of one reader: with all readers and the
 /// descriptions of their pieces, less than 64 MiB.
 inline constexpr int64_t blockBytes = 8 << 20;
@@ -121,8 +127,10 @@ private:
     const StoredSource *source;
     std::vector<CallRank> ranks;
   };
-  /// Reads the operands of the shards, and computes these.
-  Status runOperands(const Call &call, const LoadOptions &options, const ShardProgram &programs,
+  /// Bytes of the operands of all shards of a call.
+  static int64_t operandBytes(const Call &call);
+  /// Reads the operands of the shards into `scratch`, and computes these.
+  Status runOperands(const Call &call, const LoadOptions &options, const ShardProgram &programs, Buffer &scratch,
                      LoadStats &stats) const;
   /// Counts elements that several pieces of a rank have once.
   void countDistinct(LoadStats &stats) const;

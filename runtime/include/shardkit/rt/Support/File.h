@@ -44,6 +44,8 @@ public:
   const char *map() const;
   /// True if the page at `offset` can be read without waiting for a device.
   bool isCached(int64_t offset) const;
+  /// Starts to read a range into the page cache, without waiting.
+  void willRead(int64_t offset, int64_t bytes) const;
 
 private:
   File(std::string path, int fd, int64_t size) : path_(std::move(path)), fd_(fd), size_(size) {}
