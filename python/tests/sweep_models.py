@@ -289,8 +289,8 @@ def _work(pipe, library, kind, class_name, is_run, gigabytes):
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
         found = check(library, kind, class_name, is_run)
-    except MemoryError:
-        found = ("not built", "out of memory")
+    except (ImportError, MemoryError) as error:
+        found = ("not built", str(error).strip() or "out of memory")
     except BaseException as error:  # neither an answer nor an error of ours
         import traceback
 
