@@ -37,8 +37,10 @@ FunctionPropagation::FunctionPropagation(ArrayRef<func::FuncOp> funcs, FunctionM
                                          const Propagation::Options &options)
     : func(funcs.front()), meshes(meshes), mesh(meshes.getMesh()), calls(calls), table(meshes, options.costs),
       propagation(table, options) {
-  for (func::FuncOp each : funcs)
+  for (func::FuncOp each : funcs) {
+    signatureOf[each] = signatures.size();
     signatures.push_back({each, SignatureAttrs(each), {}});
+  }
 }
 
 SmallVector<func::FuncOp> FunctionPropagation::getFunctions() const {
@@ -51,7 +53,7 @@ bool FunctionPropagation::isShared(Value argument) const {
 }
 
 ArrayRef<int64_t> FunctionPropagation::getResultClasses(func::FuncOp of) const {
-  return llvm::find_if(signatures, [&](const Signature &signature) { return signature.func == of; })->results;
+  return signatures[signatureOf.lookup(of)].results;
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,8 +158,8 @@ LogicalResult FunctionPropagation::readSharedValue(unsigned shared) {
   };
   std::vector<Member> members;
   for (const FunctionGroups::Member &member : calls.getGroups().getMembers(shared)) {
-    auto it = llvm::find_if(signatures, [&](const Signature &each) { return each.func == member.func; });
-    NamedAttrList &attrs = member.isResult ? it->attrs.result(member.index) : it->attrs.arg(member.index);
+    Signature &signature = signatures[signatureOf.lookup(member.func)];
+    NamedAttrList &attrs = member.isResult ? signature.attrs.result(member.index) : signature.attrs.arg(member.index);
     func::FuncOp of = member.func;
     auto type = cast<RankedTensorType>(member.isResult ? of.getResultTypes()[member.index]
                                                        : of.getArgumentTypes()[member.index]);
@@ -233,7 +235,8 @@ void FunctionPropagation::remarkSharedValues() {
         bytes += Layout::get(table.get(table.intern(sharding)), mesh, type.getShape()).numLocalElements() *
                  getElementBytes(type.getElementType());
     }
-    remark::missed(func.getLoc(), remark::RemarkOpts::name("shared-value").category("spmd").function(func.getName()))
+    func::FuncOp first = signatures.front().func;
+    remark::missed(first.getLoc(), remark::RemarkOpts::name("shared-value").category("spmd").function(first.getName()))
         << remark::add("functions have one value in {0} layouts: {1}", layouts.size(), text)
         << remark::metric("Bytes", bytes) << remark::reason("their annotations differ")
         << remark::suggest("annotate it in one of them, or equally, so that a session holds it once");

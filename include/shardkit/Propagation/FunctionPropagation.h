@@ -131,6 +131,7 @@ private:
   void remarkPadding(const Sharding &userSharding, RankedTensorType type, const Twine &what, Location loc);
 
   std::vector<Signature> signatures;
+  llvm::SmallDenseMap<Operation *, unsigned, 2> signatureOf;
   func::FuncOp func; // that is read
   FunctionMeshes &meshes;
   const Mesh &mesh;
