@@ -7,7 +7,10 @@ Two products of N x N (weights of 8, 17 and 210 MB) with a batch of 64 rows, on 
 """
 import argparse
 import os
+import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--calls", type=int, default=300)
@@ -20,6 +23,7 @@ import numpy as np
 import shardkit
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
+from shardkit.tools import find_tool
 
 rng = np.random.default_rng(0)
 
@@ -69,6 +73,32 @@ def measure(devices, size):
     print(f"| {devices} | {megabytes:.0f} | {call:.0f} | {step:.0f} | {beyond:.0f} | {peer:.0f} | {call / peer:.2f} |", flush=True)
 
 
+def measure_arguments(devices, weights=101):
+    """A small step with as many weights as MiniLM has."""
+    given = "".join(f', %w{i}: tensor<64xf32> {{spmd.weight = "w{i}"}}' for i in range(weights))
+    values = ["%x", *(f"%s{i}" for i in range(weights))]
+    sums = "\n".join(f"  {values[i + 1]} = arith.addf {values[i]}, %w{i} : tensor<64xf32>" for i in range(weights))
+    sharding = 'spmd.sharding = #spmd.sharding<@m, [{"x"}]>'
+    with tempfile.TemporaryDirectory() as work:
+        Path(work, "sum.mlir").write_text(
+            f'spmd.mesh @m = <["x"={devices}]>\nfunc.func @sum(%x: tensor<64xf32> {{spmd.name = "x", {sharding}}}{given}) -> tensor<64xf32> {{\n'
+            f"{sums}\n  return {values[-1]} : tensor<64xf32>\n}}\n"
+        )
+        subprocess.run([find_tool("shard-compile"), f"{work}/sum.mlir", "-o", f"{work}/bundle"], check=True)
+        with shardkit.Session(f"{work}/bundle") as session:
+            for i in range(weights):
+                session.assign(f"w{i}", np.full(64, i, np.float32))
+            function, x, differences = session["sum"], np.zeros(64, np.float32), []
+            for _ in range(3000):
+                begin = time.perf_counter()
+                y = function(x)[0].numpy()
+                differences.append(time.perf_counter() - begin - function.stats["last_seconds"])
+            assert y[0] == weights * (weights - 1) / 2
+    print(f"{weights} weights, {devices} devices: a call takes {1e6 * sorted(differences)[1500]:.0f} us beyond its step", flush=True)
+
+
+for devices in (1, 4):
+    measure_arguments(devices)
 print("| devices | weights, MB | call, us | step, us | call - step, us | JAX, us | ratio |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 for devices in (1, 4):
     for size in (1024, 1448, 5120):

@@ -124,7 +124,7 @@ def import_jax(
 
 def _is_taken(value: Any, dtype: Any) -> bool:
     """Whether a program takes the value as it is: an array of that type, one that stays on the devices, or what stands for that."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return bool(value.dtype == dtype)
     import jax
 
