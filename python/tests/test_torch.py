@@ -191,6 +191,7 @@ CONCRETE = {
     "language": by_language,
     "count": count,
     "sizes": sizes,
+    "left_out": lambda x: x * (None if torch.compiler.is_compiling() else torch.arange(8)).abs(),
     "checked": checked,
     "like": lambda x: x * int(torch.full_like(x, 3)[0, 0]),
     "empty": lambda x: torch.cat([torch.nn.functional.gelu(x[NONE]).reshape(0, 2, 4).flatten(1), x.index_put((NONE,), x[:0])]),

@@ -86,8 +86,19 @@ class Function:
             result, _, inner = self(own, tensors, _nothing)
             return tree_leaves(result), [own[n] for n in self.changed], inner
 
-        with torch.no_grad(), quiet():
-            return torch.export.export(_Module(forward), (state, *inputs), strict=False)
+        def trace() -> Any:
+            with torch.no_grad(), quiet():
+                return torch.export.export(_Module(forward), (state, *inputs), strict=False)
+
+        try:
+            return trace()
+        except (AttributeError, TypeError) as error:
+            # Outside of a trace it runs. Modules leave out what callers may omit where `torch.compiler.is_compiling()`.
+            try:
+                with mock.patch("torch.compiler.is_compiling", lambda: False):
+                    return trace()
+            except Exception:
+                raise error from None
 
 
 @contextlib.contextmanager
