@@ -103,7 +103,7 @@ FEATURES = {
 for feature, present in FEATURES.items():
     if present():
         config.available_features.add(feature)
-for tool in ("shard-compile", "shard-run", "shard-weights"):
+for tool in ("shard-compile", "shard-run", "shard-weights", "shard-test-opt"):
     if os.path.exists(os.path.join(config.shardkit_tools_dir, tool)):
         config.available_features.add(tool)
 for feature in filter(None, lit_config.params.get("features", "").split(",")):

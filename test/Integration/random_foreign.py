@@ -64,8 +64,10 @@ class Program:
                          f"spmd.sharding = #spmd.sharding{self.sharding(shape)}}}")
         self.values.append((name, tuple(shape)))
 
-    def attribute(self, size):
-        """Some form of a size."""
+    def attribute(self, size, rank):
+        """Some form of a size. A list of numbers below the rank is one of dims, not of sizes."""
+        if size < rank:
+            return self.rng.choice([f"{size} : i64", f"{size} : i32", f"tensor<{size}xf32>"])
         return self.rng.choice([f"{size} : i64", f"{size} : i32", f"{size} : index", f"array<i64: {size}>", f"array<i32: {size}>",
                                 f"[{size}]", f"dense<[{size}]> : tensor<1xi64>", f"tensor<{size}xf32>",
                                 f"{{inner = [{size} : i32]}}"])
@@ -90,7 +92,7 @@ class Program:
         if kind in ("sized", "turned", "summed") and rng.random() < 0.8:
             # Of some dims; the op knows which.
             chosen = sorted(rng.sample(range(len(shape)), rng.randrange(1, len(shape) + 1)))
-            attributes.append(f"size = {self.attribute(math.prod(shape[d] for d in chosen))}")
+            attributes.append(f"size = {self.attribute(math.prod(shape[d] for d in chosen), len(shape))}")
             attributes.append("of = \"" + " ".join(map(str, chosen)) + "\"")
         if kind == "turned":
             out, out_dims = out[::-1], ", ".join(reversed(letters))
