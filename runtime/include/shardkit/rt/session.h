@@ -68,7 +68,7 @@ typedef struct sk_function_info {
   int64_t calls, failed;   /* So far. */
   double seconds;          /* Seconds of all steps. */
   double last_seconds;     /* Seconds of the last one. */
-  int64_t resharded_bytes; /* Of arguments that are kept in another layout: bytes made for calls, */
+  int64_t resharded_bytes; /* Arguments that are kept in another layout: bytes made for calls, */
   double reshard_seconds;  /* and the seconds of that, which `seconds` leaves out. */
 } sk_function_info;
 SK_EXPORT int sk_session_function(const sk_session *session, int32_t function, sk_function_info *out);
@@ -111,7 +111,7 @@ SK_EXPORT int sk_session_bind(sk_session *session, const char *name, sk_array *a
 /* A new handle of what is bound. */
 SK_EXPORT int sk_session_bound(sk_session *session, const char *name, sk_array **out);
 SK_EXPORT void sk_session_load_counters(const sk_session *session, sk_load_counters *out);
-/* Of the load that runs now, or of the last one: bytes read so far, and an estimate of all. From any thread. */
+/* The current load, or the last one: bytes read so far, and an estimate of all. From any thread. */
 SK_EXPORT void sk_session_load_progress(const sk_session *session, int64_t *done, int64_t *total);
 
 /* An argument of a call: a full row-major value on the host, which is read until the call returns; else

@@ -134,7 +134,7 @@ public:
   /// Names of arguments that are weights, or bound; ascending.
   std::vector<std::string> boundNames() const;
   LoadStats loadStats() const;
-  /// Of the load that runs now, or of the last one: the bytes read so far and an estimate of all. From any thread.
+  /// The current load, or the last one: the bytes read so far and an estimate of all. From any thread.
   std::pair<int64_t, int64_t> loadProgress() const;
 
   //===--------------------------------------------------------------------===//
