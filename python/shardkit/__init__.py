@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from .jax.frontend import import_jax
     from .model import Argument, Model, Program, Result
     from .onnx.frontend import import_onnx
+    from .processes import init
     from .programs import Programs
-    from .session import Array, Function, Session
+    from .session import Array, Function, GpuShard, Session
     from .stages import stage_boundary
     from .stablehlo.frontend import import_stablehlo
     from .torch.frontend import import_torch
 
-__all__ = ["Argument", "Array", "Function", "Model", "Program", "Programs", "Result", "Session", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Function", "GpuShard", "Model", "Program", "Programs", "Result", "Session", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "init", "run", "stage_boundary"]
 
 # Where names are from: a module is imported when one of its names is used.
 _MODULES = {
@@ -30,8 +31,9 @@ _MODULES = {
     "jax.frontend": ["import_jax"],
     "model": ["Argument", "Model", "Program", "Result"],
     "onnx.frontend": ["import_onnx"],
+    "processes": ["init"],
     "programs": ["Programs"],
-    "session": ["Array", "Function", "Session"],
+    "session": ["Array", "Function", "GpuShard", "Session"],
     "stages": ["stage_boundary"],
     "stablehlo.frontend": ["import_stablehlo"],
     "tools": [],

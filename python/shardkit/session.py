@@ -17,6 +17,7 @@ import numpy as np
 from . import safetensors
 from .binding import convert_number
 from .errors import ShardKitError
+from .processes import defaults
 from .tools import draw_bar, find_tool
 
 _ABI = 1
@@ -26,6 +27,7 @@ _DTYPES = (
     "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "int4", "uint4", "complex64", "complex128",
 )  # fmt: skip
 _DONATE, _ASYNC = 1, 2
+_ATTENTION = ("auto", "cudnn", "kernel")
 _KINDS = ("input", "weight", "result")
 
 
@@ -51,6 +53,11 @@ class _ValueInfo(ctypes.Structure):
         ("shard_bytes", ctypes.c_int64), ("devices", ctypes.c_int64), ("dtype", ctypes.c_int32), ("ndim", ctypes.c_int32),
         ("kind", ctypes.c_int32), ("tied", ctypes.c_int32), ("is_computed", ctypes.c_int32), ("reserved", ctypes.c_int32),
     ]  # fmt: skip
+
+
+class _DeviceOptions(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int32) for name in ("abi", "tf32", "no_graphs", "tune", "attention", "ranks")]
+    _fields_ += [("map", ctypes.POINTER(ctypes.c_int64))]
 
 
 class _Argument(ctypes.Structure):
@@ -147,6 +154,9 @@ def _library() -> ctypes.CDLL:
     library.sk_session_interrupt.argtypes, library.sk_session_interrupt.restype = (pointer,), None
     library.sk_set_interrupt.argtypes, library.sk_set_interrupt.restype = (pointer, pointer), None
     library.sk_last_error.restype = text
+    library.sk_view_gpu.argtypes, library.sk_view_dlpack.argtypes = (ctypes.POINTER(_View),), (ctypes.POINTER(_View), out)
+    library.sk_session_set_devices.argtypes = (pointer, ctypes.POINTER(_DeviceOptions))
+    library.sk_session_process.argtypes = (pointer, ctypes.POINTER(number))
     _release_array, _release_view = library.sk_array_release, library.sk_view_release
     return library
 
@@ -266,11 +276,13 @@ class Array:
         _check(_library().sk_array_read_slice(self._handle, numbers(*starts), numbers(*sizes), result.ctypes.data, result.nbytes))
         return result
 
-    def shard(self, rank: int) -> np.ndarray:
+    def shard(self, rank: int) -> "np.ndarray | GpuShard":
         """The shard of a rank of this process, without a copy (read-only; uneven shards end in padding). `np.from_dlpack`
-        and other libraries take it from there."""
+        and other libraries take it from there. Where programs run on GPUs it is a GpuShard."""
         view = _View()
         _check(_library().sk_array_shard(self._handle, rank, ctypes.byref(view)))
+        if _library().sk_view_gpu(ctypes.byref(view)) >= 0:
+            return GpuShard(view, self.dtype)
         return _as_numpy(view, self.dtype, tuple(view.shape[i] for i in range(view.ndim)))
 
     def is_ready(self) -> bool:
@@ -281,6 +293,50 @@ class Array:
         """Waits for the call that computes it, and raises its error."""
         _check(_library().sk_array_wait(self._handle))
         return self
+
+
+_pythonapi = ctypes.pythonapi
+_pythonapi.PyCapsule_New.restype = ctypes.py_object
+_pythonapi.PyCapsule_New.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_pythonapi.PyCapsule_IsValid.argtypes = _pythonapi.PyCapsule_GetPointer.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
+_pythonapi.PyCapsule_GetPointer.restype = ctypes.c_void_p
+_DELETER = 56
+"""Offset of the deleter in a DLManagedTensor."""
+
+
+@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+def _drop_capsule(capsule: int) -> None:
+    if _pythonapi.PyCapsule_IsValid(capsule, b"dltensor"):  # else a consumer has it
+        tensor = _pythonapi.PyCapsule_GetPointer(capsule, b"dltensor")
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(ctypes.c_void_p.from_address(tensor + _DELETER).value)(tensor)
+
+
+class GpuShard:
+    """The memory of a shard on a GPU, for `torch.from_dlpack`, `jax.dlpack.from_dlpack` and others. All work on it has ended:
+    any stream may read it."""
+
+    def __init__(self, view: _View, dtype: np.dtype[Any]):
+        self._view, self.dtype = view, dtype
+        self.shape = tuple(view.shape[i] for i in range(view.ndim))
+        self.gpu: int = _library().sk_view_gpu(ctypes.byref(view))
+        self.data: int = view.data
+
+    def __del__(self) -> None:
+        if _release_view:  # else Python ends
+            _release_view(ctypes.byref(self._view))
+
+    def __repr__(self) -> str:
+        return f"GpuShard({self.dtype}[{', '.join(map(str, self.shape))}] on GPU {self.gpu})"
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, self.gpu  # kDLCUDA
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any:
+        if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
+            raise BufferError(f"a shard on GPU {self.gpu} is not copied, expected copy=False and its device")
+        tensor = ctypes.c_void_p()
+        _check(_library().sk_view_dlpack(ctypes.byref(self._view), ctypes.byref(tensor)))
+        return _pythonapi.PyCapsule_New(tensor, b"dltensor", ctypes.cast(_drop_capsule, ctypes.c_void_p))
 
 
 def _read(handle: Any, value: Value, is_read_only: bool) -> np.ndarray:
@@ -432,21 +488,30 @@ class Session(Mapping[str, Function]):
             session.load("weights/")
             logits, cache = session["main"](token, cache)
 
-    `backend`: "local", or "mpi" under mpirun, where each process makes the same calls. `timeout`: seconds that ranks wait for each
-    other. `library_threads`: of each rank, 0 for the cores divided by the ranks. `load`: "direct", or "presharded" for sets that
-    were sharded for this mesh. `io`, `readers`, `follow_links`: as of shard-run. `reshard`: arguments that functions have in several
-    layouts are kept in that of the first; others get a copy for the time of a call."""
+    `backend`: "local", "mpi" or "nccl", where each process makes the same calls; None: that of shardkit.init(). `timeout`: seconds
+    that ranks wait for each other. Bundles for cuda run on the GPUs. `library_threads`: of each rank, 0 for the cores divided by the
+    ranks. `load`: "direct", or "presharded" for sets that were sharded for this mesh. `io`, `readers`, `follow_links` and, on GPUs,
+    `device_map`, `matmul_precision`, `attention`, `graphs` and `tune`: as of shard-run. `reshard`: arguments that functions have in
+    several layouts are kept in that of the first; others get a copy for the time of a call."""
 
-    def __init__(self, *bundles: str | Path, backend: str = "local", timeout: float = 60, library_threads: int = 0, load: str = "direct",
+    def __init__(self, *bundles: str | Path, backend: str | None = None, timeout: float | None = None, library_threads: int = 0, load: str = "direct",
                  io: str = "auto", readers: int = 0, follow_links: bool = False, shard_functions: Sequence[str | Path] = (),
-                 reshard: bool = False):  # fmt: skip
+                 reshard: bool = False, device_map: Sequence[int] = (), matmul_precision: str = "ieee", attention: str = "auto",
+                 graphs: bool = True, tune: bool = False):  # fmt: skip
         handle = ctypes.c_void_p()
+        backend, timeout = (given or default for given, default in zip((backend, timeout), defaults()))
         options = _Options(_ABI, library_threads, timeout, _text(backend), _text(load), _text(io), readers, follow_links, reshard)
         _interrupt.begin()
         _check(_library().sk_session_open(ctypes.byref(options), ctypes.byref(handle)))
         self._handle: ctypes.c_void_p | None = handle
         self._functions: dict[str, Function] = {}
         self._close = weakref.finalize(self, _library().sk_session_close, handle)
+        for given, name, known in ((matmul_precision, "matmul_precision", ("ieee", "tf32")), (attention, "attention", _ATTENTION)):
+            if given not in known:
+                raise ShardKitError(f"error: {name} {given!r}, expected one of: {', '.join(known)}")
+        devices = _DeviceOptions(_ABI, matmul_precision == "tf32", not graphs, tune, _ATTENTION.index(attention), len(device_map))
+        devices.map = (ctypes.c_int64 * len(device_map))(*device_map)
+        _check(_library().sk_session_set_devices(handle, ctypes.byref(devices)))
         for library in shard_functions:
             _check(_library().sk_session_load_shard_functions(handle, _text(library)))
         for bundle in bundles:
@@ -554,6 +619,12 @@ class Session(Mapping[str, Function]):
         handle = ctypes.c_void_p()
         _check(_library().sk_session_bound(self._get_handle(), name.encode(), ctypes.byref(handle)))
         return Array(handle.value, self)
+
+    @property
+    def process(self) -> tuple[int, int]:
+        """The number of this process, and how many there are."""
+        count = ctypes.c_int32()
+        return _library().sk_session_process(self._get_handle(), ctypes.byref(count)), count.value
 
     @property
     def load_counters(self) -> dict[str, float]:

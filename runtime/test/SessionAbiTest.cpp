@@ -5,14 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "OnDevices.h"
 #include "TestBundle.h"
 
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/session.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <dlfcn.h>
+#include <thread>
+#include <utility>
 
 using namespace shardkit::rt;
 using namespace shardkit::rt::test;
@@ -24,7 +28,8 @@ static_assert(sizeof(sk_tensor) == 32 && sizeof(sk_loader_options) == 88 && size
 static_assert(sizeof(sk_session_options) == 56 && offsetof(sk_session_options, backend) == 16);
 static_assert(sizeof(sk_function_info) == 72 && offsetof(sk_function_info, seconds) == 40);
 static_assert(sizeof(sk_value_info) == 72 && offsetof(sk_value_info, tied) == 60);
-static_assert(sizeof(sk_argument) == 16 && sizeof(sk_view) == 48 && offsetof(sk_view, owner) == 40);
+static_assert(sizeof(sk_device_options) == 32 && sizeof(sk_argument) == 16 && sizeof(sk_view) == 48 &&
+              offsetof(sk_view, owner) == 40);
 
 TEST(SessionAbi, exportsItsFunctions) {
   for (const char *name : {"sk_last_error",
@@ -62,7 +67,11 @@ TEST(SessionAbi, exportsItsFunctions) {
                            "sk_array_read_slice",
                            "sk_array_shard",
                            "sk_array_view",
-                           "sk_view_release"})
+                           "sk_view_release",
+                           "sk_view_gpu",
+                           "sk_view_dlpack",
+                           "sk_session_process",
+                           "sk_session_set_devices"})
     EXPECT_NE(::dlsym(RTLD_DEFAULT, name), nullptr) << name;
 }
 
@@ -122,6 +131,111 @@ TEST(SessionAbi, copiesOnlyWhatIsNotContiguous) {
   }
   sk_session_close(session);
   ::dlclose(program);
+}
+
+/// y = x * w for w of ones, as a handle, or null.
+sk_array *callMain(sk_session *session, const std::string &bundle, const std::vector<float> &x) {
+  const std::vector<float> w(128, 1);
+  const sk_argument arguments[] = {{x.data(), nullptr}, {w.data(), nullptr}};
+  sk_array *y = nullptr;
+  EXPECT_EQ(sk_session_add_bundle(session, bundle.c_str(), nullptr), 0) << sk_last_error();
+  EXPECT_EQ(sk_session_call(session, 0, arguments, 2, 0, &y), 0) << sk_last_error();
+  return y;
+}
+
+/// Another thread closes the session: a call gets its result, or an error.
+TEST(SessionAbi, closesWhileOthersRead) {
+  TempDir dir;
+  sk_session *session = nullptr;
+  ASSERT_EQ(sk_session_open(nullptr, &session), 0);
+  sk_array *y = callMain(session, writeTestBundle(dir / "bundle", {"main"}), std::vector<float>(128, 1));
+  ASSERT_NE(y, nullptr);
+  constexpr int count = 3;
+  std::atomic<int> started{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < count; ++t)
+    threads.emplace_back([&] {
+      std::vector<float> got(64);
+      bool isFirst = true;
+      while (sk_array_read(y, got.data(), 256) == 0) {
+        EXPECT_EQ(got, std::vector<float>(64, 16));
+        started += std::exchange(isFirst, false);
+      }
+      EXPECT_STREQ(sk_last_error(), "the session is closed");
+    });
+  while (started < count)
+    std::this_thread::yield();
+  sk_session_close(session);
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(sk_array_is_ready(y), 0);
+  sk_array_release(y);
+}
+
+/// DLPack's structures, as its header has them.
+struct DlManagedTensor {
+  void *data;
+  int32_t deviceType, deviceId, ndim;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape, *strides;
+  uint64_t byteOffset;
+  void *context;
+  void (*deleter)(DlManagedTensor *);
+};
+
+class SessionDlpack : public testing::Test {};
+
+TEST_F(SessionDlpack, exportsShardsWithoutACopy) {
+  TempDir dir;
+  sk_session *session = nullptr;
+  ASSERT_EQ(sk_session_open(nullptr, &session), 0);
+  std::vector<float> x(128);
+  for (size_t i = 0; i < 128; ++i)
+    x[i] = float(i / 16);
+  const int64_t map[] = {0, 0, 0};
+  sk_device_options devices = {SK_ABI_VERSION, 0, 1, 0, SK_ATTENTION_KERNEL, 3, map};
+  if (onDevices()) {
+    EXPECT_EQ(sk_session_set_devices(session, &devices), 0);
+    const std::string path = writeTestBundle(dir / "wrong", {"main"}, {}, true);
+    EXPECT_NE(sk_session_add_bundle(session, path.c_str(), nullptr), 0);
+    EXPECT_EQ(sk_last_error(), path + ": the device map has 3 entries, expected 4");
+    devices.ranks = 0;
+    EXPECT_EQ(sk_session_set_devices(session, &devices), 0);
+  }
+  sk_array *y = callMain(session, writeTestBundle(dir / "bundle", {"main"}, {}, onDevices()), x);
+  EXPECT_NE(sk_session_set_devices(session, &devices), 0);
+  EXPECT_STREQ(sk_last_error(),
+               "options of devices for a session that has functions, expected them before its first bundle");
+  ASSERT_NE(y, nullptr);
+  sk_view view;
+  ASSERT_EQ(sk_array_shard(y, 2, &view), 0) << sk_last_error();
+  EXPECT_EQ(sk_view_gpu(&view) >= 0, onDevices());
+  void *exported = nullptr;
+  ASSERT_EQ(sk_view_dlpack(&view, &exported), 0);
+  auto *tensor = static_cast<DlManagedTensor *>(exported);
+  EXPECT_EQ(tensor->data, view.data);
+  EXPECT_EQ(tensor->deviceType, onDevices() ? 2 : 1);
+  EXPECT_EQ(tensor->deviceId, onDevices() ? sk_view_gpu(&view) : 0);
+  EXPECT_EQ(tensor->ndim, 2);
+  EXPECT_EQ(tensor->code * 1000 + tensor->bits, 2032);
+  EXPECT_EQ(std::vector<int64_t>(tensor->shape, tensor->shape + 2), (std::vector<int64_t>{4, 8}));
+  // It keeps the memory, after all else is gone.
+  sk_view_release(&view);
+  EXPECT_NE(sk_view_dlpack(&view, &exported), 0);
+  sk_array_release(y);
+  sk_session_close(session);
+  std::vector<float> got(32);
+  if (onDevices()) {
+    cuda::DeviceOptions options;
+    options.map = {tensor->deviceId};
+    EXPECT_OK(openDevices(1, options)->of(0)->download(got.data(), tensor->data, 128));
+  } else {
+    std::memcpy(got.data(), tensor->data, 128);
+  }
+  for (size_t i = 0; i < 32; ++i)
+    EXPECT_EQ(got[i], 16 * float(4 + i / 8));
+  tensor->deleter(tensor);
 }
 
 /// The example in C, a process of its own.

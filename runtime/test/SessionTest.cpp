@@ -1,11 +1,13 @@
 //===- SessionTest.cpp - Arrays and calls that stay in the process --------===//
 
+#include "OnDevices.h"
 #include "TestBundle.h"
 
 #include "shardkit/rt/Formats/Safetensors.h"
 #include "shardkit/rt/Session/Session.h"
 #include "shardkit/rt/Support/Interrupt.h"
 
+#include <cstring>
 #include <dlfcn.h>
 #include <optional>
 #include <random>
@@ -42,7 +44,7 @@ protected:
   }
 
   std::string makeBundle(const std::vector<std::string> &functions, const std::function<void(Json &)> &change = {}) {
-    return writeTestBundle(dir_ / ("bundle" + std::to_string(count_++)), functions, [&](Json &function) {
+    auto changeStep = [&](Json &function) {
       if (function["name"] == "full") {
         Json &w = function["arguments"][1];
         w["sharding"] = "<@pod, [{}, {}]>";
@@ -59,7 +61,25 @@ protected:
       }
       if (change)
         change(function);
-    });
+    };
+    return writeTestBundle(dir_ / ("bundle" + std::to_string(count_++)), functions, changeStep, onDevices());
+  }
+  /// The elements of a view, which may be on a device.
+  static std::vector<float> elementsOf(const ShardView &view) {
+    std::vector<float> values(size_t(*numElements(view.shape)));
+    const int64_t bytes = int64_t(values.size() * sizeof(float));
+    if (view.gpu < 0) {
+      std::memcpy(values.data(), view.data, size_t(bytes));
+      return values;
+    }
+    static std::map<int, std::unique_ptr<cuda::Devices>> known;
+    cuda::DeviceOptions options;
+    options.map = {view.gpu};
+    auto &devices = known[view.gpu];
+    if (!devices)
+      devices = openDevices(1, options);
+    EXPECT_OK(devices->of(0)->download(values.data(), view.data, bytes));
+    return values;
   }
 
   std::vector<float> product(const std::vector<float> &x, const std::vector<float> &w) const {
@@ -111,8 +131,9 @@ TEST_F(SessionTest, readsSlicesAndShards) {
   for (int64_t rank = 0; rank < 4; ++rank) {
     auto shard = session_->shard(x, rank);
     ASSERT_TRUE(shard.ok());
+    EXPECT_EQ(shard->gpu >= 0, onDevices());
     EXPECT_EQ(shard->shape, (Shape{4, 8}));
-    EXPECT_EQ(static_cast<float *>(shard->data)[9], x_[size_t(rank / 2 * 64 + rank % 2 * 8 + 16 + 1)]);
+    EXPECT_EQ(elementsOf(*shard)[9], x_[size_t(rank / 2 * 64 + rank % 2 * 8 + 16 + 1)]);
   }
   EXPECT_TRUE(contains(session_->shard(x, 4).status(), "rank 4 has no shard of array 'x' in this process, which has "
                                                        "ranks 0 to 3"));
@@ -159,12 +180,12 @@ TEST_F(SessionTest, donationLeavesViewsAndMemoryOfTheCallerAlone) {
   auto borrowed = std::make_shared<std::vector<float>>(w_);
   Array x = put(step_, 0, x_), w = *session_->put(step_, 1, borrowed->data(), borrowed);
   ShardView view = *session_->shard(w, 2);
-  const std::vector<float> seen(static_cast<float *>(view.data), static_cast<float *>(view.data) + 64);
+  const std::vector<float> seen = elementsOf(view);
   CallOptions options;
   options.donate = true;
   auto y = session_->call(step_, {x, w}, options);
   ASSERT_TRUE(y.ok()) << y.status().message();
-  EXPECT_EQ(std::vector<float>(static_cast<float *>(view.data), static_cast<float *>(view.data) + 64), seen);
+  EXPECT_EQ(elementsOf(view), seen);
   EXPECT_EQ(*borrowed, w_);
   std::vector<float> next = w_;
   for (float &value : next)
@@ -314,6 +335,8 @@ TEST_F(SessionTest, oneLayoutIsKeptAndResharded) {
 }
 
 TEST_F(SessionTest, aStepIsInterrupted) {
+  if (onDevices())
+    GTEST_SKIP() << "the program for devices has no such function";
   const std::string path = makeBundle({"late"});
   ASSERT_TRUE(session_->addBundle(path, "late").ok());
   const int late = *session_->find("late");
@@ -418,6 +441,8 @@ TEST_F(SessionTest, threadsTakeTurns) {
 }
 
 TEST_F(SessionTest, rowsOfTheCallersMemoryAreUsedInPlace) {
+  if (onDevices())
+    GTEST_SKIP() << "devices have copies";
   auto owner = std::make_shared<std::vector<float>>(w_);
   Array w = *session_->put(main_, 1, owner->data(), owner); // Sharded along its rows.
   for (int64_t rank = 0; rank < 4; ++rank)
@@ -437,7 +462,7 @@ TEST_F(SessionTest, rowsOfTheCallersMemoryAreUsedInPlace) {
 /// Random calls in any order, errors in between: what is read is always what was computed.
 TEST_F(SessionTest, randomSequences) {
   const char *given = std::getenv("SK_SEEDS");
-  for (unsigned seed = 0, seeds = given ? unsigned(std::atoi(given)) : 20; seed < seeds; ++seed) {
+  for (unsigned seed = 0, seeds = given ? unsigned(std::atoi(given)) : onDevices() ? 5 : 20; seed < seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     auto pick = [&](size_t count) { return size_t(random() % count); };
@@ -494,7 +519,7 @@ TEST_F(SessionTest, randomSequences) {
         if (!ws.empty()) {
           auto view = session_->shard(ws[pick(ws.size())].first, int64_t(pick(4)));
           if (view.ok())
-            views.emplace_back(*view, Values(static_cast<float *>(view->data), static_cast<float *>(view->data) + 64));
+            views.emplace_back(*view, elementsOf(*view));
         }
         break;
       case 5: // Wrong calls.
@@ -548,7 +573,7 @@ TEST_F(SessionTest, randomSequences) {
       EXPECT_EQ(read(y), values);
     session_.reset();
     for (auto &[view, values] : views)
-      EXPECT_EQ(Values(static_cast<float *>(view.data), static_cast<float *>(view.data) + 64), values);
+      EXPECT_EQ(elementsOf(view), values);
   }
 }
 
@@ -590,11 +615,137 @@ TEST_F(SessionTest, savesAndLoadsInOtherLayouts) {
   EXPECT_TRUE(contains(other->load(dir_ / "set", {"v"}), "no argument is called 'v'"));
 }
 
+/// A function of the user that fails, by an exception or a status, ends the load; what was bound stays.
+TEST_F(SessionTest, aCallbackThatFailsIsOneError) {
+  auto session = open();
+  int mode = 0;
+  auto transpose = [](const sk_tensor *in, int, sk_tensor *out, void *user) {
+    const int mode = *static_cast<int *>(user);
+    if (mode == 1)
+      throw std::runtime_error("no");
+    for (int i = 0; i < 128 && mode == 0; ++i)
+      static_cast<float *>(out->data)[i] = static_cast<const float *>(in[0].data)[i % 8 * 16 + i / 8];
+    return mode;
+  };
+  ASSERT_TRUE(session->hostFunctions().add("tests.transpose", transpose, &mode).ok());
+  ASSERT_TRUE(session
+                  ->addBundle(makeBundle({"main"},
+                                         [](Json &function) {
+                                           function["arguments"][1]["load"] = Json::parse(
+                                               R"({"sources": [{"name": "wt", "dtype": "f32", "shape": [8, 16]}],
+                                                   "chain": [["tests.transpose", [[2, 8, 8], "f32"]]]})");
+                                           function.erase("reference");
+                                         }))
+                  .ok());
+  std::vector<float> wt(128);
+  for (size_t i = 0; i < 128; ++i)
+    wt[i % 8 * 16 + i / 8] = w_[i];
+  ASSERT_TRUE(writeSafetensors(dir_ / "wt.safetensors", {{"wt", DType::F32, {8, 16}, wt.data()}}).ok());
+  ASSERT_TRUE(session->load(dir_ / "wt.safetensors").ok());
+  for (const auto &[failure, text] : {std::pair(1, "shard function 'tests.transpose' threw an exception"),
+                                      {2, "shard function 'tests.transpose' returned 2"}}) {
+    mode = failure;
+    Status status = session->load(dir_ / "wt.safetensors");
+    EXPECT_TRUE(contains(status, text)) << status.message();
+    std::vector<float> y(64);
+    auto result = session->call(0, {*session->put(0, 0, x_.data()), {}});
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    ASSERT_TRUE(session->read((*result)[0], y.data()).ok());
+    EXPECT_EQ(y, product(x_, w_));
+  }
+}
+
+/// Calls that are queued after one that fails, and depend on it or not.
+TEST_F(SessionTest, callsAfterAFailedStep) {
+  std::vector<float> bad = w_;
+  bad[0] = -1;
+  Array x = put(step_, 0, x_), wrong = put(step_, 1, bad), right = put(step_, 1, w_);
+  CallOptions options;
+  options.isAsync = true;
+  auto failed = session_->call(step_, {x, wrong}, options);
+  auto dependent = failed.ok() ? session_->call(step_, {x, (*failed)[1]}, options) : failed;
+  auto independent = session_->call(step_, {x, right}, options);
+  ASSERT_TRUE(failed.ok() && dependent.ok() && independent.ok());
+  std::vector<float> y(64);
+  Status status = session_->read((*dependent)[0], y.data());
+  EXPECT_TRUE(contains(status, "the program returned status 77")) << status.message();
+  EXPECT_TRUE(contains(status, "array 'w_next' is the result of a call that failed")) << status.message();
+  EXPECT_EQ(status.message().find('\n'), std::string::npos);
+  EXPECT_TRUE(contains(session_->wait((*failed)[1]), "the program returned status 77"));
+  EXPECT_EQ(read((*independent)[0]), product(x_, w_));
+  EXPECT_EQ(read(wrong), bad); // Not donated: it stays.
+}
+
+TEST_F(SessionTest, closesAfterQueuedCalls) {
+  auto owner = std::make_shared<std::vector<float>>(w_);
+  Array x = put(main_, 0, x_), w = *session_->put(main_, 1, owner->data(), owner);
+  CallOptions options;
+  options.isAsync = true;
+  std::vector<Array> results;
+  for (int i = 0; i < 10; ++i) {
+    auto y = session_->call(main_, {x, w}, options);
+    ASSERT_TRUE(y.ok());
+    results.push_back((*y)[0]);
+  }
+  session_.reset();
+  EXPECT_EQ(owner.use_count(), 1); // Also where handles are left.
+  EXPECT_EQ(results[9].name(), "y");
+}
+
+/// Other users of CUDA in the process find the context of their thread as it was.
+TEST_F(SessionTest, leavesTheContextOfTheThreadAlone) {
+  if (!onDevices())
+    GTEST_SKIP() << "needs SK_TEST_ON_DEVICES=1 and devices";
+  const char *folder = std::getenv("SK_CUDA_LIBRARY_PATH");
+  void *driver = ::dlopen((folder ? std::string(folder) + "/libcuda.so.1" : "libcuda.so.1").c_str(), RTLD_NOW);
+  ASSERT_NE(driver, nullptr);
+  auto getCurrent = reinterpret_cast<int (*)(void **)>(::dlsym(driver, "cuCtxGetCurrent"));
+  auto setCurrent = reinterpret_cast<int (*)(void *)>(::dlsym(driver, "cuCtxSetCurrent"));
+  ASSERT_EQ(setCurrent(nullptr), 0);
+  auto isAlone = [&] {
+    void *current = &current;
+    return getCurrent(&current) == 0 && !current;
+  };
+  auto session = open();
+  ASSERT_TRUE(session->addBundle(makeBundle({"main"})).ok());
+  EXPECT_TRUE(isAlone());
+  ASSERT_TRUE(session->fillRandom(1).ok());
+  EXPECT_TRUE(isAlone());
+  auto y = session->call(0, {*session->put(0, 0, x_.data()), {}});
+  ASSERT_TRUE(y.ok());
+  EXPECT_TRUE(isAlone());
+  std::optional<ShardView> view = *session->shard((*y)[0], 3);
+  std::vector<float> got(64);
+  ASSERT_TRUE(session->read((*y)[0], got.data()).ok());
+  EXPECT_TRUE(isAlone());
+  session.reset();
+  EXPECT_TRUE(isAlone());
+  view.reset(); // Frees all memory of devices.
+  EXPECT_TRUE(isAlone());
+}
+
+TEST_F(SessionTest, bundlesOfASessionAreForOneTarget) {
+  auto add = [&](Session &session, bool isCuda) {
+    return session.addBundle(writeTestBundle(dir_ / ("target" + std::to_string(count_++)), {"main"}, {}, isCuda),
+                             "other");
+  };
+  Status status = add(*session_, !onDevices());
+  EXPECT_TRUE(contains(status, onDevices() ? "is for cpu, expected a bundle for cuda, as those that the session has"
+                                           : "is for cuda sm_80, expected a bundle for cpu, as those that the session "
+                                             "has"))
+      << status.message();
+  EXPECT_TRUE(add(*session_, onDevices()).ok());
+  SessionOptions options;
+  options.isNccl = true;
+  auto nccl = Session::open(options, makeLocalBackend());
+  EXPECT_TRUE(contains(add(**nccl, false), "is for cpu, expected a bundle for cuda with the backend nccl"));
+}
+
 TEST_F(SessionTest, closesArraysOfItsOwn) {
   Array x = put(main_, 0, x_);
   ShardView view = *session_->shard(x, 1);
   session_.reset();
-  EXPECT_EQ(static_cast<float *>(view.data)[0], x_[8]); // A view keeps its memory.
+  EXPECT_EQ(elementsOf(view)[0], x_[8]); // A view keeps its memory.
   EXPECT_EQ(x.name(), "x");
 }
 

@@ -11,12 +11,13 @@
 
 namespace shardkit::rt::test {
 
-/// Writes a bundle with functions of bundle/program.c, each as bundle/manifest.json.in describes main and as
-/// `change` alters that; returns `path`.
+/// Writes a bundle with functions of bundle/program.c (of bundle/cuda.c with `isCuda`), each as bundle/manifest.json.in
+/// describes main and as `change` alters that; returns `path`.
 inline std::string writeTestBundle(const std::string &path, const std::vector<std::string> &functions,
-                                   const std::function<void(nlohmann::json &function)> &change = {}) {
+                                   const std::function<void(nlohmann::json &function)> &change = {},
+                                   bool isCuda = false) {
   std::filesystem::create_directories(path + "/programs");
-  std::filesystem::copy(TEST_PROGRAM, path + "/programs/program.so");
+  std::filesystem::copy(isCuda ? TEST_CUDA_PROGRAM : TEST_PROGRAM, path + "/programs/program.so");
   nlohmann::json manifest;
   for (const std::string &function : functions) {
     std::string text = readText(std::string(TEST_BUNDLE) + "/manifest.json.in");
@@ -29,6 +30,10 @@ inline std::string writeTestBundle(const std::string &path, const std::vector<st
       manifest = one;
     else
       manifest["functions"].push_back(one["functions"][0]);
+  }
+  if (isCuda) {
+    manifest["target"] = "cuda";
+    manifest["chip"] = "sm_80";
   }
   writeText(path + "/manifest.json", manifest.dump());
   return path;

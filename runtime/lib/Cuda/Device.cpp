@@ -72,6 +72,7 @@ Status Device::enter() {
 }
 
 const std::string &Device::name() const { return impl_->gpu.name; }
+int Device::ordinal() const { return impl_->gpu.ordinal; }
 CopyEngine &Device::copyEngine() { return *impl_->engine; }
 void Device::noteHost() { impl_->hasHost = true; }
 const GraphUses &Device::graphUses() const { return impl_->graphUses; }

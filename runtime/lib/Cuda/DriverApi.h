@@ -71,6 +71,7 @@ struct CUDA_MEMCPY2D {
   X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *, int, CUdevice))                                                \
   X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice))                                       \
   X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice))                                               \
+  X(cuCtxGetCurrent, cuCtxGetCurrent, (CUcontext *))                                                                   \
   X(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext))                                                                     \
   X(cuModuleLoadDataEx, cuModuleLoadDataEx, (CUmodule *, const void *, unsigned, int *, void **))                      \
   X(cuModuleUnload, cuModuleUnload, (CUmodule))                                                                        \

@@ -36,6 +36,20 @@ Expected<Machine *> Machine::open() {
   return machine;
 }
 
+ContextGuard::ContextGuard(bool isUsed) : isUsed_(isUsed) {
+  auto machine = isUsed ? Machine::open() : Expected<Machine *>(nullptr);
+  isUsed_ = isUsed && machine.ok();
+  CUcontext current = nullptr;
+  if (isUsed_)
+    (*machine)->driver().cuCtxGetCurrent(&current);
+  context_ = current;
+}
+
+ContextGuard::~ContextGuard() {
+  if (isUsed_)
+    (*Machine::open())->driver().cuCtxSetCurrent(static_cast<CUcontext>(context_));
+}
+
 Status Machine::start() {
   SK_ASSIGN_OR_RETURN(driver_, DriverApi::open());
   int count = 0;

@@ -94,6 +94,7 @@ Status ArgumentLoader::loadThroughRing(const ArgumentLoad &load, const LoadOptio
     allBytes += argument.bytes();
   }
   slotBytes = std::max(slotBytes, std::min(least, allBytes));
+  LoadOptions one = options;
   int slot = 0;
   for (size_t first = 0; first < all.size(); slot = 1 - slot) {
     SK_RETURN_IF_ERROR(ring_[slot].reserve(*load.devices->of(begin), slotBytes));
@@ -123,7 +124,11 @@ Status ArgumentLoader::loadThroughRing(const ArgumentLoad &load, const LoadOptio
         fillRandom(load, rank, i, target);
       return {};
     }));
-    SK_RETURN_IF_ERROR(plan.run(options, &functions_, programs(load), stats));
+    if (load.progress)
+      one.progress = [&load, before = stats.total.bytesRead](int64_t read, int64_t all) {
+        load.progress(before + read, before + all);
+      };
+    SK_RETURN_IF_ERROR(plan.run(one, &functions_, programs(load), stats));
     for (int64_t rank = begin; rank < end; ++rank) {
       cuda::Device &device = *load.devices->of(rank);
       for (auto [i, target] : pieces[size_t(rank - begin)])

@@ -47,29 +47,11 @@ Array::State::~State() {
 const std::string &Array::name() const { return state_->name; }
 const ArrayLayout &Array::layout() const { return *state_->layout; }
 
-ShardMemory::Block::~Block() {
-  if (!memory)
-    return;
-  std::lock_guard lock(memory->mutex_);
-  memory->pool_.giveBack(std::move(buffer));
-}
-
-std::shared_ptr<void> ShardMemory::allocate(int64_t bytes) {
-  auto block = std::make_shared<Block>();
-  {
-    std::lock_guard lock(mutex_);
-    block->buffer = std::move(*pool_.take(bytes)); // On the host: throws, and is never an error.
-  }
-  block->memory = shared_from_this();
-  void *data = block->buffer.data();
-  return {std::move(block), data};
-}
-
 Array SessionImpl::make(std::shared_ptr<const ArrayLayout> layout, const std::string &name) {
   return Array(std::make_shared<Array::State>(registry, std::move(layout), name));
 }
 
-void SessionImpl::allocate(Array::State &array, bool isTemporary) {
+void SessionImpl::allocateOnHost(Array::State &array, bool isTemporary) {
   auto make = [&](int64_t bytes) -> std::shared_ptr<void> {
     if (!isTemporary)
       return memory->allocate(bytes);
@@ -82,6 +64,64 @@ void SessionImpl::allocate(Array::State &array, bool isTemporary) {
       if (isLocal(copy.ranks[r], *array.layout))
         array.shards[c][r] = copy.first[r] == r ? make(copy.value.localBytes()) : array.shards[c][copy.first[r]];
   }
+}
+
+Expected<std::shared_ptr<void>> SessionImpl::makeShard(const ArrayLayout &layout, int64_t rank, int64_t bytes) {
+  if (!hasDevices())
+    return memory->allocate(bytes);
+  return memory->allocateOn(devices.at(layout.devices), rank, bytes);
+}
+
+Status SessionImpl::allocate(Array::State &array) {
+  if (!hasDevices()) {
+    allocateOnHost(array);
+    return {};
+  }
+  array.isOnDevices = true;
+  for (size_t c = 0; c < array.layout->copies.size(); ++c) {
+    const ArrayLayout::Copy &copy = array.layout->copies[c];
+    for (size_t r = 0; r < copy.ranks.size(); ++r) {
+      if (!isLocal(copy.ranks[r], *array.layout))
+        continue;
+      SK_ASSIGN_OR_RETURN(array.shards[c][r], makeShard(*array.layout, copy.ranks[r], copy.value.localBytes()));
+    }
+  }
+  return {};
+}
+
+Status SessionImpl::moveToDevices(Array::State &array) {
+  if (!hasDevices() || array.isOnDevices)
+    return {};
+  std::vector<std::vector<std::shared_ptr<void>>> moved;
+  for (size_t c = 0; c < array.layout->copies.size(); ++c) {
+    const ArrayLayout::Copy &copy = array.layout->copies[c];
+    moved.emplace_back(copy.ranks.size());
+    for (size_t r = 0; r < copy.ranks.size(); ++r) {
+      const void *data = array.shards[c][r].get();
+      if (!data)
+        continue;
+      cuda::Device &device = deviceOf(*array.layout, copy.ranks[r]);
+      SK_ASSIGN_OR_RETURN(moved[c][r], makeShard(*array.layout, copy.ranks[r], copy.value.localBytes()));
+      SK_RETURN_IF_ERROR(device.upload(moved[c][r].get(), data, copy.value.localBytes()));
+    }
+  }
+  auto [begin, end] = localRanks(*array.layout);
+  for (int64_t rank = begin; rank < end && array.isBorrowed; ++rank) // Else pinned memory may still be read.
+    SK_RETURN_IF_ERROR(deviceOf(*array.layout, rank).wait());
+  array.shards = std::move(moved);
+  array.isOnDevices = true;
+  array.isBorrowed = false;
+  return {};
+}
+
+Expected<const void *> SessionImpl::bringToHost(const Array::State &array, size_t c, size_t r, Buffer &room) const {
+  const void *data = array.shards[c][r].get();
+  if (!array.isOnDevices)
+    return data;
+  const ArrayLayout::Copy &copy = array.layout->copies[c];
+  room.reserve(copy.value.localBytes());
+  SK_RETURN_IF_ERROR(deviceOf(*array.layout, copy.ranks[r]).download(room.data(), data, copy.value.localBytes()));
+  return static_cast<const void *>(room.data());
 }
 
 Status SessionImpl::checkComputed(const Array::State &array) {
@@ -97,7 +137,10 @@ Status SessionImpl::inTurn(const std::function<Status()> &work) {
     std::lock_guard lock(mutex);
     ticket = queue.takeTicket();
   }
-  queue.run(ticket, [&] { status = catchExceptions(work); });
+  queue.run(ticket, [&] {
+    cuda::ContextGuard guard(hasDevices());
+    status = catchExceptions(work);
+  });
   return status;
 }
 

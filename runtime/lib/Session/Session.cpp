@@ -8,7 +8,8 @@
 namespace shardkit::rt {
 
 SessionImpl::SessionImpl(const SessionOptions &given, std::shared_ptr<Backend> itsBackend)
-    : options(given), backend(std::move(itsBackend)), executor(given.timeout, backend.get()) {
+    : options(given), backend(std::move(itsBackend)), executor(given.timeout, backend.get()),
+      loader(*backend, executor, hostFunctions) {
   executor.setLibraryThreads(given.libraryThreads);
 }
 
@@ -26,7 +27,9 @@ Expected<std::unique_ptr<Session>> Session::open(const SessionOptions &options, 
 
 Session::~Session() {
   (void)impl_->inTurn([] { return Status(); });
-  std::lock_guard lock(impl_->registry->mutex);
+  cuda::ContextGuard guard(impl_->hasDevices());
+  const std::shared_ptr<ArrayRegistry> registry = impl_->registry;
+  std::unique_lock lock(registry->mutex);
   for (void *alive : impl_->registry->alive) {
     auto &array = *static_cast<Array::State *>(alive);
     array.dead = "is of a session that is closed";
@@ -34,8 +37,15 @@ Session::~Session() {
       for (auto &copy : array.shards)
         std::fill(copy.begin(), copy.end(), nullptr);
   }
-  if (impl_->executor.stuck())
-    (void)impl_.release(); // A thread still uses the programs and their memory.
+  if (impl_->executor.stuck() || impl_->backend->failed()) {
+    (void)impl_.release(); // A thread, or work of devices, still uses the programs and their memory.
+    return;
+  }
+  for (auto &[ranks, devices] : impl_->devices) // Work of a step that failed may be under way.
+    for (auto [rank, end] = impl_->backend->localRanks(ranks); devices && rank < end; ++rank)
+      (void)devices->of(rank)->wait();
+  lock.unlock();
+  impl_.reset();
 }
 
 const Backend &Session::backend() const { return *impl_->backend; }
@@ -174,13 +184,68 @@ Status SessionImpl::addFunction(std::string name, Runnable runnable, size_t bund
   return {};
 }
 
+Status SessionImpl::checkBundle(const Bundle &bundle) {
+  const Manifest &manifest = bundle.manifest();
+  const std::string what = manifest.target + (manifest.chip.empty() ? "" : " " + manifest.chip);
+  Status status;
+  const bool isFirst = functions.empty();
+  if (isFirst && manifest.target != "cuda" && options.isNccl)
+    status = invalid(bundle.path() + ": is for " + what + ", expected a bundle for cuda with the backend nccl");
+  else if (!isFirst && (hasDevices() ? "cuda" : "cpu") != manifest.target)
+    status = invalid(bundle.path() + ": is for " + what + ", expected a bundle for " + (hasDevices() ? "cuda" : "cpu") +
+                     ", as those that the session has");
+  else if (!isFirst && manifest.chip != chip)
+    status =
+        invalid(bundle.path() + ": is for " + what + ", expected one for " + chip + ", as those that the session has");
+  SK_RETURN_IF_ERROR(backend->agree(status));
+  if (backend->processes() > 1) {
+    auto hash = bundle.hash();
+    SK_RETURN_IF_ERROR(backend->agree(hash.status()));
+    SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend->exchange(*hash));
+    for (size_t p = 1; p < all.size(); ++p)
+      if (all[p] != all[0])
+        return invalid(bundle.path() + ": processes 0 and " + std::to_string(p) + " have different bundles (" + all[0] +
+                       ", " + all[p] + "), expected the same on every process");
+  }
+  chip = manifest.chip;
+  if (isFirst) {
+    rankDevices.reset();
+    if (manifest.target == "cuda")
+      rankDevices = std::make_unique<RankDevices>(options.devices, options.isNccl, options.timeout);
+  }
+  return {};
+}
+
+Status Session::setDevices(const cuda::DeviceOptions &devices) {
+  return impl_->inTurn([&]() -> Status {
+    if (!impl_->functions.empty())
+      return invalid("options of devices for a session that has functions, expected them before its first bundle");
+    for (int64_t gpu : devices.map)
+      if (gpu < 0)
+        return invalid("the device map has GPU " + std::to_string(gpu) + ", expected numbers from 0 on");
+    impl_->options.devices = devices;
+    return {};
+  });
+}
+
+Status SessionImpl::useDevices(int64_t ranks) {
+  if (!hasDevices()) {
+    executor.setDevices(nullptr);
+    return {};
+  }
+  if (const size_t given = options.devices.map.size(); given != 0 && int64_t(given) != ranks)
+    return invalid("the device map has " + std::to_string(given) + " entries, expected " + std::to_string(ranks));
+  SK_ASSIGN_OR_RETURN(devices[ranks], rankDevices->use(chip, ranks, *backend, executor));
+  return {};
+}
+
 Status Session::addBundle(const std::string &path, const std::string &name) {
   auto opened = Bundle::open(path);
   SK_RETURN_IF_ERROR(impl_->backend->agree(opened.status()));
   return impl_->inTurn([&]() -> Status {
     const Manifest &manifest = (*opened)->manifest();
-    if (manifest.target != "cpu")
-      return invalid(path + ": is for " + manifest.target + ", expected a bundle for cpu");
+    cuda::ContextGuard guard(manifest.target == "cuda");
+    SK_RETURN_IF_ERROR(impl_->checkBundle(**opened));
     std::lock_guard lock(impl_->mutex);
     const size_t bundle = impl_->bundles.size(), before = impl_->functions.size(), slots = impl_->slots.size();
     const size_t notes = impl_->notes.size();
@@ -196,12 +261,16 @@ Status Session::addBundle(const std::string &path, const std::string &name) {
     for (const PipelineInfo &pipeline : manifest.pipelines)
       if (status.ok())
         status = impl_->addFunction(called(pipeline.signature.name), Runnable(pipeline), bundle);
+    status = impl_->backend->agree(status.withContext(path));
+    for (size_t f = before; f < impl_->functions.size() && status.ok(); ++f)
+      if (impl_->hasDevices())
+        status = impl_->useDevices(impl_->functions[f].runnable.devices()).withContext(path);
     if (!status.ok()) { // None of them stays.
       impl_->functions.erase(impl_->functions.begin() + long(before), impl_->functions.end());
       impl_->slots.erase(impl_->slots.begin() + long(slots), impl_->slots.end());
       impl_->notes.resize(notes);
     }
-    return impl_->backend->agree(status.withContext(path));
+    return status;
   });
 }
 
@@ -326,6 +395,7 @@ Expected<std::vector<Array>> Session::call(int number, const std::vector<Array> 
   }
   // Other processes may be about to run it.
   auto work = [impl = impl_.get(), call, checked] {
+    cuda::ContextGuard guard(impl->hasDevices());
     call->status = impl->backend->processes() == 1 ? checked : impl->backend->agree(checked);
     if (call->status.ok())
       impl->perform(*call);
@@ -347,7 +417,7 @@ Expected<std::vector<Array>> Session::call(int number, const std::vector<Array> 
 
 /// The shards of `array` on a stage, as the only user of their memory: what is read elsewhere too is
 /// copied.
-std::vector<std::shared_ptr<void>>
+Expected<std::vector<std::shared_ptr<void>>>
 SessionImpl::takeShards(Array::State &array, const std::vector<Runnable::Position> &positions, size_t stage) {
   const size_t c = size_t(std::find_if(positions.begin(), positions.end(),
                                        [&](const Runnable::Position &position) { return position.stage == stage; }) -
@@ -369,8 +439,12 @@ SessionImpl::takeShards(Array::State &array, const std::vector<Runnable::Positio
   const int64_t bytes = array.layout->copies[c].value.localBytes();
   for (size_t r = 0; r < shards.size(); ++r)
     if (shards[r] && isShared[r]) {
-      std::shared_ptr<void> own = memory->allocate(bytes);
-      std::copy_n(static_cast<const char *>(shards[r].get()), bytes, static_cast<char *>(own.get()));
+      const int64_t rank = array.layout->copies[c].ranks[r];
+      SK_ASSIGN_OR_RETURN(std::shared_ptr<void> own, makeShard(*array.layout, rank, bytes));
+      if (hasDevices())
+        SK_RETURN_IF_ERROR(deviceOf(*array.layout, rank).copy(own.get(), shards[r].get(), bytes));
+      else
+        std::copy_n(static_cast<const char *>(shards[r].get()), bytes, static_cast<char *>(own.get()));
       shards[r] = std::move(own);
     }
   return std::exchange(shards, std::vector<std::shared_ptr<void>>(shards.size()));
@@ -382,6 +456,7 @@ Status SessionImpl::bindBuffers(Call &call) {
   const Runnable &what = function.runnable;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     Array::State &array = *call.arguments[i];
+    SK_RETURN_IF_ERROR(moveToDevices(array));
     const auto &positions = what.argumentPositions(i);
     for (size_t c = 0; c < positions.size(); ++c)
       for (size_t r = 0; r < array.shards[c].size(); ++r)
@@ -390,18 +465,20 @@ Status SessionImpl::bindBuffers(Call &call) {
   }
   for (size_t i = 0; i < call.results.size(); ++i) {
     Array::State &array = *call.results[i];
+    array.isOnDevices = hasDevices();
     const auto &positions = what.resultPositions(i);
     for (size_t c = 0; c < positions.size(); ++c) {
       const auto [stage, index] = positions[c];
       const ArrayLayout::Copy &copy = array.layout->copies[c];
       const std::optional<int64_t> tied = what.held(stage).results[index].tied;
       std::vector<std::shared_ptr<void>> donated;
-      if (call.donate && tied)
-        donated = takeShards(*call.arguments[size_t(*what.full().results[i].tied)],
-                             what.argumentPositions(size_t(*what.full().results[i].tied)), stage);
+      if (call.donate && tied) {
+        SK_ASSIGN_OR_RETURN(donated, takeShards(*call.arguments[size_t(*what.full().results[i].tied)],
+                                                what.argumentPositions(size_t(*what.full().results[i].tied)), stage));
+      }
       // Shards that follow each other are made so that they are the full value.
       std::shared_ptr<void> full;
-      if (!copy.offset.empty() && !(call.donate && tied))
+      if (!copy.offset.empty() && !(call.donate && tied) && !hasDevices())
         full = memory->allocate(copy.value.globalBytes());
       for (size_t r = 0; r < copy.ranks.size(); ++r) {
         if (!isLocal(copy.ranks[r], *array.layout))
@@ -414,21 +491,40 @@ Status SessionImpl::bindBuffers(Call &call) {
         } else if (full && copy.first[r] == r) {
           shard = {full, static_cast<char *>(full.get()) + copy.offset[r]};
         } else {
-          shard = memory->allocate(copy.value.localBytes());
+          SK_ASSIGN_OR_RETURN(shard, makeShard(*array.layout, copy.ranks[r], copy.value.localBytes()));
         }
         buffers.results[index] = shard.get();
       }
     }
   }
   auto [begin, end] = backend->localRanks(what.devices());
-  arenas.resize(std::max(arenas.size(), size_t(end)));
-  while (values.size() < size_t(end))
-    values.push_back(std::make_unique<BufferPool>());
-  for (int64_t rank = begin; rank < end; ++rank) {
-    arenas[size_t(rank)].reserve(what.heldBy(rank).entry.arenaBytes);
-    function.buffers[size_t(rank)].arena = arenas[size_t(rank)].data();
-    function.buffers[size_t(rank)].values = values[size_t(rank)].get();
+  for (int64_t rank = begin; rank < end; ++rank)
+    SK_RETURN_IF_ERROR(bindWorkspace(what, rank, function.buffers[size_t(rank)]));
+  return {};
+}
+
+Status SessionImpl::bindWorkspace(const Runnable &what, int64_t rank, RankBuffers &buffers) {
+  auto [known, isNew] = workspaces.try_emplace({what.devices(), rank});
+  Workspace &workspace = known->second;
+  buffers.values = &workspace.values;
+  const int64_t bytes = what.heldBy(rank).entry.arenaBytes;
+  if (!hasDevices()) {
+    workspace.arena.reserve(bytes);
+    buffers.arena = workspace.arena.data();
+    return {};
   }
+  cuda::Device &device = *devices.at(what.devices())->of(rank);
+  auto noRoom = [rank](const std::string &for_, int64_t needed, int64_t free) {
+    return internalError("out of device memory: rank " + std::to_string(rank) + " has no room for " + for_ + " of " +
+                         std::to_string(needed) + " bytes, " + std::to_string(free) + " are free");
+  };
+  if (isNew)
+    workspace.values.makeBy([&device, noRoom](int64_t needed) {
+      return device.allocateInOrder(needed, [&](int64_t free) { return noRoom("a value", needed, free); });
+    });
+  SK_RETURN_IF_ERROR(workspace.deviceArena.reserve(
+      device, bytes, [&](int64_t free) { return noRoom("the intermediate values (arena)", bytes, free); }));
+  buffers.arena = workspace.deviceArena.data();
   return {};
 }
 
@@ -479,9 +575,13 @@ Status SessionImpl::step(Call &call) {
     undoDonation(call);
     return computed;
   }
-  SK_RETURN_IF_ERROR(reshardArguments(call));
-  SK_RETURN_IF_ERROR(bindBuffers(call));
   const Runnable &what = call.function->runnable;
+  SK_RETURN_IF_ERROR(useDevices(what.devices()));
+  SK_RETURN_IF_ERROR(reshardArguments(call));
+  Status bound = bindBuffers(call);
+  if (hasDevices())
+    bound = backend->agree(bound);
+  SK_RETURN_IF_ERROR(bound.withContext(call.function->title()));
   SK_RETURN_IF_ERROR(what.pipeline() ? executor.run(*what.pipeline(), call.function->programs, call.function->buffers)
                                      : executor.run(what.full(), call.function->programs[0], call.function->buffers));
   return reshardUpdates(call);

@@ -6,12 +6,15 @@
 
 #include "shardkit/rt/session.h"
 
+#include "Dlpack.h"
+
 #include "shardkit/rt/Session/Session.h"
 #include "shardkit/rt/Support/Interrupt.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <shared_mutex>
 #include <tuple>
 
 using namespace shardkit::rt;
@@ -19,6 +22,7 @@ using namespace shardkit::rt;
 /// Handles of arrays may outlive the session.
 struct SessionHolder {
   std::unique_ptr<Session> session;
+  std::shared_mutex mutex; ///< Shared by calls; exclusive while it is closed.
 };
 
 struct sk_session {
@@ -42,24 +46,34 @@ template <typename Fn> int catching(Fn &&call) {
   return int(status.code());
 }
 
-template <typename Fn> int onSession(const std::shared_ptr<SessionHolder> &holder, Fn &&call) {
+template <typename Fn> int onSession(std::shared_ptr<SessionHolder> holder, Fn &&call) {
   return catching([&]() -> Status {
+    std::shared_lock lock(holder->mutex);
     if (!holder->session)
       return invalid("the session is closed");
     return call(*holder->session);
   });
 }
 
-/// Open MPI starts once in a process: its sessions share it until the process ends.
-Expected<std::shared_ptr<Backend>> getMpiBackend(double timeoutSeconds) {
+/// The processes of a backend find each other once: its sessions share it until the process ends.
+Expected<std::shared_ptr<Backend>> getBackend(const std::string &name, double timeoutSeconds) {
+  if (name == "local")
+    return std::shared_ptr<Backend>(makeLocalBackend());
+  if (name != "mpi" && name != "nccl")
+    return invalid("backend '" + name + "', expected 'local', 'mpi' or 'nccl'");
   static std::mutex mutex;
-  static std::shared_ptr<Backend> *known = nullptr; // Never destroyed: its watchdog runs to the end.
+  static std::shared_ptr<Backend> *known = nullptr; // Never destroyed: its threads run to the end.
   std::lock_guard lock(mutex);
+  const bool isMpi = name == "mpi" || areProcessesUnderMpi();
   if (!known) {
-    SK_ASSIGN_OR_RETURN(std::unique_ptr<Backend> opened, openMpiBackend(timeoutSeconds));
+    SK_ASSIGN_OR_RETURN(std::unique_ptr<Backend> opened,
+                        isMpi ? openMpiBackend(timeoutSeconds) : openTcpBackend(timeoutSeconds));
     known = new std::shared_ptr<Backend>(std::move(opened));
     std::atexit([] { (*known)->finish(); });
   }
+  if (isMpi != ((*known)->name() == std::string("mpi")))
+    return invalid("backend '" + name + "', but this process has found the others by " + (*known)->name() +
+                   ", expected the same backend in all sessions of a process");
   return *known;
 }
 
@@ -170,16 +184,12 @@ int sk_session_open(const sk_session_options *given, sk_session **out) {
     options.load.io = *knownIo;
     options.load.readers = given->readers;
     const std::string name = given->backend ? given->backend : "local";
-    std::shared_ptr<Backend> backend;
-    if (name == "mpi") {
-      SK_ASSIGN_OR_RETURN(backend, getMpiBackend(options.timeout));
-    } else if (name == "local") {
-      backend = makeLocalBackend();
-    } else {
-      return invalid("backend '" + name + "', expected 'local' or 'mpi'");
-    }
+    SK_ASSIGN_OR_RETURN(std::shared_ptr<Backend> backend, getBackend(name, options.timeout));
+    options.isNccl = name == "nccl";
     SK_ASSIGN_OR_RETURN(auto session, Session::open(options, std::move(backend)));
-    *out = new sk_session{std::make_shared<SessionHolder>(SessionHolder{std::move(session)}), {}};
+    auto holder = std::make_shared<SessionHolder>();
+    holder->session = std::move(session);
+    *out = new sk_session{std::move(holder), {}};
     return {};
   });
 }
@@ -187,10 +197,40 @@ int sk_session_open(const sk_session_options *given, sk_session **out) {
 void sk_session_close(sk_session *session) {
   if (session)
     (void)catching([&] {
+      std::unique_lock lock(session->holder->mutex); // After the calls of other threads.
       session->holder->session.reset();
       return Status();
     });
   delete session;
+}
+
+int sk_session_set_devices(sk_session *session, const sk_device_options *given) {
+  return onSession(session->holder, [&](Session &open) -> Status {
+    if (given->abi != SK_ABI_VERSION)
+      return invalid("device options of ABI version " + std::to_string(given->abi) + ", this runtime has version " +
+                     std::to_string(SK_ABI_VERSION));
+    if (given->attention < SK_ATTENTION_ANY || given->attention > SK_ATTENTION_KERNEL)
+      return invalid("attention " + std::to_string(given->attention) + ", expected a value of sk_attention_engine");
+    if (given->ranks < 0)
+      return invalid("a device map of " + std::to_string(given->ranks) + " ranks, expected at least 0");
+    cuda::DeviceOptions options;
+    options.tf32 = given->tf32 != 0;
+    options.graphs = given->no_graphs == 0;
+    options.tune = given->tune != 0;
+    options.attention = cuda::AttentionEngine(given->attention);
+    options.map.assign(given->map, given->map + given->ranks);
+    return open.setDevices(options);
+  });
+}
+
+int32_t sk_session_process(const sk_session *session, int32_t *processes) {
+  int32_t process = 0;
+  (void)onSession(session->holder, [&](Session &open) {
+    process = open.backend().process();
+    *processes = open.backend().processes();
+    return Status();
+  });
+  return process;
 }
 
 int sk_session_add_bundle(sk_session *session, const char *path, const char *name) {
@@ -204,7 +244,14 @@ int sk_session_load_shard_functions(sk_session *session, const char *library) {
                    [&](Session &open) { return open.hostFunctions().loadLibrary(library ? library : ""); });
 }
 
-int32_t sk_session_count(const sk_session *session) { return session->holder->session->count(); }
+int32_t sk_session_count(const sk_session *session) {
+  int32_t count = 0;
+  (void)onSession(session->holder, [&](Session &open) {
+    count = open.count();
+    return Status();
+  });
+  return count;
+}
 
 int sk_session_find(const sk_session *session, const char *name, int32_t *out) {
   *out = -1;
@@ -354,7 +401,12 @@ void sk_set_interrupt(int (*check)(void *user), void *user) {
 }
 
 int sk_session_is_stuck(const sk_session *session) {
-  return session->holder->session && session->holder->session->stuck();
+  bool isStuck = false;
+  (void)onSession(session->holder, [&](Session &open) {
+    isStuck = open.stuck();
+    return Status();
+  });
+  return isStuck;
 }
 
 //===----------------------------------------------------------------------===//
@@ -392,7 +444,12 @@ int sk_array_info(const sk_array *array, sk_value_info *out) {
   return 0;
 }
 int sk_array_is_ready(const sk_array *array) {
-  return array->holder->session && array->holder->session->isReady(array->array);
+  bool isReady = false;
+  (void)onSession(array->holder, [&](Session &open) {
+    isReady = open.isReady(array->array);
+    return Status();
+  });
+  return isReady;
 }
 int sk_array_wait(const sk_array *array) {
   return onSession(array->holder, [&](Session &open) { return open.wait(array->array); });
@@ -421,6 +478,18 @@ int sk_array_shard(const sk_array *array, int64_t rank, sk_view *out) {
 int sk_array_view(const sk_array *array, sk_view *out) {
   *out = {};
   return onSession(array->holder, [&](Session &open) { return give(open.readInPlace(array->array), out); });
+}
+int32_t sk_view_gpu(const sk_view *view) {
+  return view->owner ? static_cast<const ViewOwner *>(view->owner)->view.gpu : -1;
+}
+int sk_view_dlpack(const sk_view *view, void **out) {
+  *out = nullptr;
+  return catching([&]() -> Status {
+    if (!view->owner)
+      return invalid("the view is released, expected one of sk_array_shard or sk_array_view");
+    SK_ASSIGN_OR_RETURN(*out, exportToDlpack(static_cast<const ViewOwner *>(view->owner)->view));
+    return {};
+  });
 }
 void sk_view_release(sk_view *view) {
   delete static_cast<ViewOwner *>(view->owner);

@@ -41,16 +41,22 @@ template <typename Fn> Status SessionImpl::gather(const Array::State &array, Fn 
   const ArrayLayout::Copy &copy = array.layout->copies[0];
   const Extents &extents = copy.value.extents;
   std::string mine;
-  for (size_t r = 0; r < copy.ranks.size(); ++r) {
-    const void *data = array.shards[0][r].get();
-    if (!data || isReplica(extents, int64_t(r)))
+  Buffer room;
+  Status status;
+  for (size_t r = 0; r < copy.ranks.size() && status.ok(); ++r) {
+    if (!array.shards[0][r] || isReplica(extents, int64_t(r)))
       continue;
-    fn(copy, r, data);
+    auto data = bringToHost(array, 0, r, room);
+    if (!(status = data.status()).ok())
+      break;
+    fn(copy, r, *data);
     if (backend->processes() > 1)
-      mine.append(static_cast<const char *>(data), size_t(copy.value.localBytes()));
+      mine.append(static_cast<const char *>(*data), size_t(copy.value.localBytes()));
   }
   if (backend->processes() == 1)
-    return {};
+    return status;
+  if (hasDevices())
+    SK_RETURN_IF_ERROR(backend->agree(status));
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend->exchange(mine));
   std::vector<size_t> next(all.size());
   for (size_t r = 0; r < copy.ranks.size(); ++r) {
@@ -131,6 +137,8 @@ Status Session::readSlice(const Array &array, const Shape &starts, const Shape &
 ShardView SessionImpl::findFull(const Array::State &array) {
   ShardView view;
   const ArrayLayout::Copy &copy = array.layout->copies[0];
+  if (array.isOnDevices)
+    return view;
   const auto &shards = array.shards[0];
   // The shards of this process, from offset 0 on, if they lie in one piece of memory.
   int64_t bytes = 0;
@@ -138,7 +146,7 @@ ShardView SessionImpl::findFull(const Array::State &array) {
     if (!shards[r] || copy.first[r] != r)
       continue;
     if (copy.offset[r] == 0)
-      view = {shards[r].get(), copy.value.globalShape, copy.value.dtype, copy.ranks[r], shards[r]};
+      view = {shards[r].get(), copy.value.globalShape, copy.value.dtype, copy.ranks[r], -1, shards[r]};
     if (view.data && isSameMemory(view.owner, shards[r]) &&
         static_cast<char *>(view.data) + copy.offset[r] == shards[r].get())
       bytes += copy.value.localBytes();
@@ -162,17 +170,22 @@ Expected<ShardView> Session::shard(const Array &array, int64_t rank) {
   ShardView view;
   SK_RETURN_IF_ERROR(impl_->inTurn([&]() -> Status {
     SK_RETURN_IF_ERROR(SessionImpl::checkComputed(*array.state_));
+    SK_RETURN_IF_ERROR(impl_->moveToDevices(*array.state_));
     for (size_t c = 0; c < array.layout().copies.size(); ++c) {
       const ArrayLayout::Copy &copy = array.layout().copies[c];
       for (size_t r = 0; r < copy.ranks.size(); ++r)
         if (const std::shared_ptr<void> &shard = array.state_->shards[c][r]; copy.ranks[r] == rank && shard)
-          view = {shard.get(), copy.value.localShape, copy.value.dtype, rank, shard};
+          view = {shard.get(), copy.value.localShape, copy.value.dtype, rank, -1, shard};
     }
     auto [begin, end] = impl_->localRanks(array.layout());
     if (!view.data)
       return notFound("shard: rank " + std::to_string(rank) + " has no shard of array '" + array.name() +
                       "' in this process, which has ranks " + std::to_string(begin) + " to " + std::to_string(end - 1));
-    return {};
+    if (!impl_->hasDevices())
+      return {};
+    cuda::Device &device = impl_->deviceOf(array.layout(), rank);
+    view.gpu = device.ordinal();
+    return device.wait(); // Other streams may read it.
   }));
   return view;
 }
@@ -201,22 +214,26 @@ Status SessionImpl::reshard(const Array::State &from, Array::State &to, bool isT
     if (backend->processes() > 1)
       SK_RETURN_IF_ERROR(gather(from, scatter));
     else
-      SK_RETURN_IF_ERROR(executor.forEachRank(from.layout->devices, [&](int64_t rank) {
+      SK_RETURN_IF_ERROR(executor.forEachRank(from.layout->devices, [&](int64_t rank) -> Status {
+        Buffer room;
         for (size_t r = 0; r < source.ranks.size(); ++r)
-          if (source.ranks[r] == rank && !isReplica(source.value.extents, int64_t(r)))
-            scatter(source, r, from.shards[0][r].get());
-        return Status();
+          if (source.ranks[r] == rank && !isReplica(source.value.extents, int64_t(r))) {
+            SK_ASSIGN_OR_RETURN(const void *data, bringToHost(from, 0, r, room));
+            scatter(source, r, data);
+          }
+        return {};
       }));
   }
   const void *elements = view.data ? view.data : full.data();
-  allocate(to, isTemporary);
-  return executor.forEachRank(to.layout->devices, [&](int64_t rank) {
+  allocateOnHost(to, isTemporary);
+  SK_RETURN_IF_ERROR(executor.forEachRank(to.layout->devices, [&](int64_t rank) {
     forEachShard(to, [&](const ArrayLayout::Copy &copy, size_t r, void *data) {
       if (copy.ranks[r] == rank)
         gatherLocal(copy.value.extents, int64_t(r), size, elements, data);
     });
     return Status();
-  });
+  }));
+  return moveToDevices(to);
 }
 
 Status Session::wait(const Array &array) {

@@ -4,8 +4,11 @@
 #define SHARDKIT_RT_SESSIONIMPL_H
 
 #include "CallQueue.h"
+#include "ShardMemory.h"
 
 #include "shardkit/rt/Execution/Executor.h"
+#include "shardkit/rt/Execution/RankDevices.h"
+#include "shardkit/rt/Loading/ArgumentLoader.h"
 #include "shardkit/rt/Manifest/Bundle.h"
 #include "shardkit/rt/Session/Session.h"
 
@@ -16,23 +19,6 @@
 #include <set>
 
 namespace shardkit::rt {
-
-/// Memory of shards. What is freed serves the next request for the same size; it may outlive
-/// the session.
-class ShardMemory : public std::enable_shared_from_this<ShardMemory> {
-public:
-  /// Throws std::bad_alloc.
-  std::shared_ptr<void> allocate(int64_t bytes);
-
-private:
-  struct Block {
-    std::shared_ptr<ShardMemory> memory;
-    Buffer buffer;
-    ~Block();
-  };
-  std::mutex mutex_;
-  BufferPool pool_;
-};
 
 /// True if both are of one allocation.
 inline bool isSameMemory(const std::shared_ptr<void> &a, const std::shared_ptr<void> &b) {
@@ -60,8 +46,9 @@ struct Array::State {
   /// By copy, then by rank of its mesh; null on other processes. Ranks with the same elements
   /// share memory, but for results.
   std::vector<std::vector<std::shared_ptr<void>>> shards;
-  bool isBorrowed = false; ///< The memory is the caller's, which no program writes to.
-  std::string dead;        ///< The reason why it cannot be used: "was donated to function 'step'".
+  bool isBorrowed = false;  ///< The memory is the caller's, which no program writes to.
+  bool isOnDevices = false; ///< Else the shards are on the host, also where programs run on devices.
+  std::string dead;         ///< The reason why it cannot be used: "was donated to function 'step'".
 };
 
 /// An argument of functions that agree in name and layout.
@@ -127,9 +114,20 @@ struct SessionImpl {
     return rank >= begin && rank < end;
   }
   Array make(std::shared_ptr<const ArrayLayout> layout, const std::string &name);
-  /// Allocates the shards of the ranks of this process; ranks with the same elements share one. Memory that
-  /// `isTemporary` goes back to the system.
-  void allocate(Array::State &array, bool isTemporary = false);
+  /// Allocates the shards of the ranks of this process; on the host ranks with the same elements share one.
+  Status allocate(Array::State &array);
+  /// The same on the host, also where programs run on devices. Memory that `isTemporary` goes back to the system.
+  void allocateOnHost(Array::State &array, bool isTemporary = false);
+  /// Moves the shards of this process to the devices of their ranks, if programs run there.
+  Status moveToDevices(Array::State &array);
+  bool hasDevices() const { return rankDevices != nullptr; }
+  cuda::Device &deviceOf(const ArrayLayout &layout, int64_t rank) const {
+    return *devices.at(layout.devices)->of(rank);
+  }
+  /// Where shard `r` of copy `c` is on the host: itself, or its elements in `room`.
+  Expected<const void *> bringToHost(const Array::State &array, size_t c, size_t r, Buffer &room) const;
+  /// Memory for a shard of `rank`, where programs run.
+  Expected<std::shared_ptr<void>> makeShard(const ArrayLayout &layout, int64_t rank, int64_t bytes);
   /// Calls fn(copy, rank of its mesh, data) for each shard of this process, of equal ones the first.
   template <typename Fn> static void forEachShard(const Array::State &array, Fn &&fn) {
     for (size_t c = 0; c < array.layout->copies.size(); ++c)
@@ -137,7 +135,6 @@ struct SessionImpl {
         if (array.shards[c][r] && array.layout->copies[c].first[r] == r)
           fn(array.layout->copies[c], r, array.shards[c][r].get());
   }
-
   /// An error if the array cannot be used; `what()` names its use.
   template <typename What> Status check(const Array &array, What &&what) {
     if (!array)
@@ -159,13 +156,18 @@ struct SessionImpl {
   Status inTurn(const std::function<Status()> &work);
 
   Status addFunction(std::string name, Runnable runnable, size_t bundle);
+  /// An error unless all processes have the bundle, and it is for what the session runs on.
+  Status checkBundle(const Bundle &bundle);
+  /// Opens the devices for functions on that many ranks, and lets the executor run there.
+  Status useDevices(int64_t ranks);
   size_t slotFor(const SessionFunction &function, size_t i);
   Status checkCall(SessionFunction &function, const std::vector<Array> &given, const CallOptions &options, Call &call);
   void perform(Call &call);
   Status step(Call &call);
   Status bindBuffers(Call &call);
-  std::vector<std::shared_ptr<void>> takeShards(Array::State &array, const std::vector<Runnable::Position> &positions,
-                                                size_t stage);
+  Status bindWorkspace(const Runnable &what, int64_t rank, RankBuffers &buffers);
+  Expected<std::vector<std::shared_ptr<void>>>
+  takeShards(Array::State &array, const std::vector<Runnable::Position> &positions, size_t stage);
   /// Gives back what the call would have donated.
   void undoDonation(Call &call);
   /// Marks an argument as donated to `call`; what is bound to it is bound to `result`. `mutex` is held.
@@ -188,13 +190,19 @@ struct SessionImpl {
   Status findBound(const std::vector<std::string> &names,
                    std::vector<std::pair<const ArgumentSlot *, std::shared_ptr<Array::State>>> &found) const;
   MeshInfo meshOf(const ArgumentSlot &slot) const;
-  /// Loads the weights of which the function is the first with them into loaded[slot].
-  Status loadWeights(const SourceSet &sources, const std::vector<std::string> &names, const SessionFunction &function,
-                     std::vector<Array> &loaded);
+  /// Arguments of which one function is the first with them.
+  struct FunctionLoad {
+    ArgumentLoad load;
+    std::deque<TensorSource> sources; ///< `load` refers to them.
+  };
+  using FindSource = std::function<Expected<TensorSource>(const ValueInfo &value, int64_t devices)>;
+  /// Makes the arrays loaded[slot] of the slots that `isWanted` selects, with the sources that `find` returns.
+  Status prepareLoad(const SessionFunction &function, const std::function<bool(const ArgumentSlot &)> &isWanted,
+                     const FindSource &find, std::vector<Array> &loaded, FunctionLoad &prepared);
+  /// Loads what `isWanted` selects for all functions and binds it. `status` is that of this process so far.
+  Status loadAll(Status status, const std::function<bool(const ArgumentSlot &)> &isWanted, const FindSource &find);
   /// Bytes of the full values of all weights, or of arguments called `names`.
   int64_t countWanted(const std::vector<std::string> &names) const;
-  /// Binds what was loaded, by slot.
-  void bindAll(const std::vector<Array> &loaded);
   /// Calls fn(copy, rank of its mesh, data) for shards that together are the full value; with
   /// several processes those of the others come in messages.
   template <typename Fn> Status gather(const Array::State &array, Fn &&fn);
@@ -211,14 +219,23 @@ struct SessionImpl {
   std::deque<ArgumentSlot> slots;
   std::vector<std::string> notes;
   LoadStats loadStats;
-  std::vector<Buffer> arenas; ///< By rank; of the function that runs.
-  std::vector<std::unique_ptr<BufferPool>> values;
   std::vector<std::shared_ptr<void>> abandoned; ///< Memory that a stuck rank may still use.
   std::atomic<bool> isLoadCancelled{false};
-  std::atomic<int64_t> bytesLoaded{0}, bytesToLoad{0}; ///< Of the load that runs, or of the last one.
-  mutable std::mutex mutex;                            ///< Guards slots, statistics and the order of tickets.
-  Executor executor;                                   ///< In turn.
-  CallQueue queue{[this] { interrupt(); }};            ///< Last: it ends first.
+  std::atomic<int64_t> bytesLoaded{0}, bytesToLoad{0};       ///< Of the load that runs, or of the last one.
+  std::string chip;                                          ///< Of bundles for devices.
+  mutable std::mutex mutex;                                  ///< Guards slots, statistics and the order of tickets.
+  Executor executor;                                         ///< In turn, as all below.
+  std::unique_ptr<RankDevices> rankDevices;                  ///< Null: programs run on the host.
+  std::map<int64_t, std::shared_ptr<cuda::Devices>> devices; ///< By number of ranks.
+  ArgumentLoader loader;
+  /// Of one rank of so many, for the function that runs.
+  struct Workspace {
+    Buffer arena;
+    cuda::DeviceMemory deviceArena;
+    BufferPool values;
+  };
+  std::map<std::pair<int64_t, int64_t>, Workspace> workspaces;
+  CallQueue queue{[this] { interrupt(); }}; ///< Last: it ends first.
 };
 
 } // namespace shardkit::rt

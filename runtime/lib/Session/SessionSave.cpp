@@ -24,9 +24,9 @@ public:
     manifest_.devices = devices;
   }
 
-  void add(const std::string &name, const Array::State &array);
+  void add(const std::string &name, std::shared_ptr<Array::State> array);
   /// Writes the file of `rank`.
-  Status write(int64_t rank);
+  Status write(const SessionImpl &session, int64_t rank);
   /// What this process has written, one file a line.
   std::string written() const;
   /// `written` by all processes.
@@ -35,8 +35,8 @@ public:
 private:
   struct Shard {
     size_t weight;
-    int64_t rank; ///< Of the mesh.
-    std::shared_ptr<void> data;
+    std::shared_ptr<Array::State> array;
+    size_t copy, rank; ///< The rank of the mesh.
   };
   std::string directory_;
   WeightManifest manifest_;
@@ -44,9 +44,9 @@ private:
   std::vector<std::string> files_;               ///< Written, by rank: bytes, checksum and name.
 };
 
-void SetWriter::add(const std::string &name, const Array::State &array) {
-  for (size_t c = 0; c < array.layout->copies.size(); ++c) {
-    const ArrayLayout::Copy &copy = array.layout->copies[c];
+void SetWriter::add(const std::string &name, std::shared_ptr<Array::State> array) {
+  for (size_t c = 0; c < array->layout->copies.size(); ++c) {
+    const ArrayLayout::Copy &copy = array->layout->copies[c];
     ValueInfo value = copy.value;
     value.name = name;
     value.kind = ValueKind::Weight;
@@ -58,13 +58,13 @@ void SetWriter::add(const std::string &name, const Array::State &array) {
     if (copy.ranks != all || int64_t(all.size()) != manifest_.devices)
       value.ranks = copy.ranks;
     for (size_t r = 0; r < copy.ranks.size(); ++r)
-      if (array.shards[c][r] && !isReplica(value.extents, int64_t(r)))
-        shards_[copy.ranks[r]].push_back({manifest_.weights.size(), int64_t(r), array.shards[c][r]});
+      if (array->shards[c][r] && !isReplica(value.extents, int64_t(r)))
+        shards_[copy.ranks[r]].push_back({manifest_.weights.size(), array, c, r});
     manifest_.weights.push_back(std::move(value));
   }
 }
 
-Status SetWriter::write(int64_t rank) {
+Status SetWriter::write(const SessionImpl &session, int64_t rank) {
   auto known = shards_.find(rank);
   if (known == shards_.end())
     return {};
@@ -86,8 +86,11 @@ Status SetWriter::write(int64_t rank) {
   options.md5 = true;
   options.metadata = {{"format", "shardkit-presharded"}};
   SK_ASSIGN_OR_RETURN(auto file, startSafetensors(directory_ + "/" + suffix, tensors, options));
-  for (const Shard &shard : shards)
-    SK_RETURN_IF_ERROR(file->write(shard.data.get(), manifest_.weights[shard.weight].localBytes()));
+  Buffer room;
+  for (const Shard &shard : shards) {
+    SK_ASSIGN_OR_RETURN(const void *data, session.bringToHost(*shard.array, shard.copy, shard.rank, room));
+    SK_RETURN_IF_ERROR(file->write(data, manifest_.weights[shard.weight].localBytes()));
+  }
   std::string line = std::to_string(file->written()) + " " + file->md5() + " " + suffix + "\n";
   SK_RETURN_IF_ERROR(file->commit());
   files_[size_t(rank)] = std::move(line);
@@ -150,9 +153,9 @@ Status Session::save(const std::string &directory, const std::vector<std::string
     SK_RETURN_IF_ERROR(impl_->backend->agree(status));
     SetWriter writer(directory, devices);
     for (const auto &[slot, array] : arrays)
-      writer.add(slot->name, *array);
-    SK_RETURN_IF_ERROR(
-        impl_->backend->agree(impl_->executor.forEachRank(devices, [&](int64_t rank) { return writer.write(rank); })));
+      writer.add(slot->name, array);
+    SK_RETURN_IF_ERROR(impl_->backend->agree(
+        impl_->executor.forEachRank(devices, [&](int64_t rank) { return writer.write(*impl_, rank); })));
     SK_ASSIGN_OR_RETURN(std::vector<std::string> written, impl_->backend->exchange(writer.written()));
     if (impl_->backend->process() == 0)
       status = writer.writeIndex(written, impl_->meshOf(*arrays[0].first));

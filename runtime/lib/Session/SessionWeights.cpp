@@ -9,59 +9,80 @@
 
 namespace shardkit::rt {
 
-Status SessionImpl::loadWeights(const SourceSet &sources, const std::vector<std::string> &names,
-                                const SessionFunction &function, std::vector<Array> &loaded) {
-  LoadPlan plan;
-  std::deque<TensorSource> found; // The plan refers to them.
-  const int64_t devices = function.runnable.devices();
-  for (size_t s = 0; s < slots.size(); ++s) {
+Status SessionImpl::prepareLoad(const SessionFunction &function,
+                                const std::function<bool(const ArgumentSlot &)> &isWanted, const FindSource &find,
+                                std::vector<Array> &loaded, FunctionLoad &prepared) {
+  const Runnable &what = function.runnable;
+  ArgumentLoad &load = prepared.load;
+  load.what = &what;
+  load.bundle = bundles[function.bundle].get();
+  load.isNccl = options.isNccl;
+  load.isLocal = true;
+  if (hasDevices())
+    load.devices = devices.at(what.devices()).get();
+  for (size_t s = 0; s < what.stages(); ++s)
+    load.sources.emplace_back(what.held(s).arguments.size());
+  for (int64_t rank = 0; rank < what.devices(); ++rank)
+    for (auto *memory : {&load.host, &load.device})
+      memory->emplace_back(what.heldBy(rank).arguments.size());
+  for (size_t i = 0; i < function.slots.size(); ++i) {
+    const size_t s = function.slots[i];
     const ArgumentSlot &slot = slots[s];
-    const bool isStored = sources.presharded() && sources.holds(slot.name);
-    const bool isWanted = names.empty() ? slot.isWeight || isStored : std::count(names.begin(), names.end(), slot.name);
-    if (!isWanted || slot.kept || &functions[slot.function] != &function)
+    if (slot.kept || &functions[slot.function] != &function || !isWanted(slot))
       continue;
     for (const ArrayLayout::Copy &copy : slot.layout->copies) {
-      SK_ASSIGN_OR_RETURN(TensorSource source, options.load.mode == LoadMode::Presharded
-                                                   ? sources.findPresharded(copy.value, devices)
-                                                   : sources.find(copy.value, devices));
+      SK_ASSIGN_OR_RETURN(TensorSource source, find(copy.value, what.devices()));
       SK_RETURN_IF_ERROR(checkSource(copy.value, source));
-      found.push_back(std::move(source));
+      prepared.sources.push_back(std::move(source));
+      const auto [stage, index] = what.argumentPositions(i)[size_t(&copy - slot.layout->copies.data())];
+      load.sources[stage][index] = &prepared.sources.back();
     }
     loaded[s] = make(slot.layout, slot.name);
-    allocate(*loaded[s].state_);
-    const size_t first = found.size() - slot.layout->copies.size();
-    forEachShard(*loaded[s].state_, [&](const ArrayLayout::Copy &copy, size_t r, void *data) {
-      const TensorSource &source = found[first + size_t(&copy - slot.layout->copies.data())];
-      plan.add(copy.value, source, int64_t(r), data, copy.ranks[r]);
-    });
+    Array::State &state = *loaded[s].state_;
+    SK_RETURN_IF_ERROR(allocate(state));
+    for (size_t c = 0; c < slot.layout->copies.size(); ++c) {
+      const ArrayLayout::Copy &copy = slot.layout->copies[c];
+      const size_t index = what.argumentPositions(i)[c].index;
+      for (size_t r = 0; r < copy.ranks.size(); ++r)
+        if (hasDevices() || copy.first[r] == r)
+          (hasDevices() ? load.device : load.host)[size_t(copy.ranks[r])][index] = state.shards[c][r].get();
+    }
   }
-  LoadStats stats;
-  stats.ranks.resize(size_t(devices));
-  auto program = [&](const EntryPoint &entry, int64_t rank, const std::vector<void *> &stored, void *local) -> Status {
-    SK_ASSIGN_OR_RETURN(sk_program program,
-                        bundles[function.bundle]->entry(function.runnable.full(), entry, stored.size(), 1));
-    return Executor::call(program, rank, devices, stored.data(), &local, entry.arenaBytes);
-  };
-  LoadOptions load = options.load;
-  load.progress = [&, before = bytesLoaded.load()](int64_t read, int64_t) { bytesLoaded = before + read; };
-  load.isCancelled = [&] { return isLoadCancelled || isInterrupted(); };
-  SK_RETURN_IF_ERROR(plan.run(load, &hostFunctions, program, stats));
-  loadStats.add(stats);
   return {};
 }
 
-void SessionImpl::bindAll(const std::vector<Array> &loaded) {
+Status SessionImpl::loadAll(Status status, const std::function<bool(const ArgumentSlot &)> &isWanted,
+                            const FindSource &find) {
+  std::vector<Array> loaded(slots.size());
+  std::deque<FunctionLoad> prepared;
+  for (const SessionFunction &function : functions)
+    if (status.ok())
+      status = prepareLoad(function, isWanted, find, loaded, prepared.emplace_back()).withContext(function.title());
+  SK_RETURN_IF_ERROR(backend->agree(status));
+  LoadStats total;
+  LoadOptions cancellable = options.load;
+  cancellable.isCancelled = [&] { return isLoadCancelled || isInterrupted(); };
+  for (FunctionLoad &one : prepared) {
+    if (one.sources.empty())
+      continue;
+    one.load.progress = [&, before = bytesLoaded.load()](int64_t read, int64_t) { bytesLoaded = before + read; };
+    SK_RETURN_IF_ERROR(useDevices(one.load.what->devices()));
+    LoadStats stats;
+    SK_RETURN_IF_ERROR(loader.load(one.load, cancellable, stats).withContext(one.load.what->title()));
+    total.add(stats);
+  }
   std::lock_guard lock(mutex);
+  loadStats.add(total);
   for (size_t s = 0; s < loaded.size(); ++s)
     if (loaded[s])
       slots[s].array = loaded[s];
+  return {};
 }
 
 Status Session::load(const std::string &path, const std::vector<std::string> &names) {
   OpenOptions open;
   open.followLinks = impl_->options.followLinks;
-  return impl_->inTurn([&]() -> Status {
-    std::vector<Array> loaded(impl_->slots.size());
+  return impl_->inTurn([&] {
     auto sources = SourceSet::open(path, open);
     Status status = sources.status();
     for (const std::string &name : names)
@@ -71,12 +92,15 @@ Status Session::load(const std::string &path, const std::vector<std::string> &na
     impl_->isLoadCancelled = false;
     impl_->bytesLoaded = 0;
     impl_->bytesToLoad = impl_->countWanted(names);
-    for (const SessionFunction &function : impl_->functions)
-      if (status.ok())
-        status = impl_->loadWeights(*sources, names, function, loaded).withContext(function.title());
-    SK_RETURN_IF_ERROR(impl_->backend->agree(status));
-    impl_->bindAll(loaded);
-    return {};
+    auto isWanted = [&](const ArgumentSlot &slot) -> bool {
+      if (!names.empty())
+        return std::count(names.begin(), names.end(), slot.name);
+      return slot.isWeight || (sources->presharded() && sources->holds(slot.name));
+    };
+    return impl_->loadAll(status, isWanted, [&](const ValueInfo &value, int64_t devices) {
+      return impl_->options.load.mode == LoadMode::Presharded ? sources->findPresharded(value, devices)
+                                                              : sources->find(value, devices);
+    });
   });
 }
 
@@ -89,29 +113,16 @@ int64_t SessionImpl::countWanted(const std::vector<std::string> &names) const {
 }
 
 Status Session::fillRandom(uint64_t seed) {
-  return impl_->inTurn([&]() -> Status {
-    std::vector<Array> made(impl_->slots.size());
-    for (size_t s = 0; s < made.size(); ++s) {
-      const ArgumentSlot &slot = impl_->slots[s];
-      if (!slot.isWeight || slot.kept)
-        continue;
-      if (slot.layout->value().load)
-        return invalid("weight '" + slot.name +
-                       "' is made of stored tensors by a loading function, expected a set of "
-                       "weights in place of random numbers");
-      made[s] = impl_->make(slot.layout, slot.name);
-      impl_->allocate(*made[s].state_);
-      SessionImpl::forEachShard(*made[s].state_, [&](const ArrayLayout::Copy &copy, size_t r, void *data) {
-        const RandomTensor random = RandomTensor::forValue(copy.value, seed);
-        const int64_t size = dtypeSize(copy.value.dtype);
-        forEachPiece(coalesceLoops(copy.value.extents, int64_t(r)), copy.value.extents.base(int64_t(r)),
-                     [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
-                       random.fill(static_cast<char *>(data) + l * size, ls, g, gs, n);
-                     });
-      });
-    }
-    impl_->bindAll(made);
-    return {};
+  return impl_->inTurn([&] {
+    return impl_->loadAll(
+        {}, [](const ArgumentSlot &slot) { return slot.isWeight; },
+        [&](const ValueInfo &value, int64_t) -> Expected<TensorSource> {
+          if (value.load)
+            return invalid("weight '" + value.name +
+                           "' is made of stored tensors by a loading function, expected a set of weights in place of "
+                           "random numbers");
+          return TensorSource(RandomTensor::forValue(value, seed));
+        });
   });
 }
 
@@ -185,6 +196,8 @@ Status Session::assign(const std::string &name, const void *data, int64_t bytes)
         return invalid("memory of " + std::to_string(bytes) + " bytes for argument '" + name + "' (" +
                        slot.layout->text() + "), expected " + std::to_string(slot.layout->value().globalBytes()));
       SK_ASSIGN_OR_RETURN(Array array, put(int(f), i, data));
+      if (impl_->hasDevices()) // Now, so that no copy of a weight stays on the host.
+        SK_RETURN_IF_ERROR(impl_->inTurn([&] { return impl_->moveToDevices(*array.state_); }));
       std::lock_guard lock(impl_->mutex);
       slot.array = array;
     }

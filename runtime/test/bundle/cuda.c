@@ -1,7 +1,7 @@
 /*===- cuda.c - A program for devices as the compiler would emit it ---------===*
  *
- * As program.c, with kernels that double and halve what the product gives. The PTX is
- * what clang makes of
+ * As program.c, with kernels that double and halve what the product gives. The PTX is what
+ * clang makes of this, and of the same with a sum:
  *
  *   void scale(const float *in, float *out, int64_t elements, float factor) {
  *     int64_t i = (int64_t)__nvvm_read_ptx_sreg_ctaid_x() * 32 + __nvvm_read_ptx_sreg_tid_x();
@@ -13,43 +13,47 @@
 
 #include "shardkit/rt/abi.h"
 
+/* One entry of the module. */
+#define KERNEL(name, operation)                                                                                        \
+  ".visible .entry " name "(\n"                                                                                        \
+  ".param .u64 .ptr .align 1 " name "_param_0,\n"                                                                      \
+  ".param .u64 .ptr .align 1 " name "_param_1,\n"                                                                      \
+  ".param .u64 " name "_param_2,\n"                                                                                    \
+  ".param .f32 " name "_param_3\n"                                                                                     \
+  ")\n"                                                                                                                \
+  "{\n"                                                                                                                \
+  ".reg .pred %p<2>;\n"                                                                                                \
+  ".reg .b32 %r<6>;\n"                                                                                                 \
+  ".reg .b64 %rd<12>;\n"                                                                                               \
+  "ld.param.b64 %rd3, [" name "_param_0];\n"                                                                           \
+  "ld.param.b64 %rd4, [" name "_param_1];\n"                                                                           \
+  "cvta.to.global.u64 %rd5, %rd4;\n"                                                                                   \
+  "cvta.to.global.u64 %rd6, %rd3;\n"                                                                                   \
+  "ld.param.b64 %rd7, [" name "_param_2];\n"                                                                           \
+  "mov.u32 %r2, %ctaid.x;\n"                                                                                           \
+  "mul.wide.u32 %rd8, %r2, 32;\n"                                                                                      \
+  "mov.u32 %r3, %tid.x;\n"                                                                                             \
+  "cvt.u64.u32 %rd9, %r3;\n"                                                                                           \
+  "add.s64 %rd10, %rd8, %rd9;\n"                                                                                       \
+  "setp.ge.s64 %p1, %rd10, %rd7;\n"                                                                                    \
+  "@%p1 bra $L__BB0_2;\n"                                                                                              \
+  "ld.param.b32 %r1, [" name "_param_3];\n"                                                                            \
+  "shl.b64 %rd11, %rd10, 2;\n"                                                                                         \
+  "add.s64 %rd1, %rd5, %rd11;\n"                                                                                       \
+  "add.s64 %rd2, %rd6, %rd11;\n"                                                                                       \
+  "ld.global.b32 %r4, [%rd2];\n"                                                                                       \
+  "" operation ".rn.f32 %r5, %r1, %r4;\n"                                                                              \
+  "st.global.b32 [%rd1], %r5;\n"                                                                                       \
+  "$L__BB0_2:\n"                                                                                                       \
+  "ret;\n"                                                                                                             \
+  "}\n"
+
 static const char text[] = ".version 7.0\n"
                            ".target sm_80\n"
-                           ".address_size 64\n"
-                           ".visible .entry scale(\n"
-                           ".param .u64 .ptr .align 1 scale_param_0,\n"
-                           ".param .u64 .ptr .align 1 scale_param_1,\n"
-                           ".param .u64 scale_param_2,\n"
-                           ".param .f32 scale_param_3\n"
-                           ")\n"
-                           "{\n"
-                           ".reg .pred %p<2>;\n"
-                           ".reg .b32 %r<6>;\n"
-                           ".reg .b64 %rd<12>;\n"
-                           "ld.param.b64 %rd3, [scale_param_0];\n"
-                           "ld.param.b64 %rd4, [scale_param_1];\n"
-                           "cvta.to.global.u64 %rd5, %rd4;\n"
-                           "cvta.to.global.u64 %rd6, %rd3;\n"
-                           "ld.param.b64 %rd7, [scale_param_2];\n"
-                           "mov.u32 %r2, %ctaid.x;\n"
-                           "mul.wide.u32 %rd8, %r2, 32;\n"
-                           "mov.u32 %r3, %tid.x;\n"
-                           "cvt.u64.u32 %rd9, %r3;\n"
-                           "add.s64 %rd10, %rd8, %rd9;\n"
-                           "setp.ge.s64 %p1, %rd10, %rd7;\n"
-                           "@%p1 bra $L__BB0_2;\n"
-                           "ld.param.b32 %r1, [scale_param_3];\n"
-                           "shl.b64 %rd11, %rd10, 2;\n"
-                           "add.s64 %rd1, %rd5, %rd11;\n"
-                           "add.s64 %rd2, %rd6, %rd11;\n"
-                           "ld.global.b32 %r4, [%rd2];\n"
-                           "mul.rn.f32 %r5, %r1, %r4;\n"
-                           "st.global.b32 [%rd1], %r5;\n"
-                           "$L__BB0_2:\n"
-                           "ret;\n"
-                           "}\n";
+                           ".address_size 64\n" KERNEL("scale", "mul") KERNEL("shift", "add");
 static const sk_kernel_module module = {SK_ABI_VERSION, 0, text, sizeof text};
 static const sk_kernel scale = {&module, "scale", {32, 1, 1}, 0, 4, 0};
+static const sk_kernel shift = {&module, "shift", {32, 1, 1}, 0, 4, 0};
 
 static const sk_contraction_desc local_matmul = {
     SK_ABI_VERSION, SK_F32, SK_F32, 0, 3, {{SK_M, 0, 4, 8, 0, 8}, {SK_N, 0, 8, 0, 1, 1}, {SK_K, 0, 8, 1, 8, 0}}};
@@ -91,6 +95,41 @@ SK_EXPORT int32_t sk_fn_reading(sk_context *ctx, void *const *args, void *const 
       status = sk_copy(ctx, arena, results[0], sizeof nothing);
   }
   return status ? status : sk_collective(ctx, 0, arena, results[0]);
+}
+
+/* As in program.c. */
+SK_EXPORT int32_t sk_fn_step(sk_context *ctx, void *const *args, void *const *results, void *arena) {
+  int64_t elements = 64;
+  float one = 1, first = 0;
+  const void *w = args[1];
+  void *shifted[] = {&w, (void *)&results[1], &elements, &one};
+  int32_t status = sk_copy_to_host(ctx, &first, w, sizeof first);
+  if (first < 0)
+    return 77;
+  if (!status)
+    status = sk_contraction(ctx, &local_matmul, args[0], w, arena);
+  if (!status)
+    status = sk_collective(ctx, 0, arena, results[0]);
+  return status ? status : sk_launch(ctx, &shift, 2, 1, 1, shifted);
+}
+
+SK_EXPORT int32_t sk_fn_full(sk_context *ctx, void *const *args, void *const *results, void *arena) {
+  int64_t elements = 128;
+  float one = 1, first = 0;
+  const float *w = args[1];
+  void *shifted[] = {&w, (void *)&results[1], &elements, &one};
+  int32_t status = sk_copy_to_host(ctx, &first, w, sizeof first);
+  if (first < 0)
+    return 77;
+  if (!status)
+    status = sk_contraction(ctx, &local_matmul, args[0], w + 64 * sk_coordinate(ctx, 1, 2), arena);
+  if (!status)
+    status = sk_collective(ctx, 0, arena, results[0]);
+  return status ? status : sk_launch(ctx, &shift, 4, 1, 1, shifted);
+}
+
+SK_EXPORT int32_t sk_fn_wrong(sk_context *ctx, void *const *args, void *const *results, void *arena) {
+  return sk_contraction(ctx, &local_matmul, args[0], args[1], results[0]);
 }
 
 static int32_t reference(void *const *args, void *const *results) {

@@ -22,7 +22,7 @@ Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord
       load.sources.back().push_back(&source);
   }
   load.isLocal = isLocal_ = loader_.canExchange(load, options_.load);
-  if (backend_.process() == 0)
+  if (backend_.process() == 0 && (!devices_ || (!isLocal_ && backend_.nodeProcesses() > 1)))
     load.progress = tools::progressLine();
   // Arguments lie where all processes of the node can write them, unless each loads alone.
   int64_t bytes = 0;

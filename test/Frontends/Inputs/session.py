@@ -97,6 +97,8 @@ report("closed", step, w, m, x, z)
 report("closed array", w1.numpy)
 report("options", lambda: shardkit.Session(backend="smoke"))
 report("timeout", lambda: shardkit.Session(timeout=-1))
+report("precision", lambda: shardkit.Session(matmul_precision="tf16"))
+report("backend of init", shardkit.init, "tcp")
 
 # A program: weights of the model, updates, arrays that stay.
 arguments = [shardkit.Argument(n, a.shape, "float32", n in "wm") for n, a in (("w", w), ("m", m), ("x", x), ("z", z))]

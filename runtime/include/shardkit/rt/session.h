@@ -36,7 +36,7 @@ typedef struct sk_session_options {
   int32_t abi;             /* SK_ABI_VERSION */
   int32_t library_threads; /* Threads of each rank; 0: the cores divided by the ranks. */
   double timeout;          /* Seconds that ranks wait for each other; 0: 60. */
-  const char *backend;     /* "local" (NULL), "mpi" */
+  const char *backend;     /* "local" (NULL), "mpi", "nccl" */
   const char *mode;        /* Load mode: "direct" (NULL), "presharded" */
   const char *io;          /* "auto" (NULL), "pread", "direct", "mmap" */
   int32_t readers;         /* 0: chosen */
@@ -45,10 +45,26 @@ typedef struct sk_session_options {
   int32_t reserved;
 } sk_session_options;
 
-/* `options` NULL: the defaults. Closing waits for queued calls and frees all arrays; handles of
- * arrays are still to be released. */
+/* `options` NULL: the defaults. Closing waits for queued calls and for those of other threads, and frees
+ * all arrays; handles of arrays are still to be released. */
 SK_EXPORT int sk_session_open(const sk_session_options *options, sk_session **out);
 SK_EXPORT void sk_session_close(sk_session *session);
+
+enum sk_attention_engine { SK_ATTENTION_ANY = 0, SK_ATTENTION_CUDNN, SK_ATTENTION_KERNEL };
+typedef struct sk_device_options {
+  int32_t abi;        /* SK_ABI_VERSION */
+  int32_t tf32;       /* Not 0: f32 contractions may round their inputs to tf32. */
+  int32_t no_graphs;  /* Not 0: programs are not recorded as graphs. */
+  int32_t tune;       /* Not 0: contraction algorithms are measured. */
+  int32_t attention;  /* sk_attention_engine */
+  int32_t ranks;      /* Entries of `map`; 0: rank r is on GPU r modulo their number. */
+  const int64_t *map; /* The GPU of each rank. */
+} sk_device_options;
+/* How bundles for cuda run. Before the first bundle is added. */
+SK_EXPORT int sk_session_set_devices(sk_session *session, const sk_device_options *options);
+
+/* The number of this process, and how many there are. */
+SK_EXPORT int32_t sk_session_process(const sk_session *session, int32_t *processes);
 
 /* Adds the functions of a bundle. With `name` they are called that (a bundle of one function), or
  * name.function. */
@@ -153,7 +169,8 @@ SK_EXPORT int sk_array_read(const sk_array *array, void *to, int64_t bytes);
 SK_EXPORT int sk_array_read_slice(const sk_array *array, const int64_t *starts, const int64_t *sizes, void *to,
                                   int64_t bytes);
 
-/* Memory of a shard, without a copy; it stays as it is until sk_view_release. */
+/* Memory of a shard, without a copy; it stays as it is until sk_view_release. That of a bundle for cuda is on
+ * the GPU of its rank. */
 typedef struct sk_view {
   void *data;
   const int64_t *shape; /* Row-major and contiguous; uneven shards end in padding. */
@@ -165,8 +182,13 @@ typedef struct sk_view {
 } sk_view;
 /* The shard of `rank`, one of this process. */
 SK_EXPORT int sk_array_shard(const sk_array *array, int64_t rank, sk_view *out);
-/* The full value if a rank of this process has all of it; else `data` is NULL. */
+/* The full value if the host memory of this process has all of it; else `data` is NULL. */
 SK_EXPORT int sk_array_view(const sk_array *array, sk_view *out);
+/* The GPU that has it, by the number that CUDA has for it; -1: the host. */
+SK_EXPORT int32_t sk_view_gpu(const sk_view *view);
+/* A DLManagedTensor of the same memory, which its deleter releases, also after sk_view_release. All work on it
+ * has ended: any stream may read it. */
+SK_EXPORT int sk_view_dlpack(const sk_view *view, void **managed_tensor);
 SK_EXPORT void sk_view_release(sk_view *view);
 
 #ifdef __cplusplus

@@ -63,6 +63,8 @@ public:
   Status enter();
   /// "GPU 0 (NVIDIA H100 80GB HBM3)"
   const std::string &name() const;
+  /// The number that CUDA has for it.
+  int ordinal() const;
 
   /// Aligned to 256 bytes. `describe(free)` makes the error if they do not fit into the
   /// `free` bytes that are left.
@@ -128,6 +130,21 @@ public:
 
 private:
   std::unique_ptr<Impl> impl_;
+};
+
+/// Restores the current context of this thread, which Device::enter changes, at the end: other users of CUDA in
+/// the process depend on it.
+class ContextGuard {
+public:
+  /// With `isUsed` false it does nothing, and opens no driver.
+  explicit ContextGuard(bool isUsed);
+  ~ContextGuard();
+  ContextGuard(const ContextGuard &) = delete;
+  ContextGuard &operator=(const ContextGuard &) = delete;
+
+private:
+  bool isUsed_;
+  void *context_ = nullptr;
 };
 
 /// The devices of the ranks of this process, for the programs of one bundle.

@@ -41,7 +41,7 @@ struct ArgumentLoad {
   /// By rank and argument, the memory on the host and on the device. Null on the host: another
   /// process has it, or it is loaded elsewhere. Where devices load locally the host needs none.
   std::vector<std::vector<void *>> host, device;
-  /// Shows progress where the host loads.
+  /// LoadOptions::progress of the whole load. Devices know only what they have begun to read.
   std::function<void(int64_t, int64_t)> progress;
 };
 

@@ -66,6 +66,7 @@ struct ShardView {
   Shape shape; ///< Row-major and contiguous; uneven shards end in padding.
   DType dtype = DType::F32;
   int64_t rank = 0;
+  int gpu = -1; ///< The GPU that `data` is on, by the number that CUDA has for it; -1: the host.
   std::shared_ptr<void> owner;
 };
 

@@ -40,6 +40,8 @@ struct SessionOptions {
   /// get a copy of it for the time of a call. Else each layout is held.
   bool reshard = false;
   LoadOptions load;
+  cuda::DeviceOptions devices; ///< For bundles for cuda.
+  bool isNccl = false;         ///< Collectives of devices go through NCCL, and each rank has a GPU of its own.
 };
 
 struct CallOptions {
@@ -76,8 +78,11 @@ public:
   // Functions
   //===--------------------------------------------------------------------===//
 
+  /// How bundles for cuda run from now on. An error once the session has a function.
+  Status setDevices(const cuda::DeviceOptions &options);
   /// Adds the functions and pipelines of a bundle. With `name` they are called that (a bundle
-  /// of one), or name.function. An error if a name is taken.
+  /// of one), or name.function. An error if a name is taken. All bundles of a session are for one
+  /// target and chip; the first one decides.
   Status addBundle(const std::string &path, const std::string &name = "");
   int count() const;
   /// The number of a function by its name; an error that lists the names.
@@ -103,11 +108,11 @@ public:
   Expected<Array> reshard(const Array &array, int function, size_t i);
   /// Copies the full value to `to`, row-major. With several processes on each of them.
   Status read(const Array &array, void *to);
-  /// The full value without a copy if a rank of this process holds all of it; else null data.
+  /// The full value without a copy if the memory of this process has it, on the host; else null data.
   Expected<ShardView> readInPlace(const Array &array);
   /// Elements [starts, starts + sizes) of each dim, row-major.
   Status readSlice(const Array &array, const Shape &starts, const Shape &sizes, void *to);
-  /// The shard of `rank`, one of this process, of the copy `copy`; waits until it is computed.
+  /// The shard of `rank`, one of this process; waits until it is computed. On a device if programs run there.
   Expected<ShardView> shard(const Array &array, int64_t rank);
   /// Waits until it is computed. Returns the error of the call that computes it.
   Status wait(const Array &array);
