@@ -64,6 +64,13 @@ LogicalResult target::widenNarrowTypes(func::FuncOp func) {
     return success();
   MLIRContext *context = func.getContext();
   Type f32 = Float32Type::get(context);
+  // Upstream's conversions permit contraction, which would drop the rounding between two ops in one loop nest: only
+  // the casts that were there before keep their flags.
+  constexpr llvm::StringLiteral kWritten = "spmd_rt.written";
+  func.walk([&](Operation *op) {
+    if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+      op->setDiscardableAttr(kWritten, UnitAttr::get(context));
+  });
   SmallVector<Type> narrow{Float8E4M3FNType::get(context), Float8E5M2Type::get(context),
                            Float8E4M3FNUZType::get(context), Float8E5M2FNUZType::get(context),
                            Float8E8M0FNUType::get(context)};
@@ -86,7 +93,14 @@ LogicalResult target::widenNarrowTypes(func::FuncOp func) {
   math::populateExtendToSupportedTypesConversionTarget(mathTarget, mathConverter);
   RewritePatternSet mathPatterns(context);
   math::populateExtendToSupportedTypesPatterns(mathPatterns, mathConverter);
-  return applyPartialConversion(func, mathTarget, std::move(mathPatterns));
+  if (failed(applyPartialConversion(func, mathTarget, std::move(mathPatterns))))
+    return failure();
+  auto none = arith::FastMathFlagsAttr::get(context, arith::FastMathFlags::none);
+  func.walk([&](Operation *op) {
+    if (isa<arith::ExtFOp, arith::TruncFOp>(op) && !op->removeDiscardableAttr(kWritten))
+      op->setAttr("fastmath", none);
+  });
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

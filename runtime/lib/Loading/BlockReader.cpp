@@ -91,7 +91,8 @@ void BlockReader::start(const StoredTensor &stored) {
 bool BlockReader::areRows(const StoredTensor &stored, const ExtentLoop &run, int64_t rowStride, int64_t maxGap) {
   const int64_t bits = stored.storedBits(), bytes = ((run.size - 1) * run.globalStride + 1) * bits / 8;
   const bool isStaged = bytes < straightRunBytes || run.localStride != 1;
-  return isStaged && rowStride > 0 && rowStride * bits / 8 - bytes <= maxGap;
+  const int64_t gap = std::max((run.globalStride - 1) * bits / 8, rowStride * bits / 8 - bytes);
+  return isStaged && rowStride > 0 && gap <= maxGap;
 }
 
 void BlockReader::add(const Piece &piece) {

@@ -661,7 +661,6 @@ Status LoadPlan::runOperands(const Call &call, const LoadOptions &options, const
   }
   LoadStats inputs;
   SK_RETURN_IF_ERROR(plan.run(optionsOfCall(options), nullptr, nullptr, inputs));
-  plan.countDistinct(inputs);
   std::map<int64_t, const void *> computed;
   for (const CallRank &rank : call.ranks) {
     const int64_t owner = firstOwner(value.extents, rank.rank);
@@ -746,6 +745,8 @@ Status LoadPlan::run(const LoadOptions &options, const HostFunctions *functions,
     }
   LoadStats loaded;
   SK_RETURN_IF_ERROR(LoadRun(*this, options, loaded).run());
+  if (options.member == 0)
+    countDistinct(loaded);
   std::atomic<int64_t> localNextCall{0};
   std::atomic<int64_t> &nextCall = options.team ? options.team->nextCall : localNextCall;
   const bool isRoot = options.mode != LoadMode::RootScatter || options.member == 0;
