@@ -37,6 +37,19 @@ struct Collapses : public RewriterBase::Listener {
   }
 };
 
+/// An expand to the units that a collapse joined.
+struct DropExpand : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op, PatternRewriter &rewriter) const override {
+    auto collapse = op.getSrc().getDefiningOp<tensor::CollapseShapeOp>();
+    if (!collapse || collapse.getSrcType() != op.getResultType() ||
+        collapse.getReassociationIndices() != op.getReassociationIndices())
+      return failure();
+    rewriter.replaceOp(op, collapse.getSrc());
+    return success();
+  }
+};
+
 /// As upstream's patterns for linalg ops, for elementwise ops on tensors.
 struct MoveAfterElementwise : RewritePattern {
   MoveAfterElementwise(MLIRContext *context, const Collapses &collapses)
@@ -94,6 +107,7 @@ LogicalResult spmd::moveUnits(func::FuncOp func, ArrayRef<tensor::CollapseShapeO
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns,
                                                     [&](OpOperand *operand) { return bool(collapses.get(*operand)); });
   patterns.add<MoveAfterElementwise>(context, collapses);
+  patterns.add<DropExpand>(context, /*benefit=*/2);
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
   linalg::FillOp::getCanonicalizationPatterns(patterns, context);
   tensor::populateFoldTensorEmptyPatterns(patterns);

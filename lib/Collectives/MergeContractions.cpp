@@ -377,6 +377,10 @@ std::optional<DictionaryAttr> FunctionMerger::describe(ArrayRef<unsigned> args, 
       if (failed(sharding))
         return std::nullopt;
       shardings.push_back(std::move(*sharding));
+      // The local segments of an uneven one end in padding.
+      auto type = dyn_cast<ShapedType>(cast<TypeAttr>(entry.get(kGlobalTypeAttr)).getValue());
+      if (!type || !divides(shardings.back().dims[dim].entries, type.getDimSize(dim)))
+        return std::nullopt;
       if (deviceFactor(shardings.back().dims[dim].entries) > deviceFactor(shardings[widest].dims[dim].entries))
         widest = shardings.size() - 1;
     }

@@ -88,9 +88,12 @@ Attribute FunctionGroups::Reader::getKey(func::FuncOp func, unsigned argument) c
     if (Attribute attr = func.getArgAttr(argument, name))
       key.push_back(attr);
   // The number of the argument that it is a segment of is that of one function.
-  if (auto segment = func.getArgAttrOfType<SegmentAttr>(argument, kSegmentAttr))
+  if (auto segment = func.getArgAttrOfType<SegmentAttr>(argument, kSegmentAttr)) {
     key.push_back(SegmentAttr::get(func.getContext(), segment.getStored(), segment.getDim(), segment.getOffset(),
                                    segment.getUnit(), /*argument=*/0));
+    if (segment.isInUnits(cast<ShapedType>(func.getArgumentTypes()[argument])))
+      key.push_back(UnitAttr::get(func.getContext()));
+  }
   // A weight that is one stored tensor may be state of other functions.
   return key.size() == 1 ? weight : ArrayAttr::get(func.getContext(), key);
 }

@@ -2,8 +2,9 @@
 // fewer units than devices. Products, updates and loading functions compute on units.
 // REQUIRES: shard-compile, shard-run
 // RUN: rm -rf %t && mkdir -p %t
-// RUN: sed 's/"x"=3/"x"=8/' %s > %t/8.mlir
+// RUN: sed 's/"x"=3/"x"=5/' %s > %t/5.mlir && sed 's/"x"=3/"x"=8/' %s > %t/8.mlir
 // RUN: shard-run %s --random-inputs=1 --verify --compile-option=--opt-level=1 | FileCheck %s
+// RUN: shard-run %t/5.mlir --random-inputs=2 --verify --compile-option=--opt-level=1 | FileCheck %s
 // RUN: shard-run %t/8.mlir --random-inputs=3 --verify --compile-option=--opt-level=1 --load=root-scatter | FileCheck %s
 // CHECK: verify update new[0:20]: max abs error 0
 // CHECK: verify update new[20:32]: max abs error 0
