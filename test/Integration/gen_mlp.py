@@ -183,8 +183,8 @@ def main():
                  "b2": B2}
         params = ", ".join(
             f"%{n}: {t} {{"
-            + ('spmd.name' if n == 'x' else 'spmd.weight')
-            + f" = \"{n}\", spmd.sharding = {spell(spec[n])}}}"
+            + ('spmd.name = "x"' if n == 'x' else f'spmd.weight = "mlp{i}.{n}"')
+            + f", spmd.sharding = {spell(spec[n])}}}"
             for n, t in types.items())
         result = (f"({Y} {{spmd.sharding = {spell(spec['y'])}}})"
                   if "y" in spec else Y)

@@ -93,6 +93,11 @@ using Number = Checked<double>;
 /// The shortest form that is read as the same number: `0.02`.
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Number &number);
 
+/// In diagnostics, which would take it for a character otherwise.
+template <typename T> Diagnostic &operator<<(Diagnostic &diag, const Checked<T> &checked) {
+  return diag << checked.value;
+}
+
 /// Parses a Checked value. SHARDKIT_CHECKED_OPTION makes it the parser of its type.
 template <typename T> class CheckedOptionParser : public llvm::cl::basic_parser<Checked<T>> {
 public:
