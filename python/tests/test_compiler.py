@@ -86,6 +86,7 @@ text = model.text.replace('{"date"}', '{"data"}', 1)
 model.text = text
 before = set(Path(tempfile.gettempdir()).glob("shardkit-*"))
 long = shardkit.import_jax(lambda x, w: jax.lax.fori_loop(0, 2, lambda i, y: y + sum((i + k) * network(y[:, :16], w).sum() for k in range(60)), x), x, w)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 begin = time.perf_counter()
 try:

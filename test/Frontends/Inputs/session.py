@@ -21,6 +21,8 @@ with open(step_mlir) as file:
     TEXT = file.read()
 subprocess.run([find_tool("shard-compile"), step_mlir, "-o", f"{directory}/bundle"], check=True)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell ignores it for what runs in the background.
+
 rng = np.random.default_rng(0)
 
 
