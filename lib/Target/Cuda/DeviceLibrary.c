@@ -16,6 +16,12 @@
   double clc_##name(double, double) __asm__("_Z" clc "dd");                                                            \
   float __nv_##name##f(float x, float y) { return clc_##name##f(x, y); }                                               \
   double __nv_##name(double x, double y) { return clc_##name(x, y); }
+/// libclc reads a table at the integer part of |x|. That of a NaN in f64 is the lowest integer on GPUs.
+#define BY_TABLE(name, clc)                                                                                            \
+  float clc_##name##f(float) __asm__("_Z" clc "f");                                                                    \
+  double clc_##name(double) __asm__("_Z" clc "d");                                                                     \
+  float __nv_##name##f(float x) { return x == x ? clc_##name##f(x) : x; }                                              \
+  double __nv_##name(double x) { return x == x ? clc_##name(x) : x; }
 #define NATIVE(name, builtin)                                                                                          \
   float __nv_##name##f(float x) { return builtin##f(x); }                                                              \
   double __nv_##name(double x) { return builtin(x); }
@@ -28,7 +34,7 @@ ONE(atan, "4atan")
 ONE(atanh, "5atanh")
 ONE(cbrt, "4cbrt")
 ONE(cos, "3cos")
-ONE(cosh, "4cosh")
+BY_TABLE(cosh, "4cosh")
 ONE(erf, "3erf")
 ONE(erfc, "4erfc")
 ONE(expm1, "5expm1")
@@ -38,12 +44,26 @@ ONE(log1p, "5log1p")
 ONE(log2, "4log2")
 ONE(round, "5round")
 ONE(sin, "3sin")
-ONE(sinh, "4sinh")
+BY_TABLE(sinh, "4sinh")
 ONE(tan, "3tan")
 ONE(tanh, "4tanh")
 TWO(atan2, "5atan2")
 TWO(fmod, "4fmod")
-TWO(pow, "3pow")
+float clc_powf(float, float) __asm__("_Z3powff");
+double clc_pow(double, double) __asm__("_Z3powdd");
+float __nv_powf(float x, float y) { return clc_powf(x, y); }
+/// libclc's result is wrong where its exponent of base 2 exceeds an integer.
+double __nv_pow(double x, double y) {
+  double exponent = y * clc_log2(__builtin_fabs(x));
+  if (!(__builtin_fabs(exponent) > 0x1p20) || x == 0 || __builtin_isinf(x) || __builtin_isinf(y))
+    return clc_pow(x, y);
+  double result = exponent > 0 ? __builtin_inf() : 0;
+  if (x > 0)
+    return result;
+  if (__builtin_floor(y) != y)
+    return __builtin_nan("");
+  return __builtin_floor(y / 2) * 2 != y ? -result : result;
+}
 
 NATIVE(fabs, __builtin_fabs)
 NATIVE(ceil, __builtin_ceil)
