@@ -142,6 +142,9 @@ private:
   std::vector<Operation *> ops;
   /// An argument or result of a function.
   using Slot = std::pair<Operation *, unsigned>;
+  /// The sharding given for an argument or result: the user's own where an earlier run has kept it, else what stands
+  /// there.
+  static Attribute getUserSharding(const NamedAttrList &attrs);
   static Slot getSlot(func::FuncOp func, bool isResult, unsigned index) {
     return {func, isResult ? func.getNumArguments() + index : index};
   }
