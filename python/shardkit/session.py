@@ -18,7 +18,7 @@ from . import safetensors
 from .binding import convert_number
 from .errors import ShardKitError
 from .processes import defaults
-from .tools import draw_bar, find_tool
+from .tools import draw_bar, find_library, find_tool
 
 _ABI = 1
 # In the order of enum sk_dtype.
@@ -120,12 +120,10 @@ _interrupt = _Interrupt()
 @functools.cache
 def _library() -> ctypes.CDLL:
     global _release_array, _release_view
-    folder = Path(find_tool("shard-run")).resolve().parent.parent
-    for path in (folder / "lib" / "libshardkit_rt.so", *sorted(folder.glob("lib*/**/libshardkit_rt.so*"))):
-        if path.is_file():
-            break
-    else:
-        raise ShardKitError(f"error: libshardkit_rt.so was not found below {folder}, expected it in lib next to the tools")
+    tool = find_tool("shard-run")
+    path = find_library("libshardkit_rt", tool)
+    if path is None:
+        raise ShardKitError(f"error: libshardkit_rt.so was not found next to {tool}, expected it in lib next to the folder of the tools")
     library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
     pointer, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int32
     out, wide = ctypes.POINTER(ctypes.c_void_p), ctypes.c_int64

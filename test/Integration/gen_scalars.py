@@ -101,6 +101,17 @@ class Function:
                 f"\n  return {', '.join(v for v, _ in returned)} : {types}\n}}\n")
 
 
+def compare(op, predicate):
+    return lambda f, x: f.result(f.let(f"{op} {predicate}, {x[0]}, {x[1]} : {tensor(f.element)}"), "i1")
+
+
+def select(condition):
+    def write(f, x):
+        c = f.let(f"{condition}, {x[0]}, {x[1]} : {tensor(f.element)}")
+        f.result(f.let(f"arith.select {c}, {x[1]}, {x[2]} : {tensor('i1')}, {tensor(f.element)}"))
+    return write
+
+
 def float_ops(e, exact):
     """(name, what writes it) of ops on an element type of floats."""
     def plain(op, count):
@@ -118,13 +129,6 @@ def float_ops(e, exact):
             quotient = f.let(f"arith.divf {x[0]}, {x[1]} : {tensor(e)}")
             f.result(f.let(f"{op} {quotient} : {tensor(e)}"), "i1")
         return write
-
-    def compare(predicate):
-        return lambda f, x: f.result(f.let(f"arith.cmpf {predicate}, {x[0]}, {x[1]} : {tensor(e)}"), "i1")
-
-    def select(f, x):
-        c = f.let(f"arith.cmpf olt, {x[0]}, {x[1]} : {tensor(e)}")
-        f.result(f.let(f"arith.select {c}, {x[1]}, {x[2]} : {tensor('i1')}, {tensor(e)}"))
 
     def clamp(f, x):
         f.result(f.let(f"math.clampf {x[0]} to [{f.constant('-3.0')}, {f.constant('3.0')}] : {tensor(e)}"))
@@ -160,7 +164,7 @@ def float_ops(e, exact):
                 [("math.sincos", sincos), ("math.fpowi", power)] + [(op, test(op)) for op in TESTS])
     ops = [(op, plain(op, count)) for op, count in EXACT.items()]
     ops += [(op, numbers(op)) for op in NUMBERS] + [(op, test(op)) for op in TESTS]
-    ops += [("arith.cmpf", compare(p)) for p in COMPARE] + [("arith.select", select), ("math.clampf", clamp)]
+    ops += [("arith.cmpf", compare("arith.cmpf", p)) for p in COMPARE] + [("arith.select", select("arith.cmpf olt")), ("math.clampf", clamp)]
     width = int(e.lstrip("bf"))
     for to in BITS:
         if int(to.lstrip("bf").split("E")[0]) != width:
@@ -207,13 +211,6 @@ def integer_ops(e):
         f.result(f"{both}#0")
         f.result(f"{both}#1", "i1")
 
-    def compare(predicate):
-        return lambda f, x: f.result(f.let(f"arith.cmpi {predicate}, {x[0]}, {x[1]} : {t}"), "i1")
-
-    def select(f, x):
-        c = f.let(f"arith.cmpi slt, {x[0]}, {x[1]} : {t}")
-        f.result(f.let(f"arith.select {c}, {x[1]}, {x[2]} : {tensor('i1')}, {t}"))
-
     def convert(op, to):
         return lambda f, x: f.result(f.let(f"{op} {x[0]} : {t} to {tensor(to)}"), to)
 
@@ -225,7 +222,7 @@ def integer_ops(e):
         return write
 
     ops = [(op, plain(op)) for op in PLAIN] + [(op, pair(op)) for op in PAIRS] + [("arith.addui_extended", carry)]
-    ops += [("arith.cmpi", compare(p)) for p in COMPARE_INTEGERS] + [("arith.select", select)]
+    ops += [("arith.cmpi", compare("arith.cmpi", p)) for p in COMPARE_INTEGERS] + [("arith.select", select("arith.cmpi slt"))]
     if width > 1:
         ops += [(op, divide(op)) for op in DIVISIONS] + [(op, shift(op)) for op in SHIFTS]
         ops += [(op, count(op)) for op in COUNTS]

@@ -97,9 +97,9 @@ SK_EXPORT int32_t sk_fn_reading(sk_context *ctx, void *const *args, void *const 
   return status ? status : sk_collective(ctx, 0, arena, results[0]);
 }
 
-/* As in program.c. */
-SK_EXPORT int32_t sk_fn_step(sk_context *ctx, void *const *args, void *const *results, void *arena) {
-  int64_t elements = 64;
+/* The step of program.c: `local` is the part of `w` that a rank multiplies. Adds 1 to the `elements` of `w`. */
+static int32_t step(sk_context *ctx, void *const *args, void *const *results, void *arena, const float *local,
+                    int64_t elements) {
   float one = 1, first = 0;
   const void *w = args[1];
   void *shifted[] = {&w, (void *)&results[1], &elements, &one};
@@ -107,25 +107,18 @@ SK_EXPORT int32_t sk_fn_step(sk_context *ctx, void *const *args, void *const *re
   if (first < 0)
     return 77;
   if (!status)
-    status = sk_contraction(ctx, &local_matmul, args[0], w, arena);
+    status = sk_contraction(ctx, &local_matmul, args[0], local, arena);
   if (!status)
     status = sk_collective(ctx, 0, arena, results[0]);
-  return status ? status : sk_launch(ctx, &shift, 2, 1, 1, shifted);
+  return status ? status : sk_launch(ctx, &shift, elements / 32, 1, 1, shifted);
+}
+
+SK_EXPORT int32_t sk_fn_step(sk_context *ctx, void *const *args, void *const *results, void *arena) {
+  return step(ctx, args, results, arena, args[1], 64);
 }
 
 SK_EXPORT int32_t sk_fn_full(sk_context *ctx, void *const *args, void *const *results, void *arena) {
-  int64_t elements = 128;
-  float one = 1, first = 0;
-  const float *w = args[1];
-  void *shifted[] = {&w, (void *)&results[1], &elements, &one};
-  int32_t status = sk_copy_to_host(ctx, &first, w, sizeof first);
-  if (first < 0)
-    return 77;
-  if (!status)
-    status = sk_contraction(ctx, &local_matmul, args[0], w + 64 * sk_coordinate(ctx, 1, 2), arena);
-  if (!status)
-    status = sk_collective(ctx, 0, arena, results[0]);
-  return status ? status : sk_launch(ctx, &shift, 4, 1, 1, shifted);
+  return step(ctx, args, results, arena, (const float *)args[1] + 64 * sk_coordinate(ctx, 1, 2), 128);
 }
 
 SK_EXPORT int32_t sk_fn_wrong(sk_context *ctx, void *const *args, void *const *results, void *arena) {
