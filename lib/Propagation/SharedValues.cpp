@@ -1,7 +1,7 @@
 //===- SharedValues.cpp - Values that several functions share -------------===//
 
-#include "shardkit/Propagation/FunctionPropagation.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Propagation/FunctionPropagation.h"
 #include "shardkit/Support/Names.h"
 
 #include "mlir/IR/Remarks.h"

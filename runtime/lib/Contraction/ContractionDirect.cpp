@@ -1,14 +1,9 @@
 //===- ContractionDirect.cpp - Vectors and tiny matrices in place ---------===//
 
+#include "Clones.h"
 #include "ContractionDims.h"
 
 #include <algorithm>
-
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define SK_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define SK_CLONES
-#endif
 
 namespace shardkit::rt {
 

@@ -6,18 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Clones.h"
 #include "ContractionDims.h"
 #include "shardkit/rt/Support/Threads.h"
 
 #include <algorithm>
 #include <type_traits>
 #include <vector>
-
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define SK_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define SK_CLONES
-#endif
 
 namespace shardkit::rt {
 

@@ -1,14 +1,9 @@
 //===- ContractionSubnormals.cpp - Products of small numbers of bf16 ------===//
 
+#include "Clones.h"
 #include "ContractionDims.h"
 
 #include <algorithm>
-
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define SK_BYTE_CLONES __attribute__((target_clones("avx512bw", "avx2", "default")))
-#else
-#define SK_BYTE_CLONES
-#endif
 
 namespace shardkit::rt {
 
@@ -16,7 +11,7 @@ namespace {
 
 /// The bits of the smallest of `size` adjacent elements of bf16 that is not 0, without its sign, less 1; 65535 if all
 /// are 0.
-SK_BYTE_CLONES uint16_t getSmallest(const uint16_t *data, int64_t size) {
+SK_CLONES uint16_t getSmallest(const uint16_t *data, int64_t size) {
   uint16_t smallest = 0xffff;
   for (int64_t i = 0; i < size; ++i)
     smallest = std::min(smallest, uint16_t((data[i] & 0x7fff) - 1));
