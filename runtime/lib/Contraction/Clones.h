@@ -1,7 +1,7 @@
 //===- Clones.h - Functions compiled for several processors -----*- C++ -*-===//
 //
-// SK_CLONES before a function: it is compiled for each of these instruction sets, with the names that GCC and Clang both
-// know, and the one for this processor is chosen when the library is loaded.
+// SK_CLONES before a function: it is compiled for each of these instruction sets, with the names that GCC and Clang
+// both know, and the one for this processor is chosen when the library is loaded.
 //
 //===----------------------------------------------------------------------===//
 
