@@ -24,6 +24,8 @@ BYTES = [ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
 MOVED = [*FLOATS, *INTEGERS, *BYTES, np.bool_, np.complex64]
 ADDED = [*FLOATS, *INTEGERS, np.complex64]
 ORDERED = [*FLOATS, *INTEGERS]
+SOME = [np.float32, np.uint8]
+NEIGHBORS, APART = [[0, 1], [2, 3]], [[0, 2], [1, 3]]
 
 # Collective -> element types and function of a block of 2 x 4.
 TABLE = {
@@ -40,6 +42,13 @@ TABLE = {
     "psum_scatter": (ADDED, lambda v: lax.psum_scatter(v, "x", scatter_dimension=1, tiled=True).repeat(4, 1)),
     "pmax": (ORDERED, lambda v: lax.pmax(v, "y")),
     "pmin": (ORDERED, lambda v: lax.pmin(v, ("y", "x"))),
+    "psum of neighbors": (SOME, lambda v: lax.psum(v, "x", axis_index_groups=NEIGHBORS)),
+    "psum of every second": (SOME, lambda v: lax.psum(v, "x", axis_index_groups=[[2, 0], [1, 3]])),
+    "psum of one": (SOME, lambda v: lax.psum(v, "x", axis_index_groups=[[i] for i in range(4)])),
+    "all_gather of neighbors": (SOME, lambda v: lax.all_gather(v, "x", axis_index_groups=NEIGHBORS).reshape(4, 4)[1:3]),
+    "all_gather of one": (SOME, lambda v: lax.all_gather(v, "x", axis_index_groups=[[i] for i in range(4)], tiled=True)),
+    "psum_scatter of every second": (SOME, lambda v: lax.psum_scatter(v, "x", scatter_dimension=1, axis_index_groups=APART, tiled=True).repeat(2, 1)),
+    "all_to_all of every second": (SOME, lambda v: lax.all_to_all(v, "x", 1, 0, axis_index_groups=APART, tiled=True).reshape(2, 4)),
 }
 
 
@@ -76,7 +85,7 @@ def main():
                 passed += 1
     print("\n".join(failed))
     print(f"{passed} passed, {len(failed)} failed")
-    return 1 if failed or passed < 190 else 0
+    return 1 if failed or passed < 204 else 0
 
 
 if __name__ == "__main__":

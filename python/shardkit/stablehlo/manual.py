@@ -43,7 +43,10 @@ def outline(module: ir.Module) -> int:
                 if inner.name in _COLLECTIVES:
                     if mesh is None:
                         raise fail(inner, f"{inner.name} stands in a region that names no mesh", "a mesh of the module")
-                    _COLLECTIVES[inner.name](inner, mesh)
+                    if "replica_groups" in inner.attributes and _groups(inner).shape[1] == 1:  # each device by itself
+                        replace(inner, list(inner.operands))
+                    else:
+                        _COLLECTIVES[inner.name](inner, mesh)
             body = op.regions[0].blocks[0]
             terminator = list(body.operations)[-1].operation
             results = [v.type for v in terminator.operands]
@@ -147,20 +150,51 @@ class Mesh:
         self.axes = [(n, int(s)) for n, s in re.findall(r'"([^"]+)"=(\d+)', text)]
         self.has_order = "device_ids" in text
 
-    def find_axes(self, op: ir.Operation, groups: np.ndarray) -> list[str]:
-        """The axes, major to minor within a group, along which these groups of devices lie."""
-        ids = np.arange(int(np.prod([s for _, s in self.axes]))).reshape([s for _, s in self.axes])
-        wanted = {tuple(g) for g in groups.tolist()}
-        for count in range(len(self.axes) + 1):
-            for axes in itertools.permutations(range(len(self.axes)), count):
-                rest = [d for d in range(len(self.axes)) if d not in axes]
-                size = int(np.prod([self.axes[d][1] for d in axes], dtype=int))
-                if {tuple(g) for g in ids.transpose(*rest, *axes).reshape(-1, size).tolist()} == wanted:
-                    return [self.axes[d][0] for d in axes]
-        raise fail(op, f"{op.name} is over groups that are not axes of mesh @{self.name}", "full axes")
+    def find_axes(self, op: ir.Operation, groups: np.ndarray, is_ordered: bool = True) -> list[str]:
+        """The axes and sub-axes, major to minor within a group, along which these groups of devices lie."""
+        if not is_ordered:
+            groups = np.sort(groups, axis=1)
+        digits = self._find_digits(next((g for g in groups.tolist() if 0 in g), []))
+        if digits is not None:
+            made: dict[int, list[int]] = {}
+            for id in range(int(np.prod([s for _, s in self.axes], dtype=int))):
+                made.setdefault(id - sum(id // stride % size * stride for _, _, size, stride in digits), []).append(id)
+            order = lambda id: [id // stride % size for _, _, size, stride in digits]  # noqa: E731
+            if {tuple(sorted(g, key=order)) for g in made.values()} == {tuple(g) for g in groups.tolist()}:
+                return [f'"{name}"' + ("" if size == dict(self.axes)[name] else f":({pre}){size}") for name, pre, size, _ in digits]
+        raise fail(op, f"{op.name} is over groups that are neither axes nor sub-axes of mesh @{self.name}",
+                   "axes or sub-axes, the devices of a group major to minor")  # fmt: skip
+
+    def _find_digits(self, group: list[int]) -> list[tuple[str, int, int, int]] | None:
+        """Axis, product of the sizes before it, size and stride in ids of each sub-axis, of the group of device 0."""
+        digits: list[tuple[str, int, int, int]] = []
+        run = 1
+        while run < len(group):
+            stride = group[run] - group[0]
+            count = 1
+            while count * run < len(group) and group[count * run] == group[0] + count * stride:
+                count += 1
+            if stride <= 0 or len(group) % (run * count):
+                return None
+            run *= count
+            while count > 1:
+                minor = 1
+                for name, size in reversed(self.axes):
+                    if minor <= stride < minor * size:
+                        break
+                    minor *= size
+                else:
+                    return None
+                left = minor * size // stride
+                taken = min(count, left)
+                if stride % minor or minor * size % stride or left % taken or count % taken:
+                    return None
+                digits.append((name, left // taken, taken, stride))
+                stride, count = stride * taken, count // taken
+        return digits[::-1]
 
     def sharding(self, rank: int, dim: int, axes: list[str]) -> str:
-        dims = ["{" + ", ".join(f'"{a}"' for a in axes) + "}" if d == dim else "{}" for d in range(rank)]
+        dims = ["{" + ", ".join(axes) + "}" if d == dim else "{}" for d in range(rank)]
         return f"#spmd.sharding<@{self.name}, [{', '.join(dims)}]>"
 
     def coordinate(self, b: Builder, axis: str, type: ir.Type) -> ir.Value:
@@ -215,14 +249,12 @@ def _kind(op: ir.Operation) -> str:
 
 
 def _all_reduce(op: ir.Operation, mesh: Mesh) -> None:
-    axes = mesh.find_axes(op, _groups(op))
+    axes = mesh.find_axes(op, _groups(op), is_ordered=False)
     kind = _kind(op)
     b = Builder(op)
-    listed = ", ".join(f'"{a}"' for a in axes)
+    listed = ", ".join(axes)
     made = [
         _collective(b, "all_reduce", v, shape_of(v), {"reduction_kind": kind, "axes": f"#spmd.axes<@{mesh.name}, {{{listed}}}>"})
-        if axes
-        else v
         for v in op.operands
     ]
     replace(op, made)
@@ -283,7 +315,7 @@ def _collective_permute(op: ir.Operation, mesh: Mesh) -> None:
     sizes = [s for _, s in mesh.axes]
     coordinates = [np.unravel_index(i, sizes) for i in range(int(np.prod(sizes)))]
     apart = [d for d in range(len(sizes)) if any(coordinates[s][d] != coordinates[t][d] for s, t in pairs)]
-    axes = [mesh.axes[d][0] for d in apart]
+    axes = [f'"{mesh.axes[d][0]}"' for d in apart]
     count = int(np.prod([sizes[d] for d in apart], dtype=int))
     positions = [int(np.ravel_multi_index([c[d] for d in apart], [sizes[d] for d in apart])) if apart else 0 for c in coordinates]
     source = {t: positions[s] for s, t in pairs}
