@@ -82,7 +82,7 @@ private:
   ShardingAttr express(const MeshSharding &imported, FlatSymbolRefAttr name, const Mesh &mesh) {
     ShardingError error;
     auto views = MeshViews::get({&mesh, &imported.mesh}, error);
-    auto common = views ? views->toCommon(imported.sharding, 1) : std::nullopt;
+    auto common = views && !views->isReordered(1) ? views->toCommon(imported.sharding, 1) : std::nullopt;
     auto expressed = common ? views->fromCommon(*common, 0) : std::nullopt;
     if (!expressed)
       return {};

@@ -2,9 +2,12 @@
 
 #include "Describe.h"
 #include "shardkit/Cost/CostModel.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Layout/MeshTransfer.h"
 #include "shardkit/Layout/MeshViews.h"
+#include "shardkit/Layout/ReshardPlan.h"
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -165,6 +168,35 @@ void spmd::describeMove(const Transfer &transfer, rt::CollectiveInfo &out) {
     out.spread.push_back({digit.stride, digit.size});
 }
 
+/// Describes a move between two orders of the devices. Ranks are those of the mesh of the function, by default of the
+/// source.
+static LogicalResult describeReordering(CollectiveOpInterface op, const MeshCache &meshes, const Mesh &fromMesh,
+                                        const Mesh &toMesh, const Layout &from, const Layout &to,
+                                        rt::CollectiveInfo &out) {
+  auto name = op->getParentOfType<func::FuncOp>()->getAttrOfType<FlatSymbolRefAttr>(kRankMeshAttr);
+  const Mesh *mesh = name ? meshes.lookup(name) : &fromMesh;
+  const int64_t devices = fromMesh.numDevices();
+  std::optional<Transfer> transfer = computeMeshTransfer(from, devices, to, devices);
+  if (!transfer)
+    return op.emitError() << "is a reduction between meshes @" << fromMesh.name << " and @" << toMesh.name
+                          << ", which list the devices in different orders, expected one order";
+  auto setOrder = [&](const Mesh &side, std::vector<int64_t> &order) {
+    if (!side.sameDevices(*mesh))
+      llvm::append_range(order, *rankOrder(side, *mesh));
+  };
+  setOrder(fromMesh, out.sourceOrder);
+  setOrder(toMesh, out.destinationOrder);
+  describeMove(*transfer, out);
+  out.group.push_back({1, devices});
+  SmallVector<int64_t> order = *rankOrder(fromMesh, toMesh);
+  const PlanStep step{op.getKind(), from, to, {{1, devices}}, order};
+  CostModel costs(fromMesh);
+  out.bytes = costs.getCost(step, getElementBytes(getElementTypeOrSelf(op->getOperand(0).getType()))).bytes;
+  for (std::string &axis : costs.getAxes(step.group))
+    out.axes.push_back(std::move(axis));
+  return success();
+}
+
 LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache &meshes, rt::CollectiveInfo &out) {
   auto emit = [&] { return op.emitError(); };
   const Mesh *fromMesh = meshes.lookupOrEmit(op.getFromMesh(), emit);
@@ -174,26 +206,6 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   Layout from, to;
   if (failed(op.getLayouts(*fromMesh, *toMesh, from, to)))
     return failure();
-  if (!fromMesh->sameDevices(*toMesh)) {
-    // Ranks are those of the source mesh.
-    ShardingError error;
-    std::optional<MeshViews> views = MeshViews::get({fromMesh, toMesh}, error);
-    std::optional<Sharding> target = to.toSharding(*toMesh);
-    if (views && target)
-      target = views->toCommon(*target, 1);
-    if (!views || !target)
-      return op.emitError() << "meshes @" << fromMesh->name << " and @" << toMesh->name
-                            << " do not list the same devices in orders that permute axes, "
-                               "expected views of one mesh";
-    to = Layout::get(*target, views->getCommon(), to.shape);
-  }
-  out.inElements = from.numLocalElements();
-  out.outElements = to.numLocalElements();
-  removeCommonDigits(from, to);
-  std::optional<Transfer> transfer = computeTransfer(from, to);
-  if (!transfer)
-    return op.emitError("the partial ranks of this collective are not rank digits, "
-                        "expected axes or sub-axes");
   out.id = *op.getCollectiveId();
   out.kind = stringifyCollectiveKind(op.getKind()).str();
   const bool isReduction = op.getReduction().has_value();
@@ -204,6 +216,31 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   if (!dtype)
     return op.emitError("element type ") << inType.getElementType() << " cannot be moved by the runtime";
   out.dtype = *dtype;
+  if (auto start = dyn_cast<StartOp>(op->getParentOp()))
+    out.startGroup = *(*start.getBody().getOps<CollectiveOpInterface>().begin()).getCollectiveId();
+  out.loc = getLocationText(op.getLoc());
+  out.inElements = from.numLocalElements();
+  out.outElements = to.numLocalElements();
+  if (!fromMesh->sameDevices(*toMesh)) {
+    // Ranks are those of the source mesh.
+    ShardingError error;
+    std::optional<MeshViews> views = MeshViews::get({fromMesh, toMesh}, error);
+    if (views && views->isReordered(1))
+      return describeReordering(op, meshes, *fromMesh, *toMesh, from, to, out);
+    std::optional<Sharding> target = to.toSharding(*toMesh);
+    if (views && target)
+      target = views->toCommon(*target, 1);
+    if (!views || !target)
+      return op.emitError() << "meshes @" << fromMesh->name << " and @" << toMesh->name
+                            << " do not list the same devices in orders that permute axes, "
+                               "expected views of one mesh";
+    to = Layout::get(*target, views->getCommon(), to.shape);
+  }
+  removeCommonDigits(from, to);
+  std::optional<Transfer> transfer = computeTransfer(from, to);
+  if (!transfer)
+    return op.emitError("the partial ranks of this collective are not rank digits, "
+                        "expected axes or sub-axes");
   describeMove(*transfer, out);
   PlanStep step{op.getKind(), from, to, getMovedRanks(from, to)};
   for (RankDigit digit : isReduction ? transfer->reduce : step.group)
@@ -212,9 +249,6 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   for (std::string &axis : costs.getAxes(step.group))
     out.axes.push_back(std::move(axis));
   out.bytes = costs.getCost(step, getElementBytes(inType.getElementType())).bytes;
-  if (auto start = dyn_cast<StartOp>(op->getParentOp()))
-    out.startGroup = *(*start.getBody().getOps<CollectiveOpInterface>().begin()).getCollectiveId();
-  out.loc = getLocationText(op.getLoc());
   return success();
 }
 

@@ -5,6 +5,8 @@
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Layout/MeshViews.h"
+#include "shardkit/Layout/ReshardPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -209,6 +211,8 @@ struct Describer {
   rt::Manifest &manifest;
   rt::FunctionInfo out;
   const Mesh *mesh = nullptr;
+  /// True if shardings may be on meshes that list the devices of `mesh` in another order (BoundaryOrder.h).
+  bool isReordered = false;
   /// By the index of an argument before it was split into segments: the arguments that hold them.
   llvm::MapVector<int64_t, SmallVector<size_t, 4>> segmented;
 
@@ -235,6 +239,9 @@ LogicalResult Describer::useMesh(const Mesh *other, Location loc) {
   }
   if (mesh == other || mesh->sameDevices(*other))
     return success();
+  if (ShardingError error; isReordered)
+    if (auto views = MeshViews::get({mesh, other}, error); views && views->isReordered(1))
+      return success();
   return emitError(loc) << "meshes @" << mesh->name << " and @" << other->name
                         << " in one function have different devices, expected views of one mesh";
 }
@@ -262,10 +269,12 @@ LogicalResult Describer::describeValue(Type localType, DictionaryAttr attrs, Loc
   ArrayRef<int64_t> global = getShape(globalType);
   value.globalShape.assign(global.begin(), global.end());
   Layout layout = Layout::replicated(global);
+  const Mesh *valueMesh = nullptr;
   if (auto attr = attrs ? attrs.getAs<ShardingAttr>(kShardingAttr) : ShardingAttr()) {
     FailureOr<ShardingOnMesh> read = meshes.read(attr, [&] { return emitError(loc); });
     if (failed(read) || failed(useMesh(read->mesh, loc)))
       return failure();
+    valueMesh = read->mesh;
     if (auto error = verifySharding(read->sharding, *read->mesh, global, /*allowUneven=*/true))
       return emitError(loc) << error->message;
     layout = Layout::get(read->sharding, *read->mesh, global);
@@ -279,6 +288,10 @@ LogicalResult Describer::describeValue(Type localType, DictionaryAttr attrs, Loc
                           << ", expected the local shape of its sharding of " << globalType
                           << " (run --spmd-partition first)";
   describeExtents(layout, value.extents);
+  if (valueMesh && !mesh->sameDevices(*valueMesh)) {
+    SmallVector<int64_t> order = *rankOrder(*mesh, *valueMesh);
+    value.extents.order.assign(order.begin(), order.end());
+  }
   if (auto range = attrs ? attrs.getAs<ArrayAttr>(kRangeAttr) : ArrayAttr())
     if (range.size() == 2 && element.isIntOrIndex())
       if (auto lo = dyn_cast<IntegerAttr>(range[0]))
@@ -349,6 +362,10 @@ LogicalResult Describer::run() {
   out.name = func.getSymName().str();
   if (func->hasAttr(kScheduleAttr))
     mesh = meshes.lookup(func->getAttrOfType<FlatSymbolRefAttr>(kMeshAttr));
+  if (auto name = func->getAttrOfType<FlatSymbolRefAttr>(kRankMeshAttr)) {
+    mesh = meshes.lookup(name);
+    isReordered = true;
+  }
   auto text = [](DictionaryAttr attrs, StringRef name) -> std::optional<std::string> {
     if (attrs)
       if (auto attr = attrs.getAs<StringAttr>(name))
@@ -450,7 +467,7 @@ SmallVector<std::pair<SegmentAttr, Type>> spmd::getSegments(DictionaryAttr attrs
 
 FailureOr<rt::FunctionInfo> spmd::describeFunction(func::FuncOp func, const MeshCache &meshes,
                                                    ArrayRef<LoadedArgument> loading, rt::Manifest &manifest) {
-  Describer describer{func, meshes, loading, manifest, {}, nullptr, {}};
+  Describer describer{func, meshes, loading, manifest, {}, nullptr, false, {}};
   if (failed(describer.run()))
     return failure();
   return std::move(describer.out);
@@ -459,6 +476,6 @@ FailureOr<rt::FunctionInfo> spmd::describeFunction(func::FuncOp func, const Mesh
 LogicalResult spmd::describeValue(func::FuncOp func, Type localType, DictionaryAttr attrs, Location loc,
                                   const MeshCache &meshes, rt::ValueInfo &value) {
   rt::Manifest unused;
-  Describer describer{func, meshes, {}, unused, {}, nullptr, {}};
+  Describer describer{func, meshes, {}, unused, {}, nullptr, false, {}};
   return describer.describeValue(localType, attrs, loc, value);
 }

@@ -3,6 +3,7 @@
 #include "shardkit/Cost/CollectiveMove.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Layout/MeshViews.h"
 #include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Rules/ShardingRule.h"
 
@@ -21,8 +22,14 @@ FailureOr<CollectiveMove> spmd::getMove(CollectiveOpInterface op, const MeshCach
     return failure();
   move.step.kind = op.getKind();
   move.step.group = getMovedRanks(move.step.from, move.step.to);
+  SmallVector<int64_t> order = getReordering(*move.mesh, *to);
+  if (!order.empty()) {
+    move.step.order = order;
+    move.step.group.assign({{1, move.mesh->numDevices()}});
+  }
   CostModel costs(*move.mesh);
   move.cost = costs.getCost(move.step, getElementBytes(getElementTypeOrSelf(op->getResult(0).getType())));
+  move.step.order = {}; // `order` ends here.
   move.latency = std::min(costs.getLatency(move.step.group), move.cost.seconds);
   return move;
 }

@@ -1,6 +1,7 @@
 //===- MeshViews.cpp - Meshes over the same devices -----------------------===//
 
 #include "shardkit/Layout/MeshViews.h"
+#include "shardkit/Layout/ReshardPlan.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -100,16 +101,11 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
                                    "devices"};
       return std::nullopt;
     }
-    if (order->empty()) {
+    auto digits = order->empty() ? std::nullopt : peel(*order);
+    view.isReordered = !order->empty() && !digits;
+    if (!digits) {
       view.pieces.push_back({1, 1, n});
     } else {
-      auto digits = peel(*order);
-      if (!digits) {
-        error = {"mesh_order", "the device order of mesh @" + mesh->name +
-                                   " is not a permutation of digits of that of @" + meshes.front()->name +
-                                   ", expected blocks of devices in regular steps"};
-        return std::nullopt;
-      }
       int64_t stride = 1;
       for (const RankDigit &digit : *digits) {
         Piece *last = view.pieces.empty() ? nullptr : &view.pieces.back();
@@ -120,6 +116,14 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
         stride *= digit.size;
       }
     }
+    // Axes that are no digits of the common rank.
+    for (unsigned a = 0; a < mesh->axes.size() && digits; ++a)
+      if (SmallVector<RankDigit> mapped;
+          mesh->axes[a].size > 1 && !map({mesh->axisStride(a), mesh->axes[a].size}, view, true, mapped)) {
+        view.pieces.assign({{1, 1, n}});
+        view.isReordered = true;
+        break;
+      }
     result.views.push_back(std::move(view));
   }
   if (result.views.size() == 1 && (!flat || meshes.front()->axes.size() <= 1)) {
@@ -159,14 +163,14 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
     result.common.axes.push_back({"d0", 1});
   // 4. Copy the link costs of the first view with the same order that has some.
   for (const View &view : result.views) {
-    if (view.pieces.size() > 1 || view.mesh->alpha.empty() || view.mesh->beta.empty())
+    if (view.isReordered || view.pieces.size() > 1 || view.mesh->alpha.empty() || view.mesh->beta.empty())
       continue;
     setLinkCosts(result.common, *view.mesh);
     break;
   }
   // 5. A view with all boundaries is the common mesh.
   for (const View &view : result.views)
-    if (view.pieces.size() <= 1 &&
+    if (!view.isReordered && view.pieces.size() <= 1 &&
         llvm::equal(llvm::make_filter_range(view.mesh->axes, [](const MeshAxis &axis) { return axis.size > 1; }),
                     result.common.axes, [](const MeshAxis &a, const MeshAxis &b) { return a.size == b.size; })) {
       auto inside = std::move(result.common.viewBoundaries);
@@ -323,4 +327,10 @@ std::optional<MeshViews::Refined> MeshViews::refine(const Sharding &sharding) co
     return std::nullopt;
   result.sharding = std::move(*expressed);
   return result;
+}
+
+SmallVector<int64_t> mlir::spmd::getReordering(const Mesh &from, const Mesh &to) {
+  ShardingError error;
+  std::optional<MeshViews> views = MeshViews::get({&from, &to}, error);
+  return views && views->isReordered(1) ? *rankOrder(from, to) : SmallVector<int64_t>();
 }

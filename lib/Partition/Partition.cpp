@@ -11,6 +11,7 @@
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Partition/BoundaryOrder.h"
 #include "shardkit/Partition/DynamicSizes.h"
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/LocalAttributes.h"
@@ -45,6 +46,7 @@ namespace {
 ///      and padding are collected.
 ///   3. Ops get local types in program order; reshards become collectives.
 ///   4. What step 2 collected is rewritten on the local program.
+///   5. Arguments and results on meshes in another order of the devices are moved (BoundaryOrder.h).
 ///
 /// Example: tensor<8x4xf32> with [{"x"}, {}], "x"=2, becomes tensor<4x4xf32>; its reshard to
 /// [{}, {}] becomes spmd.all_gather.
@@ -150,7 +152,8 @@ FunctionPartitioner::FunctionPartitioner(func::FuncOp func, FunctionMeshes &mesh
 }
 
 LogicalResult FunctionPartitioner::run() {
-  if (failed(readLayouts()))
+  BoundaryOrder boundary(func, meshes);
+  if (failed(boundary.read()) || failed(readLayouts()))
     return failure();
   // Rules are read before any type changes.
   SmallVector<std::pair<Operation *, SmallVector<ShardedLoop>>> rebased;
@@ -186,7 +189,7 @@ LogicalResult FunctionPartitioner::run() {
   // All values are local now, and no layout is looked up any more.
   for (ManualComputationOp op : manual)
     inlineManual(op);
-  return success();
+  return boundary.apply();
 }
 
 LogicalResult FunctionPartitioner::setLayout(Value value, ShardingAttr attr, Location loc) {

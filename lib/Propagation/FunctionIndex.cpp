@@ -117,7 +117,12 @@ FailureOr<std::optional<FunctionMeshes>> FunctionIndex::getMeshes(ArrayRef<const
   if (named.empty())
     return std::optional<FunctionMeshes>();
   func::FuncOp func = functions.front()->func;
-  auto result = FunctionMeshes::get(func->getParentOfType<ModuleOp>(), named, cache);
+  // The order that an earlier phase computed with.
+  FlatSymbolRefAttr rankMesh;
+  for (const FunctionIndex *index : functions)
+    if (func::FuncOp each = index->func; !rankMesh)
+      rankMesh = each->getAttrOfType<FlatSymbolRefAttr>(kRankMeshAttr);
+  auto result = FunctionMeshes::get(func->getParentOfType<ModuleOp>(), named, cache, rankMesh);
   if (failed(result))
     return failure();
   auto canReadAll = [&](const FunctionIndex *index) {

@@ -94,12 +94,36 @@ FunctionPropagation::compute(ArrayRef<func::FuncOp> funcs, FunctionMeshes &meshe
 }
 
 LogicalResult FunctionPropagation::read() {
+  readTiedMeshes();
   if (failed(readSharedValues()))
     return failure();
+  readTiedMeshes();
   for (Signature &signature : signatures)
     if (failed(readFunction(signature)))
       return failure();
   return success();
+}
+
+FlatSymbolRefAttr FunctionPropagation::getMeshOf(Signature &signature, bool isResult, unsigned index) {
+  NamedAttrList &attrs = isResult ? signature.attrs.result(index) : signature.attrs.arg(index);
+  if (auto sharding = dyn_cast_or_null<ShardingAttr>(getUserSharding(attrs)))
+    return sharding.getMesh();
+  return meshOf.lookup(getSlot(signature.func, isResult, index));
+}
+
+void FunctionPropagation::readTiedMeshes() {
+  for (Signature &signature : signatures)
+    for (unsigned i = 0; i < signature.func.getNumResults(); ++i) {
+      auto tied = dyn_cast_or_null<IntegerAttr>(signature.attrs.result(i).get(kTiedAttr));
+      if (!tied)
+        continue;
+      FlatSymbolRefAttr result = getMeshOf(signature, /*isResult=*/true, i);
+      FlatSymbolRefAttr argument = getMeshOf(signature, /*isResult=*/false, tied.getInt());
+      if (!result && argument)
+        meshOf[getSlot(signature.func, /*isResult=*/true, i)] = argument;
+      if (!argument && result)
+        meshOf[getSlot(signature.func, /*isResult=*/false, tied.getInt())] = result;
+    }
 }
 
 LogicalResult FunctionPropagation::readFunction(Signature &signature) {
@@ -693,10 +717,10 @@ void FunctionPropagation::write() {
     return attrs[id];
   };
   ShardingAttr none = meshes.getAttr(Sharding());
-  auto complete = [&](NamedAttrList &list, ClassId id, Type type) {
+  auto complete = [&](NamedAttrList &list, const Slot &slot, ClassId id, Type type) {
     Attribute userAttr = getUserSharding(list);
     if (!userAttr)
-      userAttr = meshes.getAttr(getOpenSharding(propagation.get(id).dims.size()));
+      userAttr = meshes.getAttr(getOpenSharding(propagation.get(id).dims.size()), meshOf.lookup(slot));
     // On the mesh that the user chose, where it has the axes.
     ShardingAttr completed = attrOf(id);
     if (FlatSymbolRefAttr mesh = cast<ShardingAttr>(userAttr).getMesh(); mesh != completed.getMesh())
@@ -709,11 +733,14 @@ void FunctionPropagation::write() {
     func::FuncOp of = signature.func;
     for (BlockArgument arg : of.getArguments())
       if (propagation.contains(arg))
-        complete(signature.attrs.arg(arg.getArgNumber()), propagation.getId(arg), arg.getType());
+        complete(signature.attrs.arg(arg.getArgNumber()), getSlot(of, /*isResult=*/false, arg.getArgNumber()),
+                 propagation.getId(arg), arg.getType());
     for (auto [i, valueClass] : llvm::enumerate(signature.results))
       if (valueClass >= 0)
-        complete(signature.attrs.result(i), valueClass, of.getResultTypes()[i]);
+        complete(signature.attrs.result(i), getSlot(of, /*isResult=*/true, i), valueClass, of.getResultTypes()[i]);
     signature.attrs.write();
+    if (meshes.hasReordered())
+      of->setAttr(kRankMeshAttr, meshes.getFirstName());
   }
   for (auto &[op, classes] : operandClasses) {
     SmallVector<Attribute> operands;

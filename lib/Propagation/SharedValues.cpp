@@ -33,6 +33,7 @@ LogicalResult FunctionPropagation::readSharedValue(unsigned shared) {
     Slot slot;
     Sharding sharding;
     std::string text, name;
+    FlatSymbolRefAttr mesh;
   };
   std::vector<Member> members;
   for (const FunctionGroups::Member &member : calls.getGroups().getMembers(shared)) {
@@ -55,7 +56,8 @@ LogicalResult FunctionPropagation::readSharedValue(unsigned shared) {
         argument->sharding = *joined; // else readResults emits an error
       continue;
     }
-    members.push_back({getSlot(of, member.isResult, member.index), *sharding, "", ""});
+    members.push_back({getSlot(of, member.isResult, member.index), *sharding, "", "",
+                       getMeshOf(signature, member.isResult, member.index)});
     members.back().name =
         (member.isResult ? "result " + getResultName(of, member.index) : getArgumentName(of, member.index)) + " of @" +
         of.getName().str();
@@ -68,13 +70,15 @@ LogicalResult FunctionPropagation::readSharedValue(unsigned shared) {
            llvm::all_of(member.sharding.dims, [](const DimSharding &dim) { return dim.open && dim.entries.empty(); });
   };
   llvm::stable_sort(members, [&](const Member &a, const Member &b) {
-    return std::pair(isOpen(a), a.text) < std::pair(isOpen(b), b.text);
+    return std::tuple(isOpen(a), !a.mesh, a.text) < std::tuple(isOpen(b), !b.mesh, b.text);
   });
   sharedLayouts.resize(std::max<size_t>(sharedLayouts.size(), shared + 1));
   SmallVector<SharedLayout, 1> &layouts = sharedLayouts[shared];
   for (Member &member : members) {
     std::optional<Sharding> joined;
     auto it = llvm::find_if(layouts, [&](const SharedLayout &layout) {
+      if (layout.mesh && member.mesh && !meshes.haveSameOwners(layout.mesh, member.mesh))
+        return false;
       joined = getJoined(layout.sharding, member.sharding);
       return joined.has_value();
     });
@@ -82,6 +86,10 @@ LogicalResult FunctionPropagation::readSharedValue(unsigned shared) {
       it = layouts.insert(it, SharedLayout{member.sharding, "", -1});
     else
       it->sharding = std::move(*joined);
+    if (!it->mesh)
+      it->mesh = member.mesh;
+    if (it->mesh)
+      meshOf[member.slot] = it->mesh;
     it->members += (it->members.empty() ? "" : ", ") + member.name;
     layoutOf[member.slot] = it - layouts.begin();
   }
@@ -109,6 +117,8 @@ void FunctionPropagation::remarkSharedValues() {
       RankedTensorType type = propagation.getClass(layout.valueClass).type;
       const Sharding &sharding = propagation.get(layout.valueClass);
       text += (text.empty() ? "" : "; ") + layout.members + " as " + meshes.toString(sharding);
+      if (layout.mesh && meshes.isReordered(layout.mesh))
+        text += " in the order of @" + layout.mesh.getValue().str();
       if (type.hasStaticShape())
         bytes += Layout::get(table.get(table.intern(sharding)), mesh, type.getShape()).numLocalElements() *
                  getElementBytes(type.getElementType());

@@ -1,6 +1,7 @@
 //===- Report.cpp - What a partitioned program moves and holds ------------===//
 
 #include "shardkit/Report/Report.h"
+#include "shardkit/Layout/MeshViews.h"
 
 #include "shardkit/Cost/CollectiveMove.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
@@ -177,6 +178,11 @@ static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op, 
   if (!from || !to || failed(op.getLayouts(*from, *to, step.from, step.to)))
     return failure();
   step.group = getMovedRanks(step.from, step.to);
+  SmallVector<int64_t> order = getReordering(*from, *to);
+  if (!order.empty()) {
+    step.order = order;
+    step.group.assign({{1, from->numDevices()}});
+  }
   CostModel costs(*from);
   CollectiveCost cost = costs.getCost(step, getElementBytes(getElementTypeOrSelf(op->getResult(0).getType())));
   ReportCollective entry(op->getLoc());

@@ -366,13 +366,18 @@ Value ReshardInserter::getEmpty(Value value, LayoutId id, Operation *consumer) {
 
 void ReshardInserter::writeSignature() {
   SignatureAttrs signature(func);
-  for (BlockArgument arg : func.getArguments()) {
-    auto it = values.find(arg);
-    if (it != values.end())
-      signature.arg(arg.getArgNumber()).set(kShardingAttr, table.getAttr(it->second.computed));
-  }
+  FunctionMeshes &meshes = table.getMeshes();
+  auto write = [&](NamedAttrList &attrs, LayoutId id) {
+    // A mesh in another order of the devices stays: it determines which devices have the value.
+    auto given = dyn_cast_or_null<ShardingAttr>(attrs.get(kShardingAttr));
+    const bool isReordered = given && meshes.isReordered(given.getMesh());
+    attrs.set(kShardingAttr, isReordered ? meshes.getAttr(table.get(id), given.getMesh()) : table.getAttr(id));
+  };
+  for (BlockArgument arg : func.getArguments())
+    if (auto it = values.find(arg); it != values.end())
+      write(signature.arg(arg.getArgNumber()), it->second.computed);
   for (auto [i, id] : llvm::enumerate(plan.results))
     if (id)
-      signature.result(i).set(kShardingAttr, table.getAttr(*id));
+      write(signature.result(i), *id);
   signature.write();
 }

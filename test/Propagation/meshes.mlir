@@ -72,27 +72,3 @@ func.func @others(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@a, [{"x"}]>
                   %y: tensor<8xf32> {spmd.sharding = #spmd.sharding<@b, [{"x"}]>}) -> tensor<8xf32> {
   return %x : tensor<8xf32>
 }
-
-// -----
-
-spmd.mesh @a = <["x"=4]>
-spmd.mesh @b = <["x"=4], device_ids=[3, 2, 1, 0]>
-
-func.func @reversed(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@a, [{"x"}]>},
-                    // expected-error @below {{the device order of mesh @b is not a permutation of digits of that of @a, expected blocks of devices in regular steps}}
-                    %y: tensor<8xf32> {spmd.sharding = #spmd.sharding<@b, [{"x"}]>}) -> tensor<8xf32> {
-  return %x : tensor<8xf32>
-}
-
-// -----
-
-spmd.mesh @a = <["x"=2, "y"=3]>
-spmd.mesh @t = <["r"=2, "s"=3], device_ids=[0, 3, 1, 4, 2, 5]>
-spmd.mesh @b = <["u"=6]>
-
-func.func @no_digits(%x: tensor<12xf32> {spmd.sharding = #spmd.sharding<@a, [{"x"}]>},
-                     // expected-error @below {{these axes of mesh @t are not digits of the device order of mesh @a, which the function names as well, expected one order, or axes that are blocks of both}}
-                     %y: tensor<12xf32> {spmd.sharding = #spmd.sharding<@t, [{"s"}]>},
-                     %z: tensor<12xf32> {spmd.sharding = #spmd.sharding<@b, [{"u"}]>}) -> tensor<12xf32> {
-  return %x : tensor<12xf32>
-}

@@ -10,6 +10,9 @@
 //                                                 other stay inside an axis
 //   one mesh                         that mesh
 //
+// A mesh in any other order (reversed, rotated) is read as if it had the order of the common mesh (`isReordered`): its
+// shards are the same, on other devices. Arguments and results are moved between the two.
+//
 // Boundaries inside an axis of the common mesh still delimit full axes of a view, which
 // matters for uneven dims (Mesh::viewBoundaries). A sub-axis of one view that crosses a
 // boundary of another needs the flat mesh of one axis, which has every digit.
@@ -26,12 +29,14 @@ namespace mlir::spmd {
 class MeshViews {
 public:
   /// The first mesh gives the order of the ranks. std::nullopt if another has other
-  /// devices (`error.reason`: mesh_devices), or has them in an order that is not a
-  /// permutation of digits (mesh_order). The meshes must outlive the views.
+  /// devices (`error.reason`: mesh_devices). The meshes must outlive the views.
   static std::optional<MeshViews> get(llvm::ArrayRef<const Mesh *> meshes, ShardingError &error, bool flat = false);
 
-  /// Adds a view with the devices and the order of the common mesh, which stays as it is.
-  void addView(const Mesh &mesh) { views.push_back({&mesh, {{1, 1, mesh.numDevices()}}}); }
+  /// Adds a view with the devices and the order of the common mesh, which stays as it is; or, if it is reordered, with
+  /// another order that is read as the common one.
+  void addView(const Mesh &mesh, bool isReordered = false) {
+    views.push_back({&mesh, {{1, 1, mesh.numDevices()}}, isReordered});
+  }
 
   const Mesh &getCommon() const { return common; }
   /// True if the common mesh is the only one.
@@ -39,7 +44,10 @@ public:
   unsigned size() const { return views.size(); }
   const Mesh &getView(unsigned view) const { return *views[view].mesh; }
   /// True if ranks of a view are ranks of the common mesh.
-  bool hasCommonOrder(unsigned view) const { return views[view].pieces.size() <= 1; }
+  bool hasCommonOrder(unsigned view) const { return !isReordered(view) && views[view].pieces.size() <= 1; }
+  /// True if the order of a view is not a permutation of digits of the common order, or if its axes are not such
+  /// digits.
+  bool isReordered(unsigned view) const { return views[view].isReordered; }
 
   /// Entries on a view as entries on the common mesh. std::nullopt if they split the
   /// device order of the view where the common order has no such digit.
@@ -67,6 +75,7 @@ private:
   struct View {
     const Mesh *mesh;
     llvm::SmallVector<Piece, 1> pieces; // by rising stride of the view
+    bool isReordered = false;
   };
   static bool map(const RankDigit &digit, const View &view, bool toCommon, llvm::SmallVectorImpl<RankDigit> &out);
 
@@ -74,6 +83,10 @@ private:
   Mesh common;
   bool single = false;
 };
+
+/// The rank in `to` of each rank in `from` if these list the same devices in orders that are not permutations of
+/// digits; else empty.
+llvm::SmallVector<int64_t> getReordering(const Mesh &from, const Mesh &to);
 
 } // namespace mlir::spmd
 

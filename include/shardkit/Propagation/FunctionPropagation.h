@@ -11,6 +11,15 @@
 
 namespace mlir::spmd {
 
+/// A layout of a shared value: the members of the value that have it, and their user shardings
+/// in one.
+struct SharedLayout {
+  Sharding sharding;
+  std::string members;
+  int64_t valueClass = -1;
+  FlatSymbolRefAttr mesh = {}; // the mesh of its first member with a user sharding
+};
+
 /// Reads the user shardings of functions that share values (FunctionGroups.h), mostly of one
 /// function, into a propagation, and writes the result.
 ///
@@ -68,15 +77,12 @@ private:
     SignatureAttrs attrs;
     SmallVector<int64_t> results;
   };
-  /// A layout of a shared value: the members of the value that have it, and their user shardings
-  /// in one.
-  struct SharedLayout {
-    Sharding sharding;
-    std::string members;
-    int64_t valueClass = -1;
-  };
 
   LogicalResult read();
+  /// Writes a result and the argument that it is tied to on one mesh, if one of them has no user sharding.
+  void readTiedMeshes();
+  /// The mesh of a user sharding, or of `meshOf`; may be null.
+  FlatSymbolRefAttr getMeshOf(Signature &signature, bool isResult, unsigned index);
   LogicalResult readFunction(Signature &signature);
   /// Assigns the members of shared values to layouts: to one, unless user shardings differ.
   LogicalResult readSharedValues();
@@ -151,6 +157,8 @@ private:
   /// The layouts of shared values; and which layout an argument or result has.
   std::vector<SmallVector<SharedLayout, 1>> sharedLayouts;
   llvm::DenseMap<Slot, unsigned> layoutOf;
+  /// The mesh of an argument or result without a user sharding, where it shares memory with one that has a mesh.
+  llvm::DenseMap<Slot, FlatSymbolRefAttr> meshOf;
   /// The group of a value, and the value class of a group.
   llvm::DenseMap<Value, StringAttr> groupOf;
   llvm::DenseMap<StringAttr, ClassId> groups;

@@ -63,19 +63,41 @@ TEST(MeshViews, CommonMesh) {
   EXPECT_EQ(views({&e, &c})->getCommon().axes[1].name, "y");
 }
 
-TEST(MeshViews, RequireSameDevicesInAnOrderOfDigits) {
+TEST(MeshViews, RequireSameDevices) {
   Mesh a = mesh({2, 2}), b = mesh({2, 2}), c = mesh({2, 2}), d = mesh({4, 2});
   b.deviceIds = {3, 2, 1, 0};
   c.deviceIds = {4, 5, 6, 7};
   std::string reason;
-  EXPECT_FALSE(views({&a, &b}, &reason));
-  EXPECT_EQ(reason, "mesh_order");
   EXPECT_FALSE(views({&a, &c}, &reason));
   EXPECT_EQ(reason, "mesh_devices");
   EXPECT_FALSE(views({&a, &d}, &reason));
   EXPECT_EQ(reason, "mesh_devices");
+  auto reversed = views({&a, &b});
+  ASSERT_TRUE(reversed);
+  EXPECT_TRUE(reversed->isReordered(1));
+  EXPECT_FALSE(reversed->hasCommonOrder(1));
   b.deviceIds = {0, 2, 1, 3};
-  EXPECT_TRUE(views({&a, &b}));
+  ASSERT_TRUE(views({&a, &b}));
+  EXPECT_FALSE(views({&a, &b})->isReordered(1));
+}
+
+// The axes of a reversed mesh are read as those of one in the common order, whose devices the common mesh has.
+TEST(MeshViews, ReorderedMeshesKeepTheirDigits) {
+  Mesh a = mesh({4, 2}), b = mesh({2, 4}), rotated = mesh({8});
+  b.deviceIds = {7, 6, 5, 4, 3, 2, 1, 0};
+  rotated.deviceIds = {1, 2, 3, 4, 5, 6, 7, 0};
+  auto all = views({&a, &b, &rotated});
+  ASSERT_TRUE(all);
+  EXPECT_EQ(sizes(all->getCommon()), "2x2x2");
+  EXPECT_TRUE(all->getCommon().sameDevices(a));
+  for (unsigned v = 0; v < 3; ++v)
+    for (const DimEntries &entries : allEntries(all->getView(v))) {
+      auto common = all->toCommon(entries, v);
+      ASSERT_TRUE(common);
+      auto again = all->fromCommon(*common, v);
+      ASSERT_TRUE(again);
+      EXPECT_EQ(canonicalize(*again), canonicalize(entries));
+    }
 }
 
 TEST(MeshViews, ConversionKeepsOwners) {
@@ -89,7 +111,9 @@ TEST(MeshViews, ConversionKeepsOwners) {
   for (const Group &group : {Group{&a, &b, &c, &d}, Group{&d, &a, &b}, Group{&e, &f, &g, &h, &i}, Group{&h, &e}}) {
     auto all = views(group);
     ASSERT_TRUE(all);
-    for (unsigned v = 0; v < all->size(); ++v)
+    for (unsigned v = 0; v < all->size(); ++v) {
+      if (all->isReordered(v)) // Its digits are those of other devices.
+        continue;
       for (const DimEntries &entries : allEntries(all->getView(v))) {
         auto common = all->toCommon(entries, v);
         if (!common)
@@ -100,11 +124,12 @@ TEST(MeshViews, ConversionKeepsOwners) {
         EXPECT_EQ(canonicalize(*again), canonicalize(entries));
         ++back;
         for (unsigned w = 0; w < all->size(); ++w)
-          if (auto other = all->fromCommon(*common, w)) {
+          if (auto other = all->fromCommon(*common, w); other && !all->isReordered(w)) {
             EXPECT_EQ(chunks(entries, all->getView(v)), chunks(*other, all->getView(w)));
             ++elsewhere;
           }
       }
+    }
   }
   // Views with the order of the first lose nothing.
   for (const Group &group : {Group{&a, &b, &c}, Group{&e, &f, &g, &i}})

@@ -605,6 +605,7 @@ static const Known kKnown[] = {
     {kStageAttr, kOp | kFunction, checkStage},
     {kSlotAttr, kArgument | kResult, checkSlot},
     {kMeshAttr, kFunction, checkMesh},
+    {kRankMeshAttr, kFunction, checkSymbol},
     {kScheduleAttr, kFunction, checkSymbol},
     {kFragmentAttr, kFunction, checkFragment},
     {kLayoutsAttr, kOp, checkPerResult<ShardingAttr>},

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 FailureOr<FunctionMeshes> FunctionMeshes::get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Location>> named,
-                                              const MeshCache &meshes) {
+                                              const MeshCache &meshes, FlatSymbolRefAttr rankMesh) {
   for (auto [name, loc] : named)
     if (!meshes.lookupOrEmit(name, [loc = loc] { return emitError(loc); }))
       return failure();
@@ -42,6 +42,8 @@ FailureOr<FunctionMeshes> FunctionMeshes::get(ModuleOp module, ArrayRef<std::pai
       best = v;
     }
   }
+  if (auto it = llvm::find(result.names, rankMesh); it != result.names.end())
+    best = it - result.names.begin();
   std::rotate(ordered.begin(), ordered.begin() + best, ordered.begin() + best + 1);
   std::rotate(result.names.begin(), result.names.begin() + best, result.names.begin() + best + 1);
   ShardingError error;
@@ -183,7 +185,14 @@ static FlatSymbolRefAttr findMesh(ModuleOp module, const Mesh &mesh) {
   return {};
 }
 
-FlatSymbolRefAttr FunctionMeshes::addView(const Mesh &mesh) {
+bool FunctionMeshes::haveSameOwners(FlatSymbolRefAttr a, FlatSymbolRefAttr b) const {
+  std::optional<unsigned> first = findView(a), second = findView(b);
+  if (!first || !second || first == second || (!views->isReordered(*first) && !views->isReordered(*second)))
+    return true;
+  return views->getView(*first).sameDevices(views->getView(*second));
+}
+
+FlatSymbolRefAttr FunctionMeshes::addView(const Mesh &mesh, bool isReordered) {
   MLIRContext *context = module.getContext();
   FlatSymbolRefAttr name = findMesh(module, mesh); // That of another function, where it is the same.
   if (!name) {
@@ -200,7 +209,7 @@ FlatSymbolRefAttr FunctionMeshes::addView(const Mesh &mesh) {
     auto view = std::make_shared<Mesh>(mesh);
     view->name = name.getValue().str();
     view->viewBoundaries.clear();
-    views->addView(*view);
+    views->addView(*view, isReordered);
     added.push_back(std::move(view));
     names.push_back(name);
   }
@@ -213,8 +222,9 @@ bool FunctionMeshes::anyView(FlatSymbolRefAttr preferred, llvm::function_ref<boo
   std::optional<unsigned> preferredView = preferred ? findView(preferred) : std::nullopt;
   if (preferredView && fn(*preferredView))
     return true;
+  const bool isReordered = preferredView && views->isReordered(*preferredView);
   for (unsigned v = 0; v < names.size(); ++v)
-    if (v != preferredView && views->hasCommonOrder(v) && fn(v))
+    if (v != preferredView && (isReordered ? haveSameOwners(preferred, names[v]) : views->hasCommonOrder(v)) && fn(v))
       return true;
   return false;
 }
@@ -249,7 +259,17 @@ ShardingAttr FunctionMeshes::findAttr(const Sharding &sharding, FlatSymbolRefAtt
   if (isFound)
     return attr;
   // Full axes of several views are unsharded axes of none: a mesh that has them all.
-  if (auto finer = views->refine(sharding))
+  auto finer = views->refine(sharding);
+  std::optional<unsigned> view = preferred ? findView(preferred) : std::nullopt;
+  if (view && views->isReordered(*view)) {
+    // The axes of the common order, on the devices of the other one.
+    Mesh mesh = finer ? std::move(finer->mesh) : views->getCommon();
+    mesh.name = views->getView(*view).name;
+    mesh.deviceIds = views->getView(*view).deviceIds;
+    const Sharding &expressed = finer ? finer->sharding : sharding;
+    return spmd::toAttr(context, addView(mesh, /*isReordered=*/true), expressed, mesh);
+  }
+  if (finer)
     return spmd::toAttr(context, addView(finer->mesh), finer->sharding, finer->mesh);
   return spmd::toAttr(context, getCommonName(), sharding, views->getCommon());
 }

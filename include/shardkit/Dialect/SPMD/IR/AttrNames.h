@@ -40,6 +40,8 @@ inline constexpr llvm::StringLiteral kMicrobatchAttr = "spmd.microbatch";
 inline constexpr llvm::StringLiteral kSlotAttr = "spmd.slot";
 /// On a function: the mesh that its axis resources resolve against.
 inline constexpr llvm::StringLiteral kMeshAttr = "spmd.mesh";
+/// On a partitioned function: the mesh that counts its ranks, if other meshes list the devices in other orders.
+inline constexpr llvm::StringLiteral kRankMeshAttr = "spmd.rank_mesh";
 /// On a function: the schedule that it belongs to, and the fragment of its stage that it is.
 inline constexpr llvm::StringLiteral kScheduleAttr = "spmd.schedule";
 inline constexpr llvm::StringLiteral kFragmentAttr = "spmd.fragment";

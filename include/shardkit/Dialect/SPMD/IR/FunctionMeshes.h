@@ -24,10 +24,11 @@ namespace mlir::spmd {
 class FunctionMeshes {
 public:
   /// `named`: each mesh with a location that names it, not empty. Ranks are those of
-  /// the first mesh with the most frequent device order. One error if a mesh does not
-  /// exist or the meshes are not views of the same devices.
+  /// `rankMesh` if it is one of them, else of the first mesh with the most frequent device
+  /// order. One error if a mesh does not exist or the meshes are not views of the same
+  /// devices.
   static FailureOr<FunctionMeshes> get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Location>> named,
-                                       const MeshCache &meshes);
+                                       const MeshCache &meshes, FlatSymbolRefAttr rankMesh = {});
   /// Replaces the common mesh by the flat mesh, which has every digit of the device
   /// order: for shardings that `canRead` rejects, or that a reshape yields.
   void flatten();
@@ -51,7 +52,20 @@ public:
     std::optional<unsigned> view = findView(mesh);
     return view && views->hasCommonOrder(*view);
   }
-  /// On `preferred` if it has the axes.
+  /// True if a mesh has its devices in an order that is not a permutation of digits of the common one (MeshViews.h).
+  bool isReordered(FlatSymbolRefAttr mesh) const {
+    std::optional<unsigned> view = findView(mesh);
+    return view && views->isReordered(*view);
+  }
+  /// The first mesh in the common order.
+  FlatSymbolRefAttr getFirstName() const { return names.front(); }
+  /// True if any mesh is reordered.
+  bool hasReordered() const {
+    return llvm::any_of(llvm::seq(views->size()), [&](unsigned v) { return views->isReordered(v); });
+  }
+  /// True if equal shardings on two meshes put equal shards on each device.
+  bool haveSameOwners(FlatSymbolRefAttr a, FlatSymbolRefAttr b) const;
+  /// On `preferred` if it has the axes. If it is reordered, always on a mesh with its order.
   ShardingAttr getAttr(const Sharding &sharding, FlatSymbolRefAttr preferred = {});
   /// On `mesh` if it has the axes of this value, also as sub-axes of dims that they divide.
   ShardingAttr getAttrOn(const Sharding &sharding, ArrayRef<int64_t> shape, FlatSymbolRefAttr mesh);
@@ -79,14 +93,14 @@ private:
   FailureOr<DimEntries> readEntries(FlatSymbolRefAttr mesh, ArrayRef<DimEntryAttr> attrs, EmitErrorFn emitError) const;
   std::optional<unsigned> findView(FlatSymbolRefAttr name) const;
   /// Calls `fn` for each view that has the order of the common mesh until it returns true;
-  /// `preferred` comes first, whatever its order. False if none does, or if `preferred`
-  /// is the common mesh.
+  /// `preferred` comes first, whatever its order. If it is reordered, only views with its
+  /// order are tried. False if none does, or if `preferred` is the common mesh.
   bool anyView(FlatSymbolRefAttr preferred, llvm::function_ref<bool(unsigned)> fn) const;
   ShardingAttr findAttr(const Sharding &sharding, FlatSymbolRefAttr preferred,
                         llvm::function_ref<bool(const Sharding &, const Mesh &)> fits);
   FlatSymbolRefAttr getCommonName();
-  /// Makes `mesh`, of the order of the common one, a view: an existing mesh of the module, or a new one.
-  FlatSymbolRefAttr addView(const Mesh &mesh);
+  /// Makes `mesh`, of the order of the common one or reordered, a view: an existing mesh of the module, or a new one.
+  FlatSymbolRefAttr addView(const Mesh &mesh, bool isReordered = false);
 
   ModuleOp module;
   std::optional<MeshViews> views;

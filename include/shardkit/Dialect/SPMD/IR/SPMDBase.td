@@ -47,6 +47,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.stage` | op, function | the pipeline stage: of an op, overrides the boundaries; of a function, the stage that it belongs to |
     | `spmd.slot` | argument, result | the buffer of its stage that an argument or result is: an argument, result or value of the program |
     | `spmd.mesh` | function | the mesh of a stage; on a program, the mesh of its axis resources or a list with the mesh of each stage |
+    | `spmd.rank_mesh` | function | the mesh that counts the ranks of a partitioned function, if others list the devices in other orders |
     | `spmd.schedule` | function | the schedule that the function belongs to |
     | `spmd.fragment` | function | the fragment of its stage that the function is |
     | `spmd.reference` | function | the function that --verify compares with |
