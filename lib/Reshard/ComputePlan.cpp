@@ -654,18 +654,24 @@ void ComputeDecider::remarkReplicated(Operation *op, const ShardingRule &rule, A
   if (tentative || rule.isFallback || llvm::any_of(axes, [](const DimEntries &list) { return !list.empty(); }))
     return;
   DimEntries shardedAxes;
-  bool canShard = false;
+  bool canShard = false, isUneven = false;
   for (unsigned t = 0; t < rule.numOperands(); ++t) {
     if (!layouts[t].layout)
       continue;
     const Sharding &sharding = table.get(*layouts[t].layout);
-    for (auto [d, dim] : llvm::enumerate(sharding.dims))
-      for (const DimEntry &entry : dim.entries) {
+    for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
+      for (const DimEntry &entry : dim.entries)
         if (!entry.isStride() && !llvm::is_contained(shardedAxes, entry))
           shardedAxes.push_back(entry);
-        for (int32_t f : rule.dimFactors(rule.tensor(t), d))
-          canShard |= rule.factor(f).kind != FactorKind::Replicated;
+      if (dim.entries.empty())
+        continue;
+      for (int32_t f : rule.dimFactors(rule.tensor(t), d)) {
+        if (rule.factor(f).kind == FactorKind::Replicated)
+          continue;
+        bool divided = rule.factor(f).allowsPadding || divides(dim.entries, rule.factor(f).size);
+        (divided ? canShard : isUneven) = true;
       }
+    }
   }
   int64_t bytes = 0;
   for (Value result : op->getResults())
@@ -680,8 +686,9 @@ void ComputeDecider::remarkReplicated(Operation *op, const ShardingRule &rule, A
   remark::missed(op->getLoc(), remark::RemarkOpts::name("replicated").category("spmd").function(func.getName()))
       << remark::add("{0} computes full tensors on every device", op->getName().getStringRef())
       << remark::metric("Bytes", bytes) << remark::metric("Axes", names)
-      << remark::reason("{0}", canShard ? "no sharding of it costs less in reshards"
-                                        : "its rule replicates the dims that its operands are sharded along")
+      << remark::reason("{0}", canShard   ? "no sharding of it costs less in reshards"
+                               : isUneven ? "it has no form on padded shards, and the axes divide none of its dims"
+                                          : "its rule replicates the dims that its operands are sharded along")
       << remark::suggest("shard other dims of its operands");
 }
 

@@ -156,7 +156,8 @@ static Needs getNeedsOfBody(Operation *op, const ShardingRule &rule, int32_t f) 
   bool reduces = rule.factor(f).kind != FactorKind::Parallel;
   if (!unsafe && !reduces)
     return PaddingNeeds();
-  if (linalgOp && !unsafe)
+  // A window of a lane beyond a sum holds elements of other lanes, so it cannot be masked.
+  if (linalgOp && !unsafe && !rule.factor(f).hasWindows)
     if (std::optional<bool> integers = matchSumOfProducts(linalgOp))
       if (Needs needs = maskProduct(rule, f, getExactNeutral(ReductionKind::Sum, elementOf(op->getOperand(0))),
                                     getNeutralElement(ReductionKind::Sum, elementOf(op->getOperand(1))), *integers))
@@ -260,8 +261,7 @@ static int32_t getBuiltinFactor(const ShardingRule &builtin, const ShardingRule 
 }
 
 static Needs getNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
-  // Lanes beyond a sum read the elements of other shards.
-  if (rule.factor(f).hasWindows && rule.factor(f).kind == FactorKind::Reduction)
+  if (rule.factor(f).hasWindows && rule.factor(f).kind == FactorKind::Reduction && !getIndexedBody(op))
     return std::nullopt;
   // Indices never select padding.
   if (rule.factor(f).kind == FactorKind::Indexed)

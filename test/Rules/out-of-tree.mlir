@@ -58,6 +58,7 @@ func.func @table(%a: tensor<8x6xf32> {spmd.sharding = #rows}) -> (tensor<8x6xf32
 
 // A written rule permits no padding.
 // REMARK: remark: [Missed] unpadded | Category:spmd | Function=uneven | Reason="it has no form on padded shards", Remark="my.op needs dim 0 of operand #0 (size 7) unsharded, which {{.*}} shards unevenly", Suggestion="pad the dim, or, if padding is harmless to the op, call setAllowsPadding for factor 0 in its ShardingRuleOpInterface"
+// REMARK: remark: [Missed] replicated | Category:spmd | Function=uneven | Axes=x, Bytes=28, Reason="it has no form on padded shards, and the axes divide none of its dims", Remark="my.op computes full tensors on every device"
 // CHECK-LABEL: func.func @uneven
 // CHECK: "my.op"({{.*}}) : (tensor<7xf32>) -> tensor<7xf32>
 func.func @uneven(%a: tensor<7xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<7xf32> {

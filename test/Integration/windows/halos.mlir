@@ -128,3 +128,74 @@ func.func @global_pooling(%x: tensor<2x16x6x3xi32> {spmd.sharding = #spmd.shardi
   %r = linalg.pooling_nhwc_sum ins(%x, %k : tensor<2x16x6x3xi32>, tensor<16x6xi32>) outs(%f : tensor<2x1x1x3xi32>) -> tensor<2x1x1x3xi32>
   return %r : tensor<2x1x1x3xi32>
 }
+
+// 15 positions over 4 devices: the lane beyond the sum reads an element of other lanes, an infinity here, and is left out.
+// CHECK-LABEL: func.func @uneven_kernel_gradient
+// CHECK: spmd.halo_exchange {{.*}} -> tensor<6x2xf32>
+// CHECK-NOT: spmd.{{all_gather|exchange}}
+// CHECK: spmd.all_reduce {{.*}} sum <@m, {"x"}> {{.*}} : tensor<3x2x5xf32>
+// CHECK: return
+func.func @uneven_kernel_gradient(%x: tensor<17x2xi32> {spmd.range = [1, 9]},
+                                  %g: tensor<15x5xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [1, 9]}) -> (tensor<3x2x5xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {}, {}]>}) {
+  %c = arith.constant 0.0 : f32
+  %inf = arith.constant 0x7F800000 : f32
+  %w = arith.sitofp %g : tensor<15x5xi32> to tensor<15x5xf32>
+  %e0 = tensor.empty() : tensor<17x2xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]} ins(%x : tensor<17x2xi32>) outs(%e0 : tensor<17x2xf32>) {
+  ^bb0(%a: i32, %out: f32):
+    %i = linalg.index 0 : index
+    %c15 = arith.constant 15 : index
+    %at = arith.cmpi eq, %i, %c15 : index
+    %b = arith.sitofp %a : i32 to f32
+    %s = arith.select %at, %inf, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<17x2xf32>
+  %e = tensor.empty() : tensor<3x2x5xf32>
+  %f = linalg.fill ins(%c : f32) outs(%e : tensor<3x2x5xf32>) -> tensor<3x2x5xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d3 + d0, d1)>, affine_map<(d0, d1, d2, d3) -> (d3, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%y, %w : tensor<17x2xf32>, tensor<15x5xf32>) outs(%f : tensor<3x2x5xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %acc, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<3x2x5xf32>
+  return %r : tensor<3x2x5xf32>
+}
+
+// The gradient of a kernel with stride 2: 13 positions, every second of which is not zero.
+// CHECK-LABEL: func.func @dilated_kernel_gradient
+// CHECK-NOT: spmd.all_gather
+// CHECK: spmd.all_reduce {{.*}} sum <@m, {"x"}> {{.*}} : tensor<3x2x5xi32>
+// CHECK: return
+func.func @dilated_kernel_gradient(%x: tensor<15x2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [-99, 99]},
+                                   %g: tensor<7x5xi32> {spmd.range = [-99, 99]}) -> (tensor<3x2x5xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}, {}]>}) {
+  %c = arith.constant 0 : i32
+  %z = arith.constant dense<0> : tensor<13x5xi32>
+  %d = tensor.insert_slice %g into %z[0, 0] [7, 5] [2, 1] : tensor<7x5xi32> into tensor<13x5xi32>
+  %w = spmd.with_sharding_constraint %d <@m, [{"x"}, {}]> : tensor<13x5xi32>
+  %e = tensor.empty() : tensor<3x2x5xi32>
+  %f = linalg.fill ins(%c : i32) outs(%e : tensor<3x2x5xi32>) -> tensor<3x2x5xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d3 + d0, d1)>, affine_map<(d0, d1, d2, d3) -> (d3, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : tensor<15x2xi32>, tensor<13x5xi32>) outs(%f : tensor<3x2x5xi32>) {
+  ^bb0(%a: i32, %b: i32, %acc: i32):
+    %m = arith.muli %a, %b : i32
+    %s = arith.addi %acc, %m : i32
+    linalg.yield %s : i32
+  } -> tensor<3x2x5xi32>
+  return %r : tensor<3x2x5xi32>
+}
+
+// The largest of an image whose rows the axis does not divide.
+// CHECK-LABEL: func.func @uneven_global_pooling
+// CHECK-NOT: spmd.all_gather
+// CHECK: spmd.all_reduce {{.*}} max
+// CHECK: return
+func.func @uneven_global_pooling(%x: tensor<2x15x6x3xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {}, {}]>}) -> tensor<2x1x1x3xf32> {
+  %least = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x1x1x3xf32>
+  %f = linalg.fill ins(%least : f32) outs(%e : tensor<2x1x1x3xf32>) -> tensor<2x1x1x3xf32>
+  %k = tensor.empty() : tensor<15x6xf32>
+  %r = linalg.pooling_nhwc_max ins(%x, %k : tensor<2x15x6x3xf32>, tensor<15x6xf32>) outs(%f : tensor<2x1x1x3xf32>) -> tensor<2x1x1x3xf32>
+  return %r : tensor<2x1x1x3xf32>
+}
