@@ -187,7 +187,7 @@ LayoutId ProblemVariables::getNeeded(NodeId id, unsigned t, unsigned strategy, L
   }
   const std::vector<FactorAxes> &strategies = spaces[nodes[id].space];
   if (node.rule->hasWindows())
-    return table.intern(getNeededSharding(*node.rule, t, strategies[strategy], table.get(has)));
+    return getNeededLayout(*node.rule, t, strategies[strategy], has, getType(id, t), table);
   std::vector<LayoutId> &all = needs[{node.rule, t, nodes[id].space}];
   if (all.empty())
     for (const FactorAxes &axes : strategies)

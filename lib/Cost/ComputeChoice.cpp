@@ -45,12 +45,27 @@ Sharding spmd::getTensorSharding(const ShardingRule &rule, unsigned t, const Fac
   return sharding;
 }
 
-Sharding spmd::getNeededSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Sharding &has) {
-  Sharding sharding = getTensorSharding(rule, t, axes);
-  for (auto [d, dim] : llvm::enumerate(sharding.dims))
-    if (rule.getWindow(rule.tensor(t), d) && has.dims[d].entries.empty())
-      dim.entries.clear();
-  return sharding;
+LayoutId spmd::getNeededLayout(const ShardingRule &rule, unsigned t, const FactorAxes &axes, LayoutId has,
+                               RankedTensorType type, LayoutTable &table) {
+  Sharding full = getTensorSharding(rule, t, axes);
+  Sharding needed = full;
+  DimEntries present; // axes of all dims
+  for (const DimSharding &dim : table.get(has).dims)
+    llvm::append_range(present, llvm::make_filter_range(dim.entries, [](const DimEntry &e) { return !e.isStride(); }));
+  bool isMoved = false;
+  for (auto [d, dim] : llvm::enumerate(needed.dims)) {
+    if (!rule.getWindow(rule.tensor(t), d) || !table.get(has).dims[d].entries.empty())
+      continue;
+    isMoved |= overlaps(dim.entries, present, table.getMesh());
+    dim.entries.clear();
+  }
+  LayoutId result = table.intern(std::move(needed));
+  if (!isMoved)
+    return result;
+  LayoutId moved = table.intern(std::move(full));
+  SmallVector<UnevenDim, 1> windows = getWindows(rule, t, axes, table.getMesh());
+  auto getSeconds = [&](LayoutId id) { return table.getSeconds(has, id, type) + table.getSeconds(id, windows, type); };
+  return getSeconds(moved) < getSeconds(result) ? moved : result;
 }
 
 SmallVector<UnevenDim, 1> spmd::getWindows(const ShardingRule &rule, unsigned t, const FactorAxes &axes,
@@ -149,7 +164,7 @@ double spmd::getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> 
     } else if (tensor.layout) {
       SmallVector<UnevenDim, 1> windows;
       if (rule.hasWindows()) {
-        layout = table.intern(getNeededSharding(rule, t, axes, table.get(*tensor.layout)));
+        layout = getNeededLayout(rule, t, axes, *tensor.layout, tensor.type, table);
         windows = getWindows(rule, t, axes, table.getMesh());
       }
       if (!isExtension(table.get(*tensor.layout), table.get(layout), tensor.openDims))

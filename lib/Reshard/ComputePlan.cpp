@@ -642,7 +642,7 @@ ComputeLayouts ComputeDecider::getLayouts(const ShardingRule &rule, ArrayRef<Ten
     if (!choice.needs.back() || !rule.hasWindows())
       continue;
     LayoutId has = layouts[t].layout.value_or(table.getReplicated(layouts[t].type.getRank()));
-    choice.needs.back() = table.intern(getNeededSharding(rule, t, axes, table.get(has)));
+    choice.needs.back() = getNeededLayout(rule, t, axes, has, layouts[t].type, table);
   }
   for (unsigned i = 0; i < rule.numResults(); ++i)
     choice.computed.push_back(layoutOf(rule.numOperands() + i));

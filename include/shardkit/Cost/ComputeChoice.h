@@ -19,9 +19,12 @@ using FactorAxes = SmallVector<DimEntries, 8>;
 ///     operands [{"x"}, {"y"}] and [{"y"}, {}], result [{"x"}, {}], unreduced = {"y"}
 Sharding getTensorSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes);
 
-/// The same for an operand with sharding `has`: an unsharded dim that is read in windows stays
-/// unsharded.
-Sharding getNeededSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Sharding &has);
+/// The same for an operand with layout `has`: an unsharded dim that is read in windows stays
+/// unsharded, unless its axes shard other dims now and it costs less to move them to it.
+///
+///   windows along {"x"} of dim 0, has [{}, {"x"}]: [{"x"}, {}] by an all-to-all, not [{}, {}] by an all-gather
+LayoutId getNeededLayout(const ShardingRule &rule, unsigned t, const FactorAxes &axes, LayoutId has,
+                         RankedTensorType type, LayoutTable &table);
 
 /// The windows in which tensor `t` is read: one per sharded dim with a window, in order of the
 /// dims.

@@ -110,3 +110,59 @@ func.func @padded_and_reversed(%a: tensor<16xi32> {spmd.sharding = #spmd.shardin
   } : tensor<18xi32>
   return %r : tensor<18xi32>
 }
+
+// A captured operand whose columns the axis shards, and a result whose rows it shards: the axis moves, no operand is gathered.
+// CHECK-LABEL: func.func @stack
+// CHECK: spmd.all_to_all {{.*}} <@m, [{}, {"x"}]> to <@m, [{"x"}, {}]>
+// CHECK-NOT: spmd.all_gather
+// CHECK: return
+func.func @stack(%a: tensor<16x8xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>, spmd.range = [-99, 99]},
+                 %b: tensor<16x8xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [100, 199]})
+    -> (tensor<16x2x8xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}]>}) {
+  %e = tensor.empty() : tensor<16x2x8xi32>
+  %c0 = arith.constant 0 : index
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} outs(%e : tensor<16x2x8xi32>) {
+  ^bb0(%out: i32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = linalg.index 2 : index
+    %first = arith.cmpi eq, %j, %c0 : index
+    %v = scf.if %first -> i32 {
+      %x = tensor.extract %a[%i, %k] : tensor<16x8xi32>
+      scf.yield %x : i32
+    } else {
+      %x = tensor.extract %b[%i, %k] : tensor<16x8xi32>
+      scf.yield %x : i32
+    }
+    linalg.yield %v : i32
+  } -> tensor<16x2x8xi32>
+  return %r : tensor<16x2x8xi32>
+}
+
+// The same with rows in a window of more than one element; more than one operand has rows.
+// CHECK-LABEL: func.func @moved_stencil
+// CHECK: spmd.exchange {{.*}} <@m, [{}, {"x"}]> to <@m, [{"x"}, {}]>
+// CHECK: spmd.halo_exchange
+// CHECK-NOT: spmd.all_gather
+// CHECK: return
+func.func @moved_stencil(%a: tensor<2049x64xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>, spmd.range = [-99, 99]},
+                         %b: tensor<2048x64xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [100, 199]},
+                         %c: tensor<2048x64xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [100, 199]})
+    -> (tensor<2048x64xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+  %e = tensor.empty() : tensor<2048x64xi32>
+  %c1 = arith.constant 1 : index
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%b, %c : tensor<2048x64xi32>, tensor<2048x64xi32>) outs(%e : tensor<2048x64xi32>) {
+  ^bb0(%in: i32, %in2: i32, %out: i32):
+    %i = linalg.index 0 : index
+    %k = linalg.index 1 : index
+    %next = arith.addi %i, %c1 : index
+    %x = tensor.extract %a[%i, %k] : tensor<2049x64xi32>
+    %y = tensor.extract %a[%next, %k] : tensor<2049x64xi32>
+    %d = arith.subi %y, %x : i32
+    %s = arith.muli %d, %in : i32
+    %t = arith.addi %s, %in2 : i32
+    linalg.yield %t : i32
+  } -> tensor<2048x64xi32>
+  return %r : tensor<2048x64xi32>
+}
