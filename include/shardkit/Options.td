@@ -54,13 +54,13 @@ def KeepLayoutsOption : Option<
     "Keep layout and global type of each result on its op, as `spmd.layouts` and "
     "`spmd.global_types`, for --spmd-report">;
 
-class HoistBudgetOption<string name> : Option<
+class MemoryBudgetOption<string name> : Option<
     "memoryBudget", name, "::mlir::spmd::Integer", /*default=*/"0",
-    "Limit of the bytes on a device for hoisting; 0: the `memory` of the mesh, if it has one">;
+    "Limit of the bytes on a device for hoisting and combining; 0: the `memory` of the mesh, if it has one">;
 
 class CombineBytesOption<string name> : Option<
     "maxBytes", name, "::mlir::spmd::Integer", /*default=*/"-1",
-    "Largest collective to combine, in bytes; -1: those whose latency (alpha) exceeds their "
+    "Largest collective to combine, in bytes; -1: of any size, in buckets by latency and "
     "transfer time">;
 
 class MinHiddenFractionOption<string name> : Option<
@@ -95,7 +95,7 @@ defvar PhaseOptionList = !listconcat(PropagationOptionList, [
   SwitchOption<"mergeContractions", "merge-contractions", "merge-contractions">,
   SwitchOption<"mergeReductions", "merge-reductions", "merge-reductions">,
   SwitchOption<"hoist", "hoist", "hoist-collectives">,
-  HoistBudgetOption<"memory-budget">,
+  MemoryBudgetOption<"memory-budget">,
   SwitchOption<"sink", "sink", "sink-collectives">,
   SwitchOption<"combine", "combine", "combine-collectives">,
   CombineBytesOption<"combine-bytes">,

@@ -489,7 +489,7 @@ def SPMDHoistCollectivesPass : SPMDPass<"spmd-hoist-collectives"> {
     (docs/internals/Collectives.md). Phase: partitioned.
   }];
   let options = [
-    HoistBudgetOption<"memory-budget">
+    MemoryBudgetOption<"memory-budget">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
@@ -505,15 +505,18 @@ def SPMDSinkCollectivesPass : SPMDPass<"spmd-sink-collectives"> {
 }
 
 def SPMDCombineCollectivesPass : SPMDPass<"spmd-combine-collectives"> {
-  let summary = "Combine small collectives of one group";
+  let summary = "Combine collectives of one group";
   let description = [{
     all_reduce, all_gather and reduce_scatter of one kind, group, reduction and
     element type, that do not depend on each other and can all move to one point of
-    their block, become one `spmd.start`, right before the first op that reads one of
-    them. Results are bitwise equal. Phase: partitioned.
+    their block, become one `spmd.start`, up to the capacity of a bucket. Readers that
+    do little work, such as transposes and updates, wait for it. The peak of
+    `getPeakBytes` stays within the budget, or grows by at most a quarter. Results are
+    bitwise equal. Phase: partitioned.
   }];
   let options = [
-    CombineBytesOption<"max-bytes">
+    CombineBytesOption<"max-bytes">,
+    MemoryBudgetOption<"memory-budget">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
@@ -535,9 +538,11 @@ def SPMDOverlapCollectivesPass : SPMDPass<"spmd-overlap-collectives"> {
 def SPMDAssignCollectiveIdsPass : SPMDPass<"spmd-assign-collective-ids"> {
   let summary = "Assign ids to the collectives of each function";
   let description = [{
-    Writes `id = N : i64` on every collective, from 0 in program order per
-    function. The last IR pass. Phase: partitioned to final.
+    Removes collectives of which no device receives anything. Writes `id = N : i64` on
+    the others, from 0 in program order per function. The last IR pass. Phase:
+    partitioned to final.
   }];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def SPMDStripPass : SPMDPass<"spmd-strip"> {

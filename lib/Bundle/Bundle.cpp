@@ -11,6 +11,7 @@
 #include "shardkit/Target/Cuda/Passes.h"
 #include "shardkit/Target/Program.h"
 #include "shardkit/Transforms/AssignCollectiveIds.h"
+#include "shardkit/Transforms/IdleCollectives.h"
 #include "shardkit/Transforms/InlineCalls.h"
 #include "shardkit/rt/abi.h"
 #include "mlir/Pass/PassManager.h"
@@ -51,10 +52,14 @@ static FailureOr<OwningOpRef<ModuleOp>> cloneInlined(ModuleOp module) {
   pm.addPass(createSymbolDCEPass());
   if (failed(pm.run(*copy)))
     return failure();
-  if (calls) // those of a callee are now there once per call
-    for (auto func : copy->getOps<func::FuncOp>())
-      assignCollectiveIds(func);
   MeshCache meshes(*copy);
+  for (auto func : copy->getOps<func::FuncOp>()) {
+    FailureOr<bool> removed = removeIdleCollectives(func, meshes);
+    if (failed(removed))
+      return failure();
+    if (calls || *removed) // those of a callee are now there once per call
+      assignCollectiveIds(func);
+  }
   for (auto func : copy->getOps<func::FuncOp>())
     if (failed(expandBroadcasts(func, meshes)) || failed(widenCollectives(func)))
       return failure();

@@ -55,19 +55,6 @@ namespace {
 struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<HoistCollectivesPass> {
   using Base::Base;
 
-  /// The memory budget of a function in bytes; std::nullopt if it is unlimited.
-  std::optional<int64_t> getBudget(func::FuncOp func, const MeshCache &meshes) {
-    if (memoryBudget > 0)
-      return memoryBudget;
-    std::optional<int64_t> least;
-    func.walk([&](CollectiveOpInterface op) {
-      const Mesh *mesh = meshes.lookup(op.getFromMesh());
-      if (mesh && mesh->memory)
-        least = std::min(least.value_or(*mesh->memory), *mesh->memory);
-    });
-    return least;
-  }
-
   static bool fits(func::FuncOp func, std::optional<int64_t> budget) {
     return !budget || getPeakBytes(func) <= *budget;
   }
@@ -141,7 +128,7 @@ struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<Ho
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
-      std::optional<int64_t> budget = getBudget(func, meshes);
+      std::optional<int64_t> budget = getMemoryBudget(func, memoryBudget, meshes);
       func.walk([&](scf::ForOp loop) { hoist(loop, func, budget); }); // inner ones first
       if (fits(func, budget))
         continue;

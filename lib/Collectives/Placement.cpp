@@ -2,6 +2,7 @@
 
 #include "shardkit/Collectives/Placement.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 
 #include "shardkit/Passes.h"
@@ -56,6 +57,18 @@ SmallVector<Block *> spmd::getBlocks(func::FuncOp func) {
 bool spmd::mayStart(CollectiveOpInterface op) {
   return op.getKind() != CollectiveKind::AllSlice &&
          cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
+}
+
+std::optional<int64_t> spmd::getMemoryBudget(func::FuncOp func, int64_t budget, const MeshCache &meshes) {
+  if (budget > 0)
+    return budget;
+  std::optional<int64_t> least;
+  func.walk([&](CollectiveOpInterface op) {
+    const Mesh *mesh = meshes.lookup(op.getFromMesh());
+    if (mesh && mesh->memory)
+      least = std::min(least.value_or(*mesh->memory), *mesh->memory);
+  });
+  return least;
 }
 
 LogicalResult spmd::verifyLocalView(ModuleOp module, StringRef pass) {

@@ -116,6 +116,31 @@ static linalg::GenericOp createElementwise(OpBuilder &b, Location loc, ValueRang
 
 Value Windows::createFetch(OpBuilder &b, Location loc, Value value, const Sharding &sharding,
                            RankedTensorType globalType, ArrayRef<ShardedWindow> windows) {
+  SmallVector<ShardedWindow, 2> moved, uneven;
+  for (const ShardedWindow &window : windows) {
+    if (!isShard(window, value, sharding, globalType))
+      moved.push_back(window);
+    else if (!divides(window.entries, globalType.getDimSize(window.dim)))
+      uneven.push_back(window);
+  }
+  value = createExchange(b, loc, value, sharding, globalType, moved);
+  if (uneven.empty())
+    return value;
+  // As after an exchange, lanes beyond the dim are zero.
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(getElementTypeOrSelf(value)));
+  return createMasked(b, loc, value, uneven, globalType, zero);
+}
+
+bool Windows::isShard(const ShardedWindow &window, Value value, const Sharding &sharding, RankedTensorType globalType) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t chunk = type.getDimSize(window.dim), size = globalType.getDimSize(window.dim);
+  return sharding.dims[window.dim].entries == window.entries && window.window.offset == 0 &&
+         window.window.step == chunk && window.window.size == chunk &&
+         (divides(window.entries, size) || isa<FloatType, IntegerType, IndexType>(type.getElementType()));
+}
+
+Value Windows::createExchange(OpBuilder &b, Location loc, Value value, const Sharding &sharding,
+                              RankedTensorType globalType, ArrayRef<ShardedWindow> windows) {
   if (windows.empty())
     return value;
   auto type = cast<RankedTensorType>(value.getType());

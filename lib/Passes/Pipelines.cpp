@@ -26,6 +26,7 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
   if (phaseOptions.combine) {
     SPMDCombineCollectivesPassOptions combine;
     combine.maxBytes = phaseOptions.maxBytes;
+    combine.memoryBudget = phaseOptions.memoryBudget;
     pm.addPass(createSPMDCombineCollectivesPass(combine));
   }
   if (phaseOptions.overlap) {

@@ -105,6 +105,9 @@ private:
     const LocatedJson *totals = get(root, "totals", LocatedJson::Object, "an object");
     if (!totals || failed(number(*totals, "cost", report.totalCost)))
       return failure();
+    report.launches = -1;
+    if (totals->find("launches") && failed(number(*totals, "launches", report.launches)))
+      return failure();
     std::pair<StringRef, std::map<std::string, int64_t> *> lists[] = {{"bytes_by_kind", &report.bytesByKind},
                                                                       {"bytes_by_axis", &report.bytesByAxis}};
     for (auto [key, bytes] : lists) {
@@ -151,6 +154,8 @@ public:
       figure.*side = value;
     };
     add("predicted time", "s", report.totalCost);
+    if (report.launches >= 0)
+      add("launches", "", double(report.launches));
     for (const ReportSolver &search : report.solver)
       add("objective of @" + search.function, "s", search.objective);
     for (const FunctionMemory &memory : report.memory)

@@ -143,6 +143,10 @@ void Page::printTotals() {
   cell("predicted time");
   os << "<td class=\"n\"><b>" << formatSeconds(report.totalCost) << "</b></td>";
   seconds(report.totalCost);
+  os << "</tr>\n<tr>";
+  cell("launches");
+  os << "<td class=\"n\"><b>" << report.launches << "</b></td>";
+  cell(report.launches);
   os << "</tr>\n";
   for (auto &[kind, value] : report.bytesByKind)
     bytes(kind, value);

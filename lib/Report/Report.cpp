@@ -217,6 +217,8 @@ static LogicalResult addCollectives(func::FuncOp func, int64_t runs, int64_t tri
     if (entry->bytes > 0)
       report.bytesByAxis[llvm::join(entry->axes, ",")] += entry->bytes * entry->count;
     report.totalCost += entry->cost * entry->count;
+    if (entry->bytes > 0 && !travelsAlong(op))
+      report.launches += entry->count;
     report.collectives.push_back(std::move(*entry));
     return WalkResult::advance();
   });

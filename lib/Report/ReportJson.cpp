@@ -199,8 +199,10 @@ void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
                {"meshes", listOf(report.meshes, convert)},
                {"functions", listOf(report.functions, convert)},
                {"collectives", listOf(report.collectives, convert)}};
-  root["totals"] = {
-      {"bytes_by_kind", report.bytesByKind}, {"bytes_by_axis", report.bytesByAxis}, {"cost", report.totalCost}};
+  root["totals"] = {{"bytes_by_kind", report.bytesByKind},
+                    {"bytes_by_axis", report.bytesByAxis},
+                    {"cost", report.totalCost},
+                    {"launches", report.launches}};
   root["memory"] = toJson(report.memory);
   if (!report.pipelines.empty())
     root["pipelines"] =

@@ -221,6 +221,8 @@ static void printTotals(const Report &report, raw_ostream &os) {
   };
   os << "totals\n";
   line("predicted time", "", formatSeconds(report.totalCost));
+  if (report.launches > 0)
+    line("launches", "", std::to_string(report.launches));
   for (auto &[kind, bytes] : report.bytesByKind)
     line(kind, std::to_string(counts[kind]) + " x", formatBytes(bytes));
   for (auto &[axis, bytes] : report.bytesByAxis)
@@ -240,6 +242,8 @@ static void printTotals(const Report &report, raw_ostream &os) {
 static std::string toText(std::optional<double> value, StringRef unit) {
   if (!value)
     return "-";
+  if (unit.empty())
+    return std::to_string(int64_t(*value));
   return unit == "s" ? formatSeconds(*value) : formatBytes(int64_t(*value));
 }
 

@@ -777,20 +777,28 @@ ComputeDecider::findCarried(scf::ForOp loop, ArrayRef<std::optional<LayoutId>> p
   for (const OpPlan &opPlan : llvm::drop_begin(plan.ops, state.ops))
     plans[opPlan.op] = &opPlan;
   for (auto [i, chain] : llvm::enumerate(chains)) {
-    std::optional<LayoutId> added;
+    std::optional<DeferredReductions::Added> added;
     if (!chain.empty())
-      added = reductions.getAddedLayout(loop, i, chain, plans);
+      added = reductions.getAdded(loop, i, chain, plans);
     if (!added)
+      continue;
+    auto getShards = [&](LayoutId id) {
+      int64_t shards = 1;
+      for (const DimSharding &dim : table.get(id).dims)
+        shards *= deviceFactor(dim.entries);
+      return shards;
+    };
+    if (added->isInserted && getShards(added->layout) < getShards(*propagated[i]))
       continue;
     // The sum is completed once and not in every trip; the init is resharded to the partial layout.
     Value init = loop.getInitArgs()[i];
     auto type = cast<RankedTensorType>(init.getType());
     auto known = values.find(init);
-    double each = table.getSeconds(*added, *propagated[i], type), once = each;
+    double once = table.getSeconds(added->layout, *propagated[i], type);
     if (known != values.end())
-      once += table.getSeconds(known->second.propagated, *added, type);
-    if (once < trips * each)
-      carried[i] = *added;
+      once += table.getSeconds(known->second.propagated, added->layout, type);
+    if (once < trips * added->seconds)
+      carried[i] = added->layout;
   }
   restore(state);
   --tentative;

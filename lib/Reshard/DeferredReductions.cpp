@@ -13,9 +13,31 @@ static int64_t getSize(Operation *op) {
   return type.hasStaticShape() ? type.getNumElements() : INT64_MAX;
 }
 
+/// The number of linear ops after which an addition is looked for.
+static constexpr unsigned kMaxLookahead = 16;
+
+/// Whether the only reader of the result, or one after further ops that keep a sum a sum of its size, adds something to
+/// it or makes it smaller.
+static bool isAddedLater(Operation *op) {
+  for (unsigned i = 0; i < kMaxLookahead && op->hasOneUse(); ++i) {
+    OpOperand &use = *op->use_begin();
+    Operation *user = use.getOwner();
+    if (user->getNumResults() != 1 || !isa<RankedTensorType>(user->getResult(0).getType()))
+      return false;
+    if (isAdditive(user) && (getReadTensors(user).count() > 1 || getSize(user) < getSize(op)))
+      return true;
+    llvm::SmallBitVector read(user->getNumOperands());
+    read.set(use.getOperandNumber());
+    if (user->getBlock() != op->getBlock() || getSize(user) != getSize(op) || !isLinear(user, read))
+      return false;
+    op = user;
+  }
+  return false;
+}
+
 std::optional<ComputeLayouts> DeferredReductions::defer(Operation *op, const ShardingRule &rule,
                                                         ArrayRef<TensorLayout> layouts) {
-  if (op->getNumResults() != 1 || rule.numOperands() != op->getNumOperands() || rule.hasWindows())
+  if (op->getNumResults() != 1 || rule.numOperands() != op->getNumOperands())
     return std::nullopt;
   SmallVector<unsigned, 4> partial;
   llvm::SmallBitVector marked(rule.numOperands());
@@ -45,8 +67,8 @@ std::optional<ComputeLayouts> DeferredReductions::defer(Operation *op, const Sha
       std::optional<DimEntries> projected = projectFactor(rule, t, f, table.get(id));
       if (!projected || projected->empty() || !axes[f].empty())
         continue;
-      bool fits = rule.factor(f).kind != FactorKind::Replicated && canShard(rule.factor(f), *projected, mesh) &&
-                  !overlaps(*projected, used, mesh);
+      bool fits = rule.factor(f).kind != FactorKind::Replicated && !rule.factor(f).hasWindows &&
+                  canShard(rule.factor(f), *projected, mesh) && !overlaps(*projected, used, mesh);
       if (!fits && mayClash)
         continue;
       if (!fits)
@@ -110,10 +132,7 @@ bool DeferredReductions::isCheaper(Operation *op, const ShardingRule &rule, Arra
     return false;
   if (deferred < completed)
     return true;
-  if (!op->hasOneUse())
-    return false;
-  Operation *user = *op->user_begin();
-  return isAdditive(user) && (getReadTensors(user).count() > 1 || getSize(user) < getSize(op));
+  return isAddedLater(op);
 }
 
 LayoutId DeferredReductions::getPartial(const ShardingRule &rule, unsigned t, const FactorAxes &axes,
@@ -141,13 +160,30 @@ SmallVector<Operation *, 2> DeferredReductions::getAccumulation(scf::ForOp loop,
   return {};
 }
 
-std::optional<LayoutId> DeferredReductions::getAddedLayout(scf::ForOp loop, unsigned i, ArrayRef<Operation *> chain,
-                                                           const llvm::DenseMap<Operation *, const OpPlan *> &plans) {
+std::optional<LayoutId> DeferredReductions::getResultLayout(const ShardingRule &rule, unsigned t, LayoutId id) {
+  const Sharding &sharding = table.get(id);
+  FactorAxes axes(rule.numFactors());
+  for (auto [f, entries] : llvm::enumerate(axes))
+    if (std::optional<DimEntries> projected = projectFactor(rule, t, f, sharding))
+      entries = std::move(*projected);
+  if (getPartial(rule, t, axes, sharding) != id)
+    return std::nullopt;
+  return getPartial(rule, rule.numOperands(), axes, sharding);
+}
+
+std::optional<DeferredReductions::Added>
+DeferredReductions::getAdded(scf::ForOp loop, unsigned i, ArrayRef<Operation *> chain,
+                             const llvm::DenseMap<Operation *, const OpPlan *> &plans) {
   std::optional<LayoutId> common;
+  double seconds = 0;
+  bool isInserted = false;
   Value value = loop.getRegionIterArg(i);
-  auto join = [&](LayoutId id) {
-    bool fits = table.isPartial(id) && table.get(id).unreducedKind == ReductionKind::Sum && common.value_or(id) == id;
-    common = id;
+  auto join = [&](LayoutId id, LayoutId completed, Type type, std::optional<LayoutId> result) {
+    bool fits = table.isPartial(id) && table.get(id).unreducedKind == ReductionKind::Sum && result &&
+                common.value_or(*result) == *result;
+    if (fits)
+      seconds += table.getSeconds(id, completed, cast<RankedTensorType>(type));
+    common = result;
     return fits;
   };
   for (Operation *op : chain) {
@@ -157,15 +193,20 @@ std::optional<LayoutId> DeferredReductions::getAddedLayout(scf::ForOp loop, unsi
       return std::nullopt;
     llvm::SmallBitVector read = getReadTensors(op);
     unsigned accumulator = llvm::find(op->getOperands(), value) - op->operand_begin();
-    if (rule->tensor(accumulator).role == OperandRole::Init && table.isPartial(*it->second->computed.front())) {
-      if (!join(*it->second->computed.front())) // a contraction into it
+    LayoutId computed = *it->second->computed.front();
+    if (rule->tensor(accumulator).role == OperandRole::Init && table.isPartial(computed)) {
+      // A contraction into it.
+      if (!join(computed, values.find(op->getResult(0))->second.propagated, value.getType(), computed))
         return std::nullopt;
     } else if (read.count() > 1 && isLinear(op, read)) {
+      isInserted |= isa<tensor::InsertSliceOp>(op);
       for (unsigned t : read.set_bits()) {
         auto known = values.find(op->getOperand(t));
         if (t == accumulator)
           continue;
-        if (known == values.end() || !op->getOperand(t).hasOneUse() || !join(known->second.computed))
+        if (known == values.end() || !op->getOperand(t).hasOneUse() || !it->second->needs[t] ||
+            !join(known->second.computed, *it->second->needs[t], op->getOperand(t).getType(),
+                  getResultLayout(*rule, t, known->second.computed)))
           return std::nullopt;
       }
     } else {
@@ -173,5 +214,7 @@ std::optional<LayoutId> DeferredReductions::getAddedLayout(scf::ForOp loop, unsi
     }
     value = op->getResult(0);
   }
-  return common;
+  if (!common)
+    return std::nullopt;
+  return Added{*common, seconds, isInserted};
 }

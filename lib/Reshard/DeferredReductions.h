@@ -30,13 +30,19 @@ public:
   std::optional<ComputeLayouts> defer(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts);
 
   /// The chain of ops from an iteration argument to its operand of the yield, each of which
-  /// accumulates into it: sums, differences, contractions. Empty if another op reads it.
+  /// accumulates into it: sums, differences, contractions, insertions of slices. Empty if another op reads it.
   static SmallVector<Operation *, 2> getAccumulation(scf::ForOp loop, unsigned i);
 
-  /// The partial layout of all that a chain adds, if it is the same for each op. `plans` are
+  /// The sum that a loop accumulates in an iteration argument.
+  struct Added {
+    LayoutId layout; // that of the argument if it stays partial
+    double seconds;  // of completing what one trip adds
+    bool isInserted; // whether a trip writes a slice, so that the slices of all trips are held at once
+  };
+  /// The sum of a chain if all that it adds, or inserts, gives it one partial layout. `plans` are
   /// those of an iteration that completes every sum.
-  std::optional<LayoutId> getAddedLayout(scf::ForOp loop, unsigned i, ArrayRef<Operation *> chain,
-                                         const llvm::DenseMap<Operation *, const OpPlan *> &plans);
+  std::optional<Added> getAdded(scf::ForOp loop, unsigned i, ArrayRef<Operation *> chain,
+                                const llvm::DenseMap<Operation *, const OpPlan *> &plans);
 
 private:
   /// Whether completing the result is cheaper than completing the operands, or as cheap and
@@ -45,6 +51,9 @@ private:
                  const FactorAxes &axes, const ComputeLayouts &choice);
   /// The layout of a tensor of a rule, made partial over the axes of `like`.
   LayoutId getPartial(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Sharding &like);
+
+  /// The partial layout of the result of a linear op, if operand `t` is in layout `id`.
+  std::optional<LayoutId> getResultLayout(const ShardingRule &rule, unsigned t, LayoutId id);
 
   LayoutTable &table;
   llvm::DenseMap<Value, ValueLayouts> &values;

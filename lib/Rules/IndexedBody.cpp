@@ -46,7 +46,7 @@ static SmallVector<int32_t> matchCapturedDims(Operation *op, Value captured) {
     if (!region.isAncestor(use.getOwner()->getParentRegion()))
       continue;
     auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner());
-    if (!extract || extract->getParentRegion() != &region)
+    if (!extract)
       return SmallVector<int32_t>(type.getRank(), -1);
     for (auto [d, index] : llvm::enumerate(extract.getIndices())) {
       int32_t loop = getLoopOfIndex(op, index);

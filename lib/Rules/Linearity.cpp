@@ -67,8 +67,8 @@ bool spmd::isLinear(Operation *op, const llvm::SmallBitVector &marked) {
     return marked.count() == 1 && marked.find_first() < 2;
   return marked == getReadTensors(op) &&
          isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp, arith::NegFOp, tensor::CollapseShapeOp,
-             tensor::ExpandShapeOp, tensor::CastOp, tensor::ExtractSliceOp, tensor::ConcatOp, tosa::AddOp, tosa::SubOp,
-             tosa::TransposeOp>(op);
+             tensor::ExpandShapeOp, tensor::CastOp, tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ConcatOp,
+             tosa::AddOp, tosa::SubOp, tosa::TransposeOp>(op);
 }
 
 bool spmd::isAdditive(Operation *op) { return isLinear(op, getReadTensors(op)); }

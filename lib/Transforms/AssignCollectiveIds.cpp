@@ -1,8 +1,10 @@
 //===- AssignCollectiveIds.cpp - Ids in program order ---------------------===//
 
 #include "shardkit/Transforms/AssignCollectiveIds.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Transforms/IdleCollectives.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
@@ -23,8 +25,12 @@ namespace {
 struct AssignCollectiveIdsPass : public spmd::impl::SPMDAssignCollectiveIdsPassBase<AssignCollectiveIdsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    for (auto func : module.getOps<func::FuncOp>())
+    MeshCache meshes(module);
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (failed(removeIdleCollectives(func, meshes)))
+        return signalPassFailure();
       assignCollectiveIds(func);
+    }
     if (getPhase(module) >= int(Phase::Partitioned))
       setPhase(module, Phase::Final);
   }

@@ -31,6 +31,7 @@ from random_places import PlaceSteps
 from random_regions import RegionSteps
 from random_scalars import ScalarSteps
 from random_tosa import TosaSteps
+from random_training import TrainingSteps
 
 MESHES = [[1], [2], [3], [4], [5], [6], [7], [8], [2, 2], [2, 3], [3, 2], [2, 4],
           [4, 2], [1, 4], [6, 1], [1, 1, 2], [2, 1, 2], [2, 1, 3], [1, 3, 2],
@@ -70,7 +71,7 @@ class Skip(Exception):
 
 
 class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, RegionSteps,
-               ScalarSteps, TosaSteps):
+               ScalarSteps, TosaSteps, TrainingSteps):
     def __init__(self, rng, name, uneven=False, views=False, tied=False, shared=None):
         """`shared`: the weights of the function before it, by type and range; its mesh, types and first shape."""
         self.rng, self.name, self.uneven = rng, name, uneven
@@ -214,8 +215,8 @@ class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, Re
     def define(self, text, shape, bound):
         self.add_value(self.let(text), shape, bound)
 
-    def argument(self, shape, element=None, low=-3, high=4):
-        """A new argument of integers in [low, high): (name, bound)."""
+    def argument(self, shape, element=None, low=-3, high=4, spec=None):
+        """A new argument of integers in [low, high): (name, bound); `spec`: its sharding."""
         rng = self.rng
         element = element or self.element
         is_float = element[0] != "i"
@@ -230,7 +231,9 @@ class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, Re
                 names += free
             self.taken.add(free[0])
             attrs.append(f'spmd.weight = "{free[0]}"')
-        if rng.random() < (0.7 if self.shared is None else 0.4):
+        if spec:
+            attrs.append(f"spmd.sharding = #spmd.sharding{spec}")
+        elif rng.random() < (0.7 if self.shared is None else 0.4):
             attrs.append(f"spmd.sharding = #spmd.sharding{self.sharding(shape)}")
         self.args.append(f"{name}: {self.tensor(shape, stored)} "
                          f"{{{', '.join(attrs)}}}")
@@ -736,6 +739,16 @@ class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, Re
             sides[0] = sides[0].replace(") {\n", f"){attr} {{\n", 1)
         return "\n".join(self.callees + sides[:2 if reference else 1])
 
+    def build_step(self):
+        """A function like a training step (random_training.py)."""
+        while True:
+            try:
+                results = self.build_training()
+                break
+            except Skip:  # floats would leave the exact range
+                self.lines, self.args, self.values, self.next = [], [], [], 0
+        return "\n".join(self.sides("", results)[:1])
+
     def random_steps(self, length):
         """Takes `length` steps, or as many as 200 tries allow."""
         steps = self.steps()
@@ -823,6 +836,7 @@ def main():
                         help="several meshes per function, views of the same devices")
     parser.add_argument("--tied", action="store_true", help="results update arguments of their type")
     parser.add_argument("--shared", action="store_true", help="each two functions share weights")
+    parser.add_argument("--training", action="store_true", help="functions like training steps")
     parser.add_argument("-o", "--output", default="-")
     args = parser.parse_args()
     out = get_meshes(args.views)
@@ -834,7 +848,8 @@ def main():
         # The first of two that share weights is written with the second.
         if args.only is None or args.only == i or (args.shared and args.only // 2 == i // 2):
             rng = random.Random(f"{args.seed}.{i}")
-            out.append(Function(rng, f"f{i}", args.uneven, args.views, args.tied, shared).build())
+            function = Function(rng, f"f{i}", args.uneven, args.views, args.tied, shared)
+            out.append(function.build_step() if args.training else function.build())
     text = "\n".join(out)
     if args.output == "-":
         print(text)

@@ -145,3 +145,93 @@ func.func @not_accumulated(%x: tensor<8x6xi32> {spmd.sharding = #spmd.sharding<@
   }
   return %r#0, %r#1, %r#2, %r#3 : tensor<8x10xi32>, tensor<8x10xi32>, tensor<8x10xi32>, tensor<8x10xi32>
 }
+
+// The gradients of the layers of a loop are transposed and stacked: slices of partial sums are written, and the stack is
+// reduced once. The init, of which a slice stays, counts once.
+// CHECK-LABEL: func.func @stacked
+// CHECK-NOT: = spmd.all_reduce
+// CHECK: scf.for
+// CHECK-NOT: = spmd.
+// CHECK: tensor.insert_slice
+// CHECK-NOT: = spmd.
+// CHECK: scf.yield
+// CHECK-NEXT: }
+// CHECK: spmd.all_reduce %{{.*}} sum <@m, {"x"}> {{.*}} : tensor<4x10x6xi32>
+// CHECK-NOT: = spmd.
+// CHECK: return
+// OFF-LABEL: func.func @stacked
+// OFF: scf.for
+// OFF: spmd.all_reduce
+// OFF: scf.yield
+func.func @stacked(%x: tensor<3x8x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {}]>, spmd.range = [-3, 3]}, %dh: tensor<3x8x10xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {}]>, spmd.range = [-3, 3]},
+                   %b: tensor<4x10x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}, {}]>, spmd.range = [-3, 3]}) -> (tensor<4x10x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}, {}]>}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %z = arith.constant dense<0> : tensor<6x10xi32>
+  %two = arith.constant dense<2> : tensor<10x6xi32>
+  %e = tensor.empty() : tensor<10x6xi32>
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %b) -> tensor<4x10x6xi32> {
+    %j = arith.subi %c3, %i : index
+    %xi = tensor.extract_slice %x[%i, 0, 0] [1, 8, 6] [1, 1, 1] : tensor<3x8x6xi32> to tensor<8x6xi32>
+    %di = tensor.extract_slice %dh[%i, 0, 0] [1, 8, 10] [1, 1, 1] : tensor<3x8x10xi32> to tensor<8x10xi32>
+    %g = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (k, i)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%xi, %di : tensor<8x6xi32>, tensor<8x10xi32>) outs(%z : tensor<6x10xi32>) {
+    ^bb0(%p: i32, %t: i32, %o: i32):
+      %m = arith.muli %p, %t : i32
+      %n = arith.addi %o, %m : i32
+      linalg.yield %n : i32
+    } -> tensor<6x10xi32>
+    %t = linalg.transpose ins(%g : tensor<6x10xi32>) outs(%e : tensor<10x6xi32>) permutation = [1, 0]
+    %v = arith.muli %t, %two : tensor<10x6xi32>
+    %n = tensor.insert_slice %v into %s[%j, 0, 0] [1, 10, 6] [1, 1, 1] : tensor<10x6xi32> into tensor<4x10x6xi32>
+    scf.yield %n : tensor<4x10x6xi32>
+  }
+  return %r : tensor<4x10x6xi32>
+}
+
+// Not where the stack is sharded by the axis of the sums: a stack of partial sums would be larger.
+// CHECK-LABEL: func.func @scattered
+// CHECK: scf.for
+// CHECK: spmd.reduce_scatter
+// CHECK: scf.yield
+func.func @scattered(%x: tensor<3x8x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {}]>, spmd.range = [-3, 3]}, %dh: tensor<3x8x10xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {}]>, spmd.range = [-3, 3]})
+    -> (tensor<3x6x10xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {}]>}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %z = arith.constant dense<0> : tensor<6x10xi32>
+  %zs = arith.constant dense<0> : tensor<3x6x10xi32>
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %zs) -> tensor<3x6x10xi32> {
+    %xi = tensor.extract_slice %x[%i, 0, 0] [1, 8, 6] [1, 1, 1] : tensor<3x8x6xi32> to tensor<8x6xi32>
+    %di = tensor.extract_slice %dh[%i, 0, 0] [1, 8, 10] [1, 1, 1] : tensor<3x8x10xi32> to tensor<8x10xi32>
+    %g = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (k, i)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%xi, %di : tensor<8x6xi32>, tensor<8x10xi32>) outs(%z : tensor<6x10xi32>) {
+    ^bb0(%p: i32, %t: i32, %o: i32):
+      %m = arith.muli %p, %t : i32
+      %n = arith.addi %o, %m : i32
+      linalg.yield %n : i32
+    } -> tensor<6x10xi32>
+    %n = tensor.insert_slice %g into %s[%i, 0, 0] [1, 6, 10] [1, 1, 1] : tensor<6x10xi32> into tensor<3x6x10xi32>
+    scf.yield %n : tensor<3x6x10xi32>
+  }
+  return %r : tensor<3x6x10xi32>
+}
+
+// Two linear ops before an addition: both sums are reduced once, after it.
+// CHECK-LABEL: func.func @later
+// CHECK: arith.addi %
+// CHECK-NEXT: spmd.all_reduce
+// CHECK-NOT: spmd.all_reduce
+// CHECK: return
+func.func @later(%a: tensor<8x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [-3, 3]}, %b: tensor<8x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [-3, 3]}) -> (tensor<2x3xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}) {
+  %z = arith.constant dense<0> : tensor<6xi32>
+  %three = arith.constant dense<3> : tensor<2x3xi32>
+  %s = linalg.reduce { arith.addi } ins(%a : tensor<8x6xi32>) outs(%z : tensor<6xi32>) dimensions = [0]
+  %t = linalg.reduce { arith.addi } ins(%b : tensor<8x6xi32>) outs(%z : tensor<6xi32>) dimensions = [0]
+  %s2 = tensor.expand_shape %s [[0, 1]] output_shape [2, 3] : tensor<6xi32> into tensor<2x3xi32>
+  %t2 = tensor.expand_shape %t [[0, 1]] output_shape [2, 3] : tensor<6xi32> into tensor<2x3xi32>
+  %s3 = arith.muli %s2, %three : tensor<2x3xi32>
+  %r = arith.addi %s3, %t2 : tensor<2x3xi32>
+  return %r : tensor<2x3xi32>
+}

@@ -24,6 +24,7 @@
 
 // CHECK: against {{.*}}a.json
 // CHECK-NEXT: predicted time 10.01 us -> 10.01 us same
+// CHECK-NEXT: launches 1 -> 1 same
 // CHECK-NEXT: peak of @mlp 704 B -> 832 B +18.2 %
 // CHECK-NEXT: all_gather - -> 256 B new
 // CHECK-NEXT: on {model} 128 B -> 256 B +100.0 %
@@ -52,6 +53,7 @@
 // PAGE: <td>peak of @mlp</td>
 // SAME: against
 // SAME-NEXT: predicted time {{.*}} same
+// SAME-NEXT: launches {{.*}} same
 // SAME-NEXT: peak of @mlp {{.*}} same
 // SAME: results, 0 changed
 // SAME: collectives, 0 gone, 0 new

@@ -23,11 +23,13 @@ spmd.mesh @pod = <["x"=2, "y"=4], device_ids=[0,4,1,5,2,6,3,7]> {alpha = [1.0, 1
 // CHECK-NEXT: "loc": "{{.*}}report.mlir:[[#]]:[[#]]"
 // CHECK: "bytes_by_axis": {
 // CHECK-NEXT: "y": 16
+// CHECK: "launches": 1
 
 // Totals come first.
 // TEXT: mesh @pod: x=2 y=4
 // TEXT-NEXT: totals
 // TEXT-NEXT: predicted time 25 s
+// TEXT-NEXT: launches 1
 // TEXT-NEXT: all_reduce 1 x 16 B
 // TEXT-NEXT: on {y} 16 B
 // TEXT-NEXT: peak of @main {{.*}} B

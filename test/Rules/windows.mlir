@@ -97,3 +97,49 @@ func.func @conv_1d(%a: tensor<6x12xi32> {spmd.sharding = #spmd.sharding<@m, [{"y
   %r = linalg.conv_1d ins(%0, %w : tensor<12xi32>, tensor<3xi32>) outs(%e : tensor<10xi32>) -> tensor<10xi32>
   return %r : tensor<10xi32>
 }
+
+// The stack of two sharded values, as front ends write it: a body with branches, which reads each at the loops of the other
+// dims. No data moves. So is a concatenation with a part that is shifted along an unsharded dim, also of uneven shards.
+// CHECK-LABEL: func.func @stack
+// CHECK-NOT: spmd.{{all|halo|exchange}}
+// CHECK: return
+func.func @stack(%a: tensor<7x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [-99, 99]},
+                 %b: tensor<7x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [-99, 99]})
+    -> (tensor<2x7x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {"y"}]>}, tensor<5x7x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {"y"}]>}) {
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<2x7x6xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]} outs(%e : tensor<2x7x6xi32>) {
+  ^bb0(%o: i32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = linalg.index 2 : index
+    %first = arith.cmpi ult, %i, %c1 : index
+    %x = scf.if %first -> i32 {
+      %l = tensor.extract %a[%j, %k] : tensor<7x6xi32>
+      scf.yield %l : i32
+    } else {
+      %l = tensor.extract %b[%j, %k] : tensor<7x6xi32>
+      scf.yield %l : i32
+    }
+    linalg.yield %x : i32
+  } -> tensor<2x7x6xi32>
+  %f = tensor.empty() : tensor<5x7x6xi32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]} outs(%f : tensor<5x7x6xi32>) {
+  ^bb0(%o: i32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = linalg.index 2 : index
+    %zero = arith.constant 0 : index
+    %same = arith.addi %j, %zero : index
+    %first = arith.cmpi ult, %i, %c1 : index
+    %x = scf.if %first -> i32 {
+      %l = tensor.extract %r[%i, %same, %k] : tensor<2x7x6xi32>
+      scf.yield %l : i32
+    } else {
+      %l = tensor.extract %r[%c1, %j, %k] : tensor<2x7x6xi32>
+      scf.yield %l : i32
+    }
+    linalg.yield %x : i32
+  } -> tensor<5x7x6xi32>
+  return %r, %s : tensor<2x7x6xi32>, tensor<5x7x6xi32>
+}

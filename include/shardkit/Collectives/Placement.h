@@ -38,6 +38,10 @@ SmallVector<Block *> getBlocks(func::FuncOp func);
 /// others: it moves data between devices, and its size is known.
 bool mayStart(CollectiveOpInterface op);
 
+/// The memory budget of a function in bytes: `budget` if it is positive, else the smallest `memory` of its meshes;
+/// std::nullopt if it is unlimited.
+std::optional<int64_t> getMemoryBudget(func::FuncOp func, int64_t budget, const MeshCache &meshes);
+
 /// One error unless the module may be in local view: partitioned, or of no phase.
 LogicalResult verifyLocalView(ModuleOp module, StringRef pass);
 

@@ -70,6 +70,11 @@ private:
   /// The local value of these windows; dims without a window are those of `value`.
   Value createFetch(OpBuilder &b, Location loc, Value value, const Sharding &sharding, RankedTensorType globalType,
                     ArrayRef<ShardedWindow> windows);
+  /// Whether the window of each device is its shard of the value: nothing is received.
+  static bool isShard(const ShardedWindow &window, Value value, const Sharding &sharding, RankedTensorType globalType);
+  /// The windows by a halo exchange.
+  Value createExchange(OpBuilder &b, Location loc, Value value, const Sharding &sharding, RankedTensorType globalType,
+                       ArrayRef<ShardedWindow> windows);
   /// The same of a value that may be a padded tensor: windows of its source, padded.
   Value createWindow(OpBuilder &b, Location loc, Value value, const Sharding &sharding, RankedTensorType globalType,
                      ArrayRef<ShardedWindow> windows);

@@ -71,6 +71,8 @@ struct Report {
   std::vector<ReportCollective> collectives;
   std::map<std::string, int64_t> bytesByKind, bytesByAxis;
   double totalCost = 0;
+  /// Collectives and `spmd.start`s that move data, each as often as it runs; -1 in reports that do not have the number.
+  int64_t launches = 0;
   std::vector<ReportSolver> solver;   // functions that were laid out by search
   std::vector<ReportShape> shapes;    // the best one first
   std::vector<FunctionMemory> memory; // a function each, in order

@@ -1,0 +1,57 @@
+// Collectives of which no device receives anything are removed before ids are assigned.
+// RUN: shard-opt %s --spmd-assign-collective-ids | FileCheck %s
+
+module attributes {spmd.phase = "partitioned"} {
+spmd.mesh @m = <["x"=2, "one"=1]>
+
+// Groups of one device; a permutation that leaves all where it is.
+// CHECK-LABEL: func.func @alone
+// CHECK-NEXT: arith.addf %arg0, %arg0
+// CHECK-NEXT: arith.addf %{{.*}}, %arg0
+// CHECK-NEXT: arith.addf %{{.*}}, %arg0
+// CHECK-NEXT: return
+func.func @alone(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = spmd.all_reduce %a sum <@m, {"one"}> : tensor<8xf32>
+  %1 = spmd.all_gather %a <@m, [{"one"}]> : tensor<8xf32> -> tensor<8xf32>
+  %2 = spmd.reduce_scatter %a sum <@m, [{"one"}]> : tensor<8xf32> -> tensor<8xf32>
+  %3 = spmd.collective_permute %a of tensor<16xf32> <@m, [{"x"}]> to <@m, [{"x", "one"}]> : tensor<8xf32> -> tensor<8xf32>
+  %4 = arith.addf %0, %1 : tensor<8xf32>
+  %5 = arith.addf %4, %2 : tensor<8xf32>
+  %6 = arith.addf %5, %3 : tensor<8xf32>
+  return %6 : tensor<8xf32>
+}
+
+// No elements.
+// CHECK-LABEL: func.func @empty
+// CHECK-NEXT: return %arg0, %arg0
+func.func @empty(%a: tensor<0x8xf32>) -> (tensor<0x8xf32>, tensor<0x8xf32>) {
+  %0 = spmd.all_reduce %a sum <@m, {"x"}> : tensor<0x8xf32>
+  %1 = spmd.all_gather %a <@m, [{}, {"x"}]> : tensor<0x8xf32> -> tensor<0x8xf32>
+  return %0, %1 : tensor<0x8xf32>, tensor<0x8xf32>
+}
+
+// Windows that are the shards, or a slice of each; one that reaches into the next shard stays.
+// CHECK-LABEL: func.func @windows
+// CHECK-NEXT: [[S:%.*]] = tensor.extract_slice %arg0[1, 0] [3, 2] [1, 1] : tensor<4x2xf32> to tensor<3x2xf32>
+// CHECK-NEXT: [[H:%.*]] = spmd.halo_exchange %arg0 {{.*}} {id = 0 : i64}
+// CHECK-NEXT: return %arg0, [[S]], [[H]]
+func.func @windows(%a: tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<3x2xf32>, tensor<4x2xf32>) {
+  %0 = spmd.halo_exchange %a of tensor<8x2xf32> <@m, [{"x"}, {}]> to <@m, [{"x"}, {}]> dims = [0] steps = [4] offsets = [0] : tensor<4x2xf32> -> tensor<4x2xf32>
+  %1 = spmd.halo_exchange %a of tensor<8x2xf32> <@m, [{"x"}, {}]> to <@m, [{"x"}, {}]> dims = [0] steps = [4] offsets = [1] : tensor<4x2xf32> -> tensor<3x2xf32>
+  %2 = spmd.halo_exchange %a of tensor<8x2xf32> <@m, [{"x"}, {}]> to <@m, [{"x"}, {}]> dims = [0] steps = [4] offsets = [1] : tensor<4x2xf32> -> tensor<4x2xf32>
+  return %0, %1, %2 : tensor<4x2xf32>, tensor<3x2xf32>, tensor<4x2xf32>
+}
+
+// What was started with one is a collective of its own.
+// CHECK-LABEL: func.func @started
+// CHECK-NEXT: return %arg0, %arg0
+func.func @started(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0:2 = spmd.start {
+    %s = spmd.all_reduce %a sum <@m, {"one"}> : tensor<8xf32>
+    %t = spmd.all_reduce %a sum <@m, {"one"}> : tensor<8xf32>
+    spmd.return %s, %t : tensor<8xf32>, tensor<8xf32>
+  } : tensor<8xf32>, tensor<8xf32>
+  %1:2 = spmd.done %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+  return %1#0, %1#1 : tensor<8xf32>, tensor<8xf32>
+}
+}
