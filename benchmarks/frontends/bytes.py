@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What the models of examples/jax/models.py move with ShardKit and with XLA, for the same program and annotations.
 
-    bytes.py [--model NAME]... [--style NAME]... [--devices N]
+    bytes.py [--model NAME]... [--style NAME]... [--devices N] [--train]
 
-Prints a Markdown table: bytes that a device receives and the floating-point operations of its contractions, in one step, for
-both; collectives in loops count as often as they run. Bytes are those of the algorithms that meet the bound: an all-reduce of B
+Prints a Markdown table: bytes that a device receives, launches of collectives and the floating-point operations of its
+contractions, in one step, for both; collectives in loops count as often as they run. With --train a model that gives one array
+becomes a training step: the gradients of its mean square, times 0.1, are subtracted from the weights. Bytes are those of the algorithms that meet the bound: an all-reduce of B
 bytes among n is 2 (n-1)/n B, a gather of parts of B is (n-1) B, and so on, for both by one formula. XLA's are read from the HLO
 that it compiles for as many CPU devices. Exits with 1 where ours are more although XLA's operations are not more than 1.05 of
 ours. Needs: pip install ./python[jax]
@@ -62,7 +63,7 @@ def group_size(line, devices):
 
 
 def read_hlo(text, devices):
-    """(bytes received, operations of dots and convolutions) of a device."""
+    """(bytes received, operations of dots and convolutions, launches of collectives) of a device."""
     bodies, name = {}, None
     for line in text.split("\n"):
         if match := re.match(r"(ENTRY )?%?([\w.\-]+) \(.*\) -> .*\{$", line):
@@ -77,7 +78,7 @@ def read_hlo(text, devices):
                 types[match[1]] = match[2]
 
     def visit(name):
-        received = operations = 0
+        received = operations = launches = 0
         for line in bodies.get(name, []):
             match = re.match(r"\s+(?:ROOT )?%[\w.\-]+ = (.*?) ([\w\-]+)\((.*)", line)
             if not match:
@@ -87,6 +88,7 @@ def read_hlo(text, devices):
             n = group_size(line, devices)
             op = op.removesuffix("-start")
             size = sum(bytes_of(types[o]) for o in operands if o in types)  # of the operands
+            launches += op in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "ragged-all-to-all", "collective-permute")
             if op == "all-reduce":
                 received += 2 * (n - 1) / n * size
             elif op == "all-gather":
@@ -113,9 +115,9 @@ def read_hlo(text, devices):
                 trips = int(known[1])
             for callee in re.findall(r"(?:body|calls|to_apply|condition)=%([\w.\-]+)", line):
                 if op != "all-reduce" and op != "reduce-scatter":
-                    a, b = visit(callee)
-                    received, operations = received + trips * a, operations + trips * b
-        return received, operations
+                    a, b, c = visit(callee)
+                    received, operations, launches = received + trips * a, operations + trips * b, launches + trips * c
+        return received, operations, launches
 
     return visit("ENTRY")
 
@@ -134,7 +136,7 @@ def read_ours(text):
     for mesh in report["meshes"]:
         sizes |= {name: size for name, size in mesh["axes"]}
     received = sum(c["received"] / product(sizes[a.split(":")[0].strip('"')] for a in c["axes"]) * c["count"] for c in report["collectives"])
-    return received, count_operations(done.stdout)
+    return received, count_operations(done.stdout), report["totals"]["launches"]
 
 
 def count_operations(text):
@@ -176,27 +178,45 @@ def count_operations(text):
     return total
 
 
+def make_step(function):
+    """A training step of a model that gives an array, or a tuple whose first value is one."""
+
+    def step(params, *inputs):
+        def loss(params):
+            out = function(params, *inputs)
+            out = out[0] if isinstance(out, tuple) else out
+            return (out * out).mean()
+
+        value, gradients = jax.value_and_grad(loss)(params)
+        return value, jax.tree_util.tree_map(lambda w, g: w - 0.1 * g, params, gradients)
+
+    return step
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--model", action="append", choices=sorted(MODELS))
     parser.add_argument("--style", action="append", choices=STYLES)
     parser.add_argument("--devices", type=int, default=8, choices=(2, 4, 8))
+    parser.add_argument("--train", action="store_true")
     options = parser.parse_args()
-    print("| model | style | bytes, ShardKit | bytes, XLA | ratio | operations, ShardKit | operations, XLA |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    print("| model | style | bytes, ShardKit | bytes, XLA | ratio | launches, ShardKit | launches, XLA | operations, ShardKit | operations, XLA |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     worse = 0
     for name in options.model or MODELS:
         for style in options.style or STYLES:
             function, args = build(name, style, make_mesh(options.devices))
+            if options.train and not name.endswith("_step"):
+                function = make_step(function)
             model = shardkit.import_jax(function, *args, locations=False)
-            ours, own_operations = read_ours(model.text)
+            ours, own_operations, launches = read_ours(model.text)
             jitted = function if hasattr(function, "lower") else jax.jit(function)
-            theirs, operations = read_hlo(jitted.lower(*args).compile().as_text(), options.devices)
+            theirs, operations, their_launches = read_hlo(jitted.lower(*args).compile().as_text(), options.devices)
             mark = ""
             if ours > theirs and operations <= 1.05 * own_operations:
                 worse, mark = worse + 1, " **more**"
             ratio = f"{ours / theirs:.2f}" if theirs else "" if not ours else "inf"
-            print(f"| {name} | {style} | {ours:,.0f}{mark} | {theirs:,.0f} | {ratio} | {own_operations:,} | {operations:,} |", flush=True)
+            print(f"| {name} | {style} | {ours:,.0f}{mark} | {theirs:,.0f} | {ratio} | {launches} | {their_launches} | {own_operations:,} | {operations:,} |", flush=True)
     return 1 if worse else 0
 
 

@@ -9,27 +9,50 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// Windows inside of each shard, as a slice of it; null if a window is not.
+/// A sharding of the dims in `kept` alone.
+static ShardingAttr keepDims(ShardingAttr sharding, ArrayRef<int64_t> kept) {
+  SmallVector<DimShardingAttr> dims(sharding.getDims());
+  for (auto [d, dim] : llvm::enumerate(dims))
+    if (!llvm::is_contained(kept, int64_t(d)))
+      dim = DimShardingAttr::get(sharding.getContext(), {}, /*open=*/false, /*priority=*/0);
+  return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims, sharding.getReplicated(),
+                           sharding.getUnreducedKind(), sharding.getUnreduced());
+}
+
+/// Windows inside of each shard, as slices of what a device has; null if a window is not.
 static Value sliceShard(OpBuilder &b, HaloExchangeOp op) {
   auto type = cast<RankedTensorType>(op.getInput().getType());
   if (!type.hasStaticShape())
     return {};
   auto global = cast<RankedTensorType>(op.getGlobalType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), sizes,
-      strides(type.getRank(), b.getIndexAttr(1));
-  for (int64_t size : type.getShape())
-    sizes.push_back(b.getIndexAttr(size));
+  SmallVector<int64_t> shape(type.getShape()), starts(type.getRank(), 0);
+  SmallVector<int64_t> dims, steps, offsets; // windows of dims that each device has
   for (auto [d, step, offset] : llvm::zip(op.getDims(), op.getSteps(), op.getOffsets())) {
+    if (op.getFrom().getDims()[d].getEntries().empty()) {
+      dims.push_back(d), steps.push_back(step), offsets.push_back(offset);
+      continue;
+    }
     int64_t chunk = type.getDimSize(d), size = op.getType().getDimSize(d);
-    bool isAlone = chunk == global.getDimSize(d);
-    if ((step != chunk && !isAlone) || global.getDimSize(d) % chunk != 0 || offset < 0 || offset + size > chunk)
+    bool isOneShard = chunk == global.getDimSize(d);
+    if ((step != chunk && !isOneShard) || global.getDimSize(d) % chunk != 0 || offset < 0 || offset + size > chunk)
       return {};
-    offsets[d] = b.getIndexAttr(offset);
-    sizes[d] = b.getIndexAttr(size);
+    starts[d] = offset;
+    shape[d] = size;
   }
-  if (op.getType() == type)
-    return op.getInput();
-  return tensor::ExtractSliceOp::create(b, op.getLoc(), op.getType(), op.getInput(), offsets, sizes, strides);
+  Value value = op.getInput();
+  if (type.clone(shape) != type) {
+    SmallVector<OpFoldResult> sizes, strides(type.getRank(), b.getIndexAttr(1)), at;
+    for (auto [size, start] : llvm::zip(shape, starts)) {
+      sizes.push_back(b.getIndexAttr(size));
+      at.push_back(b.getIndexAttr(start));
+    }
+    value = tensor::ExtractSliceOp::create(b, op.getLoc(), type.clone(shape), value, at, sizes, strides);
+  }
+  if (dims.empty())
+    return value;
+  return HaloExchangeOp::create(b, op.getLoc(), op.getType(), value, TypeAttr::get(type.clone(shape)),
+                                keepDims(op.getFrom(), {}), keepDims(op.getTo(), dims), b.getDenseI64ArrayAttr(dims),
+                                b.getDenseI64ArrayAttr(steps), b.getDenseI64ArrayAttr(offsets), IntegerAttr());
 }
 
 /// The value of a collective that moves nothing; null if it has no simpler form.

@@ -3,6 +3,7 @@
 
 module attributes {spmd.phase = "partitioned"} {
 spmd.mesh @m = <["x"=2, "one"=1]>
+spmd.mesh @n = <["x"=2, "y"=2]>
 
 // Groups of one device; a permutation that leaves all where it is.
 // CHECK-LABEL: func.func @alone
@@ -40,6 +41,16 @@ func.func @windows(%a: tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<3x2xf32>, te
   %1 = spmd.halo_exchange %a of tensor<8x2xf32> <@m, [{"x"}, {}]> to <@m, [{"x"}, {}]> dims = [0] steps = [4] offsets = [1] : tensor<4x2xf32> -> tensor<3x2xf32>
   %2 = spmd.halo_exchange %a of tensor<8x2xf32> <@m, [{"x"}, {}]> to <@m, [{"x"}, {}]> dims = [0] steps = [4] offsets = [1] : tensor<4x2xf32> -> tensor<4x2xf32>
   return %0, %1, %2 : tensor<4x2xf32>, tensor<3x2xf32>, tensor<4x2xf32>
+}
+
+// A dim that each device has is sliced by its coordinate: nothing moves either.
+// CHECK-LABEL: func.func @mixed
+// CHECK-NEXT: [[S:%.*]] = tensor.extract_slice %arg0[1, 0] [1, 8] [1, 1] : tensor<2x8xf32> to tensor<1x8xf32>
+// CHECK-NEXT: spmd.halo_exchange [[S]] of tensor<1x8xf32> <@n, [{}, {}]> to <@n, [{}, {"y"}]> dims = [1] steps = [3] offsets = [1]
+// CHECK-NEXT: return
+func.func @mixed(%a: tensor<2x8xf32>) -> tensor<1x2xf32> {
+  %0 = spmd.halo_exchange %a of tensor<4x8xf32> <@n, [{"x"}, {}]> to <@n, [{"x"}, {"y"}]> dims = [0, 1] steps = [2, 3] offsets = [1, 1] : tensor<2x8xf32> -> tensor<1x2xf32>
+  return %0 : tensor<1x2xf32>
 }
 
 // What was started with one is a collective of its own.
