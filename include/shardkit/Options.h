@@ -17,6 +17,12 @@ enum class Conflicts {
   Cost   ///< the least predicted time
 };
 
+/// The plan that propagation leads to, without --spmd-auto-shard.
+enum class DefaultPlan {
+  Improved,   ///< propagated, then changed where that is predicted to take less time
+  Propagation ///< as propagated
+};
+
 /// Whether a reshape may produce strided shardings: joining the dims of `[{}, {"x"}]`
 /// gives `{2, "x"}`.
 enum class StridedShardings {
@@ -56,6 +62,7 @@ enum class OutputFormat { Text, Json, Remarks, Html };
 } // namespace mlir::spmd
 
 SHARDKIT_ENUM_OPTION(::mlir::spmd::Conflicts)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::DefaultPlan)
 SHARDKIT_ENUM_OPTION(::mlir::spmd::StridedShardings)
 SHARDKIT_ENUM_OPTION(::mlir::spmd::PaddingFill)
 SHARDKIT_ENUM_OPTION(::mlir::spmd::PlanContent)

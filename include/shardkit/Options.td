@@ -22,6 +22,13 @@ def ConflictsOption : Option<
       clEnumValN(::mlir::spmd::Conflicts::Cost, "cost", "the least predicted time"),
       clEnumValN(::mlir::spmd::Conflicts::Basic, "basic", "the longest common prefix of all"))}]>;
 
+def PlanOption : Option<
+    "plan", "plan", "::mlir::spmd::DefaultPlan", "::mlir::spmd::DefaultPlan::Improved",
+    "The plan without --spmd-auto-shard", [{::llvm::cl::values(
+      clEnumValN(::mlir::spmd::DefaultPlan::Improved, "improved",
+                 "propagated, then changed where that is predicted to take less time"),
+      clEnumValN(::mlir::spmd::DefaultPlan::Propagation, "propagation", "as propagated"))}]>;
+
 def StridedShardingsOption : Option<
     "stridedShardings", "strided-shardings", "::mlir::spmd::StridedShardings",
     "::mlir::spmd::StridedShardings::Allow",
@@ -85,8 +92,8 @@ def InlineOption : SwitchOption<
 
 /// Options of the phases up to propagation.
 defvar PropagationOptionList = [
-  MeshOption, ConflictsOption, StridedShardingsOption, TripCountOption, AutoShardOption,
-  PipelineOption, InlineOption
+  MeshOption, ConflictsOption, PlanOption, StridedShardingsOption, TripCountOption,
+  AutoShardOption, PipelineOption, InlineOption
 ];
 
 /// Options of the phases: of the default pipeline, and of passes that run it on a copy.

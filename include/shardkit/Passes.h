@@ -41,6 +41,7 @@ template <typename BaseT> struct WithPropagationOptions : BaseT {
     PhaseOptions options;
     options.mesh = this->mesh;
     options.conflicts = this->conflicts;
+    options.plan = this->plan;
     options.stridedShardings = this->stridedShardings;
     options.tripCount = this->tripCount;
     options.autoShard = this->autoShard.getValue();

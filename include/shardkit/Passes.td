@@ -224,8 +224,10 @@ def SPMDPropagatePass : SPMDPass<"spmd-propagate"> {
   }];
   let options = [
     ConflictsOption,
+    PlanOption,
     StridedShardingsOption,
-    TripCountOption
+    TripCountOption,
+    DeferReductionsOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }

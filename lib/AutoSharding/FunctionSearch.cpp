@@ -25,6 +25,7 @@ FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(FunctionMeshes
   problemOptions.reshardPerUse = options.reshardPerUse;
   problemOptions.allSubAxes = options.allSubAxes;
   problemOptions.recompute = options.allowRecompute;
+  problemOptions.improvesPropagation = options.improvesPropagation;
   problemOptions.released = std::move(released);
   if (options.allowRecompute)
     problemOptions.getComputeSeconds = [&](const Propagation::Node &node) {
@@ -205,7 +206,8 @@ void FunctionSearch::Rounds::search(bool isBound) {
   // After the first round, drafts suffice until a solution needs no unlisted copies.
   bool drafts = false;
   while (true) {
-    solver.gap = drafts ? std::max(kDraftGap, options.gap) : solver.budget ? options.gap : 0;
+    bool isExact = !solver.budget && !options.improvesPropagation;
+    solver.gap = drafts ? std::max(kDraftGap, options.gap) : isExact ? 0 : options.gap;
     if (!solveOnce(isBound) || !hasTime())
       return;
     const Solution &solution = result.last;
@@ -278,6 +280,17 @@ void FunctionSearch::Rounds::searchWithinBudgetPerReader() {
 }
 
 SearchResult FunctionSearch::Rounds::run() {
+  if (options.improvesPropagation) {
+    consider(problem.getPropagated());
+    if ((result.proven = result.objective == 0))
+      return std::move(result);
+    if (!result.choices.empty()) // it may reshard where the problem does not
+      problem.refine(result.choices);
+    solver.gap = options.gap;
+    searchPerReader();
+    result.seconds = getElapsed();
+    return std::move(result);
+  }
   if (!budget)
     search();
   else if (!problem.hasManyAxes())
@@ -333,7 +346,8 @@ static void keepUserAttrs(func::FuncOp func) {
 }
 
 void spmd::forgetSearch(func::FuncOp func) {
-  if (!func->removeAttr(kSolverAttr))
+  bool wasImproved = bool(func->removeAttr(kImprovedAttr));
+  if (!func->removeAttr(kSolverAttr) && !wasImproved)
     return;
   func.walk([&](Operation *op) {
     auto given = dyn_cast_or_null<DictionaryAttr>(op->removeDiscardableAttr(kUserShardingAttr));
@@ -345,7 +359,7 @@ void spmd::forgetSearch(func::FuncOp func) {
   });
 }
 
-void FunctionSearch::write(const SearchResult &result, CallOperandLayouts &callOperands) {
+void FunctionSearch::write(const SearchResult &result, CallOperandLayouts &callOperands, bool everyStrategy) {
   for (func::FuncOp func : funcs)
     keepUserAttrs(func);
   Propagation &propagation = function.getPropagation();
@@ -368,7 +382,8 @@ void FunctionSearch::write(const SearchResult &result, CallOperandLayouts &callO
     if (!axes)
       continue;
     if (node.hasOpRule) {
-      if (node.op->getNumResults() > 0 && !isa<tensor::ParallelInsertSliceOp>(node.op))
+      if (node.op->getNumResults() > 0 && !isa<tensor::ParallelInsertSliceOp>(node.op) &&
+          (everyStrategy || !problem->isChosenByCost(node, *axes)))
         node.op->setDiscardableAttr(kFactorShardingsAttr, meshes.getAttr(*axes));
       continue;
     }

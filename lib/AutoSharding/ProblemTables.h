@@ -35,21 +35,6 @@ enum TableKind : int64_t {
 inline int64_t toKey(const void *pointer) { return int64_t(reinterpret_cast<uintptr_t>(pointer)); }
 inline int64_t toKey(Type type) { return toKey(type.getAsOpaquePointer()); }
 
-/// True for a constraint that only such constraints read: it is dropped.
-inline bool isDeadConstraint(Operation *op) {
-  return isConstraintLike(op) && llvm::all_of(op->getUsers(), isDeadConstraint);
-}
-
-/// True for a value that is rematerialized per layout: a constant-like one, also if constrained.
-inline bool isRematerialized(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isConstraintLike(op))
-      return isConstantLike(op);
-    value = op->getOperand(0);
-  }
-  return false;
-}
-
 /// Bytes at the points of a program.
 class ShardingProblem::Profile {
 public:

@@ -3,9 +3,26 @@
 #include "shardkit/AutoSharding/ProblemVariables.h"
 #include "ProblemTables.h"
 #include "shardkit/Rules/PaddingNeeds.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
+
+DimEntries ProblemVariables::getAxes() {
+  const Mesh &mesh = table.getMesh();
+  llvm::SmallBitVector used(mesh.axes.size(), !options.improvesPropagation);
+  if (options.improvesPropagation)
+    for (ClassId id = 0; id < propagation.getNumClasses(); ++id)
+      for (const DimSharding &dim : propagation.get(id).dims)
+        for (const DimEntry &entry : dim.entries)
+          if (!entry.isStride())
+            used.set(entry.axis);
+  DimEntries axes;
+  for (auto [a, axis] : llvm::enumerate(mesh.axes))
+    if (axis.size > 1 && used.test(a))
+      axes.push_back({int32_t(a), 1, axis.size});
+  return axes;
+}
 
 ProblemVariables::DomainId ProblemVariables::internDomain(std::vector<LayoutId> layouts) {
   Key key(layouts.begin(), layouts.end());
@@ -74,12 +91,68 @@ void ProblemVariables::addStrategies() {
           key.insert(key.end(), {entry.axis, entry.pre, entry.size});
       }
     }
-    auto [it, isNew] = spaceIds.try_emplace(std::move(key), spaces.size());
+    auto [it, isNew] = spaceIds.try_emplace(key, spaces.size());
     if (isNew)
-      spaces.push_back(space.getStrategies(*node.rule, extra, manual, options.recompute));
-    nodes[id].space = it->second;
+      spaces.push_back(
+          space.getStrategies(*node.rule, extra, manual, options.recompute || options.improvesPropagation));
+    nodes[id].space = options.improvesPropagation ? getImprovements(node, std::move(key), it->second) : it->second;
     nodes[id].computes = true;
   }
+}
+
+const FactorAxes &ProblemVariables::getPropagatedStrategy(const Propagation::Node &node) {
+  SmallVector<TensorLayout> layouts = propagation.getTensorLayouts(node);
+  SmallVector<int64_t, 16> key{toKey(node.rule)};
+  for (TensorLayout &tensor : layouts) {
+    tensor.openDims = 0; // the layouts are complete
+    key.append({tensor.layout ? int64_t(*tensor.layout) : -1, tensor.count});
+  }
+  auto [axes, isNew] = propagatedStrategies.try_emplace(key);
+  if (isNew)
+    axes = chooseCompute(*node.rule, layouts, table);
+  return axes;
+}
+
+bool ProblemVariables::isChosenByCost(const Propagation::Node &node, const FactorAxes &axes) {
+  const FactorAxes &chosen = getPropagatedStrategy(node);
+  if (chosen == axes)
+    return true;
+  SmallVector<TensorLayout> layouts = propagation.getTensorLayouts(node);
+  return getReshardSeconds(*node.rule, layouts, axes, table) == 0 &&
+         getReshardSeconds(*node.rule, layouts, chosen, table) == 0;
+}
+
+static int64_t getNumDevices(const FactorAxes &axes) {
+  int64_t devices = 1;
+  for (const DimEntries &entries : axes)
+    devices *= deviceFactor(entries);
+  return devices;
+}
+
+ProblemVariables::SpaceId ProblemVariables::getImprovements(const Propagation::Node &node, Key key, SpaceId all) {
+  const FactorAxes &propagated = getPropagatedStrategy(node);
+  int64_t devices = node.rule->isContraction ? getNumDevices(propagated) : 1;
+  bool isCandidate = llvm::is_contained(spaces[all], propagated);
+  if (isCandidate && devices == 1)
+    return all;
+  key.push_back(devices);
+  if (!isCandidate)
+    for (const DimEntries &entries : propagated) {
+      key.push_back(entries.size());
+      for (const DimEntry &entry : entries)
+        key.insert(key.end(), {entry.axis, entry.pre, entry.size});
+    }
+  auto [it, isNew] = spaceIds.try_emplace(std::move(key), spaces.size());
+  if (!isNew)
+    return it->second;
+  std::vector<FactorAxes> strategies;
+  for (const FactorAxes &axes : spaces[all])
+    if (getNumDevices(axes) >= devices)
+      strategies.push_back(axes);
+  if (!isCandidate)
+    strategies.push_back(propagated);
+  spaces.push_back(std::move(strategies));
+  return it->second;
 }
 
 bool ProblemVariables::allows(const Sharding &userSharding, LayoutId id, RankedTensorType type) const {
@@ -141,7 +214,11 @@ void ProblemVariables::addClasses() {
       std::vector<LayoutId> computed;
       for (const FactorAxes &axes : spaces[nodes[definer].space])
         computed.push_back(table.intern(getTensorSharding(rule, t, axes)));
-      if (llvm::none_of(computed, [&](LayoutId layout) { return table.isPartial(layout); })) {
+      // A propagated layout that the op does not compute is a candidate too.
+      bool isPropagated =
+          !options.improvesPropagation || computed.size() == 1 ||
+          table.intern(getTensorSharding(rule, t, getPropagatedStrategy(*node))) == table.intern(propagation.get(id));
+      if (isPropagated && llvm::none_of(computed, [&](LayoutId layout) { return table.isPartial(layout); })) {
         classes[id].domain = internDomain(std::move(computed));
         nodes[definer].definesAlone = id;
         continue;
@@ -159,6 +236,29 @@ void ProblemVariables::addClasses() {
         add(complete(*node->rule, t, axes));
     classes[id].domain = internDomain(std::move(layouts));
   }
+}
+
+std::vector<unsigned> ProblemVariables::getPropagated() {
+  Var numVariables = 0;
+  for (const Kept &kept : classes)
+    numVariables = std::max(numVariables, kept.var + 1);
+  for (const NodeVar &nodeVar : nodes)
+    numVariables = std::max(numVariables, nodeVar.var == CostGraph::kNoVar ? 0 : nodeVar.var + 1);
+  std::vector<unsigned> choices(numVariables, 0);
+  for (ClassId id = 0; id < classes.size(); ++id) {
+    ArrayRef<LayoutId> domain = getDomain(id);
+    unsigned choice = llvm::find(domain, table.intern(propagation.get(id))) - domain.begin();
+    choices[classes[id].var] = choice < domain.size() ? choice : 0;
+  }
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    const NodeVar &nodeVar = nodes[id];
+    if (nodeVar.var == CostGraph::kNoVar || spaces[nodeVar.space].size() == 1)
+      continue;
+    const Propagation::Node &node = propagation.getNode(id);
+    const std::vector<FactorAxes> &space = spaces[nodeVar.space];
+    choices[nodeVar.var] = llvm::find(space, getPropagatedStrategy(node)) - space.begin();
+  }
+  return choices;
 }
 
 unsigned ProblemVariables::getStrategyNumber(NodeId id, ArrayRef<unsigned> choices) const {

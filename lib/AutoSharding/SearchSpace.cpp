@@ -75,16 +75,13 @@ private:
 
 } // namespace
 
-SearchSpace::SearchSpace(LayoutTable &table, bool allSubAxes)
-    : table(table), mesh(table.getMesh()), allSubAxes(allSubAxes) {
-  for (auto [a, axis] : llvm::enumerate(mesh.axes)) {
-    if (axis.size == 1)
-      continue;
-    axes.push_back({int32_t(a), 1, axis.size});
+SearchSpace::SearchSpace(LayoutTable &table, ArrayRef<DimEntry> fullAxes, bool allSubAxes)
+    : table(table), mesh(table.getMesh()), allSubAxes(allSubAxes), axes(fullAxes) {
+  for (const DimEntry &axis : axes) {
     int64_t pre = 1;
     for (int64_t rest = axis.size, p = 2; rest > 1; ++p)
       for (; rest % p == 0; rest /= p, pre *= p)
-        primeSubAxes.push_back({int32_t(a), pre, p});
+        primeSubAxes.push_back({axis.axis, pre, p});
   }
 }
 

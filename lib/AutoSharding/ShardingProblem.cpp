@@ -10,10 +10,10 @@ using namespace mlir::spmd;
 
 ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions &options)
     : ProblemVariables(propagation, options) {
-  if (options.live && hasManyAxes())
+  if (options.improvesPropagation || (options.live && hasManyAxes()))
     unlisted = Unlisted::PerReader;
-  else
-    countsMemory = options.live;
+  if (!options.live || !hasManyAxes())
+    countsMemory = bool(options.live);
   sets.emplace_back(); // 0: none
   covers.emplace_back();
   addStrategies();
@@ -68,12 +68,14 @@ void ShardingProblem::addVariables() {
     Kept &kept = classes[id];
     kept.var = graph.addVariable(domains[kept.domain].size());
     RankedTensorType type = propagation.getClass(id).type;
-    // Bytes of a device break ties.
-    addCost(kept.var, getTable({kBytes, toKey(type), kept.domain}, [&] {
+    // Bytes of a device break ties; in improvements those of values that change.
+    int64_t unchanged = options.improvesPropagation ? int64_t(table.intern(propagation.get(id))) : -1;
+    addCost(kept.var, getTable({kBytes, toKey(type), kept.domain, unchanged}, [&] {
               PriceTable prices;
               for (LayoutId layout : domains[kept.domain]) {
                 prices.seconds.push_back(0);
-                prices.bytes.push_back(space.getLocalBytes(layout, type));
+                int64_t bytes = space.getLocalBytes(layout, type);
+                prices.bytes.push_back(unchanged < 0 ? bytes : int64_t(layout) == unchanged ? 0 : bytes + 1);
               }
               return prices;
             }));

@@ -72,6 +72,8 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
     } else {
       SPMDPropagatePassOptions propagate;
       propagate.conflicts = phaseOptions.conflicts;
+      propagate.plan = phaseOptions.plan;
+      propagate.deferReductions = phaseOptions.deferReductions;
       propagate.stridedShardings = phaseOptions.stridedShardings;
       propagate.tripCount = phaseOptions.tripCount;
       pm.addPass(createSPMDPropagatePass(propagate));
@@ -142,6 +144,12 @@ static LogicalResult verifyNestedOptions(StringRef name, const std::optional<std
 
 /// The options within options of `options`. `prefix` stands before the names of options.
 static LogicalResult verifyNestedOptions(const PhaseOptions &options, StringRef prefix, std::string &reason) {
+  if (options.autoShard && options.plan == DefaultPlan::Propagation) {
+    reason =
+        (prefix + "plan=propagation, but " + prefix + "auto-shard chooses the plan by search, expected one of them")
+            .str();
+    return failure();
+  }
   return success(succeeded(verifyNestedOptions((prefix + "auto-shard").str(), options.autoShard,
                                                createSPMDAutoShardPass(), reason)) &&
                  succeeded(verifyNestedOptions((prefix + "pipeline").str(), options.pipeline,

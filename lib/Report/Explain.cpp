@@ -23,9 +23,11 @@
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Rules/PaddingNeeds.h"
 
+#include "shardkit/AutoSharding/ModuleSearch.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
+#include "shardkit/Reshard/ComputePlan.h"
 #include "shardkit/Rules/Reshapes.h"
 #include "shardkit/Support/Names.h"
 
@@ -65,6 +67,8 @@ public:
   /// the function have a name, but no value.
   ExplainedFunction explain(func::FuncOp function, SelectFn wants);
   std::string resultName(unsigned i);
+  /// Reads the plan that replaced the propagated one, if one did, and prices both. The IR gets the propagated one.
+  void readImprovement(FunctionMeshes &writable);
 
 private:
   using ClassId = Propagation::ClassId;
@@ -129,6 +133,14 @@ private:
   std::string getReason(ClassId valueClass, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
                         const Propagation::Node &node, ClassId other, const Sharding &sharding);
 
+  /// The layout of a value class whose propagated one was replaced.
+  struct Improved {
+    LayoutId layout;
+    double before = 0, now = 0;
+  };
+  /// Adds the layouts that the IR has, where they differ from the propagated ones.
+  void readLayout(int64_t valueClass, Attribute attr);
+  llvm::DenseMap<ClassId, Improved> improved;
   func::FuncOp func;
   FunctionPropagation &tables;
   Propagation &run;
@@ -249,14 +261,70 @@ std::string FunctionExplainer::describeGiven(ClassId valueClass, unsigned dim, c
   return (op ? opName(op) : std::string("value ") + names.get(value)) + (loc.empty() ? "" : " at " + loc);
 }
 
+void FunctionExplainer::readLayout(int64_t valueClass, Attribute attr) {
+  auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
+  if (valueClass < 0 || !sharding)
+    return;
+  LayoutTable &table = run.getTable();
+  FailureOr<LayoutId> layout =
+      table.read(sharding, run.getClass(valueClass).type, [&] { return emitError(func.getLoc()); });
+  if (succeeded(layout) && *layout != table.intern(run.get(valueClass)))
+    improved.try_emplace(valueClass, Improved{*layout});
+}
+
+void FunctionExplainer::readImprovement(FunctionMeshes &writable) {
+  SmallVector<func::FuncOp> functions = tables.getFunctions();
+  if (llvm::none_of(functions, [](func::FuncOp each) { return each->hasAttr(kImprovedAttr); }))
+    return;
+  for (func::FuncOp each : functions) {
+    func = each;
+    for (BlockArgument arg : each.getArguments())
+      if (run.contains(arg))
+        readLayout(run.getId(arg), each.getArgAttr(arg.getArgNumber(), kShardingAttr));
+    for (auto [i, valueClass] : llvm::enumerate(tables.getResultClasses(each)))
+      readLayout(valueClass, each.getResultAttr(i, kShardingAttr));
+    each.walk([&](Operation *op) {
+      auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
+      for (auto [i, result] : llvm::enumerate(op->getResults()))
+        if (shardings && run.contains(result))
+          readLayout(run.getId(result), shardings[i]);
+    });
+  }
+  auto addSeconds = [&](double Improved::*seconds) {
+    for (func::FuncOp each : functions) {
+      ComputePlan plan(each, writable);
+      llvm::DenseMap<Value, double> perValue;
+      if (failed(decideCompute(plan, run.getOptions().tripCount, /*defersReductions=*/true, /*isTrial=*/true)))
+        continue;
+      getSeconds(plan, run.getOptions().tripCount, &perValue);
+      for (auto [value, paid] : perValue)
+        if (auto it = run.contains(value) ? improved.find(run.getId(value)) : improved.end(); it != improved.end())
+          it->second.*seconds += paid;
+    }
+  };
+  addSeconds(&Improved::now);
+  for (func::FuncOp each : functions)
+    forgetSearch(each);
+  tables.write();
+  addSeconds(&Improved::before);
+}
+
 ExplainedValue FunctionExplainer::explain(ClassId valueClass, std::string name, Location loc) {
-  const Sharding &sharding = run.get(valueClass);
+  auto change = improved.find(valueClass);
+  bool isImproved = change != improved.end();
+  const Sharding &sharding = isImproved ? run.getTable().get(change->second.layout) : run.get(valueClass);
   std::string type;
   llvm::raw_string_ostream os(type);
   os << run.getClass(valueClass).type;
-  ExplainedValue value{std::move(name), type, meshes.toString(sharding), getLocationText(loc), loc, {}, {}, {}, {}};
+  ExplainedValue value{std::move(name), type, meshes.toString(sharding), getLocationText(loc), loc, {}, {}, {}, {}, {}};
   if (extent.drawsGrids)
     value.grid = drawGrid(sharding, mesh, run.getClass(valueClass).type.getShape());
+  if (isImproved) {
+    value.improvement =
+        ExplainedImprovement{meshes.toString(run.getTable().get(run.getTable().intern(run.get(valueClass)))),
+                             change->second.before, change->second.now};
+    return value;
+  }
   for (auto [d, dim] : llvm::enumerate(sharding.dims))
     for (const DimEntry &entry : dim.entries)
       if (!entry.isStride())
@@ -548,6 +616,7 @@ explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &opti
         [&](FunctionPropagation &tables) { explainer.emplace(tables, **groupMeshes, names, extent); });
     if (failed(tables))
       return failure();
+    explainer->readImprovement(**groupMeshes);
     for (func::FuncOp each : group)
       explained.try_emplace(each, explainer->explain(each, wants));
   }
@@ -646,6 +715,10 @@ void spmd::printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
       os << "\n";
       for (const std::string &line : value.grid)
         os << "    " << line << "\n";
+      if (value.improvement)
+        os << "    propagation gave " << value.improvement->propagated
+           << llvm::format(": its reshards would take %.6e s, now they take %.6e s\n", value.improvement->before,
+                           value.improvement->now);
       for (const ExplainedAxis &axis : value.axes) {
         os << "    dim " << axis.dim << " has " << axis.axis << "\n";
         for (const ExplainedStep &step : axis.steps) {
@@ -703,6 +776,10 @@ void spmd::printJSON(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
         entry["grid"] = value.grid;
       if (value.search)
         entry["search"] = toJSON(*value.search);
+      if (value.improvement)
+        entry["improvement"] = {{"propagated", value.improvement->propagated},
+                                {"before", value.improvement->before},
+                                {"now", value.improvement->now}};
       values.push_back(entry);
     }
     root["functions"].push_back({{"name", function.name}, {"values", values}});
@@ -724,6 +801,11 @@ void spmd::emitRemarks(ArrayRef<ExplainedFunction> functions) {
         remark::missed(value.location, options("explain-stopped"))
             << remark::add("{0}: {1}lacks {2}: {3}", value.name,
                            axis.dim < 0 ? "" : "dim " + std::to_string(axis.dim) + " ", axis.axis, axis.reason);
+      if (value.improvement)
+        remark::analysis(value.location, options("explain-improvement"))
+            << remark::add("{0}: {1}, as propagated {2}", value.name, value.sharding, value.improvement->propagated)
+            << remark::metric("Before", llvm::formatv("{0:E6}", value.improvement->before).str())
+            << remark::metric("Now", llvm::formatv("{0:E6}", value.improvement->now).str());
       if (value.search)
         for (const ExplainedAlternative &other : value.search->alternatives)
           remark::analysis(value.location, options("explain-search"))

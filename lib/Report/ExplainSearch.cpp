@@ -142,6 +142,7 @@ ExplainedValue SearchExplainer::describe(Propagation::ClassId valueClass, std::s
                        {},
                        {},
                        {},
+                       {},
                        {}};
   if (drawsGrids)
     value.grid = drawGrid(table.get(problem.getLayout(valueClass, best.choices)), search.getMeshes().getMesh(),

@@ -141,6 +141,11 @@ static void readSearch(func::FuncOp func, Report &report) {
     solver.communication = getNumber(attr, "communication");
 }
 
+static void readImprovement(func::FuncOp func, Report &report) {
+  if (auto attr = func->getAttrOfType<DictionaryAttr>(kImprovedAttr))
+    report.improvements.push_back({func.getName().str(), getNumber(attr, "propagated"), getNumber(attr, "improved")});
+}
+
 static void readShapes(ModuleOp module, Report &report) {
   auto shapes = module->getAttrOfType<ArrayAttr>(kMeshShapesAttr);
   for (Attribute entry : shapes ? shapes.getValue() : ArrayRef<Attribute>()) {
@@ -270,6 +275,7 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
     if (func.isExternal())
       continue;
     readSearch(func, report);
+    readImprovement(func, report);
     int64_t count = runs.lookup(func.getName());
     // A function that others call is listed for its collectives.
     bool hasCollectives = func.walk([](CollectiveOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();

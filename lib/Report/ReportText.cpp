@@ -279,6 +279,9 @@ void spmd::printText(const Report &report, unsigned top, raw_ostream &os) {
     printFunction(report, function, os);
   for (const ReportSolver &solver : report.solver)
     printSearch(solver, os);
+  for (const ReportImprovement &improvement : report.improvements)
+    os << "plan of @" << improvement.function << ": improved after propagation"
+       << llvm::format(", from %.3e s to %.3e s\n", improvement.propagated, improvement.improved);
   if (!report.shapes.empty())
     os << "mesh shapes\n";
   for (const ReportShape &shape : report.shapes)

@@ -16,6 +16,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -33,9 +34,10 @@ namespace {
 /// The axes {"x"} on factor i need no reshard of %a and compute [{"x"}, {}].
 class ComputeDecider {
 public:
-  ComputeDecider(ComputePlan &plan, int64_t tripCount, bool defersReductions)
+  ComputeDecider(ComputePlan &plan, int64_t tripCount, bool defersReductions, bool isTrial)
       : plan(plan), func(plan.func), meshes(plan.meshes), mesh(meshes.getMesh()), table(plan.table),
-        values(plan.values), reductions(plan), tripCount(tripCount), defersReductions(defersReductions) {}
+        values(plan.values), reductions(plan), tripCount(tripCount), defersReductions(defersReductions),
+        isTrial(isTrial) {}
 
   LogicalResult run();
 
@@ -160,6 +162,8 @@ private:
   int64_t tripCount;
   /// Whether partial sums pass through linear ops.
   bool defersReductions;
+  /// Whether the IR must stay as it is, without remarks.
+  bool isTrial;
   /// Above 0 during tentative decisions.
   unsigned tentative = 0;
   /// Changes of tentative decisions: values, and their previous state.
@@ -179,7 +183,7 @@ private:
 LogicalResult ComputeDecider::run() {
   if (failed(readSignature()) || failed(decideBlock(func.getBody().front())))
     return failure();
-  if (!func->hasAttr(kSolverAttr)) // else the search emitted it
+  if (!isTrial && !func->hasAttr(kSolverAttr)) // else the search emitted it
     remarkDefaultCosts(func, meshes.getCostMesh());
   return success();
 }
@@ -232,7 +236,19 @@ void ComputeDecider::define(Value value, LayoutId computed, LayoutId propagated)
   state.available = {{computed, value}};
 }
 
+/// True for a constraint that only constraints read: the layout that it asks for is not seen. Reshards that the user
+/// wrote are made.
+static bool isPassedBy(Operation *op) {
+  return isa<WithShardingConstraintOp>(op) && !op->use_empty() &&
+         llvm::all_of(op->getUsers(), [](Operation *user) { return isa<WithShardingConstraintOp>(user); });
+}
+
 void ComputeDecider::need(Value value, LayoutId id) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isPassedBy(op))
+      break;
+    value = op->getOperand(0);
+  }
   auto it = values.find(value);
   if (it == values.end() || llvm::is_contained(it->second.needs, id))
     return;
@@ -474,6 +490,7 @@ LogicalResult ComputeDecider::decide(Operation *op) {
   }
   if (auto fragment = dyn_cast<FragmentOp>(op)) {
     fragmentExecutions = fragment.getExecutions().value_or(1);
+    forwardOperands(op, {});
     return success();
   }
   if (auto out = dyn_cast<StageOutputOp>(op))
@@ -487,7 +504,7 @@ LogicalResult ComputeDecider::decide(Operation *op) {
 LogicalResult ComputeDecider::decideConstraint(Operation *op) {
   OpPlan opPlan;
   opPlan.op = op;
-  if (!op->use_empty()) {
+  if (!op->use_empty() && !isPassedBy(op)) {
     ShardingAttr attr = getConstraintSharding(op);
     if (!attr)
       return op->emitError() << "constraint has axis resources, expected a sharding; run "
@@ -572,13 +589,20 @@ FailureOr<ComputeLayouts> ComputeDecider::decideLayouts(Operation *op, const Sha
 }
 
 LogicalResult ComputeDecider::decideCompute(Operation *op) {
-  if (op->getNumRegions() > 0 && !isa<linalg::LinalgOp>(op)) {
+  if (!isTrial && op->getNumRegions() > 0 && !isa<linalg::LinalgOp>(op)) {
     plan.droppedConstraints += dropAnnotations(op, "the enclosing op computes on replicated values");
     if (failed(verifyReplicatedCalls(op)))
       return failure();
   }
+  Attribute windows; // decided here
   if (isa<tensor::ExtractSliceOp>(op))
-    op->removeAttr(kWindowsAttr); // decided here
+    windows = op->removeAttr(kWindowsAttr);
+  auto restore = llvm::make_scope_exit([&] {
+    if (isTrial && windows)
+      op->setAttr(kWindowsAttr, windows);
+    else if (isTrial && isa<tensor::ExtractSliceOp>(op))
+      op->removeAttr(kWindowsAttr);
+  });
   ShardingRule rule = getShardingRule(op);
   FailureOr<SmallVector<TensorLayout>> layouts = readTensors(op, rule);
   if (failed(layouts))
@@ -646,12 +670,21 @@ ComputeLayouts ComputeDecider::getLayouts(const ShardingRule &rule, ArrayRef<Ten
   }
   for (unsigned i = 0; i < rule.numResults(); ++i)
     choice.computed.push_back(layoutOf(rule.numOperands() + i));
+  if (!isTrial)
+    return choice;
+  for (unsigned t = 0; t < rule.numOperands(); ++t)
+    if (auto windows = getWindows(rule, t, axes, mesh); !windows.empty() && choice.needs[t])
+      choice.exchangeSeconds +=
+          layouts[t].count * table.getSeconds(*choice.needs[t], windows, cast<RankedTensorType>(rule.tensor(t).type));
+  if (rule.numResults() > 0)
+    choice.exchangeSeconds += layouts[rule.numOperands()].count * getPickSeconds(rule, axes, table);
   return choice;
 }
 
 void ComputeDecider::remarkReplicated(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
                                       const FactorAxes &axes) {
-  if (tentative || rule.isFallback || llvm::any_of(axes, [](const DimEntries &list) { return !list.empty(); }))
+  if (tentative || isTrial || rule.isFallback ||
+      llvm::any_of(axes, [](const DimEntries &list) { return !list.empty(); }))
     return;
   DimEntries shardedAxes;
   bool canShard = false, isUneven = false;
@@ -693,7 +726,7 @@ void ComputeDecider::remarkReplicated(Operation *op, const ShardingRule &rule, A
 }
 
 void ComputeDecider::remarkUnpadded(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts) {
-  if (tentative || rule.isFallback || !func.getContext()->getRemarkEngine())
+  if (tentative || isTrial || rule.isFallback || !func.getContext()->getRemarkEngine())
     return;
   for (unsigned t = 0; t < rule.numOperands(); ++t) {
     if (!layouts[t].layout || rule.tensor(t).role == OperandRole::ShapeOnly)
@@ -836,6 +869,19 @@ void ComputeDecider::restore(const State &state) {
 }
 
 LogicalResult ComputeDecider::decideCall(func::CallOp call) {
+  if (isTrial) {
+    FailureOr<ResultLayouts> results = readResults(call);
+    if (failed(results))
+      return failure();
+    ResultLayouts operands;
+    for (Value operand : call.getOperands()) {
+      auto it = values.find(operand);
+      operands.push_back(it == values.end() ? std::nullopt : std::optional(it->second.propagated));
+    }
+    forwardOperands(call, operands, *results);
+    defineAll(call.getResults(), *results);
+    return success();
+  }
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
   auto layoutOf = [&](Attribute attr, Type type) -> FailureOr<std::optional<LayoutId>> {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -867,6 +913,6 @@ LogicalResult ComputeDecider::decideCall(func::CallOp call) {
   return success();
 }
 
-LogicalResult spmd::decideCompute(ComputePlan &plan, int64_t tripCount, bool defersReductions) {
-  return ComputeDecider(plan, tripCount, defersReductions).run();
+LogicalResult spmd::decideCompute(ComputePlan &plan, int64_t tripCount, bool defersReductions, bool isTrial) {
+  return ComputeDecider(plan, tripCount, defersReductions, isTrial).run();
 }

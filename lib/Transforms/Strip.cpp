@@ -22,7 +22,7 @@ bool isShardingAttr(StringRef name) {
   return llvm::is_contained({StringRef(kShardingAttr), StringRef(kShardingsAttr), StringRef(kUserShardingAttr),
                              StringRef(kFactorShardingsAttr), StringRef(kReshardPerUseAttr),
                              StringRef(kAxisResourcesAttr), StringRef(kPhaseAttr), StringRef(kSolverAttr),
-                             StringRef(kMeshShapesAttr)},
+                             StringRef(kImprovedAttr), StringRef(kMeshShapesAttr)},
                             name);
 }
 

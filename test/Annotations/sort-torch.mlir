@@ -1,7 +1,7 @@
 // A long dim of PyTorch sorted by a network in a loop, with a sharding on the argument: gathered once, before the loop.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --random-inputs=1 --verify
-// RUN: shard-opt %s --inline --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --inline --spmd-default-pipeline=plan=propagation | FileCheck %s
 // CHECK-LABEL: func.func @main
 // CHECK: spmd.all_gather
 // CHECK: scf.for

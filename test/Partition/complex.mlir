@@ -2,7 +2,7 @@
 // fills, and where padding would have to be neutral for a sum they are gathered.
 // RUN: split-file %s %t
 // RUN: shard-opt %t/partial.mlir --spmd-partition | FileCheck %s --check-prefix=PARTIAL
-// RUN: shard-opt %t/whole.mlir --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %t/whole.mlir --spmd-default-pipeline=plan=propagation | FileCheck %s
 
 //--- partial.mlir
 spmd.mesh @m = <["x"=2, "y"=2]>

@@ -1,7 +1,7 @@
 // Partial sums stay partial through products with complete factors where that is cheaper, and through loops that add
 // them up; each is completed once.
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
-// RUN: shard-opt %s --spmd-default-pipeline=defer-reductions=false | FileCheck %s --check-prefix=OFF
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline="defer-reductions=false plan=propagation" | FileCheck %s --check-prefix=OFF
 // RUN: shard-run %s --random-inputs=3 --verify=exact
 // RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--defer-reductions=false
 

@@ -1,5 +1,5 @@
 // Sharded dims of dynamic size: local types keep `?`, tensor.dim yields global sizes, tensor.empty takes local ones.
-// RUN: shard-opt %s --split-input-file --spmd-propagate --spmd-insert-reshards --spmd-partition | FileCheck %s -enable-var-scope
+// RUN: shard-opt %s --split-input-file --spmd-propagate=plan=propagation --spmd-insert-reshards --spmd-partition | FileCheck %s -enable-var-scope
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 

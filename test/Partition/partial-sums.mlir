@@ -1,5 +1,5 @@
 // Partial sums go through sums, differences, transposes and views, and are completed once after them.
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s
 // RUN: shard-run %s --random-inputs=3 --verify=exact
 
 spmd.mesh @m = <["x"=2, "y"=2]>

@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-default-pipeline="sink=false combine=false" --canonicalize | FileCheck %s -enable-var-scope
+// RUN: shard-opt %s --spmd-default-pipeline="sink=false combine=false plan=propagation" --canonicalize | FileCheck %s -enable-var-scope
 
 spmd.mesh @m = <["x"=2, "y"=2]>
 

@@ -1,9 +1,9 @@
 // User control of propagation: barriers, groups, priorities, tied results, forbidden axes,
 // sub-axes, user-defined rules.
-// RUN: shard-opt %s --spmd-propagate -o %t.once && FileCheck %s -enable-var-scope < %t.once
+// RUN: shard-opt %s --spmd-propagate=plan=propagation -o %t.once && FileCheck %s -enable-var-scope < %t.once
 // RUN: shard-opt %s --spmd-propagate=conflicts=basic | FileCheck %s -enable-var-scope --check-prefix=BASIC
-// RUN: shard-opt %t.once --spmd-propagate -o %t.twice && diff %t.once %t.twice
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s -enable-var-scope --check-prefix=LOCAL --implicit-check-not=spmd.propagation_barrier --implicit-check-not=spmd.sharding_group
+// RUN: shard-opt %t.once --spmd-propagate=plan=propagation -o %t.twice && diff %t.once %t.twice
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s -enable-var-scope --check-prefix=LOCAL --implicit-check-not=spmd.propagation_barrier --implicit-check-not=spmd.sharding_group
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 
 spmd.mesh @m = <["x"=2, "y"=3]>

@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-propagate --split-input-file | FileCheck %s -enable-var-scope
+// RUN: shard-opt %s --spmd-propagate=plan=propagation --split-input-file | FileCheck %s -enable-var-scope
 
 spmd.mesh @pod = <["data"=2, "model"=2]>
 

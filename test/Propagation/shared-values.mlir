@@ -1,21 +1,21 @@
 // Public functions that share weights and state are propagated together.
 // RUN: split-file %s %t
-// RUN: shard-opt %t/decode.mlir --spmd-propagate | FileCheck %t/decode.mlir
-// RUN: shard-opt %t/decode.mlir --spmd-explain=value=w2 -o /dev/null 2>&1 | FileCheck %t/decode.mlir --check-prefix=EXPLAIN
-// RUN: shard-opt %t/differ.mlir --spmd-propagate --remarks-filter=spmd 2>&1 | FileCheck %t/differ.mlir
-// RUN: shard-opt %t/inputs.mlir --spmd-propagate | FileCheck %t/inputs.mlir
-// RUN: shard-opt %t/devices.mlir --spmd-propagate | FileCheck %t/devices.mlir
-// RUN: shard-opt %t/calls.mlir --spmd-propagate --remarks-filter=spmd 2>&1 | FileCheck %t/calls.mlir
-// RUN: shard-opt %t/groups.mlir --spmd-propagate | FileCheck %t/groups.mlir
-// RUN: shard-opt %t/loading.mlir --spmd-split-segments --spmd-propagate | FileCheck %t/loading.mlir
-// RUN: shard-opt %t/types.mlir --spmd-propagate --verify-diagnostics -o /dev/null
+// RUN: shard-opt %t/decode.mlir --spmd-propagate=plan=propagation | FileCheck %t/decode.mlir
+// RUN: shard-opt %t/decode.mlir --spmd-explain="value=w2 plan=propagation" -o /dev/null 2>&1 | FileCheck %t/decode.mlir --check-prefix=EXPLAIN
+// RUN: shard-opt %t/differ.mlir --spmd-propagate=plan=propagation --remarks-filter=spmd 2>&1 | FileCheck %t/differ.mlir
+// RUN: shard-opt %t/inputs.mlir --spmd-propagate=plan=propagation | FileCheck %t/inputs.mlir
+// RUN: shard-opt %t/devices.mlir --spmd-propagate=plan=propagation | FileCheck %t/devices.mlir
+// RUN: shard-opt %t/calls.mlir --spmd-propagate=plan=propagation --remarks-filter=spmd 2>&1 | FileCheck %t/calls.mlir
+// RUN: shard-opt %t/groups.mlir --spmd-propagate=plan=propagation | FileCheck %t/groups.mlir
+// RUN: shard-opt %t/loading.mlir --spmd-split-segments --spmd-propagate=plan=propagation | FileCheck %t/loading.mlir
+// RUN: shard-opt %t/types.mlir --spmd-propagate=plan=propagation --verify-diagnostics -o /dev/null
 // RUN: shard-opt %t/types.mlir --spmd-auto-shard --verify-diagnostics -o /dev/null
-// RUN: shard-opt %t/types.mlir --spmd-explain --verify-diagnostics -o /dev/null
+// RUN: shard-opt %t/types.mlir --spmd-explain=plan=propagation --verify-diagnostics -o /dev/null
 // The same program with its functions in the other order.
-// RUN: shard-opt %t/calls.mlir --spmd-propagate | grep "func.func" | sort > %t.1
+// RUN: shard-opt %t/calls.mlir --spmd-propagate=plan=propagation | grep "func.func" | sort > %t.1
 // RUN: sed '/@often/,/^}/d' %t/calls.mlir > %t/reversed.mlir
 // RUN: sed -n '/func.func @often/,/^}/p' %t/calls.mlir >> %t/reversed.mlir
-// RUN: shard-opt %t/reversed.mlir --spmd-propagate | grep "func.func" | sort > %t.2
+// RUN: shard-opt %t/reversed.mlir --spmd-propagate=plan=propagation | grep "func.func" | sort > %t.2
 // RUN: diff %t.1 %t.2
 // RUN: not shard-opt %t/frequency.mlir 2>&1 | FileCheck %t/frequency.mlir
 

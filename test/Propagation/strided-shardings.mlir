@@ -1,10 +1,10 @@
 // A reshape of an axis after a local factor: a strided sharding, or none if it is forbidden.
-// RUN: shard-opt %s --spmd-propagate | FileCheck %s --check-prefixes=CHECK,ALLOW
-// RUN: shard-opt %s --spmd-propagate=strided-shardings=forbid-at-boundary | FileCheck %s --check-prefixes=CHECK,BOUNDARY
-// RUN: shard-opt %s --spmd-propagate=strided-shardings=forbid | FileCheck %s --check-prefixes=CHECK,FORBID
-// RUN: shard-opt %s --spmd-default-pipeline=strided-shardings=forbid-at-boundary | FileCheck %s --check-prefix=LOCAL
-// RUN: shard-opt %s --spmd-explain="strided-shardings=forbid value=inner" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
-// RUN: shard-opt %s --spmd-explain="strided-shardings=forbid-at-boundary value=result0" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY-BOUNDARY
+// RUN: shard-opt %s --spmd-propagate=plan=propagation | FileCheck %s --check-prefixes=CHECK,ALLOW
+// RUN: shard-opt %s --spmd-propagate="strided-shardings=forbid-at-boundary plan=propagation" | FileCheck %s --check-prefixes=CHECK,BOUNDARY
+// RUN: shard-opt %s --spmd-propagate="strided-shardings=forbid plan=propagation" | FileCheck %s --check-prefixes=CHECK,FORBID
+// RUN: shard-opt %s --spmd-default-pipeline="strided-shardings=forbid-at-boundary plan=propagation" | FileCheck %s --check-prefix=LOCAL
+// RUN: shard-opt %s --spmd-explain="strided-shardings=forbid value=inner plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: shard-opt %s --spmd-explain="strided-shardings=forbid-at-boundary value=result0 plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY-BOUNDARY
 // RUN: not shard-opt %s --spmd-propagate=strided-shardings=never 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not shard-opt %s --spmd-explain=strided-shardings=never 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not shard-compile %s --strided-shardings=never -o %t 2>&1 | FileCheck %s --check-prefix=COMPILE

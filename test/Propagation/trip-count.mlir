@@ -1,11 +1,11 @@
 // A reshard in a loop costs as often as it runs: the small value that changes in every iteration, or the large one that
 // is brought there once, before the loop.
-// RUN: shard-opt %s --spmd-propagate | FileCheck %s -enable-var-scope
-// RUN: shard-opt %s --spmd-propagate=trip-count=10 | FileCheck %s -enable-var-scope --check-prefix=FEW
-// RUN: shard-opt %s --spmd-default-pipeline=trip-count=10 | FileCheck %s -enable-var-scope --check-prefix=LOCAL
-// RUN: shard-opt %s --spmd-explain="value=sum trip-count=10" -o /dev/null 2>&1 | FileCheck %s --check-prefix=EXPLAIN
+// RUN: shard-opt %s --spmd-propagate=plan=propagation | FileCheck %s -enable-var-scope
+// RUN: shard-opt %s --spmd-propagate="trip-count=10 plan=propagation" | FileCheck %s -enable-var-scope --check-prefix=FEW
+// RUN: shard-opt %s --spmd-default-pipeline="trip-count=10 plan=propagation" | FileCheck %s -enable-var-scope --check-prefix=LOCAL
+// RUN: shard-opt %s --spmd-explain="value=sum trip-count=10 plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=EXPLAIN
 // RUN: not shard-opt %s --spmd-propagate=trip-count=0 2>&1 | FileCheck %s --check-prefix=ZERO
-// RUN: not shard-opt %s --spmd-explain=trip-count=-1 2>&1 | FileCheck %s --check-prefix=MINUS
+// RUN: not shard-opt %s --spmd-explain="trip-count=-1 plan=propagation" 2>&1 | FileCheck %s --check-prefix=MINUS
 // RUN: not shard-compile %s --trip-count=0 -o %t 2>&1 | FileCheck %s --check-prefix=ZERO
 // RUN: shard-run %s --random-inputs=1 --verify --range=n=3:4
 // RUN: shard-run %s --random-inputs=1 --verify --range=n=3:4 --compile-option=--trip-count=10

@@ -1,6 +1,6 @@
 // Axes on dims that they do not divide: carried to dims that are the same factor,
 // never begun, never taken in part.
-// RUN: shard-opt %s --spmd-propagate --split-input-file --remarks-filter=spmd 2>%t | FileCheck %s -enable-var-scope
+// RUN: shard-opt %s --spmd-propagate=plan=propagation --split-input-file --remarks-filter=spmd 2>%t | FileCheck %s -enable-var-scope
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 // RUN: shard-opt %s --spmd-propagate=conflicts=basic --split-input-file | FileCheck %s --check-prefix=BASIC
 

@@ -1,8 +1,8 @@
 // A user sharding on an op is, after propagation turned it into a constraint, safe
 // from upstream passes that drop attributes or merge ops.
-// RUN: shard-opt %s --spmd-propagate --canonicalize --cse --linalg-generalize-named-ops -o %t.mlir
+// RUN: shard-opt %s --spmd-propagate=plan=propagation --canonicalize --cse --linalg-generalize-named-ops -o %t.mlir
 // RUN: FileCheck %s -enable-var-scope < %t.mlir
-// RUN: shard-opt %t.mlir --spmd-propagate --spmd-insert-reshards --spmd-partition | FileCheck %s --check-prefix=LOCAL
+// RUN: shard-opt %t.mlir --spmd-propagate=plan=propagation --spmd-insert-reshards --spmd-partition | FileCheck %s --check-prefix=LOCAL
 // RUN: shard-run %t.mlir --random-inputs=1 --verify
 
 spmd.mesh @m = <["x"=2, "y"=3]>

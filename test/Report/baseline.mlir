@@ -1,26 +1,26 @@
 // A report against an earlier one: figures, layouts, collectives. And a limit on copies.
 // RUN: split-file %s %t
-// RUN: shard-opt %t/a.mlir --spmd-report="format=json output=%t/a.json" -o /dev/null
-// RUN: shard-opt %t/b.mlir --spmd-report=baseline=%t/a.json -o /dev/null 2>&1 | FileCheck %s
-// RUN: shard-opt %t/b.mlir --spmd-report="format=json baseline=%t/a.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
-// RUN: shard-opt %t/b.mlir --spmd-report="format=remarks baseline=%t/a.json" --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-// RUN: shard-opt %t/b.mlir --spmd-report="format=html baseline=%t/a.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=PAGE
-// RUN: shard-opt %t/a.mlir --spmd-report=baseline=%t/a.json -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAME
-// RUN: shard-opt %t/c.mlir --spmd-report=baseline=%t/a.json -o /dev/null 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: shard-opt %t/a.mlir --spmd-report="format=json output=%t/a.json plan=propagation" -o /dev/null
+// RUN: shard-opt %t/b.mlir --spmd-report="baseline=%t/a.json plan=propagation" -o /dev/null 2>&1 | FileCheck %s
+// RUN: shard-opt %t/b.mlir --spmd-report="format=json baseline=%t/a.json plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
+// RUN: shard-opt %t/b.mlir --spmd-report="format=remarks baseline=%t/a.json plan=propagation" --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: shard-opt %t/b.mlir --spmd-report="format=html baseline=%t/a.json plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=PAGE
+// RUN: shard-opt %t/a.mlir --spmd-report="baseline=%t/a.json plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAME
+// RUN: shard-opt %t/c.mlir --spmd-report="baseline=%t/a.json plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=OTHER
 // A report of a bundle serves as well.
 // RUN: shard-compile %t/a.mlir -o %t/bundle
-// RUN: shard-opt %t/a.mlir --spmd-report=baseline=%t/bundle/report.json -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAME
+// RUN: shard-opt %t/a.mlir --spmd-report="baseline=%t/bundle/report.json plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAME
 //
-// RUN: %python %S/../BadInput/Inputs/one_error.py shard-opt %t/b.mlir --spmd-report=baseline=%t/none.json | FileCheck %s --check-prefix=MISSING
-// RUN: %python %S/../BadInput/Inputs/one_error.py shard-opt %t/b.mlir --spmd-report=baseline=%t/plan.json | FileCheck %s --check-prefix=PLAN
-// RUN: %python %S/../BadInput/Inputs/one_error.py shard-opt %t/b.mlir --spmd-report=baseline=%t/cut.json | FileCheck %s --check-prefix=CUT
-// RUN: %python %S/../BadInput/Inputs/one_error.py shard-opt %t/b.mlir --spmd-report=baseline=%t/list.json | FileCheck %s --check-prefix=LIST
-// RUN: %python %S/../BadInput/Inputs/one_error.py shard-opt %t/b.mlir --spmd-report=baseline=%t/text.json | FileCheck %s --check-prefix=TEXT
+// RUN: %python %S/../BadInput/Inputs/one_error.py shard-opt %t/b.mlir --spmd-report="baseline=%t/none.json plan=propagation" | FileCheck %s --check-prefix=MISSING
+// RUN: %python %S/../BadInput/Inputs/one_error.py shard-opt %t/b.mlir --spmd-report="baseline=%t/plan.json plan=propagation" | FileCheck %s --check-prefix=PLAN
+// RUN: %python %S/../BadInput/Inputs/one_error.py shard-opt %t/b.mlir --spmd-report="baseline=%t/cut.json plan=propagation" | FileCheck %s --check-prefix=CUT
+// RUN: %python %S/../BadInput/Inputs/one_error.py shard-opt %t/b.mlir --spmd-report="baseline=%t/list.json plan=propagation" | FileCheck %s --check-prefix=LIST
+// RUN: %python %S/../BadInput/Inputs/one_error.py shard-opt %t/b.mlir --spmd-report="baseline=%t/text.json plan=propagation" | FileCheck %s --check-prefix=TEXT
 //
-// RUN: not shard-opt %t/c.mlir --spmd-report=max-replicated=10 -o /dev/null 2>&1 | FileCheck %s --check-prefix=COPIES
-// RUN: shard-opt %t/c.mlir --spmd-report=max-replicated=37 -o /dev/null 2>&1 | FileCheck %s --check-prefix=FINE
-// RUN: not shard-opt %t/c.mlir --spmd-report=max-replicated=-1 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// RUN: not shard-opt %t/c.mlir --spmd-default-pipeline --spmd-report=max-replicated=1 -o /dev/null 2>&1 | FileCheck %s --check-prefix=GONE
+// RUN: not shard-opt %t/c.mlir --spmd-report="max-replicated=10 plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=COPIES
+// RUN: shard-opt %t/c.mlir --spmd-report="max-replicated=37 plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FINE
+// RUN: not shard-opt %t/c.mlir --spmd-report="max-replicated=-1 plan=propagation" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not shard-opt %t/c.mlir --spmd-default-pipeline=plan=propagation --spmd-report="max-replicated=1 plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=GONE
 
 // CHECK: against {{.*}}a.json
 // CHECK-NEXT: predicted time 10.01 us -> 10.01 us same

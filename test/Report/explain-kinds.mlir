@@ -1,8 +1,8 @@
 // One function per kind of explanation: where an axis may come from, and what may stop one. `explain.mlir` has the ways
 // to select and to print, and the kinds that need several values.
-// RUN: shard-opt %s --spmd-explain=inline=false -o /dev/null 2>&1 | sed "s/ at [^ ]*mlir:[0-9:]*//" | FileCheck %s
-// RUN: shard-opt %s --spmd-explain="format=json inline=false" -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
-// RUN: shard-opt %s --spmd-explain="format=remarks inline=false" --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: shard-opt %s --spmd-explain="inline=false plan=propagation" -o /dev/null 2>&1 | sed "s/ at [^ ]*mlir:[0-9:]*//" | FileCheck %s
+// RUN: shard-opt %s --spmd-explain="format=json inline=false plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
+// RUN: shard-opt %s --spmd-explain="format=remarks inline=false plan=propagation" --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 spmd.mesh @m = <["x"=2, "y"=4]>
 

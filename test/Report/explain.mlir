@@ -1,11 +1,11 @@
-// RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain -o /dev/null 2>&1 | FileCheck %s
-// RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain="value=sum" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain=plan=propagation -o /dev/null 2>&1 | FileCheck %s
+// RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain="value=sum plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain="value=%%0 conflicts=basic" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BASIC
-// RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain="value=explain.mlir:63" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LINE
-// RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain="value=sum format=json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
-// RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain="value=sum format=remarks" --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-// RUN: not shard-opt %s --allow-unregistered-dialect --spmd-explain="value=sun" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain=output=%t -o %t.ir
+// RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain="value=explain.mlir:63 plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LINE
+// RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain="value=sum format=json plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
+// RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain="value=sum format=remarks plan=propagation" --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: not shard-opt %s --allow-unregistered-dialect --spmd-explain="value=sun plan=propagation" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: shard-opt %s --allow-unregistered-dialect --spmd-explain="output=%t plan=propagation" -o %t.ir
 // RUN: shard-opt %s --allow-unregistered-dialect -o %t.plain && diff %t.ir %t.plain
 
 // CHECK: @stops

@@ -1,9 +1,9 @@
 // Collectives of private functions that are kept count as often as they are called; equal ones are a group per module.
-// RUN: shard-opt %s --spmd-report=inline=false -o /dev/null 2>&1 | FileCheck %s --check-prefix=KEPT
-// RUN: shard-opt %s --spmd-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=INLINED
-// RUN: shard-opt %s --spmd-report="inline=false format=json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
+// RUN: shard-opt %s --spmd-report="inline=false plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=KEPT
+// RUN: shard-opt %s --spmd-report=plan=propagation -o /dev/null 2>&1 | FileCheck %s --check-prefix=INLINED
+// RUN: shard-opt %s --spmd-report="inline=false format=json plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
 // A page draws the functions that the report lists.
-// RUN: shard-opt %s --spmd-report="inline=false format=html" -o /dev/null 2>&1 | FileCheck %s --check-prefix=PAGE
+// RUN: shard-opt %s --spmd-report="inline=false format=html plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=PAGE
 
 // Two layers in a loop of three trips, one after it, and one that only @other runs.
 // KEPT: totals

@@ -1,5 +1,5 @@
 // A collective in a loop counts as often as the loop runs: constant bounds, else 100 times.
-// RUN: shard-opt %s --spmd-default-pipeline --spmd-report=format=json -o /dev/null 2>&1 | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation --spmd-report="format=json plan=propagation" -o /dev/null 2>&1 | FileCheck %s
 
 // CHECK: "kind": "all_reduce"
 // CHECK: "bytes": 16,

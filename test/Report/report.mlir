@@ -1,6 +1,6 @@
-// RUN: shard-opt %s --spmd-default-pipeline --spmd-report="format=json" -o /dev/null 2>&1 | FileCheck %s
-// RUN: shard-opt %s --spmd-default-pipeline --spmd-report="format=text output=%t" -o /dev/null && FileCheck %s --check-prefix=TEXT < %t
-// RUN: not shard-opt %s --spmd-default-pipeline --spmd-report=format=xml -o /dev/null 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation --spmd-report="format=json plan=propagation" -o /dev/null 2>&1 | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation --spmd-report="format=text output=%t plan=propagation" -o /dev/null && FileCheck %s --check-prefix=TEXT < %t
+// RUN: not shard-opt %s --spmd-default-pipeline=plan=propagation --spmd-report="format=xml plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BAD
 
 // BAD: error: unknown format=xml, expected text, json, remarks or html
 

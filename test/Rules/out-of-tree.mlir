@@ -1,6 +1,6 @@
 // Ops of other dialects with a rule: a factor whose size an attribute or a type in a region holds is replicated, with a
 // remark, as nothing makes it local. The attributes of `keep` hold no size.
-// RUN: shard-opt %s --allow-unregistered-dialect --spmd-default-pipeline --remarks-filter=spmd -o %t 2> %t.remarks
+// RUN: shard-opt %s --allow-unregistered-dialect --spmd-default-pipeline=plan=propagation --remarks-filter=spmd -o %t 2> %t.remarks
 // RUN: FileCheck %s < %t
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 

@@ -1,5 +1,5 @@
 // Propagation through each family of ops, in both directions.
-// RUN: shard-opt %s --spmd-propagate --split-input-file | FileCheck %s
+// RUN: shard-opt %s --spmd-propagate=plan=propagation --split-input-file | FileCheck %s
 
 // To the result of a softmax and back from it; never along the normalized dim.
 spmd.mesh @m = <["x"=2, "y"=3]>

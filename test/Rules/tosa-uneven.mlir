@@ -1,5 +1,5 @@
 // tosa ops on padded shards, with NaN and the lowest integers in the padding: results are those of the unpartitioned program.
-// RUN: shard-opt %s --spmd-propagate --spmd-insert-reshards --spmd-partition=fill-padding=lowest --spmd-assign-collective-ids | FileCheck %s
+// RUN: shard-opt %s --spmd-propagate=plan=propagation --spmd-insert-reshards --spmd-partition=fill-padding=lowest --spmd-assign-collective-ids | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--fill-padding=lowest
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--fill-padding=zero
 

@@ -1,6 +1,6 @@
 // tosa ops that read sharded dims in windows: only halos move, and the results are those of
 // the unpartitioned program.
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest
 // RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--fill-padding=ones

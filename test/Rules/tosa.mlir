@@ -1,5 +1,5 @@
 // tosa: the local program of each op, and its results compared with those of the unpartitioned program.
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 
 spmd.mesh @m = <["x"=2, "y"=3]>

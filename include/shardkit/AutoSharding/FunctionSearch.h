@@ -35,6 +35,9 @@ struct SearchOptions {
   /// CBC solves instead, where ShardKit was built with it.
   bool withCbc = false;
 
+  /// Begin with the propagated layouts, and search only changes of them (ProblemOptions).
+  bool improvesPropagation = false;
+
   bool allowReplicatedWeights = true;
   /// Axes that shard dim 0 of the inputs, major to minor, and the names of the inputs; no
   /// names: every argument that is not a weight and not updated.
@@ -94,9 +97,10 @@ public:
   SearchResult run(ArrayRef<Requirement> also = {}, bool withMoves = false);
   /// `optimal`, `gap`, or `optimal within sets of 3`.
   StringRef getStatus(const SearchResult &result) const;
-  /// Sets the shardings of value classes and writes `spmd.factor_shardings` on ops.
-  /// `callOperands` gets the layouts in which calls pass their operands.
-  void write(const SearchResult &result, CallOperandLayouts &callOperands);
+  /// Sets the shardings of value classes and writes `spmd.factor_shardings` on ops; without
+  /// `everyStrategy` only on those that would compute otherwise. `callOperands` gets the layouts in
+  /// which calls pass their operands.
+  void write(const SearchResult &result, CallOperandLayouts &callOperands, bool everyStrategy = true);
 
   ShardingProblem &getProblem() { return *problem; }
   ArrayRef<OptionRequirement> getRequirements() const { return requirements; }

@@ -32,6 +32,9 @@ struct ProblemOptions {
   bool allSubAxes = false;
   /// Contractions may use fewer devices than they could.
   bool recompute = false;
+  /// Candidates are changes of the propagated layouts: with axes that these use, and contractions
+  /// on as many devices as these give them, or more.
+  bool improvesPropagation = false;
   /// Seconds that one device alone computes for an op; null: compute time has no price.
   std::function<double(const Propagation::Node &)> getComputeSeconds;
   /// Values that each reader reshards for itself; null: according to `reshardPerUse`.
@@ -57,11 +60,12 @@ public:
 
   /// `propagation` has run: its results are candidates too, if they are not full axes.
   ProblemVariables(Propagation &propagation, const ProblemOptions &options)
-      : propagation(propagation), table(propagation.getTable()), options(options), space(table, options.allSubAxes) {}
+      : propagation(propagation), table(propagation.getTable()), options(options),
+        space(table, getAxes(), options.allSubAxes) {}
 
   /// Whether the mesh has too many axes for the planner to price every pair of layouts, and for
   /// sets of layouts to be listed.
-  bool hasManyAxes() const { return table.getMesh().axes.size() > 2; }
+  bool hasManyAxes() const { return space.getNumAxes() > 2; }
 
   /// The layouts that a value class may be stored in, one per choice; repetitions are possible.
   ArrayRef<LayoutId> getDomain(ClassId valueClass) const { return domains[classes[valueClass].domain]; }
@@ -77,6 +81,11 @@ public:
   int64_t getLocalBytes(ClassId valueClass, ArrayRef<unsigned> choices) const {
     return space.getLocalBytes(getLayout(valueClass, choices), propagation.getClass(valueClass).type);
   }
+  /// The propagated layouts and their strategies as choices of value classes and nodes.
+  std::vector<unsigned> getPropagated();
+  /// Whether an op computes with this strategy, or one that is free as well, by the layouts that
+  /// its tensors have in the propagation now.
+  bool isChosenByCost(const Propagation::Node &node, const FactorAxes &axes);
   /// The strategy of a node; null for an identity.
   const FactorAxes *getStrategy(NodeId node, ArrayRef<unsigned> choices) const {
     return nodes[node].var == CostGraph::kNoVar ? nullptr : &spaces[nodes[node].space][choices[nodes[node].var]];
@@ -103,8 +112,15 @@ protected:
     int64_t definesAlone = -1; // the value class that it shares a variable with
   };
 
+  /// The axes of the mesh that layouts are made of.
+  DimEntries getAxes();
   void addStrategies();
   void addClasses();
+  /// The strategy of a node with the propagated layouts.
+  const FactorAxes &getPropagatedStrategy(const Propagation::Node &node);
+  /// The strategies of a node that may replace the propagated one, with this one. `all`: the
+  /// space of all strategies, which has this key.
+  SpaceId getImprovements(const Propagation::Node &node, Key key, SpaceId all);
   /// The user sharding of a value class, unless it is released.
   const Sharding &getUserSharding(ClassId id);
   ExtraShardings getExtraShardings(const Propagation::Node &node) const;
@@ -128,6 +144,7 @@ protected:
 
 private:
   std::map<Key, unsigned> domainIds, spaceIds;
+  KeyedTable<FactorAxes> propagatedStrategies; // by rule, layouts and executions
   /// Needed layouts per strategy, by rule, tensor and space; independent of the stored layout.
   llvm::DenseMap<std::tuple<const void *, unsigned, unsigned>, std::vector<LayoutId>> needs;
   std::map<int64_t, Sharding> openShardings; // by rank

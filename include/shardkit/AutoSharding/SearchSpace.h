@@ -24,8 +24,9 @@ using ExtraShardings = SmallVector<SmallVector<DimEntries, 1>, 8>;
 
 class SearchSpace {
 public:
-  /// `allSubAxes`: use sub-axes everywhere, not only if the full axis divides no factor.
-  SearchSpace(LayoutTable &table, bool allSubAxes);
+  /// Layouts of `fullAxes`, in mesh order. `allSubAxes`: use sub-axes everywhere, not only if the
+  /// full axis divides no factor.
+  SearchSpace(LayoutTable &table, ArrayRef<DimEntry> fullAxes, bool allSubAxes);
 
   /// Closed layouts of a value that extend the open dims of a user sharding, those over the
   /// fewest devices first. Dims of dynamic size are not extended.
@@ -37,6 +38,7 @@ public:
   std::vector<FactorAxes> getStrategies(const ShardingRule &rule, const ExtraShardings &extra,
                                         ArrayRef<DimEntry> manual, bool recompute) const;
 
+  unsigned getNumAxes() const { return axes.size(); }
   /// Bytes that a device holds of a value.
   int64_t getLocalBytes(LayoutId id, RankedTensorType type) const;
 

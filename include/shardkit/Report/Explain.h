@@ -62,13 +62,21 @@ struct ExplainedSearch {
   std::vector<ExplainedAlternative> alternatives;
 };
 
+/// A change of the propagated layout (ImprovePropagation.h): that layout, and the seconds of the reshards of the value
+/// with it and now.
+struct ExplainedImprovement {
+  std::string propagated;
+  double before, now;
+};
+
 struct ExplainedValue {
   std::string name, type, sharding, loc;
   Location location; // for remarks
   std::vector<ExplainedAxis> axes;
   std::vector<StoppedAxis> stopped;
-  std::optional<ExplainedSearch> search; // set if a search chose the layout
-  std::vector<std::string> grid;         // lines, if requested: which devices hold which shard
+  std::optional<ExplainedSearch> search;           // set if a search chose the layout
+  std::vector<std::string> grid;                   // lines, if requested: which devices hold which shard
+  std::optional<ExplainedImprovement> improvement; // axes and reasons are those of the present layout
 };
 
 struct ExplainedFunction {

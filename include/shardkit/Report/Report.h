@@ -46,6 +46,12 @@ struct ReportMesh {
   std::vector<int64_t> deviceIds;
 };
 
+/// A function whose propagated plan was replaced by one that is predicted to take less time.
+struct ReportImprovement {
+  std::string function;
+  double propagated, improved; // seconds, before collectives are optimized
+};
+
 /// The result of a search for a function (docs/rationale/Search.md).
 struct ReportSolver {
   explicit ReportSolver(Location location) : location(location) {}
@@ -73,9 +79,10 @@ struct Report {
   double totalCost = 0;
   /// Collectives and `spmd.start`s that move data, each as often as it runs; -1 in reports that do not have the number.
   int64_t launches = 0;
-  std::vector<ReportSolver> solver;   // functions that were laid out by search
-  std::vector<ReportShape> shapes;    // the best one first
-  std::vector<FunctionMemory> memory; // a function each, in order
+  std::vector<ReportImprovement> improvements; // functions whose propagated plan was replaced
+  std::vector<ReportSolver> solver;            // functions that were laid out by search
+  std::vector<ReportShape> shapes;             // the best one first
+  std::vector<FunctionMemory> memory;          // a function each, in order
   std::vector<ReportPipeline> pipelines;
   std::vector<ReplicatedValue> replicated; // the most bytes first
   /// Whether layouts inside functions are known; if not, most replicas are unknown.

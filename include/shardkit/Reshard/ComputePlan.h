@@ -31,6 +31,8 @@ struct ComputeLayouts {
   SmallVector<std::optional<LayoutId>, 4> needs;
   /// Per result: the computed layout.
   SmallVector<std::optional<LayoutId>, 1> computed;
+  /// Predicted seconds, over all executions, of halo exchanges and of the candidates of a selection.
+  double exchangeSeconds = 0;
 };
 
 struct OpPlan : ComputeLayouts {
@@ -70,7 +72,13 @@ struct ComputePlan {
 /// `tripCount`: trips of loops with bounds that are not constant. `defersReductions`: partial
 /// sums stay partial through linear ops, including loops. The IR is not changed, except that
 /// annotations inside ops that compute on replicated values are dropped.
-LogicalResult decideCompute(ComputePlan &plan, int64_t tripCount, bool defersReductions);
+/// `isTrial`: not even these, nothing is reported, and a call passes its operands as they are.
+LogicalResult decideCompute(ComputePlan &plan, int64_t tripCount, bool defersReductions, bool isTrial = false);
+
+/// Predicted seconds, over all executions, of the communication of a plan that is decided: of the
+/// reshards that --spmd-insert-reshards would insert, and of exchanges. Calls do not count.
+/// `perValue` gets those of each value that is resharded.
+double getSeconds(ComputePlan &plan, int64_t tripCount, llvm::DenseMap<Value, double> *perValue = nullptr);
 
 } // namespace mlir::spmd
 

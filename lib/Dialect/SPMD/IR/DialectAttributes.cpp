@@ -581,6 +581,7 @@ static const Known kKnown[] = {
     {kFactorShardingsAttr, kOp, checkCompute},
     {kReshardPerUseAttr, kOp, checkRegather},
     {kSolverAttr, kFunction, checkSolver},
+    {kImprovedAttr, kFunction, checkSolver},
     {kCallsAttr, kFunction | kModule, checkCalls},
     {kMeshShapesAttr, kModule, checkMeshShapes},
     {kHostsAttr, kOp, checkSolver},

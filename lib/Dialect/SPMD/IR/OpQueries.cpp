@@ -14,6 +14,19 @@ bool spmd::isConstraintLike(Operation *op) {
   return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op);
 }
 
+bool spmd::isRematerialized(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isConstraintLike(op))
+      return isConstantLike(op);
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+bool spmd::isDeadConstraint(Operation *op) {
+  return isConstraintLike(op) && llvm::all_of(op->getUsers(), isDeadConstraint);
+}
+
 bool spmd::isConstantLike(Operation *op) {
   if (!op)
     return false;

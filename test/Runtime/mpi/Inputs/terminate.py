@@ -29,5 +29,8 @@ while len(ranks()) < 4 and time.time() < deadline:
     time.sleep(0.05)
 time.sleep(2)  # Most often past the start; the run hangs until it is ended.
 for pid in ranks():
-    os.kill(pid, signal.SIGTERM)
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except ProcessLookupError:  # the others have ended it
+        pass
 process.wait(60)

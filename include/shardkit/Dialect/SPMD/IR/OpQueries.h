@@ -16,6 +16,12 @@ bool isConstantLike(Operation *op);
 /// reshards and propagation barriers.
 bool isConstraintLike(Operation *op);
 
+/// True for a value that is rematerialized per layout: a constant-like one, also if constrained.
+bool isRematerialized(Value value);
+
+/// True for a constraint that only such constraints read: it is dropped.
+bool isDeadConstraint(Operation *op);
+
 } // namespace spmd
 } // namespace mlir
 

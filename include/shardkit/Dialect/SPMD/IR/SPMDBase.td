@@ -53,6 +53,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.reference` | function | the function that --verify compares with |
     | `spmd.calls` | function, nested module | `N : i64`: how often it is called, as compared with the functions that share weights or state with it (1 by default) |
     | `spmd.solver` | function | the result of --spmd-auto-shard: `objective`, `lower_bound`, `status`, the options of the search, and `functions`, where several were searched together |
+    | `spmd.improved` | function | predicted seconds of the `propagated` plan, and of the `improved` one that replaced it |
     | `spmd.mesh_shapes` | module | the mesh shapes that --spmd-auto-shard tried, the best one first |
     | `spmd.hosts` | mesh | the bandwidths that --spmd-derive-costs computed the link costs from |
     | `spmd.phase` | module | the phase that the module has reached |

@@ -1,5 +1,8 @@
 //===- Propagate.cpp - --spmd-propagate -----------------------------------===//
 
+#include "shardkit/AutoSharding/ImprovePropagation.h"
+#include "shardkit/AutoSharding/ModuleSearch.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/CompleteModule.h"
@@ -23,10 +26,19 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
     if (failed(options) || failed(verifyInput(module, Phase::Propagated, getArgument())) ||
         failed(verifyLowered(module, Phase::Annotated, "--" + getArgument())))
       return signalPassFailure();
-    auto complete = [&](ArrayRef<func::FuncOp> funcs, FunctionMeshes &meshes, CallTable &calls, CallOperandLayouts &) {
+    // Choices of an earlier run are not constraints.
+    if (getPhase(module) > int(Phase::Annotated))
+      for (auto func : getProgramFunctions(module))
+        forgetSearch(func);
+    bool improves = plan == DefaultPlan::Improved && conflicts == Conflicts::Cost;
+    auto complete = [&](ArrayRef<func::FuncOp> funcs, FunctionMeshes &meshes, CallTable &calls,
+                        CallOperandLayouts &callOperands) -> FailureOr<std::unique_ptr<FunctionPropagation>> {
       auto propagation = FunctionPropagation::compute(funcs, meshes, calls, *options);
-      if (succeeded(propagation))
-        (*propagation)->emitRemarks();
+      if (failed(propagation))
+        return failure();
+      (*propagation)->emitRemarks();
+      if (improves && failed(improvePropagation(**propagation, meshes, {*options, deferReductions}, callOperands)))
+        return failure();
       return propagation;
     };
     if (failed(completeModule(module, complete)))

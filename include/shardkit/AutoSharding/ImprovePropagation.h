@@ -1,0 +1,32 @@
+//===- ImprovePropagation.h - A better default plan -------------*- C++ -*-===//
+//
+// Propagation decides value by value. Afterwards the solver of automatic sharding looks for
+// changes of its result, under the same user shardings, that are predicted to take less time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_AUTOSHARDING_IMPROVEPROPAGATION_H
+#define SHARDKIT_AUTOSHARDING_IMPROVEPROPAGATION_H
+
+#include "shardkit/Propagation/CompleteModule.h"
+
+namespace mlir::spmd {
+
+struct ImprovementOptions {
+  Propagation::Options propagation;
+  /// As for --spmd-insert-reshards, which the predicted times are those of.
+  bool defersReductions = true;
+};
+
+/// Changes the propagated layouts of values where the predicted time becomes less, and of as few
+/// values as possible. Candidates are full axes that the propagated layouts use; a contraction
+/// is computed on as many devices as before, or more. Functions whose plan changes get
+/// `spmd.improved`, with both predicted times in seconds, and ops that must not compute by cost
+/// `spmd.factor_shardings`. Deterministic: the work is limited, not the time. An error if
+/// `spmd.factor_shardings` of the user cannot be read.
+LogicalResult improvePropagation(FunctionPropagation &functions, FunctionMeshes &meshes,
+                                 const ImprovementOptions &options, CallOperandLayouts &callOperands);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_AUTOSHARDING_IMPROVEPROPAGATION_H

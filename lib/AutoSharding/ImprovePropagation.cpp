@@ -1,0 +1,146 @@
+//===- ImprovePropagation.cpp - A better default plan ---------------------===//
+//
+// 1. The propagated plan is priced as it will run: with the reshards of --spmd-insert-reshards.
+//    One without communication is kept.
+// 2. The solver starts from it and looks for changes.
+// 3. What it found is priced as it will run: where ops choose their strategies by cost, and with
+//    those that the solver chose. The cheapest of the three plans stands; of equal ones the first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/AutoSharding/ImprovePropagation.h"
+#include "shardkit/AutoSharding/FunctionSearch.h"
+#include "shardkit/AutoSharding/ModuleSearch.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Reshard/ComputePlan.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// A plan within this fraction of the lower bound is not searched further.
+static constexpr double kGap = 0.01;
+/// Entries of tables that the solver may visit: about a second.
+static constexpr double kWorkLimit = 1 << 30;
+/// The propagated plan stands unless another one is cheaper by this fraction, and that one unless a third one is by the
+/// other fraction.
+static constexpr double kMinGain = 0.05, kMinFurtherGain = 1e-3;
+
+namespace {
+
+class PropagationImprover {
+public:
+  PropagationImprover(FunctionPropagation &functions, FunctionMeshes &meshes, const ImprovementOptions &options,
+                      CallOperandLayouts &callOperands)
+      : functions(functions), propagation(functions.getPropagation()), meshes(meshes), options(options),
+        callOperands(callOperands) {}
+
+  LogicalResult run();
+
+private:
+  /// The predicted time of the present layouts, as they will run; none if they cannot be lowered.
+  std::optional<double> writeAndPrice();
+  void restore(ArrayRef<ShardingId> layouts);
+
+  FunctionPropagation &functions;
+  Propagation &propagation;
+  FunctionMeshes &meshes;
+  const ImprovementOptions &options;
+  CallOperandLayouts &callOperands;
+};
+
+} // namespace
+
+/// Four digits, so that the order of a sum does not show.
+static FloatAttr getRounded(double seconds, Builder &b) {
+  double rounded = 0;
+  (void)llvm::to_float(llvm::formatv("{0:E3}", seconds).str(), rounded);
+  return b.getF64FloatAttr(rounded);
+}
+
+std::optional<double> PropagationImprover::writeAndPrice() {
+  functions.write();
+  // Errors are those of the phase that lowers the plan.
+  ScopedDiagnosticHandler quiet(functions.getFunctions().front().getContext(), [](Diagnostic &) { return success(); });
+  double seconds = 0;
+  for (func::FuncOp func : functions.getFunctions()) {
+    if (!func.getBody().hasOneBlock())
+      return std::nullopt;
+    ComputePlan plan(func, meshes);
+    if (failed(decideCompute(plan, options.propagation.tripCount, options.defersReductions, /*isTrial=*/true)))
+      return std::nullopt;
+    auto calls = func->getAttrOfType<IntegerAttr>(kCallsAttr);
+    seconds += (calls ? calls.getInt() : 1) * getSeconds(plan, options.propagation.tripCount);
+  }
+  return seconds;
+}
+
+void PropagationImprover::restore(ArrayRef<ShardingId> layouts) {
+  callOperands.clear();
+  for (func::FuncOp func : functions.getFunctions()) {
+    func->setAttr(kImprovedAttr, UnitAttr::get(func.getContext())); // to be forgotten
+    forgetSearch(func);
+  }
+  for (auto [id, layout] : llvm::enumerate(layouts))
+    propagation.set(id, propagation.getShardings().get(layout));
+}
+
+LogicalResult PropagationImprover::run() {
+  std::optional<double> before = writeAndPrice();
+  if (!before || *before == 0)
+    return success();
+  std::vector<ShardingId> propagated;
+  for (unsigned id = 0; id < propagation.getNumClasses(); ++id)
+    propagated.push_back(propagation.getShardingId(id));
+
+  SearchOptions searchOptions;
+  searchOptions.propagation = options.propagation;
+  searchOptions.improvesPropagation = true;
+  searchOptions.gap = kGap;
+  searchOptions.timeLimit = std::numeric_limits<double>::infinity();
+  searchOptions.workLimit = kWorkLimit;
+  auto search = FunctionSearch::create(meshes, functions, searchOptions);
+  if (failed(search))
+    return failure();
+  SearchResult result = (*search)->run();
+  if (result.choices.empty() || result.choices == (*search)->getProblem().getPropagated())
+    return success();
+
+  bool written = false; // whether the present plan has every strategy
+  auto write = [&](bool everyStrategy) {
+    restore(propagated);
+    (*search)->write(result, callOperands, everyStrategy);
+    written = everyStrategy;
+  };
+  double least = *before, limit = *before * (1 - kMinGain);
+  std::optional<bool> best; // whether it has every strategy
+  for (bool everyStrategy : {false, true}) {
+    write(everyStrategy);
+    std::optional<double> seconds = writeAndPrice();
+    if (!seconds || *seconds >= limit)
+      continue;
+    least = *seconds;
+    limit = least * (1 - kMinFurtherGain);
+    best = everyStrategy;
+  }
+  if (!best) {
+    restore(propagated);
+    return success();
+  }
+  if (written != *best)
+    write(*best);
+  Builder b(functions.getFunctions().front().getContext());
+  auto times = b.getDictionaryAttr(
+      {b.getNamedAttr("improved", getRounded(least, b)), b.getNamedAttr("propagated", getRounded(*before, b))});
+  for (func::FuncOp func : functions.getFunctions())
+    func->setAttr(kImprovedAttr, times);
+  return success();
+}
+
+LogicalResult spmd::improvePropagation(FunctionPropagation &functions, FunctionMeshes &meshes,
+                                       const ImprovementOptions &options, CallOperandLayouts &callOperands) {
+  return PropagationImprover(functions, meshes, options, callOperands).run();
+}
