@@ -728,6 +728,8 @@ void FunctionPropagation::write() {
     list.set(kShardingAttr, completed);
     if (userAttr != completed)
       list.set(kUserShardingAttr, userAttr);
+    else
+      list.erase(kUserShardingAttr); // of an earlier plan
   };
   for (Signature &signature : signatures) {
     func::FuncOp of = signature.func;

@@ -32,6 +32,7 @@
 #include "shardkit/Support/Names.h"
 
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
@@ -133,14 +134,13 @@ private:
   std::string getReason(ClassId valueClass, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
                         const Propagation::Node &node, ClassId other, const Sharding &sharding);
 
-  /// The layout of a value class whose propagated one was replaced.
-  struct Improved {
-    LayoutId layout;
-    double before = 0, now = 0;
-  };
   /// Adds the layouts that the IR has, where they differ from the propagated ones.
   void readLayout(int64_t valueClass, Attribute attr);
-  llvm::DenseMap<ClassId, Improved> improved;
+  /// Seconds of the reshards of a value class and of the other tensors of its ops.
+  double getSecondsAround(ClassId valueClass, const llvm::DenseMap<ClassId, double> &seconds);
+  llvm::DenseMap<ClassId, LayoutId> improved;
+  /// Seconds of reshards per value class, with the propagated plan and with the improved one.
+  llvm::DenseMap<ClassId, double> before, now;
   func::FuncOp func;
   FunctionPropagation &tables;
   Propagation &run;
@@ -269,7 +269,20 @@ void FunctionExplainer::readLayout(int64_t valueClass, Attribute attr) {
   FailureOr<LayoutId> layout =
       table.read(sharding, run.getClass(valueClass).type, [&] { return emitError(func.getLoc()); });
   if (succeeded(layout) && *layout != table.intern(run.get(valueClass)))
-    improved.try_emplace(valueClass, Improved{*layout});
+    improved.try_emplace(valueClass, *layout);
+}
+
+double FunctionExplainer::getSecondsAround(ClassId valueClass, const llvm::DenseMap<ClassId, double> &seconds) {
+  llvm::SmallSetVector<ClassId, 8> around;
+  around.insert(valueClass);
+  for (NodeId node : run.getClass(valueClass).nodes)
+    for (int32_t id : run.getTensors(run.getNode(node)))
+      if (id >= 0)
+        around.insert(id);
+  double sum = 0;
+  for (ClassId id : around)
+    sum += seconds.lookup(id);
+  return sum;
 }
 
 void FunctionExplainer::readImprovement(FunctionMeshes &writable) {
@@ -290,7 +303,7 @@ void FunctionExplainer::readImprovement(FunctionMeshes &writable) {
           readLayout(run.getId(result), shardings[i]);
     });
   }
-  auto addSeconds = [&](double Improved::*seconds) {
+  auto addSeconds = [&](llvm::DenseMap<ClassId, double> &seconds) {
     for (func::FuncOp each : functions) {
       ComputePlan plan(each, writable);
       llvm::DenseMap<Value, double> perValue;
@@ -298,21 +311,21 @@ void FunctionExplainer::readImprovement(FunctionMeshes &writable) {
         continue;
       getSeconds(plan, run.getOptions().tripCount, &perValue);
       for (auto [value, paid] : perValue)
-        if (auto it = run.contains(value) ? improved.find(run.getId(value)) : improved.end(); it != improved.end())
-          it->second.*seconds += paid;
+        if (run.contains(value))
+          seconds[run.getId(value)] += paid;
     }
   };
-  addSeconds(&Improved::now);
+  addSeconds(now);
   for (func::FuncOp each : functions)
     forgetSearch(each);
   tables.write();
-  addSeconds(&Improved::before);
+  addSeconds(before);
 }
 
 ExplainedValue FunctionExplainer::explain(ClassId valueClass, std::string name, Location loc) {
   auto change = improved.find(valueClass);
   bool isImproved = change != improved.end();
-  const Sharding &sharding = isImproved ? run.getTable().get(change->second.layout) : run.get(valueClass);
+  const Sharding &sharding = isImproved ? run.getTable().get(change->second) : run.get(valueClass);
   std::string type;
   llvm::raw_string_ostream os(type);
   os << run.getClass(valueClass).type;
@@ -320,9 +333,9 @@ ExplainedValue FunctionExplainer::explain(ClassId valueClass, std::string name, 
   if (extent.drawsGrids)
     value.grid = drawGrid(sharding, mesh, run.getClass(valueClass).type.getShape());
   if (isImproved) {
-    value.improvement =
-        ExplainedImprovement{meshes.toString(run.getTable().get(run.getTable().intern(run.get(valueClass)))),
-                             change->second.before, change->second.now};
+    LayoutTable &table = run.getTable();
+    value.improvement = ExplainedImprovement{meshes.toString(table.get(table.intern(run.get(valueClass)))),
+                                             getSecondsAround(valueClass, before), getSecondsAround(valueClass, now)};
     return value;
   }
   for (auto [d, dim] : llvm::enumerate(sharding.dims))
@@ -717,7 +730,7 @@ void spmd::printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
         os << "    " << line << "\n";
       if (value.improvement)
         os << "    propagation gave " << value.improvement->propagated
-           << llvm::format(": its reshards would take %.6e s, now they take %.6e s\n", value.improvement->before,
+           << llvm::format(": reshards at its ops would take %.6e s, now they take %.6e s\n", value.improvement->before,
                            value.improvement->now);
       for (const ExplainedAxis &axis : value.axes) {
         os << "    dim " << axis.dim << " has " << axis.axis << "\n";

@@ -1,8 +1,8 @@
 //===- PlanSeconds.cpp - The predicted time of a plan ---------------------===//
 
-#include "shardkit/Reshard/ComputePlan.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/OpQueries.h"
+#include "shardkit/Reshard/ComputePlan.h"
 #include "shardkit/Rules/ControlFlow.h"
 #include <deque>
 
@@ -74,8 +74,8 @@ private:
     for (auto &[have, other] : copy->available)
       if (have == id && !fresh)
         return other;
-    bool direct = copy->computed == copy->propagated || id == copy->propagated ||
-                  (!copy->viaPropagated && copy->hasOneNeed);
+    bool direct =
+        copy->computed == copy->propagated || id == copy->propagated || (!copy->viaPropagated && copy->hasOneNeed);
     if (!direct)
       get(copy, copy->propagated);
     LayoutId from = direct ? copy->computed : copy->propagated;

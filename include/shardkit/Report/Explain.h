@@ -62,8 +62,8 @@ struct ExplainedSearch {
   std::vector<ExplainedAlternative> alternatives;
 };
 
-/// A change of the propagated layout (ImprovePropagation.h): that layout, and the seconds of the reshards of the value
-/// with it and now.
+/// A change of the propagated layout (ImprovePropagation.h): that layout, and the seconds of the reshards at the ops
+/// that define and read the value, with it and now.
 struct ExplainedImprovement {
   std::string propagated;
   double before, now;
