@@ -189,7 +189,11 @@ Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded, Ar
     high[d] = padded.high[d];
     padsOthers |= !isZeroInteger(low[d]) || !isZeroInteger(high[d]);
   }
-  Value value = createFetch(b, loc, padded.source, padded.sourceSharding, padded.sourceType, windows);
+  Value value;
+  if (auto it = insertedValues.find(padded.source); it != insertedValues.end() && !windows.empty())
+    value = createInserted(b, loc, padded.source, it->second, windows);
+  if (!value)
+    value = createFetch(b, loc, padded.source, padded.sourceSharding, padded.sourceType, windows);
   if (padsOthers) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
@@ -206,6 +210,48 @@ Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded, Ar
     return isZeroInteger(padded.low[window.dim]) && isZeroInteger(padded.high[window.dim]);
   });
   return createMasked(b, loc, value, windows, padded.sourceType, padded.padding);
+}
+
+Value Windows::createInserted(OpBuilder &b, Location loc, Value result, const Inserted &inserted,
+                              ArrayRef<ShardedWindow> asked) {
+  auto type = cast<RankedTensorType>(result.getType());
+  auto sourceType = cast<RankedTensorType>(inserted.source.getType());
+  SmallVector<ShardedWindow, 2> windows; // of the source
+  SmallVector<int64_t> shape(type.getShape()), sizes(sourceType.getShape());
+  SmallVector<OpFoldResult> offsets, strides;
+  for (unsigned d = 0; d < type.getRank(); ++d) {
+    int64_t offset = inserted.offsets[d], stride = inserted.strides[d];
+    const ShardedWindow *window = llvm::find_if(asked, [&](auto &w) { return w.dim == d; });
+    if (window == asked.end()) {
+      window = llvm::find_if(inserted.windows, [&](auto &w) { return w.dim == d; });
+      if (window == inserted.windows.end())
+        window = nullptr;
+    }
+    if (window) {
+      // Element e of the source is at offset + stride * e, on each device at the same lanes.
+      const Window &wanted = window->window;
+      if (wanted.step <= 0 || wanted.step % stride != 0)
+        return {};
+      int64_t first = llvm::divideCeilSigned(wanted.offset - offset, stride);
+      int64_t last = llvm::divideFloorSigned(wanted.offset + wanted.size - 1 - offset, stride);
+      if (last < first)
+        return {};
+      windows.push_back({d, window->entries, {wanted.step / stride, first, last - first + 1}});
+      offset += stride * first - wanted.offset;
+      shape[d] = wanted.size;
+      sizes[d] = last - first + 1;
+    }
+    offsets.push_back(b.getIndexAttr(offset));
+    strides.push_back(b.getIndexAttr(stride));
+  }
+  // Elements beyond the source are zero, as those between its elements are.
+  Value source = createFetch(b, loc, inserted.source, inserted.sourceSharding, inserted.sourceType, windows);
+  Value empty = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+  Value zeros = linalg::FillOp::create(b, loc, inserted.zero, empty).getResult(0);
+  SmallVector<OpFoldResult> mixedSizes = getAsIndexOpFoldResult(b.getContext(), sizes);
+  auto insert = tensor::InsertSliceOp::create(b, loc, source, zeros, offsets, mixedSizes, strides);
+  made.push_back(insert);
+  return insert.getResult();
 }
 
 Value Windows::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<ShardedWindow> windows,
@@ -251,6 +297,10 @@ Value Windows::createWindow(OpBuilder &b, Location loc, Value value, const Shard
   auto it = paddedValues.find(value);
   if (it != paddedValues.end() && value.getParentBlock() == b.getInsertionBlock())
     return createPadded(b, loc, it->second, windows);
+  auto inserted = insertedValues.find(value);
+  if (inserted != insertedValues.end() && value.getParentBlock() == b.getInsertionBlock())
+    if (Value made = createInserted(b, loc, value, inserted->second, windows))
+      return made;
   return createFetch(b, loc, value, sharding, globalType, windows);
 }
 
@@ -433,9 +483,49 @@ Value Windows::lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const Val
                                 return arith::SelectOp::create(inner, loc, all, element, args[0]);
                               })
                 .getResult(0);
-  if (isAll)
-    return written;
-  return tensor::InsertSliceOp::create(b, loc, written, op.getDest(), offsets, sizes, strides);
+  made.push_back(written.getDefiningOp());
+  if (!isAll) {
+    written = tensor::InsertSliceOp::create(b, loc, written, op.getDest(), offsets, sizes, strides);
+    made.push_back(written.getDefiningOp());
+  }
+  recordInserted(op, written, plan, values);
+  return written;
+}
+
+void Windows::recordInserted(tensor::InsertSliceOp op, Value result, const Plan &plan, const ValueInfo &values) {
+  if (plan.dropped.any() || !cast<RankedTensorType>(result.getType()).hasStaticShape() ||
+      llvm::any_of(llvm::concat<const int64_t>(op.getStaticOffsets(), op.getStaticSizes(), op.getStaticStrides()),
+                   ShapedType::isDynamic))
+    return;
+  OpBuilder b(op);
+  Inserted inserted;
+  DenseElementsAttr constant;
+  if (auto fill = op.getDest().getDefiningOp<linalg::FillOp>()) {
+    inserted.zero = fill.getInputs().front();
+  } else if (matchPattern(op.getDest(), m_Constant(&constant)) && constant.isSplat()) {
+    inserted.zero = arith::ConstantOp::create(b, op.getLoc(), constant.getSplatValue<TypedAttr>());
+    made.push_back(inserted.zero.getDefiningOp());
+  }
+  if (!inserted.zero || !isZero(inserted.zero))
+    return;
+  const ShardingRule &rule = plan.rule;
+  inserted.source = op.getSource();
+  inserted.sourceType = values.getGlobalType(op.getSource());
+  inserted.sourceSharding = values.getSharding(op.getSource());
+  llvm::append_range(inserted.offsets, op.getStaticOffsets());
+  llvm::append_range(inserted.strides, op.getStaticStrides());
+  const ShardingRule::Tensor &dest = rule.tensor(1);
+  for (unsigned d = 0; d < dest.numDims; ++d) {
+    ArrayRef<int32_t> factors = rule.dimFactors(dest, d);
+    if (factors.empty() || plan.axes[factors.front()].empty() || !rule.factor(factors.front()).hasWindows)
+      continue;
+    // A source of one element is not read in windows.
+    if (!rule.getWindow(rule.tensor(0), d))
+      return;
+    int64_t chunk = getChunk(rule, factors.front(), plan.axes[factors.front()]);
+    inserted.windows.push_back({d, plan.axes[factors.front()], {chunk, 0, chunk}});
+  }
+  insertedValues.try_emplace(result, std::move(inserted));
 }
 
 Value Windows::lowerConcat(Operation *op, unsigned dim, const Plan &plan, const ValueInfo &values) {
@@ -628,15 +718,25 @@ void Windows::joinHalos() {
 }
 
 void Windows::finish() {
-  // Padded values of which only windows are read.
-  for (Operation *op : llvm::reverse(made))
-    if (isOpTriviallyDead(op))
-      op->erase();
-  for (HaloExchangeOp &halo : llvm::reverse(halos))
-    if (halo->use_empty()) {
-      halo->erase();
-      halo = nullptr;
-    }
+  // Padded values and insertions of which only windows are read, and what only they read.
+  auto eraseDead = [&] {
+    bool isErased = false;
+    for (Operation *&op : llvm::reverse(made))
+      if (op && isOpTriviallyDead(op)) {
+        op->erase();
+        op = nullptr;
+        isErased = true;
+      }
+    for (HaloExchangeOp &halo : llvm::reverse(halos))
+      if (halo && halo->use_empty()) {
+        halo->erase();
+        halo = nullptr;
+        isErased = true;
+      }
+    return isErased;
+  };
+  while (eraseDead())
+    ;
   llvm::erase(halos, nullptr);
   joinHalos();
 }

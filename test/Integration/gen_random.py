@@ -566,11 +566,13 @@ class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, Re
         self.add_value(r, out, start + (bound + src_bound) * count)
 
     def step_window(self):
-        """Sums over a sliding window of one dim."""
+        """Sums over a sliding window of one dim, or over its positions."""
         rng = self.rng
         name, shape, bound = self.need(lambda v: v[1] and max(v[1]) >= 3)
         d = rng.choice([d for d, n in enumerate(shape) if n >= 3])
         w = rng.choice([2, 3])
+        if len(self.lines) % 3 == 0:
+            return self.sum_positions(name, shape, bound, d, w)
         self.require(self.fits(bound * w))
         rank = len(shape)
         out = list(shape)
@@ -584,6 +586,22 @@ class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, Re
                          [(name, shape, text), (window, [w], [rank])],
                          [(zero, out, range(rank))], body)
         self.add_value(r, out, bound * w)
+
+    def sum_positions(self, name, shape, bound, d, w):
+        """As the gradient of a kernel of `w` elements: element k sums what position p reads at p + k."""
+        count, rank = shape[d] - w + 1, len(shape)
+        self.require(self.fits(bound * count + 64))
+        out = [n for i, n in enumerate(shape) if i != d] + [w]
+        positions, window = self.empty([count]), self.empty([w])
+        init, start = self.init(out, "add")
+        text = ", ".join(f"d{i} + d{rank}" if i == d else f"d{i}" for i in range(rank))
+        kept = [i for i in range(rank + 1) if i != d]
+        body = [f"%s = {self.op('add')} %o0, %i0 : {self.element}",
+                f"linalg.yield %s : {self.element}"]
+        r = self.generic(rank + 1, iterators(rank + 1, kept),
+                         [(name, shape, text), (positions, [count], [d]), (window, [w], [rank])],
+                         [(init, out, kept)], body)
+        self.add_value(r, out, start + bound * count)
 
     def step_collapse(self):
         rng = self.rng

@@ -65,6 +65,14 @@ private:
     RankedTensorType sourceType, resultType; // in the global program
     Sharding sourceSharding;
   };
+  /// The operands of an insertion into zeros, by its local result.
+  struct Inserted {
+    Value source, zero;
+    SmallVector<ShardedWindow, 2> windows;
+    SmallVector<int64_t> offsets, strides; // of dims that are not sharded alike: in the global program
+    RankedTensorType sourceType;           // in the global program
+    Sharding sourceSharding;
+  };
 
   SmallVector<ShardedWindow, 2> getShardedWindows(const Plan &plan, unsigned t) const;
   /// The local value of these windows; dims without a window are those of `value`.
@@ -75,10 +83,14 @@ private:
   /// The windows by a halo exchange.
   Value createExchange(OpBuilder &b, Location loc, Value value, const Sharding &sharding, RankedTensorType globalType,
                        ArrayRef<ShardedWindow> windows);
-  /// The same of a value that may be a padded tensor: windows of its source, padded.
+  /// The same of a value that may be a padded tensor or an insertion: windows of its source, padded or inserted.
   Value createWindow(OpBuilder &b, Location loc, Value value, const Sharding &sharding, RankedTensorType globalType,
                      ArrayRef<ShardedWindow> windows);
   Value createPadded(OpBuilder &b, Location loc, const Padded &padded, ArrayRef<ShardedWindow> windows);
+  /// Windows of an insertion: those of its source, inserted into zeros. Null where the stride does not divide the
+  /// steps.
+  Value createInserted(OpBuilder &b, Location loc, Value result, const Inserted &inserted,
+                       ArrayRef<ShardedWindow> asked);
   /// A value with `padding` in the lanes beyond the dim.
   Value createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<ShardedWindow> windows,
                      RankedTensorType globalType, Value padding);
@@ -86,6 +98,8 @@ private:
   void lowerReads(Operation *op, const Plan &plan, const ValueInfo &values);
   Value lowerPad(Operation *op, const Plan &plan, const ValueInfo &values);
   Value lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const ValueInfo &values);
+  /// Remembers an insertion into zeros with windows in the result, if its place is known.
+  void recordInserted(tensor::InsertSliceOp op, Value result, const Plan &plan, const ValueInfo &values);
   Value lowerConcat(Operation *op, unsigned dim, const Plan &plan, const ValueInfo &values);
   void lowerOpWindows(Operation *op, const Plan &plan, Value value, RankedTensorType type,
                       ArrayRef<ShardedWindow> windows);
@@ -94,6 +108,7 @@ private:
   FunctionMeshes &meshes;
   llvm::DenseMap<Operation *, Plan> plans;
   llvm::DenseMap<Value, Padded> paddedValues;
+  llvm::DenseMap<Value, Inserted> insertedValues;
   /// In the order of their creation.
   SmallVector<HaloExchangeOp> halos;
   SmallVector<Operation *> made;

@@ -199,3 +199,86 @@ func.func @uneven_global_pooling(%x: tensor<2x15x6x3xf32> {spmd.sharding = #spmd
   %r = linalg.pooling_nhwc_max ins(%x, %k : tensor<2x15x6x3xf32>, tensor<15x6xf32>) outs(%f : tensor<2x1x1x3xf32>) -> tensor<2x1x1x3xf32>
   return %r : tensor<2x1x1x3xf32>
 }
+
+// The gradient of an image under a convolution with stride 2: rows of the source move, not the zeros between them.
+// CHECK-LABEL: func.func @dilated
+// CHECK: spmd.halo_exchange %arg0 {{.*}} dims = [1] steps = [4] offsets = [-1] {{.*}} : tensor<1x4x5x2xi32> -> tensor<1x6x5x2xi32>
+// CHECK-NOT: spmd.{{all|halo|exchange|reduce}}
+// CHECK: tensor.insert_slice {{.*}}[0, 0, 1, 0] [1, 6, 5, 2] [1, 2, 2, 1] : tensor<1x6x5x2xi32> into tensor<1x11x12x2xi32>
+// CHECK-NOT: spmd.{{all|halo|exchange|reduce}}
+// CHECK: return
+func.func @dilated(%g: tensor<1x16x5x2xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {}, {}]>, spmd.range = [-9, 9]},
+                   %k: tensor<4x3x2x3xi32> {spmd.range = [-9, 9]}) -> tensor<1x32x10x3xi32> {
+  %c = arith.constant 0 : i32
+  %z = arith.constant dense<0> : tensor<1x35x12x2xi32>
+  %p = tensor.insert_slice %g into %z[0, 2, 1, 0] [1, 16, 5, 2] [1, 2, 2, 1] : tensor<1x16x5x2xi32> into tensor<1x35x12x2xi32>
+  %e = tensor.empty() : tensor<1x32x10x3xi32>
+  %f = linalg.fill ins(%c : i32) outs(%e : tensor<1x32x10x3xi32>) -> tensor<1x32x10x3xi32>
+  %r = linalg.conv_2d_nhwc_hwcf ins(%p, %k : tensor<1x35x12x2xi32>, tensor<4x3x2x3xi32>) outs(%f : tensor<1x32x10x3xi32>) -> tensor<1x32x10x3xi32>
+  return %r : tensor<1x32x10x3xi32>
+}
+
+// Two dims, uneven, with strides that divide the rows of a device and not the columns of one; a padding in between.
+// CHECK-LABEL: func.func @dilated_and_padded
+// CHECK-NOT: spmd.all_gather
+// CHECK: return
+func.func @dilated_and_padded(%g: tensor<7x9xi32> {spmd.sharding = #spmd.sharding<@g, [{"x"}, {"y"}]>, spmd.range = [-9, 9]}) -> (tensor<21x24xi32>, tensor<21x24xi32>) {
+  %c = arith.constant 0 : i32
+  %c5 = arith.constant 5 : i32
+  %e0 = tensor.empty() : tensor<21x28xi32>
+  %z = linalg.fill ins(%c : i32) outs(%e0 : tensor<21x28xi32>) -> tensor<21x28xi32>
+  %p = tensor.insert_slice %g into %z[1, 0] [7, 9] [3, 3] : tensor<7x9xi32> into tensor<21x28xi32>
+  %q = tensor.pad %p low[1, 0] high[2, 0] {
+  ^bb0(%a: index, %b: index):
+    tensor.yield %c5 : i32
+  } : tensor<21x28xi32> to tensor<24x28xi32>
+  %k = tensor.empty() : tensor<4x5xi32>
+  %e = tensor.empty() : tensor<21x24xi32>
+  %f = linalg.fill ins(%c : i32) outs(%e : tensor<21x24xi32>) -> tensor<21x24xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0 + d2, d1 + d3)>, affine_map<(d0, d1, d2, d3) -> (d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%q, %k : tensor<24x28xi32>, tensor<4x5xi32>) outs(%f : tensor<21x24xi32>) {
+  ^bb0(%a: i32, %b: i32, %acc: i32):
+    %i = linalg.index 2 : index
+    %j = linalg.index 3 : index
+    %ij = arith.addi %i, %j : index
+    %w = arith.index_cast %ij : index to i32
+    %m = arith.muli %a, %w : i32
+    %s = arith.addi %acc, %m : i32
+    linalg.yield %s : i32
+  } -> tensor<21x24xi32>
+  %s = tensor.extract_slice %p[0, 2] [21, 24] [1, 1] : tensor<21x28xi32> to tensor<21x24xi32>
+  return %r, %s : tensor<21x24xi32>, tensor<21x24xi32>
+}
+
+// The same where the strides divide the chunks of both dims: the padding is inserted too.
+// CHECK-LABEL: func.func @dilated_twice
+// CHECK: spmd.halo_exchange %arg0
+// CHECK-NOT: spmd.{{all|halo|exchange|reduce}}
+// CHECK: tensor.insert_slice {{.*}} into tensor<15x12xi32>
+// CHECK: return
+func.func @dilated_twice(%g: tensor<7x9xi32> {spmd.sharding = #spmd.sharding<@g, [{"x"}, {"y"}]>, spmd.range = [-9, 9]}) -> tensor<24x24xi32> {
+  %c = arith.constant 0 : i32
+  %z = arith.constant dense<0> : tensor<24x28xi32>
+  %p = tensor.insert_slice %g into %z[1, 3] [7, 9] [3, 2] : tensor<7x9xi32> into tensor<24x28xi32>
+  %q = tensor.pad %p low[1, 0] high[2, 0] {
+  ^bb0(%a: index, %b: index):
+    tensor.yield %c : i32
+  } : tensor<24x28xi32> to tensor<27x28xi32>
+  %k = tensor.empty() : tensor<4x5xi32>
+  %e = tensor.empty() : tensor<24x24xi32>
+  %f = linalg.fill ins(%c : i32) outs(%e : tensor<24x24xi32>) -> tensor<24x24xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0 + d2, d1 + d3)>, affine_map<(d0, d1, d2, d3) -> (d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%q, %k : tensor<27x28xi32>, tensor<4x5xi32>) outs(%f : tensor<24x24xi32>) {
+  ^bb0(%a: i32, %b: i32, %acc: i32):
+    %i = linalg.index 2 : index
+    %j = linalg.index 3 : index
+    %c7 = arith.constant 7 : index
+    %i7 = arith.muli %i, %c7 : index
+    %ij = arith.addi %i7, %j : index
+    %w = arith.index_cast %ij : index to i32
+    %m = arith.muli %a, %w : i32
+    %s = arith.addi %acc, %m : i32
+    linalg.yield %s : i32
+  } -> tensor<24x24xi32>
+  return %r : tensor<24x24xi32>
+}
