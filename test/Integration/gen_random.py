@@ -656,8 +656,19 @@ class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, Re
         self.define(f"tensor.extract_slice {name}{offsets} {sizes} {strides} : "
                     f"{self.tensor(shape)} to {self.tensor(out)}", out, bound)
 
+    def dilate(self, name, shape, bound):
+        """Elements at a distance, with zeros in between, as for the gradient of a strided convolution."""
+        rng = self.rng
+        strides, offsets = [[rng.choice(choices) for _ in shape] for choices in ([1, 2, 3], [0, 1])]
+        out = [o + s * (n - 1) + 1 + rng.choice([0, 1]) for n, s, o in zip(shape, strides, offsets)]
+        self.require(elements(out) <= MAX_ELEMENTS)
+        self.define(f"tensor.insert_slice {name} into {self.dense(0, out)}{offsets} "
+                    f"{list(shape)} {strides} : {self.tensor(shape)} into {self.tensor(out)}", out, bound)
+
     def step_insert_slice(self):
         name, shape, bound = self.need(lambda v: v[1])
+        if len(self.lines) % 3 == 0:
+            return self.dilate(name, shape, bound)
         part = self.pick(lambda v: len(v[1]) == len(shape) and
                          all(p <= n for p, n in zip(v[1], shape)))
         offsets = [self.rng.randrange(n - p + 1)

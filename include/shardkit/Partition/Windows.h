@@ -69,7 +69,7 @@ private:
   struct Inserted {
     Value source, zero;
     SmallVector<ShardedWindow, 2> windows;
-    SmallVector<int64_t> offsets, strides; // of dims that are not sharded alike: in the global program
+    SmallVector<int64_t> offsets, strides; // per dim, in the global program
     RankedTensorType sourceType;           // in the global program
     Sharding sourceSharding;
   };
@@ -98,7 +98,7 @@ private:
   void lowerReads(Operation *op, const Plan &plan, const ValueInfo &values);
   Value lowerPad(Operation *op, const Plan &plan, const ValueInfo &values);
   Value lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const ValueInfo &values);
-  /// Remembers an insertion into zeros with windows in the result, if its place is known.
+  /// Remembers an insertion into zeros with windows in the result, if its offsets and sizes are constant.
   void recordInserted(tensor::InsertSliceOp op, Value result, const Plan &plan, const ValueInfo &values);
   Value lowerConcat(Operation *op, unsigned dim, const Plan &plan, const ValueInfo &values);
   void lowerOpWindows(Operation *op, const Plan &plan, Value value, RankedTensorType type,
