@@ -175,6 +175,14 @@ def checked(x):
     return x * 3
 
 
+def asserted(x):
+    """`torch._assert` is kept as `torch._check` is: of flags, of numbers, and of one element in dims."""
+    torch._assert((x > -1e6).all(), "all elements are large")
+    torch._assert(x.abs().sum() + 1, "the sum is not zero")
+    torch.ops.aten._assert_async.default(x[:1, :1] < 1e6)
+    return x * 5
+
+
 # The module's own constants decide branches, numbers and sizes.
 CONCRETE = {
     "branch": lambda x: x if (torch.arange(4) > 2).any() else -x,
@@ -193,6 +201,7 @@ CONCRETE = {
     "sizes": sizes,
     "left_out": lambda x: x * (None if torch.compiler.is_compiling() else torch.arange(8)).abs(),
     "checked": checked,
+    "asserted": asserted,
     "like": lambda x: x * int(torch.full_like(x, 3)[0, 0]),
     "empty": lambda x: torch.cat([torch.nn.functional.gelu(x[NONE]).reshape(0, 2, 4).flatten(1), x.index_put((NONE,), x[:0])]),
 }
@@ -568,6 +577,10 @@ ERRORS = [
     (lambda: shardkit.import_torch(Function(abs), X.to(torch.complex128)), r"x has dtype complex128, expected one of float32"),
     (lambda: shardkit.import_torch(MODULE, X, axis="z", plan={"0": ColwiseParallel()}, **BOTH), r"the plan is on axis z, expected one of: data=2, model=2"),
     (lambda: shardkit.import_torch(MODULE, X, mesh={"data": 0}), r"axis data of the mesh has size 0, expected a positive number"),
+    (lambda: shardkit.import_torch(Function(lambda x: (torch._assert(x.sum() < 1e9, "the sum is small"), x)[1]), X).run(X + 1e9), r"test_torch\.py:\d+:\d+: the sum is small"),
+    (lambda: shardkit.import_torch(Function(lambda x: x[:, :3] * x if torch.compiler.is_exporting() else x), X), r"test_torch\.py:\d+: error: torch\.export: .*, expected inputs whose shapes fit on every path"),
+    (lambda: shardkit.import_torch(Function(lambda x: torch.from_numpy(np.sin(x.numpy()))), X), r"test_torch\.py:\d+: error: torch\.export: .*, expected operations of torch in place of those of NumPy"),
+    (lambda: shardkit.import_torch(Function(lambda x: x * float(str(x.sum()).split("(")[1].split(")")[0])), X), r"test_torch\.py:\d+: error: torch\.export: .*, expected a forward that computes by operations of torch alone"),
     (lambda: shardkit.import_torch(Svd(), X), r"test_torch\.py:\d+: error: aten\._linalg_svd has no lowering to linalg"),
     (lambda: shardkit.import_torch(Function(torch.linalg.inv), X @ X.T), r"test_torch\.py:\d+: error: aten\._linalg_check_errors has no lowering to linalg"),
     (lambda: shardkit.import_torch(written_in("/models/torch/net.py"), X), r"^/models/torch/net\.py:3: error: aten\._linalg_svd"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Callable, Mapping, Sequence
 
 from ..binding import Binding, Flattened, get_key
@@ -91,7 +92,7 @@ def import_torch(
                 f"{find_users_line(error)}error: a branch, a number or a size depends on data, expected torch.where or torch.cond for a branch, "
                 "a mask for a size, or values that are not inputs: numbers, or tensors that the module holds (buffers with persistent=False)"
             ) from error
-        raise ShardKitError(f"{find_users_line(error)}error: torch.export: {reason}, expected a module that it takes") from error
+        raise ShardKitError(f"{find_users_line(error)}error: torch.export: {reason.rstrip('.')}, expected {_advise(reason)}") from error
     lowering.check_program(program)
     with show_progress("lowering to linalg"):
         text = lowering.lower(program)
@@ -125,6 +126,21 @@ def import_torch(
         to_array=to_numpy,
         unflatten=unflatten,
     )
+
+
+# What to write where torch.export refuses a module that can be called, by patterns of its reason. The first that matches counts.
+_ADVICE = [
+    (r"(?i)broadcast|\bshapes?\b|\bsizes? of tensor|mat1 and mat2|expand|mismatch", "inputs whose shapes fit on every path: the call alone leaves out a part "
+     "that looks at values (a mask that is all true) or asks torch.compiler.is_exporting()"),
+    (r"(?i)numpy|memoryview|array interface", "operations of torch in place of those of NumPy, which do not see what is traced"),
+    (r"(?i)input type|pytree|dataclass", "tensors, numbers, strings, and lists, tuples and dicts of them, or a class that torch.export.register_dataclass registers"),
+    (r"(?i)register_buffer|assigned during export", "values that forward keeps to be buffers (register_buffer)"),
+    ("", "a forward that computes by operations of torch alone: what makes text, objects or files of values belongs outside of it"),
+]  # fmt: skip
+
+
+def _advise(reason: str) -> str:
+    return next(advice for pattern, advice in _ADVICE if re.search(pattern, reason))
 
 
 def _find_non_persistent(module: Any) -> set[str]:

@@ -104,14 +104,16 @@ class Function:
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """What torch.export prints of a graph where it fails is left out: the error has the line."""
-    log = logging.getLogger("torch.fx.experimental.symbolic_shapes")
-    before = log.level
-    log.setLevel(logging.CRITICAL)
+    logs = [logging.getLogger(name) for name in ("torch.fx.experimental.symbolic_shapes", "torch._subclasses.fake_tensor")]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
     try:
         with mock.patch("torch.export._trace.print", lambda *args, **kwargs: None, create=True):
             yield
     finally:
-        log.setLevel(before)
+        for log, level in zip(logs, before):
+            log.setLevel(level)
 
 
 @contextlib.contextmanager

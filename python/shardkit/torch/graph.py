@@ -28,6 +28,8 @@ def rewrite_graph(program: Any) -> None:
         if node.target is aten._assert_tensor_metadata.default:
             program.graph.erase_node(node)
             continue
+        if node.target is aten._assert_async.default:  # PyTorch takes it for dead code, and not the other
+            node.target, node.args = aten._assert_async.msg, (node.args[0], "assertion error")
         for i, arg in enumerate(node.args if node.op == "call_function" else ()):
             if isinstance(arg, (list, tuple)) and any(isinstance(v, torch.fx.Node) and v.name in lifted for v in arg):
                 node.update_arg(i, [_copy(node, v) if isinstance(v, torch.fx.Node) and v.name in lifted else v for v in arg])
@@ -174,6 +176,9 @@ def mend_graph(program: Any) -> None:
         if node.target is torch.sym_ite:
             _choose_number(node, add_cast)
             continue
+        if packet(node.target) == "aten._assert_async":
+            _check_number(node, add_cast)
+            continue
         if node.target in (torch.ops.aten.argmax.default, torch.ops.aten.argmin.default) and node.args[0].meta["val"].is_floating_point():
             beyond = math.inf if node.target is torch.ops.aten.argmax.default else -math.inf
             with graph.inserting_before(node):  # what is no number is beyond all
@@ -236,6 +241,31 @@ def _choose_number(node: Any, add_cast: Any) -> None:
     node.graph.erase_node(node)
     if not flag.users:
         flag.graph.erase_node(flag)
+
+
+def _check_number(node: Any, add_cast: Any) -> None:
+    """`_assert_async(flag, message)`, which `torch._assert` of a tensor is and torch-mlir drops, becomes a check of a number:
+    `_assert_scalar(flag.to(int64).item() == 1, message)`."""
+    aten, graph = torch.ops.aten, node.graph
+    flag, message = node.args[0], node.args[1] if len(node.args) > 1 else "assertion error"
+
+    def add(target: Any, *args: Any) -> Any:
+        made = graph.call_function(target, args)
+        value = target(*(a.meta["val"] if isinstance(a, torch.fx.Node) else a for a in args))
+        made.meta = {**node.meta, "val": value}
+        return made
+
+    with graph.inserting_before(node):
+        if flag.meta["val"].dtype is not torch.bool:
+            flag = add(aten.ne.Scalar, flag, 0)
+        if flag.meta["val"].dim():
+            flag = add(aten.reshape.default, flag, [])
+        integer = add_cast(flag, torch.int64)
+        integer.meta["tensor_meta"] = _extract_tensor_metadata(integer.meta["val"])
+        number = add(aten._local_scalar_dense.default, integer)
+        made = graph.call_function(aten._assert_scalar.default, (add(operator.eq, number, 1), message))
+        made.meta = {**node.meta}
+    graph.erase_node(node)
 
 
 def _wide_types() -> dict[Any, Any]:
