@@ -305,7 +305,13 @@ def check_shardings():
     assert found["state.2.weight.exp_avg_sq"] == '[{"data"}, {"model"}]' and found["state.0.bias.exp_avg"] == "[{}]", found
 
 
+def asserted(module, x, y):
+    torch._assert((x < 100).all(), "inputs are small")
+    return squares(module, x, y)
+
+
 ERRORS = [
+    (lambda: shardkit.import_torch(mlp(), X, Y, loss=asserted).run(X * 1e6, Y), r"test_torch_training\.py:\d+:\d+: inputs are small$"),
     (lambda: shardkit.import_torch(mlp(), X, loss=lambda m, x: m(x)), r"^error: the first result, of which gradients are taken, is a tensor of \(4, 6, 8\) torch.float32, expected a loss: one float$"),
     (lambda: shardkit.import_torch(mlp(), X, loss=lambda m, x: x.sum()), r"^error: the loss depends on no parameter that is trained, expected one that has a gradient$"),
     (lambda: shardkit.import_torch(mlp(), X, Y, loss=squares, optimizer=SGD(mlp().parameters())), r"^error: the optimizer has a parameter of \(16, 8\) that the module has not, expected one over module.parameters\(\)$"),

@@ -176,7 +176,7 @@ def export(
         first = len(results)
         return [v.detach() for v in (*results, *new.values(), *inner)]
 
-    with _compiling(), torch.no_grad(), enable_python_dispatcher(), of_parts(), fx_traceback.preserve_node_meta(), warnings.catch_warnings(action="ignore"):
+    with _compiling(), mock.patch("torch._assert", _assert), torch.no_grad(), enable_python_dispatcher(), of_parts(), fx_traceback.preserve_node_meta(), warnings.catch_warnings(action="ignore"):
         table = decompositions.of_backward_ops() | generator.get_table()
         graph = make_fx(step, table, tracing_mode="fake", _allow_non_fake_inputs=True)(*tensors, torch.zeros((), dtype=torch.int64))
     _check_constants(graph, module)
@@ -193,6 +193,14 @@ def export(
     with quiet():
         program = torch.export.export(graph, tuple(tensors), strict=False)
     return program, [names[i] for i in changed], generator.draws > 0
+
+
+def _assert(condition: Any, message: str, *, original: Any = torch._assert) -> None:
+    """`torch._assert` as torch.export traces it."""
+    if isinstance(condition, torch.Tensor):
+        torch.ops.aten._assert_async.msg(condition.detach(), message)
+    else:
+        original(condition, message)
 
 
 def _check_constants(graph: Any, module: Tensors) -> None:
@@ -232,7 +240,7 @@ class _Lines(TorchFunctionMode):  # type: ignore[misc]
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         lines, frame = [], sys._getframe(1)
-        between = (Instead.__torch_function__.__code__, Concrete.__torch_function__.__code__, Concrete._trace.__code__)  # they call what they were called for
+        between = (Instead.__torch_function__.__code__, Concrete.__torch_function__.__code__, Concrete._trace.__code__, _assert.__code__)  # they call what they were called for
         while frame is not None and (frame.f_code in between or not Path(frame.f_code.co_filename).is_relative_to(PACKAGE)):
             if frame.f_code not in between:
                 lines.append(f'  File "{frame.f_code.co_filename}", line {frame.f_lineno}, in {frame.f_code.co_name}\n')
