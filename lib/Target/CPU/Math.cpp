@@ -3,6 +3,7 @@
 #include "shardkit/Target/CPU/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::spmd {
@@ -34,10 +35,49 @@ struct ErfcToErf : OpRewritePattern<math::ErfcOp> {
   }
 };
 
+/// Rounds bits to nearest, ties to even. NaN is not rounded and becomes quiet, as LLVM does it. Unlike upstream's pattern,
+/// the result is not selected: LLVM has no vector code for selections of bf16 without the instructions that flush
+/// subnormals.
+struct RoundToBFloat16 : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    if (!op.getIn().getType().isF32() || !op.getType().isBF16() ||
+        op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) != arith::RoundingMode::to_nearest_even)
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto number = [&](uint32_t value) -> Value {
+      return arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(value)));
+    };
+    Value bits = arith::BitcastOp::create(b, b.getI32Type(), op.getIn());
+    Value last = arith::AndIOp::create(b, arith::ShRUIOp::create(b, bits, number(16)), number(1));
+    Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, op.getIn(), op.getIn());
+    Value half = arith::AddIOp::create(b, last, number(0x7fff));
+    Value rounded = arith::AddIOp::create(b, bits, arith::SelectOp::create(b, isNan, number(0), half));
+    Value quiet = arith::OrIOp::create(b, rounded, arith::SelectOp::create(b, isNan, number(0x400000), number(0)));
+    Value high = arith::TruncIOp::create(b, b.getI16Type(), arith::ShRUIOp::create(b, quiet, number(16)));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), high);
+    return success();
+  }
+};
+
+/// Integers that f32 represents exactly become f32 first, which is rounded by vector code.
+template <typename OpTy> struct IntToBFloat16 : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    if (!op.getType().isBF16() || op.getIn().getType().getIntOrFloatBitWidth() > 16)
+      return failure();
+    Value wide = OpTy::create(rewriter, op.getLoc(), rewriter.getF32Type(), op.getIn());
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), wide);
+    return success();
+  }
+};
+
 struct Math : spmd::impl::SpmdCpuMathBase<Math> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     set.add<ErfcToErf>(context);
+    set.add<IntToBFloat16<arith::SIToFPOp>, IntToBFloat16<arith::UIToFPOp>>(context);
+    set.add<RoundToBFloat16>(context, /*benefit=*/2);
     populateMathF32ExpansionPatterns(set, [](StringRef) { return true; });
     populateMathPolynomialApproximationPatterns(set, hasPolynomial);
     arith::populateExpandBFloat16Patterns(set);

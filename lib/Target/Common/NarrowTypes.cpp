@@ -130,8 +130,13 @@ struct Bits {
   Value compare(arith::CmpIPredicate predicate, Value lhs, uint32_t rhs) const {
     return arith::CmpIOp::create(b, loc, predicate, lhs, number(rhs));
   }
-  /// As `like`, a float of at least 16 bits.
+  /// An 8-bit float, which `value` is, as `like`, a float of at least 16 bits.
   Value fromF32(Value value) const {
+    if (getElementTypeOrSelf(like).isBF16()) { // Exact: the lower bits are 0.
+      Value high =
+          arith::TruncIOp::create(b, loc, type(b.getI16Type()), make<arith::ShRUIOp>(asBits(value), number(16)));
+      return arith::BitcastOp::create(b, loc, like, high);
+    }
     unsigned width = getElementTypeOrSelf(like).getIntOrFloatBitWidth();
     if (width > 32)
       return arith::ExtFOp::create(b, loc, like, value);

@@ -549,6 +549,9 @@ LoadOptions optionsOfCall(const LoadOptions &options) {
   return full;
 }
 
+/// Memory of the operands of loading functions, in all threads, unless one function needs more.
+constexpr int64_t maxOperandBytes = 256 << 20;
+
 /// Operands begin at multiples of a cache line.
 int64_t alignOperand(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -732,6 +735,86 @@ Status LoadPlan::runFull(const Call &call, const LoadOptions &options, const Hos
   return {};
 }
 
+Status LoadPlan::runCalls(const std::vector<const Call *> &calls, const LoadOptions &options,
+                          const HostFunctions *functions, const ShardProgram &programs, LoadStats &stats) const {
+  // 1. Those that read stored tensors in full come first and compute on all threads, one after the other.
+  const auto firstOperands =
+      std::find_if(calls.begin(), calls.end(), [](const Call *call) { return call->value->load->operands; });
+  int64_t scratchBytes = 0, shardBytes = 0;
+  for (auto it = firstOperands; it != calls.end(); ++it) {
+    scratchBytes = std::max(scratchBytes, operandBytes(**it));
+    shardBytes += (*it)->value->localBytes() * int64_t((*it)->ranks.size());
+  }
+  std::atomic<int64_t> local{0};
+  std::atomic<int64_t> &next = options.team ? options.team->nextCall : local;
+  std::atomic<bool> isFailed{false};
+  auto work = [&](int64_t end, const LoadOptions &one, LoadStats &counted) -> Status {
+    // The memory of operands, which the system clears on first use, serves all calls of a thread.
+    Buffer scratch;
+    while (!isFailed) {
+      int64_t k = next.load();
+      while (k < end && !next.compare_exchange_weak(k, k + 1))
+        ;
+      if (k >= end)
+        break;
+      const Call &call = *calls[size_t(k)];
+      scratch.reserve(call.value->load->operands ? scratchBytes : 0, /*isSparse=*/true);
+      Status status = call.value->load->operands ? runOperands(call, one, programs, scratch, counted)
+                                                 : runFull(call, one, functions, programs, counted);
+      if (!status.ok()) {
+        isFailed = true;
+        return status.withContext("weight " + quoteName(call.value->name));
+      }
+    }
+    return {};
+  };
+  SK_RETURN_IF_ERROR(work(firstOperands - calls.begin(), options, stats));
+  // 2. The others are shared out among threads, each of which reads and computes: no thread waits for another.
+  int64_t workers =
+      options.readers > 0 ? std::min(options.readers, maxReaders) : std::min(availableCores(), maxReaders);
+  workers = std::min<int64_t>(workers, calls.end() - firstOperands);
+  workers = std::min(workers, maxOperandBytes / std::max<int64_t>(scratchBytes, 1));
+  if (options.members > 1 || shardBytes < (2 << 20))
+    workers = 1;
+  if (workers <= 1)
+    return work(int64_t(calls.size()), options, stats);
+  LoadOptions one = options;
+  one.readers = 1;
+  std::vector<LoadStats> counted(static_cast<size_t>(workers));
+  std::vector<Status> results(static_cast<size_t>(workers));
+  auto run = [&](size_t worker) {
+    const int threads = libraryThreads();
+    setLibraryThreads(1);
+    try {
+      results[worker] = work(int64_t(calls.size()), one, counted[worker]);
+    } catch (const std::bad_alloc &) {
+      isFailed = true;
+      results[worker] = internalError("out of memory for the operands of loading functions");
+    }
+    setLibraryThreads(threads);
+  };
+  std::vector<std::thread> threads;
+  for (size_t worker = 1; worker < size_t(workers); ++worker) {
+    std::thread started;
+    if (!startThread([&run, worker] { run(worker); }, "loading functions", &started).ok())
+      break; // Those that there are do all.
+    threads.push_back(std::move(started));
+  }
+  run(0);
+  for (std::thread &thread : threads)
+    thread.join();
+  int64_t stagingBytes = 0;
+  for (const LoadStats &each : counted) {
+    stagingBytes += each.stagingBytes;
+    stats.add(each);
+  }
+  stats.stagingBytes = std::max(stats.stagingBytes, stagingBytes);
+  stats.readers = std::max(stats.readers, int(threads.size()) + 1);
+  for (Status &status : results)
+    SK_RETURN_IF_ERROR(status);
+  return {};
+}
+
 Status LoadPlan::run(const LoadOptions &options, const HostFunctions *functions, const ShardProgram &programs,
                      LoadStats &stats) const {
   double start = now();
@@ -747,24 +830,12 @@ Status LoadPlan::run(const LoadOptions &options, const HostFunctions *functions,
   SK_RETURN_IF_ERROR(LoadRun(*this, options, loaded).run());
   if (options.member == 0)
     countDistinct(loaded);
-  std::atomic<int64_t> localNextCall{0};
-  std::atomic<int64_t> &nextCall = options.team ? options.team->nextCall : localNextCall;
-  const bool isRoot = options.mode != LoadMode::RootScatter || options.member == 0;
-  // The memory of operands, which the system clears on first use, serves all calls.
-  Buffer scratch;
-  int64_t scratchBytes = 0;
-  for (const Call &call : calls_)
-    if (isRoot && call.value->load->operands)
-      scratchBytes = std::max(scratchBytes, operandBytes(call));
-  scratch.reserve(scratchBytes, /*isSparse=*/true);
-  while (isRoot) {
-    int64_t k = nextCall.fetch_add(1);
-    if (k >= int64_t(calls_.size()))
-      break;
-    const Call &call = calls_[size_t(k)];
-    Status status = call.value->load->operands ? runOperands(call, options, programs, scratch, loaded)
-                                               : runFull(call, options, functions, programs, loaded);
-    SK_RETURN_IF_ERROR(status.withContext("weight " + quoteName(call.value->name)));
+  if (options.mode != LoadMode::RootScatter || options.member == 0) {
+    std::vector<const Call *> calls;
+    for (const Call &call : calls_)
+      calls.push_back(&call);
+    std::stable_partition(calls.begin(), calls.end(), [](const Call *call) { return !call->value->load->operands; });
+    SK_RETURN_IF_ERROR(runCalls(calls, options, functions, programs, loaded));
   }
   loaded.total.seconds = now() - start;
   for (LoadCounters &counters : loaded.ranks)

@@ -7,6 +7,7 @@
 #include "shardkit/rt/Formats/StoredTensor.h"
 
 #include <dlfcn.h>
+#include <mutex>
 
 namespace shardkit::rt {
 
@@ -61,6 +62,8 @@ static Status compareBuffers(const sk_buffers &needed, const EntryPoint &entry, 
 
 Expected<sk_program> Bundle::entry(const FunctionInfo &function, const EntryPoint &entry, size_t numArguments,
                                    size_t numResults) {
+  static std::mutex loading; // Threads that load weights ask for functions at once.
+  std::lock_guard lock(loading);
   void *&handle = handles_[size_t(entry.program)];
   const std::string &file = manifest_.programs[size_t(entry.program)].file;
   if (!handle) {

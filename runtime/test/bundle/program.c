@@ -70,9 +70,9 @@ SK_EXPORT int32_t sk_fn_full(sk_context *ctx, void *const *args, void *const *re
 }
 
 /* Rank 3 does not return before the test lets it. */
-SK_EXPORT volatile int sk_test_go;
+SK_EXPORT int sk_test_go;
 SK_EXPORT int32_t sk_fn_late(sk_context *ctx, void *const *args, void *const *results, void *arena) {
-  while (sk_coordinate(ctx, 1, 4) == 3 && !sk_test_go)
+  while (sk_coordinate(ctx, 1, 4) == 3 && !__atomic_load_n(&sk_test_go, __ATOMIC_ACQUIRE))
     usleep(1000);
   return sk_fn_main(ctx, args, results, arena);
 }

@@ -129,6 +129,9 @@ private:
   };
   /// Bytes of the operands of all shards of a call.
   static int64_t operandBytes(const Call &call);
+  /// Runs `calls`, those without operands first.
+  Status runCalls(const std::vector<const Call *> &calls, const LoadOptions &options, const HostFunctions *functions,
+                  const ShardProgram &programs, LoadStats &stats) const;
   /// Reads the operands of the shards into `scratch`, and computes these.
   Status runOperands(const Call &call, const LoadOptions &options, const ShardProgram &programs, Buffer &scratch,
                      LoadStats &stats) const;
