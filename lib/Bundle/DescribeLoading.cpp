@@ -13,6 +13,8 @@ namespace rt = shardkit::rt;
 std::optional<rt::DType> spmd::getStoredDType(Type type) {
   if (auto dtype = getDType(type))
     return dtype;
+  if (isa<Float4E2M1FNType>(type))
+    return rt::DType::U4; // its bits
   if (!isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E8M0FNUType>(type) &&
       !type.isSignlessInteger(4))
     return std::nullopt;
@@ -58,7 +60,7 @@ static LogicalResult addSource(rt::LoadInfo &load, StringRef name, RankedTensorT
   std::optional<rt::DType> dtype = getStoredDType(type.getElementType());
   if (!dtype)
     return emitError(loc) << "stored tensor '" << name << "' has type " << type
-                          << ", expected elements of f64, f32, f16, bf16, an 8-bit float, i64, "
+                          << ", expected elements of f64, f32, f16, bf16, an 8-bit float, f4E2M1FN, i64, "
                              "i32, i16, i8, i4 or i1";
   rt::LoadSource &source = load.sources.emplace_back();
   source.name = name.str();

@@ -35,9 +35,9 @@ struct ErfcToErf : OpRewritePattern<math::ErfcOp> {
   }
 };
 
-/// Rounds bits to nearest, ties to even. NaN is not rounded and becomes quiet, as LLVM does it. Unlike upstream's pattern,
-/// the result is not selected: LLVM has no vector code for selections of bf16 without the instructions that flush
-/// subnormals.
+/// Rounds bits to nearest, ties to even. NaN is not rounded and becomes quiet, as LLVM does it. Unlike upstream's
+/// pattern, the result is not selected: LLVM has no vector code for selections of bf16 without the instructions that
+/// flush subnormals.
 struct RoundToBFloat16 : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {

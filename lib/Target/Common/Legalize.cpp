@@ -38,7 +38,7 @@ static LogicalResult checkType(Operation *op, Type type) {
   if (!isSupportedElement(element) && (isa<ShapedType>(type) || !element.isSignlessInteger()))
     return op->emitError() << (isa<ShapedType>(type) ? "element type " : "type ") << element
                            << " cannot be compiled for cpu, expected f8E4M3FN, f8E5M2, f8E4M3FNUZ, "
-                              "f8E5M2FNUZ, f8E8M0FNU, f16, bf16, f32, f64, "
+                              "f8E5M2FNUZ, f8E8M0FNU, f4E2M1FN, f16, bf16, f32, f64, "
                               "index or a signless integer of at most 64 bits";
   return success();
 }

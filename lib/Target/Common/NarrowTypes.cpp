@@ -1,4 +1,4 @@
-//===- NarrowTypes.cpp - 8-bit floats and 4-bit integers ------------------===//
+//===- NarrowTypes.cpp - 8-bit floats and numbers of 4 bits ---------------===//
 //
 // Stored weights have these types, but processors and LLVM do not compute in them. Each
 // element uses a byte.
@@ -17,7 +17,8 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 bool target::isNarrowFloat(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E8M0FNUType>(type);
+  return isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E8M0FNUType,
+             Float4E2M1FNType>(type);
 }
 
 static Type withElement(Type like, Type element) {
@@ -29,10 +30,11 @@ static Type withElement(Type like, Type element) {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// LLVM does not define the upper bits of an i4 in memory, but the caller passes bytes.
+/// LLVM does not define the upper bits of an i4 or f4 in memory, but the caller passes bytes.
 static void passNibblesAsBytes(func::FuncOp func) {
   Block &body = func.getBody().front();
-  auto isNibble = [](Type type) { return getElementTypeOrSelf(type).isSignlessInteger(4); };
+  auto isFloat = [](Type type) { return isa<Float4E2M1FNType>(getElementTypeOrSelf(type)); };
+  auto isNibble = [&](Type type) { return getElementTypeOrSelf(type).isSignlessInteger(4) || isFloat(type); };
   OpBuilder b(func.getContext());
   for (BlockArgument arg : body.getArguments()) {
     Type type = arg.getType();
@@ -40,14 +42,20 @@ static void passNibblesAsBytes(func::FuncOp func) {
       continue;
     arg.setType(withElement(type, b.getI8Type()));
     b.setInsertionPointToStart(&body);
-    auto nibbles = arith::TruncIOp::create(b, arg.getLoc(), type, arg);
-    arg.replaceAllUsesExcept(nibbles, nibbles);
+    auto nibbles = arith::TruncIOp::create(b, arg.getLoc(), withElement(type, b.getIntegerType(4)), arg);
+    Value value = isFloat(type) ? arith::BitcastOp::create(b, arg.getLoc(), type, nibbles).getResult() : nibbles;
+    arg.replaceAllUsesExcept(value, nibbles);
   }
   Operation *terminator = body.getTerminator();
   b.setInsertionPoint(terminator);
   for (OpOperand &operand : terminator->getOpOperands())
-    if (Type type = operand.get().getType(); isNibble(type))
-      operand.set(arith::ExtSIOp::create(b, terminator->getLoc(), withElement(type, b.getI8Type()), operand.get()));
+    if (Type type = operand.get().getType(); isNibble(type)) {
+      Location loc = terminator->getLoc();
+      Value nibbles = operand.get();
+      if (isFloat(type))
+        nibbles = arith::BitcastOp::create(b, loc, withElement(type, b.getIntegerType(4)), nibbles);
+      operand.set(arith::ExtSIOp::create(b, loc, withElement(type, b.getI8Type()), nibbles));
+    }
   func.setFunctionType(b.getFunctionType(body.getArgumentTypes(), terminator->getOperandTypes()));
 }
 
@@ -71,9 +79,9 @@ LogicalResult target::widenNarrowTypes(func::FuncOp func) {
     if (isa<arith::ExtFOp, arith::TruncFOp>(op))
       op->setDiscardableAttr(kWritten, UnitAttr::get(context));
   });
-  SmallVector<Type> narrow{Float8E4M3FNType::get(context), Float8E5M2Type::get(context),
+  SmallVector<Type> narrow{Float8E4M3FNType::get(context),   Float8E5M2Type::get(context),
                            Float8E4M3FNUZType::get(context), Float8E5M2FNUZType::get(context),
-                           Float8E8M0FNUType::get(context)};
+                           Float8E8M0FNUType::get(context),  Float4E2M1FNType::get(context)};
   TypeConverter converter;
   arith::populateEmulateUnsupportedFloatsConversions(converter, narrow, f32);
   RewritePatternSet patterns(context);
@@ -154,13 +162,14 @@ struct Bits {
   }
 };
 
-/// The format of a signed 8-bit float.
+/// The format of a signed float of 8 or 4 bits.
 struct Format {
   unsigned mantissa;
   int bias;
   bool isUnsignedZero;   ///< The bits of -0 are the only NaN.
   uint32_t infinity;     ///< Magnitude; 0 if there is none.
   uint32_t largest, nan; ///< Magnitudes; conversions write `nan`.
+  unsigned width = 8;
 
   static std::optional<Format> get(Type type) {
     if (isa<Float8E4M3FNType>(type))
@@ -171,6 +180,8 @@ struct Format {
       return Format{3, 8, true, 0, 0x7f, 0x80};
     if (isa<Float8E5M2FNUZType>(type))
       return Format{2, 16, true, 0, 0x7f, 0x80};
+    if (isa<Float4E2M1FNType>(type)) // Saturates: it has neither infinity nor NaN.
+      return Format{1, 1, false, 0, 7, 7, 4};
     return std::nullopt;
   }
 };
@@ -185,9 +196,11 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
       return failure();
     Location loc = op.getLoc();
     Bits bits{rewriter, loc, op.getType()};
-    Value byte = arith::BitcastOp::create(rewriter, loc, bits.type(rewriter.getI8Type()), op.getIn());
-    Value all = arith::ExtUIOp::create(rewriter, loc, bits.i32(), byte);
-    Value size = bits.make<arith::AndIOp>(all, bits.number(0x7f));
+    const uint32_t signBit = 1u << (format->width - 1);
+    Value stored =
+        arith::BitcastOp::create(rewriter, loc, bits.type(rewriter.getIntegerType(format->width)), op.getIn());
+    Value all = arith::ExtUIOp::create(rewriter, loc, bits.i32(), stored);
+    Value size = bits.make<arith::AndIOp>(all, bits.number(signBit - 1));
     Value scaled = bits.asFloat(bits.make<arith::ShLIOp>(size, bits.number(23 - format->mantissa)));
     Value value = bits.asBits(bits.make<arith::MulFOp>(scaled, bits.power(127 - format->bias)));
     if (format->infinity)
@@ -197,7 +210,8 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
                       ? bits.compare(arith::CmpIPredicate::eq, all, 0x80)
                       : bits.compare(arith::CmpIPredicate::ugt, size, std::max(format->infinity, format->largest));
     value = bits.select(isNan, bits.number(0x7fc00000), value);
-    Value sign = bits.make<arith::ShLIOp>(bits.make<arith::AndIOp>(all, bits.number(0x80)), bits.number(24));
+    Value sign =
+        bits.make<arith::ShLIOp>(bits.make<arith::AndIOp>(all, bits.number(signBit)), bits.number(32 - format->width));
     if (format->isUnsignedZero) // NaN has that bit.
       sign = bits.select(isNan, bits.number(0), sign);
     rewriter.replaceOp(op, bits.fromF32(bits.asFloat(bits.make<arith::OrIOp>(value, sign))));
@@ -255,12 +269,13 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
                                         bits.compare(arith::CmpIPredicate::uge, size, 0x7f800000));
     value = bits.select(isOver, bits.number(over), value);
     value = bits.select(bits.compare(arith::CmpIPredicate::ugt, size, 0x7f800000), bits.number(format->nan), value);
-    Value sign = bits.make<arith::AndIOp>(bits.make<arith::ShRUIOp>(all, bits.number(24)), bits.number(0x80));
+    Value sign = bits.make<arith::AndIOp>(bits.make<arith::ShRUIOp>(all, bits.number(32 - format->width)),
+                                          bits.number(1u << (format->width - 1)));
     if (format->isUnsignedZero)
       sign = bits.select(bits.compare(arith::CmpIPredicate::eq, value, 0), bits.number(0), sign);
-    Value byte =
-        arith::TruncIOp::create(rewriter, loc, bits.type(rewriter.getI8Type()), bits.make<arith::OrIOp>(value, sign));
-    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), byte);
+    Value stored = arith::TruncIOp::create(rewriter, loc, bits.type(rewriter.getIntegerType(format->width)),
+                                           bits.make<arith::OrIOp>(value, sign));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), stored);
     return success();
   }
 };

@@ -40,7 +40,7 @@ const StoredType storedTypes[] = {{"F64", 64, DType::F64},
                                   {"F8_E5M2FNUZ", 8, DType::F8E5M2FNUZ},
                                   {"F6_E2M3", 6, std::nullopt},
                                   {"F6_E3M2", 6, std::nullopt},
-                                  {"F4", 4, std::nullopt},
+                                  {"F4", 4, DType::U4}, // its bits
                                   {"C64", 64, DType::C64}};
 
 const StoredType *findType(const std::string &name) {
@@ -78,6 +78,8 @@ Expected<StoredTensor> readEntry(const std::string &name, const Json &json, int6
   if (bits % 8 != 0)
     return fail("the elements do not fill whole bytes");
   tensor.bytes = bits / 8;
+  if (type->bits == 4)
+    tensor.encoding = Encoding::PackedNibbles;
   const Json &offsets = json["data_offsets"];
   int64_t begin, end;
   if (!offsets.is_array() || offsets.size() != 2 || !asSize(offsets[0], begin) || !asSize(offsets[1], end) ||

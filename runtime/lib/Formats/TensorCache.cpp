@@ -42,6 +42,7 @@ const TvmType tvmTypes[] = {{"float64", DType::F64},
                             {"float8_e8m0fnu", DType::F8E8M0FNU},
                             {"complex64", DType::C64},
                             {"complex128", DType::C128},
+                            {"float4_e2m1fn", DType::U4}, // its bits
                             // Names of older versions.
                             {"e4m3_float8", DType::F8E4M3FN},
                             {"e5m2_float8", DType::F8E5M2}};
@@ -75,9 +76,7 @@ Status readRecord(const Json &json, const std::shared_ptr<File> &file, int64_t f
     return fail("dtype or format is not a string");
   tensor.storedType = json["dtype"].get<std::string>();
   tensor.dtype = parseTvmDType(tensor.storedType);
-  // Listed, but no program has it.
-  bool isF4 = tensor.storedType == "float4_e2m1fn";
-  if (!tensor.dtype && !isF4)
+  if (!tensor.dtype)
     return fail("unknown dtype " + quoteName(tensor.storedType));
   if (!json["shape"].is_array() || json["shape"].size() > 64)
     return fail("shape is not a list");
@@ -88,7 +87,7 @@ Status readRecord(const Json &json, const std::shared_ptr<File> &file, int64_t f
     tensor.shape.push_back(size);
   }
   std::optional<int64_t> count = numElements(tensor.shape);
-  int64_t bits = isF4 ? 4 : dtypeBits(*tensor.dtype);
+  int64_t bits = dtypeBits(*tensor.dtype);
   std::string format = json["format"].get<std::string>();
   if (format == "f32-to-bf16") {
     if (tensor.dtype == DType::F32) {

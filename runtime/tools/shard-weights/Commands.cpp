@@ -298,7 +298,7 @@ Status convert(const Options &options) {
     }
   } else {
     for (const auto &[name, tensor] : set.stored().tensors) {
-      if (!tensor.dtype)
+      if (!tensor.dtype || tensor.isF4())
         return invalid("tensor " + quoteName(name) + " is " + tensor.storedType + ", which cannot be converted");
       SK_RETURN_IF_ERROR(add(name, *tensor.dtype, tensor.shape));
     }

@@ -30,14 +30,16 @@ enum class Encoding {
 struct StoredTensor {
   std::string name;
   std::string storedType; ///< The type name in the file.
-  /// Of the elements in memory; types that no program has (f4, complex) can be
-  /// listed but not loaded.
+  /// Of the elements in memory; types that no program has (6-bit floats) can be
+  /// listed but not loaded. The bits of 4-bit floats are integers in memory.
   std::optional<DType> dtype;
   Shape shape;
   std::shared_ptr<File> file;
   int64_t offset = 0, bytes = 0;
   Encoding encoding = Encoding::Raw;
 
+  /// True for 4-bit floats, whose type in memory is another.
+  bool isF4() const { return storedType == "F4" || storedType == "float4_e2m1fn"; }
   /// Bits that an element takes in the file.
   int64_t storedBits() const {
     return encoding == Encoding::Raw ? dtypeSize(*dtype) * 8 : encoding == Encoding::F32ToBF16 ? 16 : 4;
