@@ -275,7 +275,8 @@ def write_table(cases, before, out):
         f = c.found
         row = [c.name, f"{f['default']:.3e}", f"{f['search']:.3e}", f"{f['ratio']:.2f}"]
         if has_before:
-            row.append(f"{before[c.name]['ratio']:.2f}" if c.name in before else "")
+            old = before.get(c.name)
+            row.append(f"{ratio(old['default'], old['search']):.2f}" if old else "")
         row += [f["status"], str(f["launches"]), f"{f['bytes'] / 1e6:.2f}"]
         if has_xla:
             row += [f"{f['xla_bytes'] / 1e6:.2f}", f"{f['xla_operations'] / max(1, f.get('operations', 0)):.2f}"] if "xla_bytes" in f else ["", ""]
@@ -348,7 +349,7 @@ def main():
     for failure in failures:
         print(f"FAIL {failure}")
     if options.json:
-        rows = [{"group": c.group, "name": c.name, "annotations": c.annotations} | c.found for c in cases]
+        rows = [{"group": c.group, "name": c.name, "annotations": c.annotations} | {k: v for k, v in c.found.items() if k != "ratio"} for c in cases]
         Path(options.json).write_text(json.dumps({"cases": rows}, indent=1) + "\n")
     return 1 if failures or any(c.found["ratio"] > options.limit for c in cases) else 0
 
