@@ -2,6 +2,7 @@
 
 #include "shardkit/Transforms/IdleCollectives.h"
 #include "shardkit/Cost/CollectiveMove.h"
+#include "shardkit/Layout/MeshViews.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -19,46 +20,75 @@ static ShardingAttr keepDims(ShardingAttr sharding, ArrayRef<int64_t> kept) {
                            sharding.getUnreducedKind(), sharding.getUnreduced());
 }
 
-/// Windows inside of each shard, as slices of what a device has; null if a window is not.
-static Value sliceShard(OpBuilder &b, HaloExchangeOp op) {
+namespace {
+/// A window of a dim, relative to the shard of each device.
+struct OwnWindow {
+  int64_t dim, step, offset;
+};
+} // namespace
+
+/// Whether no device reads a lane beyond an uneven dim of `size` from its shard of `chunk` lanes.
+static bool readsNoPadding(const OwnWindow &window, int64_t length, int64_t chunk, int64_t shards, int64_t size) {
+  for (int64_t k = 0; k < shards && chunk * shards > size; ++k) {
+    int64_t begin = window.step * k + window.offset, valid = std::clamp<int64_t>(size - chunk * k, 0, chunk);
+    if (std::min(begin + length, chunk) > std::max(begin, valid))
+      return false;
+  }
+  return true;
+}
+
+/// Windows that no device receives anything of, as slices of what it has; null if one reads lanes beyond an uneven dim.
+static Value sliceShard(OpBuilder &b, HaloExchangeOp op, const Layout &to) {
   auto type = cast<RankedTensorType>(op.getInput().getType());
-  if (!type.hasStaticShape())
-    return {};
   auto global = cast<RankedTensorType>(op.getGlobalType());
   SmallVector<int64_t> shape(type.getShape()), starts(type.getRank(), 0);
-  SmallVector<int64_t> dims, steps, offsets; // windows of dims that each device has
-  for (auto [d, step, offset] : llvm::zip(op.getDims(), op.getSteps(), op.getOffsets())) {
-    if (op.getFrom().getDims()[d].getEntries().empty()) {
-      dims.push_back(d), steps.push_back(step), offsets.push_back(offset);
+  SmallVector<OwnWindow> windows; // begins that depend on the device
+  for (auto [i, d] : llvm::enumerate(op.getDims())) {
+    OwnWindow window{d, op.getSteps()[i], op.getOffsets()[i]};
+    int64_t chunk = type.getDimSize(d), length = op.getType().getDimSize(d), shards = 1;
+    for (const RankDigit &digit : to.uneven[i].ranks)
+      shards *= digit.size;
+    if (!op.getFrom().getDims()[d].getEntries().empty()) {
+      window.step -= chunk;
+      if (!readsNoPadding(window, length, chunk, shards, global.getDimSize(d)))
+        return {};
+    }
+    if ((window.step != 0 && shards > 1) || window.offset < 0 || window.offset + length > chunk) {
+      windows.push_back(window);
       continue;
     }
-    int64_t chunk = type.getDimSize(d), size = op.getType().getDimSize(d);
-    bool isOneShard = chunk == global.getDimSize(d);
-    if ((step != chunk && !isOneShard) || global.getDimSize(d) % chunk != 0 || offset < 0 || offset + size > chunk)
-      return {};
-    starts[d] = offset;
-    shape[d] = size;
+    starts[d] = window.offset;
+    shape[d] = length;
   }
   Value value = op.getInput();
   if (type.clone(shape) != type) {
-    SmallVector<OpFoldResult> sizes, strides(type.getRank(), b.getIndexAttr(1)), at;
-    for (auto [size, start] : llvm::zip(shape, starts)) {
-      sizes.push_back(b.getIndexAttr(size));
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, op.getLoc(), value);
+    SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1)), at;
+    for (auto [d, start] : llvm::enumerate(starts)) {
       at.push_back(b.getIndexAttr(start));
+      if (!type.isDynamicDim(d))
+        sizes[d] = b.getIndexAttr(shape[d]);
     }
     value = tensor::ExtractSliceOp::create(b, op.getLoc(), type.clone(shape), value, at, sizes, strides);
   }
-  if (dims.empty())
+  if (windows.empty())
     return value;
+  // Every device slices its shard as if all had that.
+  SmallVector<int64_t> dims, steps, offsets;
+  for (const OwnWindow &window : windows) {
+    dims.push_back(window.dim);
+    steps.push_back(window.step);
+    offsets.push_back(window.offset);
+  }
   return HaloExchangeOp::create(b, op.getLoc(), op.getType(), value, TypeAttr::get(type.clone(shape)),
                                 keepDims(op.getFrom(), {}), keepDims(op.getTo(), dims), b.getDenseI64ArrayAttr(dims),
                                 b.getDenseI64ArrayAttr(steps), b.getDenseI64ArrayAttr(offsets), IntegerAttr());
 }
 
 /// The value of a collective that moves nothing; null if it has no simpler form.
-static Value getUnmoved(OpBuilder &b, CollectiveOpInterface op) {
+static Value getUnmoved(OpBuilder &b, CollectiveOpInterface op, const Layout &to) {
   if (auto halo = dyn_cast<HaloExchangeOp>(op.getOperation()))
-    return sliceShard(b, halo);
+    return sliceShard(b, halo, to);
   return op->getOperand(0).getType() == op->getResult(0).getType() ? op->getOperand(0) : Value();
 }
 
@@ -74,30 +104,35 @@ static void dissolve(StartOp start) {
   start.erase();
 }
 
+/// Whether the price of a collective between two meshes compares devices, not ranks in different orders.
+static bool hasComparableRanks(CollectiveOpInterface op, const MeshCache &meshes) {
+  const Mesh *from = meshes.lookup(op.getFromMesh()), *to = meshes.lookup(op.getToMesh());
+  return from && to && (from == to || from->sameDevices(*to) || !getReordering(*from, *to).empty());
+}
+
 FailureOr<bool> spmd::removeIdleCollectives(func::FuncOp func, const MeshCache &meshes) {
-  SmallVector<CollectiveOpInterface> idle;
+  std::vector<std::pair<CollectiveOpInterface, Layout>> idle; // with the layout of the result
   WalkResult walk = func.walk([&](CollectiveOpInterface op) {
-    // Ranks of meshes with other orders of devices cannot be compared.
-    if (op.getKind() == CollectiveKind::AllSlice || op.getFromMesh() != op.getToMesh())
+    if (op.getKind() == CollectiveKind::AllSlice || !hasComparableRanks(op, meshes))
       return WalkResult::advance();
     FailureOr<CollectiveMove> move = getMove(op, meshes);
     if (failed(move))
       return WalkResult::interrupt();
     if (move->cost.bytes == 0)
-      idle.push_back(op);
+      idle.emplace_back(op, std::move(move->step.to));
     return WalkResult::advance();
   });
   if (walk.wasInterrupted())
     return failure();
   bool removed = false;
-  for (CollectiveOpInterface op : idle) {
+  for (auto &[op, to] : idle) {
     OpBuilder b(op);
     if (auto start = dyn_cast<StartOp>(op->getParentOp())) {
       dissolve(start);
       removed = true;
       b.setInsertionPoint(op);
     }
-    Value value = getUnmoved(b, op);
+    Value value = getUnmoved(b, op, to);
     if (!value)
       continue;
     op->getResult(0).replaceAllUsesWith(value);

@@ -53,6 +53,27 @@ func.func @mixed(%a: tensor<2x8xf32>) -> tensor<1x2xf32> {
   return %0 : tensor<1x2xf32>
 }
 
+// Padding on the first and the last device alone: each has its window, which begins elsewhere in its shard.
+// CHECK-LABEL: func.func @padded
+// CHECK-NEXT: spmd.halo_exchange %arg0 of tensor<3xf32> <@m, [{}]> to <@m, [{"x"}]> dims = [0] steps = [1] offsets = [-1]
+// CHECK-NEXT: return
+func.func @padded(%a: tensor<3xf32>) -> tensor<4xf32> {
+  %0 = spmd.halo_exchange %a of tensor<6xf32> <@m, [{"x"}]> to <@m, [{"x"}]> dims = [0] steps = [4] offsets = [-1] : tensor<3xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// A lane beyond an uneven dim is zero in a window, not what the shard has there.
+// CHECK-LABEL: func.func @uneven
+// CHECK-NEXT: spmd.halo_exchange %arg0 of tensor<5xf32> <@m, [{"x"}]>
+// CHECK-NEXT: [[E:%.*]] = spmd.halo_exchange
+// CHECK-SAME: of tensor<3xf32> <@m, [{}]> to <@m, [{"x"}]> dims = [0] steps = [1] offsets = [-1]
+// CHECK-NEXT: return %{{.*}}, [[E]]
+func.func @uneven(%a: tensor<3xf32>) -> (tensor<3xf32>, tensor<2xf32>) {
+  %0 = spmd.halo_exchange %a of tensor<5xf32> <@m, [{"x"}]> to <@m, [{"x"}]> dims = [0] steps = [3] offsets = [0] : tensor<3xf32> -> tensor<3xf32>
+  %1 = spmd.halo_exchange %a of tensor<5xf32> <@m, [{"x"}]> to <@m, [{"x"}]> dims = [0] steps = [4] offsets = [-1] : tensor<3xf32> -> tensor<2xf32>
+  return %0, %1 : tensor<3xf32>, tensor<2xf32>
+}
+
 // What was started with one is a collective of its own.
 // CHECK-LABEL: func.func @started
 // CHECK-NEXT: return %arg0, %arg0
