@@ -37,12 +37,33 @@ static bool readsNoPadding(const OwnWindow &window, int64_t length, int64_t chun
   return true;
 }
 
-/// Windows that no device receives anything of, as slices of what it has; null if one reads lanes beyond an uneven dim.
+/// The shard with zeros in the lanes beyond an uneven dim; null if its type has no zero, or an unknown size.
+static Value zeroPadding(OpBuilder &b, HaloExchangeOp op, Value value, int64_t d) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!type.hasStaticShape() || !type.getElementType().isIntOrIndexOrFloat())
+    return {};
+  // Windows of a dim of ones are zero beyond it.
+  Location loc = op.getLoc();
+  SmallVector<int64_t> shape(type.getShape());
+  shape[d] = cast<RankedTensorType>(op.getGlobalType()).getDimSize(d);
+  auto onesType = RankedTensorType::get(shape, b.getI1Type());
+  Value ones = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(onesType, true));
+  Value owned =
+      HaloExchangeOp::create(b, loc, type.clone(b.getI1Type()), ones, TypeAttr::get(onesType),
+                             keepDims(op.getFrom(), {}), keepDims(op.getTo(), {d}), b.getDenseI64ArrayAttr({d}),
+                             b.getDenseI64ArrayAttr({type.getDimSize(d)}), b.getDenseI64ArrayAttr({0}), IntegerAttr());
+  Value zero = arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(type)));
+  return arith::SelectOp::create(b, loc, owned, value, zero);
+}
+
+/// Windows that no device receives anything of, as slices of what it has; null if one reads lanes beyond an uneven dim
+/// that have no zero.
 static Value sliceShard(OpBuilder &b, HaloExchangeOp op, const Layout &to) {
   auto type = cast<RankedTensorType>(op.getInput().getType());
   auto global = cast<RankedTensorType>(op.getGlobalType());
   SmallVector<int64_t> shape(type.getShape()), starts(type.getRank(), 0);
   SmallVector<OwnWindow> windows; // begins that depend on the device
+  Value value = op.getInput();
   for (auto [i, d] : llvm::enumerate(op.getDims())) {
     OwnWindow window{d, op.getSteps()[i], op.getOffsets()[i]};
     int64_t chunk = type.getDimSize(d), length = op.getType().getDimSize(d), shards = 1;
@@ -50,7 +71,8 @@ static Value sliceShard(OpBuilder &b, HaloExchangeOp op, const Layout &to) {
       shards *= digit.size;
     if (!op.getFrom().getDims()[d].getEntries().empty()) {
       window.step -= chunk;
-      if (!readsNoPadding(window, length, chunk, shards, global.getDimSize(d)))
+      if (!readsNoPadding(window, length, chunk, shards, global.getDimSize(d)) &&
+          !(value = zeroPadding(b, op, value, d)))
         return {};
     }
     if ((window.step != 0 && shards > 1) || window.offset < 0 || window.offset + length > chunk) {
@@ -60,7 +82,6 @@ static Value sliceShard(OpBuilder &b, HaloExchangeOp op, const Layout &to) {
     starts[d] = window.offset;
     shape[d] = length;
   }
-  Value value = op.getInput();
   if (type.clone(shape) != type) {
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, op.getLoc(), value);
     SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1)), at;

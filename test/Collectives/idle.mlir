@@ -64,10 +64,11 @@ func.func @padded(%a: tensor<3xf32>) -> tensor<4xf32> {
 
 // A lane beyond an uneven dim is zero in a window, not what the shard has there.
 // CHECK-LABEL: func.func @uneven
-// CHECK-NEXT: spmd.halo_exchange %arg0 of tensor<5xf32> <@m, [{"x"}]>
+// CHECK: [[O:%.*]] = spmd.halo_exchange %{{.*}} of tensor<5xi1> <@m, [{}]> to <@m, [{"x"}]> dims = [0] steps = [3] offsets = [0] {id = 0 : i64} : tensor<5xi1> -> tensor<3xi1>
+// CHECK: [[Z:%.*]] = arith.select [[O]], %arg0
 // CHECK-NEXT: [[E:%.*]] = spmd.halo_exchange
 // CHECK-SAME: of tensor<3xf32> <@m, [{}]> to <@m, [{"x"}]> dims = [0] steps = [1] offsets = [-1]
-// CHECK-NEXT: return %{{.*}}, [[E]]
+// CHECK-NEXT: return [[Z]], [[E]]
 func.func @uneven(%a: tensor<3xf32>) -> (tensor<3xf32>, tensor<2xf32>) {
   %0 = spmd.halo_exchange %a of tensor<5xf32> <@m, [{"x"}]> to <@m, [{"x"}]> dims = [0] steps = [3] offsets = [0] : tensor<3xf32> -> tensor<3xf32>
   %1 = spmd.halo_exchange %a of tensor<5xf32> <@m, [{"x"}]> to <@m, [{"x"}]> dims = [0] steps = [4] offsets = [-1] : tensor<3xf32> -> tensor<2xf32>

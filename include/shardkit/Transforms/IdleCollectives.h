@@ -9,7 +9,7 @@
 namespace mlir::spmd {
 
 /// Replaces collectives of which no device receives anything: those among one device, with no
-/// elements, or with windows inside of each device's shard. Slices (all_slice) stay. Returns
+/// elements, or with windows that each device has. Slices (all_slice) stay. Returns
 /// whether there was one; fails, with an error, if a layout does not fit.
 FailureOr<bool> removeIdleCollectives(func::FuncOp func, const MeshCache &meshes);
 
