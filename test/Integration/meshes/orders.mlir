@@ -2,7 +2,7 @@
 // and the function computes in the order of the first mesh.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
-// RUN: rm -rf %t && shard-compile %s -o %t --opt-level=0 --with-reference
+// RUN: rm -rf %t && shard-compile %s -o %t --opt-level=0 --plan=propagation --with-reference
 // RUN: shard-run %t --random-inputs=3 --verify=exact | FileCheck %s --check-prefix=VERIFY
 // RUN: shard-run %t --random-inputs=4 --verify=exact --donate | FileCheck %s --check-prefix=VERIFY
 // RUN: FileCheck %s --check-prefix=MANIFEST --input-file=%t/manifest.json
