@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the models of examples/jax/models.py move with ShardKit and with XLA, for the same program and annotations.
 
-    bytes.py [--model NAME]... [--style NAME]... [--devices N] [--train]
+    bytes.py [--model NAME]... [--style NAME]... [--devices N] [--train] [--pipeline OPTIONS]
 
 Prints a Markdown table: bytes that a device receives, launches of collectives and the floating-point operations of its
 contractions, in one step, for both; collectives in loops count as often as they run. With --train a model that gives one array
@@ -125,9 +125,9 @@ def read_hlo(text, devices):
 # --- ShardKit -------------------------------------------------------------------------------------
 
 
-def read_ours(text):
+def read_ours(text, options):
     """The same of what ShardKit emits."""
-    command = [find_tool("shard-opt"), "-", "--spmd-default-pipeline", "--spmd-report=format=json"]
+    command = [find_tool("shard-opt"), "-", f"--spmd-default-pipeline={options}", "--spmd-report=format=json"]
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -199,6 +199,7 @@ def main():
     parser.add_argument("--style", action="append", choices=STYLES)
     parser.add_argument("--devices", type=int, default=8, choices=(2, 4, 8))
     parser.add_argument("--train", action="store_true")
+    parser.add_argument("--pipeline", default="", help="options of --spmd-default-pipeline")
     options = parser.parse_args()
     print("| model | style | bytes, ShardKit | bytes, XLA | ratio | launches, ShardKit | launches, XLA | operations, ShardKit | operations, XLA |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
@@ -209,7 +210,7 @@ def main():
             if options.train and not name.endswith("_step"):
                 function = make_step(function)
             model = shardkit.import_jax(function, *args, locations=False)
-            ours, own_operations, launches = read_ours(model.text)
+            ours, own_operations, launches = read_ours(model.text, options.pipeline)
             jitted = function if hasattr(function, "lower") else jax.jit(function)
             theirs, operations, their_launches = read_hlo(jitted.lower(*args).compile().as_text(), options.devices)
             mark = ""
