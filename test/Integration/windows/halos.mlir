@@ -1,9 +1,9 @@
 // Ops that read cut dims in windows: only halos move, results are exact.
 // REQUIRES: shard-compile, shard-run
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
-// RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest
-// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--fill-padding=ones
+// RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--plan=propagation --compile-option=--fill-padding=lowest
+// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--plan=propagation --compile-option=--fill-padding=ones
 
 spmd.mesh @m = <["x"=4]>
 spmd.mesh @g = <["x"=2, "y"=3]>

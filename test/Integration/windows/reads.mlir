@@ -1,9 +1,9 @@
 // Bodies that read captured tensors at places along a loop: joins, reversals and
 // stencils as frameworks lower them.
 // REQUIRES: shard-compile, shard-run
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
-// RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest
+// RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--plan=propagation --compile-option=--fill-padding=lowest
 
 spmd.mesh @m = <["x"=4]>
 

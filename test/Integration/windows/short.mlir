@@ -2,7 +2,7 @@
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --random-inputs=5 --verify=exact | FileCheck %s
 // RUN: shard-run %s --random-inputs=5 --verify=exact --auto-shard | FileCheck %s
-// RUN: shard-opt %s --spmd-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=BYTES
+// RUN: shard-opt %s --spmd-report=plan=propagation -o /dev/null 2>&1 | FileCheck %s --check-prefix=BYTES
 // CHECK: verify: 7 functions, 10 results, all equal bit by bit
 
 spmd.mesh @m = <["s"=4]>
