@@ -194,8 +194,8 @@ class Bench:
         best = self.report(case.text, f"auto-shard={{{self.options.search}}}" if self.options.search else "auto-shard")
         solver = best["solver"]
         case.found |= {"default": plan["totals"]["cost"], "search": best["totals"]["cost"], "status": solver["status"], "bound": solver["lower_bound"],
-                       "launches": sum(c["count"] for c in plan["collectives"]), "bytes": received(plan),
-                       "search_launches": sum(c["count"] for c in best["collectives"]), "search_bytes": received(best)}  # fmt: skip
+                       "launches": count_launches(plan), "bytes": received(plan),
+                       "search_launches": count_launches(best), "search_bytes": received(best)}  # fmt: skip
         case.found["ratio"] = ratio(case.found["default"], case.found["search"])
         if self.options.check:
             case.found["checks"] = [*self.check_again(case), *self.check_annotated(case, plan)]
@@ -247,6 +247,11 @@ def key(report):
 def received(report):
     sizes = {name: size for mesh in report["meshes"] for name, size in mesh["axes"]}
     return sum(c["received"] / product(sizes[a.split(":")[0].strip('"')] for a in c["axes"]) * c["count"] for c in report["collectives"])
+
+
+def count_launches(report):
+    """Collectives that move bytes, as often as they run."""
+    return sum(c["count"] for c in report["collectives"] if c["received"])
 
 
 def ratio(ours, other):
