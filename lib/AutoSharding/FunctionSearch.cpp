@@ -345,10 +345,7 @@ static void keepUserAttrs(func::FuncOp func) {
   });
 }
 
-void spmd::forgetSearch(func::FuncOp func) {
-  bool wasImproved = bool(func->removeAttr(kImprovedAttr));
-  if (!func->removeAttr(kSolverAttr) && !wasImproved)
-    return;
+void spmd::forgetStrategies(func::FuncOp func) {
   func.walk([&](Operation *op) {
     auto given = dyn_cast_or_null<DictionaryAttr>(op->removeDiscardableAttr(kUserShardingAttr));
     for (StringRef name : kOfOps)
@@ -357,6 +354,12 @@ void spmd::forgetSearch(func::FuncOp func) {
       else
         op->removeDiscardableAttr(name);
   });
+}
+
+void spmd::forgetSearch(func::FuncOp func) {
+  bool wasImproved = bool(func->removeAttr(kImprovedAttr));
+  if (func->removeAttr(kSolverAttr) || wasImproved)
+    forgetStrategies(func);
 }
 
 void FunctionSearch::write(const SearchResult &result, CallOperandLayouts &callOperands, bool everyStrategy) {

@@ -41,8 +41,7 @@ public:
   LogicalResult run();
 
 private:
-  /// The predicted time of the present layouts, as they will run; none if they cannot be lowered.
-  std::optional<double> writeAndPrice();
+  std::optional<double> writeAndPrice() { return getSecondsAsLowered(functions, meshes, options); }
   void restore(ArrayRef<ShardingId> layouts);
 
   FunctionPropagation &functions;
@@ -61,7 +60,8 @@ static FloatAttr getRounded(double seconds, Builder &b) {
   return b.getF64FloatAttr(rounded);
 }
 
-std::optional<double> PropagationImprover::writeAndPrice() {
+std::optional<double> spmd::getSecondsAsLowered(FunctionPropagation &functions, FunctionMeshes &meshes,
+                                                const ImprovementOptions &options) {
   functions.write();
   // Errors are those of the phase that lowers the plan.
   ScopedDiagnosticHandler quiet(functions.getFunctions().front().getContext(), [](Diagnostic &) { return success(); });
@@ -80,10 +80,8 @@ std::optional<double> PropagationImprover::writeAndPrice() {
 
 void PropagationImprover::restore(ArrayRef<ShardingId> layouts) {
   callOperands.clear();
-  for (func::FuncOp func : functions.getFunctions()) {
-    func->setAttr(kImprovedAttr, UnitAttr::get(func.getContext())); // to be forgotten
-    forgetSearch(func);
-  }
+  for (func::FuncOp func : functions.getFunctions())
+    forgetStrategies(func);
   for (auto [id, layout] : llvm::enumerate(layouts))
     propagation.set(id, propagation.getShardings().get(layout));
 }
@@ -109,9 +107,10 @@ LogicalResult PropagationImprover::run() {
   if (result.choices.empty() || result.choices == (*search)->getProblem().getPropagated())
     return success();
 
-  bool written = false; // whether the present plan has every strategy
+  std::optional<bool> written; // whether the present plan has every strategy
   auto write = [&](bool everyStrategy) {
-    restore(propagated);
+    if (written)
+      restore(propagated);
     (*search)->write(result, callOperands, everyStrategy);
     written = everyStrategy;
   };
@@ -130,7 +129,7 @@ LogicalResult PropagationImprover::run() {
     restore(propagated);
     return success();
   }
-  if (written != *best)
+  if (*written != *best)
     write(*best);
   Builder b(functions.getFunctions().front().getContext());
   auto times = b.getDictionaryAttr(

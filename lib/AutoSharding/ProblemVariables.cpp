@@ -115,8 +115,8 @@ const FactorAxes &ProblemVariables::getPropagatedStrategy(const Propagation::Nod
 
 bool ProblemVariables::isChosenByCost(const Propagation::Node &node, const FactorAxes &axes) {
   const FactorAxes &chosen = getPropagatedStrategy(node);
-  if (chosen == axes)
-    return true;
+  if (chosen == axes || node.rule->isContraction)
+    return chosen == axes;
   SmallVector<TensorLayout> layouts = propagation.getTensorLayouts(node);
   return getReshardSeconds(*node.rule, layouts, axes, table) == 0 &&
          getReshardSeconds(*node.rule, layouts, chosen, table) == 0;

@@ -18,6 +18,11 @@ struct ImprovementOptions {
   bool defersReductions = true;
 };
 
+/// Predicted seconds of the collectives of the present layouts, as --spmd-insert-reshards will lower them; functions that
+/// share values together, each as often as it is called. Writes the layouts. None if they cannot be lowered.
+std::optional<double> getSecondsAsLowered(FunctionPropagation &functions, FunctionMeshes &meshes,
+                                          const ImprovementOptions &options);
+
 /// Changes the propagated layouts of values where the predicted time becomes less, and of as few
 /// values as possible. Candidates are full axes that the propagated layouts use; a contraction
 /// is computed on as many devices as before, or more. Functions whose plan changes get

@@ -20,6 +20,8 @@ LogicalResult searchModule(ModuleOp module, const SearchOptions &options, Finish
 /// Removes the attributes of an earlier search from a function and its ops, but not those of
 /// the user (FunctionSearch::write). Layouts stay, as propagation knows the user's ones.
 void forgetSearch(func::FuncOp func);
+/// The same for the ops alone.
+void forgetStrategies(func::FuncOp func);
 
 } // namespace mlir::spmd
 
