@@ -53,11 +53,19 @@ private:
 
 } // namespace
 
+bool spmd::isGain(double before, double after) { return after < before * (1 - kMinGain); }
+
 /// Four digits, so that the order of a sum does not show.
 static FloatAttr getRounded(double seconds, Builder &b) {
   double rounded = 0;
   (void)llvm::to_float(llvm::formatv("{0:E3}", seconds).str(), rounded);
   return b.getF64FloatAttr(rounded);
+}
+
+void spmd::setImproved(func::FuncOp func, double before, double after) {
+  Builder b(func.getContext());
+  func->setAttr(kImprovedAttr, b.getDictionaryAttr({b.getNamedAttr("improved", getRounded(after, b)),
+                                                    b.getNamedAttr("propagated", getRounded(before, b))}));
 }
 
 std::optional<double> spmd::getSecondsAsLowered(FunctionPropagation &functions, FunctionMeshes &meshes,
@@ -131,11 +139,8 @@ LogicalResult PropagationImprover::run() {
   }
   if (*written != *best)
     write(*best);
-  Builder b(functions.getFunctions().front().getContext());
-  auto times = b.getDictionaryAttr(
-      {b.getNamedAttr("improved", getRounded(least, b)), b.getNamedAttr("propagated", getRounded(*before, b))});
   for (func::FuncOp func : functions.getFunctions())
-    func->setAttr(kImprovedAttr, times);
+    setImproved(func, *before, least);
   return success();
 }
 

@@ -18,10 +18,15 @@ struct ImprovementOptions {
   bool defersReductions = true;
 };
 
-/// Predicted seconds of the collectives of the present layouts, as --spmd-insert-reshards will lower them; functions that
-/// share values together, each as often as it is called. Writes the layouts. None if they cannot be lowered.
+/// Predicted seconds of the collectives of the present layouts, as --spmd-insert-reshards will lower them; functions
+/// that share values together, each as often as it is called. Writes the layouts. None if they cannot be lowered.
 std::optional<double> getSecondsAsLowered(FunctionPropagation &functions, FunctionMeshes &meshes,
                                           const ImprovementOptions &options);
+
+/// Whether a plan of `after` seconds replaces the propagated one, of `before` seconds.
+bool isGain(double before, double after);
+/// Sets `spmd.improved` on a function: both times, in seconds.
+void setImproved(func::FuncOp func, double before, double after);
 
 /// Changes the propagated layouts of values where the predicted time becomes less, and of as few
 /// values as possible. Candidates are full axes that the propagated layouts use; a contraction
