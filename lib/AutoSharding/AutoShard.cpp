@@ -2,7 +2,6 @@
 
 #include "MeshShapes.h"
 #include "shardkit/AutoSharding/FunctionSearch.h"
-#include "shardkit/AutoSharding/ImprovePropagation.h"
 #include "shardkit/AutoSharding/ModuleSearch.h"
 #include "shardkit/Cost/DeriveCosts.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
@@ -154,31 +153,9 @@ private:
     for (func::FuncOp func : search.getFuncs())
       func->setAttr(kSolverAttr, b.getDictionaryAttr(said));
     emitRemarks(search, result);
-    write(search, result, callOperands);
+    search.write(result, callOperands);
     search.getFunction().remarkSharedValues();
     return success();
-  }
-
-  /// Ops without a strategy of their own can defer sums: they get none where that is predicted to take less time.
-  void write(FunctionSearch &search, const SearchResult &result, CallOperandLayouts &callOperands) {
-    search.write(result, callOperands);
-    const SearchOptions &options = search.getOptions();
-    if (result.communication == 0 || costModel != SearchCostModel::Default || search.getBudget() ||
-        options.allowRecompute || !options.propagation.costs.forbidden.empty() || !result.perUse.empty())
-      return;
-    ImprovementOptions lowering{options.propagation};
-    auto getSeconds = [&] { return getSecondsAsLowered(search.getFunction(), search.getMeshes(), lowering); };
-    auto rewrite = [&](bool everyStrategy) {
-      for (func::FuncOp func : search.getFuncs())
-        forgetStrategies(func);
-      callOperands.clear();
-      search.write(result, callOperands, everyStrategy);
-    };
-    std::optional<double> every = getSeconds();
-    rewrite(/*everyStrategy=*/false);
-    std::optional<double> few = getSeconds();
-    if (!every || !few || *few >= *every * (1 - 1e-3))
-      rewrite(/*everyStrategy=*/true);
   }
 
   static void emitRemarks(FunctionSearch &search, const SearchResult &result) {

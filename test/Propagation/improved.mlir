@@ -110,14 +110,3 @@ func.func @chain(%p: tensor<8x32xf32> {spmd.sharding = #spmd.sharding<@line, [{}
   %b = spmd.with_sharding_constraint %a <@line, [{}, {"x"}]> : tensor<8x16xf32>
   return %b : tensor<8x16xf32>
 }
-
-// The strategy that the user gives an op is kept.
-// CHECK-LABEL: func.func @given
-// CHECK: spmd.all_gather %{{.*}} tensor<16x64xf32>
-func.func @given(%p: tensor<4x16xf32> {spmd.sharding = #spmd.sharding<@line, [{"x"}, {}]>},
-                 %w: tensor<16x64xf32> {spmd.sharding = #spmd.sharding<@line, [{"x"}, {}]>}) -> tensor<4x64xf32> {
-  %z = arith.constant dense<0.0> : tensor<4x64xf32>
-  %r = linalg.matmul {spmd.factor_shardings = #spmd.factors<@line, [{"x"}, {}, {}]>}
-      ins(%p, %w : tensor<4x16xf32>, tensor<16x64xf32>) outs(%z : tensor<4x64xf32>) -> tensor<4x64xf32>
-  return %r : tensor<4x64xf32>
-}
