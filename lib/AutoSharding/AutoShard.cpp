@@ -152,6 +152,11 @@ private:
           }))));
     for (func::FuncOp func : search.getFuncs())
       func->setAttr(kSolverAttr, b.getDictionaryAttr(said));
+    if (!result.proven && result.lowerBound <= 0 && result.objective > 0)
+      emitWarning(search.getFuncs().front().getLoc())
+          << "the search of " << search.describeFuncs() << " ended before its first bound, after "
+          << llvm::formatv("{0:F1} s", result.seconds).str()
+          << ": its plan may take far more time than needed, expected a longer time-limit";
     emitRemarks(search, result);
     search.write(result, callOperands);
     search.getFunction().remarkSharedValues();

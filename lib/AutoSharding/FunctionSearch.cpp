@@ -297,6 +297,10 @@ SearchResult FunctionSearch::Rounds::run() {
     searchWithinBudget();
   else
     searchWithinBudgetPerReader();
+  // A search that ended early is not worse than propagation.
+  if (!result.proven && result.last.status != SolverStatus::Infeasible)
+    if (std::vector<unsigned> propagated = problem.getPropagated(); !propagated.empty())
+      consider(propagated);
   // Times are rounded to the unit of the graph; the objective is not.
   result.lowerBound = result.proven ? result.objective : std::min(result.lowerBound, result.objective);
   result.seconds = getElapsed();

@@ -248,6 +248,8 @@ std::vector<unsigned> ProblemVariables::getPropagated() {
   for (ClassId id = 0; id < classes.size(); ++id) {
     ArrayRef<LayoutId> domain = getDomain(id);
     unsigned choice = llvm::find(domain, table.intern(propagation.get(id))) - domain.begin();
+    if (choice == domain.size() && !options.improvesPropagation)
+      return {};
     choices[classes[id].var] = choice < domain.size() ? choice : 0;
   }
   for (NodeId id = 0; id < nodes.size(); ++id) {
@@ -257,6 +259,13 @@ std::vector<unsigned> ProblemVariables::getPropagated() {
     const Propagation::Node &node = propagation.getNode(id);
     const std::vector<FactorAxes> &space = spaces[nodeVar.space];
     choices[nodeVar.var] = llvm::find(space, getPropagatedStrategy(node)) - space.begin();
+    if (choices[nodeVar.var] == space.size())
+      return {};
+    if (nodeVar.definesAlone >= 0 && !options.improvesPropagation) {
+      ClassId defined = nodeVar.definesAlone;
+      if (getDomain(defined)[choices[nodeVar.var]] != table.intern(propagation.get(defined)))
+        return {};
+    }
   }
   return choices;
 }

@@ -81,7 +81,8 @@ public:
   int64_t getLocalBytes(ClassId valueClass, ArrayRef<unsigned> choices) const {
     return space.getLocalBytes(getLayout(valueClass, choices), propagation.getClass(valueClass).type);
   }
-  /// The propagated layouts and their strategies as choices of value classes and nodes.
+  /// The propagated layouts and their strategies as choices of value classes and nodes; empty if
+  /// some are not candidates. In an improvement all are.
   std::vector<unsigned> getPropagated();
   /// Whether an op computes with this strategy, or one that is free as well, by the layouts that
   /// its tensors have in the propagation now.
