@@ -132,6 +132,11 @@ private:
     return text;
   }
 
+  static Location getLocation(FunctionSearch &search) {
+    func::FuncOp first = search.getFuncs().front();
+    return first.getLoc();
+  }
+
   LogicalResult solveFunction(FunctionSearch &search, CallOperandLayouts &callOperands) {
     SearchResult result = search.run();
     if (result.choices.empty())
@@ -153,10 +158,10 @@ private:
     for (func::FuncOp func : search.getFuncs())
       func->setAttr(kSolverAttr, b.getDictionaryAttr(said));
     if (!result.proven && result.lowerBound <= 0 && result.objective > 0)
-      emitWarning(search.getFuncs().front().getLoc())
-          << "the search of " << search.describeFuncs() << " ended before its first bound, after "
-          << llvm::formatv("{0:F1} s", result.seconds).str()
-          << ": its plan may take far more time than needed, expected a longer time-limit";
+      emitWarning(getLocation(search)) << "the search of " << search.describeFuncs()
+                                       << " ended before its first bound, after "
+                                       << llvm::formatv("{0:F1} s", result.seconds).str()
+                                       << ": its plan may take far more time than needed, expected a longer time-limit";
     emitRemarks(search, result);
     search.write(result, callOperands);
     search.getFunction().remarkSharedValues();

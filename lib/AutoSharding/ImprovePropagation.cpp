@@ -62,12 +62,6 @@ static FloatAttr getRounded(double seconds, Builder &b) {
   return b.getF64FloatAttr(rounded);
 }
 
-void spmd::setImproved(func::FuncOp func, double before, double after) {
-  Builder b(func.getContext());
-  func->setAttr(kImprovedAttr, b.getDictionaryAttr({b.getNamedAttr("improved", getRounded(after, b)),
-                                                    b.getNamedAttr("propagated", getRounded(before, b))}));
-}
-
 std::optional<double> spmd::getSecondsAsLowered(FunctionPropagation &functions, FunctionMeshes &meshes,
                                                 const ImprovementOptions &options) {
   functions.write();
@@ -139,8 +133,11 @@ LogicalResult PropagationImprover::run() {
   }
   if (*written != *best)
     write(*best);
+  Builder b(functions.getFunctions().front().getContext());
+  auto times = b.getDictionaryAttr(
+      {b.getNamedAttr("improved", getRounded(least, b)), b.getNamedAttr("propagated", getRounded(*before, b))});
   for (func::FuncOp func : functions.getFunctions())
-    setImproved(func, *before, least);
+    func->setAttr(kImprovedAttr, times);
   return success();
 }
 

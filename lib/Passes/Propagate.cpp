@@ -162,12 +162,8 @@ private:
     auto decide = [&](const llvm::StringSet<> &names) {
       std::optional<double> then = isChangedFinal ? before.get(names) : std::nullopt;
       std::optional<double> now = isChangedFinal ? after.get(names) : std::nullopt;
-      if (then && now && isGain(*then, *now)) {
-        for (const auto &name : names)
-          if (auto func = module.lookupSymbol<func::FuncOp>(name.getKey()); func && func->hasAttr(kImprovedAttr))
-            setImproved(func, *then, *now);
+      if (then && now && isGain(*then, *now))
         return;
-      }
       for (const auto &name : names)
         worse.insert(name.getKey());
     };

@@ -50,11 +50,29 @@ public:
   ReshapeExplainer(FunctionPropagation &tables, FunctionMeshes &meshes, const ValueNames &names)
       : run(tables.getPropagation()), meshes(meshes), mesh(meshes.getMesh()), table(meshes), names(names) {}
 
+  /// The propagated sharding of a value, or the one that replaced it.
+  Sharding getSharding(Value value) {
+    Attribute attr;
+    if (auto result = dyn_cast<OpResult>(value)) {
+      if (auto shardings = result.getOwner()->getAttrOfType<ArrayAttr>(kShardingsAttr))
+        attr = shardings[result.getResultNumber()];
+    } else if (auto func = dyn_cast<func::FuncOp>(value.getParentBlock()->getParentOp())) {
+      attr = func.getArgAttr(cast<BlockArgument>(value).getArgNumber(), kShardingAttr);
+    }
+    auto type = cast<RankedTensorType>(value.getType());
+    if (auto func = value.getParentRegion()->getParentOfType<func::FuncOp>(); func && func->hasAttr(kImprovedAttr))
+      if (auto sharding = dyn_cast_or_null<ShardingAttr>(attr))
+        if (FailureOr<LayoutId> layout = table.read(sharding, type, [&] { return emitError(value.getLoc()); });
+            succeeded(layout))
+          return table.get(*layout);
+    return run.get(run.getId(value));
+  }
+
   /// `from` and `to` are operand and result.
   ExplainedReshape explain(Operation *op, StringRef opName, Value from, Value to) {
     auto fromType = cast<RankedTensorType>(from.getType());
     auto toType = cast<RankedTensorType>(to.getType());
-    Sharding before = run.get(run.getId(from)), after = run.get(run.getId(to));
+    Sharding before = getSharding(from), after = getSharding(to);
     ExplainedReshape explained{opName.str(),
                                getLocationText(op->getLoc()),
                                op->getLoc(),

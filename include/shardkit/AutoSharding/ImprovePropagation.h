@@ -25,8 +25,6 @@ std::optional<double> getSecondsAsLowered(FunctionPropagation &functions, Functi
 
 /// Whether a plan of `after` seconds replaces the propagated one, of `before` seconds.
 bool isGain(double before, double after);
-/// Sets `spmd.improved` on a function: both times, in seconds.
-void setImproved(func::FuncOp func, double before, double after);
 
 /// Changes the propagated layouts of values where the predicted time becomes less, and of as few
 /// values as possible. Candidates are full axes that the propagated layouts use; a contraction

@@ -49,7 +49,7 @@ struct ReportMesh {
 /// A function whose propagated plan was replaced by one that is predicted to take less time.
 struct ReportImprovement {
   std::string function;
-  double propagated, improved; // seconds
+  double propagated, improved; // seconds, before collectives are optimized
 };
 
 /// The result of a search for a function (docs/rationale/Search.md).
