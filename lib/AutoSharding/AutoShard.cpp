@@ -42,6 +42,44 @@ SmallVector<std::string> getOptionTexts(Pass &pass) {
   return options;
 }
 
+void emitRemarks(FunctionSearch &search, const SearchResult &result) {
+  func::FuncOp func = search.getFuncs().front();
+  if (!result.proven && result.lowerBound <= 0 && result.objective > 0)
+    emitWarning(func.getLoc()) << "the search of " << search.describeFuncs() << " ended before its first bound, after "
+                               << llvm::formatv("{0:F1} s", result.seconds).str()
+                               << ": its plan may take far more time than needed, expected a longer time-limit";
+  const ShardingProblem &problem = search.getProblem();
+  const SolverStatistics &statistics = result.last.statistics;
+  for (func::FuncOp each : search.getFuncs())
+    remarkDefaultCosts(each, search.getMeshes().getCostMesh());
+  auto options = [&](StringRef name) {
+    return remark::RemarkOpts::name(name).category("spmd").function(func.getName());
+  };
+  remark::analysis(func.getLoc(), options("auto-shard"))
+      << remark::add("search over {0} choices of {1} variables", problem.getNumChoices(),
+                     problem.getGraph().getNumVariables())
+      << remark::metric("Variables", statistics.variables) << remark::metric("Dropped", statistics.dropped)
+      << remark::metric("Merged", statistics.merged) << remark::metric("Joins", statistics.joins)
+      << remark::metric("JoinEntries", statistics.joinEntries) << remark::metric("LargestJoin", statistics.largestJoin)
+      << remark::metric("Rounds", result.rounds) << remark::metric("Runs", statistics.runs)
+      << remark::metric("Nodes", statistics.nodes)
+      << remark::metric("Seconds", llvm::formatv("{0:F3}", result.seconds).str());
+  // A contraction that no axis divides.
+  Propagation &propagation = search.getFunction().getPropagation();
+  if (propagation.getTable().getMesh().numDevices() == 1)
+    return;
+  for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
+    const Propagation::Node &node = propagation.getNode(id);
+    ArrayRef<FactorAxes> strategies = problem.getStrategies(id);
+    if (!node.hasOpRule || !node.rule->isContraction || strategies.size() != 1 ||
+        node.op->hasAttr(kFactorShardingsAttr) ||
+        !llvm::all_of(strategies[0], [](const DimEntries &entries) { return entries.empty(); }))
+      continue;
+    remark::missed(node.op->getLoc(), options("auto-shard-replicated")) << remark::add(
+        "{0} is computed on every device: no axis divides a factor of it", node.op->getName().getStringRef());
+  }
+}
+
 struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
   using Base::Base;
 
@@ -132,11 +170,6 @@ private:
     return text;
   }
 
-  static Location getLocation(FunctionSearch &search) {
-    func::FuncOp first = search.getFuncs().front();
-    return first.getLoc();
-  }
-
   LogicalResult solveFunction(FunctionSearch &search, CallOperandLayouts &callOperands) {
     SearchResult result = search.run();
     if (result.choices.empty())
@@ -157,49 +190,10 @@ private:
           }))));
     for (func::FuncOp func : search.getFuncs())
       func->setAttr(kSolverAttr, b.getDictionaryAttr(said));
-    if (!result.proven && result.lowerBound <= 0 && result.objective > 0)
-      emitWarning(getLocation(search)) << "the search of " << search.describeFuncs()
-                                       << " ended before its first bound, after "
-                                       << llvm::formatv("{0:F1} s", result.seconds).str()
-                                       << ": its plan may take far more time than needed, expected a longer time-limit";
     emitRemarks(search, result);
     search.write(result, callOperands);
     search.getFunction().remarkSharedValues();
     return success();
-  }
-
-  static void emitRemarks(FunctionSearch &search, const SearchResult &result) {
-    func::FuncOp func = search.getFuncs().front();
-    const ShardingProblem &problem = search.getProblem();
-    const SolverStatistics &statistics = result.last.statistics;
-    for (func::FuncOp each : search.getFuncs())
-      remarkDefaultCosts(each, search.getMeshes().getCostMesh());
-    auto options = [&](StringRef name) {
-      return remark::RemarkOpts::name(name).category("spmd").function(func.getName());
-    };
-    remark::analysis(func.getLoc(), options("auto-shard"))
-        << remark::add("search over {0} choices of {1} variables", problem.getNumChoices(),
-                       problem.getGraph().getNumVariables())
-        << remark::metric("Variables", statistics.variables) << remark::metric("Dropped", statistics.dropped)
-        << remark::metric("Merged", statistics.merged) << remark::metric("Joins", statistics.joins)
-        << remark::metric("JoinEntries", statistics.joinEntries)
-        << remark::metric("LargestJoin", statistics.largestJoin) << remark::metric("Rounds", result.rounds)
-        << remark::metric("Runs", statistics.runs) << remark::metric("Nodes", statistics.nodes)
-        << remark::metric("Seconds", llvm::formatv("{0:F3}", result.seconds).str());
-    // A contraction that no axis divides.
-    Propagation &propagation = search.getFunction().getPropagation();
-    if (propagation.getTable().getMesh().numDevices() == 1)
-      return;
-    for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
-      const Propagation::Node &node = propagation.getNode(id);
-      ArrayRef<FactorAxes> strategies = problem.getStrategies(id);
-      if (!node.hasOpRule || !node.rule->isContraction || strategies.size() != 1 ||
-          node.op->hasAttr(kFactorShardingsAttr) ||
-          !llvm::all_of(strategies[0], [](const DimEntries &entries) { return entries.empty(); }))
-        continue;
-      remark::missed(node.op->getLoc(), options("auto-shard-replicated")) << remark::add(
-          "{0} is computed on every device: no axis divides a factor of it", node.op->getName().getStringRef());
-    }
   }
 };
 
