@@ -1,14 +1,14 @@
 // 8-bit floats are moved as bytes, and combined in f32.
 // REQUIRES: shard-compile, shard-run
 // RUN: rm -rf %t && mkdir -p %t
-// RUN: shard-run %s --random-inputs=5 --verify | FileCheck %s
-// RUN: shard-run %s --random-inputs=5 --verify --compile-option=--overlap --compile-option=--min-hidden-fraction=0 | FileCheck %s
-// RUN: shard-opt %s --spmd-default-pipeline="overlap=true min-hidden-fraction=0" | FileCheck %s --check-prefix=START
+// RUN: shard-run %s --compile-option=--plan=propagation --random-inputs=5 --verify | FileCheck %s
+// RUN: shard-run %s --compile-option=--plan=propagation --random-inputs=5 --verify --compile-option=--overlap --compile-option=--min-hidden-fraction=0 | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline="overlap=true min-hidden-fraction=0 plan=propagation" | FileCheck %s --check-prefix=START
 // START: spmd.start {
 // START-NEXT: spmd.{{.*}}f8E
 // CHECK: verify: 1 function, 4 results, all equal
 
-// RUN: shard-compile %s -o %t/bundle
+// RUN: shard-compile %s --plan=propagation -o %t/bundle
 // RUN: FileCheck %s --check-prefix=MANIFEST --input-file=%t/bundle/manifest.json
 // MANIFEST-DAG: "kind": "all_gather"
 // MANIFEST-DAG: "dtype": "i8"

@@ -4,7 +4,7 @@
 // REQUIRES: shard-compile, shard-run, shard-weights
 // RUN: rm -rf %t && mkdir %t
 // RUN: %python %S/Inputs/tensors.py %t/w.safetensors t=F32:8x6 q=F32:8x6 k=F32:4x6 v=F32:4x6 words=U32:8x16 o=F32:8x4
-// RUN: shard-compile %s -o %t/two --with-reference --pipeline="meshes=s0,s1 microbatches=4 schedule=inference"
+// RUN: shard-compile %s --plan=propagation -o %t/two --with-reference --pipeline="meshes=s0,s1 microbatches=4 schedule=inference"
 // RUN: shard-run %t/two --weights %t/w.safetensors --random-inputs=3 --verify --digests=%t/direct | FileCheck %s
 // CHECK: verify: 1 function, 1 result, all equal
 
@@ -27,18 +27,18 @@
 // RUN: shard-run %t/two --weights %t/tvm --random-inputs=3 --load=presharded --digests=%t/2 && cmp %t/direct %t/2
 // RUN: shard-run %t/two --weights %t/shared --random-inputs=3 --digests=%t/3 && cmp %t/direct %t/3
 // RUN: shard-run %t/two --weights %t/tvm --random-inputs=3 --load=root-scatter --digests=%t/4 && cmp %t/direct %t/4
-// RUN: shard-run %s --weights %t/shared --random-inputs=3 --verify --pipeline="meshes=s0,s1 microbatches=4 schedule=inference" --compile-option=--merge-contractions=false | FileCheck %s
+// RUN: shard-run %s --compile-option=--plan=propagation --weights %t/shared --random-inputs=3 --verify --pipeline="meshes=s0,s1 microbatches=4 schedule=inference" --compile-option=--merge-contractions=false | FileCheck %s
 // RUN: shard-weights verify %t/shared --source %t/w.safetensors --manifest %t/two | FileCheck %s --check-prefix=SAME
 // RUN: shard-weights verify %t/tvm --source %t/w.safetensors --manifest %t/two | FileCheck %s --check-prefix=SAME
 // SAME: {{[0-9]+}} weights in {{[0-9]+}} shards cover every element once, {{.*}}, every value equal to the source
 // RUN: sed 's/device_ids=\[2, 3, 4, 5\]/device_ids=[0, 3, 4, 5]/; s/"b"=2\]>/"b"=2], device_ids=[2, 1]>/' %s > %t/moved.mlir
-// RUN: shard-compile %t/moved.mlir -o %t/moved --pipeline="meshes=s0,s1 microbatches=4 schedule=inference"
+// RUN: shard-compile %t/moved.mlir --plan=propagation -o %t/moved --pipeline="meshes=s0,s1 microbatches=4 schedule=inference"
 // RUN: shard-weights preshard %t/w.safetensors --manifest %t/moved -o %t/cut
 // RUN: shard-run %t/moved --weights %t/cut --random-inputs=3 --load=presharded --output-dir=%t/a
 // RUN: shard-run %t/two --weights %t/shared --random-inputs=3 --output-dir=%t/b && cmp %t/a/y.npy %t/b/y.npy
 // RUN: sed '/stage_boundary/d; /^spmd.mesh @s0/d; s/@s0/@s1/g; s/, device_ids=[^>]*>/>/; s/, spmd.microbatch = [^}]*}/}/' %s > %t/one.mlir
-// RUN: shard-run %t/one.mlir --weights %t/shared --random-inputs=3 --verify --output-dir=%t/c | FileCheck %s
-// RUN: shard-run %t/one.mlir --weights %t/w.safetensors --random-inputs=3 --verify --output-dir=%t/d | FileCheck %s
+// RUN: shard-run %t/one.mlir --compile-option=--plan=propagation --weights %t/shared --random-inputs=3 --verify --output-dir=%t/c | FileCheck %s
+// RUN: shard-run %t/one.mlir --compile-option=--plan=propagation --weights %t/w.safetensors --random-inputs=3 --verify --output-dir=%t/d | FileCheck %s
 // RUN: cmp %t/c/y.npy %t/d/y.npy
 // RUN: shard-weights convert %t/cut --format=safetensors -o %t/whole.safetensors 2>&1 | FileCheck %s --check-prefix=CONVERT
 // CONVERT: wrote 6 tensors

@@ -1,6 +1,6 @@
 // Bodies that run in parallel, and a region for its own sake: what they compute is cut as it would be outside.
 // RUN: shard-run %s --random-inputs=1 --verify=exact | FileCheck %s
-// RUN: shard-opt %s --spmd-default-pipeline --remarks-filter=spmd 2>%t.remarks | FileCheck %s --check-prefix=LOCAL -enable-var-scope
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation --remarks-filter=spmd 2>%t.remarks | FileCheck %s --check-prefix=LOCAL -enable-var-scope
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // RUN: shard-opt %s --spmd-propagate -o %t.once && shard-opt %t.once --spmd-propagate -o %t.twice && diff %t.once %t.twice
 // CHECK: all equal bit by bit

@@ -1,5 +1,5 @@
 // RUN: shard-run %s --random-inputs=1 --verify | FileCheck %s --check-prefix=VERIFY
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s
 // VERIFY: 3 functions, 5 results, all equal
 
 // Loop-carried values have one layout; collectives stand where they are needed, also in loops and branches.

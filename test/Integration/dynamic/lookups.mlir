@@ -1,6 +1,6 @@
 // Lookups in a cut table and places of the greatest of a cut dim, of as many rows as is known at run time only: every shard looks up and picks, what is moved is of unknown size.
 // REQUIRES: shard-run
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=2 --verify=exact
 // CHECK-LABEL: func.func @rows

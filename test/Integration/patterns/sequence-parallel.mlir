@@ -1,6 +1,6 @@
 // Megatron with sequence parallelism: the activations between blocks are cut along the sequence. Two blocks, each one
 // gather in and one reduce-scatter out (where activations are smaller than weights).
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s
 
 // CHECK-LABEL: func.func @block
 // CHECK: = spmd.all_gather %arg0 <@m, [{}, {"model"}, {}]>

@@ -1,7 +1,7 @@
 // A language model's head and its embedding, one table for both, cut along the
 // vocabulary: look up the tokens, multiply by the table again, softmax, cross
 // entropy. Logits stay where they are, both ways.
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify
 // RUN: shard-run %s --random-inputs=2 --verify --compile-option=--fill-padding=lowest
 

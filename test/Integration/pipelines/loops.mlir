@@ -1,6 +1,6 @@
 // Stages that run their layers in a loop which carries the activation.
 // REQUIRES: shard-compile, shard-run
-// RUN: shard-opt %s --spmd-default-pipeline="pipeline='meshes=s0,s1 microbatches=4'" | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline="pipeline='meshes=s0,s1 microbatches=4' plan=propagation" | FileCheck %s
 // RUN: shard-run %s --pipeline="meshes=s0,s1 microbatches=4" --random-inputs=3 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
 
 // CHECK-LABEL: func.func @stage0_forward(

@@ -1,5 +1,5 @@
 // tensor.gather and tensor.scatter, compared with loops that upstream lowers.
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest
 // RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--fill-padding=ones

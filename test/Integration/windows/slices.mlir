@@ -1,6 +1,6 @@
 // Slices, paddings and joints of cut dims.
 // REQUIRES: shard-compile, shard-run
-// RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
+// RUN: shard-opt %s --spmd-default-pipeline=plan=propagation | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest
 
