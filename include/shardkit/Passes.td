@@ -221,7 +221,7 @@ def SPMDPropagatePass : SPMDPass<"spmd-propagate"> {
     next to the completed one as `spmd.user_sharding`; a constraint keeps its
     attribute. Elementwise ops and views are propagated through before contractions
     and reductions. With `plan=improved`, layouts and strategies then change where the
-    plan, as it runs in the end, is predicted to take at least 5 % less time
+    plan, as it runs in the end, is predicted to take at least 8 % less time
     (docs/concepts/Propagation.md); `spmd.improved` on a function has both times.
     Phase: annotated to propagated.
   }];

@@ -27,7 +27,7 @@ static constexpr double kGap = 0.01;
 static constexpr double kWorkLimit = 1 << 30;
 /// The propagated plan stands unless another one is cheaper by this fraction, and that one unless a third one is by the
 /// other fraction.
-static constexpr double kMinGain = 0.05, kMinFurtherGain = 1e-3;
+static constexpr double kMinGain = 0.08, kMinFurtherGain = 1e-3;
 
 namespace {
 
