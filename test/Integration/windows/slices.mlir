@@ -118,7 +118,7 @@ func.func @swap_halves(%x: tensor<5x16xi32> {spmd.sharding = #spmd.sharding<@m, 
 
 // One column on two devices, padded to three on each.
 // CHECK-LABEL: func.func @pad_one
-// CHECK: spmd.halo_exchange {{.*}} dims = [1] steps = [3] offsets = [-2]
+// CHECK: spmd.halo_exchange {{.*}} dims = [1] steps = [2] offsets = [-2]
 func.func @pad_one(%a: tensor<2x1xi32> {spmd.sharding = #spmd.sharding<@g, [{}, {"x"}]>, spmd.range = [5, 9]}) -> tensor<6x6xi32> {
   %c = arith.constant 3 : i32
   %p = tensor.pad %a low[1, 2] high[3, 3] {
