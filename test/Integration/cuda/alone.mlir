@@ -1,7 +1,7 @@
 // Collectives on a mesh of one device, by NCCL's communicator of one rank (SK_NCCL_ALONE): what one GPU can try of it.
 // REQUIRES: shard-run, emulated-cuda
 // RUN: rm -rf %t && split-file %s %t
-// RUN: %on-emulated-cuda env SK_NCCL_ALONE=1 SK_NCCL_RECORD=%t/record shard-run %t/one.mlir --compile-option=--plan=propagation --target=cuda --chip=sm_80 --backend=nccl --random-inputs=1 --verify=exact
+// RUN: %on-emulated-cuda env -u SK_RECORD SK_KEEP_IDLE_COLLECTIVES=1 SK_NCCL_ALONE=1 SK_NCCL_RECORD=%t/record shard-run %t/one.mlir --target=cuda --chip=sm_80 --backend=nccl --random-inputs=1 --verify=exact
 // RUN: FileCheck %s < %t/record
 // CHECK-DAG: rank 0 of [0]: all_reduce 111 f32 sum
 // CHECK-DAG: rank 0 of [0]: all_reduce 111 bf16 prod
@@ -11,10 +11,10 @@
 // CHECK-DAG: rank 0 of [0]: exchange send 0:111 i8 recv 0:111 i8
 // CHECK-NOT: rank
 // Without it they are copies.
-// RUN: %on-emulated-cuda env SK_NCCL_RECORD=%t/none shard-run %t/one.mlir --compile-option=--plan=propagation --target=cuda --chip=sm_80 --backend=nccl --random-inputs=1 --verify=exact
+// RUN: %on-emulated-cuda env -u SK_RECORD SK_KEEP_IDLE_COLLECTIVES=1 SK_NCCL_RECORD=%t/none shard-run %t/one.mlir --target=cuda --chip=sm_80 --backend=nccl --random-inputs=1 --verify=exact
 // RUN: test ! -e %t/none
 // Groups of one rank each on two devices have a communicator of their own.
-// RUN: %on-emulated-cuda env SK_EMU_DEVICES=2 SK_NCCL_ALONE=1 SK_NCCL_RECORD=%t/groups shard-run %t/two.mlir --compile-option=--plan=propagation --target=cuda --chip=sm_80 --backend=nccl --devices-per-process=auto --random-inputs=1 --verify
+// RUN: %on-emulated-cuda env -u SK_RECORD SK_KEEP_IDLE_COLLECTIVES=1 SK_EMU_DEVICES=2 SK_NCCL_ALONE=1 SK_NCCL_RECORD=%t/groups shard-run %t/two.mlir --target=cuda --chip=sm_80 --backend=nccl --devices-per-process=auto --random-inputs=1 --verify
 // RUN: FileCheck %s --check-prefix=GROUPS < %t/groups
 // GROUPS-DAG: rank 0 of [0]: exchange send 0:21 f32 recv 0:21 f32
 // GROUPS-DAG: rank 1 of [1]: exchange send 0:21 f32 recv 0:21 f32
