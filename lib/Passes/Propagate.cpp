@@ -69,7 +69,7 @@ public:
     double sum = 0;
     for (auto func : module.getOps<func::FuncOp>()) {
       int64_t times = runs.lookup(func.getName());
-      if (times == 0 && names.contains(func.getName())) {
+      if (times == 0 && !func.isPrivate() && names.contains(func.getName())) {
         auto calls = func->getAttrOfType<IntegerAttr>(kCallsAttr);
         times = calls ? calls.getInt() : 1;
       }
@@ -144,55 +144,57 @@ private:
 
   /// Gives functions their propagated plan back where the improved one does not gain in the end.
   void keepGains(ModuleOp module, OwningOpRef<ModuleOp> input, const Groups &improved) {
+    std::optional<llvm::StringSet<>> losses = findLosses(module, *input, improved);
+    if (losses && losses->empty())
+      return;
+    module.getBodyRegion().takeBody(input->getBodyRegion());
+    module->setAttrs((*input)->getAttrDictionary());
+    // The first completion has reported all but errors.
+    ScopedDiagnosticHandler errorsOnly(
+        &getContext(), [](Diagnostic &diag) { return failure(diag.getSeverity() == DiagnosticSeverity::Error); });
+    Groups again;
+    auto improves = [&](StringRef name) { return losses && !losses->contains(name); };
+    if (failed(complete(module, improves, again, /*emitsRemarks=*/false)))
+      signalPassFailure();
+  }
+
+  /// The functions that must not be improved, as their improved plan does not gain in the end; none: all functions.
+  /// Functions of a schedule, and functions that calls connect, are decided together.
+  std::optional<llvm::StringSet<>> findLosses(ModuleOp module, ModuleOp input, const Groups &improved) {
+    // Errors of a trial are those of the phase that meets them again.
     ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
-    OwningOpRef<ModuleOp> propagated = input->clone(), changed = module.clone();
+    OwningOpRef<ModuleOp> propagated = input.clone(), changed = module.clone();
+    llvm::StringSet<> losses;
     Groups none;
     if (failed(complete(*propagated, [](StringRef) { return false; }, none, /*emitsRemarks=*/false)))
-      return;
+      return losses;
     bool isPropagatedFinal = succeeded(finish(*propagated)), isChangedFinal = succeeded(finish(*changed));
     if (!isPropagatedFinal && isChangedFinal)
-      return;
-    // Functions of a schedule, and functions that calls connect, are decided together.
+      return losses;
+    FinalCosts before(*propagated, tripCount), after(*changed, tripCount);
+    auto gains = [&](const llvm::StringSet<> &names) {
+      std::optional<double> then = isChangedFinal ? before.get(names) : std::nullopt;
+      std::optional<double> now = isChangedFinal ? after.get(names) : std::nullopt;
+      return then && now && isGain(*then, *now);
+    };
     bool together =
         !module.getOps<ScheduleOp>().empty() || llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp func) {
           return func.isPrivate() && !func.isExternal() && func->hasAttr(kImprovedAttr);
         });
-    FinalCosts before(*propagated, tripCount), after(*changed, tripCount);
-    llvm::StringSet<> worse;
-    auto decide = [&](const llvm::StringSet<> &names) {
-      std::optional<double> then = isChangedFinal ? before.get(names) : std::nullopt;
-      std::optional<double> now = isChangedFinal ? after.get(names) : std::nullopt;
-      if (then && now && isGain(*then, *now))
-        return;
-      for (const auto &name : names)
-        worse.insert(name.getKey());
-    };
-    llvm::StringSet<> all;
+    if (together) {
+      llvm::StringSet<> all;
+      for (auto func : module.getOps<func::FuncOp>())
+        all.insert(func.getName());
+      return gains(all) ? std::optional(losses) : std::nullopt;
+    }
     for (const auto &group : improved) {
       llvm::StringSet<> names;
-      for (const std::string &name : group) {
+      for (const std::string &name : group)
         names.insert(name);
-        all.insert(name);
-      }
-      if (!together)
-        decide(names);
+      if (!gains(names))
+        losses.insert(group.begin(), group.end());
     }
-    if (together) {
-      for (auto func : module.getOps<func::FuncOp>())
-        if (!func.isPrivate())
-          all.insert(func.getName());
-      decide(all);
-    }
-    if (worse.empty())
-      return;
-    module.getBodyRegion().takeBody(input->getBodyRegion());
-    module->setAttrs((*input)->getAttrDictionary());
-    Groups again;
-    bool noneImproves = together;
-    if (failed(complete(
-            module, [&](StringRef name) { return !noneImproves && !worse.contains(name); }, again,
-            /*emitsRemarks=*/false)))
-      signalPassFailure();
+    return losses;
   }
 
   /// Runs the phases that follow.

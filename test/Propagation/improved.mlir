@@ -110,3 +110,16 @@ func.func @chain(%p: tensor<8x32xf32> {spmd.sharding = #spmd.sharding<@line, [{}
   %b = spmd.with_sharding_constraint %a <@line, [{}, {"x"}]> : tensor<8x16xf32>
   return %b : tensor<8x16xf32>
 }
+
+// Two readers of a constraint that nothing else reads, on dims that the axis does not divide.
+// CHECK-LABEL: func.func @chains
+// CHECK: return
+func.func @chains(%p: tensor<10x7xf32> {spmd.sharding = #spmd.sharding<@line, [{"x"}, {}]>}) -> (tensor<10x7xf32>, tensor<10x7xf32>) {
+  %0 = math.sin %p : tensor<10x7xf32>
+  %1 = spmd.with_sharding_constraint %0 <@line, [{}, {}]> : tensor<10x7xf32>
+  %2 = spmd.with_sharding_constraint %1 <@line, [{}, {"x"}]> : tensor<10x7xf32>
+  %3 = spmd.with_sharding_constraint %1 <@line, [{"x"}, {}]> : tensor<10x7xf32>
+  %4 = math.cos %2 : tensor<10x7xf32>
+  %5 = math.absf %3 : tensor<10x7xf32>
+  return %4, %5 : tensor<10x7xf32>, tensor<10x7xf32>
+}
