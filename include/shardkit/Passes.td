@@ -343,7 +343,7 @@ def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
     Option<"optimalityGap", "optimality-gap", "::mlir::spmd::Number", /*default=*/"0.001",
            "With a memory budget: allowed distance from the lower bound, as a fraction of it">,
     Option<"timeLimit", "time-limit", "::mlir::spmd::Number", /*default=*/"60",
-           "Seconds per function, planning included, after which the best solution is taken">,
+           "Seconds of CPU time per function, planning included, after which the best solution is taken">,
     Option<"solver", "solver", "::mlir::spmd::SearchSolver",
            "::mlir::spmd::SearchSolver::Own",
            "Solver of the problem", [{::llvm::cl::values(

@@ -74,7 +74,7 @@ FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(FunctionMeshes
 class FunctionSearch::Rounds {
 public:
   /// `begin`: the begin of the time limit.
-  Rounds(FunctionSearch &search, bool withMoves, Clock::time_point begin)
+  Rounds(FunctionSearch &search, bool withMoves, CpuClock::time_point begin)
       : problem(*search.problem), options(search.options), budget(search.budget), withMoves(withMoves), begin(begin) {
     solver.workLimit = options.workLimit;
     // Planning may have taken long, but a solution must be found in any case.
@@ -86,7 +86,7 @@ public:
 private:
   using Unlisted = ShardingProblem::Unlisted;
 
-  double getElapsed() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+  double getElapsed() const { return CpuClock::getSecondsSince(begin); }
   bool hasTime() const { return getElapsed() < until && solver.workLimit > 0; }
   /// Runs `what` within a fraction of the remaining time.
   void inFractionOfTime(double fraction, llvm::function_ref<void()> what) {
@@ -115,7 +115,7 @@ private:
   const SearchOptions &options;
   std::optional<int64_t> budget;
   bool withMoves;
-  Clock::time_point begin;
+  CpuClock::time_point begin;
   double until; // seconds after it
   SolverOptions solver;
   SearchResult result;
@@ -308,7 +308,7 @@ SearchResult FunctionSearch::Rounds::run() {
 }
 
 SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
-  Clock::time_point begin = std::exchange(created, std::nullopt).value_or(Clock::now());
+  CpuClock::time_point begin = std::exchange(created, std::nullopt).value_or(CpuClock::now());
   bool hasAny = !requirements.empty() || !also.empty();
   if (hasAny || hasRequirements) {
     std::vector<Requirement> all;

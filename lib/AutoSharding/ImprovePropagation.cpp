@@ -25,9 +25,8 @@ using namespace mlir::spmd;
 static constexpr double kGap = 0.01;
 /// Entries of tables that the solver may visit: about a second.
 static constexpr double kWorkLimit = 1 << 30;
-/// The propagated plan stands unless another one is cheaper by this fraction, and that one unless a third one is by the
-/// other fraction.
-static constexpr double kMinGain = 0.08, kMinFurtherGain = 1e-3;
+/// A third plan replaces one that is better than the propagated one if it is cheaper by this fraction.
+static constexpr double kMinFurtherGain = 1e-3;
 
 namespace {
 
@@ -52,8 +51,6 @@ private:
 };
 
 } // namespace
-
-bool spmd::isGain(double before, double after) { return after < before * (1 - kMinGain); }
 
 /// Four digits, so that the order of a sum does not show.
 static FloatAttr getRounded(double seconds, Builder &b) {
@@ -116,7 +113,7 @@ LogicalResult PropagationImprover::run() {
     (*search)->write(result, callOperands, everyStrategy);
     written = everyStrategy;
   };
-  double least = *before, limit = *before * (1 - kMinGain);
+  double least = *before, limit = *before * kMaxImprovedFraction;
   std::optional<bool> best; // whether it has every strategy
   for (bool everyStrategy : {false, true}) {
     write(everyStrategy);

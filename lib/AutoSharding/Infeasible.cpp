@@ -5,7 +5,6 @@
 #include "shardkit/Support/Names.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
-#include <chrono>
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -87,9 +86,8 @@ private:
   }
 
   bool isPossible() {
-    std::chrono::duration<double> used = std::chrono::steady_clock::now() - start;
     SearchOptions options = search.getOptions();
-    options.timeLimit -= used.count();
+    options.timeLimit -= CpuClock::getSecondsSince(start);
     if (options.timeLimit <= 0) {
       isLate = true;
       return false;
@@ -116,7 +114,7 @@ private:
   std::vector<OptionRequirement> requirements;
   SmallVector<RelaxableConstraint> constraints;
   llvm::BitVector kept, released;
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  CpuClock::time_point start = CpuClock::now();
   bool isLate = false;
 };
 

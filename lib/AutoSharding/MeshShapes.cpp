@@ -1,6 +1,6 @@
 //===- MeshShapes.cpp - The sizes of a mesh's axes, by search -------------===//
 
-#include "MeshShapes.h"
+#include "shardkit/AutoSharding/MeshShapes.h"
 #include "shardkit/Cost/DeriveCosts.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"

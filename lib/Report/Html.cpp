@@ -513,7 +513,7 @@ void Page::printSearch() {
   if (report.solver.empty() && report.shapes.empty())
     return;
   os << "<h2>Search</h2>\n<p>The objective is the predicted time that the search minimizes.</p>\n";
-  begin({"function", "objective", "lower bound", "of collectives", "optimality gap", "status", "options"});
+  begin({"function", "objective", "lower bound", "of collectives", "optimality gap", "status", "kept", "options"});
   for (const ReportSolver &solver : report.solver) {
     os << "<tr>";
     cell("@" + solver.function);
@@ -522,6 +522,7 @@ void Page::printSearch() {
     time(solver.communication.value_or(solver.objective));
     os << "<td class=\"n\">" << llvm::format("%.3f", 100 * solver.getGap()) << " %</td>";
     cell(solver.status);
+    cell(solver.kept.empty() ? "searched plan" : solver.kept);
     cell(solver.options);
     os << "</tr>\n";
   }

@@ -139,6 +139,9 @@ static void readSearch(func::FuncOp func, Report &report) {
   solver.lowerBound = getNumber(attr, "lower_bound");
   if (attr.contains("communication"))
     solver.communication = getNumber(attr, "communication");
+  solver.kept = getText(attr, "kept");
+  solver.keptSeconds = getNumber(attr, "kept_seconds");
+  solver.searchedSeconds = getNumber(attr, "searched_seconds");
 }
 
 static void readImprovement(func::FuncOp func, Report &report) {

@@ -139,6 +139,8 @@ static json toJson(const ReportSolver &solver) {
   if (solver.communication)
     entry["communication"] = *solver.communication;
   entry["options"] = solver.options;
+  if (!solver.kept.empty())
+    entry["kept"] = {{"plan", solver.kept}, {"cost", solver.keptSeconds}, {"searched_cost", solver.searchedSeconds}};
   return entry;
 }
 

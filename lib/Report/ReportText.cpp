@@ -158,6 +158,9 @@ static void printSearch(const ReportSolver &solver, raw_ostream &os) {
   if (solver.communication)
     os << llvm::format(", of it collectives %.6e s", *solver.communication);
   os << (solver.options.empty() ? "" : ", with ") << solver.options << "\n";
+  if (!solver.kept.empty())
+    os << "    kept: " << solver.kept
+       << llvm::format(", %.6e s as it runs; the searched plan %.6e s\n", solver.keptSeconds, solver.searchedSeconds);
 }
 
 static void printShape(const ReportShape &shape, raw_ostream &os) {

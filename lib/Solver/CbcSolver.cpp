@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Solver/Solver.h"
-#include <chrono>
+#include "shardkit/Support/CpuClock.h"
 #include <string>
 
 #ifdef SHARDKIT_HAVE_CBC
@@ -245,7 +245,7 @@ std::vector<int64_t> GraphProgram::getPeaks() const {
 }
 
 Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &options, std::string &error) {
-  auto start = std::chrono::steady_clock::now();
+  CpuClock::time_point start = CpuClock::now();
   error.clear();
   GraphProgram program(graph);
   if (options.budget)
@@ -272,7 +272,7 @@ Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &o
     solution.lowerBound = {optimal ? solution.objective.time : int64_t(std::clamp(std::floor(bound), -1e17, 1e17)), 0};
   }
   Cbc_deleteModel(model);
-  solution.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  solution.seconds = CpuClock::getSecondsSince(start);
   return solution;
 }
 #endif

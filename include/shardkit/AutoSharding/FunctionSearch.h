@@ -15,7 +15,7 @@
 #include "shardkit/AutoSharding/ShardingProblem.h"
 #include "shardkit/Propagation/CompleteModule.h"
 #include "shardkit/Solver/Solver.h"
-#include <chrono>
+#include "shardkit/Support/CpuClock.h"
 
 namespace mlir::spmd {
 
@@ -118,7 +118,6 @@ public:
 
 private:
   class Rounds;
-  using Clock = std::chrono::steady_clock;
 
   FunctionSearch(FunctionMeshes &meshes, FunctionPropagation &function, const SearchOptions &options)
       : funcs(function.getFunctions()), meshes(meshes), function(function), options(options) {}
@@ -134,7 +133,7 @@ private:
   /// Whether the problem has any requirements.
   bool hasRequirements = false;
   /// The time of creation, until the first search.
-  std::optional<Clock::time_point> created = Clock::now();
+  std::optional<CpuClock::time_point> created = CpuClock::now();
 };
 
 /// Emits an error with the reason why there are no layouts: the values that do not fit, and

@@ -23,8 +23,8 @@ struct ImprovementOptions {
 std::optional<double> getSecondsAsLowered(FunctionPropagation &functions, FunctionMeshes &meshes,
                                           const ImprovementOptions &options);
 
-/// Whether a plan of `after` seconds replaces the propagated one, of `before` seconds.
-bool isGain(double before, double after);
+/// A plan replaces the propagated one if it takes less than this fraction of its time.
+inline constexpr double kMaxImprovedFraction = 0.92;
 
 /// Changes the propagated layouts of values where the predicted time becomes less, and of as few
 /// values as possible. Candidates are full axes that the propagated layouts use; a contraction

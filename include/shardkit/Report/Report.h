@@ -59,6 +59,9 @@ struct ReportSolver {
   std::string function, status, options;
   double objective = 0, lowerBound = 0;
   std::optional<double> communication; // if the objective has other terms
+  /// If another plan takes less time as it runs: which stands, and the predicted seconds of both.
+  std::string kept;
+  double keptSeconds = 0, searchedSeconds = 0;
   double getGap() const { return objective > lowerBound ? (objective - lowerBound) / objective : 0; }
 };
 

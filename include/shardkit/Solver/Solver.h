@@ -16,7 +16,7 @@
 namespace mlir::spmd {
 
 struct SolverOptions {
-  /// Seconds after which the best solution found is returned with its bound.
+  /// Seconds of CPU time after which the best solution found is returned with its bound.
   double timeLimit = 60;
   /// The same in visited table entries, which do not depend on a clock.
   double workLimit = std::numeric_limits<double>::infinity();

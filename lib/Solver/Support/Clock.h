@@ -4,9 +4,9 @@
 #define SHARDKIT_LIB_SOLVER_SUPPORT_CLOCK_H
 
 #include "shardkit/Solver/Solver.h"
+#include "shardkit/Support/CpuClock.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <algorithm>
-#include <chrono>
 
 namespace mlir::spmd::solver {
 
@@ -18,7 +18,7 @@ public:
   /// Entries of tables that were visited.
   void spend(double entries) const { work += entries; }
   double getWork() const { return work; }
-  double getSeconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+  double getSeconds() const { return CpuClock::getSecondsSince(start); }
   bool isOver() const { return work >= workLimit || getSeconds() >= limit; }
   double getWorkLeft() const { return workLimit - work; }
   /// Runs `what` within a fraction of the remaining time and work.
@@ -39,7 +39,7 @@ public:
   }
 
 private:
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  CpuClock::time_point start = CpuClock::now();
   mutable double limit, workLimit;
   mutable double work = 0;
 };

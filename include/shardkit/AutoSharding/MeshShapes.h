@@ -1,7 +1,7 @@
 //===- MeshShapes.h - The sizes of a mesh's axes, by search -----*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_MESHSHAPES_H
-#define SHARDKIT_LIB_AUTOSHARDING_MESHSHAPES_H
+#ifndef SHARDKIT_AUTOSHARDING_MESHSHAPES_H
+#define SHARDKIT_AUTOSHARDING_MESHSHAPES_H
 
 #include "shardkit/AutoSharding/ModuleSearch.h"
 
@@ -15,4 +15,4 @@ LogicalResult chooseMeshShape(ModuleOp module, const SearchOptions &options);
 
 } // namespace mlir::spmd
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_MESHSHAPES_H
+#endif // SHARDKIT_AUTOSHARDING_MESHSHAPES_H

@@ -1,7 +1,14 @@
 //===- AutoShard.cpp - --spmd-auto-shard ----------------------------------===//
+//
+// The search prices collectives one by one. As they run, they are merged, hoisted, carried on as
+// partial sums and combined, so that another plan may take less time: that of --spmd-propagate, or
+// the layouts of the search with ops that compute by cost. Such a plan stands.
+//
+//===----------------------------------------------------------------------===//
 
-#include "MeshShapes.h"
+#include "PlanComparison.h"
 #include "shardkit/AutoSharding/FunctionSearch.h"
+#include "shardkit/AutoSharding/MeshShapes.h"
 #include "shardkit/AutoSharding/ModuleSearch.h"
 #include "shardkit/Cost/DeriveCosts.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
@@ -10,6 +17,7 @@
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/CompleteModule.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
 
@@ -20,6 +28,9 @@ namespace mlir::spmd {
 
 using namespace mlir;
 using namespace mlir::spmd;
+
+/// Another plan replaces the searched one if it takes less than this fraction of its time.
+static constexpr double kMaxFraction = 0.999;
 
 namespace {
 
@@ -97,11 +108,19 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     }
     if (meshShapes == MeshShapes::All && failed(chooseMeshShape(module, *options)))
       return signalPassFailure();
-    auto finish = [&](FunctionSearch &search, CallOperandLayouts &callOperands) {
-      return solveFunction(search, callOperands);
+    OwningOpRef<ModuleOp> input = module.clone();
+    std::vector<FunctionNames> comparable;
+    auto finish = [&](FunctionSearch &search, CallOperandLayouts &callOperands) -> LogicalResult {
+      FailureOr<SearchResult> result = solveFunction(search, callOperands);
+      if (succeeded(result) && isComparable(search, *result))
+        comparable.emplace_back(
+            llvm::map_range(search.getFuncs(), [](func::FuncOp func) { return func.getName().str(); }));
+      return success(succeeded(result));
     };
     if (failed(searchModule(module, *options, finish)))
-      signalPassFailure();
+      return signalPassFailure();
+    if (!comparable.empty())
+      keepBest(module, *input, comparable);
   }
 
   FailureOr<SearchOptions> readOptions(Location loc) {
@@ -170,10 +189,10 @@ private:
     return text;
   }
 
-  LogicalResult solveFunction(FunctionSearch &search, CallOperandLayouts &callOperands) {
+  FailureOr<SearchResult> solveFunction(FunctionSearch &search, CallOperandLayouts &callOperands) {
     SearchResult result = search.run();
     if (result.choices.empty())
-      return emitInfeasible(search, result);
+      return emitInfeasible(search, result); // an error
     Builder b(&getContext());
     SmallVector<NamedAttribute> said{b.getNamedAttr("objective", b.getF64FloatAttr(result.objective)),
                                      b.getNamedAttr("lower_bound", b.getF64FloatAttr(result.lowerBound)),
@@ -193,7 +212,53 @@ private:
     emitRemarks(search, result);
     search.write(result, callOperands);
     search.getFunction().remarkSharedValues();
-    return success();
+    return result;
+  }
+
+  /// Whether plans that do not know the options of the search are as good.
+  bool isComparable(FunctionSearch &search, const SearchResult &result) {
+    const CostOptions &costs = search.getOptions().propagation.costs;
+    return result.communication > 0 && !search.getBudget() && search.getRequirements().empty() && !costs.alpa &&
+           costs.forbidden.empty();
+  }
+
+  /// Gives functions the plan that takes the least time as it runs.
+  void keepBest(ModuleOp module, ModuleOp input, ArrayRef<FunctionNames> groups) {
+    OwningOpRef<ModuleOp> searched = module.clone(), byCost = module.clone();
+    for (auto func : byCost->getOps<func::FuncOp>())
+      if (func->hasAttr(kSolverAttr))
+        forgetStrategies(func);
+    SmallVector<CandidatePlan> plans{{*searched}, {*byCost, kMaxFraction}};
+    if (succeeded(propagate(input)))
+      plans.push_back({input, kMaxFraction});
+    PhaseOptions phases;
+    phases.tripCount = tripCount;
+    std::vector<BestPlan> best = keepBestPlans(module, plans, groups, phases);
+    for (auto [names, kept] : llvm::zip(groups, best))
+      for (const std::string &name : names)
+        if (kept.plan > 0)
+          say(kept, searched->lookupSymbol(name), module.lookupSymbol(name));
+  }
+
+  LogicalResult propagate(ModuleOp input) {
+    // The search has reported everything.
+    ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
+    SPMDPropagatePassOptions options;
+    options.tripCount = tripCount;
+    PassManager pm(&getContext());
+    pm.addPass(createSPMDPropagatePass(options));
+    return pm.run(input);
+  }
+
+  /// Adds to `spmd.solver` which plan the function has in place of the searched one.
+  void say(const BestPlan &kept, Operation *searched, Operation *func) {
+    Builder b(&getContext());
+    NamedAttrList said(searched->getAttrOfType<DictionaryAttr>(kSolverAttr));
+    said.set("status", b.getStringAttr("gap"));
+    said.set("kept", b.getStringAttr(kept.plan == 1 ? "strategies by cost" : "default plan"));
+    said.set("kept_seconds", b.getF64FloatAttr(*kept.seconds));
+    said.set("searched_seconds", b.getF64FloatAttr(*kept.firstSeconds));
+    func->setAttr(kSolverAttr, said.getDictionary(&getContext()));
   }
 };
 
@@ -208,18 +273,4 @@ FailureOr<SearchOptions> spmd::readSearchOptions(StringRef text, Location loc) {
       })))
     return emitError(loc) << "cannot read options of the search: " << reason;
   return pass.readOptions(loc);
-}
-
-LogicalResult spmd::searchModule(ModuleOp module, const SearchOptions &options, FinishSearchFn finish) {
-  auto complete = [&](ArrayRef<func::FuncOp> funcs, FunctionMeshes &meshes, CallTable &calls,
-                      CallOperandLayouts &callOperands) -> FailureOr<std::unique_ptr<FunctionPropagation>> {
-    auto propagation = FunctionPropagation::compute(funcs, meshes, calls, options.propagation);
-    if (failed(propagation))
-      return failure();
-    auto search = FunctionSearch::create(meshes, **propagation, options);
-    if (failed(search) || failed(finish(**search, callOperands)))
-      return failure();
-    return propagation;
-  };
-  return completeModule(module, complete);
 }

@@ -1,0 +1,37 @@
+//===- PlanComparison.h - Plans as they run ---------------------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_PASSES_PLANCOMPARISON_H
+#define SHARDKIT_LIB_PASSES_PLANCOMPARISON_H
+
+#include "shardkit/Passes.h"
+#include <optional>
+
+namespace mlir::spmd {
+
+/// A plan: a module after propagation that differs from those of its comparison in layouts alone.
+struct CandidatePlan {
+  ModuleOp module;
+  /// It replaces a plan that comes before it if it takes less than this fraction of its time.
+  double maxFraction = 1;
+};
+
+/// Functions that were completed together, by name.
+using FunctionNames = SmallVector<std::string, 1>;
+
+/// The best plan of a group.
+struct BestPlan {
+  unsigned plan = 0; // its number
+  /// Predicted seconds of its collectives as they run, and of those of the first plan; none if unknown.
+  std::optional<double> seconds, firstSeconds;
+};
+
+/// Gives the functions of `module` the plans that take the least time as they run: on copies, through all phases, with
+/// collectives that are merged, hoisted and combined. Groups are decided one by one; all functions together where
+/// calls or a schedule connect them. A plan whose phases fail is taken only if those of all plans do: then the first.
+/// Returns the best plan of each group. Emits nothing.
+std::vector<BestPlan> keepBestPlans(ModuleOp module, ArrayRef<CandidatePlan> plans, ArrayRef<FunctionNames> groups,
+                                    const PhaseOptions &options);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_LIB_PASSES_PLANCOMPARISON_H
