@@ -91,6 +91,58 @@ void emitRemarks(FunctionSearch &search, const SearchResult &result) {
   }
 }
 
+} // namespace
+
+/// Whether plans that do not know the options of the search are as good.
+static bool isComparable(FunctionSearch &search, const SearchResult &result) {
+  const CostOptions &costs = search.getOptions().propagation.costs;
+  return result.communication > 0 && !search.getBudget() && search.getRequirements().empty() && !costs.alpa &&
+         costs.forbidden.empty();
+}
+
+static LogicalResult propagate(ModuleOp input, int64_t tripCount) {
+  // The search has reported everything.
+  ScopedDiagnosticHandler quiet(input.getContext(), [](Diagnostic &) { return success(); });
+  SPMDPropagatePassOptions options;
+  options.tripCount = tripCount;
+  PassManager pm(input.getContext());
+  pm.addPass(createSPMDPropagatePass(options));
+  return pm.run(input);
+}
+
+/// Adds to `spmd.solver` which plan the function has in place of the searched one.
+static void say(const BestPlan &kept, Operation *searched, Operation *func) {
+  Builder b(func->getContext());
+  NamedAttrList said(searched->getAttrOfType<DictionaryAttr>(kSolverAttr));
+  said.set("status", b.getStringAttr("gap"));
+  said.set("kept", b.getStringAttr(kept.plan == 1 ? kKeptStrategiesByCost : kKeptDefaultPlan));
+  if (kept.seconds)
+    said.set("kept_seconds", b.getF64FloatAttr(*kept.seconds));
+  if (kept.firstSeconds) // its phases did not fail
+    said.set("searched_seconds", b.getF64FloatAttr(*kept.firstSeconds));
+  func->setAttr(kSolverAttr, said.getDictionary(func->getContext()));
+}
+
+/// Gives functions the plan that takes the least time as it runs.
+static void keepBest(ModuleOp module, ModuleOp input, ArrayRef<FunctionNames> groups, int64_t tripCount) {
+  OwningOpRef<ModuleOp> searched = module.clone(), byCost = module.clone();
+  for (auto func : byCost->getOps<func::FuncOp>())
+    if (func->hasAttr(kSolverAttr))
+      forgetStrategies(func);
+  SmallVector<CandidatePlan> plans{{*searched}, {*byCost, kMaxFraction}};
+  if (succeeded(propagate(input, tripCount)))
+    plans.push_back({input, kMaxFraction});
+  PhaseOptions phases;
+  phases.tripCount = tripCount;
+  std::vector<BestPlan> best = keepBestPlans(module, plans, groups, phases);
+  for (auto [names, kept] : llvm::zip(groups, best))
+    for (const std::string &name : names)
+      if (Operation *func = module.lookupSymbol(name); func && kept.plan > 0)
+        say(kept, searched->lookupSymbol(name), func);
+}
+
+namespace {
+
 struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
   using Base::Base;
 
@@ -120,7 +172,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     if (failed(searchModule(module, *options, finish)))
       return signalPassFailure();
     if (!comparable.empty())
-      keepBest(module, *input, comparable);
+      keepBest(module, *input, comparable, tripCount);
   }
 
   FailureOr<SearchOptions> readOptions(Location loc) {
@@ -213,52 +265,6 @@ private:
     search.write(result, callOperands);
     search.getFunction().remarkSharedValues();
     return result;
-  }
-
-  /// Whether plans that do not know the options of the search are as good.
-  bool isComparable(FunctionSearch &search, const SearchResult &result) {
-    const CostOptions &costs = search.getOptions().propagation.costs;
-    return result.communication > 0 && !search.getBudget() && search.getRequirements().empty() && !costs.alpa &&
-           costs.forbidden.empty();
-  }
-
-  /// Gives functions the plan that takes the least time as it runs.
-  void keepBest(ModuleOp module, ModuleOp input, ArrayRef<FunctionNames> groups) {
-    OwningOpRef<ModuleOp> searched = module.clone(), byCost = module.clone();
-    for (auto func : byCost->getOps<func::FuncOp>())
-      if (func->hasAttr(kSolverAttr))
-        forgetStrategies(func);
-    SmallVector<CandidatePlan> plans{{*searched}, {*byCost, kMaxFraction}};
-    if (succeeded(propagate(input)))
-      plans.push_back({input, kMaxFraction});
-    PhaseOptions phases;
-    phases.tripCount = tripCount;
-    std::vector<BestPlan> best = keepBestPlans(module, plans, groups, phases);
-    for (auto [names, kept] : llvm::zip(groups, best))
-      for (const std::string &name : names)
-        if (kept.plan > 0)
-          say(kept, searched->lookupSymbol(name), module.lookupSymbol(name));
-  }
-
-  LogicalResult propagate(ModuleOp input) {
-    // The search has reported everything.
-    ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
-    SPMDPropagatePassOptions options;
-    options.tripCount = tripCount;
-    PassManager pm(&getContext());
-    pm.addPass(createSPMDPropagatePass(options));
-    return pm.run(input);
-  }
-
-  /// Adds to `spmd.solver` which plan the function has in place of the searched one.
-  void say(const BestPlan &kept, Operation *searched, Operation *func) {
-    Builder b(&getContext());
-    NamedAttrList said(searched->getAttrOfType<DictionaryAttr>(kSolverAttr));
-    said.set("status", b.getStringAttr("gap"));
-    said.set("kept", b.getStringAttr(kept.plan == 1 ? "strategies by cost" : "default plan"));
-    said.set("kept_seconds", b.getF64FloatAttr(*kept.seconds));
-    said.set("searched_seconds", b.getF64FloatAttr(*kept.firstSeconds));
-    func->setAttr(kSolverAttr, said.getDictionary(&getContext()));
   }
 };
 

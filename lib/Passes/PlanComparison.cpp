@@ -103,8 +103,8 @@ static void replaceFunctions(ModuleOp module, ModuleOp plan, ArrayRef<std::strin
   }
 }
 
-std::vector<BestPlan> spmd::keepBestPlans(ModuleOp module, ArrayRef<CandidatePlan> plans, ArrayRef<FunctionNames> groups,
-                                          const PhaseOptions &options) {
+std::vector<BestPlan> spmd::keepBestPlans(ModuleOp module, ArrayRef<CandidatePlan> plans,
+                                          ArrayRef<FunctionNames> groups, const PhaseOptions &options) {
   // Errors of a trial are those of the phase that meets them again.
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
   std::vector<std::unique_ptr<FinalPlan>> finals;

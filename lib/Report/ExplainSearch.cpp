@@ -19,6 +19,7 @@
 #include "shardkit/Passes.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -273,6 +274,7 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
   ValueNames names(*copy);
   std::string text;
   llvm::StringMap<double> objectives;
+  llvm::StringSet<> withDefaultPlan;
   for (auto func : copy->getOps<func::FuncOp>()) {
     auto attr = func->getAttrOfType<DictionaryAttr>(kSolverAttr);
     if (!attr)
@@ -281,6 +283,8 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
       text = given.str();
     if (auto objective = attr.getAs<FloatAttr>("objective"))
       objectives[func.getName()] = objective.getValueAsDouble();
+    if (auto kept = attr.getAs<StringAttr>("kept"); kept && kept.getValue() == kKeptDefaultPlan)
+      withDefaultPlan.insert(func.getName());
     forgetSearch(func);
   }
   auto options = readSearchOptions(text, module.getLoc());
@@ -305,6 +309,17 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
   };
   if (failed(searchModule(*copy, *options, finish)))
     return failure();
+  if (!withDefaultPlan.empty()) {
+    auto explained = explain(module, selection, drawsGrids, options->propagation);
+    if (failed(explained))
+      return failure();
+    llvm::StringMap<ExplainedFunction *> byName;
+    for (ExplainedFunction &function : *explained)
+      byName[function.name] = &function;
+    for (ExplainedFunction &function : functions)
+      if (auto it = byName.find(function.name); withDefaultPlan.contains(function.name) && it != byName.end())
+        function = std::move(*it->second);
+  }
   if (selection.empty() || llvm::any_of(functions, [](const ExplainedFunction &f) { return !f.values.empty(); }))
     return functions;
   return emitUnknownValue(*copy, names, selection, module.getLoc());

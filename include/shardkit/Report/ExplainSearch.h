@@ -14,7 +14,7 @@ bool wasSearched(ModuleOp module);
 /// explains the values that `selection` names (see explain), or arguments and results if
 /// it is empty. Lists the `top` next best layouts of each, and the next best strategies
 /// of a contraction. Each is the optimum of the whole function if all better ones are
-/// forbidden. `drawsGrids`: see explain.
+/// forbidden. `drawsGrids`: see explain. A function that kept the default plan is explained by propagation.
 FailureOr<std::vector<ExplainedFunction>> explainSearch(ModuleOp module, StringRef selection, unsigned top,
                                                         bool drawsGrids);
 
