@@ -17,7 +17,7 @@ inline constexpr llvm::StringLiteral kFactorShardingsAttr = "spmd.factor_shardin
 inline constexpr llvm::StringLiteral kReshardPerUseAttr = "spmd.reshard_per_use";
 /// On a function: objective, lower bound and status of the search by auto-shard.
 inline constexpr llvm::StringLiteral kSolverAttr = "spmd.solver";
-/// What `kept` of `spmd.solver` may say: the plan that a function has in place of the searched one.
+/// Values of `kept` in `spmd.solver`: the plan that a function has in place of the searched one.
 inline constexpr llvm::StringLiteral kKeptDefaultPlan = "default plan", kKeptStrategiesByCost = "strategies by cost";
 /// On a function: predicted seconds of the propagated plan, and of the one that replaced it.
 inline constexpr llvm::StringLiteral kImprovedAttr = "spmd.improved";
