@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/AutoSharding/ImprovePropagation.h"
-#include "shardkit/AutoSharding/FunctionSearch.h"
+#include "shardkit/AutoSharding/ConstraintPrices.h"
 #include "shardkit/AutoSharding/ModuleSearch.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Reshard/ComputePlan.h"
@@ -103,6 +103,7 @@ LogicalResult PropagationImprover::run() {
   if (failed(search))
     return failure();
   SearchResult result = (*search)->run();
+  remarkConstraintPrices(**search, result);
   if (result.choices.empty() || result.choices == (*search)->getProblem().getPropagated())
     return success();
 

@@ -1,7 +1,6 @@
 //===- Infeasible.cpp - Why there are no layouts --------------------------===//
 
-#include "shardkit/AutoSharding/FunctionSearch.h"
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "AnnotationText.h"
 #include "shardkit/Support/Names.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
@@ -124,31 +123,9 @@ void attachAnnotations(InFlightDiagnostic &diag, FunctionSearch &search, unsigne
   for (const FunctionPropagation::Annotation &annotation : search.getFunction().getAnnotations()) {
     if (annotation.valueClass != valueClass)
       continue;
-    std::string what = "a value";
-    Location loc = func::FuncOp(search.getFuncs().front()).getLoc();
-    // Of which function, where there are several.
-    std::string of;
-    auto add = [&](func::FuncOp func) {
-      if (search.getFuncs().size() > 1)
-        of = " of @" + func.getName().str();
-    };
-    if (annotation.op) {
-      auto func = dyn_cast<func::FuncOp>(annotation.op);
-      what = func ? "result " + getResultName(func, annotation.index) : "operand or result of a call";
-      add(func ? func : annotation.op->getParentOfType<func::FuncOp>());
-      loc = annotation.op->getLoc();
-    } else if (auto argument = dyn_cast_or_null<BlockArgument>(annotation.value)) {
-      if (auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())) {
-        what = "argument " + getArgumentName(func, argument.getArgNumber());
-        add(func);
-      }
-      loc = argument.getLoc();
-    } else if (annotation.value) {
-      what = "a value of " + annotation.value.getDefiningOp()->getName().getStringRef().str();
-      loc = annotation.value.getLoc();
-    }
-    Diagnostic &note = diag.attachNote(loc);
-    note << what << of << " is constrained to " << search.getMeshes().toString(annotation.sharding);
+    DescribedAnnotation described = describeAnnotation(search, annotation);
+    Diagnostic &note = diag.attachNote(described.location);
+    note << described.text << " is constrained to " << search.getMeshes().toString(annotation.sharding);
     if (withBytes)
       note << ", " << bytes << " bytes per device";
   }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanComparison.h"
-#include "shardkit/AutoSharding/FunctionSearch.h"
+#include "shardkit/AutoSharding/ConstraintPrices.h"
 #include "shardkit/AutoSharding/MeshShapes.h"
 #include "shardkit/AutoSharding/ModuleSearch.h"
 #include "shardkit/Cost/DeriveCosts.h"
@@ -262,6 +262,7 @@ private:
     for (func::FuncOp func : search.getFuncs())
       func->setAttr(kSolverAttr, b.getDictionaryAttr(said));
     emitRemarks(search, result);
+    remarkConstraintPrices(search, result);
     search.write(result, callOperands);
     search.getFunction().remarkSharedValues();
     return result;

@@ -52,7 +52,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.fragment` | function | the fragment of its stage that the function is |
     | `spmd.reference` | function | the function that --verify compares with |
     | `spmd.calls` | function, nested module | `N : i64`: how often it is called, as compared with the functions that share weights or state with it (1 by default) |
-    | `spmd.solver` | function | the result of --spmd-auto-shard: `objective`, `lower_bound`, `status`, the options of the search, and `functions`, where several were searched together |
+    | `spmd.solver` | function | the result of --spmd-auto-shard: `objective`, `lower_bound`, `status`, the options of the search, `functions`, where several were searched together, and `kept`, `kept_seconds`, `searched_seconds` where another plan takes less time as it runs |
     | `spmd.improved` | function | predicted seconds of the `propagated` plan, and of the `improved` one that replaced it |
     | `spmd.mesh_shapes` | module | the mesh shapes that --spmd-auto-shard tried, the best one first |
     | `spmd.hosts` | mesh | the bandwidths that --spmd-derive-costs computed the link costs from |
