@@ -6,51 +6,58 @@
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Rules/ControlFlow.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
 
+/// A plan that replaces the first one computes at most this fraction of its operations.
+static constexpr double kMaxOperations = 1.001;
+
 namespace {
 
-/// Predicted seconds of the collectives of a final module, by function, with those that it calls.
+/// What a device does in a function.
+struct FinalCost {
+  double seconds = 0;    // of collectives, as predicted
+  double operations = 0; // multiplications and additions of products and convolutions
+
+  void add(const FinalCost &other, double times) {
+    seconds += other.seconds * times;
+    operations += other.operations * times;
+  }
+};
+
+/// The costs of a final module, by function, with those that it calls.
 class FinalCosts {
 public:
   FinalCosts(ModuleOp module, int64_t tripCount) : module(module), meshes(module), tripCount(tripCount) {}
 
   /// None if the cost of a collective is unknown.
-  std::optional<double> get(func::FuncOp func) {
-    auto [it, isNew] = known.try_emplace(func, 0);
+  std::optional<FinalCost> get(func::FuncOp func) {
+    auto [it, isNew] = known.try_emplace(func);
     if (!isNew)
       return it->second; // or a recursive call, which is not counted
-    double seconds = 0;
+    FinalCost cost;
     WalkResult walk = func.walk([&](Operation *op) {
-      if (auto call = dyn_cast<func::CallOp>(op)) {
-        auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
-        std::optional<double> inside = callee ? get(callee) : std::optional(0.0);
-        if (!inside)
-          return WalkResult::interrupt();
-        seconds += *inside * countExecutions(op->getBlock(), tripCount);
-      } else if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
-        FailureOr<CollectiveMove> move = getMove(collective, meshes);
-        if (failed(move))
-          return WalkResult::interrupt();
-        seconds +=
-            (move->cost.seconds - (travelsAlong(op) ? move->latency : 0)) * countExecutions(op->getBlock(), tripCount);
-      }
+      std::optional<FinalCost> inside = getOwn(op);
+      if (!inside)
+        return WalkResult::interrupt();
+      if (inside->seconds > 0 || inside->operations > 0)
+        cost.add(*inside, countExecutions(op->getBlock(), tripCount));
       return WalkResult::advance();
     });
     if (walk.wasInterrupted())
       return std::nullopt;
-    return known[func] = seconds;
+    return known[func] = cost;
   }
 
   /// The sum over functions that are outlined from `names`, as often as they run.
-  std::optional<double> get(const llvm::StringSet<> &names) {
+  std::optional<FinalCost> get(const llvm::StringSet<> &names) {
     llvm::StringMap<int64_t> runs;
     module.walk([&](RunOp run) { ++runs[run.getFunction()]; });
-    double sum = 0;
+    FinalCost sum;
     for (auto func : module.getOps<func::FuncOp>()) {
       int64_t times = runs.lookup(func.getName());
       if (times == 0 && !func.isPrivate() && names.contains(func.getName())) {
@@ -59,19 +66,41 @@ public:
       }
       if (times == 0 || func.isExternal())
         continue;
-      std::optional<double> seconds = get(func);
-      if (!seconds)
+      std::optional<FinalCost> cost = get(func);
+      if (!cost)
         return std::nullopt;
-      sum += *seconds * times;
+      sum.add(*cost, times);
     }
     return sum;
   }
 
 private:
+  /// The cost of an op without its regions.
+  std::optional<FinalCost> getOwn(Operation *op) {
+    if (auto call = dyn_cast<func::CallOp>(op)) {
+      auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+      return callee ? get(callee) : std::optional(FinalCost());
+    }
+    if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
+      FailureOr<CollectiveMove> move = getMove(collective, meshes);
+      if (failed(move))
+        return std::nullopt;
+      return FinalCost{move->cost.seconds - (travelsAlong(op) ? move->latency : 0), 0};
+    }
+    FinalCost cost;
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (linalgOp && (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp))) {
+      cost.operations = 2;
+      for (int64_t range : linalgOp.getStaticLoopRanges())
+        cost.operations *= ShapedType::isDynamic(range) ? 1 : range;
+    }
+    return cost;
+  }
+
   ModuleOp module;
   MeshCache meshes;
   int64_t tripCount;
-  llvm::DenseMap<Operation *, double> known;
+  llvm::DenseMap<Operation *, FinalCost> known;
 };
 
 /// A plan after all phases.
@@ -79,7 +108,7 @@ struct FinalPlan {
   FinalPlan(ModuleOp plan, const PhaseOptions &options)
       : module(plan.clone()), isFinal(succeeded(runPhasesOnCopy(*module, options, Phase::Final))),
         costs(*module, options.tripCount) {}
-  std::optional<double> getSeconds(const llvm::StringSet<> &names) { return isFinal ? costs.get(names) : std::nullopt; }
+  std::optional<FinalCost> getCost(const llvm::StringSet<> &names) { return isFinal ? costs.get(names) : std::nullopt; }
 
   OwningOpRef<ModuleOp> module;
   bool isFinal;
@@ -112,13 +141,16 @@ std::vector<BestPlan> spmd::keepBestPlans(ModuleOp module, ArrayRef<CandidatePla
     finals.push_back(std::make_unique<FinalPlan>(plan.module, options));
   auto findBest = [&](const llvm::StringSet<> &names) {
     BestPlan best;
-    best.seconds = best.firstSeconds = finals.front()->getSeconds(names);
+    std::optional<FinalCost> first = finals.front()->getCost(names);
+    if (first)
+      best.seconds = best.firstSeconds = first->seconds;
     for (unsigned i = 1; i < plans.size(); ++i) {
-      std::optional<double> seconds = finals[i]->getSeconds(names);
-      bool isBetter = best.seconds && seconds && *seconds < *best.seconds * plans[i].maxFraction;
+      std::optional<FinalCost> cost = finals[i]->getCost(names);
+      bool isBetter = first && cost && cost->seconds < *best.seconds * plans[i].maxFraction &&
+                      cost->operations <= first->operations * kMaxOperations;
       if (isBetter || (finals[i]->isFinal && !finals[best.plan]->isFinal)) {
         best.plan = i;
-        best.seconds = seconds;
+        best.seconds = cost ? std::optional(cost->seconds) : std::nullopt;
       }
     }
     return best;
