@@ -23,13 +23,20 @@
 extern "C" {
 #endif
 
-#define SK_COMPILER_ABI_VERSION 1
+#define SK_COMPILER_ABI_VERSION 2
 
 /* The result of skCompile: diagnostics, and the files of a bundle in memory. */
 typedef struct SkCompilation SkCompilation;
 
+/* The elements of a constant that the IR names, `dense_resource<NAME>`, and does not have. */
+typedef struct SkResource {
+  const char *name;
+  const void *data;
+  int64_t bytes;
+} SkResource;
+
 typedef struct SkCompileRequest {
-  int32_t abi; /* SK_COMPILER_ABI_VERSION */
+  int32_t abi; /* SK_COMPILER_ABI_VERSION; 1: without `resources` */
   int32_t reserved;
   const char *ir; /* Text or bytecode of MLIR. */
   int64_t irBytes;
@@ -40,6 +47,8 @@ typedef struct SkCompileRequest {
   const char *cache;  /* A directory; NULL: by SHARDKIT_CACHE, else the user's; "off". */
   /* NULL, or what another thread sets to 1 to end the compilation, which then fails before its next pass. */
   const int32_t *cancel;
+  const SkResource *resources;
+  int64_t resourceCount;
 } SkCompileRequest;
 
 /* Compiles. Never NULL; freed by skCompilationDestroy. A failed compilation has exactly one error. */

@@ -77,6 +77,11 @@ class MinHiddenFractionOption<string name> : Option<
 class SwitchOption<string variable, string name, string pass> : Option<
     variable, name, "::mlir::spmd::Flag", /*default=*/"true", "Run --spmd-" # pass>;
 
+def MaxConstantBytesOption : Option<
+    "maxConstantBytes", "max-constant-bytes", "::mlir::spmd::Integer", /*default=*/"65536",
+    "Largest constant that programs contain, in bytes; larger ones are loaded from the bundle, "
+    "each device its shard; -1: no limit">;
+
 def AutoShardOption : Option<
     "autoShard", "auto-shard", "std::optional<std::string>", "std::nullopt",
     "Choose shardings by --spmd-auto-shard, with these options of it",
@@ -93,7 +98,7 @@ def InlineOption : SwitchOption<
 /// Options of the phases up to propagation.
 defvar PropagationOptionList = [
   MeshOption, ConflictsOption, PlanOption, StridedShardingsOption, TripCountOption,
-  AutoShardOption, PipelineOption, InlineOption
+  AutoShardOption, PipelineOption, InlineOption, MaxConstantBytesOption
 ];
 
 /// Options of the phases: of the default pipeline, and of passes that run it on a copy.

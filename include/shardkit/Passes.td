@@ -600,6 +600,23 @@ def SPMDInlineCallsPass : SPMDPass<"spmd-inline-calls"> {
   }];
 }
 
+def SPMDOutlineConstantsPass : SPMDPass<"spmd-outline-constants"> {
+  let summary = "Make arguments of large constants, which the runtime loads from the bundle";
+  let description = [{
+    A constant of more than `max-constant-bytes` bytes whose elements are not all equal
+    becomes an argument at the end of its function, with its elements in `spmd.constant`
+    and a name by their hash in `spmd.weight`. Equal constants are one argument. Callers
+    pass it on. The argument is sharded like a weight; the bundle has the elements once,
+    and each device loads its shard. `dense_resource` constants that stay in the program
+    become `dense` ones.
+
+    Constants in manual computations (which are local values), in loading functions, in
+    functions that other ops than calls name, and of types that a file of constants does not
+    have (complex<f64>) stay. Phase: up to annotated.
+  }];
+  let options = [MaxConstantBytesOption];
+}
+
 def SPMDMergeModulesPass : SPMDPass<"spmd-merge-modules"> {
   let summary = "Make one module of nested ones, which share weights and state";
   let description = [{

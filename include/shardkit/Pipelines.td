@@ -13,8 +13,8 @@ include "shardkit/Options.td"
 def SPMDDefaultPipeline : SPMDPass<"spmd-default-pipeline"> {
   let summary = "Run all IR phases in order";
   let description = [{
-    1. Annotated: import ONNX Runtime's specs, resolve axis resources, decompose ops, inline
-       calls, build stages (with `pipeline`), split segments.
+    1. Annotated: outline large constants, import ONNX Runtime's specs, resolve axis
+       resources, decompose ops, inline calls, build stages (with `pipeline`), split segments.
     2. Propagated: --spmd-propagate, or --spmd-auto-shard (with `auto-shard`).
     3. Resharded: --spmd-insert-reshards.
     4. Partitioned: --spmd-partition.

@@ -362,6 +362,8 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
     });
   llvm::for_each(out.pipelines, moveLoadingToStages);
 
+  if (failed(writeConstants(module, dir, out)))
+    return failure();
   if (!options.report.empty() && failed(writeFile(loc, dir, "report.json", options.report)))
     return failure();
   return writeFile(loc, dir, "manifest.json", rt::manifestText(out));

@@ -23,6 +23,12 @@ struct LoadedArgument {
 /// module. Without `pieces` all loading functions are compiled except for host functions.
 FailureOr<std::vector<LoadedArgument>> describeLoading(ModuleOp module, const MeshCache &meshes, bool pieces);
 
+/// Writes the elements of all arguments with `spmd.constant` to a file of the bundle, each constant once.
+LogicalResult writeConstants(ModuleOp module, llvm::StringRef dir, shardkit::rt::Manifest &out);
+
+/// What an argument of a program with these attributes is.
+shardkit::rt::ValueKind getArgumentKind(DictionaryAttr attrs);
+
 /// The index of a mesh in the manifest, which it is added to if it is new.
 int64_t addMesh(const Mesh &mesh, shardkit::rt::Manifest &manifest);
 

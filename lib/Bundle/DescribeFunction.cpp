@@ -42,6 +42,12 @@ std::optional<rt::DType> spmd::getDType(Type type) {
   return std::nullopt;
 }
 
+rt::ValueKind spmd::getArgumentKind(DictionaryAttr attrs) {
+  if (!attrs || !attrs.get(kWeightAttr))
+    return rt::ValueKind::Input;
+  return attrs.get(kConstantAttr) ? rt::ValueKind::Constant : rt::ValueKind::Weight;
+}
+
 int64_t spmd::addMesh(const Mesh &mesh, rt::Manifest &manifest) {
   for (auto [i, known] : llvm::enumerate(manifest.meshes))
     if (known.name == mesh.name)
@@ -383,7 +389,7 @@ LogicalResult Describer::run() {
       continue;
     }
     bool weight = bool(func.getArgAttr(i, kWeightAttr));
-    value.kind = weight ? rt::ValueKind::Weight : rt::ValueKind::Input;
+    value.kind = getArgumentKind(attrs);
     value.name = weight ? getWeightName(func, i) : text(attrs, kNameAttr).value_or("arg" + std::to_string(i));
     Location loc = func.getArgument(i).getLoc();
     if (failed(describeValue(func.getArgument(i).getType(), attrs, loc, value)))

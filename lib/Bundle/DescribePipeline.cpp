@@ -176,7 +176,7 @@ void PipelineDescriber::readSignature() {
   for (unsigned i = 0; i < type.getNumInputs(); ++i) {
     rt::ValueInfo &value = arguments.emplace_back()[{}].value;
     DictionaryAttr attrs = attrsOf(schedule.getArgAttrs(), i);
-    value.kind = attrs && attrs.get(kWeightAttr) ? rt::ValueKind::Weight : rt::ValueKind::Input;
+    value.kind = getArgumentKind(attrs);
     auto name = attrs ? attrs.getAs<StringAttr>(kNameAttr) : StringAttr();
     value.name = name ? name.str() : "arg" + std::to_string(i);
     describe(type.getInput(i), value);
@@ -306,7 +306,7 @@ LogicalResult PipelineDescriber::describeSlot(int64_t s, func::FuncOp func, Dict
       programValue.value.globalShape = held.globalShape;
     }
     if (isArgument) {
-      if (programValue.value.kind == rt::ValueKind::Weight)
+      if (programValue.value.kind != rt::ValueKind::Input)
         programValue.value.name = held.name;
       programValue.value.range = held.range;
     } else {

@@ -45,19 +45,26 @@ static void compileRequest(const SkCompileRequest &given, SkCompilation &out) {
   request.files = given.output ? nullptr : &out.files;
   request.cache = cache->get();
   request.cancel = given.cancel;
+  if (given.abi >= 2)
+    for (const SkResource &resource : ArrayRef(given.resources, given.resourceCount))
+      request.resources.push_back({resource.name, ArrayRef(static_cast<const char *>(resource.data), resource.bytes)});
   out.isOk = succeeded(
       compile(request, [&](const CompileDiagnostic &diag) { out.diagnostics.push_back(diag); }, &out.isFromCache));
 }
 
 SkCompilation *skCompile(const SkCompileRequest *request) {
   auto out = std::make_unique<SkCompilation>();
-  if (!request || request->abi != SK_COMPILER_ABI_VERSION) {
+  if (!request || request->abi < 1 || request->abi > SK_COMPILER_ABI_VERSION) {
     out->fail("compiler ABI version " + Twine(request ? request->abi : 0) + ", this compiler has version " +
               Twine(SK_COMPILER_ABI_VERSION));
     return out.release();
   }
   if (!request->ir || request->irBytes < 0 || request->optionCount < 0 || (request->optionCount && !request->options)) {
     out->fail("a request without IR or options, expected their addresses");
+    return out.release();
+  }
+  if (request->abi >= 2 && (request->resourceCount < 0 || (request->resourceCount && !request->resources))) {
+    out->fail("a request without resources, expected their address");
     return out.release();
   }
   // What a crash leaves behind is not destroyed.

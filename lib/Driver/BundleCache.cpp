@@ -80,7 +80,8 @@ FailureOr<std::unique_ptr<BundleCache>> BundleCache::open(StringRef given, std::
   return std::unique_ptr<BundleCache>(new BundleCache(path.str().str(), limit));
 }
 
-std::string BundleCache::getKey(StringRef ir, StringRef name, StringRef options, bool isForThisProcessor) {
+std::string BundleCache::getKey(StringRef ir, StringRef name, StringRef resources, StringRef options,
+                                bool isForThisProcessor) {
   std::string processor;
   if (isForThisProcessor) {
     processor = llvm::sys::getHostCPUName().str();
@@ -91,7 +92,7 @@ std::string BundleCache::getKey(StringRef ir, StringRef name, StringRef options,
     processor += "," + llvm::join(features, ",");
   }
   llvm::SHA256 hash;
-  for (StringRef text : {StringRef(kMagic), getCompilerIdentity(), options, StringRef(processor), name, ir}) {
+  for (StringRef text : {StringRef(kMagic), getCompilerIdentity(), options, StringRef(processor), name, resources, ir}) {
     hash.update((Twine(text.size()) + ":").str());
     hash.update(text);
   }

@@ -7,8 +7,12 @@
 #include "shardkit/Transforms/Reference.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -135,13 +139,22 @@ private:
 };
 } // namespace
 
+/// Gives the resources that a module names and has no elements of those of the request.
+static void setResources(MLIRContext &context, ArrayRef<CompileResource> resources) {
+  auto *interface = context.getLoadedDialect<BuiltinDialect>()->getRegisteredInterface<ResourceBlobManagerDialectInterface>();
+  for (const CompileResource &resource : resources)
+    if (auto *entry = interface->getBlobManager().lookup(resource.name); entry && !entry->getBlob())
+      entry->setBlob(UnmanagedAsmResourceBlob::allocateWithAlign(resource.data, /*align=*/1));
+}
+
 LogicalResult Compilation::compileModule(llvm::SourceMgr &sources, MLIRContext &context, StringRef directory) {
   const CompileOptions &options = request.options;
   auto failedWith = [&](const Twine &what) { return reporter.fail("'" + getName() + "' " + what); };
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return failedWith("is not an IR file");
-  if (failed(specializeShapes(*module, options.shapes)))
+  setResources(context, request.resources);
+  if (failed(specializeShapes(*module, options.shapes)) || failed(outlineConstants(*module, options.phases)))
     return failedWith("cannot be compiled");
   OwningOpRef<ModuleOp> reference;
   if (options.withReference)
@@ -234,6 +247,17 @@ LogicalResult Compilation::useEntry(const CacheEntry &entry, StringRef directory
   return success();
 }
 
+/// Text that differs for resources of other names or elements.
+static std::string hashResources(ArrayRef<CompileResource> resources) {
+  std::string text;
+  for (const CompileResource &resource : resources) {
+    llvm::BLAKE3 hash;
+    hash.update(StringRef(resource.data.data(), resource.data.size()));
+    text += resource.name + "=" + llvm::toHex(hash.final()) + ";";
+  }
+  return text;
+}
+
 /// Fills `directory` with a bundle, from the cache if that has it.
 LogicalResult Compilation::compileOrFind(StringRef directory) {
   const BundleCache *cache = request.cache;
@@ -242,8 +266,9 @@ LogicalResult Compilation::compileOrFind(StringRef directory) {
     reporter.warn(warning + "; it is not used");
   if (!cache || !warning.empty())
     return compileTo(directory);
-  const std::string key = BundleCache::getKey(request.ir->getBuffer(), getName(), request.options.canonical,
-                                              request.options.bundle.cpu == "native");
+  const std::string key =
+      BundleCache::getKey(request.ir->getBuffer(), getName(), hashResources(request.resources),
+                          request.options.canonical, request.options.bundle.cpu == "native");
   if (std::optional<CacheEntry> entry = cache->find(key, warning))
     return useEntry(*entry, directory);
   std::unique_ptr<CacheLock> lock = cache->lock(key, [this] { return isCancelled(); });

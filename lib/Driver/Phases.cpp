@@ -47,6 +47,14 @@ LogicalResult spmd::runPhases(ModuleOp module, const PhaseOptions &options, std:
   return success();
 }
 
+LogicalResult spmd::outlineConstants(ModuleOp module, const PhaseOptions &options) {
+  if (getPhase(module) > int(Phase::Annotated))
+    return success();
+  PassManager pm(module.getContext());
+  pm.addPass(createSPMDOutlineConstantsPass({options.maxConstantBytes}));
+  return pm.run(module);
+}
+
 LogicalResult spmd::specializeShapes(ModuleOp module, ArrayRef<std::string> shapes) {
   if (shapes.empty())
     return success();

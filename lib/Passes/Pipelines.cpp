@@ -39,6 +39,9 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
 
 void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions, Phase last) {
   if (from < Phase::Propagated && last >= Phase::Propagated) {
+    SPMDOutlineConstantsPassOptions constants;
+    constants.maxConstantBytes = phaseOptions.maxConstantBytes;
+    pm.addPass(createSPMDOutlineConstantsPass(constants));
     pm.addPass(createSPMDImportOrtPass());
     SPMDResolveAxisResourcesPassOptions options;
     options.mesh = phaseOptions.mesh;

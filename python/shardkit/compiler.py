@@ -11,12 +11,17 @@ import threading
 from pathlib import Path
 from typing import Any, Sequence
 
+from .constants import Constants, attach_resources
 from .errors import ShardKitError
 from .tools import DEBIAN_PACKAGES, find_library, find_tool, run_tool
 
-_ABI = 1
+_ABI = 2
 _NAME = "model.mlir"
 """The IR's name in diagnostics and locations. It is the same for all compilations, as the cache's entries depend on it."""
+
+
+class _Resource(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("data", ctypes.c_void_p), ("bytes", ctypes.c_int64)]
 
 
 class _Request(ctypes.Structure):
@@ -24,6 +29,7 @@ class _Request(ctypes.Structure):
         ("abi", ctypes.c_int32), ("reserved", ctypes.c_int32), ("ir", ctypes.c_char_p), ("ir_bytes", ctypes.c_int64),
         ("name", ctypes.c_char_p), ("options", ctypes.POINTER(ctypes.c_char_p)), ("option_count", ctypes.c_int64),
         ("output", ctypes.c_char_p), ("cache", ctypes.c_char_p), ("cancel", ctypes.POINTER(ctypes.c_int32)),
+        ("resources", ctypes.POINTER(_Resource)), ("resource_count", ctypes.c_int64),
     ]  # fmt: skip
 
 
@@ -54,13 +60,13 @@ def _load(tool: str) -> ctypes.CDLL | None:
     return library
 
 
-def compile_bundle(text: str, options: Sequence[str], directory: Path) -> None:
+def compile_bundle(text: str, constants: Constants, options: Sequence[str], directory: Path) -> None:
     """Compiles IR into `directory`/bundle. Bundles are kept in the user's cache, unless SHARDKIT_CACHE is off."""
     tool = find_tool("shard-compile")
     if not any(map(_is_of_tool, options)) and (library := _load(tool)):
-        _compile_here(library, text, options, directory / "bundle")
+        _compile_here(library, text, constants, options, directory / "bundle")
     else:
-        (directory / _NAME).write_text(text)
+        (directory / _NAME).write_text(attach_resources(text, constants))
         run_tool([tool, str(directory / _NAME), "-o", str(directory / "bundle"), *options])
 
 
@@ -70,10 +76,12 @@ def _is_of_tool(option: str) -> bool:
     return option.startswith("-") and (name.startswith("mlir-") or name in ("emit", "cache", "help", "version"))
 
 
-def _compile_here(library: ctypes.CDLL, text: str, options: Sequence[str], bundle: Path) -> None:
+def _compile_here(library: ctypes.CDLL, text: str, constants: Constants, options: Sequence[str], bundle: Path) -> None:
     ir, cancel = text.encode(), ctypes.c_int32(0)
     arguments = (ctypes.c_char_p * len(options))(*[os.fsencode(o) for o in options])
-    request = _Request(_ABI, 0, ir, len(ir), _NAME.encode(), arguments, len(options), os.fsencode(bundle), None, ctypes.pointer(cancel))
+    resources = (_Resource * len(constants))(*[_Resource(name.encode(), data.ctypes.data, data.nbytes) for name, data in constants.items()])
+    request = _Request(_ABI, 0, ir, len(ir), _NAME.encode(), arguments, len(options), os.fsencode(bundle), None, ctypes.pointer(cancel),
+                       resources, len(constants))  # fmt: skip
     done: list[Any] = []
     # Not on this thread, which takes Ctrl-C while it waits.
     thread = threading.Thread(target=lambda: done.append(library.skCompile(ctypes.byref(request))))

@@ -18,6 +18,7 @@ import numpy as np
 from . import safetensors
 from .binding import bind_by_name, convert_number
 from .compiler import compile_bundle
+from .constants import Constants, attach_resources
 from .errors import ShardKitError
 from .session import Array, Function, Session
 from .tools import find_tool, run_tool
@@ -80,6 +81,8 @@ class Model:
     """Weights that came with the model: they are not arguments of its programs. A program takes them when it is first called,
     and what `update` replaces at the next call: they are read-only from then on."""
     stored: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    """The elements of large constants, which `text` names as resources."""
+    constants: Constants = dataclasses.field(default_factory=dict)
     """From what the caller of the model has to the arguments in order, and from results in order to what the caller gets."""
     flatten: Callable[..., Sequence[Any]] | None = None
     """From one value of the caller to an array."""
@@ -99,7 +102,7 @@ class Model:
             directory.mkdir(parents=True, exist_ok=True)
             for name in FILES:  # of an earlier model
                 (directory / name).unlink(missing_ok=True)
-            (directory / "model.mlir").write_text(self.text)
+            (directory / "model.mlir").write_text(attach_resources(self.text, self.constants))
         except OSError as error:
             raise ShardKitError(f"error: {error.filename}: {error.strerror}, expected a directory that can be written") from None
         if "spmd.mesh" in self.text:
@@ -115,7 +118,7 @@ class Model:
         by IR, options, processor and compiler. The variable SHARDKIT_CACHE is its directory, or "off"; the default is
         $XDG_CACHE_HOME/shardkit, else ~/.cache/shardkit. SHARDKIT_CACHE_SIZE limits its bytes (default 1G): what was not
         used for longest is removed."""
-        return Program(self, compile_text(self.text, options), **session)
+        return Program(self, compile_text(self.text, self.constants, options), **session)
 
     def update(self, values: Mapping[str, Any]) -> None:
         """Weights, by name, that the next run begins with: what a training step has changed, for instance."""
@@ -131,12 +134,12 @@ class Model:
             return program(*args, **kwargs)
 
 
-def compile_text(text: str, options: Sequence[str]) -> Path:
+def compile_text(text: str, constants: Constants, options: Sequence[str]) -> Path:
     """A new directory, which holds the bundle of this IR."""
     options = read_names(options, "options")
     directory = Path(tempfile.mkdtemp(prefix="shardkit-"))
     try:
-        compile_bundle(text, options, directory)
+        compile_bundle(text, constants, options, directory)
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
         raise

@@ -13,6 +13,7 @@ import numpy as np
 
 from .errors import ShardKitError
 from .jax.frontend import import_jax
+from .constants import Constants
 from .model import Model, Program, compile_text
 from .session import Function, Session
 from .tools import find_tool, run_tool
@@ -204,7 +205,7 @@ def compile_functions(
         models[name] = _rename_results(name, models[name], result, value)
     _check_state(models, state or {})
     models = _share_stored(models)
-    return Programs(models, compile_text(merge(models, calls or {}), options), **session)
+    return Programs(models, compile_text(merge(models, calls or {}), _join_constants(models), options), **session)
 
 
 def _import(name: str, function: Any, arguments: Any) -> Model:
@@ -267,6 +268,11 @@ def _share_stored(models: Mapping[str, Model]) -> dict[str, Model]:
                 raise ShardKitError(f"error: weight {name} of {function} has other values than in {first[name]}, expected models of one state")
             first.setdefault(name, function)
     return {n: dataclasses.replace(m, stored=_Stored(list(m.stored), values)) for n, m in models.items()}  # type: ignore[arg-type]
+
+
+def _join_constants(models: Mapping[str, Model]) -> Constants:
+    """Those of all models: names are by elements."""
+    return {name: data for model in models.values() for name, data in model.constants.items()}
 
 
 def merge(models: Mapping[str, Model], calls: Mapping[str, int]) -> str:

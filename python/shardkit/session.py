@@ -28,7 +28,7 @@ _DTYPES = (
 )  # fmt: skip
 _DONATE, _ASYNC = 1, 2
 _ATTENTION = ("auto", "cudnn", "kernel")
-_KINDS = ("input", "weight", "result")
+_KINDS = ("input", "weight", "result", "constant")
 
 
 class _Options(ctypes.Structure):

@@ -56,7 +56,9 @@ public:
   static FailureOr<std::unique_ptr<BundleCache>> open(StringRef directory, std::string &reason);
 
   /// The name of what is compiled from these. `ir` is taken byte by byte, and its name is part of locations.
-  static std::string getKey(StringRef ir, StringRef name, StringRef options, bool isForThisProcessor);
+  /// `resources` differs for others.
+  static std::string getKey(StringRef ir, StringRef name, StringRef resources, StringRef options,
+                            bool isForThisProcessor);
 
   /// "", or the reason why the directory cannot be used. Creates it.
   std::string prepare() const;

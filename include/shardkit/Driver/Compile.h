@@ -13,9 +13,17 @@
 
 namespace mlir::spmd {
 
+/// Elements of a `dense_resource` of the IR, in memory that lives as long as the request.
+struct CompileResource {
+  std::string name;
+  llvm::ArrayRef<char> data;
+};
+
 struct CompileRequest {
   /// Text or bytecode. The name of the buffer is that of the input in diagnostics and locations.
   std::unique_ptr<llvm::MemoryBuffer> ir;
+  /// Those that the IR names and has no elements of.
+  std::vector<CompileResource> resources;
   CompileOptions options;
   /// The directory of the bundle: a new or empty one, or that of an older bundle; empty: there is none.
   std::string output;

@@ -53,7 +53,7 @@ def import_jax(
         # For a platform, since a mesh may be abstract or larger than the devices here.
         lowered = _trace(jitted, args, kwargs)
         # In text: the module is changed, so it must be in a context of its own.
-        module = stablehlo.parse(lowered.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True))
+        module, constants = stablehlo.copy(lowered.compiler_ir("stablehlo"))
     finally:
         jax.config.update("jax_include_full_tracebacks_in_locations", saved)
 
@@ -117,6 +117,7 @@ def import_jax(
         arguments,
         results,
         values=values if len(values) == len(arguments) else {},
+        constants=constants,
         flatten=flatten,
         unflatten=lambda arrays: jax.tree_util.tree_unflatten(out_tree, arrays),
     )

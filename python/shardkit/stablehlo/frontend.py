@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, Sequence
 
+from ..constants import Constants
 from ..errors import ShardKitError, require
 from ..model import DTYPES, Argument, Model, Result
 from ..tools import Lowerings, find_tool, find_torch_mlir_opt, run_tool
@@ -36,6 +37,15 @@ def parse(source: str | bytes, name: str = "-") -> Any:
         raise ShardKitError(_describe(error, name)) from None
     except ValueError as error:
         raise ShardKitError(f"{name}: error: {error}") from None
+
+
+def copy(module: Any) -> tuple[Any, Constants]:
+    """The module in a context of its own, without its large constants."""
+    from .constants import detach
+
+    root = module.operation.clone()
+    constants = detach(root)
+    return parse(root.get_asm(print_generic_op_form=True, enable_debug_info=True)), constants
 
 
 def _describe(error: Any, name: str) -> str:
@@ -86,7 +96,9 @@ def import_stablehlo(
             raise ShardKitError(f"error: {error.filename}: {error.strerror}") from None
     module = parse(source, file)
     from .builder import get_location_text
+    from .constants import detach
 
+    constants = detach(module.operation)
     func = find_function(module, function)
     names = []
     for i, argument in enumerate(func.regions[0].blocks[0].arguments):
@@ -100,7 +112,7 @@ def import_stablehlo(
     arguments = [describe(name, type, name in weights, location=location) for name, type in zip(names, types)]
     count = len(get_result_types(func))
     results = describe_results(["result"] if count == 1 else [f"result{i}" for i in range(count)], func)
-    return Model(lower(module, func, arguments, results, locations), arguments, results)
+    return Model(lower(module, func, arguments, results, locations), arguments, results, constants=constants)
 
 
 def get_result_types(func: Any) -> list[Any]:
@@ -148,6 +160,7 @@ def _lower(module: Any, func: Any, arguments: Sequence[Argument], results: Seque
 
     from . import gspmd
     from .builder import fail, walk
+    from .constants import write_resources
     from .manual import inline_text, name_ops, outline
     from .rewrites import rename_math, rewrite_module
     from .signatures import find_index_ranges
@@ -195,7 +208,7 @@ def _lower(module: Any, func: Any, arguments: Sequence[Argument], results: Seque
         + ["--mlir-print-op-generic", "--mlir-print-debuginfo"],
         text,
     )
-    linalg = inline_text(rename_math(linalg))
+    linalg = write_resources(inline_text(rename_math(linalg)))
     _check_lowered(linalg)
     shard_opt = [find_tool("shard-opt"), "-", "--allow-unregistered-dialect"]
     if '"shardkit.' in linalg:  # ops of ours that are checked against our annotations

@@ -12,7 +12,7 @@ from jaxlib.mlir import ir
 from .builder import Builder, element, owner, shape_of
 from .scatter import read_numbers
 
-_LARGEST = 1 << 20
+LARGEST_EVALUATED = 1 << 20
 """Elements of a constant that is looked at."""
 
 
@@ -98,7 +98,7 @@ _PLAIN: dict[str, Any] = {
 
 def _evaluate(value: ir.Value) -> Any:
     """What integers are that depend on no argument; None for others, and for what their type does not hold."""
-    if not isinstance(element(value), ir.IntegerType) or int(np.prod(shape_of(value))) > _LARGEST:
+    if not isinstance(element(value), ir.IntegerType) or int(np.prod(shape_of(value))) > LARGEST_EVALUATED:
         return None
     found, width = _compute(value), ir.IntegerType(element(value)).width
     return found if found is None or width == 1 or (np.abs(found) < 2 ** (width - 1)).all() else None

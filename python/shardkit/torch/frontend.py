@@ -95,7 +95,7 @@ def import_torch(
         raise ShardKitError(f"{find_users_line(error)}error: torch.export: {reason.rstrip('.')}, expected {_advise(reason)}") from error
     lowering.check_program(program)
     with show_progress("lowering to linalg"):
-        text = lowering.lower(program)
+        text, constants = lowering.lower(program)
 
     results = [Result("result" if len(leaves) == 1 else f"result{i}", _dtype(v, "result")) for i, v in enumerate(leaves)]
     numbers = {a.name: i for i, a in enumerate(arguments)}
@@ -122,6 +122,7 @@ def import_torch(
         results,
         values={n: to_numpy(v) for n, v in zip(names, inputs)},
         stored={n: to_numpy(v).copy() for n, v in state.items()},
+        constants=constants,
         flatten=lambda *args, **kwargs: [to_numpy(v) for v in binding.bind(args, kwargs)],
         to_array=to_numpy,
         unflatten=unflatten,

@@ -8,6 +8,7 @@ from typing import Any, Sequence
 import torch
 from torch_mlir import fx
 
+from ..constants import Constants, detach_resources
 from ..errors import ShardKitError, is_users
 from ..tools import find_torch_mlir_opt, get_complaint, run_tool
 from . import complex_numbers, decompositions, graph, indices
@@ -31,8 +32,8 @@ def check_program(program: Any) -> None:
                 )
 
 
-def lower(program: Any) -> str:
-    """Linalg in generic form. An op that torch-mlir does not lower, and that PyTorch or we define by others, becomes these."""
+def lower(program: Any) -> tuple[str, Constants]:
+    """Linalg in generic form, and its large constants. An op that torch-mlir does not lower, and that PyTorch or we define by others, becomes these."""
     indices.simplify_indices(program)
     graph.rewrite_graph(program)
     table, added = decompositions.always(), set()
@@ -53,7 +54,7 @@ class _NotLowered(ShardKitError):
         self.ops = ops
 
 
-def _lower_graph(program: Any, table: decompositions.Table) -> str:
+def _lower_graph(program: Any, table: decompositions.Table) -> tuple[str, Constants]:
     try:
         if complex_numbers.has_complex(program):
             table = complex_numbers.by_parts(table)
@@ -83,9 +84,9 @@ def _lower_graph(program: Any, table: decompositions.Table) -> str:
         what = f"{node[1]}: " if node else ""
         why = f"torch-mlir does not know {error.args[0]}" if isinstance(error, KeyError) else str(error).strip().splitlines()[0]
         raise ShardKitError(f"{where}error: {what}{why}, expected ops and types that it takes") from error
-    text = exported.operation.get_asm(enable_debug_info=True)
+    text, constants = detach_resources(exported.operation.get_asm(enable_debug_info=True), r"b?f\d+")  # torch-mlir reads others
     try:
-        return run_tool([find_torch_mlir_opt(), *_LOWERING], text)
+        return run_tool([find_torch_mlir_opt(), *_LOWERING], text), constants
     except ShardKitError as error:
         raise _describe_failure(str(error), text) from None
 

@@ -105,7 +105,7 @@ bool sameExtents(const Extents &a, const Extents &b) {
 } // namespace
 
 Status checkSource(const ValueInfo &value, const TensorSource &source) {
-  std::string context = std::string(value.kind == ValueKind::Weight ? "weight" : "input") + " " + quoteName(value.name);
+  std::string context = std::string(kindName(value.kind)) + " " + quoteName(value.name);
   if (const auto *shards = std::get_if<PreshardedSource>(&source)) {
     for (size_t rank = 0; rank < shards->ranks.size(); ++rank) {
       Status status = checkTensor(shards->ranks[rank], value.dtype, value.localShape);
@@ -157,6 +157,12 @@ std::string configurationDiff(const ValueInfo &stored, int64_t storedDevices, co
         : wanted.sharding == stored.sharding ? wanted.sharding + " (on another mesh)"
                                              : wanted.sharding);
   return diff;
+}
+
+Expected<SourceSet> SourceSet::openConstants(const Bundle &bundle) {
+  if (!bundle.manifest().constants)
+    return SourceSet();
+  return open(bundle.path() + "/" + bundle.manifest().constants->file);
 }
 
 Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &options) {

@@ -35,7 +35,7 @@ Expected<std::unique_ptr<Bundle>> Bundle::open(const std::string &path) {
 
 Expected<std::string> Bundle::hash() const {
   SK_ASSIGN_OR_RETURN(std::string all, fileMd5(path_ + "/manifest.json"));
-  for (const ProgramInfo &program : manifest_.programs) {
+  for (const FileInfo &program : manifest_.programs) {
     SK_ASSIGN_OR_RETURN(std::string one, fileMd5(path_ + "/" + program.file));
     all += one;
   }

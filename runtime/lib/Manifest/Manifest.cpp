@@ -281,18 +281,18 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, const Func
 
 namespace {
 
-ProgramInfo readProgram(const JsonAt &at, const std::string &bundleDir) {
+FileInfo readFile(const JsonAt &at, const std::string &what, const std::string &bundleDir) {
   at.expectObject();
-  ProgramInfo program;
-  program.file = at.string("file");
-  JsonAt in(at.json(), "program '" + program.file + "'");
-  program.bytes = in.integerOr("bytes", -1);
-  std::filesystem::path path(program.file);
-  if (program.file.empty() || path.is_absolute() ||
+  FileInfo file;
+  file.file = at.string("file");
+  JsonAt in(at.json(), what + " '" + file.file + "'");
+  file.bytes = in.integerOr("bytes", -1);
+  std::filesystem::path path(file.file);
+  if (file.file.empty() || path.is_absolute() ||
       std::any_of(path.begin(), path.end(), [](const auto &name) { return name == ".."; }))
     in.fail("the path leaves the bundle");
   if (bundleDir.empty())
-    return program;
+    return file;
   std::error_code error;
   std::filesystem::path full = std::filesystem::path(bundleDir) / path;
   if (const Status status = checkExists(full.string()); !status.ok())
@@ -300,9 +300,22 @@ ProgramInfo readProgram(const JsonAt &at, const std::string &bundleDir) {
   if (!std::filesystem::is_regular_file(full, error))
     in.fail("it is not a regular file");
   int64_t size = int64_t(std::filesystem::file_size(full, error));
-  if (program.bytes >= 0 && size != program.bytes)
-    in.fail("the file has " + std::to_string(size) + " bytes, expected " + std::to_string(program.bytes));
-  return program;
+  if (file.bytes >= 0 && size != file.bytes)
+    in.fail("the file has " + std::to_string(size) + " bytes, expected " + std::to_string(file.bytes));
+  return file;
+}
+
+/// An argument that is a constant needs the file of constants.
+void checkConstants(const JsonAt &in, const Manifest &manifest) {
+  auto check = [&](const FunctionInfo &function) {
+    for (const ValueInfo &value : function.arguments)
+      if (value.kind == ValueKind::Constant && !manifest.constants)
+        in.fail("argument '" + value.name + "' is a constant, expected 'constants', the file that has it");
+  };
+  for (const FunctionInfo &function : manifest.functions)
+    check(function);
+  for (const PipelineInfo &pipeline : manifest.pipelines)
+    check(pipeline.signature);
 }
 
 Manifest read(const Json &json, const std::string &bundleDir) {
@@ -329,7 +342,9 @@ Manifest read(const Json &json, const std::string &bundleDir) {
       in.fail("two meshes are named '" + manifest.meshes.back().name + "'");
   }
   for (const Json &entry : in.array("programs"))
-    manifest.programs.push_back(readProgram(JsonAt(entry, "'programs'"), bundleDir));
+    manifest.programs.push_back(readFile(JsonAt(entry, "'programs'"), "program", bundleDir));
+  if (in.has("constants"))
+    manifest.constants = readFile(JsonAt(in.member("constants"), "'constants'"), "file of constants", bundleDir);
   names.clear();
   for (const Json &entry : in.array("functions")) {
     manifest.functions.push_back(readFunction(JsonAt(entry, "'functions'"), manifest, /*stage=*/nullptr));
@@ -350,6 +365,7 @@ Manifest read(const Json &json, const std::string &bundleDir) {
     }
   if (manifest.functions.empty() && manifest.pipelines.empty())
     in.fail("'functions' is empty");
+  checkConstants(in, manifest);
   return manifest;
 }
 

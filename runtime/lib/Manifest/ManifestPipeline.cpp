@@ -126,7 +126,7 @@ void PipelineReader::readStages() {
     in_.fail("the ranks of all stages are not 0 to " + std::to_string(devices - 1));
   for (StageInfo &stage : pipeline_.stages)
     for (ValueInfo &argument : stage.held.arguments)
-      if (argument.kind == ValueKind::Weight &&
+      if (argument.kind != ValueKind::Input &&
           !std::equal(stage.ranks.begin(), stage.ranks.end(), ranks.begin(), ranks.end()))
         argument.ranks = stage.ranks;
 }
@@ -217,10 +217,7 @@ void PipelineReader::readSignature() {
     ValueInfo value;
     if (!buffers.empty()) // Else only the reference reads it.
       value = pipeline_.stages[buffers[0].stage].held.arguments[buffers[0].index];
-    std::string kind = in.stringOr("kind", "input");
-    if (kind != "input" && kind != "weight")
-      in.fail("'kind' is '" + kind + "', expected 'input' or 'weight'");
-    value.kind = kind == "weight" ? ValueKind::Weight : ValueKind::Input;
+    value.kind = readArgumentKind(in, in.stringOr("kind", "input"));
     value.name = name;
     if (name.empty())
       in.fail("the name is empty");

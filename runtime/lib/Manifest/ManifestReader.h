@@ -103,6 +103,8 @@ MeshInfo readMesh(const JsonAt &at);
 /// Programs compute with some types only; weights can be of `any`.
 DType readDType(const JsonAt &at, bool any = false);
 EntryPoint readEntry(const JsonAt &at, size_t numPrograms);
+/// "input", "weight" or "constant".
+ValueKind readArgumentKind(const JsonAt &in, const std::string &kind);
 /// With `isSlotted` the value is one of a function of a pipeline.
 ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devices, size_t numArguments,
                     size_t numPrograms, bool anyType = false, bool isSlotted = false);

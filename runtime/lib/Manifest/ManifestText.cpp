@@ -42,12 +42,14 @@ std::optional<Init> parseInit(std::string_view name) {
   return std::nullopt;
 }
 
-static const char *kindName(ValueKind kind) {
+const char *kindName(ValueKind kind) {
   switch (kind) {
   case ValueKind::Input:
     return "input";
   case ValueKind::Weight:
     return "weight";
+  case ValueKind::Constant:
+    return "constant";
   case ValueKind::Result:
     return "result";
   case ValueKind::Value:
@@ -371,6 +373,10 @@ static Ordered pipelineJson(const PipelineInfo &pipeline, const Manifest &manife
   return json;
 }
 
+static Ordered fileJson(const FileInfo &file) {
+  return {{"file", file.file}, {"bytes", file.bytes}, {"hash", file.hash}};
+}
+
 std::string manifestText(const Manifest &manifest) {
   Ordered json = {{"version", manifestVersion},
                   {"abi", SK_ABI_VERSION},
@@ -392,8 +398,10 @@ std::string manifestText(const Manifest &manifest) {
     json["meshes"].push_back(std::move(entry));
   }
   json["programs"] = Ordered::array();
-  for (const ProgramInfo &program : manifest.programs)
-    json["programs"].push_back(Ordered{{"file", program.file}, {"bytes", program.bytes}, {"hash", program.hash}});
+  for (const FileInfo &program : manifest.programs)
+    json["programs"].push_back(fileJson(program));
+  if (manifest.constants)
+    json["constants"] = fileJson(*manifest.constants);
   json["functions"] = Ordered::array();
   for (const FunctionInfo &function : manifest.functions)
     json["functions"].push_back(functionJson(function, manifest));

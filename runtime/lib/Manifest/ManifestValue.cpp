@@ -291,6 +291,12 @@ Slot readSlot(const JsonAt &in, bool isResult) {
 
 } // namespace
 
+ValueKind readArgumentKind(const JsonAt &in, const std::string &kind) {
+  if (kind != "input" && kind != "weight" && kind != "constant")
+    in.fail("'kind' is '" + kind + "', expected 'input', 'weight' or 'constant'");
+  return kind == "weight" ? ValueKind::Weight : kind == "constant" ? ValueKind::Constant : ValueKind::Input;
+}
+
 ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devices, size_t numArguments,
                     size_t numPrograms, bool anyType, bool isSlotted) {
   std::string what = isResult ? "result" : "argument";
@@ -304,15 +310,9 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devic
     value.slot = readSlot(in, isResult);
   const bool isValue = value.slot && value.slot->isValue();
   std::string kind = in.stringOr("kind", isValue ? "value" : isResult ? "result" : "input");
-  if (isValue ? kind != "value" && kind != "result" : isResult ? kind != "result" : kind != "input" && kind != "weight")
-    in.fail("'kind' is '" + kind + "', expected " +
-            (isValue    ? "'value'"
-             : isResult ? "'result'"
-                        : "'input' or 'weight'"));
-  value.kind = isValue            ? ValueKind::Value
-               : isResult         ? ValueKind::Result
-               : kind == "weight" ? ValueKind::Weight
-                                  : ValueKind::Input;
+  if (isValue ? kind != "value" && kind != "result" : isResult && kind != "result")
+    in.fail("'kind' is '" + kind + "', expected " + (isValue ? "'value'" : "'result'"));
+  value.kind = isValue ? ValueKind::Value : isResult ? ValueKind::Result : readArgumentKind(in, kind);
   value.dtype = readDType(in, anyType);
   readShape(in, "local_shape", value.localShape, value.localElements);
   auto readTied = [&] {

@@ -107,11 +107,12 @@ static bool loadsAlike(const ArrayLayout &a, const ArrayLayout &b, bool isOneBun
                     });
 }
 
-ArgumentSlot *SessionImpl::findKept(ArgumentSlot *other, const ArrayLayout &layout, bool isWeight) const {
-  if (!options.reshard || !other || other->isWeight != isWeight)
+ArgumentSlot *SessionImpl::findKept(ArgumentSlot *other, const ArrayLayout &layout) const {
+  const ValueInfo &value = layout.value();
+  if (!options.reshard || !other || other->kind != value.kind)
     return nullptr;
   ArgumentSlot *kept = other->kept ? other->kept : other;
-  const ValueInfo &one = kept->layout->value(), &value = layout.value();
+  const ValueInfo &one = kept->layout->value();
   // What loading functions make is not compared, and segments are no full value.
   const bool isPlain = !one.load && !value.load && !one.isSegmented && !value.isSegmented;
   return isPlain && one.dtype == value.dtype && one.globalShape == value.globalShape ? kept : nullptr;
@@ -120,7 +121,6 @@ ArgumentSlot *SessionImpl::findKept(ArgumentSlot *other, const ArrayLayout &layo
 size_t SessionImpl::slotFor(const SessionFunction &function, size_t i) {
   const Runnable &what = function.runnable;
   const ValueInfo &value = what.full().arguments[i];
-  const bool isWeight = value.kind == ValueKind::Weight;
   auto layout = layoutOf(what, what.argumentPositions(i), false, *backend);
   ArgumentSlot *other = nullptr;
   for (size_t s = 0; s < slots.size(); ++s) {
@@ -129,23 +129,23 @@ size_t SessionImpl::slotFor(const SessionFunction &function, size_t i) {
     if (slot.name != value.name || std::count(function.slots.begin(), function.slots.end(), s))
       continue;
     const bool isOneBundle = slot.function == functions.size() || functions[slot.function].bundle == function.bundle;
-    if (*slot.layout == *layout && slot.isWeight == isWeight && loadsAlike(*slot.layout, *layout, isOneBundle))
+    if (*slot.layout == *layout && slot.kind == value.kind && loadsAlike(*slot.layout, *layout, isOneBundle))
       return s;
     if (slot.function != functions.size())
       other = &slot;
   }
-  ArgumentSlot *kept = findKept(other, *layout, isWeight);
+  ArgumentSlot *kept = findKept(other, *layout);
   if (kept)
     notes.push_back("argument '" + value.name + "' is kept as " + kept->layout->text() + " (function '" +
                     functions[kept->function].name + "') and resharded for calls of function '" + function.name +
                     "', which has it as " + layout->text() + ", " + std::to_string(layout->bytes()) +
                     " bytes during a call");
-  else if (other && isWeight && other->isWeight)
-    notes.push_back("weight '" + value.name + "' is held twice: function '" + functions[other->function].name +
+  else if (other && value.kind != ValueKind::Input && other->kind == value.kind)
+    notes.push_back(std::string(kindName(value.kind)) + " '" + value.name + "' is held twice: function '" + functions[other->function].name +
                     "' has it as " + other->layout->text() + ", function '" + function.name + "' as " + layout->text() +
                     (*other->layout == *layout ? ", by another loading function" : "") + ", " +
                     std::to_string(layout->bytes()) + " bytes more");
-  slots.push_back({value.name, std::move(layout), isWeight, functions.size(), {}, kept});
+  slots.push_back({value.name, std::move(layout), value.kind, functions.size(), {}, kept});
   return slots.size() - 1;
 }
 
@@ -238,33 +238,42 @@ Status SessionImpl::useDevices(int64_t ranks) {
   return {};
 }
 
+Status SessionImpl::addFunctions(const std::string &name) {
+  std::lock_guard lock(mutex);
+  const size_t bundle = bundles.size() - 1, before = functions.size();
+  const Manifest &manifest = bundles[bundle]->manifest();
+  const size_t count = manifest.functions.size() + manifest.pipelines.size();
+  auto called = [&](const std::string &function) {
+    return name.empty() ? function : count == 1 ? name : name + "." + function;
+  };
+  Status status;
+  for (const FunctionInfo &function : manifest.functions)
+    if (status.ok())
+      status = addFunction(called(function.name), Runnable(function), bundle);
+  for (const PipelineInfo &pipeline : manifest.pipelines)
+    if (status.ok())
+      status = addFunction(called(pipeline.signature.name), Runnable(pipeline), bundle);
+  status = backend->agree(status);
+  for (size_t f = before; f < functions.size() && status.ok(); ++f)
+    if (hasDevices())
+      status = useDevices(functions[f].runnable.devices());
+  return status;
+}
+
 Status Session::addBundle(const std::string &path, const std::string &name) {
   auto opened = Bundle::open(path);
   SK_RETURN_IF_ERROR(impl_->backend->agree(opened.status()));
   return impl_->inTurn([&]() -> Status {
-    const Manifest &manifest = (*opened)->manifest();
-    cuda::ContextGuard guard(manifest.target == "cuda");
+    cuda::ContextGuard guard((*opened)->manifest().target == "cuda");
     SK_RETURN_IF_ERROR(impl_->checkBundle(**opened));
-    std::lock_guard lock(impl_->mutex);
-    const size_t bundle = impl_->bundles.size(), before = impl_->functions.size(), slots = impl_->slots.size();
-    const size_t notes = impl_->notes.size();
+    const size_t before = impl_->functions.size(), slots = impl_->slots.size(), notes = impl_->notes.size();
     impl_->bundles.push_back(std::move(*opened));
-    const size_t count = manifest.functions.size() + manifest.pipelines.size();
-    auto called = [&](const std::string &function) {
-      return name.empty() ? function : count == 1 ? name : name + "." + function;
-    };
-    Status status;
-    for (const FunctionInfo &function : manifest.functions)
-      if (status.ok())
-        status = impl_->addFunction(called(function.name), Runnable(function), bundle);
-    for (const PipelineInfo &pipeline : manifest.pipelines)
-      if (status.ok())
-        status = impl_->addFunction(called(pipeline.signature.name), Runnable(pipeline), bundle);
-    status = impl_->backend->agree(status.withContext(path));
-    for (size_t f = before; f < impl_->functions.size() && status.ok(); ++f)
-      if (impl_->hasDevices())
-        status = impl_->useDevices(impl_->functions[f].runnable.devices()).withContext(path);
+    Status status = impl_->addFunctions(name);
+    if (status.ok())
+      status = impl_->loadConstants();
+    status = status.withContext(path);
     if (!status.ok()) { // None of them stays.
+      std::lock_guard lock(impl_->mutex);
       impl_->functions.erase(impl_->functions.begin() + long(before), impl_->functions.end());
       impl_->slots.erase(impl_->slots.begin() + long(slots), impl_->slots.end());
       impl_->notes.resize(notes);

@@ -108,9 +108,10 @@ void describe(const ValueInfo &value, const ArrayLayout &layout, sk_value_info *
           layout.devices,
           int32_t(known.dtype),
           int32_t(known.globalShape.size()),
-          known.kind == ValueKind::Weight   ? SK_WEIGHT
-          : known.kind == ValueKind::Result ? SK_RESULT
-                                            : SK_INPUT,
+          known.kind == ValueKind::Weight     ? SK_WEIGHT
+          : known.kind == ValueKind::Constant ? SK_CONSTANT
+          : known.kind == ValueKind::Result   ? SK_RESULT
+                                              : SK_INPUT,
           known.kind == ValueKind::Result && value.tied ? int32_t(*value.tied) : -1,
           known.load || known.isSegmented,
           0};

@@ -26,7 +26,7 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
     const Array &array = given[i] ? given[i] : isResharded ? slot.kept->array : slot.array;
     if (!array)
       return invalid(describe() + " (" + slot.layout->text() + ") is neither given nor bound" +
-                     (slot.isWeight ? ", expected weights to be loaded" : ""));
+                     (slot.isWeight() ? ", expected weights to be loaded" : ""));
     SK_RETURN_IF_ERROR(check(array, describe));
     if (isResharded) {
       call.resharded.push_back({i, array.state_, nullptr});

@@ -55,11 +55,15 @@ struct Array::State {
 struct ArgumentSlot {
   std::string name;
   std::shared_ptr<const ArrayLayout> layout;
-  bool isWeight = false;
+  ValueKind kind = ValueKind::Input;
   size_t function = 0; ///< The first function with it, which loads it.
   Array array;         ///< Null: not bound.
   /// The slot of another layout that has the elements (SessionOptions::reshard). This one is then never bound.
   ArgumentSlot *kept = nullptr;
+
+  bool isWeight() const { return kind == ValueKind::Weight; }
+  /// Its bundle has its elements, and the user does not name it.
+  bool isConstant() const { return kind == ValueKind::Constant; }
 };
 
 /// A function or pipeline of a bundle.
@@ -178,7 +182,7 @@ struct SessionImpl {
   Status reshardArguments(Call &call);
   Status reshardUpdates(Call &call);
   /// The slot that keeps the elements of an argument like this one of another layout; null: none does.
-  ArgumentSlot *findKept(ArgumentSlot *other, const ArrayLayout &layout, bool isWeight) const;
+  ArgumentSlot *findKept(ArgumentSlot *other, const ArrayLayout &layout) const;
   /// The array, or its elements in the layout in which arguments called `name` are kept.
   Expected<Array> asKept(Session &session, const std::string &name, const Array &array);
   void interrupt();
@@ -201,6 +205,10 @@ struct SessionImpl {
                      const FindSource &find, std::vector<Array> &loaded, FunctionLoad &prepared);
   /// Loads what `isWanted` selects for all functions and binds it. `status` is that of this process so far.
   Status loadAll(Status status, const std::function<bool(const ArgumentSlot &)> &isWanted, const FindSource &find);
+  /// Adds the functions of the last bundle, under `name` if that is not empty.
+  Status addFunctions(const std::string &name);
+  /// Loads the constants of the last bundle that an earlier one does not have in the same layout.
+  Status loadConstants();
   /// Bytes of the full values of all weights, or of arguments called `names`.
   int64_t countWanted(const std::vector<std::string> &names) const;
   /// Calls fn(copy, rank of its mesh, data) for shards that together are the full value; with

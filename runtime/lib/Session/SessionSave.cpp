@@ -180,7 +180,7 @@ SessionImpl::findBound(const std::vector<std::string> &names,
                           [&](const ArgumentSlot &slot) { return slot.name == name && slot.array; }))
       return notFound("argument '" + name + "' is not bound");
   for (const ArgumentSlot &slot : slots) {
-    const bool isNamed = names.empty() || std::count(names.begin(), names.end(), slot.name);
+    const bool isNamed = names.empty() ? !slot.isConstant() : std::count(names.begin(), names.end(), slot.name) > 0;
     const bool isKnown = std::any_of(found.begin(), found.end(), [&](const auto &one) {
       // Segments of one weight have one name.
       return one.first->name == slot.name && one.first->function != slot.function;

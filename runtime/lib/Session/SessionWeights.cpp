@@ -79,6 +79,16 @@ Status SessionImpl::loadAll(Status status, const std::function<bool(const Argume
   return {};
 }
 
+Status SessionImpl::loadConstants() {
+  auto isWanted = [](const ArgumentSlot &slot) { return slot.isConstant() && !slot.array; };
+  if (std::none_of(slots.begin(), slots.end(), isWanted))
+    return {};
+  auto constants = SourceSet::openConstants(*bundles.back());
+  isLoadCancelled = false;
+  return loadAll(constants.status(), isWanted,
+                 [&](const ValueInfo &value, int64_t devices) { return constants->find(value, devices); });
+}
+
 Status Session::load(const std::string &path, const std::vector<std::string> &names) {
   OpenOptions open;
   open.followLinks = impl_->options.followLinks;
@@ -87,7 +97,7 @@ Status Session::load(const std::string &path, const std::vector<std::string> &na
     Status status = sources.status();
     for (const std::string &name : names)
       if (status.ok() && std::none_of(impl_->slots.begin(), impl_->slots.end(),
-                                      [&](const ArgumentSlot &slot) { return slot.name == name; }))
+                                      [&](const ArgumentSlot &slot) { return slot.name == name && !slot.isConstant(); }))
         status = impl_->unknownArgument(name);
     impl_->isLoadCancelled = false;
     impl_->bytesLoaded = 0;
@@ -95,7 +105,7 @@ Status Session::load(const std::string &path, const std::vector<std::string> &na
     auto isWanted = [&](const ArgumentSlot &slot) -> bool {
       if (!names.empty())
         return std::count(names.begin(), names.end(), slot.name);
-      return slot.isWeight || (sources->presharded() && sources->holds(slot.name));
+      return slot.isWeight() || (sources->presharded() && sources->holds(slot.name));
     };
     return impl_->loadAll(status, isWanted, [&](const ValueInfo &value, int64_t devices) {
       return impl_->options.load.mode == LoadMode::Presharded ? sources->findPresharded(value, devices)
@@ -107,7 +117,7 @@ Status Session::load(const std::string &path, const std::vector<std::string> &na
 int64_t SessionImpl::countWanted(const std::vector<std::string> &names) const {
   int64_t bytes = 0;
   for (const ArgumentSlot &slot : slots)
-    if (!slot.kept && (names.empty() ? slot.isWeight : bool(std::count(names.begin(), names.end(), slot.name))))
+    if (!slot.kept && (names.empty() ? slot.isWeight() : bool(std::count(names.begin(), names.end(), slot.name))))
       bytes += slot.layout->value().globalBytes();
   return bytes;
 }
@@ -115,7 +125,7 @@ int64_t SessionImpl::countWanted(const std::vector<std::string> &names) const {
 Status Session::fillRandom(uint64_t seed) {
   return impl_->inTurn([&] {
     return impl_->loadAll(
-        {}, [](const ArgumentSlot &slot) { return slot.isWeight; },
+        {}, [](const ArgumentSlot &slot) { return slot.isWeight(); },
         [&](const ValueInfo &value, int64_t) -> Expected<TensorSource> {
           if (value.load)
             return invalid("weight '" + value.name +
@@ -129,7 +139,8 @@ Status Session::fillRandom(uint64_t seed) {
 Status SessionImpl::unknownArgument(const std::string &name) const {
   std::set<std::string> names;
   for (const ArgumentSlot &slot : slots)
-    names.insert(slot.name);
+    if (!slot.isConstant())
+      names.insert(slot.name);
   std::string text;
   size_t count = 0;
   for (const std::string &one : names)
@@ -163,7 +174,7 @@ Status Session::bind(const std::string &name, const Array &array) {
   bool isKnown = false, isBound = false;
   std::string expected;
   for (ArgumentSlot &slot : impl_->slots) {
-    if (slot.name != name)
+    if (slot.name != name || slot.isConstant())
       continue;
     isKnown = true;
     expected += (expected.empty() ? "" : " or ") + slot.layout->text();
@@ -185,7 +196,7 @@ Status Session::assign(const std::string &name, const void *data, int64_t bytes)
   for (size_t f = 0; f < impl_->functions.size(); ++f)
     for (size_t i = 0; i < impl_->functions[f].slots.size(); ++i) {
       ArgumentSlot &slot = impl_->slots[impl_->functions[f].slots[i]];
-      if (slot.name != name || slot.function != f)
+      if (slot.name != name || slot.isConstant() || slot.function != f)
         continue;
       isKnown = true;
       if (slot.kept)
@@ -219,7 +230,7 @@ std::vector<std::string> Session::boundNames() const {
   std::lock_guard lock(impl_->mutex);
   std::set<std::string> names;
   for (const ArgumentSlot &slot : impl_->slots)
-    if (slot.isWeight || slot.array)
+    if (!slot.isConstant() && (slot.isWeight() || slot.array))
       names.insert(slot.name);
   return {names.begin(), names.end()};
 }

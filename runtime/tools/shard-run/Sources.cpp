@@ -40,12 +40,16 @@ RandomTensor makeRandom(const ValueInfo &value, const Options &options) {
 
 } // namespace
 
-Expected<Sources> Sources::open(const Options &options, const std::vector<const FunctionInfo *> &functions) {
+Expected<Sources> Sources::open(const Options &options, const Bundle &bundle,
+                                const std::vector<const FunctionInfo *> &functions) {
   Sources sources;
+  SK_ASSIGN_OR_RETURN(sources.constants_, SourceSet::openConstants(bundle));
   sources.options_ = &options;
   std::set<std::string> names, integers;
   for (const FunctionInfo *function : functions)
     for (const ValueInfo &value : function->arguments) {
+      if (value.kind == ValueKind::Constant)
+        continue;
       names.insert(value.name);
       if (!isFloat(value.dtype))
         integers.insert(value.name);
@@ -92,6 +96,8 @@ Expected<Sources> Sources::open(const Options &options, const std::vector<const 
 }
 
 Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) const {
+  if (value.kind == ValueKind::Constant)
+    return constants_.find(value, devices);
   auto input = inputs_.find(value.name);
   if (input != inputs_.end() && value.load)
     return invalid("weight '" + value.name + "' is made of stored tensors by a loading function, expected --weights");

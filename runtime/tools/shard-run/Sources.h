@@ -14,7 +14,8 @@ class Sources {
 public:
   /// `functions` are those that will run, or what their stages hold: a name that none of
   /// them has is an error.
-  static rt::Expected<Sources> open(const Options &options, const std::vector<const rt::FunctionInfo *> &functions);
+  static rt::Expected<Sources> open(const Options &options, const rt::Bundle &bundle,
+                                    const std::vector<const rt::FunctionInfo *> &functions);
 
   /// The source of every argument, checked against its type, shape and file.
   rt::Expected<std::vector<rt::TensorSource>> resolve(const rt::FunctionInfo &function, int64_t devices) const;
@@ -33,6 +34,7 @@ private:
   const Options *options_ = nullptr;
   std::map<std::string, rt::StoredTensor> inputs_;
   std::optional<rt::SourceSet> weights_;
+  rt::SourceSet constants_;
   mutable std::map<std::string, rt::StoredTensor> random_;
 };
 

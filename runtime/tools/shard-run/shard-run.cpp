@@ -168,7 +168,7 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
     for (size_t s = 0; s < what.stages(); ++s)
       held.push_back(&what.held(s));
   }
-  auto sources = Sources::open(options, held);
+  auto sources = Sources::open(options, **bundle, held);
   HostFunctions hostFunctions;
   Status opened = sources.status();
   if (opened.ok() && options.strict)

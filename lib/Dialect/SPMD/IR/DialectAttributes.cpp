@@ -316,6 +316,20 @@ static LogicalResult checkWeight(const Site &site) {
   return success();
 }
 
+static LogicalResult checkConstant(const Site &site) {
+  // constant_c1
+  auto elements = dyn_cast<ElementsAttr>(site.attr.getValue());
+  if (!elements || elements.getShapedType() != site.globalType()) {
+    InFlightDiagnostic diag = site.emitError() << "'" << kConstantAttr << "' of " << site.describe();
+    return elements ? diag << " has type " << elements.getShapedType() << ", expected " << site.globalType()
+                    : diag << " is not a list of elements, expected one of type " << site.globalType();
+  }
+  if (!isa_and_present<StringAttr>(site.sibling(kWeightAttr)))
+    return site.emitError() << "'" << kConstantAttr << "' of " << site.describe() << " is given alone, expected '"
+                            << kWeightAttr << "' with it, its name";
+  return success();
+}
+
 static LogicalResult checkLoad(const Site &site) {
   if (!isa<FlatSymbolRefAttr>(site.attr.getValue()))
     return site.wrongKind("the symbol of a function");
@@ -591,6 +605,7 @@ static const Known kKnown[] = {
     {kPhaseAttr, kModule, checkPhase},
     {kTiedAttr, kResult, checkTied},
     {kWeightAttr, kArgument, checkWeight},
+    {kConstantAttr, kArgument, checkConstant},
     {kNameAttr, kArgument | kResult, checkName},
     {kGlobalTypeAttr, kArgument | kResult, checkGlobalType},
     {kRangeAttr, kArgument, checkRange},

@@ -33,6 +33,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.global_types` | op | after partition, for reports: the global type of each result, unit for a result that is not a tensor |
     | `spmd.origins` | op | after partition, for reports: the name that each result had before, unit where it had none |
     | `spmd.weight` | argument | the name of the stored tensor that the argument is loaded from, or a list of names |
+    | `spmd.constant` | argument | the elements of an argument that the compiler made of a constant (--spmd-outline-constants): the bundle holds them, and the runtime loads them |
     | `spmd.name` | argument, result | the user's name |
     | `spmd.range` | argument | bounds of random integers, `[low, high]`, high excluded |
     | `spmd.tied` | result | the number of the argument whose buffer the result updates |
@@ -71,6 +72,7 @@ def SPMD_Dialect : Dialect {
     * (axis_resources_c3) at most as many entries as dimensions
     * (tied_c1) the argument exists; (tied_c2) types are equal; (tied_c3) layouts are equal
     * (phase_c1) one of annotated, propagated, resharded, partitioned, final
+    * (constant_c1) `spmd.constant` has the global type of the argument and is on one with an `spmd.weight`, its name
     * (global_type_c1) the local type is that of a shard of the global type
     * (reshard_per_use_c1) `spmd.reshard_per_use` lists operands of the op (and, after them, tensors that its body captures), each once, in ascending order
     * (factor_shardings_c1) the axes of `spmd.factor_shardings` belong to the mesh and are used at most once

@@ -5,7 +5,7 @@
 
 #include "shardkit/rt/Formats/WeightSet.h"
 #include "shardkit/rt/Loading/Random.h"
-#include "shardkit/rt/Manifest/Manifest.h"
+#include "shardkit/rt/Manifest/Bundle.h"
 
 #include <memory>
 #include <variant>
@@ -45,6 +45,8 @@ Status checkSource(const ValueInfo &value, const TensorSource &source);
 class SourceSet {
 public:
   static Expected<SourceSet> open(const std::string &path, const OpenOptions &options = {});
+  /// The constants of a bundle: find() has the arguments of kind Constant. Empty if the bundle has none.
+  static Expected<SourceSet> openConstants(const Bundle &bundle);
 
   const WeightSet &stored() const { return set_; }
   /// Set if the set holds presharded.json.

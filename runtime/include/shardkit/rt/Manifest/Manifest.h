@@ -32,7 +32,8 @@ struct MeshInfo {
   int64_t size() const;
 };
 
-struct ProgramInfo {
+/// A file of a bundle.
+struct FileInfo {
   std::string file; ///< Relative to the bundle.
   int64_t bytes = -1;
   std::string hash = {}; ///< Identifies the file for people and caches.
@@ -41,9 +42,12 @@ struct ProgramInfo {
 enum class ValueKind {
   Input,
   Weight,
+  Constant, ///< The bundle has its elements.
   Result,
   Value ///< A value of a stage, read or written by a function of a pipeline.
 };
+
+const char *kindName(ValueKind kind);
 
 /// The code of a function.
 struct EntryPoint {
@@ -305,7 +309,8 @@ struct Manifest {
   std::string chip;   ///< For cuda: "sm_90".
   std::string producer;
   std::vector<MeshInfo> meshes;
-  std::vector<ProgramInfo> programs;
+  std::vector<FileInfo> programs;
+  std::optional<FileInfo> constants; ///< The tensors (.safetensors) of arguments that are constants, by name.
   std::vector<FunctionInfo> functions; ///< Without those of pipelines.
   std::vector<PipelineInfo> pipelines;
 };
