@@ -92,7 +92,8 @@ std::string BundleCache::getKey(StringRef ir, StringRef name, StringRef resource
     processor += "," + llvm::join(features, ",");
   }
   llvm::SHA256 hash;
-  for (StringRef text : {StringRef(kMagic), getCompilerIdentity(), options, StringRef(processor), name, resources, ir}) {
+  for (StringRef text :
+       {StringRef(kMagic), getCompilerIdentity(), options, StringRef(processor), name, resources, ir}) {
     hash.update((Twine(text.size()) + ":").str());
     hash.update(text);
   }

@@ -141,7 +141,8 @@ private:
 
 /// Gives the resources that a module names and has no elements of those of the request.
 static void setResources(MLIRContext &context, ArrayRef<CompileResource> resources) {
-  auto *interface = context.getLoadedDialect<BuiltinDialect>()->getRegisteredInterface<ResourceBlobManagerDialectInterface>();
+  auto *interface =
+      context.getLoadedDialect<BuiltinDialect>()->getRegisteredInterface<ResourceBlobManagerDialectInterface>();
   for (const CompileResource &resource : resources)
     if (auto *entry = interface->getBlobManager().lookup(resource.name); entry && !entry->getBlob())
       entry->setBlob(UnmanagedAsmResourceBlob::allocateWithAlign(resource.data, /*align=*/1));
@@ -266,9 +267,8 @@ LogicalResult Compilation::compileOrFind(StringRef directory) {
     reporter.warn(warning + "; it is not used");
   if (!cache || !warning.empty())
     return compileTo(directory);
-  const std::string key =
-      BundleCache::getKey(request.ir->getBuffer(), getName(), hashResources(request.resources),
-                          request.options.canonical, request.options.bundle.cpu == "native");
+  const std::string key = BundleCache::getKey(request.ir->getBuffer(), getName(), hashResources(request.resources),
+                                              request.options.canonical, request.options.bundle.cpu == "native");
   if (std::optional<CacheEntry> entry = cache->find(key, warning))
     return useEntry(*entry, directory);
   std::unique_ptr<CacheLock> lock = cache->lock(key, [this] { return isCancelled(); });

@@ -35,9 +35,9 @@ static ElementsAttr getElements(Operation *op) {
 static bool canBeStored(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
     return complex.getElementType().isF32();
-  return isa<Float64Type, Float32Type, Float16Type, BFloat16Type, IndexType>(element) ||
-         element.isSignlessInteger(1) || element.isSignlessInteger(8) || element.isSignlessInteger(16) ||
-         element.isSignlessInteger(32) || element.isSignlessInteger(64);
+  return isa<Float64Type, Float32Type, Float16Type, BFloat16Type, IndexType>(element) || element.isSignlessInteger(1) ||
+         element.isSignlessInteger(8) || element.isSignlessInteger(16) || element.isSignlessInteger(32) ||
+         element.isSignlessInteger(64);
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,7 +129,8 @@ void ConstantOutliner::findFixed() {
   fixed = getLoadingFunctions(module);
   SymbolTable symbols(module);
   auto fix = [&](Operation *user, SymbolRefAttr name) {
-    if (auto func = symbols.lookup<func::FuncOp>(name.getLeafReference()); func && !isa<func::CallOp, func::FuncOp>(user))
+    if (auto func = symbols.lookup<func::FuncOp>(name.getLeafReference());
+        func && !isa<func::CallOp, func::FuncOp>(user))
       fixed.insert(func);
   };
   if (auto uses = SymbolTable::getSymbolUses(&module.getBodyRegion()))
@@ -260,7 +261,9 @@ LogicalResult ConstantOutliner::run() {
   findFixed();
   for (auto func : module.getOps<func::FuncOp>()) {
     Uses *uses = fixed.contains(func) || func.isExternal() ? nullptr : &functions[func];
-    if (func.walk([&](Operation *op) { return failed(visit(op, uses)) ? WalkResult::interrupt() : WalkResult::advance(); })
+    if (func.walk([&](Operation *op) {
+              return failed(visit(op, uses)) ? WalkResult::interrupt() : WalkResult::advance();
+            })
             .wasInterrupted())
       return failure();
   }

@@ -1,9 +1,9 @@
 // Large constants are arguments that the runtime loads from the bundle: of all types, in loops and callees, uneven, and of
 // two functions once. The numbers are those of a program that contains them.
 // REQUIRES: shard-compile, shard-run, emulated-cuda
-// RUN: rm -rf %t && shard-compile %s -o %t/outlined --max-constant-bytes=8 --with-reference --opt-level=1
+// RUN: rm -rf %t && mkdir %t && shard-compile %s -o %t/outlined --max-constant-bytes=8 --with-reference --opt-level=1
 // RUN: shard-run %t/outlined --random-inputs=1 --verify=exact --output-dir %t/a | FileCheck %s
-// RUN: shard-run %s --random-inputs=1 --compile-option=--max-constant-bytes=-1 --compile-option=--opt-level=1 --output-dir %t/b
+// RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--max-constant-bytes=-1 --compile-option=--opt-level=1 --output-dir %t/b | FileCheck %s
 // RUN: diff -r %t/a %t/b
 // RUN: %on-emulated-cuda shard-run %s --target=cuda --compile-option=--max-constant-bytes=8 --random-inputs=1 --verify=exact | FileCheck %s
 // CHECK: verify: 4 functions, 15 results, all equal bit by bit

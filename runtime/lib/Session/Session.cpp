@@ -141,8 +141,9 @@ size_t SessionImpl::slotFor(const SessionFunction &function, size_t i) {
                     "', which has it as " + layout->text() + ", " + std::to_string(layout->bytes()) +
                     " bytes during a call");
   else if (other && value.kind != ValueKind::Input && other->kind == value.kind)
-    notes.push_back(std::string(kindName(value.kind)) + " '" + value.name + "' is held twice: function '" + functions[other->function].name +
-                    "' has it as " + other->layout->text() + ", function '" + function.name + "' as " + layout->text() +
+    notes.push_back(std::string(kindName(value.kind)) + " '" + value.name + "' is held twice: function '" +
+                    functions[other->function].name + "' has it as " + other->layout->text() + ", function '" +
+                    function.name + "' as " + layout->text() +
                     (*other->layout == *layout ? ", by another loading function" : "") + ", " +
                     std::to_string(layout->bytes()) + " bytes more");
   slots.push_back({value.name, std::move(layout), value.kind, functions.size(), {}, kept});

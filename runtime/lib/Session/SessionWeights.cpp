@@ -96,8 +96,9 @@ Status Session::load(const std::string &path, const std::vector<std::string> &na
     auto sources = SourceSet::open(path, open);
     Status status = sources.status();
     for (const std::string &name : names)
-      if (status.ok() && std::none_of(impl_->slots.begin(), impl_->slots.end(),
-                                      [&](const ArgumentSlot &slot) { return slot.name == name && !slot.isConstant(); }))
+      if (status.ok() && std::none_of(impl_->slots.begin(), impl_->slots.end(), [&](const ArgumentSlot &slot) {
+            return slot.name == name && !slot.isConstant();
+          }))
         status = impl_->unknownArgument(name);
     impl_->isLoadCancelled = false;
     impl_->bytesLoaded = 0;

@@ -217,6 +217,18 @@ func.func @f(%0: tensor<4xf32> {spmd.global_type = f32}) { return }
 
 // -----
 
+// constant_c1
+// expected-error @+1 {{'spmd.constant' of argument #0 has type 'tensor<3xf32>', expected 'tensor<4xf32>'}}
+func.func @f(%0: tensor<4xf32> {spmd.constant = dense<1.0> : tensor<3xf32>, spmd.weight = "c"}) { return }
+
+// -----
+
+// constant_c1
+// expected-error @+1 {{'spmd.constant' of argument #0 is given alone, expected 'spmd.weight' with it, its name}}
+func.func @f(%0: tensor<4xf32> {spmd.constant = dense<1.0> : tensor<4xf32>}) { return }
+
+// -----
+
 // factor_shardings_c1
 spmd.mesh @pod = <["x"=4]>
 func.func @f(%0: tensor<8xf32>) {

@@ -89,6 +89,7 @@ typedef struct sk_function_info {
 } sk_function_info;
 SK_EXPORT int sk_session_function(const sk_session *session, int32_t function, sk_function_info *out);
 
+/* A constant is an argument that the bundle has. */
 enum sk_value_kind { SK_INPUT = 0, SK_WEIGHT, SK_RESULT, SK_CONSTANT };
 typedef struct sk_value_info {
   const char *name;

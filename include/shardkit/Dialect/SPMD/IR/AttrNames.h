@@ -30,7 +30,7 @@ inline constexpr llvm::StringLiteral kHostsAttr = "spmd.hosts";
 inline constexpr llvm::StringLiteral kPhaseAttr = "spmd.phase";
 inline constexpr llvm::StringLiteral kTiedAttr = "spmd.tied";
 inline constexpr llvm::StringLiteral kWeightAttr = "spmd.weight";
-/// On an argument: its elements. The bundle has them, and nobody passes it.
+/// On an argument: its elements. The bundle has them, so that callers of the program do not pass it.
 inline constexpr llvm::StringLiteral kConstantAttr = "spmd.constant";
 inline constexpr llvm::StringLiteral kNameAttr = "spmd.name";
 inline constexpr llvm::StringLiteral kGlobalTypeAttr = "spmd.global_type";

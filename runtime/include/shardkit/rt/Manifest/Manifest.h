@@ -310,7 +310,7 @@ struct Manifest {
   std::string producer;
   std::vector<MeshInfo> meshes;
   std::vector<FileInfo> programs;
-  std::optional<FileInfo> constants; ///< The tensors (.safetensors) of arguments that are constants, by name.
+  std::optional<FileInfo> constants;   ///< The tensors (.safetensors) of arguments that are constants, by name.
   std::vector<FunctionInfo> functions; ///< Without those of pipelines.
   std::vector<PipelineInfo> pipelines;
 };
