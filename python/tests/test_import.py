@@ -20,6 +20,7 @@ from jax.sharding import PartitionSpec as P
 
 import shardkit  # noqa: E402
 from shardkit import cli, safetensors  # noqa: E402
+from shardkit.tools import find_tool, run_tool  # noqa: E402
 
 MESH = jax.make_mesh((2, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2, devices=jax.devices()[:4])
 X, W = np.arange(32, dtype=np.float32).reshape(8, 4), np.eye(4, dtype=np.float32)
@@ -301,6 +302,47 @@ def test_gspmd_local():
         model = shardkit.import_stablehlo(text, locations=False)
         assert f"axes {axes}" in model.text, model.text
         assert np.array_equal(model.run(X)[0], np.tile(X[:4] + X[4:], (2, 1)))
+
+
+def test_large_constants():
+    """Arrays that functions close over are in one file of the bundle, once, and each device has its shard."""
+    numbers = np.random.default_rng(0)
+    table = numbers.standard_normal((160, 128)).astype(np.float32)
+    same, mask = table.copy(), numbers.random((160, 512)) < 0.5
+    half = jnp.asarray(numbers.standard_normal((160, 256)), jnp.bfloat16)
+    phase = (numbers.standard_normal((160, 64)) + 1j * numbers.standard_normal((160, 64))).astype(np.complex64)
+    zeros, count = np.zeros((160, 128), np.float32), numbers.integers(0, 2**32, (1026, 1024)).astype(np.uint32)
+
+    def f(x, sharded=True):
+        pin = (lambda v, *spec: jax.lax.with_sharding_constraint(v, NamedSharding(MESH, P(*spec)))) if sharded else lambda v, *spec: v
+        rows = jax.lax.scan(lambda s, _: (s + jnp.tanh(x @ pin(table, None, "model")), None), zeros[:4], None, length=2)[0]
+        return rows, x @ same, jnp.where(mask, x[0, 0], 1.0), jnp.asarray(half).astype(jnp.float32)[:3], (pin(phase, "data") * 2).real, (jnp.asarray(count) >> 3)[1000:]
+
+    x = numbers.standard_normal((4, 160)).astype(np.float32)
+    want = f(x, sharded=False)
+    model = shardkit.import_jax(f, x)
+    assert len(model.text) < 20000 and len(model.constants) == 5, (len(model.text), model.constants.keys())
+
+    def check(found):
+        for a, b in zip(found, want, strict=True):
+            assert np.allclose(a, b, rtol=1e-5, atol=1e-5), (a, b)
+
+    with model.compile() as program, tempfile.TemporaryDirectory() as directory:
+        check(program(x))
+        held = [v for v in program.session["main"].arguments if v.kind == "constant"]
+        assert len(held) == 5 and {v.shape: v.bytes_per_device for v in held}[160, 128] == table.nbytes // 2, held
+        assert (program.directory / "bundle" / "constants.safetensors").stat().st_size < sum(v.nbytes for v in held) + 8192
+        # A saved module has them.
+        path = model.save(directory) / "model.mlir"
+        run_tool([find_tool("shard-compile"), str(path), "-o", f"{directory}/bundle", "--opt-level=1"])
+        with shardkit.Session(f"{directory}/bundle") as session:
+            check([a.numpy().view(np.uint32) if a.dtype == np.int32 else a for a in session["main"](x)])
+            read = session.load_counters["bytes_read"]
+            session.add(program.directory / "bundle", "again")  # has the same constants
+            check([a.numpy().view(np.uint32) if a.dtype == np.int32 else a for a in session["again"](x)])
+            assert session.load_counters["bytes_read"] == read == sum(v.nbytes for v in held), session.load_counters
+    with shardkit.compile({"one": lambda x: x @ table, "two": lambda x: jnp.cos(x) @ same}, {"one": (x,), "two": (x,)}) as programs:
+        assert np.allclose(programs["one"](x), x @ table, atol=1e-4) and np.allclose(programs["two"](x), np.cos(x) @ table, atol=1e-4)
 
 
 def test_command():
