@@ -610,9 +610,9 @@ def SPMDOutlineConstantsPass : SPMDPass<"spmd-outline-constants"> {
     and each device loads its shard. `dense_resource` constants that stay in the program
     become `dense` ones.
 
-    Constants in manual computations (which are local values), in loading functions, in
-    functions that other ops than calls name, and of types that a file of constants does not
-    have (complex<f64>) stay. Phase: up to annotated.
+    A manual computation takes it as an operand that its axes do not shard. Constants in
+    loading functions, in functions that other ops than calls name, and of types that a file
+    of constants does not have (complex<f64>) stay. Phase: up to annotated.
   }];
   let options = [MaxConstantBytesOption];
 }

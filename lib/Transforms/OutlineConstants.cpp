@@ -41,6 +41,29 @@ static bool canBeStored(Type element) {
 }
 
 //===----------------------------------------------------------------------===//
+// Manual computations
+//===----------------------------------------------------------------------===//
+
+/// Whether the regions around an op can take arguments of its function.
+static bool canTakeArguments(Operation *op) {
+  for (op = op->getParentOp(); !isa_and_present<func::FuncOp>(op); op = op->getParentOp()) {
+    auto manual = dyn_cast_or_null<ManualComputationOp>(op);
+    if (!op || (op->hasTrait<OpTrait::IsIsolatedFromAbove>() && !(manual && manual.getMesh())))
+      return false;
+  }
+  return true;
+}
+
+/// Gives a manual computation an operand that its axes do not shard; returns it as the region has it.
+static Value addOperand(ManualComputationOp op, Value value) {
+  SmallVector<Attribute> shardings(op.getInShardings().begin(), op.getInShardings().end());
+  shardings.push_back(ShardingAttr::getFullyOpen(op.getContext(), op.getMesh(), getShape(value.getType()).size()));
+  op.getInputsMutable().append(value);
+  op.setInShardingsAttr(ArrayAttr::get(op.getContext(), shardings));
+  return op.getBody().addArgument(value.getType(), value.getLoc());
+}
+
+//===----------------------------------------------------------------------===//
 // Resources
 //===----------------------------------------------------------------------===//
 
@@ -111,6 +134,7 @@ private:
   size_t number(ElementsAttr elements, Location loc);
   void findFixed();
   void shareNeeds();
+  Value bringTo(Operation *op, Value argument);
   void outline(func::FuncOp func, Uses &uses);
 
   ModuleOp module;
@@ -121,6 +145,8 @@ private:
   /// Functions that take no further arguments: loading functions, and those that ops other than calls name.
   llvm::DenseSet<Operation *> fixed;
   llvm::MapVector<Operation *, Uses> functions;
+  /// An argument as it is in a manual computation.
+  llvm::DenseMap<std::pair<Operation *, Value>, Value> inside;
 };
 
 } // namespace
@@ -138,6 +164,10 @@ void ConstantOutliner::findFixed() {
       fix(use.getUser(), use.getSymbolRef());
   else // An op that is not registered has a region.
     module.walk([&](func::ConstantOp op) { fix(op, op.getValueAttr()); });
+  module.walk([&](func::CallOp call) {
+    if (auto func = symbols.lookup<func::FuncOp>(call.getCallee()); func && !canTakeArguments(call))
+      fixed.insert(func);
+  });
   // They pass nothing on to functions that they call.
   SmallVector<Operation *> open(fixed.begin(), fixed.end());
   while (!open.empty())
@@ -149,8 +179,7 @@ void ConstantOutliner::findFixed() {
 
 bool ConstantOutliner::isLarge(Operation *op, ElementsAttr elements) {
   auto dense = dyn_cast<DenseElementsAttr>(elements);
-  if ((dense && dense.isSplat()) || !canBeStored(elements.getElementType()) ||
-      op->getParentOfType<ManualComputationOp>()) // has local values
+  if ((dense && dense.isSplat()) || !canBeStored(elements.getElementType()) || !canTakeArguments(op))
     return false;
   return elements.getNumElements() * getElementBytes(elements.getElementType()) > maxBytes;
 }
@@ -230,6 +259,21 @@ void ConstantOutliner::shareNeeds() {
   }
 }
 
+/// An argument of the function at an op: manual computations around it take what they need as operands.
+Value ConstantOutliner::bringTo(Operation *op, Value argument) {
+  SmallVector<ManualComputationOp> around;
+  for (auto manual = op->getParentOfType<ManualComputationOp>(); manual;
+       manual = manual->getParentOfType<ManualComputationOp>())
+    around.push_back(manual);
+  for (ManualComputationOp manual : llvm::reverse(around)) {
+    auto [it, isNew] = inside.try_emplace({manual, argument});
+    if (isNew)
+      it->second = addOperand(manual, argument);
+    argument = it->second;
+  }
+  return argument;
+}
+
 /// Adds the arguments of a function, in the order of their numbers, and passes them on to the functions that it calls.
 void ConstantOutliner::outline(func::FuncOp func, Uses &uses) {
   Builder builder(func.getContext());
@@ -247,14 +291,14 @@ void ConstantOutliner::outline(func::FuncOp func, Uses &uses) {
     arguments[n] = func.getArgument(at);
   }
   for (auto [op, n] : uses.ops) {
-    op->getResult(0).replaceAllUsesWith(arguments[n]);
+    op->getResult(0).replaceAllUsesWith(bringTo(op, arguments[n]));
     op->erase();
   }
   for (func::CallOp call : uses.calls)
     if (auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()))
       if (auto it = functions.find(callee); it != functions.end())
         for (size_t n : it->second.needed)
-          call->insertOperands(call->getNumOperands(), arguments[n]);
+          call->insertOperands(call->getNumOperands(), bringTo(call, arguments[n]));
 }
 
 LogicalResult ConstantOutliner::run() {

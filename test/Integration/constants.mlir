@@ -1,12 +1,12 @@
-// Large constants are arguments that the runtime loads from the bundle: of all types, in loops and callees, uneven, and of
-// two functions once. The numbers are those of a program that contains them.
+// Large constants are arguments that the runtime loads from the bundle: of all types, in loops, callees
+// and manual computations, uneven, and of two functions once. The numbers are those of a program that contains them.
 // REQUIRES: shard-compile, shard-run, emulated-cuda
 // RUN: rm -rf %t && mkdir %t && shard-compile %s -o %t/outlined --max-constant-bytes=8 --with-reference --opt-level=1
 // RUN: shard-run %t/outlined --random-inputs=1 --verify=exact --output-dir %t/a | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--max-constant-bytes=-1 --compile-option=--opt-level=1 --output-dir %t/b | FileCheck %s
 // RUN: diff -r %t/a %t/b
 // RUN: %on-emulated-cuda shard-run %s --target=cuda --compile-option=--max-constant-bytes=8 --random-inputs=1 --verify=exact | FileCheck %s
-// CHECK: verify: 4 functions, 15 results, all equal bit by bit
+// CHECK: verify: 5 functions, 16 results, all equal bit by bit
 
 // One tensor for the constant that two functions have.
 // RUN: FileCheck %s --check-prefix=MANIFEST --input-file=%t/outlined/manifest.json
@@ -86,6 +86,21 @@ func.func private @sum(%x: tensor<2x2xi32>) -> tensor<2x2xi32> {
   %0 = arith.addi %c, %c : tensor<2x2xi32>
   %1 = arith.addi %x, %0 : tensor<2x2xi32>
   return %1 : tensor<2x2xi32>
+}
+
+// In local view a constant is full on every device; the free axis may shard it.
+func.func @local(%x: tensor<4x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> tensor<4x4xi32> attributes {spmd.reference = @global} {
+  %0 = spmd.manual_computation (%x) in [<@m, [{"x"}, {?}]>] out [<@m, [{"x"}, {?}]>] axes ["x"] (%a: tensor<2x4xi32>) {
+    %c = arith.constant dense<[[1, 2, 3, 4], [5, 6, 7, 8]]> : tensor<2x4xi32>
+    %1 = arith.muli %a, %c : tensor<2x4xi32>
+    spmd.return %1 : tensor<2x4xi32>
+  } : (tensor<4x4xi32>) -> tensor<4x4xi32>
+  return %0 : tensor<4x4xi32>
+}
+func.func private @global(%x: tensor<4x4xi32>) -> tensor<4x4xi32> {
+  %c = arith.constant dense<[[1, 2, 3, 4], [5, 6, 7, 8], [1, 2, 3, 4], [5, 6, 7, 8]]> : tensor<4x4xi32>
+  %0 = arith.muli %x, %c : tensor<4x4xi32>
+  return %0 : tensor<4x4xi32>
 }
 
 {-#

@@ -39,16 +39,28 @@ func.func private @callee(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2x2xi32>)
   return %0, %b : tensor<4xf32>, tensor<2x2xi32>
 }
 
-// The name is the same in another function; a manual computation has local values.
+// The name is the same in another function; a manual computation takes it as an operand that its axes do not shard.
 // CHECK-LABEL: func.func @other
-// CHECK-SAME: spmd.weight = "constant:[[$NAME]]"})
+// CHECK-SAME: %[[X:.*]]: tensor<8xf32>, %[[A:.*]]: tensor<4xf32> {spmd.constant = dense<[1.0{{.*}}]> : tensor<4xf32>, spmd.weight = "constant:[[$NAME]]"},
+// CHECK-SAME: %[[C:.*]]: tensor<4xf32> {spmd.constant = dense<[5.0
 func.func @other(%x: tensor<8xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
   %a = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  // CHECK: spmd.manual_computation (%[[X]], %[[C]], %[[A]]) in [<@m, [{"x"}]>, <@m, [{?}]>, <@m, [{?}]>] out [<@m, [{"x"}]>] axes ["x"] (%[[LOCAL:.*]]: tensor<4xf32>, %[[INSIDE:.*]]: tensor<4xf32>, %[[OTHER:.*]]: tensor<4xf32>)
   %0 = spmd.manual_computation (%x) in [<@m, [{"x"}]>] out [<@m, [{"x"}]>] axes ["x"] (%local: tensor<4xf32>) {
-    // CHECK: arith.constant dense<[5.000000e+00
     %c = arith.constant dense<[5.0, 6.0, 7.0, 8.0]> : tensor<4xf32>
+    // CHECK-NEXT: arith.addf %[[LOCAL]], %[[INSIDE]]
     %1 = arith.addf %local, %c : tensor<4xf32>
-    spmd.return %1 : tensor<4xf32>
+    // CHECK: scf.if
+    %true = arith.constant true
+    %2 = scf.if %true -> tensor<4xf32> {
+      // CHECK-NEXT: arith.mulf %{{.*}}, %[[OTHER]]
+      %same = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+      %3 = arith.mulf %1, %same : tensor<4xf32>
+      scf.yield %3 : tensor<4xf32>
+    } else {
+      scf.yield %1 : tensor<4xf32>
+    }
+    spmd.return %2 : tensor<4xf32>
   } : (tensor<8xf32>) -> tensor<8xf32>
   return %a, %0 : tensor<4xf32>, tensor<8xf32>
 }
