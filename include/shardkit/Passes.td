@@ -126,13 +126,15 @@ def SPMDImportSdyPass : SPMDPass<"spmd-import-sdy"> {
     and unreduced axes, sub-axes, inlined meshes), constraints, reshards, barriers,
     groups, manual computations and sharding rules. Collectives on global values
     become reshards. An annotation without a counterpart (blocked propagation, ops of
-    Shardy's own passes) is an error. A reduction in a rule is a sum. Phase: up to
+    Shardy's own passes) is an error. A reduction in a rule is a sum. A `stablehlo.sort`,
+    whose region has been lowered to linalg, becomes a `spmd.sort`. Phase: up to
     resharded.
   }];
   let options = [
     UnsupportedOption
   ];
-  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def SPMDExportSdyPass : SPMDPass<"spmd-export-sdy"> {
@@ -555,8 +557,11 @@ def SPMDStripPass : SPMDPass<"spmd-strip"> {
   let description = [{
     Replaces annotation ops by their operands and erases `spmd.*` attributes and
     meshes, including the names of arguments and results (`spmd.name`, `spmd.weight`).
-    Only for IR in global view (before --spmd-partition).
+    A `spmd.sort` becomes structured ops and loops. Only for IR in global view (before
+    --spmd-partition).
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"shardingsOnly", "shardings-only", "::mlir::spmd::Flag", /*default=*/"false",
            "Remove only what a plan can restore: shardings, constraints, strategies of ops, "
@@ -615,6 +620,20 @@ def SPMDOutlineConstantsPass : SPMDPass<"spmd-outline-constants"> {
     of constants does not have (complex<f64>) stay. Phase: up to annotated.
   }];
   let options = [MaxConstantBytesOption];
+}
+
+def SPMDNarrowSortsPass : SPMDPass<"spmd-narrow-sorts"> {
+  let summary = "Keep the elements of sorts that are read";
+  let description = [{
+    A `spmd.sort` whose results are read by slices with constant bounds along the sorted
+    dim only, as after torch.topk and torch.kthvalue, keeps the first elements up to the
+    last one that is read, or the last ones from the first one that is read. A slice of
+    a reversed result, as of a descending jax.numpy.sort, becomes the reversal of a
+    slice before. Sharded along that dim, the sort then moves candidates instead of the
+    dim (docs/internals/Architecture.md). Run it after --spmd-inline-calls. Phase: up to
+    annotated.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def SPMDMergeModulesPass : SPMDPass<"spmd-merge-modules"> {

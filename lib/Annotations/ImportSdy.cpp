@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ImportSorts.h"
 #include "Shardy.h"
 #include "Signature.h"
 #include "UnsupportedFeatures.h"
@@ -143,7 +144,7 @@ LogicalResult ShardyImporter::run() {
     if (op->getName().getDialectNamespace() == "sdy" && failed(importOp(op)))
       return failure();
   addMeshes();
-  return success();
+  return importSorts(module);
 }
 
 FailureOr<StringRef> ShardyImporter::getText(Attribute attr, StringRef mnemonic, Location loc, const Twine &what) {

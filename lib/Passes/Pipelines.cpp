@@ -54,6 +54,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
       pm.addPass(createSPMDInlineCallsPass());
     else
       pm.addPass(createSymbolDCEPass());
+    pm.addPass(createSPMDNarrowSortsPass());
     if (phaseOptions.pipeline) {
       std::unique_ptr<Pass> pipeline = createSPMDBuildStagesPass();
       // These options are verified where they are read.

@@ -272,6 +272,8 @@ static Needs getNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
     return getNeedsOfTosa(op, rule, f);
   if (op->hasTrait<OpTrait::Elementwise>())
     return getNeedsOfElementwise(op, rule, f);
+  if (isa<SortOp>(op)) // pure; partition orders padding after all elements
+    return PaddingNeeds();
   if (rule.factor(f).kind != FactorKind::Parallel)
     return std::nullopt;
   if (auto gather = dyn_cast<tensor::GatherOp>(op))
@@ -320,6 +322,9 @@ bool spmd::canShard(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh
   if (factor.hasWindows && !allowsPadding(entries, mesh))
     return false;
   if (deviceFactor(entries) > 1 && llvm::divideCeil(factor.size, totalFactor(entries)) % factor.granule != 0)
+    return false;
+  if (int64_t shards = deviceFactor(entries);
+      shards > 1 && factor.minShard > 1 && llvm::divideCeilSigned(factor.size, shards) < factor.minShard)
     return false;
   if (factor.kind == FactorKind::Selection &&
       llvm::any_of(entries, [](const DimEntry &entry) { return entry.isStride(); }))

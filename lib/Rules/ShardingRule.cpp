@@ -30,7 +30,8 @@ bool ShardingRule::hasFactor(const Tensor &t, int32_t f) const {
 void ShardingRule::appendKey(SmallVectorImpl<int64_t> &key) const {
   key.append({isContraction | isFallback << 1, operandCount, int64_t(factors.size()), int64_t(tensors.size())});
   for (const Factor &factor : factors)
-    key.append({factor.size, int64_t(factor.kind) | int64_t(factor.allowsPadding) << 8, factor.granule});
+    key.append(
+        {factor.size, int64_t(factor.kind) | int64_t(factor.allowsPadding) << 8, factor.granule, factor.minShard});
   for (const Tensor &tensor : tensors)
     key.append({int64_t(reinterpret_cast<uintptr_t>(tensor.type.getAsOpaquePointer())),
                 int64_t(tensor.role) | int64_t(tensor.reduction) << 8 | int64_t(tensor.result) << 16, tensor.numDims});
@@ -273,4 +274,5 @@ void spmd::registerShardingRules(DialectRegistry &registry) {
   registerTensorIndexShardingRules(registry);
   registerTosaShardingRules(registry);
   registerCollectiveShardingRules(registry);
+  registerSortShardingRules(registry);
 }

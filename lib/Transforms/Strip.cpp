@@ -4,6 +4,7 @@
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Rules/Sorts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -75,6 +76,7 @@ struct StripPass : public spmd::impl::SPMDStripPassBase<StripPass> {
           mesh.erase();
       return;
     }
+    expandSorts(module);
     WalkResult left = module->walk([&](Operation *op) {
       if (op->getDialect() && isa<SPMDDialect>(op->getDialect())) {
         op->emitError() << op->getName()

@@ -62,6 +62,7 @@ C = signal(8, 8)
 ODD = ints(60, 4, 201).astype(np.float32) - 30  # longer than what is counted, no power of two, many equals
 ODD[1, ::7], ODD[2, 3], ODD[2, 9], ODD[3, 5] = np.nan, np.inf, -np.inf, -0.0
 NUMBERS = np.arange(4 * 201, dtype=np.int32).reshape(4, 201)
+VOCABULARY = (np.arange(4 * 32000, dtype=np.int32) * 7919 % 1009).reshape(4, 32000)  # every element many times
 TABLE, ROWS, IDS = normal(8, 4), normal(6, 4), ints(8, 6)
 
 # What integer types end at, and what is beyond them.
@@ -158,6 +159,10 @@ CASES = {
     "sort_long_bools": (jnp.sort, put(ODD > 0, "data")),
     "sort_long_local": (local(lambda x: jnp.sort(x, 1), P("data", None), P("data", None)), ODD),
     "top_k_long": (lambda x: lax.top_k(x, 7), put(ODD[:, :200], None, "model")),
+    "sort_ends": (lambda x: (jnp.sort(x, 1)[:, -5:], jnp.argsort(x, 1)[:, 2:4], jnp.sort(x, descending=True)[:, :2]), put(ODD[:, :200], None, "model")),
+    # few of many: candidates move, not the dim
+    "candidates_top_k": (lambda x: lax.top_k(x * 1.0, 8), put(VOCABULARY, None, "model")),
+    "candidates_of_reversed": (lambda x: jnp.sort(x * 1.0, descending=True)[:, :8], put(VOCABULARY, None, "model")),
     "gradient_of_sort": (jax.grad(lambda x: (jnp.sort(x, 1) * jnp.arange(201)).sum()), put(ODD[:1], None)),
     "permutation": (lambda k: jax.random.permutation(k, 201), jax.random.key(3)),
     # places from data
@@ -321,17 +326,21 @@ CASES = {
 }
 
 
+def get_collectives(function, *args):
+    with shardkit.import_jax(function, *args).compile() as program:
+        return json.loads((program.directory / "bundle" / "manifest.json").read_text())["functions"][0]["collectives"]
+
+
 def check(name):
     """Nothing, or what differs."""
     function, *args = CASES[name]
     expected = jax.jit(function)(*args)
     found = shardkit.run(function, *args)
     if name.startswith("places_") and int(name[7:]) < KEPT:
-        by_rows = put(CUBE, "data"), put(args[1], "data")
-        with shardkit.import_jax(function, *by_rows).compile() as program:
-            collectives = json.loads((program.directory / "bundle" / "manifest.json").read_text())["functions"][0]["collectives"]
-            if moved := [c["kind"] for c in collectives if c["kind"] != "all_slice"]:
-                return f"{moved[0]} of what stays on its device"
+        if moved := [c["kind"] for c in get_collectives(function, put(CUBE, "data"), put(args[1], "data")) if c["kind"] != "all_slice"]:
+            return f"{moved[0]} of what stays on its device"
+    if name.startswith("candidates_") and (moved := sum(c["bytes"] for c in get_collectives(function, *args))) > 1024:
+        return f"{moved} bytes move"
     for a, b in zip(jax.tree_util.tree_leaves(found), jax.tree_util.tree_leaves(expected), strict=True):
         b = np.asarray(b)
         if a.shape != b.shape or a.dtype != b.dtype:

@@ -1,4 +1,4 @@
-"""Steps of random programs (gen_random.py): slices at places, and of sizes, that are known at run time only."""
+"""Steps of random programs (gen_random.py): slices at places, and of sizes, that are known at run time only; sorts."""
 
 import math
 
@@ -6,7 +6,7 @@ MAX_ELEMENTS = 768
 
 
 class PlaceSteps:
-    MORE_STEPS = {"slice_at": 2, "insert_at": 2, "slice_of_some": 3, "pad_some": 1, "sweep": 2}
+    MORE_STEPS = {"slice_at": 2, "insert_at": 2, "slice_of_some": 3, "pad_some": 1, "sweep": 2, "sort": 2}
 
     def some_place(self, limit):
         """A number from 0 to `limit` that is known at run time only."""
@@ -42,6 +42,32 @@ class PlaceSteps:
         dropped = [d for d, s in enumerate(sizes) if s == 1 and rng.random() < 0.5]
         part = self.slice_at(shape, self.places_of(shape, sizes), sizes, name, dropped)
         self.add_value(part, [s for d, s in enumerate(sizes) if d not in dropped], bound)
+
+    def step_sort(self):
+        """Few elements of an order along a dim: kept by the sort, or sliced off."""
+        rng = self.rng
+        a, shape, bound = self.need(lambda v: v[1])
+        b, _, bound_b = self.pick(lambda v: v[1] == shape)
+        d = rng.randrange(len(shape))
+        kept = rng.choice([1, 2, 3, shape[d]])
+        self.require(kept <= shape[d] and self.element != "i1")
+        sizes = [kept if at == d else n for at, n in enumerate(shape)]
+        e, t, part = self.element, self.tensor(shape), self.tensor(sizes)
+        last, is_sliced = rng.random() < 0.3, rng.random() < 0.5
+        order = rng.choice(["cmpf olt", "cmpf ogt"] if self.is_float else ["cmpi slt", "cmpi sgt", "cmpi ult"])
+        made = t if is_sliced else part
+        r = self.fresh()
+        self.emit(f"{r}:2 = spmd.sort {a}, {b} dim = {d} {'last ' if last and not is_sliced else ''}{{")
+        self.emit(f"^bb0(%x: {e}, %y: {e}, %p: {e}, %q: {e}):")
+        self.emit(f"  %before = arith.{order}, %x, %y : {e}")
+        self.emit("  spmd.yield %before")
+        self.emit(f"}} : ({t}, {t}) -> ({made}, {made})")
+        at = [shape[d] - kept if last and n == d else 0 for n in range(len(shape))]
+        for i, most in enumerate([bound, bound_b]):
+            if is_sliced:
+                self.define(f"tensor.extract_slice {r}#{i}{at} {sizes} {[1] * len(shape)} : {t} to {part}", sizes, most)
+            else:
+                self.add_value(f"{r}#{i}", sizes, most)
 
     def step_insert_at(self):
         name, shape, bound = self.need(lambda v: v[1])

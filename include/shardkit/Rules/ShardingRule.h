@@ -32,8 +32,8 @@ enum class FactorKind : uint8_t {
   /// shard. A result without the factor is partial: one device has the element, the
   /// others the neutral element.
   Indexed,
-  /// Every device selects a candidate, then all select among these (argmax). Results are
-  /// complete; the axes follow the order of the factor (no strides).
+  /// Every device selects candidates, then all select among these (argmax, top-k). Results
+  /// are complete; the axes follow the order of the factor (no strides).
   Selection,
   Replicated ///< must not be sharded (ordered, windowed, opaque)
 };
@@ -52,6 +52,8 @@ struct Factor {
   bool allowsPadding = false;
   /// Shards must have a multiple of this number of elements.
   int64_t granule = 1;
+  /// Shards, with their padding, must have at least this number: the candidates of a selection.
+  int64_t minShard = 1;
 };
 
 /// The relation of a dim to a factor that it is not equal to: index i of the factor reads
@@ -166,6 +168,7 @@ public:
   }
   void setHasWindows(int32_t f) { factors[f].hasWindows = true; }
   void setGranule(int32_t f, int64_t granule) { factors[f].granule = granule; }
+  void setMinShard(int32_t f, int64_t size) { factors[f].minShard = size; }
 
   //===--- interning (RuleTable) ------------------------------------------===//
   /// Appends all members that depend on types, not on values, as numbers.
@@ -223,6 +226,7 @@ void registerRelayoutShardingRules(DialectRegistry &registry);
 void registerTensorShardingRules(DialectRegistry &registry);
 void registerTensorIndexShardingRules(DialectRegistry &registry);
 void registerCollectiveShardingRules(DialectRegistry &registry);
+void registerSortShardingRules(DialectRegistry &registry);
 void registerTosaShardingRules(DialectRegistry &registry);
 
 } // namespace mlir::spmd

@@ -3,6 +3,7 @@
 #include "NarrowTypes.h"
 #include "shardkit/Dialect/SPMD/IR/DroppedDims.h"
 #include "shardkit/Rules/IndexedOps.h"
+#include "shardkit/Rules/Sorts.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -625,6 +626,7 @@ struct Legalize : spmd::impl::SpmdTargetLegalizeBase<Legalize> {
   }
   void runOnOperation() override {
     func::FuncOp func = getOperation();
+    spmd::expandSorts(func);
     if (failed(checkSupported(func)))
       return signalPassFailure();
     if (failed(spmd::target::widenNarrowTypes(func)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import Any, Mapping, Sequence
 
 from ..model import Argument, Result
@@ -43,7 +42,7 @@ def annotate(
     context.allow_unregistered_dialects = True
     with context, ir.Location.unknown():
         module = ir.Module.parse(text)
-        lower_residual_ops(module, declared[1] if (declared := re.search(r'sym_name = "(\w+)"', mesh)) else None)
+        lower_residual_ops(module)
         func = find_body(module)
         block = func.regions[0].blocks[0]
 

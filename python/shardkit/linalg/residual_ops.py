@@ -8,11 +8,10 @@ import re
 from typing import Any, Sequence
 
 from ..errors import ShardKitError, is_users
-from ..formulas.network import LONGEST_COUNTED, LONGEST_WINDOW, get_block, get_masks
+from ..formulas.blocks import LONGEST_WINDOW, get_block
 
 
-def lower_residual_ops(module: Any, mesh: str | None) -> None:
-    """`mesh`: the name of the mesh that shardings are on."""
+def lower_residual_ops(module: Any) -> None:
     from torch_mlir import ir
 
     lowerings = {"tm_tensor.sort": _sort, "tm_tensor.scan": _scan, "tm_tensor.scatter": _scatter}
@@ -23,7 +22,7 @@ def lower_residual_ops(module: Any, mesh: str | None) -> None:
             raise fail(op, f"{what} no lowering to linalg", f"ops that have one{hint}")
         if any(not ir.RankedTensorType(v.type).has_static_shape for v in [*op.operands, *op.results]):
             raise fail(op, f"{op.name} takes a tensor whose size depends on data", "static shapes: torch.where in place of masks")
-        operands, results, body = lowerings[op.name](op, mesh)
+        operands, results, body = lowerings[op.name](op)
         number = len(list(module.body.operations))
         name = f"shardkit_{op.name.split('.')[1]}_{number}"
         names = [f"%v{i}" for i in range(len(operands))]
@@ -86,11 +85,6 @@ def _tensor(shape: Sequence[int], kind: str) -> str:
     return f"tensor<{''.join(f'{s}x' for s in shape)}{kind}>"
 
 
-def _zero(kind: str) -> str:
-    """Neutral in a sum."""
-    return "-0.0" if "f" in kind else "false" if kind == "i1" else "0"
-
-
 def _map(count: int, results: Sequence[int]) -> str:
     return f"affine_map<({', '.join(f'd{i}' for i in range(count))}) -> ({', '.join(f'd{i}' for i in results)})>"
 
@@ -108,7 +102,7 @@ def _dim(op: Any) -> int:
 # --- sort -----------------------------------------------------------------------------------------
 
 
-def _sort(op: Any, mesh: str | None) -> Lowering:
+def _sort(op: Any) -> Lowering:
     """The comparator of the first values gives the direction, with or without equals. As in PyTorch, NaN is larger
     than all numbers, and equals keep their order."""
     values = list(op.results)
@@ -118,143 +112,28 @@ def _sort(op: Any, mesh: str | None) -> Lowering:
     less, greater = {"arith.cmpf": ((4, 5), (2, 3)), "arith.cmpi": ((2, 3, 6, 7), (4, 5, 8, 9))}.get(compare.name, ((), ()))
     if number not in less + greater or len(list(op.regions[0].blocks[0].operations)) != 2:
         raise fail(op, "the comparator of tm_tensor.sort does not compare the first values", "one that is")
-    kind = _element(values[0])
-    unsigned = compare.name == "arith.cmpi" and number > 5
-
-    def comes_before(a: str, b: str, earlier: str, to: str) -> str:
-        first, second = (a, b) if number in less else (b, a)  # is the first less?
-        if "f" in kind:
-            return f"""
-      {to}n = arith.cmpf ord, {first}, {first} : {kind}
-      {to}m = arith.cmpf uno, {second}, {second} : {kind}
-      {to}o = arith.andi {to}n, {to}m : i1
-      {to}l = arith.cmpf olt, {first}, {second} : {kind}
-      {to}s = arith.ori {to}l, {to}o : i1
-      {to}p = arith.cmpf oeq, {first}, {second} : {kind}
-      {to}q = arith.cmpf uno, {first}, {first} : {kind}
-      {to}r = arith.andi {to}q, {to}m : i1
-      {to}t = arith.ori {to}p, {to}r : i1
-      {to} = arith.select {to}t, {earlier}, {to}s : i1"""
-        return f"""
-      {to}s = arith.cmpi {"ult" if unsigned else "slt"}, {first}, {second} : {kind}
-      {to}t = arith.cmpi eq, {first}, {second} : {kind}
-      {to} = arith.select {to}t, {earlier}, {to}s : i1"""
-
-    make = _count_before if _shape(values[0])[_dim(op)] <= LONGEST_COUNTED else _run_network
-    return operands, values, make(operands, _dim(op), comes_before, mesh)
-
-
-def _count_before(values: Sequence[Any], dim: int, comes_before: Any, mesh: str | None) -> str:
-    """The rank of an element; the element of the result at an index is the sum of those that have this rank."""
-    shape = _shape(values[0])
-    rank = len(shape)
-    own = list(range(rank))
-    other = [rank if d == dim else d for d in own]
-    kind = _element(values[0])
-    ranks = _tensor(shape, "i32")
-    text = f"""
-    %zero = arith.constant 0 : i32
-    %empty = tensor.empty() : {ranks}
-    %zeros = linalg.fill ins(%zero : i32) outs(%empty : {ranks}) -> {ranks}
-    %rank = linalg.generic {{indexing_maps = [{_map(rank + 1, own)}, {_map(rank + 1, other)}, {_map(rank + 1, own)}],
-        iterator_types = {_iterators(rank, 1)}}} ins(%v0, %v0 : {values[0].type}, {values[0].type}) outs(%zeros : {ranks}) {{
-    ^bb0(%a: {kind}, %b: {kind}, %sum: i32):
-      %i = linalg.index {dim} : index
-      %j = linalg.index {rank} : index
-      %earlier = arith.cmpi ult, %j, %i : index{comes_before("%b", "%a", "%earlier", "%before")}
-      %one = arith.extui %before : i1 to i32
-      %more = arith.addi %sum, %one : i32
-      linalg.yield %more : i32
-    }} -> {ranks}"""
-    for k, value in enumerate(values):
-        kind, type = _element(value), value.type
-        add = "arith.addf" if "f" in kind else "arith.ori" if kind == "i1" else "arith.addi"
-        text += f"""
-    %zero{k} = arith.constant {_zero(kind)}{"" if kind == "i1" else f" : {kind}"}
-    %empty{k} = tensor.empty() : {type}
-    %zeros{k} = linalg.fill ins(%zero{k} : {kind}) outs(%empty{k} : {type}) -> {type}
-    %r{k} = linalg.generic {{indexing_maps = [{_map(rank + 1, other)}, {_map(rank + 1, other)}, {_map(rank + 1, own)}],
-        iterator_types = {_iterators(rank, 1)}}} ins(%rank, %v{k} : {ranks}, {type}) outs(%zeros{k} : {type}) {{
-    ^bb0(%a: i32, %b: {kind}, %sum: {kind}):
-      %p = linalg.index {dim} : index
-      %at = arith.index_cast %a : i32 to index
-      %is = arith.cmpi eq, %at, %p : index
-      %given = arith.select %is, %b, %zero{k} : {kind}
-      %more = {add} %sum, %given : {kind}
-      linalg.yield %more : {kind}
-    }} -> {type}"""
-    results = ", ".join(f"%r{k}" for k in range(len(values)))
-    return text + f"\n    return {results} : {', '.join(str(v.type) for v in values)}"
-
-
-def _run_network(values: Sequence[Any], dim: int, comes_before: Any, mesh: str | None) -> str:
-    shape = _shape(values[0])
-    rank, n = len(shape), shape[dim]
-    masks = get_masks(n)
-    indices_type = _tensor(shape, "i32")
-    kinds = [_element(v) for v in values] + ["i32"]
-    types = [str(v.type) for v in values] + [indices_type]
-    count = len(types)
-    identity = _map(rank, range(rank))
-    table = f"tensor<{len(masks)}xi32>"
-
-    def keep_unsharded(value: str, type: str, to: str) -> str:
-        """A dim that must not be sharded: otherwise it is gathered in every round."""
-        dims = ", ".join("{}" if d == dim else "{?}" for d in range(rank))
-        attribute = f"sharding = #spmd.sharding<@{mesh}, [{dims}]>"
-        return f'{to} = "spmd.with_sharding_constraint"({value}) {{{attribute}}} : ({type}) -> {type}'
-
-    def each(text: str, separator: str = ", ") -> str:
-        return separator.join(text.format(k=k, kind=kinds[k], type=types[k]) for k in range(count))
-
-    start = [f"%v{k}" for k in range(count - 1)]
-    end = [f"%o#{k}" for k in range(count - 1)]
-    before, indices_unsharded, after, first_indices = "", "", "", "%indices"
-    if mesh:
-        before = "\n    ".join(keep_unsharded(v, t, f"%w{k}") for k, (v, t) in enumerate(zip(start, types)))
-        indices_unsharded = keep_unsharded("%indices", indices_type, "%from")
-        after = "\n    ".join(keep_unsharded(v, t, f"%x{k}") for k, (v, t) in enumerate(zip(end, types)))
-        start, end = ([f"%{c}{k}" for k in range(count - 1)] for c in "wx")
-        first_indices = "%from"
-    at = ", ".join("%q" if d == dim else f"%i{d}" for d in range(rank))
-    indices = "\n        ".join(f"%i{d} = linalg.index {d} : index" for d in range(rank))
-    return f"""
-    {before}
-    %masks = arith.constant dense<{masks}> : {table}
-    %zero = arith.constant 0 : index
-    %one = arith.constant 1 : index
-    %rounds = arith.constant {len(masks)} : index
-    %n = arith.constant {n} : index
-    %e = tensor.empty() : {indices_type}
-    %indices = linalg.generic {{indexing_maps = [{identity}], iterator_types = {_iterators(rank, 0)}}} outs(%e : {indices_type}) {{
-    ^bb0(%out: i32):
-      %i = linalg.index {dim} : index
-      %p = arith.index_cast %i : index to i32
-      linalg.yield %p : i32
-    }} -> {indices_type}
-    {indices_unsharded}
-    %o:{count} = scf.for %round = %zero to %rounds step %one iter_args({", ".join(f"%c{k} = {v}" for k, v in enumerate([*start, first_indices]))}) -> ({", ".join(types)}) {{
-      %mask = tensor.extract_slice %masks[%round] [1] [1] : {table} to tensor<i32>
-      {each("%e{k} = tensor.empty() : {type}", chr(10) + "      ")}
-      %s:{count} = linalg.generic {{indexing_maps = [{", ".join([identity] * count + [_map(rank, [])] + [identity] * count)}],
-          iterator_types = {_iterators(rank, 0)}}} ins({each("%c{k}")}, %mask : {each("{type}")}, tensor<i32>) outs({each("%e{k}")} : {each("{type}")}) {{
-      ^bb0({each("%a{k}: {kind}")}, %m: i32, {each("%out{k}: {kind}")}):
-        {indices}
-        %mi = arith.index_cast %m : i32 to index
-        %p = arith.xori %i{dim}, %mi : index
-        %inside = arith.cmpi ult, %p, %n : index
-        %q = arith.select %inside, %p, %i{dim} : index
-        {each("%b{k} = tensor.extract %c{k}[" + at + "] : {type}", chr(10) + "        ")}
-        %lower = arith.cmpi ult, %i{dim}, %p : index
-        %earlier = arith.cmpi ult, %a{count - 1}, %b{count - 1} : i32{comes_before("%a0", "%b0", "%earlier", "%first")}
-        %swap = arith.xori %lower, %first : i1
-        {each("%y{k} = arith.select %swap, %b{k}, %a{k} : {kind}", chr(10) + "        ")}
-        linalg.yield {each("%y{k}")} : {each("{kind}")}
-      }} -> ({each("{type}")})
-      scf.yield {each("%s#{k}")} : {each("{type}")}
-    }}
-    {after}
-    return {", ".join(end)} : {", ".join(types[:-1])}"""
+    kinds = [_element(v) for v in values]
+    first, second = ("%a0", "%b0") if number in less else ("%b0", "%a0")  # is the first less?
+    if "f" in kinds[0]:
+        before = f"""
+      %less = arith.cmpf olt, {first}, {second} : {kinds[0]}
+      %number = arith.cmpf ord, {first}, {first} : {kinds[0]}
+      %nan = arith.cmpf uno, {second}, {second} : {kinds[0]}
+      %last = arith.andi %number, %nan : i1
+      %before = arith.ori %less, %last : i1"""
+    else:
+        unsigned = compare.name == "arith.cmpi" and number > 5
+        before = f"""
+      %before = arith.cmpi {"ult" if unsigned else "slt"}, {first}, {second} : {kinds[0]}"""
+    arguments = ", ".join(f"%a{k}: {kind}, %b{k}: {kind}" for k, kind in enumerate(kinds))
+    names, types = ", ".join(f"%v{k}" for k in range(len(values))), ", ".join(str(v.type) for v in values)
+    returned = ", ".join(f"%r#{k}" for k in range(len(values))) if len(values) > 1 else "%r"
+    return operands, values, f"""
+    %r{f":{len(values)}" if len(values) > 1 else ""} = "spmd.sort"({names}) ({{
+    ^bb0({arguments}):{before}
+      "spmd.yield"(%before) : (i1) -> ()
+    }}) {{dimension = {_dim(op)} : i64}} : ({types}) -> ({types})
+    return {returned} : {types}"""
 
 
 # --- scan and scatter -----------------------------------------------------------------------------
@@ -281,7 +160,7 @@ def _combination(op: Any) -> str:
     return _OF_BOOLEANS.get(name, name) if str(block.arguments[0].type) == "i1" else name
 
 
-def _scan(op: Any, mesh: str | None) -> Lowering:
+def _scan(op: Any) -> Lowering:
     """Each element of the result combines the elements up to it; in blocks where there are many."""
     value = op.operands[0]
     out, last = op.results
@@ -348,7 +227,7 @@ def _accumulate(lines: list[str], value: str, shape: list[int], dim: int, kind: 
     return f"{at}c"
 
 
-def _scatter(op: Any, mesh: str | None) -> Lowering:
+def _scatter(op: Any) -> Lowering:
     """Each element reads all updates: one counts where its index, counted from the end if it is negative, is that of the element."""
     from torch_mlir import ir
 

@@ -5,7 +5,7 @@ Ops of dialects that these do not know are made in generic form."""
 from __future__ import annotations
 
 import re
-from typing import Callable, Iterable, Mapping, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from jaxlib.mlir import ir
 
@@ -208,21 +208,14 @@ def attribute_names(op: ir.Operation) -> list[str]:
     return [a if isinstance(a, str) else a.name for a in op.attributes]
 
 
-def apply_body(
-    b: Builder, op: ir.Operation, values: Sequence[ir.Value], hold: Callable[[ir.Value], ir.Value] | None = None
-) -> list[ir.Value]:
-    """The first region of `op`, over scalars, applied to tensors of one shape element by element. `hold` is applied
-    to the tensors that constants become."""
+def apply_body(b: Builder, op: ir.Operation, values: Sequence[ir.Value]) -> list[ir.Value]:
+    """The first region of `op`, over scalars, applied to tensors of one shape element by element."""
     shape = shape_of(values[0])
     block = op.regions[0].blocks[0]
     known = dict(zip(block.arguments, values))
 
-    def spread(value: ir.Value) -> ir.Value:
-        made = b.broadcast(value, shape, [])
-        return hold(made) if hold else made
-
     def get(value: ir.Value) -> ir.Value:
-        return known[value] if value in known else spread(value)
+        return known[value] if value in known else b.broadcast(value, shape, [])
 
     *body, terminator = list(block.operations)
     for inner in body:
@@ -231,7 +224,7 @@ def apply_body(
             raise fail(op, f"the region of {op.name} holds {name}", "elementwise ops")
         if name == "stablehlo.constant":
             scalar = b.value(name, [], inner.results[0].type, {"value": inner.attributes["value"]})
-            known[inner.results[0]] = spread(scalar)
+            known[inner.results[0]] = b.broadcast(scalar, shape, [])
             continue
         types = [ir.RankedTensorType.get(shape, element(r)) for r in inner.results]
         attributes = {a: inner.attributes[a] for a in attribute_names(inner.operation)}

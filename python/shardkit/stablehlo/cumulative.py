@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxlib.mlir import ir
 
-from ..formulas.network import LONGEST_WINDOW, get_block
+from ..formulas.blocks import LONGEST_WINDOW, get_block
 from .builder import Builder, apply_body, i64s, replace, shape_of
 
 

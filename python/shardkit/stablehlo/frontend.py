@@ -256,7 +256,7 @@ def _extend(func: Any, key: str, texts: Sequence[str]) -> None:
     func.attributes[key] = ir.ArrayAttr.get(merged)
 
 
-_LEFT = re.compile(r'"((?:stablehlo|chlo|mhlo|vhlo|mpmd)\.(?!return")\w+)"\(')
+_LEFT = re.compile(r'"((?:stablehlo|chlo|mhlo|vhlo|mpmd)\.(?!return"|sort")\w+)"\(')
 
 
 def _check_lowered(text: str) -> None:

@@ -380,3 +380,67 @@ func.func @f(%0: tensor<8x8xf32>, %1: tensor<8xf32>) {
   spmd.stage_boundary %0, %1 axis_resources ["x", none] : tensor<8x8xf32>, tensor<8xf32>
   return
 }
+
+// -----
+
+// sort_c1
+func.func @f(%0: tensor<8xf32>, %1: tensor<4xf32>) {
+  // expected-error @+1 {{has operands or results of several shapes, expected one shape of the operands and one of the results}}
+  %r:2 = spmd.sort %0, %1 dim = 0 {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
+    %p = arith.cmpf olt, %a, %b : f32
+    spmd.yield %p
+  } : (tensor<8xf32>, tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+  return
+}
+
+// -----
+
+// sort_c2
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{dim is 1, expected one from 0 to 0, as operands have rank 1}}
+  %r = spmd.sort %0 dim = 1 {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.cmpf olt, %a, %b : f32
+    spmd.yield %p
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// sort_c3
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{result #0 has type 'tensor<9xf32>', expected 'tensor<8xf32>' with at most 8 elements along dim 0}}
+  %r = spmd.sort %0 dim = 0 {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.cmpf olt, %a, %b : f32
+    spmd.yield %p
+  } : (tensor<8xf32>) -> tensor<9xf32>
+  return
+}
+
+// -----
+
+// sort_c4
+func.func @f(%0: tensor<8xf32>, %p: i1) {
+  // expected-error @+1 {{region has arguments of types 'f32', expected two of the element type of each operand: 'f32', 'f32'}}
+  %r = spmd.sort %0 dim = 0 {
+  ^bb0(%a: f32):
+    spmd.yield %p
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// sort_c5
+func.func @f(%0: tensor<8xf32>, %1: tensor<8xi1>, %i: index) {
+  %r = spmd.sort %0 dim = 0 {
+  ^bb0(%a: f32, %b: f32):
+    // expected-error @+1 {{is in the region of a sort, expected pure ops on scalars}}
+    %p = tensor.extract %1[%i] : tensor<8xi1>
+    spmd.yield %p
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}

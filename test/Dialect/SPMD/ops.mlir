@@ -99,6 +99,14 @@ func.func @global_view(%0: tensor<8x16xf32>, %1: tensor<8x4xf32>) {
   %10 = spmd.propagation_barrier %0 allow = forward : tensor<8x16xf32>
   // CHECK: spmd.propagation_barrier %{{.*}} allow = backward : tensor<8x16xf32>
   %11 = spmd.propagation_barrier %0 allow = backward : tensor<8x16xf32>
+  // CHECK: spmd.sort %{{.*}} dim = 1 last {
+  // CHECK: spmd.yield %{{.*}}
+  // CHECK: } : (tensor<8x16xf32>) -> tensor<8x4xf32>
+  %sorted = spmd.sort %0 dim = 1 last {
+  ^bb0(%a: f32, %b: f32):
+    %before = arith.cmpf olt, %a, %b : f32
+    spmd.yield %before
+  } : (tensor<8x16xf32>) -> tensor<8x4xf32>
   // CHECK: spmd.sharding_group %{{.*}} "g" : tensor<8x16xf32>
   spmd.sharding_group %0 "g" : tensor<8x16xf32>
   // CHECK: spmd.stage_boundary %{{.*}} : tensor<8x16xf32>

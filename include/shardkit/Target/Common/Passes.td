@@ -28,8 +28,8 @@ def SpmdTargetLegalize : Pass<"spmd-target-legalize", "::mlir::func::FuncOp"> {
     1. Stops with one error at the first op or type that code generation does not support.
     2. Local-view collectives become `spmd_rt` ops, and values without elements become
        `tensor.empty`.
-    3. Pad, concat and softmax are decomposed. Gather and scatter become loops, except in the
-       reference, as upstream does not lower them.
+    3. Pad, concat and softmax are decomposed, and sorts expanded. Gather and scatter become
+       loops, except in the reference, as upstream does not lower them.
     4. Loops and branches yield into the buffers of their iteration arguments
        (`bufferization.materialize_in_destination`), so that bufferization never returns an
        allocation from a region.

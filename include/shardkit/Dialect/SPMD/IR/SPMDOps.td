@@ -154,6 +154,63 @@ def SPMD_ReturnOp : SPMD_Op<"return",
   let assemblyFormat = "($results^ `:` type($results))? attr-dict";
 }
 
+def SPMD_SortOp : SPMD_Op<"sort", [Pure, SingleBlock]> {
+  let summary = "the first elements along a dim in a stable order";
+  let description = [{
+    Sorts the operands along `dim` together, and keeps as many elements as the results
+    have: the first of the order, or its last ones. The region specifies the order: true
+    if the element of its first argument comes before that of its second; arguments of
+    further operands follow in pairs. It must be a strict weak order. Elements of which
+    none comes before the other keep their order.
+
+    Sharded along `dim`, each shard selects its candidates; these are gathered, and the
+    same op selects among them. Any other dim is parallel. Targets expand the op to
+    loops: ranks by counting where the dim is short, else the rounds of a network.
+
+    Constraints:
+    * (sort_c1) at least one operand; operands have one shape, and results have one shape
+    * (sort_c2) `dim` is a dim of the operands, of static size
+    * (sort_c3) one result per operand, of its type except for the size of `dim`, which is static and at most that of
+      the operand
+    * (sort_c4) per operand the region has two arguments of its element type; it yields one i1
+    * (sort_c5) the region has pure ops on scalars only
+
+    ```mlir
+    %1:2 = spmd.sort %0, %index dim = 1 {
+    ^bb0(%a: f32, %b: f32, %i: i32, %j: i32):
+      %before = arith.cmpf ogt, %a, %b : f32
+      spmd.yield %before
+    } : (tensor<4x32000xf32>, tensor<4x32000xi32>) -> (tensor<4x8xf32>, tensor<4x8xi32>)
+    ```
+  }];
+  let arguments = (ins Variadic<SPMD_Tensor>:$inputs, I64Attr:$dimension, UnitAttr:$last);
+  let results = (outs Variadic<SPMD_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$order);
+  let assemblyFormat = [{
+    $inputs `dim` `=` $dimension (`last` $last^)? $order attr-dict
+    `:` functional-type($inputs, $outputs)
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getInputType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getInputs().front().getType());
+    }
+    /// The size of the sorted dim.
+    int64_t getSortedSize() { return getInputType().getDimSize(getDimension()); }
+    /// The number of elements that are kept of it.
+    int64_t getKeptSize() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getOutputs().front().getType()).getDimSize(getDimension());
+    }
+  }];
+}
+
+def SPMD_YieldOp : SPMD_Op<"yield", [Pure, Terminator, HasParent<"SortOp">]> {
+  let summary = "ends the region of a sort";
+  let arguments = (ins I1:$before);
+  let assemblyFormat = "$before attr-dict";
+}
+
 def SPMD_PropagationBarrierOp : SPMD_Op<"propagation_barrier",
     [Pure, AllTypesMatch<["input", "result"]>]> {
   let summary = "stops propagation, or lets it pass one way";
