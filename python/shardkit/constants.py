@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from typing import Mapping
 
 import numpy as np
@@ -18,28 +17,9 @@ Constants = dict[str, np.ndarray]
 def add_constant(constants: Constants, elements: np.ndarray) -> str:
     """Keeps elements; returns the name of their resource."""
     data = np.ascontiguousarray(elements).reshape(-1).view(np.uint8)
-    name = "constant_" + hashlib.blake2b(data, digest_size=16).hexdigest()
+    name = "constant_" + hashlib.blake2b(data.data, digest_size=16).hexdigest()
     constants[name] = data
     return name
-
-
-def detach_resources(text: str, element_type: str) -> tuple[str, Constants]:
-    """Takes large resources of such elements out of a module's text."""
-    constants: Constants = {}
-    ir, separator, tail = text.rpartition("\n{-#")
-    if not separator:
-        return text, constants
-    kept = []
-    for line in tail.split("\n"):
-        key, quote, digits = line.partition(': "0x')
-        used = rf"dense_resource<{re.escape(key.strip())}>"
-        if not quote or len(digits) < 2 * LARGE or not re.search(rf"{used} : tensor<(?:\d+x)*(?:{element_type})>", ir):
-            kept.append(line)
-            continue
-        # After the alignment.
-        elements = np.frombuffer(bytes.fromhex(digits[8 : digits.rindex('"')]), np.uint8)
-        ir = re.sub(used, f"dense_resource<{add_constant(constants, elements)}>", ir)
-    return ir + separator + "\n".join(kept), constants
 
 
 def attach_resources(text: str, constants: Mapping[str, np.ndarray]) -> str:

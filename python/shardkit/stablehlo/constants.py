@@ -37,11 +37,11 @@ def _is_large(value: ir.Value) -> bool:
     if is_complex(kind):
         return count * 8 > LARGE and isinstance(ir.ComplexType(kind).element_type, ir.F32Type)
     if is_float(kind):
-        return kind.width >= 16 and count * kind.width > 8 * LARGE
+        return bool(kind.width >= 16 and count * kind.width > 8 * LARGE)
     if not isinstance(kind, ir.IntegerType) or 1 < kind.width < 8:
         return False
     # Others may be indices, which decide what an op becomes.
-    return count * max(8, kind.width) > 8 * LARGE and (count > LARGEST_EVALUATED or kind.width == 1)
+    return bool(count * max(8, kind.width) > 8 * LARGE and (count > LARGEST_EVALUATED or kind.width == 1))
 
 
 def _read(op: ir.Operation) -> np.ndarray | None:

@@ -6,9 +6,11 @@ import re
 from typing import Any, Sequence
 
 import torch
-from torch_mlir import fx
+from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch_mlir import fx, ir
+from torch_mlir.extras.fx_importer import create_mlir_tensor_type
 
-from ..constants import Constants, detach_resources
+from ..constants import LARGE, Constants, add_constant
 from ..errors import ShardKitError, is_users
 from ..tools import find_torch_mlir_opt, get_complaint, run_tool
 from . import complex_numbers, decompositions, graph, indices
@@ -54,6 +56,24 @@ class _NotLowered(ShardKitError):
         self.ops = ops
 
 
+class _Literals(fx.FxImporterHooks):
+    """Keeps large tensors of floats out of the module, which names them. torch-mlir reads the elements of others."""
+
+    def __init__(self) -> None:
+        self.constants: Constants = {}
+        self._attributes: dict[str, Any] = {}
+
+    def resolve_literal(self, gni: Any, literal: Any, info: Any) -> Any:
+        if not isinstance(literal, torch.Tensor) or not literal.is_floating_point() or literal.itemsize < 2 or literal.nbytes <= LARGE:
+            return None
+        with unset_fake_temporarily():
+            name = add_constant(self.constants, literal.detach().cpu().contiguous().view(torch.uint8).numpy())
+        if name not in self._attributes:
+            self._attributes[name] = ir.Attribute.parse(f"dense_resource<{name}> : {create_mlir_tensor_type(literal)}")
+        type = gni._cc.tensor_to_vtensor_type(literal)
+        return ir.Operation.create("torch.vtensor.literal", results=[type], attributes={"value": self._attributes[name]}).result
+
+
 def _lower_graph(program: Any, table: decompositions.Table) -> tuple[str, Constants]:
     try:
         if complex_numbers.has_complex(program):
@@ -72,7 +92,8 @@ def _lower_graph(program: Any, table: decompositions.Table) -> tuple[str, Consta
         for name in program.graph_signature.inputs_to_buffers.values():  # torch-mlir looks for those that are not persistent here too
             if name in program.constants:
                 program.state_dict.setdefault(name, program.constants[name])
-        exported = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={})
+        literals = _Literals()
+        exported = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={}, hooks=literals)
     except ShardKitError:
         raise
     except NotImplementedError as error:
@@ -84,9 +105,9 @@ def _lower_graph(program: Any, table: decompositions.Table) -> tuple[str, Consta
         what = f"{node[1]}: " if node else ""
         why = f"torch-mlir does not know {error.args[0]}" if isinstance(error, KeyError) else str(error).strip().splitlines()[0]
         raise ShardKitError(f"{where}error: {what}{why}, expected ops and types that it takes") from error
-    text, constants = detach_resources(exported.operation.get_asm(enable_debug_info=True), r"b?f\d+")  # torch-mlir reads others
+    text = exported.operation.get_asm(enable_debug_info=True)
     try:
-        return run_tool([find_torch_mlir_opt(), *_LOWERING], text), constants
+        return run_tool([find_torch_mlir_opt(), *_LOWERING], text), literals.constants
     except ShardKitError as error:
         raise _describe_failure(str(error), text) from None
 
