@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 /// A plan that replaces the first one computes at most this fraction of its operations.
-static constexpr double kMaxOperations = 1.001;
+static constexpr double kMaxOperations = 1.05;
 
 namespace {
 

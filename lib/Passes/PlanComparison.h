@@ -26,10 +26,10 @@ struct BestPlan {
 };
 
 /// Gives the functions of `module` the plans that take the least time as they run: on copies, through all phases, with
-/// collectives that are merged, hoisted and combined. A plan whose devices compute more than with the first one is
-/// none. Groups are decided one by one; all functions together where calls or a schedule connect them. A plan whose
-/// phases fail is taken only if those of all plans do: then the first. Returns the best plan of each group. Emits
-/// nothing.
+/// collectives that are merged, hoisted and combined. Devices may compute a twentieth more than with the first plan,
+/// for small products that are replicated. Groups are decided one by one; all functions together where calls or a
+/// schedule connect them. A plan whose phases fail is taken only if those of all plans do: then the first. Returns the
+/// best plan of each group. Emits nothing.
 std::vector<BestPlan> keepBestPlans(ModuleOp module, ArrayRef<CandidatePlan> plans, ArrayRef<FunctionNames> groups,
                                     const PhaseOptions &options);
 
