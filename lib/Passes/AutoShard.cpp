@@ -93,6 +93,15 @@ void emitRemarks(FunctionSearch &search, const SearchResult &result) {
 
 } // namespace
 
+namespace {
+
+/// Functions whose plans are compared, those searched together in one group, and the groups without user shardings.
+struct ComparableGroups {
+  std::vector<FunctionNames> all, unannotated;
+};
+
+} // namespace
+
 /// Whether plans that do not know the options of the search are as good.
 static bool isComparable(FunctionSearch &search, const SearchResult &result) {
   const CostOptions &costs = search.getOptions().propagation.costs;
@@ -124,18 +133,22 @@ static void say(const BestPlan &kept, Operation *searched, Operation *func) {
 }
 
 /// Gives functions the plan that takes the least time as it runs.
-static void keepBest(ModuleOp module, ModuleOp input, ArrayRef<FunctionNames> groups, int64_t tripCount) {
+static void keepBest(ModuleOp module, ModuleOp input, const ComparableGroups &groups, int64_t tripCount) {
   OwningOpRef<ModuleOp> searched = module.clone(), byCost = module.clone();
   for (auto func : byCost->getOps<func::FuncOp>())
     if (func->hasAttr(kSolverAttr))
       forgetStrategies(func);
   SmallVector<CandidatePlan> plans{{*searched}, {*byCost, kMaxFraction}};
-  if (succeeded(propagate(input, tripCount)))
+  // Without user shardings the default plan is replication.
+  if (groups.unannotated.size() < groups.all.size() && succeeded(propagate(input, tripCount))) {
+    for (const FunctionNames &names : groups.unannotated)
+      replaceFunctions(input, module, names);
     plans.push_back({input, kMaxFraction});
+  }
   PhaseOptions phases;
   phases.tripCount = tripCount;
-  std::vector<BestPlan> best = keepBestPlans(module, plans, groups, phases);
-  for (auto [names, kept] : llvm::zip(groups, best))
+  std::vector<BestPlan> best = keepBestPlans(module, plans, groups.all, phases);
+  for (auto [names, kept] : llvm::zip(groups.all, best))
     for (const std::string &name : names)
       if (Operation *func = module.lookupSymbol(name); func && kept.plan > 0)
         say(kept, searched->lookupSymbol(name), func);
@@ -161,17 +174,22 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     if (meshShapes == MeshShapes::All && failed(chooseMeshShape(module, *options)))
       return signalPassFailure();
     OwningOpRef<ModuleOp> input = module.clone();
-    std::vector<FunctionNames> comparable;
+    ComparableGroups comparable;
     auto finish = [&](FunctionSearch &search, CallOperandLayouts &callOperands) -> LogicalResult {
       FailureOr<SearchResult> result = solveFunction(search, callOperands);
-      if (succeeded(result) && isComparable(search, *result))
-        comparable.emplace_back(
+      if (failed(result))
+        return failure();
+      if (isComparable(search, *result)) {
+        comparable.all.emplace_back(
             llvm::map_range(search.getFuncs(), [](func::FuncOp func) { return func.getName().str(); }));
-      return success(succeeded(result));
+        if (search.getFunction().getAnnotations().empty())
+          comparable.unannotated.push_back(comparable.all.back());
+      }
+      return success();
     };
     if (failed(searchModule(module, *options, finish)))
       return signalPassFailure();
-    if (!comparable.empty())
+    if (!comparable.all.empty())
       keepBest(module, *input, comparable, tripCount);
   }
 

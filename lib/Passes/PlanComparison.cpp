@@ -2,6 +2,7 @@
 
 #include "PlanComparison.h"
 #include "shardkit/Cost/CollectiveMove.h"
+#include "shardkit/Cost/CostModel.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Rules/ControlFlow.h"
@@ -13,26 +14,27 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// A plan that replaces the first one computes at most this fraction of its operations.
-static constexpr double kMaxOperations = 1.05;
-
 namespace {
 
 /// What a device does in a function.
 struct FinalCost {
-  double seconds = 0;    // of collectives, as predicted
-  double operations = 0; // multiplications and additions of products and convolutions
+  double collectives = 0, contractions = 0; // predicted seconds
 
+  double getSum() const { return collectives + contractions; }
   void add(const FinalCost &other, double times) {
-    seconds += other.seconds * times;
-    operations += other.operations * times;
+    collectives += other.collectives * times;
+    contractions += other.contractions * times;
   }
 };
 
 /// The costs of a final module, by function, with those that it calls.
 class FinalCosts {
 public:
-  FinalCosts(ModuleOp module, int64_t tripCount) : module(module), meshes(module), tripCount(tripCount) {}
+  FinalCosts(ModuleOp module, int64_t tripCount) : module(module), meshes(module), tripCount(tripCount) {
+    for (const MeshCache::Entry &entry : meshes.entries())
+      if (std::optional<double> given = entry.mesh->flops)
+        flops = std::min(flops.value_or(*given), *given);
+  }
 
   /// None if the cost of a collective is unknown.
   std::optional<FinalCost> get(func::FuncOp func) {
@@ -44,7 +46,7 @@ public:
       std::optional<FinalCost> inside = getOwn(op);
       if (!inside)
         return WalkResult::interrupt();
-      if (inside->seconds > 0 || inside->operations > 0)
+      if (inside->getSum() > 0)
         cost.add(*inside, countExecutions(op->getBlock(), tripCount));
       return WalkResult::advance();
     });
@@ -90,9 +92,10 @@ private:
     FinalCost cost;
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (linalgOp && (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp))) {
-      cost.operations = 2;
+      double operations = 2;
       for (int64_t range : linalgOp.getStaticLoopRanges())
-        cost.operations *= ShapedType::isDynamic(range) ? 1 : range;
+        operations *= ShapedType::isDynamic(range) ? 1 : range;
+      cost.contractions = operations / flops.value_or(CostModel::kDefaultFlops);
     }
     return cost;
   }
@@ -100,6 +103,7 @@ private:
   ModuleOp module;
   MeshCache meshes;
   int64_t tripCount;
+  std::optional<double> flops; // of the slowest mesh
   llvm::DenseMap<Operation *, FinalCost> known;
 };
 
@@ -124,7 +128,7 @@ static bool areConnected(ModuleOp module) {
   });
 }
 
-static void replaceFunctions(ModuleOp module, ModuleOp plan, ArrayRef<std::string> names) {
+void spmd::replaceFunctions(ModuleOp module, ModuleOp plan, ArrayRef<std::string> names) {
   for (const std::string &name : names) {
     auto func = module.lookupSymbol<func::FuncOp>(name);
     OpBuilder(func).clone(*plan.lookupSymbol(name));
@@ -143,14 +147,16 @@ std::vector<BestPlan> spmd::keepBestPlans(ModuleOp module, ArrayRef<CandidatePla
     BestPlan best;
     std::optional<FinalCost> first = finals.front()->getCost(names);
     if (first)
-      best.seconds = best.firstSeconds = first->seconds;
+      best.seconds = best.firstSeconds = first->collectives;
+    std::optional<FinalCost> least = first;
     for (unsigned i = 1; i < plans.size(); ++i) {
       std::optional<FinalCost> cost = finals[i]->getCost(names);
-      bool isBetter = first && cost && cost->seconds < *best.seconds * plans[i].maxFraction &&
-                      cost->operations <= first->operations * kMaxOperations;
+      bool isBetter = least && cost && cost->collectives < least->collectives * plans[i].maxFraction &&
+                      cost->getSum() <= least->getSum();
       if (isBetter || (finals[i]->isFinal && !finals[best.plan]->isFinal)) {
         best.plan = i;
-        best.seconds = cost ? std::optional(cost->seconds) : std::nullopt;
+        least = cost;
+        best.seconds = cost ? std::optional(cost->collectives) : std::nullopt;
       }
     }
     return best;

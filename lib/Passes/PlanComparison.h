@@ -11,7 +11,7 @@ namespace mlir::spmd {
 /// A plan: a module after propagation that differs from those of its comparison in layouts alone.
 struct CandidatePlan {
   ModuleOp module;
-  /// It replaces a plan that comes before it if it takes less than this fraction of its time.
+  /// It replaces a plan that comes before it if its collectives take less than this fraction of the time.
   double maxFraction = 1;
 };
 
@@ -25,11 +25,14 @@ struct BestPlan {
   std::optional<double> seconds, firstSeconds;
 };
 
+/// Replaces functions of `module` by those of another plan.
+void replaceFunctions(ModuleOp module, ModuleOp plan, ArrayRef<std::string> names);
+
 /// Gives the functions of `module` the plans that take the least time as they run: on copies, through all phases, with
-/// collectives that are merged, hoisted and combined. Devices may compute a twentieth more than with the first plan,
-/// for small products that are replicated. Groups are decided one by one; all functions together where calls or a
-/// schedule connect them. A plan whose phases fail is taken only if those of all plans do: then the first. Returns the
-/// best plan of each group. Emits nothing.
+/// collectives that are merged, hoisted and combined. Devices may compute more, as with small products that are
+/// replicated, where collectives and contractions together take less time. Groups are decided one by one; all functions
+/// together where calls or a schedule connect them. A plan whose phases fail is taken only if those of all plans do:
+/// then the first. Returns the best plan of each group. Emits nothing.
 std::vector<BestPlan> keepBestPlans(ModuleOp module, ArrayRef<CandidatePlan> plans, ArrayRef<FunctionNames> groups,
                                     const PhaseOptions &options);
 
