@@ -239,6 +239,29 @@ def check_constants():
             assert a.dtype == b.dtype and torch.allclose(a, b, rtol=1e-2 if a.dtype == torch.bfloat16 else 1e-5), (cases[i], a, b)
 
 
+class Tables(torch.nn.Module):
+    """Tensors that no checkpoint has: two of equal elements, one of another type, and one of flags."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.randn(160, 128)
+        self.register_buffer("same", self.table.clone(), persistent=False)
+        self.register_buffer("narrow", torch.randn(160, 512).bfloat16(), persistent=False)
+        self.register_buffer("mask", torch.rand(160, 512) > 0.5, persistent=False)
+
+    def forward(self, x):
+        return x @ self.table, torch.tanh(x) @ self.same, (x @ self.narrow.float())[0] * self.mask[:3]
+
+
+def check_large_constants():
+    """Large tensors of floats are named in the IR, and the bundle has their elements once."""
+    module, x = Tables(), torch.randn(4, 160)
+    model = shardkit.import_torch(module, x, mesh={"data": 2}, shardings={"x": ("data",)})
+    assert sorted(v.nbytes for v in model.constants.values()) == [81920, 163840] and "dense_resource" in model.text
+    for a, b in zip(model.run(x), module(x), strict=True):
+        assert torch.allclose(a, b, rtol=1e-4, atol=1e-4), (a, b)
+
+
 def check_loops_of_experts():
     """Layers that visit the experts that tokens have chosen: each expert computes all tokens."""
     from transformers.models.dbrx.configuration_dbrx import DbrxFFNConfig
@@ -588,7 +611,7 @@ ERRORS = [
 
 
 def main():
-    checks = [globals()[n] for n in sys.argv[1:]] or [check_placements, check_styles, check_embedding, check_residual_ops, check_experts, check_loops_of_experts, check_concrete, check_constants, check_scaled, check_binding, check_bfloat16, check_complex, check_bags, check_integers, check_windows, check_indices, check_caches]
+    checks = [globals()[n] for n in sys.argv[1:]] or [check_placements, check_styles, check_embedding, check_residual_ops, check_experts, check_loops_of_experts, check_concrete, check_constants, check_large_constants, check_scaled, check_binding, check_bfloat16, check_complex, check_bags, check_integers, check_windows, check_indices, check_caches]
     failed = 0
     for check in checks:
         try:
