@@ -283,11 +283,12 @@ void ShardingProblem::addEdges(NodeId id) {
     if (node.isIdentity || !rule.hasWindows())
       continue;
     const Kept &stored = classes[tensors[t]];
-    addMove({kHalos, toKey(node.rule), t, nodes[id].space, stored.domain, count}, stored, /*isShared=*/false,
+    int64_t exchanges = propagation.getCount(node, getTensorOfExchange(rule, t));
+    addMove({kHalos, toKey(node.rule), t, nodes[id].space, stored.domain, exchanges}, stored, /*isShared=*/false,
             PaidMove::Windows, [&](unsigned choice, unsigned strategy) {
               LayoutId needed = getNeeded(id, t, strategy, domains[stored.domain][choice]);
               auto windows = getWindows(rule, t, spaces[nodes[id].space][strategy], table.getMesh());
-              return windows.empty() ? 0 : count * table.getSeconds(needed, windows, type);
+              return windows.empty() ? 0 : exchanges * table.getSeconds(needed, windows, type);
             });
   }
   if (node.isIdentity)

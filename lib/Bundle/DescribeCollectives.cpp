@@ -162,7 +162,7 @@ void spmd::describeMove(const Transfer &transfer, rt::CollectiveInfo &out) {
     for (const TransferDigit &digit : segment.dst)
       entry.destination.push_back({digit.size, digit.isRank, digit.stride});
     if (segment.window)
-      entry.window = rt::Segment::Window{segment.window->step, segment.window->offset};
+      entry.window = rt::Segment::Window{segment.window->step, segment.window->offset, segment.window->added};
   }
   for (const RankDigit &digit : transfer.spread)
     out.spread.push_back({digit.stride, digit.size});
@@ -338,9 +338,9 @@ static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op, 
   Batched in(b, loc, cast<RankedTensorType>(input.getType()), from.localShape(), counts);
   Batched out(b, loc, type, to.localShape(), counts);
   Value init = out.makeEmpty(b, loc);
-  auto lowered =
-      target::CollectiveOp::create(b, loc, TypeRange{init.getType()}, b.getI64IntegerAttr(*op.getCollectiveId()),
-                                   b.getI64IntegerAttr(counts.size()), in.to(b, loc, input), init);
+  auto lowered = target::CollectiveOp::create(
+      b, loc, TypeRange{init.getType()}, b.getI64IntegerAttr(*op.getCollectiveId()), b.getI64IntegerAttr(counts.size()),
+      in.to(b, loc, input), init, op->getOperands().drop_front());
   return out.from(b, loc, lowered.getResult().front());
 }
 
@@ -373,6 +373,9 @@ LogicalResult spmd::lowerCollectives(func::FuncOp func, const MeshCache &meshes)
       if (!cast<RankedTensorType>(member->getResult(0).getType()).hasStaticShape())
         return member.emitError("is started asynchronously on a value of unknown size, expected "
                                 "known sizes, or a collective outside of spmd.start");
+      else if (member->getNumOperands() > 1)
+        return member.emitError("is started asynchronously at an offset that is known at run time, expected a constant "
+                                "offset, or a collective outside of spmd.start");
     lowerStarted(builder, start);
   }
   for (CollectiveOpInterface op : collectivesOf(func)) {

@@ -55,7 +55,8 @@ SmallVector<Block *> spmd::getBlocks(func::FuncOp func) {
 }
 
 bool spmd::mayStart(CollectiveOpInterface op) {
-  return op.getKind() != CollectiveKind::AllSlice &&
+  auto halo = dyn_cast<HaloExchangeOp>(op.getOperation());
+  return op.getKind() != CollectiveKind::AllSlice && !(halo && !halo.getDynamicOffsets().empty()) &&
          cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
 }
 
@@ -63,11 +64,15 @@ std::optional<int64_t> spmd::getMemoryBudget(func::FuncOp func, int64_t budget, 
   if (budget > 0)
     return budget;
   std::optional<int64_t> least;
-  func.walk([&](CollectiveOpInterface op) {
-    const Mesh *mesh = meshes.lookup(op.getFromMesh());
+  auto add = [&](FlatSymbolRefAttr name) {
+    const Mesh *mesh = name ? meshes.lookup(name) : nullptr;
     if (mesh && mesh->memory)
       least = std::min(least.value_or(*mesh->memory), *mesh->memory);
-  });
+  };
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    if (auto sharding = func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr))
+      add(sharding.getMesh());
+  func.walk([&](CollectiveOpInterface op) { add(op.getFromMesh()); });
   return least;
 }
 

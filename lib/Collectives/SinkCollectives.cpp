@@ -27,6 +27,9 @@ struct DelayCollectivesPass : public spmd::impl::SPMDSinkCollectivesPassBase<Del
     Operation *last = getProducer(op->getOperand(0), block);
     if (!last || last->hasTrait<OpTrait::ConstantLike>()) // constants stay anyway
       return nullptr;
+    for (Value offset : op->getOperands().drop_front())
+      if (Operation *def = getProducer(offset, block); def && last->isBeforeInBlock(def))
+        last = def;
     for (Operation *user : op->getOperand(0).getUsers()) {
       Operation *here = getUserIn(block, user);
       if (here != op && last->isBeforeInBlock(here))

@@ -82,10 +82,19 @@ SmallVector<UnevenDim, 1> spmd::getWindows(const ShardingRule &rule, unsigned t,
     UnevenDim &uneven = windows.emplace_back();
     uneven.dim = d;
     for (const DimEntry &entry : axes[f])
-      uneven.ranks.push_back(getRankDigit(entry, mesh));
+      if (!entry.isStride())
+        uneven.ranks.push_back(getRankDigit(entry, mesh));
     uneven.window = window->ofChunk(llvm::divideCeil(rule.factor(f).size, uneven.count()), uneven.count());
   }
   return windows;
+}
+
+unsigned spmd::getTensorOfExchange(const ShardingRule &rule, unsigned t) {
+  const ShardingRule::Tensor &tensor = rule.tensor(t);
+  for (unsigned d = 0; d < tensor.numDims; ++d)
+    if (rule.getWindow(tensor, d) && rule.factor(rule.dimFactors(tensor, d).front()).kind == FactorKind::Indexed)
+      return rule.numOperands();
+  return t;
 }
 
 std::optional<DimEntries> spmd::projectFactor(const ShardingRule &rule, unsigned t, int32_t f,
@@ -170,7 +179,7 @@ double spmd::getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> 
       if (!isExtension(table.get(*tensor.layout), table.get(layout), tensor.openDims))
         seconds += tensor.count * table.getSeconds(*tensor.layout, layout, tensor.type);
       if (!windows.empty())
-        seconds += tensor.count * table.getSeconds(layout, windows, tensor.type);
+        seconds += tensors[getTensorOfExchange(rule, t)].count * table.getSeconds(layout, windows, tensor.type);
     }
   }
   return seconds;

@@ -94,7 +94,7 @@ static bool respects(const Owner &owner, int64_t boundary) {
 
 static void setWindow(TransferSegment &segment, const UnevenDim &dim) {
   if (dim.window)
-    segment.window = {dim.window->step, dim.window->offset};
+    segment.window = {dim.window->step, dim.window->offset, dim.window->added};
 }
 
 SmallVector<TransferSegment, 6> detail::makeSegments(const Layout &from, const Layout &to) {

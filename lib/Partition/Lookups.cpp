@@ -32,7 +32,7 @@ void Lookups::collect(Operation *op, llvm::function_ref<const Sharding *(Value)>
   ShardedOp shardedOp{op, {}};
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f) {
     const Factor &factor = rule.factor(f);
-    if (factor.kind != FactorKind::Indexed)
+    if (factor.kind != FactorKind::Indexed || factor.hasWindows)
       continue;
     ShardedDim shardedDim{factor.size, {}, 0, {}};
     for (auto [t, tensor] : llvm::enumerate(rule.operands())) {

@@ -61,6 +61,8 @@ void Windows::collect(Operation *op, llvm::function_ref<const Sharding *(Value)>
       });
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     plan.dropped = insert.getDroppedDims();
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    plan.dropped = slice.getDroppedDims();
   plans.try_emplace(op, std::move(plan));
 }
 
@@ -149,6 +151,7 @@ Value Windows::createExchange(OpBuilder &b, Location loc, Value value, const Sha
   from.dims.resize(type.getRank());
   to.dims.resize(type.getRank());
   SmallVector<int64_t> dims, steps, offsets;
+  SmallVector<Value> dynamicOffsets;
   for (const ShardedWindow &window : windows) {
     unsigned d = window.dim;
     global[d] = globalType.getDimSize(d);
@@ -157,11 +160,13 @@ Value Windows::createExchange(OpBuilder &b, Location loc, Value value, const Sha
     to.dims[d].entries = window.entries;
     dims.push_back(d);
     steps.push_back(window.window.step);
-    offsets.push_back(window.window.offset);
+    offsets.push_back(window.offset ? ShapedType::kDynamic : window.window.offset);
+    if (window.offset)
+      dynamicOffsets.push_back(window.offset);
   }
   ShardingAttr target = meshes.getAttr(to);
   auto exchange =
-      HaloExchangeOp::create(b, loc, type.clone(local), value, TypeAttr::get(type.clone(global)),
+      HaloExchangeOp::create(b, loc, type.clone(local), value, dynamicOffsets, TypeAttr::get(type.clone(global)),
                              meshes.getAttrOn(from, global, target.getMesh()), target, b.getDenseI64ArrayAttr(dims),
                              b.getDenseI64ArrayAttr(steps), b.getDenseI64ArrayAttr(offsets), IntegerAttr());
   halos.push_back(exchange);
@@ -292,13 +297,15 @@ Value Windows::createWindow(OpBuilder &b, Location loc, Value value, const Shard
                             RankedTensorType globalType, ArrayRef<ShardedWindow> windows) {
   if (windows.empty())
     return value;
+  bool isConstant = llvm::none_of(windows, [](const ShardedWindow &window) { return bool(window.offset); });
+  bool mayReadSource = isConstant && value.getParentBlock() == b.getInsertionBlock();
   // A convolution of a padded image: one exchange of the image's rows, not one to
   // pad it and one to convolve it.
   auto it = paddedValues.find(value);
-  if (it != paddedValues.end() && value.getParentBlock() == b.getInsertionBlock())
+  if (it != paddedValues.end() && mayReadSource)
     return createPadded(b, loc, it->second, windows);
   auto inserted = insertedValues.find(value);
-  if (inserted != insertedValues.end() && value.getParentBlock() == b.getInsertionBlock())
+  if (inserted != insertedValues.end() && mayReadSource)
     if (Value made = createInserted(b, loc, value, inserted->second, windows))
       return made;
   return createFetch(b, loc, value, sharding, globalType, windows);
@@ -613,6 +620,54 @@ void Windows::lowerOpWindows(Operation *op, const Plan &plan, Value value, Ranke
     op->setOperand(0, createMasked(b, op->getLoc(), op->getOperand(0), padded, type, padding));
 }
 
+/// The value without dims of one element.
+static Value withoutDims(OpBuilder &b, Location loc, Value value, const llvm::SmallBitVector &dropped) {
+  if (dropped.none())
+    return value;
+  SmallVector<ReassociationIndices> groups;
+  SmallVector<int64_t> shape;
+  ReassociationIndices group;
+  for (auto [d, size] : llvm::enumerate(cast<RankedTensorType>(value.getType()).getShape())) {
+    if (!dropped.test(d) && !shape.empty())
+      groups.push_back(std::exchange(group, {}));
+    group.push_back(d);
+    if (!dropped.test(d))
+      shape.push_back(size);
+  }
+  if (!shape.empty())
+    groups.push_back(std::move(group));
+  Type type = cast<RankedTensorType>(value.getType()).clone(shape);
+  return tensor::CollapseShapeOp::create(b, loc, type, value, groups);
+}
+
+Value Windows::lowerSlice(tensor::ExtractSliceOp op, const Plan &plan, const ValueInfo &values) {
+  OpBuilder b(op);
+  Value source = op.getSource();
+  const Sharding &sharding = values.getSharding(source);
+  SmallVector<OpFoldResult> mixed = op.getMixedOffsets();
+  SmallVector<ShardedWindow, 2> windows = getShardedWindows(plan, 0);
+  for (ShardedWindow &window : windows)
+    window.offset = dyn_cast<Value>(mixed[window.dim]);
+  // An unsharded dim is read at the global index.
+  llvm::erase_if(
+      windows, [&](const ShardedWindow &window) { return window.offset && sharding.dims[window.dim].entries.empty(); });
+  bool atRunTime = llvm::any_of(windows, [](const ShardedWindow &window) { return bool(window.offset); });
+  op.getSourceMutable().set(createWindow(b, op.getLoc(), source, sharding, values.getGlobalType(source), windows));
+  SmallVector<int64_t> offsets(op.getStaticOffsets());
+  for (const ShardedWindow &window : windows)
+    offsets[window.dim] = 0;
+  SmallVector<Value> dynamicOffsets;
+  for (auto [offset, known] : llvm::zip(mixed, offsets))
+    if (ShapedType::isDynamic(known))
+      dynamicOffsets.push_back(cast<Value>(offset));
+  op.setStaticOffsets(offsets);
+  op.getOffsetsMutable().assign(dynamicOffsets);
+  bool takesAll = op.getStaticSizes() == cast<RankedTensorType>(op.getSource().getType()).getShape() &&
+                  !ShapedType::isDynamicShape(op.getStaticSizes()) &&
+                  llvm::all_of(op.getStaticStrides(), [](int64_t stride) { return stride == 1; });
+  return atRunTime && takesAll ? withoutDims(b, op.getLoc(), op.getSource(), plan.dropped) : Value();
+}
+
 Value Windows::lower(Operation *op, const ValueInfo &values) {
   const Plan &plan = plans.find(op)->second;
   // Padding that a body computes per index is on unsharded dims.
@@ -620,6 +675,8 @@ Value Windows::lower(Operation *op, const ValueInfo &values) {
     return lowerPad(op, plan, values);
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return lowerInsert(insert, plan, values);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return lowerSlice(slice, plan, values);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     return lowerConcat(op, concat.getDim(), plan, values);
   if (auto concat = dyn_cast<tosa::ConcatOp>(op))
@@ -635,12 +692,7 @@ Value Windows::lower(Operation *op, const ValueInfo &values) {
         t, createWindow(b, op->getLoc(), operand, values.getSharding(operand), values.getGlobalType(operand), windows));
     if (t == 0 && !windows.empty())
       lowerOpWindows(op, plan, operand, values.getGlobalType(operand), windows);
-    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-      SmallVector<int64_t> offsets(slice.getStaticOffsets());
-      for (const ShardedWindow &window : windows)
-        offsets[window.dim] = 0;
-      slice.setStaticOffsets(offsets);
-    } else if (auto slice = dyn_cast<tosa::SliceOp>(op); slice && t == 0) {
+    if (auto slice = dyn_cast<tosa::SliceOp>(op); slice && t == 0) {
       SmallVector<int64_t> start;
       auto constant = slice.getStart().getDefiningOp<tosa::ConstShapeOp>();
       for (const APInt &value : constant.getValues().getValues<APInt>())
@@ -663,6 +715,8 @@ Value Windows::lower(Operation *op, const ValueInfo &values) {
 void Windows::joinHalos() {
   llvm::DenseMap<Value, SmallVector<HaloExchangeOp, 2>> byValue;
   for (HaloExchangeOp &halo : halos) {
+    if (!halo.getDynamicOffsets().empty())
+      continue;
     SmallVector<HaloExchangeOp, 2> &others = byValue[halo.getInput()];
     auto overlaps = [&](HaloExchangeOp other) {
       if (other->getBlock() != halo->getBlock() || other.getFrom() != halo.getFrom() || other.getTo() != halo.getTo() ||

@@ -675,7 +675,8 @@ ComputeLayouts ComputeDecider::getLayouts(const ShardingRule &rule, ArrayRef<Ten
   for (unsigned t = 0; t < rule.numOperands(); ++t)
     if (auto windows = getWindows(rule, t, axes, mesh); !windows.empty() && choice.needs[t])
       choice.exchangeSeconds +=
-          layouts[t].count * table.getSeconds(*choice.needs[t], windows, cast<RankedTensorType>(rule.tensor(t).type));
+          layouts[getTensorOfExchange(rule, t)].count *
+          table.getSeconds(*choice.needs[t], windows, cast<RankedTensorType>(rule.tensor(t).type));
   if (rule.numResults() > 0)
     choice.exchangeSeconds += layouts[rule.numOperands()].count * getPickSeconds(rule, axes, table);
   return choice;

@@ -319,7 +319,7 @@ void spmd::markUnevenFactors(ShardingRule &rule, Operation *op) {
 }
 
 bool spmd::canShard(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &mesh) {
-  if (factor.hasWindows && !allowsPadding(entries, mesh))
+  if (factor.hasWindows && factor.kind != FactorKind::Indexed && !allowsPadding(entries, mesh))
     return false;
   if (deviceFactor(entries) > 1 && llvm::divideCeil(factor.size, totalFactor(entries)) % factor.granule != 0)
     return false;

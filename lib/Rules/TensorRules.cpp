@@ -157,10 +157,11 @@ SlicedDim getSlicedDim(OffsetSizeAndStrideOpInterface op, unsigned d, int64_t si
 
 /// A dim that is sliced fully is one factor of both. One of several equal slices is the
 /// minor factor of the dim, the major one stays unsharded: sharded as `{3, "x"}`, every
-/// device has its shard of each third. A slice of few elements, or at an index that is
-/// known at run time only, is computed by every device from the elements that it owns. Any
-/// other slice reads windows, and so do the first two with `spmd.windows`: for a dim that
-/// is sharded otherwise, this moves less data.
+/// device has its shard of each third. A slice of few elements is computed by every device
+/// from the elements that it owns. One at an index that is known at run time only is a window
+/// that is the same for all devices. Any other slice reads windows along the result, and so
+/// do the first two with `spmd.windows`: for a dim that is sharded otherwise, this moves less
+/// data.
 struct ExtractSliceModel : ShardingRuleOpInterface::ExternalModel<ExtractSliceModel, tensor::ExtractSliceOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto slice = cast<tensor::ExtractSliceOp>(op);
@@ -170,7 +171,14 @@ struct ExtractSliceModel : ShardingRuleOpInterface::ExternalModel<ExtractSliceMo
     SmallVector<int32_t> result;
     for (auto [d, size] : llvm::enumerate(slice.getSourceType().getShape())) {
       SlicedDim dim = getSlicedDim(slice, d, size);
-      bool fixesIndex = !dim.offset || (dim.isShort && !op->hasAttr(kWindowsAttr));
+      if (!dim.offset && dim.isStatic && size > 1) {
+        // The owners send the slice.
+        rule.addWindows(rule.addFactor(size, FactorKind::Indexed), {0, 0, (dim.length - 1) * dim.stride + 1});
+        if (!dropped.test(d))
+          result.push_back(-1);
+        continue;
+      }
+      bool fixesIndex = dim.isShort && !op->hasAttr(kWindowsAttr);
       bool isIndexed =
           dim.isStatic && fixesIndex && size > 1 && slice.getSourceType().getElementType().isIntOrIndexOrFloat();
       if (isIndexed)

@@ -50,7 +50,7 @@ static Value zeroPadding(OpBuilder &b, HaloExchangeOp op, Value value, int64_t d
   auto onesType = RankedTensorType::get(shape, b.getI1Type());
   Value ones = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(onesType, true));
   Value owned =
-      HaloExchangeOp::create(b, loc, type.clone(b.getI1Type()), ones, TypeAttr::get(onesType),
+      HaloExchangeOp::create(b, loc, type.clone(b.getI1Type()), ones, ValueRange(), TypeAttr::get(onesType),
                              keepDims(op.getFrom(), {}), keepDims(op.getTo(), {d}), b.getDenseI64ArrayAttr({d}),
                              b.getDenseI64ArrayAttr({type.getDimSize(d)}), b.getDenseI64ArrayAttr({0}), IntegerAttr());
   Value zero = arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(type)));
@@ -102,7 +102,7 @@ static Value sliceShard(OpBuilder &b, HaloExchangeOp op, const Layout &to) {
     steps.push_back(window.step);
     offsets.push_back(window.offset);
   }
-  return HaloExchangeOp::create(b, op.getLoc(), op.getType(), value, TypeAttr::get(type.clone(shape)),
+  return HaloExchangeOp::create(b, op.getLoc(), op.getType(), value, ValueRange(), TypeAttr::get(type.clone(shape)),
                                 keepDims(op.getFrom(), {}), keepDims(op.getTo(), dims), b.getDenseI64ArrayAttr(dims),
                                 b.getDenseI64ArrayAttr(steps), b.getDenseI64ArrayAttr(offsets), IntegerAttr());
 }
@@ -137,7 +137,10 @@ FailureOr<bool> spmd::removeIdleCollectives(func::FuncOp func, const MeshCache &
     return false;
   std::vector<std::pair<CollectiveOpInterface, Layout>> idle; // with the layout of the result
   WalkResult walk = func.walk([&](CollectiveOpInterface op) {
-    if (op.getKind() == CollectiveKind::AllSlice || !hasComparableRanks(op, meshes))
+    // Which elements a window at a run-time offset reads is not known; it is refused on one device.
+    auto halo = dyn_cast<HaloExchangeOp>(op.getOperation());
+    if (op.getKind() == CollectiveKind::AllSlice || !hasComparableRanks(op, meshes) ||
+        (halo && !halo.getDynamicOffsets().empty()))
       return WalkResult::advance();
     FailureOr<CollectiveMove> move = getMove(op, meshes);
     if (failed(move))

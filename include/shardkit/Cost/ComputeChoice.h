@@ -42,6 +42,10 @@ struct TensorLayout {
   int64_t count = 1;
 };
 
+/// The tensor that an exchange of windows of tensor `t` runs as often as: windows that do not
+/// change in a loop are exchanged before it, those at a run-time index with the op.
+unsigned getTensorOfExchange(const ShardingRule &rule, unsigned t);
+
 /// Predicted seconds to gather one candidate per shard, for each result of a selection.
 double getPickSeconds(const ShardingRule &rule, const FactorAxes &axes, LayoutTable &table);
 

@@ -39,7 +39,11 @@ bool appendAxes(const RankDigit &rank, const Mesh &mesh, DimEntries &entries);
 ///   dim of 32 over 4, a window of 3 around each element: step 8, offset -1, size 10
 struct Window {
   int64_t step, offset, size;
-  bool operator==(const Window &o) const { return step == o.step && offset == o.offset && size == o.size; }
+  /// Which of the offsets of the exchange that are known at run time is added; -1: none.
+  int64_t added = -1;
+  bool operator==(const Window &o) const {
+    return step == o.step && offset == o.offset && size == o.size && added == o.added;
+  }
 };
 
 /// A dim of `size` elements split into chunks of ceil(size / count) over the rank

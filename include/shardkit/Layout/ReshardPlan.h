@@ -124,6 +124,7 @@ struct TransferSegment {
   /// without one). Indices outside [0, size) are padding.
   struct Window {
     int64_t step, offset;
+    int64_t added = -1; ///< As in shardkit/Layout/Layout.h.
   };
   std::optional<Window> window = std::nullopt;
 };

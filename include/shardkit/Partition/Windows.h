@@ -47,7 +47,7 @@ private:
     FactorAxes axes;
     /// Reads of captured tensors, with the operand numbers of the rule.
     SmallVector<std::pair<tensor::ExtractOp, unsigned>, 0> reads;
-    /// Dims of the destination that an inserted slice drops: not known from local sizes.
+    /// Dims of the full tensor that a slice drops: not known from local sizes.
     llvm::SmallBitVector dropped;
   };
   /// A window of one dim.
@@ -55,6 +55,7 @@ private:
     unsigned dim;
     DimEntries entries;
     Window window;
+    Value offset = Value(); ///< Known at run time, added to the offset of the window.
   };
   /// The operands of a padding op, by its local result.
   struct Padded {
@@ -96,6 +97,8 @@ private:
                      RankedTensorType globalType, Value padding);
   Value getCoordinate(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries);
   void lowerReads(Operation *op, const Plan &plan, const ValueInfo &values);
+  /// A slice takes what it needs of windows. Returns a view of them where a slice at a run-time index is all of them.
+  Value lowerSlice(tensor::ExtractSliceOp op, const Plan &plan, const ValueInfo &values);
   Value lowerPad(Operation *op, const Plan &plan, const ValueInfo &values);
   Value lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const ValueInfo &values);
   /// Remembers an insertion into zeros with windows in the result, if its offsets and sizes are constant.

@@ -30,7 +30,8 @@ enum class FactorKind : uint8_t {
   Reduction, ///< devices compute partial results
   /// Data select elements along it: every device reads or writes the elements of its
   /// shard. A result without the factor is partial: one device has the element, the
-  /// others the neutral element.
+  /// others the neutral element. If a dim follows it in windows, their owners send them, and
+  /// results are complete.
   Indexed,
   /// Every device selects candidates, then all select among these (argmax, top-k). Results
   /// are complete; the axes follow the order of the factor (no strides).
@@ -62,6 +63,7 @@ struct Factor {
 ///   dim 2 * i + 3 * k of a convolution, k < 3      stride 2, offset 0, length 7
 ///   elements 5 to 9 of a slice                     stride 1, offset 5, length 1
 ///   a dim of 8, reversed                           stride -1, offset 7, length 1
+///   3 elements from a run-time index on, for all   stride 0, offset 0 (added to it), length 3
 /// If the factor is finer than the dim, the first and the last of these indices are
 /// divided by `divisor` and rounded down; the length may then be below 1 (no index for
 /// some i).
@@ -122,7 +124,7 @@ public:
   /// True if `result` is partial over the axes of factor `f`.
   bool isPartial(const Tensor &result, int32_t f) const {
     return factors[f].kind == FactorKind::Reduction ||
-           (factors[f].kind == FactorKind::Indexed && !hasFactor(result, f));
+           (factors[f].kind == FactorKind::Indexed && !factors[f].hasWindows && !hasFactor(result, f));
   }
   llvm::ArrayRef<Factor> getFactors() const { return factors; }
   /// True for ops with the arithmetic intensity of contractions, which are worth sharding

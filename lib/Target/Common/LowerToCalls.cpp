@@ -208,6 +208,19 @@ Value spmd::target::getPointer(OpBuilder &b, Location loc, Value buffer) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// The address of the offsets of a collective.
+static Value storeOffsets(OpBuilder &b, Location loc, CollectiveOp op) {
+  auto func = op->getParentOfType<func::FuncOp>();
+  Type ptr = LLVM::LLVMPointerType::get(b.getContext());
+  OpBuilder atBegin = OpBuilder::atBlockBegin(&func.getBody().front());
+  Value number = LLVM::ConstantOp::create(atBegin, loc, b.getI64Type(), int64_t(op.getOffsets().size()));
+  Value memory = LLVM::AllocaOp::create(atBegin, loc, ptr, b.getI64Type(), number, 8);
+  for (auto [i, offset] : llvm::enumerate(op.getOffsets()))
+    LLVM::StoreOp::create(b, loc, arith::IndexCastOp::create(b, loc, b.getI64Type(), offset),
+                          LLVM::GEPOp::create(b, loc, ptr, b.getI64Type(), memory, ArrayRef<LLVM::GEPArg>{int32_t(i)}));
+  return memory;
+}
+
 namespace {
 struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
   func::FuncOp declare(OpBuilder &b, StringRef name, TypeRange inputs, Type result) {
@@ -303,19 +316,24 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
         func::CallOp::create(b, loc, callee, args);
       } else if (auto collective = dyn_cast<CollectiveOp>(op)) {
         int64_t batchDims = collective.getBatchDims();
+        bool hasOffsets = !collective.getOffsets().empty();
         SmallVector<Value> args{context, constant(collective.getId())};
         SmallVector<Type> types{ptr, i64};
-        if (batchDims > 0) {
+        if (batchDims > 0 || hasOffsets) {
           Value count = arith::ConstantIndexOp::create(b, loc, 1);
           for (int64_t d = 0; d < batchDims; ++d)
             count = arith::MulIOp::create(b, loc, count, memref::DimOp::create(b, loc, collective.getInput(), d));
           args.push_back(arith::IndexCastOp::create(b, loc, i64, count));
           types.push_back(i64);
         }
+        if (hasOffsets) {
+          args.push_back(storeOffsets(b, loc, collective));
+          types.push_back(ptr);
+        }
         args.push_back(getPointer(b, loc, collective.getInput()));
         args.push_back(getPointer(b, loc, collective.getInit()));
         types.append({ptr, ptr});
-        StringRef name = batchDims > 0 ? "sk_collective_batch" : "sk_collective";
+        StringRef name = hasOffsets ? "sk_collective_at" : batchDims > 0 ? "sk_collective_batch" : "sk_collective";
         func::CallOp::create(b, loc, declare(b, name, types, i32), args);
       } else if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
         auto callee = declare(b, "sk_assert", {ptr, i32, ptr}, i32);

@@ -263,6 +263,10 @@ static LogicalResult bufferizeDps(OpTy op, RewriterBase &rewriter, const Bufferi
   rewriter.setInsertionPoint(op);
   Value init, computed;
   for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<TensorType>(operand.get().getType())) {
+      buffers.push_back(operand.get());
+      continue;
+    }
     FailureOr<Value> buffer = getBuffer(rewriter, operand.get(), options, state);
     if (failed(buffer))
       return failure();

@@ -13,10 +13,15 @@ namespace {
 
 /// From this size on members share the work of an all-reduce.
 constexpr int64_t sharedBytes = 64 << 10;
+/// How many of the plans with offsets are kept.
+constexpr size_t keptOffsets = 64;
 
 int replaceDigit(int rank, int64_t stride, int64_t size, int64_t value) {
   return int(rank + (value - (rank / stride) % size) * stride);
 }
+
+/// A source rank that becomes an index in the output.
+bool isSpread(const Atom &atom) { return atom.sourceIsRank && !atom.destinationIsRank; }
 
 /// The classes of ranks that differ only in the given digits.
 std::vector<std::vector<int>> classesOf(const std::vector<RankDigit> &digits, int ranks) {
@@ -163,18 +168,11 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const M
                                const MeshRanks &destinations)
     : CollectivePlan(info, world, sources, destinations, /*isTransfer=*/true) {}
 
-CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &mesh,
+CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources,
                                const MeshRanks &destinations, bool isTransfer)
-    : info_(info), elementSize_(dtypeSize(info.dtype)), packed_(world.isPacked()) {
-  inputs_.plan = chunks_.plan = this;
-  inputs_.isChunks = false;
-  chunks_.isChunks = true;
-  const int ranks = mesh.size();
+    : info_(info), sources_(sources), destinations_(destinations), isTransfer_(isTransfer),
+      elementSize_(dtypeSize(info.dtype)), packed_(world.isPacked()) {
   std::vector<RankDigit> digits = info.group;
-  struct Spread { // A source rank digit that becomes a place in the output.
-    int64_t size, stride, destination;
-  };
-  std::vector<Spread> spreads;
   std::vector<Loop> loops;
   for (const Atom &atom : info.atoms) {
     empty_ |= atom.size == 0;
@@ -184,8 +182,6 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const M
       digits.push_back({atom.destinationStride, atom.size});
     if (!atom.sourceIsRank && !atom.destinationIsRank)
       loops.push_back({atom.size, atom.sourceStride, atom.destinationStride});
-    if (atom.sourceIsRank && !atom.destinationIsRank)
-      spreads.push_back({atom.size, atom.sourceStride, atom.destinationStride});
   }
   digits.insert(digits.end(), info.spread.begin(), info.spread.end());
   for (const Segment &segment : info.segments) {
@@ -199,82 +195,125 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const M
           digits.push_back({digit.stride, digit.size});
   }
   loopSets_.push_back(joinLoops(std::move(loops)));
+  makeGroups(world, digits);
+  makePieces();
+}
 
-  std::vector<std::vector<int>> groupClass = classesOf(info.group, ranks);
-  std::vector<const std::vector<int> *> reduceWith(static_cast<size_t>(ranks));
-  for (const auto &members : groupClass)
-    for (int r : members)
-      reduceWith[size_t(r)] = &members;
+CollectivePlan::CollectivePlan(const CollectivePlan &base, std::unique_ptr<CollectiveInfo> info)
+    : ownInfo_(std::move(info)), base_(&base), info_(*ownInfo_), sources_(base.sources_),
+      destinations_(base.destinations_), isTransfer_(base.isTransfer_), elementSize_(base.elementSize_),
+      loopSets_{base.loopSets_[0]}, groups_(base.groups_), packed_(base.packed_), empty_(base.empty_),
+      padded_(base.padded_) {
+  makePieces();
+}
+
+std::shared_ptr<CollectivePlan> CollectivePlan::at(std::span<const int64_t> offsets) {
+  std::lock_guard lock(atMutex_);
+  auto known = std::find_if(atOffsets_.begin(), atOffsets_.end(),
+                            [&](const AtOffsets &one) { return std::ranges::equal(one.offsets, offsets); });
+  if (known != atOffsets_.end()) {
+    atOffsets_.splice(atOffsets_.begin(), atOffsets_, known);
+    return known->plan;
+  }
+  auto info = std::make_unique<CollectiveInfo>(info_);
+  for (Segment &segment : info->segments)
+    if (segment.window && segment.window->added >= 0)
+      segment.window->offset += std::clamp(offsets[size_t(segment.window->added)], -maxOffset, maxOffset);
+  std::shared_ptr<CollectivePlan> plan(new CollectivePlan(*this, std::move(info)));
+  atOffsets_.push_front({{offsets.begin(), offsets.end()}, plan});
+  if (atOffsets_.size() > keptOffsets)
+    atOffsets_.pop_back();
+  return plan;
+}
+
+void CollectivePlan::makeGroups(World &world, const std::vector<RankDigit> &digits) {
   std::vector<std::vector<int>> classes;
-  if (isTransfer) {
+  if (isTransfer_) {
     // Whoever reads nothing of the others does not wait for their messages.
-    classes.push_back(mesh.ranks());
-    classes[0].insert(classes[0].end(), destinations.ranks().begin(), destinations.ranks().end());
+    classes.push_back(sources_.ranks());
+    classes[0].insert(classes[0].end(), destinations_.ranks().begin(), destinations_.ranks().end());
   } else {
-    classes = classesOf(digits, ranks);
+    classes = classesOf(digits, sources_.size());
     for (std::vector<int> &members : classes)
       for (int &rank : members)
-        rank = mesh[rank];
+        rank = sources_[rank];
   }
   for (std::vector<int> &members : classes) {
     std::sort(members.begin(), members.end());
     members.erase(std::unique(members.begin(), members.end()), members.end()); // Of a mesh in two orders.
   }
   groups_ = world.groups(classes, /*own=*/false);
+}
 
-  pieces_.resize(size_t(world.size()));
-  for (int rank = 0; rank < destinations.size(); ++rank) {
-    int start = isTransfer ? 0 : rank;
-    int64_t offset = 0;
-    for (const Atom &atom : info.atoms) {
-      if (!atom.destinationIsRank || atom.size == 0)
-        continue;
-      int64_t index = (rank / atom.destinationStride) % atom.size;
-      if (atom.sourceIsRank)
-        start = replaceDigit(start, atom.sourceStride, atom.size, index);
-      else
-        offset += index * atom.sourceStride;
+std::vector<CollectivePlan::Piece> CollectivePlan::makePieces(int rank) {
+  int start = isTransfer_ ? 0 : rank;
+  int64_t offset = 0;
+  for (const Atom &atom : info_.atoms) {
+    if (!atom.destinationIsRank || atom.size == 0)
+      continue;
+    int64_t index = (rank / atom.destinationStride) % atom.size;
+    if (atom.sourceIsRank)
+      start = replaceDigit(start, atom.sourceStride, atom.size, index);
+    else
+      offset += index * atom.sourceStride;
+  }
+  std::vector<Piece> pieces{{{start}, offset, 0}};
+  for (const Atom &atom : info_.atoms) {
+    if (!isSpread(atom))
+      continue;
+    std::vector<Piece> next;
+    for (const Piece &piece : pieces)
+      for (int64_t i = 0; i < atom.size; ++i)
+        next.push_back({{replaceDigit(piece.sources[0], atom.sourceStride, atom.size, i)},
+                        piece.source,
+                        piece.destination + i * atom.destinationStride});
+    pieces = std::move(next);
+  }
+  for (const Segment &segment : info_.segments)
+    addSegment(segment, rank, pieces);
+  for (Piece &piece : pieces)
+    for (const RankDigit &digit : info_.spread) {
+      int64_t value = (rank / digit.stride + piece.shift) % digit.size;
+      piece.sources[0] =
+          replaceDigit(piece.sources[0], digit.stride, digit.size, value < 0 ? value + digit.size : value);
     }
-    std::vector<Piece> &pieces = pieces_[size_t(destinations[rank])];
-    pieces.push_back({{start}, offset, 0});
-    for (const Spread &spread : spreads) {
-      std::vector<Piece> next;
-      for (const Piece &piece : pieces)
-        for (int64_t i = 0; i < spread.size; ++i)
-          next.push_back({{replaceDigit(piece.sources[0], spread.stride, spread.size, i)},
-                          piece.source,
-                          piece.destination + i * spread.destination});
-      pieces = std::move(next);
-    }
-    for (const Segment &segment : info.segments)
-      addSegment(segment, rank, pieces);
-    for (Piece &piece : pieces)
-      for (const RankDigit &digit : info.spread) {
-        int64_t value = (rank / digit.stride + piece.shift) % digit.size;
-        piece.sources[0] =
-            replaceDigit(piece.sources[0], digit.stride, digit.size, value < 0 ? value + digit.size : value);
-      }
-    // Start with the pieces behind the own rank, so that members do not all
-    // read from the same peer at once.
-    auto fromSelf = std::find_if(pieces.begin(), pieces.end(), [&](const Piece &p) { return p.sources[0] >= rank; });
-    std::rotate(pieces.begin(), fromSelf, pieces.end());
-    Group &group = *groups_[size_t(destinations[rank])];
+  // Start with the pieces behind the own rank, so that members do not all
+  // read from the same peer at once.
+  auto fromSelf = std::find_if(pieces.begin(), pieces.end(), [&](const Piece &p) { return p.sources[0] >= rank; });
+  std::rotate(pieces.begin(), fromSelf, pieces.end());
+  return pieces;
+}
+
+void CollectivePlan::makePieces() {
+  inputs_.plan = chunks_.plan = this;
+  inputs_.isChunks = false;
+  chunks_.isChunks = true;
+  std::vector<std::vector<int>> groupClass = classesOf(info_.group, sources_.size());
+  std::vector<const std::vector<int> *> reduceWith(static_cast<size_t>(sources_.size()));
+  for (const auto &members : groupClass)
+    for (int r : members)
+      reduceWith[size_t(r)] = &members;
+  pieces_.resize(groups_.size());
+  for (int rank = 0; rank < destinations_.size(); ++rank) {
+    std::vector<Piece> &pieces = pieces_[size_t(destinations_[rank])];
+    pieces = makePieces(rank);
+    Group &group = *groups_[size_t(destinations_[rank])];
     for (Piece &piece : pieces) {
-      if (info.reduction != Reduction::None)
+      if (info_.reduction != Reduction::None)
         piece.sources = *reduceWith[size_t(piece.sources[0])];
       for (int &source : piece.sources)
-        source = group.indexOf(mesh[source]);
+        source = group.indexOf(sources_[source]);
     }
   }
   const std::vector<Loop> &all = loopSets_[0];
-  isSame_ = info.reduction != Reduction::None && spreads.empty() && info.segments.empty() && all.size() == 1 &&
-            all[0].source == 1 && all[0].destination == 1;
-  for (const Atom &atom : info.atoms)
+  isSame_ = info_.reduction != Reduction::None && std::none_of(info_.atoms.begin(), info_.atoms.end(), isSpread) &&
+            info_.segments.empty() && all.size() == 1 && all[0].source == 1 && all[0].destination == 1;
+  for (const Atom &atom : info_.atoms)
     isSame_ &= atom.size == 1 || !(atom.sourceIsRank || atom.destinationIsRank);
-  for (int rank : destinations.ranks())
+  for (int rank : destinations_.ranks())
     isSame_ = isSame_ && int(pieces_[size_t(rank)][0].sources.size()) == groups_[size_t(rank)]->size() &&
               pieces_[size_t(rank)][0].source == 0;
-  for (int rank : destinations.ranks())
+  for (int rank : destinations_.ranks())
     if (packed_)
       layOutPacked(rank);
 }

@@ -159,8 +159,8 @@ Status NcclRank::run(CollectivePlan &plan, int64_t count, const void *in, void *
   SK_ASSIGN_OR_RETURN(CUevent begin, impl.event());
   SK_ASSIGN_OR_RETURN(CUevent end, impl.event());
   SK_RETURN_IF_ERROR(impl.device.impl().record(begin, stream));
-  impl.inFlight.push_back({&plan, begin, end});
-  Status status = impl.perform(plan, count, in, out, impl.commOf.at(&plan));
+  impl.inFlight.push_back({&plan.base(), begin, end});
+  Status status = impl.perform(plan, count, in, out, impl.commOf.at(&plan.base()));
   // Recorded in any case: it is waited for.
   SK_RETURN_IF_ERROR(impl.device.impl().record(end, stream));
   return status.withContext(plan.describe());

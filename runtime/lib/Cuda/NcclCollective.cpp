@@ -207,11 +207,17 @@ Status NcclRank::Impl::freeScratch() {
   return status;
 }
 
-Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *in, void *out, ncclComm_t comm) {
+NcclOperation NcclRank::Impl::getOperation(CollectivePlan &plan) {
+  if (&plan != &plan.base()) // Plans with offsets come and go.
+    return choose(plan);
   auto known = operationOf.find(&plan);
   if (known == operationOf.end())
     known = operationOf.emplace(&plan, choose(plan)).first;
-  const NcclOperation operation = known->second;
+  return known->second;
+}
+
+Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *in, void *out, ncclComm_t comm) {
+  const NcclOperation operation = getOperation(plan);
   if (operation.kind == Kind::Nothing || count == 0)
     return {};
   // NCCL has items of one member side by side.

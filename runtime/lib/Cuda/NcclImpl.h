@@ -31,6 +31,7 @@ struct NcclRank::Impl {
   Status settle(ncclComm_t comm, const std::string &what);
   Status call(ncclResult_t result, const std::string &what, ncclComm_t comm) { return api.check(result, what, comm); }
   NcclOperation choose(CollectivePlan &plan);
+  NcclOperation getOperation(CollectivePlan &plan);
   Status perform(CollectivePlan &plan, int64_t count, const void *in, void *out, ncclComm_t comm);
   Status exchange(CollectivePlan &plan, int64_t count, const void *in, void *out, ncclComm_t comm, int dtype);
   Expected<char *> scratch(int64_t bytes);

@@ -91,8 +91,7 @@ void shardkit::rt::recordEntry(RankRecord &record, int64_t id) {
 }
 
 /// False when the world failed.
-static Expected<bool> perform(sk_context *ctx, int64_t id, int64_t count, const void *in, void *out) {
-  CollectivePlan &plan = *ctx->plans->plans[size_t(id)];
+static Expected<bool> perform(sk_context *ctx, CollectivePlan &plan, int64_t count, const void *in, void *out) {
   if (!ctx->device)
     return plan.run(ctx->rank, count, in, out);
   if (plan.participants(ctx->rank).size() > 1 || ctx->world->isPacked())
@@ -147,14 +146,25 @@ int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out) {
 }
 
 int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const void *in, void *out) {
+  return sk_collective_at(ctx, id, count, nullptr, in, out);
+}
+
+int32_t sk_collective_at(sk_context *ctx, int64_t id, int64_t count, const int64_t *offsets, const void *in,
+                         void *out) {
   return guarded(ctx, id, false, [&](RankRecord &record) -> int32_t {
     if (int32_t status = injectFault(*ctx, id, /*after=*/false))
       return status;
-    if (Status status = recordCall(*ctx->plans->plans[size_t(id)], ctx->rank, count); !status.ok())
+    CollectivePlan *plan = ctx->plans->plans[size_t(id)].get();
+    std::shared_ptr<CollectivePlan> atOffsets; // peers read by it until it has run
+    if (int64_t number = plan->info().numOffsets(); number > 0 && offsets) {
+      atOffsets = plan->at({offsets, size_t(number)});
+      plan = atOffsets.get();
+    }
+    if (Status status = recordCall(*plan, ctx->rank, count); !status.ok())
       return fail(ctx, status);
     recordEntry(record, id);
     auto start = std::chrono::steady_clock::now();
-    Expected<bool> performed = perform(ctx, id, count, in, out);
+    Expected<bool> performed = perform(ctx, *plan, count, in, out);
     if (!performed.ok())
       return fail(ctx, performed.status());
     if (!*performed)

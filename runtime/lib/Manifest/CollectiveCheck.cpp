@@ -45,6 +45,23 @@ Status checkWindow(const Segment &segment) {
       __builtin_add_overflow(last, segment.window->offset, &last) || __builtin_add_overflow(last, length, &end) ||
       __builtin_add_overflow(segment.window->offset, length, &end))
     return invalid("'segments' overflow");
+  const int64_t most = std::max({std::abs(segment.window->offset), std::abs(last), length});
+  if (segment.window->added >= 0 && most > maxOffset)
+    return invalid("'segments' overflow");
+  return {};
+}
+
+/// Checks that the offsets that are known at run time are numbered from 0, once each.
+Status checkOffsets(const CollectiveInfo &move) {
+  std::vector<int64_t> numbers;
+  for (const Segment &segment : move.segments)
+    if (segment.window && segment.window->added != -1)
+      numbers.push_back(segment.window->added);
+  std::sort(numbers.begin(), numbers.end());
+  for (size_t i = 0; i < numbers.size(); ++i)
+    if (numbers[i] != int64_t(i))
+      return invalid("'segments' has windows at offset " + std::to_string(numbers[i]) + ", expected each of 0 to " +
+                     std::to_string(numbers.size() - 1) + " once");
   return {};
 }
 
@@ -104,6 +121,7 @@ Status validateMove(const CollectiveInfo &move, int64_t sourceDevices, int64_t d
                        std::to_string(segment.size) + " or more");
     }
   }
+  SK_RETURN_IF_ERROR(checkOffsets(move));
   for (const RankDigit &digit : move.spread) {
     SK_RETURN_IF_ERROR(checkDigit(digit.stride, digit.size, sourceDevices, "spread"));
     sources.push_back(digit);

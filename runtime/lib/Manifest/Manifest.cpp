@@ -91,8 +91,9 @@ void readMove(const JsonAt &in, CollectiveInfo &move) {
       Segment &segment = move.segments.emplace_back();
       segment = {in.asInteger(entry[0], "segments"), digits(entry[1]), digits(entry[2])};
       if (entry.size() == 4) {
-        std::vector<int64_t> v = in.asIntegers(entry[3], "segments", 2);
-        segment.window = {v[0], v[1]};
+        const bool isAtRunTime = entry[3].is_array() && entry[3].size() == 3;
+        std::vector<int64_t> v = in.asIntegers(entry[3], "segments", isAtRunTime ? 3 : 2);
+        segment.window = {v[0], v[1], isAtRunTime ? v[2] : -1};
       }
     }
   if (in.has("spread"))
@@ -163,6 +164,8 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
   Status status = validateMove(collective, devices, devices);
   if (!status.ok())
     in.fail(status.message());
+  if (collective.startGroup >= 0 && collective.numOffsets() > 0)
+    in.fail("'start_group' is on a collective with offsets that are known at run time");
   Json extra = Json::object();
   static const std::set<std::string> known = {
       "id",       "kind",   "axes",  "dtype", "reduction",   "in_elements", "out_elements", "atoms",

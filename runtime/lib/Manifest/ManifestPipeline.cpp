@@ -339,6 +339,8 @@ void PipelineReader::readChannel(const Json &json) {
   checkEnd(from.values[channel.fromValue], "from", move.inElements);
   checkEnd(to.values[channel.toValue], "to", move.outElements);
   Status status = validateMove(move, from.held.devices, to.held.devices);
+  if (status.ok() && move.numOffsets() > 0)
+    status = invalid("'segments' has offsets that are known at run time");
   if (!status.ok())
     in.fail(status.message());
 }

@@ -224,8 +224,10 @@ static void addMove(const CollectiveInfo &move, Ordered &json) {
     json["segments"] = Ordered::array();
     for (const Segment &segment : move.segments) {
       Ordered entry = {segment.size, digits(segment.source), digits(segment.destination)};
-      if (segment.window)
-        entry.push_back({segment.window->step, segment.window->offset});
+      if (const auto &window = segment.window; window && window->added >= 0)
+        entry.push_back({window->step, window->offset, window->added});
+      else if (window)
+        entry.push_back({window->step, window->offset});
       json["segments"].push_back(std::move(entry));
     }
   }

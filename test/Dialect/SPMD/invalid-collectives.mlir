@@ -457,6 +457,16 @@ func.func @f(%0: tensor<2xf32>) {
 
 // -----
 
+// halo_exchange_c2: a value for each offset that is known at run time
+spmd.mesh @pod = <["x"=4]>
+func.func @f(%0: tensor<2xf32>, %i: index) {
+  // expected-error @+1 {{has 1 values of offsets, expected 2, one of each that is known at run time}}
+  %1 = "spmd.halo_exchange"(%0, %i) {dims = array<i64: 0, 1>, from = #spmd.sharding<@pod, [{"x"}]>, global_type = tensor<8xf32>, offsets = array<i64: -9223372036854775808, -9223372036854775808>, steps = array<i64: 0, 0>, to = #spmd.sharding<@pod, [{"x"}]>} : (tensor<2xf32>, index) -> tensor<1xf32>
+  return
+}
+
+// -----
+
 // halo_exchange_c2: a dim of the value
 spmd.mesh @pod = <["x"=4]>
 func.func @f(%0: tensor<2xf32>) {

@@ -177,6 +177,9 @@ func.func @local_view(%0: tensor<8x4xf32>, %1: tensor<2x8xf32>, %2: tensor<4x16x
   %9 = spmd.exchange %2 of tensor<8x16xf32> <@pod, [{"data"}, {}]> to <@turned, [{}, {"u"}]> : tensor<4x16xf32> -> tensor<8x8xf32>
   // CHECK: spmd.halo_exchange %{{.*}} of tensor<8x16xf32> <@pod, [{"data"}, {}]> to <@pod, [{"data"}, {}]> dims = [0] steps = [4] offsets = [-1] : tensor<4x16xf32> -> tensor<6x16xf32>
   %halo = spmd.halo_exchange %2 of tensor<8x16xf32> <@pod, [{"data"}, {}]> to <@pod, [{"data"}, {}]> dims = [0] steps = [4] offsets = [-1] : tensor<4x16xf32> -> tensor<6x16xf32>
+  %index = arith.constant 3 : index
+  // CHECK: spmd.halo_exchange %{{.*}} of tensor<8x16xf32> <@pod, [{"data"}, {}]> to <@pod, [{"data"}, {}]> dims = [0] steps = [0] offsets = [%{{.*}}] : tensor<4x16xf32> -> tensor<1x16xf32>
+  %sent = spmd.halo_exchange %2 of tensor<8x16xf32> <@pod, [{"data"}, {}]> to <@pod, [{"data"}, {}]> dims = [0] steps = [0] offsets = [%index] : tensor<4x16xf32> -> tensor<1x16xf32>
   // An exchange may be uneven: 7 rows over 4 devices are 2, 2, 2 and 1.
   // CHECK: spmd.exchange %{{.*}} of tensor<7x8xf32> <@pod, [{"model"}, {}]> to <@pod, [{}, {"model"}]> : tensor<2x8xf32> -> tensor<7x2xf32>
   %10 = spmd.exchange %1 of tensor<7x8xf32> <@pod, [{"model"}, {}]> to <@pod, [{}, {"model"}]> : tensor<2x8xf32> -> tensor<7x2xf32>

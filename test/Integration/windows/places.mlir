@@ -1,5 +1,5 @@
 // Slices of cut dims at places that are known only when the program runs: each shard
-// takes or writes what it owns, and what moves is the slice.
+// sends or writes what it owns, and what moves is the slice.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-opt %s --spmd-default-pipeline | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact
@@ -10,8 +10,8 @@ spmd.mesh @m = <["x"=4]>
 spmd.mesh @g = <["x"=2, "y"=3]>
 
 // CHECK-LABEL: func.func @picked
-// CHECK-NOT: spmd.{{all_gather|halo|exchange}}
-// CHECK: spmd.all_reduce {{.*}} sum <@m, {"x"}> {{.*}} : tensor<3x4xf32>
+// CHECK-NOT: spmd.{{all_gather|exchange}}
+// CHECK: spmd.halo_exchange {{.*}} dims = [0] steps = [0] offsets = [%{{.*}} : tensor<16x4xf32> -> tensor<7x4xf32>
 // CHECK-NOT: spmd.{{all|halo|exchange|reduce}}
 // CHECK: return
 func.func @picked(%x: tensor<62x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}]>},
@@ -26,7 +26,7 @@ func.func @picked(%x: tensor<62x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
 // One row, two dims at such places, with gaps; the columns are taken in windows.
 // CHECK-LABEL: func.func @row
 // CHECK-NOT: spmd.all_gather
-// CHECK: spmd.all_reduce
+// CHECK: spmd.halo_exchange {{.*}} dims = [0, 1] steps = [0, 0] offsets = [%{{.*}} : tensor<12x4x7xi32> -> tensor<1x2x7xi32>
 // CHECK: return
 func.func @row(%x: tensor<24x12x7xi32> {spmd.sharding = #spmd.sharding<@g, [{3, "x"}, {"y"}, {?}]>, spmd.range = [-99, 99]},
                %i: tensor<2xi32> {spmd.range = [0, 10]}) -> tensor<2x5xi32> {

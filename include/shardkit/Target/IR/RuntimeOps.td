@@ -122,14 +122,15 @@ def SpmdRt_CollectiveOp : SpmdRt_Op<"collective"> {
     ```
     The init is not read; input and output never share memory. The first `batch_dims`
     dims are equal in both types, of any size: the collective applies to the other dims,
-    for each index of the batch dims.
+    for each index of the batch dims. `offsets` are those of windows that the manifest lists
+    as known at run time.
   }];
   let arguments = (ins I64Attr:$id, DefaultValuedAttr<I64Attr, "0">:$batch_dims,
-                       AnyShaped:$input, AnyShaped:$init);
+                       AnyShaped:$input, AnyShaped:$init, Variadic<Index>:$offsets);
   let results = (outs Variadic<AnyRankedTensor>:$result);
   let assemblyFormat = [{
     $id `ins` `(` $input `:` type($input) `)` `outs` `(` $init `:` type($init)
-    `)` attr-dict (`->` type($result)^)?
+    `)` (`offsets` `(` $offsets^ `)`)? attr-dict (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }

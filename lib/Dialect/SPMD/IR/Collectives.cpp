@@ -5,6 +5,7 @@
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "shardkit/Layout/KnownSizes.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -363,6 +364,9 @@ LogicalResult HaloExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMes
   if (dims.empty() || getSteps().size() != dims.size() || getOffsets().size() != dims.size())
     return emitOpError() << "has " << dims.size() << " dims, " << getSteps().size() << " steps and "
                          << getOffsets().size() << " offsets, expected one of each per window";
+  if (size_t unknown = llvm::count(getOffsets(), ShapedType::kDynamic); unknown != getDynamicOffsets().size())
+    return emitOpError() << "has " << getDynamicOffsets().size() << " values of offsets, expected " << unknown
+                         << ", one of each that is known at run time";
   for (auto [i, d] : llvm::enumerate(dims))
     if (d < 0 || d >= int64_t(shape.size()) || (i > 0 && d <= dims[i - 1]))
       return emitOpError() << "dims are [" << dims << "], expected rising numbers of the " << shape.size()
@@ -377,11 +381,14 @@ LogicalResult HaloExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMes
   if (failed(source) || failed(target))
     return failure();
   to = Layout::replicated(from.shape);
+  int64_t added = 0;
   for (auto [d, size] : llvm::enumerate(shape)) {
     const DimEntries &operandEntries = source->dims[d].entries, &entries = target->dims[d].entries;
     bool hasWindow = llvm::is_contained(dims, int64_t(d));
+    unsigned i = llvm::find(dims, int64_t(d)) - dims.begin();
+    bool isSame = hasWindow && getSteps()[i] == 0; // on all devices, whatever their coordinates
     bool hasStride = llvm::any_of(entries, [](const DimEntry &entry) { return entry.isStride(); });
-    if (hasWindow == entries.empty() || hasStride)
+    if (hasWindow == entries.empty() || (hasStride && !isSame))
       return emitOpError() << "dimension " << d << " has " << (hasWindow ? "a" : "no")
                            << " window, expected the result's sharding to have "
                            << (hasWindow ? "axes and no stride" : "no axis") << " there";
@@ -392,12 +399,16 @@ LogicalResult HaloExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMes
                               "same, or none in the operand";
     if (!hasWindow)
       continue;
-    unsigned i = llvm::find(dims, int64_t(d)) - dims.begin();
     UnevenDim &window = to.uneven.emplace_back();
     window.dim = d;
     for (const DimEntry &entry : entries)
-      window.ranks.push_back(getRankDigit(entry, toMesh));
-    window.window = {getSteps()[i], getOffsets()[i], result[d]};
+      if (!entry.isStride())
+        window.ranks.push_back(getRankDigit(entry, toMesh));
+    int64_t offset = getOffsets()[i];
+    if (ShapedType::isDynamic(offset))
+      window.window = {getSteps()[i], 0, result[d], added++};
+    else
+      window.window = {getSteps()[i], offset, result[d]};
   }
   return success();
 }

@@ -75,6 +75,11 @@ SK_EXPORT int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, voi
  * included. */
 SK_EXPORT int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const void *in, void *out);
 
+/* As sk_collective_batch, of a collective whose windows have offsets that are known at run
+ * time: those that the manifest numbers from 0. All ranks of the group pass the same ones. */
+SK_EXPORT int32_t sk_collective_at(sk_context *ctx, int64_t id, int64_t count, const int64_t *offsets, const void *in,
+                                   void *out);
+
 /* Ends the run with `message` if `holds` is 0: then a status, else 0. The program
  * returns the status at once. */
 SK_EXPORT int32_t sk_assert(sk_context *ctx, int32_t holds, const char *message);

@@ -172,25 +172,31 @@ def SPMD_HaloExchangeOp : SPMD_CollectiveOp<"halo_exchange"> {
     elements beyond it are zero. No data move if `from` leaves all these dimensions
     unsharded. Dimensions without a window have the same axes on both sides.
 
+    With step 0 all devices receive the same window: its owners send it. An offset may be
+    known at run time only (`%i`). All devices that exchange elements must have the same one.
+
     Constraints:
     * (halo_exchange_c1) `from` is legal for the global type, both shardings have its rank and are not unreduced
-    * (halo_exchange_c2) dims are rising, belong to the value, and have a step and an offset each; `to` shards exactly these, without strides
+    * (halo_exchange_c2) dims are rising, belong to the value, and have a step and an offset each; `to` shards exactly these, without strides unless the step is 0; there is a value for each offset that is known at run time
     * (halo_exchange_c3) a dim has the same axes in `from` as in `to`, or none and a window
     * (halo_exchange_c4) the operand has the local shape of `from`, the result that of the windows
     * (halo_exchange_c5) element types are equal
 
     ```mlir
     %1 = spmd.halo_exchange %0 of tensor<8x16xf32> <@pod, [{"data"}, {} ]> to <@pod, [{"data"}, {} ]> dims = [0] steps = [4] offsets = [-1] : tensor<4x16xf32> -> tensor<6x16xf32>
+    %2 = spmd.halo_exchange %0 of tensor<8x16xf32> <@pod, [{"data"}, {} ]> to <@pod, [{"data"}, {} ]> dims = [0] steps = [0] offsets = [%i] : tensor<4x16xf32> -> tensor<1x16xf32>
     ```
   }];
-  let arguments = (ins SPMD_Tensor:$input, TypeAttrOf<AnyRankedTensor>:$global_type,
+  let arguments = (ins SPMD_Tensor:$input, Variadic<Index>:$dynamic_offsets,
+                       TypeAttrOf<AnyRankedTensor>:$global_type,
                        SPMD_ShardingAttr:$from, SPMD_ShardingAttr:$to,
                        DenseI64ArrayAttr:$dims, DenseI64ArrayAttr:$steps,
                        DenseI64ArrayAttr:$offsets, OptionalAttr<I64Attr>:$id);
   let results = (outs SPMD_Tensor:$result);
   let assemblyFormat = [{
     $input `of` $global_type $from `to` $to `dims` `=` $dims `steps` `=` $steps
-    `offsets` `=` $offsets attr-dict `:` type($input) `->` type($result)
+    `offsets` `=` custom<DynamicIndexList>($dynamic_offsets, $offsets)
+    attr-dict `:` type($input) `->` type($result)
   }];
 }
 

@@ -22,7 +22,9 @@
 #include "shardkit/rt/Collectives/Group.h"
 #include "shardkit/rt/Manifest/Manifest.h"
 
+#include <list>
 #include <memory>
+#include <mutex>
 
 namespace shardkit::rt {
 
@@ -50,6 +52,11 @@ public:
   /// the same count on all ranks. `engine` copies and reduces. False when the world
   /// failed.
   bool run(int rank, int64_t count, const void *in, void *out, CopyEngine &engine = hostCopyEngine());
+  /// The same collective with these values of the offsets that are known at run time, the same
+  /// on all ranks of a group. Ranks share the plan of equal offsets while it is kept.
+  std::shared_ptr<CollectivePlan> at(std::span<const int64_t> offsets);
+  /// The plan that `at` was called on; this one without such offsets.
+  const CollectivePlan &base() const { return base_ ? *base_ : *this; }
   /// "collective 3 (all_reduce of 256 bytes at model.mlir:12:8)" for messages.
   std::string describe() const;
   /// Bytes of each item that `rank` reads from others in one execution.
@@ -99,6 +106,12 @@ public:
 private:
   CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources, const MeshRanks &destinations,
                  bool isTransfer);
+  CollectivePlan(const CollectivePlan &base, std::unique_ptr<CollectiveInfo> info);
+  /// The groups of ranks that differ in `digits` alone.
+  void makeGroups(World &world, const std::vector<RankDigit> &digits);
+  /// Resolves which elements each rank reads.
+  void makePieces();
+  std::vector<Piece> makePieces(int rank);
   /// The data that is read in a round: inputs, then the chunks that members computed.
   struct Round : Reading {
     const CollectivePlan *plan;
@@ -130,7 +143,11 @@ private:
   /// Sets Piece::packed of the pieces of `rank`.
   void layOutPacked(int rank);
 
+  std::unique_ptr<CollectiveInfo> ownInfo_; ///< Set in a plan with offsets.
+  const CollectivePlan *base_ = nullptr;
   const CollectiveInfo &info_;
+  MeshRanks sources_, destinations_;
+  const bool isTransfer_;
   int64_t elementSize_;
   /// Loops, destination-major and joined. The first are those of the atoms;
   /// others have the run of a segment too.
@@ -144,6 +161,13 @@ private:
   bool empty_ = false;  ///< Nothing moves.
   bool padded_ = false; ///< Some elements of the output are never written.
   bool isSame_ = false; ///< All members compute the same contiguous buffer.
+
+  struct AtOffsets {
+    std::vector<int64_t> offsets;
+    std::shared_ptr<CollectivePlan> plan;
+  };
+  std::mutex atMutex_;
+  std::list<AtOffsets> atOffsets_; ///< The latest first.
 };
 
 /// Collectives that are started together (`with` in the manifest) and done later, with

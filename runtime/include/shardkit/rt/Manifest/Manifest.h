@@ -181,9 +181,12 @@ struct Segment {
   /// Indices outside of [0, size) are padding.
   struct Window {
     int64_t step, offset;
+    int64_t added = -1; ///< Which offset of `sk_collective_at` is added; -1: none.
   };
   std::optional<Window> window = std::nullopt;
 };
+/// Larger offsets that are known at run time count as this.
+inline constexpr int64_t maxOffset = int64_t(1) << 60;
 struct CollectiveInfo {
   int64_t id = 0;
   std::string kind;
@@ -195,6 +198,13 @@ struct CollectiveInfo {
   std::vector<Segment> segments;
   std::vector<RankDigit> spread; ///< The rank digits that choose among replicas of the source.
   std::vector<RankDigit> group;
+  /// How many offsets are known at run time only (Segment::Window::added).
+  int64_t numOffsets() const {
+    int64_t number = 0;
+    for (const Segment &segment : segments)
+      number += segment.window && segment.window->added >= 0;
+    return number;
+  }
   /// If a side is on a mesh that counts the devices in another order: the rank here of each rank there.
   std::vector<int64_t> sourceOrder, destinationOrder;
   int64_t bytes = 0;
