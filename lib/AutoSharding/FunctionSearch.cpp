@@ -110,6 +110,8 @@ private:
   void search(bool isBound = true);
   void searchWithinBudget();
   void searchWithinBudgetPerReader();
+  /// Changes of the propagated layouts.
+  void improve();
 
   ShardingProblem &problem;
   const SearchOptions &options;
@@ -279,15 +281,28 @@ void FunctionSearch::Rounds::searchWithinBudgetPerReader() {
     searchWithin(1);
 }
 
+void FunctionSearch::Rounds::improve() {
+  solver.gap = options.gap;
+  if (!searchPerReader() || !std::isinf(seconds))
+    return;
+  // The solution exceeds the budget.
+  std::vector<unsigned> free = result.last.choices;
+  problem.setGraph(Unlisted::PerReader, /*countsMemory=*/true);
+  solver.budget = budget;
+  solver.free = free;
+  solver.freeBound = result.last.lowerBound;
+  searchPerReader();
+}
+
 SearchResult FunctionSearch::Rounds::run() {
   if (options.improvesPropagation) {
     consider(problem.getPropagated());
+    result.startFits = !result.choices.empty();
     if ((result.proven = result.objective == 0))
       return std::move(result);
     if (!result.choices.empty()) // it may reshard where the problem does not
       problem.refine(result.choices);
-    solver.gap = options.gap;
-    searchPerReader();
+    improve();
     result.seconds = getElapsed();
     return std::move(result);
   }

@@ -1,8 +1,9 @@
 //===- ImprovePropagation.cpp - A better default plan ---------------------===//
 //
 // 1. The propagated plan is priced as it will run: with the reshards of --spmd-insert-reshards.
-//    One without communication is kept.
-// 2. The solver starts from it and looks for changes.
+//    One without communication is kept, unless the mesh has `memory`.
+// 2. The solver starts from it and looks for changes; where it exceeds the memory of the mesh,
+//    for those with which it fits.
 // 3. What it found is priced as it will run: where ops choose their strategies by cost, and with
 //    those that the solver chose. The cheapest of the three plans stands; of equal ones the first.
 //
@@ -87,7 +88,7 @@ void PropagationImprover::restore(ArrayRef<ShardingId> layouts) {
 
 LogicalResult PropagationImprover::run() {
   std::optional<double> before = writeAndPrice();
-  if (!before || *before == 0)
+  if (!before || (*before == 0 && !meshes.getCostMesh().memory))
     return success();
   std::vector<ShardingId> propagated;
   for (unsigned id = 0; id < propagation.getNumClasses(); ++id)
@@ -103,7 +104,10 @@ LogicalResult PropagationImprover::run() {
   if (failed(search))
     return failure();
   SearchResult result = (*search)->run();
-  remarkConstraintPrices(**search, result);
+  if (result.choices.empty())
+    result.choices = result.smallest; // none fits
+  else
+    remarkConstraintPrices(**search, result);
   if (result.choices.empty() || result.choices == (*search)->getProblem().getPropagated())
     return success();
 
@@ -114,7 +118,9 @@ LogicalResult PropagationImprover::run() {
     (*search)->write(result, callOperands, everyStrategy);
     written = everyStrategy;
   };
-  double least = *before, limit = *before * kMaxImprovedFraction;
+  // A plan that needs less memory may take more time than one that does not fit.
+  const double unlimited = std::numeric_limits<double>::infinity();
+  double least = *before, limit = result.startFits ? *before * kMaxImprovedFraction : unlimited;
   std::optional<bool> best; // whether it has every strategy
   for (bool everyStrategy : {false, true}) {
     write(everyStrategy);
@@ -132,8 +138,11 @@ LogicalResult PropagationImprover::run() {
   if (*written != *best)
     write(*best);
   Builder b(functions.getFunctions().front().getContext());
-  auto times = b.getDictionaryAttr(
-      {b.getNamedAttr("improved", getRounded(least, b)), b.getNamedAttr("propagated", getRounded(*before, b))});
+  SmallVector<NamedAttribute> said{b.getNamedAttr("improved", getRounded(least, b)),
+                                   b.getNamedAttr("propagated", getRounded(*before, b))};
+  if (!result.startFits)
+    said.push_back(b.getNamedAttr("for_memory", b.getUnitAttr()));
+  auto times = b.getDictionaryAttr(said);
   for (func::FuncOp func : functions.getFunctions())
     func->setAttr(kImprovedAttr, times);
   return success();

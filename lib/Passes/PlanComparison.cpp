@@ -1,8 +1,10 @@
 //===- PlanComparison.cpp - Plans as they run -----------------------------===//
 
 #include "PlanComparison.h"
+#include "shardkit/Collectives/Placement.h"
 #include "shardkit/Cost/CollectiveMove.h"
 #include "shardkit/Cost/CostModel.h"
+#include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Rules/ControlFlow.h"
@@ -57,17 +59,8 @@ public:
 
   /// The sum over functions that are outlined from `names`, as often as they run.
   std::optional<FinalCost> get(const llvm::StringSet<> &names) {
-    llvm::StringMap<int64_t> runs;
-    module.walk([&](RunOp run) { ++runs[run.getFunction()]; });
     FinalCost sum;
-    for (auto func : module.getOps<func::FuncOp>()) {
-      int64_t times = runs.lookup(func.getName());
-      if (times == 0 && !func.isPrivate() && names.contains(func.getName())) {
-        auto calls = func->getAttrOfType<IntegerAttr>(kCallsAttr);
-        times = calls ? calls.getInt() : 1;
-      }
-      if (times == 0 || func.isExternal())
-        continue;
+    for (auto [func, times] : getRuns(names)) {
       std::optional<FinalCost> cost = get(func);
       if (!cost)
         return std::nullopt;
@@ -76,7 +69,32 @@ public:
     return sum;
   }
 
+  /// Whether each of these functions fits into the memory of its mesh, where that is known.
+  bool fit(const llvm::StringSet<> &names) {
+    return llvm::all_of(getRuns(names), [&](const auto &run) {
+      std::optional<int64_t> memory = getMemoryBudget(run.first, 0, meshes);
+      return !memory || getPeakBytes(run.first) <= *memory;
+    });
+  }
+
 private:
+  /// The functions that are outlined from `names`, and how often they run.
+  SmallVector<std::pair<func::FuncOp, int64_t>> getRuns(const llvm::StringSet<> &names) {
+    llvm::StringMap<int64_t> runs;
+    module.walk([&](RunOp run) { ++runs[run.getFunction()]; });
+    SmallVector<std::pair<func::FuncOp, int64_t>> all;
+    for (auto func : module.getOps<func::FuncOp>()) {
+      int64_t times = runs.lookup(func.getName());
+      if (times == 0 && !func.isPrivate() && names.contains(func.getName())) {
+        auto calls = func->getAttrOfType<IntegerAttr>(kCallsAttr);
+        times = calls ? calls.getInt() : 1;
+      }
+      if (times > 0 && !func.isExternal())
+        all.emplace_back(func, times);
+    }
+    return all;
+  }
+
   /// The cost of an op without its regions.
   std::optional<FinalCost> getOwn(Operation *op) {
     if (auto call = dyn_cast<func::CallOp>(op)) {
@@ -113,6 +131,7 @@ struct FinalPlan {
       : module(plan.clone()), isFinal(succeeded(runPhasesOnCopy(*module, options, Phase::Final))),
         costs(*module, options.tripCount) {}
   std::optional<FinalCost> getCost(const llvm::StringSet<> &names) { return isFinal ? costs.get(names) : std::nullopt; }
+  bool fits(const llvm::StringSet<> &names) { return isFinal && costs.fit(names); }
 
   OwningOpRef<ModuleOp> module;
   bool isFinal;
@@ -149,13 +168,17 @@ std::vector<BestPlan> spmd::keepBestPlans(ModuleOp module, ArrayRef<CandidatePla
     if (first)
       best.seconds = best.firstSeconds = first->collectives;
     std::optional<FinalCost> least = first;
+    bool bestFits = finals.front()->fits(names);
     for (unsigned i = 1; i < plans.size(); ++i) {
       std::optional<FinalCost> cost = finals[i]->getCost(names);
-      bool isBetter = least && cost && cost->collectives < least->collectives * plans[i].maxFraction &&
+      bool fits = finals[i]->fits(names);
+      bool isFaster = least && cost && cost->collectives < least->collectives * plans[i].maxFraction &&
                       cost->getSum() <= least->getSum();
+      bool isBetter = fits == bestFits ? isFaster : fits;
       if (isBetter || (finals[i]->isFinal && !finals[best.plan]->isFinal)) {
         best.plan = i;
         least = cost;
+        bestFits = fits;
         best.seconds = cost ? std::optional(cost->collectives) : std::nullopt;
       }
     }

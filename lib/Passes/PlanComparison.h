@@ -29,7 +29,8 @@ struct BestPlan {
 void replaceFunctions(ModuleOp module, ModuleOp plan, ArrayRef<std::string> names);
 
 /// Gives the functions of `module` the plans that take the least time as they run: on copies, through all phases, with
-/// collectives that are merged, hoisted and combined. Devices may compute more, as with small products that are
+/// collectives that are merged, hoisted and combined. A plan that fits into the memory of its mesh replaces one that
+/// does not, whatever its cost, and is not replaced by one. Devices may compute more, as with small products that are
 /// replicated, where collectives and contractions together take less time. Groups are decided one by one; all functions
 /// together where calls or a schedule connect them. A plan whose phases fail is taken only if those of all plans do:
 /// then the first. Returns the best plan of each group. Emits nothing.

@@ -146,7 +146,8 @@ static void readSearch(func::FuncOp func, Report &report) {
 
 static void readImprovement(func::FuncOp func, Report &report) {
   if (auto attr = func->getAttrOfType<DictionaryAttr>(kImprovedAttr))
-    report.improvements.push_back({func.getName().str(), getNumber(attr, "propagated"), getNumber(attr, "improved")});
+    report.improvements.push_back({func.getName().str(), getNumber(attr, "propagated"), getNumber(attr, "improved"),
+                                   attr.contains("for_memory")});
 }
 
 static void readShapes(ModuleOp module, Report &report) {

@@ -210,8 +210,10 @@ void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
     root["pipelines"] =
         listOf(report.pipelines, [&](const ReportPipeline &pipeline) { return toJson(report, pipeline); });
   for (const ReportImprovement &improvement : report.improvements)
-    root["improvements"].push_back(
-        {{"name", improvement.function}, {"propagated", improvement.propagated}, {"improved", improvement.improved}});
+    root["improvements"].push_back({{"name", improvement.function},
+                                    {"propagated", improvement.propagated},
+                                    {"improved", improvement.improved},
+                                    {"for_memory", improvement.isForMemory}});
   if (!report.solver.empty())
     root["solver"] = toJson(report.solver, report.shapes);
   root["replicated"] = report.layoutsKnown ? listOf(ArrayRef(report.replicated).take_front(top), convert) : json();

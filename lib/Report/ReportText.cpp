@@ -283,7 +283,8 @@ void spmd::printText(const Report &report, unsigned top, raw_ostream &os) {
   for (const ReportSolver &solver : report.solver)
     printSearch(solver, os);
   for (const ReportImprovement &improvement : report.improvements)
-    os << "plan of @" << improvement.function << ": improved after propagation"
+    os << "plan of @" << improvement.function
+       << (improvement.isForMemory ? ": changed to need less memory" : ": improved after propagation")
        << llvm::format(", from %.3e s to %.3e s\n", improvement.propagated, improvement.improved);
   if (!report.shapes.empty())
     os << "mesh shapes\n";

@@ -80,6 +80,8 @@ struct SearchResult {
   /// bytes (-1: none were found), and a lower bound.
   std::vector<unsigned> smallest;
   int64_t smallestBudget = -1, smallestBudgetBound = -1;
+  /// Whether the layouts that an improvement begins with are within the budget, as the search counts.
+  bool startFits = true;
   unsigned rounds = 0;
   double seconds = 0; // as counted for the time limit
 };

@@ -50,6 +50,7 @@ struct ReportMesh {
 struct ReportImprovement {
   std::string function;
   double propagated, improved; // seconds, before collectives are optimized
+  bool isForMemory;            // the propagated plan exceeds the memory of the mesh
 };
 
 /// The result of a search for a function (docs/rationale/Search.md).
