@@ -368,6 +368,8 @@ def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
            "Which sizes of mesh axes are candidates", [{::llvm::cl::values(
              clEnumValN(::mlir::spmd::MeshShapes::Given, "given", "those of the mesh"),
              clEnumValN(::mlir::spmd::MeshShapes::All, "all", "all with the same number of devices"))}]>,
+    Option<"comparePlans", "compare-plans", "::mlir::spmd::Flag", /*default=*/"true",
+           "Compare the searched plan with others as they run, and take the fastest; false: the searched one">,
     Option<"allowRecompute", "allow-recompute", "::mlir::spmd::Flag", /*default=*/"false",
            "Allow contractions to be computed redundantly on several devices; the objective "
            "then includes compute time">,

@@ -179,7 +179,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
       FailureOr<SearchResult> result = solveFunction(search, callOperands);
       if (failed(result))
         return failure();
-      if (isComparable(search, *result)) {
+      if (comparePlans && isComparable(search, *result)) {
         comparable.all.emplace_back(
             llvm::map_range(search.getFuncs(), [](func::FuncOp func) { return func.getName().str(); }));
         if (search.getFunction().getAnnotations().empty())

@@ -2,6 +2,8 @@
 """For every function of a file: the objective of --spmd-auto-shard is the predicted time of the collectives that partition emits, and no less than that of
 those that are left with all optimisations on.
 
+The searched plan is not compared with others.
+
 usage: check_objective.py SHARD_OPT FILE SCRATCH_DIRECTORY [OPTIONS]
 """
 
@@ -25,7 +27,7 @@ def main():
     options = sys.argv[4] if len(sys.argv) > 4 else ""
     scratch.mkdir(parents=True, exist_ok=True)
     front = subprocess.run([shard_opt, path, "--spmd-resolve-axis-resources", "--spmd-decompose", "--inline", "--symbol-dce",
-                            f"--spmd-auto-shard={options}"], capture_output=True, text=True)
+                            f"--spmd-auto-shard=compare-plans=false {options}"], capture_output=True, text=True)
     if front.returncode:
         sys.exit(front.stderr)
     objectives = {}

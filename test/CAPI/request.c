@@ -17,8 +17,9 @@
 #include <string.h>
 
 /* Part of the interface: a change needs another SK_COMPILER_ABI_VERSION. */
-_Static_assert(SK_COMPILER_ABI_VERSION == 1, "version");
-_Static_assert(sizeof(SkCompileRequest) == 72 && offsetof(SkCompileRequest, cancel) == 64, "request");
+_Static_assert(SK_COMPILER_ABI_VERSION == 2, "version");
+_Static_assert(sizeof(SkCompileRequest) == 88 && offsetof(SkCompileRequest, cancel) == 64, "request");
+_Static_assert(offsetof(SkCompileRequest, resources) == 72, "version 1 ends here");
 _Static_assert(sizeof(SkDiagnostic) == 48 && offsetof(SkDiagnostic, file) == 24, "diagnostic");
 _Static_assert(sizeof(SkBundleFile) == 24 && offsetof(SkBundleFile, bytes) == 16, "file");
 
