@@ -95,7 +95,8 @@ void emitRemarks(FunctionSearch &search, const SearchResult &result) {
 
 namespace {
 
-/// Functions whose plans are compared, those searched together in one group, and the groups without user shardings.
+/// Functions whose plans are compared, those searched together in one group, and the groups without a user sharding
+/// that names an axis.
 struct ComparableGroups {
   std::vector<FunctionNames> all, unannotated;
 };
@@ -107,6 +108,13 @@ static bool isComparable(FunctionSearch &search, const SearchResult &result) {
   const CostOptions &costs = search.getOptions().propagation.costs;
   return result.communication > 0 && !search.getBudget() && search.getRequirements().empty() && !costs.alpa &&
          costs.forbidden.empty();
+}
+
+/// Whether one of the user shardings names an axis.
+static bool isSharded(ArrayRef<FunctionPropagation::Annotation> annotations) {
+  return llvm::any_of(annotations, [](const FunctionPropagation::Annotation &annotation) {
+    return llvm::any_of(annotation.sharding.dims, [](const DimSharding &dim) { return !dim.entries.empty(); });
+  });
 }
 
 static LogicalResult propagate(ModuleOp input, int64_t tripCount) {
@@ -139,7 +147,7 @@ static void keepBest(ModuleOp module, ModuleOp input, const ComparableGroups &gr
     if (func->hasAttr(kSolverAttr))
       forgetStrategies(func);
   SmallVector<CandidatePlan> plans{{*searched}, {*byCost, kMaxFraction}};
-  // Without user shardings the default plan is replication.
+  // Where users shard nothing the default plan is replication.
   if (groups.unannotated.size() < groups.all.size() && succeeded(propagate(input, tripCount))) {
     for (const FunctionNames &names : groups.unannotated)
       replaceFunctions(input, module, names);
@@ -182,7 +190,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
       if (comparePlans && isComparable(search, *result)) {
         comparable.all.emplace_back(
             llvm::map_range(search.getFuncs(), [](func::FuncOp func) { return func.getName().str(); }));
-        if (search.getFunction().getAnnotations().empty())
+        if (!isSharded(search.getFunction().getAnnotations()))
           comparable.unannotated.push_back(comparable.all.back());
       }
       return success();
