@@ -9,8 +9,12 @@ spmd.mesh @m = <["x"=2, "y"=2]>
 // REPORT: search of @main: gap
 // REPORT-NEXT: kept: default plan, 1.002560e-05 s as it runs; the searched plan 3.005120e-05 s
 // REPORT: search of @free: optimal
-// REPORT-NOT: kept
-// EXPLAIN: function @main
+// REPORT-NOT: kept:
+// EXPLAIN: @main
+// EXPLAIN: given on argument %arg0
+// EXPLAIN-NOT: chosen by search
+// EXPLAIN: @free
+// EXPLAIN: chosen by search
 func.func @main(%p: tensor<8x32xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %w: tensor<32x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<8x16xf32>) {
   %zero = arith.constant dense<0.0> : tensor<8x16xf32>
   %r = linalg.matmul ins(%p, %w : tensor<8x32xf32>, tensor<32x16xf32>) outs(%zero : tensor<8x16xf32>) -> tensor<8x16xf32>
@@ -19,7 +23,7 @@ func.func @main(%p: tensor<8x32xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"
   return %b : tensor<8x16xf32>
 }
 // CHECK: func.func @free
-// CHECK-NOT: kept
+// CHECK-NOT: kept =
 func.func @free(%p: tensor<8x32xf32>, %w: tensor<32x16xf32>) -> (tensor<8x16xf32> {spmd.name = "r"}) attributes {spmd.mesh = @m} {
   %zero = arith.constant dense<0.0> : tensor<8x16xf32>
   %r = linalg.matmul ins(%p, %w : tensor<8x32xf32>, tensor<32x16xf32>) outs(%zero : tensor<8x16xf32>) -> tensor<8x16xf32>
