@@ -302,11 +302,11 @@ _DELETER = 56
 """Offset of the deleter in a DLManagedTensor."""
 
 
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # type: ignore[untyped-decorator, unused-ignore]
 def _drop_capsule(capsule: int) -> None:
     if _pythonapi.PyCapsule_IsValid(capsule, b"dltensor"):  # else a consumer has it
         tensor = _pythonapi.PyCapsule_GetPointer(capsule, b"dltensor")
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(ctypes.c_void_p.from_address(tensor + _DELETER).value)(tensor)
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(ctypes.c_void_p.from_address(tensor + _DELETER).value or 0)(tensor)
 
 
 class GpuShard:
@@ -497,7 +497,8 @@ class Session(Mapping[str, Function]):
                  reshard: bool = False, device_map: Sequence[int] = (), matmul_precision: str = "ieee", attention: str = "auto",
                  graphs: bool = True, tune: bool = False):  # fmt: skip
         handle = ctypes.c_void_p()
-        backend, timeout = (given or default for given, default in zip((backend, timeout), defaults()))
+        default_backend, default_timeout = defaults()
+        backend, timeout = backend or default_backend, timeout or default_timeout
         options = _Options(_ABI, library_threads, timeout, _text(backend), _text(load), _text(io), readers, follow_links, reshard)
         _interrupt.begin()
         _check(_library().sk_session_open(ctypes.byref(options), ctypes.byref(handle)))

@@ -56,7 +56,7 @@ class _NotLowered(ShardKitError):
         self.ops = ops
 
 
-class _Literals(fx.FxImporterHooks):
+class _Literals(fx.FxImporterHooks):  # type: ignore[misc, unused-ignore]
     """Keeps large tensors of floats out of the module, which names them. torch-mlir reads the elements of others."""
 
     def __init__(self) -> None:
