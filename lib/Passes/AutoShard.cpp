@@ -99,15 +99,15 @@ namespace {
 /// that names an axis.
 struct ComparableGroups {
   std::vector<FunctionNames> all, unannotated;
+  bool communicates = false;
 };
 
 } // namespace
 
 /// Whether plans that do not know the options of the search are as good.
-static bool isComparable(FunctionSearch &search, const SearchResult &result) {
+static bool isComparable(FunctionSearch &search) {
   const CostOptions &costs = search.getOptions().propagation.costs;
-  return result.communication > 0 && !search.getBudget() && search.getRequirements().empty() && !costs.alpa &&
-         costs.forbidden.empty();
+  return !search.getBudget() && search.getRequirements().empty() && !costs.alpa && costs.forbidden.empty();
 }
 
 /// Whether one of the user shardings names an axis.
@@ -147,8 +147,10 @@ static void keepBest(ModuleOp module, ModuleOp input, const ComparableGroups &gr
     if (func->hasAttr(kSolverAttr))
       forgetStrategies(func);
   SmallVector<CandidatePlan> plans{{*searched}, {*byCost, kMaxFraction}};
-  // Where users shard nothing the default plan is replication.
-  if (groups.unannotated.size() < groups.all.size() && succeeded(propagate(input, tripCount))) {
+  // Where users shard nothing the default plan is replication. Functions that others call are not replaced alone.
+  bool hasDefault =
+      groups.unannotated.empty() || (groups.unannotated.size() < groups.all.size() && !areConnected(module));
+  if (hasDefault && succeeded(propagate(input, tripCount)) && (groups.unannotated.empty() || !areConnected(input))) {
     for (const FunctionNames &names : groups.unannotated)
       replaceFunctions(input, module, names);
     plans.push_back({input, kMaxFraction});
@@ -187,7 +189,8 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
       FailureOr<SearchResult> result = solveFunction(search, callOperands);
       if (failed(result))
         return failure();
-      if (comparePlans && isComparable(search, *result)) {
+      if (comparePlans && isComparable(search)) {
+        comparable.communicates |= result->communication > 0;
         comparable.all.emplace_back(
             llvm::map_range(search.getFuncs(), [](func::FuncOp func) { return func.getName().str(); }));
         if (!isSharded(search.getFunction().getAnnotations()))
@@ -197,7 +200,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     };
     if (failed(searchModule(module, *options, finish)))
       return signalPassFailure();
-    if (!comparable.all.empty())
+    if (comparable.communicates)
       keepBest(module, *input, comparable, tripCount);
   }
 

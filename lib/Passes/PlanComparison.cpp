@@ -140,8 +140,7 @@ struct FinalPlan {
 
 } // namespace
 
-/// Whether layouts of a function are those of others too.
-static bool areConnected(ModuleOp module) {
+bool spmd::areConnected(ModuleOp module) {
   return !module.getOps<ScheduleOp>().empty() || llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp func) {
     return func.isPrivate() && !func.isExternal() && (func->hasAttr(kImprovedAttr) || func->hasAttr(kSolverAttr));
   });

@@ -25,6 +25,9 @@ struct BestPlan {
   std::optional<double> seconds, firstSeconds;
 };
 
+/// Whether layouts of a function are those of others too, by calls or a schedule.
+bool areConnected(ModuleOp plan);
+
 /// Replaces functions of `module` by those of another plan.
 void replaceFunctions(ModuleOp module, ModuleOp plan, ArrayRef<std::string> names);
 
