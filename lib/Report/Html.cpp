@@ -175,13 +175,13 @@ void Page::printPipeline(const ReportPipeline &pipeline) {
   os << "<h3>Timeline</h3>\n<p>By predicted times; transfers take none.</p>\n";
   drawTimeline(pipeline.program.program, pipeline.lists.lists, pipeline.seconds, os);
   os << "<h3>Fragments</h3>\n";
-  begin({"fragment", "runs", "s each, predicted"});
+  begin({"fragment", "runs", "predicted time of each"});
   for (const ReportStages &stages : pipeline.meshes)
     for (const ReportFragment &fragment : stages.fragments) {
       os << "<tr>";
       cell("@" + fragment.function);
       cell(fragment.runs);
-      seconds(fragment.seconds);
+      time(fragment.seconds);
       os << "</tr>\n";
     }
   end();
@@ -242,7 +242,7 @@ void Page::printCollectives(StringRef function) {
     os << "<p>None.</p>\n";
     return;
   }
-  begin({"id", "kind", "axes", "bytes", "received", "times", "s each", "location", "reason"});
+  begin({"id", "kind", "axes", "bytes", "received", "times", "time of each", "location", "reason"});
   for (auto [i, c] : llvm::enumerate(report.collectives)) {
     if (c.function != function)
       continue;
@@ -253,7 +253,7 @@ void Page::printCollectives(StringRef function) {
     cell(c.bytes);
     cell(c.received);
     cell(c.count);
-    seconds(c.cost);
+    time(c.cost);
     cell(c.loc);
     cell(c.reason);
     os << "</tr>\n";
@@ -458,7 +458,7 @@ json Page::getGrids(const GraphNode &node) {
 }
 
 void Page::printMove(const ReportCollective &c, raw_ostream &os) {
-  os << "#" << c.id << ", " << groupDigits(c.bytes) << " bytes, " << llvm::format("%.3e", c.cost) << " s";
+  os << "#" << c.id << ", " << groupDigits(c.bytes) << " bytes, " << formatSeconds(c.cost);
   if (c.count > 1)
     os << ", " << groupDigits(c.count) << " times";
   os << "\n" << c.reason << "\n";
@@ -512,7 +512,10 @@ void Page::printReasons(const ExplainedValue &value, raw_ostream &os) {
 void Page::printSearch() {
   if (report.solver.empty() && report.shapes.empty())
     return;
-  os << "<h2>Search</h2>\n<p>The objective is the predicted time that the search minimizes.</p>\n";
+  os << "<h2>Search</h2>\n<p>The objective is the predicted time that the search minimizes.";
+  if (llvm::any_of(report.solver, [](const ReportSolver &solver) { return !solver.kept.empty(); }))
+    os << " Where another plan is kept, it takes less time as it runs; totals are those of the kept one.";
+  os << "</p>\n";
   begin({"function", "objective", "lower bound", "of collectives", "optimality gap", "status", "kept", "options"});
   for (const ReportSolver &solver : report.solver) {
     os << "<tr>";

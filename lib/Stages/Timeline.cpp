@@ -3,6 +3,7 @@
 #include "shardkit/Stages/Timeline.h"
 
 #include "shardkit/Support/Page.h"
+#include "shardkit/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -219,7 +220,7 @@ void Drawing::scheduleRuns() {
 void Drawing::printMeshes() {
   os << "<table>\n<tr><th>mesh</th><th>stages</th>";
   if (isExact)
-    os << "<th>busy, s</th><th>of, s</th>";
+    os << "<th>busy</th><th>of</th>";
   os << "<th>idle, %</th></tr>\n";
   for (int64_t mesh = 0; mesh < int64_t(lists.size()); ++mesh) {
     os << "<tr><td class=\"n\">" << mesh << "</td><td>";
@@ -229,8 +230,7 @@ void Drawing::printMeshes() {
         os << separator << stage;
     os << "</td>";
     if (isExact)
-      os << "<td class=\"n\">" << llvm::format("%.3e", busy[mesh]) << "</td><td class=\"n\">"
-         << llvm::format("%.3e", end) << "</td>";
+      os << "<td class=\"n\">" << formatSeconds(busy[mesh]) << "</td><td class=\"n\">" << formatSeconds(end) << "</td>";
     os << "<td class=\"n\">" << llvm::format("%.1f", end > 0 ? 100 * (end - busy[mesh]) / end : 0.0) << "</td></tr>\n";
   }
   os << "</table>\n";
@@ -261,7 +261,7 @@ void Drawing::printRun(const DrawnRun &drawn) {
     details << ", microbatch " << run.microbatch;
   details << "\nstage " << function.stage << ", clock " << run.clock;
   if (hasSeconds(run.function))
-    details << ", " << llvm::format("%.3e", width[run.function]) << " s";
+    details << ", " << formatSeconds(width[run.function]);
   // Values that it wrote and that are sent in the same clock; a sum is sent after its last update.
   for (const Instruction &next : ArrayRef(list).drop_front(drawn.index + 1)) {
     if (next.clock != run.clock)
