@@ -39,6 +39,7 @@ private:
   unsigned getNumber(unsigned f, unsigned slot) const { return first[f] + slot; }
   Type getType(const Slot &slot) const;
   Location getLoc(const Slot &slot) const;
+  bool isSameArgument(const Slot &a, const Slot &b) const;
 
   FunctionGroups &result;
   ModuleOp module;
@@ -123,10 +124,20 @@ Location FunctionGroups::Reader::getLoc(const Slot &slot) const {
   return slot.slot < func.getNumArguments() ? func.getArgument(slot.slot).getLoc() : func.getLoc();
 }
 
+/// Stages have one argument of the pipelined function in several types: in full and by microbatch.
+bool FunctionGroups::Reader::isSameArgument(const Slot &a, const Slot &b) const {
+  auto getArgument = [&](const Slot &slot) -> std::optional<int64_t> {
+    func::FuncOp func = funcs[slot.function];
+    auto attr = func.getArgAttrOfType<SlotAttr>(slot.slot, kSlotAttr);
+    return attr && attr.getKind() == SlotKind::Argument ? std::optional<int64_t>(attr.getIndex()) : std::nullopt;
+  };
+  return getArgument(a) && getArgument(a) == getArgument(b);
+}
+
 LogicalResult FunctionGroups::Reader::joinSlots(ArrayRef<Slot> slots) {
   const Slot *weight = llvm::find_if(slots, [](const Slot &slot) { return slot.isWeight; });
   for (const Slot &slot : slots)
-    if (slot.isWeight && getType(slot) != getType(*weight)) {
+    if (slot.isWeight && getType(slot) != getType(*weight) && !isSameArgument(slot, *weight)) {
       func::FuncOp func = funcs[slot.function];
       InFlightDiagnostic diag = emitError(getLoc(slot))
                                 << "weight " << getWeightName(func, slot.slot) << " of @" << func.getName()

@@ -3,7 +3,9 @@
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-opt %s --spmd-build-stages="microbatches=4" | FileCheck %s
 // RUN: shard-run %s --pipeline="microbatches=4" --random-inputs=3 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
-// RUN: shard-run %s --pipeline="microbatches=2 schedule=gpipe" --random-inputs=5 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
+// As a weight, such as a leaf of a container in JAX, the mask has two types under one name.
+// RUN: sed 's/spmd.name = "mask"/spmd.weight = "mask"/' %s > %t.mlir
+// RUN: shard-run %t.mlir --pipeline="microbatches=2 schedule=gpipe" --random-inputs=5 --verify --compile-option=--opt-level=1 | FileCheck %s --check-prefix=NUMBERS
 // CHECK: func.func @stage0(%{{.*}}: tensor<4x6xf32> {spmd.name = "x", spmd.sharding = {{.*}}, spmd.slot = #spmd.slot<argument 0, dim = 0>}, {{.*}}%{{.*}}: tensor<16x6xf32> {spmd.name = "x.batch", spmd.slot = #spmd.slot<argument 0>}
 // CHECK: func.func @stage1(%{{.*}}: tensor<4xi32> {spmd.name = "mask", {{.*}}spmd.slot = #spmd.slot<argument 1, dim = 0>}, {{.*}}%{{.*}}: tensor<16xi32> {spmd.name = "mask.batch", {{.*}}spmd.slot = #spmd.slot<argument 1>}
 // Sums that are used once per step are accumulated as usual.
