@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 if TYPE_CHECKING:
     from .errors import ShardKitError
     from .jax.frontend import import_jax
+    from .jax.plan import Plan, plan
     from .model import Argument, Model, Program, Result
     from .onnx.frontend import import_onnx
     from .processes import init
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from .stablehlo.frontend import import_stablehlo
     from .torch.frontend import import_torch
 
-__all__ = ["Argument", "Array", "Function", "GpuShard", "Model", "Program", "Programs", "Result", "Session", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "init", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Function", "GpuShard", "Model", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "init", "plan", "run", "stage_boundary"]
 
 # Where names are from: a module is imported when one of its names is used.
 _MODULES = {
     "errors": ["ShardKitError"],
     "jax.frontend": ["import_jax"],
+    "jax.plan": ["Plan", "plan"],
     "model": ["Argument", "Model", "Program", "Result"],
     "onnx.frontend": ["import_onnx"],
     "processes": ["init"],

@@ -57,7 +57,7 @@ def import_jax(
     finally:
         jax.config.update("jax_include_full_tracebacks_in_locations", saved)
 
-    parameters = _get_parameters(function, args, kwargs)
+    parameters = get_parameters(function, args, kwargs)
     for name in batch:
         if name not in dict(parameters):
             known = ", ".join(p for p, _ in parameters)
@@ -68,7 +68,7 @@ def import_jax(
         paths = jax.tree_util.tree_flatten_with_path(value)[0]
         is_weight = parameter in weights if weights is not None else not (len(paths) == 1 and not paths[0][0])
         for path, leaf in paths:
-            leaves.append((_join(parameter, path), leaf, is_weight, path))
+            leaves.append((get_leaf_name(parameter, path), leaf, is_weight, path))
             if parameter in batch:
                 batched.add(leaves[-1][0])
     _check_leaves(leaves, jax.tree_util.tree_leaves(lowered.args_info))
@@ -94,7 +94,7 @@ def import_jax(
             raise ShardKitError(f"error: two arguments are called {name}, expected distinct names")
 
     out_paths, out_tree = jax.tree_util.tree_flatten_with_path(lowered.out_info)
-    results = stablehlo.describe_results([_join("result", path) for path, _ in out_paths], func)
+    results = stablehlo.describe_results([get_leaf_name("result", path) for path, _ in out_paths], func)
     tied = _pair_donated(func, arguments, [leaves[k][3] for k in kept], [path for path, _ in out_paths])
     results = [dataclasses.replace(r, tied=t) for r, t in zip(results, tied, strict=True)]
     values = {
@@ -177,9 +177,9 @@ def _check_leaves(leaves: Sequence[tuple[str, Any, bool, Any]], traced: Sequence
             raise ShardKitError(f"error: {name} has shape {shape}, and {tuple(info.shape)} as JAX traced it")
 
 
-def _get_parameters(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
+def get_parameters(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
     """The parameters with their values, in the order in which JAX flattens them; those that are static are none."""
-    numbers, static_names = _find_static(function, args)
+    numbers, static_names = find_static(function, args)
     names = _get_positional_names(function, args, kwargs)
     return [(name, value) for i, (name, value) in enumerate(zip(names, args)) if i not in numbers] + sorted(
         ((name, value) for name, value in kwargs.items() if name not in static_names), key=lambda item: item[0]
@@ -188,7 +188,7 @@ def _get_parameters(function: Callable[..., Any], args: Sequence[Any], kwargs: d
 
 def _get_static(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The static parameters with their values, those that are left to their defaults too."""
-    numbers, static_names = _find_static(function, args)
+    numbers, static_names = find_static(function, args)
     names = _get_positional_names(function, args, kwargs)
     found = {name: value for i, (name, value) in enumerate(zip(names, args)) if i in numbers}
     found |= {name: value for name, value in kwargs.items() if name in static_names}
@@ -199,7 +199,7 @@ def _get_static(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[
     return {name: defaults[name] for name in static_names if name in defaults} | found
 
 
-def _find_static(function: Callable[..., Any], args: Sequence[Any]) -> tuple[set[int], set[str]]:
+def find_static(function: Callable[..., Any], args: Sequence[Any]) -> tuple[set[int], set[str]]:
     """Which parameters are static, by number and by name."""
     info = getattr(function, "_jit_info", None)
     numbers = {n if n >= 0 else n + len(args) for n in getattr(info, "static_argnums", None) or ()}
@@ -221,7 +221,7 @@ def _get_positional_names(function: Callable[..., Any], args: Sequence[Any], kwa
     return names
 
 
-def _join(name: str, path: Sequence[Any]) -> str:
+def get_leaf_name(name: str, path: Sequence[Any]) -> str:
     """`params.layers.0.kernel`"""
     return ".".join([name, *map(get_key, path)])
 

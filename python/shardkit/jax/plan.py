@@ -1,0 +1,316 @@
+"""Plans that XLA runs: layouts that the search chose, as shardings of JAX."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Mapping, Sequence
+
+from ..errors import ShardKitError, require
+from ..model import read_names
+from ..tools import find_tool, run_tool
+from . import equations
+from .layouts import Layout, Program, read_sites
+
+_PREPARE = ("--spmd-resolve-axis-resources", "--spmd-decompose", "--inline", "--symbol-dce")
+
+
+def plan(
+    function: Callable[..., Any],
+    *args: Any,
+    mesh: Any = None,
+    memory: float | None = None,
+    pins: Mapping[str, Any] | None = None,
+    costs: Mapping[str, Any] | None = None,
+    options: Sequence[str] = (),
+    minimize: float = 10.0,
+    **kwargs: Any,
+) -> Plan:
+    """Chooses the shardings of a JAX function for a mesh by search, to be run by JAX and XLA.
+
+    `args` and `kwargs` are example arguments, arrays or `jax.ShapeDtypeStruct`. Shardings that they have, those of `jax.jit` and
+    constraints in the function are kept. `mesh`: a mesh of JAX with automatic axes, or an abstract one; by default that of the
+    arguments. `memory`: bytes that a device holds at most. `pins`: from names or patterns of arguments (`params.*.kernel`) to
+    `PartitionSpec`, the first that matches counts. `costs`: of the links, `alpha`, `beta`, `flops` as on a mesh of ShardKit. `options`:
+    more of `--spmd-auto-shard`, as `batch-axes=data`. `minimize`: seconds that leaving out constraints which XLA does not need may take."""
+    return _Planner(function, args, kwargs, mesh, minimize).search(memory, pins or {}, costs or {}, read_names(options, "options"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """Shardings of a function for JAX: `in_shardings` as the arguments, `out_shardings` as the result. `constraints` are those that XLA needs
+    to come to the other layouts, by site; `dropped` says what JAX cannot express."""
+
+    mesh: Any
+    in_shardings: tuple[Any, ...]
+    kwarg_shardings: dict[str, Any]
+    out_shardings: Any
+    constraints: dict[str, Any]
+    layouts: dict[str, Any]
+    dropped: tuple[str, ...]
+    _equations: dict[str, str]
+    _text: str
+    """The annotated program."""
+
+    def __repr__(self) -> str:
+        axes = ", ".join(f"{n}={s}" for n, s in self.mesh.shape.items())
+        return f"Plan({axes}: {len(self.constraints)} constraints of {len(self.layouts)} layouts)"
+
+    def constrain(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function with `with_sharding_constraint` where XLA would otherwise choose another layout."""
+
+        def rewrite(traced: equations.Traced) -> Any:
+            equations.check_same(self._equations, traced.jaxpr)
+            return equations.Constrainer(self.constraints).rewrite(traced.jaxpr)
+
+        return equations.transform(function, rewrite)
+
+    def jit(self, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+        """The constrained function with the shardings of arguments and results; static and donated arguments are those of `jax.jit`."""
+        if self.kwarg_shardings:
+            raise ShardKitError("error: the plan has arguments by keyword, whose shardings jax.jit does not take, expected arguments by position")
+        inner = equations.get_unjitted(self.constrain(function))
+        shardings = {"in_shardings": self.in_shardings, "out_shardings": self.out_shardings}
+        return equations.jit_like(function, inner, **(shardings | options))  # type: ignore[no-any-return]
+
+    def report(self) -> str:
+        """What the plan moves and holds, as `--spmd-report` has it, and what JAX cannot express."""
+        lines = [f"constraints: {len(self.constraints)} of {len(self.layouts)} layouts", *(f"dropped: {d}" for d in self.dropped)]
+        return self._describe("--spmd-report=output={}") + "\n".join(lines) + "\n"
+
+    def explain(self, name: str, top: int = 1) -> str:
+        """Why a value, an argument or a result has its layout, and what the next best ones would cost."""
+        return self._describe(f"--spmd-explain=value={name} top={top} output={{}}")
+
+    def compare(self, other: Plan) -> str:
+        """The report of the other plan with its differences from this one."""
+        with tempfile.TemporaryDirectory() as folder:
+            baseline = Path(folder, "this_plan")
+            baseline.write_text(self._describe("--spmd-report=format=json output={}"))
+            return other._describe(f"--spmd-report=baseline={baseline} output={{}}").replace(str(baseline), "this plan")
+
+    def save(self, path: str | Path) -> None:
+        """Writes the plan file."""
+        Path(path).write_text(self._describe("--spmd-export-plan=file={} content=all", self._text))
+
+    @classmethod
+    def load(cls, path: str | Path, function: Callable[..., Any], *args: Any, mesh: Any = None, minimize: float = 10.0, **kwargs: Any) -> Plan:
+        """The plan of a file for the function that it was made for, without a search."""
+        return _Planner(function, args, kwargs, mesh, minimize).load(Path(path))
+
+    def _describe(self, option: str, text: str | None = None) -> str:
+        """What a pass writes about the annotated program; `{}` in its option stands for the file."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "output")
+            _run(equations.remove_tags(self._text) if text is None else text, option.replace("{}", str(file)), "-o", "/dev/null")
+            return file.read_text()
+
+
+class _Planner:
+    """A function on its way to a plan."""
+
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any, minimize: float) -> None:
+        require("jax", "jax", "planning a JAX function")
+        from . import frontend, nnx
+
+        self._function, self._args, self._kwargs, self._minimize = nnx.unwrap(function), tuple(args), dict(sorted(kwargs.items())), minimize
+        self._mesh = _check_mesh(mesh if mesh is not None else _find_mesh(self._function, args, kwargs))
+        self._traced: Any = None
+
+        def name_equations(traced: equations.Traced) -> Any:
+            self._traced = traced
+            return equations.Tagger().rewrite(traced.jaxpr)
+
+        self._model = frontend.import_jax(equations.transform(self._function, name_equations), *args, **kwargs)
+
+    def search(self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str]) -> Plan:
+        given = {"version": 1, "rules": [{"argument": n, "axis_resources": self._read_pin(n, spec)} for n, spec in pins.items()]}
+        text = _add_mesh(self._model.text, self._mesh, costs)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "pins")
+            file.write_text(json.dumps(given))
+            try:
+                text = _run(text, f"--spmd-apply-plan=file={file}", "-mlir-print-debuginfo")
+            except ShardKitError as error:
+                raise ShardKitError(_shorten(str(error), file)) from None
+        # XLA has other optimizations of collectives than those that compared plans are run with.
+        chosen = ["compare-plans=false", *([] if memory is None else [f"memory-budget={int(memory)}"]), *options]
+        return self._read(_run(text, *_PREPARE, f"--spmd-auto-shard={' '.join(chosen)}", "-mlir-print-debuginfo"))
+
+    def load(self, path: Path) -> Plan:
+        text = _run(_add_mesh(self._model.text, self._mesh, {}), *_PREPARE, f"--spmd-apply-plan=file={path}", "-mlir-print-debuginfo")
+        return self._read(_run(text, "--spmd-propagate", "-mlir-print-debuginfo"))
+
+    def _read_pin(self, name: str, spec: Any) -> Any:
+        from jax.sharding import PartitionSpec
+
+        if spec is None:
+            return None
+        if not isinstance(spec, (PartitionSpec, tuple, list)):
+            raise ShardKitError(f"error: the pin of {name} is {spec!r}, expected a PartitionSpec, or None for a replicated value")
+        entries = ["?" if e is PartitionSpec.UNCONSTRAINED else list(e) if isinstance(e, (tuple, list)) else e for e in spec]
+        for axis in [a for e in entries for a in (e if isinstance(e, list) else [e]) if a not in (None, "?")]:
+            if axis not in self._mesh.shape:
+                raise ShardKitError(f"error: the pin of {name} names axis {axis!r}, expected one of the mesh: {', '.join(self._mesh.shape)}")
+        return entries
+
+    # --- from annotations to shardings ------------------------------------------------------------------
+
+    def _read(self, text: str) -> Plan:
+        program = Program(_run(text, "--spmd-insert-reshards=defer-reductions=false", "-mlir-print-debuginfo", "--mlir-print-op-generic"))
+        translator = Translator(self._mesh)
+        parameters = self._name_arguments(program, translator)
+        out = [
+            translator.translate(r.name, layout, tuple(aval.shape))
+            for r, layout, aval in zip(self._model.results, program.read_signature("res_attrs"), self._traced.closed.out_avals, strict=True)
+        ]
+        types = equations.find_types(self._traced.jaxpr)
+        layouts = {s: translator.translate(s, layout, types[s].shape) for s, layout in read_sites(self._traced.jaxpr, program).items()}
+        count = len(parameters) - len(self._kwargs)
+        made = Plan(
+            self._mesh,
+            tuple(tree for _, tree in parameters[:count]),
+            dict(parameters[count:]),
+            _unflatten(self._traced.out_tree, out),
+            {},
+            layouts,
+            tuple(translator.dropped),
+            equations.describe(self._traced.jaxpr),
+            text,
+        )
+        return dataclasses.replace(made, constraints=self._choose(made))
+
+    def _name_arguments(self, program: Program, translator: Translator) -> list[tuple[str, Any]]:
+        """The shardings of each parameter, as its value."""
+        import jax
+
+        from .frontend import get_leaf_name, get_parameters
+
+        known = dict(zip([a.name for a in self._model.arguments], program.read_signature("arg_attrs"), strict=True))
+        found = []
+        for parameter, value in get_parameters(self._function, self._args, self._kwargs):
+            leaves, tree = jax.tree_util.tree_flatten_with_path(value)
+            names = [get_leaf_name(parameter, path) for path, _ in leaves]
+            shapes = [tuple(getattr(leaf, "shape", ())) for _, leaf in leaves]
+            found.append((parameter, _unflatten(tree, [translator.translate(n, known.get(n), s) for n, s in zip(names, shapes)])))
+        return found
+
+    def _choose(self, made: Plan) -> dict[str, Any]:
+        """Those constraints without which XLA comes to other layouts."""
+        import jax
+
+        from . import shardy
+        from .frontend import find_static
+
+        def constrain(traced: equations.Traced) -> Any:
+            return equations.Constrainer(made.layouts, is_tagged=True).rewrite(traced.jaxpr)
+
+        jitted = equations.jit_like(
+            self._function, equations.get_unjitted(equations.transform(self._function, constrain)), out_shardings=made.out_shardings
+        )
+        shardings = iter(made.in_shardings)
+        static, _ = find_static(self._function, self._args)
+        args = [a if i in static else jax.tree_util.tree_map(_place, a, next(shardings)) for i, a in enumerate(self._args)]
+        kwargs = {n: jax.tree_util.tree_map(_place, v, made.kwarg_shardings[n]) if n in made.kwarg_shardings else v for n, v in self._kwargs.items()}
+        propagation = shardy.Propagation(jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",)))
+        wanted = {site: to_layout(sharding) for site, sharding in made.layouts.items()}
+        return {site: made.layouts[site] for site in shardy.choose(propagation, wanted, self._minimize)}
+
+
+class Translator:
+    """From layouts to `NamedSharding`, which has whole axes that divide the dims of arguments."""
+
+    def __init__(self, mesh: Any) -> None:
+        self._mesh = mesh
+        self.dropped: list[str] = []
+
+    def translate(self, name: str, layout: Layout | None, shape: Sequence[int]) -> Any:
+        from jax.sharding import NamedSharding, PartitionSpec
+
+        dims = layout.dims if layout else ((),) * len(shape)
+        kept = [self._translate_dim(f"dim {d} of {name}", size, axes) for d, (size, axes) in enumerate(zip(shape, dims))]
+        return NamedSharding(self._mesh, PartitionSpec(*[axes[0] if len(axes) == 1 else axes or None for axes in kept]))
+
+    def _translate_dim(self, what: str, size: int, axes: Sequence[str]) -> tuple[str, ...]:
+        kept: list[str] = []
+        for axis in axes:
+            if ":" in axis:
+                self.dropped.append(f"{what} is sharded by a part of an axis, {axis}")
+            elif size % (self._mesh.shape[axis] * math.prod(self._mesh.shape[a] for a in kept)):
+                self.dropped.append(f"{what} has size {size}, which axis {axis} of {self._mesh.shape[axis]} devices does not divide")
+            else:
+                kept.append(axis)
+                continue
+            break
+        return tuple(kept)
+
+
+def to_layout(sharding: Any) -> Layout:
+    return Layout(tuple((e,) if isinstance(e, str) else tuple(e or ()) for e in sharding.spec))
+
+
+def _place(leaf: Any, sharding: Any) -> Any:
+    """An example argument in the place that the plan has for it."""
+    import jax
+
+    if not hasattr(leaf, "shape"):  # a number
+        return leaf
+    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding, weak_type=getattr(leaf, "weak_type", False))
+
+
+def _unflatten(tree: Any, leaves: Sequence[Any]) -> Any:
+    import jax
+
+    return jax.tree_util.tree_unflatten(tree, leaves)
+
+
+def _find_mesh(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    import jax
+
+    options = equations.read_jit_options(function)
+    leaves = jax.tree_util.tree_leaves((args, kwargs)) + jax.tree_util.tree_leaves((options.get("in_shardings"), options.get("out_shardings")))
+    for leaf in leaves:
+        sharding = getattr(leaf, "sharding", leaf)
+        if isinstance(sharding, jax.sharding.NamedSharding):
+            return sharding.mesh
+    raise ShardKitError("error: no argument has a NamedSharding, expected mesh=, such as jax.make_mesh((2, 4), ('data', 'model'), axis_types=(AxisType.Auto,) * 2)")
+
+
+def _check_mesh(mesh: Any) -> Any:
+    import jax
+
+    if not isinstance(mesh, (jax.sharding.Mesh, jax.sharding.AbstractMesh)):
+        raise ShardKitError(f"error: mesh is {mesh!r}, expected a mesh of JAX, such as jax.make_mesh makes")
+    for name, kind in zip(mesh.axis_names, mesh.axis_types):
+        if kind != jax.sharding.AxisType.Auto:
+            raise ShardKitError(f"error: axis {name} of the mesh has type {kind.name}, expected Auto: axis_types=(AxisType.Auto,) * {len(mesh.axis_names)}")
+    return mesh
+
+
+def _add_mesh(text: str, mesh: Any, costs: Mapping[str, Any]) -> str:
+    """The module with the mesh, and with the costs of its links."""
+    for name in costs:
+        if name not in ("alpha", "beta", "flops"):
+            raise ShardKitError(f"error: costs has {name!r}, expected alpha, beta, flops")
+    spelled = [f"{n} = {[float(v) for v in value] if isinstance(value, (list, tuple)) else float(value)}" for n, value in costs.items()]
+    attributes = f" {{{', '.join(spelled)}}}" if spelled else ""
+    if known := re.search(r"^  spmd\.mesh @mesh = <.*?>", text, re.MULTILINE):
+        return text[: known.end()] + attributes + text[known.end() :]
+    axes = ", ".join(f'"{n}"={s}' for n, s in mesh.shape.items())
+    start = re.search(r"^module.*\{$", text, re.MULTILINE)
+    assert start
+    return f"{text[: start.end()]}\n  spmd.mesh @mesh = <[{axes}]>{attributes}{text[start.end() :]}"
+
+
+def _run(text: str, *options: str) -> str:
+    return run_tool([find_tool("shard-opt"), "-", *options], text)
+
+
+def _shorten(message: str, file: Path) -> str:
+    """An error in the pins, without the file that they were passed in."""
+    lines = [line for line in message.split("\n") if "error: " in line]
+    return re.sub(rf"{re.escape(str(file))}:\d+:\d+: error: (?:rule \d+: )?", "error: pins: ", lines[0]) if lines else message

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Plans in JAX: the numbers of the unsharded function, what is pinned, where constraints go, plan files, errors. Needs the wheels."""
+
+import dataclasses
+import functools
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0"
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.sharding import AxisType, NamedSharding  # noqa: E402
+from jax.sharding import PartitionSpec as P
+
+import shardkit  # noqa: E402
+from shardkit.jax import equations  # noqa: E402
+from shardkit.jax.layouts import Layout, parse_layouts  # noqa: E402
+
+MESH = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+RNG = np.random.default_rng(0)
+PARAMS = {n: RNG.standard_normal(s).astype(np.float32) / 8 for n, s in {"up": (3, 32, 64), "down": (3, 64, 32), "head": (32, 48)}.items()}
+X, TARGET = RNG.standard_normal((16, 32)).astype(np.float32), RNG.standard_normal((16, 48)).astype(np.float32)
+
+
+@jax.custom_vjp
+def scale(x):
+    return x * 2
+
+
+scale.defvjp(lambda x: (x * 2, None), lambda _, t: (t * 2,))
+
+
+@jax.custom_jvp
+def act(x):
+    return jnp.tanh(x)
+
+
+act.defjvp(lambda p, t: (jnp.tanh(p[0]), t[0] * (1 - jnp.tanh(p[0]) ** 2)))
+
+
+def loss(params, x, target):
+    """A scan over layers with remat, functions with rules of their own and a jitted one, then a branch and a loop."""
+
+    @jax.checkpoint
+    def layer(x, p):
+        return x + jax.jit(lambda h, w: h @ w)(act(scale(x) @ p["up"]), p["down"]), None
+
+    x, _ = lax.scan(layer, x, {n: params[n] for n in ("up", "down")})
+    y = lax.cond(x[0, 0] > 100, lambda x: -(x @ params["head"]), lambda x: x @ params["head"], x)
+    return jnp.square(y - target).mean()
+
+
+def step(params, x, target):
+    value, grads = jax.value_and_grad(loss)(params, x, target)
+    return jax.tree_util.tree_map(lambda p, g: p - 0.1 * g, params, grads), value
+
+
+def power(a, x):
+    """A loop without a counter, whose state is a product."""
+    return lax.while_loop(lambda s: jnp.sum(s[1]) < 3, lambda s: (s[0] @ a, s[1] + 1.5), (x, jnp.zeros(2)))[0]
+
+
+@functools.cache
+def plan_step(**options):
+    return shardkit.plan(step, PARAMS, X, TARGET, mesh=MESH, **options)
+
+
+def equal(expected, found):
+    for a, b in zip(jax.tree_util.tree_leaves(expected), jax.tree_util.tree_leaves(found), strict=True):
+        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-4, atol=1e-5)
+
+
+def refuses(text, call, *args, **kwargs):
+    try:
+        call(*args, **kwargs)
+    except shardkit.ShardKitError as error:
+        assert text in str(error).partition("\n")[0], error
+    else:
+        raise AssertionError(f"no error, expected: {text}")
+
+
+def test_step():
+    """All constraints, those that are needed, and none: one result."""
+    plan = plan_step()
+    args = jax.device_put((PARAMS, X, TARGET), plan.in_shardings)
+    expected = step(PARAMS, X, TARGET)
+    for constraints in (plan.constraints, plan.layouts):
+        found = dataclasses.replace(plan, constraints=constraints).jit(step)(*args)
+        equal(expected, found)
+        assert jax.tree_util.tree_all(jax.tree_util.tree_map(lambda v, s: v.sharding.is_equivalent_to(s, v.ndim), found, plan.out_shardings))
+    equal(expected, jax.jit(plan.constrain(step))(*args))
+    assert 0 < len(plan.constraints) < len(plan.layouts)
+
+
+def test_bodies():
+    """Layouts are found inside of loops, branches, remat and calls, and of what loops carry."""
+    paths = {re.sub(r"\d+", "", site) for site in plan_step().layouts}
+    for expected in (".jaxpr..jaxpr./out", ".jaxpr..jaxpr..jaxpr./out", ".branches../out", ".jaxpr/arg", ".jaxpr/result"):
+        assert expected in paths, (expected, paths)
+
+
+def test_while():
+    a = RNG.standard_normal((32, 32)).astype(np.float32) / 6
+    plan = shardkit.plan(power, a, X, mesh=MESH, pins={"a": P(None, "model")})
+    equal(power(a, X), plan.jit(power)(*jax.device_put((a, X), plan.in_shardings)))
+    assert any("body_jaxpr" in s for s in plan.layouts)
+
+
+def test_pins():
+    """Pins, shardings of arguments and constraints of the function are kept."""
+    x = jax.ShapeDtypeStruct(X.shape, X.dtype, sharding=NamedSharding(MESH, P("data", None)))
+
+    def apply(params, x):
+        h = lax.with_sharding_constraint(x @ params["up"][0], NamedSharding(MESH, P(None, "data")))
+        return h @ params["down"][0]
+
+    plan = shardkit.plan(apply, PARAMS, x, pins={"params.up": P(None, "model"), "params.*": None})
+    assert plan.in_shardings[0]["up"].spec == P(None, "model", None) and plan.in_shardings[0]["down"].spec == P(None, None, None)
+    assert plan.in_shardings[1].spec == P("data", None)
+    text = plan.jit(apply).lower(PARAMS, X).as_text()
+    assert '[{}, {"data"}]' in text, text
+    refuses("the pin of x names axis 'modle', expected one of the mesh: data, model", shardkit.plan, apply, PARAMS, X, mesh=MESH, pins={"x": P("modle")})
+    refuses("unknown argument \"params.ups\"", shardkit.plan, apply, PARAMS, X, mesh=MESH, pins={"params.ups": P("data")})
+    refuses('pins: axis resources of argument "x"', shardkit.plan, apply, PARAMS, x, pins={"x": P(None, "data")})
+
+
+def test_jit():
+    """Static and donated arguments stay so; numbers that the mesh does not divide stay unsharded."""
+
+    @functools.partial(jax.jit, static_argnames="n", donate_argnums=1)
+    def apply(w, x, n):
+        return x @ w * n, x[:3] + n
+
+    w = jnp.ones((32, 32))
+    plan = shardkit.plan(apply, w, X, 3, mesh=MESH)
+    compiled = plan.jit(apply)
+    expected = X @ np.asarray(w) * 3, X[:3] + 3
+    given = jax.device_put((w, jnp.asarray(X)), plan.in_shardings)
+    equal(expected, compiled(*given, 3))
+    assert given[1].is_deleted()
+
+
+def test_files():
+    plan = plan_step()
+    with tempfile.TemporaryDirectory() as folder:
+        plan.save(f"{folder}/plan.json")
+        assert '"version": 1' in Path(folder, "plan.json").read_text()
+        again = shardkit.Plan.load(f"{folder}/plan.json", step, PARAMS, X, TARGET, mesh=MESH)
+    assert again.in_shardings == plan.in_shardings and again.out_shardings == plan.out_shardings
+    assert again.layouts == plan.layouts, {s: (plan.layouts.get(s), again.layouts.get(s)) for s in plan.layouts if plan.layouts[s] != again.layouts.get(s)}
+
+
+def test_texts():
+    plan = plan_step()
+    assert "params.up" in plan.report() and "search of @main: optimal" in plan.report() and "eqn[" not in plan.report()
+    assert "params.up" in plan.explain("params.up")
+    other = shardkit.plan(step, PARAMS, X, TARGET, mesh=MESH, pins={"params.*": None}, minimize=0)
+    assert "params.up" in plan.compare(other)
+
+
+def test_errors():
+    refuses("expected mesh=", shardkit.plan, step, PARAMS, X, TARGET)
+    refuses("expected a mesh of JAX", shardkit.plan, step, PARAMS, X, TARGET, mesh={"data": 2})
+    explicit = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
+    refuses("axis data of the mesh has type Explicit", shardkit.plan, step, PARAMS, X, TARGET, mesh=explicit)
+    refuses("expected a memory budget of at least", shardkit.plan, step, PARAMS, X, TARGET, mesh=MESH, memory=1000)
+    refuses("a branch depends on data", shardkit.plan, lambda x: x if x[0, 0] > 0 else -x, X, mesh=MESH)
+    refuses("expected the function and the types that were planned", plan_step().jit(step), PARAMS, X[:8], TARGET[:8])
+
+
+def test_layouts():
+    assert parse_layouts('#spmd.sharding<@m, [{"a", "b"}, {?}, {"c":(1)2, ?}], unreduced = {"d"}>') == [Layout((("a", "b"), (), ("c:(1)2",)), True)]
+    assert parse_layouts('[<@m, [{"a"}p1, {}]>, <@m, []>]') == [Layout((("a",), ())), Layout(())]
+    assert equations.read_tag('loc(callsite("jit(f)/eqn[2]/eqn[2.jaxpr.1]/sin"("f.py":1:2) at "eqn[7]/jit"))') == "2.jaxpr.1"
+
+
+def main():
+    tests = {n: f for n, f in globals().items() if n.startswith("test_")}
+    tests = {n: f for n, f in tests.items() if not sys.argv[1:] or n in sys.argv[1:]}
+    failed = 0
+    for name, test in tests.items():
+        try:
+            test()
+        except Exception as error:
+            failed += 1
+            print(f"{name}: {type(error).__name__}: {str(error)[:600]} (line {error.__traceback__.tb_next.tb_lineno})")
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
