@@ -186,8 +186,8 @@ struct Format {
   }
 };
 
-/// The magnitude, shifted to the position of that of an f32, is the value times a power of
-/// 2, for normal and subnormal values.
+/// The magnitude, shifted to the position of that of an f32, needs another bias. A subnormal one is the mantissa of
+/// the least normal value, which is then subtracted: no operand is a subnormal f32, on which processors are slow.
 struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
@@ -201,8 +201,12 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
         arith::BitcastOp::create(rewriter, loc, bits.type(rewriter.getIntegerType(format->width)), op.getIn());
     Value all = arith::ExtUIOp::create(rewriter, loc, bits.i32(), stored);
     Value size = bits.make<arith::AndIOp>(all, bits.number(signBit - 1));
-    Value scaled = bits.asFloat(bits.make<arith::ShLIOp>(size, bits.number(23 - format->mantissa)));
-    Value value = bits.asBits(bits.make<arith::MulFOp>(scaled, bits.power(127 - format->bias)));
+    Value shifted = bits.make<arith::ShLIOp>(size, bits.number(23 - format->mantissa));
+    Value normal = bits.make<arith::AddIOp>(shifted, bits.number(uint32_t(127 - format->bias) << 23));
+    Value mantissa = bits.make<arith::AddIOp>(shifted, bits.number(uint32_t(128 - format->bias) << 23));
+    Value subnormal = bits.asBits(bits.make<arith::SubFOp>(bits.asFloat(mantissa), bits.power(1 - format->bias)));
+    Value value =
+        bits.select(bits.compare(arith::CmpIPredicate::ult, size, 1u << format->mantissa), subnormal, normal);
     if (format->infinity)
       value =
           bits.select(bits.compare(arith::CmpIPredicate::eq, size, format->infinity), bits.number(0x7f800000), value);
