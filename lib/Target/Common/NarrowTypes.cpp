@@ -205,8 +205,7 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
     Value normal = bits.make<arith::AddIOp>(shifted, bits.number(uint32_t(127 - format->bias) << 23));
     Value mantissa = bits.make<arith::AddIOp>(shifted, bits.number(uint32_t(128 - format->bias) << 23));
     Value subnormal = bits.asBits(bits.make<arith::SubFOp>(bits.asFloat(mantissa), bits.power(1 - format->bias)));
-    Value value =
-        bits.select(bits.compare(arith::CmpIPredicate::ult, size, 1u << format->mantissa), subnormal, normal);
+    Value value = bits.select(bits.compare(arith::CmpIPredicate::ult, size, 1u << format->mantissa), subnormal, normal);
     if (format->infinity)
       value =
           bits.select(bits.compare(arith::CmpIPredicate::eq, size, format->infinity), bits.number(0x7f800000), value);
