@@ -173,6 +173,33 @@ TEST(Loader, transposedStridedAndUnevenLayouts) {
   EXPECT_EQ(stats.total.bytesNeeded, 35 * 4);
 }
 
+TEST(Loader, transposesOfElementsOfEverySize) {
+  constexpr int64_t rows = 203, columns = 150, shard = 75;
+  TempDir dir;
+  for (DType dtype : {DType::I8, DType::I16, DType::I32, DType::I64}) {
+    const int64_t size = dtypeSize(dtype);
+    std::vector<uint8_t> data(size_t(rows * columns * size));
+    for (size_t i = 0; i < data.size(); ++i)
+      data[i] = uint8_t(i * 31 + i / 251);
+    const std::string path = dir / "t.safetensors";
+    ASSERT_TRUE(writeSafetensors(path, {TensorRef{"w", dtype, {rows, columns}, data.data()}}).ok());
+    Fixture f({rows, columns}, {rows, shard}, {{{1, 2, shard}}, {{shard, 1, rows}, {rows, columns, 1}}}, 2);
+    f.value.dtype = dtype;
+    auto set = SourceSet::open(path);
+    ASSERT_TRUE(set.ok()) << set.status().message();
+    f.source = *set->find(f.value);
+    for (int64_t rank : {0, 1}) {
+      std::vector<uint8_t> local(size_t(rows * shard * size)), expected(local.size());
+      LoadPlan plan;
+      plan.add(f.value, f.source, rank, local.data());
+      LoadStats stats;
+      ASSERT_TRUE(plan.run({}, nullptr, nullptr, stats).ok());
+      gatherLocal(f.value.extents, rank, size, data.data(), expected.data());
+      EXPECT_EQ(local, expected) << "elements of " << size << " bytes";
+    }
+  }
+}
+
 TEST(Loader, everyIoModeAndRootScatterGiveTheSameBytes) {
   Fixture f({300, 1000}, {300, 250}, {{{1, 4, 250}}, {{300, 1000, 250}, {250, 1, 1}}}, 4);
   for (IoMode io : {IoMode::Auto, IoMode::Pread, IoMode::Direct, IoMode::Mmap})

@@ -53,14 +53,68 @@ void IoChooser::record(IoMode mode, int64_t bytes, double seconds) {
 
 namespace {
 
+/// Transposes a square of elements, a row of which is a word.
+template <typename T> void transposeWords(uint64_t *words) {
+  constexpr int count = 8 / sizeof(T), bits = 8 * sizeof(T);
+  for (int half = count / 2; half > 0; half /= 2) {
+    uint64_t mask = 0; // Of elements whose number lacks the bit `half`.
+    for (int i = 0; i < count; ++i)
+      mask |= i & half ? 0 : (~uint64_t(0) >> (64 - bits)) << (i * bits);
+    for (int i = 0; i < count; ++i)
+      if (!(i & half)) {
+        const uint64_t a = words[i], b = words[i + half];
+        words[i] = (a & mask) | ((b & mask) << (half * bits));
+        words[i + half] = ((a >> (half * bits)) & mask) | (b & ~mask);
+      }
+  }
+}
+
+/// Columns of a square of `side` rows and `width` columns become rows at `to`, `stride` elements apart.
+template <typename T, int64_t side>
+void writeColumns(const T (&square)[side][side], int64_t width, char *to, int64_t stride) {
+  constexpr int64_t count = 8 / sizeof(T);
+  for (int64_t j = 0; j < width / count * count; j += count)
+    for (int64_t i = 0; i < side; i += count) {
+      uint64_t words[count];
+      for (int64_t k = 0; k < count; ++k)
+        std::memcpy(&words[k], &square[i + k][j], 8);
+      transposeWords<T>(words);
+      for (int64_t k = 0; k < count; ++k)
+        std::memcpy(to + ((j + k) * stride + i) * int64_t(sizeof(T)), &words[k], 8);
+    }
+  for (int64_t j = width / count * count; j < width; ++j)
+    for (int64_t i = 0; i < side; ++i)
+      std::memcpy(to + (j * stride + i) * int64_t(sizeof(T)), &square[i][j], sizeof(T));
+}
+
+/// A square is copied to a small array first: rows of the tensor that are a power of 2 apart are in few sets of a
+/// cache, in which the lines of a square have no room.
 template <typename T> void copyTileOf(const char *from, const ExtentLoop &rows, const ExtentLoop &run, char *to) {
   constexpr int64_t size = sizeof(T), side = std::max<int64_t>(8, 64 / size);
-  for (int64_t i0 = 0; i0 < rows.size; i0 += side)
-    for (int64_t j0 = 0; j0 < run.size; j0 += side)
-      for (int64_t j = j0; j < std::min(run.size, j0 + side); ++j)
-        for (int64_t i = i0; i < std::min(rows.size, i0 + side); ++i)
-          std::memcpy(to + (i * rows.localStride + j * run.localStride) * size,
-                      from + (i * rows.globalStride + j * run.globalStride) * size, size_t(size));
+  T square[side][side];
+  for (int64_t i0 = 0; i0 < rows.size; i0 += side) {
+    const int64_t height = std::min(side, rows.size - i0);
+    for (int64_t j0 = 0; j0 < run.size; j0 += side) {
+      const int64_t width = std::min(side, run.size - j0);
+      for (int64_t i = 0; i < height; ++i) {
+        const char *row = from + ((i0 + i) * rows.globalStride + j0 * run.globalStride) * size;
+        if (run.globalStride == 1)
+          std::memcpy(square[i], row, size_t(width * size));
+        else
+          for (int64_t j = 0; j < width; ++j)
+            std::memcpy(&square[i][j], row + j * run.globalStride * size, size_t(size));
+      }
+      char *corner = to + (i0 * rows.localStride + j0 * run.localStride) * size;
+      if (size <= 4 && height == side && rows.localStride == 1) {
+        if constexpr (size <= 4)
+          writeColumns<T, side>(square, width, corner, run.localStride);
+        continue;
+      }
+      for (int64_t j = 0; j < width; ++j)
+        for (int64_t i = 0; i < height; ++i)
+          std::memcpy(corner + (i * rows.localStride + j * run.localStride) * size, &square[i][j], size_t(size));
+    }
+  }
 }
 
 /// Copies rows whose elements are apart at `to`, as of a transposed tensor, in squares that
