@@ -250,33 +250,48 @@ TEST(Contraction, attentionHeadsAreOneBatchedProduct) {
   EXPECT_STREQ(check(test, random, 0, 0, 1e-5), "onednn");
 }
 
-/// Where no library takes a product: rows on several threads, the last of them fewer.
+/// What no library computes: rows on several threads, the last of them fewer; columns of vectors times matrices.
 TEST(Contraction, sameBitsOnAnyNumberOfThreads) {
   if (onDevices())
     GTEST_SKIP() << "threads of the host";
-  const sk_contraction_desc desc = plain(131, 95, 119, false, 0, DType::F64, DType::F64).desc;
-  std::vector<double> a(131 * 119), b(119 * 95);
-  for (size_t i = 0; i < a.size(); ++i)
-    a[i] = 1.0 / double(i % 97 + 1);
-  for (size_t i = 0; i < b.size(); ++i)
-    b[i] = 1.0 / double(i % 89 + 2) - 0.1;
-  auto onThreads = [&](int threads) {
-    setLibraryThreads(threads);
-    std::vector<double> c(131 * 95, 7);
-    auto plan = planContraction(desc);
-    EXPECT_OK(plan.status());
-    if (plan.ok())
-      EXPECT_OK((*plan)->run(a.data(), b.data(), c.data()));
-    return c;
+  auto compare = [](const Case &test, const char *strategy) {
+    std::vector<double> a(static_cast<size_t>(test.sizeA)), b(static_cast<size_t>(test.sizeB));
+    for (size_t i = 0; i < a.size(); ++i)
+      a[i] = 1.0 / double(i % 97 + 1);
+    for (size_t i = 0; i < b.size(); ++i)
+      b[i] = 1.0 / double(i % 89 + 2) - 0.1;
+    auto onThreads = [&](int threads) {
+      setLibraryThreads(threads);
+      std::vector<double> c(static_cast<size_t>(test.sizeC), 7);
+      auto plan = planContraction(test.desc);
+      EXPECT_OK(plan.status());
+      if (plan.ok()) {
+        EXPECT_STREQ((*plan)->strategy(), strategy);
+        EXPECT_OK((*plan)->run(a.data(), b.data(), c.data()));
+      }
+      return c;
+    };
+    const std::vector<double> one = onThreads(1);
+    for (int threads : {2, 3, 7}) {
+      EXPECT_EQ(onThreads(threads), one) << strategy << " on " << threads;
+      std::mt19937 random(6);
+      EXPECT_STREQ(check(test, random, 0, 0, 1e-9), strategy) << threads;
+    }
+    setLibraryThreads(1);
   };
-  const std::vector<double> one = onThreads(1);
-  double last = 0;
-  for (size_t k = 0; k < 119; ++k)
-    last += a[130 * 119 + k] * b[k * 95 + 94];
-  EXPECT_NEAR(one.back(), last, 1e-9);
-  for (int threads : {2, 3, 7})
-    EXPECT_EQ(onThreads(threads), one) << threads;
-  setLibraryThreads(1);
+  compare(plain(131, 95, 119, false, 0, DType::F64, DType::F64), "packed");
+  for (bool transposed : {false, true}) {
+    compare(plain(1, 431, 307, transposed, 1, DType::F64, DType::F64), "direct");
+    compare(plain(431, 1, 307, transposed, 1, DType::F64, DType::F64), "direct");
+  }
+  // Keys of several heads and a query.
+  Case heads;
+  heads.desc = {SK_ABI_VERSION, SK_F64, SK_F64, 0, 3, {}};
+  heads.desc.dims[0] = {SK_BATCH, 0, 5, 37, 37 * 731, 731};
+  heads.desc.dims[1] = {SK_N, 0, 731, 0, 37, 1};
+  heads.desc.dims[2] = {SK_K, 0, 37, 1, 1, 0};
+  heads.sizeA = 5 * 37, heads.sizeB = 5 * 37 * 731, heads.sizeC = 5 * 731;
+  compare(heads, "direct");
 }
 
 TEST(Contraction, emptySumsAreZeroAndEmptyOutputsAreNotWritten) {
