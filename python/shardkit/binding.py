@@ -15,6 +15,8 @@ Path = tuple[str, ...]
 Flattened = tuple[Iterable[tuple[Path, Any]], Any]
 """The leaves of a value with the keys that lead to each, and its tree, which is equal for values of one structure."""
 
+_NO_ARRAYS = {type(None), str}
+
 
 class Binding:
     """The leaves of an example call by parameter and key, in any order and form that a later call has.
@@ -61,7 +63,7 @@ class Binding:
         leaves, structure = self.tree[0]((args, kwargs))
         if (known := self._known.get(structure)) is not None:
             arrays = [leaves[i] for i in known[0]]
-            if all(_is_same(leaves[i], constant) for i, constant in known[1]) and not any(a is None or isinstance(a, str) for a in arrays):
+            if _NO_ARRAYS.isdisjoint(map(type, arrays)) and all(_is_same(leaves[i], constant) for i, constant in known[1]):
                 return arrays
         arrays = self._bind(args, kwargs)
         if structure not in self._known:

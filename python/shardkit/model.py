@@ -83,10 +83,10 @@ class Model:
     stored: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
     """The elements of large constants, which `text` names as resources."""
     constants: Constants = dataclasses.field(default_factory=dict)
-    """From what the caller of the model has to the arguments in order, and from results in order to what the caller gets."""
+    """From what the caller of the model has to values of the arguments in order, and from results in order to what the caller gets."""
     flatten: Callable[..., Sequence[Any]] | None = None
-    """From one value of the caller to an array."""
-    to_array: Callable[[Any], Any] | None = None
+    """From such a value to an array, for an argument of that dtype; others are returned as they are."""
+    to_array: Callable[[Any, str], Any] | None = None
     unflatten: Callable[[Sequence[np.ndarray]], Any] | None = None
 
     def __repr__(self) -> str:
@@ -126,7 +126,11 @@ class Model:
         for name, value in values.items():
             if name not in self.stored:
                 raise ShardKitError(f"error: no weight is called {name}, expected one of: {', '.join(self.stored) or 'none came with the model'}")
-            self.stored[name] = convert(arguments[name], self.to_array(value) if self.to_array else value).copy()
+            self.stored[name] = self.convert(arguments[name], value).copy()
+
+    def convert(self, argument: Argument, value: Any) -> np.ndarray:
+        """The array of a value that a caller passes."""
+        return convert(argument, self.to_array(value, argument.dtype) if self.to_array else value)
 
     def run(self, *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Any:
         """Compiles and runs once: on these arguments, or on the examples where none are given."""
@@ -269,7 +273,7 @@ class Program:
         self._state.pop(name, None)
         argument = next((a for a in self.model.arguments if a.name == name), None)
         if argument and not isinstance(value, Array):
-            value = _as_compiled(argument, convert(argument, self.model.to_array(value) if self.model.to_array else value))
+            value = _as_compiled(argument, self.model.convert(argument, value))
         session.assign(name, value)
 
     def __call__(self, *args: Any, options: Sequence[str] = (), resident: bool = False, donate: bool = False, **kwargs: Any) -> Any:
@@ -290,18 +294,19 @@ class Program:
         if options:
             if donate or resident:
                 raise ShardKitError("error: options are of a process of its own, in which nothing stays, expected a call without donate and resident")
-            values = model.stored | {a.name: convert(a, value) for a, value in zip(self._wanted, given)}
+            values = model.stored | {a.name: model.convert(a, value) for a, value in zip(self._wanted, given)}
             return self._run_tool(values, options)
         inputs: list[Any] = [None] * len(function.arguments)
+        seen, donated = self._seen, self._updates if donate else ()
         for argument, index, value in zip(self._wanted, self._places, given):
             if index is None:  # The function does not use it.
                 continue
             if type(value) is Array:
                 inputs[index] = value
-            elif (known := self._seen.get(index)) and known[0]() is value and known[1] is not None and not (donate and index in self._updates):
+            elif (known := seen.get(index)) and known[0]() is value and known[1] is not None and index not in donated:
                 inputs[index] = known[1]
             else:
-                inputs[index] = self._take(argument, index, value, donate and index in self._updates)
+                inputs[index] = self._take(argument, index, value, index in donated)
         handles = function.call(inputs, donate)
         arrays = [Array(handle, function.session, value) for handle, value in zip(handles, function.results)]
         if donate:
@@ -318,16 +323,17 @@ class Program:
         """What a call is given for an argument."""
         if _is_abstract(value):
             return self._state.get(argument.name)  # else what is bound
-        if is_donated or not _is_immutable(value):
-            return _as_compiled(argument, convert(argument, value))
-        seen, array = self._seen.get(index, (None, None))
+        array = _as_compiled(argument, self.model.convert(argument, value))
+        if is_donated or array is value or not _is_immutable(value):
+            return array
+        seen, resident = self._seen.get(index, (None, None))
         if seen is None or seen() is not value:
             self._seen[index] = (weakref.ref(value), None)
-            return _as_compiled(argument, convert(argument, value))
-        if array is None:
-            array = self._open().put(index, _as_compiled(argument, convert(argument, value)))
-            self._seen[index] = (seen, array)
-        return array
+            return array
+        if resident is None:
+            resident = self._open().put(index, array)
+            self._seen[index] = (seen, resident)
+        return resident
 
     def _run_tool(self, values: dict[str, np.ndarray], options: Sequence[str]) -> Any:
         model = self.model
@@ -343,12 +349,12 @@ class Program:
 
 def _is_immutable(value: Any) -> bool:
     """Whether the elements of the object cannot change: an array of JAX."""
-    return "jax" in sys.modules and isinstance(value, sys.modules["jax"].Array)
+    return not isinstance(value, (np.ndarray, np.generic)) and "jax" in sys.modules and isinstance(value, sys.modules["jax"].Array)
 
 
 def _is_abstract(value: Any) -> bool:
     """Whether it stands for an array of JAX that is not there."""
-    return "jax" in sys.modules and isinstance(value, sys.modules["jax"].ShapeDtypeStruct)
+    return not isinstance(value, (np.ndarray, np.generic)) and "jax" in sys.modules and isinstance(value, sys.modules["jax"].ShapeDtypeStruct)
 
 
 def _as_result(dtype: str, array: np.ndarray) -> np.ndarray:
@@ -382,6 +388,8 @@ def _shorten(texts: Sequence[str], limit: int = 6) -> str:
 
 def convert(argument: Argument, value: Any) -> np.ndarray:
     """The array that an argument takes; a Python number has the dtype of the argument if that holds it."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype == argument.numpy_dtype and value.shape == argument.shape:
+        return np.asarray(value)
     try:
         array = np.asarray(value)
         is_array = array.dtype.kind not in "OSUM"

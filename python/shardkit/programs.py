@@ -277,17 +277,19 @@ def _join_constants(models: Mapping[str, Model]) -> Constants:
 
 def merge(models: Mapping[str, Model], calls: Mapping[str, int]) -> str:
     """One module whose functions have the names of the models."""
-    parts, info = [], []
-    for name, model in models.items():
+    for name in models:
         count = calls.get(name, 1)
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
             raise ShardKitError(f"error: calls of {name} is {count!r}, expected a positive number")
-        if "loc(" in model.text:
-            info = ["--mlir-print-debuginfo"]
-        # Without aliases, which belong to one text.
-        text = run_tool([find_tool("shard-opt"), "-", "--mlir-print-local-scope", *(info if "loc(" in model.text else [])], model.text)
+    info = ["--mlir-print-debuginfo"] if any("loc(" in m.text for m in models.values()) else []
+    # Without aliases, which belong to one text.
+    marker = "// ----- another module of shardkit.compile"
+    split = [f"--split-input-file={marker}", f"--output-split-marker={marker}", "--mlir-print-local-scope", *info]
+    texts = run_tool([find_tool("shard-opt"), "-", *split], f"\n{marker}\n".join(m.text for m in models.values())).split(marker)
+    parts = []
+    for name, text in zip(models, texts, strict=True):
         head, found, rest = re.split(r"^module(?: @[^ ]+)?(?: attributes \{(.*)\})? \{$", text, maxsplit=1, flags=re.MULTILINE)
-        attributes = ", ".join(filter(None, [found, f"spmd.calls = {count} : i64" if count > 1 else ""]))
+        attributes = ", ".join(filter(None, [found, f"spmd.calls = {calls[name]} : i64" if calls.get(name, 1) > 1 else ""]))
         parts.append(f"{head}module @{name} attributes {{{attributes}}} {{{rest}")
     return run_tool([find_tool("shard-opt"), "-", "--spmd-merge-modules", *info], "module {\n" + "\n".join(parts) + "}\n")
 

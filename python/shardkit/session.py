@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import struct
 import sys
 import threading
 import time
@@ -60,10 +61,6 @@ class _DeviceOptions(ctypes.Structure):
     _fields_ += [("map", ctypes.POINTER(ctypes.c_int64))]
 
 
-class _Argument(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("array", ctypes.c_void_p)]
-
-
 class _View(ctypes.Structure):
     _fields_ = [
         ("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)), ("bytes", ctypes.c_int64), ("rank", ctypes.c_int64),
@@ -75,6 +72,9 @@ class _LoadCounters(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in ("bytes_needed", "bytes_read", "requests", "scatters", "broadcasts", "staging_bytes")]
     _fields_ += [("seconds", ctypes.c_double)]
 
+
+_SMALL = 64
+"""Values of at most so many bytes are copied faster than their memory can be shown in place."""
 
 _release_array: Any = None
 _release_view: Any = None
@@ -215,6 +215,8 @@ class Array:
     """A value that stays on the devices of a session. `numpy()` or `np.asarray` bring it here; where a device has all of it,
     without a copy (then it is read-only). It may still be computed: what needs its elements waits."""
 
+    __slots__ = ("_handle", "_session", "value", "__weakref__")
+
     def __init__(self, handle: Any, session: "Session", value: "Value | None" = None):
         self._handle, self._session = handle, session
         if value is None:
@@ -339,12 +341,13 @@ class GpuShard:
 
 def _read(handle: Any, value: Value, is_read_only: bool) -> np.ndarray:
     library = _library()
-    view = _View()
-    _check(library.sk_array_view(handle, ctypes.byref(view)))
-    if view.data:
-        return _as_numpy(view, value.dtype, value.shape, is_read_only)
+    if value.nbytes > _SMALL:
+        view = _View()
+        _check(library.sk_array_view(handle, _byref(view)))
+        if view.data:
+            return _as_numpy(view, value.dtype, value.shape, is_read_only)
     array = np.empty(value.shape, value.dtype)
-    _check(library.sk_array_read(handle, array.ctypes.data, array.nbytes))
+    _check(library.sk_array_read(handle, array.__array_interface__["data"][0], value.nbytes))
     return array
 
 
@@ -366,6 +369,8 @@ class Function:
                 _check(get(handle, number, i, ctypes.byref(value)))
                 values.append(Value(value))
         self._names = {value.name: i for i, value in enumerate(self.arguments)}
+        # Of a call: the C function, its arguments as bytes, which ctypes makes of a list more slowly, and the type of its results.
+        self._call, self._pack, self._handles = library.sk_session_call, struct.Struct(f"{2 * info.arguments}Q").pack, ctypes.c_void_p * info.results
 
     def _info(self) -> _FunctionInfo:
         info = _FunctionInfo()
@@ -407,20 +412,20 @@ class Function:
 
     def call(self, given: Sequence[Any], flags: int = 0) -> list[int]:
         """Handles of the results; `given` has NumPy arrays, arrays of the session or None for each argument."""
-        inputs = (_Argument * len(given))()
+        words = [0] * (2 * len(given))  # pairs as sk_argument has them
         kept = []  # Memory of the call.
-        for i, value in enumerate(given):
-            if value is None:
-                continue
-            if isinstance(value, Array):
-                inputs[i].array = value._handle
-            else:
-                array = _convert(self.arguments[i], value)
+        k = 0
+        for value in given:
+            if type(value) is Array:
+                words[k + 1] = value._handle
+            elif value is not None:
+                array = _convert(self.arguments[k // 2], value)
                 kept.append(array)
-                inputs[i].data = array.__array_interface__["data"][0]
-        results = (ctypes.c_void_p * len(self.results))()
-        _check(_library().sk_session_call(self.session._get_handle(), self.number, inputs, len(given), flags, results))
-        return list(results)
+                words[k] = array.__array_interface__["data"][0]
+            k += 2
+        results = self._handles()
+        _check(self._call(self.session._get_handle(), self.number, self._pack(*words), len(given), flags, results))
+        return results[:]
 
 
 def _convert(value: Value, given: Any) -> np.ndarray:

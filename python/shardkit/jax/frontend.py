@@ -13,8 +13,6 @@ import numpy as np
 from ..binding import Binding, Flattened, get_key
 from ..errors import PACKAGE, ShardKitError, find_users_line, require
 from ..model import Model, convert, read_names
-from ..safetensors import numpy_dtype
-from ..session import Array
 
 
 def import_jax(
@@ -101,16 +99,9 @@ def import_jax(
         a.name: convert(a, _to_numpy(leaves[k][1], a.dtype)) for a, k in zip(arguments, kept) if not isinstance(leaves[k][1], jax.ShapeDtypeStruct)
     }
 
-    wanted = [(a.dtype, numpy_dtype(a.dtype), k) for a, k in zip(arguments, kept)]
-    array_type = type(jax.numpy.zeros(()))
-
     def flatten(*args: Any, **kwargs: Any) -> list[Any]:
         given = binding.bind(args, kwargs)
-        return [
-            # The first two: those of _is_taken that come often.
-            given[k] if (t := type(given[k])) is Array or (t is array_type and given[k].dtype == dtype) or _is_taken(given[k], dtype) else _to_numpy(given[k], name)
-            for name, dtype, k in wanted
-        ]
+        return given if len(given) == len(kept) else [given[k] for k in kept]
 
     return Model(
         stablehlo.lower(module, func, arguments, results, locations),
@@ -119,17 +110,9 @@ def import_jax(
         values=values if len(values) == len(arguments) else {},
         constants=constants,
         flatten=flatten,
+        to_array=_to_numpy,
         unflatten=lambda arrays: jax.tree_util.tree_unflatten(out_tree, arrays),
     )
-
-
-def _is_taken(value: Any, dtype: Any) -> bool:
-    """Whether a program takes the value as it is: an array of that type, one that stays on the devices, or what stands for that."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return bool(value.dtype == dtype)
-    import jax
-
-    return isinstance(value, (Array, jax.ShapeDtypeStruct)) or (isinstance(value, jax.Array) and value.dtype == dtype)
 
 
 def _trace(jitted: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -154,12 +137,12 @@ def _trace(jitted: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
 
 def _to_numpy(value: Any, dtype: str) -> Any:
     """As JAX takes it: a key is its data, and arrays have the type that JAX gives them, which has 32 bits by default."""
+    if not hasattr(value, "dtype") or getattr(value.dtype, "name", None) == dtype:
+        return value
     import jax
 
     if isinstance(value, jax.Array) and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
         value = jax.random.key_data(value)
-    if not hasattr(value, "dtype"):
-        return value
     array = np.asarray(value)
     return array.astype(dtype, copy=False) if jax.dtypes.canonicalize_dtype(array.dtype).name == dtype else array
 

@@ -123,8 +123,8 @@ def import_torch(
         values={n: to_numpy(v) for n, v in zip(names, inputs)},
         stored={n: to_numpy(v).copy() for n, v in state.items()},
         constants=constants,
-        flatten=lambda *args, **kwargs: [to_numpy(v) for v in binding.bind(args, kwargs)],
-        to_array=to_numpy,
+        flatten=lambda *args, **kwargs: binding.bind(args, kwargs),
+        to_array=lambda value, dtype: to_numpy(value),
         unflatten=unflatten,
     )
 
