@@ -150,7 +150,9 @@ def run_decode(devices, steps, window):
             found += generate("own", begin, first)[0]
             begin = first
         before = Usage()
+        os.path.exists("/begin of own")  # A mark in a trace of system calls.
         tokens, own_time = generate("own", begin, end)
+        os.path.exists("/end of own")
         after = Usage()
         found += tokens
         pages += after.pages - before.pages if k else 0

@@ -32,13 +32,13 @@ FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(FunctionMeshes
       return getComputeSeconds(node.op, meshes.getCostMesh(), options.propagation.tripCount) *
              propagation.getCount(node, node.rule->numOperands());
     };
-  auto isReshardedPerUse = [&](Value value) {
+  auto isWeight = [&](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto func = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
     return func && argument.getOwner() == &func.front() && func.getArgAttr(argument.getArgNumber(), kWeightAttr);
   };
   if (options.zeroStage == 3)
-    problemOptions.isReshardedPerUse = isReshardedPerUse;
+    problemOptions.isReshardedPerUse = isWeight;
   LogicalResult fixed = success();
   auto getFixedStrategy = [&](Operation *op) -> std::optional<FactorAxes> {
     auto attr = op->getAttrOfType<FactorsAttr>(kFactorShardingsAttr);
@@ -57,7 +57,13 @@ FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(FunctionMeshes
   problemOptions.getFixedStrategy = getFixedStrategy;
   search->budget = options.memoryBudget ? options.memoryBudget : meshes.getCostMesh().memory;
   if (search->budget)
-    problemOptions.live = &search->live.emplace(search->funcs, [](func::CallOp) { return HeldBytes(); });
+    problemOptions.live = &search->live.emplace(
+        search->funcs, [](func::CallOp) { return HeldBytes(); },
+        [&](BlockArgument argument) {
+          return isWeight(argument) && propagation.contains(argument)
+                     ? std::optional<int64_t>(propagation.getId(argument))
+                     : std::nullopt;
+        });
   search->problem.emplace(propagation, problemOptions);
   if (failed(fixed))
     return failure();

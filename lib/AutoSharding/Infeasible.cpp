@@ -186,7 +186,7 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
   const Propagation &propagation = search.getFunction().getPropagation();
   std::vector<std::pair<int64_t, Value>> held;
   for (const LiveBuffer &buffer : live.getBuffers())
-    if (buffer.begin <= peakPoint && peakPoint <= buffer.end && buffer.value) {
+    if (buffer.begin <= peakPoint && peakPoint <= buffer.end && buffer.value && buffer.bytes > 0) {
       Value value = live.getHeld(buffer, peakPoint);
       if (propagation.contains(value))
         held.push_back({search.getProblem().getLocalBytes(propagation.getId(value), result.smallest), value});

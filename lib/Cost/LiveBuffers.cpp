@@ -32,12 +32,28 @@ static bool isSplat(Operation *op) {
   return elements && elements.isSplat();
 }
 
-LiveBuffers::LiveBuffers(ArrayRef<func::FuncOp> funcs, llvm::function_ref<HeldBytes(func::CallOp)> callee)
+LiveBuffers::LiveBuffers(ArrayRef<func::FuncOp> funcs, llvm::function_ref<HeldBytes(func::CallOp)> callee,
+                         GetResident getResident)
     : callee(callee) {
   for (func::FuncOp func : funcs) {
     if (func != funcs.front())
       ops.push_back(nullptr); // the end of the one before
     add(func);
+  }
+  if (getResident && funcs.size() > 1)
+    keepResident(getResident);
+}
+
+void LiveBuffers::keepResident(GetResident getResident) {
+  llvm::DenseSet<int64_t> seen;
+  for (LiveBuffer &buffer : buffers) {
+    auto argument = dyn_cast_or_null<BlockArgument>(buffer.value);
+    std::optional<int64_t> resident = argument ? getResident(argument) : std::nullopt;
+    if (!resident)
+      continue;
+    buffer.begin = 0, buffer.end = end;
+    if (!seen.insert(*resident).second)
+      buffer.bytes = 0; // the first one stands for it
   }
 }
 

@@ -7,8 +7,10 @@
 // The objective is that of both: the sum of the predicted times, that of @decode counted as often as it is called.
 // RUN: shard-opt %t/model.mlir --spmd-auto-shard="batch-axes=data allow-replicated-weights=false" --spmd-report="format=json output=%t/report.json" -o /dev/null
 // RUN: %python %t/check.py %t/report.json
-// A budget holds for each function; what does not fit names both, and their annotations.
+// A budget holds for each function, with the weights of the other; what does not fit names both, and their annotations.
 // RUN: not shard-opt %t/model.mlir --spmd-auto-shard=memory-budget=300 -o /dev/null 2>&1 | FileCheck %s --check-prefix=BUDGET
+// RUN: not shard-opt %t/own.mlir --spmd-auto-shard=memory-budget=815 -o /dev/null 2>&1 | FileCheck %s --check-prefix=OWN
+// RUN: shard-opt %t/own.mlir --spmd-auto-shard=memory-budget=816 -o /dev/null
 // RUN: not shard-opt %t/differ.mlir --spmd-auto-shard="forbid-collectives=all_gather,all_to_all,collective_permute,exchange,all_reduce,reduce_scatter" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CONSTRAINTS
 
 // CHECK: func.func @prefill({{.*}}%arg1: tensor<6x16xf32> {spmd.sharding = [[UP:#spmd.sharding<@m, [^>]*>]]{{.*}}%arg2: tensor<16x6xf32> {spmd.sharding = [[DOWN:#spmd.sharding<@m, [^>]*>]]
@@ -25,6 +27,9 @@
 // EXPLAIN: @decode
 // EXPLAIN: chosen by search
 // BUDGET: error: functions @prefill, @decode do not fit into 300 bytes per device, expected a memory budget of at least
+// The peak of @f: its result, w, u and v of @g.
+// OWN: error: functions @f, @g do not fit into 815 bytes per device, expected a memory budget of at least 816
+// OWN-COUNT-2: note: holds 256 bytes of 'tensor<64xf32>'
 // CONSTRAINTS: error: no layouts of functions @f, @g satisfy the constraints
 // CONSTRAINTS: note: result y of @f is constrained to [{}]
 
@@ -47,6 +52,18 @@ func.func @decode(%x: tensor<2x6xf32> {spmd.name = "x"}, %up: tensor<6x16xf32> {
   %y = linalg.matmul ins(%h, %down : tensor<2x16xf32>, tensor<16x6xf32>) outs(%e2 : tensor<2x6xf32>) -> tensor<2x6xf32>
   %next = math.tanh %cache : tensor<8x6xf32>
   return %y, %next : tensor<2x6xf32>, tensor<8x6xf32>
+}
+
+//--- own.mlir
+spmd.mesh @m = <["x"=2]>
+func.func @f(%w: tensor<12xf32> {spmd.weight = "w", spmd.sharding = #spmd.sharding<@m, [{}]>},
+             %u: tensor<64xf32> {spmd.weight = "u", spmd.sharding = #spmd.sharding<@m, [{}]>}) -> (tensor<64xf32> {spmd.sharding = #spmd.sharding<@m, [{}]>}) {
+  %0 = math.tanh %u : tensor<64xf32>
+  return %0 : tensor<64xf32>
+}
+func.func @g(%w: tensor<12xf32> {spmd.weight = "w"}, %v: tensor<64xf32> {spmd.weight = "v", spmd.sharding = #spmd.sharding<@m, [{}]>}) -> tensor<12xf32> {
+  %0 = math.tanh %w : tensor<12xf32>
+  return %0 : tensor<12xf32>
 }
 
 //--- differ.mlir

@@ -48,9 +48,12 @@ class LiveBuffers {
 public:
   LiveBuffers(func::FuncOp func, llvm::function_ref<HeldBytes(func::CallOp)> callee)
       : LiveBuffers(ArrayRef<func::FuncOp>(func), callee) {}
+  /// A number for arguments that stay in memory between calls, the same for one value of several functions.
+  using GetResident = llvm::function_ref<std::optional<int64_t>(BlockArgument)>;
   /// The buffers of functions that run one after the other, the positions of each after those of
-  /// the one before. What a function has is not held by the others.
-  LiveBuffers(ArrayRef<func::FuncOp> funcs, llvm::function_ref<HeldBytes(func::CallOp)> callee);
+  /// the one before. What a function has is not held by the others, but for one buffer of each resident argument.
+  LiveBuffers(ArrayRef<func::FuncOp> funcs, llvm::function_ref<HeldBytes(func::CallOp)> callee,
+              GetResident getResident = nullptr);
 
   /// The first position of the peak, and its bytes; 0 in an empty function.
   int64_t findPeak(int64_t &bytes) const;
@@ -74,6 +77,7 @@ public:
 
 private:
   void add(func::FuncOp func);
+  void keepResident(GetResident getResident);
   void number(Block &block);
   int64_t beginOf(Operation *op) const { return positions.find(op)->second.first; }
   int64_t endOf(Operation *op) const { return positions.find(op)->second.second; }
