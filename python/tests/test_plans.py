@@ -20,8 +20,8 @@ from jax.sharding import AxisType, NamedSharding  # noqa: E402
 from jax.sharding import PartitionSpec as P
 
 import shardkit  # noqa: E402
-from shardkit.jax import equations  # noqa: E402
-from shardkit.jax.layouts import Layout, parse_layouts  # noqa: E402
+from shardkit.planning import tags  # noqa: E402
+from shardkit.planning.layouts import Layout, parse_layouts  # noqa: E402
 
 MESH = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 RNG = np.random.default_rng(0)
@@ -167,6 +167,8 @@ def test_texts():
 
 def test_errors():
     refuses("expected mesh=", shardkit.plan, step, PARAMS, X, TARGET)
+    other = jax.ShapeDtypeStruct(X.shape, X.dtype, sharding=NamedSharding(jax.make_mesh((8,), ("x",), axis_types=(AxisType.Auto,)), P("x")))
+    refuses("shardings of the function are over a mesh of {'x': 8}", shardkit.plan, step, PARAMS, other, TARGET, mesh=MESH)
     refuses("expected a mesh of JAX", shardkit.plan, step, PARAMS, X, TARGET, mesh={"data": 2})
     explicit = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
     refuses("axis data of the mesh has type Explicit", shardkit.plan, step, PARAMS, X, TARGET, mesh=explicit)
@@ -178,7 +180,7 @@ def test_errors():
 def test_layouts():
     assert parse_layouts('#spmd.sharding<@m, [{"a", "b"}, {?}, {"c":(1)2, ?}], unreduced = {"d"}>') == [Layout((("a", "b"), (), ("c:(1)2",)), True)]
     assert parse_layouts('[<@m, [{"a"}p1, {}]>, <@m, []>]') == [Layout((("a",), ())), Layout(())]
-    assert equations.read_tag('loc(callsite("jit(f)/eqn[2]/eqn[2.jaxpr.1]/sin"("f.py":1:2) at "eqn[7]/jit"))') == "2.jaxpr.1"
+    assert tags.read('loc(callsite("jit(f)/eqn[2]/eqn[2.jaxpr.1]/sin"("f.py":1:2) at "eqn[7]/jit"))') == "2.jaxpr.1"
 
 
 def main():

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from ..errors import ShardKitError
+from ..planning import tags
 
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "scan", "while", "cond", "custom_jvp_call", "custom_vjp_call")
 """Primitives whose inner jaxprs compute global values, as those of `shard_map` do not."""
-
-_TAG = re.compile(r"eqn\[([\w./]+)\]")
-
 
 @dataclasses.dataclass(frozen=True)
 class Inner:
@@ -106,20 +103,7 @@ class Rewriter:
 def tag(eqn: Any, name: str) -> Any:
     """The equation with a name that the locations of what it is lowered to carry."""
     info = eqn.source_info
-    return eqn.replace(source_info=info.replace(name_stack=info.name_stack.extend(f"eqn[{name}]")))
-
-
-def read_tag(location: str) -> str | None:
-    """The name in a location: of functions that were inlined the innermost, which stands first."""
-    match = _TAG.search(location)
-    if not match:
-        return None
-    text = location[match.start() : location.find('"', match.end())]
-    return str(_TAG.findall(text)[-1])
-
-
-def remove_tags(text: str) -> str:
-    return re.sub(r"/?eqn\[[\w./]+\]", "", text)
+    return eqn.replace(source_info=info.replace(name_stack=info.name_stack.extend(tags.make(name))))
 
 
 class Tagger(Rewriter):

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
-import re
 import tempfile
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
 
 from ..errors import ShardKitError, require
 from ..model import read_names
-from ..tools import find_tool, run_tool
+from ..planning import search
+from ..planning.layouts import Layout, Program
 from . import equations
-from .layouts import Layout, Program, read_sites
-
-_PREPARE = ("--spmd-resolve-axis-resources", "--spmd-decompose", "--inline", "--symbol-dce")
+from .sites import read_sites
 
 
 def plan(
@@ -58,7 +55,17 @@ class Plan:
 
     def __repr__(self) -> str:
         axes = ", ".join(f"{n}={s}" for n, s in self.mesh.shape.items())
-        return f"Plan({axes}: {len(self.constraints)} constraints of {len(self.layouts)} layouts)"
+        return f"Plan({axes}: {self.status}, {len(self.constraints)} constraints of {len(self.layouts)} layouts)"
+
+    @property
+    def status(self) -> str:
+        """Of the search: `optimal`, `gap`; `loaded` where there was none."""
+        return search.read_status(self._text)[0]
+
+    @property
+    def objective(self) -> float | None:
+        """Predicted seconds of all collectives, which the search minimized."""
+        return search.read_status(self._text)[1]
 
     def constrain(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function with `with_sharding_constraint` where XLA would otherwise choose another layout."""
@@ -80,34 +87,27 @@ class Plan:
     def report(self) -> str:
         """What the plan moves and holds, as `--spmd-report` has it, and what JAX cannot express."""
         lines = [f"constraints: {len(self.constraints)} of {len(self.layouts)} layouts", *(f"dropped: {d}" for d in self.dropped)]
-        return self._describe("--spmd-report=output={}") + "\n".join(lines) + "\n"
+        return search.describe(self._text, "--spmd-report=output={}") + "\n".join(lines) + "\n"
 
     def explain(self, name: str, top: int = 1) -> str:
         """Why a value, an argument or a result has its layout, and what the next best ones would cost."""
-        return self._describe(f"--spmd-explain=value={name} top={top} output={{}}")
+        return search.describe(self._text, f"--spmd-explain=value={name} top={top} output={{}}")
 
     def compare(self, other: Plan) -> str:
         """The report of the other plan with its differences from this one."""
         with tempfile.TemporaryDirectory() as folder:
             baseline = Path(folder, "this_plan")
-            baseline.write_text(self._describe("--spmd-report=format=json output={}"))
-            return other._describe(f"--spmd-report=baseline={baseline} output={{}}").replace(str(baseline), "this plan")
+            baseline.write_text(search.describe(self._text, "--spmd-report=format=json output={}"))
+            return search.describe(other._text, f"--spmd-report=baseline={baseline} output={{}}").replace(str(baseline), "this plan")
 
     def save(self, path: str | Path) -> None:
         """Writes the plan file."""
-        Path(path).write_text(self._describe("--spmd-export-plan=file={} content=all", self._text))
+        Path(path).write_text(search.describe(self._text, "--spmd-export-plan=file={} content=all", keep_tags=True))
 
     @classmethod
     def load(cls, path: str | Path, function: Callable[..., Any], *args: Any, mesh: Any = None, minimize: float = 10.0, **kwargs: Any) -> Plan:
         """The plan of a file for the function that it was made for, without a search."""
         return _Planner(function, args, kwargs, mesh, minimize).load(Path(path))
-
-    def _describe(self, option: str, text: str | None = None) -> str:
-        """What a pass writes about the annotated program; `{}` in its option stands for the file."""
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "output")
-            _run(equations.remove_tags(self._text) if text is None else text, option.replace("{}", str(file)), "-o", "/dev/null")
-            return file.read_text()
 
 
 class _Planner:
@@ -126,24 +126,15 @@ class _Planner:
             return equations.Tagger().rewrite(traced.jaxpr)
 
         self._model = frontend.import_jax(equations.transform(self._function, name_equations), *args, **kwargs)
+        if (axes := search.read_mesh(self._model.text)) and axes != dict(self._mesh.shape):
+            raise ShardKitError(f"error: shardings of the function are over a mesh of {axes}, expected that of the plan: {dict(self._mesh.shape)}")
 
     def search(self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str]) -> Plan:
-        given = {"version": 1, "rules": [{"argument": n, "axis_resources": self._read_pin(n, spec)} for n, spec in pins.items()]}
-        text = _add_mesh(self._model.text, self._mesh, costs)
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "pins")
-            file.write_text(json.dumps(given))
-            try:
-                text = _run(text, f"--spmd-apply-plan=file={file}", "-mlir-print-debuginfo")
-            except ShardKitError as error:
-                raise ShardKitError(_shorten(str(error), file)) from None
-        # XLA has other optimizations of collectives than those that compared plans are run with.
-        chosen = ["compare-plans=false", *([] if memory is None else [f"memory-budget={int(memory)}"]), *options]
-        return self._read(_run(text, *_PREPARE, f"--spmd-auto-shard={' '.join(chosen)}", "-mlir-print-debuginfo"))
+        rules = [{"argument": n, "axis_resources": self._read_pin(n, spec)} for n, spec in pins.items()]
+        return self._read(search.search(search.add_mesh(self._model.text, self._mesh.shape, costs), rules, memory, options))
 
     def load(self, path: Path) -> Plan:
-        text = _run(_add_mesh(self._model.text, self._mesh, {}), *_PREPARE, f"--spmd-apply-plan=file={path}", "-mlir-print-debuginfo")
-        return self._read(_run(text, "--spmd-propagate", "-mlir-print-debuginfo"))
+        return self._read(search.apply(search.add_mesh(self._model.text, self._mesh.shape, {}), path))
 
     def _read_pin(self, name: str, spec: Any) -> Any:
         from jax.sharding import PartitionSpec
@@ -153,15 +144,13 @@ class _Planner:
         if not isinstance(spec, (PartitionSpec, tuple, list)):
             raise ShardKitError(f"error: the pin of {name} is {spec!r}, expected a PartitionSpec, or None for a replicated value")
         entries = ["?" if e is PartitionSpec.UNCONSTRAINED else list(e) if isinstance(e, (tuple, list)) else e for e in spec]
-        for axis in [a for e in entries for a in (e if isinstance(e, list) else [e]) if a not in (None, "?")]:
-            if axis not in self._mesh.shape:
-                raise ShardKitError(f"error: the pin of {name} names axis {axis!r}, expected one of the mesh: {', '.join(self._mesh.shape)}")
+        search.check_axes(f"the pin of {name}", entries, self._mesh.shape)
         return entries
 
     # --- from annotations to shardings ------------------------------------------------------------------
 
     def _read(self, text: str) -> Plan:
-        program = Program(_run(text, "--spmd-insert-reshards=defer-reductions=false", "-mlir-print-debuginfo", "--mlir-print-op-generic"))
+        program = search.read_program(text)
         translator = Translator(self._mesh)
         parameters = self._name_arguments(program, translator)
         out = [
@@ -203,7 +192,8 @@ class _Planner:
         """Those constraints without which XLA comes to other layouts."""
         import jax
 
-        from . import shardy
+        from ..planning import shardy
+        from ..stablehlo import frontend
         from .frontend import find_static
 
         def constrain(traced: equations.Traced) -> Any:
@@ -216,7 +206,8 @@ class _Planner:
         static, _ = find_static(self._function, self._args)
         args = [a if i in static else jax.tree_util.tree_map(_place, a, next(shardings)) for i, a in enumerate(self._args)]
         kwargs = {n: jax.tree_util.tree_map(_place, v, made.kwarg_shardings[n]) if n in made.kwarg_shardings else v for n, v in self._kwargs.items()}
-        propagation = shardy.Propagation(jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",)))
+        lowered = jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",))
+        propagation = shardy.Propagation(frontend.copy(lowered.compiler_ir("stablehlo"))[0])
         wanted = {site: to_layout(sharding) for site, sharding in made.layouts.items()}
         return {site: made.layouts[site] for site in shardy.choose(propagation, wanted, self._minimize)}
 
@@ -289,28 +280,3 @@ def _check_mesh(mesh: Any) -> Any:
         if kind != jax.sharding.AxisType.Auto:
             raise ShardKitError(f"error: axis {name} of the mesh has type {kind.name}, expected Auto: axis_types=(AxisType.Auto,) * {len(mesh.axis_names)}")
     return mesh
-
-
-def _add_mesh(text: str, mesh: Any, costs: Mapping[str, Any]) -> str:
-    """The module with the mesh, and with the costs of its links."""
-    for name in costs:
-        if name not in ("alpha", "beta", "flops"):
-            raise ShardKitError(f"error: costs has {name!r}, expected alpha, beta, flops")
-    spelled = [f"{n} = {[float(v) for v in value] if isinstance(value, (list, tuple)) else float(value)}" for n, value in costs.items()]
-    attributes = f" {{{', '.join(spelled)}}}" if spelled else ""
-    if known := re.search(r"^  spmd\.mesh @mesh = <.*?>", text, re.MULTILINE):
-        return text[: known.end()] + attributes + text[known.end() :]
-    axes = ", ".join(f'"{n}"={s}' for n, s in mesh.shape.items())
-    start = re.search(r"^module.*\{$", text, re.MULTILINE)
-    assert start
-    return f"{text[: start.end()]}\n  spmd.mesh @mesh = <[{axes}]>{attributes}{text[start.end() :]}"
-
-
-def _run(text: str, *options: str) -> str:
-    return run_tool([find_tool("shard-opt"), "-", *options], text)
-
-
-def _shorten(message: str, file: Path) -> str:
-    """An error in the pins, without the file that they were passed in."""
-    lines = [line for line in message.split("\n") if "error: " in line]
-    return re.sub(rf"{re.escape(str(file))}:\d+:\d+: error: (?:rule \d+: )?", "error: pins: ", lines[0]) if lines else message

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Collection, Mapping
 
-from . import equations
+from . import tags
 from .layouts import Layout, parse_layouts
 
 _PIPELINE = "builtin.module(sdy-import-pipeline,sdy-user-priority-propagate)"
@@ -17,17 +17,13 @@ class Propagation:
     """A lowered module with a constraint, named by its site, at each value that is asked for. Some constraints hold, the others are open:
     propagation passes through them and tells what it comes to."""
 
-    def __init__(self, lowered: Any) -> None:
-        from ..stablehlo import frontend
-
-        self._module, _ = frontend.copy(lowered.compiler_ir("stablehlo"))
-        self.runs = 0
+    def __init__(self, module: Any) -> None:
+        self._module = module
 
     def run(self, held: Collection[str]) -> dict[str, set[Layout]]:
         """What each site comes to; the bodies of functions that are called twice are sites twice."""
         from jaxlib.mlir import passmanager
 
-        self.runs += 1
         root = self._module.operation.clone()
         with self._module.context:
             for site, op in _find_sites(root):
@@ -43,7 +39,7 @@ class Propagation:
 def _find_sites(root: Any) -> list[tuple[str, Any]]:
     from ..stablehlo.builder import walk
 
-    tagged = [(equations.read_tag(str(op.location)), op) for op in walk(root) if op.name == _CONSTRAINT]
+    tagged = [(tags.read(str(op.location)), op) for op in walk(root) if op.name == _CONSTRAINT]
     return [(site, op) for site, op in tagged if site is not None and "/" in site]
 
 

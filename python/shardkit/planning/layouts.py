@@ -1,15 +1,15 @@
-"""What a planned program says of the equations it came from: the layouts of what each reads and makes.
+"""The layouts of values in an annotated program, and which values are those of an op that it was lowered from.
 
-Ops carry the path of their equation in their location. An equation has a counterpart where ops of its path make values of its
-types that no other op of its path reads; an equation that was fused, folded or merged with another has none."""
+Ops carry the name of what they were lowered from in their location. It has a counterpart where ops of its name make values of its
+types that no other op of its name reads; what was fused, folded or merged with another has none."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Sequence
 
-from . import equations
+from . import tags
 
 _SHARDING = re.compile(r"<@[\w.\"]+, \[([^\[\]]*)\](?:, [^<>]*?)?>")
 _UNREDUCED = re.compile(r"unreduced\s*=\s*\{")
@@ -36,17 +36,17 @@ def parse_layouts(text: str) -> list[Layout]:
 class Program:
     """The main function of a module whose values have explicit layouts."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, main: str = "main") -> None:
         from ..stablehlo.builder import walk
         from ..stablehlo.frontend import find_function, parse
 
         self._module = parse(text)
-        self.main = find_function(self._module, "main")
+        self.main = find_function(self._module, main)
         self._ops: dict[str, list[Any]] = {}
         for op in walk(self.main.operation):
-            path = equations.read_tag(str(op.location))
-            if path is not None and op.name not in (*_TRANSPARENT, *_INITIAL):
-                self._ops.setdefault(path, []).append(op)
+            name = tags.read(str(op.location))
+            if name is not None and op.name not in (*_TRANSPARENT, *_INITIAL):
+                self._ops.setdefault(name, []).append(op)
 
     # --- layouts --------------------------------------------------------------------------------------
 
@@ -97,10 +97,10 @@ class Program:
 
     # --- counterparts ---------------------------------------------------------------------------------
 
-    def find(self, path: str, shapes: Sequence[tuple[int, ...]]) -> list[Any] | None:
-        """The values that an equation makes; None where it has no counterpart."""
-        ops = set(self._ops.get(path, ()))
-        made = [op for op in self._ops.get(path, ()) if op.results and not any(self._is_read_by(r, ops) for r in op.results)]
+    def find(self, name: str, shapes: Sequence[tuple[int, ...]]) -> list[Any] | None:
+        """The values that what has this name makes; None where it has no counterpart, or several."""
+        ops = set(self._ops.get(name, ()))
+        made = [op for op in self._ops.get(name, ()) if op.results and not any(self._is_read_by(r, ops) for r in op.results)]
         fitting = [op for op in made if [get_shape(r) for r in op.results] == list(shapes)]
         return list(fitting[0].results) if len(fitting) == 1 else None
 
@@ -124,78 +124,7 @@ def get_shape(value: Any) -> tuple[int, ...] | None:
     return tuple(ir.RankedTensorType(value.type).shape) if isinstance(value.type, ir.RankedTensorType) else None
 
 
-def read_sites(jaxpr: Any, program: Program) -> dict[str, Layout]:
-    """The layout of each site: of the operands and results of contractions, and of what loops and branches carry and make."""
-    found: dict[str, Layout] = {}
-    for path, eqn in equations.walk(jaxpr):
-        for site, layout in _read_equation(path, eqn, program):
-            if layout is not None and layout.dims and not layout.is_partial:
-                found[site] = layout
-    return found
-
-
-CONTRACTIONS = ("dot_general", "conv_general_dilated", "ragged_dot_general")
-
-
-def _read_equation(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None]]:
-    kind = eqn.primitive.name
-    if kind in ("scan", "while", "cond"):
-        yield from _read_carried(path, eqn, program)
-        return
-    results = program.find(path, [tuple(v.aval.shape) for v in eqn.outvars])
-    if results is None:
-        return
-    if kind in CONTRACTIONS:
-        operands = list(results[0].owner.operands)[: len(eqn.invars)]
-        if [get_shape(v) for v in operands] == [tuple(v.aval.shape) for v in eqn.invars]:
-            for k, value in enumerate(operands):
-                if not hasattr(eqn.invars[k], "val"):  # else a literal
-                    yield f"{path}/in{k}", program.get_layout(value)
-    for k, value in enumerate(results):
-        if _is_read(eqn.outvars[k]):
-            yield f"{path}/out{k}", program.get_reduced(value)
-
-
-def _read_carried(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None]]:
-    """What is carried, but for values that a body returns as they are: those are captured."""
-    carried = _find_carried(eqn)
-    changed = [k for k in range(len(eqn.outvars)) if not carried.is_unchanged(k)]
-    results = program.find(path, [tuple(eqn.outvars[k].aval.shape) for k in changed])
-    if results is None:
-        return
-    for k, value in zip(changed, results):
-        layout = program.get_layout(value)
-        if _is_read(eqn.outvars[k]):
-            yield f"{path}/out{k}", layout
-        if k < carried.count:
-            yield f"{carried.path(path)}/arg{carried.first + k}", layout
-            yield f"{carried.path(path)}/result{k}", layout
-
-
-def _is_read(variable: Any) -> bool:
-    return type(variable).__name__ != "DropVar"
-
-
-@dataclasses.dataclass(frozen=True)
-class _Carried:
-    """The first `count` results of an equation are carried by its body, as its arguments from `first` on."""
-
-    parameter: str
-    body: Any
-    first: int
-    count: int
-
-    def path(self, path: str) -> str:
-        return f"{path}.{self.parameter}"
-
-    def is_unchanged(self, k: int) -> bool:
-        return k < self.count and self.body.outvars[k] is self.body.invars[self.first + k]
-
-
-def _find_carried(eqn: Any) -> _Carried:
-    params: Mapping[str, Any] = eqn.params
-    if eqn.primitive.name == "scan":
-        return _Carried("jaxpr", params["jaxpr"].jaxpr, params["num_consts"], params["num_carry"])
-    if eqn.primitive.name == "while":
-        return _Carried("body_jaxpr", params["body_jaxpr"].jaxpr, params["body_nconsts"], len(eqn.outvars))
-    return _Carried("branches", None, 0, 0)
+def read_operands(values: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+    """The operands of the op that makes these values, where it has those of these shapes first."""
+    operands = list(values[0].owner.operands)[: len(shapes)]
+    return operands if [get_shape(v) for v in operands] == list(shapes) else []

@@ -1,0 +1,84 @@
+"""The layouts at the sites of a jaxpr, read from the program that its equations were lowered to."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Iterator, Mapping
+
+from ..planning.layouts import Layout, Program, read_operands
+from . import equations
+
+
+def read_sites(jaxpr: Any, program: Program) -> dict[str, Layout]:
+    """The layout of each site: of the operands and results of contractions, and of what loops and branches carry and make."""
+    found: dict[str, Layout] = {}
+    for path, eqn in equations.walk(jaxpr):
+        for site, layout in _read_equation(path, eqn, program):
+            if layout is not None and layout.dims and not layout.is_partial:
+                found[site] = layout
+    return found
+
+
+CONTRACTIONS = ("dot_general", "conv_general_dilated", "ragged_dot_general")
+
+
+def _read_equation(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None]]:
+    kind = eqn.primitive.name
+    if kind in ("scan", "while", "cond"):
+        yield from _read_carried(path, eqn, program)
+        return
+    results = program.find(path, [tuple(v.aval.shape) for v in eqn.outvars])
+    if results is None:
+        return
+    if kind in CONTRACTIONS:
+        for k, value in enumerate(read_operands(results, [tuple(v.aval.shape) for v in eqn.invars])):
+            if not hasattr(eqn.invars[k], "val"):  # else a literal
+                yield f"{path}/in{k}", program.get_layout(value)
+    for k, value in enumerate(results):
+        if _is_read(eqn.outvars[k]):
+            yield f"{path}/out{k}", program.get_reduced(value)
+
+
+def _read_carried(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None]]:
+    """What is carried, but for values that a body returns as they are: those are captured."""
+    carried = _find_carried(eqn)
+    changed = [k for k in range(len(eqn.outvars)) if not carried.is_unchanged(k)]
+    results = program.find(path, [tuple(eqn.outvars[k].aval.shape) for k in changed])
+    if results is None:
+        return
+    for k, value in zip(changed, results):
+        layout = program.get_layout(value)
+        if _is_read(eqn.outvars[k]):
+            yield f"{path}/out{k}", layout
+        if k < carried.count:
+            yield f"{carried.path(path)}/arg{carried.first + k}", layout
+            yield f"{carried.path(path)}/result{k}", layout
+
+
+def _is_read(variable: Any) -> bool:
+    return type(variable).__name__ != "DropVar"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Carried:
+    """The first `count` results of an equation are carried by its body, as its arguments from `first` on."""
+
+    parameter: str
+    body: Any
+    first: int
+    count: int
+
+    def path(self, path: str) -> str:
+        return f"{path}.{self.parameter}"
+
+    def is_unchanged(self, k: int) -> bool:
+        return k < self.count and self.body.outvars[k] is self.body.invars[self.first + k]
+
+
+def _find_carried(eqn: Any) -> _Carried:
+    params: Mapping[str, Any] = eqn.params
+    if eqn.primitive.name == "scan":
+        return _Carried("jaxpr", params["jaxpr"].jaxpr, params["num_consts"], params["num_carry"])
+    if eqn.primitive.name == "while":
+        return _Carried("body_jaxpr", params["body_jaxpr"].jaxpr, params["body_nconsts"], len(eqn.outvars))
+    return _Carried("branches", None, 0, 0)

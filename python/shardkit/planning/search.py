@@ -1,0 +1,94 @@
+"""The search on an imported model, and what can be told of its outcome."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+from ..errors import ShardKitError
+from ..tools import find_tool, run_tool
+from . import tags
+from .layouts import Program
+
+_PREPARE = ("--spmd-resolve-axis-resources", "--spmd-decompose", "--inline", "--symbol-dce")
+
+
+def search(text: str, rules: Sequence[Mapping[str, Any]], memory: float | None, options: Sequence[str]) -> str:
+    """The annotated program of a plan: `rules` are those of a plan file, which hold."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "pins")
+        file.write_text(json.dumps({"version": 1, "rules": list(rules)}))
+        try:
+            text = run(text, f"--spmd-apply-plan=file={file}", "-mlir-print-debuginfo")
+        except ShardKitError as error:
+            raise ShardKitError(_shorten(str(error), file)) from None
+    # Others have other optimizations of collectives than those that compared plans are run with.
+    chosen = ["compare-plans=false", *([] if memory is None else [f"memory-budget={int(memory)}"]), *options]
+    return run(text, *_PREPARE, f"--spmd-auto-shard={' '.join(chosen)}", "-mlir-print-debuginfo")
+
+
+def apply(text: str, file: Path) -> str:
+    """The annotated program of a plan file."""
+    text = run(text, *_PREPARE, f"--spmd-apply-plan=file={file}", "-mlir-print-debuginfo")
+    return run(text, "--spmd-propagate", "-mlir-print-debuginfo")
+
+
+def read_program(text: str, main: str = "main") -> Program:
+    """The annotated program, each value in the layout that its readers need."""
+    return Program(run(text, "--spmd-insert-reshards=defer-reductions=false", "-mlir-print-debuginfo", "--mlir-print-op-generic"), main)
+
+
+def describe(text: str, option: str, keep_tags: bool = False) -> str:
+    """What a pass writes about an annotated program; `{}` in its option stands for the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "output")
+        run(text if keep_tags else tags.remove(text), option.replace("{}", str(file)), "-o", "/dev/null")
+        return file.read_text()
+
+
+def read_status(text: str) -> tuple[str, float | None]:
+    """Status and objective of the search; `loaded` where there was none."""
+    status = re.search(r'spmd\.solver = \{[^{}]*\bstatus = "([^"]*)"', text)
+    objective = re.search(r"spmd\.solver = \{[^{}]*\bobjective = ([-+.\deE]+)", text)
+    return (status[1] if status else "loaded"), (float(objective[1]) if objective else None)
+
+
+def add_mesh(text: str, axes: Mapping[str, int], costs: Mapping[str, Any]) -> str:
+    """The module with the mesh, if it has none, and with the costs of its links."""
+    for name in costs:
+        if name not in ("alpha", "beta", "flops"):
+            raise ShardKitError(f"error: costs has {name!r}, expected alpha, beta, flops")
+    spelled = [f"{n} = {[float(v) for v in value] if isinstance(value, (list, tuple)) else float(value)}" for n, value in costs.items()]
+    attributes = f" {{{', '.join(spelled)}}}" if spelled else ""
+    if known := re.search(r"^  spmd\.mesh @[\w\".]+ = <.*?>", text, re.MULTILINE):
+        return text[: known.end()] + attributes + text[known.end() :]
+    sizes = ", ".join(f'"{n}"={s}' for n, s in axes.items())
+    start = re.search(r"^module.*\{$", text, re.MULTILINE)
+    assert start
+    return f"{text[: start.end()]}\n  spmd.mesh @mesh = <[{sizes}]>{attributes}{text[start.end() :]}"
+
+
+def read_mesh(text: str) -> dict[str, int]:
+    """The axes of the module's mesh; none if it has none."""
+    found = re.search(r"^ *spmd\.mesh @[\w\".]+ = <\[(.*?)\]", text, re.MULTILINE)
+    return {n: int(s) for n, s in re.findall(r'"([^"]+)"=(\d+)', found[1])} if found else {}
+
+
+def check_axes(what: str, entries: Sequence[Any], axes: Mapping[str, int]) -> None:
+    """Entries of axis resources name axes of the mesh."""
+    for axis in [a for e in entries for a in (e if isinstance(e, list) else [e]) if a not in (None, "?")]:
+        if axis not in axes:
+            raise ShardKitError(f"error: {what} names axis {axis!r}, expected one of the mesh: {', '.join(axes)}")
+
+
+def run(text: str, *options: str) -> str:
+    return run_tool([find_tool("shard-opt"), "-", *options], text)
+
+
+def _shorten(message: str, file: Path) -> str:
+    """An error in the rules, without the file that they were passed in."""
+    lines = [line for line in message.split("\n") if "error: " in line]
+    return re.sub(rf"{re.escape(str(file))}:\d+:\d+: error: (?:rule \d+: )?", "error: pins: ", lines[0]) if lines else message
