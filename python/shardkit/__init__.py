@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from .session import Array, Function, GpuShard, Session
     from .stages import stage_boundary
     from .stablehlo.frontend import import_stablehlo
+    from .stablehlo.plan import StablehloPlan, plan_stablehlo
     from .torch.frontend import import_torch
 
-__all__ = ["Argument", "Array", "Function", "GpuShard", "Model", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "init", "plan", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Function", "GpuShard", "Model", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "init", "plan", "plan_stablehlo", "run", "stage_boundary"]
 
 # Where names are from: a module is imported when one of its names is used.
 _MODULES = {
@@ -38,6 +39,7 @@ _MODULES = {
     "session": ["Array", "Function", "GpuShard", "Session"],
     "stages": ["stage_boundary"],
     "stablehlo.frontend": ["import_stablehlo"],
+    "stablehlo.plan": ["StablehloPlan", "plan_stablehlo"],
     "tools": [],
     "torch.frontend": ["import_torch"],
 }

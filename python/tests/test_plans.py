@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Plans in JAX: the numbers of the unsharded function, what is pinned, where constraints go, plan files, errors. Needs the wheels."""
+"""Plans for XLA, in JAX and StableHLO: the numbers of the unsharded function, what is pinned, where constraints go, plan files, errors. Needs the wheels."""
 
+import contextlib
 import dataclasses
 import functools
+import io
 import os
 import re
 import sys
@@ -15,13 +17,19 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 --xla_backen
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
-from jax import lax  # noqa: E402
+from jax import export, lax  # noqa: E402
+from jax._src import compiler, xla_bridge  # noqa: E402
+from jax._src.interpreters import mlir  # noqa: E402
 from jax.sharding import AxisType, NamedSharding  # noqa: E402
 from jax.sharding import PartitionSpec as P
 
+from jaxlib import _jax  # noqa: E402
+from jaxlib.mlir import ir  # noqa: E402
+
 import shardkit  # noqa: E402
-from shardkit.planning import tags  # noqa: E402
+from shardkit.planning import cli, tags  # noqa: E402
 from shardkit.planning.layouts import Layout, parse_layouts  # noqa: E402
+from shardkit.stablehlo import builder, frontend  # noqa: E402
 
 MESH = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 RNG = np.random.default_rng(0)
@@ -175,6 +183,72 @@ def test_errors():
     refuses("expected a memory budget of at least", shardkit.plan, step, PARAMS, X, TARGET, mesh=MESH, memory=1000)
     refuses("a branch depends on data", shardkit.plan, lambda x: x if x[0, 0] > 0 else -x, X, mesh=MESH)
     refuses("expected the function and the types that were planned", plan_step().jit(step), PARAMS, X[:8], TARGET[:8])
+
+
+def strip(text):
+    """The module without Shardy's annotations."""
+    module = frontend.parse(text)
+    with module.context:
+        for op in builder.walk(module.operation):
+            if op.name == "sdy.sharding_constraint":
+                op.results[0].replace_all_uses_with(op.operands[0])
+            if "sdy.sharding" in op.attributes:
+                del op.attributes["sdy.sharding"]
+            for key in ("arg_attrs", "res_attrs") if op.name == "func.func" else ():
+                if key in op.attributes:
+                    kept = [{a.name: a.attr for a in ir.DictAttr(d) if not a.name.startswith("sdy.")} for d in op.attributes[key]]
+                    op.attributes[key] = ir.ArrayAttr.get([ir.DictAttr.get(k) for k in kept])
+        for op in builder.walk(module.operation):
+            if op.name in ("sdy.sharding_constraint", "sdy.mesh"):
+                op.erase()
+    return str(module)
+
+
+def compile_xla(text):
+    """XLA's program of a module with shardings, for all devices."""
+    options = compiler.get_compile_options(num_replicas=1, num_partitions=8, device_assignment=np.arange(8).reshape(1, 8))
+    options.executable_build_options.use_spmd_partitioning = options.executable_build_options.use_shardy_partitioner = True
+    with mlir.make_ir_context():
+        return compiler.backend_compile_and_load(xla_bridge.get_backend("cpu"), ir.Module.parse(text), _jax.DeviceList(tuple(jax.devices())), options, [])
+
+
+def test_stablehlo():
+    """The module has shardings and is else the same, in the form that it came in; XLA computes the same with it."""
+    lowered = jax.jit(step, donate_argnums=0).lower(PARAMS, X, TARGET)
+    text = lowered.as_text()
+    plan = shardkit.plan_stablehlo(text, mesh={"data": 2, "model": 4}, pins={"arg3": ["data", None]})
+    planned = plan.serialize().decode()
+    assert 0 < len(plan.constraints) < len(plan.layouts) and planned.count("sdy.sharding") > len(plan.constraints)
+    assert '%arg3: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}' in planned, planned[:2000]
+    assert strip(planned) == strip(text)
+    inputs = jax.tree_util.tree_leaves((PARAMS, X, TARGET))
+    layouts = [layout.dims for layout in parse_layouts(planned.split("@main(")[1].split("->")[0])]
+    given = [jax.device_put(v, NamedSharding(MESH, P(*[d or None for d in dims]))) for v, dims in zip(inputs, layouts, strict=True)]
+    results = compile_xla(planned).execute_sharded(given).disassemble_into_single_device_arrays()
+    np.testing.assert_allclose(np.asarray(results[-1][0]), step(PARAMS, X, TARGET)[1], rtol=1e-5)
+
+    module = lowered.compiler_ir("stablehlo")
+    bytecode = io.BytesIO()
+    module.operation.write_bytecode(bytecode)
+    for source in (bytecode.getvalue(), export.export(jax.jit(step))(PARAMS, X, TARGET).mlir_module_serialized):
+        again = shardkit.plan_stablehlo(source, mesh={"data": 2, "model": 4}, pins={"x": ["data", None]}, minimize=0).serialize()
+        assert again[:4] == source[:4] and "sdy.mesh" in str(frontend.parse(again)), again[:100]
+
+
+def test_command():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "apply.mlir")
+        path.write_text(jax.jit(lambda x, w: jnp.tanh(x @ w) @ w.T).lower(X, PARAMS["head"]).as_text())
+        command = [str(path), "-o", f"{folder}/out.mlir", "--memory=1e6", "--pin=arg0=data,", "--options=batch-axes=data batch-arguments=arg0"]
+        with contextlib.redirect_stdout(io.StringIO()) as report:
+            assert cli.main([*command, "--mesh=data=2,model=4", "--report"]) == 0
+        assert "peak of @main" in report.getvalue()
+        assert '[{"data"' in Path(folder, "out.mlir").read_text()
+        for more, expected in (([], "has no sdy.mesh"), (["--mesh=data"], "expected names and sizes"), (["--mesh=x=8"], "names axis 'data'")):
+            with contextlib.redirect_stderr(io.StringIO()) as errors:
+                assert cli.main([*command, *more]) == 1
+            assert expected in errors.getvalue() and errors.getvalue().startswith(f"{path}: error: "), errors.getvalue()
+        assert cli.main([f"{folder}/none.mlir", "-o", f"{folder}/out.mlir"]) == 1
 
 
 def test_layouts():

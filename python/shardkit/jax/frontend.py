@@ -221,7 +221,7 @@ def _pair_donated(func: Any, arguments: Sequence[Any], paths: Sequence[Any], out
     pytree path, else the first that is left of equal type. As in XLA, a result with another sharding takes no buffer."""
     from jaxlib.mlir import ir
 
-    from ..stablehlo.frontend import get_result_types
+    from ..stablehlo.frontend import get_result_types, is_compatible
 
     def read(name: str) -> list[dict[str, Any]]:
         return [{a.name: a.attr for a in ir.DictAttr(each)} for each in (func.attributes[name] if name in func.attributes else [])]
@@ -234,7 +234,7 @@ def _pair_donated(func: Any, arguments: Sequence[Any], paths: Sequence[Any], out
     tied: list[int | None] = [None] * len(returned)
     donated = []
     for i, entries in enumerate(passed):
-        if "tf.aliasing_output" in entries and _is_compatible(
+        if "tf.aliasing_output" in entries and is_compatible(
             argument_shardings[i], shardings[r := ir.IntegerAttr(entries["tf.aliasing_output"]).value]
         ):
             tied[r] = i
@@ -243,7 +243,7 @@ def _pair_donated(func: Any, arguments: Sequence[Any], paths: Sequence[Any], out
     for same_path in (True, False):
         for i in list(donated):
             for r, type in enumerate(returned):
-                if tied[r] is not None or type != types[i] or not _is_compatible(argument_shardings[i], shardings[r]):
+                if tied[r] is not None or type != types[i] or not is_compatible(argument_shardings[i], shardings[r]):
                     continue
                 # The first key of a result says which of several it is.
                 if not same_path or _matches(paths[i], out_paths[r]):
@@ -254,22 +254,6 @@ def _pair_donated(func: Any, arguments: Sequence[Any], paths: Sequence[Any], out
         reason = "has its sharding too" if types[i] in returned else f"has its type {types[i]}"
         warnings.warn(f"{arguments[i].name} is donated and no result {reason}: its buffer is not reused", stacklevel=3)
     return tied
-
-
-def _is_compatible(a: str, b: str) -> bool:
-    """Whether a value can have both shardings, as Shardy prints them; an empty one leaves all open."""
-    if not a or not b or a == b:
-        return True
-    mesh, dims = zip(*((text.partition("[")[0], re.findall(r"\{([^{}]*)\}", text.partition("[")[2])) for text in (a, b)))
-    if mesh[0] != mesh[1] or len(dims[0]) != len(dims[1]):
-        return False
-    for pair in zip(*dims):
-        axes = [[entry for entry in re.split(r",\s*", text) if entry and entry != "?"] for text in pair]
-        is_open = ["?" in text for text in pair]
-        shorter, longer = sorted((0, 1), key=lambda k: len(axes[k]))
-        if axes[longer][: len(axes[shorter])] != axes[shorter] or (len(axes[0]) != len(axes[1]) and not is_open[shorter]):
-            return False
-    return True
 
 
 def _matches(path: Sequence[Any], out_path: Sequence[Any]) -> bool:

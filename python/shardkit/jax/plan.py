@@ -24,7 +24,7 @@ def plan(
     pins: Mapping[str, Any] | None = None,
     costs: Mapping[str, Any] | None = None,
     options: Sequence[str] = (),
-    minimize: float = 10.0,
+    minimize: int = 50,
     **kwargs: Any,
 ) -> Plan:
     """Chooses the shardings of a JAX function for a mesh by search, to be run by JAX and XLA.
@@ -33,7 +33,8 @@ def plan(
     constraints in the function are kept. `mesh`: a mesh of JAX with automatic axes, or an abstract one; by default that of the
     arguments. `memory`: bytes that a device holds at most. `pins`: from names or patterns of arguments (`params.*.kernel`) to
     `PartitionSpec`, the first that matches counts. `costs`: of the links, `alpha`, `beta`, `flops` as on a mesh of ShardKit. `options`:
-    more of `--spmd-auto-shard`, as `batch-axes=data`. `minimize`: seconds that leaving out constraints which XLA does not need may take."""
+    more of `--spmd-auto-shard`, as `batch-axes=data`. `minimize`: at most so many times
+    propagation is run to leave out constraints that it does not need."""
     return _Planner(function, args, kwargs, mesh, minimize).search(memory, pins or {}, costs or {}, read_names(options, "options"))
 
 
@@ -105,7 +106,7 @@ class Plan:
         Path(path).write_text(search.describe(self._text, "--spmd-export-plan=file={} content=all", keep_tags=True))
 
     @classmethod
-    def load(cls, path: str | Path, function: Callable[..., Any], *args: Any, mesh: Any = None, minimize: float = 10.0, **kwargs: Any) -> Plan:
+    def load(cls, path: str | Path, function: Callable[..., Any], *args: Any, mesh: Any = None, minimize: int = 50, **kwargs: Any) -> Plan:
         """The plan of a file for the function that it was made for, without a search."""
         return _Planner(function, args, kwargs, mesh, minimize).load(Path(path))
 
@@ -113,7 +114,7 @@ class Plan:
 class _Planner:
     """A function on its way to a plan."""
 
-    def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any, minimize: float) -> None:
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any, minimize: int) -> None:
         require("jax", "jax", "planning a JAX function")
         from . import frontend, nnx
 
@@ -130,7 +131,7 @@ class _Planner:
             raise ShardKitError(f"error: shardings of the function are over a mesh of {axes}, expected that of the plan: {dict(self._mesh.shape)}")
 
     def search(self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str]) -> Plan:
-        rules = [{"argument": n, "axis_resources": self._read_pin(n, spec)} for n, spec in pins.items()]
+        rules = [{"function": "main", "argument": n, "axis_resources": self._read_pin(n, spec)} for n, spec in pins.items()]
         return self._read(search.search(search.add_mesh(self._model.text, self._mesh.shape, costs), rules, memory, options))
 
     def load(self, path: Path) -> Plan:

@@ -27,14 +27,15 @@ def _read_equation(path: str, eqn: Any, program: Program) -> Iterator[tuple[str,
     if kind in ("scan", "while", "cond"):
         yield from _read_carried(path, eqn, program)
         return
-    results = program.find(path, [tuple(v.aval.shape) for v in eqn.outvars])
+    made = [k for k, v in enumerate(eqn.outvars) if v.aval.shape]
+    results = program.find(path, [tuple(eqn.outvars[k].aval.shape) for k in made])
     if results is None:
         return
     if kind in CONTRACTIONS:
         for k, value in enumerate(read_operands(results, [tuple(v.aval.shape) for v in eqn.invars])):
             if not hasattr(eqn.invars[k], "val"):  # else a literal
                 yield f"{path}/in{k}", program.get_layout(value)
-    for k, value in enumerate(results):
+    for k, value in zip(made, results):
         if _is_read(eqn.outvars[k]):
             yield f"{path}/out{k}", program.get_reduced(value)
 
@@ -42,7 +43,7 @@ def _read_equation(path: str, eqn: Any, program: Program) -> Iterator[tuple[str,
 def _read_carried(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None]]:
     """What is carried, but for values that a body returns as they are: those are captured."""
     carried = _find_carried(eqn)
-    changed = [k for k in range(len(eqn.outvars)) if not carried.is_unchanged(k)]
+    changed = [k for k, v in enumerate(eqn.outvars) if v.aval.shape and not carried.is_unchanged(k)]
     results = program.find(path, [tuple(eqn.outvars[k].aval.shape) for k in changed])
     if results is None:
         return

@@ -98,11 +98,17 @@ class Program:
     # --- counterparts ---------------------------------------------------------------------------------
 
     def find(self, name: str, shapes: Sequence[tuple[int, ...]]) -> list[Any] | None:
-        """The values that what has this name makes; None where it has no counterpart, or several."""
+        """The values that what has this name makes, without numbers; None where it has no counterpart, or several."""
+        found = self.find_all(name, shapes)
+        return found[0] if len(found) == 1 else None
+
+    def find_all(self, name: str, shapes: Sequence[tuple[int, ...]]) -> list[list[Any]]:
+        """The values of each counterpart: what a function that is called twice does has two."""
         ops = set(self._ops.get(name, ()))
         made = [op for op in self._ops.get(name, ()) if op.results and not any(self._is_read_by(r, ops) for r in op.results)]
-        fitting = [op for op in made if [get_shape(r) for r in op.results] == list(shapes)]
-        return list(fitting[0].results) if len(fitting) == 1 else None
+        values = [[r for r in op.results if get_shape(r)] for op in made]
+        wanted = [shape for shape in shapes if shape]
+        return [v for v in values if wanted and [get_shape(r) for r in v] == wanted]
 
     def _is_read_by(self, value: Any, ops: set[Any]) -> bool:
         for use in value.uses:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any, Collection, Mapping
+from typing import Any, Callable, Collection, Mapping
 
 from . import tags
 from .layouts import Layout, parse_layouts
@@ -51,9 +50,8 @@ def _open(op: Any) -> Any:
     return ir.Attribute.parse(f"#sdy.sharding<{mesh}, [{dims}]>")
 
 
-def choose(propagation: Propagation, wanted: Mapping[str, Layout], seconds: float) -> list[str]:
-    """Sites whose constraints lead propagation to the wanted layouts of all sites, none of which can be left out unless the time ends."""
-    end = time.monotonic() + seconds
+def choose(propagation: Propagation, wanted: Mapping[str, Layout], runs: int) -> list[str]:
+    """Sites whose constraints lead propagation to the wanted layouts of all sites. Those that can be left out are, in at most so many runs."""
 
     def find_wrong(held: Collection[str]) -> list[str]:
         found = propagation.run(held)
@@ -63,17 +61,18 @@ def choose(propagation: Propagation, wanted: Mapping[str, Layout], seconds: floa
     while wrong := find_wrong(held):
         first = set(wrong[: -(-len(wrong) // _WAVES)])  # much of the rest follows from these
         held = [site for site in wanted if site in held or site in first]
-    return _reduce(held, lambda kept: not find_wrong(kept), end)
+    return _reduce(held, lambda kept: not find_wrong(kept), runs)
 
 
-def _reduce(held: list[str], suffices: Any, end: float) -> list[str]:
-    """Leaves out what is not needed: halves, then halves of these. Of what comes later first, as layouts follow the data."""
-    size = len(held)
+def _reduce(held: list[str], suffices: Callable[[list[str]], bool], runs: int) -> list[str]:
+    """Leaves out what is not needed: eighths, then halves of these. Of what comes later first, as layouts follow the data."""
+    size = -(-len(held) // _WAVES)
     while size >= 1:
         position = len(held)
-        while position > 0 and time.monotonic() < end:
+        while position > 0 and runs > 0:
             start = max(0, position - size)
             kept = held[:start] + held[position:]
+            runs -= 1
             if suffices(kept):
                 held = kept
             position = start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import Any, Sequence
@@ -88,13 +89,22 @@ def import_stablehlo(
 
     `function`: the public function, where there are several. `weights`: names of the arguments that are stored weights.
     `locations`: whether ops keep the lines that they came from."""
+    return import_module(read(source), function, weights, locations)
+
+
+def read(source: str | bytes | Path) -> Any:
+    """A module from text, bytecode, or a file with either."""
     file = str(source) if isinstance(source, Path) else "-"
     if isinstance(source, Path):
         try:
             source = source.read_bytes()
         except OSError as error:
             raise ShardKitError(f"error: {error.filename}: {error.strerror}") from None
-    module = parse(source, file)
+    return parse(source, file)
+
+
+def import_module(module: Any, function: str | None, weights: Sequence[str], locations: bool) -> Model:
+    """Imports a module, which is changed."""
     from .builder import get_location_text
     from .constants import detach
 
@@ -112,7 +122,42 @@ def import_stablehlo(
     arguments = [describe(name, type, name in weights, location=location) for name, type in zip(names, types)]
     count = len(get_result_types(func))
     results = describe_results(["result"] if count == 1 else [f"result{i}" for i in range(count)], func)
+    tied = _find_tied(func)
+    results = [dataclasses.replace(r, tied=tied.get(k)) for k, r in enumerate(results)]
     return Model(lower(module, func, arguments, results, locations), arguments, results, constants=constants)
+
+
+def _find_tied(func: Any) -> dict[int, int]:
+    """By result the argument whose buffer it takes over, unless their shardings differ."""
+    from jaxlib.mlir import ir
+
+    def read(name: str) -> list[dict[str, Any]]:
+        return [{a.name: a.attr for a in ir.DictAttr(each)} for each in (func.attributes[name] if name in func.attributes else [])]
+
+    results = [str(entries.get("sdy.sharding", "")) for entries in read("res_attrs")]
+    found = {}
+    for i, entries in enumerate(read("arg_attrs")):
+        if "tf.aliasing_output" in entries:
+            r = ir.IntegerAttr(entries["tf.aliasing_output"]).value
+            if is_compatible(str(entries.get("sdy.sharding", "")), results[r] if results else ""):
+                found[r] = i
+    return found
+
+
+def is_compatible(a: str, b: str) -> bool:
+    """Whether a value can have both shardings, as Shardy prints them; an empty one leaves all open."""
+    if not a or not b or a == b:
+        return True
+    mesh, dims = zip(*((text.partition("[")[0], re.findall(r"\{([^{}]*)\}", text.partition("[")[2])) for text in (a, b)))
+    if mesh[0] != mesh[1] or len(dims[0]) != len(dims[1]):
+        return False
+    for pair in zip(*dims):
+        axes = [[entry for entry in re.split(r",\s*", text) if entry and entry != "?"] for text in pair]
+        is_open = ["?" in text for text in pair]
+        shorter, longer = sorted((0, 1), key=lambda k: len(axes[k]))
+        if axes[longer][: len(axes[shorter])] != axes[shorter] or (len(axes[0]) != len(axes[1]) and not is_open[shorter]):
+            return False
+    return True
 
 
 def get_result_types(func: Any) -> list[Any]:

@@ -1,0 +1,245 @@
+"""Plans of StableHLO: the user's own module with Shardy's shardings that the search chose."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+from pathlib import Path
+from typing import Any, Callable, Iterator, Mapping, Sequence
+
+from ..errors import ShardKitError
+from ..model import read_mesh, read_names
+from ..planning import search, shardy, tags
+from ..planning.layouts import Layout, Program, get_shape, read_operands
+from . import frontend
+
+CONTRACTIONS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution")
+_AROUND = ("builtin.module", "func.func", "stablehlo.while", "stablehlo.if", "stablehlo.case")
+"""Ops whose regions compute values of the program, not of single elements."""
+
+
+def plan_stablehlo(
+    source: str | bytes | Path,
+    *,
+    mesh: Mapping[str, int] | None = None,
+    function: str | None = None,
+    memory: float | None = None,
+    pins: Mapping[str, Sequence[Any] | None] | None = None,
+    costs: Mapping[str, Any] | None = None,
+    options: Sequence[str] = (),
+    minimize: int = 50,
+) -> StablehloPlan:
+    """Chooses the shardings of a StableHLO module by search, to be read by any tool that takes Shardy's dialect.
+
+    `source`: text, bytecode, or a file with either. `mesh`: names and sizes of axes, where the module has no `sdy.mesh`. Shardings of the
+    module are kept. `function`: the public function, where there are several. `memory`: bytes that a device holds at most. `pins`: from names
+    or patterns of arguments to an entry per dim, an axis, a list of axes, None or "?"; None alone replicates. `costs`, `options` and
+    `minimize` are those of `shardkit.plan`."""
+    return _Planner(source, read_mesh(mesh), function, minimize).search(memory, pins or {}, costs or {}, read_names(options, "options"))
+
+
+@dataclasses.dataclass(frozen=True)
+class StablehloPlan:
+    """A module with shardings. `constraints`: the values that have one, and `layouts` those of all that the plan knows, by site."""
+
+    module: Any
+    constraints: dict[str, Layout]
+    layouts: dict[str, Layout]
+    _is_bytecode: bool
+    _is_portable: bool
+    _has_locations: bool
+    _text: str
+
+    def save(self, path: str | Path) -> None:
+        """Writes the module, as text, bytecode or portable artifact as it came."""
+        Path(path).write_bytes(self.serialize())
+
+    def serialize(self) -> bytes:
+        from jaxlib.mlir.dialects import stablehlo
+
+        if self._is_portable:
+            return bytes(stablehlo.serialize_portable_artifact(self.module, stablehlo.get_current_version(), allow_other_dialects=True))
+        if self._is_bytecode:
+            written = io.BytesIO()
+            self.module.operation.write_bytecode(written)
+            return written.getvalue()
+        return (str(self.module.operation.get_asm(enable_debug_info=self._has_locations)).rstrip() + "\n").encode()
+
+    def report(self) -> str:
+        """What the plan moves and holds, as `--spmd-report` has it."""
+        return search.describe(self._text, "--spmd-report=output={}") + f"constraints: {len(self.constraints)} of {len(self.layouts)} layouts\n"
+
+
+class _Planner:
+    """A module on its way to a plan."""
+
+    def __init__(self, source: str | bytes | Path, mesh: Mapping[str, int], function: str | None, minimize: int) -> None:
+        self._module, self._minimize = frontend.read(source), minimize
+        given = source.read_bytes() if isinstance(source, Path) else source
+        self._is_bytecode = isinstance(given, bytes) and given[:4] == b"ML\xefR"
+        self._has_locations = b"loc(" in given if isinstance(given, bytes) else "loc(" in given
+        self._is_portable = isinstance(given, bytes) and b"StableHLO" in given[:32]
+        text = self._module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
+        if "mhlo.sharding" in text:
+            raise ShardKitError("error: the module has shardings of GSPMD, mhlo.sharding, expected Shardy's")
+        self._name = frontend.find_function(self._module, function).attributes["sym_name"].value
+        copy = frontend.parse(text)
+        self._ops = dict(_number(self._module))
+        with copy.context:
+            for name, op in _number(copy):
+                op.location = _make_location(name, op)
+        self._model = frontend.import_module(copy, self._name, (), True)
+        self._axes = search.read_mesh(self._model.text)
+        if self._axes and mesh and self._axes != dict(mesh):
+            raise ShardKitError(f"error: the module has a mesh of {self._axes}, expected no other: {dict(mesh)}")
+        self._axes = self._axes or dict(mesh)
+        if not self._axes:
+            raise ShardKitError("error: the module has no sdy.mesh, expected mesh: names and sizes of axes, such as data=2,model=4")
+
+    def search(self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str]) -> StablehloPlan:
+        for name, entries in pins.items():
+            search.check_axes(f"the pin of {name}", entries or (), self._axes)
+        rules = [{"function": self._name, "argument": n, "axis_resources": None if e is None else list(e)} for n, e in pins.items()]
+        text = search.search(search.add_mesh(self._model.text, self._axes, costs), rules, memory, options)
+        program = search.read_program(text, self._name)
+        layouts = self._read_sites(program)
+        self._add_signature(program)
+        chosen = shardy.choose(shardy.Propagation(self._constrain(layouts)), layouts, self._minimize)
+        constraints = {site: layouts[site] for site in chosen}
+        with self._module.context:
+            self._annotate(constraints)
+        return StablehloPlan(self._module, constraints, layouts, self._is_bytecode, self._is_portable, self._has_locations, text)
+
+    # --- layouts --------------------------------------------------------------------------------------
+
+    def _read_sites(self, program: Program) -> dict[str, Layout]:
+        found: dict[str, Layout] = {}
+        for name, op in self._ops.items():
+            if "sdy.sharding" in op.attributes:  # the user's
+                continue
+            counterparts = program.find_all(name, [s for k, s in enumerate(_get_shapes(op.results)) if not _is_unchanged(op, k)])
+            each = [dict(_read_counterpart(name, op, values, program)) for values in counterparts]
+            found |= {site: layout for site, layout in (each[0].items() if each else ()) if all(e.get(site) == layout for e in each)}
+        return found
+
+    # --- annotations ----------------------------------------------------------------------------------
+
+    def _add_signature(self, program: Program) -> None:
+        """The mesh, and the shardings of arguments and results."""
+        from jaxlib.mlir import ir
+
+        with self._module.context, ir.Location.unknown():
+            func = frontend.find_function(self._module, self._name)
+            self._mesh = next((op.attributes["sym_name"].value for op in self._module.body.operations if op.operation.name == "sdy.mesh"), None)
+            if self._mesh is None:
+                self._mesh = "mesh"
+                axes = ", ".join(f'"{n}"={s}' for n, s in self._axes.items())
+                made = ir.Operation.parse(f"sdy.mesh @mesh = <[{axes}]>")
+                ir.InsertionPoint.at_block_begin(self._module.body).insert(made)
+            for key in ("arg_attrs", "res_attrs"):
+                layouts = program.read_signature(key)
+                old = list(func.attributes[key]) if key in func.attributes else [ir.DictAttr.get({})] * len(layouts)
+                func.attributes[key] = ir.ArrayAttr.get([self._extend(d, layout) for d, layout in zip(old, layouts, strict=True)])
+
+    def _extend(self, attributes: Any, layout: Layout | None) -> Any:
+        from jaxlib.mlir import ir
+
+        entries = {a.name: a.attr for a in ir.DictAttr(attributes)}
+        if layout is not None:
+            entries["sdy.sharding"] = ir.Attribute.parse(f"#sdy.sharding{self._spell(layout)}")
+        return ir.DictAttr.get(entries)
+
+    def _spell(self, layout: Layout | None, rank: int = 0) -> str:
+        if layout is None:
+            return f"<@{self._mesh}, [{', '.join(['{?}'] * rank)}]>"
+        dims = ["{" + ", ".join(re.sub(r"^([^:]+)", r'"\1"', axis) for axis in dim) + "}" for dim in layout.dims]
+        return f"<@{self._mesh}, [{', '.join(dims)}]>"
+
+    def _constrain(self, layouts: Mapping[str, Layout]) -> Any:
+        """A copy of the module with a named constraint at each site."""
+        module = frontend.parse(self._module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True))
+        with module.context:
+            for name, op in list(_number(module)):
+                self._constrain_op(name, op, layouts, _make_location)
+        return module
+
+    def _constrain_op(self, name: str, op: Any, layouts: Mapping[str, Layout], locate: Callable[[str, Any], Any]) -> None:
+        """Constraints at all sites of an op."""
+        for k, value in enumerate(op.operands):
+            if layout := layouts.get(site := f"{name}/in{k}"):
+                op.operands[k] = self._add_constraint(value, layout, op, locate(site, op))
+        for k, value in enumerate(op.results):
+            if layout := layouts.get(site := f"{name}/out{k}"):
+                made = self._add_constraint(value, layout, op, locate(site, op))
+                made.owner.operation.move_after(op)
+                value.replace_all_uses_except(made, made.owner.operation)
+            if layout := layouts.get(site := f"{name}/result{k}"):
+                terminator = list(op.regions[-1].blocks[0].operations)[-1].operation
+                terminator.operands[k] = self._add_constraint(terminator.operands[k], layout, terminator, locate(site, op))
+
+    def _add_constraint(self, value: Any, layout: Layout, op: Any, location: Any) -> Any:
+        from jaxlib.mlir import ir
+
+        attributes = {"sharding": ir.Attribute.parse(f"#sdy.sharding{self._spell(layout)}")}
+        made = ir.Operation.create(
+            "sdy.sharding_constraint", results=[value.type], operands=[value], attributes=attributes, loc=location, ip=ir.InsertionPoint(op)
+        )
+        return made.results[0]
+
+    def _annotate(self, constraints: Mapping[str, Layout]) -> None:
+        """Results have attributes, but for those of loops, whose values XLA drops without their attributes. Other sites have constraints."""
+        from jaxlib.mlir import ir
+
+        for name, op in self._ops.items():
+            own = [constraints.get(f"{name}/out{k}") for k in range(len(op.results))]
+            if not op.regions and any(layout is not None for layout in own):
+                texts = [self._spell(layout, len(shape)) for layout, shape in zip(own, _get_shapes(op.results))]
+                op.attributes["sdy.sharding"] = ir.Attribute.parse(f"#sdy.sharding_per_value<[{', '.join(texts)}]>")
+                constraints = {site: layout for site, layout in constraints.items() if not site.startswith(f"{name}/out")}
+            self._constrain_op(name, op, constraints, lambda site, op: op.location)
+
+
+def _number(module: Any) -> Iterator[tuple[str, Any]]:
+    """The ops of functions that compute values of the program, with numbers as names."""
+
+    def visit(op: Any) -> Iterator[Any]:
+        for region in op.regions if op.name in _AROUND else ():
+            for block in region.blocks:
+                for inner in block.operations:
+                    if inner.operation.results:
+                        yield inner.operation
+                    yield from visit(inner.operation)
+
+    for number, op in enumerate(list(visit(module.operation))):
+        yield str(number), op
+
+
+def _make_location(name: str, op: Any) -> Any:
+    from jaxlib.mlir import ir
+
+    return ir.Location.name(tags.make(name), childLoc=op.location, context=op.context)
+
+
+def _get_shapes(values: Sequence[Any]) -> list[tuple[int, ...]]:
+    return [get_shape(v) or () for v in values]
+
+
+def _is_unchanged(op: Any, k: int) -> bool:
+    """A loop's body returns the value as it is: it is captured."""
+    if op.name != "stablehlo.while":
+        return False
+    body = op.regions[1].blocks[0]
+    return bool(list(body.operations)[-1].operands[k] == body.arguments[k])
+
+
+def _read_counterpart(name: str, op: Any, values: Sequence[Any], program: Program) -> Iterator[tuple[str, Layout]]:
+    """The layouts of what an op reads, if it is a contraction, and makes."""
+    shapes = _get_shapes(op.results)
+    made = [k for k, shape in enumerate(shapes) if shape and not _is_unchanged(op, k)]
+    operands = read_operands(values, _get_shapes(op.operands)) if op.name in CONTRACTIONS else []
+    found = [(f"{name}/in{k}", program.get_layout(v)) for k, v in enumerate(operands)]
+    found += [(f"{name}/out{k}", program.get_reduced(v)) for k, v in zip(made, values, strict=True)]
+    if op.name == "stablehlo.while":
+        found += [(f"{name}/result{k}", program.get_layout(v)) for k, v in zip(made, values, strict=True)]
+    yield from ((site, layout) for site, layout in found if layout is not None and not layout.is_partial)
