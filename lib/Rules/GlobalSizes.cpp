@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/IntegerSet.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -93,6 +94,8 @@ void SizeCollector::addFactor(int32_t f, int64_t number) {
 }
 
 void SizeCollector::addNumber(int64_t number) {
+  if (number < 0 && number != std::numeric_limits<int64_t>::min())
+    number = -number; // a size that is subtracted
   if (number <= 1)
     return;
   if (auto it = products.find(number); it != products.end())
@@ -131,9 +134,14 @@ void SizeCollector::addType(Type type) {
 
 void SizeCollector::addAttribute(Attribute attr) {
   auto toNumber = [](const APInt &value) { return value.getSignificantBits() <= 64 ? value.getSExtValue() : 0; };
+  // `i < 8` is `-i + 7 >= 0`, and 7 - i is the reversed index.
   auto addMap = [&](AffineExpr expr) {
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-      addNumber(constant.getValue());
+    auto constant = dyn_cast<AffineConstantExpr>(expr);
+    if (!constant)
+      return;
+    addNumber(constant.getValue());
+    if (constant.getValue() > 1 && constant.getValue() != std::numeric_limits<int64_t>::max())
+      addNumber(constant.getValue() + 1);
   };
   attr.walk<WalkOrder::PreOrder>(
       [&](Attribute inner) {

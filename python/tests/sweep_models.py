@@ -102,6 +102,7 @@ def propose_inputs(model, config):
     vocabulary = min(find(config, "vocab_size", default=128), 128)
     tokens = torch.randint(3, max(vocabulary, 4), (2, 8))
     main = getattr(model, "main_input_name", "input_ids")
+    main = main if isinstance(main, str) else main[0]
     channels, size = find(config, "num_channels", "in_channels", "in_chans", default=3), find(config, "image_size", "img_size", "input_size", default=224)
     size = min(size, 512)
     image = torch.randn(2, channels, size, size)

@@ -27,8 +27,8 @@ func.func @other_dim(%a: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"
 
 // Each of these holds 8, its offset, or a product with it.
 // CHECK-LABEL: func.func @table
-// CHECK-COUNT-15: : (tensor<8x6xf32>) -> tensor<8x6xf32>
-// REMARK-COUNT-15: remark: [Missed] global-size {{.*}} Function=table {{.*}}factor 0 of my.op
+// CHECK-COUNT-19: : (tensor<8x6xf32>) -> tensor<8x6xf32>
+// REMARK-COUNT-19: remark: [Missed] global-size {{.*}} Function=table {{.*}}factor 0 of my.op
 func.func @table(%a: tensor<8x6xf32> {spmd.sharding = #rows}) -> (tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}) {
   %0 = "my.op"(%a) {spmd.sharding_rule = #rule, v = 8 : i32} : (tensor<8x6xf32>) -> tensor<8x6xf32>
   %1 = "my.op"(%0) {spmd.sharding_rule = #rule, v = array<i64: 8, 1>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
@@ -53,7 +53,11 @@ func.func @table(%a: tensor<8x6xf32> {spmd.sharding = #rows}) -> (tensor<8x6xf32
     "my.yield"() {size = 8 : i64} : () -> ()
   }) {spmd.sharding_rule = #rule} : (tensor<8x6xf32>) -> tensor<8x6xf32>
   %15 = "my.op"(%14) {spmd.sharding_rule = #rule, v = array<i64: 3, 3>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
-  return %15 : tensor<8x6xf32>
+  %16 = "my.op"(%15) {spmd.sharding_rule = #rule, v = affine_set<(i) : (i - 8 >= 0)>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %17 = "my.op"(%16) {spmd.sharding_rule = #rule, v = affine_set<(i) : (-i + 7 >= 0)>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %18 = "my.op"(%17) {spmd.sharding_rule = #rule, v = affine_map<(i) -> (7 - i)>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %19 = "my.op"(%18) {spmd.sharding_rule = #rule, v = -8 : i64} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return %19 : tensor<8x6xf32>
 }
 
 // A written rule permits no padding.
