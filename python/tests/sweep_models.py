@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Imports published architectures at small sizes with random weights: Hugging Face's transformers and diffusers.
+"""Imports published architectures at small sizes with random weights: Hugging Face's transformers and diffusers; and flax's layers.
 
   sweep_models.py [--library=transformers] [--tasks=model,causal_lm] [--every=N] [--run] [--output=FILE] [NAME...]
 
@@ -237,6 +237,64 @@ def build_diffusers(name, model_class_name):
         yield None, [], problems
 
 
+# Of flax: constructors of the layers of nnx and of linen, and the shapes or values that they are called with.
+FLAX = {
+    "nnx": {
+        "Linear": ((6, 5), {}, [(2, 6)]), "LinearGeneral": ((6, (5, 2)), {}, [(2, 6)]), "Einsum": (("ab,bc->ac", (6, 5)), {}, [(2, 6)]),
+        "Conv": ((3, 4, (3, 3)), {}, [(2, 8, 8, 3)]), "ConvTranspose": ((3, 4, (3, 3)), {"strides": 2}, [(2, 8, 8, 3)]), "Embed": ((7, 5), {}, ["tokens"]),
+        "BatchNorm": ((6,), {"use_running_average": True}, [(4, 6)]), "LayerNorm": ((6,), {}, [(4, 6)]), "RMSNorm": ((6,), {}, [(4, 6)]),
+        "GroupNorm": ((6,), {"num_groups": 3}, [(4, 6)]), "InstanceNorm": ((6,), {}, [(2, 5, 6)]), "PReLU": ((), {}, [(4, 6)]),
+        "MultiHeadAttention": ((), {"num_heads": 2, "in_features": 8, "decode": False}, [(2, 5, 8)]), "LoRA": ((6, 2, 5), {}, [(3, 6)]), "LoRALinear": ((6, 5), {"lora_rank": 2}, [(3, 6)]),
+        "LSTMCell": ((6, 5), {}, [((2, 5), (2, 5)), (2, 6)]), "OptimizedLSTMCell": ((6, 5), {}, [((2, 5), (2, 5)), (2, 6)]), "GRUCell": ((6, 5), {}, [(2, 5), (2, 6)]), "SimpleCell": ((6, 5), {}, [(2, 5), (2, 6)]),
+        "Dropout": ((0.5,), {"deterministic": True}, [(2, 6)]),
+    },
+    "linen": {
+        "Dense": ((5,), {}, [(2, 6)]), "DenseGeneral": (((5, 2),), {}, [(2, 6)]), "Conv": ((4, (3, 3)), {}, [(2, 8, 8, 3)]), "ConvLocal": ((4, (3, 3)), {}, [(2, 8, 8, 3)]), "ConvTranspose": ((4, (3, 3)), {"strides": (2, 2)}, [(2, 8, 8, 3)]),
+        "Embed": ((7, 5), {}, ["tokens"]), "BatchNorm": ((True,), {}, [(4, 6)]), "LayerNorm": ((), {}, [(4, 6)]), "RMSNorm": ((), {}, [(4, 6)]), "GroupNorm": ((3,), {}, [(4, 6)]), "InstanceNorm": ((), {}, [(2, 5, 6)]), "PReLU": ((), {}, [(4, 6)]),
+        "SelfAttention": ((2,), {"deterministic": True}, [(2, 5, 8)]), "MultiHeadDotProductAttention": ((2,), {"deterministic": True}, [(2, 5, 8)]), "LSTMCell": ((5,), {}, [((2, 5), (2, 5)), (2, 6)]), "OptimizedLSTMCell": ((5,), {}, [((2, 5), (2, 5)), (2, 6)]),
+        "GRUCell": ((5,), {}, [(2, 5), (2, 6)]), "MGUCell": ((5,), {}, [(2, 5), (2, 6)]), "SimpleCell": ((5,), {}, [(2, 5), (2, 6)]), "Einsum": (((6, 5), "ab,bc->ac"), {}, [(2, 6)]),
+    },
+}  # fmt: skip
+
+
+def check_flax(kind, name, is_run):
+    import flax.linen
+    import flax.nnx
+    import jax
+    import numpy as np
+
+    import shardkit
+
+    def make(value):
+        if isinstance(value, str):
+            return rng.integers(0, 7, (2, 3)).astype(np.int32)
+        return tuple(map(make, value)) if isinstance(value[0], tuple) else rng.standard_normal(value, np.float32)
+
+    positional, keywords, inputs = FLAX[kind][name.split(".")[1]]
+    rng = np.random.default_rng(0)
+    inputs = list(map(make, inputs))
+    if kind == "nnx":
+        module = getattr(flax.nnx, name.split(".")[1])(*positional, **keywords, **({} if name == "nnx.PReLU" else {"rngs": flax.nnx.Rngs(0)}))
+        graph, weights = flax.nnx.split(module)
+        function = lambda weights, *inputs: flax.nnx.merge(graph, weights)(*inputs)  # noqa: E731
+    else:
+        module = getattr(flax.linen, name.split(".")[1])(*positional, **keywords)
+        weights = module.init(jax.random.key(0), *inputs)
+        function = lambda weights, *inputs: module.apply(weights, *inputs)  # noqa: E731
+    expected = jax.tree_util.tree_leaves(function(weights, *inputs))
+    try:
+        imported = shardkit.import_jax(function, weights, *inputs)
+        if not is_run:
+            return "imported", ""
+        found = jax.tree_util.tree_leaves(imported.run(weights, *inputs))
+    except shardkit.ShardKitError as error:
+        return "refused", str(error)
+    for a, b in zip(found, expected, strict=True):
+        if not np.allclose(a, b, rtol=1e-4, atol=1e-5):
+            return "wrong", f"off by {np.abs(a - b).max()}"
+    return "equal", ""
+
+
 BUILDERS = {"transformers": build_transformers, "diffusers": build_diffusers}
 
 
@@ -246,6 +304,8 @@ def get_classes(library, tasks):
 
         names = [n for n in diffusers._import_structure["models"] if n[0].isupper() and not n.endswith(("Mixin", "Provider", "Pipeline"))]
         return [(n, n) for n in sorted(set(names)) if not n.startswith("Flax") and hasattr(getattr(diffusers, n), "forward")]
+    if library == "flax":
+        return [(kind, f"{kind}.{name}") for kind, layers in FLAX.items() for name in layers]
     auto = importlib.import_module("transformers.models.auto.modeling_auto")
     found = {}
     for task in tasks:
@@ -273,6 +333,8 @@ def call(model, inputs):
 
 def check(library, kind, class_name, is_run):
     """What becomes of a class: (outcome, message)."""
+    if library == "flax":
+        return check_flax(kind, class_name, is_run)
     import numpy as np
     import torch
     from torch.utils._pytree import tree_leaves
@@ -332,7 +394,7 @@ def _work(pipe, library, kind, class_name, is_run, gigabytes):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="these kinds or classes alone")
-    parser.add_argument("--library", choices=sorted(BUILDERS), default="transformers")
+    parser.add_argument("--library", choices=["flax", *BUILDERS], default="transformers")
     parser.add_argument("--tasks", default="model", help="of transformers: model, causal_lm, masked_lm, image_classification, ...")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--run", action="store_true")
