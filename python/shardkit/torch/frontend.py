@@ -87,7 +87,8 @@ def import_torch(
         raise
     except Exception as error:  # what it raises has no common base
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        if "data-dependent" in str(error) or "DataDependent" in type(error).__name__:
+        # A size that data decide is a symbol such as u12, which some operations do not take.
+        if "data-dependent" in str(error) or "DataDependent" in type(error).__name__ or re.search(r"symbolic SymInt.*\bu\d+\b", reason):
             raise ShardKitError(
                 f"{find_users_line(error)}error: a branch, a number or a size depends on data, expected torch.where or torch.cond for a branch, "
                 "a mask for a size, or values that are not inputs: numbers, or tensors that the module holds (buffers with persistent=False)"
