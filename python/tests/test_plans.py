@@ -252,8 +252,8 @@ def test_command():
 
 
 def test_layouts():
-    assert parse_layouts('#spmd.sharding<@m, [{"a", "b"}, {?}, {"c":(1)2, ?}], unreduced = {"d"}>') == [Layout((("a", "b"), (), ("c:(1)2",)), True)]
-    assert parse_layouts('[<@m, [{"a"}p1, {}]>, <@m, []>]') == [Layout((("a",), ())), Layout(())]
+    assert parse_layouts('#spmd.sharding<@m, [{"a", "b"}, {?}, {"c":(1)2, ?}], unreduced = {"d"}>') == (Layout((("a", "b"), (), ("c:(1)2",)), True),)
+    assert parse_layouts('[<@m, [{"a"}p1, {}]>, <@m, []>]') == (Layout((("a",), ())), Layout(()))
     assert tags.read('loc(callsite("jit(f)/eqn[2]/eqn[2.jaxpr.1]/sin"("f.py":1:2) at "eqn[7]/jit"))') == "2.jaxpr.1"
 
 

@@ -156,7 +156,7 @@ class _Planner:
         parameters = self._name_arguments(program, translator)
         out = [
             translator.translate(r.name, layout, tuple(aval.shape))
-            for r, layout, aval in zip(self._model.results, program.read_signature("res_attrs"), self._traced.closed.out_avals, strict=True)
+            for r, layout, aval in zip(self._model.results, program.results, self._traced.closed.out_avals, strict=True)
         ]
         types = equations.find_types(self._traced.jaxpr)
         layouts = {s: translator.translate(s, layout, types[s].shape) for s, layout in read_sites(self._traced.jaxpr, program).items()}
@@ -180,7 +180,7 @@ class _Planner:
 
         from .frontend import get_leaf_name, get_parameters
 
-        known = dict(zip([a.name for a in self._model.arguments], program.read_signature("arg_attrs"), strict=True))
+        known = dict(zip([a.name for a in self._model.arguments], program.arguments, strict=True))
         found = []
         for parameter, value in get_parameters(self._function, self._args, self._kwargs):
             leaves, tree = jax.tree_util.tree_flatten_with_path(value)

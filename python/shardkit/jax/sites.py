@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Iterator, Mapping
 
-from ..planning.layouts import Layout, Program, read_operands
+from ..planning.layouts import Layout, Program
 from . import equations
 
 
@@ -32,7 +32,7 @@ def _read_equation(path: str, eqn: Any, program: Program) -> Iterator[tuple[str,
     if results is None:
         return
     if kind in CONTRACTIONS:
-        for k, value in enumerate(read_operands(results, [tuple(v.aval.shape) for v in eqn.invars])):
+        for k, value in enumerate(program.find_operands(results, [tuple(v.aval.shape) for v in eqn.invars])):
             if not hasattr(eqn.invars[k], "val"):  # else a literal
                 yield f"{path}/in{k}", program.get_layout(value)
     for k, value in zip(made, results):

@@ -6,6 +6,7 @@ types that no other op of its name reads; what was fused, folded or merged with 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from typing import Any, Sequence
 
@@ -23,14 +24,15 @@ class Layout:
     is_partial: bool = False
 
 
-def parse_layouts(text: str) -> list[Layout]:
+@functools.lru_cache(maxsize=1 << 14)
+def parse_layouts(text: str) -> tuple[Layout, ...]:
     """The shardings in an attribute, of this dialect or of Shardy's."""
     found = []
     for match in _SHARDING.finditer(text):
         dims = re.findall(r"\{([^{}]*)\}", match[1])
         axes = [tuple(a for entry in dim.split(",") if (a := entry.strip().replace('"', "")) and a != "?") for dim in dims]
         found.append(Layout(tuple(tuple(re.sub(r"p\d+$", "", a) for a in dim) for dim in axes), bool(_UNREDUCED.search(match[0]))))
-    return found
+    return tuple(found)
 
 
 class Program:
@@ -43,15 +45,27 @@ class Program:
         self._module = parse(text)
         self.main = find_function(self._module, main)
         self._ops: dict[str, list[Any]] = {}
+        self._makers: dict[Any, tuple[Any, int]] = {}
+        self._readers: dict[Any, list[Any]] = {}
         for op in walk(self.main.operation):
+            self._makers |= {value: (op, k) for k, value in enumerate(op.results)}
+            for value in op.operands:
+                self._readers.setdefault(value, []).append(op)
             name = tags.read(str(op.location))
             if name is not None and op.name not in (*_TRANSPARENT, *_INITIAL):
                 self._ops.setdefault(name, []).append(op)
 
     # --- layouts --------------------------------------------------------------------------------------
 
-    def read_signature(self, key: str) -> list[Layout | None]:
-        """Of arguments (`arg_attrs`) or results (`res_attrs`)."""
+    @functools.cached_property
+    def arguments(self) -> list[Layout | None]:
+        return self._read_signature("arg_attrs")
+
+    @functools.cached_property
+    def results(self) -> list[Layout | None]:
+        return self._read_signature("res_attrs")
+
+    def _read_signature(self, key: str) -> list[Layout | None]:
         from jaxlib.mlir import ir
 
         found: list[Layout | None] = []
@@ -64,18 +78,15 @@ class Program:
         """Where it is made; None where any layout is had for nothing, as that of a constant."""
         from jaxlib.mlir import ir
 
-        owner = value.owner
-        if isinstance(owner, ir.Block):
-            number = list(owner.arguments).index(value)
-            op = owner.owner.operation
+        if value not in self._makers:  # an argument
+            op, number = value.owner.owner.operation, int(ir.BlockArgument(value).arg_number)
             if op.name == "func.func":
-                return self.read_signature("arg_attrs")[number]
-            number -= 1 if op.name == "scf.for" else 0
-            return self._read(op, number)
-        op = owner.operation
+                return self.arguments[number]
+            return self._read(op, number - 1 if op.name == "scf.for" else number)
+        op, number = self._makers[value]
         if "sharding" in op.attributes and op.name in _TRANSPARENT:
             return next(iter(parse_layouts(str(op.attributes["sharding"]))), None)
-        return self._read(op, list(op.results).index(value))
+        return self._read(op, number)
 
     def _read(self, op: Any, number: int) -> Layout | None:
         if "spmd.shardings" not in op.attributes:
@@ -88,9 +99,9 @@ class Program:
         layout = self.get_layout(value)
         if layout is None or not layout.is_partial:
             return layout
-        for use in value.uses:
-            if use.owner.operation.name == "spmd.reshard":
-                reduced = self.get_layout(use.owner.operation.results[0])
+        for op in self._readers.get(value, ()):
+            if op.name == "spmd.reshard":
+                reduced = self.get_layout(op.results[0])
                 if reduced and not reduced.is_partial and all(a[: len(b)] == b for a, b in zip(reduced.dims, layout.dims)):
                     return reduced
         return Layout(layout.dims)
@@ -110,12 +121,15 @@ class Program:
         wanted = [shape for shape in shapes if shape]
         return [v for v in values if wanted and [get_shape(r) for r in v] == wanted]
 
+    def find_operands(self, values: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+        """The operands of the op that makes these values, where it has those of these shapes first."""
+        operands = list(self._makers[values[0]][0].operands)[: len(shapes)]
+        return operands if [get_shape(v) for v in operands] == list(shapes) else []
+
     def _is_read_by(self, value: Any, ops: set[Any]) -> bool:
-        for use in value.uses:
-            op = use.owner.operation
-            if op in ops or (op.name in _TRANSPARENT and any(self._is_read_by(r, ops) for r in op.results)):
-                return True
-        return False
+        return any(
+            op in ops or (op.name in _TRANSPARENT and any(self._is_read_by(r, ops) for r in op.results)) for op in self._readers.get(value, ())
+        )
 
 
 _TRANSPARENT = ("spmd.reshard", "spmd.with_sharding_constraint")
@@ -128,9 +142,3 @@ def get_shape(value: Any) -> tuple[int, ...] | None:
     from jaxlib.mlir import ir
 
     return tuple(ir.RankedTensorType(value.type).shape) if isinstance(value.type, ir.RankedTensorType) else None
-
-
-def read_operands(values: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> list[Any]:
-    """The operands of the op that makes these values, where it has those of these shapes first."""
-    operands = list(values[0].owner.operands)[: len(shapes)]
-    return operands if [get_shape(v) for v in operands] == list(shapes) else []

@@ -14,13 +14,15 @@ from ..errors import ShardKitError
 
 def walk(op: ir.Operation) -> list[ir.Operation]:
     """All ops inside, outer ones first."""
-    found = []
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                found.append(inner.operation)
-                found.extend(walk(inner.operation))
-    return found
+    found: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        found.append(inner)
+        return ir.WalkResult.ADVANCE
+
+    # Not by the blocks: for each op of a dialect without bindings that looks for a module of them.
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found[1:]
 
 
 def get_location_text(op: ir.Operation) -> str:

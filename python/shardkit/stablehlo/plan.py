@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 from ..errors import ShardKitError
 from ..model import read_mesh, read_names
 from ..planning import search, shardy, tags
-from ..planning.layouts import Layout, Program, get_shape, read_operands
+from ..planning.layouts import Layout, Program, get_shape
 from . import frontend
 
 CONTRACTIONS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution")
@@ -138,7 +138,7 @@ class _Planner:
                 made = ir.Operation.parse(f"sdy.mesh @mesh = <[{axes}]>")
                 ir.InsertionPoint.at_block_begin(self._module.body).insert(made)
             for key in ("arg_attrs", "res_attrs"):
-                layouts = program.read_signature(key)
+                layouts = program.arguments if key == "arg_attrs" else program.results
                 old = list(func.attributes[key]) if key in func.attributes else [ir.DictAttr.get({})] * len(layouts)
                 func.attributes[key] = ir.ArrayAttr.get([self._extend(d, layout) for d, layout in zip(old, layouts, strict=True)])
 
@@ -237,7 +237,7 @@ def _read_counterpart(name: str, op: Any, values: Sequence[Any], program: Progra
     """The layouts of what an op reads, if it is a contraction, and makes."""
     shapes = _get_shapes(op.results)
     made = [k for k, shape in enumerate(shapes) if shape and not _is_unchanged(op, k)]
-    operands = read_operands(values, _get_shapes(op.operands)) if op.name in CONTRACTIONS else []
+    operands = program.find_operands(values, _get_shapes(op.operands)) if op.name in CONTRACTIONS else []
     found = [(f"{name}/in{k}", program.get_layout(v)) for k, v in enumerate(operands)]
     found += [(f"{name}/out{k}", program.get_reduced(v)) for k, v in zip(made, values, strict=True)]
     if op.name == "stablehlo.while":
