@@ -425,7 +425,7 @@ class Function:
             k += 2
         results = self._handles()
         _check(self._call(self.session._get_handle(), self.number, self._pack(*words), len(given), flags, results))
-        return results[:]
+        return results[:]  # type: ignore[no-any-return]
 
 
 def _convert(value: Value, given: Any) -> np.ndarray:
