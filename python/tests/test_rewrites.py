@@ -242,6 +242,7 @@ CASES = {
     "psum": (local(lambda x: lax.psum(x, "model"), P("data", "model"), P("data", None)), normal(8, 6)),
     "pmax_both": (local(lambda x: lax.pmax(x, ("data", "model")), P("data", "model"), P(None, None)), normal(8, 6)),
     "pmean": (local(lambda x: lax.pmean(x.sum(0), "data"), P("data", None), P(None)), normal(8, 6)),
+    "nothing_of_sums": (lambda x: (x.mean(2), lax.reduce((x, x > 0), (jnp.float32(7), True), lambda a, b: (a[0] * b[0], a[1] & b[1]), (0,)), x.argmax(0)), np.zeros((4, 0, 6), np.float32)),
     "sum_of_nothing": (lambda x, y: (x.sum(1), y[:, :0].sum(1) + y[:, 0], lax.reduce((y[:0], y[:0] > 0), (jnp.float32(7), True), lambda a, b: (a[0] * b[0], a[1] & b[1]), (0,))), np.zeros((4, 0, 6), np.float32), normal(8, 6)),
     "all_gather": (local(lambda x: lax.all_gather(x, "model", axis=1, tiled=True), P("data", "model"), P("data", None)), normal(8, 6)),
     "all_gather_new": (local(lambda x: lax.all_gather(x, "data"), P("data"), P(None, None)), normal(8)),

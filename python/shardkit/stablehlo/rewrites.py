@@ -120,11 +120,17 @@ def rewrite_annotation(op: ir.Operation) -> None:
 # --- odd sizes ------------------------------------------------------------------------------------
 
 
-def rewrite_slice(op: ir.Operation) -> None:
-    """An empty slice is a constant: linalg's slices begin within their tensor."""
-    type = op.results[0].type
-    if 0 in ir.RankedTensorType(type).shape:
-        replace(op, [Builder(op).value("tensor.empty", [], type)])
+def makes_nothing(op: ir.Operation) -> bool:
+    """Whether the results of an op that computes have no elements."""
+    if not op.name.startswith(("stablehlo.", "chlo.")) or op.name in ("stablehlo.custom_call", "stablehlo.return") or not op.results:
+        return False
+    types = [r.type for r in op.results]
+    return all(isinstance(t, ir.RankedTensorType) and 0 in t.shape for t in types)
+
+
+def rewrite_empty(op: ir.Operation) -> None:
+    """Nothing is constant: linalg's slices, for one, begin within their tensor."""
+    replace(op, [Builder(op).value("tensor.empty", [], r.type) for r in op.results])
 
 
 def rewrite_pad(op: ir.Operation) -> None:
@@ -175,7 +181,6 @@ REWRITES: dict[str, Callable[[ir.Operation], object]] = {
     "stablehlo.gather": rewrite_gather,
     "stablehlo.scatter": rewrite_scatter_of_elements,
     "stablehlo.select_and_scatter": rewrite_select_and_scatter,
-    "stablehlo.slice": rewrite_slice,
     "stablehlo.pad": rewrite_pad,
     "stablehlo.reduce": rewrite_reduce,
     "stablehlo.reduce_window": rewrite_reduce_window,
@@ -196,6 +201,6 @@ def rewrite_module(module: ir.Module) -> None:
     with module.context, ir.Location.unknown():
         store_signatures(module)
         for op in reversed(walk(module.operation)):
-            rewrite = REWRITES.get(op.name)
+            rewrite = rewrite_empty if makes_nothing(op) else REWRITES.get(op.name)
             if rewrite:
                 rewrite(op)
