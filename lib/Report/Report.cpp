@@ -73,7 +73,7 @@ static std::string describeUser(OpOperand *use) {
   std::string text = user->getName().getStringRef().str();
   if (auto call = dyn_cast<func::CallOp>(user))
     return text + " @" + call.getCallee().str();
-  if (!user->hasTrait<OpTrait::IsTerminator>())
+  if (!user->hasTrait<OpTrait::IsTerminator>() || user->getNumSuccessors() > 0)
     return text;
   if (auto func = dyn_cast<func::FuncOp>(parent))
     return "result " + getResultName(func, use->getOperandNumber()) + " of @" + func.getName().str();
