@@ -491,7 +491,7 @@ class Session(Mapping[str, Function]):
             session.load("weights/")
             logits, cache = session["main"](token, cache)
 
-    `backend`: "local", "mpi" or "nccl", where each process makes the same calls; None: that of shardkit.init(). `timeout`: seconds
+    `backend`: "local", "mpi", "tcp" or "nccl", where each process makes the same calls; None: that of shardkit.init(). `timeout`: seconds
     that ranks wait for each other. Bundles for cuda run on the GPUs. `library_threads`: of each rank, 0 for the cores divided by the
     ranks. `load`: "direct", or "presharded" for sets that were sharded for this mesh. `io`, `readers`, `follow_links` and, on GPUs,
     `device_map`, `matmul_precision`, `attention`, `graphs` and `tune`: as of shard-run. `reshard`: arguments that functions have in

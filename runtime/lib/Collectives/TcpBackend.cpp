@@ -1,6 +1,6 @@
 //===- TcpBackend.cpp - Processes that find each other by TCP -------------===//
 
-#include "TcpBackend.h"
+#include "TcpWorld.h"
 
 #include "shardkit/rt/Support/Threads.h"
 
@@ -9,7 +9,6 @@
 #include <charconv>
 #include <chrono>
 #include <climits>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <netdb.h>
@@ -24,61 +23,6 @@ namespace shardkit::rt {
 namespace {
 
 constexpr uint32_t magic = 0x534b5431;
-
-/// Devices carry what these groups would.
-class TcpGroup : public Group {
-public:
-  using Group::Group;
-  void publish(int, int, std::span<const PublishedBuffer>) override { refuse(); }
-  bool wait(int, int, const std::function<std::string()> &) override { return false; }
-  const char *published(int, int, int, size_t) override { return nullptr; }
-  bool release(int, const std::function<std::string()> &) override { return false; }
-
-private:
-  void refuse() {
-    world_.fail(internalError("processes that know each other by TCP alone move no data of "
-                              "collectives on the host"));
-  }
-};
-
-class TcpWorld : public World {
-public:
-  TcpWorld(TcpBackend &backend, int ranks, double timeoutSeconds)
-      : World(timeoutSeconds), backend_(backend), storage_(size_t(ranks)) {
-    for (RankRecord &record : storage_)
-      records_.push_back(&record);
-  }
-  bool isPacked() const override { return true; }
-  std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool) override {
-    std::vector<Group *> result(records_.size());
-    for (const std::vector<int> &ranks : members) {
-      if (ranks.empty())
-        continue;
-      std::unique_ptr<TcpGroup> &group = groups_[ranks];
-      if (!group)
-        group = std::make_unique<TcpGroup>(*this, ranks);
-      for (int rank : ranks)
-        result[size_t(rank)] = group.get();
-    }
-    return result;
-  }
-  Group &oneWay(const std::vector<int> &senders, const std::vector<int> &receivers) override {
-    const std::vector<int> ranks = joinRanks(senders, receivers);
-    return *groups({ranks}, false)[size_t(ranks[0])];
-  }
-  bool failed() const override { return backend_.failed(); }
-  Status status() const override { return backend_.status(); }
-  bool isKnown(int rank) const override {
-    return backend_.ownerOf(rank, int64_t(records_.size())) == backend_.process();
-  }
-  void vanish() override { ::kill(::getpid(), SIGKILL); }
-
-private:
-  void keepError(Status status) override { backend_.fail(status); }
-  TcpBackend &backend_;
-  std::vector<RankRecord> storage_;
-  std::map<std::vector<int>, std::unique_ptr<TcpGroup>> groups_;
-};
 
 Status readNumber(const char *name, int low, int high, int &value) {
   const char *text = std::getenv(name);
@@ -283,9 +227,18 @@ Status TcpBackend::post(int to, const std::string &text) {
   if (failed())
     return status();
   if (!send(to, Kind::Data, process_, text.data(), int64_t(text.size())))
-    fail(Status(Code::Aborted,
-                "process " + std::to_string(process_ == 0 ? to : 0) + " is gone: its connection is closed"));
+    failByClosed(to);
   return status();
+}
+
+void TcpBackend::failByClosed(int to) {
+  fail(Status(Code::Aborted,
+              "process " + std::to_string(process_ == 0 ? to : 0) + " is gone: its connection is closed"));
+}
+
+void TcpBackend::failByLeaving(int process) {
+  if (!failed())
+    fail(Status(Code::Aborted, "process " + std::to_string(process) + " has left: it ended with an error of its own"));
 }
 
 Expected<std::string> TcpBackend::receive(int from, double timeoutSeconds, bool &timedOut) {
@@ -298,10 +251,8 @@ Expected<std::string> TcpBackend::receive(int from, double timeoutSeconds, bool 
     return std::string();
   }
   if (inbox_[from].empty()) {
-    const bool hasLeft = !failed();
     lock.unlock();
-    if (hasLeft)
-      fail(Status(Code::Aborted, "process " + std::to_string(from) + " has left: it ended with an error of its own"));
+    failByLeaving(from);
     return status();
   }
   std::string text = std::move(inbox_[from].front());
@@ -322,9 +273,40 @@ void TcpBackend::take(const Header &header, std::string text) {
     send(header.to, header.kind, header.from, text.data(), int64_t(text.size()));
   } else {
     std::lock_guard lock(mutex_);
-    inbox_[header.from].push_back(std::move(text));
+    Route route;
+    if (header.kind == Kind::Ranks && text.size() >= sizeof route) {
+      std::memcpy(&route, text.data(), sizeof route);
+      rankInbox_[route].push_back(std::move(text));
+    } else {
+      inbox_[header.from].push_back(std::move(text));
+    }
     came_.notify_all();
   }
+}
+
+void TcpBackend::sendToRank(const Route &route, int process, std::string text) {
+  if (process == process_)
+    return take({magic, Kind::Ranks, process_, process_, int64_t(text.size())}, std::move(text));
+  if (!failed() && !send(process, Kind::Ranks, process_, text.data(), int64_t(text.size())))
+    failByClosed(process);
+}
+
+bool TcpBackend::receiveOfRank(const Route &route, int process, std::chrono::steady_clock::time_point until,
+                               std::string &text) {
+  std::unique_lock lock(mutex_);
+  std::deque<std::string> &come = rankInbox_[route];
+  if (!came_.wait_until(lock, until, [&] { return failed() || !come.empty() || left_[size_t(process)]; }))
+    return false;
+  if (!come.empty()) {
+    text = std::move(come.front());
+    come.pop_front();
+    if (come.empty())
+      rankInbox_.erase(route);
+    return true;
+  }
+  lock.unlock();
+  failByLeaving(process);
+  return false;
 }
 
 bool TcpBackend::takeFrom(int socket) {

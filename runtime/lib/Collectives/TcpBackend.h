@@ -1,9 +1,8 @@
 //===- TcpBackend.h - Processes that find each other by TCP ----*- C++ -*--===//
 //
 // Processes are told by the environment who they are: SK_RANK, SK_WORLD_SIZE, and
-// SK_ADDRESS, where process 0 listens. Everything goes through process 0. Data of
-// collectives does not: devices move that (Cuda/Nccl.h), so the groups of this backend
-// cannot meet.
+// SK_ADDRESS, where process 0 listens. Everything goes through process 0, data of collectives
+// too (TcpWorld.h), but for those that devices move (Cuda/Nccl.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +12,7 @@
 #include "shardkit/rt/Collectives/Backend.h"
 
 #include <chrono>
+#include <compare>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -43,8 +43,22 @@ public:
   void fail(const Status &status);
   Status status() const;
 
+  // What worlds are made of.
+
+  /// Between two ranks in one of the groups, whose messages keep their order. Messages begin with it.
+  struct Route {
+    int64_t group;
+    int32_t from, to;
+    auto operator<=>(const Route &) const = default;
+  };
+  /// Every process makes the same groups in the same order.
+  int64_t numberGroup() { return groups_++; }
+  void sendToRank(const Route &route, int process, std::string text);
+  /// The next message from a rank of `process`; false if none comes, or the run has failed.
+  bool receiveOfRank(const Route &route, int process, std::chrono::steady_clock::time_point until, std::string &text);
+
 private:
-  enum class Kind : int32_t { Hello, Data, Abort, Bye, Beat };
+  enum class Kind : int32_t { Hello, Data, Abort, Bye, Beat, Ranks };
   struct Header {
     uint32_t magic;
     Kind kind;
@@ -56,6 +70,8 @@ private:
   /// To process `to`, by way of process 0. False where the connection is gone.
   bool send(int to, Kind kind, int from, const void *data, int64_t bytes);
   Status post(int to, const std::string &text);
+  void failByClosed(int to);
+  void failByLeaving(int process);
   /// The next message of `from`; waits `timeoutSeconds` at most, 0: until it comes.
   Expected<std::string> receive(int from, double timeoutSeconds, bool &timedOut);
   /// Reads what comes until all connections are closed.
@@ -74,6 +90,8 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable came_;
   std::map<int, std::deque<std::string>> inbox_;
+  std::map<Route, std::deque<std::string>> rankInbox_;
+  int64_t groups_ = 0;
   std::vector<bool> left_;
   std::vector<std::chrono::steady_clock::time_point> heard_; ///< Of the listener.
   Status status_;

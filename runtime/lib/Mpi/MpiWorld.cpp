@@ -1,13 +1,13 @@
 //===- MpiWorld.cpp - Meetings by messages --------------------------------===//
 //
-// In a round every member sends each other one message with what that one reads of
-// its offers, if anything: a header that says which collectives it has come to, then
-// the packed pieces. Messages between two ranks keep the order of the program, so
+// Messages between two ranks (RankMessage.h) keep the order of the program, so
 // nothing but the pair of ranks is in the tag.
 //
 //===----------------------------------------------------------------------===//
 
 #include "MpiBackend.h"
+
+#include "shardkit/rt/Collectives/RankMessage.h"
 
 #include <algorithm>
 #include <csignal>
@@ -18,26 +18,7 @@ namespace shardkit::rt::mpi {
 
 namespace {
 
-constexpr int64_t blockBytes = 64;
-
-/// In front of every message, one block.
-struct Header {
-  uint64_t ids;  ///< A hash of the collectives of the meeting.
-  int64_t id;    ///< The first of them.
-  int64_t count; ///< Its items.
-  int64_t bytes; ///< Of the message.
-  int32_t round;
-};
-static_assert(sizeof(Header) <= blockBytes);
-
-int64_t roundUp(int64_t bytes) { return (bytes + blockBytes - 1) / blockBytes * blockBytes; }
-
-uint64_t hashIds(std::span<const PublishedBuffer> buffers) {
-  uint64_t hash = buffers.size();
-  for (const PublishedBuffer &one : buffers)
-    hash = ((hash ^ uint64_t(one.id)) * 0x9e3779b97f4a7c15u ^ uint64_t(one.count)) * 0x9e3779b97f4a7c15u + 1;
-  return hash;
-}
+constexpr int64_t blockBytes = RankMessage::blockBytes;
 
 /// A group whose members are in several processes. Every member sends one message to every
 /// peer that reads from it: a header, then the packed data of each published buffer.
@@ -74,11 +55,6 @@ private:
   /// Of the many one-way groups few are used at a time, so that they share buffers.
   void makeRoom(Buffer &buffer, int64_t bytes);
 
-  /// Bytes of the message of `from` to `to`. A message without items is a header, for peers
-  /// with another number of items.
-  static int64_t layOut(std::span<const PublishedBuffer> buffers, int from, int to, std::vector<int64_t> *offsets);
-  static void packAll(std::span<const PublishedBuffer> buffers, int from, int to, char *data);
-
   /// Fails the world with the missing ranks: by the flight records of the node, and for other
   /// nodes the ranks whose messages are missing.
   void timedOut(int index, std::vector<MPI_Request> &requests, const std::vector<int> &peers, const std::string &what);
@@ -101,20 +77,20 @@ void MpiGroup::publish(int index, int round, std::span<const PublishedBuffer> bu
   Member &member = members_[size_t(index)];
   Round &mine = member.rounds[round];
   mine.peers.resize(ranks_.size());
-  mine.ids = hashIds(buffers);
+  mine.ids = RankMessage::hashIds(buffers);
   mine.first = buffers[0];
   const int rank = ranks_[size_t(index)], size = world_.size();
   int code = MPI_SUCCESS;
   for (int peer = 0; peer < this->size(); ++peer) {
     Peer &from = mine.peers[size_t(peer)];
     from.offsets.clear();
-    from.bytes = layOut(buffers, ranks_[size_t(peer)], rank, &from.offsets);
+    from.bytes = RankMessage::layOut(buffers, ranks_[size_t(peer)], rank, &from.offsets);
     from.receive = -1;
     if (from.bytes == 0)
       continue;
     makeRoom(from.received, from.bytes);
     if (peer == index) {
-      packAll(buffers, rank, rank, static_cast<char *>(from.received.data()));
+      RankMessage::pack(buffers, rank, rank, static_cast<char *>(from.received.data()));
       continue;
     }
     from.receive = int(mine.receives.size());
@@ -128,14 +104,14 @@ void MpiGroup::publish(int index, int round, std::span<const PublishedBuffer> bu
   for (int step = 1; step < this->size(); ++step) {
     int peer = (index + step) % this->size();
     Peer &to = mine.peers[size_t(peer)];
-    int64_t bytes = layOut(buffers, rank, ranks_[size_t(peer)], nullptr);
+    const RankMessage header = RankMessage::of(buffers, round, rank, ranks_[size_t(peer)]);
+    const int64_t bytes = header.bytes;
     if (bytes == 0)
       continue;
     makeRoom(to.sent, bytes);
     char *data = static_cast<char *>(to.sent.data());
-    Header header{mine.ids, buffers[0].id, buffers[0].count, bytes, round};
     std::memcpy(data, &header, sizeof header);
-    packAll(buffers, rank, ranks_[size_t(peer)], data);
+    RankMessage::pack(buffers, rank, ranks_[size_t(peer)], data);
     MPI_Request request;
     {
       std::lock_guard lock(backend_.mutex());
@@ -163,7 +139,7 @@ bool MpiGroup::wait(int index, int round, const std::function<std::string()> &de
   }
   for (size_t i = 0; i < mine.receives.size(); ++i) {
     const int peer = mine.receivePeers[i];
-    Header header{};
+    RankMessage header{};
     const Peer &from = mine.peers[size_t(peer)];
     std::memcpy(&header, from.received.data(), sizeof header);
     // A message of another collective may have another size as well, which is an error
@@ -215,29 +191,6 @@ void MpiGroup::makeRoom(Buffer &buffer, int64_t bytes) {
     buffer = world().takeRoom(bytes);
   else
     buffer.reserve(bytes);
-}
-
-int64_t MpiGroup::layOut(std::span<const PublishedBuffer> buffers, int from, int to, std::vector<int64_t> *offsets) {
-  int64_t at = blockBytes;
-  bool isNeeded = false;
-  for (const PublishedBuffer &one : buffers) {
-    if (offsets)
-      offsets->push_back(at);
-    int64_t bytes = one.reading->bytes(from, to, one.count);
-    isNeeded |= bytes > 0 || (one.count == 0 && one.reading->bytes(from, to, 1) > 0);
-    at += roundUp(bytes);
-  }
-  return isNeeded ? at : 0;
-}
-
-void MpiGroup::packAll(std::span<const PublishedBuffer> buffers, int from, int to, char *data) {
-  int64_t at = blockBytes;
-  for (const PublishedBuffer &one : buffers) {
-    int64_t bytes = one.reading->bytes(from, to, one.count);
-    if (bytes > 0)
-      one.reading->pack(from, to, one.count, one.data, data + at);
-    at += roundUp(bytes);
-  }
 }
 
 void MpiGroup::timedOut(int index, std::vector<MPI_Request> &requests, const std::vector<int> &peers,

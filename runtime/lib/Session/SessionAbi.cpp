@@ -59,12 +59,12 @@ template <typename Fn> int onSession(std::shared_ptr<SessionHolder> holder, Fn &
 Expected<std::shared_ptr<Backend>> getBackend(const std::string &name, double timeoutSeconds) {
   if (name == "local")
     return std::shared_ptr<Backend>(makeLocalBackend());
-  if (name != "mpi" && name != "nccl")
-    return invalid("backend '" + name + "', expected 'local', 'mpi' or 'nccl'");
+  if (name != "mpi" && name != "nccl" && name != "tcp")
+    return invalid("backend '" + name + "', expected 'local', 'mpi', 'nccl' or 'tcp'");
   static std::mutex mutex;
   static std::shared_ptr<Backend> *known = nullptr; // Never destroyed: its threads run to the end.
   std::lock_guard lock(mutex);
-  const bool isMpi = name == "mpi" || areProcessesUnderMpi();
+  const bool isMpi = name == "mpi" || (name == "nccl" && areProcessesUnderMpi());
   if (!known) {
     SK_ASSIGN_OR_RETURN(std::unique_ptr<Backend> opened,
                         isMpi ? openMpiBackend(timeoutSeconds) : openTcpBackend(timeoutSeconds));

@@ -7,6 +7,25 @@
 
 namespace shardkit::rt {
 
+void SessionImpl::bindSlot(ArgumentSlot &slot, const Array &array) {
+  slot.array = array;
+  for (SessionFunction &function : functions)
+    function.bound = nullptr;
+}
+
+std::shared_ptr<const BoundArguments> SessionImpl::findBound(SessionFunction &function) {
+  if (function.bound)
+    return function.bound;
+  auto bound = std::make_shared<BoundArguments>();
+  for (size_t s : function.slots) {
+    const ArgumentSlot &slot = slots[s];
+    const bool isUsable = !slot.kept && slot.array && check(slot.array, "bound").ok() &&
+                          (slot.array.state_->layout == slot.layout || *slot.array.state_->layout == *slot.layout);
+    bound->push_back(isUsable ? slot.array.state_ : nullptr);
+  }
+  return function.bound = std::move(bound);
+}
+
 Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array> &given,
                               const CallOptions &callOptions, Call &call) {
   const Runnable &what = function.runnable;
@@ -18,8 +37,11 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
                    std::to_string(full.arguments.size()));
   call.function = &function;
   call.donate = callOptions.donate;
-  call.arguments.reserve(given.size());
+  call.bound = findBound(function);
+  call.given.resize(given.size());
   for (size_t i = 0; i < given.size(); ++i) {
+    if (!given[i] && (*call.bound)[i])
+      continue;
     const ArgumentSlot &slot = slots[function.slots[i]];
     auto describe = [&] { return "argument '" + slot.name + "' of " + function.title(); };
     const bool isResharded = !given[i] && slot.kept;
@@ -30,7 +52,7 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
     SK_RETURN_IF_ERROR(check(array, describe));
     if (isResharded) {
       call.resharded.push_back({i, array.state_, nullptr});
-      call.arguments.push_back(std::make_shared<Array::State>(registry, slot.layout, slot.name));
+      call.given[i] = std::make_shared<Array::State>(registry, slot.layout, slot.name);
       continue;
     }
     const std::shared_ptr<const ArrayLayout> &layout = array.state_->layout;
@@ -40,7 +62,7 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
                        slot.layout->text());
       function.accepted[i] = layout;
     }
-    call.arguments.push_back(array.state_);
+    call.given[i] = array.state_;
   }
   for (size_t i = 0; i < full.results.size(); ++i)
     call.results.push_back(std::make_shared<Array::State>(registry, function.results[i], full.results[i].name));
@@ -50,8 +72,11 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
   for (size_t i = 0; i < full.results.size(); ++i) {
     if (!full.results[i].tied)
       continue;
-    const std::shared_ptr<Array::State> &argument = call.arguments[size_t(*full.results[i].tied)];
-    if (std::count(call.arguments.begin(), call.arguments.end(), argument) > 1)
+    const std::shared_ptr<Array::State> &argument = call.argument(size_t(*full.results[i].tied));
+    size_t uses = 0;
+    for (size_t k = 0; k < given.size(); ++k)
+      uses += call.argument(k) == argument;
+    if (uses > 1)
       return invalid(function.title() + ": array '" + argument->name +
                      "' is donated and is another argument of the same call, expected two arrays");
   }
@@ -76,7 +101,7 @@ Expected<std::vector<Array>> Session::call(int number, const std::vector<Array> 
       const std::optional<int64_t> tied = function.runnable.full().results[i].tied;
       if (!options.donate || !tied)
         continue;
-      std::shared_ptr<Array::State> argument = call->arguments[size_t(*tied)], result = call->results[i];
+      std::shared_ptr<Array::State> argument = call->argument(size_t(*tied)), result = call->results[i];
       for (ReshardedArgument &resharded : call->resharded)
         if (resharded.index == size_t(*tied)) {
           argument = resharded.kept;
@@ -97,7 +122,8 @@ Expected<std::vector<Array>> Session::call(int number, const std::vector<Array> 
       impl->perform(*call);
     call->advanced.clear();
     call->resharded.clear();
-    call->arguments.clear();
+    call->given.clear();
+    call->bound = nullptr;
     call->results.clear();
     call->isDone.store(true, std::memory_order_release);
   };
@@ -150,8 +176,8 @@ SessionImpl::takeShards(Array::State &array, const std::vector<Runnable::Positio
 Status SessionImpl::bindBuffers(Call &call) {
   SessionFunction &function = *call.function;
   const Runnable &what = function.runnable;
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    Array::State &array = *call.arguments[i];
+  for (size_t i = 0; i < call.given.size(); ++i) {
+    Array::State &array = *call.argument(i);
     SK_RETURN_IF_ERROR(moveToDevices(array));
     const auto &positions = what.argumentPositions(i);
     for (size_t c = 0; c < positions.size(); ++c)
@@ -169,7 +195,7 @@ Status SessionImpl::bindBuffers(Call &call) {
       const std::optional<int64_t> tied = what.held(stage).results[index].tied;
       std::vector<std::shared_ptr<void>> donated;
       if (call.donate && tied) {
-        SK_ASSIGN_OR_RETURN(donated, takeShards(*call.arguments[size_t(*what.full().results[i].tied)],
+        SK_ASSIGN_OR_RETURN(donated, takeShards(*call.argument(size_t(*what.full().results[i].tied)),
                                                 what.argumentPositions(size_t(*what.full().results[i].tied)), stage));
       }
       // Shards that follow each other are made so that they are the full value.
@@ -234,7 +260,7 @@ void SessionImpl::donate(Call &call, const std::shared_ptr<Array::State> &argume
   for (ArgumentSlot &slot : slots)
     if (slot.array.state_ == argument) {
       call.advanced.emplace_back(&slot, slot.array);
-      slot.array = Array(result);
+      bindSlot(slot, Array(result));
     }
 }
 
@@ -242,12 +268,12 @@ void SessionImpl::undoDonation(Call &call) {
   std::lock_guard lock(mutex);
   for (auto &[slot, array] : call.advanced)
     if (slot->array && slot->array.state_->producer.get() == &call)
-      slot->array = array;
+      bindSlot(*slot, array);
   const FunctionInfo &full = call.function->runnable.full();
   std::lock_guard dead(registry->mutex);
   for (const ValueInfo &result : full.results)
     if (call.donate && result.tied)
-      call.arguments[size_t(*result.tied)]->dead.clear();
+      call.argument(size_t(*result.tied))->dead.clear();
   for (const ReshardedArgument &argument : call.resharded)
     if (argument.updated)
       argument.kept->dead.clear();
@@ -259,9 +285,9 @@ Status SessionImpl::step(Call &call) {
     computed = internalError(call.function->title() + ": a rank of an earlier step still runs");
   else
     abandoned.clear();
-  for (const auto &argument : call.arguments)
-    if (computed.ok())
-      computed = checkComputed(*argument).withContext(call.function->title());
+  for (size_t i = 0; i < call.given.size() && computed.ok(); ++i)
+    if (const Array::State &argument = *call.argument(i); argument.producer)
+      computed = checkComputed(argument).withContext(call.function->title());
   for (const ReshardedArgument &argument : call.resharded)
     if (computed.ok())
       computed = checkComputed(*argument.kept).withContext(call.function->title());
@@ -299,7 +325,7 @@ Status SessionImpl::reshardArguments(Call &call) {
     return {};
   Timer timer(call.reshardSeconds);
   for (ReshardedArgument &argument : call.resharded) {
-    Array::State &to = *call.arguments[argument.index];
+    Array::State &to = *call.given[argument.index];
     SK_RETURN_IF_ERROR(reshard(*argument.kept, to, /*isTemporary=*/true));
     call.reshardedBytes += to.layout->bytes();
   }
@@ -322,15 +348,20 @@ Status SessionImpl::reshardUpdates(Call &call) {
 }
 
 void SessionImpl::release(Call &call) {
-  for (auto *states : {&call.results, &call.arguments})
-    for (auto &state : *states)
-      for (auto &copy : state->shards)
-        for (std::shared_ptr<void> &shard : copy) {
-          if (executor.stuck())
-            abandoned.push_back(shard);
-          if (states == &call.results)
-            shard = nullptr;
-        }
+  auto forEachShard = [](Array::State &state, auto &&fn) {
+    for (auto &copy : state.shards)
+      for (std::shared_ptr<void> &shard : copy)
+        fn(shard);
+  };
+  auto abandon = [&](std::shared_ptr<void> &shard) { abandoned.push_back(shard); };
+  if (executor.stuck()) {
+    for (size_t i = 0; i < call.given.size(); ++i)
+      forEachShard(*call.argument(i), abandon);
+    for (const auto &result : call.results)
+      forEachShard(*result, abandon);
+  }
+  for (const auto &result : call.results)
+    forEachShard(*result, [](std::shared_ptr<void> &shard) { shard = nullptr; });
 }
 
 void SessionImpl::perform(Call &call) {

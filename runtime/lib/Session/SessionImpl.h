@@ -66,6 +66,9 @@ struct ArgumentSlot {
   bool isConstant() const { return kind == ValueKind::Constant; }
 };
 
+/// What is bound to the arguments of a function; null where a call has to find or make it.
+using BoundArguments = std::vector<std::shared_ptr<Array::State>>;
+
 /// A function or pipeline of a bundle.
 struct SessionFunction {
   SessionFunction(std::string name, Runnable runnable) : name(std::move(name)), runnable(std::move(runnable)) {}
@@ -74,7 +77,8 @@ struct SessionFunction {
   Runnable runnable;
   size_t bundle = 0;
   std::vector<sk_program> programs;
-  std::vector<size_t> slots; ///< By argument.
+  std::vector<size_t> slots;                   ///< By argument.
+  std::shared_ptr<const BoundArguments> bound; ///< Null: something else was bound since the last call.
   /// By argument: a layout that was found equal to that of its slot.
   std::vector<std::shared_ptr<const ArrayLayout>> accepted;
   std::vector<std::shared_ptr<const ArrayLayout>> results;
@@ -95,7 +99,10 @@ struct ReshardedArgument {
 /// A call that is queued or has ended.
 struct Call {
   SessionFunction *function = nullptr;
-  std::vector<std::shared_ptr<Array::State>> arguments, results; ///< Empty when it has ended.
+  // Empty when it has ended.
+  std::shared_ptr<const BoundArguments> bound;
+  std::vector<std::shared_ptr<Array::State>> given; ///< By argument; null: what is bound.
+  std::vector<std::shared_ptr<Array::State>> results;
   /// What was bound to slots that are bound to results of it.
   std::vector<std::pair<struct ArgumentSlot *, Array>> advanced;
   std::vector<ReshardedArgument> resharded;
@@ -104,6 +111,8 @@ struct Call {
   bool donate = false;
   std::atomic<bool> isDone{false};
   Status status;
+
+  const std::shared_ptr<Array::State> &argument(size_t i) const { return given[i] ? given[i] : (*bound)[i]; }
 };
 
 struct SessionImpl {
@@ -165,6 +174,9 @@ struct SessionImpl {
   /// Opens the devices for functions on that many ranks, and lets the executor run there.
   Status useDevices(int64_t ranks);
   size_t slotFor(const SessionFunction &function, size_t i);
+  /// All that follow are called while `mutex` is held.
+  void bindSlot(ArgumentSlot &slot, const Array &array);
+  std::shared_ptr<const BoundArguments> findBound(SessionFunction &function);
   Status checkCall(SessionFunction &function, const std::vector<Array> &given, const CallOptions &options, Call &call);
   void perform(Call &call);
   Status step(Call &call);

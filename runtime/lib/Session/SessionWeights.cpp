@@ -75,7 +75,7 @@ Status SessionImpl::loadAll(Status status, const std::function<bool(const Argume
   loadStats.add(total);
   for (size_t s = 0; s < loaded.size(); ++s)
     if (loaded[s])
-      slots[s].array = loaded[s];
+      bindSlot(slots[s], loaded[s]);
   return {};
 }
 
@@ -180,7 +180,7 @@ Status Session::bind(const std::string &name, const Array &array) {
     isKnown = true;
     expected += (expected.empty() ? "" : " or ") + slot.layout->text();
     if (!slot.kept && *slot.layout == bound.layout()) {
-      slot.array = bound;
+      impl_->bindSlot(slot, bound);
       isBound = true;
     }
   }
@@ -211,7 +211,7 @@ Status Session::assign(const std::string &name, const void *data, int64_t bytes)
       if (impl_->hasDevices()) // Now, so that no copy of a weight stays on the host.
         SK_RETURN_IF_ERROR(impl_->inTurn([&] { return impl_->moveToDevices(*array.state_); }));
       std::lock_guard lock(impl_->mutex);
-      slot.array = array;
+      impl_->bindSlot(slot, array);
     }
   return isKnown ? Status() : impl_->unknownArgument(name);
 }

@@ -77,8 +77,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_option("--output-format", options.outputFormat, "npy (a file per result) or safetensors (one file)");
   app.add_option("--backend", options.backend,
                  "local: threads of this process; mpi: processes under mpirun, one for "
-                 "each device; nccl: the same on GPUs, or processes by SK_RANK, "
-                 "SK_WORLD_SIZE and SK_ADDRESS");
+                 "each device; tcp: processes by SK_RANK, SK_WORLD_SIZE and SK_ADDRESS; "
+                 "nccl: one of the two, on GPUs");
   app.add_option("--target", options.target, "cpu or cuda: the target of the IR; a bundle must have this target");
   app.add_option("--chip", options.chip, "cuda: the chip of the IR or the bundle, sm_90");
   app.add_option("--matmul-precision", options.matmulPrecision,
@@ -147,8 +147,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                                          : "--suite and BUNDLE_OR_IR, expected one of them");
   if (options.strict && options.weights.empty())
     return invalid("--strict, expected --weights with it");
-  if (options.backend != "local" && options.backend != "mpi" && options.backend != "nccl")
-    return invalid("--backend=" + options.backend + ", expected local, mpi or nccl");
+  if (options.backend != "local" && options.backend != "mpi" && options.backend != "nccl" && options.backend != "tcp")
+    return invalid("--backend=" + options.backend + ", expected local, mpi, nccl or tcp");
   if (!options.target.empty() && options.target != "cpu" && options.target != "cuda")
     return invalid("--target=" + options.target + ", expected cpu or cuda");
   if (!options.chip.empty() && options.target != "cuda")

@@ -491,12 +491,14 @@ int main(int argc, char **argv) {
   std::string words;
   for (int i = 1; i < argc; ++i)
     words += std::string(" ") + argv[i] + " ";
-  const bool isMpi = options.ok() ? options->backend == "mpi" : words.find(" --backend=mpi ") != std::string::npos;
+  auto isBackend = [&](const std::string &name) {
+    return options.ok() ? options->backend == name : words.find(" --backend=" + name + " ") != std::string::npos;
+  };
   std::unique_ptr<Backend> backend = makeLocalBackend();
-  const bool isNccl = options.ok() ? options->backend == "nccl" : words.find(" --backend=nccl ") != std::string::npos;
-  if (isMpi || isNccl) {
+  if (isBackend("mpi") || isBackend("nccl") || isBackend("tcp")) {
     const double timeout = options.ok() ? options->timeout : Options().timeout;
-    auto opened = isMpi || areProcessesUnderMpi() ? openMpiBackend(timeout) : openTcpBackend(timeout);
+    const bool isMpi = isBackend("mpi") || (isBackend("nccl") && areProcessesUnderMpi());
+    auto opened = isMpi ? openMpiBackend(timeout) : openTcpBackend(timeout);
     if (!opened.ok())
       return failBeforeRunning(status.ok() ? opened.status() : status);
     backend = std::move(*opened);

@@ -100,7 +100,7 @@ report("closed array", w1.numpy)
 report("options", lambda: shardkit.Session(backend="smoke"))
 report("timeout", lambda: shardkit.Session(timeout=-1))
 report("precision", lambda: shardkit.Session(matmul_precision="tf16"))
-report("backend of init", shardkit.init, "tcp")
+report("backend of init", shardkit.init, "gloo")
 
 # A program: weights of the model, updates, arrays that stay.
 arguments = [shardkit.Argument(n, a.shape, "float32", n in "wm") for n, a in (("w", w), ("m", m), ("x", x), ("z", z))]

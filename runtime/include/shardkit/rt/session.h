@@ -36,7 +36,7 @@ typedef struct sk_session_options {
   int32_t abi;             /* SK_ABI_VERSION */
   int32_t library_threads; /* Threads of each rank; 0: the cores divided by the ranks. */
   double timeout;          /* Seconds that ranks wait for each other; 0: 60. */
-  const char *backend;     /* "local" (NULL), "mpi", "nccl" */
+  const char *backend;     /* "local" (NULL), "mpi", "nccl", "tcp" */
   const char *mode;        /* Load mode: "direct" (NULL), "presharded" */
   const char *io;          /* "auto" (NULL), "pread", "direct", "mmap" */
   int32_t readers;         /* 0: chosen */

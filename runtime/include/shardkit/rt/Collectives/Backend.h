@@ -1,6 +1,6 @@
 //===- Backend.h - The processes of a run ----------------------*- C++ -*--===//
 //
-// A run has one process (local) or several (mpi), each with some of the logical
+// A run has one process (local) or several (mpi, tcp), each with some of the logical
 // ranks as threads. Processes are numbered from 0; a node is a machine, or what
 // SK_PROCESSES_PER_NODE makes of one. Functions marked "together" are called by all
 // processes in the same order; they end with one error everywhere when a process is
@@ -100,7 +100,7 @@ std::unique_ptr<Backend> makeLocalBackend();
 Expected<std::unique_ptr<Backend>> openMpiBackend(double timeoutSeconds);
 
 /// Processes that find their number in the environment: SK_RANK, SK_WORLD_SIZE, SK_ADDRESS
-/// (host:port of process 0); one process if these are not set. Only devices run collectives here.
+/// (host:port of process 0); one process if these are not set.
 Expected<std::unique_ptr<Backend>> openTcpBackend(double timeoutSeconds);
 
 /// Whether mpirun has started this process, and SK_RANK does not specify another way to find the others.
