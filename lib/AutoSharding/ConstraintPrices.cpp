@@ -2,8 +2,8 @@
 
 #include "shardkit/AutoSharding/ConstraintPrices.h"
 #include "AnnotationText.h"
+#include "shardkit/Support/Remarks.h"
 
-#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -19,7 +19,7 @@ static int64_t getElements(RankedTensorType type) { return type.hasStaticShape()
 
 void spmd::remarkConstraintPrices(FunctionSearch &search, const SearchResult &result) {
   func::FuncOp func = search.getFuncs().front();
-  if (!func.getContext()->getRemarkEngine() || result.objective <= 0)
+  if (!areRemarksEnabled(func) || result.objective <= 0)
     return;
   Propagation &propagation = search.getFunction().getPropagation();
   llvm::MapVector<unsigned, const FunctionPropagation::Annotation *> constraints;

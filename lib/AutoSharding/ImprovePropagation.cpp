@@ -69,7 +69,7 @@ std::optional<double> spmd::getSecondsAsLowered(FunctionPropagation &functions, 
   for (func::FuncOp func : functions.getFunctions()) {
     if (!func.getBody().hasOneBlock())
       return std::nullopt;
-    ComputePlan plan(func, meshes);
+    ComputePlan plan(func, meshes, &functions.getPrices());
     if (failed(decideCompute(plan, options.propagation.tripCount, options.defersReductions, /*isTrial=*/true)))
       return std::nullopt;
     auto calls = func->getAttrOfType<IntegerAttr>(kCallsAttr);

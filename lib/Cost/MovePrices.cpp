@@ -2,6 +2,7 @@
 
 #include "shardkit/Cost/MovePrices.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include <numeric>
 
 using namespace mlir::spmd;
@@ -84,4 +85,32 @@ double MovePrices::getSeconds(const Sharding &from, const Sharding &to, ArrayRef
     move.to = Layout::get(target, views, smallest);
   }
   return costs.getSeconds(getPlan(move, elementBytes * scale), elementBytes * scale);
+}
+
+/// All that prices depend on: not the names.
+static void appendMesh(const Mesh &mesh, llvm::SmallVectorImpl<int64_t> &key) {
+  auto append = [&](const auto &numbers) {
+    key.push_back(numbers.size());
+    for (auto number : numbers)
+      key.push_back(llvm::bit_cast<int64_t>(number));
+  };
+  key.push_back(mesh.axes.size());
+  for (const MeshAxis &axis : mesh.axes)
+    key.push_back(axis.size);
+  append(mesh.deviceIds);
+  append(mesh.alpha);
+  append(mesh.beta);
+  key.push_back(mesh.viewBoundaries.size());
+  for (const auto &strides : mesh.viewBoundaries)
+    append(strides);
+}
+
+MovePrices &SharedMovePrices::get(const Mesh &costMesh, const Mesh &views, const CostOptions &options) {
+  llvm::SmallVector<int64_t, 32> key{options.alpa};
+  for (CollectiveKind kind : options.forbidden)
+    key.push_back(int64_t(kind));
+  key.push_back(-1);
+  appendMesh(costMesh, key);
+  appendMesh(views, key);
+  return tables.try_emplace(key, costMesh, views, options).first.prices;
 }

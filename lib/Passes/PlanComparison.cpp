@@ -146,11 +146,41 @@ bool spmd::areConnected(ModuleOp module) {
   });
 }
 
+/// The mesh of `module` that `mesh` of another plan is there: one that is equal but for its name, or a copy.
+static MeshOp takeMesh(ModuleOp module, MeshOp mesh) {
+  auto getAttrs = [](MeshOp op) {
+    NamedAttrList attrs(op->getAttrDictionary());
+    attrs.erase(SymbolTable::getSymbolAttrName());
+    return attrs.getDictionary(op.getContext());
+  };
+  auto known = llvm::to_vector(module.getOps<MeshOp>());
+  auto hasName = [&](MeshOp op) { return op.getSymName() == mesh.getSymName(); };
+  llvm::stable_partition(known, hasName);
+  for (MeshOp op : known)
+    if (getAttrs(op) == getAttrs(mesh))
+      return op;
+  MeshOp copy = mesh.clone();
+  SymbolTable(module).insert(copy, known.empty() ? module.getBody()->begin() : std::next(known.back()->getIterator()));
+  return copy;
+}
+
 void spmd::replaceFunctions(ModuleOp module, ModuleOp plan, ArrayRef<std::string> names) {
   for (const std::string &name : names) {
     auto func = module.lookupSymbol<func::FuncOp>(name);
-    OpBuilder(func).clone(*plan.lookupSymbol(name));
+    Operation *copy = OpBuilder(func).clone(*plan.lookupSymbol(name));
     func.erase();
+    // Propagation adds meshes, in each plan others.
+    llvm::DenseMap<Attribute, FlatSymbolRefAttr> meshes;
+    for (const SymbolTable::SymbolUse &use : *SymbolTable::getSymbolUses(copy))
+      if (auto [it, isNew] = meshes.try_emplace(use.getSymbolRef()); isNew)
+        if (auto mesh = plan.lookupSymbol<MeshOp>(use.getSymbolRef()))
+          it->second = FlatSymbolRefAttr::get(takeMesh(module, mesh).getSymNameAttr());
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([&](SymbolRefAttr symbol) -> std::optional<Attribute> {
+      FlatSymbolRefAttr mesh = meshes.lookup(symbol);
+      return mesh ? std::optional<Attribute>(mesh) : std::nullopt;
+    });
+    replacer.recursivelyReplaceElementsIn(copy, /*replaceAttrs=*/true);
   }
 }
 

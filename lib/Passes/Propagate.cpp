@@ -1,8 +1,8 @@
 //===- Propagate.cpp - --spmd-propagate -----------------------------------===//
 //
 // Completes the module. Where functions were improved (ImprovePropagation.h), the plan is compared
-// with the propagated one as both run. Functions that do not gain from it get their propagated
-// plan back.
+// with the propagated one, and with its layouts under strategies by cost, as each runs. Functions
+// that do not gain from it get their propagated plan back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +24,9 @@ namespace mlir::spmd {
 
 using namespace mlir;
 using namespace mlir::spmd;
+
+/// Strategies by cost replace those of the improved plan if the function takes less than this fraction of the time.
+static constexpr double kMaxByCostFraction = 0.999;
 
 namespace {
 
@@ -75,7 +78,8 @@ private:
     return improved;
   }
 
-  /// Gives functions their propagated plan back where the improved one does not gain in the end.
+  /// Gives functions their propagated plan back where the improved one does not gain in the end, and strategies by cost
+  /// where these take less time, as where a small sum is computed on all devices.
   void keepGains(ModuleOp module, ModuleOp propagated, ArrayRef<FunctionNames> improved) {
     {
       // The first completion has reported everything.
@@ -83,11 +87,24 @@ private:
       if (failed(complete(propagated, /*improves=*/false, /*emitsRemarks=*/false)))
         return;
     }
-    OwningOpRef<ModuleOp> changed = module.clone();
+    OwningOpRef<ModuleOp> changed = module.clone(), byCost = module.clone();
+    for (auto func : byCost->getOps<func::FuncOp>())
+      if (func->hasAttr(kImprovedAttr))
+        forgetStrategies(func);
     PhaseOptions phases;
     phases.tripCount = tripCount;
     phases.deferReductions = deferReductions;
-    keepBestPlans(module, {{propagated}, {*changed, kMaxImprovedFraction}}, improved, phases);
+    std::vector<BestPlan> best = keepBestPlans(
+        module, {{propagated}, {*changed, kMaxImprovedFraction}, {*byCost, kMaxByCostFraction}}, improved, phases);
+    Builder b(&getContext());
+    for (auto [names, kept] : llvm::zip(improved, best))
+      if (kept.plan == 2 && kept.seconds)
+        for (const std::string &name : names)
+          if (Operation *func = module.lookupSymbol(name); func && func->hasAttr(kImprovedAttr)) {
+            NamedAttrList said(func->getAttrOfType<DictionaryAttr>(kImprovedAttr));
+            said.set("improved", b.getF64FloatAttr(*kept.seconds));
+            func->setAttr(kImprovedAttr, said.getDictionary(&getContext()));
+          }
   }
 
   Propagation::Options propagationOptions;

@@ -8,7 +8,7 @@
 
 #include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Rules/GlobalSizes.h"
-#include "mlir/IR/Remarks.h"
+#include "shardkit/Support/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -32,7 +32,7 @@ Attribute FunctionPropagation::getUserSharding(const NamedAttrList &attrs) {
 
 FunctionPropagation::FunctionPropagation(ArrayRef<func::FuncOp> funcs, FunctionMeshes &meshes, CallTable &calls,
                                          const Propagation::Options &options)
-    : func(funcs.front()), meshes(meshes), mesh(meshes.getMesh()), calls(calls), table(meshes, options.costs),
+    : func(funcs.front()), meshes(meshes), mesh(meshes.getMesh()), calls(calls), table(meshes, options.costs, &calls.getPrices()),
       propagation(table, options) {
   for (func::FuncOp each : funcs) {
     signatureOf[each] = signatures.size();
@@ -626,7 +626,7 @@ void FunctionPropagation::remarkUnknown(Operation *op) {
 }
 
 void FunctionPropagation::remarkGlobalSizes(Operation *op) {
-  if (!func.getContext()->getRemarkEngine())
+  if (!areRemarksEnabled(func))
     return;
   for (GlobalSize &size : getGlobalSizes(op))
     remarks.push_back([=, func = func]() mutable {
@@ -648,7 +648,7 @@ void FunctionPropagation::emitRemarks() {
 }
 
 void FunctionPropagation::remarkConflicts() {
-  if (!func.getContext()->getRemarkEngine())
+  if (!areRemarksEnabled(func))
     return;
   for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
     const Propagation::Node &node = propagation.getNode(id);

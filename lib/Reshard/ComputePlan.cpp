@@ -8,9 +8,9 @@
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/ReplicatedFunctions.h"
 #include "shardkit/Rules/PaddingNeeds.h"
+#include "shardkit/Support/Remarks.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
@@ -359,7 +359,7 @@ void ComputeDecider::remarkReplicated(Operation *op, const ShardingRule &rule, A
 }
 
 void ComputeDecider::remarkUnpadded(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts) {
-  if (tentative || isTrial || rule.isFallback || !func.getContext()->getRemarkEngine())
+  if (tentative || isTrial || rule.isFallback || !areRemarksEnabled(func))
     return;
   for (unsigned t = 0; t < rule.numOperands(); ++t) {
     if (!layouts[t].layout || rule.tensor(t).role == OperandRole::ShapeOnly)

@@ -118,6 +118,7 @@ struct InsertReshardsPass : public spmd::impl::SPMDInsertReshardsPassBase<Insert
     if (getPhase(module) == int(Phase::Resharded))
       return;
     MeshCache meshes(module);
+    SharedMovePrices prices;
     unsigned dropped = 0;
     for (auto func : getProgramFunctions(module)) {
       if (func.isExternal())
@@ -135,7 +136,7 @@ struct InsertReshardsPass : public spmd::impl::SPMDInsertReshardsPassBase<Insert
           return signalPassFailure();
         continue;
       }
-      ComputePlan plan(func, **functionMeshes);
+      ComputePlan plan(func, **functionMeshes, &prices);
       if (failed(decideCompute(plan, tripCount, deferReductions)))
         return signalPassFailure();
       for (const OpPlan &opPlan : plan.ops)

@@ -21,8 +21,10 @@ using LayoutId = ShardingId;
 
 class LayoutTable {
 public:
-  explicit LayoutTable(FunctionMeshes &meshes, CostOptions options = {})
-      : meshes(meshes), costs(meshes.getCostMesh(), std::move(options)), prices(costs, meshes.getMesh()) {}
+  /// `shared`: prices that several functions share; must outlive it.
+  explicit LayoutTable(FunctionMeshes &meshes, CostOptions options = {}, SharedMovePrices *shared = nullptr)
+      : meshes(meshes), costs(meshes.getCostMesh(), options),
+        prices((shared ? *shared : ownPrices).get(meshes.getCostMesh(), meshes.getMesh(), options)) {}
   LayoutTable(const LayoutTable &) = delete;
 
   /// The layout of an attribute for a value of `type`; the replicated one if the value has no
@@ -59,6 +61,7 @@ public:
 private:
   FunctionMeshes &meshes;
   CostModel costs;
+  SharedMovePrices ownPrices;
   ShardingTable shardings;
   std::vector<ShardingAttr> attrs;
   llvm::DenseMap<Attribute, LayoutId> known;
@@ -69,7 +72,7 @@ private:
   /// The shape that a move is planned with, and the bytes that one element of it represents.
   std::pair<SmallVector<int64_t, 4>, int64_t> getPricedShape(LayoutId from, LayoutId to, RankedTensorType type) const;
   const Planned &getPlanned(LayoutId from, LayoutId to, RankedTensorType type);
-  MovePrices prices;
+  MovePrices &prices;
   llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, Planned> plans;
   llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, double> seconds;
 };

@@ -38,6 +38,23 @@ private:
   KeyedTable<Move> moves;
 };
 
+/// The prices of the moves of several functions: those that agree on meshes and options share one table.
+class SharedMovePrices {
+public:
+  /// Prices of moves between shardings of `views`, with the link costs of `costMesh`. Valid as long as this.
+  MovePrices &get(const Mesh &costMesh, const Mesh &views, const CostOptions &options);
+
+private:
+  struct Table {
+    Table(const Mesh &costMesh, const Mesh &views, const CostOptions &options)
+        : costMesh(costMesh), views(views), costs(this->costMesh, options), prices(costs, this->views) {}
+    Mesh costMesh, views;
+    CostModel costs;
+    MovePrices prices;
+  };
+  KeyedTable<Table> tables;
+};
+
 } // namespace mlir::spmd
 
 #endif // SHARDKIT_COST_MOVEPRICES_H

@@ -3,6 +3,7 @@
 #ifndef SHARDKIT_PROPAGATION_CALLTABLE_H
 #define SHARDKIT_PROPAGATION_CALLTABLE_H
 
+#include "shardkit/Cost/MovePrices.h"
 #include "shardkit/Propagation/FunctionGroups.h"
 #include "shardkit/Rules/ShardingRule.h"
 #include "llvm/ADT/DenseMap.h"
@@ -27,6 +28,8 @@ public:
   /// The index of a function; valid as long as the call table.
   const FunctionIndex &getIndex(func::FuncOp func) const { return *indices.find(func)->second; }
   const FunctionGroups &getGroups() const { return groups; }
+  /// What moves cost, planned once for all functions.
+  SharedMovePrices &getPrices() { return prices; }
   /// The meshes of the functions of a group.
   FailureOr<std::optional<FunctionMeshes>> getMeshes(ArrayRef<func::FuncOp> group, const MeshCache &meshes) const;
   bool keepsSignature(func::FuncOp func) const { return !specialized.contains(func); }
@@ -53,6 +56,7 @@ private:
   llvm::DenseMap<StringAttr, func::FuncOp> functions;
   llvm::DenseMap<Operation *, std::unique_ptr<FunctionIndex>> indices;
   FunctionGroups groups;
+  SharedMovePrices prices;
   llvm::SmallDenseSet<Operation *> specialized;
   llvm::DenseMap<Operation *, Summary> summaries;
   llvm::DenseMap<std::pair<Operation *, Attribute>, func::FuncOp> copies;

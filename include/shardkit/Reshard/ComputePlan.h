@@ -50,7 +50,9 @@ struct OpPlan : ComputeLayouts {
 
 /// The layouts of all ops and values of a function with one block.
 struct ComputePlan {
-  ComputePlan(func::FuncOp func, FunctionMeshes &meshes) : func(func), meshes(meshes), table(meshes) {}
+  /// `prices`: of moves, those of other functions too.
+  ComputePlan(func::FuncOp func, FunctionMeshes &meshes, SharedMovePrices *prices = nullptr)
+      : func(func), meshes(meshes), table(meshes, {}, prices) {}
 
   func::FuncOp func;
   FunctionMeshes &meshes;
