@@ -153,14 +153,16 @@ static MeshOp takeMesh(ModuleOp module, MeshOp mesh) {
     attrs.erase(SymbolTable::getSymbolAttrName());
     return attrs.getDictionary(op.getContext());
   };
-  auto known = llvm::to_vector(module.getOps<MeshOp>());
-  auto hasName = [&](MeshOp op) { return op.getSymName() == mesh.getSymName(); };
-  llvm::stable_partition(known, hasName);
-  for (MeshOp op : known)
-    if (getAttrs(op) == getAttrs(mesh))
-      return op;
+  MeshOp equal, last;
+  for (MeshOp op : module.getOps<MeshOp>()) {
+    if (getAttrs(op) == getAttrs(mesh) && (!equal || op.getSymName() == mesh.getSymName()))
+      equal = op;
+    last = op;
+  }
+  if (equal)
+    return equal;
   MeshOp copy = mesh.clone();
-  SymbolTable(module).insert(copy, known.empty() ? module.getBody()->begin() : std::next(known.back()->getIterator()));
+  SymbolTable(module).insert(copy, last ? std::next(last->getIterator()) : module.getBody()->begin());
   return copy;
 }
 
@@ -171,7 +173,8 @@ void spmd::replaceFunctions(ModuleOp module, ModuleOp plan, ArrayRef<std::string
     func.erase();
     // Propagation adds meshes, in each plan others.
     llvm::DenseMap<Attribute, FlatSymbolRefAttr> meshes;
-    for (const SymbolTable::SymbolUse &use : *SymbolTable::getSymbolUses(copy))
+    std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(copy);
+    for (const SymbolTable::SymbolUse &use : *uses)
       if (auto [it, isNew] = meshes.try_emplace(use.getSymbolRef()); isNew)
         if (auto mesh = plan.lookupSymbol<MeshOp>(use.getSymbolRef()))
           it->second = FlatSymbolRefAttr::get(takeMesh(module, mesh).getSymNameAttr());
