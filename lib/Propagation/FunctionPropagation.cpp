@@ -32,8 +32,8 @@ Attribute FunctionPropagation::getUserSharding(const NamedAttrList &attrs) {
 
 FunctionPropagation::FunctionPropagation(ArrayRef<func::FuncOp> funcs, FunctionMeshes &meshes, CallTable &calls,
                                          const Propagation::Options &options)
-    : func(funcs.front()), meshes(meshes), mesh(meshes.getMesh()), calls(calls), table(meshes, options.costs, &calls.getPrices()),
-      propagation(table, options) {
+    : func(funcs.front()), meshes(meshes), mesh(meshes.getMesh()), calls(calls),
+      table(meshes, options.costs, &calls.getPrices()), propagation(table, options) {
   for (func::FuncOp each : funcs) {
     signatureOf[each] = signatures.size();
     signatures.push_back({each, SignatureAttrs(each), {}});
