@@ -28,7 +28,7 @@ public:
   /// The index of a function; valid as long as the call table.
   const FunctionIndex &getIndex(func::FuncOp func) const { return *indices.find(func)->second; }
   const FunctionGroups &getGroups() const { return groups; }
-  /// What moves cost, planned once for all functions.
+  /// Costs of moves, planned once for all functions.
   SharedMovePrices &getPrices() { return prices; }
   /// The meshes of the functions of a group.
   FailureOr<std::optional<FunctionMeshes>> getMeshes(ArrayRef<func::FuncOp> group, const MeshCache &meshes) const;

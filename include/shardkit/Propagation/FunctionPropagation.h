@@ -50,7 +50,7 @@ public:
   /// Ops without a rule, which are replicated.
   unsigned getNumUnknownOps() const { return unknownOps; }
   Propagation &getPropagation() { return propagation; }
-  /// What moves cost, planned once for all functions of the module.
+  /// Costs of moves, planned once for all functions of the module.
   SharedMovePrices &getPrices() { return calls.getPrices(); }
   /// In the order of the module.
   SmallVector<func::FuncOp> getFunctions() const;

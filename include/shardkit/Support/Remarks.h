@@ -1,4 +1,4 @@
-//===- Remarks.h - Whether somebody listens to remarks ------------*- C++ -*-===//
+//===- Remarks.h - Whether remarks are enabled --------------------*- C++ -*-===//
 
 #ifndef SHARDKIT_SUPPORT_REMARKS_H
 #define SHARDKIT_SUPPORT_REMARKS_H
@@ -8,7 +8,7 @@
 
 namespace mlir::spmd {
 
-/// Whether missed remarks about `func` are listened to: what only they say need not be computed otherwise. (A tool
+/// Whether missed remarks about `func` are enabled; otherwise their contents need not be computed. (A tool
 /// made by MlirOptMain always has a remark engine, whose filters are private.)
 inline bool areRemarksEnabled(func::FuncOp func) {
   auto probe = remark::missed(func.getLoc(), remark::RemarkOpts::name("probe").category("spmd"));
