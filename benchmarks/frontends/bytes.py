@@ -64,6 +64,12 @@ def group_size(line, devices):
 
 def read_hlo(text, devices):
     """(bytes received, operations of dots and convolutions, launches of collectives) of a device."""
+    found = list(list_hlo(text, devices))
+    return tuple(sum(f[k] for f in found) for k in (1, 2, 3))
+
+
+def list_hlo(text, devices):
+    """(op, bytes received, operations, launches, the framework's name) of a device, of each op that has some of these in all runs of its loop."""
     bodies, name = {}, None
     for line in text.split("\n"):
         if match := re.match(r"(ENTRY )?%?([\w.\-]+) \(.*\) -> .*\{$", line):
@@ -77,9 +83,9 @@ def read_hlo(text, devices):
             if match := re.match(r"\s+(?:ROOT )?%([\w.\-]+) = (.*?) [\w\-]+\(", line):
                 types[match[1]] = match[2]
 
-    def visit(name):
-        received = operations = launches = 0
+    def visit(name, runs):
         for line in bodies.get(name, []):
+            received = operations = launches = 0
             match = re.match(r"\s+(?:ROOT )?%[\w.\-]+ = (.*?) ([\w\-]+)\((.*)", line)
             if not match:
                 continue
@@ -107,6 +113,9 @@ def read_hlo(text, devices):
                 kernel = shapes_of(types[operands[1]])[0][1]
                 per_output = product(s for s, l in zip(kernel, labels) if l != "o")
                 operations += 2 * product(shapes_of(type)[0][1]) * per_output
+            if received or operations or launches:
+                framework = re.search(r'op_name="([^"]*)"', line)
+                yield op, received * runs, operations * runs, launches * runs, framework[1] if framework else ""
             trips = 1
             if op == "while":
                 known = re.search(r'"known_trip_count":\{"n":"(\d+)"', line)
@@ -115,11 +124,9 @@ def read_hlo(text, devices):
                 trips = int(known[1])
             for callee in re.findall(r"(?:body|calls|to_apply|condition)=%([\w.\-]+)", line):
                 if op != "all-reduce" and op != "reduce-scatter":
-                    a, b, c = visit(callee)
-                    received, operations, launches = received + trips * a, operations + trips * b, launches + trips * c
-        return received, operations, launches
+                    yield from visit(callee, runs * trips)
 
-    return visit("ENTRY")
+    return visit("ENTRY", 1)
 
 
 # --- ShardKit -------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -153,6 +154,29 @@ def test_jit():
     given = jax.device_put((w, jnp.asarray(X)), plan.in_shardings)
     equal(expected, compiled(*given, 3))
     assert given[1].is_deleted()
+
+
+def test_dropped():
+    """What JAX cannot express is left out, with a warning and in the report."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        plan = shardkit.plan(lambda x: jnp.sin(x), X[:6], mesh=MESH, pins={"x": P("model")})
+    assert plan.in_shardings[0].spec == P(None, None)
+    dropped = "dim 0 of x has size 6, which axis model of 4 devices does not divide"
+    assert any(dropped in str(w.message) for w in caught) and f"dropped: {dropped}" in plan.report(), (caught, plan.dropped)
+    equal(jnp.sin(X[:6]), plan.jit(lambda x: jnp.sin(x))(X[:6]))
+
+
+def test_keywords():
+    """Arguments by keyword are planned; jax.jit takes no shardings for them."""
+
+    def apply(x, *, w):
+        return x @ w
+
+    plan = shardkit.plan(apply, X, w=PARAMS["head"], mesh=MESH, pins={"w": P(None, "model")})
+    assert plan.kwarg_shardings["w"].spec == P(None, "model")
+    equal(X @ PARAMS["head"], jax.jit(plan.constrain(apply))(X, w=jax.device_put(PARAMS["head"], plan.kwarg_shardings["w"])))
+    refuses("arguments by keyword", plan.jit, apply)
 
 
 def test_files():

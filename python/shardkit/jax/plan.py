@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
 
@@ -24,7 +25,7 @@ def plan(
     pins: Mapping[str, Any] | None = None,
     costs: Mapping[str, Any] | None = None,
     options: Sequence[str] = (),
-    minimize: int = 50,
+    minimize: int | None = 50,
     **kwargs: Any,
 ) -> Plan:
     """Chooses the shardings of a JAX function for a mesh by search, to be run by JAX and XLA.
@@ -34,7 +35,7 @@ def plan(
     arguments. `memory`: bytes that a device holds at most. `pins`: from names or patterns of arguments (`params.*.kernel`) to
     `PartitionSpec`, the first that matches counts. `costs`: of the links, `alpha`, `beta`, `flops` as on a mesh of ShardKit. `options`:
     more of `--spmd-auto-shard`, as `batch-axes=data`. `minimize`: at most so many times
-    propagation is run to leave out constraints that it does not need."""
+    propagation is run to leave out constraints that it does not need; None constrains all values whose layout is known."""
     return _Planner(function, args, kwargs, mesh, minimize).search(memory, pins or {}, costs or {}, read_names(options, "options"))
 
 
@@ -85,8 +86,10 @@ class Plan:
         shardings = {"in_shardings": self.in_shardings, "out_shardings": self.out_shardings}
         return equations.jit_like(function, inner, **(shardings | options))  # type: ignore[no-any-return]
 
-    def report(self) -> str:
-        """What the plan moves and holds, as `--spmd-report` has it, and what JAX cannot express."""
+    def report(self, format: str = "text") -> str:
+        """What the plan moves and holds, as `--spmd-report` has it in a format: in text, with what JAX cannot express."""
+        if format != "text":
+            return search.describe(self._text, f"--spmd-report=format={format} output={{}}")
         lines = [f"constraints: {len(self.constraints)} of {len(self.layouts)} layouts", *(f"dropped: {d}" for d in self.dropped)]
         return search.describe(self._text, "--spmd-report=output={}") + "\n".join(lines) + "\n"
 
@@ -106,7 +109,7 @@ class Plan:
         Path(path).write_text(search.describe(self._text, "--spmd-export-plan=file={} content=all", keep_tags=True))
 
     @classmethod
-    def load(cls, path: str | Path, function: Callable[..., Any], *args: Any, mesh: Any = None, minimize: int = 50, **kwargs: Any) -> Plan:
+    def load(cls, path: str | Path, function: Callable[..., Any], *args: Any, mesh: Any = None, minimize: int | None = 50, **kwargs: Any) -> Plan:
         """The plan of a file for the function that it was made for, without a search."""
         return _Planner(function, args, kwargs, mesh, minimize).load(Path(path))
 
@@ -114,7 +117,7 @@ class Plan:
 class _Planner:
     """A function on its way to a plan."""
 
-    def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any, minimize: int) -> None:
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any, minimize: int | None) -> None:
         require("jax", "jax", "planning a JAX function")
         from . import frontend, nnx
 
@@ -158,6 +161,8 @@ class _Planner:
             translator.translate(r.name, layout, tuple(aval.shape))
             for r, layout, aval in zip(self._model.results, program.results, self._traced.closed.out_avals, strict=True)
         ]
+        for dropped in translator.dropped:
+            warnings.warn(f"{dropped}, which JAX cannot express: the dim is not sharded by it", stacklevel=4)
         types = equations.find_types(self._traced.jaxpr)
         layouts = {s: translator.translate(s, layout, types[s].shape) for s, layout in read_sites(self._traced.jaxpr, program).items()}
         count = len(parameters) - len(self._kwargs)
@@ -172,7 +177,7 @@ class _Planner:
             equations.describe(self._traced.jaxpr),
             text,
         )
-        return dataclasses.replace(made, constraints=self._choose(made))
+        return dataclasses.replace(made, constraints=layouts if self._minimize is None else self._choose(made, self._minimize))
 
     def _name_arguments(self, program: Program, translator: Translator) -> list[tuple[str, Any]]:
         """The shardings of each parameter, as its value."""
@@ -189,7 +194,7 @@ class _Planner:
             found.append((parameter, _unflatten(tree, [translator.translate(n, known.get(n), s) for n, s in zip(names, shapes)])))
         return found
 
-    def _choose(self, made: Plan) -> dict[str, Any]:
+    def _choose(self, made: Plan, runs: int) -> dict[str, Any]:
         """Those constraints without which XLA comes to other layouts."""
         import jax
 
@@ -210,7 +215,7 @@ class _Planner:
         lowered = jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",))
         propagation = shardy.Propagation(frontend.copy(lowered.compiler_ir("stablehlo"))[0])
         wanted = {site: to_layout(sharding) for site, sharding in made.layouts.items()}
-        return {site: made.layouts[site] for site in shardy.choose(propagation, wanted, self._minimize)}
+        return {site: made.layouts[site] for site in shardy.choose(propagation, wanted, runs)}
 
 
 class Translator:

@@ -28,7 +28,7 @@ def plan_stablehlo(
     pins: Mapping[str, Sequence[Any] | None] | None = None,
     costs: Mapping[str, Any] | None = None,
     options: Sequence[str] = (),
-    minimize: int = 50,
+    minimize: int | None = 50,
 ) -> StablehloPlan:
     """Chooses the shardings of a StableHLO module by search, to be read by any tool that takes Shardy's dialect.
 
@@ -74,7 +74,7 @@ class StablehloPlan:
 class _Planner:
     """A module on its way to a plan."""
 
-    def __init__(self, source: str | bytes | Path, mesh: Mapping[str, int], function: str | None, minimize: int) -> None:
+    def __init__(self, source: str | bytes | Path, mesh: Mapping[str, int], function: str | None, minimize: int | None) -> None:
         self._module, self._minimize = frontend.read(source), minimize
         given = source.read_bytes() if isinstance(source, Path) else source
         self._is_bytecode = isinstance(given, bytes) and given[:4] == b"ML\xefR"
@@ -105,7 +105,7 @@ class _Planner:
         program = search.read_program(text, self._name)
         layouts = self._read_sites(program)
         self._add_signature(program)
-        chosen = shardy.choose(shardy.Propagation(self._constrain(layouts)), layouts, self._minimize)
+        chosen = list(layouts) if self._minimize is None else shardy.choose(shardy.Propagation(self._constrain(layouts)), layouts, self._minimize)
         constraints = {site: layouts[site] for site in chosen}
         with self._module.context:
             self._annotate(constraints)
