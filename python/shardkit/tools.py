@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any, Callable, Iterator, Sequence, cast
 
+from . import texts
 from .errors import ShardKitError
 
 
@@ -85,6 +86,10 @@ def _warn(text: str) -> None:
     print(text, file=sys.stderr)
 
 
+def hash_texts(parts: Sequence[str]) -> bytes:
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).digest()
+
+
 class Lowerings:
     """What texts are lowered to, with the warnings: the latest of them within a limit of bytes."""
 
@@ -96,7 +101,7 @@ class Lowerings:
 
     def get(self, parts: Sequence[str], compute: Callable[[], Any], measure: Callable[[Any], int] = len) -> Any:
         """What `compute` returned for these texts; a size of 0 is not kept."""
-        key = hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).digest()
+        key = hash_texts(parts)
         with self._lock:
             if known := self._known.pop(key, None):
                 self._known[key] = known  # the latest
@@ -122,10 +127,24 @@ _outputs = Lowerings()
 
 
 def _run_filter(command: list[str], text: str) -> "subprocess.CompletedProcess[str]":
-    """The tool, on that text; a successful run is kept until the tool is built anew."""
+    """The tool, on that text; a successful run is kept until the tool is built anew, and on disk for other processes."""
     built = os.stat(command[0]).st_mtime_ns if os.path.exists(command[0]) else 0
-    run = functools.partial(subprocess.run, command, input=text, capture_output=True, text=True)
-    return cast("subprocess.CompletedProcess[str]", _outputs.get([str(built), *command, text], run, lambda done: 0 if done.returncode else len(done.stdout)))
+    parts = [str(built), *command, text]
+
+    def run() -> "subprocess.CompletedProcess[str]":
+        failed: list[subprocess.CompletedProcess[str]] = []
+
+        def start() -> tuple[str, str] | None:
+            done = subprocess.run(command, input=text, capture_output=True, text=True)
+            if done.returncode == 0:
+                return done.stdout, done.stderr
+            failed.append(done)
+            return None
+
+        output = texts.get(hash_texts(parts).hex(), start)
+        return subprocess.CompletedProcess(command, 0, *output) if output else failed[0]
+
+    return cast("subprocess.CompletedProcess[str]", _outputs.get(parts, run, lambda done: 0 if done.returncode else len(done.stdout)))
 
 
 def get_complaint(command: list[str], text: str, seconds: float = 20) -> str:
