@@ -167,6 +167,18 @@ def test_dropped():
     equal(jnp.sin(X[:6]), plan.jit(lambda x: jnp.sin(x))(X[:6]))
 
 
+def test_random():
+    """JAX gives keys a mesh without axes."""
+
+    def apply(x, key):
+        return jnp.tanh(x @ PARAMS["head"]) + jax.random.normal(key, (len(x), 48)), None
+
+    key = jax.random.key(0)
+    plan = shardkit.plan(apply, X, key, mesh=MESH)
+    assert plan.out_shardings[0].spec != P(None, None) and plan.out_shardings[1] is None and plan.in_shardings[1].spec == P()
+    equal(apply(X, key), plan.jit(apply)(*jax.device_put((X, key), plan.in_shardings)))
+
+
 def test_keywords():
     """Arguments by keyword are planned; jax.jit takes no shardings for them."""
 

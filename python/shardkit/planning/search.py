@@ -63,8 +63,13 @@ def add_mesh(text: str, axes: Mapping[str, int], costs: Mapping[str, Any]) -> st
             raise ShardKitError(f"error: costs has {name!r}, expected alpha, beta, flops")
     spelled = [f"{n} = {[float(v) for v in value] if isinstance(value, (list, tuple)) else float(value)}" for n, value in costs.items()]
     attributes = f" {{{', '.join(spelled)}}}" if spelled else ""
-    if known := re.search(r"^  spmd\.mesh @[\w\".]+ = <.*?>", text, re.MULTILINE):
-        return text[: known.end()] + attributes + text[known.end() :]
+    known = re.search(r'^ *spmd\.mesh @([\w".]+) = <\[".*?>', text, re.MULTILINE)
+    # One without axes, which JAX gives to keys and scalars, is a view of any.
+    for empty in re.findall(r"^ *spmd\.mesh @([\w.]+) = <\[\]>.*\n", text, re.MULTILINE):
+        text = re.sub(rf"^ *spmd\.mesh @{empty} = .*\n", "", text, flags=re.MULTILINE)
+        text = re.sub(rf"@{empty}\b", f"@{known[1] if known else 'mesh'}", text)
+    if known:
+        return text.replace(known[0], known[0] + attributes, 1)
     sizes = ", ".join(f'"{n}"={s}' for n, s in axes.items())
     start = re.search(r"^module.*\{$", text, re.MULTILINE)
     assert start
@@ -73,7 +78,7 @@ def add_mesh(text: str, axes: Mapping[str, int], costs: Mapping[str, Any]) -> st
 
 def read_mesh(text: str) -> dict[str, int]:
     """The axes of the module's mesh; none if it has none."""
-    found = re.search(r"^ *spmd\.mesh @[\w\".]+ = <\[(.*?)\]", text, re.MULTILINE)
+    found = re.search(r"^ *spmd\.mesh @[\w\".]+ = <\[(\".*?)\]", text, re.MULTILINE)
     return {n: int(s) for n, s in re.findall(r'"([^"]+)"=(\d+)', found[1])} if found else {}
 
 

@@ -131,7 +131,7 @@ class _Planner:
 
         with self._module.context, ir.Location.unknown():
             func = frontend.find_function(self._module, self._name)
-            self._mesh = next((op.attributes["sym_name"].value for op in self._module.body.operations if op.operation.name == "sdy.mesh"), None)
+            self._mesh = next((op.attributes["sym_name"].value for op in self._module.body.operations if op.operation.name == "sdy.mesh" and "=" in str(op.attributes["mesh"])), None)
             if self._mesh is None:
                 self._mesh = "mesh"
                 axes = ", ".join(f'"{n}"={s}' for n, s in self._axes.items())
