@@ -197,10 +197,9 @@ class Value:
 class _Memory:
     """Memory of the runtime as NumPy sees it; released when no array uses it any more."""
 
-    def __init__(self, view: _View, is_read_only: bool):
+    def __init__(self, view: _View, shape: tuple[int, ...], type: str, is_read_only: bool):
         self.view = view
-        # Types that NumPy does not have come as bytes.
-        self.__array_interface__ = {"version": 3, "shape": (view.bytes,), "typestr": "|u1", "data": (view.data, is_read_only)}
+        self.__array_interface__ = {"version": 3, "shape": shape, "typestr": type, "data": (view.data, is_read_only)}
 
     def __del__(self) -> None:
         if _release_view:  # else Python ends
@@ -208,7 +207,10 @@ class _Memory:
 
 
 def _as_numpy(view: _View, dtype: np.dtype[Any], shape: tuple[int, ...], is_read_only: bool = True) -> np.ndarray:
-    return np.asarray(_Memory(view, is_read_only)).view(dtype).reshape(shape)
+    if dtype.kind != "V":
+        return np.asarray(_Memory(view, shape, dtype.str, is_read_only))
+    # Types that NumPy does not have come as bytes.
+    return np.asarray(_Memory(view, (view.bytes,), "|u1", is_read_only)).view(dtype).reshape(shape)
 
 
 class Array:
@@ -419,22 +421,31 @@ class Function:
             if type(value) is Array:
                 words[k + 1] = value._handle
             elif value is not None:
-                array = _convert(self.arguments[k // 2], value)
+                array = _match(self.arguments[k // 2], value)
+                interface = array.__array_interface__
+                if interface["strides"] is not None:
+                    array = np.ascontiguousarray(array)
+                    interface = array.__array_interface__
                 kept.append(array)
-                words[k] = array.__array_interface__["data"][0]
+                words[k] = interface["data"][0]
             k += 2
         results = self._handles()
         _check(self._call(self.session._get_handle(), self.number, self._pack(*words), len(given), flags, results))
         return results[:]  # type: ignore[no-any-return]
 
 
-def _convert(value: Value, given: Any) -> np.ndarray:
+def _match(value: Value, given: Any) -> np.ndarray:
+    """The array of what is given, of the value's type."""
     array = given if type(given) is np.ndarray else np.asarray(given)
     if array.dtype != value.dtype or array.shape != value.shape:
         if array.shape == () == value.shape and isinstance(given, (bool, int, float, complex)) and not isinstance(given, np.generic):
             return convert_number(value.name, value.dtype, given)
         raise ShardKitError(f"error: {value.name} is {array.dtype}{list(array.shape)}, expected {value.dtype}{list(value.shape)}")
-    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+    return array
+
+
+def _convert(value: Value, given: Any) -> np.ndarray:
+    return np.ascontiguousarray(_match(value, given)).reshape(value.shape)
 
 
 class _LoadWatch:
