@@ -51,24 +51,18 @@ template <typename T> SK_INLINE void sumRows(const VectorShape &s, const T *x, c
   }
 }
 
-/// Lanes of `a` and `b` with a bit of their number clear, or set.
+/// `a` becomes the lanes of both whose number has a bit clear, `b` those where it is set.
 template <int64_t bit, typename V, int64_t... lane>
-SK_INLINE V takeClear(V a, V b, std::integer_sequence<int64_t, lane...>) {
-  return __builtin_shufflevector(a, b, (lane & bit ? lanes + lane - bit : lane)...);
-}
-template <int64_t bit, typename V, int64_t... lane>
-SK_INLINE V takeSet(V a, V b, std::integer_sequence<int64_t, lane...>) {
-  return __builtin_shufflevector(a, b, (lane & bit ? lanes + lane : lane + bit)...);
+SK_INLINE void exchangeLanes(V &a, V &b, std::integer_sequence<int64_t, lane...>) {
+  const V x = a, y = b;
+  a = __builtin_shufflevector(x, y, (lane & bit ? lanes + lane - bit : lane)...);
+  b = __builtin_shufflevector(x, y, (lane & bit ? lanes + lane : lane + bit)...);
 }
 /// One of the steps that exchange lanes and vectors.
 template <int64_t bit, typename V> SK_INLINE void transposeBit(V *vectors) {
-  constexpr auto all = std::make_integer_sequence<int64_t, lanes>();
   for (int64_t i = 0; i < lanes; ++i)
-    if (!(i & bit)) {
-      const V a = vectors[i], b = vectors[i + bit];
-      vectors[i] = takeClear<bit>(a, b, all);
-      vectors[i + bit] = takeSet<bit>(a, b, all);
-    }
+    if (!(i & bit))
+      exchangeLanes<bit>(vectors[i], vectors[i + bit], std::make_integer_sequence<int64_t, lanes>());
 }
 
 /// As many columns as there are lanes, whose elements follow each other, as x's do. The lanes of a column are added
