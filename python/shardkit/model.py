@@ -58,7 +58,7 @@ class Argument:
     @functools.cached_property
     def compiled_dtype(self) -> np.dtype[Any] | None:
         """What the compiled function has in place of it; None if it is the same."""
-        return np.dtype(f"int{self.numpy_dtype.itemsize * 8}") if _is_bits(self.dtype) and not self.is_loaded_as_bytes else None
+        return np.dtype(f"int{self.numpy_dtype.itemsize * 8}") if _is_bits(self.dtype) else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -419,7 +419,8 @@ def _write_arguments(directory: Path, arguments: Sequence[Argument], values: dic
     """Writes weights and inputs to a file each, and returns the options of shard-run that name them."""
     options: list[str] = []
     for option, file, is_weight in (("--weights", "weights", True), ("--input", "inputs", False)):
-        tensors = {a.name: _as_compiled(a, values[a.name]) for a in arguments if a.is_weight == is_weight and a.name in values}
+        given = [a for a in arguments if a.is_weight == is_weight and a.name in values]
+        tensors = {a.name: values[a.name] if a.is_loaded_as_bytes else _as_compiled(a, values[a.name]) for a in given}
         if tensors:
             path = directory / f"{file}.safetensors"
             safetensors.write(path, tensors)
