@@ -237,8 +237,10 @@ public:
   LogicalResult run();
 
 private:
-  /// Whether the op is visited by what is inside it.
-  static bool hasTensorRegions(Operation *op) { return op->getNumRegions() > 0 && !getIndexedBody(op); }
+  /// Whether the op is visited by what is inside it; not if it has a sharding rule of its own, as a sort does.
+  static bool hasTensorRegions(Operation *op) {
+    return op->getNumRegions() > 0 && !getIndexedBody(op) && !isa<ShardingRuleOpInterface>(op);
+  }
 
   State::Kind kindOf(Value value) const { return all.get(value).kind; }
 
