@@ -32,7 +32,7 @@ from typing import Callable
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "frontends"))
 
-from bytes import count_operations, make_mesh, product, read_hlo  # noqa: E402  (before jax: sets the number of devices)
+from bytes import count_operations, load, make_mesh, product, read_hlo  # noqa: E402  (before jax: sets the number of devices)
 
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
@@ -57,16 +57,6 @@ class Case:
 
 
 # --- cases ----------------------------------------------------------------------------------------
-
-
-def load(name, path):
-    """A module of models whose name another one has too."""
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def find_header(text):

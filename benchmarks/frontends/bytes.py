@@ -32,6 +32,16 @@ from shardkit.tools import find_tool, run_tool  # noqa: E402
 ELEMENT_BYTES = {"f64": 8, "f32": 4, "s32": 4, "u32": 4, "i32": 4, "s64": 8, "u64": 8, "i64": 8, "bf16": 2, "f16": 2, "pred": 1, "s8": 1, "u8": 1, "i8": 1, "i1": 1}  # fmt: skip
 
 
+def load(name, path):
+    """The file of models at `path` as a module called `name`: several files are called models.py."""
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def product(values):
     result = 1
     for v in values:

@@ -26,7 +26,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "frontends"))
 
-from bytes import list_hlo, read_hlo  # noqa: E402
+from bytes import list_hlo, load, read_hlo  # noqa: E402
 
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
@@ -39,15 +39,6 @@ STYLES = {"data": SHAPES[:1], "Megatron": SHAPES[1:], "FSDP": SHAPES[:1], "FSDP 
 COLUMN = r"query|key|value|wq|wk|wv|w1|w3|up|bottom1|top1|enter|middle|join|stem|block\d\.0|inputs|state|head|kernel|select"
 ROW = r"out|wo|w2|down|bottom2|top2|leave|block\d\.1"
 ROWS = r"wte|words|tables\.\d"
-
-
-def load(name, path):
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def make_mesh(shape):

@@ -122,6 +122,22 @@ def find_wrong_error(function, expected):
     return None if re.search(expected, told) else f"{told[:500]}\n    expected {expected}"
 
 
+def run_tests(functions):
+    """Runs functions called test_* out of `functions` by name (`globals()`); ends the script with 1 if one failed."""
+    tests = {n: f for n, f in functions.items() if n.startswith("test_") and (not sys.argv[1:] or n in sys.argv[1:])}
+    if unknown := set(sys.argv[1:]) - set(tests):
+        sys.exit(f"no test is called {min(unknown)}, expected of {', '.join(n for n in functions if n.startswith('test_'))}")
+    failed = 0
+    for name, test in tests.items():
+        try:
+            test()
+        except Exception as error:
+            failed += 1
+            print(f"{name}: {type(error).__name__}: {str(error)[:600]} (line {error.__traceback__.tb_next.tb_lineno})")
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
 def run_cases(cases, find_problem):
     """Those that the command line names, or all; `find_problem` says what is wrong with one, if anything. The process's exit status."""
     names = sys.argv[1:] or list(cases)

@@ -5,7 +5,6 @@ import gc
 import io
 import os
 import re
-import sys
 import tempfile
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from jax.sharding import AxisType, NamedSharding  # noqa: E402
 from jax.sharding import PartitionSpec as P
 
 import shardkit  # noqa: E402
+from samples import run_tests  # noqa: E402
 from shardkit import cli, safetensors  # noqa: E402
 from shardkit.tools import find_tool, run_tool  # noqa: E402
 
@@ -360,18 +360,5 @@ def test_command():
         assert cli.main(["jax", f"{path}:nothing", "-o", f"{directory}/out"]) == 1
 
 
-def main():
-    tests = {n: f for n, f in globals().items() if n.startswith("test_")}
-    failed = 0
-    for name, test in tests.items():
-        try:
-            test()
-        except Exception as error:
-            failed += 1
-            print(f"{name}: {type(error).__name__}: {str(error)[:600]} (line {error.__traceback__.tb_next.tb_lineno})")
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_tests(globals())

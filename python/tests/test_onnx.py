@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """ONNX files against ONNX Runtime: weights in external files, functions of the model, specs. Needs the wheels."""
 
-import sys
 import tempfile
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 import shardkit
+from samples import run_tests
 
 RNG = np.random.default_rng(1)
 node = helper.make_node
@@ -172,18 +172,5 @@ def test_specs():
     assert np.allclose(model.run(x)[0], x @ w, atol=1e-5)
 
 
-def main():
-    tests = {n: f for n, f in globals().items() if n.startswith("test_")}
-    failed = 0
-    for name, test in tests.items():
-        try:
-            test()
-        except Exception as error:
-            failed += 1
-            print(f"{name}: {type(error).__name__}: {str(error)[:600]}")
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_tests(globals())

@@ -7,7 +7,6 @@ import functools
 import io
 import os
 import re
-import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -28,6 +27,7 @@ from jaxlib import _jax  # noqa: E402
 from jaxlib.mlir import ir  # noqa: E402
 
 import shardkit  # noqa: E402
+from samples import run_tests  # noqa: E402
 from shardkit.planning import cli, tags  # noqa: E402
 from shardkit.planning.layouts import Layout, parse_layouts  # noqa: E402
 from shardkit.stablehlo import builder, frontend  # noqa: E402
@@ -293,19 +293,5 @@ def test_layouts():
     assert tags.read('loc(callsite("jit(f)/eqn[2]/eqn[2.jaxpr.1]/sin"("f.py":1:2) at "eqn[7]/jit"))') == "2.jaxpr.1"
 
 
-def main():
-    tests = {n: f for n, f in globals().items() if n.startswith("test_")}
-    tests = {n: f for n, f in tests.items() if not sys.argv[1:] or n in sys.argv[1:]}
-    failed = 0
-    for name, test in tests.items():
-        try:
-            test()
-        except Exception as error:
-            failed += 1
-            print(f"{name}: {type(error).__name__}: {str(error)[:600]} (line {error.__traceback__.tb_next.tb_lineno})")
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_tests(globals())
