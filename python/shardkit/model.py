@@ -307,8 +307,7 @@ class Program:
                 inputs[index] = known[1]
             else:
                 inputs[index] = self._take(argument, index, value, index in donated)
-        handles = function.call(inputs, donate)
-        arrays = [Array(handle, function.session, value) for handle, value in zip(handles, function.results)]
+        arrays = function.call(inputs, donate)
         if donate:
             self._state |= {name: arrays[k] for i, (k, name) in self._updates.items() if inputs[i] is not None}
         results: list[Any] = [arrays[i] for i in self._results]

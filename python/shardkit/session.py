@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib.util
 import os
-import struct
 import sys
 import threading
 import time
 import weakref
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -73,53 +73,13 @@ class _LoadCounters(ctypes.Structure):
     _fields_ += [("seconds", ctypes.c_double)]
 
 
-_SMALL = 64
-"""Values of at most so many bytes are copied faster than their memory can be shown in place."""
-
-_release_array: Any = None
 _release_view: Any = None
-_byref = ctypes.byref
 """For what is released while Python ends and clears its modules."""
-
-
-class _Interrupt:
-    """What a signal handler raised while the main thread waited in the runtime."""
-
-    def __init__(self) -> None:
-        self.error: BaseException | None = None
-        # The runtime calls it every 50 ms. Python runs handlers when the generator continues: inside of its try block, so
-        # that nothing that they raise is lost.
-        watch = self._watch()
-        next(watch)
-        self.check = ctypes.CFUNCTYPE(ctypes.c_int)(watch.__next__)
-
-    def begin(self) -> None:
-        """For waits of the main thread, on which handlers run."""
-        if threading.current_thread() is threading.main_thread():
-            _library().sk_set_interrupt(self.check, None)
-
-    def raise_error(self) -> None:
-        if threading.current_thread() is threading.main_thread():
-            error, self.error = self.error, None
-            if error is not None:
-                raise error
-
-    def _watch(self) -> Iterator[int]:
-        while True:
-            try:
-                yield int(self.error is not None)
-            except GeneratorExit:
-                return
-            except BaseException as error:
-                self.error = error
-
-
-_interrupt = _Interrupt()
 
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    global _release_array, _release_view
+    global _release_view
     tool = find_tool("shard-run")
     path = find_library("libshardkit_rt", tool)
     if path is None:
@@ -155,15 +115,28 @@ def _library() -> ctypes.CDLL:
     library.sk_view_gpu.argtypes, library.sk_view_dlpack.argtypes = (ctypes.POINTER(_View),), (ctypes.POINTER(_View), out)
     library.sk_session_set_devices.argtypes = (pointer, ctypes.POINTER(_DeviceOptions))
     library.sk_session_process.argtypes = (pointer, ctypes.POINTER(number))
-    _release_array, _release_view = library.sk_array_release, library.sk_view_release
+    _release_view = library.sk_view_release
     return library
 
 
-def _check(status: int) -> None:
-    if _interrupt.error is not None:
-        _interrupt.raise_error()
-    if status:
-        raise ShardKitError("error: " + _library().sk_last_error().decode(errors="replace"))
+def _load_native() -> Any:
+    """The module of what runs in each call, which is with the runtime's library."""
+    _library()
+    path = find_library("libshardkit_python", find_tool("shard-run"))
+    if path is None:
+        raise ShardKitError("error: libshardkit_python.so was not found, expected a runtime that was built where Python's headers are: apt-get install python3-dev")
+    spec = importlib.util.spec_from_file_location("shardkit._native", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if TYPE_CHECKING:
+    from . import _native
+else:
+    _native = _load_native()
+_check = _native.check
 
 
 def _text(value: Any) -> bytes | None:
@@ -184,6 +157,7 @@ class Value:
         self.shape = tuple(info.shape[i] for i in range(info.ndim))
         self.dtype = safetensors.numpy_dtype(_DTYPES[info.dtype])
         self.nbytes, self.devices = info.bytes, info.devices
+        self.type = _native.Type(self.dtype, self.shape, self.nbytes)
         self.bytes_per_device = info.shard_bytes // info.devices
         self.kind = _KINDS[info.kind]
         self.tied = info.tied if info.tied >= 0 else None
@@ -203,7 +177,7 @@ class _Memory:
 
     def __del__(self) -> None:
         if _release_view:  # else Python ends
-            _release_view(_byref(self.view))
+            _release_view(ctypes.byref(self.view))
 
 
 def _as_numpy(view: _View, dtype: np.dtype[Any], shape: tuple[int, ...], is_read_only: bool = True) -> np.ndarray:
@@ -213,23 +187,11 @@ def _as_numpy(view: _View, dtype: np.dtype[Any], shape: tuple[int, ...], is_read
     return np.asarray(_Memory(view, (view.bytes,), "|u1", is_read_only)).view(dtype).reshape(shape)
 
 
-class Array:
+class Array(_native.Array):
     """A value that stays on the devices of a session. `numpy()` or `np.asarray` bring it here; where a device has all of it,
     without a copy (then it is read-only). It may still be computed: what needs its elements waits."""
 
-    __slots__ = ("_handle", "_session", "value", "__weakref__")
-
-    def __init__(self, handle: Any, session: "Session", value: "Value | None" = None):
-        self._handle, self._session = handle, session
-        if value is None:
-            info = _ValueInfo()
-            _check(_library().sk_array_info(handle, ctypes.byref(info)))
-            value = Value(info)
-        self.value = value
-
-    def __del__(self) -> None:
-        if _release_array:  # else Python ends
-            _release_array(self._handle)
+    __slots__ = ("__weakref__",)
 
     name = property(lambda self: self.value.name)
     shape = property(lambda self: self.value.shape)
@@ -240,10 +202,6 @@ class Array:
 
     def __repr__(self) -> str:
         return f"Array({self.value!r})"
-
-    def numpy(self, is_read_only: bool = True) -> np.ndarray:
-        """The full value. Elements that are written where it is not read-only may be those of the array itself."""
-        return _read(self._handle, self.value, is_read_only)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
@@ -341,18 +299,6 @@ class GpuShard:
         return _pythonapi.PyCapsule_New(tensor, b"dltensor", ctypes.cast(_drop_capsule, ctypes.c_void_p))
 
 
-def _read(handle: Any, value: Value, is_read_only: bool) -> np.ndarray:
-    library = _library()
-    if value.nbytes > _SMALL:
-        view = _View()
-        _check(library.sk_array_view(handle, _byref(view)))
-        if view.data:
-            return _as_numpy(view, value.dtype, value.shape, is_read_only)
-    array = np.empty(value.shape, value.dtype)
-    _check(library.sk_array_read(handle, array.__array_interface__["data"][0], value.nbytes))
-    return array
-
-
 class Function:
     """A function of a session, which is called by position or by name. Arguments that are bound, as weights are, may be left
     out. `donate`: results take the memory of the arguments that they are tied to, which are of no use afterwards; bound ones
@@ -371,8 +317,8 @@ class Function:
                 _check(get(handle, number, i, ctypes.byref(value)))
                 values.append(Value(value))
         self._names = {value.name: i for i, value in enumerate(self.arguments)}
-        # Of a call: the C function, its arguments as bytes, which ctypes makes of a list more slowly, and the type of its results.
-        self._call, self._pack, self._handles = library.sk_session_call, struct.Struct(f"{2 * info.arguments}Q").pack, ctypes.c_void_p * info.results
+        self.call = _native.Function(session._native, number, session, Array, self.arguments, self.results, _convert).call
+        """Of a list with NumPy arrays, arrays of the session or None for each argument, and flags."""
 
     def _info(self) -> _FunctionInfo:
         info = _FunctionInfo()
@@ -398,7 +344,7 @@ class Function:
         array = _convert(self.arguments[i], value)
         handle = ctypes.c_void_p()
         _check(_library().sk_array_create(self.session._get_handle(), self.number, i, array.ctypes.data, array.nbytes, ctypes.byref(handle)))
-        return Array(handle.value, self.session, self.arguments[i])
+        return Array(handle.value or 0, self.session, self.arguments[i])
 
     def __call__(self, *args: Any, donate: bool = False, wait: bool = True, **kwargs: Any) -> list[Array]:
         given: list[Any] = [None] * len(self.arguments)
@@ -409,29 +355,7 @@ class Function:
             if name not in self._names:
                 raise ShardKitError(f"error: {self.name} has no argument {name}, expected one of: {', '.join(self._names)}")
             given[self._names[name]] = value
-        handles = self.call(given, _DONATE * donate | _ASYNC * (not wait))
-        return [Array(handle, self.session, value) for handle, value in zip(handles, self.results)]
-
-    def call(self, given: Sequence[Any], flags: int = 0) -> list[int]:
-        """Handles of the results; `given` has NumPy arrays, arrays of the session or None for each argument."""
-        words = [0] * (2 * len(given))  # pairs as sk_argument has them
-        kept = []  # Memory of the call.
-        k = 0
-        for value in given:
-            if type(value) is Array:
-                words[k + 1] = value._handle
-            elif value is not None:
-                array = _match(self.arguments[k // 2], value)
-                interface = array.__array_interface__
-                if interface["strides"] is not None:
-                    array = np.ascontiguousarray(array)
-                    interface = array.__array_interface__
-                kept.append(array)
-                words[k] = interface["data"][0]
-            k += 2
-        results = self._handles()
-        _check(self._call(self.session._get_handle(), self.number, self._pack(*words), len(given), flags, results))
-        return results[:]  # type: ignore[no-any-return]
+        return self.call(given, _DONATE * donate | _ASYNC * (not wait))
 
 
 def _match(value: Value, given: Any) -> np.ndarray:
@@ -451,7 +375,7 @@ def _convert(value: Value, given: Any) -> np.ndarray:
 class _LoadWatch:
     """Shows how far a load is."""
 
-    def __init__(self, handle: ctypes.c_void_p, progress: Callable[[int, int], Any] | None):
+    def __init__(self, handle: int, progress: Callable[[int, int], Any] | None):
         self._handle, self._progress = handle, progress
         self._bar = None if progress or not sys.stderr.isatty() else time.monotonic()
         self._error: BaseException | None = None
@@ -516,11 +440,12 @@ class Session(Mapping[str, Function]):
         default_backend, default_timeout = defaults()
         backend, timeout = backend or default_backend, timeout or default_timeout
         options = _Options(_ABI, library_threads, timeout, _text(backend), _text(load), _text(io), readers, follow_links, reshard)
-        _interrupt.begin()
+        if threading.current_thread() is threading.main_thread():
+            _native.watch_signals()
         _check(_library().sk_session_open(ctypes.byref(options), ctypes.byref(handle)))
-        self._handle: ctypes.c_void_p | None = handle
+        self._native = _native.Handle(handle.value or 0)
         self._functions: dict[str, Function] = {}
-        self._close = weakref.finalize(self, _library().sk_session_close, handle)
+        self._close = weakref.finalize(self, self._native.close)
         for given, name, known in ((matmul_precision, "matmul_precision", ("ieee", "tf32")), (attention, "attention", _ATTENTION)):
             if given not in known:
                 raise ShardKitError(f"error: {name} {given!r}, expected one of: {', '.join(known)}")
@@ -539,10 +464,10 @@ class Session(Mapping[str, Function]):
             function = Function(self, number)
             self._functions[function.name] = function
 
-    def _get_handle(self) -> ctypes.c_void_p:
-        if self._handle is None:
-            raise ShardKitError("error: the session is closed, expected a call before close()")
-        return self._handle
+    def _get_handle(self) -> int:
+        if address := self._native.address:
+            return address
+        raise ShardKitError("error: the session is closed, expected a call before close()")
 
     def __enter__(self) -> "Session":
         return self
@@ -552,11 +477,10 @@ class Session(Mapping[str, Function]):
 
     def close(self) -> None:
         """Waits for queued calls and frees everything. Arrays of the session are of no use afterwards, their NumPy views are."""
-        self._handle = None
         self._close()
 
     def __repr__(self) -> str:
-        if self._handle is None:
+        if not self._native.address:
             return f"Session({', '.join(self._functions)}; closed)"
         lines = self._describe_arguments()
         devices = max((f.devices for f in self._functions.values()), default=1)
@@ -577,7 +501,7 @@ class Session(Mapping[str, Function]):
     def _find_bound(self, name: str) -> "Array | None":
         handle = ctypes.c_void_p()
         status = _library().sk_session_bound(self._get_handle(), name.encode(), ctypes.byref(handle))
-        return None if status else Array(handle.value, self)
+        return None if status else self._wrap(handle)
 
     def __getitem__(self, name: str) -> Function:
         self._get_handle()
@@ -633,7 +557,12 @@ class Session(Mapping[str, Function]):
         """What is bound to the arguments of that name."""
         handle = ctypes.c_void_p()
         _check(_library().sk_session_bound(self._get_handle(), name.encode(), ctypes.byref(handle)))
-        return Array(handle.value, self)
+        return self._wrap(handle)
+
+    def _wrap(self, handle: ctypes.c_void_p) -> Array:
+        info = _ValueInfo()
+        _check(_library().sk_array_info(handle, ctypes.byref(info)))
+        return Array(handle.value or 0, self, Value(info))
 
     @property
     def process(self) -> tuple[int, int]:
