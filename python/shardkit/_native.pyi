@@ -1,8 +1,9 @@
 """What runs in each call of a session: runtime/lib/Python."""
 
-from typing import Any, Callable, Sequence
+from typing import Any, Callable
 
 import numpy as np
+from typing_extensions import Self
 
 from .session import Session, Value
 from .session import Array as SessionArray
@@ -32,14 +33,17 @@ class Array:
         """The full value. Elements that are written where it is not read-only may be those of the array itself."""
 
 class Function:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         handle: Handle,
         number: int,
         session: Session,
         array_type: type[SessionArray],
         arguments: list[Value],
         results: list[Value],
+        indices: dict[str, int],
         match: Callable[[Value, Any], np.ndarray],
-    ) -> None: ...
-    def call(self, given: Sequence[Any], flags: int = 0) -> list[SessionArray]: ...
+    ) -> Self: ...
+    def __call__(self, *args: Any, donate: bool = False, wait: bool = True, **kwargs: Any) -> list[SessionArray]: ...
+    def call(self, given: list[Any], flags: int = 0) -> list[SessionArray]:
+        """Of NumPy arrays, arrays of the session, or None for what is bound."""

@@ -299,31 +299,33 @@ class GpuShard:
         return _pythonapi.PyCapsule_New(tensor, b"dltensor", ctypes.cast(_drop_capsule, ctypes.c_void_p))
 
 
-class Function:
+class Function(_native.Function):
     """A function of a session, which is called by position or by name. Arguments that are bound, as weights are, may be left
     out. `donate`: results take the memory of the arguments that they are tied to, which are of no use afterwards; bound ones
     become the results. `wait=False` returns as soon as the call is queued."""
 
-    def __init__(self, session: "Session", number: int):
-        self.session, self.number = session, number
-        info = self._info()
-        self.name, self.devices = info.name.decode(errors="replace"), info.devices
+    session: "Session"
+    number: int
+    name: str
+    devices: int
+    arguments: list[Value]
+    results: list[Value]
+    _names: dict[str, int]
+
+    def __new__(cls, session: "Session", number: int) -> "Function":
+        info = _read_info(session, number)
         library, handle = _library(), session._get_handle()
-        self.arguments: list[Value] = []
-        self.results: list[Value] = []
-        for values, count, get in ((self.arguments, info.arguments, library.sk_session_argument), (self.results, info.results, library.sk_session_result)):
+        arguments, results = list[Value](), list[Value]()
+        for values, count, get in ((arguments, info.arguments, library.sk_session_argument), (results, info.results, library.sk_session_result)):
             for i in range(count):
                 value = _ValueInfo()
                 _check(get(handle, number, i, ctypes.byref(value)))
                 values.append(Value(value))
-        self._names = {value.name: i for i, value in enumerate(self.arguments)}
-        self.call = _native.Function(session._native, number, session, Array, self.arguments, self.results, _convert).call
-        """Of a list with NumPy arrays, arrays of the session or None for each argument, and flags."""
-
-    def _info(self) -> _FunctionInfo:
-        info = _FunctionInfo()
-        _check(_library().sk_session_function(self.session._get_handle(), self.number, ctypes.byref(info)))
-        return info
+        names = {value.name: i for i, value in enumerate(arguments)}
+        self = super().__new__(cls, session._native, number, session, Array, arguments, results, names, _convert)
+        self.session, self.number, self.arguments, self.results, self._names = session, number, arguments, results, names
+        self.name, self.devices = info.name.decode(errors="replace"), info.devices
+        return self
 
     def __repr__(self) -> str:
         return f"Function({self.name}: {len(self.arguments)} arguments, {len(self.results)} results, {self.devices} device{'s'[: self.devices > 1]})"
@@ -332,7 +334,7 @@ class Function:
     def stats(self) -> dict[str, float]:
         """Calls, failed calls, and the seconds of all steps and of the last one; of arguments that are kept in another layout
         (`reshard=True`) the bytes that were made for calls and the seconds of that."""
-        info = self._info()
+        info = _read_info(self.session, self.number)
         return {"calls": info.calls, "failed": info.failed, "seconds": info.seconds, "last_seconds": info.last_seconds,
                 "resharded_bytes": info.resharded_bytes, "reshard_seconds": info.reshard_seconds}  # fmt: skip
 
@@ -346,16 +348,23 @@ class Function:
         _check(_library().sk_array_create(self.session._get_handle(), self.number, i, array.ctypes.data, array.nbytes, ctypes.byref(handle)))
         return Array(handle.value or 0, self.session, self.arguments[i])
 
-    def __call__(self, *args: Any, donate: bool = False, wait: bool = True, **kwargs: Any) -> list[Array]:
-        given: list[Any] = [None] * len(self.arguments)
-        if len(args) > len(given):
-            raise ShardKitError(f"error: {self.name} is called with {len(args)} arguments, expected at most {len(given)}")
-        given[: len(args)] = args
-        for name, value in kwargs.items():
+    def _check_call(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        """One error for arguments that the function does not have, or that come twice."""
+        if len(args) > len(self.arguments):
+            raise ShardKitError(f"error: {self.name} is called with {len(args)} arguments, expected at most {len(self.arguments)}")
+        for name in keywords or ():
+            if name in ("donate", "wait"):
+                continue
             if name not in self._names:
                 raise ShardKitError(f"error: {self.name} has no argument {name}, expected one of: {', '.join(self._names)}")
-            given[self._names[name]] = value
-        return self.call(given, _DONATE * donate | _ASYNC * (not wait))
+            if self._names[name] < len(args):
+                raise ShardKitError(f"error: {name} of {self.name} was given twice, expected it by position or by name")
+
+
+def _read_info(session: "Session", number: int) -> _FunctionInfo:
+    info = _FunctionInfo()
+    _check(_library().sk_session_function(session._get_handle(), number, ctypes.byref(info)))
+    return info
 
 
 def _match(value: Value, given: Any) -> np.ndarray:

@@ -236,7 +236,8 @@ TEST_F(SessionTest, refusesWhatIsWrong) {
   EXPECT_TRUE(contains(session_->find("train").status(),
                        "no function of the session is called 'train', expected one of: main, step"))
       << session_->find("train").status().message();
-  EXPECT_TRUE(contains(session_->call(main_, {x}).status(), "is called with 1 arguments, expected 2"));
+  EXPECT_TRUE(contains(session_->call(main_, {x}).status(), "argument 'w' of function 'main' (f32 16x8"));
+  EXPECT_TRUE(contains(session_->call(main_, {x, w, w}).status(), "is called with 3 arguments, expected at most 2"));
   EXPECT_TRUE(
       contains(session_->call(main_, {w, x}).status(), "argument 'x' of function 'main': array 'w' is f32 16x8"));
   auto other = open();

@@ -14,8 +14,7 @@ constexpr int64_t smallBytes = 64;
 
 /// Memory of the runtime that NumPy arrays are made of.
 struct Memory {
-  PyObject_HEAD
-  sk_view view;
+  PyObject_HEAD sk_view view;
 };
 PyTypeObject *memoryType;
 
@@ -193,9 +192,8 @@ bool addArrayTypes(PyObject *module) {
       {"numpy", reinterpret_cast<PyCFunction>(slot(numpy)), METH_VARARGS | METH_KEYWORDS,
        "The full value. Elements that are written where it is not read-only may be those of the array itself."},
       {}};
-  static PyGetSetDef arrayGetters[] = {{"_handle", getHandle, nullptr, nullptr, nullptr},
-                                       {"value", getValue, nullptr, nullptr, nullptr},
-                                       {}};
+  static PyGetSetDef arrayGetters[] = {
+      {"_handle", getHandle, nullptr, nullptr, nullptr}, {"value", getValue, nullptr, nullptr, nullptr}, {}};
   static PyType_Slot ofArray[] = {{Py_tp_new, slot(newArray)},
                                   {Py_tp_dealloc, slot(freeArray)},
                                   {Py_tp_traverse, slot(visitArray)},

@@ -65,11 +65,10 @@ bool check(int status) {
 
 PyMODINIT_FUNC PyInit__native() {
   using namespace shardkit::py;
-  static PyMethodDef functions[] = {{"check", checkStatus, METH_O, nullptr},
-                                    {"watch_signals", watchSignals, METH_NOARGS, nullptr},
-                                    {}};
-  static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "shardkit._native", nullptr, -1, functions, nullptr, nullptr,
-                                   nullptr,               nullptr};
+  static PyMethodDef functions[] = {
+      {"check", checkStatus, METH_O, nullptr}, {"watch_signals", watchSignals, METH_NOARGS, nullptr}, {}};
+  static PyModuleDef definition = {
+      PyModuleDef_HEAD_INIT, "shardkit._native", nullptr, -1, functions, nullptr, nullptr, nullptr, nullptr};
   Ref errors = PyImport_ImportModule("shardkit.errors");
   errorClass = errors ? PyObject_GetAttrString(errors.get(), "ShardKitError") : nullptr;
   if (!errorClass || !loadNumpy())

@@ -71,22 +71,19 @@ template <typename Object> Object *allocate(PyTypeObject *type) {
 
 /// Element type and shape of the elements of an argument or result. In Python: `Type(dtype, shape, nbytes)`.
 struct Type {
-  PyObject_HEAD
-  PyObject *dtype; ///< NumPy's.
+  PyObject_HEAD PyObject *dtype; ///< NumPy's.
   std::vector<intptr_t> shape;
   int64_t bytes;
 };
 
 /// The handle of a session; null once it is closed. In Python: `Handle(address)`.
 struct Handle {
-  PyObject_HEAD
-  sk_session *session;
+  PyObject_HEAD sk_session *session;
 };
 
 /// A value on the devices. In Python the base of `shardkit.Array`: `Array(address, session, value)`.
 struct Array {
-  PyObject_HEAD
-  sk_array *array;
+  PyObject_HEAD sk_array *array;
   PyObject *session; ///< Python's, which closes it when nothing needs it any more.
   PyObject *value;   ///< Its type and layout, a `shardkit.session.Value`.
   Type *type;        ///< That of `value`.

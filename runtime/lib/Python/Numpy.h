@@ -14,8 +14,7 @@ namespace shardkit::py {
 
 /// The begin of a NumPy array.
 struct NumpyArray {
-  PyObject_HEAD
-  char *data;
+  PyObject_HEAD char *data;
   int dims;
   intptr_t *shape;
   intptr_t *strides;

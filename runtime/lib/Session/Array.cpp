@@ -36,12 +36,17 @@ Array::State::State(std::shared_ptr<ArrayRegistry> known, std::shared_ptr<const 
   for (const ArrayLayout::Copy &copy : layout->copies)
     shards.emplace_back(copy.ranks.size());
   std::lock_guard lock(registry->mutex);
-  registry->alive.insert(this);
+  next = registry->first;
+  if (next)
+    next->previous = this;
+  registry->first = this;
 }
 
 Array::State::~State() {
   std::lock_guard lock(registry->mutex);
-  registry->alive.erase(this);
+  (previous ? previous->next : registry->first) = next;
+  if (next)
+    next->previous = previous;
 }
 
 const std::string &Array::name() const { return state_->name; }

@@ -29,8 +29,8 @@ Session::~Session() {
   cuda::ContextGuard guard(impl_->hasDevices());
   const std::shared_ptr<ArrayRegistry> registry = impl_->registry;
   std::unique_lock lock(registry->mutex);
-  for (void *alive : impl_->registry->alive) {
-    auto &array = *static_cast<Array::State *>(alive);
+  for (Array::State *alive = impl_->registry->first; alive; alive = alive->next) {
+    Array::State &array = *alive;
     array.dead = "is of a session that is closed";
     if (!impl_->executor.stuck())
       for (auto &copy : array.shards)

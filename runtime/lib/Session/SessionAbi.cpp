@@ -360,14 +360,15 @@ int sk_session_call(sk_session *session, int32_t function, const sk_argument *gi
                     sk_array **results) {
   return onSession(session->holder, [&](Session &open) -> Status {
     SK_RETURN_IF_ERROR(checkFunction(open, function));
-    const FunctionInfo &full = open.runnable(function).full();
-    if (count < 0 || size_t(count) > full.arguments.size())
+    const size_t most = open.runnable(function).full().arguments.size();
+    if (count < 0 || size_t(count) > most)
       return invalid("function '" + open.name(function) + "' is called with " + std::to_string(count) +
-                     " arguments, it has " + std::to_string(full.arguments.size()));
+                     " arguments, expected at most " + std::to_string(most));
     CallOptions options;
     options.donate = flags & SK_DONATE;
     options.isAsync = flags & SK_ASYNC;
-    std::vector<Array> arguments(full.arguments.size());
+    std::vector<Array> arguments;
+    arguments.resize(size_t(count));
     for (size_t i = 0; i < size_t(count); ++i) {
       if (given[i].data) {
         SK_ASSIGN_OR_RETURN(arguments[i],

@@ -32,20 +32,21 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
   const FunctionInfo &full = what.full();
   if (executor.stuck())
     return internalError(function.title() + ": a rank of an earlier step still runs, expected a new session");
-  if (given.size() != full.arguments.size())
-    return invalid(function.title() + " is called with " + std::to_string(given.size()) + " arguments, expected " +
-                   std::to_string(full.arguments.size()));
+  if (given.size() > full.arguments.size())
+    return invalid(function.title() + " is called with " + std::to_string(given.size()) +
+                   " arguments, expected at most " + std::to_string(full.arguments.size()));
   call.function = &function;
   call.donate = callOptions.donate;
   call.bound = findBound(function);
-  call.given.resize(given.size());
-  for (size_t i = 0; i < given.size(); ++i) {
-    if (!given[i] && (*call.bound)[i])
+  call.given.resize(full.arguments.size());
+  for (size_t i = 0; i < call.given.size(); ++i) {
+    const bool isGiven = i < given.size() && given[i];
+    if (!isGiven && (*call.bound)[i])
       continue;
     const ArgumentSlot &slot = slots[function.slots[i]];
     auto describe = [&] { return "argument '" + slot.name + "' of " + function.title(); };
-    const bool isResharded = !given[i] && slot.kept;
-    const Array &array = given[i] ? given[i] : isResharded ? slot.kept->array : slot.array;
+    const bool isResharded = !isGiven && slot.kept;
+    const Array &array = isGiven ? given[i] : isResharded ? slot.kept->array : slot.array;
     if (!array)
       return invalid(describe() + " (" + slot.layout->text() + ") is neither given nor bound" +
                      (slot.isWeight() ? ", expected weights to be loaded" : ""));
@@ -74,7 +75,7 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
       continue;
     const std::shared_ptr<Array::State> &argument = call.argument(size_t(*full.results[i].tied));
     size_t uses = 0;
-    for (size_t k = 0; k < given.size(); ++k)
+    for (size_t k = 0; k < call.given.size(); ++k)
       uses += call.argument(k) == argument;
     if (uses > 1)
       return invalid(function.title() + ": array '" + argument->name +

@@ -16,7 +16,6 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <set>
 
 namespace shardkit::rt {
 
@@ -27,8 +26,8 @@ inline bool isSameMemory(const std::shared_ptr<void> &a, const std::shared_ptr<v
 
 /// The arrays that are alive, so that the session can close them.
 struct ArrayRegistry {
-  std::mutex mutex; ///< Guards `dead` of all states, too.
-  std::set<void *> alive;
+  std::mutex mutex;              ///< Guards `dead` of all states, too.
+  Array::State *first = nullptr; ///< A list, so that calls touch little memory.
 };
 
 struct Call;
@@ -40,6 +39,7 @@ struct Array::State {
   ~State();
 
   std::shared_ptr<ArrayRegistry> registry;
+  State *previous = nullptr, *next = nullptr; ///< In the registry.
   std::shared_ptr<const ArrayLayout> layout;
   std::string name;
   std::shared_ptr<Call> producer; ///< Null: not the result of a call.

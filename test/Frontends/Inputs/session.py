@@ -58,6 +58,21 @@ print("slices:", np.array_equal(w1[1:4, 2], expected[1][1:4, 2]), np.array_equal
 print("shard:", np.array_equal(m1.shard(3)[:2, :3], expected[2][3:, 4:]), m1.shard(3).flags.writeable)
 report("repr", lambda: m1)
 
+# Arguments in other forms, and no reference that is kept.
+wide, bytes_of_w = np.zeros((5, 14), np.float32), bytearray(w.nbytes + 1)
+wide[:, ::2] = w
+bytes_of_w[1:] = w.tobytes()
+np.save(f"{directory}/w.npy", w)
+forms = {
+    "strided": wide[:, ::2], "columns": np.asfortranarray(w), "unaligned": np.frombuffer(bytes_of_w, np.float32, offset=1).reshape(5, 7),
+    "mapped": np.load(f"{directory}/w.npy", mmap_mode="r"), "of the session": step.put("w", w), "other dtype object": w.view(np.dtype("f4", copy=True)),
+}  # fmt: skip
+print("forms:", [name for name, form in forms.items() if not np.array_equal(step(form, m, x=x, z=z)[1], expected[1])])
+counts = [sys.getrefcount(value) for value in (w, m, x, z, step, session, step.results[1], step.arguments)]
+for _ in range(3):
+    step(w, m, z=z, x=x, wait=False)[2].numpy(is_read_only=False)[0, 0] += 1
+print("references:", counts == [sys.getrefcount(value) for value in (w, m, x, z, step, session, step.results[1], step.arguments)])
+
 # State that stays: steps in its memory.
 session.assign("w", w)
 session.assign("m", m)
@@ -79,6 +94,9 @@ report("donated argument", step, old, m, x, z)
 report("shape", step, w.T, m, x, z)
 report("dtype", step, w.astype(np.float64), m, x, z)
 report("name", step, q=x)
+report("given twice", step, w, w=w)
+report("too many", step, w, m, x, z, w)
+report("no array", step, w, m, "x", z)
 report("missing", shardkit.Session(f"{directory}/bundle")["step"], x=x)
 report("function", lambda: session["train"])
 report("bundle", session.add, f"{directory}/none")

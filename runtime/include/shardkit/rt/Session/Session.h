@@ -146,7 +146,7 @@ public:
   // Calls
   //===--------------------------------------------------------------------===//
 
-  /// Calls a function with all its arguments in order; a null array stands for what is bound.
+  /// Calls a function with its first arguments, or all; a null array, and the others, stand for what is bound.
   Expected<std::vector<Array>> call(int function, const std::vector<Array> &arguments, const CallOptions &options = {});
   FunctionStats stats(int function) const;
   /// Ends the step or the load that runs now with an error; from any thread. A step ends at its next collective.
