@@ -194,6 +194,37 @@ TEST(Contraction, matricesGoToTheLibraryWithoutCopies) {
     }
 }
 
+/// A second operand that is larger than a cache, rows that are apart, and a first one of either order.
+TEST(Contraction, largeMatrices) {
+  if (onDevices())
+    GTEST_SKIP() << "products of the host";
+  const int64_t m = 66, k = 1030, n = 1100, rowA = k + 5, columnA = m + 1, rowB = n + 3, rowC = n + 7;
+  std::vector<float> a(size_t(std::max(m * rowA, k * columnA))), b(size_t(k * rowB));
+  for (size_t i = 0; i < a.size(); ++i)
+    a[i] = float(i % 13) - 5;
+  for (size_t i = 0; i < b.size(); ++i)
+    b[i] = float(i % 7) - 3;
+  for (bool isTransposed : {false, true})
+    for (int accumulate : {0, 1}) {
+      const int64_t strideM = isTransposed ? 1 : rowA, strideK = isTransposed ? columnA : 1;
+      sk_contraction_desc desc = {SK_ABI_VERSION, SK_F32, SK_F32, accumulate, 3, {}};
+      desc.dims[0] = {SK_M, 0, m, strideM, 0, rowC};
+      desc.dims[1] = {SK_N, 0, n, 0, 1, 1};
+      desc.dims[2] = {SK_K, 0, k, strideK, rowB, 0};
+      std::vector<float> c(size_t(m * rowC), 11);
+      auto plan = planContraction(desc);
+      ASSERT_TRUE(plan.ok()) << plan.status().message();
+      EXPECT_OK((*plan)->run(a.data(), b.data(), c.data()));
+      for (int64_t sample = 0; sample < m * rowC; sample += 37) {
+        const int64_t row = sample / rowC, column = sample % rowC;
+        double want = column < n && !accumulate ? 0 : 11;
+        for (int64_t i = 0; i < k && column < n; ++i)
+          want += double(a[size_t(row * strideM + i * strideK)]) * double(b[size_t(i * rowB + column)]);
+        ASSERT_EQ(c[size_t(sample)], want) << row << ", " << column;
+      }
+    }
+}
+
 /// Instructions of processors for bf16 read and write them as zeros.
 TEST(Contraction, subnormalsOfBf16AreNumbers) {
   if (onDevices())

@@ -2,9 +2,11 @@
 
 #include "ContractionDims.h"
 
+#include <oneapi/dnnl/dnnl.h>
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include <array>
+#include <bit>
 #include <unordered_map>
 
 namespace shardkit::rt {
@@ -47,6 +49,38 @@ private:
   std::unordered_map<int, dnnl::memory> arguments_;
 };
 
+/// A product by the function that copies its operands to the order in which it reads them.
+class OneDnnGemm : public LibraryProduct {
+public:
+  explicit OneDnnGemm(const MatrixProduct &product) : product_(product) {}
+
+  Status run(const void *a, const void *b, void *c) override {
+    const MatrixProduct &p = product_;
+    const dnnl_status_t status =
+        dnnl_sgemm(transposed(p.a), 'N', p.m, p.n, p.k, 1, static_cast<const float *>(a), distance(p.a),
+                   static_cast<const float *>(b), p.b.row, float(p.accumulate), static_cast<float *>(c), p.c.row);
+    if (status == dnnl_success)
+      return {};
+    return internalError("matrix product: oneDNN's gemm returned status " + std::to_string(int(status)));
+  }
+
+  /// The matmul primitive reads B where it is, unless its rows have a power of two elements: those it copies. Where B
+  /// is larger than a core's cache each of its rows is then a wait for memory.
+  static bool isFaster(const MatrixProduct &p) {
+    constexpr int64_t cacheBytes = 4 << 20, fewRows = 64, rowElements = 256;
+    return p.in == DType::F32 && p.out == DType::F32 && p.batch.empty() && p.m >= fewRows && p.n > rowElements &&
+           !std::has_single_bit(uint64_t(p.n)) && p.k * p.n * 4 > cacheBytes && p.b.column == 1 && p.b.row >= p.n &&
+           p.c.column == 1 && p.c.row >= p.n &&
+           ((p.a.column == 1 && p.a.row >= p.k) || (p.a.row == 1 && p.a.column >= p.m));
+  }
+
+private:
+  static char transposed(const MatrixOperand &operand) { return operand.column == 1 ? 'N' : 'T'; }
+  static int64_t distance(const MatrixOperand &operand) { return operand.column == 1 ? operand.row : operand.column; }
+
+  const MatrixProduct product_;
+};
+
 } // namespace
 
 bool libraryTakes(DType in, DType out) {
@@ -56,6 +90,8 @@ bool libraryTakes(DType in, DType out) {
 }
 
 Expected<std::unique_ptr<LibraryProduct>> makeLibraryProduct(const MatrixProduct &product) {
+  if (OneDnnGemm::isFaster(product))
+    return Expected<std::unique_ptr<LibraryProduct>>(std::make_unique<OneDnnGemm>(product));
   using Dims = dnnl::memory::dims;
   auto desc = [&](DType dtype, int64_t rows, int64_t columns, const MatrixOperand &operand,
                   int64_t ContractionDim::*batchStride) {
