@@ -11,7 +11,7 @@ import tempfile
 import weakref
 from pathlib import Path
 from typing import AbstractSet as Set
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -238,7 +238,7 @@ class Program:
         """Loads the weights from a file or a directory of any format that `shard-run --weights` reads, or from several files
         (.safetensors) that have some each. `progress`: as of `Session.load`."""
         function = self._open()
-        if isinstance(path, (str, Path)):
+        if isinstance(path, (str, Path)) or not isinstance(path, Iterable):
             function.session.load(path, progress=progress)
         else:
             self._load_files(function, path, progress)
@@ -248,6 +248,8 @@ class Program:
         if computed := [v.name for v in function.arguments if v.is_computed]:
             raise ShardKitError(f"error: {computed[0]} is made of stored tensors when it is loaded, expected a directory in place of files")
         missing = {v.name for v in function.arguments if v.kind == "weight"}
+        if not paths or not all(isinstance(path, (str, Path)) for path in paths):
+            raise ShardKitError(f"error: path is {paths!r}, expected a path, or several")
         for path in paths:
             if names := sorted(missing & safetensors.read_names(path)):
                 function.session.load(path, names, progress)
@@ -321,6 +323,7 @@ class Program:
     def _take(self, argument: Argument, index: int, value: Any, is_donated: bool) -> Any:
         """What a call is given for an argument."""
         if _is_abstract(value):
+            _check_abstract(argument, value)
             return self._state.get(argument.name)  # else what is bound
         array = _as_compiled(argument, self.model.convert(argument, value))
         if is_donated or array is value or not _is_immutable(value):
@@ -354,6 +357,15 @@ def _is_immutable(value: Any) -> bool:
 def _is_abstract(value: Any) -> bool:
     """Whether it stands for an array of JAX that is not there."""
     return not isinstance(value, (np.ndarray, np.generic)) and "jax" in sys.modules and isinstance(value, sys.modules["jax"].ShapeDtypeStruct)
+
+
+def _check_abstract(argument: Argument, value: Any) -> None:
+    dtype = value.dtype  # Of a key of random numbers it is none of NumPy's.
+    if isinstance(dtype, np.dtype):
+        dtype = sys.modules["jax"].dtypes.canonicalize_dtype(dtype)
+        if value.shape == argument.shape and dtype == argument.numpy_dtype:
+            return
+        raise ShardKitError(f"error: {argument.name} stands for {dtype}{list(value.shape)}, expected {argument.dtype}{list(argument.shape)}")
 
 
 def _as_result(dtype: str, array: np.ndarray) -> np.ndarray:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
+import operator
 import os
 import sys
 import threading
 import time
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _DTYPES = (
     "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "int4", "uint4", "complex64", "complex128",
 )  # fmt: skip
 _DONATE, _ASYNC = 1, 2
+_MOST = 2**31 - 1
 _ATTENTION = ("auto", "cudnn", "kernel")
 _KINDS = ("input", "weight", "result", "constant")
 
@@ -139,12 +141,43 @@ else:
 _check = _native.check
 
 
-def _text(value: Any) -> bytes | None:
-    return None if value is None else os.fsencode(value)
+def _path(value: Any, what: str) -> bytes:
+    try:
+        path = os.fsencode(value)
+    except TypeError:
+        path = b""
+    if not path or b"\0" in path:
+        raise ShardKitError(f"error: {what} is {value!r}, expected a path")
+    return path
 
 
-def _texts(names: Sequence[str]) -> Any:
-    return (ctypes.c_char_p * len(names))(*[name.encode() for name in names])
+def _paths(values: Any, what: str) -> list[bytes]:
+    if isinstance(values, (str, bytes, os.PathLike)) or not isinstance(values, Iterable):
+        raise ShardKitError(f"error: {what} is {values!r}, expected a list of paths")
+    return [_path(value, what) for value in values]
+
+
+def _name(value: Any, what: str) -> bytes:
+    if not isinstance(value, str) or "\0" in value:
+        raise ShardKitError(f"error: {what} is {value!r}, expected a string")
+    return value.encode(errors="surrogateescape")
+
+
+def _names(values: Any, what: str) -> Any:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise ShardKitError(f"error: {what} is {values!r}, expected a list of strings")
+    names = [_name(value, what) for value in values]
+    return (ctypes.c_char_p * len(names))(*names)
+
+
+def _integer(value: Any, what: str, low: int, high: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = low - 1
+    if not low <= number <= high:
+        raise ShardKitError(f"error: {what} is {value!r}, expected a number from {low} to {high}")
+    return number
 
 
 class Value:
@@ -208,10 +241,26 @@ class Array(_native.Array):
         array = array if dtype is None else array.astype(dtype, copy=False)
         return array.copy() if copy else array
 
+    def __len__(self) -> int:
+        return len(self.numpy())
+
+    def __bool__(self) -> bool:
+        return bool(self.numpy())
+
+    def __int__(self) -> int:
+        return int(self.numpy())
+
+    def __float__(self) -> float:
+        return float(self.numpy())
+
+    def item(self) -> Any:
+        """The only element, as a number of Python."""
+        return self.numpy().item()
+
     def __getitem__(self, index: Any) -> np.ndarray:
         """Elements of a slice, of step 1 in each dim; no other element is copied."""
         index = index if isinstance(index, tuple) else (index,)
-        if Ellipsis in [i if i is Ellipsis else None for i in index]:
+        if sum(i is Ellipsis for i in index) == 1:
             at = next(k for k, i in enumerate(index) if i is Ellipsis)
             index = index[:at] + (slice(None),) * (self.ndim + 1 - len(index)) + index[at + 1 :]
         index += (slice(None),) * (self.ndim - len(index))
@@ -226,7 +275,11 @@ class Array(_native.Array):
                 kept.append(max(0, stop - start))
                 sizes.append(kept[-1])
             else:
-                start = int(i) + size * (int(i) < 0)
+                try:
+                    start = operator.index(i)
+                except TypeError:
+                    raise ShardKitError(f"error: {self.name} is indexed with {_describe(i)}, expected numbers and slices; numpy() gives all of it") from None
+                start += size * (start < 0)
                 if not 0 <= start < size:
                     raise IndexError(f"index {i} of {self.name}, expected -{size} to {size - 1}")
                 sizes.append(1)
@@ -240,7 +293,7 @@ class Array(_native.Array):
         """The shard of a rank of this process, without a copy (read-only; uneven shards end in padding). `np.from_dlpack`
         and other libraries take it from there. Where programs run on GPUs it is a GpuShard."""
         view = _View()
-        _check(_library().sk_array_shard(self._handle, rank, ctypes.byref(view)))
+        _check(_library().sk_array_shard(self._handle, _integer(rank, "rank", 0, _MOST), ctypes.byref(view)))
         if _library().sk_view_gpu(ctypes.byref(view)) >= 0:
             return GpuShard(view, self.dtype)
         return _as_numpy(view, self.dtype, tuple(view.shape[i] for i in range(view.ndim)))
@@ -369,7 +422,12 @@ def _read_info(session: "Session", number: int) -> _FunctionInfo:
 
 def _match(value: Value, given: Any) -> np.ndarray:
     """The array of what is given, of the value's type."""
-    array = given if type(given) is np.ndarray else np.asarray(given)
+    try:
+        array = given if type(given) is np.ndarray else np.asarray(given)
+    except (TypeError, ValueError):  # lists of several lengths
+        array = np.asarray(None)
+    if array.dtype.kind in "OSUM":
+        raise ShardKitError(f"error: {value.name} is {_describe(given)}, expected {value.dtype}{list(value.shape)}")
     if array.dtype != value.dtype or array.shape != value.shape:
         if array.shape == () == value.shape and isinstance(given, (bool, int, float, complex)) and not isinstance(given, np.generic):
             return convert_number(value.name, value.dtype, given)
@@ -379,6 +437,10 @@ def _match(value: Value, given: Any) -> np.ndarray:
 
 def _convert(value: Value, given: Any) -> np.ndarray:
     return np.ascontiguousarray(_match(value, given)).reshape(value.shape)
+
+
+def _describe(value: Any) -> str:
+    return f"an array of {value.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
 
 
 class _LoadWatch:
@@ -448,7 +510,13 @@ class Session(Mapping[str, Function]):
         handle = ctypes.c_void_p()
         default_backend, default_timeout = defaults()
         backend, timeout = backend or default_backend, timeout or default_timeout
-        options = _Options(_ABI, library_threads, timeout, _text(backend), _text(load), _text(io), readers, follow_links, reshard)
+        if not isinstance(timeout, (int, float)) or isinstance(timeout, bool):
+            raise ShardKitError(f"error: timeout is {timeout!r}, expected a positive number of seconds")
+        texts = [_name(value, what) for value, what in ((backend, "backend"), (load, "load"), (io, "io"))]
+        threads = _integer(library_threads, "library_threads", 0, _MOST)
+        options = _Options(_ABI, threads, timeout, *texts, _integer(readers, "readers", 0, _MOST), bool(follow_links), bool(reshard))
+        gpus = [_integer(gpu, "a GPU of device_map", 0, _MOST) for gpu in device_map]
+        libraries = _paths(shard_functions, "shard_functions")
         if threading.current_thread() is threading.main_thread():
             _native.watch_signals()
         _check(_library().sk_session_open(ctypes.byref(options), ctypes.byref(handle)))
@@ -458,17 +526,17 @@ class Session(Mapping[str, Function]):
         for given, name, known in ((matmul_precision, "matmul_precision", ("ieee", "tf32")), (attention, "attention", _ATTENTION)):
             if given not in known:
                 raise ShardKitError(f"error: {name} {given!r}, expected one of: {', '.join(known)}")
-        devices = _DeviceOptions(_ABI, matmul_precision == "tf32", not graphs, tune, _ATTENTION.index(attention), len(device_map))
-        devices.map = (ctypes.c_int64 * len(device_map))(*device_map)
+        devices = _DeviceOptions(_ABI, matmul_precision == "tf32", not graphs, bool(tune), _ATTENTION.index(attention), len(gpus))
+        devices.map = (ctypes.c_int64 * len(gpus))(*gpus)
         _check(_library().sk_session_set_devices(handle, ctypes.byref(devices)))
-        for library in shard_functions:
-            _check(_library().sk_session_load_shard_functions(handle, _text(library)))
+        for library in libraries:
+            _check(_library().sk_session_load_shard_functions(handle, library))
         for bundle in bundles:
             self.add(bundle)
 
     def add(self, bundle: str | Path, name: str | None = None) -> None:
         """Adds the functions of a bundle. With `name` they are called that (a bundle of one function), or `name.function`."""
-        _check(_library().sk_session_add_bundle(self._get_handle(), _text(bundle), _text(name)))
+        _check(_library().sk_session_add_bundle(self._get_handle(), _path(bundle, "bundle"), None if name is None else _name(name, "name")))
         for number in range(len(self._functions), _library().sk_session_count(self._get_handle())):
             function = Function(self, number)
             self._functions[function.name] = function
@@ -499,7 +567,7 @@ class Session(Mapping[str, Function]):
     def _describe_arguments(self, limit: int = 12) -> list[str]:
         """Lines about what is bound."""
         known = [value for f in self._functions.values() for value in f.arguments]
-        bound = [array for name in dict.fromkeys(value.name for value in known) if (array := self._find_bound(name))]
+        bound = [array for name in dict.fromkeys(value.name for value in known) if (array := self._find_bound(name)) is not None]
         if not bound:
             return []
         total = sum(array.value.bytes_per_device for array in bound)
@@ -509,7 +577,7 @@ class Session(Mapping[str, Function]):
 
     def _find_bound(self, name: str) -> "Array | None":
         handle = ctypes.c_void_p()
-        status = _library().sk_session_bound(self._get_handle(), name.encode(), ctypes.byref(handle))
+        status = _library().sk_session_bound(self._get_handle(), _name(name, "name"), ctypes.byref(handle))
         return None if status else self._wrap(handle)
 
     def __getitem__(self, name: str) -> Function:
@@ -537,9 +605,10 @@ class Session(Mapping[str, Function]):
         other arguments that it has. `progress` is called from time to time with the bytes read so far and an estimate of all, on a
         thread of its own; without it a terminal shows a bar."""
         handle = self._get_handle()
+        file, wanted = _path(path, "path"), _names(names, "names")
         watch = _LoadWatch(handle, progress)
         with watch:
-            status = _library().sk_session_load_names(handle, _text(path), _texts(names), len(names))
+            status = _library().sk_session_load_names(handle, file, wanted, len(wanted))
         watch.raise_error()
         _check(status)
         watch.end()
@@ -547,25 +616,26 @@ class Session(Mapping[str, Function]):
     def save(self, directory: str | Path, names: Sequence[str] = ()) -> None:
         """Writes what is bound, or `names` of it, as a presharded set: each rank a file, side by side. A session on any number
         of devices loads it."""
-        _check(_library().sk_session_save(self._get_handle(), _text(directory), _texts(names), len(names)))
+        wanted = _names(names, "names")
+        _check(_library().sk_session_save(self._get_handle(), _path(directory, "directory"), wanted, len(wanted)))
 
     def fill_random(self, seed: int) -> None:
         """Weights of reproducible random numbers."""
-        _check(_library().sk_session_fill_random(self._get_handle(), seed))
+        _check(_library().sk_session_fill_random(self._get_handle(), _integer(seed, "seed", 0, 2**64 - 1)))
 
     def assign(self, name: str, value: Any) -> None:
         """Binds the arguments of that name of all functions: to an array of the session, or to elements from here."""
         if isinstance(value, Array):
-            _check(_library().sk_session_bind(self._get_handle(), name.encode(), value._handle))
+            _check(_library().sk_session_bind(self._get_handle(), _name(name, "name"), value._handle))
             return
         known = next((v for f in self._functions.values() for v in f.arguments if v.name == name), None)
         array = np.ascontiguousarray(value) if known is None else _convert(known, value)
-        _check(_library().sk_session_assign(self._get_handle(), name.encode(), array.ctypes.data, array.nbytes))
+        _check(_library().sk_session_assign(self._get_handle(), _name(name, "name"), array.ctypes.data, array.nbytes))
 
     def bound(self, name: str) -> Array:
         """What is bound to the arguments of that name."""
         handle = ctypes.c_void_p()
-        _check(_library().sk_session_bound(self._get_handle(), name.encode(), ctypes.byref(handle)))
+        _check(_library().sk_session_bound(self._get_handle(), _name(name, "name"), ctypes.byref(handle)))
         return self._wrap(handle)
 
     def _wrap(self, handle: ctypes.c_void_p) -> Array:

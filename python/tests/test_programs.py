@@ -267,6 +267,22 @@ def test_errors():
                 assert "no function is called g, expected one of: f" in str(error), error
             else:
                 raise AssertionError("expected an error")
+        for call, message in (
+            (lambda: program.f({"w": jax.ShapeDtypeStruct((8, 6), np.float32)}, x), "params.w stands for float32[8, 6], expected float32[6, 8]"),
+            (lambda: program.f({"w": jax.ShapeDtypeStruct((6, 8), np.int32)}, x), "params.w stands for int32[6, 8], expected float32[6, 8]"),
+            (lambda: program.f({"w": jax.ShapeDtypeStruct((6, 8), np.float32)}, x), "'params.w' of function 'f' (f32 6x8 on 1 device) is neither given nor bound"),
+            (lambda: program.f.load([]), "path is [], expected a path, or several"),
+            (lambda: program.f.load(3), "path is 3, expected a path"),
+            (lambda: program.f.save(""), "directory is '', expected a path"),
+            (lambda: program.f[3], "name is 3, expected a string"),
+            (lambda: program.f.__setitem__(3, x), "name is 3, expected a string"),
+        ):
+            try:
+                call()
+            except shardkit.ShardKitError as error:
+                assert message in str(error), error
+            else:
+                raise AssertionError(f"expected: {message}")
     try:
         program.session
     except shardkit.ShardKitError as error:

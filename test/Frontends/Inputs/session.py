@@ -107,6 +107,19 @@ report("index", lambda: w1[5])
 report("step of a slice", lambda: w1[::2])
 report("assign", session.assign, "v", w)
 report("rank", w1.shard, 4)
+for bad in (1.5, None, [0, 1], w > 0, (..., ...)):
+    report("bad index", lambda: w1[bad])
+for bad in ("0", -1, 2**70):
+    report("bad rank", w1.shard, bad)
+for call in (lambda v: shardkit.Session(v), session.add, session.load, session.save, lambda v: session.assign(v, w), session.bound, session.fill_random):
+    report("bad value", call, None)
+report("bad names", session.load, directory, "w")
+report("bad list", step, [[1], [2, 3]], m, x, z)
+for option, bad in (("library_threads", 10**12), ("readers", "2"), ("timeout", "60"), ("backend", 1), ("shard_functions", "f.so"), ("device_map", ["a"])):
+    report("bad option", lambda: shardkit.Session(f"{directory}/bundle", **{option: bad}))
+one = step.put("w", w)
+print("numbers:", len(one), [row.shape for row in one] == [(7,)] * 5, bool(np.array_equal(step(one, m, x, z)[1], next_state(w, m, x, z)[1])))
+report("truth", lambda: bool(one))
 session.add(f"{directory}/bundle", "again")
 report("named", lambda: list(session))
 view = w1.shard(0)
