@@ -5,6 +5,7 @@
 
 #include "shardkit/rt/Formats/Safetensors.h"
 #include "shardkit/rt/Session/Session.h"
+#include "shardkit/rt/Session/Verify.h"
 #include "shardkit/rt/Support/Interrupt.h"
 
 #include <cstring>
@@ -102,6 +103,20 @@ protected:
     return *array;
   }
 
+  /// Random numbers for all arguments of a function that is no pipeline.
+  ArgumentSources randomSources(int function) {
+    ArgumentSources sources(1);
+    for (const ValueInfo &value : session_->runnable(function).held(0).arguments)
+      sources[0].push_back(RandomTensor::forValue(value, 7));
+    return sources;
+  }
+  std::vector<Array> loadArguments(int function) {
+    LoadStats stats;
+    auto arrays = session_->loadArguments(function, randomSources(function), stats);
+    EXPECT_TRUE(arrays.ok()) << arrays.status().message();
+    return *arrays;
+  }
+
   TempDir dir_;
   int count_ = 0, main_ = -1, step_ = -1;
   std::vector<float> x_ = std::vector<float>(128), w_ = std::vector<float>(128);
@@ -124,6 +139,66 @@ TEST_F(SessionTest, callsWithLoadedWeights) {
   }
   EXPECT_EQ(session_->stats(main_).calls, 3);
   EXPECT_EQ(session_->boundNames(), std::vector<std::string>{"w"});
+}
+
+TEST_F(SessionTest, ranksHaveMemoryOfTheirOwnForLoadedArguments) {
+  std::vector<Array> arguments = loadArguments(step_);
+  EXPECT_TRUE(contains(session_->bound("w").status(), "is not bound"));
+  const std::vector<float> x = read(arguments[0]), w = read(arguments[1]);
+  EXPECT_EQ(elementsOf(*session_->shard(arguments[1], 0)), elementsOf(*session_->shard(arguments[1], 2)));
+  std::vector<const void *> shards;
+  for (int64_t rank = 0; rank < 4; ++rank)
+    shards.push_back(session_->shard(arguments[1], rank)->data);
+  EXPECT_NE(shards[0], shards[2]);
+  CallOptions options;
+  options.donate = true;
+  RunStats stats;
+  options.stats = &stats;
+  auto y = session_->call(step_, arguments, options);
+  ASSERT_TRUE(y.ok()) << y.status().message();
+  EXPECT_EQ(read((*y)[0]).size(), 64u);
+  EXPECT_EQ(read((*y)[1])[17], w[17] + 1);
+  EXPECT_GT(stats.seconds, 0);
+  EXPECT_EQ(stats.functions[0].collectives[3][0].count, 1);
+  for (int64_t rank = 0; rank < 4; ++rank) // In place.
+    EXPECT_EQ(session_->shard((*y)[1], rank)->data, shards[size_t(rank)]);
+  LoadStats none;
+  EXPECT_TRUE(contains(session_->loadArguments(main_, {{}}, none).status(),
+                       "function 'main' is given 0 sources for stage 0, expected 2"));
+}
+
+TEST_F(SessionTest, comparesResultsWithTheReference) {
+  std::vector<Array> arguments = loadArguments(main_);
+  std::vector<Array> results = *session_->call(main_, arguments),
+                     others = *session_->call(main_, {arguments[0], put(main_, 1, w_)});
+  std::vector<TensorSource> sources = randomSources(main_)[0];
+  for (const std::vector<TensorSource> &given : {sources, {}}) { // From the generator, or from what the ranks hold.
+    auto checks = verify(*session_, main_, arguments, results, given);
+    ASSERT_TRUE(checks.ok()) << checks.status().message();
+    EXPECT_TRUE((*checks)[0].isWithin);
+    EXPECT_EQ((*checks)[0].difference.elements, 4 * 32); // Replicas too.
+    EXPECT_FALSE((*verify(*session_, main_, arguments, others, given))[0].isWithin);
+  }
+  EXPECT_TRUE(contains(verify(*session_, step_, arguments, results, sources).status(),
+                       "function 'step': the bundle has no reference to verify against"));
+  std::vector<std::string> digests = *digest(*session_, {results[0], others[0]});
+  EXPECT_EQ(digests[0].size(), 4u * 32);
+  EXPECT_EQ(digests[0].substr(0, 32), digests[0].substr(32, 32)); // Ranks 0 and 1 hold the same.
+  EXPECT_NE(digests[0].substr(0, 32), digests[0].substr(64, 32));
+  EXPECT_NE(digests[0], digests[1]);
+  std::vector<float> y(64);
+  ASSERT_TRUE(session_->readOnFirst(results[0], y.data()).ok());
+  EXPECT_EQ(y, read(results[0]));
+}
+
+TEST_F(SessionTest, hasTheFunctionsThatAreChosen) {
+  auto session = open();
+  BundleOptions options;
+  options.functions = {"step"};
+  ASSERT_TRUE(session->addBundle(std::move(*Bundle::open(makeBundle({"main", "step"}))), options).ok());
+  EXPECT_EQ(session->count(), 1);
+  EXPECT_EQ(session->name(0), "step");
+  EXPECT_EQ(session->bundle(0).manifest().functions.size(), 2u);
 }
 
 TEST_F(SessionTest, readsSlicesAndShards) {

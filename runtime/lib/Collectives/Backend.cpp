@@ -31,7 +31,7 @@ public:
     return std::vector<std::string>{mine};
   }
   Status transfer(int, int, void *, int64_t) override { return {}; }
-  Expected<std::vector<char *>> nodeMemory(int64_t, int64_t) override { return std::vector<char *>(); }
+  Expected<NodeMemory> nodeMemory(int64_t, int64_t) override { return NodeMemory(); }
   LoadTeam *loadTeam() override { return nullptr; }
   std::pair<int64_t, int64_t> sent() const override { return {0, 0}; }
   void exit(int status, bool) override {

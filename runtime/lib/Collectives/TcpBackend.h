@@ -33,7 +33,7 @@ public:
   Status agree(Status mine, World *world, const std::string &what) override;
   Expected<std::vector<std::string>> exchange(const std::string &mine) override;
   Status transfer(int from, int to, void *data, int64_t bytes) override;
-  Expected<std::vector<char *>> nodeMemory(int64_t, int64_t) override { return std::vector<char *>(); }
+  Expected<NodeMemory> nodeMemory(int64_t, int64_t) override { return NodeMemory(); }
   LoadTeam *loadTeam() override { return nullptr; }
   std::pair<int64_t, int64_t> sent() const override { return {messages_, bytes_}; }
   void abort(const Status &status) override;

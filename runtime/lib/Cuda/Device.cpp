@@ -183,6 +183,13 @@ Expected<Buffer> Device::allocateInOrder(int64_t bytes, const std::function<Stat
   });
 }
 
+int64_t Device::freeBytes() {
+  size_t free = 0, total = 0;
+  if (enter().ok())
+    impl_->driver.cuMemGetInfo(&free, &total);
+  return int64_t(free);
+}
+
 void Device::free(void *memory) {
   (void)enter();
   impl_->driver.cuMemFree(address(memory));

@@ -25,182 +25,6 @@ namespace shardkit::rt {
 
 namespace {
 
-/// Places values one after the other, on cache lines of their own.
-struct Layout {
-  int64_t align = 64, bytes = 0;
-  int64_t add(int64_t size) {
-    int64_t start = bytes;
-    bytes += (size + align - 1) / align * align + (size == 0 ? align : 0);
-    return start;
-  }
-  /// With `donate` results that are tied to an argument have no place of their own.
-  std::vector<int64_t> offsets(const std::vector<ValueInfo> &values, bool global, bool donate = false) {
-    std::vector<int64_t> result;
-    for (const ValueInfo &value : values)
-      result.push_back(donate && value.tied ? -1 : add(global ? value.globalBytes() : value.localBytes()));
-    return result;
-  }
-};
-
-void point(std::vector<void *> &pointers, const std::vector<int64_t> &offsets, void *base) {
-  pointers.clear();
-  for (int64_t offset : offsets)
-    pointers.push_back(base && offset >= 0 ? static_cast<char *>(base) + offset : nullptr);
-}
-
-/// Results without a place lie where the arguments do that they are tied to.
-void pointToArguments(std::vector<void *> &results, const std::vector<int64_t> &offsets, const FunctionInfo &function,
-                      const std::vector<void *> &arguments) {
-  for (size_t i = 0; i < offsets.size(); ++i)
-    if (offsets[i] < 0)
-      results[i] = arguments[size_t(*function.results[i].tied)];
-}
-
-} // namespace
-
-namespace {
-
-using Sizes = std::vector<std::pair<std::string, int64_t>>;
-
-Sizes sizesOf(const FunctionInfo &function, bool global) {
-  Sizes values;
-  for (const ValueInfo &value : function.arguments)
-    values.emplace_back("argument '" + value.name + "'", global ? value.globalBytes() : value.localBytes());
-  for (const ValueInfo &value : function.results)
-    values.emplace_back("result '" + value.name + "'", global ? value.globalBytes() : value.localBytes());
-  values.emplace_back("the intermediate values (arena)",
-                      global && function.reference ? function.reference->arenaBytes : function.entry.arenaBytes);
-  return values;
-}
-
-std::string largest(Sizes values) {
-  std::string text = "; largest";
-  std::sort(values.begin(), values.end(),
-            [](const auto &a, const auto &b) { return std::tie(b.second, a.first) < std::tie(a.second, b.first); });
-  for (size_t i = 0; i < values.size() && i < 8; ++i)
-    text += (i ? ", " : " ") + values[i].first + " " + std::to_string(values[i].second);
-  return text;
-}
-
-/// The error of a rank whose values do not all fit: the first that does not, and the
-/// largest of them.
-Status noRoom(const FunctionInfo &function, int64_t rank, int64_t free) {
-  const Sizes values = sizesOf(function, false);
-  int64_t all = 0, left = free;
-  std::string first = values.back().first;
-  for (const auto &[name, bytes] : values) {
-    all += bytes;
-    left -= bytes;
-    if (left < 0 && left + bytes >= 0)
-      first = name;
-  }
-  return internalError("out of device memory: rank " + std::to_string(rank) + " of function '" + function.name +
-                       "' has no room for " + first + ": it needs " + std::to_string(all) + " bytes, " +
-                       std::to_string(free) + " are free" + largest(values));
-}
-
-} // namespace
-
-void RankMemory::bind(const FunctionInfo &function, bool global, void *given, bool donate, bool isCopy) {
-  donate_ = donate;
-  Layout arguments, others;
-  std::vector<int64_t> argumentOffsets;
-  if (global)
-    for (const FunctionInfo::ReferenceArgument &given : function.referenceArguments)
-      argumentOffsets.push_back(arguments.add(function.referenceBytes(given)));
-  else
-    argumentOffsets = arguments.offsets(function.arguments, false);
-  std::vector<int64_t> resultOffsets = others.offsets(function.results, global, donate);
-  int64_t arena = others.add(global && function.reference ? function.reference->arenaBytes : function.entry.arenaBytes);
-  if (device_)
-    values_.makeBy(nullptr);
-  device_ = nullptr;
-  used_ = arguments.bytes + others.bytes;
-  try {
-    if (!given) {
-      argumentMemory_.reserve(arguments.bytes, isCopy);
-      given = argumentMemory_.data();
-    }
-    memory_.reserve(others.bytes, isCopy);
-  } catch (const std::bad_alloc &) {
-    throw std::runtime_error("out of memory: function '" + function.name + "' needs " +
-                             std::to_string(arguments.bytes + others.bytes) + " bytes of the host" +
-                             largest(sizesOf(function, global)));
-  }
-  point(arguments_, argumentOffsets, given);
-  point(results_, resultOffsets, memory_.data());
-  pointToArguments(results_, resultOffsets, function, arguments_);
-  arena_ = static_cast<char *>(memory_.data()) + arena;
-}
-
-Status RankMemory::bindDevice(const FunctionInfo &function, cuda::Device &device, int64_t rank) {
-  constexpr int64_t align = 256;
-  Layout arguments{align}, others{align};
-  const std::vector<int64_t> argumentOffsets = arguments.offsets(function.arguments, false),
-                             resultOffsets = others.offsets(function.results, false, donate_);
-  const int64_t arena = others.add(function.entry.arenaBytes);
-  auto describe = [&](int64_t free) {
-    return noRoom(function, rank, free + deviceArgumentMemory_.bytes() + deviceMemory_.bytes());
-  };
-  SK_RETURN_IF_ERROR(deviceArgumentMemory_.reserve(device, arguments.bytes, describe));
-  SK_RETURN_IF_ERROR(deviceMemory_.reserve(device, others.bytes, describe));
-  values_.makeBy([&device, rank, used = arguments.bytes + others.bytes](int64_t bytes) {
-    return device.allocateInOrder(bytes, [=](int64_t free) {
-      return internalError("out of device memory: rank " + std::to_string(rank) + " has no room for " +
-                           std::to_string(bytes) + " bytes, " + std::to_string(free) +
-                           " are free; its arguments, results and arena have " + std::to_string(used));
-    });
-  });
-  device_ = &device;
-  used_ = arguments.bytes + others.bytes;
-  point(deviceArguments_, argumentOffsets, deviceArgumentMemory_.data());
-  point(deviceResults_, resultOffsets, deviceMemory_.data());
-  pointToArguments(deviceResults_, resultOffsets, function, deviceArguments_);
-  arena_ = static_cast<char *>(deviceMemory_.data()) + arena;
-  return {};
-}
-
-Status RankMemory::uploadArguments(const FunctionInfo &function) {
-  for (size_t i = 0; device_ && i < function.arguments.size(); ++i)
-    SK_RETURN_IF_ERROR(device_->upload(deviceArguments_[i], arguments_[i], function.arguments[i].localBytes()));
-  return {};
-}
-
-Status RankMemory::downloadArguments(const FunctionInfo &function) {
-  for (size_t i = 0; device_ && i < function.arguments.size(); ++i)
-    SK_RETURN_IF_ERROR(device_->download(arguments_[i], deviceArguments_[i], function.arguments[i].localBytes()));
-  return {};
-}
-
-Status RankMemory::downloadResults(const FunctionInfo &function) {
-  for (size_t i = 0; device_ && i < function.results.size(); ++i)
-    SK_RETURN_IF_ERROR(device_->download(results_[i], deviceResults_[i], function.results[i].localBytes()));
-  return {};
-}
-
-int64_t RankMemory::argumentBytes(const FunctionInfo &function) {
-  Layout layout;
-  layout.offsets(function.arguments, false);
-  return layout.bytes;
-}
-
-void RankMemory::bindRemote(const FunctionInfo &function, void *arguments, bool results) {
-  Layout argumentLayout, resultLayout;
-  std::vector<int64_t> argumentOffsets = argumentLayout.offsets(function.arguments, false);
-  if (!arguments && results) {
-    argumentMemory_.reserve(argumentLayout.bytes);
-    arguments = argumentMemory_.data();
-  }
-  point(arguments_, argumentOffsets, arguments);
-  std::vector<int64_t> offsets = resultLayout.offsets(function.results, false);
-  if (results)
-    memory_.reserve(resultLayout.bytes);
-  point(results_, offsets, results ? memory_.data() : nullptr);
-  arena_ = nullptr;
-}
-
-namespace {
-
 int availableCores() {
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0)
@@ -638,6 +462,7 @@ Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program>
 
 Status Executor::runReference(const FunctionInfo &function, sk_program program, RankMemory &memory) {
   int32_t returned = 0;
+  const RankBuffers buffers = memory.buffers();
   auto world = std::make_unique<LocalWorld>(1, impl_->timeout);
   Status status = impl_->dispatch(
       0, 1,
@@ -651,7 +476,7 @@ Status Executor::runReference(const FunctionInfo &function, sk_program program, 
         context.stats = nullptr;
         context.status = 0;
         context.isGone = false;
-        returned = program(&context, memory.arguments(), memory.results(), memory.arena());
+        returned = program(&context, buffers.arguments.data(), buffers.results.data(), buffers.arena);
         return {};
       },
       nullptr);

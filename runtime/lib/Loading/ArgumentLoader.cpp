@@ -11,9 +11,7 @@ namespace shardkit::rt {
 
 Status ArgumentLoader::load(const ArgumentLoad &load, const LoadOptions &options, LoadStats &stats) {
   stats.ranks.resize(size_t(load.what->devices()));
-  // On the host first only where other processes take part in the load.
-  const bool isShared = !load.isLocal && (backend_.nodeProcesses() > 1 || options.mode == LoadMode::RootScatter);
-  if (!load.devices || isShared) {
+  if (isOnHost(load, options)) {
     SK_RETURN_IF_ERROR(backend_.agree(loadOnHost(load, options, stats)));
     return load.devices ? backend_.agree(upload(load)) : Status();
   }

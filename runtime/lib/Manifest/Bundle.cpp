@@ -34,6 +34,8 @@ Expected<std::unique_ptr<Bundle>> Bundle::open(const std::string &path) {
 }
 
 Expected<std::string> Bundle::hash() const {
+  if (!hash_.empty())
+    return hash_;
   SK_ASSIGN_OR_RETURN(std::string all, fileMd5(path_ + "/manifest.json"));
   for (const FileInfo &program : manifest_.programs) {
     SK_ASSIGN_OR_RETURN(std::string one, fileMd5(path_ + "/" + program.file));
@@ -41,7 +43,7 @@ Expected<std::string> Bundle::hash() const {
   }
   Md5 md5;
   md5.add(all.data(), int64_t(all.size()));
-  return md5.hex();
+  return hash_ = md5.hex();
 }
 
 /// Compares the buffers of an entry point in the program and in the manifest.

@@ -382,49 +382,59 @@ Status MpiBackend::transfer(int from, int to, void *data, int64_t bytes) {
   return {};
 }
 
-Expected<std::vector<char *>> MpiBackend::nodeMemory(int64_t devices, int64_t bytes) {
+Expected<NodeMemory> MpiBackend::nodeMemory(int64_t devices, int64_t bytes) {
+  NodeMemory result;
   if (nodeProcesses_ == 1)
-    return std::vector<char *>();
+    return result;
   const int64_t page = 4096, stride = (bytes + page - 1) / page * page;
-  std::vector<char *> result(static_cast<size_t>(devices));
   int64_t ranks = 0;
   for (int64_t rank = 0; rank < devices; ++rank)
     ranks += isOnNode(ownerOf(rank, devices));
   const int64_t needed = std::max<int64_t>(page, ranks * stride);
-  // All processes of the node ask for the same, so they grow at once.
-  if (nodeMemory_.bytes() < needed) {
-    nodeMemory_ = SharedMemory();
-    auto &where = control_.where;
-    std::memset(where, 0, sizeof where);
-    Status status;
-    if (nodeProcess_ == 0) {
-      auto memory = SharedMemory::create(needed);
-      if (memory.ok()) {
-        nodeMemory_ = std::move(*memory);
-        std::strncpy(where, nodeMemory_.path().c_str(), sizeof where - 1);
-      } else {
-        status = memory.status();
-      }
-    }
-    MPI_Request request;
-    bool timedOut = false;
-    SK_RETURN_IF_ERROR(
-        start([&] { return MPI_Ibcast(where, sizeof where, MPI_CHAR, 0, node_, &request); }, "MPI_Ibcast"));
-    SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
-    SK_RETURN_IF_ERROR(status);
-    if (!where[0])
-      return internalError("the first process of the node has no shared memory");
-    if (nodeProcess_ != 0) {
-      SK_ASSIGN_OR_RETURN(nodeMemory_, SharedMemory::open(where, needed));
-    }
-  }
-  char *at = nodeMemory_.data();
+  // All processes of the node ask for the same, and know the same memory.
+  control_.local[0] = nodeMemory_.use_count() != 1 || nodeMemory_->bytes() < needed;
+  MPI_Request request;
+  bool timedOut = false;
+  SK_RETURN_IF_ERROR(
+      start([&] { return MPI_Iallreduce(control_.local, control_.all, 1, MPI_INT, MPI_MAX, node_, &request); },
+            "MPI_Iallreduce"));
+  SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
+  if (control_.all[0])
+    SK_RETURN_IF_ERROR(makeNodeMemory(needed));
+  char *at = nodeMemory_->data();
+  result.ranks.resize(size_t(devices));
   for (int64_t rank = 0; rank < devices; ++rank)
     if (isOnNode(ownerOf(rank, devices))) {
-      result[size_t(rank)] = at;
+      result.ranks[size_t(rank)] = at;
       at += stride;
     }
+  result.owner = nodeMemory_;
   return result;
+}
+
+Status MpiBackend::makeNodeMemory(int64_t bytes) {
+  nodeMemory_ = nullptr;
+  auto &where = control_.where;
+  std::memset(where, 0, sizeof where);
+  Expected<SharedMemory> memory = SharedMemory();
+  if (nodeProcess_ == 0) {
+    memory = SharedMemory::create(bytes);
+    if (memory.ok())
+      std::strncpy(where, memory->path().c_str(), sizeof where - 1);
+  }
+  MPI_Request request;
+  bool timedOut = false;
+  SK_RETURN_IF_ERROR(
+      start([&] { return MPI_Ibcast(where, sizeof where, MPI_CHAR, 0, node_, &request); }, "MPI_Ibcast"));
+  SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
+  SK_RETURN_IF_ERROR(memory.status());
+  if (!where[0])
+    return internalError("the first process of the node has no shared memory");
+  if (nodeProcess_ != 0) {
+    SK_ASSIGN_OR_RETURN(memory, SharedMemory::open(where, bytes));
+  }
+  nodeMemory_ = std::make_shared<SharedMemory>(std::move(*memory));
+  return {};
 }
 
 //===----------------------------------------------------------------------===//

@@ -39,7 +39,7 @@ public:
   Status agree(Status mine, World *world, const std::string &what) override;
   Expected<std::vector<std::string>> exchange(const std::string &mine) override;
   Status transfer(int from, int to, void *data, int64_t bytes) override;
-  Expected<std::vector<char *>> nodeMemory(int64_t devices, int64_t bytes) override;
+  Expected<NodeMemory> nodeMemory(int64_t devices, int64_t bytes) override;
   LoadTeam *loadTeam() override { return nodeProcesses_ > 1 ? &segment_->team : nullptr; }
   std::pair<int64_t, int64_t> sent() const override { return {messages_, bytes_}; }
   void abort(const Status &status) override;
@@ -85,6 +85,8 @@ private:
     uint64_t endedTogether = 0;
   };
   Status openNode();
+  /// The processes of the node make memory together.
+  Status makeNodeMemory(int64_t bytes);
   /// Makes an MPI call; what it refuses is an error for all.
   template <typename Fn> Status start(Fn &&call, const char *function) {
     int code = MPI_SUCCESS;
@@ -133,7 +135,8 @@ private:
   MPI_Datatype block_ = MPI_DATATYPE_NULL;
   std::mutex mutex_;
   std::vector<int> nodeIndex_; ///< Of each process; -1 on another node.
-  SharedMemory segmentMemory_, nodeMemory_;
+  SharedMemory segmentMemory_;
+  std::shared_ptr<SharedMemory> nodeMemory_; ///< The last that was made.
   Segment *segment_ = nullptr;
   std::map<std::vector<int>, MPI_Comm> communicators_; ///< By colours of processes.
   std::atomic<int64_t> messages_{0}, bytes_{0};

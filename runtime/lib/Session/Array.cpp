@@ -71,10 +71,10 @@ void SessionImpl::allocateOnHost(Array::State &array, bool isTemporary) {
   }
 }
 
-Expected<std::shared_ptr<void>> SessionImpl::makeShard(const ArrayLayout &layout, int64_t rank, int64_t bytes) {
+Expected<std::shared_ptr<void>> SessionImpl::makeShard(int64_t ranks, int64_t rank, int64_t bytes) {
   if (!hasDevices())
     return memory->allocate(bytes);
-  return memory->allocateOn(devices.at(layout.devices), rank, bytes);
+  return memory->allocateOn(devices.at(ranks), rank, bytes);
 }
 
 Status SessionImpl::allocate(Array::State &array) {
@@ -88,7 +88,7 @@ Status SessionImpl::allocate(Array::State &array) {
     for (size_t r = 0; r < copy.ranks.size(); ++r) {
       if (!isLocal(copy.ranks[r], *array.layout))
         continue;
-      SK_ASSIGN_OR_RETURN(array.shards[c][r], makeShard(*array.layout, copy.ranks[r], copy.value.localBytes()));
+      SK_ASSIGN_OR_RETURN(array.shards[c][r], makeShard(array.layout->devices, copy.ranks[r], copy.value.localBytes()));
     }
   }
   return {};
@@ -106,7 +106,7 @@ Status SessionImpl::moveToDevices(Array::State &array) {
       if (!data)
         continue;
       cuda::Device &device = deviceOf(*array.layout, copy.ranks[r]);
-      SK_ASSIGN_OR_RETURN(moved[c][r], makeShard(*array.layout, copy.ranks[r], copy.value.localBytes()));
+      SK_ASSIGN_OR_RETURN(moved[c][r], makeShard(array.layout->devices, copy.ranks[r], copy.value.localBytes()));
       SK_RETURN_IF_ERROR(device.upload(moved[c][r].get(), data, copy.value.localBytes()));
     }
   }

@@ -3,6 +3,7 @@
 #include "SessionImpl.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace shardkit::rt {
 
@@ -51,6 +52,23 @@ const Backend &Session::backend() const { return *impl_->backend; }
 HostFunctions &Session::hostFunctions() { return impl_->hostFunctions; }
 bool Session::stuck() const { return impl_->executor.stuck(); }
 void Session::interrupt() { impl_->interrupt(); }
+
+Status Session::checkFault() {
+  const Fault &fault = impl_->executor.fault();
+  std::string mine;
+  if (fault.isSet())
+    mine = fault.hasHappened() ? "happened" : std::getenv("SK_FAULT");
+  SK_ASSIGN_OR_RETURN(std::vector<std::string> all, impl_->backend->exchange(mine));
+  std::sort(all.begin(), all.end());
+  if (all.back().empty() || std::binary_search(all.begin(), all.end(), "happened"))
+    return {};
+  return invalid("SK_FAULT=" + all.back() + ": nothing failed, for no such rank came to it");
+}
+
+void SessionImpl::freeIdle(int64_t ranks) {
+  memory->freeIdle();
+  std::erase_if(workspaces, [&](const auto &known) { return hasDevices() && known.first.first != ranks; });
+}
 
 void SessionImpl::interrupt() {
   isLoadCancelled = true;
@@ -123,10 +141,11 @@ size_t SessionImpl::slotFor(const SessionFunction &function, size_t i) {
   const ValueInfo &value = what.full().arguments[i];
   auto layout = layoutOf(what, what.argumentPositions(i), false, *backend);
   ArgumentSlot *other = nullptr;
-  for (size_t s = 0; s < slots.size(); ++s) {
+  std::vector<size_t> &named = slotsOf[value.name];
+  for (size_t s : named) {
     ArgumentSlot &slot = slots[s];
     // Segments of one weight are arguments of one name.
-    if (slot.name != value.name || std::count(function.slots.begin(), function.slots.end(), s))
+    if (std::count(function.slots.begin(), function.slots.end(), s))
       continue;
     const bool isOneBundle = slot.function == functions.size() || functions[slot.function].bundle == function.bundle;
     if (*slot.layout == *layout && slot.kind == value.kind && loadsAlike(*slot.layout, *layout, isOneBundle))
@@ -146,6 +165,7 @@ size_t SessionImpl::slotFor(const SessionFunction &function, size_t i) {
                     function.name + "' as " + layout->text() +
                     (*other->layout == *layout ? ", by another loading function" : "") + ", " +
                     std::to_string(layout->bytes()) + " bytes more");
+  named.push_back(slots.size());
   slots.push_back({value.name, std::move(layout), value.kind, functions.size(), {}, kept});
   return slots.size() - 1;
 }
@@ -190,13 +210,12 @@ Status SessionImpl::checkBundle(const Bundle &bundle) {
   Status status;
   const bool isFirst = functions.empty();
   if (isFirst && manifest.target != "cuda" && options.isNccl)
-    status = invalid(bundle.path() + ": is for " + what + ", expected a bundle for cuda with the backend nccl");
+    status = invalid("is for " + what + ", expected a bundle for cuda with the backend nccl");
   else if (!isFirst && (hasDevices() ? "cuda" : "cpu") != manifest.target)
-    status = invalid(bundle.path() + ": is for " + what + ", expected a bundle for " + (hasDevices() ? "cuda" : "cpu") +
+    status = invalid("is for " + what + ", expected a bundle for " + (hasDevices() ? "cuda" : "cpu") +
                      ", as those that the session has");
   else if (!isFirst && manifest.chip != chip)
-    status =
-        invalid(bundle.path() + ": is for " + what + ", expected one for " + chip + ", as those that the session has");
+    status = invalid("is for " + what + ", expected one for " + chip + ", as those that the session has");
   SK_RETURN_IF_ERROR(backend->agree(status));
   if (backend->processes() > 1) {
     auto hash = bundle.hash();
@@ -204,8 +223,8 @@ Status SessionImpl::checkBundle(const Bundle &bundle) {
     SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend->exchange(*hash));
     for (size_t p = 1; p < all.size(); ++p)
       if (all[p] != all[0])
-        return invalid(bundle.path() + ": processes 0 and " + std::to_string(p) + " have different bundles (" + all[0] +
-                       ", " + all[p] + "), expected the same on every process");
+        return invalid("processes 0 and " + std::to_string(p) + " have different bundles (" + all[0] + ", " + all[p] +
+                       "), expected the same on every process");
   }
   chip = manifest.chip;
   if (isFirst) {
@@ -239,21 +258,22 @@ Status SessionImpl::useDevices(int64_t ranks) {
   return {};
 }
 
-Status SessionImpl::addFunctions(const std::string &name) {
+Status SessionImpl::addFunctions(const BundleOptions &bundleOptions) {
   std::lock_guard lock(mutex);
   const size_t bundle = bundles.size() - 1, before = functions.size();
   const Manifest &manifest = bundles[bundle]->manifest();
   const size_t count = manifest.functions.size() + manifest.pipelines.size();
-  auto called = [&](const std::string &function) {
-    return name.empty() ? function : count == 1 ? name : name + "." + function;
-  };
+  const std::string &name = bundleOptions.name;
+  const std::vector<std::string> &wanted = bundleOptions.functions;
   Status status;
+  auto add = [&](const std::string &function, const auto &info) {
+    if (status.ok() && (wanted.empty() || std::count(wanted.begin(), wanted.end(), function)))
+      status = addFunction(name.empty() ? function : count == 1 ? name : name + "." + function, Runnable(info), bundle);
+  };
   for (const FunctionInfo &function : manifest.functions)
-    if (status.ok())
-      status = addFunction(called(function.name), Runnable(function), bundle);
+    add(function.name, function);
   for (const PipelineInfo &pipeline : manifest.pipelines)
-    if (status.ok())
-      status = addFunction(called(pipeline.signature.name), Runnable(pipeline), bundle);
+    add(pipeline.signature.name, pipeline);
   status = backend->agree(status);
   for (size_t f = before; f < functions.size() && status.ok(); ++f)
     if (hasDevices())
@@ -264,23 +284,32 @@ Status SessionImpl::addFunctions(const std::string &name) {
 Status Session::addBundle(const std::string &path, const std::string &name) {
   auto opened = Bundle::open(path);
   SK_RETURN_IF_ERROR(impl_->backend->agree(opened.status()));
+  BundleOptions options;
+  options.name = name;
+  return addBundle(std::move(*opened), options).withContext(path);
+}
+
+Status Session::addBundle(std::unique_ptr<Bundle> bundle, const BundleOptions &options) {
   return impl_->inTurn([&]() -> Status {
-    cuda::ContextGuard guard((*opened)->manifest().target == "cuda");
-    SK_RETURN_IF_ERROR(impl_->checkBundle(**opened));
+    cuda::ContextGuard guard(bundle->manifest().target == "cuda");
+    SK_RETURN_IF_ERROR(impl_->checkBundle(*bundle));
     const size_t before = impl_->functions.size(), slots = impl_->slots.size(), notes = impl_->notes.size();
-    impl_->bundles.push_back(std::move(*opened));
-    Status status = impl_->addFunctions(name);
-    if (status.ok())
+    impl_->bundles.push_back(std::move(bundle));
+    Status status = impl_->addFunctions(options);
+    if (status.ok() && options.loadConstants)
       status = impl_->loadConstants();
-    status = status.withContext(path);
-    if (!status.ok()) { // None of them stays.
-      std::lock_guard lock(impl_->mutex);
-      impl_->functions.erase(impl_->functions.begin() + long(before), impl_->functions.end());
-      impl_->slots.erase(impl_->slots.begin() + long(slots), impl_->slots.end());
-      impl_->notes.resize(notes);
-    }
+    if (!status.ok()) // None of them stays.
+      impl_->shrink(before, slots, notes);
     return status;
   });
+}
+
+void SessionImpl::shrink(size_t numFunctions, size_t numSlots, size_t numNotes) {
+  std::lock_guard lock(mutex);
+  functions.erase(functions.begin() + long(numFunctions), functions.end());
+  for (; slots.size() > numSlots; slots.pop_back())
+    slotsOf[slots.back().name].pop_back();
+  notes.resize(numNotes);
 }
 
 int Session::count() const {
@@ -300,6 +329,7 @@ Expected<int> Session::find(const std::string &name) const {
 }
 
 const std::string &Session::name(int function) const { return impl_->functions[size_t(function)].name; }
+Bundle &Session::bundle(int function) const { return *impl_->bundles[impl_->functions[size_t(function)].bundle]; }
 const Runnable &Session::runnable(int function) const { return impl_->functions[size_t(function)].runnable; }
 const ArrayLayout &Session::argument(int function, size_t i) const {
   return *impl_->slots[impl_->functions[size_t(function)].slots[i]].layout;
@@ -310,6 +340,26 @@ const ArrayLayout &Session::result(int function, size_t i) const {
 std::vector<std::string> Session::notes() const {
   std::lock_guard lock(impl_->mutex);
   return impl_->notes;
+}
+DeviceCounters Session::deviceCounters(int function) const {
+  DeviceCounters counters;
+  (void)impl_->inTurn([&] {
+    if (const cuda::Device *device = impl_->firstDevice(function))
+      counters = {device->attentionUses(), device->graphUses(), device->profile()};
+    return Status();
+  });
+  return counters;
+}
+void Session::clearProfile(int function) {
+  (void)impl_->inTurn([&] {
+    if (cuda::Device *device = impl_->firstDevice(function))
+      device->clearProfile();
+    return Status();
+  });
+}
+cuda::Device *SessionImpl::firstDevice(int function) const {
+  const int64_t ranks = functions[size_t(function)].runnable.devices();
+  return hasDevices() ? devices.at(ranks)->of(backend->localRanks(ranks).first) : nullptr;
 }
 FunctionStats Session::stats(int function) const {
   std::lock_guard lock(impl_->mutex);

@@ -79,6 +79,51 @@ Status Session::read(const Array &array, void *to) {
   });
 }
 
+Status SessionImpl::visitOnFirst(const Array::State &array, size_t c, const std::function<bool(size_t)> &isWanted,
+                                 const std::function<void(size_t, const void *)> &fn) const {
+  const ArrayLayout::Copy &copy = array.layout->copies[c];
+  const int64_t bytes = copy.value.localBytes();
+  const bool isFirst = backend->process() == 0;
+  Buffer room;
+  Status status;
+  for (size_t r = 0; r < copy.ranks.size(); ++r) {
+    const int owner = backend->ownerOf(copy.ranks[r], array.layout->devices);
+    const bool isOwner = owner == backend->process();
+    if (!isWanted(r) || (!isFirst && !isOwner))
+      continue;
+    if (!isOwner || array.isOnDevices)
+      room.reserve(bytes);
+    const void *data = room.data();
+    if (isOwner) {
+      auto local = bringToHost(array, c, r, room);
+      if (local.ok())
+        data = *local;
+      else if (status.ok())
+        status = local.status();
+    }
+    if (owner != 0) // Also after an error: the other side waits.
+      SK_RETURN_IF_ERROR(backend->transfer(owner, 0, const_cast<void *>(data), bytes));
+    if (isFirst && status.ok())
+      fn(r, data);
+  }
+  return status;
+}
+
+Status SessionImpl::readOnFirst(const Array::State &array, size_t c, void *to) const {
+  const ValueInfo &value = array.layout->copies[c].value;
+  return visitOnFirst(
+      array, c, [&](size_t r) { return !isReplica(value.extents, int64_t(r)); },
+      [&](size_t r, const void *data) { scatterLocal(value.extents, int64_t(r), dtypeSize(value.dtype), data, to); });
+}
+
+Status Session::readOnFirst(const Array &array, void *to) {
+  SK_RETURN_IF_ERROR(impl_->check(array, "read"));
+  return impl_->inTurn([&] {
+    SK_RETURN_IF_ERROR(SessionImpl::checkComputed(*array.state_));
+    return impl_->backend->agree(impl_->readOnFirst(*array.state_, 0, to));
+  });
+}
+
 Status Session::readSlice(const Array &array, const Shape &starts, const Shape &sizes, void *to) {
   SK_RETURN_IF_ERROR(impl_->check(array, "read"));
   const Shape &shape = array.shape();

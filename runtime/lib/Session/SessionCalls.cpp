@@ -37,6 +37,7 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
                    " arguments, expected at most " + std::to_string(full.arguments.size()));
   call.function = &function;
   call.donate = callOptions.donate;
+  call.stats = callOptions.stats;
   call.bound = findBound(function);
   call.given.resize(full.arguments.size());
   for (size_t i = 0; i < call.given.size(); ++i) {
@@ -163,7 +164,7 @@ SessionImpl::takeShards(Array::State &array, const std::vector<Runnable::Positio
   for (size_t r = 0; r < shards.size(); ++r)
     if (shards[r] && isShared[r]) {
       const int64_t rank = array.layout->copies[c].ranks[r];
-      SK_ASSIGN_OR_RETURN(std::shared_ptr<void> own, makeShard(*array.layout, rank, bytes));
+      SK_ASSIGN_OR_RETURN(std::shared_ptr<void> own, makeShard(array.layout->devices, rank, bytes));
       if (hasDevices())
         SK_RETURN_IF_ERROR(deviceOf(*array.layout, rank).copy(own.get(), shards[r].get(), bytes));
       else
@@ -214,7 +215,7 @@ Status SessionImpl::bindBuffers(Call &call) {
         } else if (full && copy.first[r] == r) {
           shard = {full, static_cast<char *>(full.get()) + copy.offset[r]};
         } else {
-          SK_ASSIGN_OR_RETURN(shard, makeShard(*array.layout, copy.ranks[r], copy.value.localBytes()));
+          SK_ASSIGN_OR_RETURN(shard, makeShard(array.layout->devices, copy.ranks[r], copy.value.localBytes()));
         }
         buffers.results[index] = shard.get();
       }
@@ -227,7 +228,7 @@ Status SessionImpl::bindBuffers(Call &call) {
 }
 
 Status SessionImpl::bindWorkspace(const Runnable &what, int64_t rank, RankBuffers &buffers) {
-  auto [known, isNew] = workspaces.try_emplace({what.devices(), rank});
+  auto [known, isNew] = workspaces.try_emplace({hasDevices() ? what.devices() : 0, rank});
   Workspace &workspace = known->second;
   buffers.values = &workspace.values;
   const int64_t bytes = what.heldBy(rank).entry.arenaBytes;
@@ -245,8 +246,10 @@ Status SessionImpl::bindWorkspace(const Runnable &what, int64_t rank, RankBuffer
     workspace.values.makeBy([&device, noRoom](int64_t needed) {
       return device.allocateInOrder(needed, [&](int64_t free) { return noRoom("a value", needed, free); });
     });
-  SK_RETURN_IF_ERROR(workspace.deviceArena.reserve(
-      device, bytes, [&](int64_t free) { return noRoom("the intermediate values (arena)", bytes, free); }));
+  SK_RETURN_IF_ERROR(workspace.deviceArena.reserve(device, bytes, [&](int64_t free) {
+    memory->noteFull();
+    return noRoom("the intermediate values (arena)", bytes, free);
+  }));
   buffers.arena = workspace.deviceArena.data();
   return {};
 }
@@ -305,8 +308,9 @@ Status SessionImpl::step(Call &call) {
   if (hasDevices())
     bound = backend->agree(bound);
   SK_RETURN_IF_ERROR(bound.withContext(call.function->title()));
-  SK_RETURN_IF_ERROR(what.pipeline() ? executor.run(*what.pipeline(), call.function->programs, call.function->buffers)
-                                     : executor.run(what.full(), call.function->programs[0], call.function->buffers));
+  const SessionFunction &function = *call.function;
+  SK_RETURN_IF_ERROR(what.pipeline() ? executor.run(*what.pipeline(), function.programs, function.buffers, call.stats)
+                                     : executor.run(what.full(), function.programs[0], function.buffers, call.stats));
   return reshardUpdates(call);
 }
 

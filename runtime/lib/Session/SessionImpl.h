@@ -16,6 +16,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 
 namespace shardkit::rt {
 
@@ -109,6 +110,7 @@ struct Call {
   int64_t reshardedBytes = 0;
   double reshardSeconds = 0;
   bool donate = false;
+  RunStats *stats = nullptr;
   std::atomic<bool> isDone{false};
   Status status;
 
@@ -126,6 +128,8 @@ struct SessionImpl {
     auto [begin, end] = localRanks(layout);
     return rank >= begin && rank < end;
   }
+  static SessionImpl &of(Session &session) { return *session.impl_; }
+  static const std::shared_ptr<Array::State> &stateOf(const Array &array) { return array.state_; }
   Array make(std::shared_ptr<const ArrayLayout> layout, const std::string &name);
   /// Allocates the shards of the ranks of this process; on the host ranks with the same elements share one.
   Status allocate(Array::State &array);
@@ -137,10 +141,12 @@ struct SessionImpl {
   cuda::Device &deviceOf(const ArrayLayout &layout, int64_t rank) const {
     return *devices.at(layout.devices)->of(rank);
   }
+  /// The device of the first rank of this process; null on the host, or if it has no rank.
+  cuda::Device *firstDevice(int function) const;
   /// Where shard `r` of copy `c` is on the host: itself, or its elements in `room`.
   Expected<const void *> bringToHost(const Array::State &array, size_t c, size_t r, Buffer &room) const;
-  /// Memory for a shard of `rank`, where programs run.
-  Expected<std::shared_ptr<void>> makeShard(const ArrayLayout &layout, int64_t rank, int64_t bytes);
+  /// Memory for a shard of `rank`, of so many, where programs run.
+  Expected<std::shared_ptr<void>> makeShard(int64_t devices, int64_t rank, int64_t bytes);
   /// Calls fn(copy, rank of its mesh, data) for each shard of this process, of equal ones the first.
   template <typename Fn> static void forEachShard(const Array::State &array, Fn &&fn) {
     for (size_t c = 0; c < array.layout->copies.size(); ++c)
@@ -174,6 +180,8 @@ struct SessionImpl {
   /// Opens the devices for functions on that many ranks, and lets the executor run there.
   Status useDevices(int64_t ranks);
   size_t slotFor(const SessionFunction &function, size_t i);
+  /// Removes all functions and slots but the first ones.
+  void shrink(size_t numFunctions, size_t numSlots, size_t numNotes);
   /// All that follow are called while `mutex` is held.
   void bindSlot(ArgumentSlot &slot, const Array &array);
   std::shared_ptr<const BoundArguments> findBound(SessionFunction &function);
@@ -198,6 +206,8 @@ struct SessionImpl {
   /// The array, or its elements in the layout in which arguments called `name` are kept.
   Expected<Array> asKept(Session &session, const std::string &name, const Array &array);
   void interrupt();
+  /// Frees memory that no array and no function of that many ranks has.
+  void freeIdle(int64_t ranks);
   /// Frees the results of a call that failed, unless a rank may still write to them.
   void release(Call &call);
   /// The error of a name that no argument has; `mutex` is held.
@@ -206,19 +216,10 @@ struct SessionImpl {
   Status findBound(const std::vector<std::string> &names,
                    std::vector<std::pair<const ArgumentSlot *, std::shared_ptr<Array::State>>> &found) const;
   MeshInfo meshOf(const ArgumentSlot &slot) const;
-  /// Arguments of which one function is the first with them.
-  struct FunctionLoad {
-    ArgumentLoad load;
-    std::deque<TensorSource> sources; ///< `load` refers to them.
-  };
-  using FindSource = std::function<Expected<TensorSource>(const ValueInfo &value, int64_t devices)>;
-  /// Makes the arrays loaded[slot] of the slots that `isWanted` selects, with the sources that `find` returns.
-  Status prepareLoad(const SessionFunction &function, const std::function<bool(const ArgumentSlot &)> &isWanted,
-                     const FindSource &find, std::vector<Array> &loaded, FunctionLoad &prepared);
-  /// Loads what `isWanted` selects for all functions and binds it. `status` is that of this process so far.
-  Status loadAll(Status status, const std::function<bool(const ArgumentSlot &)> &isWanted, const FindSource &find);
-  /// Adds the functions of the last bundle, under `name` if that is not empty.
-  Status addFunctions(const std::string &name);
+  /// The options of a load that begins now, which interrupt() ends.
+  LoadOptions beginLoad();
+  /// Adds functions of the last bundle.
+  Status addFunctions(const BundleOptions &options);
   /// Loads the constants of the last bundle that an earlier one does not have in the same layout.
   Status loadConstants();
   /// Bytes of the full values of all weights, or of arguments called `names`.
@@ -226,6 +227,11 @@ struct SessionImpl {
   /// Calls fn(copy, rank of its mesh, data) for shards that together are the full value; with
   /// several processes those of the others come in messages.
   template <typename Fn> Status gather(const Array::State &array, Fn &&fn);
+  /// Together: calls fn(rank of its mesh, data) on process 0 for the shards of copy `c` that `isWanted` selects.
+  Status visitOnFirst(const Array::State &array, size_t c, const std::function<bool(size_t)> &isWanted,
+                      const std::function<void(size_t, const void *)> &fn) const;
+  /// Together: the full value of copy `c` to `to` on process 0.
+  Status readOnFirst(const Array::State &array, size_t c, void *to) const;
   /// The full value where shards of this process make it up; else null data.
   static ShardView findFull(const Array::State &array);
 
@@ -237,6 +243,7 @@ struct SessionImpl {
   std::vector<std::unique_ptr<Bundle>> bundles;
   std::deque<SessionFunction> functions;
   std::deque<ArgumentSlot> slots;
+  std::unordered_map<std::string, std::vector<size_t>> slotsOf; ///< By name, ascending.
   std::vector<std::string> notes;
   LoadStats loadStats;
   std::vector<std::shared_ptr<void>> abandoned; ///< Memory that a stuck rank may still use.
@@ -248,7 +255,8 @@ struct SessionImpl {
   std::unique_ptr<RankDevices> rankDevices;                  ///< Null: programs run on the host.
   std::map<int64_t, std::shared_ptr<cuda::Devices>> devices; ///< By number of ranks.
   ArgumentLoader loader;
-  /// Of one rank of so many, for the function that runs.
+  RankMemory reference; ///< Of the reference that runs (verify).
+  /// Of one rank for the function that runs; on devices of so many.
   struct Workspace {
     Buffer arena;
     cuda::DeviceMemory deviceArena;

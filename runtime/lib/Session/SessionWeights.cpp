@@ -9,74 +9,115 @@
 
 namespace shardkit::rt {
 
-Status SessionImpl::prepareLoad(const SessionFunction &function,
-                                const std::function<bool(const ArgumentSlot &)> &isWanted, const FindSource &find,
-                                std::vector<Array> &loaded, FunctionLoad &prepared) {
+namespace {
+
+/// Loads arguments of all functions, each once, and binds them.
+class SlotLoad {
+public:
+  using IsWanted = std::function<bool(const ArgumentSlot &)>;
+  using FindSource = std::function<Expected<TensorSource>(const ValueInfo &value, int64_t devices)>;
+
+  SlotLoad(SessionImpl &session, IsWanted isWanted, FindSource find)
+      : session_(session), isWanted_(std::move(isWanted)), find_(std::move(find)), loaded_(session.slots.size()) {}
+  /// Together; `status` is that of this process so far.
+  Status run(Status status);
+
+private:
+  /// Arguments of which one function is the first with them.
+  struct FunctionLoad {
+    ArgumentLoad load;
+    std::deque<TensorSource> sources; ///< `load` refers to them.
+  };
+  Status prepare(const SessionFunction &function, FunctionLoad &prepared);
+  /// Argument `i` of the function.
+  Status prepareArgument(const SessionFunction &function, size_t i, FunctionLoad &prepared);
+
+  SessionImpl &session_;
+  const IsWanted isWanted_;
+  const FindSource find_;
+  std::vector<Array> loaded_; ///< By slot.
+};
+
+Status SlotLoad::prepare(const SessionFunction &function, FunctionLoad &prepared) {
   const Runnable &what = function.runnable;
   ArgumentLoad &load = prepared.load;
   load.what = &what;
-  load.bundle = bundles[function.bundle].get();
-  load.isNccl = options.isNccl;
+  load.bundle = session_.bundles[function.bundle].get();
+  load.isNccl = session_.options.isNccl;
   load.isLocal = true;
-  if (hasDevices())
-    load.devices = devices.at(what.devices()).get();
+  if (session_.hasDevices())
+    load.devices = session_.devices.at(what.devices()).get();
   for (size_t s = 0; s < what.stages(); ++s)
     load.sources.emplace_back(what.held(s).arguments.size());
   for (int64_t rank = 0; rank < what.devices(); ++rank)
     for (auto *memory : {&load.host, &load.device})
       memory->emplace_back(what.heldBy(rank).arguments.size());
   for (size_t i = 0; i < function.slots.size(); ++i) {
-    const size_t s = function.slots[i];
-    const ArgumentSlot &slot = slots[s];
-    if (slot.kept || &functions[slot.function] != &function || !isWanted(slot))
-      continue;
-    for (const ArrayLayout::Copy &copy : slot.layout->copies) {
-      SK_ASSIGN_OR_RETURN(TensorSource source, find(copy.value, what.devices()));
-      SK_RETURN_IF_ERROR(checkSource(copy.value, source));
-      prepared.sources.push_back(std::move(source));
-      const auto [stage, index] = what.argumentPositions(i)[size_t(&copy - slot.layout->copies.data())];
-      load.sources[stage][index] = &prepared.sources.back();
-    }
-    loaded[s] = make(slot.layout, slot.name);
-    Array::State &state = *loaded[s].state_;
-    SK_RETURN_IF_ERROR(allocate(state));
-    for (size_t c = 0; c < slot.layout->copies.size(); ++c) {
-      const ArrayLayout::Copy &copy = slot.layout->copies[c];
-      const size_t index = what.argumentPositions(i)[c].index;
-      for (size_t r = 0; r < copy.ranks.size(); ++r)
-        if (hasDevices() || copy.first[r] == r)
-          (hasDevices() ? load.device : load.host)[size_t(copy.ranks[r])][index] = state.shards[c][r].get();
-    }
+    const ArgumentSlot &slot = session_.slots[function.slots[i]];
+    if (!slot.kept && &session_.functions[slot.function] == &function && isWanted_(slot))
+      SK_RETURN_IF_ERROR(prepareArgument(function, i, prepared));
   }
   return {};
 }
 
-Status SessionImpl::loadAll(Status status, const std::function<bool(const ArgumentSlot &)> &isWanted,
-                            const FindSource &find) {
-  std::vector<Array> loaded(slots.size());
+Status SlotLoad::prepareArgument(const SessionFunction &function, size_t i, FunctionLoad &prepared) {
+  const Runnable &what = function.runnable;
+  const ArgumentSlot &slot = session_.slots[function.slots[i]];
+  const std::vector<Runnable::Position> &positions = what.argumentPositions(i);
+  for (size_t c = 0; c < slot.layout->copies.size(); ++c) {
+    const ValueInfo &value = slot.layout->copies[c].value;
+    SK_ASSIGN_OR_RETURN(TensorSource source, find_(value, what.devices()));
+    SK_RETURN_IF_ERROR(checkSource(value, source));
+    prepared.sources.push_back(std::move(source));
+    prepared.load.sources[positions[c].stage][positions[c].index] = &prepared.sources.back();
+  }
+  Array &array = loaded_[function.slots[i]] = session_.make(slot.layout, slot.name);
+  Array::State &state = *SessionImpl::stateOf(array);
+  SK_RETURN_IF_ERROR(session_.allocate(state));
+  auto &memory = session_.hasDevices() ? prepared.load.device : prepared.load.host;
+  for (size_t c = 0; c < slot.layout->copies.size(); ++c) {
+    const ArrayLayout::Copy &copy = slot.layout->copies[c];
+    for (size_t r = 0; r < copy.ranks.size(); ++r)
+      if (session_.hasDevices() || copy.first[r] == r)
+        memory[size_t(copy.ranks[r])][positions[c].index] = state.shards[c][r].get();
+  }
+  return {};
+}
+
+Status SlotLoad::run(Status status) {
   std::deque<FunctionLoad> prepared;
-  for (const SessionFunction &function : functions)
+  for (const SessionFunction &function : session_.functions)
     if (status.ok())
-      status = prepareLoad(function, isWanted, find, loaded, prepared.emplace_back()).withContext(function.title());
-  SK_RETURN_IF_ERROR(backend->agree(status));
+      status = prepare(function, prepared.emplace_back()).withContext(function.title());
+  SK_RETURN_IF_ERROR(session_.backend->agree(status));
   LoadStats total;
-  LoadOptions cancellable = options.load;
-  cancellable.isCancelled = [&] { return isLoadCancelled || isInterrupted(); };
+  const LoadOptions options = session_.beginLoad();
   for (FunctionLoad &one : prepared) {
     if (one.sources.empty())
       continue;
-    one.load.progress = [&, before = bytesLoaded.load()](int64_t read, int64_t) { bytesLoaded = before + read; };
-    SK_RETURN_IF_ERROR(useDevices(one.load.what->devices()));
+    one.load.progress = [this, before = session_.bytesLoaded.load()](int64_t read, int64_t) {
+      session_.bytesLoaded = before + read;
+    };
+    SK_RETURN_IF_ERROR(session_.useDevices(one.load.what->devices()));
     LoadStats stats;
-    SK_RETURN_IF_ERROR(loader.load(one.load, cancellable, stats).withContext(one.load.what->title()));
+    SK_RETURN_IF_ERROR(session_.loader.load(one.load, options, stats).withContext(one.load.what->title()));
     total.add(stats);
   }
-  std::lock_guard lock(mutex);
-  loadStats.add(total);
-  for (size_t s = 0; s < loaded.size(); ++s)
-    if (loaded[s])
-      bindSlot(slots[s], loaded[s]);
+  std::lock_guard lock(session_.mutex);
+  session_.loadStats.add(total);
+  for (size_t s = 0; s < loaded_.size(); ++s)
+    if (loaded_[s])
+      session_.bindSlot(session_.slots[s], loaded_[s]);
   return {};
+}
+
+} // namespace
+
+LoadOptions SessionImpl::beginLoad() {
+  isLoadCancelled = false;
+  LoadOptions load = options.load;
+  load.isCancelled = [this] { return isLoadCancelled || isInterrupted(); };
+  return load;
 }
 
 Status SessionImpl::loadConstants() {
@@ -84,9 +125,9 @@ Status SessionImpl::loadConstants() {
   if (std::none_of(slots.begin(), slots.end(), isWanted))
     return {};
   auto constants = SourceSet::openConstants(*bundles.back());
-  isLoadCancelled = false;
-  return loadAll(constants.status(), isWanted,
-                 [&](const ValueInfo &value, int64_t devices) { return constants->find(value, devices); });
+  return SlotLoad(*this, isWanted,
+                  [&](const ValueInfo &value, int64_t devices) { return constants->find(value, devices); })
+      .run(constants.status());
 }
 
 Status Session::load(const std::string &path, const std::vector<std::string> &names) {
@@ -100,7 +141,6 @@ Status Session::load(const std::string &path, const std::vector<std::string> &na
             return slot.name == name && !slot.isConstant();
           }))
         status = impl_->unknownArgument(name);
-    impl_->isLoadCancelled = false;
     impl_->bytesLoaded = 0;
     impl_->bytesToLoad = impl_->countWanted(names);
     auto isWanted = [&](const ArgumentSlot &slot) -> bool {
@@ -108,10 +148,11 @@ Status Session::load(const std::string &path, const std::vector<std::string> &na
         return std::count(names.begin(), names.end(), slot.name);
       return slot.isWeight() || (sources->presharded() && sources->holds(slot.name));
     };
-    return impl_->loadAll(status, isWanted, [&](const ValueInfo &value, int64_t devices) {
+    auto find = [&](const ValueInfo &value, int64_t devices) {
       return impl_->options.load.mode == LoadMode::Presharded ? sources->findPresharded(value, devices)
                                                               : sources->find(value, devices);
-    });
+    };
+    return SlotLoad(*impl_, isWanted, find).run(status);
   });
 }
 
@@ -124,17 +165,15 @@ int64_t SessionImpl::countWanted(const std::vector<std::string> &names) const {
 }
 
 Status Session::fillRandom(uint64_t seed) {
-  return impl_->inTurn([&] {
-    return impl_->loadAll(
-        {}, [](const ArgumentSlot &slot) { return slot.isWeight(); },
-        [&](const ValueInfo &value, int64_t) -> Expected<TensorSource> {
-          if (value.load)
-            return invalid("weight '" + value.name +
-                           "' is made of stored tensors by a loading function, expected a set of weights in place of "
-                           "random numbers");
-          return TensorSource(RandomTensor::forValue(value, seed));
-        });
-  });
+  auto find = [seed](const ValueInfo &value, int64_t) -> Expected<TensorSource> {
+    if (value.load)
+      return invalid("weight '" + value.name +
+                     "' is made of stored tensors by a loading function, expected a set of weights in place of "
+                     "random numbers");
+    return TensorSource(RandomTensor::forValue(value, seed));
+  };
+  return impl_->inTurn(
+      [&] { return SlotLoad(*impl_, [](const ArgumentSlot &slot) { return slot.isWeight(); }, find).run({}); });
 }
 
 Status SessionImpl::unknownArgument(const std::string &name) const {

@@ -50,8 +50,9 @@ Expected<std::shared_ptr<void>> ShardMemory::allocateOn(const std::shared_ptr<cu
     if (!pool->devices) {
       hasDevices_ = true;
       pool->devices = devices;
-      pool->buffers.makeBy([device, rank](int64_t bytes) -> Expected<Buffer> {
+      pool->buffers.makeBy([this, device, rank](int64_t bytes) -> Expected<Buffer> {
         SK_ASSIGN_OR_RETURN(void *data, device->allocate(bytes, [&](int64_t free) {
+          noteFull();
           return internalError("out of device memory: rank " + std::to_string(rank) + " has no room for a shard of " +
                                std::to_string(bytes) + " bytes, " + std::to_string(free) + " are free");
         }));
@@ -67,6 +68,16 @@ Expected<std::shared_ptr<void>> ShardMemory::allocateOn(const std::shared_ptr<cu
     SK_ASSIGN_OR_RETURN(buffer, pool->buffers.take(bytes));
   }
   return wrap(*pool, std::move(buffer));
+}
+
+void ShardMemory::freeIdle() {
+  std::lock_guard lock(mutex_);
+  for (auto &[device, pool] : pools_) {
+    for (Buffer &one : pool.freed)
+      pool.buffers.giveBack(std::move(one));
+    pool.freed.clear();
+    pool.buffers.freeIdle();
+  }
 }
 
 } // namespace shardkit::rt

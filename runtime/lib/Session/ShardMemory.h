@@ -6,6 +6,7 @@
 #include "shardkit/rt/Cuda/Device.h"
 #include "shardkit/rt/Support/Buffer.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,12 @@ public:
   /// On the device of `rank`. In turn, as all uses of a device.
   Expected<std::shared_ptr<void>> allocateOn(const std::shared_ptr<cuda::Devices> &devices, int64_t rank,
                                              int64_t bytes);
+  /// Gives back what no shard has. In turn.
+  void freeIdle();
+  /// A device had no room for something.
+  void noteFull() { isFull_ = true; }
+  /// Whether it had since the last call.
+  bool takeFull() { return isFull_.exchange(false); }
 
 private:
   struct Pool {
@@ -40,6 +47,7 @@ private:
   std::shared_ptr<void> wrap(Pool &pool, Buffer buffer);
 
   std::mutex mutex_;
+  std::atomic<bool> isFull_{false};
   bool hasDevices_ = false;
   std::map<cuda::Device *, Pool> pools_; ///< Null: the host.
 };

@@ -74,6 +74,11 @@ Expected<Buffer> BufferPool::take(int64_t bytes) {
   return made;
 }
 
+void BufferPool::freeIdle() {
+  idle_.clear();
+  idleBytes_ = 0;
+}
+
 void BufferPool::giveBack(Buffer buffer) {
   const int64_t bytes = buffer.bytes();
   inUse_ -= bytes;

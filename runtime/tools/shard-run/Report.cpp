@@ -89,7 +89,7 @@ Json pipelineJson(const RunRecord &record) {
   for (const StageInfo &stage : pipeline.stages) {
     Json bytes = Json::array(), run = Json::array(), transfer = Json::array(), wait = Json::array();
     for (int64_t rank : stage.ranks) {
-      const RunStats::Rank &stats = record.stats.ranks[size_t(rank)];
+      const RunStats::Rank &stats = record.measured.run.ranks[size_t(rank)];
       bytes.push_back(stats.peakValueBytes);
       run.push_back(stats.runSeconds);
       transfer.push_back(stats.transferSeconds);
@@ -103,19 +103,19 @@ Json pipelineJson(const RunRecord &record) {
   }
   for (size_t f = 0; f < pipeline.functions.size(); ++f) {
     std::vector<const TimeStats *> ranks;
-    for (const TimeStats &stats : record.stats.functions[f].runs)
+    for (const TimeStats &stats : record.measured.run.functions[f].runs)
       ranks.push_back(&stats);
     functions.push_back({{"function", pipeline.functions[f].name},
                          {"stage", pipeline.stageOf[f]},
                          {"measured", timesJson(ranks)},
-                         {"contractions", contractionsJson(record.stats.functions[f].contractions)}});
+                         {"contractions", contractionsJson(record.measured.run.functions[f].contractions)}});
   }
   for (size_t t = 0; t < pipeline.channels.size(); ++t) {
     const ChannelInfo &transfer = pipeline.channels[t];
     std::vector<const TimeStats *> ranks;
     for (size_t s : {transfer.fromStage, transfer.toStage})
       for (int64_t rank : pipeline.stages[s].ranks)
-        ranks.push_back(&record.stats.transfers[t][size_t(rank)]);
+        ranks.push_back(&record.measured.run.transfers[t][size_t(rank)]);
     transfers.push_back({{"from", transfer.fromStage},
                          {"to", transfer.toStage},
                          {"bytes", transfer.move.bytes},
@@ -175,7 +175,7 @@ void printSummary(const RunRecord &record) {
                 pipeline->microbatches, pipeline->microbatches == 1 ? "" : "es", pipeline->channels.size(),
                 pipeline->channels.size() == 1 ? "" : "s");
   std::printf("\n");
-  const LoadStats &load = record.load;
+  const LoadStats &load = record.measured.load;
   int64_t least = INT64_MAX, most = 0;
   for (const LoadCounters &counters : load.ranks) {
     least = std::min(least, counters.bytesNeeded);
@@ -201,21 +201,21 @@ void printSummary(const RunRecord &record) {
 }
 
 void printDifferences(const RunRecord &record, bool onlyMismatches) {
-  for (size_t i = 0; i < record.differences.size(); ++i) {
-    const Difference &difference = record.differences[i];
-    if (onlyMismatches && record.within[i])
+  for (size_t i = 0; i < record.checks.size(); ++i) {
+    const Difference &difference = record.checks[i].difference;
+    if (onlyMismatches && record.checks[i].isWithin)
       continue;
-    std::printf("%s %s %s: max abs error %.3g, max rel error %.3g", record.within[i] ? "verify" : "MISMATCH",
+    std::printf("%s %s %s: max abs error %.3g, max rel error %.3g", record.checks[i].isWithin ? "verify" : "MISMATCH",
                 record.what->name().c_str(), record.what->full().results[i].name.c_str(), difference.maxAbs,
                 difference.maxRel());
-    if (record.fractions[i] > 0)
-      std::printf(", %.3g of the tolerance (rtol %.3g)", record.fractions[i], record.tolerances[i].rtol);
-    if (!record.within[i]) {
+    if (record.checks[i].fraction > 0)
+      std::printf(", %.3g of the tolerance (rtol %.3g)", record.checks[i].fraction, record.checks[i].tolerance.rtol);
+    if (!record.checks[i].isWithin) {
       std::printf(", %" PRId64 " of %" PRId64 " elements differ", difference.unequal, difference.elements);
       if (difference.incomparable)
         std::printf(", %" PRId64 " of them NaN or infinite on one side", difference.incomparable);
-      if (!record.disagreements[i].empty())
-        std::printf(", %s", record.disagreements[i].c_str());
+      if (!record.checks[i].disagreement.empty())
+        std::printf(", %s", record.checks[i].disagreement.c_str());
     } else {
       std::printf(", ok");
     }
@@ -227,11 +227,11 @@ void printVerdict(const std::vector<RunRecord> &records, bool exact) {
   size_t results = 0, bad = 0;
   double maxAbs = 0, maxRel = 0;
   for (const RunRecord &record : records)
-    for (size_t i = 0; i < record.differences.size(); ++i) {
+    for (size_t i = 0; i < record.checks.size(); ++i) {
       ++results;
-      bad += !record.within[i];
-      maxAbs = std::max(maxAbs, record.differences[i].maxAbs);
-      maxRel = std::max(maxRel, record.differences[i].maxRel());
+      bad += !record.checks[i].isWithin;
+      maxAbs = std::max(maxAbs, record.checks[i].difference.maxAbs);
+      maxRel = std::max(maxRel, record.checks[i].difference.maxRel());
     }
   std::printf("verify: %zu function%s, %zu result%s, ", records.size(), records.size() == 1 ? "" : "s", results,
               results == 1 ? "" : "s");
@@ -245,15 +245,15 @@ void printVerdict(const std::vector<RunRecord> &records, bool exact) {
 std::string suiteEntry(const std::string &run, const RunRecord &record) {
   bool passed = true;
   double error = 0;
-  for (size_t i = 0; i < record.differences.size(); ++i) {
-    passed &= bool(record.within[i]);
-    error = std::max(error, record.differences[i].maxRel());
+  for (size_t i = 0; i < record.checks.size(); ++i) {
+    passed &= record.checks[i].isWithin;
+    error = std::max(error, record.checks[i].difference.maxRel());
   }
   Json entry = {
       {"run", run},         {"function", record.what->name()}, {"devices", record.what->devices()}, {"passed", passed},
       {"max_error", error}, {"seconds", record.minStep()}};
-  if (record.graphs.launched > 0)
-    entry["graphs"] = {{"recorded", record.graphs.recorded}, {"launched", record.graphs.launched}};
+  if (record.counters.graphs.launched > 0)
+    entry["graphs"] = {{"recorded", record.counters.graphs.recorded}, {"launched", record.counters.graphs.launched}};
   addUses(entry);
   return entry.dump() + "\n";
 }
@@ -306,11 +306,11 @@ Status writeReport(const std::string &path, const Bundle &bundle, const Options 
         auto [known, added] = indexOf.try_emplace({function.name, int64_t(id)}, entries.size());
         if (added)
           entries.push_back(collectiveJson(function, function.collectives[id]));
-        entries[known->second]["measured"] = collectiveTimes(record.stats.functions[f], id);
+        entries[known->second]["measured"] = collectiveTimes(record.measured.run.functions[f], id);
       }
     }
     Json read = Json::array(), needed = Json::array();
-    for (const LoadCounters &counters : record.load.ranks) {
+    for (const LoadCounters &counters : record.measured.load.ranks) {
       read.push_back(counters.bytesRead);
       needed.push_back(counters.bytesNeeded);
     }
@@ -321,13 +321,13 @@ Status writeReport(const std::string &path, const Bundle &bundle, const Options 
                   {"seconds", record.loadSeconds},
                   {"bytes_read", read},
                   {"bytes_needed", needed},
-                  {"requests", record.load.total.requests},
-                  {"readers", record.load.readers},
-                  {"staging_bytes", record.load.stagingBytes},
-                  {"scatters", record.load.scatters},
-                  {"broadcasts", record.load.broadcasts},
-                  {"exchanges", record.load.exchanges},
-                  {"messages", record.loadMessages}}},
+                  {"requests", record.measured.load.total.requests},
+                  {"readers", record.measured.load.readers},
+                  {"staging_bytes", record.measured.load.stagingBytes},
+                  {"scatters", record.measured.load.scatters},
+                  {"broadcasts", record.measured.load.broadcasts},
+                  {"exchanges", record.measured.load.exchanges},
+                  {"messages", record.measured.loadMessages}}},
                 {"steps",
                  {{"count", record.steps.size()},
                   {"min_seconds", record.minStep()},
@@ -335,28 +335,28 @@ Status writeReport(const std::string &path, const Bundle &bundle, const Options 
                   {"seconds", record.steps}}},
                 {"device_bytes", record.localBytes}};
     if (!record.what->pipeline())
-      run["contractions"] = contractionsJson(record.stats.functions[0].contractions);
-    if (record.attention.byCudnn + record.attention.byKernel > 0)
-      run["attention"] = {{"by_cudnn", record.attention.byCudnn},
-                          {"by_kernel", record.attention.byKernel},
-                          {"reason", record.attention.reason}};
-    if (record.graphs.launched > 0)
-      run["graphs"] = {{"recorded", record.graphs.recorded}, {"launched", record.graphs.launched}};
+      run["contractions"] = contractionsJson(record.measured.run.functions[0].contractions);
+    if (record.counters.attention.byCudnn + record.counters.attention.byKernel > 0)
+      run["attention"] = {{"by_cudnn", record.counters.attention.byCudnn},
+                          {"by_kernel", record.counters.attention.byKernel},
+                          {"reason", record.counters.attention.reason}};
+    if (record.counters.graphs.launched > 0)
+      run["graphs"] = {{"recorded", record.counters.graphs.recorded}, {"launched", record.counters.graphs.launched}};
     if (options.profile)
-      run["profile"] = profileJson(record.profile);
-    if (!record.differences.empty()) {
+      run["profile"] = profileJson(record.counters.profile);
+    if (!record.checks.empty()) {
       Json verify = Json::array();
-      for (size_t i = 0; i < record.differences.size(); ++i) {
-        const Tolerance &tolerance = record.tolerances[i];
+      for (size_t i = 0; i < record.checks.size(); ++i) {
+        const Tolerance &tolerance = record.checks[i].tolerance;
         const bool exact = tolerance.exact || !isFloat(full.results[i].dtype);
         verify.push_back({{"result", full.results[i].name},
-                          {"max_abs", record.differences[i].maxAbs},
-                          {"max_rel", record.differences[i].maxRel()},
+                          {"max_abs", record.checks[i].difference.maxAbs},
+                          {"max_rel", record.checks[i].difference.maxRel()},
                           {"exact", exact},
                           {"rtol", exact ? 0 : tolerance.rtol},
                           {"atol", exact ? 0 : tolerance.atol},
-                          {"of_tolerance", record.fractions[i]},
-                          {"ok", bool(record.within[i])}});
+                          {"of_tolerance", record.checks[i].fraction},
+                          {"ok", record.checks[i].isWithin}});
       }
       run["verify"] = verify;
     }

@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_TOOLS_SHARDRUN_REPORT_H
 #define SHARDKIT_TOOLS_SHARDRUN_REPORT_H
 
-#include "Session.h"
+#include "Run.h"
 
 namespace shardkit::run {
 

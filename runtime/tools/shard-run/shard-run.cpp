@@ -8,7 +8,7 @@
 #include "Compile.h"
 #include "Options.h"
 #include "Report.h"
-#include "Session.h"
+#include "Run.h"
 
 #include "shardkit/rt/Support/File.h"
 
@@ -29,7 +29,7 @@ namespace {
 /// One process of the run: what it prints, and how it ends.
 class Runner {
 public:
-  Runner(const Options &options, std::unique_ptr<Backend> backend) : options_(options), backend_(std::move(backend)) {}
+  Runner(const Options &options, std::shared_ptr<Backend> backend) : options_(options), backend_(std::move(backend)) {}
 
   /// What is wrong before anything is opened.
   int check(const Status &status) {
@@ -73,7 +73,7 @@ private:
   Status record(const std::string &bundlePath, const std::string &digests);
 
   const Options &options_;
-  std::unique_ptr<Backend> backend_;
+  std::shared_ptr<Backend> backend_;
   std::optional<TemporaryDirectory> directory_;
   std::string lastError_, suiteEntries_;
   bool stuck_ = false;
@@ -169,13 +169,13 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
       held.push_back(&what.held(s));
   }
   auto sources = Sources::open(options, **bundle, held);
-  HostFunctions hostFunctions;
-  Status opened = sources.status();
+  auto session = Session::open(sessionOptions(options), backend_);
+  Status opened = sources.ok() ? session.status() : sources.status();
   if (opened.ok() && options.strict)
     opened = sources->checkStrict((*bundle)->manifest(), backend_->process(), backend_->processes());
   for (const std::string &library : options.shardFunctions)
     if (opened.ok())
-      opened = hostFunctions.loadLibrary(library);
+      opened = (*session)->hostFunctions().loadLibrary(library);
   for (const std::string &output : {options.report, options_.digests})
     if (opened.ok() && !output.empty() && isFirst())
       opened = checkWritable(output);
@@ -184,16 +184,24 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
   if (Status status = backend_->agree(opened); !status.ok())
     return fail(status);
 
-  Session session(options, **bundle, *sources, hostFunctions, *backend_, /*measured=*/!functionsRun);
+  BundleOptions added;
+  added.loadConstants = false; // With the other arguments.
+  if (!options.function.empty())
+    added.functions = {options.function};
+  Bundle &code = **bundle;
+  if (Status status = (*session)->addBundle(std::move(*bundle), added); !status.ok())
+    return fail(status);
+  FunctionRunner runner(options, **session, *backend_, *sources, /*measured=*/!functionsRun);
   std::vector<RunRecord> records;
   const bool lineEach = options.verbose || (chosen->size() <= 16 && !functionsRun);
   bool mismatch = false;
   size_t shown = 0;
-  for (const Runnable &what : *chosen) {
-    auto record = session.run(what);
+  for (size_t f = 0; f < chosen->size(); ++f) {
+    const Runnable &what = (*session)->runnable(int(f));
+    auto record = runner.run(int(f));
     if (!record.ok()) {
       int code = fail(record.status());
-      stuck_ = session.stuck();
+      stuck_ = (*session)->stuck();
       if (stuck_ || backend_->failed())
         exit(code); // A rank still runs, or messages are under way: nothing is torn down.
       return code;
@@ -202,8 +210,8 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
       for (size_t i = 0; i < record->digests.size(); ++i)
         *digests += what.name() + " " + what.full().results[i].name + " " + record->digests[i] + "\n";
     bool bad = false;
-    for (bool within : record->within)
-      bad |= !within;
+    for (const ResultCheck &check : record->checks)
+      bad |= !check.isWithin;
     mismatch |= bad;
     if (functionsRun && options.verify)
       suiteEntries_ += suiteEntry(options.program, *record);
@@ -217,7 +225,7 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
       std::string directory = options.outputDir;
       if (chosen->size() > 1)
         directory += "/" + what.name();
-      auto written = session.writeResults(what, directory);
+      auto written = runner.writeResults(directory);
       if (!written.ok())
         return fail(written.status());
       if (chosen->size() == 1)
@@ -229,13 +237,13 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
   if (functionsRun)
     *functionsRun += chosen->size();
   if (!functionsRun)
-    if (Status status = session.checkFault(); !status.ok())
+    if (Status status = (*session)->checkFault(); !status.ok())
       return fail(status);
   if (options.verify && isFirst() && !functionsRun)
     printVerdict(records, options.exact);
   Status status;
   if (!options.report.empty() && isFirst())
-    status = writeReport(options.report, **bundle, options, records, backend_->processes());
+    status = writeReport(options.report, code, options, records, backend_->processes());
   // Also: nobody takes a compiled bundle away that another still reads.
   if (status = backend_->agree(status); !status.ok())
     return fail(status);

@@ -27,6 +27,13 @@ struct LoadTeam {
   std::atomic<int64_t> nextBlock{0}, nextCall{0};
 };
 
+/// Memory that all processes of a node can write, for each rank of the node; null for other ranks. Empty if the node
+/// has one process, which uses its own memory.
+struct NodeMemory {
+  std::vector<char *> ranks;
+  std::shared_ptr<void> owner; ///< Keeps it.
+};
+
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -58,10 +65,9 @@ public:
   virtual Expected<std::vector<std::string>> exchange(const std::string &mine) = 0;
   /// Both processes call it: `bytes` bytes from one to the other.
   virtual Status transfer(int from, int to, void *data, int64_t bytes) = 0;
-  /// By the processes of a node together: `bytes` for each of its ranks, which all of
-  /// them can write; null for other ranks. Kept until the next call. Empty if the
-  /// node has one process, which uses its own memory.
-  virtual Expected<std::vector<char *>> nodeMemory(int64_t devices, int64_t bytes) = 0;
+  /// By the processes of a node together: `bytes` for each of its ranks. Memory that none of them keeps serves the next
+  /// call.
+  virtual Expected<NodeMemory> nodeMemory(int64_t devices, int64_t bytes) = 0;
   /// The team of the node; null if the node has one process. The first process of the node
   /// resets it before an `agree` that starts the load.
   virtual LoadTeam *loadTeam() = 0;

@@ -70,6 +70,7 @@ public:
   /// `free` bytes that are left.
   Expected<void *> allocate(int64_t bytes, const std::function<Status(int64_t free)> &describe);
   void free(void *memory);
+  int64_t freeBytes();
   /// The same in the order of the program's stream, which is not waited for: work that was
   /// enqueued before the buffer was freed may use it.
   Expected<Buffer> allocateInOrder(int64_t bytes, const std::function<Status(int64_t free)> &describe);

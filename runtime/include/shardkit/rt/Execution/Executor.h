@@ -6,8 +6,8 @@
 #include "shardkit/rt/Collectives/Backend.h"
 #include "shardkit/rt/Cuda/Device.h"
 #include "shardkit/rt/Cuda/Nccl.h"
+#include "shardkit/rt/Execution/RankMemory.h"
 #include "shardkit/rt/Manifest/Manifest.h"
-#include "shardkit/rt/Support/Buffer.h"
 #include "shardkit/rt/Support/Status.h"
 #include "shardkit/rt/abi.h"
 
@@ -16,63 +16,6 @@
 #include <vector>
 
 namespace shardkit::rt {
-
-/// The memory of a program of one rank: local arguments and results in the order of the manifest,
-/// and the arena, all on the device if there is one.
-struct RankBuffers {
-  std::vector<void *> arguments, results;
-  void *arena = nullptr;
-  BufferPool *values = nullptr; ///< Makes the values of a pipeline.
-};
-
-/// The memory of one rank for one function: local arguments in one buffer, results and
-/// arena in another. Both are reused from function to function.
-class RankMemory {
-public:
-  /// Lays out all values; initializes none. `global` uses global shapes (for the
-  /// reference, which runs on one device). With `arguments` the arguments lie there,
-  /// in memory of argumentBytes() aligned to 64 bytes. With `donate` a result lies in the
-  /// memory of the argument that it is tied to, which a step then overwrites. `isCopy`: the
-  /// program works on a device (bindDevice), and the host has copies. Throws if memory is
-  /// exhausted, with the largest values in the message.
-  void bind(const FunctionInfo &function, bool global = false, void *arguments = nullptr, bool donate = false,
-            bool isCopy = false);
-  /// For a rank that another process runs: its arguments at `arguments` if not null, and
-  /// with `results` memory for its results and for arguments that lie elsewhere.
-  void bindRemote(const FunctionInfo &function, void *arguments, bool results);
-  static int64_t argumentBytes(const FunctionInfo &function);
-
-  /// After bind: the program works on `device`; arguments and results on the host are
-  /// copies. `rank` is for errors.
-  Status bindDevice(const FunctionInfo &function, cuda::Device &device, int64_t rank);
-  Status uploadArguments(const FunctionInfo &function);
-  Status downloadArguments(const FunctionInfo &function);
-  Status downloadResults(const FunctionInfo &function);
-
-  /// On the host.
-  void *argument(size_t i) { return arguments_[i]; }
-  void *result(size_t i) { return results_[i]; }
-  /// The memory of the program: on the device if there is one.
-  void *const *arguments() const { return device_ ? deviceArguments_.data() : arguments_.data(); }
-  void *const *results() const { return device_ ? deviceResults_.data() : results_.data(); }
-  void *arena() { return arena_; }
-  int64_t bytes() const { return used_; }
-  /// All of these, and memory for the values of a pipeline.
-  RankBuffers buffers() {
-    return {device_ ? deviceArguments_ : arguments_, device_ ? deviceResults_ : results_, arena_, &values_};
-  }
-
-private:
-  BufferPool values_;
-  Buffer argumentMemory_, memory_;
-  int64_t used_ = 0;
-  bool donate_ = false;
-  std::vector<void *> arguments_, results_;
-  void *arena_ = nullptr;
-  cuda::Device *device_ = nullptr;
-  cuda::DeviceMemory deviceArgumentMemory_, deviceMemory_;
-  std::vector<void *> deviceArguments_, deviceResults_;
-};
 
 struct TimeStats {
   int64_t count = 0;

@@ -55,6 +55,10 @@ public:
   /// Whether processes that load locally read each byte once all the same: those of NCCL,
   /// which exchange common arguments.
   bool canExchange(const ArgumentLoad &load, const LoadOptions &options) const;
+  /// Whether arguments are read to memory of the host, also where programs run on devices.
+  bool isOnHost(const ArgumentLoad &load, const LoadOptions &options) const {
+    return !load.devices || (!load.isLocal && (backend_.nodeProcesses() > 1 || options.mode == LoadMode::RootScatter));
+  }
   Status load(const ArgumentLoad &load, const LoadOptions &options, LoadStats &stats);
 
 private:

@@ -42,6 +42,7 @@ private:
   std::string path_;
   Manifest manifest_;
   std::vector<void *> handles_;
+  mutable std::string hash_; ///< Empty: not computed yet.
 };
 
 } // namespace shardkit::rt

@@ -25,6 +25,7 @@
 #include "shardkit/rt/Execution/Runnable.h"
 #include "shardkit/rt/Loading/LoadPlan.h"
 #include "shardkit/rt/Session/Array.h"
+#include "shardkit/rt/Session/Measurements.h"
 
 #include <memory>
 #include <string>
@@ -44,12 +45,29 @@ struct SessionOptions {
   bool isNccl = false;         ///< Collectives of devices go through NCCL, and each rank has a GPU of its own.
 };
 
+struct BundleOptions {
+  std::string name;                   ///< Functions are called that (a bundle of one), or name.function.
+  std::vector<std::string> functions; ///< Functions and pipelines that are added; empty: all.
+  bool loadConstants = true;          ///< Else calls are given them (loadArguments).
+};
+
+/// The sources of all arguments of a function: by stage, then by argument that the stage holds. Each was checked
+/// (checkSource).
+using ArgumentSources = std::vector<std::vector<TensorSource>>;
+
+struct ArgumentLoadOptions {
+  bool donate = false; ///< Calls will donate the arguments: results that are tied to them need no memory.
+  std::function<void(int64_t, int64_t)> progress; ///< As in LoadOptions; where files are read to the host.
+};
+
 struct CallOptions {
   /// Results that are tied to an argument take its memory, and the array of the argument is
   /// donated: using it again is an error. A bound argument becomes the result.
   bool donate = false;
   /// Returns as soon as the call is queued. Else when it has ended, with its error.
   bool isAsync = false;
+  /// Null, or what the step adds its measurements to before the call ends.
+  RunStats *stats = nullptr;
 };
 
 /// Sums over all calls of a function.
@@ -84,11 +102,15 @@ public:
   /// of one), or name.function. An error if a name is taken. All bundles of a session are for one
   /// target and chip; the first one decides.
   Status addBundle(const std::string &path, const std::string &name = "");
+  /// The same of a bundle that is open.
+  Status addBundle(std::unique_ptr<Bundle> bundle, const BundleOptions &options = {});
   int count() const;
   /// The number of a function by its name; an error that lists the names.
   Expected<int> find(const std::string &name) const;
   const std::string &name(int function) const;
   const Runnable &runnable(int function) const;
+  /// The bundle that the function is from.
+  Bundle &bundle(int function) const;
   /// Layouts of argument or result i.
   const ArrayLayout &argument(int function, size_t i) const;
   const ArrayLayout &result(int function, size_t i) const;
@@ -108,6 +130,8 @@ public:
   Expected<Array> reshard(const Array &array, int function, size_t i);
   /// Copies the full value to `to`, row-major. With several processes on each of them.
   Status read(const Array &array, void *to);
+  /// The same on process 0 alone. All processes call it together; `to` is not used on the others.
+  Status readOnFirst(const Array &array, void *to);
   /// The full value without a copy if the memory of this process has it, on the host; else null data.
   Expected<ShardView> readInPlace(const Array &array);
   /// Elements [starts, starts + sizes) of each dim, row-major.
@@ -125,6 +149,10 @@ public:
   /// Loads all weights of all functions, or `names`; a weight that functions hold in one layout is
   /// loaded once. Of a presharded set also other arguments that it has.
   Status load(const std::string &path, const std::vector<std::string> &names = {});
+  /// Arrays for all arguments of a function, which are not bound: a call is given them. Each rank has memory of its own
+  /// for its shards. Processes of a node load together, but for those of NCCL. `stats` are of this process.
+  Expected<std::vector<Array>> loadArguments(int function, const ArgumentSources &sources, LoadStats &stats,
+                                             const ArgumentLoadOptions &options = {});
   /// Writes what is bound (to `names`, or all) as a presharded set: each rank a file, side by
   /// side. Any number of ranks loads it. With several processes `directory` is one that all see.
   Status save(const std::string &directory, const std::vector<std::string> &names = {});
@@ -149,12 +177,19 @@ public:
   /// Calls a function with its first arguments, or all; a null array, and the others, stand for what is bound.
   Expected<std::vector<Array>> call(int function, const std::vector<Array> &arguments, const CallOptions &options = {});
   FunctionStats stats(int function) const;
+  /// Counts of the device on which the first rank of this process runs the function, since it was opened, or the
+  /// profile was cleared; zero on the host.
+  DeviceCounters deviceCounters(int function) const;
+  void clearProfile(int function);
+  /// Together, after the last call: an error if no rank has reached the fault of SK_FAULT.
+  Status checkFault();
   /// Ends the step or the load that runs now with an error; from any thread. A step ends at its next collective.
   void interrupt();
   /// A rank has not returned from a step that failed: until it has, every call is an error.
   bool stuck() const;
 
 private:
+  friend struct SessionImpl;
   explicit Session(std::unique_ptr<struct SessionImpl> impl);
   std::unique_ptr<struct SessionImpl> impl_;
 };

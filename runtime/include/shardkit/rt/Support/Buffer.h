@@ -57,6 +57,8 @@ public:
   void makeBy(Make make);
   Expected<Buffer> take(int64_t bytes);
   void giveBack(Buffer buffer);
+  /// Frees the buffers that are not in use.
+  void freeIdle();
   /// The most bytes in use at once since the last startPeak.
   int64_t peakBytes() const { return peak_; }
   void startPeak() { peak_ = inUse_; }
