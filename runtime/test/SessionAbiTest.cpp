@@ -92,6 +92,58 @@ TEST(SessionAbi, reportsErrors) {
   sk_session_close(session);
 }
 
+/// What is NULL, or a number that nothing has, is an error, and the session stays usable.
+TEST(SessionAbi, refusesWhatIsNotThere) {
+  TempDir dir;
+  const std::string bundle = dir / "bundle";
+  writeTestBundle(bundle, {"main"});
+  sk_session *session = nullptr;
+  ASSERT_EQ(sk_session_open(nullptr, &session), 0);
+  ASSERT_EQ(sk_session_add_bundle(session, bundle.c_str(), nullptr), 0) << sk_last_error();
+  const std::vector<float> x(128, 1);
+  const sk_argument arguments[] = {{x.data(), nullptr}, {x.data(), nullptr}, {nullptr, nullptr}};
+  const char *const names[] = {nullptr};
+  const int64_t zeros[] = {0, 0}, tooMany[] = {int64_t(1) << 40, int64_t(1) << 40}, negative[] = {-1, -1};
+  sk_array *y = nullptr, *made = nullptr;
+  ASSERT_EQ(sk_session_call(session, 0, arguments, 2, 0, &y), 0) << sk_last_error();
+  float element;
+  auto refuse = [](int status, const std::string &message) {
+    EXPECT_NE(status, 0) << message;
+    EXPECT_EQ(sk_last_error(), message);
+  };
+  refuse(sk_session_open(nullptr, nullptr), "the memory for the session is NULL");
+  refuse(sk_session_call(nullptr, 0, arguments, 2, 0, &made), "the session is NULL");
+  refuse(sk_session_call(session, -1, arguments, 2, 0, &made), "function -1, expected one of the 1 of the session");
+  refuse(sk_session_call(session, 0, arguments, 3, 0, &made),
+         "function 'main' is called with 3 arguments, expected at most 2");
+  refuse(sk_session_call(session, 0, nullptr, 2, 0, &made), "the list of arguments is NULL");
+  refuse(sk_session_call(session, 0, arguments, 2, 0, nullptr), "the memory for the results is NULL");
+  refuse(sk_session_call(session, 0, arguments, 2, 64, &made), "flags 64 of a call, expected those of sk_call_flags");
+  refuse(sk_session_add_bundle(session, nullptr, nullptr), "the path of a bundle is NULL, expected a bundle directory");
+  refuse(sk_session_load(session, ""), "the path of the weights is empty, expected a file or a directory");
+  refuse(sk_session_load_names(session, "weights", nullptr, 1), "the list of names is NULL");
+  refuse(sk_session_load_names(session, "weights", names, 1), "a name is NULL");
+  refuse(sk_session_save(session, nullptr, nullptr, 0), "the path of the set is NULL, expected a directory");
+  refuse(sk_session_assign(session, "w", nullptr, 512), "the memory of the elements is NULL");
+  refuse(sk_session_bind(session, "w", nullptr), "the array is NULL");
+  refuse(sk_session_set_devices(session, nullptr), "the options are NULL");
+  refuse(sk_array_create(session, 0, -1, x.data(), 512, &made), "argument -1, the function has 2");
+  refuse(sk_array_create(session, 0, 0, nullptr, 512, &made), "the memory of the elements is NULL");
+  refuse(sk_array_read(nullptr, &element, 4), "the array is NULL");
+  refuse(sk_array_read(y, nullptr, 256), "the memory for the elements is NULL");
+  refuse(sk_array_read_slice(y, nullptr, zeros, &element, 4), "the list of starts or sizes is NULL");
+  for (const int64_t *sizes : {tooMany, negative})
+    refuse(sk_array_read_slice(y, zeros, sizes, &element, 4),
+           "read: dim 0 of array 'y' has 8 elements, expected a slice inside of it, not " + std::to_string(*sizes) +
+               " from 0 on");
+  sk_view_release(nullptr);
+  EXPECT_EQ(sk_view_gpu(nullptr), -1);
+  sk_array_release(y);
+  ASSERT_EQ(sk_session_call(session, 0, arguments, 2, 0, &y), 0) << sk_last_error();
+  sk_array_release(y);
+  sk_session_close(session);
+}
+
 /// Rows of the caller's memory are what the program reads, and rows of the result what the caller reads. Blocks are
 /// copied once: to the shard that the program reads.
 TEST(SessionAbi, copiesOnlyWhatIsNotContiguous) {

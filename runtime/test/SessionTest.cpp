@@ -312,6 +312,9 @@ TEST_F(SessionTest, refusesWhatIsWrong) {
                        "no function of the session is called 'train', expected one of: main, step"))
       << session_->find("train").status().message();
   EXPECT_TRUE(contains(session_->call(main_, {x}).status(), "argument 'w' of function 'main' (f32 16x8"));
+  EXPECT_TRUE(contains(session_->call(99, {x}).status(), "function 99, expected one of the 2 of the session"));
+  EXPECT_TRUE(contains(session_->put(main_, 2, x_.data()).status(), "argument 2, the function has 2"));
+  EXPECT_TRUE(contains(session_->read({}, x_.data()), "read: no array is given"));
   EXPECT_TRUE(contains(session_->call(main_, {x, w, w}).status(), "is called with 3 arguments, expected at most 2"));
   EXPECT_TRUE(
       contains(session_->call(main_, {w, x}).status(), "argument 'x' of function 'main': array 'w' is f32 16x8"));

@@ -18,8 +18,10 @@ Session::Session(std::unique_ptr<SessionImpl> impl) : impl_(std::move(impl)) {}
 Expected<std::unique_ptr<Session>> Session::open(const SessionOptions &options, std::shared_ptr<Backend> backend) {
   if (!(options.timeout > 0))
     return invalid("timeout is " + std::to_string(options.timeout) + ", expected a positive number of seconds");
-  if (options.libraryThreads < 0)
-    return invalid("library threads are " + std::to_string(options.libraryThreads) + ", expected at least 0");
+  constexpr int mostThreads = 1024; // OpenMP ends the process where the system has no more.
+  if (options.libraryThreads < 0 || options.libraryThreads > mostThreads)
+    return invalid("library threads are " + std::to_string(options.libraryThreads) + ", expected 0 to " +
+                   std::to_string(mostThreads));
   Fault fault;
   SK_RETURN_IF_ERROR(Fault::fromEnvironment(fault));
   return std::unique_ptr<Session>(new Session(std::make_unique<SessionImpl>(options, std::move(backend))));
@@ -315,6 +317,21 @@ void SessionImpl::shrink(size_t numFunctions, size_t numSlots, size_t numNotes) 
 int Session::count() const {
   std::lock_guard lock(impl_->mutex);
   return int(impl_->functions.size());
+}
+
+Status Session::checkFunction(int function) const {
+  if (function >= 0 && function < count())
+    return {};
+  return invalid("function " + std::to_string(function) + ", expected one of the " + std::to_string(count()) +
+                 " of the session");
+}
+
+Status Session::checkArgument(int function, int64_t i) const {
+  SK_RETURN_IF_ERROR(checkFunction(function));
+  const size_t count = runnable(function).full().arguments.size();
+  if (i >= 0 && size_t(i) < count)
+    return {};
+  return invalid("argument " + std::to_string(i) + ", the function has " + std::to_string(count));
 }
 
 Expected<int> Session::find(const std::string &name) const {

@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <shared_mutex>
-#include <tuple>
+#include <type_traits>
 
 using namespace shardkit::rt;
 
@@ -46,13 +46,33 @@ template <typename Fn> int catching(Fn &&call) {
   return int(status.code());
 }
 
-template <typename Fn> int onSession(std::shared_ptr<SessionHolder> holder, Fn &&call) {
+Status needed(const void *pointer, const char *what) {
+  return pointer ? Status() : invalid(std::string(what) + " is NULL");
+}
+Status checkPath(const char *path, const char *what, const char *expected) {
+  return path && *path ? Status()
+                       : invalid(std::string(what) + " is " + (path ? "empty" : "NULL") + ", expected " + expected);
+}
+
+/// Calls call(session) for the session of a handle: of a session, or of an array.
+template <typename Handle, typename Fn> int onSession(Handle *handle, Fn &&call) {
   return catching([&]() -> Status {
+    SK_RETURN_IF_ERROR(
+        needed(handle, std::is_same_v<std::remove_const_t<Handle>, sk_array> ? "the array" : "the session"));
+    const std::shared_ptr<SessionHolder> holder = handle->holder;
     std::shared_lock lock(holder->mutex);
     if (!holder->session)
       return invalid("the session is closed");
     return call(*holder->session);
   });
+}
+
+/// The same for functions that set `out`: it is cleared first.
+template <typename Handle, typename Out, typename Fn> int onSession(Handle *handle, Out *out, Fn &&call) {
+  if (!out)
+    return catching([] { return needed(nullptr, "the memory for the result"); });
+  *out = {};
+  return onSession(handle, std::forward<Fn>(call));
 }
 
 /// The processes of a backend find each other once: its sessions share it until the process ends.
@@ -77,21 +97,6 @@ Expected<std::shared_ptr<Backend>> getBackend(const std::string &name, double ti
   return *known;
 }
 
-Status checkFunction(const Session &session, int32_t function) {
-  if (function >= 0 && function < session.count())
-    return {};
-  return invalid("function " + std::to_string(function) + ", expected one of the " + std::to_string(session.count()) +
-                 " of the session");
-}
-Status checkIndex(const char *what, int32_t index, size_t count) {
-  if (index >= 0 && size_t(index) < count)
-    return {};
-  return invalid(std::string(what) + " " + std::to_string(index) + ", the function has " + std::to_string(count));
-}
-Status checkArgument(const Session &session, int32_t function, int32_t index) {
-  SK_RETURN_IF_ERROR(checkFunction(session, function));
-  return checkIndex("argument", index, session.runnable(function).full().arguments.size());
-}
 Status checkBytes(const std::string &name, int64_t given, int64_t bytes) {
   if (given == bytes)
     return {};
@@ -157,8 +162,9 @@ const char *sk_last_error(void) { return lastError.c_str(); }
 //===----------------------------------------------------------------------===//
 
 int sk_session_open(const sk_session_options *given, sk_session **out) {
-  *out = nullptr;
   return catching([&]() -> Status {
+    SK_RETURN_IF_ERROR(needed(out, "the memory for the session"));
+    *out = nullptr;
     sk_session_options defaults = {};
     defaults.abi = SK_ABI_VERSION;
     if (!given)
@@ -206,7 +212,9 @@ void sk_session_close(sk_session *session) {
 }
 
 int sk_session_set_devices(sk_session *session, const sk_device_options *given) {
-  return onSession(session->holder, [&](Session &open) -> Status {
+  return onSession(session, [&](Session &open) -> Status {
+    if (!given)
+      return invalid("the options are NULL");
     if (given->abi != SK_ABI_VERSION)
       return invalid("device options of ABI version " + std::to_string(given->abi) + ", this runtime has version " +
                      std::to_string(SK_ABI_VERSION));
@@ -214,6 +222,8 @@ int sk_session_set_devices(sk_session *session, const sk_device_options *given) 
       return invalid("attention " + std::to_string(given->attention) + ", expected a value of sk_attention_engine");
     if (given->ranks < 0)
       return invalid("a device map of " + std::to_string(given->ranks) + " ranks, expected at least 0");
+    if (given->ranks)
+      SK_RETURN_IF_ERROR(needed(given->map, "the device map"));
     cuda::DeviceOptions options;
     options.tf32 = given->tf32 != 0;
     options.graphs = given->no_graphs == 0;
@@ -226,28 +236,34 @@ int sk_session_set_devices(sk_session *session, const sk_device_options *given) 
 
 int32_t sk_session_process(const sk_session *session, int32_t *processes) {
   int32_t process = 0;
-  (void)onSession(session->holder, [&](Session &open) {
+  (void)onSession(session, [&](Session &open) {
     process = open.backend().process();
-    *processes = open.backend().processes();
+    if (processes)
+      *processes = open.backend().processes();
     return Status();
   });
   return process;
 }
 
 int sk_session_add_bundle(sk_session *session, const char *path, const char *name) {
-  return onSession(session->holder, [&](Session &open) { return open.addBundle(path ? path : "", name ? name : ""); });
+  return onSession(session, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(checkPath(path, "the path of a bundle", "a bundle directory"));
+    return open.addBundle(path, name ? name : "");
+  });
 }
 int sk_session_register_shard_function(sk_session *session, const char *name, sk_shard_function f, void *user) {
-  return onSession(session->holder, [&](Session &open) { return open.hostFunctions().add(name ? name : "", f, user); });
+  return onSession(session, [&](Session &open) { return open.hostFunctions().add(name ? name : "", f, user); });
 }
 int sk_session_load_shard_functions(sk_session *session, const char *library) {
-  return onSession(session->holder,
-                   [&](Session &open) { return open.hostFunctions().loadLibrary(library ? library : ""); });
+  return onSession(session, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(checkPath(library, "the path of a library of shard functions", "a file"));
+    return open.hostFunctions().loadLibrary(library);
+  });
 }
 
 int32_t sk_session_count(const sk_session *session) {
   int32_t count = 0;
-  (void)onSession(session->holder, [&](Session &open) {
+  (void)onSession(session, [&](Session &open) {
     count = open.count();
     return Status();
   });
@@ -255,17 +271,18 @@ int32_t sk_session_count(const sk_session *session) {
 }
 
 int sk_session_find(const sk_session *session, const char *name, int32_t *out) {
-  *out = -1;
-  return onSession(session->holder, [&](Session &open) -> Status {
+  if (out)
+    *out = -1;
+  return onSession(session, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(needed(out, "the memory for the number"));
     SK_ASSIGN_OR_RETURN(*out, open.find(name ? name : ""));
     return {};
   });
 }
 
 int sk_session_function(const sk_session *session, int32_t function, sk_function_info *out) {
-  *out = {};
-  return onSession(session->holder, [&](Session &open) -> Status {
-    SK_RETURN_IF_ERROR(checkFunction(open, function));
+  return onSession(session, out, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(open.checkFunction(function));
     const FunctionInfo &full = open.runnable(function).full();
     const FunctionStats stats = open.stats(function);
     *out = {open.name(function).c_str(),
@@ -283,20 +300,19 @@ int sk_session_function(const sk_session *session, int32_t function, sk_function
 }
 
 int sk_session_argument(const sk_session *session, int32_t function, int32_t index, sk_value_info *out) {
-  *out = {};
-  return onSession(session->holder, [&](Session &open) -> Status {
-    SK_RETURN_IF_ERROR(checkArgument(open, function, index));
+  return onSession(session, out, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(open.checkArgument(function, index));
     describe(open.runnable(function).full().arguments[size_t(index)], open.argument(function, size_t(index)), out);
     return {};
   });
 }
 
 int sk_session_result(const sk_session *session, int32_t function, int32_t index, sk_value_info *out) {
-  *out = {};
-  return onSession(session->holder, [&](Session &open) -> Status {
-    SK_RETURN_IF_ERROR(checkFunction(open, function));
+  return onSession(session, out, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(open.checkFunction(function));
     const FunctionInfo &full = open.runnable(function).full();
-    SK_RETURN_IF_ERROR(checkIndex("result", index, full.results.size()));
+    if (index < 0 || size_t(index) >= full.results.size())
+      return invalid("result " + std::to_string(index) + ", the function has " + std::to_string(full.results.size()));
     describe(full.results[size_t(index)], open.result(function, size_t(index)), out);
     return {};
   });
@@ -304,7 +320,7 @@ int sk_session_result(const sk_session *session, int32_t function, int32_t index
 
 const char *sk_session_note(sk_session *session, int32_t index) {
   const char *note = nullptr;
-  (void)onSession(session->holder, [&](Session &open) {
+  (void)onSession(session, [&](Session &open) {
     const std::vector<std::string> notes = open.notes();
     if (index >= 0 && size_t(index) < notes.size()) {
       session->note = notes[size_t(index)];
@@ -315,31 +331,51 @@ const char *sk_session_note(sk_session *session, int32_t index) {
   return note;
 }
 
-int sk_session_load(sk_session *session, const char *path) {
-  return onSession(session->holder, [&](Session &open) { return open.load(path ? path : ""); });
-}
-static std::vector<std::string> listOf(const char *const *names, int32_t count) {
-  return std::vector<std::string>(names, names + std::max(count, 0));
+int sk_session_load(sk_session *session, const char *path) { return sk_session_load_names(session, path, nullptr, 0); }
+static Expected<std::vector<std::string>> listOf(const char *const *names, int32_t count) {
+  if (count < 0)
+    return invalid("a list of " + std::to_string(count) + " names, expected at least 0");
+  if (count)
+    SK_RETURN_IF_ERROR(needed(names, "the list of names"));
+  std::vector<std::string> list;
+  for (int32_t i = 0; i < count; ++i) {
+    SK_RETURN_IF_ERROR(needed(names[i], "a name"));
+    list.push_back(names[i]);
+  }
+  return list;
 }
 int sk_session_load_names(sk_session *session, const char *path, const char *const *names, int32_t count) {
-  return onSession(session->holder, [&](Session &open) { return open.load(path ? path : "", listOf(names, count)); });
+  return onSession(session, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(checkPath(path, "the path of the weights", "a file or a directory"));
+    SK_ASSIGN_OR_RETURN(const std::vector<std::string> list, listOf(names, count));
+    return open.load(path, list);
+  });
 }
 int sk_session_save(sk_session *session, const char *directory, const char *const *names, int32_t count) {
-  return onSession(session->holder,
-                   [&](Session &open) { return open.save(directory ? directory : "", listOf(names, count)); });
+  return onSession(session, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(checkPath(directory, "the path of the set", "a directory"));
+    SK_ASSIGN_OR_RETURN(const std::vector<std::string> list, listOf(names, count));
+    return open.save(directory, list);
+  });
 }
 int sk_session_fill_random(sk_session *session, uint64_t seed) {
-  return onSession(session->holder, [&](Session &open) { return open.fillRandom(seed); });
+  return onSession(session, [&](Session &open) { return open.fillRandom(seed); });
 }
 int sk_session_assign(sk_session *session, const char *name, const void *data, int64_t bytes) {
-  return onSession(session->holder, [&](Session &open) { return open.assign(name ? name : "", data, bytes); });
+  return onSession(session, [&](Session &open) -> Status {
+    if (bytes)
+      SK_RETURN_IF_ERROR(needed(data, "the memory of the elements"));
+    return open.assign(name ? name : "", data, bytes);
+  });
 }
 int sk_session_bind(sk_session *session, const char *name, sk_array *array) {
-  return onSession(session->holder, [&](Session &open) { return open.bind(name ? name : "", array->array); });
+  return onSession(session, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(needed(array, "the array"));
+    return open.bind(name ? name : "", array->array);
+  });
 }
 int sk_session_bound(sk_session *session, const char *name, sk_array **out) {
-  *out = nullptr;
-  return onSession(session->holder, [&](Session &open) -> Status {
+  return onSession(session, out, [&](Session &open) -> Status {
     SK_ASSIGN_OR_RETURN(Array array, open.bound(name ? name : ""));
     *out = handle(session->holder, std::move(array));
     return {};
@@ -347,8 +383,7 @@ int sk_session_bound(sk_session *session, const char *name, sk_array **out) {
 }
 
 void sk_session_load_counters(const sk_session *session, sk_load_counters *out) {
-  *out = {};
-  (void)onSession(session->holder, [&](Session &open) {
+  (void)onSession(session, out, [&](Session &open) {
     const LoadStats stats = open.loadStats();
     *out = {stats.total.bytesNeeded, stats.total.bytesRead, stats.total.requests, stats.scatters,
             stats.broadcasts,        stats.stagingBytes,    stats.total.seconds};
@@ -358,12 +393,18 @@ void sk_session_load_counters(const sk_session *session, sk_load_counters *out) 
 
 int sk_session_call(sk_session *session, int32_t function, const sk_argument *given, int32_t count, int32_t flags,
                     sk_array **results) {
-  return onSession(session->holder, [&](Session &open) -> Status {
-    SK_RETURN_IF_ERROR(checkFunction(open, function));
+  return onSession(session, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(open.checkFunction(function));
     const size_t most = open.runnable(function).full().arguments.size();
     if (count < 0 || size_t(count) > most)
       return invalid("function '" + open.name(function) + "' is called with " + std::to_string(count) +
                      " arguments, expected at most " + std::to_string(most));
+    if (flags & ~(SK_DONATE | SK_ASYNC))
+      return invalid("flags " + std::to_string(flags) + " of a call, expected those of sk_call_flags");
+    if (count)
+      SK_RETURN_IF_ERROR(needed(given, "the list of arguments"));
+    if (!open.runnable(function).full().results.empty())
+      SK_RETURN_IF_ERROR(needed(results, "the memory for the results"));
     CallOptions options;
     options.donate = flags & SK_DONATE;
     options.isAsync = flags & SK_ASYNC;
@@ -385,15 +426,19 @@ int sk_session_call(sk_session *session, int32_t function, const sk_argument *gi
 }
 
 void sk_session_load_progress(const sk_session *session, int64_t *done, int64_t *total) {
-  *done = *total = 0;
-  (void)onSession(session->holder, [&](Session &open) {
-    std::tie(*done, *total) = open.loadProgress();
+  std::pair<int64_t, int64_t> progress;
+  (void)onSession(session, [&](Session &open) {
+    progress = open.loadProgress();
     return Status();
   });
+  if (done)
+    *done = progress.first;
+  if (total)
+    *total = progress.second;
 }
 
 void sk_session_interrupt(sk_session *session) {
-  (void)onSession(session->holder, [](Session &open) {
+  (void)onSession(session, [](Session &open) {
     open.interrupt();
     return Status();
   });
@@ -404,7 +449,7 @@ void sk_set_interrupt(int (*check)(void *user), void *user) {
 
 int sk_session_is_stuck(const sk_session *session) {
   bool isStuck = false;
-  (void)onSession(session->holder, [&](Session &open) {
+  (void)onSession(session, [&](Session &open) {
     isStuck = open.stuck();
     return Status();
   });
@@ -417,11 +462,12 @@ int sk_session_is_stuck(const sk_session *session) {
 
 int sk_array_create(sk_session *session, int32_t function, int32_t index, const void *data, int64_t bytes,
                     sk_array **out) {
-  *out = nullptr;
-  return onSession(session->holder, [&](Session &open) -> Status {
-    SK_RETURN_IF_ERROR(checkArgument(open, function, index));
+  return onSession(session, out, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(open.checkArgument(function, index));
     const ArrayLayout &layout = open.argument(function, size_t(index));
     SK_RETURN_IF_ERROR(checkBytes(layout.value().name, bytes, layout.value().globalBytes()));
+    if (bytes)
+      SK_RETURN_IF_ERROR(needed(data, "the memory of the elements"));
     SK_ASSIGN_OR_RETURN(Array array, open.put(function, size_t(index), data));
     *out = handle(session->holder, std::move(array));
     return {};
@@ -429,9 +475,8 @@ int sk_array_create(sk_session *session, int32_t function, int32_t index, const 
 }
 
 int sk_array_reshard(sk_array *array, int32_t function, int32_t index, sk_array **out) {
-  *out = nullptr;
-  return onSession(array->holder, [&](Session &open) -> Status {
-    SK_RETURN_IF_ERROR(checkArgument(open, function, index));
+  return onSession(array, out, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(open.checkArgument(function, index));
     SK_ASSIGN_OR_RETURN(Array moved, open.reshard(array->array, function, size_t(index)));
     *out = handle(array->holder, std::move(moved));
     return {};
@@ -441,59 +486,72 @@ int sk_array_reshard(sk_array *array, int32_t function, int32_t index, sk_array 
 void sk_array_release(sk_array *array) { delete array; }
 
 int sk_array_info(const sk_array *array, sk_value_info *out) {
-  describe(array->array.layout().value(), array->array.layout(), out);
-  out->name = array->array.name().c_str();
-  return 0;
+  return catching([&]() -> Status {
+    SK_RETURN_IF_ERROR(needed(array, "the array"));
+    SK_RETURN_IF_ERROR(needed(out, "the memory for the result"));
+    describe(array->array.layout().value(), array->array.layout(), out);
+    out->name = array->array.name().c_str();
+    return {};
+  });
 }
 int sk_array_is_ready(const sk_array *array) {
   bool isReady = false;
-  (void)onSession(array->holder, [&](Session &open) {
+  (void)onSession(array, [&](Session &open) {
     isReady = open.isReady(array->array);
     return Status();
   });
   return isReady;
 }
 int sk_array_wait(const sk_array *array) {
-  return onSession(array->holder, [&](Session &open) { return open.wait(array->array); });
+  return onSession(array, [&](Session &open) { return open.wait(array->array); });
 }
 int sk_array_read(const sk_array *array, void *to, int64_t bytes) {
-  return onSession(array->holder, [&](Session &open) -> Status {
+  return onSession(array, [&](Session &open) -> Status {
     SK_RETURN_IF_ERROR(checkBytes(array->array.name(), bytes, array->array.bytes()));
+    if (bytes)
+      SK_RETURN_IF_ERROR(needed(to, "the memory for the elements"));
     return open.read(array->array, to);
   });
 }
 
 int sk_array_read_slice(const sk_array *array, const int64_t *starts, const int64_t *sizes, void *to, int64_t bytes) {
-  return onSession(array->holder, [&](Session &open) -> Status {
+  return onSession(array, [&](Session &open) -> Status {
     const size_t dims = array->array.shape().size();
+    if (dims)
+      SK_RETURN_IF_ERROR(needed(starts && sizes ? starts : nullptr, "the list of starts or sizes"));
     const Shape shape(sizes, sizes + dims);
-    SK_RETURN_IF_ERROR(
-        checkBytes(array->array.name(), bytes, numElements(shape).value_or(-1) * dtypeSize(array->array.dtype())));
+    // Else the slice is an error itself.
+    if (std::all_of(shape.begin(), shape.end(), [](int64_t size) { return size >= 0; }))
+      if (const std::optional<int64_t> count = numElements(shape))
+        SK_RETURN_IF_ERROR(checkBytes(array->array.name(), bytes, *count * dtypeSize(array->array.dtype())));
+    if (bytes)
+      SK_RETURN_IF_ERROR(needed(to, "the memory for the elements"));
     return open.readSlice(array->array, Shape(starts, starts + dims), shape, to);
   });
 }
 
 int sk_array_shard(const sk_array *array, int64_t rank, sk_view *out) {
-  *out = {};
-  return onSession(array->holder, [&](Session &open) { return give(open.shard(array->array, rank), out); });
+  return onSession(array, out, [&](Session &open) { return give(open.shard(array->array, rank), out); });
 }
 int sk_array_view(const sk_array *array, sk_view *out) {
-  *out = {};
-  return onSession(array->holder, [&](Session &open) { return give(open.readInPlace(array->array), out); });
+  return onSession(array, out, [&](Session &open) { return give(open.readInPlace(array->array), out); });
 }
 int32_t sk_view_gpu(const sk_view *view) {
-  return view->owner ? static_cast<const ViewOwner *>(view->owner)->view.gpu : -1;
+  return view && view->owner ? static_cast<const ViewOwner *>(view->owner)->view.gpu : -1;
 }
 int sk_view_dlpack(const sk_view *view, void **out) {
-  *out = nullptr;
   return catching([&]() -> Status {
-    if (!view->owner)
+    SK_RETURN_IF_ERROR(needed(out, "the memory for the tensor"));
+    *out = nullptr;
+    if (!view || !view->owner)
       return invalid("the view is released, expected one of sk_array_shard or sk_array_view");
     SK_ASSIGN_OR_RETURN(*out, exportToDlpack(static_cast<const ViewOwner *>(view->owner)->view));
     return {};
   });
 }
 void sk_view_release(sk_view *view) {
+  if (!view)
+    return;
   delete static_cast<ViewOwner *>(view->owner);
   *view = {};
 }

@@ -8,6 +8,7 @@
 namespace shardkit::rt {
 
 Expected<Array> Session::put(int function, size_t i, const void *data, std::shared_ptr<void> owner) {
+  SK_RETURN_IF_ERROR(checkArgument(function, int64_t(i)));
   const ArgumentSlot &slot = impl_->slots[impl_->functions[size_t(function)].slots[i]];
   try {
     Array array = impl_->make(slot.layout, slot.name);
@@ -236,6 +237,7 @@ Expected<ShardView> Session::shard(const Array &array, int64_t rank) {
 }
 
 Expected<Array> Session::reshard(const Array &array, int function, size_t i) {
+  SK_RETURN_IF_ERROR(checkArgument(function, int64_t(i)));
   SK_RETURN_IF_ERROR(impl_->check(array, "reshard"));
   const ValueInfo &wanted = argument(function, i).value();
   if (wanted.dtype != array.dtype() || wanted.globalShape != array.shape())

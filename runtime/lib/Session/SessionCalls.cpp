@@ -87,6 +87,7 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
 
 Expected<std::vector<Array>> Session::call(int number, const std::vector<Array> &arguments,
                                            const CallOptions &options) {
+  SK_RETURN_IF_ERROR(checkFunction(number));
   auto call = std::make_shared<Call>();
   std::vector<Array> results;
   uint64_t ticket;

@@ -2,7 +2,8 @@
  *
  * A session has the functions of bundles, their weights and other arrays, and runs
  * the functions as often as they are called. Functions return 0, or a status;
- * sk_last_error() is then one line with the reason. Nothing here exits or throws.
+ * sk_last_error() is then one line with the reason, also where a pointer is NULL that
+ * must not be. Nothing here exits or throws.
  *
  *   sk_session *session;
  *   sk_session_open(NULL, &session);

@@ -105,6 +105,9 @@ public:
   /// The same of a bundle that is open.
   Status addBundle(std::unique_ptr<Bundle> bundle, const BundleOptions &options = {});
   int count() const;
+  /// An error unless there is a function of that number; of that argument.
+  Status checkFunction(int function) const;
+  Status checkArgument(int function, int64_t i) const;
   /// The number of a function by its name; an error that lists the names.
   Expected<int> find(const std::string &name) const;
   const std::string &name(int function) const;
