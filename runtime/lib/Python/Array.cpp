@@ -60,7 +60,7 @@ PyObject *close(PyObject *object, PyObject *) {
     WithoutGil without;
     sk_session_close(session);
   }
-  return Py_NewRef(Py_None);
+  return check(0) ? Py_NewRef(Py_None) : nullptr;
 }
 
 void freeMemory(PyObject *object) {

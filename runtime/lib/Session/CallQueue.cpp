@@ -9,10 +9,19 @@
 
 namespace shardkit::rt {
 
+template <typename Fn> void CallQueue::waitFor(Fn &&isTurn, std::unique_lock<std::mutex> &lock) {
+  while (!turn_.wait_for(lock, std::chrono::duration<double>(interruptTick), isTurn)) {
+    lock.unlock();
+    if (isInterrupted())
+      interrupt_();
+    lock.lock();
+  }
+}
+
 CallQueue::~CallQueue() {
   {
     std::unique_lock lock(mutex_);
-    turn_.wait(lock, [&] { return serving_ == next_; });
+    waitFor([&] { return serving_ == next_; }, lock);
     isEnding_ = true;
   }
   posted_.notify_all();
@@ -28,12 +37,7 @@ uint64_t CallQueue::takeTicket() {
 void CallQueue::run(uint64_t ticket, const std::function<void()> &work) {
   {
     std::unique_lock lock(mutex_);
-    while (!turn_.wait_for(lock, std::chrono::duration<double>(interruptTick), [&] { return serving_ == ticket; })) {
-      lock.unlock();
-      if (isInterrupted())
-        interrupt_();
-      lock.lock();
-    }
+    waitFor([&] { return serving_ == ticket; }, lock);
   }
   work();
   {

@@ -18,7 +18,7 @@ namespace shardkit::rt {
 /// holder of a ticket calls run or post with it, once.
 class CallQueue {
 public:
-  /// `interrupt` ends the work that is performed, when a thread that waits for its turn is interrupted.
+  /// `interrupt` ends the work that is performed, when a thread that waits for its turn, or for all, is interrupted.
   explicit CallQueue(std::function<void()> interrupt) : interrupt_(std::move(interrupt)) {}
   /// Waits for all tickets.
   ~CallQueue();
@@ -31,6 +31,7 @@ public:
 
 private:
   void loop();
+  template <typename Fn> void waitFor(Fn &&isTurn, std::unique_lock<std::mutex> &lock);
 
   const std::function<void()> interrupt_;
   std::mutex mutex_;

@@ -12,6 +12,7 @@
 #include "shardkit/rt/Support/Interrupt.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <shared_mutex>
@@ -22,7 +23,7 @@ using namespace shardkit::rt;
 /// Handles of arrays may outlive the session.
 struct SessionHolder {
   std::unique_ptr<Session> session;
-  std::shared_mutex mutex; ///< Shared by calls; exclusive while it is closed.
+  std::shared_timed_mutex mutex; ///< Shared by calls; exclusive while it is closed.
 };
 
 struct sk_session {
@@ -204,8 +205,12 @@ int sk_session_open(const sk_session_options *given, sk_session **out) {
 void sk_session_close(sk_session *session) {
   if (session)
     (void)catching([&] {
-      std::unique_lock lock(session->holder->mutex); // After the calls of other threads.
-      session->holder->session.reset();
+      SessionHolder &holder = *session->holder;
+      std::unique_lock lock(holder.mutex, std::defer_lock); // After the calls of other threads.
+      while (!lock.try_lock_for(std::chrono::duration<double>(interruptTick)))
+        if (isInterrupted())
+          holder.session->interrupt();
+      holder.session.reset();
       return Status();
     });
   delete session;

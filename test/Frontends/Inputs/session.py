@@ -252,6 +252,13 @@ with shardkit.Session(f"{directory}/endless", f"{directory}/bundle") as session:
     ends = threading.Timer(0.2, session.interrupt)
     ends.start()
     report("by a thread", result.wait)
+    session["endless"](a, wait=False)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        session.close()
+        print("ended")
+    except KeyboardInterrupt:
+        print("interrupted while it is closed")
 
 # Stages on meshes of 2 x 3, microbatches, weights on shards of uneven sizes that steps update in place.
 pipeline = os.path.join(os.path.dirname(__file__), "../../Integration/pipelines/uneven.mlir")

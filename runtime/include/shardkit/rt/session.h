@@ -149,8 +149,8 @@ SK_EXPORT int sk_session_call(sk_session *session, int32_t function, const sk_ar
                               int32_t flags, sk_array **results);
 /* Ends the step or the load that runs now with an error; from any thread. A step ends at its next collective. */
 SK_EXPORT void sk_session_interrupt(sk_session *session);
-/* `check` is called every 50 ms while this thread waits for a session; if it returns other than 0, what it waits for
- * ends with an error. NULL: none. */
+/* `check` is called every 50 ms while this thread waits for a session, also in sk_session_close; if it returns other
+ * than 0, what it waits for ends with an error. NULL: none. */
 SK_EXPORT void sk_set_interrupt(int (*check)(void *user), void *user);
 /* 1 if a rank has not returned from a step that failed: until it has, every call is an error. */
 SK_EXPORT int sk_session_is_stuck(const sk_session *session);
