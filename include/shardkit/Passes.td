@@ -372,7 +372,7 @@ def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
            "Compare the searched plan with others as they run, and take the fastest; false: the searched one">,
     Option<"allowRecompute", "allow-recompute", "::mlir::spmd::Flag", /*default=*/"false",
            "Allow contractions to be computed redundantly on several devices; the objective "
-           "then includes compute time">,
+           "then includes compute time. Always so if the mesh has `flops`">,
     Option<"replicatedWeights", "allow-replicated-weights", "::mlir::spmd::Flag", /*default=*/"true",
            "Whether weights may be replicated on every device">,
     ListOption<"batchAxes", "batch-axes", "std::string",

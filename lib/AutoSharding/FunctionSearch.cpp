@@ -24,10 +24,10 @@ FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(FunctionMeshes
   ProblemOptions problemOptions;
   problemOptions.reshardPerUse = options.reshardPerUse;
   problemOptions.allSubAxes = options.allSubAxes;
-  problemOptions.recompute = options.allowRecompute;
+  problemOptions.recompute = search->pricesCompute();
   problemOptions.improvesPropagation = options.improvesPropagation;
   problemOptions.released = std::move(released);
-  if (options.allowRecompute)
+  if (search->pricesCompute())
     problemOptions.getComputeSeconds = [&](const Propagation::Node &node) {
       return getComputeSeconds(node.op, meshes.getCostMesh(), options.propagation.tripCount) *
              propagation.getCount(node, node.rule->numOperands());

@@ -41,7 +41,7 @@ public:
   LogicalResult run();
 
 private:
-  std::optional<double> writeAndPrice() { return getSecondsAsLowered(functions, meshes, options); }
+  std::optional<PlanSeconds> writeAndPrice() { return getSecondsAsLowered(functions, meshes, options); }
   void restore(ArrayRef<ShardingId> layouts);
 
   FunctionPropagation &functions;
@@ -60,12 +60,12 @@ static FloatAttr getRounded(double seconds, Builder &b) {
   return b.getF64FloatAttr(rounded);
 }
 
-std::optional<double> spmd::getSecondsAsLowered(FunctionPropagation &functions, FunctionMeshes &meshes,
+std::optional<PlanSeconds> spmd::getSecondsAsLowered(FunctionPropagation &functions, FunctionMeshes &meshes,
                                                 const ImprovementOptions &options) {
   functions.write();
   // Errors are those of the phase that lowers the plan.
   ScopedDiagnosticHandler quiet(functions.getFunctions().front().getContext(), [](Diagnostic &) { return success(); });
-  double seconds = 0;
+  PlanSeconds sum;
   for (func::FuncOp func : functions.getFunctions()) {
     if (!func.getBody().hasOneBlock())
       return std::nullopt;
@@ -73,9 +73,9 @@ std::optional<double> spmd::getSecondsAsLowered(FunctionPropagation &functions, 
     if (failed(decideCompute(plan, options.propagation.tripCount, options.defersReductions, /*isTrial=*/true)))
       return std::nullopt;
     auto calls = func->getAttrOfType<IntegerAttr>(kCallsAttr);
-    seconds += (calls ? calls.getInt() : 1) * getSeconds(plan, options.propagation.tripCount);
+    sum.add(getSeconds(plan, options.propagation.tripCount), calls ? calls.getInt() : 1);
   }
-  return seconds;
+  return sum;
 }
 
 void PropagationImprover::restore(ArrayRef<ShardingId> layouts) {
@@ -87,9 +87,10 @@ void PropagationImprover::restore(ArrayRef<ShardingId> layouts) {
 }
 
 LogicalResult PropagationImprover::run() {
-  std::optional<double> before = writeAndPrice();
-  if (!before || (*before == 0 && !meshes.getCostMesh().memory))
+  std::optional<PlanSeconds> before = writeAndPrice();
+  if (!before || (before->getSum() == 0 && !meshes.getCostMesh().memory))
     return success();
+  const double mostSeconds = before->getMaxSum(kMaxImprovedFraction);
   std::vector<ShardingId> propagated;
   for (unsigned id = 0; id < propagation.getNumClasses(); ++id)
     propagated.push_back(propagation.getShardingId(id));
@@ -108,7 +109,9 @@ LogicalResult PropagationImprover::run() {
     result.choices = result.smallest; // none fits
   else
     remarkConstraintPrices(**search, result);
-  if (result.choices.empty() || result.choices == (*search)->getProblem().getPropagated())
+  // A propagated plan that the solver can run for less gets its strategies: in the problem, constants are free to read.
+  if (result.choices.empty() || (result.objective >= mostSeconds &&
+                                 result.choices == (*search)->getProblem().getPropagated()))
     return success();
 
   std::optional<bool> written; // whether the present plan has every strategy
@@ -120,14 +123,14 @@ LogicalResult PropagationImprover::run() {
   };
   // A plan that needs less memory may take more time than one that does not fit.
   const double unlimited = std::numeric_limits<double>::infinity();
-  double least = *before, limit = result.startFits ? *before * kMaxImprovedFraction : unlimited;
+  double least = before->getSum(), limit = result.startFits ? mostSeconds : unlimited;
   std::optional<bool> best; // whether it has every strategy
   for (bool everyStrategy : {false, true}) {
     write(everyStrategy);
-    std::optional<double> seconds = writeAndPrice();
-    if (!seconds || *seconds >= limit)
+    std::optional<PlanSeconds> seconds = writeAndPrice();
+    if (!seconds || seconds->getSum() >= limit)
       continue;
-    least = *seconds;
+    least = seconds->getSum();
     limit = least * (1 - kMinFurtherGain);
     best = everyStrategy;
   }
@@ -139,7 +142,7 @@ LogicalResult PropagationImprover::run() {
     write(*best);
   Builder b(functions.getFunctions().front().getContext());
   SmallVector<NamedAttribute> said{b.getNamedAttr("improved", getRounded(least, b)),
-                                   b.getNamedAttr("propagated", getRounded(*before, b))};
+                                   b.getNamedAttr("propagated", getRounded(before->getSum(), b))};
   if (!result.startFits)
     said.push_back(b.getNamedAttr("for_memory", b.getUnitAttr()));
   auto times = b.getDictionaryAttr(said);

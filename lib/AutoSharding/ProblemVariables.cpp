@@ -9,17 +9,9 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 DimEntries ProblemVariables::getAxes() {
-  const Mesh &mesh = table.getMesh();
-  llvm::SmallBitVector used(mesh.axes.size(), !options.improvesPropagation);
-  if (options.improvesPropagation)
-    for (ClassId id = 0; id < propagation.getNumClasses(); ++id)
-      for (const DimSharding &dim : propagation.get(id).dims)
-        for (const DimEntry &entry : dim.entries)
-          if (!entry.isStride())
-            used.set(entry.axis);
   DimEntries axes;
-  for (auto [a, axis] : llvm::enumerate(mesh.axes))
-    if (axis.size > 1 && used.test(a))
+  for (auto [a, axis] : llvm::enumerate(table.getMesh().axes))
+    if (axis.size > 1)
       axes.push_back({int32_t(a), 1, axis.size});
   return axes;
 }
@@ -122,16 +114,9 @@ bool ProblemVariables::isChosenByCost(const Propagation::Node &node, const Facto
          getReshardSeconds(*node.rule, layouts, chosen, table) == 0;
 }
 
-static int64_t getNumDevices(const FactorAxes &axes) {
-  int64_t devices = 1;
-  for (const DimEntries &entries : axes)
-    devices *= deviceFactor(entries);
-  return devices;
-}
-
 ProblemVariables::SpaceId ProblemVariables::getImprovements(const Propagation::Node &node, Key key, SpaceId all) {
   const FactorAxes &propagated = getPropagatedStrategy(node);
-  int64_t devices = node.rule->isContraction ? getNumDevices(propagated) : 1;
+  int64_t devices = node.rule->isContraction && !options.getComputeSeconds ? getNumDevices(propagated) : 1;
   bool isCandidate = llvm::is_contained(spaces[all], propagated);
   if (isCandidate && devices == 1)
     return all;

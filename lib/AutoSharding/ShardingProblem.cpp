@@ -425,12 +425,8 @@ void ShardingProblem::addRequirements() {
     if (alone == 0)
       continue;
     PriceTable prices;
-    for (const FactorAxes &axes : spaces[nodes[id].space]) {
-      int64_t devices = 1;
-      for (const DimEntries &entries : axes)
-        devices *= deviceFactor(entries);
-      prices.seconds.push_back(alone / devices);
-    }
+    for (const FactorAxes &axes : spaces[nodes[id].space])
+      prices.seconds.push_back(alone / getNumDevices(axes));
     add(nodes[id].var, std::move(prices));
   }
 }

@@ -114,6 +114,13 @@ std::optional<DimEntries> spmd::projectFactor(const ShardingRule &rule, unsigned
   return std::nullopt;
 }
 
+int64_t spmd::getNumDevices(const FactorAxes &axes) {
+  int64_t devices = 1;
+  for (const DimEntries &entries : axes)
+    devices *= deviceFactor(entries);
+  return devices;
+}
+
 double spmd::getPickSeconds(const ShardingRule &rule, const FactorAxes &axes, LayoutTable &table) {
   double seconds = 0;
   for (auto [f, factor] : llvm::enumerate(rule.getFactors())) {

@@ -279,7 +279,7 @@ private:
                                      b.getNamedAttr("lower_bound", b.getF64FloatAttr(result.lowerBound)),
                                      b.getNamedAttr("status", b.getStringAttr(search.getStatus(result)))};
     // Otherwise all of the objective is communication.
-    if (search.getOptions().allowRecompute || search.getOptions().deviationPenalty > 0)
+    if (search.pricesCompute() || search.getOptions().deviationPenalty > 0)
       said.push_back(b.getNamedAttr("communication", b.getF64FloatAttr(result.communication)));
     if (std::string given = getNonDefaultOptions(); !given.empty())
       said.push_back(b.getNamedAttr("with_options", b.getStringAttr(given)));

@@ -18,17 +18,6 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// What a device does in a function.
-struct FinalCost {
-  double collectives = 0, contractions = 0; // predicted seconds
-
-  double getSum() const { return collectives + contractions; }
-  void add(const FinalCost &other, double times) {
-    collectives += other.collectives * times;
-    contractions += other.contractions * times;
-  }
-};
-
 /// The costs of a final module, by function, with those that it calls.
 class FinalCosts {
 public:
@@ -39,13 +28,13 @@ public:
   }
 
   /// None if the cost of a collective is unknown.
-  std::optional<FinalCost> get(func::FuncOp func) {
+  std::optional<PlanSeconds> get(func::FuncOp func) {
     auto [it, isNew] = known.try_emplace(func);
     if (!isNew)
       return it->second; // or a recursive call, which is not counted
-    FinalCost cost;
+    PlanSeconds cost;
     WalkResult walk = func.walk([&](Operation *op) {
-      std::optional<FinalCost> inside = getOwn(op);
+      std::optional<PlanSeconds> inside = getOwn(op);
       if (!inside)
         return WalkResult::interrupt();
       if (inside->getSum() > 0)
@@ -58,15 +47,25 @@ public:
   }
 
   /// The sum over functions that are outlined from `names`, as often as they run.
-  std::optional<FinalCost> get(const llvm::StringSet<> &names) {
-    FinalCost sum;
+  std::optional<PlanSeconds> get(const llvm::StringSet<> &names) {
+    PlanSeconds sum;
     for (auto [func, times] : getRuns(names)) {
-      std::optional<FinalCost> cost = get(func);
+      std::optional<PlanSeconds> cost = get(func);
       if (!cost)
         return std::nullopt;
       sum.add(*cost, times);
     }
     return sum;
+  }
+
+  /// What is predicted of a plan: where the mesh has `flops` also contractions.
+  double getTime(const PlanSeconds &cost) const { return flops ? cost.getSum() : cost.communication; }
+
+  /// Whether a plan replaces another one if it must take less than `maxFraction` of its collectives' time. Without
+  /// `flops` contractions may not outweigh what the collectives save.
+  bool isFaster(const PlanSeconds &cost, const PlanSeconds &other, double maxFraction) const {
+    return flops ? cost.getSum() < other.getMaxSum(maxFraction)
+                 : cost.communication < other.communication * maxFraction && cost.getSum() <= other.getSum();
   }
 
   /// Whether each of these functions fits into the memory of its mesh, where that is known.
@@ -96,24 +95,24 @@ private:
   }
 
   /// The cost of an op without its regions.
-  std::optional<FinalCost> getOwn(Operation *op) {
+  std::optional<PlanSeconds> getOwn(Operation *op) {
     if (auto call = dyn_cast<func::CallOp>(op)) {
       auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
-      return callee ? get(callee) : std::optional(FinalCost());
+      return callee ? get(callee) : std::optional(PlanSeconds());
     }
     if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
       FailureOr<CollectiveMove> move = getMove(collective, meshes);
       if (failed(move))
         return std::nullopt;
-      return FinalCost{move->cost.seconds - (travelsAlong(op) ? move->latency : 0), 0};
+      return PlanSeconds{move->cost.seconds - (travelsAlong(op) ? move->latency : 0), 0};
     }
-    FinalCost cost;
+    PlanSeconds cost;
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (linalgOp && (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp))) {
       double operations = 2;
       for (int64_t range : linalgOp.getStaticLoopRanges())
         operations *= ShapedType::isDynamic(range) ? 1 : range;
-      cost.contractions = operations / flops.value_or(CostModel::kDefaultFlops);
+      cost.compute = operations / flops.value_or(CostModel::kDefaultFlops);
     }
     return cost;
   }
@@ -122,7 +121,7 @@ private:
   MeshCache meshes;
   int64_t tripCount;
   std::optional<double> flops; // of the slowest mesh
-  llvm::DenseMap<Operation *, FinalCost> known;
+  llvm::DenseMap<Operation *, PlanSeconds> known;
 };
 
 /// A plan after all phases.
@@ -130,7 +129,7 @@ struct FinalPlan {
   FinalPlan(ModuleOp plan, const PhaseOptions &options)
       : module(plan.clone()), isFinal(succeeded(runPhasesOnCopy(*module, options, Phase::Final))),
         costs(*module, options.tripCount) {}
-  std::optional<FinalCost> getCost(const llvm::StringSet<> &names) { return isFinal ? costs.get(names) : std::nullopt; }
+  std::optional<PlanSeconds> getCost(const llvm::StringSet<> &names) { return isFinal ? costs.get(names) : std::nullopt; }
   bool fits(const llvm::StringSet<> &names) { return isFinal && costs.fit(names); }
 
   OwningOpRef<ModuleOp> module;
@@ -196,22 +195,21 @@ std::vector<BestPlan> spmd::keepBestPlans(ModuleOp module, ArrayRef<CandidatePla
     finals.push_back(std::make_unique<FinalPlan>(plan.module, options));
   auto findBest = [&](const llvm::StringSet<> &names) {
     BestPlan best;
-    std::optional<FinalCost> first = finals.front()->getCost(names);
+    std::optional<PlanSeconds> first = finals.front()->getCost(names);
     if (first)
-      best.seconds = best.firstSeconds = first->collectives;
-    std::optional<FinalCost> least = first;
+      best.seconds = best.firstSeconds = finals.front()->costs.getTime(*first);
+    std::optional<PlanSeconds> least = first;
     bool bestFits = finals.front()->fits(names);
     for (unsigned i = 1; i < plans.size(); ++i) {
-      std::optional<FinalCost> cost = finals[i]->getCost(names);
+      std::optional<PlanSeconds> cost = finals[i]->getCost(names);
       bool fits = finals[i]->fits(names);
-      bool isFaster = least && cost && cost->collectives < least->collectives * plans[i].maxFraction &&
-                      cost->getSum() <= least->getSum();
+      bool isFaster = least && cost && finals[i]->costs.isFaster(*cost, *least, plans[i].maxFraction);
       bool isBetter = fits == bestFits ? isFaster : fits;
       if (isBetter || (finals[i]->isFinal && !finals[best.plan]->isFinal)) {
         best.plan = i;
         least = cost;
         bestFits = fits;
-        best.seconds = cost ? std::optional(cost->collectives) : std::nullopt;
+        best.seconds = cost ? std::optional(finals[i]->costs.getTime(*cost)) : std::nullopt;
       }
     }
     return best;

@@ -21,7 +21,8 @@ using FunctionNames = SmallVector<std::string, 1>;
 /// The best plan of a group.
 struct BestPlan {
   unsigned plan = 0; // its number
-  /// Predicted seconds of its collectives as they run, and of those of the first plan; none if unknown.
+  /// Predicted seconds as it runs, and of the first plan; none if unknown. Of collectives, and of contractions where
+  /// the mesh has `flops`.
   std::optional<double> seconds, firstSeconds;
 };
 

@@ -288,6 +288,7 @@ bool ComputeDecider::preferWindows(Operation *op, const ShardingRule &rule, Arra
 ComputeLayouts ComputeDecider::getLayouts(const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
                                           const FactorAxes &axes) {
   ComputeLayouts choice;
+  choice.devices = getNumDevices(axes);
   auto layoutOf = [&](unsigned t) -> std::optional<LayoutId> {
     if (!rule.tensor(t).type)
       return std::nullopt;

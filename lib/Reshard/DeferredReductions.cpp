@@ -89,6 +89,7 @@ std::optional<ComputeLayouts> DeferredReductions::defer(Operation *op, const Sha
       return std::nullopt;
 
   ComputeLayouts choice;
+  choice.devices = getNumDevices(axes);
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
     std::optional<LayoutId> id;
     if (rule.tensor(t).type)
@@ -121,14 +122,8 @@ bool DeferredReductions::isCheaper(Operation *op, const ShardingRule &rule, Arra
   deferred += seconds(result, computed, layouts[result].layout ? *layouts[result].layout : table.getComplete(computed));
   FactorAxes instead = chooseCompute(rule, layouts, table);
   completed += getReshardSeconds(rule, layouts, instead, table);
-  auto getSpread = [](const FactorAxes &axes) {
-    int64_t spread = 1;
-    for (const DimEntries &entries : axes)
-      spread *= deviceFactor(entries);
-    return spread;
-  };
   // Products are not computed by fewer devices for the sake of a sum.
-  if (deferred > completed || (rule.isContraction && getSpread(axes) < getSpread(instead)))
+  if (deferred > completed || (rule.isContraction && getNumDevices(axes) < getNumDevices(instead)))
     return false;
   if (deferred < completed)
     return true;

@@ -1,5 +1,6 @@
 //===- PlanSeconds.cpp - The predicted time of a plan ---------------------===//
 
+#include "shardkit/Cost/CollectiveMove.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/OpQueries.h"
 #include "shardkit/Reshard/ComputePlan.h"
@@ -17,7 +18,7 @@ public:
   PlanPricer(ComputePlan &plan, int64_t tripCount, llvm::DenseMap<Value, double> *perValue)
       : plan(plan), table(plan.table), tripCount(tripCount), perValue(perValue) {}
 
-  double run() {
+  PlanSeconds run() {
     findUnusedConstraints();
     for (const OpPlan &opPlan : plan.ops)
       add(opPlan);
@@ -40,10 +41,10 @@ private:
         unusedConstraints.insert(opPlan.op);
   }
 
-  int64_t countExecutions(Value value) {
-    auto [it, isNew] = executions.try_emplace(value.getParentBlock(), 0);
+  int64_t countExecutions(Block *block) {
+    auto [it, isNew] = executions.try_emplace(block, 0);
     if (isNew)
-      it->second = spmd::countExecutions(value.getParentBlock(), tripCount);
+      it->second = spmd::countExecutions(block, tripCount);
     return it->second * fragmentExecutions;
   }
 
@@ -80,8 +81,8 @@ private:
       get(copy, copy->propagated);
     LayoutId from = direct ? copy->computed : copy->propagated;
     double paid =
-        countExecutions(copy->value) * table.getSeconds(from, id, cast<RankedTensorType>(copy->value.getType()));
-    seconds += paid;
+        countExecutions(copy->value.getParentBlock()) * table.getSeconds(from, id, cast<RankedTensorType>(copy->value.getType()));
+    seconds.communication += paid;
     if (perValue && paid > 0)
       (*perValue)[copy->value] += paid;
     Copy *made = addCopy(copy->value, id, id);
@@ -96,7 +97,9 @@ private:
       fragmentExecutions = fragment.getExecutions().value_or(1);
     if (unusedConstraints.contains(op))
       return;
-    seconds += opPlan.exchangeSeconds;
+    seconds.communication += opPlan.exchangeSeconds;
+    if (const Mesh &mesh = plan.meshes.getCostMesh(); mesh.flops && opPlan.rule)
+      seconds.compute += double(countExecutions(op->getBlock())) / opPlan.devices * getComputeSeconds(op, mesh, tripCount);
     if (isConstraintLike(op) && opPlan.needs.empty())
       copyOf[op->getResult(0)] = find(op->getOperand(0)); // it is passed by
     auto perUse = op->getAttrOfType<DenseI64ArrayAttr>(kReshardPerUseAttr);
@@ -119,7 +122,7 @@ private:
   LayoutTable &table;
   int64_t tripCount, fragmentExecutions = 1;
   llvm::DenseMap<Value, double> *perValue;
-  double seconds = 0;
+  PlanSeconds seconds;
   std::deque<Copy> copies;
   llvm::DenseMap<Value, Copy *> copyOf;
   llvm::DenseMap<Block *, int64_t> executions;
@@ -128,6 +131,6 @@ private:
 
 } // namespace
 
-double spmd::getSeconds(ComputePlan &plan, int64_t tripCount, llvm::DenseMap<Value, double> *perValue) {
+PlanSeconds spmd::getSeconds(ComputePlan &plan, int64_t tripCount, llvm::DenseMap<Value, double> *perValue) {
   return PlanPricer(plan, tripCount, perValue).run();
 }

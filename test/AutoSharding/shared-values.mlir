@@ -34,7 +34,7 @@
 // CONSTRAINTS: note: result y of @f is constrained to [{}]
 
 //--- model.mlir
-spmd.mesh @m = <["data"=2, "model"=2]> {alpha = [1.0e-6, 1.0e-6], beta = [1.0e-9, 1.0e-9], flops = 1.0e12}
+spmd.mesh @m = <["data"=2, "model"=2]> {alpha = [1.0e-6, 1.0e-6], beta = [1.0e-9, 1.0e-9]}
 func.func @prefill(%x: tensor<8x6xf32> {spmd.name = "x"}, %up: tensor<6x16xf32> {spmd.weight = "up"}, %down: tensor<16x6xf32> {spmd.weight = "down"})
     -> (tensor<8x6xf32> {spmd.name = "cache"}) {
   %e1 = arith.constant dense<0.0> : tensor<8x16xf32>

@@ -116,6 +116,8 @@ public:
   /// `function @f`, or `functions @f, @g`.
   std::string describeFuncs() const;
   const SearchOptions &getOptions() const { return options; }
+  /// Whether the objective includes compute time: with `allow-recompute`, or if the mesh has `flops`.
+  bool pricesCompute() const { return options.allowRecompute || meshes.getCostMesh().flops; }
   FunctionMeshes &getMeshes() { return meshes; }
 
 private:

@@ -30,6 +30,9 @@ LayoutId getNeededLayout(const ShardingRule &rule, unsigned t, const FactorAxes 
 /// dims.
 SmallVector<UnevenDim, 1> getWindows(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Mesh &mesh);
 
+/// Devices that an op which computes with `axes` is spread over; the others compute the same as one of these.
+int64_t getNumDevices(const FactorAxes &axes);
+
 /// A tensor of a rule as an input of the choice of axes.
 struct TensorLayout {
   /// Its type; null if it is not a ranked tensor.

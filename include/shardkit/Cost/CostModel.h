@@ -20,6 +20,23 @@ struct CollectiveCost {
   double seconds = 0;
 };
 
+/// Predicted seconds of a device.
+struct PlanSeconds {
+  double communication = 0;
+  double compute = 0;
+
+  double getSum() const { return communication + compute; }
+  void add(const PlanSeconds &other, double times) {
+    communication += other.communication * times;
+    compute += other.compute * times;
+  }
+  /// The limit for a plan that saves the rest of `fraction` of the communication, or of the compute where nothing is
+  /// communicated.
+  double getMaxSum(double fraction) const {
+    return getSum() - (1 - fraction) * (communication > 0 ? communication : compute);
+  }
+};
+
 /// Deviations from the default prices.
 struct CostOptions {
   /// Alpa's prices: constants that break ties (0.1 for an all-gather, 0.01 for an all-reduce,

@@ -31,6 +31,8 @@ struct ComputeLayouts {
   SmallVector<std::optional<LayoutId>, 4> needs;
   /// Per result: the computed layout.
   SmallVector<std::optional<LayoutId>, 1> computed;
+  /// Devices that the op is spread over.
+  int64_t devices = 1;
   /// Predicted seconds, over all executions, of halo exchanges and of the candidates of a selection.
   double exchangeSeconds = 0;
 };
@@ -77,10 +79,10 @@ struct ComputePlan {
 /// `isTrial`: not even these, nothing is reported, and a call passes its operands as they are.
 LogicalResult decideCompute(ComputePlan &plan, int64_t tripCount, bool defersReductions, bool isTrial = false);
 
-/// Predicted seconds, over all executions, of the communication of a plan that is decided: of the
-/// reshards that --spmd-insert-reshards would insert, and of exchanges. Calls do not count.
-/// `perValue` gets those of each value that is resharded.
-double getSeconds(ComputePlan &plan, int64_t tripCount, llvm::DenseMap<Value, double> *perValue = nullptr);
+/// The predicted time of a plan that is decided, over all executions. Communication: the reshards that
+/// --spmd-insert-reshards would insert, and exchanges; compute, where the mesh has `flops`. Calls do not count.
+/// `perValue` gets the communication of each value that is resharded.
+PlanSeconds getSeconds(ComputePlan &plan, int64_t tripCount, llvm::DenseMap<Value, double> *perValue = nullptr);
 
 } // namespace mlir::spmd
 
