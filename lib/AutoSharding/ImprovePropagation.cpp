@@ -61,7 +61,7 @@ static FloatAttr getRounded(double seconds, Builder &b) {
 }
 
 std::optional<PlanSeconds> spmd::getSecondsAsLowered(FunctionPropagation &functions, FunctionMeshes &meshes,
-                                                const ImprovementOptions &options) {
+                                                     const ImprovementOptions &options) {
   functions.write();
   // Errors are those of the phase that lowers the plan.
   ScopedDiagnosticHandler quiet(functions.getFunctions().front().getContext(), [](Diagnostic &) { return success(); });
@@ -110,8 +110,8 @@ LogicalResult PropagationImprover::run() {
   else
     remarkConstraintPrices(**search, result);
   // A propagated plan that the solver can run for less gets its strategies: in the problem, constants are free to read.
-  if (result.choices.empty() || (result.objective >= mostSeconds &&
-                                 result.choices == (*search)->getProblem().getPropagated()))
+  if (result.choices.empty() ||
+      (result.objective >= mostSeconds && result.choices == (*search)->getProblem().getPropagated()))
     return success();
 
   std::optional<bool> written; // whether the present plan has every strategy

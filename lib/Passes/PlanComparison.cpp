@@ -129,7 +129,9 @@ struct FinalPlan {
   FinalPlan(ModuleOp plan, const PhaseOptions &options)
       : module(plan.clone()), isFinal(succeeded(runPhasesOnCopy(*module, options, Phase::Final))),
         costs(*module, options.tripCount) {}
-  std::optional<PlanSeconds> getCost(const llvm::StringSet<> &names) { return isFinal ? costs.get(names) : std::nullopt; }
+  std::optional<PlanSeconds> getCost(const llvm::StringSet<> &names) {
+    return isFinal ? costs.get(names) : std::nullopt;
+  }
   bool fits(const llvm::StringSet<> &names) { return isFinal && costs.fit(names); }
 
   OwningOpRef<ModuleOp> module;

@@ -145,6 +145,19 @@ LogicalResult PlanApplier::run() {
   return success();
 }
 
+/// Costs that the mesh of the module lacks are those of the plan.
+static void takeCosts(const Mesh &mesh, MeshOp op) {
+  Builder b(op.getContext());
+  if (!op.getAlpha() && !mesh.alpha.empty())
+    op.setAlphaAttr(b.getF64ArrayAttr(mesh.alpha));
+  if (!op.getBeta() && !mesh.beta.empty())
+    op.setBetaAttr(b.getF64ArrayAttr(mesh.beta));
+  if (!op.getFlopsAttr() && mesh.flops)
+    op.setFlopsAttr(b.getF64FloatAttr(*mesh.flops));
+  if (!op.getMemoryAttr() && mesh.memory)
+    op.setMemoryAttr(b.getI64IntegerAttr(*mesh.memory));
+}
+
 LogicalResult PlanApplier::addMeshes() {
   MLIRContext *context = module.getContext();
   OpBuilder b(context);
@@ -162,6 +175,7 @@ LogicalResult PlanApplier::addMeshes() {
       }
       if (failed(checkSameMesh(entry, attr, old)))
         return failure();
+      takeCosts(mesh, old);
       continue;
     }
     createMesh(b, entry.loc, mesh.name, mesh);
@@ -184,16 +198,16 @@ LogicalResult PlanApplier::checkSameMesh(const PlanMesh &entry, MeshAttr attr, M
       llvm::equal(planMesh.axes, other.axes, [](auto &a, auto &b) { return a.name == b.name && a.size == b.size; });
   if (!sameAxes || planMesh.deviceIds != other.deviceIds)
     return mismatch("value", attr, old.getMesh());
-  // Costs that the plan leaves out are those of the module.
+  // Costs that one of them leaves out are those of the other.
   auto print = [](ArrayRef<double> costs) {
     std::string text;
     llvm::raw_string_ostream os(text);
     llvm::interleaveComma(costs, os);
-    return text.empty() ? "not given" : text;
+    return text;
   };
   auto list = [](std::optional<double> cost) { return cost ? SmallVector<double>{*cost} : SmallVector<double>(); };
   auto check = [&](StringRef what, ArrayRef<double> cost, ArrayRef<double> oldCost) {
-    return cost.empty() || cost == oldCost ? success() : mismatch(what, print(cost), print(oldCost));
+    return cost.empty() || oldCost.empty() || cost == oldCost ? success() : mismatch(what, print(cost), print(oldCost));
   };
   return failure(failed(check("alpha", planMesh.alpha, other.alpha)) ||
                  failed(check("beta", planMesh.beta, other.beta)) ||

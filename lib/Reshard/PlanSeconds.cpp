@@ -80,8 +80,8 @@ private:
     if (!direct)
       get(copy, copy->propagated);
     LayoutId from = direct ? copy->computed : copy->propagated;
-    double paid =
-        countExecutions(copy->value.getParentBlock()) * table.getSeconds(from, id, cast<RankedTensorType>(copy->value.getType()));
+    double paid = countExecutions(copy->value.getParentBlock()) *
+                  table.getSeconds(from, id, cast<RankedTensorType>(copy->value.getType()));
     seconds.communication += paid;
     if (perValue && paid > 0)
       (*perValue)[copy->value] += paid;
@@ -99,7 +99,8 @@ private:
       return;
     seconds.communication += opPlan.exchangeSeconds;
     if (const Mesh &mesh = plan.meshes.getCostMesh(); mesh.flops && opPlan.rule)
-      seconds.compute += double(countExecutions(op->getBlock())) / opPlan.devices * getComputeSeconds(op, mesh, tripCount);
+      seconds.compute +=
+          double(countExecutions(op->getBlock())) / opPlan.devices * getComputeSeconds(op, mesh, tripCount);
     if (isConstraintLike(op) && opPlan.needs.empty())
       copyOf[op->getResult(0)] = find(op->getOperand(0)); // it is passed by
     auto perUse = op->getAttrOfType<DenseI64ArrayAttr>(kReshardPerUseAttr);

@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 if TYPE_CHECKING:
+    from .calibration import Calibration, calibrate
     from .errors import ShardKitError
     from .jax.frontend import import_jax
     from .jax.plan import Plan, plan
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
     from .stablehlo.plan import StablehloPlan, plan_stablehlo
     from .torch.frontend import import_torch
 
-__all__ = ["Argument", "Array", "Function", "GpuShard", "Model", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "init", "plan", "plan_stablehlo", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "init", "plan", "plan_stablehlo", "run", "stage_boundary"]
 
 # Where names are from: a module is imported when one of its names is used.
 _MODULES = {
+    "calibration": ["Calibration", "calibrate"],
     "errors": ["ShardKitError"],
     "jax.frontend": ["import_jax"],
     "jax.plan": ["Plan", "plan"],

@@ -22,7 +22,7 @@ struct ImprovementOptions {
 /// Predicted seconds of the present layouts, as --spmd-insert-reshards will lower them; functions that share values
 /// together, each as often as it is called. Writes the layouts. None if they cannot be lowered.
 std::optional<PlanSeconds> getSecondsAsLowered(FunctionPropagation &functions, FunctionMeshes &meshes,
-                                          const ImprovementOptions &options);
+                                               const ImprovementOptions &options);
 
 /// A plan replaces the propagated one if it saves more than the rest of this fraction of its communication.
 inline constexpr double kMaxImprovedFraction = 0.92;

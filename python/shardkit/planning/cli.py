@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ShardKitError
+from ..meshes import read_axes
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -31,7 +32,7 @@ def main(argv: list[str] | None = None) -> int:
 
         pins = dict(_read_pin(text) for text in options.pin)
         plan = plan_stablehlo(
-            Path(options.module), mesh=_read_mesh(options.mesh), function=options.function, memory=options.memory, pins=pins,
+            Path(options.module), mesh=read_axes(options.mesh) if options.mesh else None, function=options.function, memory=options.memory, pins=pins,
             options=options.options.split(), minimize=options.minimize,
         )  # fmt: skip
         plan.save(options.output)
@@ -46,17 +47,6 @@ def main(argv: list[str] | None = None) -> int:
         print(plan.report(), end="")
     print(f"{options.output}: {len(plan.constraints)} constraints of {len(plan.layouts)} layouts", file=sys.stderr)
     return 0
-
-
-def _read_mesh(text: str) -> dict[str, int] | None:
-    """`data=2,model=4`"""
-    if not text:
-        return None
-    pairs = [pair.partition("=") for pair in text.split(",")]
-    for name, _, size in pairs:
-        if not name or not size.isdigit() or int(size) < 1:
-            raise ShardKitError(f"error: --mesh={text}, expected names and sizes of axes, such as data=2,model=4")
-    return {name: int(size) for name, _, size in pairs}
 
 
 def _read_pin(text: str) -> tuple[str, list[Any]]:

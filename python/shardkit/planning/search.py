@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 from ..errors import ShardKitError
+from ..meshes import spell_costs, spell_mesh
 from ..tools import find_tool, run_tool
 from . import tags
 from .layouts import Program
@@ -58,11 +59,7 @@ def read_status(text: str) -> tuple[str, float | None]:
 
 def add_mesh(text: str, axes: Mapping[str, int], costs: Mapping[str, Any]) -> str:
     """The module with the mesh, if it has none, and with the costs of its links."""
-    for name in costs:
-        if name not in ("alpha", "beta", "flops"):
-            raise ShardKitError(f"error: costs has {name!r}, expected alpha, beta, flops")
-    spelled = [f"{n} = {[float(v) for v in value] if isinstance(value, (list, tuple)) else float(value)}" for n, value in costs.items()]
-    attributes = f" {{{', '.join(spelled)}}}" if spelled else ""
+    attributes = spell_costs(costs)
     known = re.search(r'^ *spmd\.mesh @([\w".]+) = <\[".*?>', text, re.MULTILINE)
     # One without axes, which JAX gives to keys and scalars, is a view of any.
     for empty in re.findall(r"^ *spmd\.mesh @([\w.]+) = <\[\]>.*\n", text, re.MULTILINE):
@@ -70,10 +67,9 @@ def add_mesh(text: str, axes: Mapping[str, int], costs: Mapping[str, Any]) -> st
         text = re.sub(rf"@{empty}\b", f"@{known[1] if known else 'mesh'}", text)
     if known:
         return text.replace(known[0], known[0] + attributes, 1)
-    sizes = ", ".join(f'"{n}"={s}' for n, s in axes.items())
     start = re.search(r"^module.*\{$", text, re.MULTILINE)
     assert start
-    return f"{text[: start.end()]}\n  spmd.mesh @mesh = <[{sizes}]>{attributes}{text[start.end() :]}"
+    return f"{text[: start.end()]}\n  {spell_mesh(axes, costs)}{text[start.end() :]}"
 
 
 def read_mesh(text: str) -> dict[str, int]:
