@@ -207,6 +207,12 @@ struct Executor::Impl {
     return status;
   }
 
+  int64_t workersWithTeams = 0; ///< They have library threads that wait for them.
+  std::mutex workMutex;         ///< Held while workers have something to do.
+  void moveTeams(int64_t first, int64_t count, bool isHere);
+  /// Lets workers from `kept` on give up their library threads.
+  void releaseTeams(int64_t first, int64_t kept);
+
   void failAtEnd(World &world, int64_t first, int64_t count) {
     std::vector<int> arrived, missing;
     for (int64_t rank = first; rank < first + count; ++rank)
@@ -215,6 +221,54 @@ struct Executor::Impl {
       world.fail(world.timeoutStatus("end of the step", arrived[0], arrived, missing));
   }
 };
+
+namespace {
+
+/// The executor of this process whose workers have library threads.
+struct TeamOwner {
+  std::mutex mutex;
+  void *executor = nullptr;
+
+  static TeamOwner &get() {
+    static TeamOwner owner;
+    return owner;
+  }
+};
+/// This thread, which is no worker, has library threads.
+thread_local bool callerHasTeam = false;
+
+} // namespace
+
+void Executor::Impl::releaseTeams(int64_t first, int64_t kept) {
+  if (workersWithTeams <= kept)
+    return;
+  (void)dispatch(
+      first, workersWithTeams,
+      [=](int64_t rank) {
+        if (rank - first >= kept)
+          releaseLibraryThreads();
+        return Status();
+      },
+      nullptr);
+  workersWithTeams = kept;
+}
+
+/// Before a step on `count` workers, or on this thread: those of all sessions that are not used now give up their
+/// library threads, with which the others would sleep between loops.
+void Executor::Impl::moveTeams(int64_t first, int64_t count, bool isHere) {
+  TeamOwner &owner = TeamOwner::get();
+  std::lock_guard lock(owner.mutex);
+  if (auto *other = static_cast<Impl *>(owner.executor); other && other != this)
+    if (std::unique_lock idle(other->workMutex, std::try_to_lock); idle) // Else both compute at the same time.
+      other->releaseTeams(0, 0);
+  const int64_t kept = isHere ? 0 : count;
+  releaseTeams(first, kept);
+  workersWithTeams = kept;
+  owner.executor = kept ? this : nullptr;
+  if (!isHere && std::exchange(callerHasTeam, false))
+    releaseLibraryThreads();
+  callerHasTeam |= isHere;
+}
 
 Executor::Executor(double timeoutSeconds, Backend *backend) : impl_(std::make_unique<Impl>()) {
   impl_->timeout = timeoutSeconds;
@@ -233,6 +287,12 @@ void Executor::setDevices(cuda::Devices *devices, cuda::NcclRanks *nccl) {
 }
 
 Executor::~Executor() {
+  {
+    TeamOwner &owner = TeamOwner::get();
+    std::lock_guard lock(owner.mutex);
+    if (owner.executor == impl_.get())
+      owner.executor = nullptr;
+  }
   if (stuck()) {
     // A thread still runs; what it may touch is left alone.
     for (auto &worker : impl_->workers)
@@ -256,6 +316,7 @@ const Fault &Executor::fault() const { return impl_->fault; }
 
 Status Executor::forEachRank(int64_t ranks, const std::function<Status(int64_t)> &fn) {
   auto [begin, end] = impl_->backend->localRanks(ranks);
+  std::lock_guard working(impl_->workMutex);
   return impl_->dispatch(begin, end - begin, fn, nullptr);
 }
 
@@ -295,6 +356,9 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<
   constexpr double shortSeconds = 0.01;
   const bool isHere = devices == 1 && end - begin == 1 && !this->devices && lastSeconds && *lastSeconds >= 0 &&
                       *lastSeconds < shortSeconds;
+  std::lock_guard working(workMutex);
+  if (threads > 1)
+    moveTeams(begin, end - begin, isHere);
   auto start = std::chrono::steady_clock::now();
   isInterrupted = false;
   std::function<Status(int64_t)> work = [this, &world, body = std::move(body), threads, first,
@@ -464,6 +528,7 @@ Status Executor::runReference(const FunctionInfo &function, sk_program program, 
   int32_t returned = 0;
   const RankBuffers buffers = memory.buffers();
   auto world = std::make_unique<LocalWorld>(1, impl_->timeout);
+  std::lock_guard working(impl_->workMutex);
   Status status = impl_->dispatch(
       0, 1,
       [&](int64_t) -> Status {

@@ -32,6 +32,7 @@ namespace {
 struct OpenMp {
   void (*setThreads)(int);
   int (*maxThreads)();
+  int (*pauseAll)(int kind);
   void (*parallel)(void (*)(void *), void *, unsigned threads, unsigned flags);
 
   static const OpenMp &get() {
@@ -46,6 +47,7 @@ struct OpenMp {
       };
       look(one.setThreads, "omp_set_num_threads");
       look(one.maxThreads, "omp_get_max_threads");
+      look(one.pauseAll, "omp_pause_resource_all");
       look(one.parallel, "GOMP_parallel");
       return one;
     }();
@@ -78,6 +80,12 @@ void setLibraryThreads(int threads) {
 }
 
 int libraryThreads() { return OpenMp::get().maxThreads ? OpenMp::get().maxThreads() : 1; }
+
+void releaseLibraryThreads() {
+  constexpr int soft = 1; // omp_pause_soft
+  if (OpenMp::get().pauseAll)
+    (void)OpenMp::get().pauseAll(soft);
+}
 
 void onLibraryThreads(int64_t count, const std::function<void(int64_t, int64_t)> &body) {
   const OpenMp &openMp = OpenMp::get();

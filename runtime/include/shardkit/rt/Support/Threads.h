@@ -21,6 +21,10 @@ void setLibraryThreads(int threads);
 /// That number; 1 without OpenMP.
 int libraryThreads();
 
+/// Ends the threads that wait to work for the calling one; its next loop starts others. OpenMP counts those of all
+/// callers, and where they are more than the cores it lets them sleep between loops.
+void releaseLibraryThreads();
+
 /// Calls `body(begin, end)` for chunks that cover [0, count), on those threads, and
 /// returns when all of them have ended. Without OpenMP: for all of it, on this one.
 void onLibraryThreads(int64_t count, const std::function<void(int64_t, int64_t)> &body);
