@@ -198,7 +198,9 @@ struct Executor::Impl {
   /// One step of what runs on `ranks`: body(context, rank) is a rank's part, and returns
   /// what a program does.
   Status step(Ranks &ranks, const Running &running, std::function<int32_t(sk_context &, int64_t)> body, RunStats *stats,
-              double *lastSeconds = nullptr);
+              StepStart *start, double *lastSeconds = nullptr);
+  /// An error that no rank has to end for; one of this process alone ends the ranks of others.
+  Status bind(StepStart &start, World &world);
   /// Runs the only rank on this thread: a short step costs less than to wake another one.
   Status runHere(const std::function<Status(int64_t)> &fn) {
     const int threads = rt::libraryThreads();
@@ -341,15 +343,29 @@ Expected<Executor::Impl::Planned *> Executor::Impl::planned(const FunctionInfo &
   return planned.get();
 }
 
+Status Executor::Impl::bind(StepStart &start, World &world) {
+  start.hasBegun = true;
+  Status bound = catchExceptions(start.bind);
+  if (devices)
+    bound = backend->agree(bound);
+  else if (!bound.ok() && backend->processes() > 1)
+    world.fail(bound);
+  return bound;
+}
+
 Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<int32_t(sk_context &, int64_t)> body,
-                            RunStats *stats, double *lastSeconds) {
+                            RunStats *stats, StepStart *given, double *lastSeconds) {
   World &world = *ranks.world;
   const int64_t devices = world.size();
   auto [begin, end] = backend->localRanks(devices);
   const int64_t first = begin;
   world.startRun(running, begin, end);
   // Nobody is seen with the records of the last run.
-  SK_RETURN_IF_ERROR(backend->agree(grow(begin, end - begin)));
+  const bool isReady = !given || given->ready.ok();
+  SK_RETURN_IF_ERROR(backend->agree(isReady ? grow(begin, end - begin) : given->ready));
+  const Status bound = given ? bind(*given, world) : Status();
+  if (!bound.ok() && !world.failed())
+    return bound;
   const int64_t together = std::min<int64_t>(devices, backend->blockOf(devices) * backend->nodeProcesses());
   const int threads = libraryThreads > 0 ? libraryThreads : std::max(1, cores / int(together));
   // Without peers nothing in the step waits, so it needs no watch.
@@ -400,7 +416,9 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<
           int(rank));
     return {};
   };
-  Status dispatched = isHere ? runHere(work) : dispatch(begin, end - begin, std::move(work), &world);
+  Status dispatched = !bound.ok() ? bound
+                      : isHere    ? runHere(work)
+                                  : dispatch(begin, end - begin, std::move(work), &world);
   if (dispatched.ok() && !world.failed() && end > begin) {
     // A rank that went without a word is missed here at the latest.
     std::vector<int> arrived, missing;
@@ -446,7 +464,7 @@ Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program>
 }
 
 Status Executor::run(const FunctionInfo &function, sk_program program, const std::vector<RankBuffers> &buffers,
-                     RunStats *stats) {
+                     RunStats *stats, StepStart *start) {
   SK_RETURN_IF_ERROR(impl_->recover());
   SK_ASSIGN_OR_RETURN(Impl::Planned * known, impl_->planned(function));
   FunctionPlans *plans = &known->plans;
@@ -479,7 +497,7 @@ Status Executor::run(const FunctionInfo &function, sk_program program, const std
                                                   numResults, local.arena, call, status);
         return status.ok() ? returned : failRun(context, status);
       },
-      stats, &known->lastSeconds);
+      stats, start, &known->lastSeconds);
 }
 
 Status
@@ -501,11 +519,11 @@ Executor::runCollectives(const FunctionInfo &function,
         }
         return context.status;
       },
-      nullptr);
+      nullptr, nullptr);
 }
 
 Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,
-                     const std::vector<RankBuffers> &buffers, RunStats *stats) {
+                     const std::vector<RankBuffers> &buffers, RunStats *stats, StepStart *start) {
   SK_RETURN_IF_ERROR(impl_->recover());
   SK_ASSIGN_OR_RETURN(Impl::Ranks * ranks,
                       impl_->ranksFor("pipeline '" + pipeline.signature.name + "'", pipeline.signature.devices));
@@ -521,7 +539,7 @@ Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program>
       [&plans, &programs, &buffers, stats](sk_context &context, int64_t rank) {
         return plans.run(context, programs, buffers[size_t(rank)], stats);
       },
-      stats);
+      stats, start);
 }
 
 Status Executor::runReference(const FunctionInfo &function, sk_program program, RankMemory &memory) {

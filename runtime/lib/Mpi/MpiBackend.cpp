@@ -257,7 +257,7 @@ Status MpiBackend::waitControl(MPI_Request request, double timeoutSeconds, bool 
 Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
   if (failed())
     return status();
-  // Lowest process with an error, and how many have none.
+  // Lowest process with an error, how many have none, and whether none uses memory of its node.
   const uint64_t came = ++segment_->processes[nodeProcess_].together;
   auto &local = control_.local, &all = control_.all;
   auto &size = control_.size;
@@ -265,13 +265,14 @@ Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
   // Counts are negated, so that one minimum gives both.
   local[0] = mine.ok() ? INT_MAX : process_;
   local[1] = mine.ok() ? -1 : 0;
+  local[2] = nodeMemory_.use_count() <= 1;
   MPI_Request request;
   bool timedOut = false;
   auto together = [&](auto &&call, double limit) -> Status {
     SK_RETURN_IF_ERROR(start(call, "what processes do together"));
     return waitControl(request, limit, timedOut);
   };
-  SK_RETURN_IF_ERROR(together([&] { return MPI_Iallreduce(local, all, 2, MPI_INT, MPI_MIN, world_, &request); },
+  SK_RETURN_IF_ERROR(together([&] { return MPI_Iallreduce(local, all, 3, MPI_INT, MPI_MIN, world_, &request); },
                               world ? world->timeout() : 0));
   if (timedOut) {
     std::string missing;
@@ -291,6 +292,7 @@ Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
                                       (missing.empty() ? "processes of other nodes" : missing)));
     return status();
   }
+  isNodeMemoryFree_ = all[2] != 0;
   if (all[0] == INT_MAX)
     return {};
   // Its text; an error that only some have names the process.
@@ -391,16 +393,10 @@ Expected<NodeMemory> MpiBackend::nodeMemory(int64_t devices, int64_t bytes) {
   for (int64_t rank = 0; rank < devices; ++rank)
     ranks += isOnNode(ownerOf(rank, devices));
   const int64_t needed = std::max<int64_t>(page, ranks * stride);
-  // All processes of the node ask for the same, and know the same memory.
-  control_.local[0] = nodeMemory_.use_count() != 1 || nodeMemory_->bytes() < needed;
-  MPI_Request request;
-  bool timedOut = false;
-  SK_RETURN_IF_ERROR(
-      start([&] { return MPI_Iallreduce(control_.local, control_.all, 1, MPI_INT, MPI_MAX, node_, &request); },
-            "MPI_Iallreduce"));
-  SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
-  if (control_.all[0])
+  // All processes of the node ask for the same, and decide the same.
+  if (!isNodeMemoryFree_ || !nodeMemory_ || nodeMemory_->bytes() < needed)
     SK_RETURN_IF_ERROR(makeNodeMemory(needed));
+  isNodeMemoryFree_ = false;
   char *at = nodeMemory_->data();
   result.ranks.resize(size_t(devices));
   for (int64_t rank = 0; rank < devices; ++rank)

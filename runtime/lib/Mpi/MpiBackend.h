@@ -122,7 +122,7 @@ private:
   /// What open requests of agree and exchange point to; lives as long as the process,
   /// since a run that fails leaves them open.
   struct Control {
-    int local[2], all[2], length;
+    int local[3], all[3], length;
     int64_t size[2];
     std::vector<int> sizes, offsets;
     std::string text, mine, joined;
@@ -137,6 +137,7 @@ private:
   std::vector<int> nodeIndex_; ///< Of each process; -1 on another node.
   SharedMemory segmentMemory_;
   std::shared_ptr<SharedMemory> nodeMemory_; ///< The last that was made.
+  bool isNodeMemoryFree_ = true;             ///< No process used that of its node at the last agree.
   Segment *segment_ = nullptr;
   std::map<std::vector<int>, MPI_Comm> communicators_; ///< By colours of processes.
   std::atomic<int64_t> messages_{0}, bytes_{0};

@@ -194,7 +194,7 @@ Expected<std::vector<Array>> Session::loadArguments(int number, const ArgumentSo
   std::vector<Array> arrays;
   SK_RETURN_IF_ERROR(impl_->inTurn([&]() -> Status {
     SessionFunction &function = impl_->functions[size_t(number)];
-    SK_RETURN_IF_ERROR(impl_->backend->agree(checkSources(function, sources)));
+    SK_RETURN_IF_ERROR(checkSources(function, sources));
     SK_RETURN_IF_ERROR(impl_->useDevices(function.runnable.devices()));
     FunctionLoad load(*impl_, function, sources, options);
     SK_RETURN_IF_ERROR(load.run(stats));

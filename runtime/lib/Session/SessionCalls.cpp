@@ -120,9 +120,10 @@ Expected<std::vector<Array>> Session::call(int number, const std::vector<Array> 
   // Other processes may be about to run it.
   auto work = [impl = impl_.get(), call, checked] {
     cuda::ContextGuard guard(impl->hasDevices());
-    call->status = impl->backend->processes() == 1 ? checked : impl->backend->agree(checked);
-    if (call->status.ok())
+    if (checked.ok())
       impl->perform(*call);
+    else
+      call->status = impl->backend->agree(checked); // Where others agree on their step.
     call->advanced.clear();
     call->resharded.clear();
     call->given.clear();
@@ -296,22 +297,25 @@ Status SessionImpl::step(Call &call) {
   for (const ReshardedArgument &argument : call.resharded)
     if (computed.ok())
       computed = checkComputed(*argument.kept).withContext(call.function->title());
-  if (backend->processes() > 1)
-    computed = backend->agree(computed);
-  if (!computed.ok()) {
+  if (!computed.ok() && backend->processes() == 1) {
     undoDonation(call);
     return computed;
   }
-  const Runnable &what = call.function->runnable;
-  SK_RETURN_IF_ERROR(useDevices(what.devices()));
-  SK_RETURN_IF_ERROR(reshardArguments(call));
-  Status bound = bindBuffers(call);
-  if (hasDevices())
-    bound = backend->agree(bound);
-  SK_RETURN_IF_ERROR(bound.withContext(call.function->title()));
   const SessionFunction &function = *call.function;
-  SK_RETURN_IF_ERROR(what.pipeline() ? executor.run(*what.pipeline(), function.programs, function.buffers, call.stats)
-                                     : executor.run(what.full(), function.programs[0], function.buffers, call.stats));
+  const Runnable &what = function.runnable;
+  if (!call.resharded.empty() && backend->processes() > 1) // They do that together.
+    computed = backend->agree(computed);
+  if (computed.ok())
+    computed = useDevices(what.devices());
+  if (computed.ok())
+    computed = reshardArguments(call);
+  StepStart start{computed, [&] { return bindBuffers(call).withContext(function.title()); }};
+  Status status = what.pipeline()
+                      ? executor.run(*what.pipeline(), function.programs, function.buffers, call.stats, &start)
+                      : executor.run(what.full(), function.programs[0], function.buffers, call.stats, &start);
+  if (!start.hasBegun)
+    undoDonation(call);
+  SK_RETURN_IF_ERROR(status);
   return reshardUpdates(call);
 }
 

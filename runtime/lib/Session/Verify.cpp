@@ -72,19 +72,16 @@ public:
 
 private:
   bool isFirst() const { return session_.backend->process() == 0; }
-  /// On process 0, and its error on all.
-  Status onFirst(const std::function<Status()> &work) {
-    return session_.backend->agree(isFirst() ? catchExceptions(work) : Status());
-  }
-  /// What the ranks hold, to the arguments of the reference.
+  /// Together: what the ranks hold, to the arguments of the reference.
   Status gatherHeld();
   Status gatherPieces(const LoadSource &wanted, void *to);
   /// The other arguments.
   Status loadArgument(size_t index, const TensorSource &source);
   Status callReference(const EntryPoint &entry, const LoadInfo &load, const StoredSource &stored, void *to);
   Status runReference();
+  // With an error so far, process 0 only takes what the others send.
   /// By rank and result.
-  Status compareShards(std::vector<std::vector<Difference>> &perRank);
+  Status compareShards(Status status, std::vector<std::vector<Difference>> &perRank);
   Status compareCopies(std::vector<ResultCheck> &checks);
   ResultCheck check(size_t i, const std::vector<std::vector<Difference>> &perRank) const;
 
@@ -115,11 +112,13 @@ Status Verifier::gatherPieces(const LoadSource &wanted, void *to) {
 }
 
 Status Verifier::gatherHeld() {
+  bool isAny = false;
   Status status; // Other processes go on, too, when one has an error.
   for (size_t i = 0; i < full_.referenceArguments.size(); ++i) {
     const FunctionInfo::ReferenceArgument &given = full_.referenceArguments[i];
     if (!isHeldByRanks(full_, given, sourceOf(sources_, given.argument)))
       continue;
+    isAny = true;
     void *to = isFirst() ? session_.reference.argument(i) : nullptr;
     const Array &argument = arguments_[given.argument];
     Status gathered = given.source < 0
@@ -128,7 +127,7 @@ Status Verifier::gatherHeld() {
     if (status.ok())
       status = gathered;
   }
-  return status;
+  return isAny ? session_.backend->agree(status) : Status();
 }
 
 Status Verifier::callReference(const EntryPoint &entry, const LoadInfo &load, const StoredSource &stored, void *to) {
@@ -178,7 +177,7 @@ Status Verifier::runReference() {
   return session_.executor.runReference(full_, program, session_.reference);
 }
 
-Status Verifier::compareShards(std::vector<std::vector<Difference>> &perRank) {
+Status Verifier::compareShards(Status status, std::vector<std::vector<Difference>> &perRank) {
   perRank.assign(size_t(what_.devices()), std::vector<Difference>(results_.size()));
   auto compare = [&](size_t i, const ArrayLayout::Copy &copy, size_t r, const void *data) {
     perRank[size_t(copy.ranks[r])][i].merge(compareLocal(copy.value, int64_t(r), data, session_.reference.result(i)));
@@ -186,8 +185,7 @@ Status Verifier::compareShards(std::vector<std::vector<Difference>> &perRank) {
   auto isHere = [&](int64_t rank) {
     return session_.backend->ownerOf(rank, what_.devices()) == session_.backend->process();
   };
-  Status status;
-  if (isFirst()) // The ranks of this process at once.
+  if (isFirst() && status.ok()) // The ranks of this process at once.
     status = session_.executor.forEachRank(what_.devices(), [&](int64_t rank) -> Status {
       Buffer room;
       for (size_t i = 0; i < results_.size(); ++i)
@@ -206,7 +204,10 @@ Status Verifier::compareShards(std::vector<std::vector<Difference>> &perRank) {
       const ArrayLayout::Copy &copy = results_[i].layout().copies[c];
       Status visited = session_.visitOnFirst(
           *SessionImpl::stateOf(results_[i]), c, [&](size_t r) { return !isFirst() || !isHere(copy.ranks[r]); },
-          [&](size_t r, const void *data) { compare(i, copy, r, data); });
+          [&](size_t r, const void *data) {
+            if (status.ok())
+              compare(i, copy, r, data);
+          });
       if (status.ok())
         status = visited;
     }
@@ -267,19 +268,22 @@ Expected<std::vector<ResultCheck>> Verifier::run() {
   for (const Array &result : results_)
     if (status.ok())
       status = SessionImpl::checkComputed(*SessionImpl::stateOf(result));
+  if (isFirst() && status.ok())
+    status = catchExceptions([&] {
+      session_.reference.bind(full_, /*global=*/true);
+      return Status();
+    });
   SK_RETURN_IF_ERROR(backend.agree(status));
-  SK_RETURN_IF_ERROR(onFirst([&] {
-    session_.reference.bind(full_, /*global=*/true);
-    return Status();
-  }));
-  SK_RETURN_IF_ERROR(backend.agree(gatherHeld()));
-  SK_RETURN_IF_ERROR(onFirst([&] { return runReference(); }));
+  SK_RETURN_IF_ERROR(gatherHeld());
+  if (isFirst())
+    status = catchExceptions([&] { return runReference(); });
   std::vector<std::vector<Difference>> perRank;
-  SK_RETURN_IF_ERROR(backend.agree(compareShards(perRank)));
+  status = compareShards(status, perRank);
   std::vector<ResultCheck> checks;
   for (size_t i = 0; i < results_.size(); ++i)
     checks.push_back(check(i, perRank));
-  SK_RETURN_IF_ERROR(backend.agree(compareCopies(checks)));
+  Status compared = compareCopies(checks);
+  SK_RETURN_IF_ERROR(backend.agree(status.ok() ? compared : status));
   std::string within;
   for (ResultCheck &check : checks)
     within += check.isWithin && check.disagreement.empty() ? '1' : '0';
@@ -360,7 +364,9 @@ Expected<std::vector<std::string>> digest(Session &session, const std::vector<Ar
       if (status.ok())
         mine += digestLocal(state.layout->copies[c].value, int64_t(r), *data);
     });
-    SK_RETURN_IF_ERROR(impl.backend->agree(status));
+    if (impl.hasDevices()) // Else all have the same.
+      status = impl.backend->agree(status);
+    SK_RETURN_IF_ERROR(status);
     SK_ASSIGN_OR_RETURN(std::vector<std::string> all, impl.backend->exchange(mine));
     constexpr size_t digits = 32;
     std::vector<size_t> next(all.size());

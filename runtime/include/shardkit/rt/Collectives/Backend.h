@@ -65,8 +65,8 @@ public:
   virtual Expected<std::vector<std::string>> exchange(const std::string &mine) = 0;
   /// Both processes call it: `bytes` bytes from one to the other.
   virtual Status transfer(int from, int to, void *data, int64_t bytes) = 0;
-  /// By the processes of a node together: `bytes` for each of its ranks. Memory that none of them keeps serves the next
-  /// call.
+  /// By the processes of a node together: `bytes` for each of its ranks. Memory that no process kept at the last
+  /// `agree` is used again.
   virtual Expected<NodeMemory> nodeMemory(int64_t devices, int64_t bytes) = 0;
   /// The team of the node; null if the node has one process. The first process of the node
   /// resets it before an `agree` that starts the load.

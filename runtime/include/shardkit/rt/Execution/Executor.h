@@ -55,6 +55,13 @@ struct RunStats {
   std::vector<Rank> ranks; ///< For a pipeline.
 };
 
+/// The begin of a step on several processes.
+struct StepStart {
+  Status ready;                 ///< An error of this process so far. No rank begins then, on any process.
+  std::function<Status()> bind; ///< Sets the buffers, once all processes are ready.
+  bool hasBegun = false;        ///< Set by the step: all were ready.
+};
+
 /// One thread per logical device of this process, kept for later runs.
 class Executor {
 public:
@@ -79,7 +86,7 @@ public:
   /// long, ends the step on all ranks. Together, where the backend has several
   /// processes: all return the same error.
   Status run(const FunctionInfo &function, sk_program program, const std::vector<RankBuffers> &buffers,
-             RunStats *stats = nullptr);
+             RunStats *stats = nullptr, StepStart *start = nullptr);
   Status run(const FunctionInfo &function, sk_program program, std::vector<RankMemory> &memory,
              RunStats *stats = nullptr);
 
@@ -91,7 +98,7 @@ public:
   /// Runs a step of a pipeline; `programs` are those of its functions, `buffers` have the
   /// arguments and results of the stage of each rank.
   Status run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,
-             const std::vector<RankBuffers> &buffers, RunStats *stats = nullptr);
+             const std::vector<RankBuffers> &buffers, RunStats *stats = nullptr, StepStart *start = nullptr);
   Status run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs, std::vector<RankMemory> &memory,
              RunStats *stats = nullptr);
 
