@@ -65,12 +65,14 @@ public:
   }
 
   /// The matmul primitive reads B where it is, unless its rows have a power of two elements: those it copies. Where B
-  /// is larger than a core's cache each of its rows is then a wait for memory.
+  /// is larger than a core's cache each of its rows is then a wait for memory. To copy them is worth it for many rows
+  /// of A, or for very many bytes.
   static bool isFaster(const MatrixProduct &p) {
-    constexpr int64_t cacheBytes = 4 << 20, fewRows = 64, rowElements = 256;
+    constexpr int64_t cacheBytes = 4 << 20, fewRows = 8, manyRows = 64, rowElements = 256;
+    const int64_t bytes = p.k * p.n * 4;
     return p.in == DType::F32 && p.out == DType::F32 && p.batch.empty() && p.m >= fewRows && p.n > rowElements &&
-           !std::has_single_bit(uint64_t(p.n)) && p.k * p.n * 4 > cacheBytes && p.b.column == 1 && p.b.row >= p.n &&
-           p.c.column == 1 && p.c.row >= p.n &&
+           !std::has_single_bit(uint64_t(p.n)) && bytes > cacheBytes * manyRows / std::min(p.m, manyRows) &&
+           p.b.column == 1 && p.b.row >= p.n && p.c.column == 1 && p.c.row >= p.n &&
            ((p.a.column == 1 && p.a.row >= p.k) || (p.a.row == 1 && p.a.column >= p.m));
   }
 
