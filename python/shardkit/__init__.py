@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from .calibration import Calibration, calibrate
     from .errors import ShardKitError
     from .jax.frontend import import_jax
-    from .jax.plan import Plan, plan
+    from .jax.plan import Plan
     from .model import Argument, Model, Program, Result
     from .onnx.frontend import import_onnx
+    from .planning.plan import plan
     from .processes import init
     from .programs import Programs
     from .session import Array, Function, GpuShard, Session
@@ -25,17 +26,19 @@ if TYPE_CHECKING:
     from .stablehlo.frontend import import_stablehlo
     from .stablehlo.plan import StablehloPlan, plan_stablehlo
     from .torch.frontend import import_torch
+    from .torch.planning.plan import TorchPlan
 
-__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "init", "plan", "plan_stablehlo", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "TorchPlan", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "init", "plan", "plan_stablehlo", "run", "stage_boundary"]
 
 # Where names are from: a module is imported when one of its names is used.
 _MODULES = {
     "calibration": ["Calibration", "calibrate"],
     "errors": ["ShardKitError"],
     "jax.frontend": ["import_jax"],
-    "jax.plan": ["Plan", "plan"],
+    "jax.plan": ["Plan"],
     "model": ["Argument", "Model", "Program", "Result"],
     "onnx.frontend": ["import_onnx"],
+    "planning.plan": ["plan"],
     "processes": ["init"],
     "programs": ["Programs"],
     "session": ["Array", "Function", "GpuShard", "Session"],
@@ -44,6 +47,7 @@ _MODULES = {
     "stablehlo.plan": ["StablehloPlan", "plan_stablehlo"],
     "tools": [],
     "torch.frontend": ["import_torch"],
+    "torch.planning.plan": ["TorchPlan"],
 }
 
 

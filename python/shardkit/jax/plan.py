@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import tempfile
 import warnings
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
@@ -13,6 +12,7 @@ from ..errors import ShardKitError, require
 from ..model import read_names
 from ..planning import search
 from ..planning.layouts import Layout, Program
+from ..planning.plan import AnnotatedPlan
 from . import equations
 from .sites import read_sites
 
@@ -28,19 +28,12 @@ def plan(
     minimize: int | None = 50,
     **kwargs: Any,
 ) -> Plan:
-    """Chooses the shardings of a JAX function for a mesh by search, to be run by JAX and XLA.
-
-    `args` and `kwargs` are example arguments, arrays or `jax.ShapeDtypeStruct`. Shardings that they have, those of `jax.jit` and
-    constraints in the function are kept. `mesh`: a mesh of JAX with automatic axes, or an abstract one; by default that of the
-    arguments. `memory`: bytes that a device holds at most. `pins`: from names or patterns of arguments (`params.*.kernel`) to
-    `PartitionSpec`, the first that matches counts. `costs`: of the links, `alpha`, `beta`, `flops` as on a mesh of ShardKit. `options`:
-    more of `--spmd-auto-shard`, as `batch-axes=data`. `minimize`: at most so many times
-    propagation is run to leave out constraints that it does not need; None constrains all values whose layout is known."""
+    """That of a JAX function: see `shardkit.plan`."""
     return _Planner(function, args, kwargs, mesh, minimize).search(memory, pins or {}, costs or {}, read_names(options, "options"))
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class Plan(AnnotatedPlan):
     """Shardings of a function for JAX: `in_shardings` as the arguments, `out_shardings` as the result. `constraints` are those that XLA needs
     to come to the other layouts, by site; `dropped` says what JAX cannot express."""
 
@@ -52,22 +45,10 @@ class Plan:
     layouts: dict[str, Any]
     dropped: tuple[str, ...]
     _equations: dict[str, str]
-    _text: str
-    """The annotated program."""
 
     def __repr__(self) -> str:
         axes = ", ".join(f"{n}={s}" for n, s in self.mesh.shape.items())
         return f"Plan({axes}: {self.status}, {len(self.constraints)} constraints of {len(self.layouts)} layouts)"
-
-    @property
-    def status(self) -> str:
-        """Of the search: `optimal`, `gap`; `loaded` where there was none."""
-        return search.read_status(self._text)[0]
-
-    @property
-    def objective(self) -> float | None:
-        """Predicted seconds of all collectives, which the search minimized."""
-        return search.read_status(self._text)[1]
 
     def constrain(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function with `with_sharding_constraint` where XLA would otherwise choose another layout."""
@@ -86,27 +67,8 @@ class Plan:
         shardings = {"in_shardings": self.in_shardings, "out_shardings": self.out_shardings}
         return equations.jit_like(function, inner, **(shardings | options))  # type: ignore[no-any-return]
 
-    def report(self, format: str = "text") -> str:
-        """What the plan moves and holds, as `--spmd-report` has it in a format: in text, with what JAX cannot express."""
-        if format != "text":
-            return search.describe(self._text, f"--spmd-report=format={format} output={{}}")
-        lines = [f"constraints: {len(self.constraints)} of {len(self.layouts)} layouts", *(f"dropped: {d}" for d in self.dropped)]
-        return search.describe(self._text, "--spmd-report=output={}") + "\n".join(lines) + "\n"
-
-    def explain(self, name: str, top: int = 1) -> str:
-        """Why a value, an argument or a result has its layout, and what the next best ones would cost."""
-        return search.describe(self._text, f"--spmd-explain=value={name} top={top} output={{}}")
-
-    def compare(self, other: Plan) -> str:
-        """The report of the other plan with its differences from this one."""
-        with tempfile.TemporaryDirectory() as folder:
-            baseline = Path(folder, "this_plan")
-            baseline.write_text(search.describe(self._text, "--spmd-report=format=json output={}"))
-            return search.describe(other._text, f"--spmd-report=baseline={baseline} output={{}}").replace(str(baseline), "this plan")
-
-    def save(self, path: str | Path) -> None:
-        """Writes the plan file."""
-        Path(path).write_text(search.describe(self._text, "--spmd-export-plan=file={} content=all", keep_tags=True))
+    def _summarize(self) -> Sequence[str]:
+        return [f"constraints: {len(self.constraints)} of {len(self.layouts)} layouts", *(f"dropped: {d}" for d in self.dropped)]
 
     @classmethod
     def load(cls, path: str | Path, function: Callable[..., Any], *args: Any, mesh: Any = None, minimize: int | None = 50, **kwargs: Any) -> Plan:
@@ -135,10 +97,10 @@ class _Planner:
 
     def search(self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str]) -> Plan:
         rules = [{"function": "main", "argument": n, "axis_resources": self._read_pin(n, spec)} for n, spec in pins.items()]
-        return self._read(search.search(search.add_mesh(self._model.text, self._mesh.shape, costs), rules, memory, options))
+        return self._read(search.search(search.add_mesh(self._model.text, self._mesh.shape, costs), rules, memory, options), 5)
 
     def load(self, path: Path) -> Plan:
-        return self._read(search.apply(search.add_mesh(self._model.text, self._mesh.shape, {}), path))
+        return self._read(search.apply(search.add_mesh(self._model.text, self._mesh.shape, {}), path), 4)
 
     def _read_pin(self, name: str, spec: Any) -> Any:
         from jax.sharding import PartitionSpec
@@ -153,7 +115,7 @@ class _Planner:
 
     # --- from annotations to shardings ------------------------------------------------------------------
 
-    def _read(self, text: str) -> Plan:
+    def _read(self, text: str, stacklevel: int) -> Plan:
         program = search.read_program(text)
         translator = Translator(self._mesh)
         parameters = self._name_arguments(program, translator)
@@ -162,11 +124,12 @@ class _Planner:
             for r, layout, aval in zip(self._model.results, program.results, self._traced.closed.out_avals, strict=True)
         ]
         for dropped in translator.dropped:
-            warnings.warn(f"{dropped}, which JAX cannot express: the dim is not sharded by it", stacklevel=4)
+            warnings.warn(f"{dropped}, which JAX cannot express: the dim is not sharded by it", stacklevel=stacklevel)
         types = equations.find_types(self._traced.jaxpr)
         layouts = {s: translator.translate(s, layout, types[s].shape) for s, layout in read_sites(self._traced.jaxpr, program).items()}
         count = len(parameters) - len(self._kwargs)
         made = Plan(
+            text,
             self._mesh,
             tuple(tree for _, tree in parameters[:count]),
             dict(parameters[count:]),
@@ -175,7 +138,6 @@ class _Planner:
             layouts,
             tuple(translator.dropped),
             equations.describe(self._traced.jaxpr),
-            text,
         )
         return dataclasses.replace(made, constraints=layouts if self._minimize is None else self._choose(made, self._minimize))
 

@@ -6,17 +6,20 @@ import dataclasses
 from typing import Any, Mapping, Sequence
 
 from ..model import Argument, Result
+from ..planning import tags
 from .residual_ops import lower_residual_ops
 
 
 @dataclasses.dataclass(frozen=True)
 class Inner:
     """`count` values inside of a function that are returned after its results, so that they are found again: one that a sharding
-    of this name constrains, or what crosses between two pipeline stages, where the name is forward or backward."""
+    of this name constrains, or what crosses between two pipeline stages, where the name is forward or backward, or one whose layout
+    is asked for."""
 
     name: str
     count: int = 1
     is_boundary: bool = False
+    is_tagged: bool = False
 
 
 def find_body(module: Any) -> Any:
@@ -31,11 +34,13 @@ def annotate(
     shardings: Mapping[str, str],
     inner: Sequence[Inner],
     mesh: str = "",
+    tagged: dict[str, str] | None = None,
 ) -> str:
     """Names the arguments and results of the only function of a lowered module, and writes their shardings.
 
     `shardings`: attributes by name, #spmd.sharding or #spmd.ort. `inner`: the results past `results`, which are marked where they
-    are made, and results no more. `mesh`: an spmd.mesh in generic form."""
+    are made, and results no more. `mesh`: an spmd.mesh in generic form. `tagged` is filled: the tag of what each tagged one is in,
+    or the name of the argument that it is."""
     from torch_mlir import ir
 
     context = ir.Context()
@@ -66,7 +71,10 @@ def annotate(
         rest = iter(values[len(results) :])
         for mark in inner:
             found = [next(rest) for _ in range(mark.count)]
-            if mark.is_boundary:
+            if mark.is_tagged:
+                assert tagged is not None
+                tagged[mark.name] = _tag(found[0], mark.name, arguments)
+            elif mark.is_boundary:
                 _mark_boundary(block, found, mark.name == "backward")
             elif len(list(found[0].uses)) > 1:  # else reshapes were joined: nothing reads it, so it is not there to be sharded
                 _constrain(block, found[0], mark.name, shardings[mark.name])
@@ -88,6 +96,21 @@ def _constrain(block: Any, value: Any, name: str, sharding: str) -> None:
         attributes={key: ir.Attribute.parse(sharding)}, loc=ir.Location.name(name), ip=_behind(block, [value]),
     )  # fmt: skip
     value.replace_all_uses_except(made.results[0], [made])
+
+
+def _tag(value: Any, name: str, arguments: Sequence[Argument]) -> str:
+    """Names what makes a value, in its location. Of a reshape, which others were joined with, it is what is reshaped."""
+    from torch_mlir import ir
+
+    while not isinstance(value.owner, ir.Block) and value.owner.name in ("tensor.expand_shape", "tensor.collapse_shape", "tensor.cast"):
+        value = value.owner.operands[0]
+    if isinstance(value.owner, ir.Block):
+        return arguments[int(ir.BlockArgument(value).arg_number)].name
+    op = value.owner.operation if hasattr(value.owner, "operation") else value.owner
+    known = tags.read(str(op.location))
+    if known is None:
+        op.location = ir.Location.name(tags.make(name), childLoc=op.location)
+    return known or name
 
 
 def _mark_boundary(block: Any, values: Sequence[Any], is_backward: bool) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import re
 from typing import Any, Sequence
 
@@ -46,8 +47,10 @@ class Program:
         self.main = find_function(self._module, main)
         self._ops: dict[str, list[Any]] = {}
         self._makers: dict[Any, tuple[Any, int]] = {}
-        self._readers: dict[Any, list[Any]] = {}
+        self._readers: dict[Any, list[Any]] = {}  # in the order of the program
+        self._numbers: dict[Any, int] = {}
         for op in walk(self.main.operation):
+            self._numbers[op] = len(self._numbers)
             self._makers |= {value: (op, k) for k, value in enumerate(op.results)}
             for value in op.operands:
                 self._readers.setdefault(value, []).append(op)
@@ -106,6 +109,21 @@ class Program:
                     return reduced
         return Layout(layout.dims)
 
+    def find_uses(self, number: int) -> list[Layout]:
+        """The layouts in which ops read an argument, in the order of the program; each as one of the argument, which may be transposed."""
+        found, argument = [], self.main.regions[0].blocks[0].arguments[number]
+        waiting = [(argument, list(range(len(get_shape(argument) or ()))))]
+        while waiting:
+            value, dims = waiting.pop(0)
+            for op in self._readers.get(value, ()):
+                if op.name in _TRANSPARENT:
+                    waiting.append((op.results[0], dims))
+                elif op.name == "linalg.transpose":
+                    waiting.append((op.results[0], [dims[int(d)] for d in op.attributes["permutation"]]))
+                elif op.name != "func.return" and (layout := self.get_layout(value)):
+                    found.append((self._numbers[op], Layout(tuple(layout.dims[dims.index(d)] for d in range(len(dims))))))
+        return [layout for _, layout in sorted(found, key=lambda f: f[0])]
+
     # --- counterparts ---------------------------------------------------------------------------------
 
     def find(self, name: str, shapes: Sequence[tuple[int, ...]]) -> list[Any] | None:
@@ -120,6 +138,12 @@ class Program:
         values = [[r for r in op.results if get_shape(r)] for op in made]
         wanted = [shape for shape in shapes if shape]
         return [v for v in values if wanted and [get_shape(r) for r in v] == wanted]
+
+    def find_made(self, name: str) -> Any | None:
+        """The only value that what has this name makes."""
+        ops = set(self._ops.get(name, ()))
+        made = [r for op in ops for r in op.results if get_shape(r) is not None and not self._is_read_by(r, ops)]
+        return made[0] if len(made) == 1 else None
 
     def find_operands(self, values: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> list[Any]:
         """The operands of the op that makes these values, where it has those of these shapes first."""
@@ -142,3 +166,34 @@ def get_shape(value: Any) -> tuple[int, ...] | None:
     from jaxlib.mlir import ir
 
     return tuple(ir.RankedTensorType(value.type).shape) if isinstance(value.type, ir.RankedTensorType) else None
+
+
+def regroup(layout: Layout, shape: Sequence[int], other: Sequence[int]) -> Layout | None:
+    """The layout of a value in another shape of as many elements. None where a dim that is split or joined is not sharded by its first part."""
+    found: list[tuple[str, ...]] = [()] * len(other)
+    for dims, others in _group(shape, other):
+        axes = [d for d in dims if layout.dims[d]]
+        if not axes:
+            continue
+        first = next((d for d in others if other[d] > 1), None)
+        if first is None or len(axes) > 1 or any(shape[d] > 1 for d in dims if d < axes[0]):
+            return None
+        if len(dims) != len(others) and other[first] % shape[axes[0]] and shape[axes[0]] % other[first]:
+            return None
+        found[first] = layout.dims[axes[0]]
+    return Layout(tuple(found), layout.is_partial)
+
+
+def _group(shape: Sequence[int], other: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """Dims of both shapes that have the same elements."""
+    groups, i, j = [], 0, 0
+    while i < len(shape) or j < len(other):
+        a, b = [i] if i < len(shape) else [], [j] if j < len(other) else []
+        i, j = i + len(a), j + len(b)
+        while (x := math.prod(shape[d] for d in a)) != (y := math.prod(other[d] for d in b)):
+            if x < y:
+                a, i = [*a, i], i + 1
+            else:
+                b, j = [*b, j], j + 1
+        groups.append((a, b))
+    return groups

@@ -12,6 +12,7 @@ from ..errors import ShardKitError
 from ..model import read_mesh, read_names
 from ..planning import search, shardy, tags
 from ..planning.layouts import Layout, Program, get_shape
+from ..planning.plan import AnnotatedPlan
 from . import frontend
 
 CONTRACTIONS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution")
@@ -40,7 +41,7 @@ def plan_stablehlo(
 
 
 @dataclasses.dataclass(frozen=True)
-class StablehloPlan:
+class StablehloPlan(AnnotatedPlan):
     """A module with shardings. `constraints`: the values that have one, and `layouts` those of all that the plan knows, by site."""
 
     module: Any
@@ -49,7 +50,6 @@ class StablehloPlan:
     _is_bytecode: bool
     _is_portable: bool
     _has_locations: bool
-    _text: str
 
     def save(self, path: str | Path) -> None:
         """Writes the module, as text, bytecode or portable artifact as it came."""
@@ -66,9 +66,8 @@ class StablehloPlan:
             return written.getvalue()
         return (str(self.module.operation.get_asm(enable_debug_info=self._has_locations)).rstrip() + "\n").encode()
 
-    def report(self) -> str:
-        """What the plan moves and holds, as `--spmd-report` has it."""
-        return search.describe(self._text, "--spmd-report=output={}") + f"constraints: {len(self.constraints)} of {len(self.layouts)} layouts\n"
+    def _summarize(self) -> Sequence[str]:
+        return [f"constraints: {len(self.constraints)} of {len(self.layouts)} layouts"]
 
 
 class _Planner:
@@ -109,7 +108,7 @@ class _Planner:
         constraints = {site: layouts[site] for site in chosen}
         with self._module.context:
             self._annotate(constraints)
-        return StablehloPlan(self._module, constraints, layouts, self._is_bytecode, self._is_portable, self._has_locations, text)
+        return StablehloPlan(text, self._module, constraints, layouts, self._is_bytecode, self._is_portable, self._has_locations)
 
     # --- layouts --------------------------------------------------------------------------------------
 

@@ -42,6 +42,25 @@ def import_torch(
     torch.distributed.tensor.parallel (`ColwiseParallel()`, `RowwiseParallel()`, `SequenceParallel()`), on the axis `axis`
     (default: the last one); or names of parameters and buffers to a list of placements, one for each axis of the mesh. `shardings`: names of inputs (as `forward` calls them), parameters or buffers, to the axes of each
     dim: `("data", None)`, several axes as a tuple."""
+    return import_watched(module, args, kwargs, mesh, plan, axis, shardings, loss, optimizer, batch, locations)[0]
+
+
+def import_watched(
+    module: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None,
+    mesh: Mapping[str, int] | None,
+    plan: Mapping[str, Any] | None,
+    axis: str | None,
+    shardings: Mapping[str, Sequence[Any]] | None,
+    loss: Callable[..., Any] | None,
+    optimizer: Any,
+    batch: Sequence[str],
+    locations: bool,
+    watched: Sequence[str] = (),
+) -> tuple[Model, dict[str, tuple[str, tuple[int, ...]]]]:
+    """The model, and for each tensor that the modules `watched` take and make, `NAME/CALL/in0` or `out0`, its shape and the tag in the
+    location of what it is computed by, or the argument that it is."""
     require("torch", "torch", "importing a PyTorch module")
     require("torch_mlir", "torch-mlir", "importing a PyTorch module")
     import torch
@@ -58,7 +77,7 @@ def import_torch(
     binding = Binding(loss or module.forward, args, kwargs or {}, _flatten, is_constant, skipped=1 if loss else 0, tree=(tree_flatten, lambda tree, leaves: tree_unflatten(leaves, tree)))
     names, inputs = binding.get_names(), list(binding.arrays.values())
     passed = [_describe_input(n, v, batch) for n, v in zip(names, inputs)]
-    function = Function(module, loss, args, kwargs or {}, list(styles.outputs))
+    function = Function(module, loss, args, kwargs or {}, list(styles.outputs), watched)
     leaves, tree = function.call_once()
     left_out = _find_non_persistent(module) - set(function.changed)
     own = parameters | {n: b for n, b in module.named_buffers() if n not in left_out}
@@ -103,7 +122,7 @@ def import_torch(
     results += [Result(f"grad.{n}", _dtype(state[n], n)) if is_step and not kept else Result(n, _dtype(state[n], n), numbers[n]) for n in updated]
     attributes = plans.find_shardings(module, styles, plan or {}, shardings or {}, arguments, state, mesh)
     for i, mark in enumerate(function.inner):
-        if not mark.is_boundary:  # they come first
+        if not mark.is_boundary and not mark.is_tagged:  # they come first
             attributes[mark.name] = styles.write_output(mark.name, _rank_of_result(text, len(results) + i))
     declared = ""
     if mesh:
@@ -116,8 +135,9 @@ def import_torch(
         return (result, dict(zip(updated, tensors[len(leaves) :], strict=True))) if is_step or updated else result
 
     info = ["--mlir-print-debuginfo"] if locations else []
-    text = run_tool([find_tool("shard-opt"), "-", *info], annotate(text, arguments, results, attributes, function.inner, declared))
-    return Model(
+    tagged: dict[str, str] = {}
+    text = run_tool([find_tool("shard-opt"), "-", *info], annotate(text, arguments, results, attributes, function.inner, declared, tagged))
+    model = Model(
         text,
         arguments,
         results,
@@ -128,6 +148,7 @@ def import_torch(
         to_array=lambda value, dtype: to_numpy(value),
         unflatten=unflatten,
     )
+    return model, {n: (tag, function.shapes[n]) for n, tag in tagged.items()}
 
 
 # What to write where torch.export refuses a module that can be called, by patterns of its reason. The first that matches counts.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 from typing import Any, Callable, Iterator, Mapping, Sequence
 from unittest import mock
@@ -22,15 +23,21 @@ Tensors = dict[str, torch.Tensor]
 
 class Function:
     """A module, or a loss of a module, as a function of its state, by name, and of the tensors among its arguments. It also returns
-    requested values inside: the outputs of modules, by their names, and what crosses between pipeline stages."""
+    requested values inside: the outputs of modules, by their names, what crosses between pipeline stages, and what modules that are
+    `watched` take and make."""
 
-    def __init__(self, module: Any, loss: Callable[..., Any] | None, args: Sequence[Any], kwargs: Mapping[str, Any], outputs: Sequence[str]):
-        self.module, self.outputs = module, outputs
+    def __init__(
+        self, module: Any, loss: Callable[..., Any] | None, args: Sequence[Any], kwargs: Mapping[str, Any], outputs: Sequence[str],
+        watched: Sequence[str] = (),
+    ):  # fmt: skip
+        self.module, self.outputs, self.watched = module, outputs, watched
         self.caller = _Caller(module, loss)
         self.given, self.given_tree = tree_flatten((tuple(args), dict(kwargs)))
         self.what = "loss" if loss else "module"
         self.inner: list[Inner] = []
         """The inner values that the last call returned."""
+        self.shapes: dict[str, tuple[int, ...]] = {}
+        """Of those that watched modules took and made."""
         self.changed: list[str] = []
         """The buffers that a call changes."""
 
@@ -56,6 +63,8 @@ class Function:
             self.module.get_submodule(name).register_forward_hook(lambda _m, _i, out, name=name: constrained.__setitem__(name, out))
             for name in self.outputs
         ]
+        seen: Tensors = {}
+        hooks += [hook for name in self.watched for hook in _watch(self.module.get_submodule(name), name, seen)]
         held = {f"module.{n}": v for n, v in state.items()}
         try:
             with stages.record_boundaries() as boundaries, Concrete():
@@ -66,7 +75,10 @@ class Function:
         state.update({n.removeprefix("module."): v for n, v in held.items()})
         self.inner = [Inner(n) for n in self.outputs if n in constrained]
         self.inner += [Inner("backward" if is_backward else "forward", len(crossing), is_boundary=True) for is_backward, crossing in boundaries]
-        return result, more, [*(constrained[n] for n in self.outputs if n in constrained), *(v for _, crossing in boundaries for v in crossing)]
+        self.inner += [Inner(n, is_tagged=True) for n in seen]
+        self.shapes = {n: tuple(v.shape) for n, v in seen.items()}
+        crossing = [v for _, values in boundaries for v in values]
+        return result, more, [*(constrained[n] for n in self.outputs if n in constrained), *crossing, *seen.values()]
 
     def _call(self, held: Tensors, leaves: Sequence[Any], then: Callable[[Any], Any]) -> tuple[Any, Any]:
         own = dict(self.caller.named_parameters()) | dict(self.caller.named_buffers())
@@ -99,6 +111,26 @@ class Function:
                     return trace()
             except Exception:
                 raise error from None
+
+
+def _watch(module: Any, name: str, seen: Tensors) -> list[Any]:
+    """Hooks that note the tensors that a module takes and makes in each of its calls: `NAME/CALL/in0`, `NAME/CALL/out0`."""
+    calls = itertools.count()
+    call = 0
+
+    def note(kind: str, value: Any) -> None:
+        for k, leaf in enumerate(v for v in tree_leaves(value) if isinstance(v, torch.Tensor)):
+            seen[f"{name}/{call}/{kind}{k}"] = leaf
+
+    def before(_module: Any, args: Any, kwargs: Any) -> None:
+        nonlocal call
+        call = next(calls)
+        note("in", (args, kwargs))
+
+    def after(_module: Any, args: Any, kwargs: Any, output: Any) -> None:
+        note("out", output)
+
+    return [module.register_forward_pre_hook(before, with_kwargs=True), module.register_forward_hook(after, with_kwargs=True)]
 
 
 @contextlib.contextmanager

@@ -77,7 +77,7 @@ def _read_style(styles: Styles, name: str, module: Any, style: Any) -> None:
     for side in ("input_layouts", "desired_input_layouts"):
         for layout in getattr(style, side, None) or ():
             if hasattr(layout, "dim") and kind == "ColwiseParallel":
-                warnings.warn(f"{name} has {side} {layout}: the layout of its input is left to ShardKit", stacklevel=5)
+                warnings.warn(f"{name} has {side} {layout}: the layout of its input is left to ShardKit", stacklevel=6)
 
 
 def find_shardings(

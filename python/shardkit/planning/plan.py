@@ -1,0 +1,77 @@
+"""What plans have in common, whoever runs them."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Sequence
+
+from . import search
+
+
+def plan(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Chooses the shardings of a JAX function, or of a module of PyTorch, for a mesh by search: a `Plan` to be run by JAX and XLA, or a
+    `TorchPlan` to be run by DTensor.
+
+    `args`, and keywords that are not listed here, are example arguments: arrays or tensors, in JAX also `jax.ShapeDtypeStruct`.
+    Shardings that arguments of JAX have, those of `jax.jit` and constraints in the function are kept. `mesh`: a mesh of JAX with
+    automatic axes, or an abstract one, by default that of the arguments; of PyTorch a `DeviceMesh` with names, or names and sizes of
+    axes. `memory`: bytes that a device holds at most. `pins`: from names or patterns of arguments, parameters and buffers
+    (`params.*.kernel`) to a `PartitionSpec`; in PyTorch to placements, one for each axis of the mesh, or to an entry for each dim (an
+    axis, a tuple of axes, None, "?"). The first that matches counts; None alone replicates. `costs`: of the links, `alpha`, `beta`,
+    `flops` as on a mesh of ShardKit. `options`: more of `--spmd-auto-shard`, as `batch-axes=data`. Of JAX, `minimize`: at most so many
+    times propagation is run to leave out constraints that it does not need; None constrains all values whose layout is known. Of
+    PyTorch, `loss` and `optimizer` as of `import_torch`: then a training step is planned."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(function, torch.nn.Module):
+        from ..torch.planning.plan import plan as plan_torch
+
+        return plan_torch(function, *args, **options)
+    from ..jax.plan import plan as plan_jax
+
+    return plan_jax(function, *args, **options)
+
+
+@dataclasses.dataclass(frozen=True)
+class AnnotatedPlan:
+    """A plan with the program that it was read from."""
+
+    _text: str
+    """The annotated program."""
+
+    @property
+    def status(self) -> str:
+        """Of the search: `optimal`, `gap`; `loaded` where there was none."""
+        return search.read_status(self._text)[0]
+
+    @property
+    def objective(self) -> float | None:
+        """Predicted seconds of all collectives, which the search minimized."""
+        return search.read_status(self._text)[1]
+
+    def report(self, format: str = "text") -> str:
+        """What the plan moves and holds, as `--spmd-report` has it in a format: in text, with what those who run it are not told."""
+        if format != "text":
+            return search.describe(self._text, f"--spmd-report=format={format} output={{}}")
+        return search.describe(self._text, "--spmd-report=output={}") + "".join(f"{line}\n" for line in self._summarize())
+
+    def _summarize(self) -> Sequence[str]:
+        """Lines at the end of a report."""
+        return ()
+
+    def explain(self, name: str, top: int = 1) -> str:
+        """Why a value, an argument or a result has its layout, and what the next best ones would cost."""
+        return search.describe(self._text, f"--spmd-explain=value={name} top={top} output={{}}")
+
+    def compare(self, other: AnnotatedPlan) -> str:
+        """The report of the other plan with its differences from this one."""
+        with tempfile.TemporaryDirectory() as folder:
+            baseline = Path(folder, "this_plan")
+            baseline.write_text(search.describe(self._text, "--spmd-report=format=json output={}"))
+            return search.describe(other._text, f"--spmd-report=baseline={baseline} output={{}}").replace(str(baseline), "this plan")
+
+    def save(self, path: str | Path) -> None:
+        """Writes the plan file."""
+        Path(path).write_text(search.describe(self._text, "--spmd-export-plan=file={} content=all", keep_tags=True))

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Plans of PyTorch modules: numbers of one process on 4 ranks, styles, FSDP, pins, plan files, errors. Needs the wheels and transformers."""
+
+import functools
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "benchmarks" / "plans"))
+
+import torch  # noqa: E402
+import torch_models  # noqa: E402
+import torch_plans  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.distributed.device_mesh import init_device_mesh  # noqa: E402
+from torch.distributed.fsdp import fully_shard  # noqa: E402
+from torch.distributed.tensor import Partial, Replicate, Shard  # noqa: E402
+
+import shardkit  # noqa: E402
+from samples import find_wrong_error, run_tests  # noqa: E402
+from shardkit.planning.layouts import Layout, regroup  # noqa: E402
+
+MODELS = ("bert", "gpt2", "gemma", "t5", "mixtral", "vit")
+
+
+class Tied(nn.Module):
+    """A table that is the head too, and a branch that a shard of a mean would change."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.head = nn.Embedding(24, 32), nn.Linear(32, 24, bias=False)
+        self.up, self.norm, self.down = nn.Linear(32, 128), nn.LayerNorm(128), nn.Linear(128, 32)
+        self.head.weight = self.table.weight
+        self.register_buffer("scale", torch.linspace(1, 2, 32))
+
+    def forward(self, tokens):
+        x = self.table(tokens)
+        return self.head(x + self.down(self.norm(torch.relu(self.up(x)))) * self.scale)
+
+
+class MLP(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(32, 128), nn.Linear(128, 32)
+
+    def forward(self, x):
+        x = self.down(torch.tanh(self.up(x)))
+        x += 1  # in place
+        return x, {"mean": x.mean()}
+
+
+def make_tied():
+    torch.manual_seed(0)
+    return Tied().eval(), torch.randint(0, 24, (1, 3))
+
+
+def make_mlp():
+    torch.manual_seed(1)
+    return MLP(), torch.randn(2, 32, requires_grad=True)
+
+
+@functools.cache
+def plan_mlp():
+    module, x = make_mlp()
+    return shardkit.plan(module, x.detach(), mesh={"tp": 4}, pins={"up.weight": [Shard(0)], "down.weight": [Shard(1)]})
+
+
+@functools.cache
+def plan_tied():
+    module, tokens = make_tied()
+    pins = {"up.weight": [Shard(0)], "down.weight": (None, "tp"), "head.weight": [Shard(0)], "scale": [Shard(0)]}
+    return shardkit.plan(module, tokens, mesh={"tp": 4}, pins=pins)
+
+
+def equal(name, plan, way, batch=2):
+    row, error = RANKS.call(torch_plans.check, torch_models.make, name, batch, plan, way)
+    assert row and max(row[:2]) < torch_plans.TOLERANCE, (name, way.__name__, row, error)
+    return row[2]
+
+
+def refuses(text, call, *args, **kwargs):
+    why = find_wrong_error(lambda: call(*args, **kwargs), text)
+    assert why is None, why
+
+
+def test_models():
+    """By `apply`, and by the `tp_plan` of transformers."""
+    for name in MODELS:
+        module, inputs = torch_models.make(name)
+        plan = torch_plans.make_plan(module, inputs, {"tp": 4})
+        assert any(p.is_shard() for placements in plan.placements().values() for p in placements)
+        found = {}
+        for way in (torch_plans.run_applied, torch_plans.run_by_hf):
+            found[way] = equal(name, plan, way)
+        if name == "vit":
+            assert "sharded channels" in found[torch_plans.run_applied]["aten.convolution.default"]
+
+
+def test_batch():
+    """Two axes: the batch on one, weights on the other; a training step is planned, whose loss has arguments of its own."""
+    module, inputs = torch_models.make("llama")
+    loss = lambda module, ids, targets: module(input_ids=ids, labels=targets).loss  # noqa: E731
+    plan = shardkit.plan(
+        module, *inputs.values(), mesh={"data": 2, "tp": 2}, loss=loss, options=["batch-axes=data", "time-limit=5"],
+        pins={"model.layers.*.mlp.up_proj.weight": ("tp", None)},
+    )  # fmt: skip
+    assert plan.inputs["ids"][0] == Shard(0) and plan.input_names == {"input_ids": "ids", "labels": "targets"}
+    assert plan.placements()["model.layers.1.mlp.up_proj.weight"] == (Replicate(), Shard(0))
+    equal("llama", plan, torch_plans.run_applied)
+
+
+def test_fsdp():
+    """Weights are sharded where they are kept and complete where they are used: the same by `apply` and by `fully_shard`."""
+    module, inputs = torch_models.make("llama", 4)
+    loss = lambda module, input_ids, labels: module(input_ids=input_ids, labels=labels).loss  # noqa: E731
+    optimizer = torch.optim.AdamW(module.parameters())  # whose state counts too
+    plan = shardkit.plan(module, *inputs.values(), mesh={"data": 4}, loss=loss, optimizer=optimizer, options=["batch-axes=data", "zero-stage=3", "time-limit=5"])
+    assert plan.fsdp_plan() == {"model.layers.1": "data", "model.layers.0": "data", "": "data"}, plan.fsdp_plan()
+    for way in (torch_plans.run_applied, run_fully_sharded):
+        equal("llama", plan, way, 4)
+
+
+def run_fully_sharded(plan, module, inputs):
+    """Each rank has its part of the batch; the mean over these is the loss."""
+    mesh = init_device_mesh("cpu", (4,), mesh_dim_names=("data",))
+    for name, axis in plan.fsdp_plan().items():
+        fully_shard(module.get_submodule(name), mesh=mesh[axis])
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    output = module(**{n: v.chunk(4)[torch.distributed.get_rank()] for n, v in inputs.items()})
+    output.loss.backward()
+    optimizer.step()
+    loss, logits = output.loss.detach(), [torch.empty_like(output.logits) for _ in range(4)]
+    torch.distributed.all_reduce(loss)
+    torch.distributed.all_gather(logits, output.logits.detach())
+    return ([torch.cat(logits), torch.cat(logits), loss / 4], {n: p.full_tensor() for n, p in module.named_parameters()}), {}
+
+
+def test_styles():
+    """A style is local where code between modules works on shards: not before a norm over the sharded dim."""
+    plan = plan_tied()
+    found = plan.parallelize_plan()
+    assert {n: type(s).__name__ for n, s in found.items()} == {"up": "ColwiseParallel", "down": "RowwiseParallel"}
+    assert found["up"].output_layouts == (Replicate(),) and found["down"].input_layouts == (Replicate(),)
+    assert plan.left_out()["norm.weight"] == "[Shard(0)] of a LayerNorm: no style is of one", plan.left_out()
+    assert plan.tp_plan() == {"norm": "replicate", "up": "colwise_gather_output", "down": "rowwise_split_input"}
+    local = plan_mlp()
+    assert local.tp_plan() == {"up": "colwise", "down": "rowwise"} and local.parallelize_plan("tp")["down"].input_layouts == (Shard(-1),)
+    refuses("shards no computation by x, expected one of: tp", local.parallelize_plan, "x")
+
+
+def test_applied():
+    """Pins, tied weights, a buffer; changes in place; structures; results as DTensors; styles of PyTorch."""
+    assert plan_tied().placements()["table.weight"] == (Shard(0),) and plan_tied().placements()["scale"] == (Shard(0),)
+    assert plan_tied().first_names["head.weight"] == "table.weight"
+    assert RANKS.call(run_applied, plan_tied(), plan_mlp()) == (None, None)
+
+
+def run_applied(plan, mlp_plan):
+    module, tokens = make_tied()
+    expected = module(tokens)
+    applied = plan.apply(make_tied()[0])
+    assert torch.allclose(expected, applied(tokens), atol=1e-5) and applied.head.weight is applied.table.weight
+    sharded = plan.apply(make_tied()[0], gather=False)(tokens)
+    assert torch.allclose(expected, sharded.full_tensor(), atol=1e-5)
+    refuses("applied to the module already", plan.apply, applied)
+    refuses("the module has no table.weight", plan.apply, MLP())
+    refuses("the mesh has axes", plan.apply, make_tied()[0], mesh=init_device_mesh("cpu", (2, 2), mesh_dim_names=("tp", "x")))
+
+    (one, x), (two, y) = make_mlp(), make_mlp()
+    two = mlp_plan.apply(two)
+    for module, given in ((one, x), (two, y)):
+        first, second = module(given)
+        (first.square().sum() + second["mean"]).backward()
+    assert torch.allclose(one(x)[0], two(y)[0], atol=1e-6) and torch.allclose(one(x)[1]["mean"], two(y)[1]["mean"], atol=1e-6)
+    assert torch.allclose(x.grad, y.grad, atol=1e-5) and torch.allclose(one.up.weight.grad, two.up.weight.grad.full_tensor(), atol=1e-5)
+    assert two.up.weight.grad.placements == two.up.weight.placements == (Shard(0),)
+
+
+def test_files():
+    module, tokens = make_tied()
+    with tempfile.TemporaryDirectory() as folder:
+        plan_tied().save(f"{folder}/plan.json")
+        again = shardkit.TorchPlan.load(f"{folder}/plan.json", module, tokens, mesh={"tp": 4})
+    assert again.placements() == plan_tied().placements() and again.boundaries == plan_tied().boundaries and again.status == "loaded"
+
+
+def test_texts():
+    plan = plan_tied()
+    assert "sharded: up.weight [Shard(0)]" in plan.report() and "eqn[" not in plan.report()
+    assert "up.weight" in plan.explain("up.weight")
+    module, tokens = make_tied()
+    assert "up.weight" in plan.compare(shardkit.plan(module, tokens, mesh={"tp": 4}, pins={"*.weight": None}))
+
+
+def test_errors():
+    module, tokens = make_tied()
+    refuses("has no mesh, expected mesh=", shardkit.plan, module, tokens)
+    refuses("the pin of up.weight names axis 'model', expected one of the mesh: tp", shardkit.plan, module, tokens, mesh={"tp": 4}, pins={"up.weight": (None, "model")})
+    refuses("the pin of up.weight has 1 placements, expected 2", shardkit.plan, module, tokens, mesh={"tp": 2, "dp": 2}, pins={"up.weight": [Shard(0)]})
+    refuses("weights are complete", shardkit.plan, module, tokens, mesh={"tp": 4}, pins={"up.weight": [Partial()]})
+    refuses("the pin of up.weight is 'tp', expected placements", shardkit.plan, module, tokens, mesh={"tp": 4}, pins={"up.weight": "tp"})
+    pins = {"table.weight": [Shard(0)], "head.weight": [Shard(1)]}
+    refuses("table.weight and head.weight are one tied parameter, pinned to", shardkit.plan, module, tokens, mesh={"tp": 4}, pins=pins)
+    refuses("pins: .*expected", shardkit.plan, module, tokens, mesh={"tp": 4}, pins={"up.weight": ("tp", "tp")})
+    refuses("pins: unknown argument \"upp.weight\"", shardkit.plan, module, tokens, mesh={"tp": 4}, pins={"upp.weight": None})
+    refuses("expected a memory budget of at least", shardkit.plan, module, tokens, mesh={"tp": 4}, memory=1000)
+    refuses("no plan was applied to the module", shardkit.TorchPlan.find_replicated, module)
+    refuses("there is no process group, expected torch.distributed with 4 ranks", plan_tied().apply, module)
+
+    class Branch(nn.Module):
+        def forward(self, x):
+            return x if x.sum() > 0 else -x
+
+    refuses("depends on data, expected torch.where", shardkit.plan, Branch(), torch.randn(4), mesh={"tp": 4})
+
+
+def test_regroup():
+    by = lambda *dims: Layout(tuple(dims))  # noqa: E731
+    assert regroup(by(("d",), ("t",)), (10, 32), (2, 5, 32)) == by(("d",), (), ("t",))
+    assert regroup(by(("d",), (), ("t",)), (2, 5, 32), (10, 4, 8)) == by(("d",), ("t",), ())
+    assert regroup(by((), ("t",)), (2, 5), (10,)) is None
+
+
+if __name__ == "__main__":
+    RANKS = torch_plans.Ranks(4)  # before anything is differentiated
+    run_tests(globals())
