@@ -61,7 +61,7 @@ class Bench:
 
     def prepare(self, first, count):
         """The functions from `first` on, annotated."""
-        meshes = gen_random.get_meshes(False)
+        meshes = gen_random.get_meshes(False, flops=False)  # times of collectives are compared
         texts = [gen_random.Function(random.Random(f"{self.options.seed}.{i}"), f"f{i}").build(reference=False) for i in range(first, first + count)]
         used = {name: re.search(r"<@(m\d+)", text) for name, text in ((f"f{first + k}", text) for k, text in enumerate(texts))}
         stripped = self.must("\n".join([*meshes, *texts]), "--spmd-decompose", "--spmd-strip=shardings-only")

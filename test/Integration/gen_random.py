@@ -832,7 +832,7 @@ def mesh_costs(i):
     return ("1.0e-9", "1.0e-9") if i % 3 == 1 else ""
 
 
-def get_meshes(views):
+def get_meshes(views, flops=True):
     out = []
     for i, sizes in enumerate(MESHES):
         mesh = ", ".join(f'"{AXES[a]}"={s}' for a, s in enumerate(sizes))
@@ -842,9 +842,13 @@ def get_meshes(views):
             random.Random(i).shuffle(order)
             ids = f", device_ids={order}"
         costs = mesh_costs(i)
+        attributes = []
         if costs:
             alpha, beta = (", ".join([cost] * len(sizes)) for cost in costs)
-            costs = f" {{alpha = [{alpha}], beta = [{beta}]}}"
+            attributes = [f"alpha = [{alpha}]", f"beta = [{beta}]"]
+        if flops and i % 4 == 2:  # devices that share all work, or none that costs a collective
+            attributes.append(f"flops = {('1.0e5', '1.0e15')[i // 4 % 2]}")
+        costs = f" {{{', '.join(attributes)}}}" if attributes else ""
         out.append(f"spmd.mesh @m{i} = <[{mesh}]{ids}>{costs}")
     for g, group in enumerate(VIEWS if views else []):
         for i, (sizes, order) in enumerate(group):
