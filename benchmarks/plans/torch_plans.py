@@ -84,6 +84,13 @@ def run_by_hf(plan, module, inputs):
     return step(module, inputs), {}
 
 
+def run_by_torch(plan, module, inputs):
+    from torch.distributed.tensor.parallel import parallelize_module
+
+    mesh = dist.init_device_mesh("cpu", (dist.get_world_size(),))
+    return step(parallelize_module(module, mesh, plan.parallelize_plan()), inputs), {}
+
+
 def check(make, name, batch, plan, way):
     """The differences of results and of parameters to one process, and what was replicated."""
     module, inputs = make(name, batch)

@@ -97,6 +97,16 @@ def test_models():
             assert "sharded channels" in found[torch_plans.run_applied]["aten.convolution.default"]
 
 
+def test_heads():
+    """Attention by heads, as Megatron has it: by `apply`, and by styles of transformers and of PyTorch."""
+    module, inputs = torch_models.make("qwen2")
+    pins = {f"model.layers.*.self_attn.{n}_proj.weight": [Shard(n == "o")] for n in "qkvo"}
+    plan = torch_plans.make_plan(module, inputs, {"tp": 4}, pins=pins)
+    assert {n: plan.tp_plan()[f"model.layers.*.self_attn.{n}_proj"] for n in "qo"} == {"q": "colwise", "o": "rowwise"}
+    for way in (torch_plans.run_applied, torch_plans.run_by_hf, torch_plans.run_by_torch):
+        equal("qwen2", plan, way)
+
+
 def test_batch():
     """Two axes: the batch on one, weights on the other; a training step is planned, whose loss has arguments of its own."""
     module, inputs = torch_models.make("llama")
