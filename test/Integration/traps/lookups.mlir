@@ -331,7 +331,7 @@ func.func @in_a_loop(%ids: tensor<50x4xi32> {spmd.range = [0, 40]}, %table: tens
 // What costs more, where it is asked for.
 // CHECK-LABEL: func.func @as_told
 // CHECK-NOT: spmd.all_gather %arg
-// CHECK: spmd.all_reduce %{{.*}} sum <@m, {"x"}> {{.*}} : tensor<20x4xf32>
+// CHECK: spmd.reduce_scatter %{{.*}} sum <@m, [{}, {"x"}]> {{.*}} : tensor<20x4xf32> -> tensor<20x2xf32>
 // CHECK: return
 func.func @as_told(%ids: tensor<60xi32> {spmd.range = [0, 4]},
                      %table: tensor<4x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<60x4xf32> {
