@@ -3,9 +3,9 @@
 // A collective can move between the op that defines its operand and the first reader of its
 // result that cannot wait. Elementwise ops that compute the operand can move up with it;
 // readers that do little work, such as transposes, reshapes and updates, wait until the
-// collectives of their operands are done. This is its interval. Collectives of one kind,
-// group, reduction and element type whose intervals share a point are combined there, up to
-// the capacity of a bucket. The points are chosen greedily:
+// collectives of their operands are done. This is its interval. Collectives of one kind and
+// group whose intervals share a point are combined there, up to the capacity of a bucket; those
+// that reduce if reduction and element type are the same. The points are chosen greedily:
 //
 //   ops       0 1 2 3 4 5 6 7
 //   a         [-----]             the first interval to end, at 3: a and b start there
@@ -169,9 +169,11 @@ std::optional<Key> BlockCombiner::getKey(CollectiveOpInterface op, const Collect
   if (move.cost.bytes == 0 || (limits.maxBytes >= 0 && move.cost.bytes > limits.maxBytes) ||
       (limits.maxBytes < 0 && limits.capacity == 0 && transfer >= move.latency))
     return std::nullopt;
+  // Elements that are only moved may have other types.
+  Type reduced = op.getReduction() ? getElementTypeOrSelf(op->getResult(0).getType()) : Type();
   Key key{uint64_t(op.getKind()), op.getReduction() ? 1 + uint64_t(*op.getReduction()) : 0,
           uint64_t(reinterpret_cast<uintptr_t>(op.getFromMesh().getAsOpaquePointer())),
-          uint64_t(reinterpret_cast<uintptr_t>(getElementTypeOrSelf(op->getResult(0).getType()).getAsOpaquePointer()))};
+          uint64_t(reinterpret_cast<uintptr_t>(reduced.getAsOpaquePointer()))};
   for (const RankDigit &digit : move.step.group)
     key.append({uint64_t(digit.stride), uint64_t(digit.size)});
   return key;

@@ -40,6 +40,21 @@ func.func @gathers(%a: tensor<8xf32>, %b: tensor<4x4xf32>) -> (tensor<16xf32>, t
   return %0, %1, %2, %3 : tensor<16xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<2x4xf32>
 }
 
+// Elements that are only moved may have several types, those that are reduced may not.
+// CHECK-LABEL: func.func @types
+// CHECK: spmd.start {
+// CHECK-NEXT: spmd.all_gather %arg0
+// CHECK-NEXT: spmd.all_gather %arg1
+// CHECK-NOT: spmd.start
+// CHECK: return
+func.func @types(%a: tensor<8xf32>, %b: tensor<4x4xi8>) -> (tensor<16xf32>, tensor<4x8xi8>, tensor<8xf32>, tensor<4x4xi8>) {
+  %0 = spmd.all_gather %a <@m, [{"x"}]> : tensor<8xf32> -> tensor<16xf32>
+  %1 = spmd.all_gather %b <@m, [{}, {"x"}]> : tensor<4x4xi8> -> tensor<4x8xi8>
+  %2 = spmd.all_reduce %a sum <@m, {"x"}> : tensor<8xf32>
+  %3 = spmd.all_reduce %b sum <@m, {"x"}> : tensor<4x4xi8>
+  return %0, %1, %2, %3 : tensor<16xf32>, tensor<4x8xi8>, tensor<8xf32>, tensor<4x4xi8>
+}
+
 // Not where one waits for another, directly or through other ops.
 // CHECK-LABEL: func.func @dependent
 // CHECK-NOT: spmd.start
