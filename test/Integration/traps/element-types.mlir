@@ -153,3 +153,14 @@ func.func @mixed(%a: tensor<4x8xi8> {spmd.sharding = #spmd.sharding<@m, [{}, {"x
   %s = arith.select %c, %p, %three : tensor<4x6xi1>, tensor<4x6xi32>
   return %s, %c : tensor<4x6xi32>, tensor<4x6xi1>
 }
+
+// Gathers of several types that travel together, of uneven dims.
+func.func @together(%a: tensor<7x3xf32> {spmd.sharding = #spmd.sharding<@odd, [{"x"}, {}]>},
+                    %b: tensor<5x7xi8> {spmd.sharding = #spmd.sharding<@odd, [{}, {"x"}]>},
+                    %c: tensor<4x2xf64> {spmd.sharding = #spmd.sharding<@odd, [{"x"}, {}]>},
+                    %d: tensor<8xf16> {spmd.sharding = #spmd.sharding<@odd, [{"x"}]>})
+    -> (tensor<7x3xf32> {spmd.sharding = #spmd.sharding<@odd, [{}, {}]>}, tensor<5x7xi8> {spmd.sharding = #spmd.sharding<@odd, [{}, {}]>},
+        tensor<4x2xf64> {spmd.sharding = #spmd.sharding<@odd, [{}, {}]>}, tensor<8xf16> {spmd.sharding = #spmd.sharding<@odd, [{}]>}) {
+  return %a, %b, %c, %d : tensor<7x3xf32>, tensor<5x7xi8>, tensor<4x2xf64>, tensor<8xf16>
+}
+spmd.mesh @odd = <["x"=3, "y"=2], device_ids=[4, 0, 5, 2, 1, 3]>

@@ -31,7 +31,8 @@ std::string spmd::nearestNames(StringRef name, ArrayRef<StringRef> known) {
 
 void spmd::emitUnknownMesh(FlatSymbolRefAttr name, Operation *from, EmitErrorFn emitError) {
   // Builds the list of meshes, which is acceptable on errors.
-  MeshCache(from).lookupOrEmit(name, emitError);
+  if (MeshCache(from).lookupOrEmit(name, emitError))
+    emitError() << "mesh " << name << " has the name of a symbol in front of it, expected one of its own";
 }
 
 void spmd::emitUnknownAxis(StringRef name, const Mesh &mesh, EmitErrorFn emitError) {
