@@ -450,7 +450,7 @@ func.func @f(%0: tensor<8xf32>, %1: tensor<8xi1>, %i: index) {
 func.func @named_twice() {
   return
 }
-// expected-error@+1 {{mesh @named_twice has the name of a symbol in front of it, expected one of its own}}
+// expected-error@+1 {{mesh @named_twice has the name of an earlier symbol, expected one of its own}}
 func.func @reads(%x: tensor<4xf32> {spmd.sharding = #spmd.sharding<@named_twice, [{"x"}]>}) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }

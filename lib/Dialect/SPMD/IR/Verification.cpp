@@ -32,7 +32,7 @@ std::string spmd::nearestNames(StringRef name, ArrayRef<StringRef> known) {
 void spmd::emitUnknownMesh(FlatSymbolRefAttr name, Operation *from, EmitErrorFn emitError) {
   // Builds the list of meshes, which is acceptable on errors.
   if (MeshCache(from).lookupOrEmit(name, emitError))
-    emitError() << "mesh " << name << " has the name of a symbol in front of it, expected one of its own";
+    emitError() << "mesh " << name << " has the name of an earlier symbol, expected one of its own";
 }
 
 void spmd::emitUnknownAxis(StringRef name, const Mesh &mesh, EmitErrorFn emitError) {
