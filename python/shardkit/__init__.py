@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .jax.plan import Plan
     from .model import Argument, Model, Program, Result
     from .onnx.frontend import import_onnx
+    from .onnx.plan import OnnxPlan, plan_onnx
     from .planning.plan import plan
     from .processes import init
     from .programs import Programs
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from .torch.frontend import import_torch
     from .torch.planning.plan import TorchPlan
 
-__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "TorchPlan", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "init", "plan", "plan_stablehlo", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "TorchPlan", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "init", "plan", "plan_onnx", "plan_stablehlo", "run", "stage_boundary"]
 
 # Where names are from: a module is imported when one of its names is used.
 _MODULES = {
@@ -38,6 +39,7 @@ _MODULES = {
     "jax.plan": ["Plan"],
     "model": ["Argument", "Model", "Program", "Result"],
     "onnx.frontend": ["import_onnx"],
+    "onnx.plan": ["OnnxPlan", "plan_onnx"],
     "planning.plan": ["plan"],
     "processes": ["init"],
     "programs": ["Programs"],

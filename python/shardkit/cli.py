@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import ShardKitError
+from .meshes import read_sizes
 from .model import FILES, Model
 
 
@@ -29,11 +30,14 @@ def main(argv: list[str] | None = None) -> int:
     stablehlo.add_argument("--function", help="the public function; may be left out where there is one")
     torch = kinds.add_parser("torch", help="a module of a Python file, with example arguments and a parallel plan")
     torch.add_argument("file", help="Python file that defines model, example_args, and perhaps example_kwargs, mesh, plan, axis, shardings, loss, optimizer")
-    onnx = kinds.add_parser("onnx", help="an ONNX model, also with distributed ops")
+    onnx = kinds.add_parser("onnx", help="an ONNX model, also with annotations for several devices: the standard's, or distributed ops")
     onnx.add_argument("file")
+    onnx.add_argument("--configuration", metavar="NAME", help="the device configuration, where the model has several")
+    onnx.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the size of a symbolic dim; may be repeated")
     for kind in (jax, stablehlo):
         kind.add_argument("--weights", metavar="NAMES", help="arguments that are stored weights, with commas")
-    jax.add_argument("--batch", metavar="NAMES", help="parameters that the microbatches of a pipeline split along dim 0, separated by commas")
+    for kind in (jax, onnx):
+        kind.add_argument("--batch", metavar="NAMES", help="parameters that the microbatches of a pipeline split along dim 0, separated by commas")
     for kind in (jax, stablehlo, torch, onnx):
         kind.add_argument("-o", "--output", required=True, metavar="DIR", help="where the files go")
         kind.add_argument("--no-locations", action="store_true", help="leave out the lines that ops came from")
@@ -84,7 +88,10 @@ def _import_stablehlo(options: argparse.Namespace) -> Model:
 def _import_onnx(options: argparse.Namespace) -> Model:
     from .onnx.frontend import import_onnx
 
-    return import_onnx(options.file, locations=not options.no_locations)
+    return import_onnx(
+        options.file, configuration=options.configuration, sizes=read_sizes(options.size), batch=_split(options.batch) or (),
+        locations=not options.no_locations,
+    )  # fmt: skip
 
 
 def _load(path: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 from .errors import ShardKitError
 
@@ -30,6 +30,15 @@ def read_axes(text: str) -> dict[str, int]:
     for name, _, size in pairs:
         if not name or not size.isdigit() or int(size) < 1:
             raise ShardKitError(f"error: --mesh={text}, expected names and sizes of axes, such as data=2,model=4")
+    return {name: int(size) for name, _, size in pairs}
+
+
+def read_sizes(texts: Sequence[str]) -> dict[str, int]:
+    """`batch=8`, each of a symbolic dim."""
+    pairs = [text.partition("=") for text in texts]
+    for text, (name, _, size) in zip(texts, pairs):
+        if not name or not size.isdigit() or int(size) < 1:
+            raise ShardKitError(f"error: --size={text}, expected the name and the size of a symbolic dim, such as batch=8")
     return {name: int(size) for name, _, size in pairs}
 
 

@@ -7,6 +7,7 @@ from typing import Any, Mapping, Sequence
 
 from ..model import Argument, Result
 from ..planning import tags
+from .joins import Joins, constrain
 from .residual_ops import lower_residual_ops
 
 
@@ -35,12 +36,13 @@ def annotate(
     inner: Sequence[Inner],
     mesh: str = "",
     tagged: dict[str, str] | None = None,
+    joins: Joins | None = None,
 ) -> str:
     """Names the arguments and results of the only function of a lowered module, and writes their shardings.
 
     `shardings`: attributes by name, #spmd.sharding or #spmd.ort. `inner`: the results past `results`, which are marked where they
     are made, and results no more. `mesh`: an spmd.mesh in generic form. `tagged` is filled: the tag of what each tagged one is in,
-    or the name of the argument that it is."""
+    or the name of the argument that it is. `joins`: of the arguments past `arguments`, in place of `inner`."""
     from torch_mlir import ir
 
     context = ir.Context()
@@ -50,6 +52,8 @@ def annotate(
         lower_residual_ops(module)
         func = find_body(module)
         block = func.regions[0].blocks[0]
+        if joins:
+            joins.apply(block, [a.name for a in arguments], [r.name for r in results])
 
         def describe(kind: str, name: str, more: str = "") -> Any:
             sharding = f", spmd.sharding = {shardings[name]}" if name in shardings else ""
@@ -77,7 +81,8 @@ def annotate(
             elif mark.is_boundary:
                 _mark_boundary(block, found, mark.name == "backward")
             elif len(list(found[0].uses)) > 1:  # else reshapes were joined: nothing reads it, so it is not there to be sharded
-                _constrain(block, found[0], mark.name, shardings[mark.name])
+                made = constrain(_behind(block, [found[0]]), found[0], mark.name, shardings[mark.name])
+                found[0].replace_all_uses_except(made, [made.owner.operation])
         kept = list(terminator.operands)[: len(results)]
         ir.Operation.create("func.return", operands=kept, ip=ir.InsertionPoint(terminator), loc=terminator.location)
         terminator.erase()
@@ -85,17 +90,6 @@ def annotate(
         func.attributes["function_type"] = ir.TypeAttr.get(type)
         lowered = str(module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True))
         return lowered.replace("({\n", "({\n" + mesh, 1) if mesh else lowered
-
-
-def _constrain(block: Any, value: Any, name: str, sharding: str) -> None:
-    from torch_mlir import ir
-
-    key = "ort" if sharding.startswith("#spmd.ort") else "sharding"
-    made = ir.Operation.create(
-        "spmd.with_sharding_constraint", results=[value.type], operands=[value],
-        attributes={key: ir.Attribute.parse(sharding)}, loc=ir.Location.name(name), ip=_behind(block, [value]),
-    )  # fmt: skip
-    value.replace_all_uses_except(made.results[0], [made])
 
 
 def _tag(value: Any, name: str, arguments: Sequence[Argument]) -> str:

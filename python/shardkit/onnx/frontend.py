@@ -1,20 +1,28 @@
-"""ONNX models, also with ONNX Runtime's distributed ops."""
+"""ONNX models, also with annotations for several devices: the standard's, or those of ONNX Runtime's distributed ops."""
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import re
 import tempfile
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
 from ..errors import ShardKitError, require
 from ..linalg.annotations import Inner, annotate
 from ..model import Argument, Model, Result
+from ..planning import tags
 from ..tools import find_tool, find_torch_mlir_opt, run_tool
 from .constants import fold_constants
+from .devices import rules
+from .devices.pieces import Pieces
+from .devices.placement import Placement, place
+from .devices.specs import Configuration, choose, find_nested, has_fields
+from .devices.specs import read as read_fields
 from .nodes import expand_nodes, rewrite_nodes
 
 _LOWERING = [
@@ -22,31 +30,186 @@ _LOWERING = [
 ]  # fmt: skip
 
 
-def import_onnx(path: str | Path, *, locations: bool = True) -> Model:
+def import_onnx(
+    path: str | Path,
+    *,
+    configuration: str | None = None,
+    sizes: Mapping[str, int] | None = None,
+    batch: Sequence[str] = (),
+    locations: bool = True,
+) -> Model:
     """Imports a model file. Initialisers of floats, also in external files, become weights under their names, graph inputs
     inputs; results have the names of graph outputs.
 
-    Nodes `Distributed*` of the domain com.microsoft become the plain nodes, and the specs on their device meshes shardings of
-    the tensors: of arguments, results, and as constraints of what is between."""
-    require("onnx", "onnx", "importing an ONNX model")
-    require("torch_mlir", "torch-mlir", "importing an ONNX model")
-    import onnx
-    from onnx import numpy_helper
+    The standard's fields for several devices (IR version 11 and later) are checked and become the mesh, shardings of arguments and results,
+    constraints of what is between. `configuration`: the name of a device configuration, where there are several; `sizes`: of symbolic
+    dims; `batch`: inputs that the microbatches of a pipeline split along dim 0. With it pipeline stages become stage boundaries, and the
+    program is run by `--pipeline`; without it stages are left out, with a warning.
 
-    try:
-        model = onnx.load(str(path))
+    Nodes `Distributed*` of the domain com.microsoft become the plain nodes, and the specs on their device meshes shardings of
+    the tensors in the same way."""
+    importer = Importer(path, sizes or {}, configuration, batch)
+    return importer.lower(locations=locations)
+
+
+class Importer:
+    """A model on its way from a file: read, checked and prepared, then lowered."""
+
+    def __init__(
+        self, path: str | Path, sizes: Mapping[str, int], configuration: str | None, batch: Sequence[str] = (), axes: Mapping[str, int] | None = None,
+        is_planned: bool = False,
+    ) -> None:  # fmt: skip
+        """`is_planned`: there is a mesh on all devices, of these axes if there are any, in a new configuration if the model has none of that name."""
+        require("onnx", "onnx", "importing an ONNX model")
+        require("torch_mlir", "torch-mlir", "importing an ONNX model")
+        import onnx
+
+        self._path = str(path)
+        model = _load(self._path)
+        self.sizes = _set_sizes(model, sizes)
+        self.fields = onnx.ModelProto(ir_version=model.ir_version, configuration=model.configuration, functions=model.functions)
+        self.fields.graph.node.extend(model.graph.node)
         if model.functions:
             from onnx.inliner import inline_local_functions
 
-            model = inline_local_functions(model)
-    except FileNotFoundError:
-        raise ShardKitError(f"error: {path}: no such file") from None
+            model = _attempt(self._path, lambda: inline_local_functions(model))
+        del model.configuration[:]
+        for node in model.graph.node:
+            del node.device_configurations[:]
+        self.specs = _drop_distribution(model)
+        if self.specs and has_fields(self.fields):
+            raise ShardKitError("error: the model has device configurations and Distributed nodes of com.microsoft, expected one of both")
+        self.stored = _take_weights(model)
+        model = _fold(model, self._path)
+        try:
+            onnx.checker.check_model(model)
+        except onnx.checker.ValidationError as error:
+            raise ShardKitError(f"error: {path}: {str(error).splitlines()[0]}") from None
+        self.graph, self._model = model.graph, model
+        self.arguments = [_describe(v, v.name in self.stored, "input") for v in model.graph.input]
+        self.results = [Result(o.name, o.dtype) for o in (_describe(v, False, "output") for v in model.graph.output)]
+        self._has_stages = bool(batch)
+        for name in batch:
+            if name not in (inputs := [a.name for a in self.arguments if not a.is_weight]):
+                raise ShardKitError(f"error: batch names {name!r}, expected inputs: {', '.join(inputs)}")
+        self.arguments = [dataclasses.replace(a, is_batch=a.name in batch) for a in self.arguments]
+        self._read_fields(configuration, axes, is_planned)
+
+    def _read_fields(self, name: str | None, axes: Mapping[str, int] | None, is_planned: bool) -> None:
+        self.shapes = _find_shapes(self.graph)
+        self.configurations = read_fields(self.fields, self.shapes, self.sizes)
+        for each in self.configurations.values():
+            rules.check(each, self.fields.graph.node, self.shapes)
+        self.is_new = is_planned and (name not in self.configurations if name else not self.configurations)
+        self.configuration = self._add_configuration(name, axes) if self.is_new else choose(self.configurations, name)
+        self.placement: Placement | None = None
+        self.notes = [f"{n} is annotated: only nodes of the main graph are taken over" for n in find_nested(self.fields)]
+        if self.configuration:
+            self.placement, notes = place(self.configuration, self.fields.graph.node, self.shapes, axes, is_planned)
+            self.notes += notes
+
+    def _add_configuration(self, name: str | None, axes: Mapping[str, int] | None) -> Configuration:
+        if not axes:
+            known = ", ".join(self.configurations)
+            expected = f"one of: {known}; or a mesh (--mesh) for a new one" if known else "a mesh: names and sizes of axes, such as data=2,model=4"
+            raise ShardKitError(f"error: the model has no device configuration{f' {name!r}' if name else ''}, expected {expected}")
+        return Configuration(name or "shardkit", math.prod(axes.values()), {})
+
+    def lower(self, locations: bool = True, watch: bool = False) -> Model:
+        """`watch`: the values of all tensors are to be found again: `self.sites` has where, as `Joins` does, and ops carry tags with the
+        numbers of nodes. Then stages are left out, and the mesh is that of one."""
+        for note in self.notes:
+            warnings.warn(note, stacklevel=3)
+        if self.placement is None and not watch:
+            text = self._lower_distributed()
+        else:
+            text = self._lower_joined(watch)
+            if not watch:
+                text = tags.remove(text)
+        info = ["--mlir-print-debuginfo"] if locations or watch else []
+        text = run_tool([find_tool("shard-opt"), "-", "--spmd-import-ort", *info], text)
+        return Model(text, self.arguments, self.results, stored=self.stored)
+
+    def _lower_distributed(self) -> str:
+        """What is annotated inside is handed out, so that it is found again once lowered."""
+        arguments_by_name = {a.name for a in self.arguments}
+        known = {v.name: v for v in self.graph.value_info}
+        named = {v.name for v in self.graph.output}
+        constants = _constants(self.graph)
+        inner = [name for name in self.specs if name not in arguments_by_name and name not in named and name not in constants]
+        for name in inner:
+            if name not in known:
+                raise ShardKitError(f"error: tensor {name} has a spec and no shape, expected one that shape inference finds")
+            self.graph.output.append(known[name])
+        lowered = _lower(self._model, self._path)
+        attributes = {
+            name: f'#spmd.ort<"{spec}", shape = {shape}, elements = {elements}>' for name, (spec, shape, elements) in self.specs.items()
+        }
+        return annotate(lowered, self.arguments, self.results, attributes, [Inner(name) for name in inner])
+
+    def _lower_joined(self, watch: bool) -> str:
+        """Tensors that are annotated, cross between stages or are watched are results and arguments of what is lowered."""
+        stages = self.placement.stages if self.placement and not watch else ()
+        if stages and not self._has_stages:
+            warnings.warn("pipeline stages are left out, expected batch (--batch): inputs that microbatches split, or none", stacklevel=4)
+            stages = ()
+        pieces = Pieces(self.graph, self.fields.graph.node, self.configuration, self.placement, self.shapes, stages, watch)
+        for note in pieces.notes:
+            warnings.warn(note, stacklevel=4)
+        try:
+            lowered = _lower(self._model, self._path)
+        except ShardKitError as error:
+            raise ShardKitError(tags.remove(str(error))) from None
+        mesh = (self.placement.mesh.place(range(len(self.placement.mesh.devices))) if watch else self.placement.full_mesh).spell() if self.placement else ""
+        text = annotate(lowered, self.arguments, self.results, pieces.shardings, (), mesh, joins=pieces.joins)
+        self.sites = pieces.joins.sites
+        return text
+
+
+def _load(path: str) -> Any:
+    import onnx
+
+    if not Path(path).is_file():
+        raise ShardKitError(f"error: {path}: no such file")
+    return _attempt(path, lambda: onnx.load(path))
+
+
+def _attempt(path: str, function: Callable[[], Any]) -> Any:
+    try:
+        return function()
+    except FileNotFoundError as error:  # external data
+        raise ShardKitError(f"error: {path} cannot be read as an ONNX model: {error}") from None
     except Exception as error:  # what protobuf and onnx raise has no common base
         raise ShardKitError(f"error: {path} cannot be read as an ONNX model: {str(error).splitlines()[0]}") from None
-    specs = _drop_distribution(model)
-    graph = model.graph
 
-    # Weights are arguments.
+
+def _set_sizes(model: Any, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Gives symbolic dims their sizes. What is computed of them is left to shape inference."""
+    values = [*model.graph.input, *model.graph.output, *model.graph.value_info]
+    dims = [dim for value in values for dim in value.type.tensor_type.shape.dim]
+    symbols = list(dict.fromkeys(dim.dim_param for dim in dims if dim.dim_param))
+    for name, size in sizes.items():
+        if name not in symbols:
+            raise ShardKitError(f"error: sizes has {name!r}, expected a symbolic dim of the model: {', '.join(symbols) or 'it has none'}")
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise ShardKitError(f"error: sizes has {name} = {size!r}, expected a positive number")
+    for dim in dims:
+        if dim.dim_param in sizes:
+            dim.dim_value = sizes[dim.dim_param]
+    if sizes:
+        inputs = {id(dim) for value in model.graph.input for dim in value.type.tensor_type.shape.dim}
+        for dim in dims:
+            if dim.dim_param and id(dim) not in inputs:
+                dim.ClearField("dim_param")
+    return dict(sizes)
+
+
+def _take_weights(model: Any) -> dict[str, np.ndarray]:
+    """Weights become inputs."""
+    import onnx
+    from onnx import numpy_helper
+
+    graph = model.graph
     sizes = {name for node in graph.node if node.op_type in ("Resize", "Upsample") for name in node.input[1:]}
     weights = {i.name: numpy_helper.to_array(i) for i in graph.initializer if i.data_type in _FLOATS and i.name not in sizes}
     given = {v.name for v in graph.input}
@@ -57,34 +220,16 @@ def import_onnx(path: str | Path, *, locations: bool = True) -> Model:
     for initializer in graph.initializer:  # constants that older models list as inputs
         for value in [v for v in graph.input if v.name == initializer.name]:
             graph.input.remove(value)
-    model = _fold(model, str(path))
-    try:
-        onnx.checker.check_model(model)
-    except onnx.checker.ValidationError as error:
-        raise ShardKitError(f"error: {path}: {str(error).splitlines()[0]}") from None
-    graph = model.graph
-    arguments = [_describe(v, v.name in weights, "input") for v in graph.input]
-    outputs = [_describe(v, False, "output") for v in graph.output]
-    results = [Result(o.name, o.dtype) for o in outputs]
+    return weights
 
-    # What is annotated inside is handed out, so that it is found again once lowered.
-    arguments_by_name = {a.name for a in arguments}
-    known = {v.name: v for v in graph.value_info}
-    named = {v.name for v in graph.output}
-    inner = [name for name in specs if name not in arguments_by_name and name not in named and name not in _constants(graph)]
-    for name in inner:
-        if name not in known:
-            raise ShardKitError(f"error: tensor {name} has a spec and no shape, expected one that shape inference finds")
-        graph.output.append(known[name])
 
-    lowered = _lower(model, str(path))
-    attributes = {
-        name: f'#spmd.ort<"{spec}", shape = {shape}, elements = {elements}>' for name, (spec, shape, elements) in specs.items()
-    }
-    text = annotate(lowered, arguments, results, attributes, [Inner(name) for name in inner])
-    info = ["--mlir-print-debuginfo"] if locations else []
-    text = run_tool([find_tool("shard-opt"), "-", "--spmd-import-ort", *info], text)
-    return Model(text, arguments, results, stored=weights)
+def _find_shapes(graph: Any) -> dict[str, list[int | str | None]]:
+    shapes: dict[str, list[int | str | None]] = {i.name: list(i.dims) for i in graph.initializer}
+    for value in [*graph.input, *graph.value_info, *graph.output]:
+        if value.type.HasField("tensor_type") and value.type.tensor_type.HasField("shape"):
+            dims = value.type.tensor_type.shape.dim
+            shapes[value.name] = [d.dim_value if d.HasField("dim_value") else d.dim_param or None for d in dims]
+    return shapes
 
 
 _FLOATS = {1, 10, 11, 16}  # float, float16, double, bfloat16
@@ -101,10 +246,8 @@ def _describe(value: Any, is_weight: bool, what: str) -> Argument:
     shape = []
     for i, dim in enumerate(tensor.shape.dim):
         if not dim.HasField("dim_value"):
-            raise ShardKitError(
-                f"error: {what} {value.name} has the unknown size {dim.dim_param or '?'} in dim {i}, expected a number: "
-                "write sizes into the model (onnx.tools.update_model_dims)"
-            )
+            how = f"--size {dim.dim_param}=8, sizes={{{dim.dim_param!r}: 8}}" if dim.dim_param else "write sizes into the model (onnx.tools.update_model_dims)"
+            raise ShardKitError(f"error: {what} {value.name} has the unknown size {dim.dim_param or '?'} in dim {i}, expected a number: {how}")
         shape.append(dim.dim_value)
     if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
         raise ShardKitError(f"error: {what} {value.name} has no shape, expected a tensor of a known shape")

@@ -75,7 +75,10 @@ def rewrite_nodes(model: Any) -> Any:
     del model.graph.node[:]
     for node in nodes:
         rewrite = _REWRITES.get(node.op_type) if node.domain in ("", "ai.onnx") else None
-        model.graph.node.extend(rewrite(graph, node) if rewrite else [node])
+        made = rewrite(graph, node) if rewrite else [node]
+        for each in made:
+            each.name = each.name or node.name
+        model.graph.node.extend(made)
     return model
 
 

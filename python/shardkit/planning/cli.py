@@ -4,37 +4,40 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 from ..errors import ShardKitError
-from ..meshes import read_axes
+from ..meshes import read_axes, read_sizes
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="shardkit-plan",
-        description="Writes a StableHLO module with Shardy's shardings, which a search chose, on arguments, results and values.",
+        description="Writes a StableHLO module with Shardy's shardings, or an ONNX model with the standard's fields for several devices, as a search chose them.",
     )
-    parser.add_argument("module", help="StableHLO, text or bytecode")
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the module with shardings, in the form it came in")
-    parser.add_argument("--mesh", default="", metavar="AXES", help="names and sizes of axes, data=2,model=4; default: the sdy.mesh of the module")
-    parser.add_argument("--function", help="the public function; may be left out where there is one")
+    parser.add_argument("module", help="StableHLO, text or bytecode; or an ONNX model, *.onnx")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the same with shardings, otherwise as it came in")
+    parser.add_argument("--mesh", default="", metavar="AXES", help="names and sizes of axes, data=2,model=4; default: the mesh of the module")
     parser.add_argument("--memory", type=float, metavar="BYTES", help="bytes that a device holds at most")
     parser.add_argument("--pin", action="append", default=[], metavar="NAME=DIMS",
                         help="the sharding of an argument, or of those of a pattern: for each dim axes with +, nothing or ?, as in 'arg*=data,,x+y'; may be repeated")  # fmt: skip
     parser.add_argument("--options", default="", help="more options of --spmd-auto-shard, separated by spaces")
-    parser.add_argument("--minimize", type=int, default=50, metavar="N", help="how often propagation may run to leave out constraints that it does not need (default: 50)")
     parser.add_argument("--report", action="store_true", help="print what the plan moves and holds")
+    stablehlo = parser.add_argument_group("StableHLO")
+    stablehlo.add_argument("--function", help="the public function; may be left out where there is one")
+    stablehlo.add_argument("--minimize", type=int, metavar="N", help="how often propagation may run to leave out constraints that it does not need (default: 50)")
+    onnx = parser.add_argument_group("ONNX")
+    onnx.add_argument("--configuration", metavar="NAME", help="the device configuration to complete, where there are several, or the name of a new one")
+    onnx.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the size of a symbolic dim, for planning; may be repeated")
+    onnx.add_argument("--complete", choices=("search", "propagation"), help="what completes the annotations (default: search)")
     options = parser.parse_args(argv)
+    warnings.showwarning = lambda message, *_: print(f"remark: {message}", file=sys.stderr)
+    is_onnx = Path(options.module).suffix == ".onnx"
     try:
-        from ..stablehlo.plan import plan_stablehlo
-
-        pins = dict(_read_pin(text) for text in options.pin)
-        plan = plan_stablehlo(
-            Path(options.module), mesh=read_axes(options.mesh) if options.mesh else None, function=options.function, memory=options.memory, pins=pins,
-            options=options.options.split(), minimize=options.minimize,
-        )  # fmt: skip
+        _check_kind(options, is_onnx)
+        plan, written = (_plan_onnx if is_onnx else _plan_stablehlo)(options)
         plan.save(options.output)
     except ShardKitError as error:
         text = str(error)
@@ -45,8 +48,38 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     if options.report:
         print(plan.report(), end="")
-    print(f"{options.output}: {len(plan.constraints)} constraints of {len(plan.layouts)} layouts", file=sys.stderr)
+    print(f"{options.output}: {written}", file=sys.stderr)
     return 0
+
+
+def _check_kind(options: argparse.Namespace, is_onnx: bool) -> None:
+    kinds = {"function": False, "minimize": False, "configuration": True, "size": True, "complete": True}
+    for name, needs_onnx in kinds.items():
+        if getattr(options, name) not in (None, []) and needs_onnx != is_onnx:
+            expected = "an ONNX model, *.onnx" if needs_onnx else "StableHLO"
+            raise ShardKitError(f"error: --{name} is given for {options.module}, expected {expected}")
+
+
+def _plan_stablehlo(options: argparse.Namespace) -> tuple[Any, str]:
+    from ..stablehlo.plan import plan_stablehlo
+
+    plan = plan_stablehlo(
+        Path(options.module), mesh=read_axes(options.mesh) if options.mesh else None, function=options.function, memory=options.memory,
+        pins=dict(_read_pin(text) for text in options.pin), options=options.options.split(), minimize=50 if options.minimize is None else options.minimize,
+    )  # fmt: skip
+    return plan, f"{len(plan.constraints)} constraints of {len(plan.layouts)} layouts"
+
+
+def _plan_onnx(options: argparse.Namespace) -> tuple[Any, str]:
+    from ..onnx.plan import plan_onnx
+
+    plan = plan_onnx(
+        options.module, mesh=read_axes(options.mesh) if options.mesh else None, configuration=options.configuration, sizes=read_sizes(options.size),
+        memory=options.memory, pins=dict(_read_pin(text) for text in options.pin), options=options.options.split(), complete=options.complete or "search",
+    )  # fmt: skip
+    added, left = sum(len(specs) for specs in plan.specs.values()), len(plan.left_out)
+    more = f", {left} tensors of nodes have none (--report)" if left else ""
+    return plan, f"configuration {plan.configuration} with {added} more specs of {len(plan.specs)} nodes{more}"
 
 
 def _read_pin(text: str) -> tuple[str, list[Any]]:

@@ -145,6 +145,23 @@ class Program:
         made = [r for op in ops for r in op.results if get_shape(r) is not None and not self._is_read_by(r, ops)]
         return made[0] if len(made) == 1 else None
 
+    def find_result(self, name: str, number: int) -> Any | None:
+        """That of the only op of this name with so many results that no other of the name reads."""
+        ops = set(self._ops.get(name, ()))
+        made = [op for op in ops if len(op.results) > number and not any(self._is_read_by(r, ops) for r in op.results)]
+        return made[0].results[number] if len(made) == 1 else None
+
+    def find_read(self, value: Any, name: str) -> Layout | None:
+        """The layout in which the first op reads a value that has this name, or one that begins with it and a slash."""
+        waiting = [value]
+        for read in waiting:
+            for op in self._readers.get(read, ()):
+                if op.name in _TRANSPARENT:
+                    waiting.append(op.results[0])
+                elif (tag := tags.read(str(op.location))) is not None and tag.partition("/")[0] == name:
+                    return self.get_reduced(read)
+        return None
+
     def find_operands(self, values: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> list[Any]:
         """The operands of the op that makes these values, where it has those of these shapes first."""
         operands = list(self._makers[values[0]][0].operands)[: len(shapes)]

@@ -19,16 +19,26 @@ _PREPARE = ("--spmd-resolve-axis-resources", "--spmd-decompose", "--inline", "--
 
 def search(text: str, rules: Sequence[Mapping[str, Any]], memory: float | None, options: Sequence[str]) -> str:
     """The annotated program of a plan: `rules` are those of a plan file, which hold."""
+    # Others have other optimizations of collectives than those that compared plans are run with.
+    chosen = ["compare-plans=false", *([] if memory is None else [f"memory-budget={int(memory)}"]), *options]
+    return run(_apply_rules(text, rules), *_PREPARE, f"--spmd-auto-shard={' '.join(chosen)}", "-mlir-print-debuginfo")
+
+
+def propagate(text: str, rules: Sequence[Mapping[str, Any]]) -> str:
+    """The annotated program that follows from its annotations and the rules."""
+    return run(_apply_rules(text, rules), *_PREPARE, "--spmd-propagate", "-mlir-print-debuginfo")
+
+
+def _apply_rules(text: str, rules: Sequence[Mapping[str, Any]]) -> str:
+    if not rules:
+        return text
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "pins")
         file.write_text(json.dumps({"version": 1, "rules": list(rules)}))
         try:
-            text = run(text, f"--spmd-apply-plan=file={file}", "-mlir-print-debuginfo")
+            return run(text, f"--spmd-apply-plan=file={file}", "-mlir-print-debuginfo")
         except ShardKitError as error:
             raise ShardKitError(_shorten(str(error), file)) from None
-    # Others have other optimizations of collectives than those that compared plans are run with.
-    chosen = ["compare-plans=false", *([] if memory is None else [f"memory-budget={int(memory)}"]), *options]
-    return run(text, *_PREPARE, f"--spmd-auto-shard={' '.join(chosen)}", "-mlir-print-debuginfo")
 
 
 def apply(text: str, file: Path) -> str:

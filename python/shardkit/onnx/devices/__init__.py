@@ -1,0 +1,1 @@
+"""ONNX's standard fields for several devices: device configurations, sharding specs, pipeline stages (IR version 11 and later)."""
