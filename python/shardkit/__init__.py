@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 if TYPE_CHECKING:
     from .calibration import Calibration, calibrate
     from .errors import ShardKitError
+    from .huggingface.frontend import import_transformers
     from .jax.frontend import import_jax
     from .jax.plan import Plan
     from .model import Argument, Model, Program, Result
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from .onnx.plan import OnnxPlan, plan_onnx
     from .planning.plan import plan
     from .processes import init
-    from .programs import Programs
+    from .programs import Models, Programs
     from .session import Array, Function, GpuShard, Session
     from .stages import stage_boundary
     from .stablehlo.frontend import import_stablehlo
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
     from .torch.frontend import import_torch
     from .torch.planning.plan import TorchPlan
 
-__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "TorchPlan", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "init", "plan", "plan_onnx", "plan_stablehlo", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Models", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "TorchPlan", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "import_transformers", "init", "plan", "plan_onnx", "plan_stablehlo", "run", "stage_boundary"]
 
 # Where names are from: a module is imported when one of its names is used.
 _MODULES = {
     "calibration": ["Calibration", "calibrate"],
     "errors": ["ShardKitError"],
+    "huggingface.frontend": ["import_transformers"],
     "jax.frontend": ["import_jax"],
     "jax.plan": ["Plan"],
     "model": ["Argument", "Model", "Program", "Result"],
@@ -42,7 +44,7 @@ _MODULES = {
     "onnx.plan": ["OnnxPlan", "plan_onnx"],
     "planning.plan": ["plan"],
     "processes": ["init"],
-    "programs": ["Programs"],
+    "programs": ["Models", "Programs"],
     "session": ["Array", "Function", "GpuShard", "Session"],
     "stages": ["stage_boundary"],
     "stablehlo.frontend": ["import_stablehlo"],

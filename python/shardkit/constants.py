@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Mapping
 
 import numpy as np
@@ -20,6 +21,24 @@ def add_constant(constants: Constants, elements: np.ndarray) -> str:
     name = "constant_" + hashlib.blake2b(data.data, digest_size=16).hexdigest()
     constants[name] = data
     return name
+
+
+def detach_resources(text: str, constants: Constants) -> str:
+    """The text of a module without the resources at its end: large ones are kept among the constants and named by these."""
+    body, found, tail = text.partition("\n{-#")
+    if not found:
+        return text
+    data = {name: hexadecimal[8:] for name, hexadecimal in re.findall(r'^\s*([^\s:"]+): "0x([0-9a-fA-F]*)"', tail, re.MULTILINE)}  # after the alignment
+
+    def replace(match: re.Match[str]) -> str:
+        name, type = match[1], match[2]
+        if name not in data:
+            return match[0]
+        if len(data[name]) // 2 <= LARGE and not type.endswith("xi1"):  # whose text has other elements
+            return f'dense<"0x{data[name]}"> : tensor<{type}>'
+        return f"dense_resource<{add_constant(constants, np.frombuffer(bytes.fromhex(data[name]), np.uint8))}> : tensor<{type}>"
+
+    return re.sub(r"dense_resource<([^<>]*)> : tensor<([^<>]*)>", replace, body) + "\n"
 
 
 def attach_resources(text: str, constants: Mapping[str, np.ndarray]) -> str:

@@ -46,6 +46,12 @@ class Argument:
     dtype: str
     is_weight: bool
     is_batch: bool = False
+    sources: tuple[str, ...] = ()
+    """Of a weight, the names of the stored tensors that it is made of; by default its own."""
+    load: str = ""
+    """The loading function that makes it of these, if one does."""
+    is_state: bool = False
+    """Programs keep it from call to call, zero at first; calls do not pass it."""
 
     @property
     def is_loaded_as_bytes(self) -> bool:
@@ -81,6 +87,8 @@ class Model:
     """Weights that came with the model: they are not arguments of its programs. A program takes them when it is first called,
     and what `update` replaces at the next call: they are read-only from then on."""
     stored: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    """Whether the other weights are loaded from files (`Program.load`), and calls pass none."""
+    is_loaded: bool = False
     """The elements of large constants, which `text` names as resources."""
     constants: Constants = dataclasses.field(default_factory=dict)
     """From what the caller of the model has to values of the arguments in order, and from results in order to what the caller gets."""
@@ -97,17 +105,7 @@ class Model:
 
     def save(self, directory: str | Path) -> Path:
         """Writes model.mlir, plan.json, and, of the example arguments, weights.safetensors and inputs.safetensors."""
-        directory = Path(directory)
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-            for name in FILES:  # of an earlier model
-                (directory / name).unlink(missing_ok=True)
-            (directory / "model.mlir").write_text(attach_resources(self.text, self.constants))
-        except OSError as error:
-            raise ShardKitError(f"error: {error.filename}: {error.strerror}, expected a directory that can be written") from None
-        if "spmd.mesh" in self.text:
-            plan = f"file={directory / 'plan.json'}"
-            run_tool([find_tool("shard-opt"), str(directory / "model.mlir"), f"--spmd-export-plan={plan}", "-o", "/dev/null"])
+        directory = save_text(directory, self.text, self.constants)
         _write_arguments(directory, self.arguments, self.stored | self.values)
         return directory
 
@@ -136,6 +134,22 @@ class Model:
         """Compiles and runs once: on these arguments, or on the examples where none are given."""
         with self.compile(options) as program:
             return program(*args, **kwargs)
+
+
+def save_text(directory: str | Path, text: str, constants: Constants) -> Path:
+    """Writes model.mlir, and plan.json where there is a mesh; files of an earlier model are removed."""
+    directory = Path(directory)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name in FILES:
+            (directory / name).unlink(missing_ok=True)
+        (directory / "model.mlir").write_text(attach_resources(text, constants))
+    except OSError as error:
+        raise ShardKitError(f"error: {error.filename}: {error.strerror}, expected a directory that can be written") from None
+    if "spmd.mesh" in text:
+        plan = f"file={directory / 'plan.json'}"
+        run_tool([find_tool("shard-opt"), str(directory / "model.mlir"), f"--spmd-export-plan={plan}", "-o", "/dev/null"])
+    return directory
 
 
 def compile_text(text: str, constants: Constants, options: Sequence[str]) -> Path:
@@ -199,19 +213,33 @@ class Program:
             raise ShardKitError("error: the program is closed, expected a call before close()")
         if self._function is None:
             self._function = self._find_function()
+            self._make_state(self._function.session)
             self._indices = {a.name: i for i, a in enumerate(self._function.arguments)}
             self._results = [next(i for i, r in enumerate(self._function.results) if r.name == result.name) for result in self.model.results]
-            self._wanted = [a for a in self.model.arguments if a.name not in self.model.stored]
-            self._places = [self._indices.get(a.name) for a in self._wanted]
+            self._find_wanted()
             names = {i: name for name, i in self._indices.items()}
             # By argument that a result updates: that result and the name.
             self._updates = {r.tied: (k, names[r.tied]) for k, r in enumerate(self._function.results) if r.tied is not None}
         stored = self.model.stored
         if stored.keys() != self._stored.keys() or any(map(operator.is_not, stored.values(), self._stored.values())):
             self._load_stored()
-            self._wanted = [a for a in self.model.arguments if a.name not in stored]
-            self._places = [self._indices.get(a.name) for a in self._wanted]
+            self._find_wanted()
         return self._function
+
+    def _make_state(self, session: Session) -> None:
+        """State that no function of the session has made yet is zero."""
+        for argument in self.model.arguments:
+            if argument.is_state:
+                try:
+                    session.bound(argument.name)
+                except ShardKitError:
+                    session.assign(argument.name, _as_compiled(argument, np.zeros(argument.shape, argument.numpy_dtype)))
+
+    def _find_wanted(self) -> None:
+        """The arguments that calls pass, and where the function has them."""
+        model = self.model
+        self._wanted = [a for a in model.arguments if a.name not in model.stored and not a.is_state and not (model.is_loaded and a.is_weight)]
+        self._places = [self._indices.get(a.name) for a in self._wanted]
 
     def _find_function(self) -> Function:
         (function,) = Session(self.directory / "bundle", **self._options).values()
@@ -222,7 +250,7 @@ class Program:
         assert self._function
         session, stored = self._function.session, self.model.stored
         arguments = {a.name: a for a in self.model.arguments}
-        if any(v.is_computed for v in self._function.arguments):  # loading functions read files
+        if not self.model.is_loaded and any(v.is_computed for v in self._function.arguments):  # loading functions read files
             with tempfile.TemporaryDirectory(dir=self.directory) as work:
                 _write_arguments(Path(work), [a for a in self.model.arguments if a.is_weight], stored)
                 session.load(Path(work, "weights.safetensors"))

@@ -14,7 +14,7 @@ import numpy as np
 from .errors import ShardKitError
 from .jax.frontend import import_jax
 from .constants import Constants
-from .model import Model, Program, compile_text
+from .model import Model, Program, compile_text, read_names, save_text
 from .session import Function, Session
 from .tools import find_tool, run_tool
 
@@ -72,6 +72,54 @@ class Programs(Mapping[str, Program]):
     def save(self, directory: str | Path) -> None:
         """Writes what stays, as a set that programs on any number of devices load."""
         next(iter(self.values())).save(directory)
+
+
+@dataclasses.dataclass
+class Models:
+    """Functions that were imported together, by name: they share weights and state, and are compiled into one program."""
+
+    functions: dict[str, Model]
+    calls: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """How often a function is called, as compared with the others."""
+    text: str = ""
+    """Annotated linalg IR with a public function for each."""
+
+    def __post_init__(self) -> None:
+        self.text = self.text or merge(self.functions, self.calls)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {model!r}" for name, model in self.functions.items())
+
+    def __getitem__(self, name: str) -> Model:
+        if name not in self.functions:
+            raise ShardKitError(f"error: no function is called {name}, expected one of: {', '.join(self.functions)}")
+        return self.functions[name]
+
+    @property
+    def constants(self) -> Constants:
+        return _join_constants(self.functions)
+
+    def apply_plan(self, file: str | Path) -> "Models":
+        """With the shardings of a plan file."""
+        return self._transform(f"--spmd-apply-plan=file={file}")
+
+    def search(self, options: Sequence[str] = ()) -> "Models":
+        """With the shardings that the search finds; `options` are those of `--spmd-auto-shard`."""
+        options = read_names(options, "options")
+        return self._transform("--spmd-resolve-axis-resources", "--spmd-decompose", "--inline", f"--spmd-auto-shard={' '.join(options)}")
+
+    def _transform(self, *options: str) -> "Models":
+        info = ["--mlir-print-debuginfo"] if "loc(" in self.text else []
+        return Models(self.functions, self.calls, run_tool([find_tool("shard-opt"), "-", *options, *info], self.text))
+
+    def save(self, directory: str | Path) -> Path:
+        """Writes model.mlir and plan.json; weights are those of the checkpoint."""
+        return save_text(directory, self.text, self.constants)
+
+    def compile(self, options: Sequence[str] = (), **session: Any) -> Programs:
+        """Compiles for the logical devices of its mesh; `options` are those of shard-compile, others go to `shardkit.Session`."""
+        models = _share_stored(self.functions)
+        return Programs(models, compile_text(self.text, self.constants, options), **session)
 
 
 class _Shared:

@@ -78,11 +78,16 @@ def read(path: str | Path) -> dict[str, np.ndarray]:
 
 def read_names(path: str | Path) -> set[str]:
     """The names of the tensors of a file."""
+    return set(read_header(path))
+
+
+def read_header(path: str | Path) -> dict[str, dict[str, Any]]:
+    """`dtype`, as the format calls it, and `shape` of the tensors of a file, by name."""
     try:
         with open(path, "rb") as file:
-            text = file.read(int.from_bytes(file.read(8), "little"))
-        return set(json.loads(text)) - {"__metadata__"}
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        return {name: {"dtype": str(entry["dtype"]), "shape": list(entry["shape"])} for name, entry in header.items() if name != "__metadata__"}
     except OSError as error:
         raise ShardKitError(f"error: {path}: {error.strerror}, expected a .safetensors file") from None
-    except (ValueError, TypeError, MemoryError, OverflowError):
+    except (ValueError, TypeError, KeyError, AttributeError, MemoryError, OverflowError):
         raise ShardKitError(f"error: {path}: the header is not JSON, expected a .safetensors file") from None

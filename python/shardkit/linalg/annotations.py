@@ -63,6 +63,10 @@ def annotate(
         attributes = []
         for a, r in zip(arguments, ranges, strict=True):
             entries = {e.name: e.attr for e in ir.DictAttr(describe("weight" if a.is_weight else "name", a.name))}
+            if a.sources:
+                entries["spmd.weight"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n in a.sources]) if a.load else ir.StringAttr.get(a.sources[0])
+            if a.load:
+                entries |= {"spmd.name": ir.StringAttr.get(a.name), "spmd.load": ir.FlatSymbolRefAttr.get(a.load)}
             if r:
                 entries["spmd.range"] = ir.Attribute.parse(f"[0, {r}]")
             if a.is_batch:

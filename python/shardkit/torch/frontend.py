@@ -6,6 +6,7 @@ import re
 from typing import Any, Callable, Mapping, Sequence
 
 from ..binding import Binding, Flattened, get_key
+from ..constants import detach_resources
 from ..errors import ShardKitError, find_users_line, require
 from ..linalg.annotations import annotate, find_body
 from ..model import DTYPES, Argument, Model, Result, read_mesh, read_names
@@ -27,7 +28,8 @@ def import_torch(
     locations: bool = True,
 ) -> Model:
     """Exports a module by torch.export on example inputs, `kwargs` those by name. Parameters and buffers become weights under their
-    names. A buffer that checkpoints leave out (`persistent=False`) is a constant of the program, unless the module changes it.
+    names. A buffer that checkpoints leave out (`persistent=False`) is a constant of the program, unless the module changes it. What is
+    on the meta device has no elements: programs load it by its name (`Program.load`).
 
     A module that changes buffers in evaluation mode (caches) returns its result and a dictionary of their new values, by name.
 
@@ -50,7 +52,7 @@ def import_watched(
     args: Sequence[Any],
     kwargs: Mapping[str, Any] | None,
     mesh: Mapping[str, int] | None,
-    plan: Mapping[str, Any] | None,
+    plan: Any,
     axis: str | None,
     shardings: Mapping[str, Sequence[Any]] | None,
     loss: Callable[..., Any] | None,
@@ -58,9 +60,15 @@ def import_watched(
     batch: Sequence[str],
     locations: bool,
     watched: Sequence[str] = (),
+    call: Callable[..., Any] | None = None,
+    describe: Callable[[Argument], Argument] = lambda argument: argument,
+    functions: str = "",
 ) -> tuple[Model, dict[str, tuple[str, tuple[int, ...]]]]:
     """The model, and for each tensor that the modules `watched` take and make, `NAME/CALL/in0` or `out0`, its shape and the tag in the
-    location of what it is computed by, or the argument that it is."""
+    location of what it is computed by, or the argument that it is.
+
+    `plan` may be styles that were read (`plans.Styles`). `call`: a function of the module and the inputs, in place of `forward`.
+    `describe`: of a parameter or buffer as an argument, how it is loaded; `functions`: the loading functions that it names, as IR."""
     require("torch", "torch", "importing a PyTorch module")
     require("torch_mlir", "torch-mlir", "importing a PyTorch module")
     import torch
@@ -68,21 +76,23 @@ def import_watched(
     from torch.utils._pytree import tree_flatten, tree_unflatten
 
     from . import lowering, plans, training
-    from .function import Function, is_constant
+    from .function import Function, is_constant, is_fake
 
     mesh, batch = read_mesh(mesh), read_names(batch, "batch")
     parameters = dict(module.named_parameters())
-    styles = plans.read_plan(module, plan or {}, axis, mesh)
+    styles = plan if isinstance(plan, plans.Styles) else plans.read_plan(module, plan or {}, axis, mesh)
     kept = training.OptimizerState(optimizer, parameters) if optimizer is not None else None
-    binding = Binding(loss or module.forward, args, kwargs or {}, _flatten, is_constant, skipped=1 if loss else 0, tree=(tree_flatten, lambda tree, leaves: tree_unflatten(leaves, tree)))
+    own_call = loss or call
+    binding = Binding(own_call or module.forward, args, kwargs or {}, _flatten, is_constant, skipped=1 if own_call else 0, tree=(tree_flatten, lambda tree, leaves: tree_unflatten(leaves, tree)))
     names, inputs = binding.get_names(), list(binding.arrays.values())
     passed = [_describe_input(n, v, batch) for n, v in zip(names, inputs)]
-    function = Function(module, loss, args, kwargs or {}, list(styles.outputs), watched)
+    function = Function(module, own_call, args, kwargs or {}, list(styles.outputs), watched)
     leaves, tree = function.call_once()
     left_out = _find_non_persistent(module) - set(function.changed)
-    own = parameters | {n: b for n, b in module.named_buffers() if n not in left_out}
+    held = parameters | {n: b for n, b in module.named_buffers() if n not in left_out}
+    own = function.make_fake(held)
     state = own | (kept.get_tensors() if kept else {})
-    arguments = [Argument(n, tuple(v.shape), _dtype(v, n), True) for n, v in state.items()] + passed
+    arguments = [describe(Argument(n, tuple(v.shape), _dtype(v, n), True)) for n, v in state.items()] + passed
     for name in names:
         if [a.name for a in arguments].count(name) > 1:
             raise ShardKitError(f"error: two arguments are called {name}, expected distinct names")
@@ -120,14 +130,16 @@ def import_watched(
     results = [Result("result" if len(leaves) == 1 else f"result{i}", _dtype(v, "result")) for i, v in enumerate(leaves)]
     numbers = {a.name: i for i, a in enumerate(arguments)}
     results += [Result(f"grad.{n}", _dtype(state[n], n)) if is_step and not kept else Result(n, _dtype(state[n], n), numbers[n]) for n in updated]
-    attributes = plans.find_shardings(module, styles, plan or {}, shardings or {}, arguments, state, mesh)
-    for i, mark in enumerate(function.inner):
-        if not mark.is_boundary and not mark.is_tagged:  # they come first
-            attributes[mark.name] = styles.write_output(mark.name, _rank_of_result(text, len(results) + i))
-    declared = ""
+    placements = plan if isinstance(plan, Mapping) else {}
+    attributes = plans.find_shardings(module, styles, placements, shardings or {}, arguments, state | held, mesh)
+    constrained = [mark.name for mark in function.inner if not mark.is_boundary and not mark.is_tagged]  # they come first
+    if constrained:
+        ranks = _find_ranks(text)[len(results) :]
+        attributes |= {n: styles.write_output(n, rank) for n, rank in zip(constrained, ranks)}
+    declared = functions
     if mesh:
         axes = ", ".join(f'"{n}"={s}' for n, s in mesh.items())
-        declared = f'  "spmd.mesh"() <{{mesh = #spmd.mesh<[{axes}]>, sym_name = "mesh"}}> : () -> ()\n'
+        declared += f'  "spmd.mesh"() <{{mesh = #spmd.mesh<[{axes}]>, sym_name = "mesh"}}> : () -> ()\n'
 
     def unflatten(arrays: Sequence[Any]) -> Any:
         tensors = [_to_torch(a) for a in arrays]
@@ -137,12 +149,14 @@ def import_watched(
     info = ["--mlir-print-debuginfo"] if locations else []
     tagged: dict[str, str] = {}
     text = run_tool([find_tool("shard-opt"), "-", *info], annotate(text, arguments, results, attributes, function.inner, declared, tagged))
+    text = detach_resources(text, constants)
     model = Model(
         text,
         arguments,
         results,
         values={n: to_numpy(v) for n, v in zip(names, inputs)},
-        stored={n: to_numpy(v).copy() for n, v in state.items()},
+        stored={n: to_numpy(v).copy() for n, v in state.items() if not is_fake(v)},
+        is_loaded=any(map(is_fake, state.values())),
         constants=constants,
         flatten=lambda *args, **kwargs: binding.bind(args, kwargs),
         to_array=lambda value, dtype: to_numpy(value),
@@ -250,7 +264,8 @@ class _Tree:
         return f"{self.kind.__name__}({', '.join(children)})"
 
 
-def _rank_of_result(text: str, index: int) -> int:
+def _find_ranks(text: str) -> list[int]:
+    """Of the results of a lowered module."""
     from torch_mlir import ir
 
     context = ir.Context()
@@ -258,6 +273,4 @@ def _rank_of_result(text: str, index: int) -> int:
     with context:
         module = ir.Module.parse(text)
         terminator = list(find_body(module).regions[0].blocks[0].operations)[-1]
-        return int(ir.RankedTensorType(terminator.operands[index].type).rank)
-
-
+        return [int(ir.RankedTensorType(v.type).rank) for v in terminator.operands]

@@ -10,6 +10,7 @@ from unittest import mock
 
 import torch
 import torch.export._trace
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
@@ -40,14 +41,33 @@ class Function:
         """Of those that watched modules took and made."""
         self.changed: list[str] = []
         """The buffers that a call changes."""
+        held = [*module.parameters(), *module.buffers()]
+        self.fake = FakeTensorMode(allow_non_fake_inputs=True) if any(v.is_meta for v in held) else None
+        """Of a module whose tensors have no elements, at least in part."""
+
+    def make_fake(self, tensors: Tensors) -> Tensors:
+        """Tensors of the meta device as such that a trace takes for tensors of this one."""
+        if self.fake is None:
+            return tensors
+        with self.fake:
+            return {n: torch.empty(v.shape, dtype=v.dtype) if v.is_meta else v for n, v in tensors.items()}
 
     def call_once(self) -> Any:
         """The leaves of what it returns, and their tree. Buffers stay as they are."""
-        copies = {n: v.detach().clone() for n, v in self.caller.named_buffers()}
-        buffers = dict(copies)
-        with torch.no_grad():
+        buffers = {n: v.detach() for n, v in self.caller.named_buffers()}
+        held: Tensors = {}
+        with contextlib.ExitStack() as stack:
+            if self.fake is not None:
+                held = self.make_fake({n: v for n, v in self.caller.named_parameters()})
+                buffers = self.make_fake(buffers)
+                stack.enter_context(self.fake)
+                stack.enter_context(Concrete())
+                stack.enter_context(mock.patch("torch.compiler.is_exporting", lambda: True))
+            copies = {n: v.clone() for n, v in buffers.items()}
+            buffers = held | copies
+            stack.enter_context(torch.no_grad())
             result, _ = self._call(buffers, self.given, _nothing)
-        self.changed = [n.removeprefix("module.") for n, v in buffers.items() if v is not copies[n] or v._version]
+        self.changed = [n.removeprefix("module.") for n, v in buffers.items() if n in copies and (v is not copies[n] or v._version)]
         leaves, tree = tree_flatten(result)
         for i, v in enumerate(leaves):
             if not isinstance(v, torch.Tensor):
@@ -200,6 +220,10 @@ class _Module(torch.nn.Module):  # type: ignore[misc]
 
 def _nothing(result: Any) -> None:
     return None
+
+
+def is_fake(value: Any) -> bool:
+    return isinstance(value, FakeTensor)
 
 
 def is_constant(value: Any) -> bool:

@@ -142,9 +142,11 @@ def write_sharding(spec: Sequence[Any], rank: int, mesh: Mapping[str, int], name
     dims = []
     for entry in list(spec) + [None] * (rank - len(spec)):
         axes = () if entry is None else (entry,) if isinstance(entry, str) else tuple(entry)
+        blocks = [str(a) for a in axes[:1] if isinstance(a, int)]  # the axes shard each of these
+        axes = axes[len(blocks) :]
         for a in axes:
             if a not in mesh:
                 known = ", ".join(f"{n}={s}" for n, s in mesh.items()) or "none: give mesh={...}"
                 raise ShardKitError(f"error: sharding of {name} names axis {a}, expected one of: {known}")
-        dims.append("{" + ", ".join(f'"{a}"' for a in axes) + "}")
+        dims.append("{" + ", ".join(blocks + [f'"{a}"' for a in axes]) + "}")
     return f"#spmd.sharding<@mesh, [{', '.join(dims)}]>"

@@ -1,0 +1,138 @@
+"""Models of Hugging Face's transformers, from a folder in the published layout."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+from ..errors import ShardKitError, require
+from ..model import Argument, Model, read_mesh, read_names
+from ..programs import Models
+from ..tools import show_progress
+
+PLANS = ("auto", "hf")
+
+
+def import_transformers(
+    path: str | Path,
+    *,
+    mesh: Mapping[str, int] | None = None,
+    functions: Sequence[str] | None = None,
+    length: int = 128,
+    batch: int | None = None,
+    dtype: str = "auto",
+    plan: str | Path = "auto",
+    axis: str | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    calls: Mapping[str, int] | None = None,
+    locations: bool = True,
+) -> Models:
+    """Imports a model of transformers from a folder in the published layout, `config.json` and `*.safetensors` with or without an
+    index, or from a `config.json` alone. The architecture is that of the package; no weight is read, made or held, and nothing is
+    downloaded. Arguments of the functions are the stored tensors under their names, or what loading functions make of these:
+    `programs.load(path)` and `shard-run --weights` read the folder as it is.
+
+    `functions`: `score` (logits of a full sequence), `prefill` and `decode` (which share a cache) of causal language models, `forward`
+    of all models; default: `score`, else `forward`. `length`: tokens of a sequence, and of the cache. `batch`: sequences; default: as
+    many as the axes beside `axis` have devices. `dtype`: f32, f16, bf16, f64, or `auto`, that of the configuration. `inputs`:
+    example inputs of `forward` by name, in place of those that follow from the configuration.
+
+    `mesh`: names and sizes of axes. `plan`: `hf`, the plan that the model itself brings, on the axis `axis` (default: the last one);
+    `auto`, the plan that the search finds; or a plan file. `calls`: how often a function is called, as compared with the others.
+
+    Raises ShardKitError for a folder without a configuration, an unknown architecture, tensors that are missing or that the model does not
+    have, shapes that the configuration does not have, and quantized weights."""
+    require("transformers", "transformers", "importing a model of transformers")
+    require("torch", "torch", "importing a model of transformers")
+    require("torch_mlir", "torch-mlir", "importing a model of transformers")
+    from . import build, checkpoint
+
+    axes = read_mesh(mesh)
+    _check(length, batch, dtype, build.DTYPES)
+    axis = axis or next(reversed(axes), None)
+    if axis is not None and axis not in axes:
+        raise ShardKitError(f"error: axis is {axis!r}, expected one of the mesh: {', '.join(axes) or 'none'}")
+    if batch is None:
+        batch = math.prod(size for name, size in axes.items() if name != axis)
+    file, folder = checkpoint.find_configuration(path)
+    with checkpoint.offline():
+        config = checkpoint.read_configuration(file)
+        stored = None if folder is None else checkpoint.read_stored(folder)
+        config.use_cache = False
+        with show_progress("building the model"):
+            built = build.build(config, build.find_class(config, str(file)), build.choose_dtype(config, dtype, stored), stored, str(folder or file))
+        importer = _Importer(built, axes, axis, plan, locations)
+        return importer.run(functions, batch, length, inputs, calls or {})
+
+
+def _check(length: Any, batch: Any, dtype: Any, dtypes: Mapping[str, Any]) -> None:
+    for what, value in (("length", length), ("batch", batch)):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise ShardKitError(f"error: {what} is {value!r}, expected a positive number")
+    if dtype != "auto" and dtype not in dtypes:
+        raise ShardKitError(f"error: dtype is {dtype!r}, expected auto, {', '.join(dtypes)}")
+
+
+class _Importer:
+    """The functions of one model."""
+
+    def __init__(self, built: Any, mesh: dict[str, int], axis: str | None, plan: str | Path, locations: bool) -> None:
+        from .conversion import LoadingFunctions
+
+        self.module, self.values, self.mesh, self.axis, self.plan, self.locations = built.module, built.values, mesh, axis, plan, locations
+        self.functions = LoadingFunctions()
+        self.loads = {n: self.functions.add(v) for n, v in built.values.items()}
+
+    def run(self, names: Sequence[str] | None, batch: int, length: int, inputs: Mapping[str, Any] | None, calls: Mapping[str, int]) -> Models:
+        from . import functions
+
+        names = functions.get_default(self.module) if names is None else read_names(names, "functions")
+        for name in names:
+            if name not in functions.FUNCTIONS:
+                raise ShardKitError(f"error: no function is called {name!r}, expected of: {', '.join(functions.FUNCTIONS)}")
+        if not names or len(set(names)) < len(names):
+            raise ShardKitError(f"error: functions are {', '.join(names) or 'none'}, expected each once, of: {', '.join(functions.FUNCTIONS)}")
+        models = {}
+        for name in sorted(names, key=functions.FUNCTIONS.index):  # those without a cache first
+            models[name] = self._import(functions.make(name, self.module, batch, length, inputs))
+        return self._apply_plan(Models(models, calls))
+
+    def _import(self, function: Any) -> Model:
+        from ..torch.frontend import import_watched
+        from . import styles
+
+        plan: Any = None
+        shardings: dict[str, list[Any]] = {}
+        if self.plan == "hf" and self.axis is not None:
+            plan, shardings = styles.read(self.module, self.axis, self.mesh[self.axis])
+        others = [a for a in self.mesh if a != self.axis]
+        if self.plan == "hf" and others:
+            shardings |= {n: [tuple(others)] for n in function.batched}
+        call = function.call
+        args, kwargs = (tuple(function.inputs.values()), {}) if call else ((), function.inputs)
+        model, _ = import_watched(
+            self.module, args, kwargs, self.mesh, plan, None, shardings, None, None, (), self.locations,
+            call=call, describe=self._describe, functions=self.functions.text,
+        )  # fmt: skip
+        arguments = [dataclasses.replace(a, name=a.sources[0]) if a.sources and not a.load else a for a in model.arguments]
+        return dataclasses.replace(model, arguments=arguments, values={})
+
+    def _describe(self, argument: Argument) -> Argument:
+        if argument.name in self.loads:
+            sources, load = self.loads[argument.name]
+            return dataclasses.replace(argument, sources=sources, load=load)
+        return dataclasses.replace(argument, is_weight=False, is_state=True)  # the cache
+
+    def _apply_plan(self, models: Models) -> Models:
+        if self.plan in PLANS:
+            return models.search() if self.plan == "auto" and self.mesh else models
+        if not Path(self.plan).is_file():
+            raise ShardKitError(f"error: {self.plan}: no such file, expected auto, hf, or a plan file")
+        try:
+            json.loads(Path(self.plan).read_text())
+        except ValueError as error:
+            raise ShardKitError(f"error: {self.plan}: {error}, expected a plan file") from None
+        return models.apply_plan(self.plan)
