@@ -13,6 +13,7 @@ from typing import Any
 from .errors import ShardKitError
 from .meshes import read_sizes
 from .model import FILES, Model
+from .programs import Models
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -34,17 +35,26 @@ def main(argv: list[str] | None = None) -> int:
     onnx.add_argument("file")
     onnx.add_argument("--configuration", metavar="NAME", help="the device configuration, where the model has several")
     onnx.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the size of a symbolic dim; may be repeated")
+    hf = kinds.add_parser("hf", help="a model of Hugging Face's transformers, from its published folder; weights are not read")
+    hf.add_argument("file", metavar="DIR_OR_CONFIG", help="folder with config.json and perhaps *.safetensors, or a config.json")
+    hf.add_argument("--mesh", action="append", default=[], metavar="NAME=SIZE", help="axes of the mesh, with commas or by several options")
+    hf.add_argument("--functions", metavar="NAMES", help="score, prefill, decode, forward, with commas; default: score of causal models, else forward")
+    hf.add_argument("--length", type=int, default=128, metavar="N", help="tokens of a sequence, and of the cache (default: 128)")
+    hf.add_argument("--batch", type=int, metavar="B", help="sequences; default: as many as the axes beside the model's have devices")
+    hf.add_argument("--dtype", default="auto", help="f32, f16, bf16, f64, or auto: that of the configuration (default)")
+    hf.add_argument("--plan", default="auto", metavar="auto|hf|FILE", help="auto: the search (default); hf: the tensor-parallel plan of the model itself; or a plan file")
+    hf.add_argument("--axis", metavar="NAME", help="the axis of the model's own plan; default: the last one")
     for kind in (jax, stablehlo):
         kind.add_argument("--weights", metavar="NAMES", help="arguments that are stored weights, with commas")
     for kind in (jax, onnx):
         kind.add_argument("--batch", metavar="NAMES", help="parameters that the microbatches of a pipeline split along dim 0, separated by commas")
-    for kind in (jax, stablehlo, torch, onnx):
+    for kind in (jax, stablehlo, torch, onnx, hf):
         kind.add_argument("-o", "--output", required=True, metavar="DIR", help="where the files go")
         kind.add_argument("--no-locations", action="store_true", help="leave out the lines that ops came from")
     options = parser.parse_args(argv)
     warnings.showwarning = lambda message, *_: print(f"remark: {message}", file=sys.stderr)
     try:
-        model = {"jax": _import_jax, "stablehlo": _import_stablehlo, "torch": _import_torch, "onnx": _import_onnx}[options.kind](options)
+        model = {"jax": _import_jax, "stablehlo": _import_stablehlo, "torch": _import_torch, "onnx": _import_onnx, "hf": _import_transformers}[options.kind](options)
         model.save(options.output)
     except ShardKitError as error:
         text, file = str(error), options.file.partition(":")[0]
@@ -59,7 +69,9 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{location}: error: {type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}", file=sys.stderr)
         return 1
     written = ", ".join(f for f in FILES if Path(options.output, f).exists())
-    print(f"{options.output}: {len(model.arguments)} arguments, {len(model.results)} results in {written}", file=sys.stderr)
+    functions = model.functions.items() if isinstance(model, Models) else [("", model)]
+    counts = [f"{name + ': ' if name else ''}{len(m.arguments)} arguments, {len(m.results)} result{'' if len(m.results) == 1 and name else 's'}" for name, m in functions]
+    print(f"{options.output}: {'; '.join(counts)} in {written}", file=sys.stderr)
     return 0
 
 
@@ -91,6 +103,19 @@ def _import_onnx(options: argparse.Namespace) -> Model:
     return import_onnx(
         options.file, configuration=options.configuration, sizes=read_sizes(options.size), batch=_split(options.batch) or (),
         locations=not options.no_locations,
+    )  # fmt: skip
+
+
+def _import_transformers(options: argparse.Namespace) -> Models:
+    from .huggingface.frontend import import_transformers
+    from .meshes import read_axes
+
+    mesh = {}
+    for text in options.mesh:
+        mesh |= read_axes(text)
+    return import_transformers(
+        options.file, mesh=mesh, functions=_split(options.functions), length=options.length, batch=options.batch, dtype=options.dtype,
+        plan=options.plan, axis=options.axis, locations=not options.no_locations,
     )  # fmt: skip
 
 

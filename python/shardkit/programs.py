@@ -12,7 +12,6 @@ from typing import Any, Callable, Iterator, Mapping, MutableMapping, Sequence
 import numpy as np
 
 from .errors import ShardKitError
-from .jax.frontend import import_jax
 from .constants import Constants
 from .model import Model, Program, compile_text, read_names, save_text
 from .session import Function, Session
@@ -267,6 +266,8 @@ def _import(name: str, function: Any, arguments: Any) -> Model:
         raise ShardKitError(f"error: {name} is a {type(function).__name__}, expected a JAX function, or a model: that of shardkit.import_torch, for instance")
     if arguments is None:
         arguments = ()
+    from .jax.frontend import import_jax
+
     if isinstance(arguments, Mapping):
         return import_jax(function, **arguments)
     if not isinstance(arguments, (tuple, list)):
