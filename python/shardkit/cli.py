@@ -43,6 +43,7 @@ def main(argv: list[str] | None = None) -> int:
     hf.add_argument("--batch", type=int, metavar="B", help="sequences; default: as many as the axes beside the model's have devices")
     hf.add_argument("--dtype", default="auto", help="f32, f16, bf16, f64, or auto: that of the configuration (default)")
     hf.add_argument("--plan", default="auto", metavar="auto|hf|FILE", help="auto: the search (default); hf: the tensor-parallel plan of the model itself; or a plan file")
+    hf.add_argument("--memory", type=float, metavar="BYTES", help="of auto: what a device holds at most")
     hf.add_argument("--axis", metavar="NAME", help="the axis of the model's own plan; default: the last one")
     for kind in (jax, stablehlo):
         kind.add_argument("--weights", metavar="NAMES", help="arguments that are stored weights, with commas")
@@ -115,7 +116,7 @@ def _import_transformers(options: argparse.Namespace) -> Models:
         mesh |= read_axes(text)
     return import_transformers(
         options.file, mesh=mesh, functions=_split(options.functions), length=options.length, batch=options.batch, dtype=options.dtype,
-        plan=options.plan, axis=options.axis, locations=not options.no_locations,
+        plan=options.plan, axis=options.axis, memory=options.memory, locations=not options.no_locations,
     )  # fmt: skip
 
 

@@ -13,9 +13,6 @@ from ..model import Argument, Model, read_mesh, read_names
 from ..programs import Models
 from ..tools import show_progress
 
-PLANS = ("auto", "hf")
-
-
 def import_transformers(
     path: str | Path,
     *,
@@ -26,6 +23,7 @@ def import_transformers(
     dtype: str = "auto",
     plan: str | Path = "auto",
     axis: str | None = None,
+    memory: float | None = None,
     inputs: Mapping[str, Any] | None = None,
     calls: Mapping[str, int] | None = None,
     locations: bool = True,
@@ -40,8 +38,9 @@ def import_transformers(
     many as the axes beside `axis` have devices. `dtype`: f32, f16, bf16, f64, or `auto`, that of the configuration. `inputs`:
     example inputs of `forward` by name, in place of those that follow from the configuration.
 
-    `mesh`: names and sizes of axes. `plan`: `hf`, the plan that the model itself brings, on the axis `axis` (default: the last one);
-    `auto`, the plan that the search finds; or a plan file. `calls`: how often a function is called, as compared with the others.
+    `mesh`: names and sizes of axes. `plan`: `hf`, the plan that the model itself brings, on the axis `axis` (default: the last one), with
+    the batch sharded over the others; `auto`, the plan that the search finds, in which every weight that can be is sharded, or in which a
+    device holds at most `memory` bytes; or a plan file. `calls`: how often a function is called, as compared with the others.
 
     Raises ShardKitError for a folder without a configuration, an unknown architecture, tensors that are missing or that the model does not
     have, shapes that the configuration does not have, and quantized weights."""
@@ -64,7 +63,7 @@ def import_transformers(
         config.use_cache = False
         with show_progress("building the model"):
             built = build.build(config, build.find_class(config, str(file)), build.choose_dtype(config, dtype, stored), stored, str(folder or file))
-        importer = _Importer(built, axes, axis, plan, locations)
+        importer = _Importer(built, axes, axis, plan, memory, locations)
         return importer.run(functions, batch, length, inputs, calls or {})
 
 
@@ -79,10 +78,11 @@ def _check(length: Any, batch: Any, dtype: Any, dtypes: Mapping[str, Any]) -> No
 class _Importer:
     """The functions of one model."""
 
-    def __init__(self, built: Any, mesh: dict[str, int], axis: str | None, plan: str | Path, locations: bool) -> None:
+    def __init__(self, built: Any, mesh: dict[str, int], axis: str | None, plan: str | Path, memory: float | None, locations: bool) -> None:
         from .conversion import LoadingFunctions
 
         self.module, self.values, self.mesh, self.axis, self.plan, self.locations = built.module, built.values, mesh, axis, plan, locations
+        self.memory, self.batched = memory, dict[str, None]()
         self.functions = LoadingFunctions()
         self.loads = {n: self.functions.add(v) for n, v in built.values.items()}
 
@@ -111,6 +111,7 @@ class _Importer:
         others = [a for a in self.mesh if a != self.axis]
         if self.plan == "hf" and others:
             shardings |= {n: [tuple(others)] for n in function.batched}
+        self.batched |= dict.fromkeys(function.batched)
         call = function.call
         args, kwargs = (tuple(function.inputs.values()), {}) if call else ((), function.inputs)
         model, _ = import_watched(
@@ -127,8 +128,13 @@ class _Importer:
         return dataclasses.replace(argument, is_weight=False, is_state=True)  # the cache
 
     def _apply_plan(self, models: Models) -> Models:
-        if self.plan in PLANS:
-            return models.search() if self.plan == "auto" and self.mesh else models
+        if self.plan == "hf" or (self.plan == "auto" and not self.mesh):
+            return models
+        if self.plan == "auto":
+            options = ["allow-replicated-weights=false"] if self.memory is None else [f"memory-budget={int(self.memory)}"]
+            if others := [a for a in self.mesh if a != self.axis and self.mesh[a] > 1]:
+                options += [f"batch-axes={','.join(others)}", f"batch-arguments={','.join(self.batched)}"]
+            return models.search(options)
         if not Path(self.plan).is_file():
             raise ShardKitError(f"error: {self.plan}: no such file, expected auto, hf, or a plan file")
         try:

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Models of transformers from folders in the published layout: functions that share a cache, what is made of stored tensors, what each rank
+reads, and what is told about bad folders. sweep_transformers.py compares many architectures."""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers
+from samples import find_wrong_error, run_tests
+
+import shardkit
+from shardkit import cli, safetensors
+
+transformers.utils.logging.set_verbosity_error()
+transformers.utils.logging.disable_progress_bar()
+FOLDERS = tempfile.TemporaryDirectory()
+SIZES = dict(vocab_size=96, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
+
+
+def write(name, config, **more):
+    """A checkpoint with random weights, and what the library loads from it."""
+    folder = Path(FOLDERS.name, name)
+    if not folder.exists():
+        torch.manual_seed(0)
+        getattr(transformers, config.architectures[0])(config).save_pretrained(folder, **more)
+    return folder, getattr(transformers, config.architectures[0]).from_pretrained(folder, local_files_only=True).eval()
+
+
+def llama():
+    return write("llama", transformers.LlamaConfig(**SIZES, architectures=["LlamaForCausalLM"]), max_shard_size="30KB")
+
+
+def test_prefill_and_decode():
+    """From a checkpoint in several files; the cache stays in place, and stale entries do not count."""
+    folder, module = llama()
+    assert len(list(folder.glob("*.safetensors"))) > 1
+    models = shardkit.import_transformers(folder, mesh={"model": 2}, plan="hf", functions=["decode", "prefill"], length=10, batch=2)
+    assert [a.name for a in models["decode"].arguments if a.is_state] == [f"cache.{i}.{n}" for i in range(2) for n in ("keys", "values")]
+    assert 'spmd.weight = "model.layers.0.self_attn.q_proj.weight"' in models.text and not models["prefill"].stored
+    tokens = torch.randint(0, 96, (2, 10))
+    expected = module(tokens).logits.detach()
+    with models.compile() as programs:
+        programs.load(folder)
+        for prompt in (6, 3):  # the second one begins on the cache of the first
+            padded = torch.where(torch.arange(10) < prompt, tokens, 0)
+            logits, _ = programs.prefill(padded, prompt - 1, donate=True)
+            found = [np.asarray(logits)]
+            for i in range(prompt, 10):
+                logits, cache = programs.decode(tokens[:, i : i + 1], i, donate=True)
+                found.append(np.asarray(logits))
+            np.testing.assert_allclose(np.stack(found, 1), expected[:, prompt - 1 :], rtol=1e-4, atol=1e-5)
+        layouts = {a.name: a.sharding for a in programs.session["decode"].arguments}
+        assert layouts["model.layers.1.mlp.down_proj.weight"] == '<@mesh, [{}, {"model"}]>', layouts
+        assert programs.session["decode"].results[1].tied is not None and list(cache)[0] == "cache.0.keys"
+
+
+def test_loading_functions():
+    """Experts that are stored one by one: each rank reads its own bytes of the published files, once."""
+    config = transformers.MixtralConfig(**SIZES, num_local_experts=4, num_experts_per_tok=2, architectures=["MixtralForCausalLM"])
+    folder, module = write("mixtral", config)
+    models = shardkit.import_transformers(folder, mesh={"data": 2, "model": 2}, plan="hf", length=6)
+    made = {a.name: a for a in models["score"].arguments if a.load}
+    assert len(made) == 4 and len(made["model.layers.0.mlp.experts.gate_up_proj"].sources) == 8, made
+    assert models.text.count("func.func private @load") == 2, "equal loading functions are one"
+    tokens = torch.randint(0, 96, (2, 6))
+    with models.compile() as programs:
+        programs.load(folder)
+        counters, function = programs.session.load_counters, programs.session["score"]
+        np.testing.assert_allclose(programs.score(tokens), module(tokens).logits.detach(), rtol=1e-4, atol=1e-5)
+        held = {a.name: a.bytes_per_device for a in function.arguments}
+        assert held["model.layers.0.mlp.experts.gate_up_proj"] == 4 * 4 * 96 * 32 // 2, held
+        stored = sum(f.stat().st_size for f in folder.glob("*.safetensors"))
+        assert counters["bytes_read"] <= stored, (counters, stored)
+
+
+def test_transposes_and_types():
+    """Stored tensors of another type, a head that is tied, a prefix that is missing, a mesh of three devices, the search."""
+    config = transformers.GPT2Config(vocab_size=96, n_embd=24, n_layer=2, n_head=3, n_positions=16, architectures=["GPT2LMHeadModel"])
+    folder, module = write("gpt2", config)
+    stored = safetensors.read(folder / "model.safetensors")
+    assert not any(n.startswith("lm_head") for n in stored)
+    copy = Path(FOLDERS.name, "gpt2-other")
+    shutil.copytree(folder, copy)
+    safetensors.write(copy / "model.safetensors", {n.removeprefix("transformer."): v.astype(np.float16) for n, v in stored.items()})
+    module = type(module).from_pretrained(copy, dtype=torch.float32, local_files_only=True).eval()
+    models = shardkit.import_transformers(copy, mesh={"model": 3}, dtype="f32", length=8)
+    assert 'spmd.weight = ["wte.weight"]' in models.text and "arith.extf" in models.text
+    tokens = torch.randint(0, 96, (1, 8))
+    with models.compile() as programs:
+        programs.load(copy)
+        np.testing.assert_allclose(programs.score(tokens), module(tokens).logits.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_forward():
+    """Encoders and vision, from the command line, with weights and without; buffers that no checkpoint has are constants."""
+    config = transformers.ViTConfig(
+        hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2, image_size=16, patch_size=8, num_labels=5, architectures=["ViTForImageClassification"]
+    )
+    folder, module = write("vit", config)
+    with tempfile.TemporaryDirectory() as directory:
+        assert cli.main(["hf", f"{folder}/config.json", "-o", directory, "--mesh", "model=2"]) == 0
+        assert sorted(p.name for p in Path(directory).iterdir()) == ["model.mlir", "plan.json"]
+    image = torch.randn(1, 3, 16, 16)
+    with shardkit.import_transformers(folder).compile() as programs:
+        programs.load(folder)
+        np.testing.assert_allclose(programs.forward(image)["logits"], module(image).logits.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_without_weights():
+    """Names are those that the library writes; no weight is made."""
+    with tempfile.TemporaryDirectory() as directory:
+        # 200 GB of weights.
+        config = transformers.LlamaConfig(**(SIZES | dict(hidden_size=65536, intermediate_size=500000, num_hidden_layers=1, num_key_value_heads=4)), architectures=["LlamaForCausalLM"])
+        Path(directory, "config.json").write_text(json.dumps(config.to_dict()))
+        models = shardkit.import_transformers(directory, mesh={"model": 8}, plan="hf", dtype="bf16", length=4)
+    arguments = {a.name: a for a in models["score"].arguments}
+    assert arguments["model.layers.0.mlp.up_proj.weight"].shape == (500000, 65536) and arguments["lm_head.weight"].dtype == "bfloat16"
+
+
+def change(folder, config=None, tensors=None):
+    """A copy of a folder with other values in config.json, and other stored tensors."""
+    copy = Path(tempfile.mkdtemp(dir=FOLDERS.name))
+    shutil.copytree(folder, copy, dirs_exist_ok=True)
+    if config:
+        values = json.loads((copy / "config.json").read_text())
+        (copy / "config.json").write_text(json.dumps({k: v for k, v in (values | config).items() if v is not None}))
+    if tensors:
+        for file in copy.glob("*.safetensors*"):
+            file.unlink()
+        stored = {n: v for file in folder.glob("*.safetensors") for n, v in safetensors.read(file).items()}
+        safetensors.write(copy / "model.safetensors", tensors(stored))
+    return copy
+
+
+def test_bad_folders():
+    folder, _ = llama()
+    empty = Path(tempfile.mkdtemp(dir=FOLDERS.name))
+    (empty / "notes.txt").write_text("")
+    old = change(folder)
+    for file in old.glob("*.safetensors*"):
+        file.unlink()
+    (old / "pytorch_model.bin").write_text("")
+    short, broken = change(folder), change(folder)
+    next(short.glob("*-00002-*.safetensors")).unlink()
+    next(broken.glob("*-00002-*.safetensors")).write_bytes(b"\x10\0\0\0\0\0\0\0{")
+    norm = "model.norm.weight"
+    cases = {
+        "folder": (empty, {}, r"no config\.json \(notes\.txt\), expected a folder with config\.json, or such a file; nothing is downloaded$"),
+        "no folder": (empty / "none", {}, r"none: no config\.json \(.*\), expected a folder"),
+        "name": ("meta-llama/Meta-Llama-3-8B", {}, r"no config\.json .*nothing is downloaded"),
+        "architecture": (change(folder, {"model_type": "llamma"}), {}, r"config\.json: unknown architecture 'llamma', expected one of transformers [\d.]+, such as llama"),
+        "class": (change(folder, {"architectures": ["LlamaForEverything"]}), {}, r"unknown class 'LlamaForEverything' in architectures, expected one of transformers"),
+        "custom": (change(folder, {"model_type": "mine", "auto_map": {"AutoModel": "code.Model"}}), {}, r"'mine' \(its code is in the folder, and is not run\)"),
+        "quantized": (change(folder, {"quantization_config": {"quant_method": "gptq", "bits": 4}}), {}, r"weights quantized by gptq in 4 bits, expected weights in f32, f16, bf16 or f64"),
+        "shapes": (change(folder, {"intermediate_size": 64}), {}, r"model\.layers\.0\.mlp\.down_proj\.weight is stored with shape \(32, 48\), expected \(32, 64\) by the configuration \(5 more differ\)"),
+        "layers": (change(folder, {"num_hidden_layers": 3}), {}, r"no stored tensor for model\.layers\.2\.input_layernorm\.weight, .* and 5 more, expected all 30 tensors of LlamaForCausalLM"),
+        "extra": (change(folder, {"num_hidden_layers": 1}), {}, r"stored tensors that LlamaForCausalLM does not have: model\.layers\.1\..* and 5 more, expected its own alone"),
+        "missing": (change(folder, tensors=lambda t: {n: v for n, v in t.items() if n != norm}), {}, r"no stored tensor for model\.norm\.weight, expected all 21 tensors"),
+        "types": (change(folder, tensors=lambda t: t | {norm: t[norm].astype(np.uint64)}), {}, r"model\.norm\.weight has type U64, expected one of"),
+        "file": (short, {}, r"-00002-of-.*: no such file, expected it with .*, as model\.safetensors\.index\.json lists"),
+        "header": (broken, {}, r"-00002-of-.*: the header is not JSON, expected a \.safetensors file"),
+        "format": (old, {}, r"weights in pytorch_model\.bin, expected \*\.safetensors"),
+        "function": (folder, {"functions": ["generate"]}, r"no function is called 'generate', expected of: forward, score, prefill, decode"),
+        "plan": (folder, {"mesh": {"model": 2}, "plan": "fast", "length": 4}, r"fast: no such file, expected auto, hf, or a plan file"),
+        "axis": (folder, {"mesh": {"model": 2}, "axis": "tp"}, r"axis is 'tp', expected one of the mesh: model"),
+        "dtype": (folder, {"dtype": "int4"}, r"dtype is 'int4', expected auto, f32"),
+        "length": (folder, {"length": 0}, r"length is 0, expected a positive number"),
+    }  # fmt: skip
+    wrong = {n: found for n, (path, more, expected) in cases.items() if (found := find_wrong_error(lambda: shardkit.import_transformers(path, **more), expected))}
+    assert not wrong, "\n".join(f"{n}: {w}" for n, w in wrong.items())
+
+
+if __name__ == "__main__":
+    run_tests(globals())
