@@ -331,7 +331,7 @@ LogicalResult ShardyImporter::importMesh(Operation *op) {
   if (!attr)
     return failure();
   OpBuilder b(op);
-  auto mesh = MeshOp::create(b, loc, name, attr, {}, {}, {}, {});
+  auto mesh = MeshOp::create(b, loc, name, attr, {}, {}, {}, {}, {});
   for (NamedAttribute other : getOthers(op, {"mesh", "sym_name", kCostsAttr}))
     mesh->setAttr(other.getName(), other.getValue());
   if (auto costs = op->getAttrOfType<DictionaryAttr>(kCostsAttr))
@@ -371,7 +371,7 @@ void ShardyImporter::addMeshes() {
   OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
   for (StringRef text : order) {
     const Inlined &mesh = inlined[text];
-    MeshOp::create(b, *mesh.loc, mesh.name.getAttr(), mesh.attr, {}, {}, {}, {});
+    MeshOp::create(b, *mesh.loc, mesh.name.getAttr(), mesh.attr, {}, {}, {}, {}, {});
   }
 }
 

@@ -97,7 +97,7 @@ LogicalResult ShardImporter::importGrid(shard::GridOp op) {
   }
   OpBuilder b(op);
   auto mesh = MeshOp::create(b, op.getLoc(), op.getSymNameAttr(), MeshAttr::get(context, axes, ArrayRef<int64_t>()), {},
-                             {}, {}, {});
+                             {}, {}, {}, {});
   for (NamedAttribute attr : op->getDiscardableAttrs())
     if (attr.getName() != kShardAxesAttr)
       mesh->setAttr(attr.getName(), attr.getValue());

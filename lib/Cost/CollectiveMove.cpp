@@ -38,8 +38,52 @@ bool spmd::travelsAlong(Operation *op) {
   return isa_and_nonnull<StartOp>(op->getParentOp()) && op != &op->getBlock()->front();
 }
 
+/// True for an op that reads each element once or less, and writes one for it.
+static bool isElementwise(Operation *op) {
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return linalgOp.getNumReductionLoops() == 0;
+  return op->hasTrait<OpTrait::Elementwise>();
+}
+
+/// A value that an elementwise op computes for one reader, which is computed with it.
+static bool isComputedWithReader(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isElementwise(op) || !value.hasOneUse())
+    return false;
+  Operation *reader = *value.user_begin();
+  return reader->getBlock() == op->getBlock() && (isElementwise(reader) || isa<linalg::LinalgOp>(reader)) &&
+         !linalg::isaContractionOpInterface(dyn_cast<linalg::LinalgOp>(reader));
+}
+
+/// Bytes that an op reads from memory and writes to it.
+static double getMovedBytes(Operation *op) {
+  double bytes = 0;
+  auto add = [&](Value value) {
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    if (tensor && tensor.hasStaticShape() && !isComputedWithReader(value))
+      bytes += double(tensor.getNumElements()) * getElementBytes(tensor.getElementType());
+  };
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) { // into the destination, in place
+    add(insert.getSource());
+    return 2 * bytes;
+  }
+  if (isa<tensor::ExtractSliceOp, tensor::GatherOp>(op)) { // of the source only what is taken
+    add(op->getResult(0));
+    return 2 * bytes;
+  }
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  for (Value operand : linalgOp ? ValueRange(linalgOp.getDpsInputs()) : ValueRange(op->getOperands())) {
+    Operation *maker = operand.getDefiningOp();
+    if (!maker || !(isa<linalg::FillOp>(maker) || maker->hasTrait<OpTrait::ConstantLike>()))
+      add(operand);
+  }
+  for (Value result : op->getResults())
+    add(result);
+  return bytes;
+}
+
 double spmd::getComputeSeconds(Operation *op, const Mesh &mesh, int64_t tripCount) {
-  if (isa<linalg::FillOp>(op)) // made where it is used, if at all
+  if (op->getNumResults() == 0 || isa<linalg::FillOp>(op)) // a fill is made where it is used, if at all
     return 0;
   double operations = 0;
   for (Type type : op->getResultTypes())
@@ -62,5 +106,6 @@ double spmd::getComputeSeconds(Operation *op, const Mesh &mesh, int64_t tripCoun
              op->hasTrait<OpTrait::ConstantLike>()) {
     return 0;
   }
-  return operations / mesh.flops.value_or(CostModel::kDefaultFlops);
+  double seconds = operations / mesh.flops.value_or(CostModel::kDefaultFlops);
+  return mesh.bandwidth ? std::max(seconds, getMovedBytes(op) / *mesh.bandwidth) : seconds;
 }

@@ -107,6 +107,8 @@ std::optional<ShardingError> mlir::spmd::verifyMesh(const Mesh &mesh) {
     return error;
   if (mesh.flops && !(*mesh.flops > 0))
     return ShardingError{"cost_not_positive", "flops is not positive, expected a positive rate"};
+  if (mesh.bandwidth && !(*mesh.bandwidth > 0))
+    return ShardingError{"cost_not_positive", "bandwidth is not positive, expected a positive rate"};
   if (mesh.memory && *mesh.memory <= 0)
     return ShardingError{"cost_not_positive", "memory is not positive, expected bytes per device"};
   return std::nullopt;

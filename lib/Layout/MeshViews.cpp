@@ -157,6 +157,7 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
   result.common.name = first.name;
   result.common.deviceIds = first.deviceIds;
   result.common.flops = first.flops;
+  result.common.bandwidth = first.bandwidth;
   result.common.memory = first.memory;
   setAxes(result.common, kept);
   if (result.common.axes.empty())

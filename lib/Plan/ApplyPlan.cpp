@@ -154,6 +154,8 @@ static void takeCosts(const Mesh &mesh, MeshOp op) {
     op.setBetaAttr(b.getF64ArrayAttr(mesh.beta));
   if (!op.getFlopsAttr() && mesh.flops)
     op.setFlopsAttr(b.getF64FloatAttr(*mesh.flops));
+  if (!op.getBandwidthAttr() && mesh.bandwidth)
+    op.setBandwidthAttr(b.getF64FloatAttr(*mesh.bandwidth));
   if (!op.getMemoryAttr() && mesh.memory)
     op.setMemoryAttr(b.getI64IntegerAttr(*mesh.memory));
 }
@@ -212,6 +214,7 @@ LogicalResult PlanApplier::checkSameMesh(const PlanMesh &entry, MeshAttr attr, M
   return failure(failed(check("alpha", planMesh.alpha, other.alpha)) ||
                  failed(check("beta", planMesh.beta, other.beta)) ||
                  failed(check("flops", list(planMesh.flops), list(other.flops))) ||
+                 failed(check("bandwidth", list(planMesh.bandwidth), list(other.bandwidth))) ||
                  failed(check("memory", list(planMesh.memory), list(other.memory))));
 }
 

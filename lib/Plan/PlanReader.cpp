@@ -83,7 +83,7 @@ FailureOr<ShardingPlan> PlanReader::read() {
 LogicalResult PlanReader::readMesh(const LocatedJson &object, ShardingPlan &plan) {
   if (object.kind != LocatedJson::Object)
     return emitError(object.offset) << "mesh is " << describe(object) << ", expected an object";
-  if (failed(checkKeys(object, {"name", "axes", "device_ids", "alpha", "beta", "flops", "memory"})))
+  if (failed(checkKeys(object, {"name", "axes", "device_ids", "alpha", "beta", "flops", "bandwidth", "memory"})))
     return failure();
   PlanMesh entry{{}, locate(object.offset)};
   Mesh &mesh = entry.mesh;
@@ -126,11 +126,12 @@ LogicalResult PlanReader::readMesh(const LocatedJson &object, ShardingPlan &plan
       for (const LocatedJson &cost : list->items)
         costs->push_back(cost.real);
     }
-  if (const LocatedJson *flops = object.find("flops")) {
-    if (!flops->isNumber())
-      return emitError(flops->offset) << "\"flops\" is " << describe(*flops) << ", expected a number";
-    mesh.flops = flops->real;
-  }
+  for (auto [key, rate] : {std::pair("flops", &mesh.flops), std::pair("bandwidth", &mesh.bandwidth)})
+    if (const LocatedJson *value = object.find(key)) {
+      if (!value->isNumber())
+        return emitError(value->offset) << "\"" << key << "\" is " << describe(*value) << ", expected a number";
+      *rate = value->real;
+    }
   if (const LocatedJson *memory = object.find("memory")) {
     if (memory->kind != LocatedJson::Integer)
       return emitError(memory->offset) << "\"memory\" is " << describe(*memory) << ", expected a number of bytes";

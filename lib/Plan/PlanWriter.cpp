@@ -44,6 +44,8 @@ static void writeMesh(const Mesh &mesh, raw_ostream &os) {
     }
   if (mesh.flops)
     os << ", \"flops\": " << toJson(*mesh.flops);
+  if (mesh.bandwidth)
+    os << ", \"bandwidth\": " << toJson(*mesh.bandwidth);
   if (mesh.memory)
     os << ", \"memory\": " << *mesh.memory;
   os << "}";

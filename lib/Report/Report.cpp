@@ -209,6 +209,22 @@ static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op, 
   return entry;
 }
 
+/// Adds the compute time of a function that runs `runs` times, where its mesh has a rate.
+static void addCompute(func::FuncOp func, int64_t runs, int64_t tripCount, const PartitionedValues &values,
+                       Report &report) {
+  for (auto op : func->getParentOfType<ModuleOp>().getOps<MeshOp>()) {
+    const Mesh *mesh = values.getMeshes().lookup(FlatSymbolRefAttr::get(op.getSymNameAttr()));
+    if (!mesh || !mesh->flops || func.isExternal())
+      continue;
+    double seconds = 0;
+    for (Block &block : func.getBody())
+      for (Operation &inner : block)
+        seconds += getComputeSeconds(&inner, *mesh, tripCount);
+    report.totalCompute = report.totalCompute.value_or(0) + seconds * runs;
+    return;
+  }
+}
+
 /// The collectives of a function that runs `runs` times, also added to the totals.
 static LogicalResult addCollectives(func::FuncOp func, int64_t runs, int64_t tripCount, const PartitionedValues &values,
                                     Report &report) {
@@ -231,7 +247,10 @@ static LogicalResult addCollectives(func::FuncOp func, int64_t runs, int64_t tri
     report.collectives.push_back(std::move(*entry));
     return WalkResult::advance();
   });
-  return failure(walk.wasInterrupted());
+  if (walk.wasInterrupted())
+    return failure();
+  addCompute(func, runs, tripCount, values, report);
+  return success();
 }
 
 std::string spmd::getScope(Location loc) {

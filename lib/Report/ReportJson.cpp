@@ -205,6 +205,8 @@ void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
                     {"bytes_by_axis", report.bytesByAxis},
                     {"cost", report.totalCost},
                     {"launches", report.launches}};
+  if (report.totalCompute)
+    root["totals"]["compute"] = *report.totalCompute;
   root["memory"] = toJson(report.memory);
   if (!report.pipelines.empty())
     root["pipelines"] =

@@ -224,6 +224,8 @@ static void printTotals(const Report &report, raw_ostream &os) {
   };
   os << "totals\n";
   line("predicted time", "", formatSeconds(report.totalCost));
+  if (report.totalCompute)
+    line("predicted compute", "", formatSeconds(*report.totalCompute));
   if (report.launches > 0)
     line("launches", "", std::to_string(report.launches));
   for (auto &[kind, bytes] : report.bytesByKind)

@@ -517,6 +517,7 @@ Mesh StageChooser::makeMesh(ArrayRef<int64_t> sizes) {
     take(cluster.beta, mesh.beta);
   }
   mesh.flops = cluster.flops;
+  mesh.bandwidth = cluster.bandwidth;
   mesh.memory = cluster.memory;
   return mesh;
 }

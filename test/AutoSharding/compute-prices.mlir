@@ -13,6 +13,11 @@
 // RUN: sed 's/FLOPS/{flops = 1.0e9}/' %s | shard-opt --spmd-propagate | FileCheck %s --check-prefix=TIMES
 // TIMES: spmd.improved = {improved = 1.423{{0*}}e-04 : f64, propagated = 5.243{{0*}}e-04 : f64}
 
+// With a bandwidth, ops take at least the time of what they read and write: 48 KiB of the product, and 24 KiB of a quarter of it.
+// RUN: sed 's/FLOPS/{flops = 1.0e15, bandwidth = 1.0e9}/' %s | shard-opt --spmd-default-pipeline="auto-shard" | FileCheck %s --check-prefixes=CHECK,SHARED
+// RUN: sed 's/FLOPS/{flops = 1.0e15, bandwidth = 1.0e9}/' %s | shard-opt --spmd-auto-shard --spmd-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=BYTES
+// BYTES: predicted compute {{ *}}24.58 us
+
 spmd.mesh @mesh = <["x"=4]> FLOPS
 
 // CHECK-LABEL: func.func @product

@@ -29,10 +29,10 @@ struct Mesh {
   llvm::SmallVector<MeshAxis> axes;
   /// Device of each logical rank; empty means iota.
   llvm::SmallVector<int64_t> deviceIds;
-  /// Link costs per axis (s, s/byte), compute rate (flop/s) and memory budget
-  /// (bytes per device). Empty or absent: the defaults of the cost library.
+  /// Link costs per axis (s, s/byte), compute rate (flop/s), bandwidth of memory (byte/s) and
+  /// memory budget (bytes), of a device. Empty or absent: the defaults of the cost library.
   llvm::SmallVector<double> alpha, beta;
-  std::optional<double> flops;
+  std::optional<double> flops, bandwidth;
   std::optional<int64_t> memory;
   /// On the common mesh of several views (MeshViews): of each view, the rank strides
   /// between its axes. Those inside an axis of this mesh are axis boundaries too.

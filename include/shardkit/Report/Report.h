@@ -81,6 +81,7 @@ struct Report {
   std::vector<ReportCollective> collectives;
   std::map<std::string, int64_t> bytesByKind, bytesByAxis;
   double totalCost = 0;
+  std::optional<double> totalCompute; // seconds, where the mesh has `flops`
   /// Collectives and `spmd.start`s that move data, each as often as it runs; -1 in reports that do not have the number.
   int64_t launches = 0;
   std::vector<ReportImprovement> improvements; // functions whose propagated plan was replaced

@@ -62,6 +62,12 @@ spmd.mesh @pod = <["x"=2]> {flops = -1.0 : f64}
 
 // -----
 
+// mesh_c4
+// expected-error @+1 {{bandwidth is 0.000000e+00, expected a positive rate}}
+spmd.mesh @pod = <["x"=2]> {bandwidth = 0.0 : f64}
+
+// -----
+
 // with_sharding_constraint_c1
 func.func @f(%0: tensor<8xf32>) {
   // expected-error @+1 {{0 shardings are given, expected one of sharding, axis_resources and ort}}

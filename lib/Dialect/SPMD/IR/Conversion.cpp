@@ -40,6 +40,8 @@ Mesh spmd::toMesh(MeshOp op) {
   costs(op.getBeta(), mesh.beta);
   if (FloatAttr flops = op.getFlopsAttr())
     mesh.flops = flops.getValueAsDouble();
+  if (FloatAttr bandwidth = op.getBandwidthAttr())
+    mesh.bandwidth = bandwidth.getValueAsDouble();
   if (IntegerAttr memory = op.getMemoryAttr())
     mesh.memory = memory.getInt();
   return mesh;
@@ -56,8 +58,9 @@ MeshAttr spmd::toAttr(MLIRContext *context, const Mesh &mesh) {
 
 MeshOp spmd::createMesh(OpBuilder &b, Location loc, StringRef name, const Mesh &mesh) {
   auto costs = [&](ArrayRef<double> list) { return list.empty() ? ArrayAttr() : b.getF64ArrayAttr(list); };
+  auto rate = [&](std::optional<double> value) { return value ? b.getF64FloatAttr(*value) : FloatAttr(); };
   return MeshOp::create(b, loc, b.getStringAttr(name), toAttr(b.getContext(), mesh), costs(mesh.alpha),
-                        costs(mesh.beta), mesh.flops ? b.getF64FloatAttr(*mesh.flops) : FloatAttr(),
+                        costs(mesh.beta), rate(mesh.flops), rate(mesh.bandwidth),
                         mesh.memory ? b.getI64IntegerAttr(*mesh.memory) : IntegerAttr());
 }
 

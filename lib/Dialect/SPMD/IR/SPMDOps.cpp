@@ -22,6 +22,7 @@ LogicalResult MeshOp::verify() {
   plain.alpha.clear();
   plain.beta.clear();
   plain.flops.reset();
+  plain.bandwidth.reset();
   plain.memory.reset();
   if (std::optional<ShardingError> error = verifyMesh(plain))
     return emitOpError() << error->message;
@@ -40,6 +41,8 @@ LogicalResult MeshOp::verify() {
   // mesh_c4
   if (mesh.flops && !(*mesh.flops > 0))
     return emitOpError() << "flops is " << *mesh.flops << ", expected a positive rate";
+  if (mesh.bandwidth && !(*mesh.bandwidth > 0))
+    return emitOpError() << "bandwidth is " << *mesh.bandwidth << ", expected a positive rate";
   if (mesh.memory && *mesh.memory <= 0)
     return emitOpError() << "memory is " << *mesh.memory << ", expected a positive number of bytes";
   return success();

@@ -13,14 +13,15 @@ def SPMD_MeshOp : SPMD_Op<"mesh", [Symbol]> {
   let description = [{
     Axes are ordered major to minor; `device_ids[r]` is the device of row-major
     logical rank r (default: r). Link costs per axis (`alpha` in s, `beta` in
-    s/byte), the compute rate `flops` (per second and device) and the `memory`
-    budget (bytes per device) are optional.
+    s/byte), the compute rate `flops` (per second and device), the `bandwidth`
+    of memory (bytes per second and device) and the `memory` budget (bytes per
+    device) are optional.
 
     Constraints:
     * (mesh_c1) axis names are distinct and not empty, sizes positive
     * (mesh_c2) `device_ids` has one distinct, non-negative id per device
     * (mesh_c3) `alpha` and `beta` have one positive cost per axis
-    * (mesh_c4) `flops` and `memory` are positive
+    * (mesh_c4) `flops`, `bandwidth` and `memory` are positive
 
     ```mlir
     spmd.mesh @pod = <["data"=2, "model"=4]>
@@ -31,6 +32,7 @@ def SPMD_MeshOp : SPMD_Op<"mesh", [Symbol]> {
                        OptionalAttr<F64ArrayAttr>:$alpha,
                        OptionalAttr<F64ArrayAttr>:$beta,
                        OptionalAttr<F64Attr>:$flops,
+                       OptionalAttr<F64Attr>:$bandwidth,
                        OptionalAttr<I64Attr>:$memory);
   let assemblyFormat = "$sym_name `=` $mesh attr-dict";
   let hasVerifier = 1;
