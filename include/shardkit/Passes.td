@@ -318,6 +318,30 @@ def SPMDTimelinePass : SPMDPass<"spmd-timeline"> {
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
+def SPMDExportRulesPass : SPMDPass<"spmd-export-rules"> {
+  let summary = "Write how ops relate the dims of values, as JSON";
+  let description = [{
+    Writes what propagation works on (docs/reference/RuleSyntax.md), for tools that find
+    values by their use. Per function on a mesh:
+
+    * `classes`: the shape of each value class, of values that have one sharding, such
+      as an argument, the result that is tied to it and what a loop carries;
+    * `arguments` and `results`: the name and the value class, -1 of other values
+      than tensors; `weight` of arguments;
+    * `ops` in program order, with the sharding rule of each: `factors` with size, kind
+      and whether a dim follows it in windows, `operands` and `results` with the value
+      class, -1 of constants, and the factors of each dim, major to minor. `name` is the
+      op's, empty where a value is passed on, as to and from a loop. `value` is the
+      position of its first result (docs/reference/Plans.md), `contraction` whether it
+      is one;
+    * `hash`: of the function, for rules of a plan about positions.
+
+    The module does not change. It needs a mesh. Phase: up to annotated.
+  }];
+  let options = [OutputOption];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
 def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
   let summary = "Choose all shardings by search, under the constraints of the user";
   let description = [{

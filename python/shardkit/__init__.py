@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 if TYPE_CHECKING:
+    from . import recipes
     from .calibration import Calibration, calibrate
     from .errors import ShardKitError
     from .huggingface.frontend import import_transformers
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .onnx.frontend import import_onnx
     from .onnx.plan import OnnxPlan, plan_onnx
     from .planning.plan import plan
+    from .planning.tactics import Tactics
     from .processes import init
     from .programs import Models, Programs
     from .session import Array, Function, GpuShard, Session
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from .torch.frontend import import_torch
     from .torch.planning.plan import TorchPlan
 
-__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Models", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "TorchPlan", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "import_transformers", "init", "plan", "plan_onnx", "plan_stablehlo", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Models", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "Tactics", "TorchPlan", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "import_transformers", "init", "plan", "plan_onnx", "plan_stablehlo", "recipes", "run", "stage_boundary"]
 
 # Where names are from: a module is imported when one of its names is used.
 _MODULES = {
@@ -43,8 +45,10 @@ _MODULES = {
     "onnx.frontend": ["import_onnx"],
     "onnx.plan": ["OnnxPlan", "plan_onnx"],
     "planning.plan": ["plan"],
+    "planning.tactics": ["Tactics"],
     "processes": ["init"],
     "programs": ["Models", "Programs"],
+    "recipes": [],
     "session": ["Array", "Function", "GpuShard", "Session"],
     "stages": ["stage_boundary"],
     "stablehlo.frontend": ["import_stablehlo"],

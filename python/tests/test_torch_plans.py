@@ -225,6 +225,35 @@ def test_errors():
     refuses("depends on data, expected torch.where", shardkit.plan, Branch(), torch.randn(4), mesh={"tp": 4})
 
 
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.out = nn.LayerNorm(16), nn.Linear(16, 16)
+        self.query, self.key, self.value = (nn.Linear(16, 16) for _ in range(3))
+        self.up, self.down = nn.Linear(16, 64), nn.Linear(64, 16)
+
+    def forward(self, x):
+        h = self.norm(x)
+        q, k, v = (m(h).unflatten(-1, (-1, 4)).transpose(1, 2) for m in (self.query, self.key, self.value))
+        o = nn.functional.scaled_dot_product_attention(q, k, v)
+        x = x + self.out(o.transpose(1, 2).flatten(2))
+        return x + self.down(nn.functional.gelu(self.up(x)))
+
+
+def test_tactics():
+    """Weights of attention and of an MLP by their use, and the optimizer's state."""
+    made = shardkit.plan(Attention(), torch.randn(4, 8, 16), mesh={"data": 2, "model": 2}, tactics=shardkit.recipes.gpt())
+    placements = made.placements()
+    for name, expected in {"query": 0, "key": 0, "value": 0, "out": 1, "up": 0, "down": 1}.items():
+        assert placements[f"{name}.weight"] == (Replicate(), Shard(expected)), (name, placements)
+    assert made.inputs == {"x": (Shard(0), Replicate())}
+    assert made.tp_plan() == {"query": "colwise", "key": "colwise", "value": "colwise", "out": "rowwise", "up": "colwise", "down": "rowwise"}
+    module = Attention()
+    options = {"loss": lambda m, x: m(x).square().mean(), "optimizer": torch.optim.AdamW(module.parameters())}
+    made = shardkit.plan(module, torch.randn(4, 8, 16), mesh={"data": 2, "model": 2}, tactics=shardkit.recipes.gpt(zero=1), search=False, **options)
+    assert made.tactics.steps[2].pins["state.up.weight.exp_avg"] == "[model, data]", made.tactics.steps[2].pins
+
+
 def test_regroup():
     by = lambda *dims: Layout(tuple(dims))  # noqa: E731
     assert regroup(by(("d",), ("t",)), (10, 32), (2, 5, 32)) == by(("d",), (), ("t",))

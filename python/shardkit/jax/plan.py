@@ -10,9 +10,10 @@ from typing import Any, Callable, Mapping, Sequence
 
 from ..errors import ShardKitError, require
 from ..model import read_names
-from ..planning import search
+from ..planning import completion, search
 from ..planning.layouts import Layout, Program
 from ..planning.plan import AnnotatedPlan
+from ..planning.tactics import Tactics
 from . import equations
 from .sites import read_sites
 
@@ -26,10 +27,13 @@ def plan(
     costs: Mapping[str, Any] | None = None,
     options: Sequence[str] = (),
     minimize: int | None = 50,
+    tactics: Tactics | None = None,
+    search: bool = True,
     **kwargs: Any,
 ) -> Plan:
     """That of a JAX function: see `shardkit.plan`."""
-    return _Planner(function, args, kwargs, mesh, minimize).search(memory, pins or {}, costs or {}, read_names(options, "options"))
+    planner = _Planner(function, args, kwargs, mesh, minimize)
+    return planner.complete(memory, pins or {}, costs or {}, read_names(options, "options"), tactics, search)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,9 +99,13 @@ class _Planner:
         if (axes := search.read_mesh(self._model.text)) and axes != dict(self._mesh.shape):
             raise ShardKitError(f"error: shardings of the function are over a mesh of {axes}, expected that of the plan: {dict(self._mesh.shape)}")
 
-    def search(self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str]) -> Plan:
+    def complete(
+        self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str], tactics: Tactics | None, is_searched: bool
+    ) -> Plan:
         rules = [{"function": "main", "argument": n, "axis_resources": self._read_pin(n, spec)} for n, spec in pins.items()]
-        return self._read(search.search(search.add_mesh(self._model.text, self._mesh.shape, costs), rules, memory, options), 5)
+        text = search.add_mesh(self._model.text, self._mesh.shape, costs)
+        completed, applied = completion.complete(text, rules, tactics, memory, options, is_searched)
+        return dataclasses.replace(self._read(completed, 5), tactics=applied)
 
     def load(self, path: Path) -> Plan:
         return self._read(search.apply(search.add_mesh(self._model.text, self._mesh.shape, {}), path), 4)

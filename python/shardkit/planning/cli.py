@@ -6,10 +6,11 @@ import argparse
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Sequence
 
 from ..errors import ShardKitError
 from ..meshes import read_axes, read_sizes
+from .tactics import Tactics
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -28,6 +29,8 @@ def main(argv: list[str] | None = None) -> int:
     stablehlo = parser.add_argument_group("StableHLO")
     stablehlo.add_argument("--function", help="the public function; may be left out where there is one")
     stablehlo.add_argument("--minimize", type=int, metavar="N", help="how often propagation may run to leave out constraints that it does not need (default: 50)")
+    stablehlo.add_argument("--tactic", action="append", default=[], metavar="NAME=AXIS",
+                           help="dp, megatron, sp or ep with the axis, zero with the stage; may be repeated, and they are applied in this order")  # fmt: skip
     onnx = parser.add_argument_group("ONNX")
     onnx.add_argument("--configuration", metavar="NAME", help="the device configuration to complete, where there are several, or the name of a new one")
     onnx.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the size of a symbolic dim, for planning; may be repeated")
@@ -53,7 +56,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _check_kind(options: argparse.Namespace, is_onnx: bool) -> None:
-    kinds = {"function": False, "minimize": False, "configuration": True, "size": True, "complete": True}
+    kinds = {"function": False, "minimize": False, "tactic": False, "configuration": True, "size": True, "complete": True}
     for name, needs_onnx in kinds.items():
         if getattr(options, name) not in (None, []) and needs_onnx != is_onnx:
             expected = "an ONNX model, *.onnx" if needs_onnx else "StableHLO"
@@ -66,6 +69,7 @@ def _plan_stablehlo(options: argparse.Namespace) -> tuple[Any, str]:
     plan = plan_stablehlo(
         Path(options.module), mesh=read_axes(options.mesh) if options.mesh else None, function=options.function, memory=options.memory,
         pins=dict(_read_pin(text) for text in options.pin), options=options.options.split(), minimize=50 if options.minimize is None else options.minimize,
+        tactics=_read_tactics(options.tactic),
     )  # fmt: skip
     return plan, f"{len(plan.constraints)} constraints of {len(plan.layouts)} layouts"
 
@@ -80,6 +84,17 @@ def _plan_onnx(options: argparse.Namespace) -> tuple[Any, str]:
     added, left = sum(len(specs) for specs in plan.specs.values()), len(plan.left_out)
     more = f", {left} tensors of nodes have none (--report)" if left else ""
     return plan, f"configuration {plan.configuration} with {added} more specs of {len(plan.specs)} nodes{more}"
+
+
+def _read_tactics(texts: Sequence[str]) -> Tactics | None:
+    """`dp=data`, `zero=3`"""
+    tactics = Tactics()
+    for text in texts:
+        name, _, value = text.partition("=")
+        if name not in ("dp", "megatron", "sp", "ep", "zero") or not value or (name == "zero" and not value.isdigit()):
+            raise ShardKitError(f"error: --tactic={text}, expected dp=AXIS, megatron=AXIS, sp=AXIS, ep=AXIS or zero=STAGE")
+        tactics = getattr(tactics, name)(int(value) if name == "zero" else value)
+    return tactics if texts else None
 
 
 def _read_pin(text: str) -> tuple[str, list[Any]]:

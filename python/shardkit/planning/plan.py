@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
-from . import search
+from . import completion, search
 
 
 def plan(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -20,7 +20,9 @@ def plan(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     automatic axes, or an abstract one, by default that of the arguments; of PyTorch a `DeviceMesh` with names, or names and sizes of
     axes. `memory`: bytes that a device holds at most. `pins`: from names or patterns of arguments, parameters and buffers
     (`params.*.kernel`) to a `PartitionSpec`; in PyTorch to placements, one for each axis of the mesh, or to an entry for each dim (an
-    axis, a tuple of axes, None, "?"). The first that matches counts; None alone replicates. `costs`: of the links, `alpha`, `beta`,
+    axis, a tuple of axes, None, "?"). The first that matches counts; None alone replicates. `tactics`: pins that are found by use, such as
+    `shardkit.Tactics().dp("data").megatron("model")` or those of `shardkit.recipes`; `search=False`: propagation completes what is pinned,
+    without a search. `costs`: of the links, `alpha`, `beta`,
     `flops` as on a mesh of ShardKit. `options`: more of `--spmd-auto-shard`, as `batch-axes=data`. Of JAX, `minimize`: at most so many
     times propagation is run to leave out constraints that it does not need; None constrains all values whose layout is known. Of
     PyTorch, `loss` and `optimizer` as of `import_torch`: then a training step is planned."""
@@ -40,6 +42,8 @@ class AnnotatedPlan:
 
     _text: str
     """The annotated program."""
+    tactics: completion.Applications | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    """What tactics pinned, if there were any."""
 
     @property
     def status(self) -> str:
@@ -55,7 +59,8 @@ class AnnotatedPlan:
         """What the plan moves and holds, as `--spmd-report` has it in a format: in text, with what those who run it are not told."""
         if format != "text":
             return search.describe(self._text, f"--spmd-report=format={format} output={{}}")
-        return search.describe(self._text, "--spmd-report=output={}") + "".join(f"{line}\n" for line in self._summarize())
+        lines = [*(self.tactics.describe() if self.tactics else ()), *self._summarize()]
+        return search.describe(self._text, "--spmd-report=output={}") + "".join(f"{line}\n" for line in lines)
 
     def _summarize(self) -> Sequence[str]:
         """Lines at the end of a report."""

@@ -1,4 +1,4 @@
-"""The search on an imported model, and what can be told of its outcome."""
+"""Completing the pins of an imported model, by search or propagation, and what can be told of the outcome."""
 
 from __future__ import annotations
 
@@ -17,19 +17,24 @@ from .layouts import Program
 _PREPARE = ("--spmd-resolve-axis-resources", "--spmd-decompose", "--inline", "--symbol-dce")
 
 
+def prepare(text: str) -> str:
+    """The module as it is searched: functions that are called are inlined."""
+    return run(text, *_PREPARE, "-mlir-print-debuginfo")
+
+
 def search(text: str, rules: Sequence[Mapping[str, Any]], memory: float | None, options: Sequence[str]) -> str:
     """The annotated program of a plan: `rules` are those of a plan file, which hold."""
     # Others have other optimizations of collectives than those that compared plans are run with.
     chosen = ["compare-plans=false", *([] if memory is None else [f"memory-budget={int(memory)}"]), *options]
-    return run(_apply_rules(text, rules), *_PREPARE, f"--spmd-auto-shard={' '.join(chosen)}", "-mlir-print-debuginfo")
+    return run(apply_rules(text, rules), *_PREPARE, f"--spmd-auto-shard={' '.join(chosen)}", "-mlir-print-debuginfo")
 
 
 def propagate(text: str, rules: Sequence[Mapping[str, Any]]) -> str:
     """The annotated program that follows from its annotations and the rules."""
-    return run(_apply_rules(text, rules), *_PREPARE, "--spmd-propagate", "-mlir-print-debuginfo")
+    return run(apply_rules(text, rules), *_PREPARE, "--spmd-propagate", "-mlir-print-debuginfo")
 
 
-def _apply_rules(text: str, rules: Sequence[Mapping[str, Any]]) -> str:
+def apply_rules(text: str, rules: Sequence[Mapping[str, Any]]) -> str:
     if not rules:
         return text
     with tempfile.TemporaryDirectory() as folder:

@@ -10,9 +10,10 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from ..errors import ShardKitError
 from ..model import read_mesh, read_names
-from ..planning import search, shardy, tags
+from ..planning import completion, search, shardy, tags
 from ..planning.layouts import Layout, Program, get_shape
 from ..planning.plan import AnnotatedPlan
+from ..planning.tactics import Tactics
 from . import frontend
 
 CONTRACTIONS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution")
@@ -30,14 +31,16 @@ def plan_stablehlo(
     costs: Mapping[str, Any] | None = None,
     options: Sequence[str] = (),
     minimize: int | None = 50,
+    tactics: Tactics | None = None,
 ) -> StablehloPlan:
     """Chooses the shardings of a StableHLO module by search, to be read by any tool that takes Shardy's dialect.
 
     `source`: text, bytecode, or a file with either. `mesh`: names and sizes of axes, where the module has no `sdy.mesh`. Shardings of the
     module are kept. `function`: the public function, where there are several. `memory`: bytes that a device holds at most. `pins`: from names
-    or patterns of arguments to an entry per dim, an axis, a list of axes, None or "?"; None alone replicates. `costs`, `options` and
-    `minimize` are those of `shardkit.plan`."""
-    return _Planner(source, read_mesh(mesh), function, minimize).search(memory, pins or {}, costs or {}, read_names(options, "options"))
+    or patterns of arguments to an entry per dim, an axis, a list of axes, None or "?"; None alone replicates. `costs`, `options`,
+    `minimize` and `tactics` are those of `shardkit.plan`."""
+    planner = _Planner(source, read_mesh(mesh), function, minimize)
+    return planner.search(memory, pins or {}, costs or {}, read_names(options, "options"), tactics)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,11 +99,13 @@ class _Planner:
         if not self._axes:
             raise ShardKitError("error: the module has no sdy.mesh, expected mesh: names and sizes of axes, such as data=2,model=4")
 
-    def search(self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str]) -> StablehloPlan:
+    def search(
+        self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str], tactics: Tactics | None
+    ) -> StablehloPlan:
         for name, entries in pins.items():
             search.check_axes(f"the pin of {name}", entries or (), self._axes)
         rules = [{"function": self._name, "argument": n, "axis_resources": None if e is None else list(e)} for n, e in pins.items()]
-        text = search.search(search.add_mesh(self._model.text, self._axes, costs), rules, memory, options)
+        text, applied = completion.complete(search.add_mesh(self._model.text, self._axes, costs), rules, tactics, memory, options)
         program = search.read_program(text, self._name)
         layouts = self._read_sites(program)
         self._add_signature(program)
@@ -108,7 +113,7 @@ class _Planner:
         constraints = {site: layouts[site] for site in chosen}
         with self._module.context:
             self._annotate(constraints)
-        return StablehloPlan(text, self._module, constraints, layouts, self._is_bytecode, self._is_portable, self._has_locations)
+        return StablehloPlan(text, self._module, constraints, layouts, self._is_bytecode, self._is_portable, self._has_locations, tactics=applied)
 
     # --- layouts --------------------------------------------------------------------------------------
 

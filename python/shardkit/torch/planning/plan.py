@@ -11,9 +11,10 @@ from typing import Any, Callable, Mapping, Sequence
 
 from ...errors import ShardKitError
 from ...model import Model, read_mesh, read_names
-from ...planning import search
+from ...planning import completion, search
 from ...planning.layouts import Program, get_shape, regroup
 from ...planning.plan import AnnotatedPlan
+from ...planning.tactics import Tactics
 from ..frontend import import_watched
 from . import styles
 from .inputs import map_inputs
@@ -30,11 +31,13 @@ def plan(
     options: Sequence[str] = (),
     loss: Callable[..., Any] | None = None,
     optimizer: Any = None,
+    tactics: Tactics | None = None,
+    search: bool = True,
     **kwargs: Any,
 ) -> TorchPlan:
     """That of a module of PyTorch: see `shardkit.plan`."""
     planner = _Planner(module, args, kwargs, mesh, loss, optimizer)
-    return planner.search(memory, pins or {}, costs or {}, read_names(options, "options"))
+    return planner.complete(memory, pins or {}, costs or {}, read_names(options, "options"), tactics, search)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,13 +142,17 @@ class _Planner:
             )
         self._watched = watched
 
-    def search(self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str]) -> TorchPlan:
+    def complete(
+        self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str], tactics: Tactics | None, is_searched: bool
+    ) -> TorchPlan:
         ranks = {a.name: len(a.shape) for a in self._model.arguments}
         rules = [
             {"function": "main", "argument": n, "axis_resources": e}
             for n, e in read_pins(pins, ranks, self._names, self._mesh).items()
         ]
-        return self._read(search.search(search.add_mesh(self._model.text, self._mesh, costs), rules, memory, options), 5)
+        text = search.add_mesh(self._model.text, self._mesh, costs)
+        completed, applied = completion.complete(text, rules, tactics, memory, options, is_searched)
+        return dataclasses.replace(self._read(completed, 5), tactics=applied)
 
     def load(self, path: Path) -> TorchPlan:
         return self._read(search.apply(search.add_mesh(self._model.text, self._mesh, {}), path), 4)
