@@ -1,4 +1,4 @@
-"""Costs of a mesh that were measured: the links of its axes, and the rate at which a device computes products."""
+"""Costs of a mesh that were measured: the links of its axes, the rate at which a device computes products, and its memory's bandwidth."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Protocol, Sequence
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from .tools import find_tool, run_tool
 KINDS = ("all_gather", "all_reduce", "reduce_scatter", "all_to_all")
 SIZES = (1 << 12, 1 << 16, 1 << 19, 1 << 21)
 PRODUCTS = ((256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (16, 1024, 1024), (128, 512, 2048))
+COPIES = (1 << 16, 1 << 19, 1 << 21)
 _MANY = 5  # collectives of the longer of two functions: the difference is without what a step takes by itself
 _DEFAULT_ALPHA, _DEFAULT_BETA = 1e-5, 1e-10  # of axes of one device
 _TINY = 1e-30  # a cost that does not count
@@ -53,8 +54,17 @@ class Product:
 
 
 @dataclass(frozen=True)
+class Copy:
+    """Elementwise work on so many elements of f32 that all devices do at a time: bytes per second that a device reads and writes."""
+
+    elements: int
+    bandwidth: float
+
+
+@dataclass(frozen=True)
 class Calibration:
-    """Measured costs of a mesh: `alpha` (s) and `beta` (s/byte) per axis, `flops` of a device, with what they were fitted to."""
+    """Measured costs of a mesh: `alpha` (s) and `beta` (s/byte) per axis, `flops` and `bandwidth` (byte/s) of a device, with what they were
+    fitted to. `overhead`: seconds that a step takes by itself; 0 where that is not known."""
 
     axes: dict[str, int]
     alpha: dict[str, float]
@@ -63,11 +73,15 @@ class Calibration:
     samples: tuple[Sample, ...]
     products: tuple[Product, ...]
     process: int = 0  # that of the session, of several
+    bandwidth: float | None = None
+    copies: tuple[Copy, ...] = ()
+    overhead: float = 0.0
 
     @property
     def costs(self) -> dict[str, Any]:
         """Costs per axis, in the order of the mesh, as `spmd.mesh` has them."""
-        return {"alpha": [self.alpha[a] for a in self.axes], "beta": [self.beta[a] for a in self.axes], "flops": self.flops}
+        costs = {"alpha": [self.alpha[a] for a in self.axes], "beta": [self.beta[a] for a in self.axes], "flops": self.flops}
+        return costs if self.bandwidth is None else costs | {"bandwidth": self.bandwidth}
 
     @property
     def mesh(self) -> str:
@@ -85,6 +99,8 @@ class Calibration:
         lines += [f"{s.kind:<16}{s.axis:<10}{s.bytes:>10}{1e6 * s.seconds:>14.1f}{1e6 * s.predicted:>15.1f}" for s in self.samples]
         lines += ["", *(f"{kind}: median error {100 * self.get_error(kind):.0f} %" for kind in KINDS if self.samples), ""]
         lines += [f"product {'x'.join(map(str, p.shape))} {p.dtype}: {p.flops / 1e9:.1f} GFLOP/s per device" for p in self.products]
+        lines += [f"elementwise, {c.elements} elements: {c.bandwidth / 1e9:.2f} GB/s per device" for c in self.copies]
+        lines += [f"a step by itself: {1e6 * self.overhead:.1f} us"] if self.overhead else []
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | Path, name: str = "mesh") -> None:
@@ -99,7 +115,8 @@ class Calibration:
             (mesh,) = json.loads(Path(path).read_text())["meshes"]
             axes = {str(axis): int(size) for axis, size in mesh["axes"]}
             alpha, beta = (dict(zip(axes, map(float, mesh[cost]), strict=True)) for cost in ("alpha", "beta"))
-            return Calibration(axes, alpha, beta, float(mesh["flops"]), (), ())
+            bandwidth = float(mesh["bandwidth"]) if "bandwidth" in mesh else None
+            return Calibration(axes, alpha, beta, float(mesh["flops"]), (), (), bandwidth=bandwidth)
         except OSError as error:
             raise ShardKitError(f"error: {path}: {error.strerror}") from None
         except (ValueError, KeyError, TypeError):
@@ -109,12 +126,12 @@ class Calibration:
 def calibrate(
     mesh: Any, sizes: Sequence[int] = SIZES, dtype: str = "f32", repeats: int = 20, options: Sequence[str] = (), **session: Any
 ) -> Calibration:
-    """Measures the links of a mesh and the products of its devices, on the devices of this session.
+    """Measures the links of a mesh, and products and elementwise work of its devices, on the devices of this session.
 
     `mesh`: axes to sizes, or a mesh of JAX. `sizes`: bytes of collectives; each of the four kinds runs along each axis, all of its
     groups at a time. `dtype` of products, f32, bf16, f16 or f64. `repeats`: steps of each function, whose median counts. `options`: of
     shard-compile, as `--target=cuda`. Other keyword arguments are those of `Session`; under `shardkit.init` all processes call it.
-    The costs are those for which the relative error of the predicted times is least."""
+    The costs are those for which the errors of the predicted times are least, relative to these or to the measured ones."""
     axes = read_mesh(mesh)
     _check(sizes, dtype, repeats)
     functions = _Functions(axes, sizes, dtype)
@@ -128,6 +145,59 @@ def calibrate(
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     return functions.fit(weights, seconds, process)
+
+
+class Meter(Protocol):
+    """Where a mesh of another framework is measured: seconds of a step, on all devices at a time, the same on all processes."""
+
+    def time_collective(self, kind: str, axis: str, elements: int, count: int) -> float | None:
+        """`count` collectives of f32, each of this many elements of its larger side: of an all-to-all, on each device. None: it has none."""
+
+    def time_product(self, shape: tuple[int, int, int]) -> float: ...
+
+    def time_copy(self, elements: int) -> float:
+        """Of the product of an array with itself."""
+
+
+def calibrate_by(meter: Meter, axes: dict[str, int], sizes: Sequence[int] = SIZES, dtype: str = "f32", process: int = 0) -> Calibration:
+    """The costs of a mesh that a meter measures. Kinds that it does not have are left out of the fit."""
+    _check(sizes, dtype, 1)
+    functions = _Functions(axes, sizes, dtype)
+    seconds: dict[str, float] = {"step": meter.time_copy(1)}
+    for kind, axis, size, name in functions.collectives:
+        for count in (1, _MANY):
+            if (found := meter.time_collective(kind, axis, size // 4, count)) is not None:
+                seconds[f"{name}_{count}"] = found
+    seconds |= {name: meter.time_product(shape) for shape, name in functions.products}
+    seconds |= {name: meter.time_copy(elements) for elements, name in functions.copies}
+    return functions.fit(functions.price(), seconds, process)
+
+
+Measure = Callable[[dict[str, int], argparse.Namespace], Calibration]
+
+
+def run_command(prog: str, argv: list[str] | None, description: str, measure: Measure, add_arguments: Callable[[argparse.ArgumentParser], None] = lambda _: None) -> int:
+    """The command line of a calibration."""
+    parser = argparse.ArgumentParser(prog=prog, description=description)
+    parser.add_argument("--mesh", required=True, metavar="AXES", help="names and sizes of axes, data=2,model=4")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the plan with the costs")
+    parser.add_argument("--name", default="mesh", help="of the mesh in the modules (default: mesh)")
+    parser.add_argument("--dtype", default="f32", help="of products: f32, bf16, f16 or f64 (default: f32)")
+    parser.add_argument("--repeats", type=int, default=20, metavar="N", help="steps of each function, whose median counts (default: 20)")
+    add_arguments(parser)
+    options = parser.parse_args(argv)
+    try:
+        found = measure(read_axes(options.mesh), options)
+        if found.process == 0:
+            found.save(options.output, options.name)
+            print(found.report(), end="")
+    except ShardKitError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _check(sizes: Sequence[int], dtype: str, repeats: int) -> None:
@@ -149,7 +219,7 @@ def _measure(function: Function, repeats: int) -> float:
 
 
 class _Functions:
-    """Functions that are timed: each collective once and several times, and products."""
+    """Functions that are timed: each collective once and several times, products, and elementwise work."""
 
     def __init__(self, axes: dict[str, int], sizes: Sequence[int], dtype: str):
         self.axes, self.dtype = axes, dtype
@@ -167,6 +237,9 @@ class _Functions:
             name = f"product_{len(self.products)}"
             self.products.append((shape, name))
             self.texts[name] = _spell_product(name, axes, shape, dtype)
+        self.copies = [(elements, f"copy_{elements}") for elements in COPIES]
+        for elements, name in ((1, "step"), *self.copies):
+            self.texts[name] = _spell_copy(name, axes, elements)
 
     @staticmethod
     def _round(size: int, devices: int) -> int:
@@ -196,20 +269,28 @@ class _Functions:
 
     def fit(self, weights: Mapping[str, tuple[float, float]], seconds: Mapping[str, float], process: int = 0) -> Calibration:
         measured = {
-            name: max(seconds[f"{name}_{_MANY}"] - seconds[f"{name}_1"], 0) / (_MANY - 1) or seconds[f"{name}_1"] for *_, name in self.collectives
-        }
+            name: max(seconds[f"{name}_{_MANY}"] - seconds[f"{name}_1"], 0) / (_MANY - 1) or seconds[f"{name}_1"]
+            for *_, name in self.collectives if f"{name}_1" in seconds
+        }  # fmt: skip
         alpha, beta, samples = {}, {}, []
         for axis in self.axes:
-            own = [c for c in self.collectives if c[1] == axis]
+            own = [c for c in self.collectives if c[1] == axis and c[3] in measured]
             rows = np.array([weights[f"{c[3]}_1"] for c in own]).reshape(-1, 2)
             alpha[axis], beta[axis] = _solve(rows, np.array([measured[c[3]] for c in own]))
             for (kind, _, size, name), row in zip(own, rows):
                 samples.append(Sample(kind, axis, size, measured[name], float(row @ (alpha[axis], beta[axis]))))
-        products = [Product(shape, self.dtype, 2 * float(np.prod(shape)) / seconds[name]) for shape, name in self.products]
+        overhead = seconds["step"]
+
+        def without_overhead(name: str) -> float:
+            return max(seconds[name] - overhead, 0.1 * seconds[name])
+
+        products = [Product(shape, self.dtype, 2 * float(np.prod(shape)) / without_overhead(name)) for shape, name in self.products]
         # The time of all of them together: small ones count as little as they do in a step.
         work = sum(2 * float(np.prod(p.shape)) for p in products)
         flops = work / sum(2 * float(np.prod(p.shape)) / p.flops for p in products)
-        return Calibration(self.axes, alpha, beta, _round(flops), tuple(samples), tuple(products), process)
+        copies = [Copy(elements, 8 * elements / without_overhead(name)) for elements, name in self.copies]
+        bandwidth = sum(8 * c.elements for c in copies) / sum(8 * c.elements / c.bandwidth for c in copies)
+        return Calibration(self.axes, alpha, beta, _round(flops), tuple(samples), tuple(products), process, _round(bandwidth), tuple(copies), overhead)
 
 
 def _round(cost: float) -> float:
@@ -218,11 +299,31 @@ def _round(cost: float) -> float:
 
 
 def _solve(rows: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
-    """Alpha and beta, both positive, with the least squares of relative errors."""
+    """Alpha and beta, both positive, with the least errors, each relative to the larger of the measured and the predicted time: what a
+    measurement that was disturbed adds is limited, whether it is too short or too long."""
     if not len(rows):
         return _DEFAULT_ALPHA, _DEFAULT_BETA
-    scaled = rows / seconds[:, None]
-    target = np.ones(len(rows))
+
+    def get_errors(found: np.ndarray) -> np.ndarray:
+        predicted = rows @ found
+        return np.asarray(np.abs(predicted - seconds) / np.maximum(predicted, seconds))
+
+    best = None
+    for weights in (1 / seconds, 1 / np.sqrt(seconds), np.ones(len(rows))):
+        found = np.array(_solve_once(rows, seconds, weights))
+        for _ in range(30):  # least sums, by weighted squares
+            scale = np.maximum(rows @ found, seconds)
+            found = np.array(_solve_once(rows, seconds, 1 / scale / np.sqrt(np.maximum(get_errors(found), 1e-3))))
+        if best is None or get_errors(found).sum() < get_errors(best).sum():
+            best = found
+    assert best is not None
+    return _round(best[0]), _round(best[1])
+
+
+def _solve_once(rows: np.ndarray, seconds: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Alpha and beta, both positive, with the least weighted squares."""
+    scaled = rows * weights[:, None]
+    target = seconds * weights
     found = np.linalg.lstsq(scaled, target, rcond=None)[0]
     least = (1e-9, 1e-15)
     for i in (0, 1):
@@ -232,7 +333,7 @@ def _solve(rows: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
             found = np.empty(2)
             found[i] = least[i]
             found[other] = max(scaled[:, other] @ rest / (scaled[:, other] @ scaled[:, other]), least[other])
-    return _round(found[0]), _round(found[1])
+    return float(found[0]), float(found[1])
 
 
 def _spell_collective(name: str, kind: str, axis: str, devices: int, size: int, count: int) -> str:
@@ -281,30 +382,30 @@ def _spell_product(name: str, axes: Mapping[str, int], shape: tuple[int, int, in
 }}"""
 
 
+def _spell_copy(name: str, axes: Mapping[str, int], elements: int) -> str:
+    """An elementwise op on so many elements of f32 on each device, which reads and writes 4 bytes of each."""
+    dim = "{" + ", ".join(f'"{axis}"' for axis in axes) + "}"
+    type = f"tensor<{int(np.prod(list(axes.values())))}x{elements}xf32>"
+    sharding = f"spmd.sharding = #spmd.sharding<@mesh, [{dim}, {{}}]>"
+    return f"""func.func @{name}(%a: {type} {{spmd.weight = "{name}_a", {sharding}}}) -> ({type} {{{sharding}}}) {{
+  %r = arith.mulf %a, %a : {type}
+  return %r : {type}
+}}"""
+
+
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="shardkit-calibrate", description="Measures the costs of a mesh on this machine and writes them as a plan, for shard-opt --spmd-apply-plan.")
-    parser.add_argument("--mesh", required=True, metavar="AXES", help="names and sizes of axes, data=2,model=4")
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the plan with the costs")
-    parser.add_argument("--name", default="mesh", help="of the mesh in the modules (default: mesh)")
-    parser.add_argument("--dtype", default="f32", help="of products: f32, bf16, f16 or f64 (default: f32)")
-    parser.add_argument("--repeats", type=int, default=20, metavar="N", help="steps of each function, whose median counts (default: 20)")
-    parser.add_argument("--backend", default="local", choices=["local", "mpi", "tcp", "nccl"], help="local, or that of the processes that run this command (default: local)")
-    parser.add_argument("--options", default="", help="options of shard-compile, separated by spaces, as --target=cuda")
-    options = parser.parse_args(argv)
-    try:
+    def measure(axes: dict[str, int], options: argparse.Namespace) -> Calibration:
         if options.backend != "local":
             init(options.backend)
-        found = calibrate(read_axes(options.mesh), dtype=options.dtype, repeats=options.repeats, options=options.options.split())
-        if found.process == 0:
-            found.save(options.output, options.name)
-            print(found.report(), end="")
-    except ShardKitError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 1
-    return 0
+        return calibrate(axes, dtype=options.dtype, repeats=options.repeats, options=options.options.split())
+
+    description = "Measures the costs of a mesh on this machine and writes them as a plan, for shard-opt --spmd-apply-plan."
+    return run_command("shardkit-calibrate", argv, description, measure, _add_own_arguments)
+
+
+def _add_own_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--backend", default="local", choices=["local", "mpi", "tcp", "nccl"], help="local, or that of the processes that run this command (default: local)")
+    parser.add_argument("--options", default="", help="options of shard-compile, separated by spaces, as --target=cuda")
 
 
 if __name__ == "__main__":

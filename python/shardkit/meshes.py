@@ -6,7 +6,7 @@ from typing import Any, Mapping, Sequence
 
 from .errors import ShardKitError
 
-COSTS = ("alpha", "beta", "flops")
+COSTS = ("alpha", "beta", "flops", "bandwidth")
 
 
 def spell_costs(costs: Mapping[str, Any]) -> str:

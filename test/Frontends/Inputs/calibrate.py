@@ -26,8 +26,9 @@ def check_fit():
     functions = calibration._Functions(AXES, [1 << 10, 1 << 14, 1 << 20], "f32")
     weights = functions.price()
     costs = {"x": (3e-6, 2e-10), "y": (5e-5, 7e-10)}
-    seconds = {name: 2 * m * k * n / 5e9 for (m, k, n), name in functions.products}
     overhead = 1e-4
+    seconds = {name: overhead + 2 * m * k * n / 5e9 for (m, k, n), name in functions.products}
+    seconds |= {"step": overhead} | {name: overhead + 8 * elements / 3e9 for elements, name in functions.copies}
     for kind, axis, size, name in functions.collectives:
         latencies, transferred = weights[f"{name}_1"]
         assert abs(latencies - 1) < 1e-9, (kind, latencies)
@@ -38,7 +39,7 @@ def check_fit():
     found = functions.fit(weights, seconds)
     for axis, (alpha, beta) in costs.items():
         assert abs(found.alpha[axis] / alpha - 1) < 1e-3 and abs(found.beta[axis] / beta - 1) < 1e-3, found
-    assert abs(found.flops / 5e9 - 1) < 1e-9 and found.get_error() < 1e-3
+    assert abs(found.flops / 5e9 - 1) < 1e-3 and abs(found.bandwidth / 3e9 - 1) < 1e-3 and found.get_error() < 1e-3 and found.overhead == overhead
     # Costs are positive, whatever was measured.
     for times in ([1e-6, 2e-6], [2e-6, 1e-6], [1e-6, 1e-6]):
         alpha, beta = calibration._solve(calibration.np.array([[1.0, 1e3], [1.0, 1e6]]), calibration.np.array(times))
@@ -53,8 +54,8 @@ def check_measured():
     text = output.getvalue()
     assert text.startswith('spmd.mesh @mesh = <["x"=2, "one"=1, "y"=2]> {alpha = [') and "all_to_all: median error" in text, text
     found = shardkit.Calibration.load(directory / "costs.json")
-    assert found.axes == AXES and found.flops > 1e6 and all(found.alpha[a] > 0 and found.beta[a] > 0 for a in AXES), found
-    assert text.count(" GFLOP/s per device") == len(calibration.PRODUCTS)
+    assert found.axes == AXES and found.flops > 1e6 and found.bandwidth > 1e6 and all(found.alpha[a] > 0 and found.beta[a] > 0 for a in AXES), found
+    assert text.count(" GFLOP/s per device") == len(calibration.PRODUCTS) and text.count(" GB/s per device") == len(calibration.COPIES)
 
 
 check_fit()
