@@ -1,0 +1,126 @@
+//===- GlobalProgram.h - The values of the unsharded program ----*- C++ -*-===//
+//
+// Every tensor of the unsharded function has a class. Values that are computed in the
+// same way, whatever the ops are called and wherever they stand, have the same class; a
+// value that only rearranges another is read through to it. A local op finds the class
+// of its result under the same key.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_PROOF_GLOBALPROGRAM_H
+#define SHARDKIT_PROOF_GLOBALPROGRAM_H
+
+#include "shardkit/Proof/Relation.h"
+#include "shardkit/Proof/Structured.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::spmd::proof {
+
+/// An element of a class, over the loops of an op: per dim a sum (as in Term::Kind::Sum).
+using SumList = llvm::SmallVector<llvm::SmallVector<int64_t, 6>, 4>;
+
+struct ClassInfo {
+  RankedTensorType type;
+  std::optional<Location> loc;
+  /// All elements are this one. Such a class has no shape: `type` is null.
+  Attribute splat;
+  bool isUndefined = false;
+  /// Sizes of the loops of the op.
+  llvm::SmallVector<int64_t, 4> loopSizes;
+  /// Dims along which all elements are equal.
+  llvm::SmallVector<bool, 4> isUniform;
+  /// The value is `source` read at `sums`, whose loops are the dims of this value.
+  std::optional<ClassId> source;
+  SumList sums;
+  /// The first value of a chain of reshapes, possibly itself.
+  ClassId root = 0;
+};
+
+/// A value whose element i is element `offset + step * i` of another, per dim; outside of it, `padding`.
+struct ViewUser {
+  ClassId value;
+  llvm::SmallVector<int64_t, 4> offsets, steps;
+  Attribute padding; ///< null: no element is outside
+};
+
+/// A loop or branch. Terms stand for scalars, classes for tensors.
+struct RegionInfo {
+  Operation *op = nullptr;
+  /// Bounds and step, or the condition.
+  llvm::SmallVector<TermId, 3> scalars;
+  std::optional<TermId> induction;
+  /// Values that are carried: before the loop, in an iteration, after it, as the op's results. A branch has the values
+  /// of its regions in `inits` and `yields`.
+  llvm::SmallVector<std::optional<ClassId>> inits, arguments, yields, results;
+  llvm::SmallVector<std::optional<TermId>> scalarInits, scalarArguments, scalarYields, scalarResults;
+};
+
+class GlobalProgram {
+public:
+  GlobalProgram(TermTable &terms) : terms(terms) {}
+
+  /// Adds the arguments and ops of a function.
+  void add(func::FuncOp func);
+  /// Adds the ops of a block; its arguments have classes already.
+  void add(Block &block);
+
+  std::optional<ClassId> getClass(Value value) const;
+  TermId getScalar(Value value);
+  const ClassInfo &operator[](ClassId id) const { return classes[id]; }
+  size_t size() const { return classes.size(); }
+  unsigned getNumOps() const { return numOps; }
+
+  ClassId getSplat(Attribute value);
+  ClassId getUndefined();
+  /// The element of a class at sums over loops: read through to the value that it rearranges.
+  TermId getElement(ClassId id, const SumList &sums);
+  /// The term of an element at indices that data give.
+  TermId getLookup(ClassId id, ArrayRef<TermId> indices);
+  /// Classes under a key.
+  ArrayRef<ClassId> find(ArrayRef<int64_t> key) const;
+  ArrayRef<RegionInfo> getRegions() const { return regions; }
+  ArrayRef<ViewUser> getViewUsers(ClassId id) const { return viewUsers[id]; }
+  /// Values that are reshapes of the same one, that one included.
+  ArrayRef<ClassId> getReshapes(ClassId id) const { return reshapes[classes[id].root]; }
+  /// The reshape of a value to one dim of all elements.
+  ClassId getFlat(ClassId id);
+
+  /// The key of an op that is not taken apart, by the classes and terms of its operands; std::nullopt if it has
+  /// effects, or if a value that it uses is unknown.
+  std::optional<SmallVector<int64_t>> getOpaqueKey(Operation *op,
+                                                   llvm::function_ref<std::optional<int64_t>(Value)> get);
+  /// The key of result `r` of a structured op, by its converted terms and result sums.
+  SmallVector<int64_t> getKey(const Structured &op, unsigned r, ArrayRef<TermId> terms, const SumList &result,
+                              ArrayRef<bool> isUnit);
+  /// The fresh class of a value that no op computes.
+  ClassId addOpaque(Value value);
+  void setClass(Value value, ClassId id) { values[value] = id; }
+
+private:
+  ClassId create(ClassInfo info);
+  void addStructured(Operation *op, const Structured &structured);
+  ClassId addReshape(ClassId source, RankedTensorType type, Location loc);
+  ScalarReader getScalars();
+
+  TermTable &terms;
+  std::vector<ClassInfo> classes;
+  std::vector<SmallVector<ViewUser, 1>> viewUsers;
+  std::vector<SmallVector<ClassId, 1>> reshapes; // those of each root
+  llvm::DenseMap<Value, ClassId> values;
+  llvm::DenseMap<Attribute, ClassId> splats;
+  std::optional<ClassId> undefined;
+  void addRegionOp(Operation &op);
+  TermId createScalar(Type type);
+  std::vector<RegionInfo> regions;
+  KeyedTable<SmallVector<ClassId, 1>> keys;
+  std::unique_ptr<BodyReader> reader;
+  unsigned numOps = 0, numScalars = 0;
+  friend class Prover;
+};
+
+/// The annotation that `op` is: its result is its operand.
+std::optional<Value> getAnnotated(Operation *op);
+
+} // namespace mlir::spmd::proof
+
+#endif // SHARDKIT_PROOF_GLOBALPROGRAM_H

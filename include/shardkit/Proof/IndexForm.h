@@ -1,0 +1,102 @@
+//===- IndexForm.h - An index in closed form --------------------*- C++ -*-===//
+//
+// Where an element of a local value comes from is a sum: a constant, digits of the rank
+// and digits of local indices, each times a coefficient. Its size does not depend on the
+// number of devices.
+//
+//   dim of 16, [{"x"}], x = 4       4 * x + j
+//   dim of 16, [{2, "x"}], x = 2    4 * x + 8 * (j / 4) + j mod 4
+//   window of 3 around each of 4    4 * x + j - 1
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_PROOF_INDEXFORM_H
+#define SHARDKIT_PROOF_INDEXFORM_H
+
+#include "shardkit/Layout/Layout.h"
+
+namespace mlir::spmd::proof {
+
+/// `coef * ((v / lo) mod size)` of a variable v. Digits of one variable do not overlap.
+struct IndexTerm {
+  enum class Kind : uint8_t {
+    Rank,   ///< the rank of the device
+    Loop,   ///< a loop of an op, or a local index of a dim
+    Scalar, ///< a number that the program computes: no digits, size 0
+  };
+  Kind kind;
+  unsigned var;
+  int64_t lo, size, coef;
+  bool operator==(const IndexTerm &) const = default;
+  int64_t hi() const { return lo * size; }
+};
+
+/// A sum of terms and a constant. Canonical: two forms are the same function exactly if
+/// they are equal.
+class IndexForm {
+public:
+  IndexForm(int64_t constant = 0) : constant(constant) {}
+  static IndexForm ofRank(const RankDigit &digit);
+  static IndexForm ofLoop(unsigned loop, int64_t size);
+  static IndexForm ofScalar(unsigned id);
+
+  int64_t getConstant() const { return constant; }
+  llvm::ArrayRef<IndexTerm> getTerms() const { return terms; }
+  bool isConstant() const { return terms.empty(); }
+  bool operator==(const IndexForm &) const = default;
+
+  /// this + other * factor. std::nullopt where digits cross: thirds of 6 next to halves.
+  std::optional<IndexForm> plus(const IndexForm &other, int64_t factor = 1) const;
+  IndexForm times(int64_t factor) const;
+  IndexForm plus(int64_t number) const;
+  /// Floor division of a form that is nowhere negative, and its remainder. std::nullopt
+  /// where the quotient is not a form.
+  std::optional<IndexForm> dividedBy(int64_t divisor) const;
+  std::optional<IndexForm> modulo(int64_t divisor) const;
+  /// this / divisor where that is exact in each term.
+  std::optional<IndexForm> exactlyDividedBy(int64_t divisor) const;
+
+  bool hasScalar() const;
+  bool hasRank() const;
+  bool uses(IndexTerm::Kind kind, unsigned var) const;
+  /// The rank digits of all terms.
+  llvm::SmallVector<RankDigit, 2> getRanks() const;
+  /// Smallest and largest value. The form has no scalars.
+  std::pair<int64_t, int64_t> getRange() const;
+  /// The value at a rank and loop indices. The form has no scalars.
+  int64_t evaluate(int64_t rank, llvm::ArrayRef<int64_t> loops) const;
+  /// True if each value from the constant on is taken once, by one choice of digits.
+  bool isBijective() const;
+
+  /// Digits [lo, lo * size) of a variable become digits of another, from `newLo` on.
+  struct Renamed {
+    IndexTerm::Kind kind;
+    unsigned var;
+    int64_t lo, size;
+    IndexTerm::Kind newKind;
+    unsigned newVar;
+    int64_t newLo;
+  };
+  /// Terms that no entry covers stay. std::nullopt where digits cross.
+  std::optional<IndexForm> rename(llvm::ArrayRef<Renamed> map) const;
+  /// The loop as a whole replaced by a form: std::nullopt if only some digits of it occur.
+  std::optional<IndexForm> substitute(unsigned loop, int64_t size, const IndexForm &by) const;
+  /// Renames loop variables one to one: `to[v]` for v.
+  IndexForm renameLoops(llvm::ArrayRef<unsigned> to) const;
+
+  void appendKey(llvm::SmallVectorImpl<int64_t> &key) const;
+  std::string toString(const Mesh *mesh = nullptr) const;
+
+private:
+  bool canonicalize();
+  int64_t constant;
+  llvm::SmallVector<IndexTerm, 3> terms;
+};
+
+/// The global index of each dim of a value in `layout`, by rank and by the local index of
+/// the dim, which is loop d.
+llvm::SmallVector<IndexForm, 4> getIndexForms(const Layout &layout);
+
+} // namespace mlir::spmd::proof
+
+#endif // SHARDKIT_PROOF_INDEXFORM_H

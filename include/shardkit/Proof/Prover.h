@@ -1,0 +1,45 @@
+//===- Prover.h - Decides what each local value holds -----------*- C++ -*-===//
+//
+// See docs/internals/Proof.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_PROOF_PROVER_H
+#define SHARDKIT_PROOF_PROVER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
+
+namespace mlir::spmd::proof {
+
+enum class Outcome {
+  Proven,   ///< every result holds its shard of the unsharded result
+  Refused,  ///< an op is shown to break what it computes with
+  Undecided ///< an op is not modelled, or has no counterpart
+};
+StringRef stringifyOutcome(Outcome outcome);
+
+/// The outcome for one function.
+struct Proof {
+  Outcome outcome = Outcome::Undecided;
+  /// If not proven: the first local op whose value is not known to be one of the unsharded program, and why.
+  Operation *op = nullptr;
+  std::optional<Location> loc;
+  std::string reason;
+  /// The facts of the operands of that op.
+  SmallVector<std::pair<Location, std::string>> notes;
+  /// A kind of reason in few words, for statistics: the name of the op that is not modelled.
+  std::string kind;
+  /// How often each rule was used.
+  std::map<std::string, unsigned> rules;
+  unsigned globalOps = 0, localOps = 0;
+};
+
+/// Decides whether `local` computes what `global` does: every result of `local`, in the layout of its `spmd.sharding`,
+/// if every argument holds its shard in the layout of its. Nothing else that is written on `local` is used. Both
+/// functions are of one context. Signatures that do not fit are an error of `local`.
+FailureOr<Proof> prove(func::FuncOp global, func::FuncOp local);
+
+} // namespace mlir::spmd::proof
+
+#endif // SHARDKIT_PROOF_PROVER_H

@@ -1,0 +1,141 @@
+//===- Terms.h - What a body computes ---------------------------*- C++ -*-===//
+//
+// The element that an op writes, as a term: constants, indices, elements of operands,
+// and pure ops of these. Equal terms have equal numbers, in the global and in the local
+// program, so comparing what two ops compute is comparing two numbers.
+//
+// A body is read into a term over its own loops. `TermFrame` then writes it over the
+// global indices of these loops: an index is a sum of global indices, an operand is an
+// element of a global value, and a comparison that holds for all indices is decided.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_PROOF_TERMS_H
+#define SHARDKIT_PROOF_TERMS_H
+
+#include "shardkit/Layout/KeyedTable.h"
+#include "shardkit/Proof/IndexForm.h"
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
+#include "mlir/IR/Operation.h"
+#include <deque>
+#include <functional>
+
+namespace mlir::spmd::proof {
+
+using TermId = unsigned;
+
+struct Term {
+  enum class Kind : uint8_t {
+    Unknown,   ///< the result of an op that is not modelled; equal to no other term
+    Undefined, ///< an element of tensor.empty
+    Constant,  ///< attribute
+    Op,        ///< a pure op, with its attributes, of operands; numbers: the result
+    Select,    ///< operands: condition, value, other value
+    Scalar,    ///< a number of the program; numbers: its class
+    Argument,  ///< element of an operand of the op; numbers: the operand
+    Lookup,    ///< element at computed indices; numbers: the operand, or -1 and the class; operands: the indices
+    Index,     ///< an index over ranks and loops: `form`
+    Compare,   ///< form < 0 (numbers: 0), or form = 0 (numbers: 1)
+    // Over global indices:
+    Element,   ///< numbers: class, then per dim the constant, the number of loops, and (loop, factor) each
+    Output,    ///< the element of the output before the op; operands: its first value
+    Sum,       ///< an index: as a dim of Element
+    SumCompare ///< numbers: 0 or 1 as in Compare, then as a dim of Element
+  };
+  Kind kind;
+  Attribute attribute = {};
+  const void *name = nullptr; ///< the op
+  Type type = {};
+  llvm::SmallVector<TermId, 3> operands = {};
+  llvm::SmallVector<int64_t, 4> numbers = {};
+  IndexForm form = {};
+};
+
+/// Terms by number. Equal terms have one number.
+class TermTable {
+public:
+  TermId get(Term term);
+  const Term &operator[](TermId id) const { return terms[id]; }
+
+  TermId getUnknown(Operation *op);
+  TermId getUndefined() { return get({Term::Kind::Undefined}); }
+  TermId getConstant(Attribute value);
+  TermId getIndex(const IndexForm &form);
+  TermId getArgument(unsigned operand);
+  TermId getScalar(unsigned id);
+  TermId getSelect(TermId condition, TermId value, TermId other);
+  TermId getOp(const void *name, StringRef text, Attribute attributes, Type type, llvm::ArrayRef<TermId> operands,
+               int64_t result);
+  std::optional<bool> getBool(TermId id) const;
+  /// The op of an `Unknown` term that `id` contains; null if there is none.
+  Operation *findUnknown(TermId id) const;
+
+private:
+  KeyedTable<unsigned> ids;
+  std::deque<Term> terms;
+  llvm::DenseMap<int64_t, Operation *> unknown;
+  llvm::DenseMap<const void *, std::string> names;
+};
+
+/// The neutral element of the combiner `name` (as in "arith.addf") for a type; null if there is none.
+TypedAttr getNeutral(StringRef name, Type type);
+/// The same reduction by one name: those of booleans are and, or and xor.
+ReductionKind getKindOf(ReductionKind kind, Type type);
+std::optional<ReductionKind> getCombinerKind(StringRef name, Type type);
+TypedAttr getNeutral(ReductionKind kind, Type type);
+/// True if `value` is neutral in this reduction. A sum may start from either zero.
+bool isNeutral(ReductionKind kind, Attribute value);
+
+/// Reads scalars of a function and bodies of its ops.
+class BodyReader {
+public:
+  /// `getOuter` gives the term of a value that is defined outside of what is read.
+  BodyReader(TermTable &terms, std::function<TermId(Value)> getOuter) : terms(terms), getOuter(std::move(getOuter)) {}
+  void set(Value value, TermId term) { values[value] = term; }
+  void erase(Value value) { values.erase(value); }
+  TermId get(Value value);
+  /// Reads the ops of a block without its terminator.
+  void read(Block &block);
+  void read(Operation &op);
+  /// The form of an index op of a body: loop d.
+  std::function<IndexForm(unsigned)> getLoopIndex;
+  /// The rank digits of a coordinate op.
+  std::function<std::optional<IndexForm>(Operation *)> getCoordinate;
+  /// The term of a tensor of which the body reads an element; null: not modelled.
+  std::function<std::optional<TermId>(Value, llvm::ArrayRef<TermId>)> getLookup;
+
+private:
+  std::optional<TermId> readIndexOp(Operation &op);
+  TermTable &terms;
+  std::function<TermId(Value)> getOuter;
+  llvm::DenseMap<Value, TermId> values;
+};
+
+/// Writes terms over the global indices of the loops of an op.
+struct TermFrame {
+  /// Per loop its global index; std::nullopt: the loop is not tied to an index.
+  llvm::SmallVector<std::optional<IndexForm>, 4> loops;
+  /// The assumed range of the global index of a loop: [first, last].
+  llvm::SmallVector<std::optional<std::pair<int64_t, int64_t>>, 4> assumed;
+  /// The term of an operand: an Element, a constant.
+  std::function<TermId(unsigned operand)> getArgument;
+  /// The term of an element of a full value at indices that are converted already.
+  std::function<TermId(unsigned operand, llvm::ArrayRef<TermId>)> getLookup;
+  MLIRContext *context = nullptr;
+  /// Set where a comparison was decided by what is assumed.
+  bool usedAssumption = false;
+  /// Set where a term is left that is not over global indices alone.
+  bool hasRest = false;
+
+  /// A form as a sum of global indices: constant, count, pairs of loop and factor. Loop -1 - i is scalar i.
+  std::optional<llvm::SmallVector<int64_t, 6>> express(const IndexForm &form) const;
+  TermId convert(TermId id, TermTable &terms);
+
+private:
+  TermId convertOnce(TermId id, TermTable &terms);
+  llvm::DenseMap<TermId, TermId> converted;
+};
+
+} // namespace mlir::spmd::proof
+
+#endif // SHARDKIT_PROOF_TERMS_H

@@ -1,0 +1,422 @@
+//===- Relation.cpp - What a local value holds ----------------------------===//
+
+#include "shardkit/Proof/Relation.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::proof;
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+std::string proof::toString(llvm::ArrayRef<RankDigit> ranks, const Mesh *mesh) {
+  std::string text = "{";
+  DimEntries entries;
+  bool areAxes = mesh && llvm::all_of(ranks, [&](const RankDigit &rank) { return appendAxes(rank, *mesh, entries); });
+  if (areAxes)
+    return text + spmd::toString(entries, *mesh) + "}";
+  for (const RankDigit &rank : ranks)
+    text +=
+        (text.size() > 1 ? ", rank / " : "rank / ") + std::to_string(rank.stride) + " mod " + std::to_string(rank.size);
+  return text + "}";
+}
+
+bool proof::overlap(llvm::ArrayRef<RankDigit> a, llvm::ArrayRef<RankDigit> b) {
+  for (const RankDigit &x : a)
+    for (const RankDigit &y : b)
+      if (x.stride < y.stride * y.size && y.stride < x.stride * x.size)
+        return true;
+  return false;
+}
+
+llvm::SmallVector<RankDigit, 2> proof::unite(llvm::ArrayRef<RankDigit> a, llvm::ArrayRef<RankDigit> b) {
+  llvm::SmallVector<RankDigit, 2> all(a.begin(), a.end());
+  all.append(b.begin(), b.end());
+  coalesce(all);
+  return all;
+}
+
+std::optional<llvm::SmallVector<RankDigit, 2>> proof::without(llvm::ArrayRef<RankDigit> ranks,
+                                                              llvm::ArrayRef<RankDigit> removed) {
+  llvm::SmallVector<RankDigit, 2> rest(ranks.begin(), ranks.end());
+  for (const RankDigit &digit : removed) {
+    int64_t lo = digit.stride, hi = digit.stride * digit.size;
+    if (lo == hi)
+      continue;
+    auto it = llvm::find_if(rest, [&](const RankDigit &other) {
+      int64_t otherHi = other.stride * other.size;
+      return other.stride <= lo && hi <= otherHi && lo % other.stride == 0 && otherHi % hi == 0;
+    });
+    if (it == rest.end())
+      return std::nullopt;
+    RankDigit below{it->stride, lo / it->stride}, above{hi, it->stride * it->size / hi};
+    rest.erase(it);
+    if (below.size > 1)
+      rest.push_back(below);
+    if (above.size > 1)
+      rest.push_back(above);
+  }
+  coalesce(rest);
+  return rest;
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+bool Fact::isFull() const {
+  if (!partial.empty())
+    return false;
+  for (auto [d, dim] : llvm::enumerate(dims))
+    if (dim.form && *dim.form != IndexForm::ofLoop(d, dim.size))
+      return false;
+  return true;
+}
+
+std::string Fact::toString(const Mesh *mesh) const {
+  std::string text = "[";
+  for (auto [d, dim] : llvm::enumerate(dims)) {
+    if (d)
+      text += ", ";
+    text += dim.form ? dim.form->toString(mesh) : "any";
+  }
+  text += "]";
+  if (!partial.empty())
+    text += ", partial " + stringifyReductionKind(kind).str() + " over " + proof::toString(partial, mesh);
+  return text;
+}
+
+Fact proof::getFact(ClassId value, const Layout &layout) {
+  Fact fact{value, {}, {}};
+  for (auto [form, size] : llvm::zip_equal(getIndexForms(layout), layout.shape))
+    fact.dims.push_back({size, form, {}});
+  fact.partial.assign(layout.partial.begin(), layout.partial.end());
+  if (!fact.partial.empty())
+    fact.kind = layout.partialKind;
+  return fact;
+}
+
+//===----------------------------------------------------------------------===//
+// Moves
+//===----------------------------------------------------------------------===//
+
+/// The variable of an index of the collective's own value.
+static constexpr unsigned kOwn = 1u << 20;
+
+/// Digits of ranks and of the local index as digits of the own index, and back.
+static void appendRenames(const IndexForm &form, bool toOwn, llvm::SmallVectorImpl<IndexForm::Renamed> &map,
+                          bool ranksOnly = false) {
+  for (const IndexTerm &term : form.getTerms()) {
+    if (ranksOnly && term.kind != IndexTerm::Kind::Rank)
+      continue;
+    if (toOwn)
+      map.push_back({term.kind, term.var, term.lo, term.size, IndexTerm::Kind::Loop, kOwn, term.coef});
+    else
+      map.push_back({IndexTerm::Kind::Loop, kOwn, term.coef, term.size, term.kind, term.var, term.lo});
+  }
+}
+
+std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const Mesh *mesh, std::string &why,
+                                     bool &isModelled) {
+  isModelled = true;
+  Fact result = fact;
+  if (fact.dims.size() != move.from.shape.size() || move.from.shape.size() != move.to.shape.size()) {
+    isModelled = false;
+    why = "a collective that changes the rank of a value";
+    return std::nullopt;
+  }
+  // Reductions.
+  llvm::SmallVector<RankDigit, 2> reduced(move.from.partial.begin(), move.from.partial.end());
+  if (!reduced.empty()) {
+    std::optional<llvm::SmallVector<RankDigit, 2>> rest = without(fact.partial, reduced);
+    if (rest && fact.kind == move.from.partialKind) {
+      result.partial = *rest;
+    } else if (!rest && !overlap(fact.partial, reduced) && isIdempotent(move.from.partialKind)) {
+      // Combining equal values changes nothing. Shards of different elements are not equal.
+      for (const DimFact &dim : fact.dims)
+        if (dim.form && overlap(dim.form->getRanks(), reduced)) {
+          why = "combines different elements: the operand is sharded over " + proof::toString(reduced, mesh);
+          return std::nullopt;
+        }
+    } else {
+      why = "reduces (" + stringifyReductionKind(move.from.partialKind).str() + ") over " +
+            proof::toString(reduced, mesh) + ", but the operand is " +
+            (fact.partial.empty() ? std::string("complete")
+                                  : "partial (" + stringifyReductionKind(fact.kind).str() + ") over " +
+                                        proof::toString(fact.partial, mesh));
+      return std::nullopt;
+    }
+  }
+  llvm::SmallVector<IndexForm, 4> from = getIndexForms(move.from), to = getIndexForms(move.to);
+  for (auto [d, form] : llvm::enumerate(to))
+    if (d < move.added.size() && move.added[d]) {
+      std::optional<IndexForm> sum = form.plus(*move.added[d]);
+      if (!sum) {
+        isModelled = false;
+        return std::nullopt;
+      }
+      form = *sum;
+    }
+  // The ranks along which data move: those of dims that change.
+  llvm::SmallVector<RankDigit, 4> moved;
+  for (auto [source, target] : llvm::zip_equal(from, to))
+    if (source != target) {
+      moved.append(source.getRanks());
+      moved.append(target.getRanks());
+    }
+  if (overlap(result.partial, moved)) {
+    why = "moves elements along " + proof::toString(result.partial, mesh) + ", over which the operand is partial";
+    return std::nullopt;
+  }
+  bool addsPadding = false;
+  for (auto [d, dim] : llvm::enumerate(result.dims)) {
+    int64_t size = move.from.shape[d];
+    if (!dim.form)
+      continue;
+    const IndexForm &source = from[d], &target = to[d];
+    if (!move.isLocal) {
+      // Ranks of this dim that the collective does not take from it.
+      llvm::SmallVector<RankDigit, 4> others;
+      for (const RankDigit &rank : dim.form->getRanks())
+        if (source == target || !overlap(rank, source.getRanks()))
+          others.push_back(rank);
+      if (overlap(others, moved)) {
+        why = "moves elements along " + proof::toString(moved, mesh) + ", but dim " + std::to_string(d) +
+              " of the operand is " + dim.form->toString(mesh);
+        return std::nullopt;
+      }
+    }
+    if (source == target)
+      continue;
+    bool fromEven = source.isBijective() && source.getConstant() == 0 && source.getRange().second == size - 1;
+    // The index of the global value by that of the own value.
+    std::optional<IndexForm> own;
+    bool isOuter = true; // the own value is not all of the dim
+    if (fromEven) {
+      for (const RankDigit &rank : source.getRanks())
+        if (!overlap(dim.form->getRanks(), rank) && size > 1) {
+          why = "moves shards of dim " + std::to_string(d) + " along " + proof::toString(rank, mesh) +
+                ", along which they are equal";
+          return std::nullopt;
+        }
+      llvm::SmallVector<IndexForm::Renamed, 4> map;
+      appendRenames(source, /*toOwn=*/true, map);
+      own = dim.form->rename(map);
+      isOuter = !own || *own != IndexForm::ofLoop(kOwn, dim.size) || size != dim.size;
+    } else if (source == *dim.form && size == dim.size) {
+      own = IndexForm::ofLoop(kOwn, size);
+      isOuter = false;
+    }
+    if (!own) {
+      why = "expects dim " + std::to_string(d) + " as " + source.toString(mesh) + ", but the operand has " +
+            dim.form->toString(mesh);
+      return std::nullopt;
+    }
+    auto [low, high] =
+        target.getConstant() || target.hasScalar() ? std::pair<int64_t, int64_t>(-1, size) : target.getRange();
+    bool toEven = !target.hasScalar() && target.isBijective() && low == 0 && high == size - 1;
+    std::optional<IndexForm> next;
+    if (toEven) {
+      llvm::SmallVector<IndexForm::Renamed, 4> map;
+      appendRenames(target, /*toOwn=*/false, map);
+      next = own->rename(map);
+    } else {
+      if (isOuter && (target.hasScalar() || target.getRange().first < 0 || target.getRange().second >= size)) {
+        isModelled = false;
+        why = "pads some of dim " + std::to_string(d) + " of " + std::to_string(dim.size) + ", " +
+              dim.form->toString(mesh);
+        return std::nullopt;
+      }
+      next = own->substitute(kOwn, size, target);
+    }
+    if (!next || next->uses(IndexTerm::Kind::Loop, kOwn)) {
+      isModelled = false;
+      why = "digits of dim " + std::to_string(d) + " that cross";
+      return std::nullopt;
+    }
+    dim.form = *next;
+    dim.padding = isOuter ? Attribute() : move.zero;
+    addsPadding |= dim.hasPadding();
+  }
+  // A lane that is outside of two dims has the zero of the one that moved.
+  if (addsPadding)
+    for (DimFact &dim : result.dims)
+      if (dim.padding != move.zero)
+        dim.padding = {};
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Reshapes
+//===----------------------------------------------------------------------===//
+
+std::optional<Fact> proof::applyReshape(const Fact &fact, llvm::ArrayRef<int64_t> localShape,
+                                        llvm::ArrayRef<int64_t> localResult, ClassId value,
+                                        llvm::ArrayRef<int64_t> globalResult) {
+  Fact result{value, {}, fact.partial, fact.kind};
+  size_t a = 0, b = 0, rankIn = localShape.size(), rankOut = localResult.size();
+  while (a < rankIn || b < rankOut) {
+    // The smallest groups of dims that have equal numbers of elements on both sides, globally and locally.
+    size_t beginIn = a, beginOut = b;
+    int64_t globalIn = 1, globalOut = 1, localIn = 1, localOut = 1;
+    auto takeIn = [&] {
+      globalIn *= fact.dims[a].size;
+      localIn *= localShape[a++];
+    };
+    auto takeOut = [&] {
+      globalOut *= globalResult[b];
+      localOut *= localResult[b++];
+    };
+    if (a < rankIn)
+      takeIn();
+    if (b < rankOut)
+      takeOut();
+    while (globalIn != globalOut || localIn != localOut) {
+      if ((globalIn < globalOut || (globalIn == globalOut && localIn < localOut)) && a < rankIn)
+        takeIn();
+      else if (b < rankOut && (globalOut < globalIn || localOut < localIn))
+        takeOut();
+      else
+        return std::nullopt;
+    }
+    // Dims of one element may stand on either side.
+    while (b == rankOut && a < rankIn && fact.dims[a].size == 1 && localShape[a] == 1)
+      ++a;
+    while (a == rankIn && b < rankOut && globalResult[b] == 1 && localResult[b] == 1)
+      ++b;
+    // A dim next to dims of one element stays as it is.
+    llvm::SmallVector<unsigned, 4> dimsIn, dimsOut;
+    for (size_t d = beginIn; d < a; ++d)
+      if (fact.dims[d].size != 1 || localShape[d] != 1)
+        dimsIn.push_back(d);
+    for (size_t d = beginOut; d < b; ++d)
+      if (globalResult[d] != 1 || localResult[d] != 1)
+        dimsOut.push_back(d);
+    if (dimsIn.size() <= 1 && dimsOut.size() == dimsIn.size()) {
+      for (size_t d = beginOut; d < b; ++d) {
+        if (!llvm::is_contained(dimsOut, d)) {
+          result.dims.push_back({1, IndexForm(0), {}});
+          continue;
+        }
+        DimFact dim = fact.dims[dimsIn[0]];
+        if (dim.form)
+          dim.form = dim.form->rename(
+              {{IndexTerm::Kind::Loop, dimsIn[0], 1, localShape[dimsIn[0]], IndexTerm::Kind::Loop, unsigned(d), 1}});
+        result.dims.push_back(dim);
+      }
+      continue;
+    }
+    bool allAny = true, noneAny = true;
+    for (size_t d = beginIn; d < a; ++d)
+      if (fact.dims[d].size != 1)
+        (fact.dims[d].form ? allAny : noneAny) = false;
+    if (allAny) {
+      for (size_t d = beginOut; d < b; ++d)
+        result.dims.push_back({globalResult[d], std::nullopt, {}});
+      continue;
+    }
+    if (!noneAny)
+      return std::nullopt;
+    // One index of the group, by ranks and one local index.
+    IndexForm flat;
+    llvm::SmallVector<IndexForm::Renamed, 4> flatten, expand;
+    int64_t globalStride = 1, localStride = 1;
+    for (size_t d = a; d-- > beginIn;) {
+      const DimFact &dim = fact.dims[d];
+      if (dim.hasPadding() || (dim.form && dim.form->hasScalar()))
+        return std::nullopt;
+      flatten.push_back(
+          {IndexTerm::Kind::Loop, unsigned(d), 1, localShape[d], IndexTerm::Kind::Loop, kOwn, localStride});
+      if (dim.form) {
+        std::optional<IndexForm> renamed = dim.form->rename(flatten.back());
+        std::optional<IndexForm> sum = renamed ? flat.plus(*renamed, globalStride) : std::nullopt;
+        if (!sum)
+          return std::nullopt;
+        flat = *sum;
+      }
+      globalStride *= dim.size;
+      localStride *= localShape[d];
+    }
+    localStride = 1;
+    for (size_t d = b; d-- > beginOut;) {
+      if (localResult[d] > 1)
+        expand.push_back(
+            {IndexTerm::Kind::Loop, kOwn, localStride, localResult[d], IndexTerm::Kind::Loop, unsigned(d), 1});
+      localStride *= localResult[d];
+    }
+    std::optional<IndexForm> expanded = flat.rename(expand);
+    if (!expanded || expanded->uses(IndexTerm::Kind::Loop, kOwn))
+      return std::nullopt;
+    llvm::SmallVector<DimFact, 4> dims(b - beginOut);
+    int64_t stride = 1;
+    for (size_t d = b; d-- > beginOut;) {
+      std::optional<IndexForm> digit = expanded->dividedBy(stride);
+      digit = digit ? digit->modulo(globalResult[d]) : std::nullopt;
+      if (!digit)
+        return std::nullopt;
+      // Each dim has an index of its own.
+      for (const IndexTerm &term : digit->getTerms())
+        if (term.kind == IndexTerm::Kind::Loop && term.var != d)
+          return std::nullopt;
+      dims[d - beginOut] = {globalResult[d], *digit, {}};
+      stride *= globalResult[d];
+    }
+    result.dims.append(dims.begin(), dims.end());
+  }
+  if (result.dims.size() != globalResult.size())
+    return std::nullopt;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparison
+//===----------------------------------------------------------------------===//
+
+bool proof::haveSameElements(const Fact &found, const Fact &expected, int64_t numDevices,
+                             llvm::ArrayRef<int64_t> localShape, int64_t &rank, llvm::SmallVectorImpl<int64_t> &index) {
+  bool same = found.dims.size() == expected.dims.size();
+  if (!same)
+    return false;
+  unsigned rankOfValue = found.dims.size();
+  llvm::SmallVector<std::pair<int64_t, llvm::SmallVector<int64_t>>> lanes;
+  llvm::SmallVector<int64_t> zero(rankOfValue, 0);
+  lanes.push_back({0, zero});
+  for (auto [d, pair] : llvm::enumerate(llvm::zip_equal(found.dims, expected.dims))) {
+    auto &[a, b] = pair;
+    if (!a.form || (b.form && *a.form == *b.form))
+      continue;
+    if (!b.form)
+      continue;
+    same = false;
+    for (const IndexForm *form : {&*a.form, &*b.form})
+      for (const IndexTerm &term : form->getTerms()) {
+        if (term.kind == IndexTerm::Kind::Rank)
+          lanes.push_back({term.lo, zero});
+        if (term.kind == IndexTerm::Kind::Loop && term.lo < localShape[d]) {
+          lanes.push_back({0, zero});
+          lanes.back().second[d] = term.lo;
+        }
+      }
+  }
+  if (same)
+    return true;
+  for (auto &[laneRank, lane] : lanes) {
+    bool differs = false, inside = true;
+    for (auto [a, b] : llvm::zip_equal(found.dims, expected.dims)) {
+      if (!a.form || !b.form || a.form->hasScalar() || b.form->hasScalar())
+        continue;
+      int64_t is = a.form->evaluate(laneRank, lane), should = b.form->evaluate(laneRank, lane);
+      differs |= is != should;
+      inside &= should >= 0 && should < b.size;
+    }
+    if (differs && inside && laneRank < numDevices) {
+      rank = laneRank;
+      index.assign(lane.begin(), lane.end());
+      return false;
+    }
+  }
+  rank = -1;
+  return false;
+}
