@@ -91,6 +91,7 @@ FEATURES = {
     "emulated-cuda": lambda: os.path.isdir(emulated_cuda),
     "jax": lambda: has_frontend("jax"),
     "torch": lambda: has_frontend("torch"),
+    "transformers": lambda: has_frontend("transformers"),
     # The runtime's module, and what starts processes.
     "mpi": lambda: bool(shutil.which("mpirun"))
     and os.path.exists(os.path.join(config.shardkit_obj_root, "lib", "libshardkit_mpi.so")),

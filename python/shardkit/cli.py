@@ -8,7 +8,7 @@ import sys
 import traceback
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 from .errors import ShardKitError
 from .meshes import read_sizes
@@ -55,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     warnings.showwarning = lambda message, *_: print(f"remark: {message}", file=sys.stderr)
     try:
-        model = {"jax": _import_jax, "stablehlo": _import_stablehlo, "torch": _import_torch, "onnx": _import_onnx, "hf": _import_transformers}[options.kind](options)
+        model = _IMPORTERS[options.kind](options)
         model.save(options.output)
     except ShardKitError as error:
         text, file = str(error), options.file.partition(":")[0]
@@ -111,7 +111,7 @@ def _import_transformers(options: argparse.Namespace) -> Models:
     from .huggingface.frontend import import_transformers
     from .meshes import read_axes
 
-    mesh = {}
+    mesh: dict[str, int] = {}
     for text in options.mesh:
         mesh |= read_axes(text)
     return import_transformers(
@@ -167,6 +167,11 @@ def _import_jax(options: argparse.Namespace) -> Model:
     args = args() if callable(args) else args
     batch = _split(options.batch) or ()
     return import_jax(getattr(module, name), *args, weights=_split(options.weights), batch=batch, locations=not options.no_locations)
+
+
+_IMPORTERS: dict[str, Callable[[argparse.Namespace], Model | Models]] = {
+    "jax": _import_jax, "stablehlo": _import_stablehlo, "torch": _import_torch, "onnx": _import_onnx, "hf": _import_transformers,
+}  # fmt: skip
 
 
 if __name__ == "__main__":

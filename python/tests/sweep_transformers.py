@@ -52,6 +52,18 @@ ARCHITECTURES = {
 }  # fmt: skip
 
 
+# What small sizes need beside those of `shrink`.
+_MLA = {"num_key_value_heads": 4, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "qk_head_dim": 16, "v_head_dim": 8, "head_dim": 8, "q_lora_rank": 16, "kv_lora_rank": 16, "n_group": 1, "topk_group": 1}
+MORE = {
+    "GPTNeoForCausalLM": {"num_layers": 2, "attention_types": [[["global", "local"], 1]], "window_size": 4, "hidden_size": 32, "num_heads": 4},
+    "GPTJForCausalLM": {"rotary_dim": 4}, "CodeGenForCausalLM": {"rotary_dim": 4}, "NemotronForCausalLM": {"num_key_value_heads": 2},
+    "DeepseekV2ForCausalLM": _MLA, "DeepseekV3ForCausalLM": _MLA | {"n_routed_experts": 4, "first_k_dense_replace": 1},
+    "Dots1ForCausalLM": {"n_routed_experts": 4, "n_shared_experts": 1, "first_k_dense_replace": 1, "num_experts_per_tok": 2},
+    "BambaForCausalLM": {"mamba_n_heads": 8, "mamba_d_head": 8, "mamba_n_groups": 1, "mamba_d_state": 16, "attn_layer_indices": [1]},
+    "Mamba2ForCausalLM": {"hidden_size": 32, "num_heads": 8, "head_dim": 8, "n_groups": 1, "state_size": 16, "num_hidden_layers": 2, "vocab_size": 128},
+}  # fmt: skip
+
+
 def build(name):
     """Models at small sizes, the smallest first, and what was wrong with others."""
     import torch
@@ -60,7 +72,10 @@ def build(name):
     model_class, problems = getattr(transformers, name), []
     for level in (0, 1):
         try:
-            config = shrink(model_class.config_class(), level)
+            more = MORE.get(name, {})
+            config = shrink(model_class.config_class(**more), level)
+            for key, value in more.items():
+                setattr(config, key, value)
             with torch.device("meta"):
                 count = sum(p.numel() for p in model_class(copy.deepcopy(config)).parameters())
             if count > 100e6:

@@ -48,31 +48,24 @@ def _make(module: Any, batch: int, length: int) -> Any:
     return made
 
 
-def _run(module: Any, input_ids: Any, position: Any) -> Any:
-    """The hidden states or logits of tokens from a position on."""
-    from transformers.cache_utils import StaticCache
-
+def _take(module: Any, position: Any) -> Any:
+    """The library's cache, with the buffers as they are in this call, filled up to a position."""
     holder = module._modules[NAME]
-    made: StaticCache = holder.__dict__["layers"]
-    buffers = {}
+    made = holder.__dict__["layers"]
     for i, layer in enumerate(made.layers):
         held = holder._modules[str(i)]
         if "keys" in held._buffers:
             layer.keys, layer.values = held.keys, held.values
-        layer.device = input_ids.device
-        layer.cumulative_length = position.clone()
-        buffers[i] = held
-    return made, buffers
+        layer.device, layer.cumulative_length = position.device, position.clone()
+    return made
 
 
 def prefill(module: Any, input_ids: Any, last: Any) -> Any:
-    """The logits of token number `last`, counted from 0: those after it are padding. The cache holds all."""
-    made, held = _run(module, input_ids, torch.zeros((), dtype=torch.int64))
-    logits = module(input_ids=input_ids, cache=made, use_cache=True, logits_to_keep=last.reshape(1)).logits
-    return logits[:, 0]
+    """The logits of token number `last`, counted from 0: those after it are padding. The cache then holds all."""
+    cache = _take(module, torch.zeros((), dtype=torch.int64))
+    return module(input_ids=input_ids, cache=cache, use_cache=True, logits_to_keep=last.reshape(1)).logits[:, 0]
 
 
 def decode(module: Any, input_ids: Any, position: Any) -> Any:
-    """The logits of a token at a position, from 0, before which the cache is filled."""
-    made, held = _run(module, input_ids, position)
-    return module(input_ids=input_ids, cache=made, use_cache=True).logits[:, 0]
+    """The logits of a token at a position, counted from 0, up to which the cache is filled."""
+    return module(input_ids=input_ids, cache=_take(module, position), use_cache=True).logits[:, 0]

@@ -54,7 +54,7 @@ class Symbol(torch.Tensor):  # type: ignore[misc]
         return Symbol(values) if isinstance(values, Value) else [Symbol(v) for v in values]
 
 
-def make_symbol(name: str, shape: Sequence[int], dtype: Any) -> Symbol:
+def make_symbol(name: str, shape: Sequence[int], dtype: Any) -> Any:
     return Symbol(Value(tuple(shape), dtype, "stored", (), name))
 
 
