@@ -129,11 +129,18 @@ def _stack(result: Any, tensors: Sequence[Symbol], dim: int = 0) -> Value:
     return Value(tuple(result.shape), result.dtype, "concat", tuple(reshape(t.value, shape) for t in tensors), at)
 
 
+def _pad(result: Any, x: Symbol, *_: Any) -> Value:
+    """By nothing: a bias that fits the weights that its layer is tied to."""
+    if result.shape != x.shape:
+        raise ShardKitError(f"error: a weight of shape {tuple(x.shape)} is padded to {tuple(result.shape)} when it is loaded, expected one that fits")
+    return x.value
+
+
 _RULES: Mapping[str, Callable[..., Any]] = {
     "_to_copy": _cast, "alias": _same, "clone": _same, "contiguous": _same, "detach": _same, "lift_fresh": _same, "_reshape_alias": _reshape, "_unsafe_view": _reshape,
     "reshape": _reshape, "squeeze": _reshape, "unsqueeze": _reshape, "view": _reshape, "transpose": _permute(_swap), "permute": _permute(lambda rank, dims: dims),
     "t": _permute(lambda rank: list(range(rank))[::-1]), "slice": _slice, "select": _select, "split": _split, "split_with_sizes": _split, "unbind": _unbind,
-    "cat": _cat, "stack": _stack,
+    "cat": _cat, "stack": _stack, "constant_pad_nd": _pad,
 }  # fmt: skip
 
 
