@@ -134,7 +134,7 @@ def test_device_order():
             [node("Neg", ["a"], ["b"], spec("a", [0, 1, 3, 2], {0: 4})), node("Neg", ["b"], ["y"], spec("b", [0, 2, 1, 3], {0: 2, 1: 2}), spec("y", [0, 3, 1, 2], {0: 4}))],
             [value("a", [4, 8])], [value("y", [4, 8])],
         ),  # fmt: skip
-        r'node Neg "n", tensor \w: its devices are not rows, columns or blocks of one grid of 4 devices',
+        r'node Neg "n", tensor \w: its devices are not rows, columns or blocks of one grid with those of the specs before it \(of 4 devices\)',
     )
 
 
@@ -310,7 +310,7 @@ def test_form():
         (add(spec("a", [0, 1], {1: [(None, 1), (None, 2)]})), f"{where}, dim 1 has 2 simple_sharding without dim_value, expected at most one"),
         (add(spec("a", [0, 1, 2], {1: [(4, 3), (2, 1)]})), f"{where}, dim 1 has 3 shards of a simple_sharding of size 4, expected a divisor"),
         (add(spec("a", [0, 1], {0: [(0, 2)]})), f"{where}, dim 0 has dim_value 0, expected a number from 1, or none"),
-        (add(spec("a", [-1, 2], {0: 2}, {-1: [0, 1]})), f"{where}: its devices are not rows, columns or blocks of one grid of 3 devices"),
+        (add(spec("a", [-1, 2], {0: 2}, {-1: [0, 1]})), f"{where}: its devices are not rows, columns or blocks of a grid of 3 devices"),
         (ort, "device configurations and Distributed nodes of com.microsoft, expected one of both"),
     ]  # fmt: skip
     for model, expected in cases:

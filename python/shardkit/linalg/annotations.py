@@ -57,7 +57,7 @@ def annotate(
 
         def describe(kind: str, name: str, more: str = "") -> Any:
             sharding = f", spmd.sharding = {shardings[name]}" if name in shardings else ""
-            return ir.Attribute.parse(f'{{spmd.{kind} = "{name}"{sharding}{more}}}')
+            return ir.Attribute.parse(f"{{spmd.{kind} = {ir.StringAttr.get(name)}{sharding}{more}}}")
 
         ranges = _find_ranges(block, len(arguments))
         attributes = []

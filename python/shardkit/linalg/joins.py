@@ -41,11 +41,13 @@ class Joins:
         terminator = list(block.operations)[-1].operation
         values = dict(zip(arguments, block.arguments))
         numbers = {name: k for k, name in enumerate([*results, *self.sources])}
+        constraints = dict[str, Any]()
         for join, argument in zip(self.joins, list(block.arguments)[len(arguments) :], strict=True):
             value = values[join.source] if join.source in values else terminator.operands[numbers[join.source]]
             if join.sharding:
                 name = f"{join.source}/{tags.make(join.tag)}" if join.tag else join.source
                 value = constrain(ir.InsertionPoint(terminator), value, name, join.sharding)
+                constraints[join.argument] = value.owner.operation
             values[join.argument] = value
             argument.replace_all_uses_with(value)
         values |= {name: terminator.operands[k] for name, k in numbers.items()}
@@ -57,6 +59,10 @@ class Joins:
         terminator.erase()
         for _ in self.joins:
             block.erase_argument(len(arguments))
+        for name, op in reversed(constraints.items()):
+            if not any(True for _ in op.results[0].uses):  # the program computes nothing of it
+                del values[name]
+                op.erase()
         order = self._sort(block)
         for op, _ in order:
             op.move_before(made)

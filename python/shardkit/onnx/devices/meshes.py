@@ -45,29 +45,32 @@ class _Digit:
 
 def find_mesh(specs: Sequence[tuple[str, Spec]], devices: Sequence[int], axes: Mapping[str, int] | None = None) -> Mesh:
     """The mesh with the fewest axes, or with these, by which all specs can be said. Each spec comes with what an error calls it."""
-    best: tuple[int, str] = (-1, "")
+    given = set(itertools.accumulate(reversed(list((axes or {}).values())), operator.mul))
+    most, failure = -1, ("", {1})
     for order in dict.fromkeys(_find_orders([spec for _, spec in specs], devices)):
-        bounds, count = {1, len(order), *itertools.accumulate(reversed(list((axes or {}).values())), operator.mul)}, 0
-        for where, spec in specs:
+        bounds = {1, len(order)} | given
+        for count, (where, spec) in enumerate(specs):
             digits = _find_digits(spec, order)
-            more = bounds if digits is None else bounds | {b for part in digits for digit in part for b in (digit.stride, digit.stride * digit.size)}
-            chain = sorted(more)
+            chain = sorted(bounds | {b for part in digits or () for digit in part for b in (digit.stride, digit.stride * digit.size)})
             if digits is None or any(b % a for a, b in zip(chain, chain[1:])):
-                if count > best[0]:
-                    best = count, where
+                if count > most:
+                    most, failure = count, (where, bounds)
                 break
-            bounds, count = more, count + 1
+            bounds = set(chain)
         else:
-            if axes is not None:
-                return Mesh(axes, order)
-            chain = sorted(bounds, reverse=True)
-            sizes = [a // b for a, b in zip(chain, chain[1:])] or [1]
+            sizes = _get_sizes(bounds) or [1]
             names = _NAMES if len(sizes) <= len(_NAMES) else [f"d{i}" for i in range(len(sizes))]
-            return Mesh(dict(zip(names, sizes)), order)
-    raise ShardKitError(
-        f"error: {best[1]}: its devices are not rows, columns or blocks of one grid of {len(devices)} devices"
-        f"{f' with axes {_say(axes)}' if axes else ''} in which those of the specs before it are, expected device groups of equal size that are"
-    )
+            return Mesh(axes if axes is not None else dict(zip(names, sizes)), order)
+    where, bounds = failure
+    grid = " x ".join(map(str, _get_sizes(bounds)))
+    what = f"the mesh {_say(axes)}" if axes else f"one grid with those of the specs before it (of {grid} devices)" if most else f"a grid of {len(devices)} devices"
+    raise ShardKitError(f"error: {where}: its devices are not rows, columns or blocks of {what}, expected device groups of equal size that are")
+
+
+def _get_sizes(bounds: set[int]) -> list[int]:
+    """Those of axes, major to minor, between strides."""
+    chain = sorted(bounds, reverse=True)
+    return [a // b for a, b in zip(chain, chain[1:])]
 
 
 def spell_sharding(spec: Spec, rank: int, mesh: Mesh, where: str) -> str:
