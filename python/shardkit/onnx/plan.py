@@ -11,7 +11,7 @@ from typing import Any, Mapping, Sequence
 from ..errors import ShardKitError, require
 from ..model import read_mesh, read_names
 from ..planning import search
-from ..planning.layouts import Layout, Program
+from ..planning.layouts import Layout, Program, parse_layouts
 from ..planning.plan import AnnotatedPlan
 from .devices import rules
 from .devices.meshes import make_spec
@@ -126,6 +126,8 @@ class _Planner:
                     continue
                 spec = make_spec(name, layout, self._importer.shapes[name], self._placement.get_mesh(index))
                 (read if is_read else own)[name] = spec
+            if self._find_conflict(index, {**known, **read}):
+                read = self._infer(index, known, read)
             if why := self._find_conflict(index, {**known, **read}):
                 left_out |= {f"{node.name or node.output[0]}/{name}": why for name in read}
                 read = {}
@@ -143,6 +145,33 @@ class _Planner:
         if layout is not None and len(layout.dims) != len(self._importer.shapes.get(name, ())):
             return None, "it has another rank in the program"
         return layout, "a constant, which every device has"
+
+    def _infer(self, index: int, known: Mapping[str, Spec], read: Mapping[str, Spec]) -> dict[str, Spec]:
+        """Specs of the inputs of a node that are lowered to more than one op, and first read in a layout in which nothing is computed: each
+        loop has the axes that it has in the specs of the model, else in the result, else in an input."""
+        node, shapes, mesh = self._nodes[index], self._importer.shapes, self._placement.get_mesh(index)
+        loops = rules.find_loops(node, shapes)
+        if loops is None:
+            return dict(read)
+        given = [(loops.inputs[k], self._to_layout(index, known[name])) for k, name in enumerate(node.input) if k in loops.inputs and name in known]
+        given += [(loops.result, self._find_layout(index, node.output[0], False)[0])]
+        given += [(loops.inputs[k], self._find_layout(index, name, False)[0]) for k, name in enumerate(node.input) if name in read]
+        axes, used = dict[str, tuple[str, ...]](), set[str]()
+        for names, layout in given:
+            for loop, entries in zip(names, layout.dims if layout else ()):
+                own = {entry.partition(":")[0] for entry in entries if not entry.isdigit()}
+                if loop not in axes and own and not own & used:
+                    axes[loop] = entries
+                    used |= own
+        found = dict[str, Spec]()
+        for k, name in enumerate(node.input):
+            if name in read and name not in found:
+                dims = tuple(axes.get(loop, ()) if shapes[name][d] != 1 else () for d, loop in enumerate(loops.inputs[k]))
+                found[name] = make_spec(name, Layout(dims), shapes[name], mesh)
+        return found
+
+    def _to_layout(self, index: int, spec: Spec) -> Layout:
+        return parse_layouts(self._placement.spell(index, spec, len(self._importer.shapes[spec.tensor]), spec.tensor))[0]
 
     def _find_value(self, name: str) -> Any:
         arguments = self._program.main.regions[0].blocks[0].arguments
