@@ -153,6 +153,7 @@ class _Planner:
         loops = rules.find_loops(node, shapes)
         if loops is None:
             return dict(read)
+        given: list[tuple[tuple[str, ...], Layout | None]]
         given = [(loops.inputs[k], self._to_layout(index, known[name])) for k, name in enumerate(node.input) if k in loops.inputs and name in known]
         given += [(loops.result, self._find_layout(index, node.output[0], False)[0])]
         given += [(loops.inputs[k], self._find_layout(index, name, False)[0]) for k, name in enumerate(node.input) if name in read]

@@ -39,7 +39,7 @@ class Pieces:
         if stages:
             self._sort_by_stage()
         crossing = find_boundaries(original, stages)
-        wanted = {name for names in crossing for name in names} | (set(self._find_made()) if watch else set())
+        wanted = {name for names in crossing for name in names} | ({n for n in self._find_made() if self._is_static(n)} if watch else set())
         for name in [*self._arguments, *self._find_made()]:
             self._annotate(name, name in wanted)
         self._note_lost()
@@ -130,10 +130,13 @@ class Pieces:
         where = f"{self._configuration.nodes[index].label}, tensor {spec.tensor}"
         return self._placement.spell(index, spec, len(self._shapes[spec.tensor]), where)
 
+    def _is_static(self, name: str) -> bool:
+        return all(isinstance(size, int) for size in self._shapes.get(name, [None]))
+
     def _check_shape(self, name: str) -> None:
-        shape = self._shapes.get(name)
-        if shape is None or not all(isinstance(size, int) for size in shape):
-            raise ShardKitError(f"error: tensor {name} is annotated and has shape {list(shape or [])}, expected sizes that shape inference finds")
+        if not self._is_static(name):
+            sizes = ", ".join(map(str, self._shapes.get(name, ["?"])))
+            raise ShardKitError(f"error: tensor {name} is annotated and has sizes [{sizes}], expected those that shape inference finds")
 
     def _replace(self, name: str, source: str, sharding: str, tag: str, readers: Sequence[Any]) -> None:
         """These nodes read the tensor as an argument, which is joined with what it comes from."""
