@@ -152,23 +152,6 @@ static bool isLoop(ArrayRef<int64_t> sum, int64_t loop, int64_t size) {
   return sum[0] == 0 && (size == 1 ? sum[1] == 0 : sum[1] == 1 && sum[2] == loop && sum[3] == 1);
 }
 
-SmallVector<int64_t> GlobalProgram::getKey(const Structured &op, unsigned r, ArrayRef<TermId> all,
-                                           const SumList &result, ArrayRef<bool> isUnit) {
-  SmallVector<int64_t> key{StructuredKey, int64_t(op.extents.size())};
-  for (auto [reduction, unit] : llvm::zip_equal(op.isReduction, isUnit))
-    key.push_back(reduction && !unit);
-  key.push_back(result.size());
-  for (ArrayRef<int64_t> sum : result)
-    key.append(sum.begin(), sum.end());
-  key.push_back(all[r]);
-  // Outputs of a reduction may depend on each other.
-  if (op.hasReduction() && all.size() > 1) {
-    key.push_back(r);
-    key.append(all.begin(), all.end());
-  }
-  return key;
-}
-
 /// The loops that a term depends on.
 static void findLoops(TermId id, const TermTable &terms, llvm::DenseSet<TermId> &seen, llvm::DenseSet<int64_t> &loops) {
   if (!seen.insert(id).second)
@@ -190,6 +173,31 @@ static void findLoops(TermId id, const TermTable &terms, llvm::DenseSet<TermId> 
       loops.insert(index.var);
   for (TermId operand : term.operands)
     findLoops(operand, terms, seen, loops);
+}
+
+SmallVector<int64_t> GlobalProgram::getKey(const Structured &op, unsigned r, ArrayRef<TermId> all,
+                                           const SumList &result, ArrayRef<bool> isUnit) const {
+  SmallVector<int64_t> key{StructuredKey, int64_t(op.extents.size())};
+  for (auto [reduction, unit] : llvm::zip_equal(op.isReduction, isUnit))
+    key.push_back(reduction && !unit);
+  // A dim along which all elements are equal may have any size.
+  llvm::DenseSet<TermId> seen;
+  llvm::DenseSet<int64_t> used;
+  findLoops(all[r], terms, seen, used);
+  key.push_back(result.size());
+  for (ArrayRef<int64_t> sum : result) {
+    if (sum[1] == 1 && used.contains(sum[2]))
+      key.append(sum.begin(), sum.end());
+    else
+      key.append({0, 0});
+  }
+  key.push_back(all[r]);
+  // Outputs of a reduction may depend on each other.
+  if (op.hasReduction() && all.size() > 1) {
+    key.push_back(r);
+    key.append(all.begin(), all.end());
+  }
+  return key;
 }
 
 void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
@@ -321,6 +329,42 @@ void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
       }
     }
   }
+}
+
+std::optional<SmallVector<int64_t>> GlobalProgram::getConcatKey(ArrayRef<ClassId> inputs, unsigned dim,
+                                                                SmallVectorImpl<int64_t> &shape) {
+  for (ClassId input : inputs)
+    if (!classes[input].type || classes[input].type.getRank() != classes[inputs[0]].type.getRank())
+      return std::nullopt;
+  shape.assign(classes[inputs[0]].type.getShape().begin(), classes[inputs[0]].type.getShape().end());
+  shape[dim] = 0;
+  for (ClassId input : inputs)
+    shape[dim] += classes[input].type.getDimSize(dim);
+  Structured concat;
+  concat.extents.assign(shape.begin(), shape.end());
+  concat.isReduction.assign(shape.size(), false);
+  SumList identity;
+  for (auto [d, size] : llvm::enumerate(shape))
+    identity.push_back(size == 1 ? SmallVector<int64_t, 6>{0, 0} : SmallVector<int64_t, 6>{0, 1, int64_t(d), 1});
+  // As in readConcat, over global indices.
+  int64_t begin = shape[dim];
+  std::optional<TermId> term;
+  for (ClassId input : llvm::reverse(inputs)) {
+    int64_t end = begin;
+    begin -= classes[input].type.getDimSize(dim);
+    SumList at = identity;
+    at[dim][0] = -begin;
+    TermId element = getElement(input, at);
+    if (!term) {
+      term = element;
+      continue;
+    }
+    Term compare{Term::Kind::SumCompare};
+    compare.numbers = {0, -end, 1, int64_t(dim), 1};
+    term = terms.getSelect(terms.get(compare), element, *term);
+  }
+  SmallVector<bool> isUnit(shape.size(), false);
+  return getKey(concat, 0, *term, identity, isUnit);
 }
 
 ClassId GlobalProgram::addReshape(ClassId source, RankedTensorType type, Location loc) {

@@ -84,6 +84,7 @@ private:
   void visitReshape(Operation &op);
   void visitStructured(Operation &op, const Structured &structured);
   void visitOpaque(Operation &op);
+  void visitEqualConcat(tensor::ConcatOp op);
   void visitFor(scf::ForOp op);
   bool tryFor(scf::ForOp op, const RegionInfo &info);
   void visitIf(scf::IfOp op);
@@ -353,11 +354,32 @@ void Prover::visitReshape(Operation &op) {
 
 /// `form` of dim `dim` of an operand, at `map` over the loops of an op.
 static std::optional<IndexForm> getAt(const IndexForm &form, unsigned dim, int64_t size, const IndexForm &map) {
-  ArrayRef<IndexTerm> parts = map.getTerms();
-  if (map.getConstant() == 0 && parts.size() == 1 && parts[0].kind == IndexTerm::Kind::Loop && parts[0].coef == 1 &&
-      parts[0].lo == 1 && parts[0].size == size)
-    return form.rename({{IndexTerm::Kind::Loop, dim, 1, size, IndexTerm::Kind::Loop, parts[0].var, 1}});
-  return form.substitute(dim, size, map);
+  ArrayRef<IndexTerm> loops = map.getTerms();
+  bool isOne = loops.size() == 1 && loops[0].kind == IndexTerm::Kind::Loop && loops[0].coef == 1 && loops[0].lo == 1;
+  if (!(isOne || loops.empty()) || map.getConstant() < 0 || map.getRange().second >= size)
+    return form.substitute(dim, size, map);
+  // One loop from `begin` on, which may be all of one digit: an equal slice of a strided dim.
+  int64_t begin = map.getConstant(), extent = isOne ? loops[0].size : 1;
+  IndexForm at(form.getConstant());
+  for (const IndexTerm &term : form.getTerms()) {
+    std::optional<IndexForm> next;
+    if (term.kind == IndexTerm::Kind::Rank) {
+      next = at.plus(IndexForm::ofRank({term.lo, term.size}), term.coef);
+    } else if (term.kind == IndexTerm::Kind::Scalar) {
+      next = at.plus(IndexForm::ofScalar(term.var), term.coef);
+    } else {
+      std::optional<IndexForm> index = IndexForm(begin);
+      if (isOne)
+        index = index->plus(IndexForm::ofLoop(loops[0].var, extent));
+      index = index->dividedBy(term.lo);
+      index = index ? index->modulo(term.size) : std::nullopt;
+      next = index ? at.plus(*index, term.coef) : std::nullopt;
+    }
+    if (!next)
+      return std::nullopt;
+    at = *next;
+  }
+  return at;
 }
 
 static SmallVector<unsigned> getUsed(const Structured &structured, const TermTable &terms) {
@@ -389,6 +411,57 @@ static void findIndices(TermId id, const TermTable &terms, llvm::DenseSet<TermId
     forms.push_back(term.form);
   for (TermId operand : term.operands)
     findIndices(operand, terms, seen, forms);
+}
+
+/// Operands of equal sizes that are sharded alike: index i of operand n is digit n, then i, of the result.
+void Prover::visitEqualConcat(tensor::ConcatOp op) {
+  unsigned dim = op.getDim();
+  auto first = cast<RankedTensorType>(op.getInputs()[0].getType());
+  if (op.getInputs().size() < 2)
+    return;
+  for (const Fact &fact : SmallVector<Fact, 2>(facts[op.getInputs()[0]])) {
+    if (!fact.partial.empty() || fact.dims.size() <= dim || !fact.dims[dim].form || fact.dims[dim].hasPadding() ||
+        !fact.dims[dim].form->hasRank())
+      continue;
+    SmallVector<ClassId> classes;
+    for (Value input : op.getInputs()) {
+      if (input.getType() != first)
+        return;
+      for (const Fact &other : facts[input])
+        if (other.dims == fact.dims && other.partial.empty()) {
+          classes.push_back(other.value);
+          break;
+        }
+    }
+    if (classes.size() != op.getInputs().size())
+      continue;
+    SmallVector<int64_t> shape;
+    std::optional<SmallVector<int64_t>> key = global.getConcatKey(classes, dim, shape);
+    if (!key)
+      continue;
+    int64_t extent = first.getDimSize(dim), count = classes.size();
+    IndexForm index = IndexForm::ofLoop(dim, extent * count);
+    std::optional<IndexForm> operand = index.dividedBy(extent);
+    std::optional<IndexForm> form =
+        fact.dims[dim].form->rename({{IndexTerm::Kind::Loop, dim, 1, extent, IndexTerm::Kind::Loop, dim, 1}});
+    form = form && operand ? form->plus(*operand, fact.dims[dim].size) : std::nullopt;
+    if (!form)
+      continue;
+    for (ClassId candidate : SmallVector<ClassId>(global.find(*key))) {
+      if (global[candidate].type.getShape() != ArrayRef(shape))
+        continue;
+      Fact result = fact;
+      result.value = candidate;
+      result.dims[dim] = {shape[dim], *form, {}};
+      for (auto [d, part] : llvm::enumerate(result.dims)) {
+        part.padding = {};
+        if (global[candidate].isUniform[d])
+          part.form = std::nullopt;
+      }
+      addFact(op.getResult(), result);
+      this->count("concatenation of equal shards");
+    }
+  }
 }
 
 void Prover::visitStructured(Operation &op, const Structured &structured) {
@@ -577,8 +650,12 @@ std::optional<Partial> Prover::getPartial(TermId id, ReductionKind kind, ArrayRe
         count("idempotent reduction of a complete value");
         return a->ranks.empty() ? b : a;
       }
-      why = "combines a value that is partial over " + proof::toString(a->ranks, mesh) +
-            " with one that is partial over " + proof::toString(b->ranks, mesh) + ": each device would add it";
+      auto describe = [&](ArrayRef<RankDigit> ranks) {
+        return ranks.empty() ? std::string("a complete value")
+                             : "a value that is partial over " + proof::toString(ranks, mesh);
+      };
+      why = "combines " + describe(a->ranks) + " with " +
+            (b->ranks.empty() ? describe(b->ranks) : "one that is partial over " + proof::toString(b->ranks, mesh));
       return std::nullopt;
     };
     switch (term.kind) {
@@ -1258,8 +1335,8 @@ bool Prover::tryFor(scf::ForOp op, const RegionInfo &info) {
   auto loop = dyn_cast<scf::ForOp>(info.op);
   if (!loop || loop.getInitArgs().size() != op.getInitArgs().size())
     return false;
-  for (auto [bound, term] :
-       llvm::zip_equal(ValueRange{op.getLowerBound(), op.getUpperBound(), op.getStep()}, info.scalars))
+  SmallVector<Value> bounds{op.getLowerBound(), op.getUpperBound(), op.getStep()};
+  for (auto [bound, term] : llvm::zip_equal(bounds, info.scalars))
     if (reader.get(bound) != term)
       return false;
   unsigned numArguments = op.getInitArgs().size();
@@ -1446,6 +1523,19 @@ void Prover::visit(Operation &op) {
   ++proof.localOps;
   if (op.getNumResults() == 0)
     return;
+  // Facts are of static sizes.
+  for (Type type : llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    bool hasScalar = llvm::any_of(op.getResultTypes(), [](Type result) { return !isa<ShapedType>(result); });
+    if (!isa<ShapedType>(type) || (tensor && tensor.hasStaticShape()))
+      continue;
+    if (hasScalar && op.getNumRegions() == 0)
+      reader.read(op);
+    for (Value operand : op.getOperands())
+      if (isa<ShapedType>(operand.getType()) && passGap(op, operand))
+        return;
+    return setGap(&op, Outcome::Undecided, "a size that only the run knows", "dynamic size");
+  }
   if (std::optional<Value> annotated = getAnnotated(&op)) {
     if (!passGap(op, *annotated))
       for (const Fact &fact : SmallVector<Fact, 2>(facts[*annotated]))
@@ -1495,6 +1585,8 @@ void Prover::visit(Operation &op) {
     return addEverywhere(global.getUndefined());
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
     return visitReshape(op);
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    visitEqualConcat(concat);
   if (std::optional<Structured> structured = readStructured(&op, terms, getScalars()))
     return visitStructured(op, *structured);
   visitOpaque(op);
@@ -1579,6 +1671,15 @@ LogicalResult Prover::prove(func::FuncOp globalFunc, func::FuncOp local) {
   if (hasOrders)
     return undecided(local, "meshes that list the devices in several orders are not modelled", "orders");
 
+  bool hasManual = globalFunc
+                       ->walk([](Operation *op) {
+                         return isa<ManualComputationOp, CollectiveOpInterface>(op) ? WalkResult::interrupt()
+                                                                                    : WalkResult::advance();
+                       })
+                       .wasInterrupted();
+  // Collectives that the user wrote may combine whatever a device holds.
+  if (hasManual)
+    return undecided(globalFunc, "a manual computation is not modelled", "manual computation");
   global.add(globalFunc);
   proof.globalOps = global.getNumOps();
   for (auto [i, argument] : llvm::enumerate(local.getArguments())) {

@@ -91,7 +91,10 @@ public:
                                                    llvm::function_ref<std::optional<int64_t>(Value)> get);
   /// The key of result `r` of a structured op, by its converted terms and result sums.
   SmallVector<int64_t> getKey(const Structured &op, unsigned r, ArrayRef<TermId> terms, const SumList &result,
-                              ArrayRef<bool> isUnit);
+                              ArrayRef<bool> isUnit) const;
+  /// The key of a concatenation, and its shape.
+  std::optional<SmallVector<int64_t>> getConcatKey(ArrayRef<ClassId> inputs, unsigned dim,
+                                                   SmallVectorImpl<int64_t> &shape);
   /// The fresh class of a value that no op computes.
   ClassId addOpaque(Value value);
   void setClass(Value value, ClassId id) { values[value] = id; }
