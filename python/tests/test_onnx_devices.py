@@ -16,6 +16,7 @@ import shardkit
 from samples import find_wrong_error, run_tests
 from shardkit import cli
 from shardkit.planning import cli as plan_cli
+from shardkit.planning import search
 
 RNG = np.random.default_rng(2)
 ROWS = {-1: [0, 1], -2: [2, 3]}
@@ -381,6 +382,12 @@ def plan_twice(path, **options):
     return plan, again
 
 
+def find_collectives(text):
+    """How often each kind of collective runs, and its bytes: what is read moves what was planned."""
+    report = search.describe(text, "--spmd-report=output={}")
+    return report[report.index("totals") : report.index("peak")]
+
+
 def remove_fields(model):
     for each in model.graph.node:
         del each.device_configurations[:]
@@ -407,8 +414,9 @@ def test_complete():
         model = onnx.load(written)
         assert remove_fields(onnx.load(written)).SerializeToString() == remove_fields(onnx.ModelProto.FromString(before)).SerializeToString()
         assert [[s.tensor_name for s in n.device_configurations[0].sharding_spec] for n in model.graph.node] == [["w", "x", "h"], ["h", "t"], ["t", "v", "y"]]
-        found = shardkit.import_onnx(written, sizes={"N": 8}).run(x)[0]
-        assert np.allclose(found, np.tanh(x @ W) @ V, atol=1e-4)
+        imported = shardkit.import_onnx(written, sizes={"N": 8})
+        assert np.allclose(imported.run(x)[0], np.tanh(x @ W) @ V, atol=1e-4)
+        assert find_collectives(search.run(imported.text, "--spmd-propagate")) == find_collectives(plan._text), complete
     assert path.read_bytes() == before
 
 

@@ -15,7 +15,7 @@ from ..planning.layouts import Layout, Program, parse_layouts
 from ..planning.plan import AnnotatedPlan
 from .devices import rules
 from .devices.meshes import make_spec
-from .devices.specs import FIRST_VERSION, Configuration, Node, Spec
+from .devices.specs import FIRST_VERSION, Spec
 from .devices.writer import add_fields
 from .frontend import Importer
 
@@ -185,9 +185,8 @@ class _Planner:
 
     def _find_conflict(self, index: int, specs: Mapping[str, Spec]) -> str:
         """The rule that specs of inputs break together, if any: then it is not known how the node reads them."""
-        one = Configuration(self._configuration.name, self._configuration.devices, {index: Node(self._nodes[index], index, specs, None)})
         try:
-            rules.check(one, self._nodes, self._importer.shapes)
+            rules.check_node(self._nodes[index], specs, self._importer.shapes)
         except ShardKitError as error:
             return f"it does not follow from the program how the node reads it ({str(error).removeprefix('error: ')})"
         return ""

@@ -34,6 +34,9 @@ class Pieces:
         self._joins = list[Join]()
         self._sources = dict[str, None]()
         self._joined = dict[str, str]()  # from tensors to what reads them in their spec
+        annotated = configuration.nodes.items() if configuration else ()
+        self._makers = {name: index for index, node in annotated for name in node.node.output if name in node.specs}
+        self._outputs = {v.name for v in graph.output}
         self._taken = set[tuple[int, str]]()
         self._readers = self._find_readers()
         if stages:
@@ -118,7 +121,7 @@ class Pieces:
             if index is not None and (spec := self._configuration.get(index, name)) and name in self._original[index].input:
                 uses.append((node, index, spec))
                 self._taken.add((index, name))
-        maker = next((i for i, node in self._configuration.nodes.items() if name in node.node.output and name in node.specs), None)
+        maker = self._makers.get(name)
         if maker is not None:
             self._taken.add((maker, name))
             return (maker, self._configuration.nodes[maker].specs[name]), uses
@@ -147,7 +150,7 @@ class Pieces:
         value.CopyFrom(self._values[name])
         value.name = argument
         self._graph.input.append(value)
-        if source == name and name not in self._arguments and name not in {v.name for v in self._graph.output}:
+        if source == name and name not in self._arguments and name not in self._outputs and name not in self._sources:
             self._graph.output.append(self._values[name])
             self._sources[name] = None
         for node in readers:

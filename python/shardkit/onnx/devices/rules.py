@@ -6,6 +6,7 @@ computed of. Specs of results are free: they may ask for another layout than the
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import itertools
 import math
@@ -58,14 +59,17 @@ def find_loops(node: Any, shapes: Shapes) -> Loops | None:
 
 
 def check(configuration: Configuration, nodes: Sequence[Any], shapes: Shapes) -> None:
-    """Raises one error for the first node whose inputs do not fit."""
+    """Raises one error for the first node whose inputs do not fit. An input without a spec has that of the node that makes it."""
     produced = {name: spec for node in configuration.nodes.values() for name in node.node.output if (spec := node.specs.get(name))}
-    for index, node in enumerate(nodes):
-        loops = find_loops(node, shapes) if index in configuration.nodes else None
-        if loops is None:
-            continue
-        given = {k: configuration.get(index, name) or produced.get(name) for k, name in enumerate(node.input) if name}
-        _check_node(node, loops, {k: spec for k, spec in given.items() if spec is not None and k in loops.inputs}, shapes)
+    for index in sorted(configuration.nodes):
+        check_node(nodes[index], collections.ChainMap(dict(configuration.nodes[index].specs), produced), shapes)
+
+
+def check_node(node: Any, specs: Mapping[str, Spec], shapes: Shapes) -> None:
+    """Raises an error if inputs with these specs do not fit."""
+    loops = find_loops(node, shapes)
+    if loops is not None:
+        _check_node(node, loops, {k: specs[name] for k, name in enumerate(node.input) if name in specs and k in loops.inputs}, shapes)
 
 
 def _check_node(node: Any, loops: Loops, specs: Mapping[int, Spec], shapes: Shapes) -> None:
