@@ -2,20 +2,26 @@
 """Predicted beside measured time of a step, on threads of this machine, whose costs are measured first.
 
     predicted.py [--model NAME]... [--devices N]... [--repeats N] [--steps]
+    mpirun -n N predicted.py --backend=mpi --devices N ...    (in processes)
 
 MiniLM (inference), a training step of a block of GPT and one of a mixture of experts, on meshes of 1, 2, 4 and 8 devices, each with the
 costs that `shardkit.calibrate` measures on it just before: devices beyond the processors share them, in both. A model runs under six plans:
 the batch on both axes or on one, Megatron with and without the batch, FSDP, and that of the search. "predicted" is the time of collectives
-and of compute in the report, and of a step by itself; "measured" the median of steps. The first table has the plan that the search finds;
+and of compute in the report, and of a step by itself; "measured" the least of the medians of five rounds, in which all plans take turns. The first table has the plan that the search finds;
 the second which of the six is predicted to be the fastest, and how much slower it is than the one measured fastest (1: it is that one).
 `--steps` lists all plans. Run it as `chrt -f 10` where other programs run.
 """
 import argparse
+import contextlib
+import dataclasses
 import json
+import os
+import pickle
 import shutil
 import statistics
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +39,7 @@ from shardkit.tools import find_tool, run_tool  # noqa: E402
 
 SHAPES = {1: (1, 1), 2: (1, 2), 4: (2, 2), 8: (2, 4)}
 BOTH = ["data", "model"]
+ROUNDS = 5
 
 
 def gpt():
@@ -83,41 +90,60 @@ def predict(text):
     return totals["cost"], totals["compute"]
 
 
-def measure(text, repeats):
-    directory = compile_text(text, Constants(), [])
-    try:
-        with shardkit.Session(directory / "bundle") as session:
+def measure(texts, repeats):
+    """Seconds of a step of each program: the least of the medians of several rounds, in which all take their turn."""
+    with contextlib.ExitStack() as stack:
+        functions = []
+        for text in texts:
+            directory = compile_text(text, Constants(), [])
+            stack.callback(shutil.rmtree, directory, ignore_errors=True)
+            session = stack.enter_context(shardkit.Session(directory / "bundle"))
             session.fill_random(1)
             (function,) = session.values()
             for value in function.arguments:
                 if value.kind != "weight":
                     session.assign(value.name, np.ones(value.shape, value.dtype))
-            return _measure(function, repeats)
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+            functions.append(function)
+        return [min(times) for times in zip(*([_measure(f, repeats) for f in functions] for _ in range(ROUNDS)))]
+
+
+def share(calibration, devices):
+    """That of the first process, for all processes of an mpirun."""
+    path = Path(tempfile.gettempdir(), f"calibration-{os.getppid()}-{devices}")
+    if calibration.process == 0:
+        path.with_suffix(".new").write_bytes(pickle.dumps(calibration))
+        path.with_suffix(".new").rename(path)
+        return calibration
+    while not path.exists():
+        time.sleep(0.01)
+    return dataclasses.replace(pickle.loads(path.read_bytes()), process=calibration.process)
 
 
 def compare(name, calibration, repeats):
     """Of each plan seconds of collectives, of compute and of a step by itself, and as measured."""
     text, by_hand = MODELS[name]()
     text = text.replace("MESH", spell_mesh(calibration.axes, calibration.costs))
-    found = {}
-    for plan, rules in make_plans(by_hand).items():
-        annotated = annotate(text, rules)
-        found[plan] = (*predict(annotated), calibration.overhead, measure(annotated, repeats))
-    return found
+    plans = {plan: annotate(text, rules) for plan, rules in make_plans(by_hand).items()}
+    times = measure(plans.values(), repeats)
+    return {plan: (*predict(annotated), calibration.overhead, time) for (plan, annotated), time in zip(plans.items(), times)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", action="append", choices=list(MODELS))
     parser.add_argument("--devices", action="append", type=int, choices=list(SHAPES))
-    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=5, help="steps of a round")
     parser.add_argument("--steps", action="store_true")
+    parser.add_argument("--backend", choices=("local", "mpi", "tcp"), default="local", help="of the processes that run this, one for each device; local: threads")
     options = parser.parse_args()
+    shardkit.init(options.backend)
     first, second, errors = [], [], []
     for devices in options.devices or SHAPES:
-        calibration = shardkit.calibrate(dict(zip(BOTH, SHAPES[devices])), repeats=options.repeats)
+        calibration = shardkit.calibrate(dict(zip(BOTH, SHAPES[devices])), repeats=5, rounds=ROUNDS)
+        if options.backend != "local":
+            calibration = share(calibration, devices)
+        if calibration.process:
+            sys.stdout = sys.stderr = open(os.devnull, "w")  # the first process prints
         print(calibration.mesh, f"step by itself {1e6 * calibration.overhead:.0f} us, median error {100 * calibration.get_error():.0f} %", file=sys.stderr)
         for name in options.model or MODELS:
             found = compare(name, calibration, options.repeats)

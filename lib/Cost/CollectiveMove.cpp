@@ -38,47 +38,73 @@ bool spmd::travelsAlong(Operation *op) {
   return isa_and_nonnull<StartOp>(op->getParentOp()) && op != &op->getBlock()->front();
 }
 
-/// True for an op that reads each element once or less, and writes one for it.
-static bool isElementwise(Operation *op) {
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-    return linalgOp.getNumReductionLoops() == 0;
-  return op->hasTrait<OpTrait::Elementwise>();
-}
+/// How many ops next to an op are computed with it at most.
+static constexpr int kMaxDistance = 64;
 
-/// A value that an elementwise op computes for one reader, which is computed with it.
-static bool isComputedWithReader(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !isElementwise(op) || !value.hasOneUse())
-    return false;
-  Operation *reader = *value.user_begin();
-  return reader->getBlock() == op->getBlock() && (isElementwise(reader) || isa<linalg::LinalgOp>(reader)) &&
-         !linalg::isaContractionOpInterface(dyn_cast<linalg::LinalgOp>(reader));
-}
-
-/// Bytes that an op reads from memory and writes to it.
-static double getMovedBytes(Operation *op) {
-  double bytes = 0;
-  auto add = [&](Value value) {
-    auto tensor = dyn_cast<RankedTensorType>(value.getType());
-    if (tensor && tensor.hasStaticShape() && !isComputedWithReader(value))
-      bytes += double(tensor.getNumElements()) * getElementBytes(tensor.getElementType());
-  };
-  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) { // into the destination, in place
-    add(insert.getSource());
-    return 2 * bytes;
-  }
-  if (isa<tensor::ExtractSliceOp, tensor::GatherOp>(op)) { // of the source only what is taken
-    add(op->getResult(0));
-    return 2 * bytes;
-  }
+static bool isContraction(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  for (Value operand : linalgOp ? ValueRange(linalgOp.getDpsInputs()) : ValueRange(op->getOperands())) {
-    Operation *maker = operand.getDefiningOp();
-    if (!maker || !(isa<linalg::FillOp>(maker) || maker->hasTrait<OpTrait::ConstantLike>()))
-      add(operand);
+  return linalgOp && (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp));
+}
+
+/// An op on elements or rows.
+static bool isLight(Operation *op) {
+  return op->getNumRegions() == 0 ? op->hasTrait<OpTrait::Elementwise>()
+                                  : isa<linalg::LinalgOp>(op) && !isContraction(op);
+}
+
+/// The light ops that a light op is computed with, from what is in caches: those before it up to a contraction or
+/// collective, or those after it.
+static SmallVector<Operation *> getNeighbors(Operation *op, bool isForward) {
+  SmallVector<Operation *> neighbors;
+  auto step = [&](Operation *from) { return isForward ? from->getNextNode() : from->getPrevNode(); };
+  Operation *next = isLight(op) ? step(op) : nullptr;
+  for (int i = 0; next && i < kMaxDistance; ++i, next = step(next)) {
+    if (isContraction(next) || isa<CollectiveOpInterface>(next))
+      break;
+    if (isLight(next))
+      neighbors.push_back(next);
   }
+  return neighbors;
+}
+
+/// Bytes that an op reads from memory and writes to it. What its neighbors have read or made is not read again, and
+/// what only they read is not written. Linear in uses.
+static double getMovedBytes(Operation *op) {
+  auto getBytes = [](Value value) -> double {
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    bool isKnown = tensor && tensor.hasStaticShape();
+    return isKnown ? double(tensor.getNumElements()) * getElementBytes(tensor.getElementType()) : 0;
+  };
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) // into the destination, in place
+    return 2 * getBytes(insert.getSource());
+  if (isa<tensor::ExtractSliceOp, tensor::GatherOp>(op)) // of the source only what is taken
+    return 2 * getBytes(op->getResult(0));
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  bool isTranspose = isa<linalg::TransposeOp>(op) || (generic && linalg::isaTransposeOpInterface(generic));
+  if (isTranspose && llvm::all_of(op->getUsers(), isContraction)) // they read it as it is
+    return 0;
+  SmallVector<Operation *> before = getNeighbors(op, /*isForward=*/false), after = getNeighbors(op, /*isForward=*/true);
+  auto isRead = [&](Value value) {
+    Operation *maker = value.getDefiningOp();
+    if (maker && (isa<linalg::FillOp>(maker) || maker->hasTrait<OpTrait::ConstantLike>()))
+      return false;
+    if (maker && isContraction(maker) && isLight(op) && value.hasOneUse()) // with each tile of it
+      return false;
+    return llvm::none_of(
+        before, [&](Operation *other) { return other == maker || llvm::is_contained(other->getOperands(), value); });
+  };
+  auto isWritten = [&](Value value) {
+    int64_t uses = 0;
+    for (Operation *reader : after)
+      uses += llvm::count(reader->getOperands(), value);
+    return uses < std::distance(value.use_begin(), value.use_end());
+  };
+  double bytes = 0;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  for (Value operand : linalgOp ? ValueRange(linalgOp.getDpsInputs()) : ValueRange(op->getOperands()))
+    bytes += isRead(operand) ? getBytes(operand) : 0;
   for (Value result : op->getResults())
-    add(result);
+    bytes += isWritten(result) ? getBytes(result) : 0;
   return bytes;
 }
 

@@ -25,7 +25,7 @@ from .tools import find_tool, run_tool
 KINDS = ("all_gather", "all_reduce", "reduce_scatter", "all_to_all")
 SIZES = (1 << 12, 1 << 16, 1 << 19, 1 << 21)
 PRODUCTS = ((256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (16, 1024, 1024), (128, 512, 2048))
-COPIES = (1 << 16, 1 << 19, 1 << 21)
+COPIES = (1 << 16, 1 << 18, 1 << 20)
 _MANY = 5  # collectives of the longer of two functions: the difference is without what a step takes by itself
 _DEFAULT_ALPHA, _DEFAULT_BETA = 1e-5, 1e-10  # of axes of one device
 _TINY = 1e-30  # a cost that does not count
@@ -124,12 +124,13 @@ class Calibration:
 
 
 def calibrate(
-    mesh: Any, sizes: Sequence[int] = SIZES, dtype: str = "f32", repeats: int = 20, options: Sequence[str] = (), **session: Any
+    mesh: Any, sizes: Sequence[int] = SIZES, dtype: str = "f32", repeats: int = 20, options: Sequence[str] = (), rounds: int = 1, **session: Any
 ) -> Calibration:
     """Measures the links of a mesh, and products and elementwise work of its devices, on the devices of this session.
 
     `mesh`: axes to sizes, or a mesh of JAX. `sizes`: bytes of collectives; each of the four kinds runs along each axis, all of its
-    groups at a time. `dtype` of products, f32, bf16, f16 or f64. `repeats`: steps of each function, whose median counts. `options`: of
+    groups at a time. `dtype` of products, f32, bf16, f16 or f64. `repeats`: steps of each function, whose median counts. `rounds`: how often all
+    functions are measured; the least of the medians counts, which other programs disturb less. `options`: of
     shard-compile, as `--target=cuda`. Other keyword arguments are those of `Session`; under `shardkit.init` all processes call it.
     The costs are those for which the errors of the predicted times are least, relative to these or to the measured ones."""
     axes = read_mesh(mesh)
@@ -140,7 +141,8 @@ def calibrate(
     try:
         with Session(directory / "bundle", **session) as opened:
             opened.fill_random(1)
-            seconds = {name: _measure(opened[name], repeats) for name in functions.texts}
+            measured = [{name: _measure(opened[name], repeats) for name in functions.texts} for _ in range(rounds)]
+            seconds = {name: min(each[name] for each in measured) for name in functions.texts}
             process = opened.process[0]
     finally:
         shutil.rmtree(directory, ignore_errors=True)

@@ -247,6 +247,9 @@ def test_tactics():
     for name, expected in {"query": 0, "key": 0, "value": 0, "out": 1, "up": 0, "down": 1}.items():
         assert placements[f"{name}.weight"] == (Replicate(), Shard(expected)), (name, placements)
     assert made.inputs == {"x": (Shard(0), Replicate())}
+    assert not made.left_out("parallelize_plan")
+    by_sequence = shardkit.plan(Attention(), torch.randn(4, 8, 16), mesh={"model": 2}, tactics=shardkit.Tactics().megatron("model").sp("model"))
+    assert "takes a value as [Shard(1)], which the styles here keep whole" in by_sequence.left_out("parallelize_plan")["norm"]
     assert made.tp_plan() == {"query": "colwise", "key": "colwise", "value": "colwise", "out": "rowwise", "up": "colwise", "down": "rowwise"}
     module = Attention()
     options = {"loss": lambda m, x: m(x).square().mean(), "optimizer": torch.optim.AdamW(module.parameters())}

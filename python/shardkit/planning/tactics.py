@@ -236,7 +236,7 @@ class _Resolver:
         found = {n: d for n, (_, d) in uses.lookups.items()}
         for name, c in uses.contractions.items():
             free = [d for d in c.free if uses.get_group(name, d) not in uses.experts]
-            if free and uses.is_last(name):
+            if free and name not in taken and uses.is_last(name):
                 found.setdefault(name, free[0])
         alone = "no weight sums over its columns as they are, and later layers read them"
         for name in (*found, *uses.contractions):

@@ -141,6 +141,7 @@ class _Planner:
                 module, args, kwargs, self._mesh, None, None, None, loss, optimizer, (), True, watched=watched
             )
         self._watched = watched
+        self._placed: dict[str, tuple[Placements, int]] = {}
 
     def complete(
         self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str], tactics: Tactics | None, is_searched: bool
@@ -182,6 +183,7 @@ class _Planner:
         placements = {n: arguments[n] for n in own}
         inputs = {a.name: arguments[a.name] for a in self._model.arguments if not a.is_weight}
         found = styles.find(self._module, self._args, self._kwargs, self._loss, self._mesh, placements, used, self._names)
+        found = dataclasses.replace(found, values=styles.find_values(self._placed, self._mesh))
         return TorchPlan(
             text, dict(self._mesh), inputs, results, boundaries, tuple(translator.dropped), self._inputs, self._names, found, placements, self._device_mesh
         )
@@ -213,7 +215,8 @@ class _Planner:
                 continue
             made = get_shape(value) or ()
             if math.prod(made) == math.prod(shape) and (layout := regroup(layout, made, shape)) is not None:
-                found[int(site[len(prefix) :])] = Translator(self._mesh).translate(site, layout, shape)
+                self._placed[site] = Translator(self._mesh).translate(site, layout, shape), len(shape)
+                found[int(site[len(prefix) :])] = self._placed[site][0]
         return found
 
     def _find_value(self, tag: str, program: Program) -> Any:

@@ -43,6 +43,9 @@ class Styles:
     """Entries for layers of experts, for transformers."""
     fsdp: dict[str, str]
     axes: tuple[str, ...]
+    values: dict[tuple[str, str], str] = dataclasses.field(default_factory=dict)
+    """By pattern of modules and axis, what the module takes or makes that is sharded elsewhere than along features. Styles of weights keep
+    values between modules whole, or sharded along features."""
 
     def make_parallelize_plan(self, axis: str | None) -> dict[str, Any]:
         chosen = self._choose_axis(axis)
@@ -65,7 +68,7 @@ class Styles:
         chosen = self._choose_axis(axis)
         other = {p: f"sharded by {s.axis}, and the plan is on {chosen}" for p, s in self.styles.items() if s.axis != chosen}
         if what == "parallelize_plan":
-            return self.left_out | other | self.tied
+            return self.left_out | other | self.tied | {p: why for (p, a), why in self.values.items() if a == chosen}
         expert = {n for n in self.left_out if any(to_pattern(n) == e for e in self.experts)}
         return {n: why for n, why in self.left_out.items() if n not in expert} | other
 
@@ -91,6 +94,21 @@ def _name_hf_style(style: Style) -> str:
     if style.kind == "colwise":
         return "colwise" if style.is_local else "colwise_gather_output"
     return "rowwise" if style.is_local else "rowwise_split_input"
+
+
+def find_values(placed: Mapping[str, tuple[Placements, int]], mesh: Mapping[str, int]) -> dict[tuple[str, str], str]:
+    """What modules take and make that no style says, of placements and ranks by site, `layers.0.norm/0/in0`."""
+    found: dict[tuple[str, str], str] = {}
+    for site, (placements, rank) in placed.items():
+        name, _, side = site.split("/")
+        for axis, p in zip(mesh, placements):
+            if p.is_shard() and p.dim < rank - 1:
+                verb = "takes" if side.startswith("in") else "makes"
+                style = "SequenceParallel or PrepareModuleInput" if verb == "takes" else "PrepareModuleOutput"
+                found.setdefault(
+                    (to_pattern(name), axis), f"{verb} a value as {describe(placements)}, which the styles here keep whole; {style} would state it"
+                )
+    return found
 
 
 def to_pattern(name: str) -> str:
