@@ -82,7 +82,8 @@ def read_configuration(file: Path) -> Any:
         raise ShardKitError(f"error: {file}: unknown architecture '{kind}'{custom}, expected one of transformers {transformers.__version__}{near}")
     check_quantization(file, values)
     try:
-        return transformers.CONFIG_MAPPING[kind].from_dict(values)
+        found = transformers.CONFIG_MAPPING[kind]
+        return found.from_dict(found._dict_from_json_file(file))  # which has infinite numbers too
     except Exception as error:  # what validates has no common base
         raise ShardKitError(f"error: {file}: {_first_line(error)}, expected a configuration of {kind}") from None
 
