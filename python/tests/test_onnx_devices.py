@@ -237,7 +237,10 @@ def test_stages():
     _, notes = check_runs(build(4, [2, 3]), (x,), expected)
     assert notes == ["pipeline stages are left out, expected batch (--batch): inputs that microbatches split, or none"], notes
     _, notes = check_runs(build(2, [0, 1]), (x,), expected)
-    assert any("the pipeline stages are on the same devices" in n for n in notes), notes
+    assert any("the pipeline stages have no devices of their own" in n for n in notes), notes
+    uneven = build(4, [2, 3])
+    uneven.graph.node[2].device_configurations[0].sharding_spec[0].CopyFrom(spec("v", [2]))
+    check_refused(uneven, "the pipeline stages of configuration c have 2, 1 devices of their own, expected as many in each")
     check_refused(build(4, [2, 3], (3, 0)), r'node MatMul "down", tensor t is made in pipeline stage 3 \(node Tanh "n"\) and read in stage 0, expected a stage from 3')
     check_refused(build(4, [2, 3], (0, -1)), "pipeline stage -1, expected a number from 0")
     problem = find_wrong_error(lambda: load(build(4, [2, 3]), batch=["w"]), "batch names 'w', expected inputs: x$")
@@ -464,6 +467,21 @@ def test_stages_completed():
     x = normal(8, 16)
     found = shardkit.import_onnx(written, batch=["x"]).run(x, options=["--pipeline=microbatches=2 schedule=inference"])[0]
     assert np.allclose(found, np.tanh(x @ W) @ V, atol=1e-4)
+
+
+def test_skipped_stage():
+    """A value of the first stage is read in the third, on devices of its own, in another layout."""
+    nodes = [
+        node("MatMul", ["x", "w"], ["h"], spec("w", [0, 1], {1: 2}), stage=0), node("Tanh", ["h"], ["t"], spec("t", [2, 3], {1: 2}), stage=1),
+        node("Add", ["t", "h"], ["s"], spec("h", [4, 5], {0: 2}), stage=2), node("MatMul", ["s", "v"], ["y"], stage=2),
+    ]  # fmt: skip
+    x = normal(8, 16)
+    expected = (np.tanh(x @ W) + x @ W) @ V
+    path = write(make(nodes, [value("x", [8, 16])], [value("y", [8, 12])], {"w": W, "v": V}, 6))
+    _, written = plan_twice(path)
+    for each in (path, written):
+        found = shardkit.import_onnx(each, batch=["x"]).run(x, options=["--pipeline=microbatches=4 schedule=inference"])[0]
+        assert np.allclose(found, expected, atol=1e-4), np.abs(found - expected).max()
 
 
 def varint(number):

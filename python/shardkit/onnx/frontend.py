@@ -20,7 +20,7 @@ from ..tools import find_tool, find_torch_mlir_opt, run_tool
 from .constants import fold_constants
 from .devices import rules
 from .devices.pieces import Pieces
-from .devices.placement import Placement, place
+from .devices.placement import Placement, find_stages, place
 from .devices.specs import Configuration, choose, find_nested, has_fields
 from .devices.specs import read as read_fields
 from .nodes import expand_nodes, rewrite_nodes
@@ -99,7 +99,7 @@ class Importer:
         self.shapes = _find_shapes(self.graph)
         self.configurations = read_fields(self.fields, self.shapes, self.sizes)
         for each in self.configurations.values():
-            rules.check(each, self.fields.graph.node, self.shapes)
+            rules.check(each, self.fields.graph.node, self.shapes, find_stages(each, self.fields.graph.node))
         self.is_new = is_planned and (name not in self.configurations if name else not self.configurations)
         self.configuration = self._add_configuration(name, axes) if self.is_new else choose(self.configurations, name)
         self.placement: Placement | None = None

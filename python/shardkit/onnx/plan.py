@@ -59,9 +59,13 @@ class OnnxPlan(AnnotatedPlan):
     mesh: dict[str, int]
     specs: dict[int, dict[str, Spec]]
     left_out: dict[str, str]
-    ir_version: int
     _source: Path
     _data: bytes
+
+    def __repr__(self) -> str:
+        axes = ", ".join(f"{n}={s}" for n, s in self.mesh.items())
+        added = sum(len(specs) for specs in self.specs.values())
+        return f"OnnxPlan({self.configuration}, {axes}: {self.status}, {added} specs added to {len(self.specs)} nodes, {len(self.left_out)} tensors left out)"
 
     def save(self, path: str | Path) -> None:
         """Writes the model. Where weights are in external files, it has to be beside them."""
@@ -103,7 +107,7 @@ class _Planner:
         text = search.search(text, chosen, memory, options) if complete == "search" else search.propagate(text, chosen)
         specs, left_out = self._read(search.read_program(text, self._function))
         return OnnxPlan(
-            text, self._configuration.name, dict(axes), specs, left_out, max(self._importer.fields.ir_version, FIRST_VERSION), self._source, self._write(specs)
+            text, self._configuration.name, dict(axes), specs, left_out, self._source, self._write(specs)
         )
 
     # --- from layouts to specs ------------------------------------------------------------------------

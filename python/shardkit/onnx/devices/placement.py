@@ -50,7 +50,7 @@ def place(
             f"error: the mesh has {math.prod(axes.values())} devices, expected {count}, as device configuration {configuration.name}{' has in each stage' if owned else ''}"
         )
     if stages and not owned:
-        notes.append("the pipeline stages are on the same devices, or on numbers of devices that differ: they run one after the other on all")
+        notes.append("the pipeline stages have no devices of their own: they are on the same ones")
     if owned:
         ranks = {device: rank for devices in owned for rank, device in enumerate(devices)}
         local = [
@@ -118,8 +118,11 @@ def _find_stage_devices(configuration: Configuration, stages: Sequence[int], spe
     known = [devices for devices in found if devices]
     size = max((len(devices) for devices in known), default=configuration.devices // count)
     used = set[int]().union(*known)
+    if len(used) == sum(map(len, known)) and len({len(devices) for devices in known}) > 1:
+        counts = ", ".join(str(len(devices)) if devices else "?" for devices in found)
+        raise ShardKitError(f"error: the pipeline stages of configuration {configuration.name} have {counts} devices of their own, expected as many in each")
     free = [d for d in range(configuration.devices) if d not in used]
-    if not size or any(len(d) != size for d in known) or len(used) != size * len(known) or len(free) < size * (count - len(known)):
+    if not size or len(used) != size * len(known) or len(free) < size * (count - len(known)):
         return []
     rest = iter(free)
     return [tuple(sorted(devices or (next(rest) for _ in range(size)))) for devices in found]

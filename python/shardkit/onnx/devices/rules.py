@@ -6,7 +6,6 @@ computed of. Specs of results are free: they may ask for another layout than the
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import itertools
 import math
@@ -58,11 +57,14 @@ def find_loops(node: Any, shapes: Shapes) -> Loops | None:
     return _read_product(0, 3 if node.op_type == "QLinearMatMul" else 1, known)
 
 
-def check(configuration: Configuration, nodes: Sequence[Any], shapes: Shapes) -> None:
-    """Raises one error for the first node whose inputs do not fit. An input without a spec has that of the node that makes it."""
-    produced = {name: spec for node in configuration.nodes.values() for name in node.node.output if (spec := node.specs.get(name))}
-    for index in sorted(configuration.nodes):
-        check_node(nodes[index], collections.ChainMap(dict(configuration.nodes[index].specs), produced), shapes)
+def check(configuration: Configuration, nodes: Sequence[Any], shapes: Shapes, stages: Sequence[int]) -> None:
+    """Raises one error for the first node whose inputs do not fit. An input without a spec has that of the node that makes it, if both are in
+    one of the `stages` of the nodes, of which there may be none."""
+    made = {name: node for node in configuration.nodes.values() for name in node.node.output if name in node.specs}
+    for index, annotated in sorted(configuration.nodes.items()):
+        makers = {name: made[name] for name in nodes[index].input if name in made}
+        produced = {name: maker.specs[name] for name, maker in makers.items() if not stages or stages[maker.index] == stages[index]}
+        check_node(nodes[index], produced | dict(annotated.specs), shapes)
 
 
 def check_node(node: Any, specs: Mapping[str, Spec], shapes: Shapes) -> None:
