@@ -246,7 +246,8 @@ def _describe(value: Any, is_weight: bool, what: str) -> Argument:
     shape = []
     for i, dim in enumerate(tensor.shape.dim):
         if not dim.HasField("dim_value"):
-            how = f"--size {dim.dim_param}=8, sizes={{{dim.dim_param!r}: 8}}" if dim.dim_param else "write sizes into the model (onnx.tools.update_model_dims)"
+            is_named = dim.dim_param and not dim.dim_param.startswith("unk__")  # as shape inference calls what it does not know
+            how = f"--size {dim.dim_param}=8, sizes={{{dim.dim_param!r}: 8}}" if is_named else "write sizes into the model (onnx.tools.update_model_dims)"
             raise ShardKitError(f"error: {what} {value.name} has the unknown size {dim.dim_param or '?'} in dim {i}, expected a number: {how}")
         shape.append(dim.dim_value)
     if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
