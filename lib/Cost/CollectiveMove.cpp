@@ -75,6 +75,8 @@ static double getMovedBytes(Operation *op) {
     bool isKnown = tensor && tensor.hasStaticShape();
     return isKnown ? double(tensor.getNumElements()) * getElementBytes(tensor.getElementType()) : 0;
   };
+  if (op->getNumResults() == 0) // it ends a block
+    return 0;
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) // into the destination, in place
     return 2 * getBytes(insert.getSource());
   if (isa<tensor::ExtractSliceOp, tensor::GatherOp>(op)) // of the source only what is taken
@@ -109,7 +111,7 @@ static double getMovedBytes(Operation *op) {
 }
 
 double spmd::getComputeSeconds(Operation *op, const Mesh &mesh, int64_t tripCount) {
-  if (op->getNumResults() == 0 || isa<linalg::FillOp>(op)) // a fill is made where it is used, if at all
+  if (isa<linalg::FillOp>(op)) // made where it is used, if at all
     return 0;
   double operations = 0;
   for (Type type : op->getResultTypes())
