@@ -2,7 +2,7 @@
 
 An op is a nest of loops, and each dim of a tensor is walked by one of them. Inputs that are walked by the same loop must be sharded
 alike there; a dim of size 1 that is broadcast must be on all devices; and each shard of the result needs a device that holds all it is
-computed of. Specs of results are free: they may ask for another layout than the computation has."""
+computed of. Unary ops and reductions take any spec. Specs of results are free: they may name another layout than the computation has."""
 
 from __future__ import annotations
 
@@ -14,17 +14,10 @@ from typing import Any, Mapping, Sequence
 from ...errors import ShardKitError
 from .specs import Configuration, Part, Shapes, Spec, label
 
-UNARY = frozenset(
-    "Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Dropout Erf Exp Floor Identity IsInf IsNaN Log Neg Not Reciprocal Round Sigmoid "
-    "Sign Sin Sinh Tan Tanh ConstantOfShape BitwiseNot".split()
-)
 BROADCAST = frozenset(
     "Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or Pow PRelu "
     "Sub Sum Where Xor".split()
 )
-REDUCTIONS = frozenset("ArgMax ArgMin".split()) | {
-    f"Reduce{name}" for name in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
-}
 CONTRACTIONS = frozenset("Einsum Gemm MatMul MatMulInteger QLinearMatMul".split())
 
 
