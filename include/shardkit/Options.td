@@ -95,10 +95,12 @@ def PipelineOption : Option<
 def InlineOption : SwitchOption<
     "inlineCalls", "inline", "inline-calls; if not, functions are copied per signature">;
 
+def InferSegmentsOption : SwitchOption<"inferSegments", "infer-segments", "infer-segments">;
+
 /// Options of the phases up to propagation.
 defvar PropagationOptionList = [
   MeshOption, ConflictsOption, PlanOption, StridedShardingsOption, TripCountOption,
-  AutoShardOption, PipelineOption, InlineOption, MaxConstantBytesOption
+  AutoShardOption, PipelineOption, InlineOption, InferSegmentsOption, MaxConstantBytesOption
 ];
 
 /// Options of the phases: of the default pipeline, and of passes that run it on a copy.

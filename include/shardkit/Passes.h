@@ -47,6 +47,7 @@ template <typename BaseT> struct WithPropagationOptions : BaseT {
     options.autoShard = this->autoShard.getValue();
     options.pipeline = this->pipeline.getValue();
     options.inlineCalls = this->inlineCalls;
+    options.inferSegments = this->inferSegments;
     options.maxConstantBytes = this->maxConstantBytes;
     return options;
   }

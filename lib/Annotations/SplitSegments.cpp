@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MoveUnits.h"
+#include "SplittableOps.h"
 
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Constraints.h"
@@ -106,6 +107,9 @@ private:
   /// created without recomputation.
   std::optional<Joined> getSegments(OpBuilder &b, Value value, int64_t dim, const Joined &like);
 
+  /// A padding of other dims, per segment.
+  bool rewritePad(tensor::PadOp op);
+
   /// An op with loops, one of which runs along the segments: cloned per segment.
   bool rewriteLoops(linalg::LinalgOp op);
   bool rewriteLoop(linalg::LinalgOp op, unsigned loop, const Joined &like);
@@ -159,7 +163,9 @@ void Uses::splitResults(Operation *terminator, ArrayRef<SplitResult> results) {
     Value full = terminator->getOperand(split.result);
     auto type = cast<RankedTensorType>(full.getType());
     SmallVector<Value> segments;
-    if (auto it = values.find(full); it != values.end() && it->second.dim == split.dim) {
+    if (split.sizes.size() == 1) {
+      segments.push_back(full);
+    } else if (auto it = values.find(full); it != values.end() && it->second.dim == split.dim) {
       SmallVector<int64_t> sizes;
       for (unsigned i = 0; i < it->second.segments.size(); ++i)
         sizes.push_back(it->second.size(i));
@@ -200,6 +206,8 @@ bool Uses::rewrite(Operation *op) {
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
     return rewriteReshape(collapse, collapse.getSrcType(), collapse.getResultType(), collapse.getReassociationIndices(),
                           /*expands=*/false);
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return rewritePad(pad);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return rewriteLoops(linalgOp);
   if (op->hasTrait<OpTrait::Elementwise>() && op->getNumRegions() == 0)
@@ -274,6 +282,20 @@ bool Uses::rewriteReshape(Op op, RankedTensorType from, RankedTensorType to, Arr
     return true;
   }
   return false;
+}
+
+bool Uses::rewritePad(tensor::PadOp op) {
+  const Joined joined = values.find(op.getSource())->second;
+  if (!canSplitPad(op, joined.dim))
+    return false;
+  OpBuilder b(op);
+  Joined result{joined.dim, {}};
+  SmallVector<SmallVector<Value>> operands;
+  for (Value operand : op->getOperands())
+    operands.emplace_back(joined.segments.size(), operand);
+  operands.front() = joined.segments;
+  clonePerSegment(b, op, operands, joined, result);
+  return true;
 }
 
 std::optional<Joined> Uses::getSegments(OpBuilder &b, Value value, int64_t dim, const Joined &like) {
@@ -515,7 +537,8 @@ LogicalResult ArgumentSplitter::run() {
       joined.segments.push_back(value);
       offset += size;
     }
-    full.replaceAllUsesWith(uses.join(b, full.getLoc(), std::move(joined)));
+    full.replaceAllUsesWith(joined.segments.size() == 1 ? joined.segments.front()
+                                                        : uses.join(b, full.getLoc(), std::move(joined)));
     body.eraseArgument(at);
   }
   // 2. Split the results that update such arguments.

@@ -63,6 +63,8 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
       pm.addPass(createSPMDResolveAxisResourcesPass(options));
       pm.addPass(createSPMDDecomposePass());
     }
+    if (phaseOptions.inferSegments)
+      pm.addPass(createSPMDInferSegmentsPass());
     pm.addPass(createSPMDSplitSegmentsPass());
     // Automatic stages are chosen by what the search finds for each.
     bool searches =
