@@ -43,9 +43,18 @@ static constexpr unsigned kMaxParts = 16;
 
 namespace {
 
-/// A part of a dim that an op reads by itself. Its readers keep runs of `unit` elements together.
+/// Runs of elements that readers of a dim keep together: of 2 x 4 x 8, `coarse` ones of 32, or `fine` ones of 8, which
+/// are shards too if these divide 2 x 4.
+struct Unit {
+  int64_t coarse = 1, fine = 1;
+  Unit operator*(int64_t inner) const { return {coarse * inner, fine * inner}; }
+  static Unit lcm(Unit a, Unit b) { return {std::lcm(a.coarse, b.coarse), std::lcm(a.fine, b.fine)}; }
+};
+
+/// A part of a dim that an op reads by itself.
 struct Part {
-  int64_t begin, end, unit = 1;
+  int64_t begin, end;
+  Unit unit;
   int64_t size() const { return end - begin; }
 };
 
@@ -57,7 +66,7 @@ struct DimReads {
   void add(const Part &part) {
     for (Part &known : parts)
       if (known.begin == part.begin && known.end == part.end) {
-        known.unit = std::lcm(known.unit, part.unit);
+        known.unit = Unit::lcm(known.unit, part.unit);
         return;
       }
     parts.push_back(part);
@@ -69,11 +78,15 @@ struct DimReads {
       add(part);
   }
   /// The unit of the dim, of `size` elements, as one part.
-  int64_t getUnit(int64_t size) const {
+  Unit getUnit(int64_t size) const {
     for (const Part &part : parts)
       if (part.begin == 0 && part.end == size)
         return part.unit;
-    return 1;
+    return {};
+  }
+  /// Whether no part is smaller than the dim, of `size` elements.
+  bool isUndivided(int64_t size) const {
+    return llvm::all_of(parts, [&](const Part &part) { return part.size() == size; });
   }
 };
 
@@ -83,11 +96,25 @@ using Reads = SmallVector<DimReads, 4>;
 struct Segments {
   int64_t dim;
   SmallVector<int64_t> sizes;
-  int64_t unit;
+  int64_t unit = 1;
   bool operator==(const Segments &other) const {
     return dim == other.dim && sizes == other.sizes && unit == other.unit;
   }
 };
+
+/// The units of a dim that consists of dims of these sizes, whose readers are `dims`; the last one belongs to the
+/// units.
+Unit getJoinedUnit(ArrayRef<DimReads> dims, ArrayRef<int64_t> sizes) {
+  Unit unit;
+  int64_t inner = 1;
+  for (unsigned d = sizes.size() - 1; d > 0; --d)
+    inner *= sizes[d];
+  unit.coarse = unit.fine = inner;
+  for (unsigned d = 0; d + 2 < sizes.size() && dims[d].isUndivided(sizes[d]) && dims[d + 1].isUndivided(sizes[d + 1]);
+       ++d)
+    unit.fine /= sizes[d + 1];
+  return unit;
+}
 
 /// The dims of a group of an expand_shape, of sizes `sizes`, from `first` on, as one dim.
 DimReads joinDims(ArrayRef<DimReads> dims, ArrayRef<int64_t> sizes, unsigned first = 0) {
@@ -105,8 +132,11 @@ DimReads joinDims(ArrayRef<DimReads> dims, ArrayRef<int64_t> sizes, unsigned fir
   for (const Part &part : dims[first].parts)
     joined.add({part.begin * inner, part.end * inner,
                 hasUnits ? part.unit * inner : joinDims(dims, sizes, first + 1).getUnit(inner)});
-  if (hasUnits)
-    joined.add({0, sizes[first] * inner, dims[first].getUnit(sizes[first]) * inner});
+  if (hasUnits) {
+    Unit own = dims[first].getUnit(sizes[first]);
+    joined.add({0, sizes[first] * inner,
+                own.coarse > 1 ? own * inner : getJoinedUnit(dims.drop_front(first), sizes.drop_front(first))});
+  }
   return joined;
 }
 
@@ -118,7 +148,9 @@ DimReads getMajor(const DimReads &joined, int64_t inner) {
     if (part.begin % inner != 0 || part.end % inner != 0)
       major.isWhole = true;
     else
-      major.add({part.begin / inner, part.end / inner, part.unit % inner == 0 ? part.unit / inner : 1});
+      major.add({part.begin / inner,
+                 part.end / inner,
+                 {std::max<int64_t>(part.unit.coarse / inner, 1), std::max<int64_t>(part.unit.fine / inner, 1)}});
   }
   return major;
 }
@@ -128,9 +160,9 @@ bool isStaticTensor(Value value) {
   return type && type.hasStaticShape();
 }
 
-/// The units of a dim of a computed value that a collapse_shape joined, as heads before an output projection; 1 if none
-/// are known.
-int64_t getProducedUnit(Value value, unsigned dim) {
+/// The units of a dim of a computed value that a collapse_shape joined, as heads before an output projection; single
+/// elements if none are known.
+Unit getProducedUnit(Value value, unsigned dim) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
       const ReassociationIndices group = collapse.getReassociationIndices()[dim];
@@ -138,7 +170,7 @@ int64_t getProducedUnit(Value value, unsigned dim) {
       while (sizes.size() > 1 && sizes.front() == 1)
         sizes = sizes.drop_front();
       if (sizes.size() > 1)
-        return std::accumulate(sizes.begin() + 1, sizes.end(), int64_t(1), std::multiplies<>());
+        return getJoinedUnit(SmallVector<DimReads>(sizes.size()), sizes);
       dim = group.back() + 1 - sizes.size();
       value = collapse.getSrc();
       continue;
@@ -150,16 +182,16 @@ int64_t getProducedUnit(Value value, unsigned dim) {
             expand.getResultType().getDimSize(dim) == expand.getSrcType().getDimSize(g))
           from = g;
       if (!from)
-        return 1;
+        return {};
       dim = *from;
       value = expand.getSrc();
       continue;
     }
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (!linalgOp || !linalgOp.hasPureTensorSemantics())
-      return 1;
-    AffineMap resultMap = linalgOp.getMatchingIndexingMap(
-        linalgOp.getDpsInitOperand(cast<OpResult>(value).getResultNumber()));
+      return {};
+    AffineMap resultMap =
+        linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(cast<OpResult>(value).getResultNumber()));
     auto loop = dyn_cast<AffineDimExpr>(resultMap.getResult(dim));
     OpOperand *source = nullptr;
     for (OpOperand *input : linalgOp.getDpsInputOperands())
@@ -170,10 +202,10 @@ int64_t getProducedUnit(Value value, unsigned dim) {
             dim = d;
           }
     if (!source)
-      return 1;
+      return {};
     value = source->get();
   }
-  return 1;
+  return {};
 }
 
 /// What --spmd-split-segments computes segment by segment.
@@ -277,7 +309,7 @@ DimReads FunctionAnalysis::readSlice(tensor::ExtractSliceOp op, unsigned dim) {
     if (offset >= stride || offset + size * stride < full + offset || full % stride != 0)
       return whole;
     DimReads interleaved;
-    interleaved.add({0, full, stride * inner.getUnit(size)});
+    interleaved.add({0, full, inner.getUnit(size) * stride});
     return interleaved;
   }
   if (size == full)
@@ -347,12 +379,12 @@ void FunctionAnalysis::readOperands(Operation *op) {
         DimReads all;
         if (iterators[loop.getPosition()] != utils::IteratorType::parallel) {
           // A contraction with heads that were joined.
-          int64_t unit = 1;
+          Unit unit;
           for (OpOperand *input : linalgOp.getDpsInputOperands())
             for (auto [i, expr] : llvm::enumerate(linalgOp.getMatchingIndexingMap(input).getResults()))
               if (expr == loop && input != &operand)
-                unit = std::lcm(unit, getProducedUnit(input->get(), i));
-          if (unit == 1)
+                unit = Unit::lcm(unit, getProducedUnit(input->get(), i));
+          if (unit.coarse == 1)
             return whole;
           all.add({0, cast<RankedTensorType>(operand.get().getType()).getDimSize(d), unit});
           return all;
@@ -379,17 +411,18 @@ void FunctionAnalysis::readOperands(Operation *op) {
     });
 }
 
-/// The segments that disjoint parts of a dim are; parts inside of a part divide it further.
-std::optional<Segments> getSegments(const DimReads &dim, unsigned d, int64_t full) {
+/// The segments that disjoint parts of a dim are; parts inside of a part divide it further. The dim is to have
+/// `shards`.
+std::optional<Segments> getSegments(const DimReads &dim, unsigned d, int64_t full, int64_t shards) {
   SmallVector<int64_t> borders{0, full};
   for (const Part &part : dim.parts)
     borders.append({part.begin, part.end});
   llvm::sort(borders);
   borders.erase(llvm::unique(borders), borders.end());
-  Segments segments{int64_t(d), {}, 0};
-  SmallVector<int64_t> units;
+  Segments segments{int64_t(d), {}};
+  SmallVector<Unit> units;
   for (auto [begin, end] : llvm::zip(borders, ArrayRef(borders).drop_front())) {
-    int64_t unit = 1;
+    Unit unit;
     bool isRead = false;
     for (const Part &part : dim.parts) {
       const bool covers = part.begin <= begin && part.end >= end, isAll = part.size() == full;
@@ -397,15 +430,13 @@ std::optional<Segments> getSegments(const DimReads &dim, unsigned d, int64_t ful
         return std::nullopt;
       isRead |= covers && (!isAll || borders.size() == 2);
       if (covers && part.size() == end - begin)
-        unit = std::lcm(unit, part.unit);
+        unit = Unit::lcm(unit, part.unit);
     }
-    if (!isRead || (end - begin) % unit != 0)
+    if (!isRead || (end - begin) % unit.coarse != 0)
       return std::nullopt;
     segments.sizes.push_back(end - begin);
     units.push_back(unit);
   }
-  for (auto [size, unit] : llvm::zip(segments.sizes, units))
-    segments.unit = std::gcd(segments.unit, llvm::is_contained(units, size) ? size : unit); // a single head, not split
   // Parts that cross each other are windows, not segments; so are single elements.
   for (const Part &a : dim.parts)
     for (const Part &b : dim.parts)
@@ -413,6 +444,16 @@ std::optional<Segments> getSegments(const DimReads &dim, unsigned d, int64_t ful
         return std::nullopt;
   if (segments.sizes.size() > 1 && llvm::is_contained(segments.sizes, 1))
     return std::nullopt;
+  int64_t coarse = 0, fine = 0;
+  for (auto [size, unit] : llvm::zip(segments.sizes, units)) {
+    // A segment of the size of another one's units is one head.
+    const bool isHead = unit.coarse == 1 && llvm::any_of(units, [&](const Unit &other) { return other.fine == size; });
+    coarse = std::gcd(coarse, isHead ? size : unit.coarse);
+    fine = std::gcd(fine, isHead ? size : unit.fine);
+  }
+  const bool isFiner = llvm::any_of(
+      segments.sizes, [&](int64_t size) { return size / coarse % shards != 0 && size / fine % shards == 0; });
+  segments.unit = isFiner ? fine : coarse;
   return segments;
 }
 
@@ -429,9 +470,6 @@ std::optional<Segments> FunctionAnalysis::findSegments(unsigned argument) {
   for (unsigned d = 0; d < dims.size(); ++d) {
     if (dims[d].isWhole || dims[d].parts.empty())
       continue;
-    std::optional<Segments> segments = getSegments(dims[d], d, type.getDimSize(d));
-    if (!segments)
-      continue;
     int64_t shards = 1;
     if (given) {
       const DimSharding &dim = given->sharding.dims[d];
@@ -440,6 +478,9 @@ std::optional<Segments> FunctionAnalysis::findSegments(unsigned argument) {
         continue;
       shards = totalFactor(dim.entries);
     }
+    std::optional<Segments> segments = getSegments(dims[d], d, type.getDimSize(d), shards);
+    if (!segments)
+      continue;
     // One segment matters where the given shards would end inside of its units.
     if (segments->sizes.size() == 1 && (segments->unit == 1 || type.getDimSize(d) / segments->unit % shards == 0))
       continue;
@@ -537,8 +578,8 @@ llvm::SetVector<unsigned> FunctionAnalysis::findFailures() {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (linalgOp) {
       auto loop = dyn_cast<AffineDimExpr>(linalgOp.getMatchingIndexingMap(reader).getResult(like.dim));
-      fits = loop && (like.sizes.size() == 1 || linalgOp.getIteratorTypesArray()[loop.getPosition()] ==
-                                                    utils::IteratorType::parallel);
+      fits = loop && (like.sizes.size() == 1 ||
+                      linalgOp.getIteratorTypesArray()[loop.getPosition()] == utils::IteratorType::parallel);
       for (OpOperand &operand : op->getOpOperands()) {
         int64_t &dim = dims[operand.getOperandNumber()] = -1;
         for (auto [d, expr] : llvm::enumerate(linalgOp.getMatchingIndexingMap(&operand).getResults())) {
@@ -611,9 +652,8 @@ struct InferSegmentsPass : public spmd::impl::SPMDInferSegmentsPassBase<InferSeg
 private:
   static void reject(MutableArrayRef<FunctionAnalysis> analyses, const llvm::DenseSet<Attribute> &rejected) {
     for (FunctionAnalysis &analysis : analyses)
-      analysis.found.remove_if([&](const auto &entry) {
-        return rejected.contains(analysis.func.getArgAttr(entry.first, kWeightAttr));
-      });
+      analysis.found.remove_if(
+          [&](const auto &entry) { return rejected.contains(analysis.func.getArgAttr(entry.first, kWeightAttr)); });
   }
 
   /// A stored tensor has the same segments wherever it is read, or none.
@@ -649,10 +689,11 @@ private:
     func.setArgAttr(argument, kSegmentsAttr, attr);
     remark::analysis(func.getArgument(argument).getLoc(),
                      remark::RemarkOpts::name("segments").category("spmd").function(func.getName()))
-        << remark::add("dim {0} of argument #{1} ({2}) has segments [{3}], units of {4}", segments.dim, argument,
-                       getWeightName(func, argument), llvm::join(llvm::map_range(segments.sizes, [](int64_t size) {
-                         return std::to_string(size);
-                       }), ", "), segments.unit)
+        << remark::add(
+               "dim {0} of argument #{1} ({2}) has segments [{3}], units of {4}", segments.dim, argument,
+               getWeightName(func, argument),
+               llvm::join(llvm::map_range(segments.sizes, [](int64_t size) { return std::to_string(size); }), ", "),
+               segments.unit)
         << remark::reason("{0}", segments.sizes.size() > 1 ? "what reads the weight reads them one by one"
                                                            : "what reads the weight keeps units together")
         << remark::suggest("write spmd.segments on the argument to choose others");
