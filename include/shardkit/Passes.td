@@ -187,16 +187,16 @@ def SPMDInferSegmentsPass : SPMDPass<"spmd-infer-segments"> {
   let summary = "Find the segments of weights";
   let description = [{
     Weights are stored fused: query, key and value in one tensor, gate and up in
-    another. From what reads an argument with `spmd.weight` the pass finds the parts
-    that are used one by one (slices, also of what is computed from it), and the units
+    another. From what reads an argument with `spmd.weight` the pass finds the slices
+    that are used one by one (also of what is computed from it), and the units
     that must stay together (heads, interleaved gate and up), and writes them as
     `spmd.segments ... replicate`. A remark names them. It looks through transposes,
     reshapes, elementwise ops, and the dims of contractions that their results have.
 
-    A weight keeps no segments where an op reads the whole dim or could not be computed
-    segment by segment, where the parts overlap or leave elements unread, where another
+    A weight has no segments where an op reads the full dim or could not be computed
+    segment by segment, where the slices overlap or leave elements unread, where another
     function reads the weight otherwise, and where the function updates it. One segment
-    is written if a given sharding would cut its units. What the user wrote stays. Phase:
+    is written if shards of a given sharding would end inside of its units. What the user wrote stays. Phase:
     up to annotated.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
