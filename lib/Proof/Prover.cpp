@@ -852,6 +852,58 @@ void Prover::tryLoops(Operation &op, const Structured &structured, ArrayRef<cons
     return attempt.fail(1, Outcome::Undecided, misfit,
                         misfit.find("computed") != std::string::npos ? "lookup" : "misfit");
 
+  // Padding has any content: it must not divide, nor be an index.
+  for (unsigned loop = 0; loop < numLoops && !structured.traps.empty(); ++loop) {
+    if (!loops[loop].form || loops[loop].form->hasScalar())
+      continue;
+    auto [low, high] = loops[loop].form->getRange();
+    if (loops[loop].size && low >= 0 && high < *loops[loop].size)
+      continue;
+    if (!loops[loop].size)
+      return attempt.fail(1, Outcome::Undecided, "a division or a look-up in windows", "trap");
+    for (bool above : {false, true}) {
+      if (above ? high < *loops[loop].size : low >= 0)
+        continue;
+      TermFrame outside;
+      for (unsigned l = 0; l < numLoops; ++l) {
+        std::optional<std::pair<int64_t, int64_t>> range;
+        if (loops[l].form && !loops[l].form->hasScalar())
+          range = loops[l].form->getRange();
+        if (l == loop)
+          range = above ? std::pair(*loops[l].size, high) : std::pair(low, int64_t(-1));
+        outside.assumed.push_back(range);
+      }
+      (void)convert(outside, [&](unsigned l) { return l == loop; });
+      for (const Trap &trap : structured.traps) {
+        bool runs = llvm::none_of(trap.guards, [&](const std::pair<TermId, bool> &guard) {
+          std::optional<bool> known = terms.getBool(outside.convert(guard.first, terms));
+          return known && *known != guard.second;
+        });
+        bool isSafe = llvm::all_of(trap.operands, [&](TermId operand) {
+          const Term &term = terms[outside.convert(operand, terms)];
+          auto number = dyn_cast_or_null<IntegerAttr>(term.attribute);
+          bool isDivisor = term.kind == Term::Kind::Constant && number && !number.getValue().isZero() &&
+                           !number.getValue().isAllOnes();
+          // A cast of a masked index is one.
+          const Term *cast = &term;
+          while (cast->kind == Term::Kind::Op && cast->operands.size() == 1)
+            cast = &terms[cast->operands[0]];
+          if (auto zero = dyn_cast_or_null<IntegerAttr>(cast->attribute); zero && cast->kind == Term::Kind::Constant)
+            number = zero;
+          bool isIndex = term.kind == Term::Kind::Sum || term.kind == Term::Kind::Index;
+          return isIntegerDivision(trap.op) ? isDivisor || (isIndex && term.kind == Term::Kind::Sum &&
+                                                            term.numbers[1] == 0 && term.numbers[0] > 0)
+                                            : isIndex || (number && number.getValue().isZero());
+        });
+        if (runs && !isSafe)
+          return attempt.fail(5, isIntegerDivision(trap.op) ? Outcome::Refused : Outcome::Undecided,
+                              trap.op->getName().getStringRef() + " of the content of padding (loop " + Twine(loop) +
+                                  ": " + loops[loop].form->toString(mesh) + " beyond " + Twine(*loops[loop].size) + ")",
+                              "trap");
+      }
+    }
+  }
+
   SmallVector<bool> isUnit;
   for (unsigned l = 0; l < numLoops; ++l)
     isUnit.push_back(loops[l].form ? loops[l].form->isConstant() : structured.extents[l] == 1);

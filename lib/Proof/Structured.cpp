@@ -216,6 +216,7 @@ std::optional<Structured> Reader::readLinalg(linalg::LinalgOp op) {
   body.read(*block);
   for (Value yielded : block->getTerminator()->getOperands())
     result.terms.push_back(body.get(yielded));
+  result.traps = body.traps;
   if (op->getNumResults() != result.terms.size())
     return std::nullopt;
   return result;
@@ -240,6 +241,8 @@ std::optional<Structured> Reader::readElementwise(Operation *op) {
     setLoops(result.arguments.back());
   }
   result.numInputs = result.arguments.size();
+  if (isIntegerDivision(op))
+    result.traps.push_back({op, {}, {operands[1]}});
   if (isa<arith::SelectOp>(op))
     result.terms.push_back(terms.getSelect(operands[0], operands[1], operands[2]));
   else
@@ -382,6 +385,7 @@ std::optional<Structured> Reader::readGenerate(tensor::GenerateOp op) {
   for (auto [d, argument] : llvm::enumerate(block.getArguments()))
     body.set(argument, terms.getIndex(result.results[0][d]));
   body.read(block);
+  result.traps = body.traps;
   result.terms.push_back(body.get(block.getTerminator()->getOperand(0)));
   return result;
 }

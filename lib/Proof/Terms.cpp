@@ -249,6 +249,11 @@ TermId TermTable::getOp(const void *name, StringRef text, Attribute attributes, 
 // BodyReader
 //===----------------------------------------------------------------------===//
 
+bool proof::isIntegerDivision(Operation *op) {
+  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+             arith::FloorDivSIOp>(op);
+}
+
 TermId BodyReader::get(Value value) {
   auto known = values.find(value);
   if (known != values.end())
@@ -391,13 +396,18 @@ void BodyReader::read(Operation &op) {
     SmallVector<TermId> indices;
     for (Value index : extract.getIndices())
       indices.push_back(get(index));
+    if (llvm::any_of(indices, [&](TermId index) { return terms[index].kind != TermKind::Index; }))
+      traps.push_back({&op, guards, {indices.begin(), indices.end()}});
     std::optional<TermId> term = getLookup ? getLookup(extract.getTensor(), indices) : std::nullopt;
     return set(term ? *term : terms.getUnknown(&op));
   }
   if (auto branch = dyn_cast<scf::IfOp>(op); branch && op.getNumResults() && !branch.getElseRegion().empty()) {
     TermId condition = get(branch.getCondition());
+    guards.push_back({condition, true});
     read(*branch.thenBlock());
+    guards.back().second = false;
     read(*branch.elseBlock());
+    guards.pop_back();
     for (auto [result, value, other] :
          llvm::zip_equal(op.getResults(), branch.thenYield().getOperands(), branch.elseYield().getOperands()))
       values[result] = terms.getSelect(condition, get(value), get(other));
@@ -405,6 +415,8 @@ void BodyReader::read(Operation &op) {
   }
   if (std::optional<TermId> term = readIndexOp(op))
     return set(*term);
+  if (isIntegerDivision(&op))
+    traps.push_back({&op, guards, {get(op.getOperand(1))}});
   bool isPure = op.getNumRegions() == 0 && isMemoryEffectFree(&op) && op.getNumResults() > 0 &&
                 llvm::none_of(op.getOperandTypes(), [](Type type) { return isa<ShapedType>(type); });
   if (!isPure) {

@@ -37,6 +37,10 @@ func.func @padding(%a: tensor<5x6xf32>) -> tensor<6xf32> {
   %0 = linalg.reduce { arith.addf } ins(%a : tensor<5x6xf32>) outs(%z : tensor<6xf32>) dimensions = [0]
   return %0 : tensor<6xf32>
 }
+func.func @division(%a: tensor<5xi32>, %b: tensor<5xi32>) -> tensor<5xi32> {
+  %0 = arith.divsi %a, %b : tensor<5xi32>
+  return %0 : tensor<5xi32>
+}
 func.func @unknown(%a: tensor<8x16xf32>) -> tensor<8x16xf32> {
   %0 = tosa.tanh %a : (tensor<8x16xf32>) -> tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
@@ -97,6 +101,12 @@ func.func @padding(%a: tensor<2x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
   %0 = linalg.reduce { arith.addf } ins(%a : tensor<2x6xf32>) outs(%z : tensor<6xf32>) dimensions = [0]
   %1 = spmd.all_reduce %0 sum <@m, {"x"}> : tensor<6xf32>
   return %1 : tensor<6xf32>
+}
+// The divisor may be 0 in padding.
+// CHECK: error: @division is refused at arith.divsi: arith.divsi of the content of padding (loop 0: 2 x + i0 beyond 5)
+func.func @division(%a: tensor<2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}, %b: tensor<2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
+  %0 = arith.divsi %a, %b : tensor<2xi32>
+  return %0 : tensor<2xi32>
 }
 // CHECK: error: @unknown is not decided at tosa.tanh: tosa.tanh on shards is not modelled
 func.func @unknown(%a: tensor<2x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<2x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {

@@ -29,6 +29,7 @@ struct Structured {
   /// The loop of each dim of each result; -1: not a loop.
   llvm::SmallVector<llvm::SmallVector<int, 4>, 1> resultLoops;
   llvm::SmallVector<TermId, 1> terms;
+  llvm::SmallVector<Trap, 0> traps;
 
   bool hasReduction() const { return llvm::is_contained(isReduction, true); }
 };

@@ -86,6 +86,16 @@ TypedAttr getNeutral(ReductionKind kind, Type type);
 /// True if `value` is neutral in this reduction. A sum may start from either zero.
 bool isNeutral(ReductionKind kind, Attribute value);
 
+/// An op that some operands make undefined: a division, a read at an index that data give. It runs where all guards (a
+/// condition, and what it must be) hold.
+struct Trap {
+  Operation *op;
+  llvm::SmallVector<std::pair<TermId, bool>, 1> guards;
+  /// The divisor, or the indices.
+  llvm::SmallVector<TermId, 2> operands;
+};
+bool isIntegerDivision(Operation *op);
+
 /// Reads scalars of a function and bodies of its ops.
 class BodyReader {
 public:
@@ -97,6 +107,7 @@ public:
   /// Reads the ops of a block without its terminator.
   void read(Block &block);
   void read(Operation &op);
+  llvm::SmallVector<Trap, 0> traps;
   /// The form of an index op of a body: loop d.
   std::function<IndexForm(unsigned)> getLoopIndex;
   /// The rank digits of a coordinate op.
@@ -109,6 +120,7 @@ private:
   TermTable &terms;
   std::function<TermId(Value)> getOuter;
   llvm::DenseMap<Value, TermId> values;
+  llvm::SmallVector<std::pair<TermId, bool>, 1> guards; ///< The guards of the current op.
 };
 
 /// Writes terms over the global indices of the loops of an op.
