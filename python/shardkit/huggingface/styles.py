@@ -34,7 +34,7 @@ def read(module: Any, axis: str, size: int) -> tuple[Styles, Shardings]:
         for name in [n for n in modules if n and expression.fullmatch(n)]:
             _shard_module(styles, shardings, name, modules[name], style, size)
         for name in [n for n in parameters if expression.fullmatch(n)]:
-            _shard_parameter(styles, shardings, name, parameters[name], style)
+            _shard_parameter(styles, shardings, name, parameters[name], style, size)
     first = {id(v): n for n, v in reversed(list(module.named_parameters()))}
     return styles, {first[id(parameters[n])]: dims for n, dims in shardings.items()}
 
@@ -48,7 +48,7 @@ def _shard_module(styles: Styles, shardings: Shardings, name: str, module: Any, 
     own = {n: v for n, v in module.named_parameters(recurse=False) if v is not None}
     for key, value in own.items():
         if not (key == "bias" and style.startswith(("rowwise", "packed_rowwise", "embedding"))):
-            _shard_parameter(styles, shardings, f"{name}.{key}", value, style)
+            _shard_parameter(styles, shardings, f"{name}.{key}", value, style, size)
     if style.startswith("colwise"):
         is_whole = style in ("colwise_gather_output", "colwise_rep")
         width = getattr(module, "out_features", 0)
@@ -58,9 +58,11 @@ def _shard_module(styles: Styles, shardings: Shardings, name: str, module: Any, 
         styles.outputs[name] = False
 
 
-def _shard_parameter(styles: Styles, shardings: Shardings, name: str, value: Any, style: str) -> None:
+def _shard_parameter(styles: Styles, shardings: Shardings, name: str, value: Any, style: str, size: int) -> None:
     if style in _INNER:
         return
+    if style.startswith("packed") and value.shape[max(value.dim() + _COLUMNS, 0) if style == "packed_colwise" else _ROWS] % (2 * size):
+        return  # shards of several sizes: left to propagation
     dims: list[Any] = [None] * value.dim()
     if style.startswith("colwise"):
         dims[max(value.dim() + _COLUMNS, 0)] = styles.axis
