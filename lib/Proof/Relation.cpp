@@ -98,6 +98,13 @@ Fact proof::getFact(ClassId value, const Layout &layout) {
   return fact;
 }
 
+Fact proof::getFullFact(ClassId value, ArrayRef<int64_t> shape) {
+  Fact fact{value, {}, {}};
+  for (auto [d, size] : llvm::enumerate(shape))
+    fact.dims.push_back({size, IndexForm::ofLoop(d, size), {}});
+  return fact;
+}
+
 //===----------------------------------------------------------------------===//
 // Moves
 //===----------------------------------------------------------------------===//

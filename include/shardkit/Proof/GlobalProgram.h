@@ -118,7 +118,6 @@ private:
   KeyedTable<SmallVector<ClassId, 1>> keys;
   std::unique_ptr<BodyReader> reader;
   unsigned numOps = 0, numScalars = 0;
-  friend class Prover;
 };
 
 /// The annotation that `op` is: its result is its operand.

@@ -54,6 +54,8 @@ struct Fact {
 
 /// The fact of a value in a layout.
 Fact getFact(ClassId value, const Layout &layout);
+/// The fact of a value that every device holds all of, in its order.
+Fact getFullFact(ClassId value, llvm::ArrayRef<int64_t> shape);
 
 /// Text of rank digits, as axes where they are axes.
 std::string toString(llvm::ArrayRef<RankDigit> ranks, const Mesh *mesh);

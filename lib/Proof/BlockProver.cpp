@@ -1,0 +1,92 @@
+//===- BlockProver.cpp - Visits the local program -------------------------===//
+
+#include "BlockProver.h"
+#include "LocalOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::proof;
+
+void BlockProver::visit(Block &block) {
+  for (Operation &op : block.without_terminator())
+    visit(op);
+}
+
+void BlockProver::visit(Operation &op) {
+  ++proof.localOps;
+  if (op.getNumResults() == 0 || isDynamic(op) || visitAlias(op))
+    return;
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return visitCollective(collective, values);
+  if (isa<BroadcastOp>(op))
+    return values.setGap(&op, Outcome::Undecided, "not modelled", "spmd.broadcast");
+  bool isScalar = llvm::none_of(op.getResultTypes(), [](Type type) { return isa<ShapedType>(type); });
+  if (isScalar && op.getNumRegions() == 0)
+    return values.reader.read(op);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return visitFor(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op); branch && !branch.getElseRegion().empty())
+    return visitIf(branch);
+  if (isScalar || visitConstant(op))
+    return;
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return visitReshape(op, values);
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    visitEqualConcat(concat, values);
+  if (std::optional<Structured> structured = readStructured(&op, values.terms, values.getScalars()))
+    return visitStructured(op, *structured, values);
+  visitOpaque(op, values);
+}
+
+bool BlockProver::isDynamic(Operation &op) {
+  auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !isa<ShapedType>(type) || (tensor && tensor.hasStaticShape());
+  };
+  if (llvm::all_of(llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()), isStatic))
+    return false;
+  bool hasScalar = llvm::any_of(op.getResultTypes(), [](Type result) { return !isa<ShapedType>(result); });
+  if (hasScalar && op.getNumRegions() == 0)
+    values.reader.read(op);
+  for (Value operand : op.getOperands())
+    if (isa<ShapedType>(operand.getType()) && values.passGap(op, operand))
+      return true;
+  values.setGap(&op, Outcome::Undecided, "a size that only the run knows", "dynamic size");
+  return true;
+}
+
+bool BlockProver::visitAlias(Operation &op) {
+  if (std::optional<Value> annotated = getAnnotated(&op)) {
+    if (!values.passGap(op, *annotated))
+      for (const Fact &fact : SmallVector<Fact, 2>(values.getFacts(*annotated)))
+        values.addFact(op.getResult(0), fact);
+    return true;
+  }
+  if (auto start = dyn_cast<StartOp>(op)) {
+    Block &body = start.getBody().front();
+    visit(body);
+    for (auto [result, value] : llvm::zip_equal(op.getResults(), body.getTerminator()->getOperands()))
+      values.copy(value, result);
+    return true;
+  }
+  if (!isa<DoneOp>(op))
+    return false;
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), op.getOperands()))
+    values.copy(value, result);
+  return true;
+}
+
+bool BlockProver::visitConstant(Operation &op) {
+  if (isa<tensor::EmptyOp>(op)) {
+    values.addUniformFact(op.getResult(0), values.global.getUndefined());
+    return true;
+  }
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  if (!dense || !dense.isSplat())
+    return false;
+  values.addUniformFact(op.getResult(0), values.global.getSplat(dense.getSplatValue<Attribute>()));
+  return true;
+}

@@ -1,0 +1,116 @@
+//===- Collectives.cpp - What collectives give ----------------------------===//
+
+#include "LocalOps.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::proof;
+
+namespace {
+/// A collective, applied to one fact of its operand after the other.
+class CollectiveVisitor {
+public:
+  CollectiveVisitor(CollectiveOpInterface op, LocalValues &values)
+      : op(*op.getOperation()), input(this->op.getOperand(0)), result(this->op.getResult(0)),
+        reduction(op.getReduction()), collective(op), values(values) {}
+
+  void visit();
+
+private:
+  bool readMove();
+  /// An operand of which all devices have the same elements.
+  void moveUniform(const Fact &fact);
+  /// A partial operand of equal elements is reduced, or stays what it is.
+  void reduceUniform(const Fact &fact);
+  /// True if the collective writes zeros around what it moves.
+  bool addsZeros() const;
+
+  Operation &op;
+  Value input, result;
+  std::optional<ReductionKind> reduction;
+  CollectiveOpInterface collective;
+  LocalValues &values;
+  Move move;
+  std::string why;
+  bool isRefused = true; ///< no fact fails for something that is not modelled
+};
+} // namespace
+
+bool CollectiveVisitor::readMove() {
+  const Mesh *from = values.meshes.lookup(collective.getFromMesh()), *to = values.meshes.lookup(collective.getToMesh());
+  if (!from || !to || (op.getNumOperands() > 1 && isa<HaloExchangeOp>(op)) ||
+      failed(collective.getLayouts(*from, *to, move.from, move.to)))
+    return false;
+  move.isLocal = collective.getKind() == CollectiveKind::AllSlice;
+  Type element = cast<RankedTensorType>(result.getType()).getElementType();
+  move.from.partialKind = getKindOf(move.from.partialKind, element);
+  if (!isa<ComplexType>(element))
+    move.zero = Builder(op.getContext()).getZeroAttr(element);
+  if (reduction)
+    reduction = getKindOf(*reduction, element);
+  return true;
+}
+
+void CollectiveVisitor::visit() {
+  StringRef name = op.getName().getStringRef();
+  if (values.passGap(op, input))
+    return;
+  if (!readMove())
+    return values.setGap(&op, Outcome::Undecided,
+                         "a collective that is not modelled: windows at run time, or several orders of devices", name);
+  for (const Fact &fact : SmallVector<Fact, 2>(values.getFacts(input))) {
+    const ClassInfo &info = values.global[fact.value];
+    if (info.splat || info.isUndefined) {
+      moveUniform(fact);
+      continue;
+    }
+    bool isModelled = true;
+    std::string reason;
+    if (std::optional<Fact> moved = applyMove(fact, move, values.mesh, reason, isModelled)) {
+      values.addFact(result, *moved);
+      values.count("collective");
+      continue;
+    }
+    isRefused &= isModelled;
+    if (why.empty())
+      why = reason;
+  }
+  values.setGap(&op, isRefused ? Outcome::Refused : Outcome::Undecided, why, name);
+}
+
+void CollectiveVisitor::moveUniform(const Fact &fact) {
+  if (!fact.partial.empty())
+    return reduceUniform(fact);
+  const ClassInfo &info = values.global[fact.value];
+  bool staysEqual = !reduction || info.isUndefined || isIdempotent(*reduction) || isNeutral(*reduction, info.splat);
+  if (!staysEqual) {
+    why = "reduces a constant that all devices have";
+  } else if (addsZeros() && info.splat != move.zero) {
+    isRefused = false;
+    why = "a window of a constant, with zeros around it";
+  } else {
+    values.addFact(result, fact);
+  }
+}
+
+void CollectiveVisitor::reduceUniform(const Fact &fact) {
+  std::optional<SmallVector<RankDigit, 2>> rest = without(fact.partial, move.from.partial);
+  if (!reduction || *reduction != fact.kind || !rest) {
+    why = "the operand is partial over " + proof::toString(fact.partial, values.mesh);
+    return;
+  }
+  Fact reduced = fact;
+  reduced.partial = *rest;
+  if (rest->empty())
+    reduced.kind = ReductionKind::Sum;
+  values.addFact(result, reduced);
+}
+
+bool CollectiveVisitor::addsZeros() const {
+  return llvm::any_of(llvm::zip_equal(getIndexForms(move.to), move.to.shape), [](auto dim) {
+    auto [low, high] = std::get<0>(dim).getRange();
+    return low < 0 || high >= std::get<1>(dim);
+  });
+}
+
+void proof::visitCollective(CollectiveOpInterface op, LocalValues &values) { CollectiveVisitor(op, values).visit(); }

@@ -1,0 +1,35 @@
+//===- LocalOps.h - Ops of the local program --------------------*- C++ -*-===//
+// Internal to the proof. Each function adds the facts of the results of an op, by those of its operands. Where there
+// are none, it says why (LocalValues::setGap).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_LIB_PROOF_LOCALOPS_H
+#define SHARDKIT_LIB_PROOF_LOCALOPS_H
+
+#include "LocalValues.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::spmd::proof {
+
+/// A collective replaces digits of the forms. (Collectives.cpp)
+void visitCollective(CollectiveOpInterface op, LocalValues &values);
+
+/// tensor.expand_shape and tensor.collapse_shape regroup digits of the forms. (Reshapes.cpp)
+void visitReshape(Operation &op, LocalValues &values);
+
+/// Operands of equal sizes that are sharded alike: index i of operand n is digit n, then i, of the result. Adds facts
+/// to those that the op has as a structured one. (Reshapes.cpp)
+void visitEqualConcat(tensor::ConcatOp op, LocalValues &values);
+
+/// An op that computes each element by a term: its results hold elements of the classes with that term.
+/// (StructuredOps.cpp)
+void visitStructured(Operation &op, const Structured &structured, LocalValues &values);
+
+/// An op that is not taken apart: its operands must be full on all devices. (OpaqueOps.cpp)
+void visitOpaque(Operation &op, LocalValues &values);
+
+} // namespace mlir::spmd::proof
+
+#endif // SHARDKIT_LIB_PROOF_LOCALOPS_H

@@ -1,0 +1,170 @@
+//===- LocalValues.cpp - What is known of local values --------------------===//
+
+#include "LocalValues.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::proof;
+
+/// More facts of one value are not kept: a value has few names.
+static constexpr size_t kMaxFacts = 8;
+
+LocalValues::LocalValues(GlobalProgram &global, TermTable &terms, const MeshCache &meshes, Proof &proof)
+    : global(global), terms(terms), meshes(meshes),
+      reader(terms, [this](Value value) { return getOuterScalar(value); }), proof(proof) {
+  reader.getCoordinate = [this](Operation *op) { return getCoordinate(op); };
+  reader.getLookup = [this](Value tensor, ArrayRef<TermId> indices) { return getLookup(tensor, indices); };
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+ArrayRef<Fact> LocalValues::getFacts(Value value) const {
+  auto it = facts.find(value);
+  return it == facts.end() ? ArrayRef<Fact>() : ArrayRef<Fact>(it->second);
+}
+
+void LocalValues::addFact(Value value, Fact fact) {
+  SmallVector<Fact, 2> &list = facts[value];
+  if (list.size() >= kMaxFacts || llvm::is_contained(list, fact))
+    return;
+  list.push_back(fact);
+  ArrayRef<int64_t> localShape = cast<RankedTensorType>(value.getType()).getShape();
+  for (const ViewUser &user : global.getViewUsers(fact.value)) {
+    Fact view{user.value, {}, fact.partial, fact.kind};
+    bool fits = true;
+    for (auto [d, dim] : llvm::enumerate(fact.dims)) {
+      int64_t size = global[user.value].type.getDimSize(d);
+      if (user.offsets[d] == 0 && user.steps[d] == 1 && size == dim.size) {
+        view.dims.push_back(dim);
+        continue;
+      }
+      std::optional<IndexForm> form;
+      if (dim.form && !dim.form->hasScalar())
+        form = dim.form->plus(-user.offsets[d]).exactlyDividedBy(user.steps[d]);
+      fits &= form.has_value();
+      if (!fits)
+        break;
+      // A part of the view, and not a part of something else next to it.
+      auto [low, high] = form->getRange();
+      fits &= low > -localShape[d] && high < size + localShape[d];
+      // Outside of a slice there are other elements. The padding of the view is that of the local value.
+      fits &= !user.padding || !dim.hasPadding() || dim.padding == user.padding;
+      view.dims.push_back({size, form, user.padding ? dim.padding : Attribute()});
+    }
+    if (fits)
+      addFact(value, view);
+  }
+}
+
+void LocalValues::addUniformFact(Value value, ClassId id) {
+  Fact fact{id, {}, {}};
+  fact.dims.resize(cast<RankedTensorType>(value.getType()).getRank());
+  addFact(value, fact);
+}
+
+void LocalValues::copy(Value from, Value to) {
+  facts[to] = facts.lookup(from);
+  if (const Gap *gap = getGap(from))
+    gaps[to] = Gap(*gap);
+}
+
+//===----------------------------------------------------------------------===//
+// Gaps
+//===----------------------------------------------------------------------===//
+
+const Gap *LocalValues::getGap(Value value) const {
+  auto it = gaps.find(value);
+  return it == gaps.end() ? nullptr : &it->second;
+}
+
+void LocalValues::setGap(Operation *op, Outcome outcome, const Twine &why, StringRef kind) {
+  setGap(op, Gap{op, outcome, why.str(), kind.str()});
+}
+
+void LocalValues::setGap(Operation *op, const Gap &gap) {
+  Gap copied = gap; // not in the table that grows
+  for (Value result : op->getResults())
+    if (isa<RankedTensorType>(result.getType()) && getFacts(result).empty())
+      gaps[result] = copied;
+}
+
+bool LocalValues::passGap(Operation &op, Value operand) {
+  if (!getFacts(operand).empty())
+    return false;
+  if (const Gap *gap = getGap(operand))
+    setGap(&op, *gap);
+  else
+    setGap(&op, Outcome::Undecided, "a value of another region", "region");
+  return true;
+}
+
+void LocalValues::clear(Region &region) {
+  auto forget = [&](Value value) {
+    facts.erase(value);
+    gaps.erase(value);
+    reader.erase(value);
+  };
+  for (Block &block : region) {
+    for (Value argument : block.getArguments())
+      forget(argument);
+    for (Operation &op : block) {
+      for (Value result : op.getResults())
+        forget(result);
+      for (Region &nested : op.getRegions())
+        clear(nested);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+ScalarReader LocalValues::getScalars() {
+  ScalarReader scalars;
+  scalars.get = [this](Value value) { return reader.get(value); };
+  scalars.getCoordinate = [this](Operation *op) { return getCoordinate(op); };
+  return scalars;
+}
+
+TermId LocalValues::getOuterScalar(Value value) {
+  Operation *op = value.getDefiningOp();
+  return terms.getUnknown(op ? op : value.getParentBlock()->getParentOp());
+}
+
+std::optional<IndexForm> LocalValues::getCoordinate(Operation *op) {
+  auto coordinate = cast<DeviceCoordinateOp>(op);
+  const Mesh *of = meshes.lookup(coordinate.getMeshAttr());
+  if (!of)
+    return std::nullopt;
+  int64_t stride = 1;
+  for (const MeshAxis &axis : llvm::reverse(of->axes)) {
+    if (axis.name == coordinate.getAxis())
+      return IndexForm::ofRank({stride, axis.size});
+    stride *= axis.size;
+  }
+  return std::nullopt;
+}
+
+std::optional<TermId> LocalValues::getLookup(Value tensor, ArrayRef<TermId> indices) {
+  for (const Fact &fact : getFacts(tensor)) {
+    if (global[fact.value].splat && fact.partial.empty())
+      return global.getLookup(fact.value, {});
+    if (!fact.isFull())
+      continue;
+    SmallVector<TermId> sums;
+    for (TermId index : indices) {
+      if (terms[index].kind == Term::Kind::Index && terms[index].form.isConstant()) {
+        Term term{Term::Kind::Sum};
+        term.numbers = {terms[index].form.getConstant(), 0};
+        index = terms.get(term);
+      }
+      sums.push_back(index);
+    }
+    return global.getLookup(fact.value, sums);
+  }
+  return std::nullopt;
+}

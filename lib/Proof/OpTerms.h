@@ -1,0 +1,99 @@
+//===- OpTerms.h - The terms of a local op over global indices --*- C++ -*-===//
+// Internal to the proof: one try to match a structured op, with one fact per operand and one global index per loop.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_LIB_PROOF_OPTERMS_H
+#define SHARDKIT_LIB_PROOF_OPTERMS_H
+
+#include "LocalValues.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace mlir::spmd::proof {
+
+using Ranks = SmallVector<RankDigit, 2>;
+
+/// The global index that a loop may stand for, and the size of the dim with that index. Without a form, the loop is
+/// tied to no index: all elements along it are equal.
+struct LoopIndex {
+  std::optional<IndexForm> form;
+  std::optional<int64_t> size;
+  bool operator==(const LoopIndex &) const = default;
+};
+
+/// How far the tries to match an op came: the furthest says why it failed.
+struct Attempt {
+  int distance = -1;
+  Outcome outcome = Outcome::Undecided;
+  std::string why, kind;
+  void fail(int newDistance, Outcome newOutcome, const Twine &newWhy, StringRef newKind) {
+    if (newDistance > distance)
+      *this = {newDistance, newOutcome, newWhy.str(), newKind.str()};
+  }
+};
+
+/// `form` of dim `dim` of an operand, at `map` over the loops of an op. `size` is the local size of the dim.
+std::optional<IndexForm> getAt(const IndexForm &form, unsigned dim, int64_t size, const IndexForm &map);
+
+/// Writes the terms of a structured op over global indices:
+///
+///   op       out[i] = a[i + 2]                    over local loops
+///   facts    a[j] = A[4 x + j], loop i is 4 x + i
+///   term     A[i + 2]                             over global loops
+///
+/// `inside` are the terms with every loop in its dim. In lanes outside of a dim, where operands have padding, an op
+/// computes other terms: `convertOutside` writes these.
+class OpTerms {
+public:
+  OpTerms(Operation &op, const Structured &structured, ArrayRef<const Fact *> operands, ArrayRef<LoopIndex> loops,
+          LocalValues &values);
+
+  /// Computes `inside`. False, with the reason in `attempt`, if operands do not fit each other.
+  bool convertInside(Attempt &attempt);
+  /// The terms in a frame in which the loops in `outside` are not in their dims.
+  SmallVector<TermId> convert(TermFrame &frame, const llvm::SmallBitVector &outside);
+  /// The frame of the lanes in which the index of one loop is beyond its dim (`above`) or before it. The other loops
+  /// may have any index.
+  TermFrame getFrameOutside(unsigned loop, bool above) const;
+
+  unsigned getNumLoops() const { return loops.size(); }
+  /// True if the loop takes one index alone.
+  bool isUnit(unsigned loop) const;
+  /// The indices of a loop: [first, last]; std::nullopt if they are not known.
+  std::optional<std::pair<int64_t, int64_t>> getRange(unsigned loop) const;
+
+  Operation &op;
+  const Structured &structured;
+  ArrayRef<LoopIndex> loops;
+  LocalValues &values;
+  SmallVector<TermId> inside;
+  /// True if `inside` holds only because the loops are in their dims.
+  bool usedAssumption = false;
+  /// The reduction of which operands are partial results; std::nullopt if all are complete.
+  std::optional<ReductionKind> partialKind;
+  /// The ranks over which the elements that are read and the first values of the outputs are partial.
+  llvm::DenseMap<TermId, Ranks> elements;
+  SmallVector<Ranks, 1> outputs;
+  /// True if an operand does not fit, and why.
+  bool isMisfit = false;
+  std::string misfit;
+
+private:
+  bool readPartialKind(Attempt &attempt);
+  TermId convertArgument(unsigned number, TermFrame &frame, const llvm::SmallBitVector &outside);
+  TermId convertLookup(unsigned number, ArrayRef<TermId> indices);
+  TermId setMisfit(const Twine &why);
+
+  ArrayRef<const Fact *> operands;
+};
+
+/// Checks that no lane of padding divides by what padding holds, or reads at an index that is outside of a tensor.
+/// False, with the reason in `attempt`, if one may. (Traps.cpp)
+bool checkTraps(OpTerms &terms, Attempt &attempt);
+
+/// Adds the facts of result `r`. False if other results are not worth a try. (ResultMatch.cpp)
+bool matchResult(OpTerms &terms, unsigned r, Attempt &attempt);
+
+} // namespace mlir::spmd::proof
+
+#endif // SHARDKIT_LIB_PROOF_OPTERMS_H

@@ -1,0 +1,138 @@
+//===- PartialTerms.cpp - Terms of partial results ------------------------===//
+
+#include "PartialTerms.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::proof;
+
+static StringRef getName(const Term &term) { return OperationName::getFromOpaquePointer(term.name).getStringRef(); }
+
+static bool isDifference(StringRef name) { return name == "arith.subf" || name == "arith.subi"; }
+
+std::optional<Partial> PartialTerms::get(TermId id) {
+  auto it = known.find(id);
+  if (it != known.end())
+    return it->second;
+  std::optional<Partial> result = compute(id);
+  known[id] = result;
+  return result;
+}
+
+std::optional<Partial> PartialTerms::compute(TermId id) {
+  const Term &term = terms[id];
+  switch (term.kind) {
+  case Term::Kind::Undefined:
+    return Partial{true, {}};
+  case Term::Kind::Constant:
+    return Partial{isNeutral(kind, term.attribute), {}};
+  case Term::Kind::Element:
+    return Partial{false, op.elements.lookup(id)};
+  case Term::Kind::Output: {
+    const Ranks &ranks = op.outputs[term.numbers[0]];
+    return ranks.empty() ? get(term.operands[0]) : Partial{false, ranks};
+  }
+  case Term::Kind::Select: {
+    std::optional<Partial> condition = get(term.operands[0]);
+    if (!condition || !condition->ranks.empty()) {
+      why = "selects by a partial value";
+      return std::nullopt;
+    }
+    std::optional<Partial> value = get(term.operands[1]), other = get(term.operands[2]);
+    return join(value, other);
+  }
+  case Term::Kind::Op:
+    return computeOp(term);
+  default:
+    return Partial{false, {}};
+  }
+}
+
+std::optional<Partial> PartialTerms::computeOp(const Term &term) {
+  StringRef name = getName(term);
+  bool combines = getCombinerKind(name, term.type) == kind || (kind == ReductionKind::Sum && isDifference(name));
+  if (combines && term.operands.size() == 2)
+    return combine(term);
+  SmallVector<Partial> operands;
+  for (TermId operand : term.operands) {
+    std::optional<Partial> partial = get(operand);
+    if (!partial)
+      return std::nullopt;
+    operands.push_back(*partial);
+  }
+  if (llvm::all_of(operands, [](const Partial &operand) { return operand.ranks.empty(); }))
+    return Partial{false, {}};
+  if (kind == ReductionKind::Sum && name == "arith.negf")
+    return operands[0];
+  bool isProduct = name == "arith.mulf" || name == "arith.muli";
+  if (kind == ReductionKind::Sum && isProduct && (operands[0].ranks.empty() || operands[1].ranks.empty())) {
+    values.count("product of a partial sum with a complete factor");
+    return operands[0].ranks.empty() ? operands[1] : operands[0];
+  }
+  const Partial &shown = operands[0].ranks.empty() && operands.size() > 1 ? operands[1] : operands[0];
+  why = name.str() + " of a value that is partial (" + stringifyReductionKind(kind).str() + ") over " +
+        proof::toString(shown.ranks, values.mesh);
+  return std::nullopt;
+}
+
+std::optional<Partial> PartialTerms::combine(const Term &term) {
+  std::optional<Partial> sides[2];
+  for (auto [i, operand] : llvm::enumerate(term.operands)) {
+    sides[i] = get(operand);
+    // What this device adds to the output is a part of the loop.
+    bool isOutput = terms[operand].kind == Term::Kind::Output;
+    bool hasOutput = terms[term.operands[1 - i]].kind == Term::Kind::Output;
+    if (reduced.empty() || !hasOutput || isOutput || !sides[i] || sides[i]->isNeutral)
+      continue;
+    if (overlap(sides[i]->ranks, reduced)) {
+      why = "reduces over " + proof::toString(reduced, values.mesh) + " what is partial over it";
+      return std::nullopt;
+    }
+    sides[i]->ranks = unite(sides[i]->ranks, reduced);
+  }
+  return join(sides[0], sides[1]);
+}
+
+std::optional<Partial> PartialTerms::join(std::optional<Partial> a, std::optional<Partial> b) {
+  if (!a || !b)
+    return std::nullopt;
+  if (a->isNeutral)
+    return b;
+  if (b->isNeutral || a->ranks == b->ranks)
+    return a;
+  // A value that all devices combine counts once.
+  if (isIdempotent(kind) && (a->ranks.empty() || b->ranks.empty())) {
+    values.count("idempotent reduction of a complete value");
+    return a->ranks.empty() ? b : a;
+  }
+  auto describe = [&](const Partial &partial, StringRef noun) {
+    return partial.ranks.empty() ? std::string("a complete value")
+                                 : noun.str() + " that is partial over " + proof::toString(partial.ranks, values.mesh);
+  };
+  why = "combines " + describe(*a, "a value") + " with " + describe(*b, "one");
+  return std::nullopt;
+}
+
+std::optional<ReductionKind> proof::getReduction(TermId id, const TermTable &terms) {
+  const Term &term = terms[id];
+  if (term.kind != Term::Kind::Op || term.operands.size() != 2)
+    return std::nullopt;
+  bool first = terms[term.operands[0]].kind == Term::Kind::Output,
+       second = terms[term.operands[1]].kind == Term::Kind::Output;
+  if (first == second)
+    return std::nullopt;
+  llvm::DenseSet<TermId> seen;
+  SmallVector<TermId> stack{term.operands[first ? 1 : 0]};
+  while (!stack.empty()) {
+    TermId next = stack.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (terms[next].kind == Term::Kind::Output)
+      return std::nullopt;
+    stack.append(terms[next].operands.begin(), terms[next].operands.end());
+  }
+  StringRef name = getName(term);
+  if (first && isDifference(name))
+    return ReductionKind::Sum;
+  return getCombinerKind(name, term.type);
+}

@@ -1,0 +1,55 @@
+//===- PartialTerms.h - Terms of partial results ----------------*- C++ -*-===//
+// Internal to the proof.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_LIB_PROOF_PARTIALTERMS_H
+#define SHARDKIT_LIB_PROOF_PARTIALTERMS_H
+
+#include "OpTerms.h"
+
+namespace mlir::spmd::proof {
+
+/// The ranks over which a term is partial. A neutral element is so over any.
+struct Partial {
+  bool isNeutral = false;
+  Ranks ranks;
+};
+
+/// Follows partial results through a term. With A and B partial sums over x:
+///
+///   A + B        partial over x
+///   A * c        partial over x, if c is complete
+///   A + c        no partial result: each device would add c
+///   out + a * b  partial over the devices over which the reduced loop is sharded
+class PartialTerms {
+public:
+  /// `reduced` are the ranks over which the reduced loops of the op are sharded.
+  PartialTerms(const OpTerms &op, ReductionKind kind, ArrayRef<RankDigit> reduced)
+      : op(op), kind(kind), reduced(reduced), values(op.values), terms(op.values.terms) {}
+
+  /// std::nullopt if the term is no partial result of the reduction; `why` says so.
+  std::optional<Partial> get(TermId id);
+  std::string why;
+
+private:
+  std::optional<Partial> compute(TermId id);
+  std::optional<Partial> computeOp(const Term &term);
+  /// Both sides of an op that combines as the reduction does.
+  std::optional<Partial> combine(const Term &term);
+  std::optional<Partial> join(std::optional<Partial> a, std::optional<Partial> b);
+
+  const OpTerms &op;
+  ReductionKind kind;
+  ArrayRef<RankDigit> reduced;
+  LocalValues &values;
+  const TermTable &terms;
+  llvm::DenseMap<TermId, std::optional<Partial>> known;
+};
+
+/// The reduction of a term that adds to the output what does not depend on it: `out + f`.
+std::optional<ReductionKind> getReduction(TermId id, const TermTable &terms);
+
+} // namespace mlir::spmd::proof
+
+#endif // SHARDKIT_LIB_PROOF_PARTIALTERMS_H

@@ -1,0 +1,337 @@
+//===- Regions.cpp - Loops and branches -----------------------------------===//
+
+#include "BlockProver.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::proof;
+
+/// Layouts that are tried per loop.
+static constexpr unsigned kMaxInductions = 16;
+
+//===----------------------------------------------------------------------===//
+// Layouts of values that start as constants
+//===----------------------------------------------------------------------===//
+
+/// A set of axes as the digits of the rank that they are, the minor ones first.
+static SmallVector<RankDigit> getDigits(const Mesh &mesh, unsigned set) {
+  SmallVector<RankDigit> digits;
+  int64_t stride = 1;
+  for (unsigned a = mesh.axes.size(); a-- > 0;) {
+    if (set >> a & 1)
+      digits.push_back({stride, mesh.axes[a].size});
+    stride *= mesh.axes[a].size;
+  }
+  return digits;
+}
+
+static bool isShardedOver(const Fact &fact, ArrayRef<RankDigit> ranks) {
+  return llvm::any_of(fact.dims, [&](const DimFact &dim) { return overlap(dim.form->getRanks(), ranks); });
+}
+
+/// `fact` with dim `d` in equal blocks of `chunk` over a set of axes, in their order: all that it may be.
+static SmallVector<Fact, 2> shardDim(const Fact &fact, unsigned d, int64_t chunk, const Mesh &mesh) {
+  SmallVector<Fact, 2> sharded;
+  for (unsigned set = 1; set < (1u << std::min<size_t>(mesh.axes.size(), 6)); ++set) {
+    SmallVector<RankDigit> digits = getDigits(mesh, set);
+    int64_t count = 1;
+    IndexForm form = IndexForm::ofLoop(d, chunk);
+    for (const RankDigit &digit : digits) {
+      form = *form.plus(IndexForm::ofRank(digit), chunk * count);
+      count *= digit.size;
+    }
+    if ((fact.dims[d].size + count - 1) / count != chunk || isShardedOver(fact, digits))
+      continue;
+    sharded.push_back(fact);
+    sharded.back().dims[d].form = form;
+  }
+  return sharded;
+}
+
+/// Layouts that a value of a class may have whose elements are all equal at first: those of values of its shapes,
+/// complete and as partial sums over axes.
+static SmallVector<Fact, 2> guessLayouts(ClassId id, RankedTensorType local, const LocalValues &values) {
+  ArrayRef<int64_t> shape = values.global[id].type.getShape();
+  SmallVector<Fact, 2> layouts{getFullFact(id, shape)};
+  const Mesh *mesh = values.mesh;
+  if (shape.size() != local.getShape().size())
+    return {};
+  if (!mesh)
+    return shape == local.getShape() ? layouts : SmallVector<Fact, 2>();
+  for (auto [d, size, chunk] : llvm::enumerate(shape, local.getShape())) {
+    if (chunk == size)
+      continue;
+    SmallVector<Fact, 2> next;
+    for (const Fact &fact : layouts)
+      llvm::append_range(next, shardDim(fact, d, chunk, *mesh));
+    layouts = next;
+  }
+  for (const Fact &fact : SmallVector<Fact, 2>(layouts))
+    for (unsigned set = 1; set < (1u << std::min<size_t>(mesh->axes.size(), 4)); ++set) {
+      Fact partial = fact;
+      for (const RankDigit &digit : getDigits(*mesh, set))
+        if (digit.size > 1)
+          partial.partial.push_back(digit);
+      if (partial.partial.empty() || isShardedOver(fact, partial.partial))
+        continue;
+      coalesce(partial.partial);
+      layouts.push_back(partial);
+    }
+  return layouts;
+}
+
+/// True if a value of these facts is the value `id` as `expected` says.
+static bool holds(ArrayRef<Fact> facts, ClassId id, const Fact &expected, const GlobalProgram &global) {
+  return llvm::any_of(facts, [&](const Fact &fact) {
+    if (fact.value != id)
+      return false;
+    // A constant is in every layout, and the neutral element is partial over any ranks.
+    if (global[id].isUndefined)
+      return true;
+    bool isNeutralSplat = global[id].splat && isNeutral(expected.kind, global[id].splat);
+    if (!(isNeutralSplat && fact.partial.empty()) &&
+        (fact.partial != expected.partial || (!fact.partial.empty() && fact.kind != expected.kind)))
+      return false;
+    for (auto [is, should] : llvm::zip_equal(fact.dims, expected.dims))
+      if (is.form && is.form != should.form)
+        return false;
+    return true;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Induction over a loop, as if it was a loop of the unsharded program.
+///
+///   1. `readBounds`  both run over the same indices
+///   2. `readInits`   what the carried values hold before the loop: shards of what the unsharded loop carries
+///   3. `iterate`     with that before an iteration, they hold the same after it
+///
+/// A value that starts as a constant may have any layout; those that are tried are in `layouts`.
+class Induction {
+public:
+  Induction(BlockProver &prover, LocalValues &values, scf::ForOp op, const RegionInfo &info)
+      : prover(prover), values(values), global(values.global), op(op), info(info), layouts(op.getInitArgs().size()),
+        chosen(op.getInitArgs().size()) {}
+
+  /// Adds the facts of the results. False if the loops are not the same.
+  bool prove();
+
+private:
+  bool readBounds();
+  bool readInits();
+  bool readInit(unsigned i);
+  void setArguments();
+  /// Visits the body. False if an iteration changes what the values hold; `chosen` is the next choice then, if
+  /// `hasNext`.
+  bool iterate(bool &hasNext);
+  /// A later layout of a carried value: the first one that an iteration yields, or the next one.
+  std::optional<unsigned> getLater(unsigned i) const;
+  void setResults();
+
+  const Fact &getLayout(unsigned i) const { return layouts[i][chosen[i]]; }
+  static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+  BlockProver &prover;
+  LocalValues &values;
+  GlobalProgram &global;
+  scf::ForOp op;
+  const RegionInfo &info;
+  std::vector<SmallVector<Fact, 2>> layouts;
+  SmallVector<unsigned> chosen;
+};
+} // namespace
+
+bool Induction::prove() {
+  if (!readBounds() || !readInits())
+    return false;
+  bool hasNext = true;
+  for (unsigned attempt = 0; attempt < kMaxInductions && hasNext; ++attempt) {
+    setArguments();
+    if (iterate(hasNext)) {
+      setResults();
+      values.count("induction over a loop");
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Induction::readBounds() {
+  auto loop = dyn_cast<scf::ForOp>(info.op);
+  if (!loop || loop.getInitArgs().size() != op.getInitArgs().size())
+    return false;
+  SmallVector<Value> bounds{op.getLowerBound(), op.getUpperBound(), op.getStep()};
+  return llvm::all_of(llvm::zip_equal(bounds, info.scalars),
+                      [&](auto pair) { return values.reader.get(std::get<0>(pair)) == std::get<1>(pair); });
+}
+
+bool Induction::readInits() {
+  return llvm::all_of(llvm::seq<unsigned>(0, layouts.size()), [&](unsigned i) { return readInit(i); });
+}
+
+bool Induction::readInit(unsigned i) {
+  Value init = op.getInitArgs()[i];
+  if (!isTensor(init))
+    return info.scalarInits[i] && values.reader.get(init) == *info.scalarInits[i];
+  if (!info.inits[i] || !info.arguments[i] || !info.yields[i] || !info.results[i])
+    return false;
+  const ClassInfo &first = global[*info.inits[i]];
+  ArrayRef<Fact> facts = values.getFacts(init);
+  for (const Fact &fact : facts) {
+    if (fact.value != *info.inits[i])
+      continue;
+    bool isOpen =
+        first.splat || first.isUndefined || llvm::any_of(fact.dims, [](const DimFact &dim) { return !dim.form; });
+    if (!isOpen) {
+      layouts[i].push_back(fact);
+      layouts[i].back().value = *info.arguments[i];
+      for (DimFact &dim : layouts[i].back().dims)
+        dim.padding = {};
+      continue;
+    }
+    for (const Fact &guess : guessLayouts(*info.arguments[i], cast<RankedTensorType>(init.getType()), values))
+      if (holds(facts, *info.inits[i], guess, global))
+        layouts[i].push_back(guess);
+  }
+  return !layouts[i].empty();
+}
+
+void Induction::setArguments() {
+  values.clear(op.getRegion());
+  values.reader.set(op.getInductionVar(), *info.induction);
+  for (auto [i, argument] : llvm::enumerate(op.getRegionIterArgs())) {
+    if (isTensor(argument))
+      values.addFact(argument, getLayout(i));
+    else
+      values.reader.set(argument, *info.scalarArguments[i]);
+  }
+}
+
+bool Induction::iterate(bool &hasNext) {
+  prover.visit(*op.getBody());
+  bool isCarried = true;
+  hasNext = false;
+  for (auto [i, yielded] : llvm::enumerate(op.getYieldedValues())) {
+    if (!isTensor(yielded)) {
+      isCarried &= values.reader.get(yielded) == *info.scalarYields[i];
+      continue;
+    }
+    if (holds(values.getFacts(yielded), *info.yields[i], getLayout(i), global))
+      continue;
+    isCarried = false;
+    if (std::optional<unsigned> later = getLater(i)) {
+      chosen[i] = *later;
+      hasNext = true;
+    }
+  }
+  return isCarried;
+}
+
+std::optional<unsigned> Induction::getLater(unsigned i) const {
+  scf::ForOp loop = op;
+  ArrayRef<Fact> yielded = values.getFacts(loop.getYieldedValues()[i]);
+  for (unsigned c = chosen[i] + 1; c < layouts[i].size(); ++c)
+    if (holds(yielded, *info.yields[i], layouts[i][c], global))
+      return c;
+  return chosen[i] + 1 < layouts[i].size() ? std::optional(chosen[i] + 1) : std::nullopt;
+}
+
+void Induction::setResults() {
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    if (!isTensor(result)) {
+      values.reader.set(result, *info.scalarResults[i]);
+      continue;
+    }
+    Fact fact = getLayout(i);
+    fact.value = *info.results[i];
+    values.addFact(result, fact);
+  }
+}
+
+void BlockProver::visitFor(scf::ForOp op) {
+  for (Value init : op.getInitArgs())
+    if (isa<RankedTensorType>(init.getType()) && values.passGap(*op, init))
+      return;
+  for (const RegionInfo &info : std::vector<RegionInfo>(values.global.getRegions()))
+    if (Induction(*this, values, op, info).prove())
+      return;
+  // The first value of the body that is not known.
+  for (Operation &nested : *op.getBody())
+    for (Value result : nested.getResults())
+      if (const Gap *gap = values.getGap(result))
+        return values.setGap(op, *gap);
+  values.setGap(op, Outcome::Undecided, "no loop of the unsharded program carries the same values", "scf.for");
+}
+
+//===----------------------------------------------------------------------===//
+// Branches
+//===----------------------------------------------------------------------===//
+
+/// A layout that the values of both regions have, which are those of result `r` of a branch of the unsharded program.
+static std::optional<Fact> findBranchFact(scf::IfOp op, unsigned r, const RegionInfo &info, const LocalValues &values) {
+  const GlobalProgram &global = values.global;
+  Value value = op.thenYield().getOperand(r), other = op.elseYield().getOperand(r);
+  if (!info.inits[r] || !info.yields[r] || !info.results[r])
+    return std::nullopt;
+  SmallVector<Fact, 2> candidates;
+  for (auto [side, id] : {std::pair(value, *info.inits[r]), std::pair(other, *info.yields[r])})
+    for (const Fact &fact : values.getFacts(side))
+      if (fact.value == id && !global[id].splat && !global[id].isUndefined &&
+          llvm::all_of(fact.dims, [](const DimFact &dim) { return dim.form.has_value(); }))
+        candidates.push_back(fact);
+  if (candidates.empty())
+    candidates = guessLayouts(*info.results[r], cast<RankedTensorType>(value.getType()), values);
+  for (Fact &fact : candidates) {
+    for (DimFact &dim : fact.dims)
+      dim.padding = {};
+    if (!holds(values.getFacts(value), *info.inits[r], fact, global) ||
+        !holds(values.getFacts(other), *info.yields[r], fact, global))
+      continue;
+    fact.value = *info.results[r];
+    return fact;
+  }
+  return std::nullopt;
+}
+
+/// Adds the facts of the results if they are those of a branch of the unsharded program.
+static bool matchBranch(scf::IfOp op, const RegionInfo &info, LocalValues &values) {
+  std::vector<std::optional<Fact>> found(op.getNumResults());
+  for (unsigned r = 0; r < op.getNumResults(); ++r) {
+    Value value = op.thenYield().getOperand(r), other = op.elseYield().getOperand(r);
+    if (isa<RankedTensorType>(value.getType())) {
+      found[r] = findBranchFact(op, r, info, values);
+      if (!found[r])
+        return false;
+    } else if (!info.scalarInits[r] || values.reader.get(value) != *info.scalarInits[r] || !info.scalarYields[r] ||
+               values.reader.get(other) != *info.scalarYields[r]) {
+      return false;
+    }
+  }
+  for (unsigned r = 0; r < op.getNumResults(); ++r) {
+    if (found[r])
+      values.addFact(op.getResult(r), *found[r]);
+    else if (info.scalarResults[r])
+      values.reader.set(op.getResult(r), *info.scalarResults[r]);
+  }
+  values.count("branch");
+  return true;
+}
+
+void BlockProver::visitIf(scf::IfOp op) {
+  visit(*op.thenBlock());
+  visit(*op.elseBlock());
+  TermId condition = values.reader.get(op.getCondition());
+  for (const RegionInfo &info : values.global.getRegions())
+    if (isa<scf::IfOp>(info.op) && info.scalars[0] == condition && info.results.size() == op.getNumResults() &&
+        matchBranch(op, info, values))
+      return;
+  for (Block *block : {op.thenBlock(), op.elseBlock()})
+    for (Value yielded : block->getTerminator()->getOperands())
+      if (isa<RankedTensorType>(yielded.getType()) && values.passGap(*op, yielded))
+        return;
+  values.setGap(op, Outcome::Undecided, "no branch of the unsharded program yields the same values", "scf.if");
+}

@@ -1,0 +1,100 @@
+//===- Reshapes.cpp - Reshapes, and concatenations of equal shards --------===//
+
+#include "LocalOps.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::proof;
+
+void proof::visitReshape(Operation &op, LocalValues &values) {
+  GlobalProgram &global = values.global;
+  Value source = op.getOperand(0), result = op.getResult(0);
+  StringRef name = op.getName().getStringRef();
+  if (values.passGap(op, source))
+    return;
+  auto from = cast<RankedTensorType>(source.getType()), to = cast<RankedTensorType>(result.getType());
+  if (!from.hasStaticShape() || !to.hasStaticShape())
+    return values.setGap(&op, Outcome::Undecided, "a dynamic size", name);
+  for (const Fact &fact : SmallVector<Fact, 2>(values.getFacts(source))) {
+    const ClassInfo &info = global[fact.value];
+    if (info.splat || info.isUndefined) {
+      values.addFact(result, fact);
+      continue;
+    }
+    if (to.getRank() == 1)
+      (void)global.getFlat(fact.value);
+    for (ClassId other : SmallVector<ClassId>(global.getReshapes(fact.value))) {
+      RankedTensorType type = global[other].type;
+      if (type.getRank() != to.getRank())
+        continue;
+      std::optional<Fact> reshaped = applyReshape(fact, from.getShape(), to.getShape(), other, type.getShape());
+      if (!reshaped)
+        continue;
+      // A dim without a form must have equal elements.
+      bool isUniform = llvm::all_of(llvm::zip_equal(reshaped->dims, global[other].isUniform),
+                                    [](auto dim) { return std::get<0>(dim).form || std::get<1>(dim); });
+      if (!isUniform)
+        continue;
+      values.addFact(result, *reshaped);
+      values.count("reshape");
+    }
+  }
+  values.setGap(&op, Outcome::Undecided, "no reshape of the unsharded program has these elements", name);
+}
+
+/// The classes of operands that have the layout `layout`; empty if one has another.
+static SmallVector<ClassId> getClassesLike(const Fact &layout, ValueRange inputs, const LocalValues &values) {
+  SmallVector<ClassId> classes;
+  for (Value input : inputs) {
+    ArrayRef<Fact> facts = values.getFacts(input);
+    const Fact *like =
+        llvm::find_if(facts, [&](const Fact &fact) { return fact.dims == layout.dims && fact.partial.empty(); });
+    if (like == facts.end())
+      return {};
+    classes.push_back(like->value);
+  }
+  return classes;
+}
+
+void proof::visitEqualConcat(tensor::ConcatOp op, LocalValues &values) {
+  GlobalProgram &global = values.global;
+  unsigned dim = op.getDim();
+  OperandRange inputs = op.getInputs();
+  auto first = cast<RankedTensorType>(inputs[0].getType());
+  if (inputs.size() < 2 || llvm::any_of(inputs.getTypes(), [&](Type type) { return type != first; }))
+    return;
+  for (const Fact &fact : SmallVector<Fact, 2>(values.getFacts(inputs[0]))) {
+    if (!fact.partial.empty() || fact.dims.size() <= dim || !fact.dims[dim].form || fact.dims[dim].hasPadding() ||
+        !fact.dims[dim].form->hasRank())
+      continue;
+    SmallVector<ClassId> classes = getClassesLike(fact, inputs, values);
+    SmallVector<int64_t> shape;
+    std::optional<SmallVector<int64_t>> key;
+    if (!classes.empty())
+      key = global.getConcatKey(classes, dim, shape);
+    if (!key)
+      continue;
+    int64_t extent = first.getDimSize(dim);
+    IndexForm index = IndexForm::ofLoop(dim, extent * int64_t(classes.size()));
+    std::optional<IndexForm> operand = index.dividedBy(extent);
+    std::optional<IndexForm> form =
+        fact.dims[dim].form->rename({{IndexTerm::Kind::Loop, dim, 1, extent, IndexTerm::Kind::Loop, dim, 1}});
+    form = form && operand ? form->plus(*operand, fact.dims[dim].size) : std::nullopt;
+    if (!form)
+      continue;
+    for (ClassId candidate : SmallVector<ClassId>(global.find(*key))) {
+      if (global[candidate].type.getShape() != ArrayRef(shape))
+        continue;
+      Fact result = fact;
+      result.value = candidate;
+      result.dims[dim] = {shape[dim], *form, {}};
+      for (auto [d, part] : llvm::enumerate(result.dims)) {
+        part.padding = {};
+        if (global[candidate].isUniform[d])
+          part.form = std::nullopt;
+      }
+      values.addFact(op.getResult(), result);
+      values.count("concatenation of equal shards");
+    }
+  }
+}

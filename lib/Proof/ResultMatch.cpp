@@ -1,0 +1,465 @@
+//===- ResultMatch.cpp - The classes that a result holds ------------------===//
+
+#include "PartialTerms.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::proof;
+
+namespace {
+/// Looks for the classes of the unsharded program that a result of an op holds elements of.
+///
+///   1. `readDims`       each dim of the result is a loop; the index of the loop is the form of the dim
+///   2. `readKept`       a value that the device with one coordinate keeps is partial
+///   3. `matchConstant`, `matchMove`
+///                       constants, and elements that only move: a fact that needs no key
+///   4. `matchClass`     each class under the key of the terms: are its loops counted once, is what padding adds left
+///                       out, and over which devices is the result partial?
+class ResultMatch {
+public:
+  ResultMatch(OpTerms &op, unsigned r, Attempt &attempt)
+      : op(op), structured(op.structured), global(op.values.global), terms(op.values.terms), values(op.values),
+        attempt(attempt), r(r), result(op.op.getResult(r)), type(cast<RankedTensorType>(result.getType())),
+        dimLoops(structured.resultLoops[r]), hasReduction(structured.hasReduction()) {}
+
+  /// False if other results are not worth a try.
+  bool match();
+
+private:
+  bool readDims();
+  void readKept();
+  bool matchConstant();
+  void matchMove();
+  bool matchClass(ClassId candidate);
+
+  /// The form of a dim; std::nullopt if the dim is tied to no index.
+  std::optional<IndexForm> getForm(unsigned d) const;
+  /// What the result holds in lanes of `d` outside of its dim; null if that is not one constant.
+  Attribute getPadding(unsigned d);
+  /// Dim `d` of an element that moves; std::nullopt if it is not at the loop of this dim.
+  std::optional<DimFact> getMovedDim(unsigned d, const ClassInfo &info, ArrayRef<int64_t> sum);
+
+  /// The ranks over which reduced loops are sharded, and the loops of those with padding.
+  struct Reduced {
+    Ranks ranks;
+    SmallVector<unsigned> overflow;
+  };
+  /// std::nullopt if the reduced loops do not count each element of the class once; `why` may say so.
+  std::optional<Reduced> readReduced(const ClassInfo &info, std::string &why) const;
+  /// The dims of a result of a class; std::nullopt if they do not fit.
+  std::optional<Fact> readClassFact(ClassId candidate, const Reduced &reduced, std::string &why);
+  /// What padding of reduced loops would add must leave the output as it is.
+  enum class Overflow { LeftOut, Added, Unknown };
+  Overflow checkOverflow(const ClassInfo &info, const Reduced &reduced, std::string &why);
+  /// Sets over which ranks a result is partial, of the reduction `kind`. False if it is neither partial nor complete.
+  bool setPartial(Fact &fact, ReductionKind kind, const Reduced &reduced, std::string &why);
+  /// Adds a fact of `term`: where one device keeps it, a partial one.
+  void addFact(const Fact &fact);
+
+  OpTerms &op;
+  const Structured &structured;
+  GlobalProgram &global;
+  TermTable &terms;
+  LocalValues &values;
+  Attempt &attempt;
+  unsigned r;
+  Value result;
+  RankedTensorType type;
+  ArrayRef<int> dimLoops; ///< The loop of each dim, or -1.
+  bool hasReduction;
+  TermId term = 0;
+  /// Only the device with one coordinate over these ranks has `term`; the others have the constant `other`.
+  Ranks kept;
+  Attribute other;
+};
+} // namespace
+
+bool proof::matchResult(OpTerms &terms, unsigned r, Attempt &attempt) { return ResultMatch(terms, r, attempt).match(); }
+
+bool ResultMatch::match() {
+  if (!readDims())
+    return true;
+  readKept();
+  unsigned numLoops = op.getNumLoops();
+  bool isWhole = llvm::equal(dimLoops, llvm::seq<int>(0, numLoops));
+  if (isWhole && !hasReduction) {
+    if (matchConstant())
+      return true;
+    matchMove();
+  }
+  SumList sums;
+  for (int loop : dimLoops) {
+    bool isIndex = loop >= 0 && !op.isUnit(loop);
+    sums.push_back(isIndex ? SmallVector<int64_t, 6>{0, 1, loop, 1} : SmallVector<int64_t, 6>{0, 0});
+  }
+  SmallVector<TermId> keyTerms = op.inside;
+  keyTerms[r] = term;
+  SmallVector<bool> isUnit;
+  for (unsigned l = 0; l < numLoops; ++l)
+    isUnit.push_back(op.isUnit(l));
+  SmallVector<int64_t> key = global.getKey(structured, r, keyTerms, sums, isUnit);
+  for (ClassId candidate : SmallVector<ClassId>(global.find(key))) {
+    RankedTensorType other = global[candidate].type;
+    if (global[candidate].loopSizes.size() == numLoops && other.getRank() == type.getRank() &&
+        other.getElementType() == type.getElementType() && !matchClass(candidate))
+      return false;
+  }
+  if (values.getFacts(result).empty())
+    attempt.fail(0, Outcome::Undecided, "no value of the unsharded program is computed like this", "no counterpart");
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Dims
+//===----------------------------------------------------------------------===//
+
+bool ResultMatch::readDims() {
+  for (auto [form, loop] : llvm::zip_equal(structured.results[r], dimLoops))
+    if (loop < 0 && !form.isConstant()) {
+      attempt.fail(1, Outcome::Undecided, "writes elements at indices that are not modelled", "map");
+      return false;
+    }
+  // The index of a loop uses no other loop.
+  for (int loop : dimLoops)
+    for (unsigned l = 0; l < op.getNumLoops(); ++l)
+      if (loop >= 0 && int(l) != loop && op.loops[loop].form && op.loops[loop].form->uses(IndexTerm::Kind::Loop, l))
+        return false;
+  return true;
+}
+
+std::optional<IndexForm> ResultMatch::getForm(unsigned d) const {
+  int loop = dimLoops[d];
+  if (loop < 0)
+    return IndexForm(0);
+  if (!op.loops[loop].form)
+    return std::nullopt;
+  SmallVector<unsigned> to = llvm::to_vector(llvm::seq<unsigned>(0, op.getNumLoops()));
+  to[loop] = d;
+  return op.loops[loop].form->renameLoops(to);
+}
+
+Attribute ResultMatch::getPadding(unsigned d) {
+  int loop = dimLoops[d];
+  if (hasReduction || other || loop < 0 || !op.loops[loop].size)
+    return {};
+  std::optional<std::pair<int64_t, int64_t>> range = op.getRange(loop);
+  int64_t size = *op.loops[loop].size;
+  if (!range)
+    return {};
+  llvm::SmallBitVector outside(op.getNumLoops());
+  outside.set(loop);
+  Attribute padding;
+  for (bool above : {false, true}) {
+    if (above ? range->second < size : range->first >= 0)
+      continue;
+    // Operands that do not fit in padding leave it unknown.
+    bool savedMisfit = op.isMisfit;
+    std::string savedReason = op.misfit;
+    TermFrame frame = op.getFrameOutside(loop, above);
+    TermId value = op.convert(frame, outside)[r];
+    op.isMisfit = savedMisfit;
+    op.misfit = savedReason;
+    if (terms[value].kind != Term::Kind::Constant || (padding && padding != terms[value].attribute))
+      return {};
+    padding = terms[value].attribute;
+  }
+  return padding;
+}
+
+//===----------------------------------------------------------------------===//
+// Values that one device keeps
+//===----------------------------------------------------------------------===//
+
+/// Ranks of which only the one with a coordinate passes a test: `digit = number`, several joined by and.
+static bool readRankTest(TermId id, const TermTable &terms, SmallVectorImpl<RankDigit> &ranks) {
+  const Term &term = terms[id];
+  if (term.kind == Term::Kind::Op && term.operands.size() == 2 &&
+      OperationName::getFromOpaquePointer(term.name).getStringRef() == "arith.andi")
+    return readRankTest(term.operands[0], terms, ranks) && readRankTest(term.operands[1], terms, ranks);
+  if (term.kind != Term::Kind::Compare || term.numbers[0] != 1)
+    return false;
+  const IndexForm &form = term.form;
+  for (const IndexTerm &index : form.getTerms())
+    if (index.kind != IndexTerm::Kind::Rank)
+      return false;
+  // Exactly one choice of digits.
+  if (!form.plus(-form.getConstant()).isBijective() || form.getRange().first > 0 || form.getRange().second < 0)
+    return false;
+  ranks.append(form.getRanks());
+  return true;
+}
+
+void ResultMatch::readKept() {
+  term = op.inside[r];
+  while (!hasReduction && terms[term].kind == Term::Kind::Select &&
+         readRankTest(terms[term].operands[0], terms, kept) &&
+         terms[terms[term].operands[2]].kind == Term::Kind::Constant &&
+         (!other || terms[terms[term].operands[2]].attribute == other)) {
+    other = terms[terms[term].operands[2]].attribute;
+    term = terms[term].operands[1];
+  }
+}
+
+void ResultMatch::addFact(const Fact &fact) {
+  if (kept.empty())
+    return values.addFact(result, fact);
+  // A sharded dim has other elements on the other devices.
+  if (llvm::any_of(fact.dims, [&](const DimFact &dim) { return dim.form && overlap(dim.form->getRanks(), kept); }) ||
+      overlap(fact.partial, kept))
+    return;
+  for (ReductionKind kind : {ReductionKind::Sum, ReductionKind::Prod, ReductionKind::And, ReductionKind::Or,
+                             ReductionKind::Xor, ReductionKind::Max, ReductionKind::Min, ReductionKind::UMax,
+                             ReductionKind::UMin, ReductionKind::MaxNum, ReductionKind::MinNum}) {
+    if (!isNeutral(kind, other) || (!fact.partial.empty() && fact.kind != kind))
+      continue;
+    Fact partial = fact;
+    partial.kind = kind;
+    partial.partial = unite(fact.partial, kept);
+    values.addFact(result, partial);
+    values.count("value that one device keeps");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Constants, and elements that only move
+//===----------------------------------------------------------------------===//
+
+bool ResultMatch::matchConstant() {
+  if (terms[term].kind == Term::Kind::Constant && !op.usedAssumption) {
+    Fact fact{global.getSplat(terms[term].attribute), {}, {}};
+    fact.dims.resize(type.getRank());
+    addFact(fact);
+    return true;
+  }
+  if (terms[term].kind == Term::Kind::Undefined && kept.empty()) {
+    values.addUniformFact(result, global.getUndefined());
+    return true;
+  }
+  return false;
+}
+
+void ResultMatch::matchMove() {
+  if (terms[term].kind != Term::Kind::Element)
+    return;
+  const SmallVector<int64_t, 4> numbers = terms[term].numbers;
+  Fact fact{ClassId(numbers[0]), {}, op.elements.lookup(term)};
+  if (!fact.partial.empty())
+    fact.kind = *op.partialKind;
+  const ClassInfo &info = global[fact.value];
+  if (info.type.getRank() != type.getRank())
+    return;
+  size_t at = 1;
+  for (unsigned d = 0; d < info.type.getRank(); ++d) {
+    ArrayRef<int64_t> sum = ArrayRef(numbers).slice(at, 2 + 2 * numbers[at + 1]);
+    at += sum.size();
+    std::optional<DimFact> dim = getMovedDim(d, info, sum);
+    if (!dim)
+      return;
+    fact.dims.push_back(*dim);
+  }
+  addFact(fact);
+  values.count("elements that move");
+}
+
+std::optional<DimFact> ResultMatch::getMovedDim(unsigned d, const ClassInfo &info, ArrayRef<int64_t> sum) {
+  DimFact dim{info.type.getDimSize(d), std::nullopt, {}};
+  const LoopIndex &loop = op.loops[d];
+  bool isPlain = sum[0] == 0 && sum[1] == 1 && sum[3] == 1;
+  // What was assumed of a loop must be what is inside of the dim.
+  if (op.usedAssumption && loop.size) {
+    bool isOne = dim.size == 1 && sum[0] == 0 && sum[1] == 0;
+    if (*loop.size != dim.size || !(dim.size == 1 ? isOne : isPlain))
+      return std::nullopt;
+  }
+  if (info.isUniform[d])
+    return dim;
+  IndexForm form(sum[0]);
+  if (sum[1] > 1)
+    return std::nullopt;
+  if (sum[1] == 1) {
+    std::optional<IndexForm> own = sum[2] == int64_t(d) ? getForm(d) : std::nullopt;
+    if (!own)
+      return std::nullopt;
+    form = *form.plus(*own, sum[3]);
+  }
+  dim.form = form;
+  if (isPlain && loop.size == dim.size)
+    dim.padding = getPadding(d);
+  return dim;
+}
+
+//===----------------------------------------------------------------------===//
+// Classes under the key
+//===----------------------------------------------------------------------===//
+
+bool ResultMatch::matchClass(ClassId candidate) {
+  const ClassInfo &info = global[candidate];
+  std::string why;
+  auto fail = [&] {
+    if (why.empty())
+      attempt.fail(3, Outcome::Undecided, "loops of other sizes than in the unsharded program", "partial");
+    else
+      attempt.fail(5, Outcome::Refused, why, "partial");
+    return true;
+  };
+  std::optional<Reduced> reduced = readReduced(info, why);
+  if (!reduced) {
+    if (!why.empty())
+      attempt.fail(4, Outcome::Refused, why, "reduction");
+    return true;
+  }
+  std::optional<Fact> fact = readClassFact(candidate, *reduced, why);
+  if (!fact)
+    return fail();
+  // The same term, so the same reduction: which one it is.
+  std::optional<ReductionKind> kind = op.partialKind;
+  if (!reduced->ranks.empty()) {
+    std::optional<ReductionKind> own = getReduction(term, terms);
+    if (!own) {
+      attempt.fail(4, Outcome::Undecided, "a sharded reduction of several values, such as a selection", "selection");
+      return true;
+    }
+    if (kind && *kind != *own) {
+      why = "the reduced loop is sharded over " + proof::toString(reduced->ranks, values.mesh) +
+            ", but an operand is partial by another reduction";
+      return fail();
+    }
+    kind = own;
+  }
+  switch (checkOverflow(info, *reduced, why)) {
+  case Overflow::Unknown:
+    attempt.fail(3, Outcome::Undecided, "padding of a reduced loop", "padding");
+    return false;
+  case Overflow::Added:
+    return fail();
+  case Overflow::LeftOut:
+    break;
+  }
+  if (kind && !setPartial(*fact, *kind, *reduced, why))
+    return fail();
+  addFact(*fact);
+  values.count(hasReduction ? "reduction" : "op on shards");
+  return true;
+}
+
+std::optional<ResultMatch::Reduced> ResultMatch::readReduced(const ClassInfo &info, std::string &why) const {
+  Reduced reduced;
+  for (unsigned l = 0; l < op.getNumLoops(); ++l) {
+    int64_t size = info.loopSizes[l];
+    const LoopIndex &loop = op.loops[l];
+    bool fits = !loop.size || *loop.size == size || !op.usedAssumption;
+    if (!structured.isReduction[l]) {
+      if (!fits)
+        return std::nullopt;
+      continue;
+    }
+    if (!loop.form) {
+      if (structured.extents[l] != size) {
+        why = "reduces " + std::to_string(structured.extents[l]) + " of " + std::to_string(size) + " equal elements";
+        return std::nullopt;
+      }
+      if (!fits)
+        return std::nullopt;
+      continue;
+    }
+    const IndexForm &form = *loop.form;
+    int64_t total = 1;
+    for (const IndexTerm &part : form.getTerms())
+      total *= part.size;
+    if (!form.isBijective() || form.getConstant() > 0 || form.getConstant() + total < size) {
+      why = "reduces over " + form.toString(values.mesh) + ", which does not count each of " + std::to_string(size) +
+            " elements once";
+      return std::nullopt;
+    }
+    if (overlap(reduced.ranks, form.getRanks())) {
+      why = "two loops are sharded over the same devices";
+      return std::nullopt;
+    }
+    if (!fits)
+      return std::nullopt;
+    reduced.ranks = unite(reduced.ranks, form.getRanks());
+    if (form.getConstant() < 0 || form.getConstant() + total > size)
+      reduced.overflow.push_back(l);
+  }
+  return reduced;
+}
+
+std::optional<Fact> ResultMatch::readClassFact(ClassId candidate, const Reduced &reduced, std::string &why) {
+  const ClassInfo &info = global[candidate];
+  Fact fact{candidate, {}, {}};
+  for (unsigned d = 0; d < dimLoops.size(); ++d) {
+    std::optional<IndexForm> form = getForm(d);
+    if (info.isUniform[d])
+      form = std::nullopt;
+    else if (!form)
+      return std::nullopt;
+    if (form && overlap(form->getRanks(), reduced.ranks)) {
+      why = "reduces over " + proof::toString(reduced.ranks, values.mesh) + ", over which dim " + std::to_string(d) +
+            " of the result is sharded";
+      return std::nullopt;
+    }
+    DimFact dim{info.type.getDimSize(d), form, {}};
+    if (dim.hasPadding() && op.loops[dimLoops[d]].size == dim.size)
+      dim.padding = getPadding(d);
+    fact.dims.push_back(dim);
+  }
+  return fact;
+}
+
+ResultMatch::Overflow ResultMatch::checkOverflow(const ClassInfo &info, const Reduced &reduced, std::string &why) {
+  ArrayRef<unsigned> overflow = reduced.overflow;
+  if (overflow.size() > 6)
+    return Overflow::Added;
+  // In a lane of padding any of the loops may be outside, all above or all below.
+  for (unsigned set = 1; set < (1u << overflow.size()); ++set) {
+    llvm::SmallBitVector outside(op.getNumLoops());
+    for (auto [i, loop] : llvm::enumerate(overflow))
+      outside[loop] = set >> i & 1;
+    for (bool above : {false, true}) {
+      TermFrame frame;
+      bool isPossible = true;
+      for (unsigned l = 0; l < op.getNumLoops(); ++l) {
+        std::optional<std::pair<int64_t, int64_t>> range = op.getRange(l);
+        int64_t size = info.loopSizes[l];
+        if (range && outside[l]) {
+          range = above ? std::pair(size, range->second) : std::pair(range->first, int64_t(-1));
+          isPossible &= range->first <= range->second;
+        } else if (range) {
+          range = std::pair(int64_t(0), size - 1);
+        }
+        frame.assumed.push_back(range);
+      }
+      if (!isPossible)
+        continue;
+      TermId left = op.convert(frame, outside)[r];
+      if (op.isMisfit)
+        return Overflow::Unknown;
+      if (terms[left].kind != Term::Kind::Output || terms[left].numbers[0] != int64_t(r)) {
+        unsigned first = overflow.front();
+        why = "padding of loop " + std::to_string(first) + " (" + op.loops[first].form->toString(values.mesh) +
+              " beyond " + std::to_string(info.loopSizes[first]) + ") is part of the result";
+        return Overflow::Added;
+      }
+      values.count("padding that a reduction leaves out");
+    }
+  }
+  return Overflow::LeftOut;
+}
+
+bool ResultMatch::setPartial(Fact &fact, ReductionKind kind, const Reduced &reduced, std::string &why) {
+  PartialTerms partialTerms(op, kind, reduced.ranks);
+  std::optional<Partial> partial = partialTerms.get(term);
+  if (!partial) {
+    why = partialTerms.why;
+    return false;
+  }
+  fact.partial = partial->ranks;
+  coalesce(fact.partial);
+  fact.kind = fact.partial.empty() ? ReductionKind::Sum : kind;
+  for (const DimFact &dim : fact.dims)
+    if (dim.form && overlap(dim.form->getRanks(), fact.partial)) {
+      why = "a result that is partial and sharded over the same devices";
+      return false;
+    }
+  return true;
+}

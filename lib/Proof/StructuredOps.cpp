@@ -1,0 +1,252 @@
+//===- StructuredOps.cpp - Ops that compute each element by a term --------===//
+
+#include "LocalOps.h"
+#include "OpTerms.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::proof;
+
+/// Combinations of facts and of loop indices that are tried per op.
+static constexpr size_t kMaxCombinations = 48;
+/// Indices that are tried per loop.
+static constexpr size_t kMaxIndices = 6;
+
+/// Calls `visit` with combinations of one choice per list, as numbers of the choices.
+static void forEachCombination(ArrayRef<size_t> counts, llvm::function_ref<void(ArrayRef<size_t>)> visit) {
+  size_t combinations = 1;
+  for (size_t count : counts)
+    combinations *= count;
+  SmallVector<size_t> chosen(counts.size());
+  for (size_t c = 0; c < std::min(combinations, kMaxCombinations); ++c) {
+    size_t rest = c;
+    for (auto [i, count] : llvm::enumerate(counts)) {
+      chosen[i] = rest % count;
+      rest /= count;
+    }
+    visit(chosen);
+  }
+}
+
+/// The arguments that the terms of an op read.
+static SmallVector<unsigned> getUsed(const Structured &structured, const TermTable &terms) {
+  llvm::DenseSet<TermId> seen;
+  SmallVector<TermId> stack(structured.terms.begin(), structured.terms.end());
+  llvm::SmallBitVector used(structured.arguments.size());
+  while (!stack.empty()) {
+    TermId id = stack.pop_back_val();
+    if (!seen.insert(id).second)
+      continue;
+    const Term &term = terms[id];
+    if (term.kind == Term::Kind::Argument || (term.kind == Term::Kind::Lookup && term.numbers[0] >= 0))
+      used.set(term.numbers[0]);
+    stack.append(term.operands.begin(), term.operands.end());
+  }
+  return llvm::to_vector_of<unsigned>(used.set_bits());
+}
+
+//===----------------------------------------------------------------------===//
+// Indices of loops
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Collects the global indices that each loop of an op may stand for: those of the dims that it walks through. Where a
+/// dim is read at a sum of loops, as in a window, the index of one follows from those of the others.
+class LoopIndexFinder {
+public:
+  LoopIndexFinder(const Structured &structured, ArrayRef<const Fact *> operands, const TermTable &terms)
+      : structured(structured), operands(operands), terms(terms), found(structured.extents.size()) {}
+
+  /// At least one index per loop.
+  std::vector<SmallVector<LoopIndex, 2>> find();
+
+private:
+  void propose(unsigned loop, const IndexForm &form, std::optional<int64_t> size);
+  /// A loop that stands for the whole of itself.
+  void proposeItself(unsigned loop);
+  void readOperands();
+  /// A dim that is read at a constant plus a multiple of one loop.
+  void readDim(const DimFact &dim, const IndexForm &at, const IndexForm &map, std::pair<unsigned, int64_t> loop);
+  void readBody();
+  void collectIndices(TermId id, llvm::DenseSet<TermId> &seen);
+  void solveSums();
+
+  /// A dim that is read at a sum of several loops.
+  struct Sum {
+    IndexForm at;
+    int64_t constant;
+    ArrayRef<std::pair<unsigned, int64_t>> loops;
+  };
+
+  const Structured &structured;
+  ArrayRef<const Fact *> operands;
+  const TermTable &terms;
+  std::vector<SmallVector<LoopIndex, 2>> found;
+  SmallVector<Sum> sums;
+  SmallVector<IndexForm> bodyIndices; ///< indices that the body computes or compares
+};
+} // namespace
+
+std::vector<SmallVector<LoopIndex, 2>> LoopIndexFinder::find() {
+  readOperands();
+  readBody();
+  unsigned numLoops = found.size();
+  // Reduced loops of windows are the same on all devices.
+  for (unsigned l = 0; l < numLoops; ++l)
+    if (found[l].empty() && structured.isReduction[l])
+      proposeItself(l);
+  solveSums();
+  for (unsigned l = 0; l < numLoops; ++l) {
+    bool isRead = llvm::any_of(bodyIndices, [&](const IndexForm &form) { return form.uses(IndexTerm::Kind::Loop, l); });
+    if (found[l].empty() && isRead)
+      proposeItself(l);
+    if (found[l].empty())
+      found[l].push_back({std::nullopt, std::nullopt});
+  }
+  return found;
+}
+
+void LoopIndexFinder::propose(unsigned loop, const IndexForm &form, std::optional<int64_t> size) {
+  LoopIndex index{form, size};
+  if (!llvm::is_contained(found[loop], index) && found[loop].size() < kMaxIndices)
+    found[loop].push_back(index);
+}
+
+void LoopIndexFinder::proposeItself(unsigned loop) {
+  propose(loop, IndexForm::ofLoop(loop, structured.extents[loop]), structured.extents[loop]);
+}
+
+void LoopIndexFinder::readOperands() {
+  for (auto [argument, fact] : llvm::zip_equal(structured.arguments, operands)) {
+    if (!fact || argument.isLookup)
+      continue;
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(argument.value.getType()).getShape();
+    for (auto [d, dim] : llvm::enumerate(fact->dims)) {
+      if (!dim.form || argument.loops[d].empty())
+        continue;
+      const IndexForm &map = argument.map[d];
+      std::optional<IndexForm> at = getAt(*dim.form, d, shape[d], map);
+      if (!at)
+        continue;
+      if (argument.loops[d].size() > 1)
+        sums.push_back({*at, map.getConstant(), argument.loops[d]});
+      else
+        readDim(dim, *at, map, argument.loops[d].front());
+    }
+  }
+}
+
+void LoopIndexFinder::readDim(const DimFact &dim, const IndexForm &at, const IndexForm &map,
+                              std::pair<unsigned, int64_t> loop) {
+  auto [number, factor] = loop;
+  propose(number, at, dim.size);
+  if (map.getConstant() == 0 && factor == 1 && !map.hasScalar())
+    return;
+  // The index of the loop itself, if the unsharded op has the same offset.
+  std::optional<IndexForm> offset = map.plus(IndexForm::ofLoop(number, structured.extents[number]), -factor);
+  std::optional<IndexForm> index = offset ? at.plus(*offset, -1) : std::nullopt;
+  if (index)
+    index = index->exactlyDividedBy(factor);
+  if (!index)
+    return;
+  propose(number, *index, std::nullopt);
+  // Windows begin before or behind the shard of the loop.
+  if (!index->hasScalar())
+    propose(number, index->plus(-index->getRange().first), std::nullopt);
+}
+
+void LoopIndexFinder::readBody() {
+  llvm::DenseSet<TermId> seen;
+  for (TermId term : structured.terms)
+    collectIndices(term, seen);
+  unsigned numLoops = found.size();
+  for (const IndexForm &form : bodyIndices)
+    for (unsigned l = 0; l < numLoops; ++l) {
+      bool isAlone = form.uses(IndexTerm::Kind::Loop, l) || structured.extents[l] == 1;
+      for (unsigned other = 0; other < numLoops; ++other)
+        isAlone &= other == l || !form.uses(IndexTerm::Kind::Loop, other);
+      if (isAlone && !form.hasScalar() && found[l].empty() && form.isBijective())
+        propose(l, form.plus(-form.getConstant()), std::nullopt);
+    }
+}
+
+void LoopIndexFinder::collectIndices(TermId id, llvm::DenseSet<TermId> &seen) {
+  if (!seen.insert(id).second)
+    return;
+  const Term &term = terms[id];
+  if (term.kind == Term::Kind::Index || term.kind == Term::Kind::Compare)
+    bodyIndices.push_back(term.form);
+  for (TermId operand : term.operands)
+    collectIndices(operand, seen);
+}
+
+void LoopIndexFinder::solveSums() {
+  for (const Sum &sum : sums) {
+    auto isOpen = [&](const std::pair<unsigned, int64_t> &loop) { return found[loop.first].empty(); };
+    if (llvm::count_if(sum.loops, isOpen) != 1)
+      continue;
+    auto [open, step] = *llvm::find_if(sum.loops, isOpen);
+    // What is left of the dim without the other loops.
+    std::optional<IndexForm> rest = sum.at.plus(-sum.constant);
+    for (auto [loop, factor] : sum.loops)
+      if (loop != open && rest)
+        rest = rest->plus(*found[loop][0].form, -factor);
+    if (rest)
+      rest = rest->exactlyDividedBy(step);
+    if (rest)
+      propose(open, *rest, std::nullopt);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// One fact per operand and one index per loop.
+static void tryLoops(Operation &op, const Structured &structured, ArrayRef<const Fact *> operands,
+                     ArrayRef<LoopIndex> loops, LocalValues &values, Attempt &attempt) {
+  OpTerms terms(op, structured, operands, loops, values);
+  if (!terms.convertInside(attempt) || !checkTraps(terms, attempt))
+    return;
+  for (auto [r, result] : llvm::enumerate(op.getResults()))
+    if (isa<RankedTensorType>(result.getType()) && !matchResult(terms, r, attempt))
+      return;
+}
+
+void proof::visitStructured(Operation &op, const Structured &structured, LocalValues &values) {
+  for (TermId term : structured.terms)
+    if (Operation *unknown = values.terms.findUnknown(term)) {
+      StringRef name = unknown->getName().getStringRef();
+      return values.setGap(&op, Outcome::Undecided, "the body has " + name + ", which is not modelled", name);
+    }
+  SmallVector<unsigned> used = getUsed(structured, values.terms);
+  // The facts of the operands before the op adds those of its results.
+  std::vector<SmallVector<Fact, 2>> choices;
+  SmallVector<size_t> counts;
+  for (unsigned a : used) {
+    Value operand = structured.arguments[a].value;
+    if (values.passGap(op, operand))
+      return;
+    choices.emplace_back(values.getFacts(operand));
+    counts.push_back(choices.back().size());
+  }
+  Attempt attempt;
+  SmallVector<const Fact *> operands(structured.arguments.size());
+  forEachCombination(counts, [&](ArrayRef<size_t> chosen) {
+    for (auto [i, a] : llvm::enumerate(used))
+      operands[a] = &choices[i][chosen[i]];
+    std::vector<SmallVector<LoopIndex, 2>> indices = LoopIndexFinder(structured, operands, values.terms).find();
+    SmallVector<size_t> indexCounts;
+    for (const auto &list : indices)
+      indexCounts.push_back(list.size());
+    SmallVector<LoopIndex> loops(indices.size());
+    forEachCombination(indexCounts, [&](ArrayRef<size_t> chosenIndices) {
+      for (auto [l, list] : llvm::enumerate(indices))
+        loops[l] = list[chosenIndices[l]];
+      tryLoops(op, structured, operands, loops, values, attempt);
+    });
+  });
+  if (attempt.distance < 0)
+    attempt.fail(0, Outcome::Undecided, "no value of the unsharded program is computed like this", "no counterpart");
+  values.setGap(&op, attempt.outcome, attempt.why, attempt.kind);
+}
