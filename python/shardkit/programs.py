@@ -105,7 +105,8 @@ class Models:
     def search(self, options: Sequence[str] = ()) -> "Models":
         """With the shardings that the search finds; `options` are those of `--spmd-auto-shard`."""
         options = read_names(options, "options")
-        return self._transform("--spmd-resolve-axis-resources", "--spmd-decompose", "--inline", f"--spmd-auto-shard={' '.join(options)}")
+        segments = ("--spmd-infer-segments", "--spmd-split-segments")
+        return self._transform("--spmd-resolve-axis-resources", "--spmd-decompose", "--inline", *segments, f"--spmd-auto-shard={' '.join(options)}")
 
     def _transform(self, *options: str) -> "Models":
         info = ["--mlir-print-debuginfo"] if "loc(" in self.text else []
