@@ -150,8 +150,20 @@ std::optional<IndexForm> LocalValues::getCoordinate(Operation *op) {
 }
 
 std::optional<TermId> LocalValues::getLookup(Value tensor, ArrayRef<TermId> indices) {
+  // An index that ranks give is inside of the local tensor on all devices, or the read is not modelled. One that data
+  // give is that of the unsharded program, which has a tensor of the same sizes if the local one is full.
+  auto sizes = cast<RankedTensorType>(tensor.getType()).getShape();
+  bool areInside = true, areData = false;
+  for (auto [index, size] : llvm::zip_equal(indices, sizes)) {
+    const Term &term = terms[index];
+    bool isForm = term.kind == Term::Kind::Index && !term.form.hasScalar();
+    areData |= !isForm;
+    areInside &= !isForm || (term.form.getRange().first >= 0 && term.form.getRange().second < size);
+  }
+  if (!areInside)
+    return std::nullopt;
   for (const Fact &fact : getFacts(tensor)) {
-    if (global[fact.value].splat && fact.partial.empty())
+    if (global[fact.value].splat && fact.partial.empty() && !areData)
       return global.getLookup(fact.value, {});
     if (!fact.isFull())
       continue;

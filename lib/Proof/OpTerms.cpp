@@ -63,6 +63,13 @@ TermFrame OpTerms::getFrameOutside(unsigned loop, bool above) const {
   return frame;
 }
 
+bool OpTerms::readsConstant(Value tensor) const {
+  return llvm::any_of(llvm::zip_equal(structured.arguments, operands), [&](auto pair) {
+    auto [argument, fact] = pair;
+    return argument.value == tensor && fact && values.global[fact->value].splat;
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Terms
 //===----------------------------------------------------------------------===//

@@ -62,6 +62,9 @@ public:
   /// The indices of a loop: [first, last]; std::nullopt if they are not known.
   std::optional<std::pair<int64_t, int64_t>> getRange(unsigned loop) const;
 
+  /// True if the op reads `tensor` as one of equal elements.
+  bool readsConstant(Value tensor) const;
+
   Operation &op;
   const Structured &structured;
   ArrayRef<LoopIndex> loops;
@@ -89,7 +92,7 @@ private:
 
 /// Checks that no lane of padding divides by what padding holds, or reads at an index that is outside of a tensor.
 /// False, with the reason in `attempt`, if one may. (Traps.cpp)
-bool checkTraps(OpTerms &terms, Attempt &attempt);
+bool checkTraps(OpTerms &op, Attempt &attempt);
 
 /// Adds the facts of result `r`. False if other results are not worth a try. (ResultMatch.cpp)
 bool matchResult(OpTerms &terms, unsigned r, Attempt &attempt);

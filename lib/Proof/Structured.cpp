@@ -279,6 +279,14 @@ std::optional<Structured> Reader::readSlice(tensor::ExtractSliceOp op) {
     }
     map.push_back(*form);
   }
+  Trap read{op, {}, {}};
+  for (auto [form, size] : llvm::zip_equal(map, op.getSourceType().getShape()))
+    if (form.hasRank() && !form.hasScalar()) {
+      read.operands.push_back(terms.getIndex(form));
+      read.sizes.push_back(size);
+    }
+  if (!read.operands.empty())
+    result.traps.push_back(read);
   result.arguments.push_back({op.getSource(), map, false, loops});
   result.numInputs = 1;
   result.terms.push_back(terms.getArgument(0));

@@ -396,8 +396,8 @@ void BodyReader::read(Operation &op) {
     SmallVector<TermId> indices;
     for (Value index : extract.getIndices())
       indices.push_back(get(index));
-    if (llvm::any_of(indices, [&](TermId index) { return terms[index].kind != TermKind::Index; }))
-      traps.push_back({&op, guards, {indices.begin(), indices.end()}});
+    ArrayRef<int64_t> shape = extract.getTensor().getType().getShape();
+    traps.push_back({&op, guards, {indices.begin(), indices.end()}, {shape.begin(), shape.end()}});
     std::optional<TermId> term = getLookup ? getLookup(extract.getTensor(), indices) : std::nullopt;
     return set(term ? *term : terms.getUnknown(&op));
   }

@@ -1,68 +1,235 @@
-//===- Traps.cpp - What could trap in lanes of padding --------------------===//
+//===- Traps.cpp - What could trap ----------------------------------------===//
 
 #include "OpTerms.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 
-/// True if an operand of a trap, converted for lanes of padding, does no harm there: a divisor that is neither 0 nor
-/// -1, an index that is not read from padding.
-static bool isHarmless(const Trap &trap, TermId operand, const TermTable &terms) {
-  const Term &term = terms[operand];
-  bool isIndex = term.kind == Term::Kind::Sum || term.kind == Term::Kind::Index;
-  if (isIntegerDivision(trap.op)) {
-    auto number = dyn_cast_or_null<IntegerAttr>(term.attribute);
-    bool isConstant =
-        term.kind == Term::Kind::Constant && number && !number.getValue().isZero() && !number.getValue().isAllOnes();
-    bool isConstantIndex = term.kind == Term::Kind::Sum && term.numbers[1] == 0 && term.numbers[0] > 0;
-    return isConstant || isConstantIndex;
+namespace {
+/// The first and the last value of an index. Empty if the last one is smaller: no lane computes it.
+struct IndexRange {
+  int64_t low, high;
+  bool isEmpty() const { return low > high; }
+  bool isInside(int64_t size) const { return isEmpty() || (low >= 0 && high < size); }
+};
+} // namespace
+
+/// std::nullopt if `term` is no integer constant, or a large one.
+static std::optional<IndexRange> getConstant(const Term &term) {
+  auto number = dyn_cast_or_null<IntegerAttr>(term.attribute);
+  if (term.kind != Term::Kind::Constant || !number || number.getValue().getSignificantBits() > 63)
+    return std::nullopt;
+  int64_t value = number.getValue().getSExtValue();
+  return IndexRange{value, value};
+}
+
+//===----------------------------------------------------------------------===//
+// All lanes
+//===----------------------------------------------------------------------===//
+
+/// Narrows the range of `form` to where `guard` holds.
+static void narrow(IndexRange &range, const IndexForm &form, const Guard &guard, const TermTable &terms) {
+  auto [id, isTrue] = guard;
+  const Term &term = terms[id];
+  if (term.kind == Term::Kind::Select) {
+    // A negation, or a conjunction.
+    std::optional<bool> value = terms.getBool(term.operands[1]), other = terms.getBool(term.operands[2]);
+    if (value == false && other == true)
+      return narrow(range, form, {term.operands[0], !isTrue}, terms);
+    if (other == false && isTrue) {
+      narrow(range, form, {term.operands[0], true}, terms);
+      narrow(range, form, {term.operands[1], true}, terms);
+    }
+    return;
   }
-  // A cast of a masked index is one.
-  const Term *cast = &term;
-  while (cast->kind == Term::Kind::Op && cast->operands.size() == 1)
-    cast = &terms[cast->operands[0]];
-  auto number = dyn_cast_or_null<IntegerAttr>(cast->attribute);
-  return isIndex || (cast->kind == Term::Kind::Constant && number && number.getValue().isZero());
+  if (term.kind == Term::Kind::Op && isTrue &&
+      OperationName::getFromOpaquePointer(term.name).getStringRef() == "arith.andi") {
+    for (TermId side : term.operands)
+      narrow(range, form, {side, true}, terms);
+    return;
+  }
+  if (term.kind != Term::Kind::Compare)
+    return;
+  bool isLess = term.numbers[0] == 0;
+  auto atMost = [&](int64_t number) { range.high = std::min(range.high, number); };
+  auto atLeast = [&](int64_t number) { range.low = std::max(range.low, number); };
+  std::optional<IndexForm> difference = term.form.plus(form, -1), sum = term.form.plus(form);
+  if (difference && difference->isConstant()) {
+    // form + constant < 0, or = 0.
+    int64_t number = -difference->getConstant();
+    if (isLess)
+      isTrue ? atMost(number - 1) : atLeast(number);
+    else if (isTrue)
+      range = {std::max(range.low, number), std::min(range.high, number)};
+  } else if (sum && sum->isConstant() && isLess) {
+    // constant - form < 0.
+    int64_t number = sum->getConstant();
+    isTrue ? atLeast(number + 1) : atMost(number);
+  }
 }
 
-/// True if `trap` may run in the lanes of `frame`, with an operand that does harm.
-static bool mayTrap(const Trap &trap, TermFrame &frame, TermTable &terms) {
-  bool runs = llvm::none_of(trap.guards, [&](const std::pair<TermId, bool> &guard) {
-    std::optional<bool> known = terms.getBool(frame.convert(guard.first, terms));
-    return known && *known != guard.second;
+/// The values of an index in all lanes in which the guards hold, padding included; std::nullopt if data give it.
+static std::optional<IndexRange> getRange(TermId id, ArrayRef<Guard> guards, const TermTable &terms) {
+  const Term &term = terms[id];
+  switch (term.kind) {
+  case Term::Kind::Index: {
+    if (term.form.hasScalar())
+      return std::nullopt;
+    auto [low, high] = term.form.getRange();
+    IndexRange range{low, high};
+    for (const Guard &guard : guards)
+      narrow(range, term.form, guard, terms);
+    return range;
+  }
+  case Term::Kind::Constant:
+    return getConstant(term);
+  case Term::Kind::Select: {
+    SmallVector<Guard> taken(guards), other(guards);
+    taken.push_back({term.operands[0], true});
+    other.push_back({term.operands[0], false});
+    std::optional<IndexRange> a = getRange(term.operands[1], taken, terms),
+                              b = getRange(term.operands[2], other, terms);
+    if (!a || !b)
+      return std::nullopt;
+    if (a->isEmpty() || b->isEmpty())
+      return a->isEmpty() ? b : a;
+    return IndexRange{std::min(a->low, b->low), std::max(a->high, b->high)};
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+/// True if a trap does no harm in any lane, whatever padding holds: all indices are inside of the dims.
+static bool isHarmless(const Trap &trap, const TermTable &terms) {
+  return !trap.sizes.empty() && llvm::all_of(llvm::zip_equal(trap.operands, trap.sizes), [&](auto pair) {
+    std::optional<IndexRange> range = getRange(std::get<0>(pair), trap.guards, terms);
+    return range && range->isInside(std::get<1>(pair));
   });
-  return runs && !llvm::all_of(trap.operands,
-                               [&](TermId operand) { return isHarmless(trap, frame.convert(operand, terms), terms); });
 }
 
-/// Checks the lanes in which the index of `loop` is beyond its dim, or before it.
-static bool checkOutside(OpTerms &terms, unsigned loop, bool above, Attempt &attempt) {
-  TermFrame frame = terms.getFrameOutside(loop, above);
-  llvm::SmallBitVector outside(terms.getNumLoops());
-  outside.set(loop);
-  (void)terms.convert(frame, outside);
-  for (const Trap &trap : terms.structured.traps) {
-    if (!mayTrap(trap, frame, terms.values.terms))
+/// Checks the indices of a read that loops and ranks give: they must be inside of the local tensor in all lanes.
+/// Whether lanes inside of the dims read what the unsharded program does says nothing of this.
+static bool checkIndices(const OpTerms &op, const Trap &trap, Attempt &attempt) {
+  const TermTable &terms = op.values.terms;
+  for (auto [index, size] : llvm::zip(trap.operands, trap.sizes)) {
+    const Term &term = terms[index];
+    std::optional<IndexRange> range = getRange(index, trap.guards, terms);
+    if (term.kind != Term::Kind::Index || !range || range->isInside(size))
       continue;
-    const LoopIndex &index = terms.loops[loop];
-    attempt.fail(5, isIntegerDivision(trap.op) ? Outcome::Refused : Outcome::Undecided,
-                 trap.op->getName().getStringRef() + " of the content of padding (loop " + Twine(loop) + ": " +
-                     index.form->toString(terms.values.mesh) + " beyond " + Twine(*index.size) + ")",
+    attempt.fail(5, trap.guards.empty() ? Outcome::Refused : Outcome::Undecided,
+                 "reads at " + term.form.toString(op.values.mesh) + ", which is not inside of the local tensor of " +
+                     Twine(size) + " elements in all lanes",
                  "trap");
     return false;
   }
   return true;
 }
 
-bool proof::checkTraps(OpTerms &terms, Attempt &attempt) {
-  if (terms.structured.traps.empty())
+//===----------------------------------------------------------------------===//
+// Lanes of padding
+//===----------------------------------------------------------------------===//
+
+/// The values of an index that is converted for the lanes of `frame`.
+static std::optional<IndexRange> getRange(const Term &term, const TermFrame &frame) {
+  if (term.kind == Term::Kind::Constant)
+    return getConstant(term);
+  if (term.kind != Term::Kind::Sum)
+    return std::nullopt;
+  IndexRange range{term.numbers[0], term.numbers[0]};
+  for (int64_t i = 0; i < term.numbers[1]; ++i) {
+    int64_t loop = term.numbers[2 + 2 * i], factor = term.numbers[3 + 2 * i];
+    if (loop < 0 || !frame.assumed[loop])
+      return std::nullopt;
+    auto [low, high] = *frame.assumed[loop];
+    range.low += factor * (factor < 0 ? high : low);
+    range.high += factor * (factor < 0 ? low : high);
+  }
+  return range;
+}
+
+/// A cast of a masked index is one.
+static const Term &skipCasts(TermId id, const TermTable &terms) {
+  const Term *term = &terms[id];
+  auto isCast = [](StringRef name) {
+    return name == "arith.index_cast" || name == "arith.index_castui" || name == "arith.extsi" || name == "arith.extui";
+  };
+  while (term->kind == Term::Kind::Op && isCast(OperationName::getFromOpaquePointer(term->name).getStringRef()))
+    term = &terms[term->operands[0]];
+  return *term;
+}
+
+/// True if a divisor, converted for the lanes of `frame`, is neither 0 nor -1.
+static bool isDivisor(const Term &term) {
+  if (term.kind == Term::Kind::Sum)
+    return term.numbers[1] == 0 && term.numbers[0] > 0;
+  auto number = dyn_cast_or_null<IntegerAttr>(term.attribute);
+  return term.kind == Term::Kind::Constant && number && !number.getValue().isZero() && !number.getValue().isAllOnes();
+}
+
+/// True if `trap` may run in the lanes of `frame`, with an operand that does harm.
+static bool mayTrap(const Trap &trap, TermFrame &frame, TermTable &terms) {
+  bool runs = llvm::none_of(trap.guards, [&](const Guard &guard) {
+    std::optional<bool> known = terms.getBool(frame.convert(guard.first, terms));
+    return known && *known != guard.second;
+  });
+  if (!runs)
+    return false;
+  if (isIntegerDivision(trap.op))
+    return !isDivisor(terms[frame.convert(trap.operands[0], terms)]);
+  return llvm::any_of(llvm::zip_equal(trap.operands, trap.sizes), [&](auto pair) {
+    auto [operand, size] = pair;
+    if (std::optional<IndexRange> range = getRange(operand, trap.guards, terms); range && range->isInside(size))
+      return false;
+    std::optional<IndexRange> range = getRange(skipCasts(frame.convert(operand, terms), terms), frame);
+    return !range || !range->isInside(size);
+  });
+}
+
+/// Checks the lanes in which the index of `loop` is beyond its dim, or before it.
+static bool checkOutside(OpTerms &op, ArrayRef<const Trap *> traps, unsigned loop, bool above, Attempt &attempt) {
+  TermFrame frame = op.getFrameOutside(loop, above);
+  llvm::SmallBitVector outside(op.getNumLoops());
+  outside.set(loop);
+  (void)op.convert(frame, outside);
+  for (const Trap *trap : traps) {
+    if (!mayTrap(*trap, frame, op.values.terms))
+      continue;
+    const LoopIndex &index = op.loops[loop];
+    attempt.fail(5, isIntegerDivision(trap->op) ? Outcome::Refused : Outcome::Undecided,
+                 trap->op->getName().getStringRef() + " of the content of padding (loop " + Twine(loop) + ": " +
+                     index.form->toString(op.values.mesh) + " beyond " + Twine(*index.size) + ")",
+                 "trap");
+    return false;
+  }
+  return true;
+}
+
+bool proof::checkTraps(OpTerms &op, Attempt &attempt) {
+  SmallVector<const Trap *> traps;
+  for (const Trap &trap : op.structured.traps) {
+    if (isHarmless(trap, op.values.terms))
+      continue;
+    if (!checkIndices(op, trap, attempt))
+      return false;
+    // All elements are equal, so that the unsharded program may read at any index of a tensor of any size.
+    auto read = dyn_cast<tensor::ExtractOp>(trap.op);
+    if (read && op.readsConstant(read.getTensor())) {
+      attempt.fail(5, Outcome::Undecided, "reads a constant at computed indices", "lookup");
+      return false;
+    }
+    traps.push_back(&trap);
+  }
+  if (traps.empty())
     return true;
-  for (unsigned loop = 0; loop < terms.getNumLoops(); ++loop) {
-    std::optional<std::pair<int64_t, int64_t>> range = terms.getRange(loop);
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    std::optional<std::pair<int64_t, int64_t>> range = op.getRange(loop);
     if (!range)
       continue;
-    std::optional<int64_t> size = terms.loops[loop].size;
+    std::optional<int64_t> size = op.loops[loop].size;
     auto [low, high] = *range;
     if (size && low >= 0 && high < *size)
       continue;
@@ -70,8 +237,8 @@ bool proof::checkTraps(OpTerms &terms, Attempt &attempt) {
       attempt.fail(1, Outcome::Undecided, "a division or a look-up in windows", "trap");
       return false;
     }
-    if ((low < 0 && !checkOutside(terms, loop, /*above=*/false, attempt)) ||
-        (high >= *size && !checkOutside(terms, loop, /*above=*/true, attempt)))
+    if ((low < 0 && !checkOutside(op, traps, loop, /*above=*/false, attempt)) ||
+        (high >= *size && !checkOutside(op, traps, loop, /*above=*/true, attempt)))
       return false;
   }
   return true;

@@ -86,13 +86,17 @@ TypedAttr getNeutral(ReductionKind kind, Type type);
 /// True if `value` is neutral in this reduction. A sum may start from either zero.
 bool isNeutral(ReductionKind kind, Attribute value);
 
-/// An op that some operands make undefined: a division, a read at an index that data give. It runs where all guards (a
-/// condition, and what it must be) hold.
+/// A condition, and what it is where an op runs.
+using Guard = std::pair<TermId, bool>;
+
+/// An op that some operands make undefined: a division, a read at an index. It runs where all guards hold.
 struct Trap {
   Operation *op;
-  llvm::SmallVector<std::pair<TermId, bool>, 1> guards;
+  llvm::SmallVector<Guard, 1> guards;
   /// The divisor, or the indices.
   llvm::SmallVector<TermId, 2> operands;
+  /// Of a read: the sizes of the dims that are read, one per index.
+  llvm::SmallVector<int64_t, 2> sizes = {};
 };
 bool isIntegerDivision(Operation *op);
 
@@ -120,7 +124,7 @@ private:
   TermTable &terms;
   std::function<TermId(Value)> getOuter;
   llvm::DenseMap<Value, TermId> values;
-  llvm::SmallVector<std::pair<TermId, bool>, 1> guards; ///< The guards of the current op.
+  llvm::SmallVector<Guard, 1> guards; ///< The guards of the current op.
 };
 
 /// Writes terms over the global indices of the loops of an op.
