@@ -95,7 +95,7 @@ struct Trap {
   llvm::SmallVector<Guard, 1> guards;
   /// The divisor, or the indices.
   llvm::SmallVector<TermId, 2> operands;
-  /// Of a read: the sizes of the dims that are read, one per index.
+  /// The sizes of the dims that a read is of, one per index; a division has none.
   llvm::SmallVector<int64_t, 2> sizes = {};
 };
 bool isIntegerDivision(Operation *op);
