@@ -18,7 +18,7 @@ using Ranks = SmallVector<RankDigit, 2>;
 struct LoopIndex {
   std::optional<IndexForm> form;
   std::optional<int64_t> size;
-  bool operator==(const LoopIndex &) const = default;
+  bool isGuess = false; ///< no operand says so
 };
 
 /// How far the tries to match an op came: the furthest says why it failed.

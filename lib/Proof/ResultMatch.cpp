@@ -304,8 +304,9 @@ bool ResultMatch::matchClass(ClassId candidate) {
   };
   std::optional<Reduced> reduced = readReduced(info, why);
   if (!reduced) {
+    bool isGuess = llvm::any_of(op.loops, [](const LoopIndex &loop) { return loop.isGuess; });
     if (!why.empty())
-      attempt.fail(4, Outcome::Refused, why, "reduction");
+      attempt.fail(isGuess ? 3 : 4, isGuess ? Outcome::Undecided : Outcome::Refused, why, "reduction");
     return true;
   }
   std::optional<Fact> fact = readClassFact(candidate, *reduced, why);

@@ -61,7 +61,14 @@ public:
   std::vector<SmallVector<LoopIndex, 2>> find();
 
 private:
-  void propose(unsigned loop, const IndexForm &form, std::optional<int64_t> size);
+  /// A dim that is read at a sum of several loops.
+  struct Sum {
+    IndexForm at;
+    int64_t constant;
+    ArrayRef<std::pair<unsigned, int64_t>> loops;
+  };
+
+  void propose(unsigned loop, const IndexForm &form, std::optional<int64_t> size, bool isGuess = false);
   /// A loop that stands for the whole of itself.
   void proposeItself(unsigned loop);
   void readOperands();
@@ -70,13 +77,10 @@ private:
   void readBody();
   void collectIndices(TermId id, llvm::DenseSet<TermId> &seen);
   void solveSums();
-
-  /// A dim that is read at a sum of several loops.
-  struct Sum {
-    IndexForm at;
-    int64_t constant;
-    ArrayRef<std::pair<unsigned, int64_t>> loops;
-  };
+  /// The index of a loop of a sum by those of the others, where these are `getOther`.
+  void solveSum(const Sum &sum, unsigned loop, bool isGuess, llvm::function_ref<IndexForm(unsigned)> getOther);
+  /// A sum of loops that no other operand has: any of them may be the sharded one.
+  void guessSums();
 
   const Structured &structured;
   ArrayRef<const Fact *> operands;
@@ -91,11 +95,12 @@ std::vector<SmallVector<LoopIndex, 2>> LoopIndexFinder::find() {
   readOperands();
   readBody();
   unsigned numLoops = found.size();
-  // Reduced loops of windows are the same on all devices.
+  // Reduced loops of windows are the same on all devices, as a rule.
   for (unsigned l = 0; l < numLoops; ++l)
     if (found[l].empty() && structured.isReduction[l])
       proposeItself(l);
   solveSums();
+  guessSums();
   for (unsigned l = 0; l < numLoops; ++l) {
     bool isRead = llvm::any_of(bodyIndices, [&](const IndexForm &form) { return form.uses(IndexTerm::Kind::Loop, l); });
     if (found[l].empty() && isRead)
@@ -106,14 +111,14 @@ std::vector<SmallVector<LoopIndex, 2>> LoopIndexFinder::find() {
   return found;
 }
 
-void LoopIndexFinder::propose(unsigned loop, const IndexForm &form, std::optional<int64_t> size) {
-  LoopIndex index{form, size};
-  if (!llvm::is_contained(found[loop], index) && found[loop].size() < kMaxIndices)
-    found[loop].push_back(index);
+void LoopIndexFinder::propose(unsigned loop, const IndexForm &form, std::optional<int64_t> size, bool isGuess) {
+  auto isSame = [&](const LoopIndex &index) { return index.form == form && index.size == size; };
+  if (llvm::none_of(found[loop], isSame) && found[loop].size() < kMaxIndices)
+    found[loop].push_back({form, size, isGuess});
 }
 
 void LoopIndexFinder::proposeItself(unsigned loop) {
-  propose(loop, IndexForm::ofLoop(loop, structured.extents[loop]), structured.extents[loop]);
+  propose(loop, IndexForm::ofLoop(loop, structured.extents[loop]), structured.extents[loop], /*isGuess=*/true);
 }
 
 void LoopIndexFinder::readOperands() {
@@ -185,17 +190,39 @@ void LoopIndexFinder::solveSums() {
     auto isOpen = [&](const std::pair<unsigned, int64_t> &loop) { return found[loop.first].empty(); };
     if (llvm::count_if(sum.loops, isOpen) != 1)
       continue;
-    auto [open, step] = *llvm::find_if(sum.loops, isOpen);
-    // What is left of the dim without the other loops.
-    std::optional<IndexForm> rest = sum.at.plus(-sum.constant);
-    for (auto [loop, factor] : sum.loops)
-      if (loop != open && rest)
-        rest = rest->plus(*found[loop][0].form, -factor);
-    if (rest)
-      rest = rest->exactlyDividedBy(step);
-    if (rest)
-      propose(open, *rest, std::nullopt);
+    solveSum(sum, llvm::find_if(sum.loops, isOpen)->first, /*isGuess=*/false,
+             [&](unsigned loop) { return *found[loop][0].form; });
   }
+}
+
+void LoopIndexFinder::solveSum(const Sum &sum, unsigned loop, bool isGuess,
+                               llvm::function_ref<IndexForm(unsigned)> getOther) {
+  // What is left of the dim without the other loops.
+  std::optional<IndexForm> rest = sum.at.plus(-sum.constant);
+  int64_t step = 1;
+  for (auto [other, factor] : sum.loops) {
+    if (other == loop)
+      step = factor;
+    else if (rest)
+      rest = rest->plus(getOther(other), -factor);
+  }
+  if (rest)
+    rest = rest->exactlyDividedBy(step);
+  if (rest)
+    propose(loop, *rest, std::nullopt, isGuess);
+}
+
+void LoopIndexFinder::guessSums() {
+  for (const Sum &sum : sums)
+    for (auto [loop, factor] : sum.loops) {
+      bool isOnlyGuessed = llvm::all_of(found[loop], [](const LoopIndex &index) { return index.isGuess; });
+      if (!structured.isReduction[loop] || !isOnlyGuessed || !sum.at.hasRank())
+        continue;
+      solveSum(sum, loop, /*isGuess=*/true,
+               [&](unsigned other) { return IndexForm::ofLoop(other, structured.extents[other]); });
+      for (auto [other, ignored] : sum.loops)
+        proposeItself(other);
+    }
 }
 
 //===----------------------------------------------------------------------===//
