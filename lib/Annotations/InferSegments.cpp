@@ -150,7 +150,8 @@ DimReads getMajor(const DimReads &joined, int64_t inner) {
     else
       major.add({part.begin / inner,
                  part.end / inner,
-                 {std::max<int64_t>(part.unit.coarse / inner, 1), std::max<int64_t>(part.unit.fine / inner, 1)}});
+                 {part.unit.coarse % inner == 0 ? part.unit.coarse / inner : 1,
+                  part.unit.fine % inner == 0 ? part.unit.fine / inner : 1}});
   }
   return major;
 }
@@ -434,6 +435,8 @@ std::optional<Segments> getSegments(const DimReads &dim, unsigned d, int64_t ful
     }
     if (!isRead || (end - begin) % unit.coarse != 0)
       return std::nullopt;
+    if ((end - begin) % unit.fine != 0)
+      unit.fine = unit.coarse;
     segments.sizes.push_back(end - begin);
     units.push_back(unit);
   }
