@@ -665,7 +665,12 @@ Value Windows::lowerSlice(tensor::ExtractSliceOp op, const Plan &plan, const Val
   bool takesAll = op.getStaticSizes() == cast<RankedTensorType>(op.getSource().getType()).getShape() &&
                   !ShapedType::isDynamicShape(op.getStaticSizes()) &&
                   llvm::all_of(op.getStaticStrides(), [](int64_t stride) { return stride == 1; });
-  return atRunTime && takesAll ? withoutDims(b, op.getLoc(), op.getSource(), plan.dropped) : Value();
+  // A dim at an index that data give is looked up in the shard, however small that is.
+  bool isLookedUp = llvm::any_of(llvm::seq<int32_t>(0, plan.rule.numFactors()), [&](int32_t f) {
+    const Factor &factor = plan.rule.factor(f);
+    return factor.kind == FactorKind::Indexed && !factor.hasWindows && !plan.axes[f].empty();
+  });
+  return atRunTime && takesAll && !isLookedUp ? withoutDims(b, op.getLoc(), op.getSource(), plan.dropped) : Value();
 }
 
 Value Windows::lower(Operation *op, const ValueInfo &values) {
