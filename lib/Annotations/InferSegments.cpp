@@ -105,11 +105,8 @@ struct Segments {
 /// The units of a dim that consists of dims of these sizes, whose readers are `dims`; the last one belongs to the
 /// units.
 Unit getJoinedUnit(ArrayRef<DimReads> dims, ArrayRef<int64_t> sizes) {
-  Unit unit;
-  int64_t inner = 1;
-  for (unsigned d = sizes.size() - 1; d > 0; --d)
-    inner *= sizes[d];
-  unit.coarse = unit.fine = inner;
+  const int64_t inner = std::accumulate(sizes.begin() + 1, sizes.end(), int64_t(1), std::multiplies<>());
+  Unit unit{inner, inner};
   for (unsigned d = 0; d + 2 < sizes.size() && dims[d].isUndivided(sizes[d]) && dims[d + 1].isUndivided(sizes[d + 1]);
        ++d)
     unit.fine /= sizes[d + 1];
@@ -307,7 +304,7 @@ DimReads FunctionAnalysis::readSlice(tensor::ExtractSliceOp op, unsigned dim) {
   }
   if (stride != 1 && size > 1) {
     // Every n-th element: runs of n stay together.
-    if (offset >= stride || offset + size * stride < full + offset || full % stride != 0)
+    if (offset >= stride || size * stride != full)
       return whole;
     DimReads interleaved;
     interleaved.add({0, full, inner.getUnit(size) * stride});
@@ -497,11 +494,15 @@ llvm::SetVector<unsigned> FunctionAnalysis::findFailures() {
   struct Joined {
     int64_t dim;
     SmallVector<int64_t> sizes;
-    SmallVector<unsigned, 2> arguments;
+    llvm::SmallSetVector<unsigned, 2> arguments;
   };
   llvm::DenseMap<Value, Joined> values;
-  for (const auto &[argument, segments] : found)
-    values[func.getArgument(argument)] = {segments.dim, segments.sizes, {argument}};
+  for (const auto &[argument, segments] : found) {
+    Joined &joined = values[func.getArgument(argument)];
+    joined.dim = segments.dim;
+    joined.sizes = segments.sizes;
+    joined.arguments.insert(argument);
+  }
   llvm::SetVector<unsigned> failures;
   for (Operation *op : ops) {
     const Joined *first = nullptr;
@@ -528,8 +529,11 @@ llvm::SetVector<unsigned> FunctionAnalysis::findFailures() {
     }
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
       const int64_t offset = slice.getStaticOffsets()[like.dim], size = slice.getStaticSizes()[like.dim];
-      if (slice.getStaticStrides()[like.dim] != 1 && like.sizes.size() == 1)
-        continue; // the units of the one segment
+      if (slice.getStaticStrides()[like.dim] != 1) {
+        if (like.sizes.size() > 1)
+          fail();
+        continue; // else the units of the one segment
+      }
       int64_t begin = 0;
       SmallVector<int64_t> inside;
       for (int64_t s : like.sizes) {
@@ -605,7 +609,7 @@ llvm::SetVector<unsigned> FunctionAnalysis::findFailures() {
         continue;
       }
       fits &= it->second.dim == dim && it->second.sizes == like.sizes;
-      joined.arguments.append(it->second.arguments.begin(), it->second.arguments.end());
+      joined.arguments.insert_range(it->second.arguments);
     }
     if (!fits) {
       fail();

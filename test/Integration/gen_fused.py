@@ -79,6 +79,10 @@ class Function:
             to = (rows + low, 2 * size)
             y = self.let(f"tensor.pad {y} low[{low}, 0] high[0, 0] {{\n    ^bb0(%i: index, %j: index):\n      tensor.yield {c} : i32\n    }} : {self.tensor(shape)} to {self.tensor(to)}")
             y = self.slice(y, to, 0, self.rng.randrange(low + 1), rows)
+        if self.rng.random() < 0.15:  # many ops between the weight and its slices
+            before = y
+            for _ in range(24):
+                before, y = y, self.let(f"arith.addi {y}, {before} : {self.tensor(shape)}")
         kind = self.rng.choice(["blocks", "alternating", "dim"])
         if kind == "dim":
             wide = self.reshape("expand", y, (rows, 2, size), "[[0], [1, 2]]", shape)
