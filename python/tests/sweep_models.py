@@ -391,6 +391,40 @@ def _work(pipe, library, kind, class_name, is_run, gigabytes):
     os._exit(0)
 
 
+def run_each(classes, get_work, timeout, output):
+    """What becomes of each class, by name: (kind, outcome, message, seconds). `get_work` gives a function and its arguments, which runs in
+    a process of its own and sends (outcome, message) through the pipe that is its first argument. `output` is continued, and written."""
+    known = {}
+    if output and os.path.exists(output):
+        with open(output) as file:
+            known = json.load(file)
+    context = multiprocessing.get_context("fork")
+    for kind, name in classes:
+        if name in known:
+            continue
+        begin = time.time()
+        ours, theirs = context.Pipe(False)
+        work, arguments = get_work(kind, name)
+        process = context.Process(target=work, args=(theirs, *arguments))
+        process.start()
+        theirs.close()
+        found = ("timed out", f"{timeout} s")
+        if ours.poll(timeout):
+            try:
+                found = ours.recv()
+            except EOFError:
+                process.join()
+                found = ("crashed", f"exit status {process.exitcode}")
+        process.kill()
+        process.join()
+        known[name] = (kind, *found, round(time.time() - begin, 1))
+        print(f"{found[0]:10} {kind} {name} ({known[name][3]} s): {found[1][:400]}", flush=True)
+        if output:
+            with open(output, "w") as file:
+                json.dump(known, file, indent=1)
+    return known
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="these kinds or classes alone")
@@ -408,33 +442,7 @@ def main():
     torch.set_num_threads(1)
     classes = get_classes(args.library, args.tasks.split(","))
     classes = [c for c in classes[:: args.every] if not args.names or c[0] in args.names or c[1] in args.names]
-    known = {}
-    if args.output and os.path.exists(args.output):
-        with open(args.output) as file:
-            known = json.load(file)
-    context = multiprocessing.get_context("fork")
-    for kind, name in classes:
-        if name in known:
-            continue
-        begin = time.time()
-        ours, theirs = context.Pipe(False)
-        process = context.Process(target=_work, args=(theirs, args.library, kind, name, args.run, args.gigabytes))
-        process.start()
-        theirs.close()
-        found = ("timed out", f"{args.timeout} s")
-        if ours.poll(args.timeout):
-            try:
-                found = ours.recv()
-            except EOFError:
-                process.join()
-                found = ("crashed", f"exit status {process.exitcode}")
-        process.kill()
-        process.join()
-        known[name] = (kind, *found, round(time.time() - begin, 1))
-        print(f"{found[0]:10} {kind} {name} ({known[name][3]} s): {found[1][:400]}", flush=True)
-        if args.output:
-            with open(args.output, "w") as file:
-                json.dump(known, file, indent=1)
+    known = run_each(classes, lambda kind, name: (_work, (args.library, kind, name, args.run, args.gigabytes)), args.timeout, args.output)
     chosen = [known[name] for _, name in classes]
     print("; ".join(f"{n} {what}" for what, n in Counter(k[1] for k in chosen).most_common()))
     fine = {"imported", "equal"} if args.names else {"imported", "equal", "refused", "not built", "timed out", "not run"}

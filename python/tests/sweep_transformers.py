@@ -11,18 +11,15 @@ a plan of its own runs by the search alone. Ends with counts. A process each, wi
 
 import argparse
 import copy
-import json
-import multiprocessing
 import os
 import resource
 import sys
 import tempfile
-import time
 import traceback
 import warnings
 from collections import Counter
 
-from sweep_models import call, propose_inputs, shrink
+from sweep_models import call, propose_inputs, run_each, shrink
 
 # Kinds of models and their classes; of a causal language model `score` is imported, else `forward`.
 ARCHITECTURES = {
@@ -185,33 +182,8 @@ def main():
 
     torch.set_num_threads(1)
     shardkit.import_transformers, shardkit.import_torch  # before processes are forked
-    known = {}
-    if args.output and os.path.exists(args.output):
-        with open(args.output) as file:
-            known = json.load(file)
-    context = multiprocessing.get_context("fork")
-    for kind, name in chosen:
-        if name in known:
-            continue
-        begin = time.time()
-        ours, theirs = context.Pipe(False)
-        process = context.Process(target=work, args=(theirs, kind, name, args.plans.split(","), [int(n) for n in args.devices.split(",")], args.gigabytes))
-        process.start()
-        theirs.close()
-        found = ("timed out", f"{args.timeout} s")
-        if ours.poll(args.timeout):
-            try:
-                found = ours.recv()
-            except EOFError:
-                process.join()
-                found = ("crashed", f"exit status {process.exitcode}")
-        process.kill()
-        process.join()
-        known[name] = (kind, *found, round(time.time() - begin, 1))
-        print(f"{found[0]:10} {kind} {name} ({known[name][3]} s): {found[1][:400]}", flush=True)
-        if args.output:
-            with open(args.output, "w") as file:
-                json.dump(known, file, indent=1)
+    plans, devices = args.plans.split(","), [int(n) for n in args.devices.split(",")]
+    known = run_each(chosen, lambda kind, name: (work, (kind, name, plans, devices, args.gigabytes)), args.timeout, args.output)
     outcomes = Counter(known[name][1] for _, name in chosen)
     print("; ".join(f"{n} {what}" for what, n in outcomes.most_common()))
     return 0 if set(outcomes) == {"equal"} else 1
