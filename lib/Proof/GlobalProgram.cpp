@@ -507,16 +507,7 @@ TermId GlobalProgram::getScalar(Value value) {
       std::optional<ClassId> id = getClass(tensor);
       if (!id)
         return std::nullopt;
-      SmallVector<TermId> sums;
-      for (TermId index : indices) {
-        if (terms[index].kind == Term::Kind::Index && terms[index].form.isConstant()) {
-          Term term{Term::Kind::Sum};
-          term.numbers = {terms[index].form.getConstant(), 0};
-          index = terms.get(term);
-        }
-        sums.push_back(index);
-      }
-      return getLookup(*id, sums);
+      return getLookup(*id, terms.getLookupIndices(indices));
     };
   }
   return reader->get(value);

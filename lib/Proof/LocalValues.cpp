@@ -167,16 +167,7 @@ std::optional<TermId> LocalValues::getLookup(Value tensor, ArrayRef<TermId> indi
       return global.getLookup(fact.value, {});
     if (!fact.isFull())
       continue;
-    SmallVector<TermId> sums;
-    for (TermId index : indices) {
-      if (terms[index].kind == Term::Kind::Index && terms[index].form.isConstant()) {
-        Term term{Term::Kind::Sum};
-        term.numbers = {terms[index].form.getConstant(), 0};
-        index = terms.get(term);
-      }
-      sums.push_back(index);
-    }
-    return global.getLookup(fact.value, sums);
+    return global.getLookup(fact.value, terms.getLookupIndices(indices));
   }
   return std::nullopt;
 }

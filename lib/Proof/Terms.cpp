@@ -126,6 +126,19 @@ TypedAttr proof::getNeutral(StringRef name, Type type) {
 // TermTable
 //===----------------------------------------------------------------------===//
 
+SmallVector<TermId> TermTable::getLookupIndices(ArrayRef<TermId> indices) {
+  SmallVector<TermId> sums;
+  for (TermId index : indices) {
+    if (terms[index].kind == Term::Kind::Index && terms[index].form.isConstant()) {
+      Term term{Term::Kind::Sum};
+      term.numbers = {terms[index].form.getConstant(), 0};
+      index = get(term);
+    }
+    sums.push_back(index);
+  }
+  return sums;
+}
+
 TermId TermTable::get(Term term) {
   SmallVector<int64_t, 16> key{int64_t(term.kind), int64_t(intptr_t(term.attribute.getAsOpaquePointer())),
                                int64_t(intptr_t(term.name)), int64_t(intptr_t(term.type.getAsOpaquePointer())),

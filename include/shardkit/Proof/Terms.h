@@ -66,6 +66,8 @@ public:
   TermId getSelect(TermId condition, TermId value, TermId other);
   TermId getOp(const void *name, StringRef text, Attribute attributes, Type type, llvm::ArrayRef<TermId> operands,
                int64_t result);
+  /// The indices of a lookup, each as a sum, also those that are constant.
+  llvm::SmallVector<TermId> getLookupIndices(llvm::ArrayRef<TermId> indices);
   std::optional<bool> getBool(TermId id) const;
   /// The op of an `Unknown` term that `id` contains; null if there is none.
   Operation *findUnknown(TermId id) const;
