@@ -65,6 +65,26 @@ def SPMDSpecializeShapesPass : SPMDPass<"spmd-specialize-shapes"> {
                            "::mlir::arith::ArithDialect"];
 }
 
+def SPMDSizeArgumentsPass : SPMDPass<"spmd-size-arguments"> {
+  let summary = "Add an argument for each size that only the run knows";
+  let description = [{
+    Each `?` of an argument of a public function is a size with a name: that in
+    `spmd.symbols`, else `x.0` for dim 0 of `x`. The function gets an argument of type
+    index for each name, after all others, with the bound that `spmd.bounds` gives it.
+    Sizes in the body that follow from these are computed from them, and
+    `spmd.global_sizes` of arguments and results says what each size is: a sum, product
+    or quotient of size arguments. The runtime passes the sizes. Phase: up to annotated.
+
+    ```mlir
+    func.func @f(%x: tensor<?x16xf32> {spmd.symbols = ["b", ""]}) attributes {spmd.bounds = {b = [1, 64]}}
+    // becomes
+    func.func @f(%x: tensor<?x16xf32> {spmd.global_sizes = affine_map<()[s0] -> (s0, 16)>},
+                 %b: index {spmd.size = "b", spmd.bound = [1, 64]})
+    ```
+  }];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
+}
+
 def SPMDExportPlanPass : SPMDPass<"spmd-export-plan"> {
   let summary = "Write the shardings of the module into a plan file";
   let description = [{

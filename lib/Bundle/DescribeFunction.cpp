@@ -43,6 +43,8 @@ std::optional<rt::DType> spmd::getDType(Type type) {
 }
 
 rt::ValueKind spmd::getArgumentKind(DictionaryAttr attrs) {
+  if (attrs && attrs.get(kSizeAttr))
+    return rt::ValueKind::Size;
   if (!attrs || !attrs.get(kWeightAttr))
     return rt::ValueKind::Input;
   return attrs.get(kConstantAttr) ? rt::ValueKind::Constant : rt::ValueKind::Weight;
@@ -111,6 +113,30 @@ static void describeExtents(const Layout &layout, rt::Extents &out) {
     out.loops.insert(out.loops.begin(), {size, stride, local});
     local *= size;
   }
+}
+
+/// Appends `factor` times an expression of size arguments as a sum of products. False for other than sums and products.
+static bool appendProducts(AffineExpr size, rt::SizeProduct times, std::vector<rt::SizeProduct> &out) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(size)) {
+    times.factor *= constant.getValue();
+    out.push_back(std::move(times));
+    return times.factor >= 1;
+  }
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(size)) {
+    times.sizes.push_back(symbol.getPosition());
+    out.push_back(std::move(times));
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(size);
+  if (binary && binary.getKind() == AffineExprKind::Add)
+    return appendProducts(binary.getLHS(), times, out) && appendProducts(binary.getRHS(), times, out);
+  if (!binary || binary.getKind() != AffineExprKind::Mul)
+    return false;
+  std::vector<rt::SizeProduct> left;
+  return appendProducts(binary.getLHS(), times, left) &&
+         llvm::all_of(left, [&](const rt::SizeProduct &product) {
+           return appendProducts(binary.getRHS(), product, out);
+         });
 }
 
 /// The slot of a value that fragments of a pipeline exchange; null for other slots.
@@ -225,6 +251,11 @@ struct Describer {
   /// All shardings of a function are over views of one mesh.
   LogicalResult useMesh(const Mesh *other, Location loc);
   LogicalResult describeValue(Type localType, DictionaryAttr attrs, Location loc, rt::ValueInfo &value);
+  /// Describes the dims of a value of which a size is not known.
+  LogicalResult describeDims(AffineMap sizes, ShardingAttr attr, Location loc, rt::ValueInfo &value);
+  void describeSize(unsigned i);
+  /// The range of random integers.
+  static LogicalResult describeRange(Type element, DictionaryAttr attrs, Location loc, rt::ValueInfo &value);
 
   /// Describes an argument that holds one or several segments of a weight.
   void describeSegments(unsigned i, DictionaryAttr attrs, rt::ValueInfo &value);
@@ -252,15 +283,65 @@ LogicalResult Describer::useMesh(const Mesh *other, Location loc) {
                         << " in one function have different devices, expected views of one mesh";
 }
 
+LogicalResult Describer::describeDims(AffineMap sizes, ShardingAttr attr, Location loc, rt::ValueInfo &value) {
+  Sharding sharding;
+  const Mesh *valueMesh = nullptr;
+  if (attr) {
+    FailureOr<ShardingOnMesh> read = meshes.read(attr, [&] { return emitError(loc); });
+    if (failed(read) || failed(useMesh(read->mesh, loc)))
+      return failure();
+    valueMesh = read->mesh;
+    sharding = std::move(read->sharding);
+    value.sharding = "<@" + valueMesh->name + ", " + toString(sharding, *valueMesh) + ">";
+  }
+  auto fail = [&](unsigned d) {
+    return emitError(loc) << "dim " << d << " of '" << value.name << "' of function '" << func.getSymName() << "' "
+                          << "is a size that only the run knows, or of a value with one";
+  };
+  for (auto [d, size] : llvm::enumerate(sizes.getResults())) {
+    rt::DimInfo &dim = value.dims.emplace_back();
+    if (!appendProducts(size, {}, dim.size))
+      return fail(d) << ", expected a sum or product of sizes of arguments";
+    for (const DimEntry &entry : attr ? ArrayRef<DimEntry>(sharding.dims[d].entries) : ArrayRef<DimEntry>()) {
+      if (entry.isStride())
+        return fail(d) << ", expected a sharding without strides";
+      auto [stride, extent] = getRankDigit(entry, *valueMesh);
+      dim.ranks.push_back({stride, extent});
+    }
+  }
+  return success();
+}
+
+/// Describes the size that argument `i` is.
+void Describer::describeSize(unsigned i) {
+  auto name = func.getArgAttrOfType<StringAttr>(i, kSizeAttr);
+  if (!name)
+    return;
+  rt::SizeInfo &size = out.sizes.emplace_back();
+  size.name = name.str();
+  size.argument = i;
+  if (auto bound = func.getArgAttrOfType<ArrayAttr>(i, kBoundAttr)) {
+    size.least = cast<IntegerAttr>(bound[0]).getInt();
+    size.most = cast<IntegerAttr>(bound[1]).getInt();
+  }
+  if (auto multiple = func.getArgAttrOfType<IntegerAttr>(i, kMultipleAttr))
+    size.multiple = multiple.getInt();
+}
+
 LogicalResult Describer::describeValue(Type localType, DictionaryAttr attrs, Location loc, rt::ValueInfo &value) {
   auto element = getElementTypeOrSelf(localType);
   std::optional<rt::DType> dtype = getDType(element);
   auto tensor = dyn_cast<RankedTensorType>(localType);
-  if (!dtype || (tensor && !tensor.hasStaticShape()) || (isa<ShapedType>(localType) && !tensor))
+  auto sizes = attrs ? attrs.getAs<AffineMapAttr>(kGlobalSizesAttr) : AffineMapAttr();
+  const bool isSized = sizes && tensor && !tensor.hasStaticShape();
+  if (!dtype || (tensor && !tensor.hasStaticShape() && !isSized) || (isa<ShapedType>(localType) && !tensor))
     return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName() << "' has type " << localType
                           << ", expected a static tensor or scalar of f64, f32, f16, bf16, i64, "
                              "i32, i16, i8, i1, index, complex<f32> or complex<f64>";
   value.dtype = *dtype;
+  if (isSized)
+    return failure(failed(describeDims(sizes.getValue(), attrs.getAs<ShardingAttr>(kShardingAttr), loc, value)) ||
+                   failed(describeRange(element, attrs, loc, value)));
   ArrayRef<int64_t> local = getShape(localType);
   value.localShape.assign(local.begin(), local.end());
   Type globalType = localType;
@@ -298,6 +379,10 @@ LogicalResult Describer::describeValue(Type localType, DictionaryAttr attrs, Loc
     SmallVector<int64_t> order = *rankOrder(*mesh, *valueMesh);
     value.extents.order.assign(order.begin(), order.end());
   }
+  return describeRange(element, attrs, loc, value);
+}
+
+LogicalResult Describer::describeRange(Type element, DictionaryAttr attrs, Location loc, rt::ValueInfo &value) {
   if (auto range = attrs ? attrs.getAs<ArrayAttr>(kRangeAttr) : ArrayAttr())
     if (range.size() == 2 && element.isIntOrIndex())
       if (auto lo = dyn_cast<IntegerAttr>(range[0]))
@@ -310,7 +395,7 @@ LogicalResult Describer::describeValue(Type localType, DictionaryAttr attrs, Loc
           auto [low, high] = *value.range;
           if (low < min || high - 1 > max)
             return emitError(loc) << "range [" << low << ", " << high << "] of '" << value.name << "' does not fit "
-                                  << rt::dtypeName(*dtype) << ", expected values from " << min << " to " << max;
+                                  << rt::dtypeName(value.dtype) << ", expected values from " << min << " to " << max;
         }
   return success();
 }
@@ -391,10 +476,13 @@ LogicalResult Describer::run() {
     bool weight = bool(func.getArgAttr(i, kWeightAttr));
     value.kind = getArgumentKind(attrs);
     value.name = weight ? getWeightName(func, i) : text(attrs, kNameAttr).value_or("arg" + std::to_string(i));
+    if (auto size = attrs.getAs<StringAttr>(kSizeAttr))
+      value.name = size.str();
     Location loc = func.getArgument(i).getLoc();
     if (failed(describeValue(func.getArgument(i).getType(), attrs, loc, value)))
       return failure();
     describeSegments(i, attrs, value);
+    describeSize(i);
     // Two arguments may be segments of one stored weight.
     if (!weight && !inputs.insert(value.name).second)
       return emitError(loc) << "two inputs of function '" << func.getSymName() << "' are named '" << value.name

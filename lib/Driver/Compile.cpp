@@ -155,7 +155,7 @@ LogicalResult Compilation::compileModule(llvm::SourceMgr &sources, MLIRContext &
   if (!module)
     return failedWith("is not an IR file");
   setResources(context, request.resources);
-  if (failed(specializeShapes(*module, options.shapes)) || failed(outlineConstants(*module, options.phases)))
+  if (failed(specializeShapes(*module, options.shapes)) || failed(addArguments(*module, options.phases)))
     return failedWith("cannot be compiled");
   OwningOpRef<ModuleOp> reference;
   if (options.withReference)

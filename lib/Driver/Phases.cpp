@@ -47,10 +47,11 @@ LogicalResult spmd::runPhases(ModuleOp module, const PhaseOptions &options, std:
   return success();
 }
 
-LogicalResult spmd::outlineConstants(ModuleOp module, const PhaseOptions &options) {
+LogicalResult spmd::addArguments(ModuleOp module, const PhaseOptions &options) {
   if (getPhase(module) > int(Phase::Annotated))
     return success();
   PassManager pm(module.getContext());
+  pm.addPass(createSPMDSizeArgumentsPass());
   pm.addPass(createSPMDOutlineConstantsPass({options.maxConstantBytes}));
   return pm.run(module);
 }

@@ -10,8 +10,9 @@ namespace mlir::spmd {
 /// Sets the sizes of arguments of dynamic size, `NAME=8x16`, before all phases.
 LogicalResult specializeShapes(ModuleOp module, ArrayRef<std::string> shapes);
 
-/// Makes arguments of large constants, in a module that is not propagated yet. The reference is made after it.
-LogicalResult outlineConstants(ModuleOp module, const PhaseOptions &options);
+/// Adds the arguments for sizes that only the run knows and for large constants, in a module that is not propagated
+/// yet. The reference is made after it.
+LogicalResult addArguments(ModuleOp module, const PhaseOptions &options);
 
 /// Runs the remaining phases of `module`, up to local view. `report`, if not null, is set to
 /// the JSON text of --spmd-report.

@@ -3,12 +3,50 @@
 #include "shardkit/Partition/DynamicSizes.h"
 #include "shardkit/Layout/KnownSizes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
+
+void DynamicSizes::addValue(Value value, const Sharding &sharding) {
+  auto type = cast<RankedTensorType>(value.getType());
+  for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
+    int64_t factor = totalFactor(dim.entries);
+    if (factor == 1 || !type.isDynamicDim(d))
+      continue;
+    AffineExpr size = sizes.getDim(value, d);
+    if (!size || isMultipleOf(size, factor))
+      continue;
+    // 2 * b is a multiple of 4 if b is one of 2.
+    if (auto product = dyn_cast<AffineBinaryOpExpr>(size); product && product.getKind() == AffineExprKind::Mul)
+      if (auto times = dyn_cast<AffineConstantExpr>(product.getRHS())) {
+        factor /= std::gcd(factor, times.getValue());
+        size = product.getLHS();
+      }
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(size))
+      multiples[symbol.getPosition()] = std::lcm(multiples[symbol.getPosition()], factor);
+  }
+}
+
+bool DynamicSizes::isMultipleOf(AffineExpr size, int64_t factor) const {
+  SmallVector<AffineExpr> symbols;
+  for (auto [i, multiple] : llvm::enumerate(multiples))
+    symbols.push_back(getAffineSymbolExpr(i, size.getContext()) * multiple);
+  return size.replaceSymbols(symbols).isMultipleOf(factor);
+}
+
+AffineMap DynamicSizes::getLocalShape(AffineMap shape, const Sharding &sharding) const {
+  SmallVector<AffineExpr> local;
+  for (auto [size, dim] : llvm::zip_equal(shape.getResults(), sharding.dims)) {
+    int64_t shards = deviceFactor(dim.entries);
+    // Shards of a known size are as large as the largest.
+    local.push_back(isa<AffineConstantExpr>(size) ? size.ceilDiv(shards) : size.floorDiv(shards));
+  }
+  return AffineMap::get(0, shape.getNumSymbols(), local, shape.getContext());
+}
 
 LogicalResult DynamicSizes::makeLocal(Operation *op, llvm::function_ref<RankedTensorType(Value)> getGlobal,
                                       llvm::function_ref<const Sharding &(Value)> getSharding) {
@@ -29,12 +67,12 @@ LogicalResult DynamicSizes::makeLocal(Operation *op, llvm::function_ref<RankedTe
     knownSizes[size] = {dim.getResult(), entries};
     return success();
   }
-  if (!isa<tensor::EmptyOp, tensor::SplatOp>(op))
+  if (!isa<tensor::EmptyOp, tensor::SplatOp, tensor::ExpandShapeOp>(op))
     return success();
   Value result = op->getResult(0);
   RankedTensorType type = getGlobal(result);
-  // Sizes of the dynamic dims in order, after the value of a splat.
-  unsigned operand = isa<tensor::SplatOp>(op) ? 1 : 0;
+  // Sizes of the dynamic dims in order, after the value of a splat or the source of an expansion.
+  unsigned operand = isa<tensor::EmptyOp>(op) ? 0 : 1;
   for (auto [d, dim] : llvm::enumerate(getSharding(result).dims)) {
     if (!type.isDynamicDim(d))
       continue;
@@ -54,6 +92,8 @@ LogicalResult DynamicSizes::checkMove(ReshardOp op, RankedTensorType type, const
   for (auto [d, size] : llvm::enumerate(known)) {
     // Known to be a multiple of the present shards.
     if (!type.isDynamicDim(d) || size == totalFactor(from.dims[d].entries))
+      continue;
+    if (AffineExpr global = sizes.getDim(op.getInput(), d); global && isMultipleOf(global, size))
       continue;
     OpBuilder b(op);
     Value local = tensor::DimOp::create(b, op.getLoc(), op.getInput(), d);
@@ -91,9 +131,11 @@ FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d, R
   auto it = knownSizes.find(size);
   if (it != knownSizes.end() && ArrayRef(it->second.entries) == entries)
     return it->second.local;
-  if (failed(check(op, size, totalFactor(entries), d, type, entries)))
+  AffineExpr known = sizes.getIndex(size);
+  if (!(known && isMultipleOf(known, totalFactor(entries))) &&
+      failed(check(op, size, totalFactor(entries), d, type, entries)))
     return failure();
   OpBuilder b(op);
-  Location loc = op->getLoc();
-  return Value(arith::DivUIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, deviceFactor(entries))));
+  return Value(affine::AffineApplyOp::create(b, op->getLoc(), b.getAffineSymbolExpr(0).floorDiv(deviceFactor(entries)),
+                                             ValueRange{size}));
 }

@@ -145,7 +145,7 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
 FunctionPartitioner::FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill, bool keepLayouts,
                                          bool dynamicChecks)
     : func(func), meshes(meshes), table(meshes), lookups(meshes), selections(table), padding(meshes), windows(meshes),
-      fill(fill), keepLayouts(keepLayouts), dynamicSizes(meshes, dynamicChecks) {
+      fill(fill), keepLayouts(keepLayouts), dynamicSizes(func, meshes, dynamicChecks) {
   for (StringRef name :
        {kShardingsAttr, kUserShardingAttr, kFactorShardingsAttr, kReshardPerUseAttr, kRuleAttr, kWindowsAttr})
     consumed.push_back(StringAttr::get(func.getContext(), name));
@@ -200,6 +200,8 @@ LogicalResult FunctionPartitioner::setLayout(Value value, ShardingAttr attr, Loc
     return failure();
   hasUneven |= !getUnevenDims(table.get(*id), type.getShape()).empty();
   layouts[value] = *id;
+  if (!type.hasStaticShape())
+    dynamicSizes.addValue(value, table.get(*id));
   return success();
 }
 
@@ -426,9 +428,14 @@ void FunctionPartitioner::writeSignature() {
       attrs.set(kGlobalTypeAttr, TypeAttr::get(globalTypes.lookup(arg)));
       attrs.set(kShardingAttr, table.getAttr(layouts.lookup(arg)));
     }
+    if (auto sizes = dyn_cast_or_null<AffineMapAttr>(attrs.get(kGlobalSizesAttr)); sizes && layouts.contains(arg))
+      attrs.set(kLocalSizesAttr, AffineMapAttr::get(dynamicSizes.getLocalShape(sizes.getValue(), getSharding(arg))));
     attrs.erase(kUserShardingAttr);
     inputs.push_back(arg.getType());
   }
+  for (auto [size, multiple] : llvm::zip_equal(getSizeArguments(func), dynamicSizes.getMultiples()))
+    if (multiple > 1)
+      signature.arg(size.getArgNumber()).set(kMultipleAttr, IntegerAttr::get(size.getType(), multiple));
   Operation *terminator = nullptr; // any return: all have the same layouts
   for (Block &block : func.getBody())
     if (isa<func::ReturnOp>(block.getTerminator()))
@@ -443,6 +450,9 @@ void FunctionPartitioner::writeSignature() {
     results.back() = returned.getType();
     attrs.set(kGlobalTypeAttr, TypeAttr::get(type));
     attrs.set(kShardingAttr, table.getAttr(layouts.lookup(returned)));
+    if (auto sizes = dyn_cast_or_null<AffineMapAttr>(attrs.get(kGlobalSizesAttr)))
+      attrs.set(kLocalSizesAttr,
+                AffineMapAttr::get(dynamicSizes.getLocalShape(sizes.getValue(), getSharding(returned))));
   }
   signature.write();
   func.setFunctionType(FunctionType::get(func.getContext(), inputs, results));

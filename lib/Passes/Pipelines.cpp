@@ -39,6 +39,7 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
 
 void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions, Phase last) {
   if (from < Phase::Propagated && last >= Phase::Propagated) {
+    pm.addPass(createSPMDSizeArgumentsPass());
     SPMDOutlineConstantsPassOptions constants;
     constants.maxConstantBytes = phaseOptions.maxConstantBytes;
     pm.addPass(createSPMDOutlineConstantsPass(constants));

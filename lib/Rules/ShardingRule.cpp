@@ -115,21 +115,36 @@ void spmd::replicateUnshardable(ShardingRule &rule) {
 /// Dims of dynamic size can be sharded in ops that do not depend on the size, or if
 /// partition makes the size local (DynamicSizes.h).
 static bool allowsDynamicShards(Operation *op) {
-  if (isa<linalg::LinalgOp>(op))
-    return !readsIndices(op);
-  return isa<tensor::EmptyOp, tensor::SplatOp, tensor::CastOp, tensor::DimOp, tensor::RankOp, WithShardingConstraintOp,
+  return isa<linalg::LinalgOp, linalg::SoftmaxOp, tensor::EmptyOp, tensor::SplatOp, tensor::CastOp, tensor::DimOp,
+             tensor::RankOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ConcatOp, WithShardingConstraintOp,
              ReshardOp>(op) ||
+         (isa<tensor::PadOp>(op) && !readsIndices(op)) ||
          (op->hasTrait<OpTrait::Elementwise>() && !isa<tosa::TosaOp>(op));
 }
 
-static void replicateDynamic(ShardingRule &rule) {
-  for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
-    const ShardingRule::Tensor &tensor = rule.tensor(t);
-    for (unsigned d = 0; d < tensor.numDims; ++d)
-      if (tensor.type && tensor.type.isDynamicDim(d))
-        for (int32_t f : rule.dimFactors(tensor, d))
-          rule.setKind(f, FactorKind::Replicated);
+static void replicateDynamicDims(ShardingRule &rule, const ShardingRule::Tensor &tensor) {
+  for (unsigned d = 0; d < tensor.numDims; ++d)
+    if (tensor.type && tensor.type.isDynamicDim(d))
+      for (int32_t f : rule.dimFactors(tensor, d))
+        rule.setKind(f, FactorKind::Replicated);
+}
+
+/// Replicates the dims of dynamic size that `op` cannot compute shards of.
+static void replicateDynamic(ShardingRule &rule, Operation *op) {
+  if (!allowsDynamicShards(op)) {
+    for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t)
+      replicateDynamicDims(rule, rule.tensor(t));
+    return;
   }
+  // A captured tensor may be read at indices that depend on its size, and the size of a chunk, which global indices are
+  // computed from, is not known.
+  for (const ShardingRule::Tensor &tensor : rule.operands().drop_front(op->getNumOperands()))
+    replicateDynamicDims(rule, tensor);
+  if (isa<linalg::LinalgOp>(op) && readsIndices(op))
+    getIndexedBody(op)->walk([&](linalg::IndexOp index) {
+      if (int64_t loop = getLoopOfIndex(op, index); loop >= 0 && ShapedType::isDynamic(rule.factor(loop).size))
+        rule.setKind(loop, FactorKind::Replicated);
+    });
 }
 
 /// Units of a segment of a stored tensor (`spmd.segment`) stay within one shard.
@@ -170,9 +185,7 @@ ShardingRule spmd::getBuiltinShardingRule(Operation *op) {
   else
     return getFallbackRule(op);
   replicateUnshardable(rule);
-  // A captured tensor may be read at indices that depend on its size.
-  if (!allowsDynamicShards(op) || rule.numOperands() > op->getNumOperands())
-    replicateDynamic(rule);
+  replicateDynamic(rule, op);
   setUnitGranules(rule);
   return rule;
 }

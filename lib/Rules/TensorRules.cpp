@@ -13,10 +13,6 @@ using namespace mlir::spmd;
 
 namespace {
 
-FactorKind parallelIfStatic(int64_t size) {
-  return ShapedType::isDynamic(size) ? FactorKind::Replicated : FactorKind::Parallel;
-}
-
 void addScalarOperands(ShardingRule &rule, ValueRange operands) {
   for (Value operand : operands)
     rule.addOperand(operand);
@@ -68,8 +64,8 @@ struct ReassociationModel : ShardingRuleOpInterface::ExternalModel<Reassociation
     ShardingRule rule;
     SmallVector<int32_t> factors;
     for (int64_t size : getShape(expanded))
-      factors.push_back(rule.addFactor(size, parallelIfStatic(size)));
-    // The position of digits in a dim with a factor of unknown size is unknown.
+      factors.push_back(rule.addFactor(size));
+    // The position of digits in a dim with a factor of unknown size is unknown, unless that is all of the dim.
     SmallVector<SmallVector<int32_t>> groups;
     for (auto &indices : reshape.getReassociationIndices()) {
       SmallVector<int32_t> &group = groups.emplace_back();
@@ -78,7 +74,7 @@ struct ReassociationModel : ShardingRuleOpInterface::ExternalModel<Reassociation
         group.push_back(factors[i]);
         isStatic &= !ShapedType::isDynamic(rule.factor(factors[i]).size);
       }
-      if (!isStatic) {
+      if (!isStatic && group.size() > 1) {
         for (int32_t f : group)
           rule.setKind(f, FactorKind::Replicated);
         group.clear();
@@ -278,7 +274,7 @@ struct PadModel : ShardingRuleOpInterface::ExternalModel<PadModel, tensor::PadOp
     ArrayRef<int64_t> resultShape = pad.getResultType().getShape();
     bool isConstant = pad.getConstantPaddingValue() != nullptr;
     for (int64_t size : resultShape)
-      rule.addFactor(size, parallelIfStatic(size));
+      rule.addFactor(size);
     rule.addOperand(pad.getSource());
     for (int32_t d = 0; d < int32_t(sourceShape.size()); ++d) {
       int64_t size = sourceShape[d];
@@ -320,7 +316,7 @@ ShardingRule spmd::getConcatRule(Operation *op, unsigned joined) {
   areEqual &= length > 1 && !isAlone;
   for (auto [d, size] : llvm::enumerate(shape))
     rule.addFactor(d == joined && areEqual ? length : size,
-                   d == joined && !isStatic ? FactorKind::Replicated : parallelIfStatic(size));
+                   d == joined && !isStatic ? FactorKind::Replicated : FactorKind::Parallel);
   int64_t start = 0;
   for (Value operand : op->getOperands()) {
     rule.addOperand(operand);

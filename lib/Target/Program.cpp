@@ -1,6 +1,7 @@
 //===- Program.cpp - From functions to a shared object --------------------===//
 
 #include "shardkit/Target/Program.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Target/CPU/Passes.h"
 #include "shardkit/Target/Cuda/Passes.h"
 #include "mlir/IR/Threading.h"
@@ -38,13 +39,13 @@ static LogicalResult applyCommandLine(PassManager &pm) {
 static void stripSignature(func::FuncOp func) {
   auto keep = [&](DictionaryAttr attrs) {
     NamedAttrList kept;
-    if (attrs)
-      if (Attribute tied = attrs.get("spmd.tied"))
-        kept.set("spmd.tied", tied);
+    for (StringRef name : {kTiedAttr, kSizeAttr, kBoundAttr, kGlobalSizesAttr, kLocalSizesAttr})
+      if (Attribute attr = attrs ? attrs.get(name) : Attribute())
+        kept.set(name, attr);
     return kept.getDictionary(func.getContext());
   };
   for (unsigned i = 0; i < func.getNumArguments(); ++i)
-    func.setArgAttrs(i, DictionaryAttr::get(func.getContext()));
+    func.setArgAttrs(i, keep(func.getArgAttrDict(i)));
   for (unsigned i = 0; i < func.getNumResults(); ++i)
     func.setResultAttrs(i, keep(func.getResultAttrDict(i)));
   for (NamedAttribute attr : llvm::to_vector(func->getDiscardableAttrs()))

@@ -3,6 +3,7 @@
 #include "shardkit/Transforms/Reference.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -95,6 +96,44 @@ static void loadArguments(func::FuncOp func, ModuleOp module) {
   }
 }
 
+namespace {
+/// The attributes of a signature that say which sizes the run knows: the code of the reference needs them.
+class SizeAttributes {
+public:
+  explicit SizeAttributes(ModuleOp module) {
+    for (auto func : module.getOps<func::FuncOp>()) {
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        arguments.push_back(select(func.getArgAttrDict(i)));
+      for (unsigned i = 0; i < func.getNumResults(); ++i)
+        results.push_back(select(func.getResultAttrDict(i)));
+    }
+  }
+
+  void restore(ModuleOp module) {
+    size_t argument = 0, result = 0;
+    for (auto func : module.getOps<func::FuncOp>()) {
+      SignatureAttrs signature(func);
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        signature.arg(i).append(arguments[argument++]);
+      for (unsigned i = 0; i < func.getNumResults(); ++i)
+        signature.result(i).append(results[result++]);
+      signature.write();
+    }
+  }
+
+private:
+  static SmallVector<NamedAttribute, 2> select(DictionaryAttr attrs) {
+    SmallVector<NamedAttribute, 2> selected;
+    for (StringRef name : {kSizeAttr, kBoundAttr, kGlobalSizesAttr})
+      if (std::optional<NamedAttribute> attr = attrs ? attrs.getNamed(name) : std::nullopt)
+        selected.push_back(*attr);
+    return selected;
+  }
+
+  std::vector<SmallVector<NamedAttribute, 2>> arguments, results;
+};
+} // namespace
+
 OwningOpRef<ModuleOp> spmd::makeReference(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone();
   if (failed(takeReferences(*copy)))
@@ -114,9 +153,14 @@ OwningOpRef<ModuleOp> spmd::makeReference(ModuleOp module) {
     pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   // Functions that only the sharded program calls need no unsharded form.
   pm.addPass(createSymbolDCEPass());
-  pm.addPass(createSPMDStripPass());
   if (failed(pm.run(*copy)))
     return {};
+  SizeAttributes sizes(*copy);
+  PassManager strip(module.getContext());
+  strip.addPass(createSPMDStripPass());
+  if (failed(strip.run(*copy)))
+    return {};
+  sizes.restore(*copy);
   return copy;
 }
 

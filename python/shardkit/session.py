@@ -31,7 +31,7 @@ _DTYPES = (
 _DONATE, _ASYNC = 1, 2
 _MOST = 2**31 - 1
 _ATTENTION = ("auto", "cudnn", "kernel")
-_KINDS = ("input", "weight", "result", "constant")
+_KINDS = ("input", "weight", "result", "constant", "size")
 
 
 class _Options(ctypes.Structure):
@@ -95,6 +95,8 @@ def _library() -> ctypes.CDLL:
         "argument": (pointer, number, number, ctypes.POINTER(_ValueInfo)), "result": (pointer, number, number, ctypes.POINTER(_ValueInfo)),
         "load_names": (pointer, text, pointer, number), "save": (pointer, text, pointer, number), "fill_random": (pointer, ctypes.c_uint64), "assign": (pointer, text, pointer, wide),
         "bind": (pointer, text, pointer), "bound": (pointer, text, out),
+        "size_count": (pointer, number), "size": (pointer, number, number, pointer), "at_sizes": (pointer, number, pointer, number, ctypes.POINTER(number)),
+        "at_shapes": (pointer, number, pointer, pointer, number, ctypes.POINTER(number)),
         "call": (pointer, number, pointer, number, number, pointer), "is_stuck": (pointer,), "count": (pointer,),
     }  # fmt: skip
     array: dict[str, tuple[Any, ...]] = {
@@ -536,9 +538,13 @@ class Session(Mapping[str, Function]):
 
     def add(self, bundle: str | Path, name: str | None = None) -> None:
         """Adds the functions of a bundle. With `name` they are called that (a bundle of one function), or `name.function`."""
-        _check(_library().sk_session_add_bundle(self._get_handle(), _path(bundle, "bundle"), None if name is None else _name(name, "name")))
-        for number in range(len(self._functions), _library().sk_session_count(self._get_handle())):
-            function = Function(self, number)
+        from .sized import SizedFunction
+
+        library, handle = _library(), self._get_handle()
+        before = library.sk_session_count(handle)
+        _check(library.sk_session_add_bundle(handle, _path(bundle, "bundle"), None if name is None else _name(name, "name")))
+        for number in range(before, library.sk_session_count(handle)):
+            function = (SizedFunction if library.sk_session_size_count(handle, number) else Function)(self, number)
             self._functions[function.name] = function
 
     def _get_handle(self) -> int:

@@ -129,6 +129,23 @@ static bool bufferizeInDestinations(IRRewriter &rewriter, func::FuncOp func,
   return false;
 }
 
+/// The sizes of buffers of unknown size are those that they were made with (DestinationPassing.cpp).
+static void foldDims(IRRewriter &rewriter, ModuleOp module) {
+  SmallVector<memref::DimOp> dims;
+  module.walk([&](memref::DimOp dim) { dims.push_back(dim); });
+  for (memref::DimOp dim : dims) {
+    Value source = dim.getSource();
+    while (auto cast = source.getDefiningOp<memref::CastOp>())
+      source = cast.getSource();
+    auto view = source.getDefiningOp<memref::ReinterpretCastOp>();
+    std::optional<int64_t> d = dim.getConstantIndex();
+    if (!view || !d)
+      continue;
+    rewriter.setInsertionPoint(dim);
+    rewriter.replaceOp(dim, getValueOrCreateConstantIndexOp(rewriter, dim.getLoc(), view.getMixedSizes()[*d]));
+  }
+}
+
 namespace {
 struct Bufferize : spmd::impl::SpmdTargetBufferizeBase<Bufferize> {
   using Base::Base;
@@ -148,6 +165,7 @@ struct Bufferize : spmd::impl::SpmdTargetBufferizeBase<Bufferize> {
         return signalPassFailure();
       orderStores(func);
     }
+    foldDims(rewriter, module);
     SmallVector<memref::SubViewOp> views;
     module.walk([&](memref::SubViewOp view) { views.push_back(view); });
     for (memref::SubViewOp view : views)

@@ -2,6 +2,10 @@
 
 #include "NarrowTypes.h"
 #include "UpdateInPlace.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Rules/ShardingRule.h"
+#include "shardkit/Rules/SymbolicSizes.h"
 #include "shardkit/Target/Common/Passes.h"
 
 namespace mlir::spmd {
@@ -16,18 +20,45 @@ namespace {
 ///
 ///   func.func @f(%x: tensor<8xf32>) -> tensor<8xf32>                                // before
 ///   func.func @f(%ctx: !llvm.ptr, %x: memref<8xf32>, %out: memref<8xf32>) -> i32    // after
+///
+/// A buffer of unknown size is passed as its address alone; its sizes follow from the size
+/// arguments of the function (SymbolicSizes.h).
 struct DestinationPassing : spmd::impl::SpmdTargetDestinationPassingBase<DestinationPassing> {
   /// The memref type of an argument or result; null after an error.
-  static MemRefType bufferType(func::FuncOp func, Type type, const Twine &what);
+  static MemRefType bufferType(func::FuncOp func, Type type, bool hasSizes, const Twine &what);
   void runOnOperation() override;
 };
 } // namespace
 
-MemRefType DestinationPassing::bufferType(func::FuncOp func, Type type, const Twine &what) {
+/// The sizes of an argument or result as a map of the size arguments; null where they are known.
+static AffineMap getSizes(DictionaryAttr attrs) {
+  for (StringRef name : {spmd::kLocalSizesAttr, spmd::kGlobalSizesAttr})
+    if (auto sizes = attrs ? attrs.getAs<AffineMapAttr>(name) : AffineMapAttr())
+      return sizes.getValue();
+  return {};
+}
+
+/// The buffer at the address of `buffer` with sizes that are known at run time.
+static Value createSized(OpBuilder &b, Location loc, Value buffer, MemRefType type, AffineMap sizes,
+                         ArrayRef<OpFoldResult> arguments) {
+  SmallVector<OpFoldResult> shape, strides(type.getRank());
+  for (AffineExpr size : sizes.getResults())
+    shape.push_back(affine::makeComposedFoldedAffineApply(b, loc, AffineMap::get(0, sizes.getNumSymbols(), size),
+                                                          arguments));
+  OpFoldResult stride = b.getIndexAttr(1);
+  for (int64_t d = type.getRank() - 1; d >= 0; --d) {
+    strides[d] = stride;
+    stride = affine::makeComposedFoldedAffineApply(b, loc, b.getAffineSymbolExpr(0) * b.getAffineSymbolExpr(1),
+                                                   {stride, shape[d]});
+  }
+  return memref::ReinterpretCastOp::create(b, loc, type, buffer, b.getIndexAttr(0), shape, strides);
+}
+
+MemRefType DestinationPassing::bufferType(func::FuncOp func, Type type, bool hasSizes, const Twine &what) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (tensor && !tensor.hasStaticShape()) {
+  if (tensor && !tensor.hasStaticShape() && !hasSizes) {
     func.emitError() << what << " of function '" << func.getSymName() << "' has type " << type
-                     << ", expected a static shape";
+                     << ", expected a static shape, or sizes by --spmd-size-arguments";
     return {};
   }
   Type element = tensor ? tensor.getElementType() : type;
@@ -41,8 +72,8 @@ MemRefType DestinationPassing::bufferType(func::FuncOp func, Type type, const Tw
                         "i8, i16, i32 or i64";
     return {};
   }
-  // A pointer that is not dereferenced.
-  if (tensor && tensor.getNumElements() == 0)
+  // A pointer that is not dereferenced, or the address of a buffer of unknown size.
+  if (tensor && (!tensor.hasStaticShape() || tensor.getNumElements() == 0))
     return MemRefType::get({1}, element);
   return MemRefType::get(tensor ? tensor.getShape() : ArrayRef<int64_t>(), element);
 }
@@ -74,14 +105,20 @@ void DestinationPassing::runOnOperation() {
       isInPlace[i] = true;
   }
 
-  SmallVector<Type> inputs{ptr};
+  SmallVector<BlockArgument> sizeArgs = spmd::getSizeArguments(func);
+  SmallVector<Type> inputs{ptr}, values;
+  SmallVector<AffineMap> sizes;
   for (unsigned i = 0; i < numArgs; ++i) {
-    inputs.push_back(bufferType(func, func.getArgument(i).getType(), "argument " + Twine(i)));
+    values.push_back(func.getArgument(i).getType());
+    sizes.push_back(getSizes(func.getArgAttrDict(i)));
+    inputs.push_back(bufferType(func, values.back(), bool(sizes.back()), "argument " + Twine(i)));
     if (!inputs.back())
       return signalPassFailure();
   }
   for (unsigned i = 0; i < numResults; ++i) {
-    inputs.push_back(bufferType(func, func.getResultTypes()[i], "result " + Twine(i)));
+    values.push_back(func.getResultTypes()[i]);
+    sizes.push_back(getSizes(func.getResultAttrDict(i)));
+    inputs.push_back(bufferType(func, values.back(), bool(sizes.back()), "result " + Twine(i)));
     if (!inputs.back())
       return signalPassFailure();
   }
@@ -93,13 +130,30 @@ void DestinationPassing::runOnOperation() {
     Location argLoc = i && i <= numArgs ? body.getArgument(i - 1).getLoc() : loc;
     buffers.push_back(body.addArgument(inputs[i], argLoc));
   }
+  // Size arguments are at most their bounds: buffers inside are as large as these.
+  SmallVector<OpFoldResult> sizeArguments;
+  for (BlockArgument arg : sizeArgs) {
+    Value size = memref::LoadOp::create(builder, loc, buffers[1 + arg.getArgNumber()]);
+    if (auto bound = func.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), spmd::kBoundAttr)) {
+      AffineExpr most = builder.getAffineConstantExpr(cast<IntegerAttr>(bound[1]).getInt());
+      size = affine::AffineMinOp::create(
+          builder, loc, AffineMap::get(0, 1, {builder.getAffineSymbolExpr(0), most}, func.getContext()),
+          ValueRange{size});
+    }
+    arg.replaceAllUsesWith(size);
+    sizeArguments.push_back(size);
+  }
+  for (auto [i, type] : llvm::enumerate(values))
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && !tensor.hasStaticShape())
+      buffers[1 + i] = createSized(builder, loc, buffers[1 + i],
+                                   MemRefType::get(tensor.getShape(), tensor.getElementType()), sizes[i], sizeArguments);
   for (unsigned i = 0; i < numArgs; ++i) {
     BlockArgument arg = body.getArgument(i);
     if (arg.use_empty())
       continue;
     Value buffer = buffers[1 + i], value;
     auto tensor = dyn_cast<RankedTensorType>(arg.getType());
-    if (tensor && tensor.getNumElements() == 0)
+    if (tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0)
       value = tensor::EmptyOp::create(builder, arg.getLoc(), tensor.getShape(), tensor.getElementType());
     else if (tensor)
       value = bufferization::ToTensorOp::create(builder, arg.getLoc(), arg.getType(), buffer, /*restrict=*/true);
@@ -110,7 +164,7 @@ void DestinationPassing::runOnOperation() {
   body.eraseArguments(0, numArgs);
   // Their init is the buffer of the result: the argument is there already, or is copied.
   for (unsigned i = 0; i < numResults; ++i) {
-    if (!updates[i] || cast<RankedTensorType>(updates[i]->get().getType()).getNumElements() == 0)
+    if (!updates[i] || spmd::hasNoElements(cast<RankedTensorType>(updates[i]->get().getType())))
       continue;
     Operation *first = updates[i]->getOwner();
     Location at = first->getLoc();
@@ -134,7 +188,7 @@ void DestinationPassing::runOnOperation() {
   auto store = [&](Value value, unsigned i) {
     Value buffer = buffers[1 + numArgs + i];
     auto tensor = dyn_cast<RankedTensorType>(value.getType());
-    if (tensor && tensor.getNumElements() == 0)
+    if (tensor && spmd::hasNoElements(tensor))
       return;
     if (!tensor) {
       memref::StoreOp::create(builder, ret.getLoc(), value, buffer, ValueRange{});
@@ -144,15 +198,16 @@ void DestinationPassing::runOnOperation() {
                                                       /*writable=*/true);
   };
   // All copies precede all stores: a value may be in the buffer of another result.
-  SmallVector<Value> values(ret.getOperands());
-  for (auto [i, value] : llvm::enumerate(values))
+  SmallVector<Value> returned(ret.getOperands());
+  for (auto [i, value] : llvm::enumerate(returned))
     if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && tied[i] >= 0 && !isInPlace[i])
       value = bufferization::MaterializeInDestinationOp::create(
                   builder, ret.getLoc(), type, value,
-                  bufferization::AllocTensorOp::create(builder, ret.getLoc(), type, ValueRange{}))
+                  bufferization::AllocTensorOp::create(builder, ret.getLoc(), type,
+                                                       tensor::createDynamicDimValues(builder, ret.getLoc(), value)))
                   .getResult();
   for (bool isTied : {false, true})
-    for (auto [i, value] : llvm::enumerate(values))
+    for (auto [i, value] : llvm::enumerate(returned))
       if ((tied[i] >= 0) == isTied)
         store(value, i);
   auto i32 = builder.getI32Type();

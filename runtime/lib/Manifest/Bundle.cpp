@@ -33,6 +33,11 @@ Expected<std::unique_ptr<Bundle>> Bundle::open(const std::string &path) {
   return std::unique_ptr<Bundle>(new Bundle(path, std::move(manifest)));
 }
 
+Status Bundle::setSizes(size_t function, const std::vector<int64_t> &sizes) {
+  SK_ASSIGN_OR_RETURN(manifest_.functions[function], atSizes(manifest_.functions[function], sizes));
+  return {};
+}
+
 Expected<std::string> Bundle::hash() const {
   if (!hash_.empty())
     return hash_;

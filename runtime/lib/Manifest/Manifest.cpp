@@ -216,12 +216,52 @@ void readValues(const JsonAt &in, FunctionInfo &function, size_t numPrograms, bo
       in.fail("two results are named '" + value.name + "'");
     if (value.tied) {
       const ValueInfo &argument = function.arguments[size_t(*value.tied)];
-      if (argument.dtype != value.dtype || argument.globalShape != value.globalShape ||
+      if (argument.dtype != value.dtype || argument.dims.size() != value.dims.size() || argument.globalShape != value.globalShape ||
           argument.localShape != value.localShape)
         in.fail("result '" + value.name + "' is tied to argument '" + argument.name + "' of another type");
     }
     function.results.push_back(std::move(value));
   }
+}
+
+/// The sizes that only the run knows; each is an argument, and the dims of values are of these.
+static void readSizes(const JsonAt &in, FunctionInfo &function) {
+  std::set<std::string> names;
+  if (in.has("sizes"))
+    for (const Json &json : in.array("sizes")) {
+      JsonAt at(json, in.where() + ", size " + std::to_string(function.sizes.size()));
+      at.expectObject();
+      SizeInfo size;
+      size.name = at.string("name");
+      if (size.name.empty() || !names.insert(size.name).second)
+        at.fail("the name '" + size.name + "' is empty or appears twice");
+      const int64_t argument = at.integer("argument");
+      if (argument < 0 || argument >= int64_t(function.arguments.size()) ||
+          function.arguments[size_t(argument)].kind != ValueKind::Size)
+        at.fail("'argument' is " + std::to_string(argument) + ", expected an argument of kind 'size'");
+      size.argument = size_t(argument);
+      std::vector<int64_t> bound = at.asIntegers(at.array("bound"), "bound", 2);
+      size.least = bound[0];
+      size.most = bound[1];
+      size.multiple = at.integerOr("multiple", 1);
+      if (size.least < 0 || size.least > size.most || size.most > SizeInfo::maxSize || size.multiple < 1)
+        at.fail("'bound' or 'multiple' is out of range");
+      function.sizes.push_back(std::move(size));
+    }
+  size_t sizeArguments = 0;
+  for (const ValueInfo &value : function.arguments)
+    sizeArguments += value.kind == ValueKind::Size;
+  if (sizeArguments != function.sizes.size())
+    in.fail("'sizes' has " + std::to_string(function.sizes.size()) + " entries, expected " +
+            std::to_string(sizeArguments) + ", the arguments of kind 'size'");
+  for (const auto *values : {&function.arguments, &function.results})
+    for (const ValueInfo &value : *values)
+      for (const DimInfo &dim : value.dims)
+        for (const SizeProduct &product : dim.size)
+          for (size_t number : product.sizes)
+            if (number >= function.sizes.size())
+              in.fail("'" + value.name + "' has a dim of size " + std::to_string(number) + ", expected less than " +
+                      std::to_string(function.sizes.size()));
 }
 
 void readReference(const JsonAt &in, FunctionInfo &function, size_t numPrograms) {
@@ -266,6 +306,7 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, const Func
   }
   function.entry = readEntry(in, manifest.programs.size());
   readValues(in, function, manifest.programs.size(), /*isSlotted=*/stage != nullptr);
+  readSizes(in, function);
   if (in.has("collectives"))
     for (const Json &json : in.array("collectives"))
       function.collectives.push_back(

@@ -50,6 +50,8 @@ const char *kindName(ValueKind kind) {
     return "weight";
   case ValueKind::Constant:
     return "constant";
+  case ValueKind::Size:
+    return "size";
   case ValueKind::Result:
     return "result";
   case ValueKind::Value:
@@ -156,6 +158,23 @@ static Ordered slotJson(const Slot &slot) {
   return json;
 }
 
+static Ordered dimsJson(const std::vector<DimInfo> &dims) {
+  Ordered json = Ordered::array();
+  for (const DimInfo &dim : dims) {
+    Ordered size = Ordered::array(), ranks = Ordered::array();
+    for (const SizeProduct &product : dim.size) {
+      Ordered factors = {product.factor};
+      for (size_t number : product.sizes)
+        factors.push_back(number);
+      size.push_back(std::move(factors));
+    }
+    for (const RankDigit &digit : dim.ranks)
+      ranks.push_back({digit.stride, digit.size});
+    json.push_back({{"size", std::move(size)}, {"ranks", std::move(ranks)}});
+  }
+  return json;
+}
+
 static Ordered valueJson(const ValueInfo &value) {
   Ordered json = {{"name", value.name}, {"kind", kindName(value.kind)}, {"dtype", dtypeName(value.dtype)}};
   if (value.kind == ValueKind::Value) {
@@ -165,11 +184,16 @@ static Ordered valueJson(const ValueInfo &value) {
       json["tied"] = *value.tied;
     return json;
   }
-  json["global_shape"] = value.globalShape;
-  json["local_shape"] = value.localShape;
+  if (value.dims.empty()) {
+    json["global_shape"] = value.globalShape;
+    json["local_shape"] = value.localShape;
+  } else {
+    json["dims"] = dimsJson(value.dims);
+  }
   if (!value.sharding.empty())
     json["sharding"] = value.sharding;
-  json["extents"] = extentsJson(value.extents);
+  if (value.dims.empty())
+    json["extents"] = extentsJson(value.extents);
   if (value.range)
     json["range"] = {value.range->first, value.range->second};
   if (value.tied)
@@ -263,6 +287,12 @@ static void addBody(const FunctionInfo &function, Ordered &json) {
   json.update(entryJson(function.entry));
   json["arguments"] = valuesJson(function.arguments);
   json["results"] = valuesJson(function.results);
+  for (const SizeInfo &size : function.sizes) {
+    Ordered entry = {{"name", size.name}, {"argument", size.argument}, {"bound", {size.least, size.most}}};
+    if (size.multiple != 1)
+      entry["multiple"] = size.multiple;
+    json["sizes"].push_back(std::move(entry));
+  }
   json["collectives"] = Ordered::array();
   for (const CollectiveInfo &collective : function.collectives)
     json["collectives"].push_back(collectiveJson(collective));

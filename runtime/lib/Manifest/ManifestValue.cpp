@@ -4,6 +4,7 @@
 
 #include "shardkit/rt/Formats/StoredTensor.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -289,12 +290,41 @@ Slot readSlot(const JsonAt &in, bool isResult) {
   return slot;
 }
 
+/// The dims of a value of which a size is not known. The numbers of the sizes are checked later.
+std::vector<DimInfo> readDims(const JsonAt &in, int64_t devices) {
+  std::vector<DimInfo> dims;
+  for (const Json &entry : in.array("dims")) {
+    JsonAt at(entry, in.where() + ", dim " + std::to_string(dims.size()));
+    at.expectObject();
+    DimInfo &dim = dims.emplace_back();
+    for (const Json &product : at.array("size")) {
+      std::vector<int64_t> factors = at.asIntegers(product, "size", -1);
+      if (factors.empty() || factors[0] < 1 || *std::min_element(factors.begin(), factors.end()) < 0)
+        at.fail("'size' has an entry that is not [factor, sizes...]");
+      dim.size.push_back({factors[0], {factors.begin() + 1, factors.end()}});
+    }
+    int64_t chunks = 1;
+    for (const Json &digit : at.array("ranks")) {
+      std::vector<int64_t> v = at.asIntegers(digit, "ranks", 2);
+      if (v[0] < 1 || v[1] < 1 || __builtin_mul_overflow(chunks, v[1], &chunks) || chunks > devices)
+        at.fail("'ranks' has digits that are not those of " + std::to_string(devices) + " devices");
+      dim.ranks.push_back({v[0], v[1]});
+    }
+  }
+  if (dims.empty())
+    in.fail("'dims' is empty");
+  return dims;
+}
+
 } // namespace
 
 ValueKind readArgumentKind(const JsonAt &in, const std::string &kind) {
-  if (kind != "input" && kind != "weight" && kind != "constant")
-    in.fail("'kind' is '" + kind + "', expected 'input', 'weight' or 'constant'");
-  return kind == "weight" ? ValueKind::Weight : kind == "constant" ? ValueKind::Constant : ValueKind::Input;
+  if (kind != "input" && kind != "weight" && kind != "constant" && kind != "size")
+    in.fail("'kind' is '" + kind + "', expected 'input', 'weight', 'constant' or 'size'");
+  return kind == "weight"     ? ValueKind::Weight
+         : kind == "constant" ? ValueKind::Constant
+         : kind == "size"     ? ValueKind::Size
+                              : ValueKind::Input;
 }
 
 ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devices, size_t numArguments,
@@ -314,7 +344,9 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devic
     in.fail("'kind' is '" + kind + "', expected " + (isValue ? "'value'" : "'result'"));
   value.kind = isValue ? ValueKind::Value : isResult ? ValueKind::Result : readArgumentKind(in, kind);
   value.dtype = readDType(in, anyType);
-  readShape(in, "local_shape", value.localShape, value.localElements);
+  const bool isSized = in.has("dims");
+  if (!isSized)
+    readShape(in, "local_shape", value.localShape, value.localElements);
   auto readTied = [&] {
     if (!isResult || !in.has("tied"))
       return;
@@ -327,13 +359,28 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devic
     readTied();
     return value;
   }
-  readShape(in, "global_shape", value.globalShape, value.globalElements);
+  if (isSized && (anyType || isSlotted || (value.kind != ValueKind::Input && value.kind != ValueKind::Result)))
+    in.fail("'dims' is on a value that is no input or result of a function");
+  if (!isSized)
+    readShape(in, "global_shape", value.globalShape, value.globalElements);
   for (auto [key, flag] : {std::pair("exact", &value.exact), std::pair("segmented", &value.isSegmented)})
     *flag = in.flag(key);
   if (isResult)
     value.rounding = in.notNegative("rounding");
   if (value.isSegmented && value.kind != ValueKind::Weight)
     in.fail("'segmented' is on a value that is not a weight");
+  if (isSized) {
+    value.dims = readDims(in, devices);
+    for (const DimInfo &dim : value.dims)
+      value.globalShape.push_back(dim.size.size() == 1 && dim.size[0].sizes.empty() ? dim.size[0].factor : -1);
+    value.sharding = in.stringOr("sharding", "");
+    value.range = readRange(in, value.dtype);
+    readTied();
+    return value;
+  }
+  if (value.kind == ValueKind::Size && (value.dtype != DType::I64 || !value.globalShape.empty()))
+    in.fail("a size is " + std::string(dtypeName(value.dtype)) + " " + shapeString(value.globalShape) +
+            ", expected an i64 scalar");
   // The output of host functions is a stack with a slice for each rank.
   Shape slice = value.globalShape;
   if (anyType && value.isSegmented && in.has("load") && !in.member("load").contains("pieces") &&

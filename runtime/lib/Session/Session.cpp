@@ -314,6 +314,57 @@ void SessionImpl::shrink(size_t numFunctions, size_t numSlots, size_t numNotes) 
   notes.resize(numNotes);
 }
 
+const std::vector<SizeInfo> &Session::sizes(int function) const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->functions[size_t(function)].runnable.full().sizes;
+}
+
+Expected<int> Session::atSizes(int function, const std::vector<int64_t> &sizes) {
+  SK_RETURN_IF_ERROR(checkFunction(function));
+  if (this->sizes(function).empty())
+    return sizes.empty() ? Expected<int>(function)
+                         : invalid("function '" + name(function) + "' has no sizes that only the run knows");
+  auto findKnown = [&] {
+    std::lock_guard lock(impl_->mutex);
+    auto it = impl_->sizedFunctions.find({function, sizes});
+    return it == impl_->sizedFunctions.end() ? -1 : it->second;
+  };
+  int known = findKnown();
+  if (known >= 0)
+    return known;
+  SK_RETURN_IF_ERROR(impl_->inTurn([&]() -> Status {
+    if ((known = findKnown()) >= 0)
+      return {};
+    const SessionFunction &general = impl_->functions[size_t(function)];
+    SK_ASSIGN_OR_RETURN(FunctionInfo info, rt::atSizes(general.runnable.full(), sizes));
+    std::string name = general.name;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      name += (i ? "," : "[") + general.runnable.full().sizes[i].name + "=" + std::to_string(sizes[i]);
+    std::lock_guard lock(impl_->mutex);
+    impl_->sized.push_back(std::move(info));
+    SK_RETURN_IF_ERROR(impl_->addFunction(name + "]", Runnable(impl_->sized.back()), general.bundle));
+    known = int(impl_->functions.size()) - 1;
+    impl_->sizedFunctions[{function, sizes}] = known;
+    return {};
+  }));
+  const std::vector<SizeInfo> &infos = this->sizes(function);
+  for (size_t i = 0; i < infos.size(); ++i) {
+    SK_ASSIGN_OR_RETURN(Array array, put(known, infos[i].argument, &sizes[i]));
+    SK_RETURN_IF_ERROR(impl_->inTurn([&] { return impl_->moveToDevices(*array.state_); }));
+    std::lock_guard lock(impl_->mutex);
+    impl_->bindSlot(impl_->slots[impl_->functions[size_t(known)].slots[infos[i].argument]], array);
+  }
+  return known;
+}
+
+Expected<int> Session::atShapes(int function, const std::vector<std::optional<Shape>> &shapes) {
+  SK_RETURN_IF_ERROR(checkFunction(function));
+  if (sizes(function).empty())
+    return function;
+  SK_ASSIGN_OR_RETURN(std::vector<int64_t> found, findSizes(runnable(function).full(), shapes));
+  return atSizes(function, found);
+}
+
 int Session::count() const {
   std::lock_guard lock(impl_->mutex);
   return int(impl_->functions.size());

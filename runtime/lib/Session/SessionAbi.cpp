@@ -116,6 +116,7 @@ void describe(const ValueInfo &value, const ArrayLayout &layout, sk_value_info *
           int32_t(known.globalShape.size()),
           known.kind == ValueKind::Weight     ? SK_WEIGHT
           : known.kind == ValueKind::Constant ? SK_CONSTANT
+          : known.kind == ValueKind::Size     ? SK_SIZE
           : known.kind == ValueKind::Result   ? SK_RESULT
                                               : SK_INPUT,
           known.kind == ValueKind::Result && value.tied ? int32_t(*value.tied) : -1,
@@ -283,6 +284,54 @@ int sk_session_find(const sk_session *session, const char *name, int32_t *out) {
   return onSession(session, [&](Session &open) -> Status {
     SK_RETURN_IF_ERROR(needed(out, "the memory for the number"));
     SK_ASSIGN_OR_RETURN(*out, open.find(name ? name : ""));
+    return {};
+  });
+}
+
+int32_t sk_session_size_count(const sk_session *session, int32_t function) {
+  int32_t count = 0;
+  onSession(session, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(open.checkFunction(function));
+    count = int32_t(open.sizes(function).size());
+    return {};
+  });
+  return count;
+}
+
+int sk_session_size(const sk_session *session, int32_t function, int32_t index, sk_size_info *out) {
+  return onSession(session, out, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(open.checkFunction(function));
+    const std::vector<SizeInfo> &sizes = open.sizes(function);
+    if (index < 0 || size_t(index) >= sizes.size())
+      return invalid("size " + std::to_string(index) + " of function '" + open.name(function) + "', expected one of " +
+                     std::to_string(sizes.size()));
+    const SizeInfo &size = sizes[size_t(index)];
+    *out = {size.name.c_str(), size.least, size.most, size.multiple};
+    return {};
+  });
+}
+
+int sk_session_at_sizes(sk_session *session, int32_t function, const int64_t *sizes, int32_t count, int32_t *out) {
+  return onSession(session, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(needed(out, "the memory for the number"));
+    if (count < 0 || (count > 0 && !sizes))
+      return invalid("sizes are needed, " + std::to_string(count) + " of them");
+    SK_ASSIGN_OR_RETURN(*out, open.atSizes(function, std::vector<int64_t>(sizes, sizes + count)));
+    return {};
+  });
+}
+
+int sk_session_at_shapes(sk_session *session, int32_t function, const int64_t *const *shapes, const int32_t *ndims,
+                         int32_t count, int32_t *out) {
+  return onSession(session, [&](Session &open) -> Status {
+    SK_RETURN_IF_ERROR(needed(out, "the memory for the number"));
+    if (count < 0 || (count > 0 && (!shapes || !ndims)))
+      return invalid("shapes are needed, " + std::to_string(count) + " of them");
+    std::vector<std::optional<Shape>> given(static_cast<size_t>(count));
+    for (int32_t i = 0; i < count; ++i)
+      if (shapes[i] && ndims[i] >= 0)
+        given[size_t(i)] = Shape(shapes[i], shapes[i] + ndims[i]);
+    SK_ASSIGN_OR_RETURN(*out, open.atShapes(function, given));
     return {};
   });
 }

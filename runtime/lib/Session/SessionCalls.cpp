@@ -32,6 +32,8 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
   const FunctionInfo &full = what.full();
   if (executor.stuck())
     return internalError(function.title() + ": a rank of an earlier step still runs, expected a new session");
+  if (!full.sizes.empty())
+    return invalid(function.title() + " has sizes that only the run knows, expected a call of it at sizes (atSizes)");
   if (given.size() > full.arguments.size())
     return invalid(function.title() + " is called with " + std::to_string(given.size()) +
                    " arguments, expected at most " + std::to_string(full.arguments.size()));

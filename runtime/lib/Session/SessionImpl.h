@@ -63,8 +63,8 @@ struct ArgumentSlot {
   ArgumentSlot *kept = nullptr;
 
   bool isWeight() const { return kind == ValueKind::Weight; }
-  /// Its bundle has its elements, and the user does not name it.
-  bool isConstant() const { return kind == ValueKind::Constant; }
+  /// The bundle or the sizes of the function say what it is, and the user does not name it.
+  bool isConstant() const { return kind == ValueKind::Constant || kind == ValueKind::Size; }
 };
 
 /// What is bound to the arguments of a function; null where a call has to find or make it.
@@ -241,6 +241,8 @@ struct SessionImpl {
   std::shared_ptr<ShardMemory> memory = std::make_shared<ShardMemory>();
   HostFunctions hostFunctions;
   std::vector<std::unique_ptr<Bundle>> bundles;
+  std::deque<FunctionInfo> sized; ///< Functions at sizes that calls had.
+  std::map<std::pair<int, std::vector<int64_t>>, int> sizedFunctions; ///< By function and sizes.
   std::deque<SessionFunction> functions;
   std::deque<ArgumentSlot> slots;
   std::unordered_map<std::string, std::vector<size_t>> slotsOf; ///< By name, ascending.

@@ -121,7 +121,7 @@ LoadOptions SessionImpl::beginLoad() {
 }
 
 Status SessionImpl::loadConstants() {
-  auto isWanted = [](const ArgumentSlot &slot) { return slot.isConstant() && !slot.array; };
+  auto isWanted = [](const ArgumentSlot &slot) { return slot.kind == ValueKind::Constant && !slot.array; };
   if (std::none_of(slots.begin(), slots.end(), isWanted))
     return {};
   auto constants = SourceSet::openConstants(*bundles.back());

@@ -51,12 +51,22 @@ Status addRange(const std::string &text, Options &options) {
   return {};
 }
 
+Status addSize(const std::string &text, Options &options) {
+  size_t equal = text.rfind('=');
+  int64_t size;
+  if (equal == std::string::npos || equal == 0 || !parseNumber(text.substr(equal + 1), size) || size < 0)
+    return invalid("--size=" + text + ", expected NAME=SIZE");
+  if (!options.sizes.emplace(text.substr(0, equal), size).second)
+    return invalid("--size gives '" + text.substr(0, equal) + "' twice");
+  return {};
+}
+
 } // namespace
 
 Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   CLI::App app("Runs a sharded program on the logical devices of its mesh.", "shard-run");
   Options options;
-  std::vector<std::string> inputs, ranges, passThrough;
+  std::vector<std::string> inputs, ranges, sizes, passThrough;
   std::string deviceMap, devicesPerProcess = "1", load = "direct", io = "auto", seed, verify, autoShard, pipeline;
   // Options that may be repeated take one value each, so that a positional
   // argument after them is not taken for a second value.
@@ -111,6 +121,7 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_option("--function", options.function, "The public function to run; default the only one");
   app.add_option("--random-inputs", seed, "Seed for inputs (and weights) that no file gives");
   repeated("--range", ranges, "NAME=LOW:HIGH for random integers");
+  repeated("--size", sizes, "NAME=SIZE of a size that only the run knows; default that of the --input files");
   app.add_flag("--verify{tolerance}", verify,
                "Compare with the unsharded program; --verify=exact requires equal "
                "bits. Exit status 2 on a mismatch");
@@ -142,6 +153,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
     SK_RETURN_IF_ERROR(addInput(text, options));
   for (const std::string &text : ranges)
     SK_RETURN_IF_ERROR(addRange(text, options));
+  for (const std::string &text : sizes)
+    SK_RETURN_IF_ERROR(addSize(text, options));
   if (options.program.empty() == options.suite.empty())
     return invalid(options.suite.empty() ? "BUNDLE_OR_IR is required"
                                          : "--suite and BUNDLE_OR_IR, expected one of them");

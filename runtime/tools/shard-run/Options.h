@@ -28,6 +28,7 @@ struct Options {
   std::vector<int64_t> deviceMap; ///< May name a device twice.
   std::optional<uint64_t> randomSeed;
   std::map<std::string, std::pair<int64_t, int64_t>> ranges;
+  std::map<std::string, int64_t> sizes; ///< Those that only the run knows.
   bool verify = false, exact = false, verbose = false;
   std::optional<double> rtol, atol;
   std::string report;

@@ -40,6 +40,58 @@ RandomTensor makeRandom(const ValueInfo &value, const Options &options) {
 
 } // namespace
 
+/// The shape of an --input file.
+static Expected<std::optional<Shape>> findInputShape(const std::string &name, const Options &options) {
+  for (const auto &[input, path] : options.inputs)
+    if (input == name) {
+      SK_ASSIGN_OR_RETURN(StoredTensor tensor, openNpy(path));
+      return std::optional(tensor.shape);
+    }
+  for (const std::string &path : options.inputFiles) {
+    SK_ASSIGN_OR_RETURN(auto tensors, openSafetensors(path));
+    for (const auto &[input, tensor] : tensors)
+      if (input == name)
+        return std::optional(tensor.shape);
+  }
+  return std::optional<Shape>();
+}
+
+Status setSizes(const Options &options, Bundle &bundle) {
+  std::set<std::string> names;
+  for (size_t f = 0; f < bundle.manifest().functions.size(); ++f) {
+    const FunctionInfo &function = bundle.manifest().functions[f];
+    if (function.sizes.empty() || (!options.function.empty() && options.function != function.name))
+      continue;
+    std::vector<int64_t> sizes;
+    for (const SizeInfo &size : function.sizes) {
+      names.insert(size.name);
+      if (auto given = options.sizes.find(size.name); given != options.sizes.end())
+        sizes.push_back(given->second);
+    }
+    if (sizes.size() < function.sizes.size()) {
+      std::vector<std::optional<Shape>> shapes;
+      for (const ValueInfo &value : function.arguments) {
+        SK_ASSIGN_OR_RETURN(shapes.emplace_back(), findInputShape(value.name, options));
+      }
+      auto found = findSizes(function, shapes);
+      if (!found.ok())
+        return invalid(found.status().message() + ", or --size=NAME=SIZE");
+      for (size_t i = 0; i < found->size(); ++i)
+        if (auto given = options.sizes.find(function.sizes[i].name);
+            given != options.sizes.end() && given->second != (*found)[i])
+          return invalid("--size=" + given->first + "=" + std::to_string(given->second) + ", but the inputs have " +
+                         std::to_string((*found)[i]));
+      sizes = *found;
+    }
+    SK_RETURN_IF_ERROR(bundle.setSizes(f, sizes));
+  }
+  for (const auto &[name, size] : options.sizes)
+    if (!names.count(name))
+      return notFound("--size names '" + name + "', which is not a size that only the run knows; sizes: " +
+                      list(names));
+  return {};
+}
+
 Expected<Sources> Sources::open(const Options &options, const Bundle &bundle,
                                 const std::vector<const FunctionInfo *> &functions) {
   Sources sources;
@@ -48,7 +100,7 @@ Expected<Sources> Sources::open(const Options &options, const Bundle &bundle,
   std::set<std::string> names, integers;
   for (const FunctionInfo *function : functions)
     for (const ValueInfo &value : function->arguments) {
-      if (value.kind == ValueKind::Constant)
+      if (value.kind == ValueKind::Constant || value.kind == ValueKind::Size)
         continue;
       names.insert(value.name);
       if (!isFloat(value.dtype))
@@ -98,6 +150,8 @@ Expected<Sources> Sources::open(const Options &options, const Bundle &bundle,
 Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) const {
   if (value.kind == ValueKind::Constant)
     return constants_.find(value, devices);
+  if (value.kind == ValueKind::Size) // The one number of its range.
+    return TensorSource(RandomTensor::forValue(value, 0));
   auto input = inputs_.find(value.name);
   if (input != inputs_.end() && value.load)
     return invalid("weight '" + value.name + "' is made of stored tensors by a loading function, expected --weights");

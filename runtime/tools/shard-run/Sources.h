@@ -9,6 +9,9 @@
 
 namespace shardkit::run {
 
+/// Gives the functions that run their sizes: those of `options`, else those that the inputs have.
+rt::Status setSizes(const Options &options, rt::Bundle &bundle);
+
 /// The files of the command line, opened and checked once.
 class Sources {
 public:

@@ -154,6 +154,9 @@ Status Runner::checkSame(const Options &options, const Bundle &bundle) {
 
 int Runner::run(const Options &options, const std::string &bundlePath, std::string *digests, size_t *functionsRun) {
   auto bundle = Bundle::open(bundlePath);
+  if (bundle.ok())
+    if (Status status = setSizes(options, **bundle); !status.ok())
+      bundle = status;
   if (Status status = backend_->agree(bundle.status()); !status.ok())
     return fail(status);
   if (Status status = checkSame(options, **bundle); !status.ok())
@@ -310,6 +313,8 @@ Status Runner::record(const std::string &bundlePath, const std::string &digests)
   std::string arguments = "--random-inputs=" + std::to_string(*options_.randomSeed) + "\n";
   for (const auto &[name, range] : options_.ranges)
     arguments += "--range=" + name + "=" + std::to_string(range.first) + ":" + std::to_string(range.second) + "\n";
+  for (const auto &[name, size] : options_.sizes)
+    arguments += "--size=" + name + "=" + std::to_string(size) + "\n";
   if (!options_.function.empty())
     arguments += "--function=" + options_.function + "\n";
   arguments += std::string("--load=") + loadModeName(options_.load.mode) + "\n";

@@ -563,6 +563,58 @@ static LogicalResult checkSolver(const Site &site) {
   return isa<DictionaryAttr>(site.attr.getValue()) ? success() : site.wrongKind("a dictionary");
 }
 
+/// A closed interval of sizes.
+static bool isBound(Attribute attr) {
+  auto bound = dyn_cast<ArrayAttr>(attr);
+  if (!bound || bound.size() != 2 || !llvm::all_of(bound, llvm::IsaPred<IntegerAttr>))
+    return false;
+  int64_t low = cast<IntegerAttr>(bound[0]).getInt(), high = cast<IntegerAttr>(bound[1]).getInt();
+  return low >= 0 && low <= high && high < (int64_t(1) << 40);
+}
+
+static LogicalResult checkBound(const Site &site) {
+  return isBound(site.attr.getValue()) ? success() : site.wrongKind("[low, high], two sizes with low <= high < 2^40");
+}
+
+static LogicalResult checkBounds(const Site &site) {
+  auto bounds = dyn_cast<DictionaryAttr>(site.attr.getValue());
+  if (!bounds || !llvm::all_of(bounds, [](NamedAttribute bound) { return isBound(bound.getValue()); }))
+    return site.wrongKind("a dictionary of names with [low, high], two sizes with low <= high < 2^40");
+  return success();
+}
+
+static LogicalResult checkSymbols(const Site &site) {
+  auto names = dyn_cast<ArrayAttr>(site.attr.getValue());
+  auto type = dyn_cast<RankedTensorType>(site.type);
+  if (!names || !type || int64_t(names.size()) != type.getRank() || !llvm::all_of(names, llvm::IsaPred<StringAttr>))
+    return site.wrongKind("a list with a name per dim of a tensor, \"\" for a dim of known size");
+  // symbols_c1
+  for (auto [d, name] : llvm::enumerate(names.getAsRange<StringAttr>()))
+    if (!name.empty() && !type.isDynamicDim(d))
+      return site.emitError() << "dim " << d << " of " << site.describe() << " is named '" << name.getValue()
+                              << "' and has size " << type.getDimSize(d) << ", expected \"\" for a known size";
+  return success();
+}
+
+static LogicalResult checkSize(const Site &site) {
+  if (!isa<StringAttr>(site.attr.getValue()) || !site.type.isIndex())
+    return site.wrongKind("a name, on an argument of type index");
+  return success();
+}
+
+static LogicalResult checkMultiple(const Site &site) {
+  auto multiple = dyn_cast<IntegerAttr>(site.attr.getValue());
+  return multiple && multiple.getInt() >= 1 ? success() : site.wrongKind("a number, 1 or more");
+}
+
+static LogicalResult checkSizeMap(const Site &site) {
+  auto map = dyn_cast<AffineMapAttr>(site.attr.getValue());
+  auto type = dyn_cast<RankedTensorType>(site.type);
+  if (!map || !type || map.getValue().getNumDims() != 0 || int64_t(map.getValue().getNumResults()) != type.getRank())
+    return site.wrongKind("an affine map from the size arguments to the sizes of a tensor");
+  return success();
+}
+
 static LogicalResult checkCalls(const Site &site) {
   auto calls = dyn_cast<IntegerAttr>(site.attr.getValue());
   // Counts of executions are products of it.
@@ -609,6 +661,13 @@ static const Known kKnown[] = {
     {kNameAttr, kArgument | kResult, checkName},
     {kGlobalTypeAttr, kArgument | kResult, checkGlobalType},
     {kRangeAttr, kArgument, checkRange},
+    {kDimSymbolsAttr, kArgument, checkSymbols},
+    {kBoundsAttr, kFunction, checkBounds},
+    {kSizeAttr, kArgument, checkSize},
+    {kBoundAttr, kArgument, checkBound},
+    {kMultipleAttr, kArgument, checkMultiple},
+    {kGlobalSizesAttr, kArgument | kResult, checkSizeMap},
+    {kLocalSizesAttr, kArgument | kResult, checkSizeMap},
     {kAxisResourcesAttr, kArgument | kResult, checkAxisResources},
     {kReferenceAttr, kFunction, checkFunctionRef},
     {kMicrobatchAttr, kArgument, checkMicrobatch},

@@ -90,8 +90,8 @@ typedef struct sk_function_info {
 } sk_function_info;
 SK_EXPORT int sk_session_function(const sk_session *session, int32_t function, sk_function_info *out);
 
-/* A constant is an argument that the bundle has. */
-enum sk_value_kind { SK_INPUT = 0, SK_WEIGHT, SK_RESULT, SK_CONSTANT };
+/* A constant is an argument that the bundle has, a size one that sk_session_at_sizes sets: a call is given neither. */
+enum sk_value_kind { SK_INPUT = 0, SK_WEIGHT, SK_RESULT, SK_CONSTANT, SK_SIZE };
 typedef struct sk_value_info {
   const char *name;
   const char *sharding;
@@ -110,6 +110,24 @@ typedef struct sk_value_info {
 /* Texts live as long as the session. */
 SK_EXPORT int sk_session_argument(const sk_session *session, int32_t function, int32_t index, sk_value_info *out);
 SK_EXPORT int sk_session_result(const sk_session *session, int32_t function, int32_t index, sk_value_info *out);
+
+/* A size of a function that only the run knows: a dim of arguments is -1 in their shapes. */
+typedef struct sk_size_info {
+  const char *name;
+  int64_t least, most; /* Its bound, both included. */
+  int64_t multiple;    /* What it must be a multiple of. */
+} sk_size_info;
+/* How many a function has; the text lives as long as the session. */
+SK_EXPORT int32_t sk_session_size_count(const sk_session *session, int32_t function);
+SK_EXPORT int sk_session_size(const sk_session *session, int32_t function, int32_t index, sk_size_info *out);
+/* The number of the function at these sizes, all of them; nothing is compiled, and weights stay bound. Calls, arrays
+ * and layouts are those of this number. */
+SK_EXPORT int sk_session_at_sizes(sk_session *session, int32_t function, const int64_t *sizes, int32_t count,
+                                  int32_t *out);
+/* The same at the sizes that the first arguments have: `ndims` and `shapes` are theirs; a null shape for one that is
+ * not given. A function whose sizes are known is itself. */
+SK_EXPORT int sk_session_at_shapes(sk_session *session, int32_t function, const int64_t *const *shapes,
+                                   const int32_t *ndims, int32_t count, int32_t *out);
 
 /* Facts for the user, such as weights that two functions hold in different layouts: one line each;
  * NULL past the last. Lives until the next call of this function. */

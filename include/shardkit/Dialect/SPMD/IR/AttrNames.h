@@ -35,6 +35,17 @@ inline constexpr llvm::StringLiteral kConstantAttr = "spmd.constant";
 inline constexpr llvm::StringLiteral kNameAttr = "spmd.name";
 inline constexpr llvm::StringLiteral kGlobalTypeAttr = "spmd.global_type";
 inline constexpr llvm::StringLiteral kRangeAttr = "spmd.range";
+/// On an argument: a name for each dim whose size only the run knows, "" for the others. Dims of one name have one
+/// size. On a function: bounds of these, by name.
+inline constexpr llvm::StringLiteral kDimSymbolsAttr = "spmd.symbols";
+inline constexpr llvm::StringLiteral kBoundsAttr = "spmd.bounds";
+// Attributes by --spmd-size-arguments (SymbolicSizes.h).
+inline constexpr llvm::StringLiteral kSizeAttr = "spmd.size";
+inline constexpr llvm::StringLiteral kBoundAttr = "spmd.bound";
+inline constexpr llvm::StringLiteral kGlobalSizesAttr = "spmd.global_sizes";
+// Attributes by partition: what a size argument is a multiple of, and the sizes of a shard.
+inline constexpr llvm::StringLiteral kMultipleAttr = "spmd.multiple";
+inline constexpr llvm::StringLiteral kLocalSizesAttr = "spmd.local_sizes";
 inline constexpr llvm::StringLiteral kRuleAttr = "spmd.sharding_rule";
 /// On one of several equal slices: its sharded dims are read in windows of a dim that is
 /// sharded as it is, not as a digit of the dim.

@@ -36,6 +36,13 @@ def SPMD_Dialect : Dialect {
     | `spmd.constant` | argument | the elements of an argument that the compiler made of a constant (--spmd-outline-constants): the bundle holds them, and the runtime loads them |
     | `spmd.name` | argument, result | the user's name |
     | `spmd.range` | argument | bounds of random integers, `[low, high]`, high excluded |
+    | `spmd.symbols` | argument | a name for each dim whose size only the run knows, `""` for the others: `["b", "s", ""]`; dims of one name have one size |
+    | `spmd.bounds` | function | by name, the least and the largest of a size that only the run knows: `{b = [1, 64]}` |
+    | `spmd.size` | argument | by --spmd-size-arguments: the argument is the size of that name |
+    | `spmd.bound` | argument | the bound of a `spmd.size` |
+    | `spmd.global_sizes` | argument, result | by --spmd-size-arguments: the sizes of the global value as an affine map of the size arguments |
+    | `spmd.multiple` | argument | by partition: what a `spmd.size` is a multiple of |
+    | `spmd.local_sizes` | argument, result | by partition: the sizes of a shard as an affine map of the size arguments |
     | `spmd.tied` | result | the number of the argument whose buffer the result updates |
     | `spmd.segments` | argument | the stored dimension is a concatenation of segments that are sharded one by one |
     | `spmd.segment` | argument, result | the segment of the stored tensor that the argument is, or the result updates |
@@ -79,6 +86,7 @@ def SPMD_Dialect : Dialect {
     * (rule_c1) a `spmd.sharding_rule` describes all operands and results of the op
     * (rule_c2) the factors of a dimension multiply to its size
     * (range_c1) low < high
+    * (symbols_c1) only dims of unknown size are named
     * (weight_c1) a list of several names comes with `spmd.load` or `spmd.segments`
     * (load_c1) a loading function is private, has a body, and takes as many tensors of static shape as `spmd.weight` names
     * (load_c2) its result has the type of the argument (a stack of shards where it calls functions without a body)

@@ -23,6 +23,8 @@ public:
 
   const std::string &path() const { return path_; }
   const Manifest &manifest() const { return manifest_; }
+  /// Gives the sizes that only the run knows to a function, which must have some (atSizes).
+  Status setSizes(size_t function, const std::vector<int64_t> &sizes);
   /// A hash of the manifest and the programs: equal for processes that can run together.
   Expected<std::string> hash() const;
   /// Loads the program if need be and looks the entry point up. An error if its own

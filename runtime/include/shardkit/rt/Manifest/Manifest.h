@@ -43,6 +43,7 @@ enum class ValueKind {
   Input,
   Weight,
   Constant, ///< The bundle has its elements.
+  Size,     ///< A size that only the run knows: the runtime passes it.
   Result,
   Value ///< A value of a stage, read or written by a function of a pipeline.
 };
@@ -121,10 +122,24 @@ struct Slot {
   bool isMicrobatch() const { return dim >= 0; }
 };
 
+/// A product of sizes of a function that only the run knows, by their numbers, and of a number.
+struct SizeProduct {
+  int64_t factor = 1;
+  std::vector<size_t> sizes;
+};
+/// A dim of a value of which a size is not known: of `size` (the sum of the products), in equal chunks
+/// over the rank digits, major to minor.
+struct DimInfo {
+  std::vector<SizeProduct> size;
+  std::vector<RankDigit> ranks;
+};
+
 struct ValueInfo {
   std::string name;
   ValueKind kind = ValueKind::Input;
   DType dtype = DType::F32;
+  /// If a size is not known: then it is -1 in the global shape, and there is no local one and no extents (atSizes).
+  std::vector<DimInfo> dims;
   Shape globalShape, localShape;
   int64_t globalElements = 0, localElements = 0;
   std::string sharding; ///< As text, for people.
@@ -217,12 +232,22 @@ struct CollectiveInfo {
   std::string extra;
 };
 
+/// A size of a function that only the run knows.
+struct SizeInfo {
+  std::string name;
+  size_t argument = 0;               ///< The argument of kind Size.
+  int64_t least = 0, most = maxSize; ///< The bound, both included.
+  int64_t multiple = 1;              ///< What it must be a multiple of.
+  static constexpr int64_t maxSize = (int64_t(1) << 40) - 1;
+};
+
 struct FunctionInfo {
   std::string name;
   int64_t mesh = -1; ///< Index of its mesh, -1 for one device.
   int64_t devices = 1;
   EntryPoint entry;
   std::vector<ValueInfo> arguments, results;
+  std::vector<SizeInfo> sizes; ///< Empty: all are known.
   std::vector<CollectiveInfo> collectives;
   std::optional<EntryPoint> reference;
   /// An argument of the reference: a full argument of the function, or a stored tensor from
@@ -234,6 +259,15 @@ struct FunctionInfo {
   std::vector<ReferenceArgument> referenceArguments;
   int64_t referenceBytes(const ReferenceArgument &given) const;
 };
+
+/// The sizes of a call whose arguments have these shapes, by the numbers of the arguments; no shape where the argument
+/// is not given. An error if a shape does not fit the argument, if two dims of one size differ, or if no
+/// shape shows a size.
+Expected<std::vector<int64_t>> findSizes(const FunctionInfo &function,
+                                         const std::vector<std::optional<Shape>> &shapes);
+/// The function for these sizes: all shapes and extents are known, and it has no sizes. An error if a size is out of
+/// its bound or not a multiple of what it must be.
+Expected<FunctionInfo> atSizes(const FunctionInfo &function, const std::vector<int64_t> &sizes);
 
 /// The initial elements of a value that accumulates: neutral for its reduction.
 enum class Init { Zero, One, Lowest, Highest, AllOnes };

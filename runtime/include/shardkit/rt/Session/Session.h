@@ -111,6 +111,13 @@ public:
   /// The number of a function by its name; an error that lists the names.
   Expected<int> find(const std::string &name) const;
   const std::string &name(int function) const;
+  /// Sizes of a function that only the run knows; none if all are known.
+  const std::vector<SizeInfo> &sizes(int function) const;
+  /// The function at these sizes, which calls need: nothing is compiled, and what is bound to its weights stays. From
+  /// then on it is a function of the session, with a number of its own.
+  Expected<int> atSizes(int function, const std::vector<int64_t> &sizes);
+  /// The same at the sizes that arguments of these shapes have.
+  Expected<int> atShapes(int function, const std::vector<std::optional<Shape>> &shapes);
   const Runnable &runnable(int function) const;
   /// The bundle that the function is from.
   Bundle &bundle(int function) const;

@@ -1,0 +1,49 @@
+//===- SymbolicSizes.h - Sizes that only the run knows ----------*- C++ -*-===//
+//
+// --spmd-size-arguments gives a function an argument for each size that only the run knows. The
+// sizes of values are expressions of these arguments:
+//
+//   func.func @f(%x: tensor<?x16xf32> {spmd.global_sizes = affine_map<()[s0] -> (s0, 16)>},
+//                %b: index {spmd.size = "b"})
+//   %y = tensor.collapse_shape %x [[0, 1]]                // s0 * 16
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RULES_SYMBOLICSIZES_H
+#define SHARDKIT_RULES_SYMBOLICSIZES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AffineExpr.h"
+
+namespace mlir::spmd {
+
+/// The size arguments of a function, in their order: symbol i of expressions is argument i of these.
+SmallVector<BlockArgument> getSizeArguments(func::FuncOp func);
+
+/// Sizes of the values of one function as expressions of its size arguments: sums, products and
+/// quotients of symbols and constants.
+class SymbolicSizes {
+public:
+  explicit SymbolicSizes(func::FuncOp func);
+
+  /// The size of dim `d` of a ranked tensor, and an index as a size; null if it depends on data, or
+  /// is computed in a way that is not followed.
+  AffineExpr getDim(Value tensor, int64_t d);
+  AffineExpr getIndex(Value index);
+
+  unsigned getNumSymbols() const { return symbols.size(); }
+
+private:
+  AffineExpr computeDim(Value tensor, int64_t d);
+  AffineExpr computeIndex(Value index);
+
+  MLIRContext *context;
+  llvm::DenseMap<Value, unsigned> symbols;
+  llvm::DenseMap<Value, AffineMap> argumentSizes; ///< `spmd.global_sizes`.
+  llvm::DenseMap<std::pair<Value, int64_t>, AffineExpr> dims;
+  llvm::DenseMap<Value, AffineExpr> indices;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_RULES_SYMBOLICSIZES_H

@@ -1,0 +1,185 @@
+//===- SizeArguments.cpp - Arguments for sizes that only the run knows ----===//
+
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Dialect/SPMD/IR/Verification.h"
+#include "shardkit/Passes.h"
+#include "shardkit/Rules/SymbolicSizes.h"
+#include "shardkit/Support/Names.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDSIZEARGUMENTSPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+/// Adds the size arguments of one function:
+///   1. Each `?` of an argument gets a name: that in `spmd.symbols`, or `x.0` for dim 0 of x.
+///   2. Each name gets an argument, after all others, with its bound.
+///   3. Sizes in the body that follow from these are computed from them.
+///   4. `spmd.global_sizes` of arguments and results says what each size is.
+class SizeArguments {
+public:
+  explicit SizeArguments(func::FuncOp func) : func(func) {}
+  LogicalResult run();
+
+private:
+  LogicalResult nameSizes();
+  LogicalResult addArguments();
+  void replaceDims(SymbolicSizes &sizes);
+  LogicalResult describeResults(SymbolicSizes &sizes);
+  static bool isDynamic(Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && !tensor.hasStaticShape();
+  }
+
+  func::FuncOp func;
+  llvm::MapVector<StringAttr, unsigned> names;    ///< With the number of the size.
+  SmallVector<std::pair<BlockArgument, SmallVector<AffineExpr>>> shapes;
+};
+
+struct SizeArgumentsPass : public spmd::impl::SPMDSizeArgumentsPassBase<SizeArgumentsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(verifyInput(module, Phase::Final, getArgument())))
+      return signalPassFailure();
+    if (getPhase(module) > int(Phase::Annotated))
+      return;
+    llvm::DenseSet<StringRef> references; // They have the type of the function.
+    for (auto func : module.getOps<func::FuncOp>())
+      if (auto name = func->getAttrOfType<FlatSymbolRefAttr>(kReferenceAttr))
+        references.insert(name.getValue());
+    for (auto func : module.getOps<func::FuncOp>())
+      if (!func.isExternal() && (func.isPublic() || references.contains(func.getName())))
+        if (failed(SizeArguments(func).run()))
+          return signalPassFailure();
+  }
+};
+
+} // namespace
+
+LogicalResult SizeArguments::run() {
+  if (!getSizeArguments(func).empty() || llvm::none_of(func.getArgumentTypes(), isDynamic))
+    return success();
+  if (failed(nameSizes()) || failed(addArguments()))
+    return failure();
+  SymbolicSizes sizes(func);
+  replaceDims(sizes);
+  return describeResults(sizes);
+}
+
+LogicalResult SizeArguments::nameSizes() {
+  Builder b(func.getContext());
+  for (BlockArgument arg : func.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(arg.getType());
+    auto given = func.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), kDimSymbolsAttr);
+    if (!type || (type.hasStaticShape() && !given))
+      continue;
+    if (func.getArgAttr(arg.getArgNumber(), kWeightAttr))
+      return emitError(arg.getLoc()) << "weight '" << getArgumentName(func, arg.getArgNumber()) << "' has type " << type
+                                     << ", expected a static shape";
+    SmallVector<AffineExpr> shape;
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      auto name = given ? cast<StringAttr>(given[d]) : StringAttr();
+      if (!type.isDynamicDim(d)) {
+        shape.push_back(b.getAffineConstantExpr(type.getDimSize(d)));
+        continue;
+      }
+      if (!name || name.empty())
+        name = b.getStringAttr(getArgumentName(func, arg.getArgNumber()) + "." + Twine(d));
+      auto [it, isNew] = names.try_emplace(name, names.size());
+      shape.push_back(b.getAffineSymbolExpr(it->second));
+    }
+    shapes.emplace_back(arg, std::move(shape));
+  }
+  return success();
+}
+
+LogicalResult SizeArguments::addArguments() {
+  Builder b(func.getContext());
+  auto bounds = func->getAttrOfType<DictionaryAttr>(kBoundsAttr);
+  if (bounds)
+    for (NamedAttribute bound : bounds)
+      if (!names.contains(bound.getName())) {
+        SmallVector<StringRef> known;
+        for (auto &[name, number] : names)
+          known.push_back(name.getValue());
+        return func.emitError() << kBoundsAttr << " names a size '" << bound.getName().strref()
+                                << "' that no argument has, expected one of "
+                                << nearestNames(bound.getName().strref(), known);
+      }
+  for (auto &[name, number] : names) {
+    unsigned at = func.getNumArguments();
+    NamedAttrList attrs;
+    attrs.set(kSizeAttr, name);
+    if (Attribute bound = bounds ? bounds.get(name) : Attribute())
+      attrs.set(kBoundAttr, bound);
+    if (failed(func.insertArgument(at, b.getIndexType(), attrs.getDictionary(func.getContext()), func.getLoc())))
+      return failure();
+  }
+  func->removeAttr(kBoundsAttr);
+  for (auto &[arg, shape] : shapes) {
+    func.removeArgAttr(arg.getArgNumber(), kDimSymbolsAttr);
+    func.setArgAttr(arg.getArgNumber(), kGlobalSizesAttr,
+                    AffineMapAttr::get(AffineMap::get(0, names.size(), shape, func.getContext())));
+  }
+  return success();
+}
+
+void SizeArguments::replaceDims(SymbolicSizes &sizes) {
+  SmallVector<tensor::DimOp> dims;
+  func.walk([&](tensor::DimOp op) { dims.push_back(op); });
+  for (tensor::DimOp op : dims) {
+    AffineExpr size = sizes.getIndex(op);
+    if (!size)
+      continue;
+    OpBuilder b(op);
+    SmallVector<OpFoldResult> operands;
+    llvm::append_range(operands, getSizeArguments(func));
+    OpFoldResult value = affine::makeComposedFoldedAffineApply(
+        b, op.getLoc(), AffineMap::get(0, names.size(), size, op.getContext()), operands);
+    op.replaceAllUsesWith(getValueOrCreateConstantIndexOp(b, op.getLoc(), value));
+    op.erase();
+  }
+}
+
+LogicalResult SizeArguments::describeResults(SymbolicSizes &sizes) {
+  for (Block &block : func.getBody()) {
+    auto ret = dyn_cast<func::ReturnOp>(block.getTerminator());
+    if (!ret)
+      continue;
+    for (auto [i, value] : llvm::enumerate(ret.getOperands())) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!type || type.hasStaticShape())
+        continue;
+      SmallVector<AffineExpr> shape;
+      for (int64_t d = 0; d < type.getRank(); ++d) {
+        shape.push_back(sizes.getDim(value, d));
+        if (!shape.back())
+          return ret.emitError() << "dim " << d << " of result " << i << " of function '" << func.getSymName()
+                                 << "' has a size that depends on more than the sizes of arguments, "
+                                    "expected a sum, product or quotient of these";
+      }
+      auto map = AffineMapAttr::get(AffineMap::get(0, sizes.getNumSymbols(), shape, func.getContext()));
+      Attribute other = func.getResultAttr(i, kGlobalSizesAttr);
+      if (other && other != map)
+        return ret.emitError() << "result " << i << " of function '" << func.getSymName()
+                               << "' has other sizes than at another return, expected one shape";
+      func.setResultAttr(i, kGlobalSizesAttr, map);
+    }
+  }
+  return success();
+}

@@ -1,0 +1,146 @@
+//===- Sizes.cpp - Functions of sizes that only the run knows -------------===//
+
+#include "shardkit/rt/Formats/StoredTensor.h"
+#include "shardkit/rt/Manifest/Manifest.h"
+
+namespace shardkit::rt {
+
+/// `b`, `2 * b * s`, `b + 1`
+static std::string toString(const std::vector<SizeProduct> &size, const FunctionInfo &function) {
+  std::string text;
+  for (const SizeProduct &product : size) {
+    text += text.empty() ? "" : " + ";
+    if (product.factor != 1 || product.sizes.empty())
+      text += std::to_string(product.factor) + (product.sizes.empty() ? "" : " * ");
+    for (size_t i = 0; i < product.sizes.size(); ++i)
+      text += (i ? " * " : "") + function.sizes[product.sizes[i]].name;
+  }
+  return text;
+}
+
+static Expected<int64_t> evaluate(const std::vector<SizeProduct> &size, const std::vector<int64_t> &sizes,
+                                  const std::string &what) {
+  int64_t sum = 0;
+  bool overflows = false;
+  for (const SizeProduct &product : size) {
+    int64_t value = product.factor;
+    for (size_t number : product.sizes)
+      overflows |= __builtin_mul_overflow(value, sizes[number], &value);
+    overflows |= __builtin_add_overflow(sum, value, &sum);
+  }
+  if (overflows || sum < 0)
+    return invalid(what + " is negative or too large");
+  return sum;
+}
+
+Expected<std::vector<int64_t>> findSizes(const FunctionInfo &function,
+                                         const std::vector<std::optional<Shape>> &shapes) {
+  std::vector<int64_t> sizes(function.sizes.size(), -1);
+  std::vector<std::string> shownBy(sizes.size());
+  auto nameOf = [&](size_t i, size_t d) {
+    return "dim " + std::to_string(d) + " of argument '" + function.arguments[i].name + "'";
+  };
+  for (size_t i = 0; i < shapes.size() && i < function.arguments.size(); ++i) {
+    const ValueInfo &value = function.arguments[i];
+    if (!shapes[i] || value.dims.empty())
+      continue;
+    if (shapes[i]->size() != value.dims.size())
+      return invalid("function '" + function.name + "': argument '" + value.name + "' has shape " +
+                     shapeString(*shapes[i]) + ", expected " + std::to_string(value.dims.size()) + " dims");
+    for (size_t d = 0; d < value.dims.size(); ++d) {
+      const std::vector<SizeProduct> &size = value.dims[d].size;
+      if (size.size() != 1 || size[0].factor != 1 || size[0].sizes.size() != 1)
+        continue;
+      const size_t number = size[0].sizes[0];
+      if (sizes[number] >= 0 && sizes[number] != (*shapes[i])[d])
+        return invalid("function '" + function.name + "': " + nameOf(i, d) + " is " + std::to_string((*shapes[i])[d]) +
+                       ", expected " + std::to_string(sizes[number]) + ", as " + shownBy[number] + ": both are '" +
+                       function.sizes[number].name + "'");
+      sizes[number] = (*shapes[i])[d];
+      shownBy[number] = nameOf(i, d);
+    }
+  }
+  for (size_t number = 0; number < sizes.size(); ++number)
+    if (sizes[number] < 0)
+      return invalid("function '" + function.name + "': size '" + function.sizes[number].name +
+                     "' is not known, expected an argument with a dim of it");
+  // The sums, products and known sizes.
+  for (size_t i = 0; i < shapes.size() && i < function.arguments.size(); ++i)
+    for (size_t d = 0; shapes[i] && d < function.arguments[i].dims.size(); ++d) {
+      const std::vector<SizeProduct> &size = function.arguments[i].dims[d].size;
+      SK_ASSIGN_OR_RETURN(int64_t expected, evaluate(size, sizes, nameOf(i, d)));
+      if (expected != (*shapes[i])[d])
+        return invalid("function '" + function.name + "': " + nameOf(i, d) + " is " + std::to_string((*shapes[i])[d]) +
+                       ", expected " + std::to_string(expected) + " (" + toString(size, function) + ")");
+    }
+  return sizes;
+}
+
+/// Sets shapes and extents of a value.
+static Status setShape(ValueInfo &value, const std::vector<int64_t> &sizes, const std::string &title) {
+  const std::string what = title + ": '" + value.name + "'";
+  value.globalShape.clear();
+  value.localShape.clear();
+  for (size_t d = 0; d < value.dims.size(); ++d) {
+    const DimInfo &dim = value.dims[d];
+    SK_ASSIGN_OR_RETURN(int64_t size, evaluate(dim.size, sizes, what + ", dim " + std::to_string(d)));
+    int64_t chunks = 1;
+    for (const RankDigit &digit : dim.ranks)
+      chunks *= digit.size;
+    if (size % chunks != 0)
+      return invalid(what + ": dim " + std::to_string(d) + " is " + std::to_string(size) +
+                     ", expected a multiple of " + std::to_string(chunks) + ", the devices that it is sharded over");
+    value.globalShape.push_back(size);
+    value.localShape.push_back(size / chunks);
+  }
+  std::optional<int64_t> elements = numElements(value.globalShape);
+  if (!elements)
+    return invalid(what + " has shape " + shapeString(value.globalShape) + ", which is too large");
+  value.globalElements = *elements;
+  value.localElements = *numElements(value.localShape);
+  value.extents = {};
+  if (*elements == 0) {
+    value.extents.loops.push_back({0, 1, 1});
+  } else {
+    int64_t global = value.globalElements, local = value.localElements;
+    for (size_t d = 0; d < value.dims.size(); ++d) {
+      global /= value.globalShape[d];
+      local /= value.localShape[d];
+      int64_t chunk = value.globalShape[d];
+      for (const RankDigit &digit : value.dims[d].ranks)
+        value.extents.offset.push_back({digit.stride, digit.size, global * (chunk /= digit.size)});
+      value.extents.loops.push_back({value.localShape[d], global, local});
+    }
+  }
+  value.dims.clear();
+  return {};
+}
+
+Expected<FunctionInfo> atSizes(const FunctionInfo &function, const std::vector<int64_t> &sizes) {
+  const std::string title = "function '" + function.name + "'";
+  if (sizes.size() != function.sizes.size())
+    return invalid(title + ": " + std::to_string(sizes.size()) + " sizes are given, expected " +
+                   std::to_string(function.sizes.size()));
+  FunctionInfo known = function;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const SizeInfo &size = function.sizes[i];
+    if (sizes[i] < size.least || sizes[i] > size.most)
+      return invalid(title + ": size '" + size.name + "' is " + std::to_string(sizes[i]) + ", expected one from " +
+                     std::to_string(size.least) + " to " + std::to_string(size.most));
+    if (sizes[i] % size.multiple != 0)
+      return invalid(title + ": size '" + size.name + "' is " + std::to_string(sizes[i]) +
+                     ", expected a multiple of " + std::to_string(size.multiple) +
+                     ", the devices that dims of it are sharded over");
+    ValueInfo &argument = known.arguments[size.argument];
+    argument.name += "=" + std::to_string(sizes[i]);
+    argument.range = std::pair(sizes[i], sizes[i] + 1);
+  }
+  for (std::vector<ValueInfo> *values : {&known.arguments, &known.results})
+    for (ValueInfo &value : *values)
+      if (!value.dims.empty())
+        SK_RETURN_IF_ERROR(setShape(value, sizes, title));
+  known.sizes.clear();
+  return known;
+}
+
+} // namespace shardkit::rt
