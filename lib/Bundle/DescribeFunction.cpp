@@ -2,6 +2,7 @@
 
 #include "Describe.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Rules/SymbolicSizes.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
@@ -308,6 +309,10 @@ LogicalResult Describer::describeDims(AffineMap sizes, ShardingAttr attr, Locati
       auto [stride, extent] = getRankDigit(entry, *valueMesh);
       dim.ranks.push_back({stride, extent});
     }
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(size); symbol && !dim.ranks.empty())
+      if (auto padded = func.getArgAttrOfType<IntegerAttr>(
+              getSizeArguments(func)[symbol.getPosition()].getArgNumber(), kPaddedToAttr))
+        dim.multiple = padded.getInt();
   }
   return success();
 }

@@ -1,7 +1,10 @@
 //===- DynamicSizes.cpp - Global and local dynamic sizes ------------------===//
 
 #include "shardkit/Partition/DynamicSizes.h"
+#include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Layout/KnownSizes.h"
+#include "shardkit/Rules/PaddingNeeds.h"
+#include "shardkit/Rules/Reductions.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,41 +14,179 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+DynamicSizes::DynamicSizes(func::FuncOp func, FunctionMeshes &meshes, bool allowChecks)
+    : sizes(func), arguments(getSizeArguments(func)), multiples(arguments.size(), 1),
+      allowsPadding(arguments.size(), true), meshes(meshes), allowChecks(allowChecks) {}
+
+//===----------------------------------------------------------------------===//
+// The global program
+//===----------------------------------------------------------------------===//
+
 void DynamicSizes::addValue(Value value, const Sharding &sharding) {
   auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<AffineExpr> &shape = shapes[value];
   for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
+    AffineExpr size = shape.emplace_back(type.isDynamicDim(d) ? sizes.getDim(value, d) : AffineExpr());
     int64_t factor = totalFactor(dim.entries);
-    if (factor == 1 || !type.isDynamicDim(d))
+    if (factor == 1 || !size)
       continue;
-    AffineExpr size = sizes.getDim(value, d);
-    if (!size || isMultipleOf(size, factor))
-      continue;
-    // 2 * b is a multiple of 4 if b is one of 2.
+    auto symbol = dyn_cast<AffineSymbolExpr>(size);
+    if (!symbol || !spmd::allowsPadding(dim.entries, meshes.getMesh()))
+      forbidPadding(size);
+    // 2 * s is a multiple of 4 if s is one of 2.
     if (auto product = dyn_cast<AffineBinaryOpExpr>(size); product && product.getKind() == AffineExprKind::Mul)
       if (auto times = dyn_cast<AffineConstantExpr>(product.getRHS())) {
         factor /= std::gcd(factor, times.getValue());
-        size = product.getLHS();
+        symbol = dyn_cast<AffineSymbolExpr>(product.getLHS());
       }
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(size))
+    if (symbol)
       multiples[symbol.getPosition()] = std::lcm(multiples[symbol.getPosition()], factor);
   }
 }
 
+void DynamicSizes::addOp(Operation *op, GetSharding getSharding) {
+  // What a function or a region has of a value does not know its size.
+  if (isa<func::CallOp, ManualComputationOp>(op)) {
+    for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
+      for (Value value : values)
+        for (AffineExpr size : shapes.lookup(value))
+          forbidPadding(size);
+    return;
+  }
+  if (isa<ReshardOp, FragmentOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
+    return;
+  ShardingRule rule = getShardingRule(op);
+  for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f) {
+    DimEntries entries = findFactorAxes(rule, f, getSharding);
+    if (deviceFactor(entries) == 1)
+      continue;
+    // All dims of the factor are of one size argument, and none is a known size.
+    SmallVector<AffineExpr> found;
+    bool isOneSize = true;
+    for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
+      const ShardingRule::Tensor &tensor = rule.tensor(t);
+      for (unsigned d = 0; d < tensor.numDims; ++d)
+        if (tensor.value && llvm::is_contained(rule.dimFactors(tensor, d), f)) {
+          found.push_back(getDim(tensor.value, d));
+          isOneSize &= found.front() && found.back() == found.front();
+        }
+    }
+    if (llvm::all_of(found, [](AffineExpr size) { return !size; }) || (isOneSize && getPaddingNeeds(op, rule, f)))
+      continue;
+    for (AffineExpr size : found)
+      forbidPadding(size);
+  }
+}
+
+void DynamicSizes::forbidPadding(AffineExpr size) {
+  if (size)
+    size.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        allowsPadding[symbol.getPosition()] = false;
+    });
+}
+
+bool DynamicSizes::hasPadding() const {
+  for (unsigned symbol = 0; symbol < multiples.size(); ++symbol)
+    if (isPadded(symbol))
+      return true;
+  return false;
+}
+
+AffineExpr DynamicSizes::getDim(Value value, unsigned d) const {
+  auto it = shapes.find(value);
+  return it == shapes.end() ? AffineExpr() : it->second[d];
+}
+
+AffineExpr DynamicSizes::getPaddedSize(Value value, unsigned d) const {
+  auto symbol = dyn_cast_or_null<AffineSymbolExpr>(getDim(value, d));
+  return symbol && isPadded(symbol.getPosition()) ? AffineExpr(symbol) : AffineExpr();
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes of shards
+//===----------------------------------------------------------------------===//
+
 bool DynamicSizes::isMultipleOf(AffineExpr size, int64_t factor) const {
   SmallVector<AffineExpr> symbols;
   for (auto [i, multiple] : llvm::enumerate(multiples))
-    symbols.push_back(getAffineSymbolExpr(i, size.getContext()) * multiple);
+    symbols.push_back(getAffineSymbolExpr(i, size.getContext()) * (isPadded(i) ? 1 : multiple));
   return size.replaceSymbols(symbols).isMultipleOf(factor);
+}
+
+AffineExpr DynamicSizes::getShardSize(AffineExpr size, int64_t shards) const {
+  // Shards of a known size are as large as the largest.
+  if (shards == 1 || isa<AffineConstantExpr>(size))
+    return size.ceilDiv(shards);
+  auto symbol = dyn_cast<AffineSymbolExpr>(size);
+  if (!symbol || !isPadded(symbol.getPosition()))
+    return size.floorDiv(shards);
+  int64_t multiple = multiples[symbol.getPosition()];
+  return size.ceilDiv(multiple) * (multiple / shards);
 }
 
 AffineMap DynamicSizes::getLocalShape(AffineMap shape, const Sharding &sharding) const {
   SmallVector<AffineExpr> local;
-  for (auto [size, dim] : llvm::zip_equal(shape.getResults(), sharding.dims)) {
-    int64_t shards = deviceFactor(dim.entries);
-    // Shards of a known size are as large as the largest.
-    local.push_back(isa<AffineConstantExpr>(size) ? size.ceilDiv(shards) : size.floorDiv(shards));
-  }
+  for (auto [size, dim] : llvm::zip_equal(shape.getResults(), sharding.dims))
+    local.push_back(getShardSize(size, deviceFactor(dim.entries)));
   return AffineMap::get(0, shape.getNumSymbols(), local, shape.getContext());
+}
+
+Value DynamicSizes::createSize(OpBuilder &b, Location loc, AffineExpr size) const {
+  SmallVector<OpFoldResult> operands(arguments.begin(), arguments.end());
+  return getValueOrCreateConstantIndexOp(
+      b, loc, affine::makeComposedFoldedAffineApply(b, loc, AffineMap::get(0, arguments.size(), size), operands));
+}
+
+Value DynamicSizes::createShardSize(OpBuilder &b, Location loc, AffineExpr size, int64_t shards) const {
+  return createSize(b, loc, getShardSize(size, shards));
+}
+
+//===----------------------------------------------------------------------===//
+// The local program
+//===----------------------------------------------------------------------===//
+
+void DynamicSizes::replace(Value value, Value local) {
+  if (auto it = shapes.find(value); it != shapes.end()) {
+    SmallVector<AffineExpr> shape = it->second;
+    shapes[local] = std::move(shape);
+  }
+}
+
+Value DynamicSizes::pad(OpBuilder &b, ReshardOp op, Value input, const Sharding &from, const Sharding &to) const {
+  auto type = cast<RankedTensorType>(input.getType());
+  SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
+  bool hasPadding = false;
+  for (unsigned d = 0; d < type.getRank(); ++d) {
+    AffineExpr size = getPaddedSize(op.getInput(), d);
+    if (!size || deviceFactor(from.dims[d].entries) > 1 || deviceFactor(to.dims[d].entries) == 1)
+      continue;
+    hasPadding = true;
+    high[d] = createSize(b, op.getLoc(),
+                         getShardSize(size, deviceFactor(to.dims[d].entries)) * deviceFactor(to.dims[d].entries) - size);
+  }
+  if (!hasPadding)
+    return input;
+  Value zero = createExactNeutral(b, op.getLoc(), ReductionKind::Sum, type.getElementType());
+  return tensor::PadOp::create(b, op.getLoc(), type, input, low, high, zero);
+}
+
+Value DynamicSizes::cutPadding(OpBuilder &b, ReshardOp op, Value result, const Sharding &from,
+                               const Sharding &to) const {
+  auto type = cast<RankedTensorType>(result.getType());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, op.getLoc(), result);
+  bool hasPadding = false;
+  for (unsigned d = 0; d < type.getRank(); ++d) {
+    AffineExpr size = getPaddedSize(op.getResult(), d);
+    if (!size || deviceFactor(from.dims[d].entries) == 1 || deviceFactor(to.dims[d].entries) > 1)
+      continue;
+    hasPadding = true;
+    sizes[d] = createSize(b, op.getLoc(), size);
+  }
+  if (!hasPadding)
+    return result;
+  SmallVector<OpFoldResult> zeros(type.getRank(), b.getIndexAttr(0)), ones(type.getRank(), b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(b, op.getLoc(), type, result, zeros, sizes, ones);
 }
 
 LogicalResult DynamicSizes::makeLocal(Operation *op, llvm::function_ref<RankedTensorType(Value)> getGlobal,
@@ -61,6 +202,10 @@ LogicalResult DynamicSizes::makeLocal(Operation *op, llvm::function_ref<RankedTe
       return success();
     OpBuilder b(op->getContext());
     b.setInsertionPointAfter(op);
+    if (AffineExpr size = getPaddedSize(dim.getSource(), *d)) {
+      dim.getResult().replaceAllUsesWith(createSize(b, op->getLoc(), size));
+      return success();
+    }
     Value count = arith::ConstantIndexOp::create(b, op->getLoc(), shards);
     Value size = arith::MulIOp::create(b, op->getLoc(), dim.getResult(), count);
     dim.getResult().replaceAllUsesExcept(size, size.getDefiningOp());
@@ -93,7 +238,8 @@ LogicalResult DynamicSizes::checkMove(ReshardOp op, RankedTensorType type, const
     // Known to be a multiple of the present shards.
     if (!type.isDynamicDim(d) || size == totalFactor(from.dims[d].entries))
       continue;
-    if (AffineExpr global = sizes.getDim(op.getInput(), d); global && isMultipleOf(global, size))
+    if (AffineExpr global = getDim(op.getResult(), d);
+        global && (isMultipleOf(global, size) || getPaddedSize(op.getResult(), d)))
       continue;
     OpBuilder b(op);
     Value local = tensor::DimOp::create(b, op.getLoc(), op.getInput(), d);
@@ -132,6 +278,10 @@ FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d, R
   if (it != knownSizes.end() && ArrayRef(it->second.entries) == entries)
     return it->second.local;
   AffineExpr known = sizes.getIndex(size);
+  if (auto symbol = dyn_cast_or_null<AffineSymbolExpr>(known); symbol && isPadded(symbol.getPosition())) {
+    OpBuilder b(op);
+    return createShardSize(b, op->getLoc(), known, deviceFactor(entries));
+  }
   if (!(known && isMultipleOf(known, totalFactor(entries))) &&
       failed(check(op, size, totalFactor(entries), d, type, entries)))
     return failure();

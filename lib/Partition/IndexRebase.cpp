@@ -12,13 +12,18 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-Value spmd::getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries, int64_t size,
-                          ArrayRef<Value> coordinates) {
+Value spmd::getChunkNumber(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries, ArrayRef<Value> coordinates) {
   Value chunk = coordinates.front();
   for (auto [entry, coordinate] : llvm::zip(entries.drop_front(), coordinates.drop_front())) {
     Value radix = arith::ConstantIndexOp::create(b, loc, entry.size);
     chunk = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, chunk, radix), coordinate);
   }
+  return chunk;
+}
+
+Value spmd::getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries, int64_t size,
+                          ArrayRef<Value> coordinates) {
+  Value chunk = getChunkNumber(b, loc, entries, coordinates);
   int64_t length = llvm::divideCeil(size, deviceFactor(entries));
   if (length == 1)
     return chunk;

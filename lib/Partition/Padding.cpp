@@ -34,6 +34,15 @@ SmallVector<UnevenLoop, 1> spmd::getUnevenDims(const Sharding &sharding, ArrayRe
 // Collecting
 //===----------------------------------------------------------------------===//
 
+AffineExpr Padding::getPaddedSize(const ShardingRule &rule, int32_t f) const {
+  if (ShapedType::isDynamic(rule.factor(f).size))
+    for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t)
+      for (unsigned d = 0; d < rule.tensor(t).numDims; ++d)
+        if (rule.tensor(t).value && llvm::is_contained(rule.dimFactors(rule.tensor(t), d), f))
+          return dynamicSizes.getPaddedSize(rule.tensor(t).value, d);
+  return {};
+}
+
 LogicalResult Padding::collect(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
   if (isa<FragmentOp>(op))
     fragments.push_back(op);
@@ -46,7 +55,8 @@ LogicalResult Padding::collect(Operation *op, llvm::function_ref<const Sharding 
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f) {
     const Factor &factor = rule.factor(f);
     DimEntries entries = findFactorAxes(rule, f, getSharding);
-    if (factor.kind == FactorKind::Replicated || divides(entries, factor.size))
+    AffineExpr dynamicSize = deviceFactor(entries) > 1 ? getPaddedSize(rule, f) : AffineExpr();
+    if (factor.kind == FactorKind::Replicated || (divides(entries, factor.size) && !dynamicSize))
       continue;
     std::optional<PaddingNeeds> needs = getPaddingNeeds(op, rule, f);
     if (!needs)
@@ -64,11 +74,11 @@ LogicalResult Padding::collect(Operation *op, llvm::function_ref<const Sharding 
       }
       for (unsigned d = 0; d < tensor.numDims; ++d)
         if (llvm::is_contained(rule.dimFactors(tensor, d), f))
-          known->dims.push_back({d, factor.size, entries});
+          known->dims.push_back({d, factor.size, entries, dynamicSize});
     }
     if (needs->body != PaddingNeeds::Body::Run) {
       guard.body = std::max(guard.body, needs->body);
-      guard.loops.push_back({unsigned(needs->loop), factor.size, entries});
+      guard.loops.push_back({unsigned(needs->loop), factor.size, entries, dynamicSize});
     }
   }
   if (!guard.loops.empty())
@@ -83,6 +93,11 @@ LogicalResult Padding::collect(Operation *op, llvm::function_ref<const Sharding 
 Value Padding::getCount(OpBuilder &b, Location loc, const UnevenLoop &loop) {
   FunctionMeshes::AxesOnMesh axes = meshes.getAxesOnMesh(loop.entries);
   SmallVector<Value> coordinates = getCoordinates(b, loc, axes);
+  if (loop.dynamicSize) {
+    Value chunk = dynamicSizes.createShardSize(b, loc, loop.dynamicSize, deviceFactor(loop.entries));
+    return arith::SubIOp::create(b, loc, dynamicSizes.createSize(b, loc, loop.dynamicSize),
+                                 arith::MulIOp::create(b, loc, getChunkNumber(b, loc, axes.entries, coordinates), chunk));
+  }
   Value size = arith::ConstantIndexOp::create(b, loc, loop.size);
   return arith::SubIOp::create(b, loc, size, getChunkStart(b, loc, axes.entries, loop.size, coordinates));
 }

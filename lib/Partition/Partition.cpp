@@ -144,7 +144,7 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
 
 FunctionPartitioner::FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill, bool keepLayouts,
                                          bool dynamicChecks)
-    : func(func), meshes(meshes), table(meshes), lookups(meshes), selections(table), padding(meshes), windows(meshes),
+    : func(func), meshes(meshes), table(meshes), lookups(meshes), selections(table), padding(meshes, dynamicSizes), windows(meshes),
       fill(fill), keepLayouts(keepLayouts), dynamicSizes(func, meshes, dynamicChecks) {
   for (StringRef name :
        {kShardingsAttr, kUserShardingAttr, kFactorShardingsAttr, kReshardPerUseAttr, kRuleAttr, kWindowsAttr})
@@ -156,6 +156,13 @@ LogicalResult FunctionPartitioner::run() {
   if (failed(boundary.read()) || failed(readLayouts()))
     return failure();
   // Rules are read before any type changes.
+  if (!getSizeArguments(func).empty()) {
+    func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      dynamicSizes.addOp(op, [&](Value value) { return layouts.contains(value) ? &getSharding(value) : nullptr; });
+      return getIndexedBody(op) ? WalkResult::skip() : WalkResult::advance();
+    });
+    hasUneven |= dynamicSizes.hasPadding();
+  }
   SmallVector<std::pair<Operation *, SmallVector<ShardedLoop>>> rebased;
   auto shardingOf = [&](Value value) { return layouts.contains(value) ? &getSharding(value) : nullptr; };
   WalkResult walk = func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -329,9 +336,15 @@ void FunctionPartitioner::noteLayouts(Operation *op) {
 }
 
 void FunctionPartitioner::notePadding(Value value) {
-  if (hasUneven && fill != PaddingFill::None)
-    if (auto dims = getUnevenDims(getSharding(value), globalTypes.lookup(value).getShape()); !dims.empty())
-      padded.emplace_back(value, std::move(dims));
+  if (!hasUneven || fill == PaddingFill::None)
+    return;
+  const Sharding &sharding = getSharding(value);
+  auto dims = getUnevenDims(sharding, globalTypes.lookup(value).getShape());
+  for (auto [d, dim] : llvm::enumerate(sharding.dims))
+    if (AffineExpr size = dynamicSizes.getPaddedSize(value, d); size && deviceFactor(dim.entries) > 1)
+      dims.push_back({unsigned(d), ShapedType::kDynamic, canonicalize(dim.entries), size});
+  if (!dims.empty())
+    padded.emplace_back(value, std::move(dims));
 }
 
 LogicalResult FunctionPartitioner::partitionBlock(Block &block) {
@@ -355,10 +368,14 @@ LogicalResult FunctionPartitioner::partition(Operation *op) {
     if (failed(dynamicSizes.checkMove(reshard, type, getSharding(input), getSharding(reshard.getResult()))))
       return failure();
     OpBuilder b(op);
-    FailureOr<Value> value =
-        lowerReshard(b, op->getLoc(), input, type, layouts.lookup(input), layouts.lookup(reshard.getResult()), table);
+    const Sharding &from = getSharding(input), &to = getSharding(reshard.getResult());
+    Value withPadding = dynamicSizes.pad(b, reshard, input, from, to);
+    FailureOr<Value> value = lowerReshard(b, op->getLoc(), withPadding, type, layouts.lookup(input),
+                                          layouts.lookup(reshard.getResult()), table);
     if (failed(value))
       return failure();
+    *value = dynamicSizes.cutPadding(b, reshard, *value, from, to);
+    dynamicSizes.replace(reshard.getResult(), *value);
     // Later ops see the local value in the layout of the reshard.
     layouts[*value] = layouts.lookup(reshard.getResult());
     globalTypes[*value] = globalTypes.lookup(reshard.getResult());
@@ -392,6 +409,7 @@ LogicalResult FunctionPartitioner::partition(Operation *op) {
       Value result = op->getResult(0);
       layouts[local] = layouts.lookup(result);
       globalTypes[local] = globalTypes.lookup(result);
+      dynamicSizes.replace(result, local);
       result.replaceAllUsesWith(local);
       notePadding(local);
       op->erase();
@@ -433,9 +451,10 @@ void FunctionPartitioner::writeSignature() {
     attrs.erase(kUserShardingAttr);
     inputs.push_back(arg.getType());
   }
-  for (auto [size, multiple] : llvm::zip_equal(getSizeArguments(func), dynamicSizes.getMultiples()))
-    if (multiple > 1)
-      signature.arg(size.getArgNumber()).set(kMultipleAttr, IntegerAttr::get(size.getType(), multiple));
+  for (auto [i, size] : llvm::enumerate(getSizeArguments(func)))
+    if (int64_t multiple = dynamicSizes.getMultiples()[i]; multiple > 1)
+      signature.arg(size.getArgNumber())
+          .set(dynamicSizes.isPadded(i) ? kPaddedToAttr : kMultipleAttr, IntegerAttr::get(size.getType(), multiple));
   Operation *terminator = nullptr; // any return: all have the same layouts
   for (Block &block : func.getBody())
     if (isa<func::ReturnOp>(block.getTerminator()))

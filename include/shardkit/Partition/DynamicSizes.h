@@ -12,25 +12,46 @@ namespace mlir::spmd {
 
 /// Sharded dims of dynamic size. All shards of such a dim have the same size.
 ///
-///   * A size argument of the function is a multiple of all the shards of dims that have its size
-///     (getMultiples): the caller sees to it. What follows from it needs no check.
+/// A dim whose size is a size argument s of the function (SymbolicSizes.h) has shards of
+/// ceil(s / m) * (m / shards), where m is a multiple of the shards of all dims of size s: they are
+/// chunks of a dim that is padded to a multiple of m. So a move between two such layouts is one of
+/// equal shards. It is padded before it is sharded, and cut off after it was gathered.
+///
+///   s = 5, m = 4: {"x"} of 2 has shards of 4, {"x", "y"} of 4 has shards of 2
+///
+/// If an op has no form on padded shards, s has to be a multiple of m: the caller sees to it.
+///
+/// Of a size that is computed otherwise:
 ///   * `tensor.dim` yields the global size: the local size times the number of shards.
-///   * `tensor.empty` and `tensor.splat` take the local size: the global size divided by the
-///     number of shards. It must be a multiple of it. That is known if the size is the
-///     `tensor.dim` of an equally sharded dim. Any other size is checked at run time, if that
-///     is allowed, and so is a size that a reshard splits.
+///   * `tensor.empty` and others take the local size: the global size divided by the number of
+///     shards. It must be a multiple of it. That is known if the size is the `tensor.dim` of an
+///     equally sharded dim. Any other size is checked at run time, if that is allowed, and so is
+///     a size that a reshard splits.
 class DynamicSizes {
 public:
-  DynamicSizes(func::FuncOp func, const FunctionMeshes &meshes, bool allowChecks)
-      : sizes(func), multiples(sizes.getNumSymbols(), 1), meshes(meshes), allowChecks(allowChecks) {}
+  using GetSharding = llvm::function_ref<const Sharding *(Value)>;
 
-  /// Makes the size arguments multiples of the shards of a value of the global program. Before any value gets its local
-  /// type, and after all values were added: getMultiples.
+  DynamicSizes(func::FuncOp func, FunctionMeshes &meshes, bool allowChecks);
+
+  // Before any value gets its local type, first all values, then all ops:
+
   void addValue(Value value, const Sharding &sharding);
-  /// What each size argument is a multiple of.
+  void addOp(Operation *op, GetSharding getSharding);
+
+  /// What each size argument has to be a multiple of, and what it is padded to a multiple of.
   ArrayRef<int64_t> getMultiples() const { return multiples; }
+  bool isPadded(unsigned symbol) const { return allowsPadding[symbol] && multiples[symbol] > 1; }
+  bool hasPadding() const;
+
+  /// The size of dim `d` of a value if its shards may have padding, else null.
+  AffineExpr getPaddedSize(Value value, unsigned d) const;
   /// The shape of a shard as a map of the size arguments, for a value whose global shape is `shape`.
   AffineMap getLocalShape(AffineMap shape, const Sharding &sharding) const;
+  /// The size of a dim, and of one of its shards.
+  Value createSize(OpBuilder &b, Location loc, AffineExpr size) const;
+  Value createShardSize(OpBuilder &b, Location loc, AffineExpr size, int64_t shards) const;
+
+  // While types change:
 
   /// Rewrites the sizes of `op`, before its results get local types. `getGlobal` is the type of
   /// a tensor in the global program. Emits an error if a check is needed but not allowed.
@@ -39,6 +60,11 @@ public:
 
   /// Checks, before a reshard, that the sizes are multiples of the shards of the new layout.
   LogicalResult checkMove(ReshardOp op, RankedTensorType type, const Sharding &from, const Sharding &to);
+  /// The input of a reshard with the padding that its shards have, and its result without padding that is in no shard.
+  Value pad(OpBuilder &b, ReshardOp op, Value input, const Sharding &from, const Sharding &to) const;
+  Value cutPadding(OpBuilder &b, ReshardOp op, Value result, const Sharding &from, const Sharding &to) const;
+  /// `local` stands for `value` of the global program.
+  void replace(Value value, Value local);
 
 private:
   /// The result of a `tensor.dim`: the local size, and the entries of the dim.
@@ -50,13 +76,21 @@ private:
   LogicalResult check(Operation *op, Value size, int64_t factor, unsigned d, RankedTensorType type,
                       ArrayRef<DimEntry> entries);
   FailureOr<Value> getLocal(Operation *op, Value size, unsigned d, RankedTensorType type, ArrayRef<DimEntry> entries);
-
+  AffineExpr getDim(Value value, unsigned d) const;
+  /// The size of a shard of a known size in terms of the size arguments.
+  AffineExpr getShardSize(AffineExpr size, int64_t shards) const;
   /// Whether a size is a multiple of `factor` for all sizes that the function is called with.
   bool isMultipleOf(AffineExpr size, int64_t factor) const;
+  /// The symbols in `size` have to be multiples.
+  void forbidPadding(AffineExpr size);
 
   SymbolicSizes sizes;
+  SmallVector<BlockArgument> arguments;
   SmallVector<int64_t, 2> multiples;
-  const FunctionMeshes &meshes;
+  SmallVector<bool, 2> allowsPadding;
+  /// Values of unknown size: the sizes of their dims, null where they are not known either.
+  llvm::DenseMap<Value, SmallVector<AffineExpr>> shapes;
+  FunctionMeshes &meshes;
   bool allowChecks;
   llvm::DenseMap<Value, KnownSize> knownSizes;
 };

@@ -19,6 +19,9 @@ struct ShardedLoop {
   SmallVector<OpOperand *, 1> localUses;
 };
 
+/// The number of the chunk of a device. `coordinates` are its coordinates on `entries`, which have no strides.
+Value getChunkNumber(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries, ArrayRef<Value> coordinates);
+
 /// The first global index of the chunk of a device, on an uneven dim of `size`.
 /// `coordinates` are the coordinates of the device on `entries`.
 Value getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries, int64_t size, ArrayRef<Value> coordinates);

@@ -5,6 +5,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
 #include "shardkit/Options.h"
+#include "shardkit/Partition/DynamicSizes.h"
 #include "shardkit/Rules/PaddingNeeds.h"
 #include "mlir/IR/Builders.h"
 
@@ -15,8 +16,9 @@ struct UnevenLoop {
   unsigned position;
   int64_t size; ///< in the global program
   DimEntries entries;
+  AffineExpr dynamicSize = {}; ///< If the size is dynamic (DynamicSizes.h).
   bool operator==(const UnevenLoop &o) const {
-    return position == o.position && size == o.size && entries == o.entries;
+    return position == o.position && size == o.size && entries == o.entries && dynamicSize == o.dynamicSize;
   }
 };
 
@@ -29,7 +31,7 @@ SmallVector<UnevenLoop, 1> getUnevenDims(const Sharding &sharding, ArrayRef<int6
 ///   sum over a dim of 5 on 4 devices (chunks of 2): lanes 5 to 7 are masked by 0.
 class Padding {
 public:
-  explicit Padding(FunctionMeshes &meshes) : meshes(meshes) {}
+  Padding(FunctionMeshes &meshes, const DynamicSizes &dynamicSizes) : meshes(meshes), dynamicSizes(dynamicSizes) {}
 
   /// Collects the needs of an op of the global program; `getSharding` returns null for a value
   /// without a sharding. Emits an error for an op that has no form on padded shards.
@@ -62,7 +64,11 @@ private:
   void setInsertionPoint(OpBuilder &b, Value value, Operation *fragment);
   void guard(const Guard &guard);
 
+  /// The size of a dynamic factor whose shards may have padding, else null.
+  AffineExpr getPaddedSize(const ShardingRule &rule, int32_t f) const;
+
   FunctionMeshes &meshes;
+  const DynamicSizes &dynamicSizes;
   SmallVector<Operation *> fragments;
   std::vector<Mask> masks;
   std::vector<Guard> guards;

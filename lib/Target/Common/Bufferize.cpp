@@ -15,9 +15,18 @@ namespace mlir::spmd {
 using namespace mlir;
 
 /// memref.copy of strided memrefs lowers to a call of a library that programs lack: a copy
-/// other than memcpy becomes loops.
-static bool isMemcpy(MemRefType from, MemRefType to) {
-  return from.getLayout().isIdentity() && to.getLayout().isIdentity();
+/// other than memcpy becomes loops. Canonicalization folds casts away.
+static bool isMemcpy(memref::CopyOp copy) {
+  return llvm::all_of(copy->getOperands(), [](Value buffer) {
+    while (true) {
+      if (!cast<MemRefType>(buffer.getType()).getLayout().isIdentity())
+        return false;
+      auto cast = buffer.getDefiningOp<memref::CastOp>();
+      if (!cast)
+        return true;
+      buffer = cast.getSource();
+    }
+  });
 }
 
 /// Whether two buffers of the caller may alias: those of tied pairs.
@@ -179,7 +188,7 @@ struct Bufferize : spmd::impl::SpmdTargetBufferizeBase<Bufferize> {
         copy.erase();
         continue;
       }
-      if (!from || !to || isMemcpy(from, to))
+      if (!from || !to || isMemcpy(copy))
         continue;
       rewriter.setInsertionPoint(copy);
       linalg::makeMemRefCopyOp(rewriter, copy.getLoc(), copy.getSource(), copy.getTarget());

@@ -161,10 +161,7 @@ LogicalResult PlanArena::makeStatic(memref::AllocOp alloc) {
     AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1);
     stride = affine::makeComposedFoldedAffineApply(b, alloc.getLoc(), s0 * s1, {stride, sizes[d]});
   }
-  (void)strides;
-  Value view = memref::ReinterpretCastOp::create(b, alloc.getLoc(), buffer, b.getIndexAttr(0), sizes, strides);
-  if (view.getType() != type)
-    view = memref::CastOp::create(b, alloc.getLoc(), type, view);
+  Value view = memref::ReinterpretCastOp::create(b, alloc.getLoc(), type, buffer, b.getIndexAttr(0), sizes, strides);
   alloc.replaceAllUsesWith(view);
   alloc.erase();
   return success();

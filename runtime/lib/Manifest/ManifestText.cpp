@@ -170,7 +170,10 @@ static Ordered dimsJson(const std::vector<DimInfo> &dims) {
     }
     for (const RankDigit &digit : dim.ranks)
       ranks.push_back({digit.stride, digit.size});
-    json.push_back({{"size", std::move(size)}, {"ranks", std::move(ranks)}});
+    Ordered entry = {{"size", std::move(size)}, {"ranks", std::move(ranks)}};
+    if (dim.multiple != 1)
+      entry["multiple"] = dim.multiple;
+    json.push_back(std::move(entry));
   }
   return json;
 }

@@ -310,6 +310,10 @@ std::vector<DimInfo> readDims(const JsonAt &in, int64_t devices) {
         at.fail("'ranks' has digits that are not those of " + std::to_string(devices) + " devices");
       dim.ranks.push_back({v[0], v[1]});
     }
+    dim.multiple = at.integerOr("multiple", 1);
+    if (dim.multiple < 1 || dim.multiple > (int64_t(1) << 30) || (dim.multiple != 1 && dim.multiple % chunks != 0))
+      at.fail("'multiple' is " + std::to_string(dim.multiple) + ", expected a multiple of the " +
+              std::to_string(chunks) + " chunks");
   }
   if (dims.empty())
     in.fail("'dims' is empty");

@@ -87,11 +87,12 @@ static Status setShape(ValueInfo &value, const std::vector<int64_t> &sizes, cons
     int64_t chunks = 1;
     for (const RankDigit &digit : dim.ranks)
       chunks *= digit.size;
-    if (size % chunks != 0)
+    const int64_t padded = (size + dim.multiple - 1) / dim.multiple * dim.multiple;
+    if (padded % chunks != 0)
       return invalid(what + ": dim " + std::to_string(d) + " is " + std::to_string(size) +
                      ", expected a multiple of " + std::to_string(chunks) + ", the devices that it is sharded over");
     value.globalShape.push_back(size);
-    value.localShape.push_back(size / chunks);
+    value.localShape.push_back(padded / chunks);
   }
   std::optional<int64_t> elements = numElements(value.globalShape);
   if (!elements)
@@ -106,9 +107,16 @@ static Status setShape(ValueInfo &value, const std::vector<int64_t> &sizes, cons
     for (size_t d = 0; d < value.dims.size(); ++d) {
       global /= value.globalShape[d];
       local /= value.localShape[d];
-      int64_t chunk = value.globalShape[d];
-      for (const RankDigit &digit : value.dims[d].ranks)
-        value.extents.offset.push_back({digit.stride, digit.size, global * (chunk /= digit.size)});
+      const std::vector<RankDigit> &ranks = value.dims[d].ranks;
+      int64_t chunk = value.localShape[d];
+      for (const RankDigit &digit : ranks)
+        chunk *= digit.size;
+      if (chunk != value.globalShape[d]) {
+        value.extents.uneven.push_back({int64_t(d), value.globalShape[d], ranks});
+      } else {
+        for (const RankDigit &digit : ranks)
+          value.extents.offset.push_back({digit.stride, digit.size, global * (chunk /= digit.size)});
+      }
       value.extents.loops.push_back({value.localShape[d], global, local});
     }
   }

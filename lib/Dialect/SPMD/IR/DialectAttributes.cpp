@@ -666,6 +666,7 @@ static const Known kKnown[] = {
     {kSizeAttr, kArgument, checkSize},
     {kBoundAttr, kArgument, checkBound},
     {kMultipleAttr, kArgument, checkMultiple},
+    {kPaddedToAttr, kArgument, checkMultiple},
     {kGlobalSizesAttr, kArgument | kResult, checkSizeMap},
     {kLocalSizesAttr, kArgument | kResult, checkSizeMap},
     {kAxisResourcesAttr, kArgument | kResult, checkAxisResources},

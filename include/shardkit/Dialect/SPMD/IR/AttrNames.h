@@ -43,8 +43,10 @@ inline constexpr llvm::StringLiteral kBoundsAttr = "spmd.bounds";
 inline constexpr llvm::StringLiteral kSizeAttr = "spmd.size";
 inline constexpr llvm::StringLiteral kBoundAttr = "spmd.bound";
 inline constexpr llvm::StringLiteral kGlobalSizesAttr = "spmd.global_sizes";
-// Attributes by partition: what a size argument is a multiple of, and the sizes of a shard.
+// Attributes by partition: what a size argument has to be a multiple of, or what sharded dims of its size are padded to
+// a multiple of, and the sizes of a shard.
 inline constexpr llvm::StringLiteral kMultipleAttr = "spmd.multiple";
+inline constexpr llvm::StringLiteral kPaddedToAttr = "spmd.padded_to";
 inline constexpr llvm::StringLiteral kLocalSizesAttr = "spmd.local_sizes";
 inline constexpr llvm::StringLiteral kRuleAttr = "spmd.sharding_rule";
 /// On one of several equal slices: its sharded dims are read in windows of a dim that is

@@ -41,7 +41,8 @@ def SPMD_Dialect : Dialect {
     | `spmd.size` | argument | by --spmd-size-arguments: the argument is the size of that name |
     | `spmd.bound` | argument | the bound of a `spmd.size` |
     | `spmd.global_sizes` | argument, result | by --spmd-size-arguments: the sizes of the global value as an affine map of the size arguments |
-    | `spmd.multiple` | argument | by partition: what a `spmd.size` is a multiple of |
+    | `spmd.multiple` | argument | by partition: what a `spmd.size` has to be a multiple of |
+    | `spmd.padded_to` | argument | by partition: sharded dims of a `spmd.size` are padded to a multiple of this |
     | `spmd.local_sizes` | argument, result | by partition: the sizes of a shard as an affine map of the size arguments |
     | `spmd.tied` | result | the number of the argument whose buffer the result updates |
     | `spmd.segments` | argument | the stored dimension is a concatenation of segments that are sharded one by one |

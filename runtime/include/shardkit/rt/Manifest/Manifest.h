@@ -127,11 +127,12 @@ struct SizeProduct {
   int64_t factor = 1;
   std::vector<size_t> sizes;
 };
-/// A dim of a value of which a size is not known: of `size` (the sum of the products), in equal chunks
-/// over the rank digits, major to minor.
+/// A dim of a value of which a size is not known: of `size` (the sum of the products), padded to a multiple of `multiple`,
+/// in equal chunks over the rank digits, major to minor.
 struct DimInfo {
   std::vector<SizeProduct> size;
   std::vector<RankDigit> ranks;
+  int64_t multiple = 1;
 };
 
 struct ValueInfo {
