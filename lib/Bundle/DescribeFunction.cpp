@@ -295,21 +295,20 @@ LogicalResult Describer::describeDims(AffineMap sizes, ShardingAttr attr, Locati
     sharding = std::move(read->sharding);
     value.sharding = "<@" + valueMesh->name + ", " + toString(sharding, *valueMesh) + ">";
   }
-  auto fail = [&](unsigned d) {
-    return emitError(loc) << "dim " << d << " of '" << value.name << "' of function '" << func.getSymName() << "' "
-                          << "is a size that only the run knows, or of a value with one";
-  };
   for (auto [d, size] : llvm::enumerate(sizes.getResults())) {
     rt::DimInfo &dim = value.dims.emplace_back();
     if (!appendProducts(size, {}, dim.size))
-      return fail(d) << ", expected a sum or product of sizes of arguments";
+      return emitError(loc) << "dim " << d << " of '" << value.name << "' of function '" << func.getSymName()
+                            << "' is computed from sizes that only the run knows, expected a sum or product of these";
     for (const DimEntry &entry : attr ? ArrayRef<DimEntry>(sharding.dims[d].entries) : ArrayRef<DimEntry>()) {
-      if (entry.isStride())
-        return fail(d) << ", expected a sharding without strides";
+      if (entry.isStride()) {
+        dim.digits.push_back({0, entry.size});
+        continue;
+      }
       auto [stride, extent] = getRankDigit(entry, *valueMesh);
-      dim.ranks.push_back({stride, extent});
+      dim.digits.push_back({stride, extent});
     }
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(size); symbol && !dim.ranks.empty())
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(size); symbol && !dim.digits.empty())
       if (auto padded = func.getArgAttrOfType<IntegerAttr>(
               getSizeArguments(func)[symbol.getPosition()].getArgNumber(), kPaddedToAttr))
         dim.multiple = padded.getInt();

@@ -155,6 +155,36 @@ static void foldDims(IRRewriter &rewriter, ModuleOp module) {
   }
 }
 
+/// Reshapes of dense buffers of unknown size become views with their sizes: upstream's expansion of their strides ends
+/// in an error of its own.
+static void lowerReshape(IRRewriter &rewriter, Operation *op) {
+  Value source = op->getOperand(0);
+  auto from = cast<MemRefType>(source.getType()), to = cast<MemRefType>(op->getResult(0).getType());
+  if ((from.hasStaticShape() && to.hasStaticShape()) || !from.getLayout().isIdentity() || !to.getLayout().isIdentity())
+    return;
+  rewriter.setInsertionPoint(op);
+  Location loc = op->getLoc();
+  AffineExpr product = rewriter.getAffineSymbolExpr(0) * rewriter.getAffineSymbolExpr(1);
+  SmallVector<OpFoldResult> sizes, strides(to.getRank());
+  if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op)) {
+    for (const ReassociationIndices &group : collapse.getReassociationIndices()) {
+      OpFoldResult size = rewriter.getIndexAttr(1);
+      for (int64_t d : group)
+        size = affine::makeComposedFoldedAffineApply(rewriter, loc, product,
+                                                     {size, memref::getMixedSize(rewriter, loc, source, d)});
+      sizes.push_back(size);
+    }
+  } else {
+    sizes = cast<memref::ExpandShapeOp>(op).getMixedOutputShape();
+  }
+  OpFoldResult stride = rewriter.getIndexAttr(1);
+  for (int64_t d = to.getRank() - 1; d >= 0; --d) {
+    strides[d] = stride;
+    stride = affine::makeComposedFoldedAffineApply(rewriter, loc, product, {stride, sizes[d]});
+  }
+  rewriter.replaceOpWithNewOp<memref::ReinterpretCastOp>(op, to, source, rewriter.getIndexAttr(0), sizes, strides);
+}
+
 namespace {
 struct Bufferize : spmd::impl::SpmdTargetBufferizeBase<Bufferize> {
   using Base::Base;
@@ -174,6 +204,13 @@ struct Bufferize : spmd::impl::SpmdTargetBufferizeBase<Bufferize> {
         return signalPassFailure();
       orderStores(func);
     }
+    SmallVector<Operation *> reshapes;
+    module.walk([&](Operation *op) {
+      if (isa<memref::CollapseShapeOp, memref::ExpandShapeOp>(op))
+        reshapes.push_back(op);
+    });
+    for (Operation *op : reshapes)
+      lowerReshape(rewriter, op);
     foldDims(rewriter, module);
     SmallVector<memref::SubViewOp> views;
     module.walk([&](memref::SubViewOp view) { views.push_back(view); });

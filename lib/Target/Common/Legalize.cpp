@@ -386,6 +386,39 @@ static bool isStaticTensor(Type type) {
   return tensor && tensor.hasStaticShape();
 }
 
+/// True if dim `d` of both values has one size, which is known to be so by the ops that compute `value`.
+static bool haveOneSize(Value value, Value other, int64_t d) {
+  while (value != other) {
+    FailureOr<bool> areEqual = ValueBoundsConstraintSet::areEqual({value, d}, {other, d});
+    if (succeeded(areEqual) && *areEqual)
+      return true;
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return false;
+    if (auto dps = dyn_cast<DestinationStyleOpInterface>(op)) {
+      value = dps.getTiedOpOperand(cast<OpResult>(value))->get();
+      continue;
+    }
+    if (!op->hasTrait<OpTrait::Elementwise>())
+      return false;
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return isa<RankedTensorType>(operand.getType()) && haveOneSize(operand, other, d);
+    });
+  }
+  return true;
+}
+
+/// True if a value of the type of `dest` has its sizes, so that it can be in its buffer.
+static bool fitsInto(Value value, Value dest) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || type != dest.getType())
+    return false;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (type.isDynamicDim(d) && !haveOneSize(value, dest, d))
+      return false;
+  return true;
+}
+
 /// True if only `update` uses a value, except for earlier reads of elements.
 static bool isReadOnlyBefore(Value value, Operation *update) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
@@ -422,8 +455,7 @@ static bool isUpdateOf(Value value, Value root) {
 
 /// Puts the terminator operand into the buffer of `dest`.
 static void yieldInto(OpBuilder &builder, OpOperand &yielded, Value dest) {
-  if (!isStaticTensor(yielded.get().getType()) || yielded.get().getType() != dest.getType() ||
-      isUpdateOf(yielded.get(), dest))
+  if (!fitsInto(yielded.get(), dest) || isUpdateOf(yielded.get(), dest))
     return;
   Operation *terminator = yielded.getOwner();
   builder.setInsertionPoint(terminator);
@@ -478,7 +510,7 @@ struct Yield {
 static void yieldAllInto(OpBuilder &builder, MutableArrayRef<OpOperand> operands, ValueRange dests) {
   SmallVector<Yield> yields;
   for (auto [operand, dest] : llvm::zip_equal(operands, dests))
-    if (isStaticTensor(operand.get().getType()) && operand.get() != dest)
+    if (operand.get() != dest && (isStaticTensor(operand.get().getType()) || fitsInto(operand.get(), dest)))
       yields.push_back({&operand, dest});
   SmallVector<Yield> aside;
   for (const Yield &yield : yields) {

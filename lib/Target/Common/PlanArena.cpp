@@ -29,6 +29,60 @@ static int64_t bytesOf(MemRefType type) {
   return bytes;
 }
 
+/// The value of an expression that grows with each of its operands, at the bounds of these, none of which is negative;
+/// std::nullopt for others, and where it is too large.
+static std::optional<int64_t> evaluate(AffineExpr expr, ArrayRef<int64_t> dims, ArrayRef<int64_t> symbols) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue() < 0 ? std::nullopt : std::optional(constant.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dims[dim.getPosition()];
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return symbols[symbol.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  std::optional<int64_t> lhs = evaluate(binary.getLHS(), dims, symbols);
+  std::optional<int64_t> rhs = evaluate(binary.getRHS(), dims, symbols);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  int64_t result = 0;
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return llvm::AddOverflow(*lhs, *rhs, result) ? std::nullopt : std::optional(result);
+  case AffineExprKind::Mul:
+    return llvm::MulOverflow(*lhs, *rhs, result) ? std::nullopt : std::optional(result);
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::CeilDiv:
+    if (!isa<AffineConstantExpr>(binary.getRHS()) || *rhs == 0)
+      return std::nullopt;
+    return binary.getKind() == AffineExprKind::FloorDiv ? *lhs / *rhs : llvm::divideCeilSigned(*lhs, *rhs);
+  default:
+    return std::nullopt;
+  }
+}
+
+/// The largest value of a size, where that is known. Upstream's bounds are linear: products are bounded by those of
+/// their factors.
+static std::optional<int64_t> getBound(Value size) {
+  FailureOr<int64_t> bound =
+      ValueBoundsConstraintSet::computeConstantBound(presburger::BoundType::UB, {size}, nullptr, /*closedUB=*/true);
+  if (succeeded(bound))
+    return *bound;
+  Operation *op = size.getDefiningOp();
+  if (!op || !isa<arith::MulIOp, affine::AffineApplyOp>(op))
+    return std::nullopt;
+  SmallVector<int64_t> operands;
+  for (Value operand : op->getOperands()) {
+    std::optional<int64_t> known = getBound(operand);
+    if (!known)
+      return std::nullopt;
+    operands.push_back(std::max<int64_t>(*known, 0));
+  }
+  if (int64_t product; isa<arith::MulIOp>(op))
+    return llvm::MulOverflow(operands[0], operands[1], product) ? std::nullopt : std::optional(product);
+  AffineMap map = cast<affine::AffineApplyOp>(op).getAffineMap();
+  return evaluate(map.getResult(0), ArrayRef(operands).take_front(map.getNumDims()),
+                  ArrayRef(operands).drop_front(map.getNumDims()));
+}
+
 namespace {
 struct Buffer {
   memref::AllocOp alloc;
@@ -144,11 +198,10 @@ LogicalResult PlanArena::makeStatic(memref::AllocOp alloc) {
     }
     Value v = *dynamic++;
     sizes.push_back(v);
-    FailureOr<int64_t> bound =
-        ValueBoundsConstraintSet::computeConstantBound(presburger::BoundType::UB, {v}, nullptr, /*closedUB=*/true);
-    if (failed(bound))
+    std::optional<int64_t> bound = getBound(v);
+    if (!bound)
       return alloc.emitError("a temporary has a dynamic size without a known bound, "
-                             "expected sizes that are static or bounded");
+                             "expected sizes that are static or bounded (spmd.bounds)");
     size = *bound;
   }
   auto staticType = MemRefType::get(shape, type.getElementType());

@@ -161,16 +161,16 @@ static Ordered slotJson(const Slot &slot) {
 static Ordered dimsJson(const std::vector<DimInfo> &dims) {
   Ordered json = Ordered::array();
   for (const DimInfo &dim : dims) {
-    Ordered size = Ordered::array(), ranks = Ordered::array();
+    Ordered size = Ordered::array(), digits = Ordered::array();
     for (const SizeProduct &product : dim.size) {
       Ordered factors = {product.factor};
       for (size_t number : product.sizes)
         factors.push_back(number);
       size.push_back(std::move(factors));
     }
-    for (const RankDigit &digit : dim.ranks)
-      ranks.push_back({digit.stride, digit.size});
-    Ordered entry = {{"size", std::move(size)}, {"ranks", std::move(ranks)}};
+    for (const RankDigit &digit : dim.digits)
+      digits.push_back({digit.stride, digit.size});
+    Ordered entry = {{"size", std::move(size)}, {"digits", std::move(digits)}};
     if (dim.multiple != 1)
       entry["multiple"] = dim.multiple;
     json.push_back(std::move(entry));

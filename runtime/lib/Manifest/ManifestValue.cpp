@@ -303,17 +303,19 @@ std::vector<DimInfo> readDims(const JsonAt &in, int64_t devices) {
         at.fail("'size' has an entry that is not [factor, sizes...]");
       dim.size.push_back({factors[0], {factors.begin() + 1, factors.end()}});
     }
-    int64_t chunks = 1;
-    for (const Json &digit : at.array("ranks")) {
-      std::vector<int64_t> v = at.asIntegers(digit, "ranks", 2);
-      if (v[0] < 1 || v[1] < 1 || __builtin_mul_overflow(chunks, v[1], &chunks) || chunks > devices)
-        at.fail("'ranks' has digits that are not those of " + std::to_string(devices) + " devices");
-      dim.ranks.push_back({v[0], v[1]});
+    int64_t shards = 1, parts = 1;
+    for (const Json &digit : at.array("digits")) {
+      std::vector<int64_t> v = at.asIntegers(digit, "digits", 2);
+      if (v[0] < 0 || v[1] < 1 || __builtin_mul_overflow(v[0] ? shards : parts, v[1], v[0] ? &shards : &parts) ||
+          shards > devices || parts > SizeInfo::maxSize)
+        at.fail("'digits' has digits that are not those of " + std::to_string(devices) + " devices");
+      dim.digits.push_back({v[0], v[1]});
     }
     dim.multiple = at.integerOr("multiple", 1);
-    if (dim.multiple < 1 || dim.multiple > (int64_t(1) << 30) || (dim.multiple != 1 && dim.multiple % chunks != 0))
+    if (dim.multiple < 1 || dim.multiple > (int64_t(1) << 30) ||
+        (dim.multiple != 1 && (dim.multiple % shards != 0 || parts != 1)))
       at.fail("'multiple' is " + std::to_string(dim.multiple) + ", expected a multiple of the " +
-              std::to_string(chunks) + " chunks");
+              std::to_string(shards) + " shards, in one piece each");
   }
   if (dims.empty())
     in.fail("'dims' is empty");

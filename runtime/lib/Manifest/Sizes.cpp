@@ -3,7 +3,16 @@
 #include "shardkit/rt/Formats/StoredTensor.h"
 #include "shardkit/rt/Manifest/Manifest.h"
 
+#include <algorithm>
+
 namespace shardkit::rt {
+
+int64_t DimInfo::shards() const {
+  int64_t product = 1;
+  for (const RankDigit &digit : digits)
+    product *= digit.stride ? digit.size : 1;
+  return product;
+}
 
 /// `b`, `2 * b * s`, `b + 1`
 static std::string toString(const std::vector<SizeProduct> &size, const FunctionInfo &function) {
@@ -84,15 +93,19 @@ static Status setShape(ValueInfo &value, const std::vector<int64_t> &sizes, cons
   for (size_t d = 0; d < value.dims.size(); ++d) {
     const DimInfo &dim = value.dims[d];
     SK_ASSIGN_OR_RETURN(int64_t size, evaluate(dim.size, sizes, what + ", dim " + std::to_string(d)));
-    int64_t chunks = 1;
-    for (const RankDigit &digit : dim.ranks)
-      chunks *= digit.size;
-    const int64_t padded = (size + dim.multiple - 1) / dim.multiple * dim.multiple;
-    if (padded % chunks != 0)
+    int64_t padded = (size + dim.multiple - 1) / dim.multiple * dim.multiple, parts = 1;
+    const bool isKnown = dim.size.size() == 1 && dim.size[0].sizes.empty();
+    const bool isUneven = isKnown && std::none_of(dim.digits.begin(), dim.digits.end(),
+                                                  [](const RankDigit &digit) { return digit.stride == 0; });
+    if (isUneven) // Shards of a known size are as large as the largest.
+      padded = (size + dim.shards() - 1) / dim.shards() * dim.shards();
+    for (const RankDigit &digit : dim.digits)
+      parts *= digit.size;
+    if (padded % parts != 0)
       return invalid(what + ": dim " + std::to_string(d) + " is " + std::to_string(size) +
-                     ", expected a multiple of " + std::to_string(chunks) + ", the devices that it is sharded over");
+                     ", expected a multiple of " + std::to_string(parts) + ", what it is sharded into");
     value.globalShape.push_back(size);
-    value.localShape.push_back(padded / chunks);
+    value.localShape.push_back(padded / dim.shards());
   }
   std::optional<int64_t> elements = numElements(value.globalShape);
   if (!elements)
@@ -107,17 +120,20 @@ static Status setShape(ValueInfo &value, const std::vector<int64_t> &sizes, cons
     for (size_t d = 0; d < value.dims.size(); ++d) {
       global /= value.globalShape[d];
       local /= value.localShape[d];
-      const std::vector<RankDigit> &ranks = value.dims[d].ranks;
-      int64_t chunk = value.localShape[d];
-      for (const RankDigit &digit : ranks)
-        chunk *= digit.size;
-      if (chunk != value.globalShape[d]) {
-        value.extents.uneven.push_back({int64_t(d), value.globalShape[d], ranks});
+      const DimInfo &dim = value.dims[d];
+      int64_t unit = value.localShape[d] * dim.shards(), localUnit = value.localShape[d];
+      if (unit != value.globalShape[d]) {
+        value.extents.uneven.push_back({int64_t(value.extents.loops.size()), value.globalShape[d], dim.digits});
       } else {
-        for (const RankDigit &digit : ranks)
-          value.extents.offset.push_back({digit.stride, digit.size, global * (chunk /= digit.size)});
+        for (const RankDigit &digit : dim.digits) {
+          unit /= digit.size;
+          if (digit.stride)
+            value.extents.offset.push_back({digit.stride, digit.size, global * unit});
+          else
+            value.extents.loops.push_back({digit.size, global * unit, local * (localUnit /= digit.size)});
+        }
       }
-      value.extents.loops.push_back({value.localShape[d], global, local});
+      value.extents.loops.push_back({localUnit, global, local});
     }
   }
   value.dims.clear();

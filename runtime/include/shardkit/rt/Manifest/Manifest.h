@@ -128,11 +128,13 @@ struct SizeProduct {
   std::vector<size_t> sizes;
 };
 /// A dim of a value of which a size is not known: of `size` (the sum of the products), padded to a multiple of `multiple`,
-/// in equal chunks over the rank digits, major to minor.
+/// and divided by the digits, major to minor. A digit with stride 0 is one of the index in the shard.
 struct DimInfo {
   std::vector<SizeProduct> size;
-  std::vector<RankDigit> ranks;
+  std::vector<RankDigit> digits;
   int64_t multiple = 1;
+
+  int64_t shards() const;
 };
 
 struct ValueInfo {
