@@ -31,7 +31,7 @@ void DynamicSizes::addValue(Value value, const Sharding &sharding) {
     if (factor == 1 || !size)
       continue;
     auto symbol = dyn_cast<AffineSymbolExpr>(size);
-    if (!symbol || !spmd::allowsPadding(dim.entries, meshes.getMesh()))
+    if (symbol && !spmd::allowsPadding(dim.entries, meshes.getMesh()))
       forbidPadding(size);
     // 2 * s is a multiple of 4 if s is one of 2.
     if (auto product = dyn_cast<AffineBinaryOpExpr>(size); product && product.getKind() == AffineExprKind::Mul)
@@ -58,7 +58,7 @@ void DynamicSizes::addOp(Operation *op, GetSharding getSharding) {
   ShardingRule rule = getShardingRule(op);
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f) {
     DimEntries entries = findFactorAxes(rule, f, getSharding);
-    if (deviceFactor(entries) == 1)
+    if (deviceFactor(entries) == 1 || rule.factor(f).kind == FactorKind::Replicated)
       continue;
     // All dims of the factor are of one size argument, and none is a known size.
     SmallVector<AffineExpr> found;
@@ -79,11 +79,9 @@ void DynamicSizes::addOp(Operation *op, GetSharding getSharding) {
 }
 
 void DynamicSizes::forbidPadding(AffineExpr size) {
-  if (size)
-    size.walk([&](AffineExpr part) {
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
-        allowsPadding[symbol.getPosition()] = false;
-    });
+  // Sums and products are never padded: they are of dims that are not sharded.
+  if (auto symbol = dyn_cast_or_null<AffineSymbolExpr>(size))
+    allowsPadding[symbol.getPosition()] = false;
 }
 
 bool DynamicSizes::hasPadding() const {

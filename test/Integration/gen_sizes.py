@@ -77,7 +77,7 @@ class Function:
             return False
         x, dims = value
         y = self.rng.choice([v for v, d in self.values if d == dims])
-        op = self.rng.choice(["addi", "muli", "subi", "maxsi", "minsi", "xori"])
+        op = self.rng.choice(["addi", "muli", "subi", "maxsi", "minsi", "ori"])
         return bool(self.add(f"arith.{op} {x}, {y} : {self.type(dims)}", dims))
 
     def divide(self) -> bool:

@@ -81,7 +81,7 @@ private:
   AffineExpr getShardSize(AffineExpr size, int64_t shards) const;
   /// Whether a size is a multiple of `factor` for all sizes that the function is called with.
   bool isMultipleOf(AffineExpr size, int64_t factor) const;
-  /// The symbols in `size` have to be multiples.
+  /// `size` has to be a multiple, if it is a size argument.
   void forbidPadding(AffineExpr size);
 
   SymbolicSizes sizes;

@@ -138,20 +138,34 @@ static bool bufferizeInDestinations(IRRewriter &rewriter, func::FuncOp func,
   return false;
 }
 
-/// The sizes of buffers of unknown size are those that they were made with (DestinationPassing.cpp).
+/// The size of a dim of a buffer as the op that makes it has it; null for other ops.
+static OpFoldResult findSize(Value buffer, int64_t d) {
+  while (auto cast = buffer.getDefiningOp<memref::CastOp>())
+    buffer = cast.getSource();
+  if (auto view = buffer.getDefiningOp<memref::ReinterpretCastOp>())
+    return view.getMixedSizes()[d];
+  if (auto expand = buffer.getDefiningOp<memref::ExpandShapeOp>())
+    return expand.getMixedOutputShape()[d];
+  if (auto view = buffer.getDefiningOp<memref::SubViewOp>()) {
+    llvm::SmallBitVector dropped = view.getDroppedDims();
+    for (auto [i, size] : llvm::enumerate(view.getMixedSizes()))
+      if (!dropped.test(i) && d-- == 0)
+        return size;
+  }
+  return {};
+}
+
+/// Bounds of buffers are found by the sizes that they were made with.
 static void foldDims(IRRewriter &rewriter, ModuleOp module) {
   SmallVector<memref::DimOp> dims;
   module.walk([&](memref::DimOp dim) { dims.push_back(dim); });
   for (memref::DimOp dim : dims) {
-    Value source = dim.getSource();
-    while (auto cast = source.getDefiningOp<memref::CastOp>())
-      source = cast.getSource();
-    auto view = source.getDefiningOp<memref::ReinterpretCastOp>();
     std::optional<int64_t> d = dim.getConstantIndex();
-    if (!view || !d)
+    OpFoldResult size = d ? findSize(dim.getSource(), *d) : OpFoldResult();
+    if (!size)
       continue;
     rewriter.setInsertionPoint(dim);
-    rewriter.replaceOp(dim, getValueOrCreateConstantIndexOp(rewriter, dim.getLoc(), view.getMixedSizes()[*d]));
+    rewriter.replaceOp(dim, getValueOrCreateConstantIndexOp(rewriter, dim.getLoc(), size));
   }
 }
 
@@ -196,6 +210,16 @@ struct Bufferize : spmd::impl::SpmdTargetBufferizeBase<Bufferize> {
     // Its region computes on values.
     options.opFilter.denyOperation([](Operation *op) { return op->getParentOfType<spmd::cuda::RowsOp>() != nullptr; });
     options.allowReturnAllocsFromLoops = copyBeforeWrite;
+    // Upstream folds x xor x of unknown size to a constant, which nothing gives its size.
+    WalkResult constants = module.walk([](arith::ConstantOp constant) {
+      auto type = dyn_cast<ShapedType>(constant.getType());
+      if (!type || type.hasStaticShape())
+        return WalkResult::advance();
+      constant.emitError() << "a constant has type " << type << ", expected a static shape";
+      return WalkResult::interrupt();
+    });
+    if (constants.wasInterrupted())
+      return signalPassFailure();
     for (auto func : module.getOps<func::FuncOp>()) {
       bufferization::BufferizationState state;
       splitEmptyTensors(rewriter, func);

@@ -126,6 +126,21 @@ static SmallVector<int64_t> encode(ContractOp op) {
   return wordsOf(fused);
 }
 
+/// The roles of the loops of a contraction whose sizes are known at run time only.
+static SmallVector<int64_t> encodeRoles(ContractOp op) {
+  auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  sk_contraction_desc desc = {};
+  desc.abi = SK_ABI_VERSION;
+  desc.in_dtype = dtypeOf(cast<MemRefType>(op.getA().getType()).getElementType());
+  desc.out_dtype = dtypeOf(cast<MemRefType>(op.getC().getType()).getElementType());
+  desc.accumulate = !op.getOverwrite();
+  for (unsigned i = 0; i < maps[0].getNumDims(); ++i) {
+    bool inA = maps[0].isFunctionOfDim(i), inB = maps[1].isFunctionOfDim(i), inC = maps[2].isFunctionOfDim(i);
+    desc.dims[desc.num_dims++].role = inA && inB && inC ? SK_BATCH : !inB ? SK_M : !inA ? SK_N : SK_K;
+  }
+  return wordsOf(desc);
+}
+
 static SmallVector<int64_t> encode(AttentionOp op) {
   auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   SmallVector<int64_t> sizes = *op.getLoopSizes();
@@ -221,6 +236,32 @@ static Value storeOffsets(OpBuilder &b, Location loc, CollectiveOp op) {
   return memory;
 }
 
+/// The address of the sizes and strides of a contraction: of each loop its size, and its strides in A, B and C.
+static Value storeDims(OpBuilder &b, ContractOp op) {
+  Location loc = op.getLoc();
+  auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  const unsigned numLoops = maps[0].getNumDims();
+  SmallVector<Value> words(4 * numLoops, arith::ConstantIndexOp::create(b, loc, 0));
+  for (unsigned operand = 0; operand < 3; ++operand) {
+    Value buffer = op->getOperand(operand);
+    auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, buffer);
+    for (auto [d, expr] : llvm::enumerate(maps[operand].getResults())) {
+      unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+      words[4 * loop] = metadata.getSizes()[d];
+      words[4 * loop + 1 + operand] = metadata.getStrides()[d];
+    }
+  }
+  auto func = op->getParentOfType<func::FuncOp>();
+  Type ptr = LLVM::LLVMPointerType::get(b.getContext());
+  OpBuilder atBegin = OpBuilder::atBlockBegin(&func.getBody().front());
+  Value number = LLVM::ConstantOp::create(atBegin, loc, b.getI64Type(), int64_t(words.size()));
+  Value memory = LLVM::AllocaOp::create(atBegin, loc, ptr, b.getI64Type(), number, 8);
+  for (auto [i, word] : llvm::enumerate(words))
+    LLVM::StoreOp::create(b, loc, arith::IndexCastOp::create(b, loc, b.getI64Type(), word),
+                          LLVM::GEPOp::create(b, loc, ptr, b.getI64Type(), memory, ArrayRef<LLVM::GEPArg>{int32_t(i)}));
+  return memory;
+}
+
 namespace {
 struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
   func::FuncOp declare(OpBuilder &b, StringRef name, TypeRange inputs, Type result) {
@@ -293,7 +334,12 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
       Location loc = op->getLoc();
       Value context = op->getParentOfType<func::FuncOp>().getArgument(0);
       auto constant = [&](int64_t v) -> Value { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v)); };
-      if (auto contract = dyn_cast<ContractOp>(op)) {
+      if (auto contract = dyn_cast<ContractOp>(op); contract && contract.isDynamic()) {
+        SmallVector<Value> args{context, descriptor(b, op, "contraction_", encodeRoles(contract)), storeDims(b, contract)};
+        for (Value buffer : contract->getOperands())
+          args.push_back(getPointer(b, loc, buffer));
+        func::CallOp::create(b, loc, declare(b, "sk_contraction_at", SmallVector<Type>(args.size(), ptr), i32), args);
+      } else if (contract) {
         SmallVector<Value> args{context, descriptor(b, op, "contraction_", encode(contract))};
         for (Value buffer : contract->getOperands())
           args.push_back(getPointer(b, loc, buffer));

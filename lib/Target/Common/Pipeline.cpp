@@ -29,7 +29,9 @@ void spmd::target::buildFused(OpPassManager &pm, bool forDevices) {
   f.addPass(createLinalgFoldUnitExtentDimsPass());
   f.addPass(createCanonicalizerPass());
   f.addPass(createCSEPass());
-  f.addPass(createSpmdTargetContractions());
+  SpmdTargetContractionsOptions contractions;
+  contractions.dynamicSizes = !forDevices;
+  f.addPass(createSpmdTargetContractions(contractions));
   f.addPass(createConvertElementwiseToLinalgPass());
   f.addPass(createCanonicalizerPass());
   f.addPass(createSpmdTargetAccumulateContractions());

@@ -47,6 +47,10 @@ std::optional<SmallVector<int64_t>> ContractOp::getLoopSizes() {
   return sizes;
 }
 
+bool ContractOp::isDynamic() {
+  return llvm::any_of(getOperandTypes(), [](Type type) { return !cast<ShapedType>(type).hasStaticShape(); });
+}
+
 LogicalResult ContractOp::verify() {
   auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
   if (maps.size() != getNumOperands())
@@ -57,9 +61,10 @@ LogicalResult ContractOp::verify() {
       return emitOpError("expected projected permutations of one iteration "
                          "space, one result per dim of the operand");
   auto sizes = getLoopSizes();
-  if (!sizes)
+  if (!sizes && !isDynamic())
     return emitOpError("expected operands whose static sizes agree");
-  if (llvm::count_if(*sizes, [](int64_t s) { return s != 1; }) > SK_MAX_CONTRACTION_DIMS)
+  if ((sizes ? llvm::count_if(*sizes, [](int64_t s) { return s != 1; }) : int64_t(maps.front().getNumDims())) >
+      SK_MAX_CONTRACTION_DIMS)
     return emitOpError("expected at most ") << SK_MAX_CONTRACTION_DIMS << " loops";
   if (getAdded().size() > SK_MAX_ADDED)
     return emitOpError("expected at most ") << SK_MAX_ADDED << " operands to add";

@@ -107,7 +107,8 @@ struct RecognizeContractions : spmd::impl::SpmdTargetContractionsBase<RecognizeC
   using Base::Base;
 
   std::optional<Contraction> match(linalg::LinalgOp op) {
-    if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op->getNumResults() != 1 || op.hasDynamicShape())
+    if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op->getNumResults() != 1 ||
+        (op.hasDynamicShape() && !dynamicSizes))
       return std::nullopt;
     std::optional<bool> swapped = matchSumOfProducts(op.getBlock());
     if (!swapped)
@@ -126,9 +127,11 @@ struct RecognizeContractions : spmd::impl::SpmdTargetContractionsBase<RecognizeC
         !supportedTypes(getElementTypeOrSelf(c.a), getElementTypeOrSelf(c.b), getElementTypeOrSelf(c.c)))
       return std::nullopt;
     SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    if (op.hasDynamicShape() && sizes.size() > SK_MAX_CONTRACTION_DIMS)
+      return std::nullopt;
     int64_t products = 1;
     for (int64_t size : sizes)
-      products *= size;
+      products *= ShapedType::isDynamic(size) ? minProducts : size;
     // Loops over f16 and bf16 would round every sum.
     Type sums = getElementTypeOrSelf(c.c);
     bool isSmall = products < minProducts && !sums.isF16() && !sums.isBF16();
@@ -175,10 +178,14 @@ struct RecognizeContractions : spmd::impl::SpmdTargetContractionsBase<RecognizeC
       if (!c)
         continue;
       bool overwrite = isZeroFilled(c->c);
-      Operation *replaced = overwrite ? foldOutputMoves(op, c->mapC) : op;
+      const bool isDynamic = op.hasDynamicShape();
+      Operation *replaced = overwrite && !isDynamic ? foldOutputMoves(op, c->mapC) : op;
       OpBuilder builder(replaced);
       auto type = cast<RankedTensorType>(replaced->getResult(0).getType());
-      if (overwrite)
+      if (overwrite && isDynamic)
+        c->c = tensor::EmptyOp::create(builder, op.getLoc(), tensor::getMixedSizes(builder, op.getLoc(), c->c),
+                                       type.getElementType());
+      else if (overwrite)
         c->c = tensor::EmptyOp::create(builder, op.getLoc(), type.getShape(), type.getElementType());
       auto contract = ContractOp::create(builder, op.getLoc(), TypeRange{type},
                                          builder.getAffineMapArrayAttr({c->mapA, c->mapB, c->mapC}), c->a, c->b, c->c,

@@ -273,7 +273,7 @@ Expected<std::unique_ptr<ContractionPlan>> planContraction(const sk_contraction_
 Status ContractionCache::run(const sk_contraction_desc *desc, const void *a, const void *b, void *c) {
   auto found = entries_.find(desc);
   if (found == entries_.end() || std::memcmp(&found->second.desc, desc, sizeof *desc) != 0) {
-    if (entries_.size() >= 4096)
+    if (entries_.size() >= maxPlans)
       entries_.clear();
     SK_ASSIGN_OR_RETURN(std::unique_ptr<ContractionPlan> plan, planContraction(*desc));
     Entry &entry = entries_[desc];
@@ -282,6 +282,18 @@ Status ContractionCache::run(const sk_contraction_desc *desc, const void *a, con
     return entry.plan->run(a, b, c);
   }
   return found->second.plan->run(a, b, c);
+}
+
+Status ContractionCache::runSized(const sk_contraction_desc &desc, const void *a, const void *b, void *c) {
+  std::string key(reinterpret_cast<const char *>(&desc), sizeof desc);
+  auto found = sized_.find(key);
+  if (found == sized_.end()) {
+    if (sized_.size() >= maxPlans)
+      sized_.clear();
+    SK_ASSIGN_OR_RETURN(std::unique_ptr<ContractionPlan> plan, planContraction(desc));
+    found = sized_.emplace(std::move(key), std::move(plan)).first;
+  }
+  return found->second->run(a, b, c);
 }
 
 } // namespace shardkit::rt

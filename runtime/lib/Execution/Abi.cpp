@@ -247,6 +247,21 @@ int32_t sk_contraction(sk_context *ctx, const sk_contraction_desc *desc, const v
   });
 }
 
+int32_t sk_contraction_at(sk_context *ctx, const sk_contraction_desc *desc, const int64_t *dims, const void *a,
+                          const void *b, void *c) {
+  sk_contraction_desc sized = *desc;
+  for (int32_t i = 0; i < sized.num_dims; ++i) {
+    sized.dims[i].size = dims[4 * i];
+    sized.dims[i].stride_a = dims[4 * i + 1];
+    sized.dims[i].stride_b = dims[4 * i + 2];
+    sized.dims[i].stride_c = dims[4 * i + 3];
+  }
+  return contract(ctx, sized, [&] {
+    return ctx->device ? internalError("a contraction of sizes that are known at run time, expected a program for the host")
+                       : ctx->contractions.runSized(sized, a, b, c);
+  });
+}
+
 void sk_parallel(sk_context *, int64_t count, sk_chunk chunk, void *const *args) {
   onLibraryThreads(count, [&](int64_t begin, int64_t end) { chunk(begin, end, args); });
 }

@@ -61,6 +61,8 @@ def SpmdRt_ContractOp : SpmdRt_Op<"contract"> {
     MutableOperandRange getDpsInitsMutable() { return getCMutable(); }
     /// Whether there are added operands or an activation.
     bool isFused() { return !getAdded().empty() || getActivation(); }
+    /// Whether a size is known at run time only (sk_contraction_at).
+    bool isDynamic();
     /// Sizes of the loops; std::nullopt if they contradict each other or are dynamic.
     std::optional<SmallVector<int64_t>> getLoopSizes();
   }];

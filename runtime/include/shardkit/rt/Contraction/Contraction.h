@@ -14,6 +14,7 @@
 #include "shardkit/rt/abi.h"
 
 #include <memory>
+#include <string>
 #include <unordered_map>
 
 namespace shardkit::rt {
@@ -29,17 +30,22 @@ public:
 
 Expected<std::unique_ptr<ContractionPlan>> planContraction(const sk_contraction_desc &desc);
 
-/// The plans of one thread, by the address of the descriptor.
+/// The plans of one thread.
 class ContractionCache {
 public:
+  /// Plans are found by the address of the descriptor.
   Status run(const sk_contraction_desc *desc, const void *a, const void *b, void *c);
+  /// Plans are found by the descriptor itself.
+  Status runSized(const sk_contraction_desc &desc, const void *a, const void *b, void *c);
 
 private:
+  static constexpr size_t maxPlans = 4096;
   struct Entry {
     sk_contraction_desc desc; ///< Guards against an address that is used again.
     std::unique_ptr<ContractionPlan> plan;
   };
   std::unordered_map<const sk_contraction_desc *, Entry> entries_;
+  std::unordered_map<std::string, std::unique_ptr<ContractionPlan>> sized_; ///< By the bytes of the descriptor.
 };
 
 } // namespace shardkit::rt
