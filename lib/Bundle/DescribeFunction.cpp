@@ -2,12 +2,12 @@
 
 #include "Describe.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
-#include "shardkit/Rules/SymbolicSizes.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Layout/MeshViews.h"
 #include "shardkit/Layout/ReshardPlan.h"
+#include "shardkit/Rules/SymbolicSizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -134,8 +134,7 @@ static bool appendProducts(AffineExpr size, rt::SizeProduct times, std::vector<r
   if (!binary || binary.getKind() != AffineExprKind::Mul)
     return false;
   std::vector<rt::SizeProduct> left;
-  return appendProducts(binary.getLHS(), times, left) &&
-         llvm::all_of(left, [&](const rt::SizeProduct &product) {
+  return appendProducts(binary.getLHS(), times, left) && llvm::all_of(left, [&](const rt::SizeProduct &product) {
            return appendProducts(binary.getRHS(), product, out);
          });
 }
@@ -309,8 +308,8 @@ LogicalResult Describer::describeDims(AffineMap sizes, ShardingAttr attr, Locati
       dim.digits.push_back({stride, extent});
     }
     if (auto symbol = dyn_cast<AffineSymbolExpr>(size); symbol && !dim.digits.empty())
-      if (auto padded = func.getArgAttrOfType<IntegerAttr>(
-              getSizeArguments(func)[symbol.getPosition()].getArgNumber(), kPaddedToAttr))
+      if (auto padded = func.getArgAttrOfType<IntegerAttr>(getSizeArguments(func)[symbol.getPosition()].getArgNumber(),
+                                                           kPaddedToAttr))
         dim.multiple = padded.getInt();
   }
   return success();

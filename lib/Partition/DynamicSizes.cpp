@@ -2,6 +2,7 @@
 
 #include "shardkit/Partition/DynamicSizes.h"
 #include "shardkit/Cost/ComputeChoice.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Layout/KnownSizes.h"
 #include "shardkit/Rules/PaddingNeeds.h"
 #include "shardkit/Rules/Reductions.h"
@@ -10,6 +11,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -32,7 +35,7 @@ void DynamicSizes::addValue(Value value, const Sharding &sharding) {
       continue;
     auto symbol = dyn_cast<AffineSymbolExpr>(size);
     if (symbol && !spmd::allowsPadding(dim.entries, meshes.getMesh()))
-      forbidPadding(size);
+      forbidPadding(size, value.getLoc(), "a sharding by parts of axes or with strides has no padding");
     // 2 * s is a multiple of 4 if s is one of 2.
     if (auto product = dyn_cast<AffineBinaryOpExpr>(size); product && product.getKind() == AffineExprKind::Mul)
       if (auto times = dyn_cast<AffineConstantExpr>(product.getRHS())) {
@@ -50,7 +53,7 @@ void DynamicSizes::addOp(Operation *op, GetSharding getSharding) {
     for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
       for (Value value : values)
         for (AffineExpr size : shapes.lookup(value))
-          forbidPadding(size);
+          forbidPadding(size, op->getLoc(), op->getName().getStringRef() + " does not know it");
     return;
   }
   if (isa<ReshardOp, FragmentOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
@@ -74,14 +77,22 @@ void DynamicSizes::addOp(Operation *op, GetSharding getSharding) {
     if (llvm::all_of(found, [](AffineExpr size) { return !size; }) || (isOneSize && getPaddingNeeds(op, rule, f)))
       continue;
     for (AffineExpr size : found)
-      forbidPadding(size);
+      forbidPadding(size, op->getLoc(),
+                    isOneSize ? op->getName().getStringRef() + " has no form on padded shards"
+                              : "dims of " + op->getName().getStringRef() + " are equal by what it computes alone");
   }
 }
 
-void DynamicSizes::forbidPadding(AffineExpr size) {
+void DynamicSizes::forbidPadding(AffineExpr size, Location loc, const Twine &reason) {
   // Sums and products are never padded: they are of dims that are not sharded.
-  if (auto symbol = dyn_cast_or_null<AffineSymbolExpr>(size))
-    allowsPadding[symbol.getPosition()] = false;
+  auto symbol = dyn_cast_or_null<AffineSymbolExpr>(size);
+  if (!symbol || !std::exchange(allowsPadding[symbol.getPosition()], false))
+    return;
+  BlockArgument argument = arguments[symbol.getPosition()];
+  auto func = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  StringRef name = func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kSizeAttr).getValue();
+  remark::missed(loc, remark::RemarkOpts::name("multiple").category("spmd").function(func.getName()))
+      << remark::add("size \"{0}\" has to be a multiple of its shards", name) << remark::reason("{0}", reason.str());
 }
 
 bool DynamicSizes::hasPadding() const {
@@ -145,10 +156,13 @@ Value DynamicSizes::createShardSize(OpBuilder &b, Location loc, AffineExpr size,
 //===----------------------------------------------------------------------===//
 
 void DynamicSizes::replace(Value value, Value local) {
-  if (auto it = shapes.find(value); it != shapes.end()) {
-    SmallVector<AffineExpr> shape = it->second;
+  // `value` is erased: what is created later may have its address.
+  SmallVector<AffineExpr> shape = shapes.lookup(value);
+  shapes.erase(value);
+  if (shape.empty())
+    shapes.erase(local);
+  else
     shapes[local] = std::move(shape);
-  }
 }
 
 Value DynamicSizes::pad(OpBuilder &b, ReshardOp op, Value input, const Sharding &from, const Sharding &to) const {
@@ -160,8 +174,8 @@ Value DynamicSizes::pad(OpBuilder &b, ReshardOp op, Value input, const Sharding 
     if (!size || deviceFactor(from.dims[d].entries) > 1 || deviceFactor(to.dims[d].entries) == 1)
       continue;
     hasPadding = true;
-    high[d] = createSize(b, op.getLoc(),
-                         getShardSize(size, deviceFactor(to.dims[d].entries)) * deviceFactor(to.dims[d].entries) - size);
+    high[d] = createSize(
+        b, op.getLoc(), getShardSize(size, deviceFactor(to.dims[d].entries)) * deviceFactor(to.dims[d].entries) - size);
   }
   if (!hasPadding)
     return input;

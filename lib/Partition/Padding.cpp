@@ -95,8 +95,9 @@ Value Padding::getCount(OpBuilder &b, Location loc, const UnevenLoop &loop) {
   SmallVector<Value> coordinates = getCoordinates(b, loc, axes);
   if (loop.dynamicSize) {
     Value chunk = dynamicSizes.createShardSize(b, loc, loop.dynamicSize, deviceFactor(loop.entries));
-    return arith::SubIOp::create(b, loc, dynamicSizes.createSize(b, loc, loop.dynamicSize),
-                                 arith::MulIOp::create(b, loc, getChunkNumber(b, loc, axes.entries, coordinates), chunk));
+    return arith::SubIOp::create(
+        b, loc, dynamicSizes.createSize(b, loc, loop.dynamicSize),
+        arith::MulIOp::create(b, loc, getChunkNumber(b, loc, axes.entries, coordinates), chunk));
   }
   Value size = arith::ConstantIndexOp::create(b, loc, loop.size);
   return arith::SubIOp::create(b, loc, size, getChunkStart(b, loc, axes.entries, loop.size, coordinates));

@@ -144,8 +144,8 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
 
 FunctionPartitioner::FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill, bool keepLayouts,
                                          bool dynamicChecks)
-    : func(func), meshes(meshes), table(meshes), lookups(meshes), selections(table), padding(meshes, dynamicSizes), windows(meshes),
-      fill(fill), keepLayouts(keepLayouts), dynamicSizes(func, meshes, dynamicChecks) {
+    : func(func), meshes(meshes), table(meshes), lookups(meshes), selections(table), padding(meshes, dynamicSizes),
+      windows(meshes), fill(fill), keepLayouts(keepLayouts), dynamicSizes(func, meshes, dynamicChecks) {
   for (StringRef name :
        {kShardingsAttr, kUserShardingAttr, kFactorShardingsAttr, kReshardPerUseAttr, kRuleAttr, kWindowsAttr})
     consumed.push_back(StringAttr::get(func.getContext(), name));
@@ -301,6 +301,8 @@ void FunctionPartitioner::setLayouts(ValueRange values, ValueRange likes) {
       continue;
     layouts[value] = layouts.lookup(like);
     globalTypes[value] = globalTypes.lookup(like);
+    if (!globalTypes.lookup(value).hasStaticShape())
+      dynamicSizes.addValue(value, getSharding(value));
   }
 }
 

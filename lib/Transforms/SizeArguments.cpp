@@ -45,7 +45,7 @@ private:
   }
 
   func::FuncOp func;
-  llvm::MapVector<StringAttr, unsigned> names;    ///< With the number of the size.
+  llvm::MapVector<StringAttr, unsigned> names; ///< With the number of the size.
   SmallVector<std::pair<BlockArgument, SmallVector<AffineExpr>>> shapes;
 };
 

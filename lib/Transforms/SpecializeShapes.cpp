@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Constraints.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
@@ -270,9 +271,36 @@ private:
     OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
     Type old = arg.getType();
     arg.setType(type);
+    dropSymbols(func, arg, type);
     Value cast = tensor::CastOp::create(b, arg.getLoc(), old, arg);
     arg.replaceAllUsesExcept(cast, cast.getDefiningOp());
     writeType(func);
+  }
+
+  /// The names of sizes that are known now, and their bounds.
+  static void dropSymbols(func::FuncOp func, BlockArgument arg, RankedTensorType type) {
+    auto symbols = func.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), kDimSymbolsAttr);
+    if (!symbols)
+      return;
+    Builder b(func.getContext());
+    SmallVector<Attribute> left(symbols.begin(), symbols.end());
+    for (auto [d, name] : llvm::enumerate(left))
+      if (!type.isDynamicDim(d))
+        name = b.getStringAttr("");
+    func.setArgAttr(arg.getArgNumber(), kDimSymbolsAttr, b.getArrayAttr(left));
+    auto bounds = func->getAttrOfType<DictionaryAttr>(kBoundsAttr);
+    if (!bounds)
+      return;
+    NamedAttrList needed(bounds);
+    for (Attribute name : symbols) {
+      bool isNamed = false;
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        if (auto others = func.getArgAttrOfType<ArrayAttr>(i, kDimSymbolsAttr))
+          isNamed |= llvm::is_contained(others, name);
+      if (!isNamed)
+        needed.erase(cast<StringAttr>(name));
+    }
+    func->setAttr(kBoundsAttr, needed.getDictionary(func.getContext()));
   }
 
   static void refineResults(func::FuncOp func) {

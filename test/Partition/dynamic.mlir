@@ -52,7 +52,7 @@ spmd.mesh @m = <["x"=2, "y"=3]>
 // CHECK: %[[R:.*]] = arith.remui %[[N]], %{{.*}} : index
 // CHECK: %[[EVEN:.*]] = arith.cmpi eq, %[[R]]
 // CHECK: cf.assert %[[EVEN]], "size of dim 1 of tensor<4x?xf32> is not a multiple of 2, as its sharding {\22x\22} requires"
-// CHECK: %[[L:.*]] = arith.divui %[[N]]
+// CHECK: %[[L:.*]] = affine.apply #{{.*}}()[%[[N]]]
 // CHECK: tensor.splat %{{.*}}[%[[L]]] : tensor<4x?xf32>
 func.func @made(%n: index, %v: f32, %b: tensor<4x?xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) -> tensor<4x?xf32> {
   %s = tensor.splat %v[%n] : tensor<4x?xf32>

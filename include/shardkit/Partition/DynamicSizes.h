@@ -81,8 +81,8 @@ private:
   AffineExpr getShardSize(AffineExpr size, int64_t shards) const;
   /// Whether a size is a multiple of `factor` for all sizes that the function is called with.
   bool isMultipleOf(AffineExpr size, int64_t factor) const;
-  /// `size` has to be a multiple, if it is a size argument.
-  void forbidPadding(AffineExpr size);
+  /// `size` has to be a multiple, if it is a size argument, because of what is at `loc`.
+  void forbidPadding(AffineExpr size, Location loc, const Twine &reason);
 
   SymbolicSizes sizes;
   SmallVector<BlockArgument> arguments;

@@ -29,6 +29,13 @@ static bool isMemcpy(memref::CopyOp copy) {
   });
 }
 
+/// The buffer of the caller that `buffer` is, with or without sizes (DestinationPassing.cpp); null for others.
+static BlockArgument getArgument(Value buffer) {
+  while (isa_and_nonnull<memref::ReinterpretCastOp, memref::CastOp>(buffer.getDefiningOp()))
+    buffer = buffer.getDefiningOp()->getOperand(0);
+  return dyn_cast<BlockArgument>(buffer);
+}
+
 /// Whether two buffers of the caller may alias: those of tied pairs.
 static bool mayShare(Value a, Value b) {
   auto isShared = [](Value value) {
@@ -48,14 +55,15 @@ static void orderStores(func::FuncOp func) {
   SmallVector<memref::CopyOp> stores;
   for (Operation &op : llvm::reverse(body.without_terminator())) {
     auto copy = dyn_cast<memref::CopyOp>(op);
-    if (copy && isa<BlockArgument>(copy.getTarget()))
+    if (copy && getArgument(copy.getTarget()))
       stores.push_back(copy);
     else if (!isMemoryEffectFree(&op) && !isa<memref::StoreOp>(op))
       break;
   }
   BufferViewFlowAnalysis views(func);
   auto reads = [&](memref::CopyOp copy, Value buffer) {
-    return llvm::any_of(views.resolveReverse(copy.getSource()), [&](Value root) { return mayShare(root, buffer); });
+    return llvm::any_of(views.resolveReverse(copy.getSource()),
+                        [&](Value root) { return mayShare(root, getArgument(buffer)); });
   };
   std::reverse(stores.begin(), stores.end());
   llvm::erase_if(stores, [](memref::CopyOp copy) { return copy.getSource() == copy.getTarget(); });
@@ -72,7 +80,8 @@ static void orderStores(func::FuncOp func) {
           continue;
         b.setInsertionPoint(terminator);
         auto type = cast<MemRefType>(other.getTarget().getType());
-        Value saved = memref::AllocOp::create(b, other.getLoc(), type);
+        SmallVector<OpFoldResult> sizes = memref::getMixedSizes(b, other.getLoc(), other.getTarget());
+        Value saved = memref::AllocOp::create(b, other.getLoc(), sizes, type.getElementType());
         memref::CopyOp::create(b, other.getLoc(), other.getSource(), saved);
         other.getSourceMutable().assign(saved);
       }

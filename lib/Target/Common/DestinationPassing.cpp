@@ -2,11 +2,11 @@
 
 #include "NarrowTypes.h"
 #include "UpdateInPlace.h"
-#include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Rules/ShardingRule.h"
 #include "shardkit/Rules/SymbolicSizes.h"
 #include "shardkit/Target/Common/Passes.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDTARGETDESTINATIONPASSING
@@ -43,8 +43,8 @@ static Value createSized(OpBuilder &b, Location loc, Value buffer, MemRefType ty
                          ArrayRef<OpFoldResult> arguments) {
   SmallVector<OpFoldResult> shape, strides(type.getRank());
   for (AffineExpr size : sizes.getResults())
-    shape.push_back(affine::makeComposedFoldedAffineApply(b, loc, AffineMap::get(0, sizes.getNumSymbols(), size),
-                                                          arguments));
+    shape.push_back(
+        affine::makeComposedFoldedAffineApply(b, loc, AffineMap::get(0, sizes.getNumSymbols(), size), arguments));
   OpFoldResult stride = b.getIndexAttr(1);
   for (int64_t d = type.getRank() - 1; d >= 0; --d) {
     strides[d] = stride;
@@ -145,8 +145,9 @@ void DestinationPassing::runOnOperation() {
   }
   for (auto [i, type] : llvm::enumerate(values))
     if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && !tensor.hasStaticShape())
-      buffers[1 + i] = createSized(builder, loc, buffers[1 + i],
-                                   MemRefType::get(tensor.getShape(), tensor.getElementType()), sizes[i], sizeArguments);
+      buffers[1 + i] =
+          createSized(builder, loc, buffers[1 + i], MemRefType::get(tensor.getShape(), tensor.getElementType()),
+                      sizes[i], sizeArguments);
   for (unsigned i = 0; i < numArgs; ++i) {
     BlockArgument arg = body.getArgument(i);
     if (arg.use_empty())

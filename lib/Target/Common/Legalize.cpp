@@ -386,15 +386,26 @@ static bool isStaticTensor(Type type) {
   return tensor && tensor.hasStaticShape();
 }
 
-/// True if dim `d` of both values has one size, which is known to be so by the ops that compute `value`.
-static bool haveOneSize(Value value, Value other, int64_t d) {
-  while (value != other) {
-    FailureOr<bool> areEqual = ValueBoundsConstraintSet::areEqual({value, d}, {other, d});
+/// True if dim `d` of a value and dim `otherDim` of another have one size, which is known to be so by the ops that
+/// compute `value`.
+static bool haveOneSize(Value value, int64_t d, Value other, int64_t otherDim) {
+  while (value != other || d != otherDim) {
+    FailureOr<bool> areEqual = ValueBoundsConstraintSet::areEqual({value, d}, {other, otherDim});
     if (succeeded(areEqual) && *areEqual)
       return true;
     Operation *op = value.getDefiningOp();
     if (!op)
       return false;
+    if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
+      auto size = dyn_cast<Value>(empty.getMixedSizes()[d]);
+      auto dim = size ? size.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+      std::optional<int64_t> of = dim ? dim.getConstantIndex() : std::nullopt;
+      if (!of)
+        return false;
+      value = dim.getSource();
+      d = *of;
+      continue;
+    }
     if (auto dps = dyn_cast<DestinationStyleOpInterface>(op)) {
       value = dps.getTiedOpOperand(cast<OpResult>(value))->get();
       continue;
@@ -402,7 +413,7 @@ static bool haveOneSize(Value value, Value other, int64_t d) {
     if (!op->hasTrait<OpTrait::Elementwise>())
       return false;
     return llvm::any_of(op->getOperands(), [&](Value operand) {
-      return isa<RankedTensorType>(operand.getType()) && haveOneSize(operand, other, d);
+      return isa<RankedTensorType>(operand.getType()) && haveOneSize(operand, d, other, otherDim);
     });
   }
   return true;
@@ -414,7 +425,7 @@ static bool fitsInto(Value value, Value dest) {
   if (!type || type != dest.getType())
     return false;
   for (int64_t d = 0; d < type.getRank(); ++d)
-    if (type.isDynamicDim(d) && !haveOneSize(value, dest, d))
+    if (type.isDynamicDim(d) && !haveOneSize(value, d, dest, d))
       return false;
   return true;
 }

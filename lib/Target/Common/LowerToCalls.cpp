@@ -335,7 +335,8 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
       Value context = op->getParentOfType<func::FuncOp>().getArgument(0);
       auto constant = [&](int64_t v) -> Value { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v)); };
       if (auto contract = dyn_cast<ContractOp>(op); contract && contract.isDynamic()) {
-        SmallVector<Value> args{context, descriptor(b, op, "contraction_", encodeRoles(contract)), storeDims(b, contract)};
+        SmallVector<Value> args{context, descriptor(b, op, "contraction_", encodeRoles(contract)),
+                                storeDims(b, contract)};
         for (Value buffer : contract->getOperands())
           args.push_back(getPointer(b, loc, buffer));
         func::CallOp::create(b, loc, declare(b, "sk_contraction_at", SmallVector<Type>(args.size(), ptr), i32), args);

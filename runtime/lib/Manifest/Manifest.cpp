@@ -216,8 +216,8 @@ void readValues(const JsonAt &in, FunctionInfo &function, size_t numPrograms, bo
       in.fail("two results are named '" + value.name + "'");
     if (value.tied) {
       const ValueInfo &argument = function.arguments[size_t(*value.tied)];
-      if (argument.dtype != value.dtype || argument.dims.size() != value.dims.size() || argument.globalShape != value.globalShape ||
-          argument.localShape != value.localShape)
+      if (argument.dtype != value.dtype || argument.dims.size() != value.dims.size() ||
+          argument.globalShape != value.globalShape || argument.localShape != value.localShape)
         in.fail("result '" + value.name + "' is tied to argument '" + argument.name + "' of another type");
     }
     function.results.push_back(std::move(value));

@@ -27,6 +27,8 @@ static std::string toString(const std::vector<SizeProduct> &size, const Function
   return text;
 }
 
+static bool isKnown(const std::vector<SizeProduct> &size) { return size.size() == 1 && size[0].sizes.empty(); }
+
 static Expected<int64_t> evaluate(const std::vector<SizeProduct> &size, const std::vector<int64_t> &sizes,
                                   const std::string &what) {
   int64_t sum = 0;
@@ -80,7 +82,8 @@ Expected<std::vector<int64_t>> findSizes(const FunctionInfo &function,
       SK_ASSIGN_OR_RETURN(int64_t expected, evaluate(size, sizes, nameOf(i, d)));
       if (expected != (*shapes[i])[d])
         return invalid("function '" + function.name + "': " + nameOf(i, d) + " is " + std::to_string((*shapes[i])[d]) +
-                       ", expected " + std::to_string(expected) + " (" + toString(size, function) + ")");
+                       ", expected " + std::to_string(expected) +
+                       (isKnown(size) ? "" : " (" + toString(size, function) + ")"));
     }
   return sizes;
 }
@@ -94,16 +97,15 @@ static Status setShape(ValueInfo &value, const std::vector<int64_t> &sizes, cons
     const DimInfo &dim = value.dims[d];
     SK_ASSIGN_OR_RETURN(int64_t size, evaluate(dim.size, sizes, what + ", dim " + std::to_string(d)));
     int64_t padded = (size + dim.multiple - 1) / dim.multiple * dim.multiple, parts = 1;
-    const bool isKnown = dim.size.size() == 1 && dim.size[0].sizes.empty();
-    const bool isUneven = isKnown && std::none_of(dim.digits.begin(), dim.digits.end(),
-                                                  [](const RankDigit &digit) { return digit.stride == 0; });
+    const bool isUneven = isKnown(dim.size) && std::none_of(dim.digits.begin(), dim.digits.end(),
+                                                            [](const RankDigit &digit) { return digit.stride == 0; });
     if (isUneven) // Shards of a known size are as large as the largest.
       padded = (size + dim.shards() - 1) / dim.shards() * dim.shards();
     for (const RankDigit &digit : dim.digits)
       parts *= digit.size;
     if (padded % parts != 0)
-      return invalid(what + ": dim " + std::to_string(d) + " is " + std::to_string(size) +
-                     ", expected a multiple of " + std::to_string(parts) + ", what it is sharded into");
+      return invalid(what + ": dim " + std::to_string(d) + " is " + std::to_string(size) + ", expected a multiple of " +
+                     std::to_string(parts) + ", what it is sharded into");
     value.globalShape.push_back(size);
     value.localShape.push_back(padded / dim.shards());
   }
@@ -152,9 +154,8 @@ Expected<FunctionInfo> atSizes(const FunctionInfo &function, const std::vector<i
       return invalid(title + ": size '" + size.name + "' is " + std::to_string(sizes[i]) + ", expected one from " +
                      std::to_string(size.least) + " to " + std::to_string(size.most));
     if (sizes[i] % size.multiple != 0)
-      return invalid(title + ": size '" + size.name + "' is " + std::to_string(sizes[i]) +
-                     ", expected a multiple of " + std::to_string(size.multiple) +
-                     ", the devices that dims of it are sharded over");
+      return invalid(title + ": size '" + size.name + "' is " + std::to_string(sizes[i]) + ", expected a multiple of " +
+                     std::to_string(size.multiple) + ", the devices that dims of it are sharded over");
     ValueInfo &argument = known.arguments[size.argument];
     argument.name += "=" + std::to_string(sizes[i]);
     argument.range = std::pair(sizes[i], sizes[i] + 1);

@@ -241,7 +241,7 @@ struct SessionImpl {
   std::shared_ptr<ShardMemory> memory = std::make_shared<ShardMemory>();
   HostFunctions hostFunctions;
   std::vector<std::unique_ptr<Bundle>> bundles;
-  std::deque<FunctionInfo> sized; ///< Functions at sizes that calls had.
+  std::deque<FunctionInfo> sized;                                     ///< Functions at sizes that calls had.
   std::map<std::pair<int, std::vector<int64_t>>, int> sizedFunctions; ///< By function and sizes.
   std::deque<SessionFunction> functions;
   std::deque<ArgumentSlot> slots;

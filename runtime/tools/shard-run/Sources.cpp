@@ -87,8 +87,8 @@ Status setSizes(const Options &options, Bundle &bundle) {
   }
   for (const auto &[name, size] : options.sizes)
     if (!names.count(name))
-      return notFound("--size names '" + name + "', which is not a size that only the run knows; sizes: " +
-                      list(names));
+      return notFound("--size names '" + name +
+                      "', which is not a size that only the run knows; sizes: " + list(names));
   return {};
 }
 

@@ -118,8 +118,8 @@ typedef struct sk_contraction_desc {
 SK_EXPORT int32_t sk_contraction(sk_context *ctx, const sk_contraction_desc *desc, const void *a, const void *b,
                                  void *c);
 
-/* As sk_contraction, of sizes and strides that are known at run time: those of dim i are dims[4 * i] and the three after
- * it, in the order of the descriptor, which has the roles alone. In programs for the host. */
+/* As sk_contraction, of sizes and strides that are known at run time: those of dim i are dims[4 * i] and the three
+ * after it, in the order of the descriptor, which has the roles alone. In programs for the host. */
 SK_EXPORT int32_t sk_contraction_at(sk_context *ctx, const sk_contraction_desc *desc, const int64_t *dims,
                                     const void *a, const void *b, void *c);
 

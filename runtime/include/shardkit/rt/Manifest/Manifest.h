@@ -127,8 +127,8 @@ struct SizeProduct {
   int64_t factor = 1;
   std::vector<size_t> sizes;
 };
-/// A dim of a value of which a size is not known: of `size` (the sum of the products), padded to a multiple of `multiple`,
-/// and divided by the digits, major to minor. A digit with stride 0 is one of the index in the shard.
+/// A dim of a value of which a size is not known: of `size` (the sum of the products), padded to a multiple of
+/// `multiple`, and divided by the digits, major to minor. A digit with stride 0 is one of the index in the shard.
 struct DimInfo {
   std::vector<SizeProduct> size;
   std::vector<RankDigit> digits;
@@ -266,8 +266,7 @@ struct FunctionInfo {
 /// The sizes of a call whose arguments have these shapes, by the numbers of the arguments; no shape where the argument
 /// is not given. An error if a shape does not fit the argument, if two dims of one size differ, or if no
 /// shape shows a size.
-Expected<std::vector<int64_t>> findSizes(const FunctionInfo &function,
-                                         const std::vector<std::optional<Shape>> &shapes);
+Expected<std::vector<int64_t>> findSizes(const FunctionInfo &function, const std::vector<std::optional<Shape>> &shapes);
 /// The function for these sizes: all shapes and extents are known, and it has no sizes. An error if a size is out of
 /// its bound or not a multiple of what it must be.
 Expected<FunctionInfo> atSizes(const FunctionInfo &function, const std::vector<int64_t> &sizes);

@@ -1,0 +1,52 @@
+// Sizes that only the run knows become arguments: what follows from them is computed from them.
+// RUN: shard-opt %s --split-input-file --spmd-size-arguments | FileCheck %s
+
+// CHECK-DAG: #[[JOINED:.*]] = affine_map<()[s0, s1] -> (s0 * s1, 4)>
+// CHECK-DAG: #[[MADE:.*]] = affine_map<()[s0, s1] -> (s1 + 2, s0 * 2)>
+// CHECK-LABEL: func.func @named
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x?x4xf32> {spmd.global_sizes = affine_map<()[s0, s1] -> (s0, s1, 4)>}
+// CHECK-SAME: %[[Y:[a-z0-9]+]]: tensor<?xf32> {spmd.global_sizes = affine_map<()[s0, s1] -> (s1)>}
+// CHECK-SAME: %[[B:[a-z0-9]+]]: index {spmd.bound = [1, 64], spmd.size = "b"}
+// CHECK-SAME: %[[S:[a-z0-9]+]]: index {spmd.size = "s"}
+// CHECK-SAME: -> (tensor<?x4xf32> {spmd.global_sizes = #[[JOINED]]}
+// CHECK-SAME: tensor<?x?xf32> {spmd.global_sizes = #[[MADE]]})
+func.func @named(%x: tensor<?x?x4xf32> {spmd.symbols = ["b", "s", ""]}, %y: tensor<?xf32> {spmd.symbols = ["s"]}) -> (tensor<?x4xf32>, tensor<?x?xf32>) attributes {spmd.bounds = {b = [1, 64]}} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %joined = tensor.collapse_shape %x [[0, 1], [2]] : tensor<?x?x4xf32> into tensor<?x4xf32>
+  // CHECK-NOT: tensor.dim
+  // CHECK: %[[BS:.*]] = affine.apply #{{.*}}()[%[[B]], %[[S]]]
+  // CHECK: tensor.empty(%[[BS]]) : tensor<?x4xf32>
+  %bs = tensor.dim %joined, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%bs) : tensor<?x4xf32>
+  %r = linalg.exp ins(%joined : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %s = tensor.dim %x, %c1 : tensor<?x?x4xf32>
+  %i = arith.index_cast %s : index to i64
+  %n = arith.index_cast %i : i64 to index
+  %more = arith.addi %n, %c2 : index
+  %b = tensor.dim %x, %c0 : tensor<?x?x4xf32>
+  %twice = arith.muli %b, %c2 : index
+  %z = tensor.splat %zero[%more, %twice] : tensor<?x?xf32>
+  %w = arith.addf %z, %z : tensor<?x?xf32>
+  return %r, %w : tensor<?x4xf32>, tensor<?x?xf32>
+}
+
+// -----
+
+// A size without a name has that of its dim. A loop keeps sizes.
+// CHECK: #[[ONE:.*]] = affine_map<()[s0] -> (s0)>
+// CHECK-LABEL: func.func @unnamed
+// CHECK-SAME: index {spmd.size = "x.0"}
+// CHECK-SAME: tensor<?xf32> {spmd.global_sizes = #[[ONE]]}
+func.func @unnamed(%x: tensor<?xf32> {spmd.name = "x"}) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%carried = %x) -> tensor<?xf32> {
+    %next = arith.addf %carried, %x : tensor<?xf32>
+    scf.yield %next : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}

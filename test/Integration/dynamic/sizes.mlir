@@ -1,0 +1,55 @@
+// Sizes that only the run knows, in arguments and results: one bundle, called at several sizes, also such as the devices
+// do not divide. What is padded is filled: nothing reads it.
+// REQUIRES: shard-run
+// RUN: shard-compile %s --with-reference --fill-padding=lowest -o %t
+// RUN: shard-run %t --size=b=8 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
+// RUN: shard-run %t --size=b=5 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
+// RUN: shard-run %t --size=b=1 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
+// RUN: shard-run %t --size=b=0 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
+// EQUAL: verify: 4 functions, 6 results, all equal bit by bit
+// RUN: not shard-run %t --size=b=65 --random-inputs=1 2>&1 | FileCheck %s --check-prefix=BOUND
+// BOUND: error: function 'sum': size 'b' is 65, expected one from 0 to 64
+// RUN: not shard-run %t --random-inputs=1 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: error: function 'sum': size 'b' is not known, expected an argument with a dim of it, or --size=NAME=SIZE
+// RUN: not shard-run %t --size=c=4 --size=b=4 --random-inputs=1 2>&1 | FileCheck %s --check-prefix=NAME
+// NAME: error: --size names 'c', which is not a size that only the run knows; sizes: 'b'
+
+spmd.mesh @m = <["x"=2, "y"=3]>
+
+// A sum over padded shards is masked.
+func.func @sum(%x: tensor<?x6xi32> {spmd.range = [-9, 9], spmd.symbols = ["b", ""], spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<6xi32> attributes {spmd.bounds = {b = [0, 64]}} {
+  %z = arith.constant dense<0> : tensor<6xi32>
+  %s = linalg.reduce { arith.addi } ins(%x : tensor<?x6xi32>) outs(%z : tensor<6xi32>) dimensions = [0]
+  return %s : tensor<6xi32>
+}
+
+// Between layouts of 6, 2 and 3 shards and one: chunks of a dim that is padded to a multiple of 6.
+func.func @moves(%x: tensor<?x6xi32> {spmd.range = [-9, 9], spmd.symbols = ["b", ""], spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<?x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}, tensor<?x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>}) attributes {spmd.bounds = {b = [0, 64]}} {
+  %a = arith.addi %x, %x : tensor<?x6xi32>
+  %1 = spmd.with_sharding_constraint %a <@m, [{"y", "x"}, {}]> : tensor<?x6xi32>
+  %2 = arith.muli %1, %1 : tensor<?x6xi32>
+  %3 = spmd.with_sharding_constraint %2 <@m, [{}, {"y"}]> : tensor<?x6xi32>
+  %4 = arith.addi %3, %3 : tensor<?x6xi32>
+  %5 = spmd.with_sharding_constraint %4 <@m, [{"x"}, {}]> : tensor<?x6xi32>
+  %6 = arith.muli %5, %5 : tensor<?x6xi32>
+  return %6, %6 : tensor<?x6xi32>, tensor<?x6xi32>
+}
+
+// A contraction over the dim, and one with it twice.
+func.func @gram(%x: tensor<?x6xi32> {spmd.range = [-9, 9], spmd.symbols = ["b", ""], spmd.sharding = #spmd.sharding<@m, [{"x", "y"}, {}]>}) -> (tensor<6x6xi32>, tensor<?x?xi32>) attributes {spmd.bounds = {b = [0, 64]}} {
+  %c0 = arith.constant 0 : index
+  %c = arith.constant 0 : i32
+  %z = arith.constant dense<0> : tensor<6x6xi32>
+  %g = linalg.contract indexing_maps = [affine_map<(i, j, k) -> (k, i)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>] ins(%x, %x : tensor<?x6xi32>, tensor<?x6xi32>) outs(%z : tensor<6x6xi32>) -> tensor<6x6xi32>
+  %b = tensor.dim %x, %c0 : tensor<?x6xi32>
+  %e = tensor.empty(%b, %b) : tensor<?x?xi32>
+  %f = linalg.fill ins(%c : i32) outs(%e : tensor<?x?xi32>) -> tensor<?x?xi32>
+  %h = linalg.contract indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>] ins(%x, %x : tensor<?x6xi32>, tensor<?x6xi32>) outs(%f : tensor<?x?xi32>) -> tensor<?x?xi32>
+  return %g, %h : tensor<6x6xi32>, tensor<?x?xi32>
+}
+
+// A layout with strides has equal shards: 2 * b is a multiple of them.
+func.func @strides(%x: tensor<?x6xi32> {spmd.range = [-9, 9], spmd.symbols = ["b", ""], spmd.sharding = #spmd.sharding<@m, [{}, {2, "y"}]>}) -> tensor<?x6xi32> attributes {spmd.bounds = {b = [0, 64]}} {
+  %a = arith.addi %x, %x : tensor<?x6xi32>
+  return %a : tensor<?x6xi32>
+}
