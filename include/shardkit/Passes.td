@@ -72,8 +72,8 @@ def SPMDSizeArgumentsPass : SPMDPass<"spmd-size-arguments"> {
     `spmd.symbols`, else `x.0` for dim 0 of `x`. The function gets an argument of type
     index for each name, after all others, with the bound that `spmd.bounds` gives it.
     Sizes in the body that follow from these are computed from them, and
-    `spmd.global_sizes` of arguments and results says what each size is: a sum, product
-    or quotient of size arguments. The runtime passes the sizes. Phase: up to annotated.
+    `spmd.global_sizes` of arguments and results gives their sizes: sums, products and
+    quotients of size arguments. The runtime passes the sizes. Phase: up to annotated.
 
     ```mlir
     func.func @f(%x: tensor<?x16xf32> {spmd.symbols = ["b", ""]}) attributes {spmd.bounds = {b = [1, 64]}}

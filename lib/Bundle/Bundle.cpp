@@ -286,8 +286,9 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
     if (failed(function))
       return failure();
     if (!function->sizes.empty() && (out.target == "cuda" || func->hasAttr(kScheduleAttr)))
-      return emitError(func.getLoc()) << "function '" << func.getSymName() << "' has a size '" << function->sizes.front().name
-                              << "' that only the run knows, expected one for cpu without stages, or --shapes";
+      return emitError(func.getLoc()) << "function '" << func.getSymName() << "' has a size '"
+                                      << function->sizes.front().name
+                                      << "' that only the run knows, expected one for cpu without stages, or --shapes";
     auto schedule = func->getAttrOfType<FlatSymbolRefAttr>(kScheduleAttr);
     (schedule ? fragments[schedule.getValue()] : out.functions).push_back(std::move(*function));
   }

@@ -35,7 +35,7 @@ void DynamicSizes::addValue(Value value, const Sharding &sharding) {
       continue;
     auto symbol = dyn_cast<AffineSymbolExpr>(size);
     if (symbol && !spmd::allowsPadding(dim.entries, meshes.getMesh()))
-      forbidPadding(size, value.getLoc(), "a sharding by parts of axes or with strides has no padding");
+      forbidPadding(size, value.getLoc(), "a sharding by sub-axes or with strides has no padding");
     // 2 * s is a multiple of 4 if s is one of 2.
     if (auto product = dyn_cast<AffineBinaryOpExpr>(size); product && product.getKind() == AffineExprKind::Mul)
       if (auto times = dyn_cast<AffineConstantExpr>(product.getRHS())) {
@@ -183,8 +183,8 @@ Value DynamicSizes::pad(OpBuilder &b, ReshardOp op, Value input, const Sharding 
   return tensor::PadOp::create(b, op.getLoc(), type, input, low, high, zero);
 }
 
-Value DynamicSizes::cutPadding(OpBuilder &b, ReshardOp op, Value result, const Sharding &from,
-                               const Sharding &to) const {
+Value DynamicSizes::trimPadding(OpBuilder &b, ReshardOp op, Value result, const Sharding &from,
+                                const Sharding &to) const {
   auto type = cast<RankedTensorType>(result.getType());
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, op.getLoc(), result);
   bool hasPadding = false;

@@ -376,7 +376,7 @@ LogicalResult FunctionPartitioner::partition(Operation *op) {
                                           layouts.lookup(reshard.getResult()), table);
     if (failed(value))
       return failure();
-    *value = dynamicSizes.cutPadding(b, reshard, *value, from, to);
+    *value = dynamicSizes.trimPadding(b, reshard, *value, from, to);
     dynamicSizes.replace(reshard.getResult(), *value);
     // Later ops see the local value in the layout of the reshard.
     layouts[*value] = layouts.lookup(reshard.getResult());

@@ -1,15 +1,15 @@
 // Sizes that only the run knows become arguments: what follows from them is computed from them.
 // RUN: shard-opt %s --split-input-file --spmd-size-arguments | FileCheck %s
 
-// CHECK-DAG: #[[JOINED:.*]] = affine_map<()[s0, s1] -> (s0 * s1, 4)>
-// CHECK-DAG: #[[MADE:.*]] = affine_map<()[s0, s1] -> (s1 + 2, s0 * 2)>
+// CHECK-DAG: #[[$JOINED:.*]] = affine_map<()[s0, s1] -> (s0 * s1, 4)>
+// CHECK-DAG: #[[$MADE:.*]] = affine_map<()[s0, s1] -> (s1 + 2, s0 * 2)>
 // CHECK-LABEL: func.func @named
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x?x4xf32> {spmd.global_sizes = affine_map<()[s0, s1] -> (s0, s1, 4)>}
 // CHECK-SAME: %[[Y:[a-z0-9]+]]: tensor<?xf32> {spmd.global_sizes = affine_map<()[s0, s1] -> (s1)>}
 // CHECK-SAME: %[[B:[a-z0-9]+]]: index {spmd.bound = [1, 64], spmd.size = "b"}
 // CHECK-SAME: %[[S:[a-z0-9]+]]: index {spmd.size = "s"}
-// CHECK-SAME: -> (tensor<?x4xf32> {spmd.global_sizes = #[[JOINED]]}
-// CHECK-SAME: tensor<?x?xf32> {spmd.global_sizes = #[[MADE]]})
+// CHECK-SAME: -> (tensor<?x4xf32> {spmd.global_sizes = #[[$JOINED]]}
+// CHECK-SAME: tensor<?x?xf32> {spmd.global_sizes = #[[$MADE]]})
 func.func @named(%x: tensor<?x?x4xf32> {spmd.symbols = ["b", "s", ""]}, %y: tensor<?xf32> {spmd.symbols = ["s"]}) -> (tensor<?x4xf32>, tensor<?x?xf32>) attributes {spmd.bounds = {b = [1, 64]}} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -36,10 +36,10 @@ func.func @named(%x: tensor<?x?x4xf32> {spmd.symbols = ["b", "s", ""]}, %y: tens
 // -----
 
 // A size without a name has that of its dim. A loop keeps sizes.
-// CHECK: #[[ONE:.*]] = affine_map<()[s0] -> (s0)>
+// CHECK: #[[$ONE:.*]] = affine_map<()[s0] -> (s0)>
 // CHECK-LABEL: func.func @unnamed
 // CHECK-SAME: index {spmd.size = "x.0"}
-// CHECK-SAME: tensor<?xf32> {spmd.global_sizes = #[[ONE]]}
+// CHECK-SAME: tensor<?xf32> {spmd.global_sizes = #[[$ONE]]}
 func.func @unnamed(%x: tensor<?xf32> {spmd.name = "x"}) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

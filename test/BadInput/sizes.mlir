@@ -15,6 +15,7 @@ func.func @few_names(%x: tensor<?x4xf32> {spmd.symbols = ["b"]}) -> tensor<?x4xf
 
 // -----
 
+// symbols_c1
 // expected-error @below {{is named 'n' and has size 4, expected "" for a known size}}
 func.func @known_size(%x: tensor<?x4xf32> {spmd.symbols = ["b", "n"]}) -> tensor<?x4xf32> {
   return %x : tensor<?x4xf32>

@@ -15,7 +15,7 @@ namespace mlir::spmd {
 /// A dim whose size is a size argument s of the function (SymbolicSizes.h) has shards of
 /// ceil(s / m) * (m / shards), where m is a multiple of the shards of all dims of size s: they are
 /// chunks of a dim that is padded to a multiple of m. So a move between two such layouts is one of
-/// equal shards. It is padded before it is sharded, and cut off after it was gathered.
+/// equal shards. It is padded before it is sharded, and trimmed after it was gathered.
 ///
 ///   s = 5, m = 4: {"x"} of 2 has shards of 4, {"x", "y"} of 4 has shards of 2
 ///
@@ -38,7 +38,7 @@ public:
   void addValue(Value value, const Sharding &sharding);
   void addOp(Operation *op, GetSharding getSharding);
 
-  /// What each size argument has to be a multiple of, and what it is padded to a multiple of.
+  /// The number that each size argument has to be, or is padded to, a multiple of.
   ArrayRef<int64_t> getMultiples() const { return multiples; }
   bool isPadded(unsigned symbol) const { return allowsPadding[symbol] && multiples[symbol] > 1; }
   bool hasPadding() const;
@@ -60,9 +60,10 @@ public:
 
   /// Checks, before a reshard, that the sizes are multiples of the shards of the new layout.
   LogicalResult checkMove(ReshardOp op, RankedTensorType type, const Sharding &from, const Sharding &to);
-  /// The input of a reshard with the padding that its shards have, and its result without padding that is in no shard.
+  /// The input of a reshard with the padding that its shards have, and its result without the padding of shards that
+  /// were gathered.
   Value pad(OpBuilder &b, ReshardOp op, Value input, const Sharding &from, const Sharding &to) const;
-  Value cutPadding(OpBuilder &b, ReshardOp op, Value result, const Sharding &from, const Sharding &to) const;
+  Value trimPadding(OpBuilder &b, ReshardOp op, Value result, const Sharding &from, const Sharding &to) const;
   /// `local` stands for `value` of the global program.
   void replace(Value value, Value local);
 

@@ -366,7 +366,7 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devic
     return value;
   }
   if (isSized && (anyType || isSlotted || (value.kind != ValueKind::Input && value.kind != ValueKind::Result)))
-    in.fail("'dims' is on a value that is no input or result of a function");
+    in.fail("'dims' is on a value that is not an input or result of a function");
   if (!isSized)
     readShape(in, "global_shape", value.globalShape, value.globalElements);
   for (auto [key, flag] : {std::pair("exact", &value.exact), std::pair("segmented", &value.isSegmented)})

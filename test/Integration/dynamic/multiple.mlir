@@ -6,7 +6,7 @@
 // RUN: not shard-run %t --size=b=6 --random-inputs=1 2>&1 | FileCheck %s --check-prefix=MULTIPLE
 // MULTIPLE: error: function 'strided': size 'b' is 6, expected a multiple of 4, the devices that dims of it are sharded over
 // RUN: shard-opt %s --spmd-default-pipeline --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-// REMARK: Function=strided | Reason="a sharding by parts of axes or with strides has no padding", Remark="size "b" has to be a multiple of its shards"
+// REMARK: Function=strided | Reason="a sharding by sub-axes or with strides has no padding", Remark="size "b" has to be a multiple of its shards"
 
 spmd.mesh @m = <["x"=2, "y"=2]>
 func.func @strided(%x: tensor<?x6xf32> {spmd.symbols = ["b", ""], spmd.sharding = #spmd.sharding<@m, [{2, "x"}, {}]>}) -> tensor<?x6xf32> attributes {spmd.bounds = {b = [0, 64]}} {

@@ -115,7 +115,7 @@ SK_EXPORT int sk_session_result(const sk_session *session, int32_t function, int
 typedef struct sk_size_info {
   const char *name;
   int64_t least, most; /* Its bound, both included. */
-  int64_t multiple;    /* What it must be a multiple of. */
+  int64_t multiple;    /* The size has to be a multiple of it. */
 } sk_size_info;
 /* How many a function has; the text lives as long as the session. */
 SK_EXPORT int32_t sk_session_size_count(const sk_session *session, int32_t function);

@@ -240,7 +240,7 @@ struct SizeInfo {
   std::string name;
   size_t argument = 0;               ///< The argument of kind Size.
   int64_t least = 0, most = maxSize; ///< The bound, both included.
-  int64_t multiple = 1;              ///< What it must be a multiple of.
+  int64_t multiple = 1;              ///< The size is a multiple of it.
   static constexpr int64_t maxSize = (int64_t(1) << 40) - 1;
 };
 
