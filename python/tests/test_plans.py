@@ -180,15 +180,26 @@ def test_random():
 
 
 def test_keywords():
-    """Arguments by keyword are planned; jax.jit takes no shardings for them."""
+    """Arguments by keyword are planned, and `jit` has their shardings; static and donated ones stay so."""
 
-    def apply(x, *, w):
-        return x @ w
+    @functools.partial(jax.jit, static_argnames="n", donate_argnames="old")
+    def apply(x, *, w, old, n):
+        return x @ w * n, old + n
 
-    plan = shardkit.plan(apply, X, w=PARAMS["head"], mesh=MESH, pins={"w": P(None, "model")})
-    assert plan.kwarg_shardings["w"].spec == P(None, "model")
-    equal(X @ PARAMS["head"], jax.jit(plan.constrain(apply))(X, w=jax.device_put(PARAMS["head"], plan.kwarg_shardings["w"])))
-    refuses("arguments by keyword", plan.jit, apply)
+    def give():
+        return X, {"w": PARAMS["head"], "old": jnp.ones((16, 48)), "n": 3}
+
+    (x, keywords), (_, others) = give(), give()
+    plan = shardkit.plan(apply, x, **keywords, mesh=MESH, pins={"w": P(None, "model"), "old": P("data", None)})
+    assert plan.kwarg_shardings["w"].spec == P(None, "model") and list(plan.kwarg_shardings) == ["old", "w"]
+    placed = keywords | {n: jax.device_put(keywords[n], s) for n, s in plan.kwarg_shardings.items()}
+    expected = X @ PARAMS["head"] * 3, np.full((16, 48), 4.0)
+    compiled = plan.jit(apply)
+    assert '%arg1: tensor<16x48xf32> {jax.buffer_donor' in (text := compiled.lower(x, **placed).as_text()) or "aliasing_output" in text, text
+    equal(expected, compiled(x, **placed))
+    assert placed["old"].is_deleted()
+    equal(expected, jax.jit(plan.constrain(apply), static_argnames="n")(x, **others))
+    refuses("the call lacks the keyword old, expected those that were planned: old, w", compiled, x, w=keywords["w"], n=3)
 
 
 def test_files():

@@ -14,7 +14,7 @@ from ..planning import completion, search
 from ..planning.layouts import Layout, Program
 from ..planning.plan import AnnotatedPlan
 from ..planning.tactics import Tactics
-from . import equations
+from . import equations, keywords
 from .sites import read_sites
 
 
@@ -64,10 +64,11 @@ class Plan(AnnotatedPlan):
         return equations.transform(function, rewrite)
 
     def jit(self, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-        """The constrained function with the shardings of arguments and results; static and donated arguments are those of `jax.jit`."""
-        if self.kwarg_shardings:
-            raise ShardKitError("error: the plan has arguments by keyword, whose shardings jax.jit does not take, expected arguments by position")
+        """The constrained function with the shardings of arguments, by keyword too, and results; static and donated arguments are those of
+        `jax.jit`."""
         inner = equations.get_unjitted(self.constrain(function))
+        if self.kwarg_shardings:
+            return keywords.KeywordJit(function, inner, self.in_shardings, self.kwarg_shardings, {"out_shardings": self.out_shardings} | options)
         shardings = {"in_shardings": self.in_shardings, "out_shardings": self.out_shardings}
         return equations.jit_like(function, inner, **(shardings | options))  # type: ignore[no-any-return]
 
@@ -135,7 +136,7 @@ class _Planner:
             warnings.warn(f"{dropped}, which JAX cannot express: the dim is not sharded by it", stacklevel=stacklevel)
         types = equations.find_types(self._traced.jaxpr)
         layouts = {s: translator.translate(s, layout, types[s].shape) for s, layout in read_sites(self._traced.jaxpr, program).items()}
-        count = len(parameters) - len(self._kwargs)
+        count = sum(name not in self._kwargs for name, _ in parameters)
         made = Plan(
             text,
             self._mesh,
