@@ -4,8 +4,8 @@
 //   shard-compile OUT/model.mlir -o BUNDLE
 //   generate BUNDLE DIR 5,17,42 --tokens=16 --temperature=0.8 --top-k=40 --seed=1
 //
-// The prompt and the answer are numbers of tokens: Debian has no library that reads tokenizer.json. generate.py has text,
-// and draws the same tokens.
+// The prompt and the answer are numbers of tokens: Debian has no library that reads tokenizer.json. generate.py has
+// text, and draws the same tokens.
 #include "shardkit/rt/session.h"
 
 #include <algorithm>
@@ -246,7 +246,8 @@ void generate(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   if (argc < 4) {
-    std::fprintf(stderr, "usage: %s BUNDLE WEIGHTS TOKEN,TOKEN,... [--tokens=N] [--temperature=T] [--top-k=K] [--seed=S]\n",
+    std::fprintf(stderr,
+                 "usage: %s BUNDLE WEIGHTS TOKEN,TOKEN,... [--tokens=N] [--temperature=T] [--top-k=K] [--seed=S]\n",
                  argv[0]);
     return 1;
   }

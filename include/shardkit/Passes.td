@@ -667,6 +667,18 @@ def SPMDOutlineConstantsPass : SPMDPass<"spmd-outline-constants"> {
   let options = [MaxConstantBytesOption];
 }
 
+def SPMDByteArgumentsPass : SPMDPass<"spmd-byte-arguments"> {
+  let summary = "Pass weights of 8-bit floats as bytes, as they are stored";
+  let description = [{
+    Programs compute with floats of at least 16 bits. An argument of a public function that
+    is a weight of 8-bit floats (f8E4M3FN, for instance) becomes one of i8, which a loading
+    function makes of the stored tensor without a change of its bits; `arith.bitcast` gives
+    the floats back in the program, where `arith.extf` widens them. So such weights take a
+    byte for each element on the devices. Phase: up to annotated.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def SPMDNarrowSortsPass : SPMDPass<"spmd-narrow-sorts"> {
   let summary = "Keep the elements of sorts that are read";
   let description = [{

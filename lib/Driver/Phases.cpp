@@ -52,6 +52,7 @@ LogicalResult spmd::outlineConstants(ModuleOp module, const PhaseOptions &option
     return success();
   PassManager pm(module.getContext());
   pm.addPass(createSPMDOutlineConstantsPass({options.maxConstantBytes}));
+  pm.addPass(createSPMDByteArgumentsPass());
   return pm.run(module);
 }
 

@@ -42,6 +42,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
     SPMDOutlineConstantsPassOptions constants;
     constants.maxConstantBytes = phaseOptions.maxConstantBytes;
     pm.addPass(createSPMDOutlineConstantsPass(constants));
+    pm.addPass(createSPMDByteArgumentsPass());
     pm.addPass(createSPMDImportOrtPass());
     SPMDResolveAxisResourcesPassOptions options;
     options.mesh = phaseOptions.mesh;
