@@ -24,7 +24,8 @@ def plan(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     `shardkit.Tactics().dp("data").megatron("model")` or those of `shardkit.recipes`; `search=False`: propagation completes what is pinned,
     without a search. `costs`: of the links, `alpha`, `beta`,
     `flops` as on a mesh of ShardKit. `options`: more of `--spmd-auto-shard`, as `batch-axes=data`. Of JAX, `minimize`: at most so many
-    times propagation is run to leave out constraints that it does not need; None constrains all values whose layout is known. Of
+    times propagation is run to leave out constraints that it does not need; None constrains all values whose layout is known. Equations
+    that repeat at least `repeats` times, as those of layers do, are planned as one loop, with one layout for all; None plans each. Of
     PyTorch, `loss` and `optimizer` as of `import_torch`: then a training step is planned."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(function, torch.nn.Module):
