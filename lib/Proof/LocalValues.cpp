@@ -13,6 +13,7 @@ static constexpr size_t kMaxFacts = 8;
 LocalValues::LocalValues(GlobalProgram &global, TermTable &terms, const MeshCache &meshes, Proof &proof)
     : global(global), terms(terms), meshes(meshes),
       reader(terms, [this](Value value) { return getOuterScalar(value); }), proof(proof) {
+  reader.isOfFunction = true;
   reader.getCoordinate = [this](Operation *op) { return getCoordinate(op); };
   reader.getLookup = [this](Value tensor, ArrayRef<TermId> indices) { return getLookup(tensor, indices); };
 }
@@ -57,6 +58,7 @@ void LocalValues::addFact(Value value, Fact fact) {
     if (fits)
       addFact(value, view);
   }
+  addManualFacts(value, fact);
 }
 
 void LocalValues::addUniformFact(Value value, ClassId id) {
@@ -138,15 +140,7 @@ TermId LocalValues::getOuterScalar(Value value) {
 std::optional<IndexForm> LocalValues::getCoordinate(Operation *op) {
   auto coordinate = cast<DeviceCoordinateOp>(op);
   const Mesh *of = meshes.lookup(coordinate.getMeshAttr());
-  if (!of)
-    return std::nullopt;
-  int64_t stride = 1;
-  for (const MeshAxis &axis : llvm::reverse(of->axes)) {
-    if (axis.name == coordinate.getAxis())
-      return IndexForm::ofRank({stride, axis.size});
-    stride *= axis.size;
-  }
-  return std::nullopt;
+  return of ? IndexForm::ofAxis(*of, coordinate.getAxis()) : std::nullopt;
 }
 
 std::optional<TermId> LocalValues::getLookup(Value tensor, ArrayRef<TermId> indices) {

@@ -58,6 +58,8 @@ public:
   const Mesh *mesh = nullptr;
 
 private:
+  /// Adds that a value is one inside of a manual computation, or a result of one. (ManualValues.cpp)
+  void addManualFacts(Value value, const Fact &fact);
   TermId getOuterScalar(Value value);
   std::optional<IndexForm> getCoordinate(Operation *op);
   std::optional<TermId> getLookup(Value tensor, ArrayRef<TermId> indices);

@@ -27,8 +27,8 @@ namespace {
 class Prover {
 public:
   Prover(func::FuncOp globalFunc, func::FuncOp local, const MeshCache &meshes, Proof &proof)
-      : globalFunc(globalFunc), local(local), meshes(meshes), proof(proof), global(terms),
-        values(global, terms, meshes, proof) {}
+      : globalFunc(globalFunc), local(local), meshes(meshes), proof(proof), globalMeshes(globalFunc->getParentOp()),
+        global(terms, &globalMeshes), values(global, terms, meshes, proof) {}
 
   LogicalResult prove();
 
@@ -57,6 +57,7 @@ private:
   const MeshCache &meshes;
   Proof &proof;
   TermTable terms;
+  MeshCache globalMeshes;
   GlobalProgram global;
   LocalValues values;
 };
@@ -82,14 +83,6 @@ LogicalResult Prover::prove() {
     return failure();
   if (!*isModelled)
     return success();
-  // Collectives that the user wrote may combine whatever a device holds.
-  WalkResult manual = globalFunc->walk([](Operation *op) {
-    return isa<ManualComputationOp, CollectiveOpInterface>(op) ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  if (manual.wasInterrupted()) {
-    setUndecided(globalFunc, "a manual computation is not modelled", "manual computation");
-    return success();
-  }
   global.add(globalFunc);
   proof.globalOps = global.getNumOps();
   if (failed(addArguments()))

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Proof/Normalize.h"
 #include "shardkit/Proof/Prover.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -72,6 +73,8 @@ int main(int argc, char **argv) {
   };
   OwningOpRef<ModuleOp> global = read(options.global, globalSources), local = read(options.local, localSources);
   if (!global || !local)
+    return 2;
+  if (failed(proof::normalize(*global, *local)))
     return 2;
   SourceMgrDiagnosticHandler handler(localSources, &context);
   int status = 0;
