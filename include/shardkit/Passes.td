@@ -597,13 +597,38 @@ def SPMDAssignCollectiveIdsPass : SPMDPass<"spmd-assign-collective-ids"> {
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ConvertSPMDToCallsPass : SPMDPass<"convert-spmd-to-calls"> {
+  let summary = "Turn collectives into calls of functions that an embedder defines";
+  let description = [{
+    Of a partitioned program. A collective becomes a call of the function of its kind, such
+    as `@shardkit_all_gather`, with a constant descriptor, its offsets at run time, and the
+    addresses of its local operand and result. `shardkit-c/Collectives.h` declares the
+    functions and documents the descriptor, which has the move in closed form.
+    `spmd.device_coordinate` becomes arithmetic on the result of `@shardkit_rank`.
+
+    The operand and the result are buffers that one-shot bufferization connects with the
+    program around them: run it next, with identity layouts at functions. Collectives that
+    are started run at once. Values of unknown size, sums of complex numbers and of 8-bit
+    floats, and programs of several stages are errors. `--spmd-strip` then removes meshes
+    and attributes, so that any compiler parses the program.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SPMDStripPass : SPMDPass<"spmd-strip"> {
-  let summary = "Remove all annotations: the unsharded program";
+  let summary = "Remove all annotations: the unsharded program, or the plain program of a device";
   let description = [{
     Replaces annotation ops by their operands and erases `spmd.*` attributes and
     meshes, including the names of arguments and results (`spmd.name`, `spmd.weight`).
-    A `spmd.sort` becomes structured ops and loops. Only for IR in global view (before
-    --spmd-partition).
+    A `spmd.sort` becomes structured ops and loops.
+
+    Of a partitioned program it removes the same, so that the program of a device without
+    collectives, or after --convert-spmd-to-calls, has no op and no attribute of the dialect:
+    any compiler on MLIR parses it. Collectives that are left are an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];

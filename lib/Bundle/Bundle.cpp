@@ -2,6 +2,7 @@
 
 #include "shardkit/Bundle/Bundle.h"
 #include "Describe.h"
+#include "shardkit/Conversion/CollectiveConversion.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
