@@ -59,7 +59,7 @@ typedef struct Exchange {
   const shardkit_move *m;
   const Group *group;
   int64_t me;
-  int reader, step;                            /* The member that reads; what `visit` does. */
+  int reader, step;                             /* The member that reads; what `visit` does. */
   int *sent, *received, *sent_at, *received_at; /* Elements, and the next one, by member. */
   const char *in;
   char *out, *to_send, *to_read;

@@ -6,7 +6,10 @@
 #include "shardkit-c/Collectives.h"
 
 static float load_float(const void *p, int64_t type) {
-  union { uint32_t bits; float value; } wide;
+  union {
+    uint32_t bits;
+    float value;
+  } wide;
   if (type == SHARDKIT_F32)
     return *(const float *)p;
   if (type == SHARDKIT_F16)
@@ -16,7 +19,10 @@ static float load_float(const void *p, int64_t type) {
 }
 
 static void store_float(void *p, int64_t type, float x) {
-  union { float value; uint32_t bits; } wide = {x};
+  union {
+    float value;
+    uint32_t bits;
+  } wide = {x};
   if (type == SHARDKIT_F32)
     *(float *)p = x;
   else if (type == SHARDKIT_F16)
@@ -42,44 +48,83 @@ COMBINE_FLOATS(combine_double, double)
 static int64_t combine_integer(int64_t kind, int64_t a, int64_t b) {
   const uint64_t x = (uint64_t)a, y = (uint64_t)b;
   switch (kind) {
-  case SHARDKIT_SUM: return (int64_t)(x + y);
-  case SHARDKIT_PROD: return (int64_t)(x * y);
-  case SHARDKIT_AND: return a & b;
-  case SHARDKIT_OR: return a | b;
-  case SHARDKIT_XOR: return a ^ b;
-  case SHARDKIT_MAX: return a > b ? a : b;
-  case SHARDKIT_MIN: return a < b ? a : b;
-  case SHARDKIT_UMAX: return x > y ? a : b;
-  default: return x < y ? a : b;
+  case SHARDKIT_SUM:
+    return (int64_t)(x + y);
+  case SHARDKIT_PROD:
+    return (int64_t)(x * y);
+  case SHARDKIT_AND:
+    return a & b;
+  case SHARDKIT_OR:
+    return a | b;
+  case SHARDKIT_XOR:
+    return a ^ b;
+  case SHARDKIT_MAX:
+    return a > b ? a : b;
+  case SHARDKIT_MIN:
+    return a < b ? a : b;
+  case SHARDKIT_UMAX:
+    return x > y ? a : b;
+  default:
+    return x < y ? a : b;
   }
 }
 
 /* A double, a float or an integer, by the type of the elements. */
-typedef union Accumulator { double d; float f; int64_t i; } Accumulator;
+typedef union Accumulator {
+  double d;
+  float f;
+  int64_t i;
+} Accumulator;
 
 static Accumulator load(const void *p, int64_t type) {
   Accumulator acc = {0};
   switch (type) {
-  case SHARDKIT_F64: acc.d = *(const double *)p; break;
-  case SHARDKIT_I64: acc.i = *(const int64_t *)p; break;
-  case SHARDKIT_I32: acc.i = *(const int32_t *)p; break;
-  case SHARDKIT_I16: acc.i = *(const int16_t *)p; break;
-  case SHARDKIT_I8: acc.i = *(const int8_t *)p; break;
-  case SHARDKIT_I1: acc.i = *(const int8_t *)p & 1; break;
-  default: acc.f = load_float(p, type);
+  case SHARDKIT_F64:
+    acc.d = *(const double *)p;
+    break;
+  case SHARDKIT_I64:
+    acc.i = *(const int64_t *)p;
+    break;
+  case SHARDKIT_I32:
+    acc.i = *(const int32_t *)p;
+    break;
+  case SHARDKIT_I16:
+    acc.i = *(const int16_t *)p;
+    break;
+  case SHARDKIT_I8:
+    acc.i = *(const int8_t *)p;
+    break;
+  case SHARDKIT_I1:
+    acc.i = *(const int8_t *)p & 1;
+    break;
+  default:
+    acc.f = load_float(p, type);
   }
   return acc;
 }
 
 static void store(void *p, int64_t type, Accumulator acc) {
   switch (type) {
-  case SHARDKIT_F64: *(double *)p = acc.d; break;
-  case SHARDKIT_I64: *(int64_t *)p = acc.i; break;
-  case SHARDKIT_I32: *(int32_t *)p = (int32_t)acc.i; break;
-  case SHARDKIT_I16: *(int16_t *)p = (int16_t)acc.i; break;
-  case SHARDKIT_I8: *(int8_t *)p = (int8_t)acc.i; break;
-  case SHARDKIT_I1: *(int8_t *)p = (int8_t)(acc.i & 1); break;
-  default: store_float(p, type, acc.f);
+  case SHARDKIT_F64:
+    *(double *)p = acc.d;
+    break;
+  case SHARDKIT_I64:
+    *(int64_t *)p = acc.i;
+    break;
+  case SHARDKIT_I32:
+    *(int32_t *)p = (int32_t)acc.i;
+    break;
+  case SHARDKIT_I16:
+    *(int16_t *)p = (int16_t)acc.i;
+    break;
+  case SHARDKIT_I8:
+    *(int8_t *)p = (int8_t)acc.i;
+    break;
+  case SHARDKIT_I1:
+    *(int8_t *)p = (int8_t)(acc.i & 1);
+    break;
+  default:
+    store_float(p, type, acc.f);
   }
 }
 

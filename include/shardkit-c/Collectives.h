@@ -112,13 +112,13 @@ typedef struct shardkit_collective {
   int64_t id; /* The number in the program, as in reports; -1: none. */
   int64_t devices;
   int64_t in_elements, out_elements;
-  int64_t num_digits; /* shardkit_rank_digit: ranks that exchange elements differ in these alone. */
-  int64_t num_reduce; /* shardkit_rank_digit: ranks that are combined, as many as the product. */
-  int64_t num_loops;  /* shardkit_loop */
-  int64_t num_spread; /* shardkit_rank_digit. With segments, ranks that share the work of sending
-                       * copies: such a digit of the source is that of r, plus for each source
-                       * rank of the segments the digit of r minus that of the source, modulo its
-                       * size. */
+  int64_t num_digits;   /* shardkit_rank_digit: ranks that exchange elements differ in these alone. */
+  int64_t num_reduce;   /* shardkit_rank_digit: ranks that are combined, as many as the product. */
+  int64_t num_loops;    /* shardkit_loop */
+  int64_t num_spread;   /* shardkit_rank_digit. With segments, ranks that share the work of sending
+                         * copies: such a digit of the source is that of r, plus for each source
+                         * rank of the segments the digit of r minus that of the source, modulo its
+                         * size. */
   int64_t num_segments; /* shardkit_segment, each with its digits. */
   /* If not 0, `devices` of int64_t: ranks r on this side are numbers in another order of the
    * devices, which have the ranks order[r]. Then the source rank starts at 0, not at r. */

@@ -619,6 +619,57 @@ def ConvertSPMDToCallsPass : SPMDPass<"convert-spmd-to-calls"> {
     "::mlir::scf::SCFDialect", "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ConvertSPMDToMPIPass : SPMDPass<"convert-spmd-to-mpi"> {
+  let summary = "Turn collectives into ops of upstream's dialect mpi";
+  let description = [{
+    Of a partitioned program. Rank r of the mesh is process r of the world communicator, which
+    has as many processes as the mesh has devices. Upstream's passes then lower the program to
+    LLVM IR, and it runs under mpirun without anything of ShardKit:
+
+    * A sum, a product or a combination of bits of a full value is `mpi.allreduce` on the
+      communicator of its group. A group has one communicator, which is split off when a
+      function first needs it and kept in a global. So are the maximum and minimum of signed
+      integers.
+    * Other collectives are messages: `mpi.send` and `mpi.recv` of packed blocks, one for each
+      pair of devices that exchange elements, in an order in which blocking messages of any
+      size end. The dialect has no other collectives, and upstream lowers no messages that do
+      not block. Reductions combine in rising order of ranks.
+    * Uneven shards, strides that do not divide each other, and windows: each device sends its
+      operand to its group, and computes from these what it reads.
+
+    Elements are sent as integers of their bits where MPI has no type for them (16-bit and 8-bit
+    floats, booleans). Complex numbers and values of unknown size are errors.
+    `--repair-mpi-lowering` runs after upstream's lowering with Open MPI.
+  }];
+  let options = [
+    Option<"implementation", "implementation", "::mlir::spmd::MPIImplementation",
+           "::mlir::spmd::MPIImplementation::OpenMPI", "Whose ABI upstream's lowering targets",
+           [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::MPIImplementation::OpenMPI, "openmpi", "Open MPI"),
+             clEnumValN(::mlir::spmd::MPIImplementation::MPICH, "mpich", "MPICH and its descendants"))}]>
+  ];
+  let dependentDialects = [
+    "::mlir::DLTIDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::mpi::MPIDialect",
+    "::mlir::scf::SCFDialect", "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def RepairMPILoweringPass : SPMDPass<"repair-mpi-lowering"> {
+  let summary = "Mend what LLVM 22 lowers dialect mpi to, for Open MPI";
+  let description = [{
+    On LLVM dialect, after --convert-to-llvm:
+
+    * reductions are `ompi_mpi_op_sum` and so on; upstream names `ompi_mpi_sum`, which does
+      not exist
+    * the communicator that `MPI_Comm_split` stores is an address of 64 bits, of which upstream
+      loads 32
+
+    It changes nothing else, and nothing for MPICH.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def SPMDStripPass : SPMDPass<"spmd-strip"> {
   let summary = "Remove all annotations: the unsharded program, or the plain program of a device";
   let description = [{

@@ -34,13 +34,12 @@ std::optional<std::pair<shardkit_type, int64_t>> getElementType(Type type) {
   if (!type.isIntOrFloat())
     return std::nullopt;
   const unsigned width = type.getIntOrFloatBitWidth();
-  for (auto [known, code] : {std::pair(type.isF64(), SHARDKIT_F64), std::pair(type.isF32(), SHARDKIT_F32),
-                             std::pair(type.isF16(), SHARDKIT_F16), std::pair(type.isBF16(), SHARDKIT_BF16),
-                             std::pair(type.isSignlessInteger(64), SHARDKIT_I64),
-                             std::pair(type.isSignlessInteger(32), SHARDKIT_I32),
-                             std::pair(type.isSignlessInteger(16), SHARDKIT_I16),
-                             std::pair(type.isSignlessInteger(8), SHARDKIT_I8),
-                             std::pair(type.isSignlessInteger(1), SHARDKIT_I1)})
+  for (auto [known, code] :
+       {std::pair(type.isF64(), SHARDKIT_F64), std::pair(type.isF32(), SHARDKIT_F32),
+        std::pair(type.isF16(), SHARDKIT_F16), std::pair(type.isBF16(), SHARDKIT_BF16),
+        std::pair(type.isSignlessInteger(64), SHARDKIT_I64), std::pair(type.isSignlessInteger(32), SHARDKIT_I32),
+        std::pair(type.isSignlessInteger(16), SHARDKIT_I16), std::pair(type.isSignlessInteger(8), SHARDKIT_I8),
+        std::pair(type.isSignlessInteger(1), SHARDKIT_I1)})
     if (known)
       return std::pair(code, int64_t(width + 7) / 8);
   const bool isMoved = width == 4 || (width % 8 == 0 && llvm::isPowerOf2_32(width));

@@ -14,7 +14,7 @@ using namespace mlir::spmd;
 // Members
 //===----------------------------------------------------------------------===//
 
-Members::Members(const ClosedForm &form) : digits(form.getDigits()) {
+Members::Members(ArrayRef<RankDigit> ranks) : digits(ranks) {
   llvm::sort(digits, [](const RankDigit &a, const RankDigit &b) { return a.stride > b.stride; });
   for (const RankDigit &digit : digits)
     count *= digit.size;
@@ -69,6 +69,14 @@ Value Members::emitMember(OpBuilder &b, Location loc, Value rank) const {
     member = member ? at.add(at.times(member, digit.size), value) : value;
   }
   return member ? member : at.constant(0);
+}
+
+bool spmd::readsOthers(const ClosedForm &form) {
+  return form.reduction || form.isReordered() ||
+         llvm::any_of(form.transfer.atoms, [](const TransferAtom &atom) { return atom.srcIsRank; }) ||
+         llvm::any_of(form.transfer.segments, [](const TransferSegment &segment) {
+           return llvm::any_of(segment.src, [](const TransferDigit &digit) { return digit.isRank; });
+         });
 }
 
 //===----------------------------------------------------------------------===//
@@ -258,8 +266,8 @@ Value spmd::emitFromGathered(OpBuilder &b, const CollectiveToEmit &collective, c
       index = at.add(at.times(index, size), linalg::IndexOp::create(b, loc, d));
     Source source = builder.emit(index);
     auto read = [&](Value from) -> Value {
-      Value value = tensor::ExtractOp::create(b, loc, gathered,
-                                              ValueRange{members.emitMember(b, loc, from), source.element});
+      Value value =
+          tensor::ExtractOp::create(b, loc, gathered, ValueRange{members.emitMember(b, loc, from), source.element});
       return isRounded ? arith::ExtFOp::create(b, loc, accumulator, value).getResult() : value;
     };
     Value value;

@@ -15,7 +15,7 @@ namespace mlir::spmd {
 /// The ranks that exchange elements, numbered from 0 in rising order.
 class Members {
 public:
-  explicit Members(const ClosedForm &form);
+  explicit Members(llvm::ArrayRef<RankDigit> digits);
   int64_t size() const { return count; }
   llvm::ArrayRef<RankDigit> getDigits() const { return digits; }
   /// The rank of member `k` relative to that of the first member.
@@ -29,6 +29,9 @@ private:
   llvm::SmallVector<RankDigit, 2> digits; // by falling stride
   int64_t count = 1;
 };
+
+/// Whether a device reads elements of others.
+bool readsOthers(const ClosedForm &form);
 
 /// Combines two values of a reduction, elementwise; both have one element type. Integers of
 /// one bit are unsigned.
