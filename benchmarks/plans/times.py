@@ -8,7 +8,7 @@ attention, 64 experts of which 6 are used, 2 shared ones); Adam, every layer wri
 planned in a process of its own. "trace" is JAX's tracing, "import" the way from there to annotated linalg, with loops in place of layers,
 "search" the search, "read" the shardings that JAX is told. All four are CPU seconds of this process and of the tools that it runs, so that
 they are at least what a quiet machine takes. "constraints" is what the choice of constraints costs beyond these, where it is asked for
-(`minimize`). "search" says how the search ended, and how far its plan is above the proven bound at most. PyTorch's AutoParallel publishes
+(`minimize`). "status" says how the search ended, "above" how far its plan is above the proven bound at most. PyTorch's AutoParallel publishes
 33, 44 and 51 s for its search of models of 1 to 8 billion parameters. `--profile` writes a profile of Python's functions.
 Needs: pip install ./python[jax]
 """
@@ -194,7 +194,7 @@ def main():
     parser.add_argument("--profile", metavar="FILE")
     options = parser.parse_args()
     if not options.model or len(options.model) > 1:
-        print(f"| model | {', s | '.join(PARTS)}, s | without constraints, s | search | gap |\n| --- {'| ---: ' * (len(PARTS) + 1)}| --- | ---: |", flush=True)
+        print(f"| model | {', s | '.join(PARTS)}, s | without constraints, s | status | above |\n| --- {'| ---: ' * (len(PARTS) + 1)}| --- | ---: |", flush=True)
         given = [f"--time-limit={options.time_limit}", *([f"--minimize={options.minimize}"] if options.minimize is not None else [])]
         return max(subprocess.run([sys.executable, __file__, f"--model={name}", *given]).returncode for name in options.model or MODELS)
     (name,) = options.model

@@ -77,9 +77,11 @@ class Rewriter:
     def rewrite(self, jaxpr: Any, prefix: str = "") -> Any:
         eqns = []
         for i, eqn in enumerate(jaxpr.eqns):
-            path = f"{prefix}{i}"
-            eqns += self.equation(path, self._rewrite_inner(path, eqn))
+            eqns += self.rewrite_equation(f"{prefix}{i}", eqn)
         return jaxpr.replace(eqns=eqns)
+
+    def rewrite_equation(self, path: str, eqn: Any) -> list[Any]:
+        return self.equation(path, self._rewrite_inner(path, eqn))
 
     def _rewrite_inner(self, path: str, eqn: Any) -> Any:
         params = dict(eqn.params)

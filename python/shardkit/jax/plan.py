@@ -8,7 +8,7 @@ import math
 import re
 import warnings
 from pathlib import Path
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Collection, Mapping, Sequence
 
 from ..binding import get_key
 from ..errors import ShardKitError, require
@@ -19,6 +19,7 @@ from ..planning.plan import AnnotatedPlan
 from ..planning.tactics import Tactics
 from ..tools import collect_later
 from . import equations, keywords, rolled
+from .shortened import Shortened
 from .sites import read_sites
 
 
@@ -218,7 +219,7 @@ class _Planner:
         ]
         for dropped in translator.dropped:
             warnings.warn(f"{dropped}, which JAX cannot express: the dim is not sharded by it", stacklevel=stacklevel)
-        sites = read_sites(self._traced.jaxpr, program, self._rolled.find_path if self._rolled else lambda path: path)
+        sites = read_sites(self._traced.jaxpr, program, self._find_path)
         layouts = {name: translator.translate(name, site.layout, site.shape) for name, site in sites.items()}
         count = sum(name not in self._kwargs for name, _ in parameters)
         made = Plan(
@@ -235,6 +236,10 @@ class _Planner:
             self._find_names(names, places),
         )
         return dataclasses.replace(made, constraints=layouts if self._minimize is None else self._choose(made, self._minimize))
+
+    def _find_path(self, path: str) -> str:
+        """That of the equation that stands for the one at a path in the program."""
+        return self._rolled.find_path(path) if self._rolled else path
 
     def _find_argument(self, leaf: rolled.Leaf) -> tuple[str, bool]:
         return self._rolled.find_argument(leaf) if self._rolled else (leaf.name, False)
@@ -265,27 +270,55 @@ class _Planner:
         return found
 
     def _choose(self, made: Plan, runs: int) -> dict[str, Any]:
-        """Those constraints without which XLA comes to other layouts."""
+        """Those constraints without which XLA comes to other layouts. Where layers repeat they are chosen with three layers, for all; what all
+        layers need beyond that is added."""
         import jax
 
-        from ..planning import shardy
-        from ..stablehlo import frontend
         from .frontend import find_static
+
+        first: Collection[str] = ()
+        short = Shortened(self._rolled, self._traced.jaxpr) if self._rolled else None
+        if short and short.is_valid:
+            needed = set(self._choose_in_short(short, made, runs))
+            first, runs = [site for site in made.layouts if short.find_path(site) in needed], 0
 
         def constrain(traced: equations.Traced) -> Any:
             return equations.Constrainer(made.layouts, is_tagged=True).rewrite(traced.jaxpr)
 
-        jitted = equations.jit_like(
-            self._function, equations.get_unjitted(equations.transform(self._function, constrain)), out_shardings=made.out_shardings
-        )
+        inner = equations.get_unjitted(equations.transform(self._function, constrain))
+        jitted = equations.jit_like(self._function, inner, out_shardings=made.out_shardings)
         shardings = iter(made.in_shardings)
         static, _ = find_static(self._function, self._args)
         args = [a if i in static else jax.tree_util.tree_map(_place, a, next(shardings)) for i, a in enumerate(self._args)]
         kwargs = {n: jax.tree_util.tree_map(_place, v, made.kwarg_shardings[n]) if n in made.kwarg_shardings else v for n, v in self._kwargs.items()}
-        lowered = jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",))
-        propagation = shardy.Propagation(frontend.copy(lowered.compiler_ir("stablehlo"))[0])
-        wanted = {site: to_layout(sharding) for site, sharding in made.layouts.items()}
-        return {site: made.layouts[site] for site in shardy.choose(propagation, wanted, runs)}
+        return {site: made.layouts[site] for site in _find_needed(jitted.trace(*args, **kwargs), made.layouts, runs, first, self._find_path)}
+
+    def _choose_in_short(self, short: Shortened, made: Plan, runs: int) -> list[str]:
+        """The sites with three layers."""
+        import jax
+
+        layouts = {site: sharding for site, sharding in made.layouts.items() if short.find_path(site) == site}
+        function = short.make_function(equations.Constrainer(layouts, is_tagged=True), self._traced.closed.consts)
+        shardings = [s for tree in (*made.in_shardings, *made.kwarg_shardings.values()) for s in jax.tree_util.tree_leaves(tree)]
+        args = [
+            jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, sharding=s, weak_type=v.aval.weak_type)
+            for v, s in zip(self._traced.jaxpr.invars, shardings, strict=True)
+        ]
+        results = jax.tree_util.tree_leaves(made.out_shardings)
+        jitted = jax.jit(function, out_shardings=[results[i] for i in short.results])
+        cheaper = len(made.layouts) // max(len(layouts), 1)  # than a run with all layers
+        return _find_needed(jitted.trace(*args), layouts, runs * cheaper)
+
+
+def _find_needed(
+    traced: Any, layouts: Mapping[str, Any], runs: int, first: Collection[str] = (), get_group: Callable[[str], str] = lambda site: site
+) -> list[str]:
+    """The sites at which a function needs a constraint, of one that has it at all sites."""
+    from ..planning import shardy
+    from ..stablehlo import frontend
+
+    propagation = shardy.Propagation(frontend.copy(traced.lower(lowering_platforms=("cpu",)).compiler_ir("stablehlo"))[0])
+    return shardy.choose(propagation, {site: to_layout(sharding) for site, sharding in layouts.items()}, runs, first, get_group)
 
 
 class Translator:

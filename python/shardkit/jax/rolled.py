@@ -60,8 +60,8 @@ class Rolled:
 
     def __init__(self, traced: equations.Traced, leaves: Sequence[Leaf], result_names: Sequence[tuple[str, ...]], least: int) -> None:
         self._traced, self._jaxpr, self._leaves, self._result_names = traced, traced.jaxpr, list(leaves), result_names
-        self._finder = Finder(self._jaxpr, least)
-        regions = self._finder.find()
+        self.finder = Finder(self._jaxpr, least)
+        regions = self.finder.find()
         while True:
             self.stacks: dict[Any, tuple[Stack, int]] = {}
             self.loops: list[Loop] = []
@@ -92,7 +92,7 @@ class Rolled:
         taken = [(f[0], f[1] != is_reversed) if f else (self._stack_arguments(t, is_reversed), False) for f, t in zip(found, region.taken)]
         loop = Loop(region, is_reversed, taken, {})
         for slot in region.made:
-            variables = [self._finder.get_made(region, slot, i) for i in range(region.count)]
+            variables = [self.finder.get_made(region, slot, i) for i in range(region.count)]
             loop.made[slot] = self._add_stack(variables[::-1] if is_reversed else variables)
         return loop
 
@@ -114,7 +114,7 @@ class Rolled:
         for loop in self.loops:
             for slot, first in loop.region.carried.items():
                 if first in (variables[0], variables[-1]) and loop.region.count == len(variables):
-                    members = (first, *(self._finder.get_made(loop.region, slot, i) for i in range(len(variables) - 1)))
+                    members = (first, *(self.finder.get_made(loop.region, slot, i) for i in range(len(variables) - 1)))
                     if members in (tuple(variables), tuple(variables[::-1])):
                         yield loop, slot, members
 
@@ -132,7 +132,7 @@ class Rolled:
 
     def get_last(self, loop: Loop) -> dict[Slot, Any]:
         """The variables that what is carried has after the loop."""
-        return {slot: self._finder.get_made(loop.region, slot, loop.region.count - 1) for slot in loop.region.carried}
+        return {slot: self.finder.get_made(loop.region, slot, loop.region.count - 1) for slot in loop.region.carried}
 
     def _stack_arguments(self, variables: Sequence[Any], is_reversed: bool) -> Stack:
         arguments = {leaf.variable: leaf for leaf in self._leaves}
@@ -281,7 +281,7 @@ class _Run:
         import jax
         from jax import lax
 
-        region, finder = loop.region, self._rolled._finder
+        region, finder = loop.region, self._rolled.finder
         carried = list(region.carried)
         before = [finder.get_made(region, slot, 0) for slot in carried]
         after = [finder.get_made(region, slot, 1) for slot in carried]
