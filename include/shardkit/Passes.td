@@ -158,8 +158,11 @@ def SPMDImportShardPass : SPMDPass<"spmd-import-shard"> {
     A grid becomes a mesh with axes d0, d1, ...; `shard.shard` becomes a constraint
     with closed dims. The flag that an annotation is for the users of a value, and its
     halo sizes, stay on the constraint as foreign attributes: ShardKit inserts
-    reshards and halos where they are needed. Grids of unknown size, ops in local view
-    and explicit shard sizes are errors. Phase: up to annotated.
+    reshards and halos where they are needed. A local
+    program becomes one of ShardKit in phase partitioned: all_gather, all_slice, all_to_all,
+    all_reduce, reduce_scatter and the index of the process, on tensors. Grids of unknown size,
+    other ops in local view, both views in one module, and explicit shard sizes are errors.
+    Phase: up to annotated; a local program may be final.
   }];
   let options = [
     UnsupportedOption
@@ -653,6 +656,23 @@ def ConvertSPMDToMPIPass : SPMDPass<"convert-spmd-to-mpi"> {
     "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::mpi::MPIDialect",
     "::mlir::scf::SCFDialect", "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ConvertSPMDToShardPass : SPMDPass<"convert-spmd-to-shard"> {
+  let summary = "Turn collectives into local-view ops of upstream's dialect shard";
+  let description = [{
+    Of a partitioned program. Its devices become a grid, whose axes are those of the meshes,
+    split at the boundaries of sub-axes that collectives name. Process i of the grid is rank i.
+    Where a collective is one op of the dialect on blocks, it is that op, with reshapes and
+    transposes around it: `all_gather`, `all_slice`, `all_to_all`, `all_reduce` and
+    `reduce_scatter`. Others gather the operands of their group, and each device computes from
+    them what it reads: permutations, uneven shards, windows, strides that do not divide each
+    other, unsigned maxima, booleans. `spmd.device_coordinate` becomes arithmetic on
+    `shard.process_linear_index`. `--spmd-import-shard` reads the result again.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::shard::ShardDialect", "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def RepairMPILoweringPass : SPMDPass<"repair-mpi-lowering"> {

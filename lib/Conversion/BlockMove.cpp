@@ -44,8 +44,7 @@ template <typename Stride>
 static SmallVector<TransferAtom, 6> sorted(ArrayRef<TransferAtom> first, ArrayRef<TransferAtom> second, Stride stride) {
   SmallVector<TransferAtom, 6> atoms(first);
   llvm::append_range(atoms, second);
-  llvm::stable_sort(atoms,
-                    [&](const TransferAtom &a, const TransferAtom &b) { return stride(a) > stride(b); });
+  llvm::stable_sort(atoms, [&](const TransferAtom &a, const TransferAtom &b) { return stride(a) > stride(b); });
   return atoms;
 }
 
@@ -89,6 +88,11 @@ std::optional<BlockMove> BlockMove::get(const ClosedForm &form) {
     if (!keepOwn({atom.dstStride, atom.size}))
       return std::nullopt;
   llvm::append_range(move.conditions, permuted);
+  move.permutes = !permuted.empty();
+  llvm::stable_sort(move.gathered,
+                    [](const TransferAtom &a, const TransferAtom &b) { return a.srcStride > b.srcStride; });
+  llvm::stable_sort(move.sliced,
+                    [](const TransferAtom &a, const TransferAtom &b) { return a.dstStride > b.dstStride; });
   llvm::stable_sort(move.kept, [](const TransferAtom &a, const TransferAtom &b) { return a.dstStride > b.dstStride; });
   if (!coverElements(sorted(move.sliced, move.kept, sourceStride), form.inElements, sourceStride) ||
       !coverElements(sorted(move.gathered, move.kept, destinationStride), form.outElements, destinationStride))
@@ -99,6 +103,14 @@ std::optional<BlockMove> BlockMove::get(const ClosedForm &form) {
     move.combined *= digit.size;
   move.slots = move.combined * countOf(move.gathered);
   return move;
+}
+
+SmallVector<RankDigit> BlockMove::getGatheredDigits() const {
+  return llvm::map_to_vector(gathered, [](const TransferAtom &atom) { return RankDigit{atom.srcStride, atom.size}; });
+}
+
+SmallVector<RankDigit> BlockMove::getSlicedDigits() const {
+  return llvm::map_to_vector(sliced, [](const TransferAtom &atom) { return RankDigit{atom.dstStride, atom.size}; });
 }
 
 int64_t BlockMove::getBlock(const Members &members, int64_t k) const {

@@ -32,6 +32,13 @@ public:
   /// Blocks that a device receives: `numCombined` times the blocks of the result.
   int64_t numSlots() const { return slots; }
   int64_t blockElements() const { return elements; }
+  /// Digits of ranks: of the members whose blocks a device receives, of those that read other blocks of its
+  /// operand, and of those that are combined. Blocks are in rising order of ranks.
+  llvm::SmallVector<RankDigit> getGatheredDigits() const;
+  llvm::SmallVector<RankDigit> getSlicedDigits() const;
+  llvm::ArrayRef<RankDigit> getReducedDigits() const { return reduced; }
+  /// Whether a sender of one digit is the reader of another.
+  bool isPermuted() const { return permutes; }
   /// The block of the operand that member `k` reads.
   int64_t getBlock(const Members &members, int64_t k) const;
   /// The slot for the block of member `k`.
@@ -53,6 +60,7 @@ private:
   llvm::SmallVector<TransferAtom, 6> gathered, sliced, kept; // source, destination, none is a rank
   llvm::SmallVector<RankDigit, 2> reduced;
   llvm::SmallVector<EqualDigits, 2> conditions;
+  bool permutes = false;
   int64_t blocks = 1, combined = 1, slots = 1, elements = 1;
 };
 

@@ -32,7 +32,8 @@ Type getSentType(Type type) {
   if (!type.isIntOrFloat())
     return {};
   const unsigned width = type.getIntOrFloatBitWidth();
-  if (type.isF32() || type.isF64() || (type.isSignlessInteger() && width >= 8 && width <= 64 && llvm::isPowerOf2_32(width)))
+  if (type.isF32() || type.isF64() ||
+      (type.isSignlessInteger() && width >= 8 && width <= 64 && llvm::isPowerOf2_32(width)))
     return type;
   return width <= 8 ? IntegerType::get(context, 8) : width == 16 ? IntegerType::get(context, 16) : Type();
 }
@@ -106,7 +107,7 @@ private:
   Value emitGathered(RewriterBase &b, CollectiveToEmit &collective);
 
   SymbolTable symbols;
-  llvm::StringMap<memref::GlobalOp> globals;                              ///< By the digits of the groups.
+  llvm::StringMap<memref::GlobalOp> globals;                          ///< By the digits of the groups.
   DenseMap<std::pair<Operation *, Operation *>, Value> communicators; ///< Of a function, by the global.
 };
 
@@ -159,8 +160,8 @@ Value MPIEmitter::emitExchange(RewriterBase &b, Location loc, const Exchange &x)
     Value holds;
     for (const EqualDigits &equal : x.conditions) {
       Value mine = own.emitDigit(b, loc, isSender ? equal.sender : equal.reader);
-      Value wanted = arith::ConstantIndexOp::create(
-          b, loc, x.members.getDigit(k, isSender ? equal.reader : equal.sender));
+      Value wanted =
+          arith::ConstantIndexOp::create(b, loc, x.members.getDigit(k, isSender ? equal.reader : equal.sender));
       Value is = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, mine, wanted);
       holds = holds ? arith::AndIOp::create(b, loc, holds, is).getResult() : is;
     }
@@ -176,10 +177,12 @@ Value MPIEmitter::emitExchange(RewriterBase &b, Location loc, const Exchange &x)
                                        arith::ConstantIndexOp::create(b, loc, x.members.getOffset(k)).getResult());
     peer = arith::IndexCastOp::create(b, loc, b.getI32Type(), peer);
     auto send = [&] {
-      emitIf(k, /*isSender=*/true, [&] { mpi::SendOp::create(b, loc, Type(), block(in, x.getBlock(k)), tag, peer, world); });
+      emitIf(k, /*isSender=*/true,
+             [&] { mpi::SendOp::create(b, loc, Type(), block(in, x.getBlock(k)), tag, peer, world); });
     };
     auto receive = [&] {
-      emitIf(k, /*isSender=*/false, [&] { mpi::RecvOp::create(b, loc, Type(), block(out, x.getSlot(k)), tag, peer, world); });
+      emitIf(k, /*isSender=*/false,
+             [&] { mpi::RecvOp::create(b, loc, Type(), block(out, x.getSlot(k)), tag, peer, world); });
     };
     Value number = arith::ConstantIndexOp::create(b, loc, k);
     RewriterBase::InsertionGuard guard(b);
@@ -223,16 +226,17 @@ Value MPIEmitter::emitBlocks(RewriterBase &b, CollectiveToEmit &collective, cons
     Type accumulator = getAccumulatorType(element);
     Value sum;
     for (int64_t k = 0; k < move.numCombined(); ++k) {
-      Value slice = tensor::ExtractSliceOp::create(
-          b, loc, received, ArrayRef<OpFoldResult>{b.getIndexAttr(k * n)}, ArrayRef<OpFoldResult>{b.getIndexAttr(n)},
-          ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+      Value slice = tensor::ExtractSliceOp::create(b, loc, received, ArrayRef<OpFoldResult>{b.getIndexAttr(k * n)},
+                                                   ArrayRef<OpFoldResult>{b.getIndexAttr(n)},
+                                                   ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
       if (accumulator != element)
         slice = arith::ExtFOp::create(b, loc, cast<RankedTensorType>(slice.getType()).clone(accumulator), slice);
       sum = sum ? emitCombined(b, loc, *collective.form.reduction, sum, slice) : slice;
     }
-    received = accumulator == element
-                   ? sum
-                   : arith::TruncFOp::create(b, loc, cast<RankedTensorType>(sum.getType()).clone(element), sum).getResult();
+    received =
+        accumulator == element
+            ? sum
+            : arith::TruncFOp::create(b, loc, cast<RankedTensorType>(sum.getType()).clone(element), sum).getResult();
   }
   return move.emitUnpacked(b, loc, received, collective.resultType);
 }

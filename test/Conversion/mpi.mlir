@@ -12,8 +12,7 @@
 // UPSTREAM-DAG: llvm.sext
 // REPAIRED-NOT: @ompi_mpi_sum
 // REPAIRED: llvm.mlir.global external @ompi_mpi_op_sum()
-// REPAIRED: %[[MADE:.*]] = llvm.alloca
-// REPAIRED: llvm.call @MPI_Comm_split(%{{.*}}, %{{.*}}, %{{.*}}, %[[MADE]])
+// REPAIRED: llvm.call @MPI_Comm_split(%{{.*}}, %{{.*}}, %{{.*}}, %[[MADE:[0-9]+]])
 // REPAIRED-NEXT: llvm.load %[[MADE]] : !llvm.ptr -> i64
 // REPAIRED: llvm.mlir.addressof @ompi_mpi_op_sum
 module attributes {spmd.phase = "final"} {

@@ -55,13 +55,13 @@ public:
   ModuleOp getModule() const { return module; }
   const MeshCache &getMeshes() const { return meshes; }
   /// Whether a pattern has reported an error.
-  bool hasFailed() const { return failed; }
-  void setFailed() { failed = true; }
+  bool hasFailed() const { return isFailed; }
+  void setFailed() { isFailed = true; }
 
 private:
   ModuleOp module;
   MeshCache meshes;
-  bool failed = false;
+  bool isFailed = false;
 };
 
 /// Patterns for all collectives, `spmd.device_coordinate`, and for collectives that are started:
