@@ -15,6 +15,10 @@ from .conversion import Value, broadcast, reshape, slice_of
 
 _METHODS = "gptq and awq in 4 bits, fp8"
 
+_MAX_ROWS = 4
+"""Rows, as in decoding, whose products read weights in registers, in f32: more of them are multiplied in their own type."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Quantization:
     """How a checkpoint stores linear layers. `group`: inputs with one scale; 0: all. `offset`: added to stored zero points.
@@ -92,20 +96,21 @@ class QuantizedLinear(torch.nn.Module):  # type: ignore[misc, unused-ignore]
         raise NotImplementedError
 
     def forward(self, x: Any) -> Any:
-        result = x @ self.dequantize().to(x.dtype)
+        if x.numel() <= _MAX_ROWS * self.in_features:
+            result = (x.to(torch.float32) @ self.dequantize()).to(x.dtype)
+        else:
+            result = x @ self.dequantize().to(x.dtype)
         return result if self.bias is None else result + self.bias
 
 
 def _unpack(words: Any, dim: int, shape: Sequence[int], is_gptq: bool) -> Any:
     """Of words of eight numbers, whose dim has size 1 in `shape`, the eight numbers along it."""
-    before, after = list(shape[:dim]), list(shape[dim + 1 :])
     if is_gptq:  # one after the other
-        sizes, shifts = [8], torch.arange(0, 32, 4, dtype=torch.int32)
+        shifts = torch.arange(0, 32, 4, dtype=torch.int32)
     else:  # even ones, then odd ones
-        sizes, shifts = [4, 2], torch.arange(0, 16, 4, dtype=torch.int32).view(4, 1) + torch.arange(0, 32, 16, dtype=torch.int32)
-    shifts = shifts.view(*[1] * len(before), *sizes, *[1] * len(after))
-    numbers = torch.bitwise_and(torch.bitwise_right_shift(words.view(*before, *[1] * len(sizes), *after), shifts), 15)
-    return numbers.view(*before, 8, *after)
+        shifts = (torch.arange(0, 16, 4, dtype=torch.int32).view(4, 1) + torch.arange(0, 32, 16, dtype=torch.int32)).reshape(8)
+    shifts = shifts.view(*[1] * dim, 8, *[1] * (len(shape) - dim - 1))
+    return torch.bitwise_and(torch.bitwise_right_shift(words.view(*shape), shifts), 15)
 
 
 class GroupedLinear(QuantizedLinear):
@@ -136,18 +141,18 @@ class GroupedLinear(QuantizedLinear):
 
     def dequantize(self) -> Any:
         groups, width = self.scales.shape
-        zeros = _unpack(self.qzeros, 2, (groups, width // 8, 1), self.is_gptq).reshape(groups, width) + self.scheme.offset
+        zeros = _unpack(self.qzeros, 2, (groups, width // 8, 1), self.is_gptq) + self.scheme.offset
         if self.scheme.is_ordered:
-            numbers = _unpack(self.qweight, 1, (self.in_features // 8, 1, width), self.is_gptq).reshape(self.in_features, width)
+            numbers = _unpack(self.qweight, 1, (self.in_features // 8, 1, width), True).reshape(self.in_features, width)
             at = self.g_idx.to(torch.int64)
-            return (numbers - zeros[at]).to(torch.float32) * self.scales[at].to(torch.float32)
+            return (numbers - zeros.reshape(groups, width)[at]).to(torch.float32) * self.scales[at].to(torch.float32)
         if self.is_gptq:
-            numbers = _unpack(self.qweight, 2, (groups, self.group // 8, 1, width), self.is_gptq)
+            numbers = _unpack(self.qweight, 2, (groups, self.group // 8, 1, width), True)
             shape = [groups, 1, 1, width]
         else:
-            numbers = _unpack(self.qweight, 3, (groups, self.group, width // 8, 1), self.is_gptq).reshape(groups, self.group, width)
-            shape = [groups, 1, width]
-        weight = (numbers - zeros.view(shape)).to(torch.float32) * self.scales.view(shape).to(torch.float32)
+            numbers = _unpack(self.qweight, 3, (groups, self.group, width // 8, 1), False)
+            shape = [groups, 1, width // 8, 8]
+        weight = (numbers - zeros.reshape(shape)).to(torch.float32) * self.scales.view(shape).to(torch.float32)
         return weight.reshape(self.in_features, width)
 
 
@@ -201,6 +206,11 @@ _LAYERS: Mapping[str, Any] = {"gptq": GroupedLinear, "awq": GroupedLinear, "fp8"
 _PAYLOADS = {"gptq": "qweight", "awq": "qweight", "fp8": "weight_scale_inv"}
 
 
+def make_layer(scheme: Quantization, linear: Any, where: str) -> QuantizedLinear:
+    """The layer that stores the weight of `linear` so."""
+    return _LAYERS[scheme.method](linear, scheme, where)  # type: ignore[no-any-return, unused-ignore]
+
+
 def replace_layers(module: Any, scheme: Quantization, stored: Mapping[str, Any] | None, where: str) -> None:
     """Linear layers that the checkpoint has quantized; without one, all but the head and those that the configuration leaves out."""
     payload = _PAYLOADS[scheme.method]
@@ -217,7 +227,7 @@ def replace_layers(module: Any, scheme: Quantization, stored: Mapping[str, Any] 
             raise ShardKitError(f"error: {where}: {name} is that of no linear layer, expected quantized weights of linear layers alone")
     for name in chosen:
         owner, _, key = name.rpartition(".")
-        setattr(module.get_submodule(owner), key, _LAYERS[scheme.method](layers[name], scheme, f"{where}: {name}"))
+        setattr(module.get_submodule(owner), key, make_layer(scheme, layers[name], f"{where}: {name}"))
 
 
 def drop_unused(scheme: Quantization, stored: Mapping[str, Any]) -> dict[str, Any]:
