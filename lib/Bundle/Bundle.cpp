@@ -365,6 +365,8 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
 
   if (failed(writeConstants(module, dir, out)))
     return failure();
+  if (!options.certificate.empty() && failed(writeFile(loc, dir, "certificate.json", options.certificate)))
+    return failure();
   if (!options.report.empty() && failed(writeFile(loc, dir, "report.json", options.report)))
     return failure();
   return writeFile(loc, dir, "manifest.json", rt::manifestText(out));

@@ -35,6 +35,8 @@ void BlockProver::visit(Operation &op) {
     return;
   if (isReshape(&op) && visitReshape(op, values))
     return;
+  if (auto sort = dyn_cast<SortOp>(op))
+    return visitSort(sort, values);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     visitEqualConcat(concat, values);
   if (std::optional<Structured> structured = readStructured(&op, values.terms, values.getScalars()))

@@ -20,6 +20,8 @@ private:
   bool readMove();
   /// The layouts of the collective. A dim whose size only the run knows is not sharded: it counts as one element.
   LogicalResult getLayouts(const Mesh &from, const Mesh &to);
+  /// Offsets of windows that the program computes. False if one is not known.
+  bool readOffsets(HaloExchangeOp halo);
   /// An operand of which all devices have the same elements.
   void moveUniform(const Fact &fact);
   /// A partial operand of equal elements is reduced, or stays what it is.
@@ -60,7 +62,9 @@ LogicalResult CollectiveVisitor::getLayouts(const Mesh &from, const Mesh &to) {
 
 bool CollectiveVisitor::readMove() {
   const Mesh *from = values.meshes.lookup(collective.getFromMesh()), *to = values.meshes.lookup(collective.getToMesh());
-  if (!from || !to || (op.getNumOperands() > 1 && isa<HaloExchangeOp>(op)) || failed(getLayouts(*from, *to)))
+  if (!from || !to || failed(getLayouts(*from, *to)))
+    return false;
+  if (auto halo = dyn_cast<HaloExchangeOp>(op); halo && !readOffsets(halo))
     return false;
   move.isLocal = collective.getKind() == CollectiveKind::AllSlice;
   Type element = cast<RankedTensorType>(result.getType()).getElementType();
@@ -69,6 +73,20 @@ bool CollectiveVisitor::readMove() {
     move.zero = Builder(op.getContext()).getZeroAttr(element);
   if (reduction)
     reduction = getKindOf(*reduction, element);
+  return true;
+}
+
+bool CollectiveVisitor::readOffsets(HaloExchangeOp halo) {
+  auto next = halo.getDynamicOffsets().begin();
+  move.added.resize(move.to.shape.size());
+  for (auto [d, offset] : llvm::zip_equal(halo.getDims(), halo.getOffsets())) {
+    if (!ShapedType::isDynamic(offset))
+      continue;
+    const Term &term = values.terms[values.reader.get(*next++)];
+    if (term.kind != Term::Kind::Index)
+      return false;
+    move.added[d] = term.form;
+  }
   return true;
 }
 

@@ -244,6 +244,10 @@ void GlobalProgram::add(Block &block) {
       addCollective(collective);
       continue;
     }
+    if (auto sort = dyn_cast<SortOp>(op)) {
+      addSort(sort);
+      continue;
+    }
     bool isScalar = llvm::none_of(op.getResultTypes(), [](Type type) { return isa<ShapedType>(type); });
     if (isScalar && op.getNumRegions() == 0) {
       (void)getScalar(op.getResult(0)); // makes the reader

@@ -188,9 +188,20 @@ void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
     if (source && at.size() == structured.extents.size()) {
       bool isSlice = true;
       for (auto [d, sum] : llvm::enumerate(at)) {
-        isSlice &= sum[1] == 0 ? structured.extents[d] == 1 : sum[1] == 1 && sum[2] == int64_t(d) && sum[3] > 0;
-        user.offsets.push_back(sum[0]);
-        user.steps.push_back(sum[1] ? sum[3] : 1);
+        IndexForm offset(sum[0]);
+        int64_t step = 0;
+        for (int64_t i = 0; i < sum[1]; ++i) {
+          int64_t loop = sum[2 + 2 * i], factor = sum[3 + 2 * i];
+          if (loop < 0)
+            offset = *offset.plus(IndexForm::ofScalar(-1 - loop), factor);
+          else if (loop == int64_t(d) && factor > 0 && step == 0)
+            step = factor;
+          else
+            isSlice = false;
+        }
+        isSlice &= step > 0 || structured.extents[d] == 1;
+        user.offsets.push_back(offset);
+        user.steps.push_back(std::max<int64_t>(step, 1));
       }
       if (isSlice)
         viewUsers[*source].push_back(user);

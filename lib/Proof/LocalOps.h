@@ -27,6 +27,9 @@ void visitEqualConcat(tensor::ConcatOp op, LocalValues &values);
 /// (StructuredOps.cpp)
 void visitStructured(Operation &op, const Structured &structured, LocalValues &values);
 
+/// A sort along a dim that every device has all of. (Sorts.cpp)
+void visitSort(SortOp op, LocalValues &values);
+
 /// An op that is not taken apart: its operands must be full on all devices. (OpaqueOps.cpp)
 void visitOpaque(Operation &op, LocalValues &values);
 

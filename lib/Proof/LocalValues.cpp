@@ -38,14 +38,16 @@ void LocalValues::addFact(Value value, Fact fact) {
     bool fits = true;
     for (auto [d, dim] : llvm::enumerate(fact.dims)) {
       int64_t size = global[user.value].type.getDimSize(d);
-      if (user.offsets[d] == 0 && user.steps[d] == 1 && size == dim.size) {
+      if (user.offsets[d] == IndexForm(0) && user.steps[d] == 1 && size == dim.size) {
         view.dims.push_back(dim);
         continue;
       }
       std::optional<IndexForm> form;
-      if (dim.form && !dim.form->hasScalar())
-        form = dim.form->plus(-user.offsets[d]).exactlyDividedBy(user.steps[d]);
-      fits &= form.has_value();
+      if (dim.form)
+        form = dim.form->plus(user.offsets[d], -1);
+      if (form)
+        form = form->exactlyDividedBy(user.steps[d]);
+      fits &= form && !form->hasScalar();
       if (!fits)
         break;
       // A part of the view, and not a part of something else next to it.
@@ -59,6 +61,30 @@ void LocalValues::addFact(Value value, Fact fact) {
       addFact(value, view);
   }
   addManualFacts(value, fact);
+  if (std::optional<Fact> source = getSourceFact(fact))
+    addFact(value, *source);
+}
+
+std::optional<Fact> LocalValues::getSourceFact(const Fact &fact) const {
+  const ClassInfo &info = global[fact.value];
+  if (!info.source || !global[*info.source].type || info.sums.size() != fact.dims.size() ||
+      global[*info.source].type.getRank() != int64_t(fact.dims.size()))
+    return std::nullopt;
+  Fact source{*info.source, {}, fact.partial, fact.kind};
+  bool isPart = false;
+  for (auto [d, dim] : llvm::enumerate(fact.dims)) {
+    ArrayRef<int64_t> sum = info.sums[d];
+    int64_t size = global[*info.source].type.getDimSize(d);
+    bool isSlice = sum[1] == 0 ? dim.size == 1 : sum[1] == 1 && sum[2] == int64_t(d) && sum[3] > 0;
+    // Padding of the slice is not what is next to it.
+    if (!isSlice || !dim.form || dim.hasPadding() || dim.form->hasScalar())
+      return std::nullopt;
+    source.dims.push_back({size, dim.form->times(sum[1] ? sum[3] : 1).plus(sum[0]), {}});
+    if (sum[1] == 0)
+      source.dims.back().form = IndexForm(sum[0]);
+    isPart |= size != dim.size;
+  }
+  return isPart ? std::optional(source) : std::nullopt;
 }
 
 void LocalValues::addUniformFact(Value value, ClassId id) {

@@ -60,6 +60,8 @@ public:
 private:
   /// Adds that a value is one inside of a manual computation, or a result of one. (ManualValues.cpp)
   void addManualFacts(Value value, const Fact &fact);
+  /// The fact of the value that a slice is of.
+  std::optional<Fact> getSourceFact(const Fact &fact) const;
   TermId getOuterScalar(Value value);
   std::optional<IndexForm> getCoordinate(Operation *op);
   std::optional<TermId> getLookup(Value tensor, ArrayRef<TermId> indices);

@@ -17,6 +17,9 @@ namespace mlir::spmd::proof {
 ///   scf.execute_region         the ops of its block
 void makeSequential(ModuleOp module);
 
+/// Rewrites tensor.gather as linalg.generic that reads elements at indices. (Gathers.cpp)
+void expandGathers(ModuleOp module);
+
 } // namespace mlir::spmd::proof
 
 #endif // SHARDKIT_LIB_PROOF_SEQUENTIALLOOPS_H

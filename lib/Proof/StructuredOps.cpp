@@ -148,6 +148,14 @@ void LoopIndexFinder::readDim(const DimFact &dim, const IndexForm &at, const Ind
                               std::pair<unsigned, int64_t> loop) {
   auto [number, factor] = loop;
   propose(number, at, dim.size);
+  if (at.hasScalar()) {
+    // A window that begins where the program computes.
+    IndexForm fixed(at.getConstant());
+    for (const IndexTerm &term : at.getTerms())
+      if (term.kind != IndexTerm::Kind::Scalar)
+        fixed = fixed.plus(IndexForm::ofTerm(term)).value_or(fixed);
+    propose(number, fixed.plus(-fixed.getRange().first), std::nullopt);
+  }
   if (map.getConstant() == 0 && factor == 1 && !map.hasScalar())
     return;
   // The index of the loop itself, if the unsharded op has the same offset.

@@ -45,7 +45,8 @@ struct ClassInfo {
 /// A value whose element i is element `offset + step * i` of another, per dim; outside of it, `padding`.
 struct ViewUser {
   ClassId value;
-  llvm::SmallVector<int64_t, 4> offsets, steps;
+  llvm::SmallVector<IndexForm, 4> offsets; ///< a constant, and scalars
+  llvm::SmallVector<int64_t, 4> steps;
   Attribute padding; ///< null: no element is outside
 };
 
@@ -104,6 +105,8 @@ public:
   /// The key of a collective of a value in a manual computation.
   SmallVector<int64_t> getCollectiveKey(ClassId id, CollectiveKind kind, std::optional<ReductionKind> reduction,
                                         const Layout &from, const Layout &to) const;
+  /// The key of a sort of values of these classes, without the number of its result.
+  std::optional<SmallVector<int64_t>> getSortKey(SortOp op, ArrayRef<ClassId> operands) const;
   /// Values that are reshapes of the same one, that one included.
   ArrayRef<ClassId> getReshapes(ClassId id) const { return reshapes[classes[id].root]; }
   /// The reshape of a value to one dim of all elements.
@@ -125,7 +128,7 @@ public:
 
 private:
   /// The first number of a key.
-  enum KeyTag : int64_t { StructuredKey, OpaqueKey, CollectiveKey };
+  enum KeyTag : int64_t { StructuredKey, OpaqueKey, CollectiveKey, SortKey };
 
   // GlobalClasses.cpp
   ClassId create(ClassInfo info);
@@ -133,6 +136,11 @@ private:
   void addStructured(Operation *op, const Structured &structured);
   ClassId addReshape(ClassId source, RankedTensorType type, std::optional<Location> loc);
   ScalarReader getScalars();
+
+  // Sorts.cpp
+  void addSort(SortOp op);
+  /// A slice along one dim.
+  ClassId addSlice(ClassId source, RankedTensorType type, unsigned dim, int64_t offset, Location loc);
 
   // ManualValues.cpp
   void addManual(ManualComputationOp op);
