@@ -80,8 +80,8 @@ static LogicalResult divideArgument(func::FuncOp func, unsigned i, ArrayAttr seg
 
 /// The segment of a stored tensor. Its units may have a dim of their own.
 static Value sliceSegment(OpBuilder &b, Value stored, SegmentAttr segment, RankedTensorType type) {
-  SmallVector<OpFoldResult> offsets(segment.getStored().getRank(), b.getIndexAttr(0)), steps(offsets.size(),
-                                                                                           b.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(segment.getStored().getRank(), b.getIndexAttr(0)),
+      steps(offsets.size(), b.getIndexAttr(1));
   offsets[segment.getDim()] = b.getIndexAttr(segment.getOffset());
   RankedTensorType slice = segment.getSliceType(type);
   Value value = tensor::ExtractSliceOp::create(b, stored.getLoc(), slice, stored, offsets,

@@ -37,13 +37,13 @@ static void rewrite(tensor::GatherOp op) {
     for (auto [c, d] : llvm::enumerate(dims)) {
       row.back() = arith::ConstantIndexOp::create(b, loc, c);
       Value index = tensor::ExtractOp::create(b, loc, op.getIndices(), row);
-      at[d] = rows.getElementType().isIndex() ? index
-                                              : Value(arith::IndexCastOp::create(b, loc, b.getIndexType(), index));
+      at[d] =
+          rows.getElementType().isIndex() ? index : Value(arith::IndexCastOp::create(b, loc, b.getIndexType(), index));
     }
     linalg::YieldOp::create(b, loc, ValueRange(tensor::ExtractOp::create(b, loc, op.getSource(), at)));
   };
-  auto generic = linalg::GenericOp::create(b, loc, TypeRange{type}, ValueRange(), ValueRange{empty}, {identity}, loops,
-                                           body);
+  auto generic =
+      linalg::GenericOp::create(b, loc, TypeRange{type}, ValueRange(), ValueRange{empty}, {identity}, loops, body);
   op.replaceAllUsesWith(generic.getResult(0));
   op.erase();
 }

@@ -15,7 +15,8 @@ static std::optional<SmallVector<int64_t>> getOrderKey(SortOp op) {
   for (Value argument : body.getArguments())
     numbers[argument] = numbers.size();
   for (Operation &nested : body) {
-    key.append({pointer(nested.getName().getAsOpaquePointer()), pointer(nested.getAttrDictionary().getAsOpaquePointer())});
+    key.append(
+        {pointer(nested.getName().getAsOpaquePointer()), pointer(nested.getAttrDictionary().getAsOpaquePointer())});
     if (nested.getNumRegions())
       return std::nullopt;
     for (Value operand : nested.getOperands()) {
@@ -88,7 +89,8 @@ ClassId GlobalProgram::addSlice(ClassId source, RankedTensorType type, unsigned 
   for (auto [d, size] : llvm::enumerate(type.getShape())) {
     int64_t begin = d == dim ? offset : 0;
     info.isUniform.push_back(size == 1);
-    info.sums.push_back(size == 1 ? SmallVector<int64_t, 6>{begin, 0} : SmallVector<int64_t, 6>{begin, 1, int64_t(d), 1});
+    info.sums.push_back(size == 1 ? SmallVector<int64_t, 6>{begin, 0}
+                                  : SmallVector<int64_t, 6>{begin, 1, int64_t(d), 1});
     user.offsets.push_back(begin);
     user.steps.push_back(1);
   }
@@ -112,8 +114,8 @@ void proof::visitSort(SortOp op, LocalValues &values) {
     if (!fact.partial.empty() || fact.dims.size() <= dim)
       return false;
     const DimFact &along = fact.dims[dim];
-    return isSplat(fact) || (along.size == op.getSortedSize() &&
-                             (!along.form || *along.form == IndexForm::ofLoop(dim, along.size)));
+    return isSplat(fact) ||
+           (along.size == op.getSortedSize() && (!along.form || *along.form == IndexForm::ofLoop(dim, along.size)));
   };
   // Each operand in the layout of the first one; constants have any.
   for (const Fact &first : facts.front()) {
@@ -125,7 +127,8 @@ void proof::visitSort(SortOp op, LocalValues &values) {
         if (!isWhole(fact))
           return false;
         return isSplat(fact) || llvm::all_of(llvm::zip_equal(fact.dims, first.dims), [](auto pair) {
-                 return std::get<0>(pair).form == std::get<1>(pair).form && std::get<0>(pair).size == std::get<1>(pair).size;
+                 return std::get<0>(pair).form == std::get<1>(pair).form &&
+                        std::get<0>(pair).size == std::get<1>(pair).size;
                });
       });
       if (like != choices.end())

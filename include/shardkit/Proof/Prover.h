@@ -24,7 +24,7 @@ struct ValueFact {
   /// The op, its number in the function in program order, and the number of its result.
   std::string op;
   unsigned number = 0, result = 0;
-  /// The place where the value of the unsharded program is computed, and the elements of it that are held.
+  /// The location of the value of the unsharded program, and the elements of it that are held.
   std::string of, holds;
 };
 
