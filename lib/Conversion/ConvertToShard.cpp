@@ -195,7 +195,8 @@ std::optional<Value> ShardEmitter::emitNamed(RewriterBase &b, CollectiveToEmit &
     Value packed = move.emitPacked(b, loc, collective.input);
     Value rows = emitShaped(b, loc, packed, makeRows(packed, move.numBlocks()));
     auto type = cast<RankedTensorType>(rows.getType()).clone({1, move.blockElements()});
-    Value result = shard::ReduceScatterOp::create(b, loc, type, grid, attr(*reduced), rows, kindAttr, b.getIndexAttr(0));
+    Value result =
+        shard::ReduceScatterOp::create(b, loc, type, grid, attr(*reduced), rows, kindAttr, b.getIndexAttr(0));
     return move.emitUnpacked(b, loc, emitFlat(b, loc, result), collective.resultType);
   }
   const bool isExchange = !gathered->empty() && !sliced->empty();
@@ -208,7 +209,8 @@ std::optional<Value> ShardEmitter::emitNamed(RewriterBase &b, CollectiveToEmit &
   if (isExchange) {
     rows = emitShaped(b, loc, packed, type.clone({1, move.numBlocks(), move.blockElements()}));
     auto slots = type.clone({move.numSlots(), 1, move.blockElements()});
-    result = shard::AllToAllOp::create(b, loc, slots, grid, attr(*gathered), rows, b.getIndexAttr(1), b.getIndexAttr(0));
+    result =
+        shard::AllToAllOp::create(b, loc, slots, grid, attr(*gathered), rows, b.getIndexAttr(1), b.getIndexAttr(0));
   } else if (!gathered->empty())
     result = shard::AllGatherOp::create(b, loc, type, grid, attr(*gathered), rows, b.getIndexAttr(0));
   else if (!sliced->empty())
@@ -243,8 +245,9 @@ Value ShardEmitter::emitGathered(RewriterBase &b, CollectiveToEmit &collective) 
 FailureOr<Value> ShardEmitter::emit(RewriterBase &b, CollectiveToEmit &collective) {
   Type element = collective.inputType.getElementType();
   if (isa<ComplexType>(element) && (collective.form.reduction || !BlockMove::get(collective.form))) {
-    collective.op.emitError() << "moves complex numbers in a way that dialect shard has no op for, expected integers or "
-                                 "floats";
+    collective.op.emitError()
+        << "moves complex numbers in a way that dialect shard has no op for, expected integers or "
+           "floats";
     return failure();
   }
   if (std::optional<BlockMove> move = BlockMove::get(collective.form))
