@@ -217,8 +217,7 @@ void spmd::replaceFunctions(ModuleOp module, ModuleOp plan, ArrayRef<std::string
 }
 
 std::vector<BestPlan> spmd::keepBestPlans(ModuleOp module, ArrayRef<CandidatePlan> plans,
-                                          ArrayRef<FunctionNames> groups, const PhaseOptions &options,
-                                          bool hides) {
+                                          ArrayRef<FunctionNames> groups, const PhaseOptions &options, bool hides) {
   // Errors of a trial are those of the phase that meets them again.
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
   std::vector<std::unique_ptr<FinalPlan>> finals;
