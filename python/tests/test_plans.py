@@ -5,12 +5,16 @@ import contextlib
 import dataclasses
 import functools
 import io
+import json
+import math
 import os
 import re
+import sys
 import tempfile
 import warnings
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "frontends"))
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0"
 
@@ -26,6 +30,7 @@ from jax.sharding import PartitionSpec as P
 from jaxlib import _jax  # noqa: E402
 from jaxlib.mlir import ir  # noqa: E402
 
+import bytes as hlo_bytes  # noqa: E402
 import shardkit  # noqa: E402
 from samples import run_tests  # noqa: E402
 from shardkit.planning import cli, tags  # noqa: E402
@@ -232,6 +237,23 @@ def test_repeats():
     refuses("repeats is 2, expected a number of repetitions, at least 3, or None", shardkit.plan, step, *args, mesh=MESH, repeats=2)
 
 
+def test_manual():
+    """What a `shard_map` of the function computes is per device: it is left as it is, and values around it are constrained."""
+
+    def local(x, w):
+        return lax.psum(x @ w, "model")
+
+    mapped = jax.shard_map(local, mesh=MESH, in_specs=(P("data", "model"), P("model", None)), out_specs=P("data", None))
+
+    def apply(w, x, head):
+        return jnp.tanh(mapped(jnp.sin(x), w)) @ head
+
+    args = PARAMS["up"][0], X, RNG.standard_normal((64, 48)).astype(np.float32)
+    plan = shardkit.plan(apply, *args, mesh=MESH, pins={"head": P(None, "model")})
+    equal(apply(*args), plan.jit(apply)(*jax.device_put(args, plan.in_shardings)))
+    assert plan.in_shardings[2].spec == P(None, "model") and plan.in_shardings[0].spec == P("model", None), plan.in_shardings
+
+
 def test_keywords():
     """Arguments by keyword are planned, and `jit` has their shardings; static and donated ones stay so."""
 
@@ -333,6 +355,27 @@ def test_stablehlo():
     for source in (bytecode.getvalue(), export.export(jax.jit(step))(PARAMS, X, TARGET).mlir_module_serialized):
         again = shardkit.plan_stablehlo(source, mesh={"data": 2, "model": 4}, pins={"x": ["data", None]}, minimize=0).serialize()
         assert again[:4] == source[:4] and "sdy.mesh" in str(frontend.parse(again)), again[:100]
+
+
+def test_bytes():
+    """What XLA moves, as compiled from the planned module, is what the plan moves."""
+
+    def descend(up, down, x, target):
+        def loss(weights):
+            return jnp.square(jnp.tanh(x @ weights[0]) @ weights[1] - target).mean()
+
+        value, gradients = jax.value_and_grad(loss)((up, down))
+        return [w - 0.1 * g for w, g in zip((up, down), gradients)], value
+
+    text = jax.jit(descend, donate_argnums=(0, 1)).lower(PARAMS["up"][0], PARAMS["down"][0], X, X + 1).as_text()
+    pins = {"arg0": [None, "model"], "arg1": ["model", None], "arg2": ["data", None], "arg3": ["data", None]}
+    plan = shardkit.plan_stablehlo(text, mesh={"data": 2, "model": 4}, pins=pins)
+    report = json.loads(plan.report(format="json"))
+    sizes = {name: size for mesh in report["meshes"] for name, size in mesh["axes"]}
+    expected = sum(c["received"] / math.prod(sizes[a] for a in c["axes"]) * c["count"] for c in report["collectives"])
+    (program,) = compile_xla(plan.serialize().decode()).hlo_modules()
+    received, *_ = hlo_bytes.read_hlo(program.to_string(), 8)
+    assert received == expected == 5636, (received, expected)
 
 
 def test_command():
