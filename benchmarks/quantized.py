@@ -17,7 +17,7 @@ import torch
 import shardkit
 from shardkit.huggingface import quantized
 
-METHODS = {"gptq": quantized.Quantization("gptq", 128, 1), "awq": quantized.Quantization("awq", 128), "fp8": quantized.Quantization("fp8", block=(128, 128))}
+METHODS = {"gptq": quantized.Quantization("gptq", 128, 1), "awq": quantized.Quantization("awq", 128), "fp8": quantized.Quantization("blocks", block=(128, 128))}
 
 
 def make(scheme, size, width, dtype):

@@ -51,11 +51,46 @@ def make_fp8(rng, weight, block=(16, 16)):
     return {"weight": payload, "weight_scale_inv": scales}, payload.astype(np.float32) * wide
 
 
+def make_int8(rng, weight):
+    width, size = weight.shape
+    payload, scb = rng.integers(-127, 128, (width, size)).astype(np.int8), (rng.uniform(0.5, 1.5, width) * 2 / size**0.5).astype(np.float32)
+    return {"weight": payload, "SCB": scb, "weight_format": np.zeros((), np.uint8)}, payload * (scb[:, None] / np.float32(127))
+
+
+def make_compressed(rng, weight, kind, strategy, group=16):
+    """Of the package compressed-tensors, symmetric."""
+    width, size = weight.shape
+    shape = {"tensor": (1,), "channel": (width, 1), "group": (width, size // group)}[strategy]
+    scales = (rng.uniform(0.5, 1.5, shape) / size**0.5).astype(np.float32)
+    if kind == "pack":
+        numbers, scales = rng.integers(0, 16, (width, size)), (scales * np.float32(0.2)).astype(ml_dtypes.bfloat16)
+        stored = {"weight_packed": pack(numbers, 1), "weight_scale": scales, "weight_shape": np.array([width, size])}
+        return stored, (numbers - 8) * scales.astype(np.float32).repeat(size // scales.shape[1], 1)
+    if kind == "int":
+        payload, scales = rng.integers(-127, 128, (width, size)).astype(np.int8), scales * np.float32(0.02)
+    else:
+        payload = (rng.standard_normal((width, size)) * 8).astype(ml_dtypes.float8_e4m3fn)
+        scales = scales * np.float32(0.1)
+    return {"weight": payload, "weight_scale": scales}, payload.astype(np.float32) * scales
+
+
+def compressed(kind, strategy, bits, type):
+    weights = {"num_bits": bits, "type": type, "strategy": strategy, "symmetric": True, "group_size": 16 if strategy == "group" else None}
+    given = {"quant_method": "compressed-tensors", "format": kind, "ignore": ["lm_head"], "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}}}
+    return (lambda rng, weight: make_compressed(rng, weight, kind.partition("-")[0], strategy)), given
+
+
 METHODS = {
     "gptq": (make_gptq, {"quant_method": "gptq", "bits": 4, "group_size": 16, "desc_act": False}),
     "gptq_v2": (lambda *args: make_gptq(*args, version="gptq_v2"), {"quant_method": "gptq", "bits": 4, "group_size": 16, "desc_act": False, "checkpoint_format": "gptq_v2"}),
     "gptq_ordered": (lambda *args: make_gptq(*args, is_ordered=True), {"quant_method": "gptq", "bits": 4, "group_size": 16, "desc_act": True}),
     "awq": (make_awq, {"quant_method": "awq", "bits": 4, "group_size": 16, "zero_point": True, "version": "gemm"}),
+    "int8": (make_int8, {"quant_method": "bitsandbytes", "load_in_8bit": True}),
+    "packed": compressed("pack-quantized", "group", 4, "int"),
+    "packed_channel": compressed("pack-quantized", "channel", 4, "int"),
+    "float_channel": compressed("float-quantized", "channel", 8, "float"),
+    "float_tensor": compressed("float-quantized", "tensor", 8, "float"),
+    "int_channel": compressed("int-quantized", "channel", 8, "int"),
     "fp8": (make_fp8, {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic", "weight_block_size": [16, 16]}),
 }  # fmt: skip
 

@@ -13,7 +13,7 @@ import torch
 from ..errors import ShardKitError
 from .conversion import Value, broadcast, reshape, slice_of
 
-_METHODS = "gptq and awq in 4 bits, fp8"
+_METHODS = "gptq and awq in 4 bits, fp8, compressed-tensors, bitsandbytes in 8 bits"
 
 _MAX_ROWS = 4
 """Rows, as in decoding, whose products read weights in registers, in f32: more of them are multiplied in their own type."""
@@ -22,7 +22,8 @@ _MAX_ROWS = 4
 @dataclasses.dataclass(frozen=True)
 class Quantization:
     """How a checkpoint stores linear layers. `group`: inputs with one scale; 0: all. `offset`: added to stored zero points.
-    `is_ordered`: groups of inputs are given one by one (`g_idx`). `block`: outputs and inputs with one scale; 0: all."""
+    `is_ordered`: groups of inputs are given one by one (`g_idx`). `block`: outputs and inputs with one scale; 0: all. `scale`: what
+    the scale is called, `rank`: its dims, `factor`: what it is multiplied by. `dtype`: of the payload."""
 
     method: str
     group: int = 0
@@ -30,6 +31,10 @@ class Quantization:
     is_ordered: bool = False
     block: tuple[int, int] = (0, 0)
     left_out: tuple[str, ...] = ()
+    scale: str = "weight_scale_inv"
+    rank: int = 2
+    factor: float = 1.0
+    dtype: Any = torch.float8_e4m3fn
 
 
 def read_quantization(where: str, values: Mapping[str, Any]) -> Quantization | None:
@@ -59,8 +64,32 @@ def _read(where: str, given: Mapping[str, Any]) -> Quantization:
         block = given.get("weight_block_size")
         if block is not None and not (isinstance(block, (list, tuple)) and len(block) == 2 and all(isinstance(b, int) and b > 0 for b in block)):
             raise ShardKitError(f"error: {where}: weight_block_size is {block}, expected two positive numbers, such as [128, 128]")
-        return Quantization("fp8", block=tuple(block) if block else (0, 0), left_out=left_out)
+        return Quantization("blocks", block=tuple(block) if block else (0, 0), left_out=left_out)
+    if method == "bitsandbytes" and given.get("load_in_8bit"):
+        return Quantization("blocks", block=(1, 0), left_out=tuple(given.get("llm_int8_skip_modules") or ()), scale="SCB", rank=1, factor=1 / 127, dtype=torch.int8)
+    if method == "compressed-tensors":
+        return _read_compressed(where, given)
     raise ShardKitError(f"error: {where}: weights quantized by {method}{f' in {bits} bits' if bits else ''}, expected weights in f32, f16, bf16 or f64, or by {_METHODS}")
+
+
+def _read_compressed(where: str, given: Mapping[str, Any]) -> Quantization:
+    """Of the package compressed-tensors: one group of layers, whose weights have a scale per tensor, output, group of inputs or block."""
+    kind, left_out = given.get("format"), tuple(given.get("ignore") or ())
+    groups = [g for g in (given.get("config_groups") or {}).values() if isinstance(g, dict) and g.get("weights")]
+    if len(groups) != 1:
+        raise ShardKitError(f"error: {where}: {len(groups)} config_groups with weights, expected one")
+    weights = groups[0]["weights"]
+    strategy, symmetric = weights.get("strategy"), weights.get("symmetric", True)
+    blocks = {"tensor": (0, 0), "channel": (1, 0), "block": tuple(weights.get("block_structure") or (128, 128))}
+    if kind == "pack-quantized" and weights.get("num_bits") == 4 and symmetric and strategy in ("group", "channel"):
+        return Quantization("packed", _read_group(where, {"group_size": weights.get("group_size") or -1}), -8, left_out=left_out, scale="weight_scale", dtype=torch.int32)
+    if kind in ("float-quantized", "int-quantized", "naive-quantized") and weights.get("num_bits") == 8 and symmetric and strategy in blocks:
+        dtype = torch.float8_e4m3fn if weights.get("type") == "float" else torch.int8
+        return Quantization("blocks", block=blocks[strategy], left_out=left_out, scale="weight_scale", rank=1 if strategy == "tensor" else 2, dtype=dtype)
+    raise ShardKitError(
+        f"error: {where}: format '{kind}' of {weights.get('num_bits')} bits, strategy {strategy}, symmetric {symmetric}, expected symmetric weights: "
+        "pack-quantized of 4 bits by group or channel, float-quantized or int-quantized of 8 bits by tensor, channel or block"
+    )
 
 
 def _read_group(where: str, given: Mapping[str, Any]) -> int:
@@ -131,7 +160,7 @@ class GroupedLinear(QuantizedLinear):
             self._add("g_idx", (size,), torch.int32)
 
     def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
-        if self.scheme.is_ordered:
+        if self.scheme.is_ordered or self.group == self.in_features:
             return
         group = _choose_block(self.in_features, self.group, devices, word=8, bytes_per_element=0.5, bytes_per_block=2.5)
         if (times := self.group // group) > 1:
@@ -156,32 +185,63 @@ class GroupedLinear(QuantizedLinear):
         return weight.reshape(self.in_features, width)
 
 
-class Fp8Linear(QuantizedLinear):
-    """8-bit floats, outputs by inputs, with a scale for each block."""
+class BlockLinear(QuantizedLinear):
+    """Numbers of 8 bits, outputs by inputs, with a scale for each block: DeepSeek's 128 x 128 ones, each output, or all of the weight."""
 
     def __init__(self, linear: Any, scheme: Quantization, where: str) -> None:
         super().__init__(linear)
         sizes = (self.out_features, self.in_features)
-        self.weight_dims = dict.fromkeys(("weight", "weight_scale_inv"), (1, 0))
-        self.block = tuple(b or n for b, n in zip(scheme.block, sizes))
-        self._add("weight", sizes, torch.float8_e4m3fn)
-        self._add("weight_scale_inv", [-(-n // b) for n, b in zip(sizes, self.block)], torch.float32)
+        self.scheme, self.block = scheme, tuple(b or n for b, n in zip(scheme.block, sizes))
+        self._add("weight", sizes, scheme.dtype)
+        self._add(scheme.scale, [-(-n // b) for n, b in zip(sizes, self.block)][: scheme.rank], torch.float32)
+        self.weight_dims = {"weight": (1, 0)} | ({scheme.scale: (1, 0)} if scheme.rank == 2 else {})
 
     def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
         """Also so that blocks divide the weight: the last one of each dim may be smaller."""
         sizes = (self.out_features, self.in_features)
         word = 8 if all(n % 8 == 0 for n in sizes + self.block) else 1  # no smaller, as scales would take more than payload
-        block = tuple(_choose_block(n, b, devices, word, bytes_per_element=1, bytes_per_block=4 / word) for n, b in zip(sizes, self.block))
         for dim in (0, 1):
-            if (times := self.block[dim] // block[dim]) > 1:
-                self._replace("weight_scale_inv", name, values, lambda v: repeat(v, dim, times, sizes[dim] // block[dim]))
-        self.block = block
+            size, block = sizes[dim], self.block[dim]
+            if block in (1, size):
+                continue
+            chosen = _choose_block(size, block, devices, word, bytes_per_element=1, bytes_per_block=4 / word)
+            if (times := block // chosen) > 1:
+                self._replace(self.scheme.scale, name, values, lambda v: repeat(v, dim, times, size // chosen))
+            self.block = (*self.block[:dim], chosen, *self.block[dim + 1 :])
 
     def dequantize(self) -> Any:
         (n, k), (rows, columns) = (self.out_features, self.in_features), self.block
-        blocks = (n // rows, rows, k // columns, columns)
-        scale = self.weight_scale_inv.view(n // rows, 1, k // columns, 1)
-        return (self.weight.view(blocks).to(torch.float32) * scale).reshape(n, k).t()
+        scale = getattr(self, self.scheme.scale).to(torch.float32).view(n // rows, 1, k // columns, 1)
+        scale = scale * self.scheme.factor if self.scheme.factor != 1 else scale
+        return (self.weight.view(n // rows, rows, k // columns, columns).to(torch.float32) * scale).reshape(n, k).t()
+
+
+class PackedLinear(QuantizedLinear):
+    """Words of eight inputs, outputs by words, with a scale for each group of inputs: weight = (number - 8) * scale."""
+
+    def __init__(self, linear: Any, scheme: Quantization, where: str) -> None:
+        super().__init__(linear)
+        size, width = self.in_features, self.out_features
+        self.scheme, self.group = scheme, scheme.group or size
+        if size % self.group or size % 8:
+            raise ShardKitError(f"error: {where} has {size} inputs, expected a multiple of 8, and of the group of {self.group} inputs")
+        self._add("weight_packed", (width, size // 8), torch.int32)
+        self._add("weight_scale", (width, size // self.group), torch.float32)
+        self.weight_dims = dict.fromkeys(("weight_packed", "weight_scale"), (1, 0))
+
+    def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
+        if self.group == self.in_features:
+            return
+        group = _choose_block(self.in_features, self.group, devices, word=8, bytes_per_element=0.5, bytes_per_block=2)
+        if (times := self.group // group) > 1:
+            self._replace("weight_scale", name, values, lambda v: repeat(v, 1, times, v.shape[1] * times))
+            self.group = group
+
+    def dequantize(self) -> Any:
+        width, groups = self.weight_scale.shape
+        numbers = _unpack(self.weight_packed, 3, (width, groups, self.group // 8, 1), True) + self.scheme.offset
+        weight = numbers.to(torch.float32) * self.weight_scale.to(torch.float32).view(width, groups, 1, 1)
+        return weight.reshape(width, self.in_features).t()
 
 
 def _choose_block(size: int, block: int, devices: int, word: int, bytes_per_element: float, bytes_per_block: float) -> int:
@@ -202,8 +262,9 @@ def repeat(value: Value, dim: int, times: int, size: int) -> Value:
     return slice_of(reshape(wide, (*shape[:dim], shape[dim] * times, *shape[dim + 1 :])), dim, 0, size)
 
 
-_LAYERS: Mapping[str, Any] = {"gptq": GroupedLinear, "awq": GroupedLinear, "fp8": Fp8Linear}
-_PAYLOADS = {"gptq": "qweight", "awq": "qweight", "fp8": "weight_scale_inv"}
+_LAYERS: Mapping[str, Any] = {"gptq": GroupedLinear, "awq": GroupedLinear, "blocks": BlockLinear, "packed": PackedLinear}
+_UNUSED = {"gptq": ".g_idx", "blocks": ".weight_format", "packed": ".weight_shape"}
+"""What layouts have beside payload and scales; numbers of groups count where they are not in order."""
 
 
 def make_layer(scheme: Quantization, linear: Any, where: str) -> QuantizedLinear:
@@ -213,7 +274,7 @@ def make_layer(scheme: Quantization, linear: Any, where: str) -> QuantizedLinear
 
 def replace_layers(module: Any, scheme: Quantization, stored: Mapping[str, Any] | None, where: str) -> None:
     """Linear layers that the checkpoint has quantized; without one, all but the head and those that the configuration leaves out."""
-    payload = _PAYLOADS[scheme.method]
+    payload = "qweight" if scheme.method in ("gptq", "awq") else scheme.scale  # a tensor that only quantized layers have
     layers = {n: m for n, m in module.named_modules() if type(m) is torch.nn.Linear}
     if stored is None:
         head = module.get_output_embeddings()
@@ -231,8 +292,9 @@ def replace_layers(module: Any, scheme: Quantization, stored: Mapping[str, Any] 
 
 
 def drop_unused(scheme: Quantization, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the numbers of groups that follow each other, which GPTQ writes too."""
-    return {n: v for n, v in stored.items() if not n.endswith(".g_idx") or scheme.is_ordered}
+    """Without what says again how weights are stored."""
+    unused = None if scheme.is_ordered else _UNUSED.get(scheme.method)
+    return {n: v for n, v in stored.items() if not unused or not n.endswith(unused)}
 
 
 def refine_scales(module: Any, values: dict[str, Value], devices: int) -> None:
