@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Random products with weights of 4 or 8 bits that the program widens: words along either dim, groups with a scale, either order in
-memory, one to six rows, some types, some shardings of words.
+memory, one to six rows, some types, some shardings of words. Others have weights of 16 bits and perhaps a batch.
 
     gen_quantized.py --seed 1 --count 20 --devices 2 > q.mlir; shard-run q.mlir --random-inputs=1 --verify"""
 
@@ -86,6 +86,28 @@ def make(rng, number, devices):
 """
 
 
+def make_plain(rng, number, devices):
+    """A product of few rows with a weight of 16 bits, perhaps in a batch, dims in any order."""
+    sizes = {"b": rng.choice((1, 1, 2, 3)), "m": rng.choice((1, 1, 2, 3, 5)), "n": rng.choice((64, 72, 130)), "k": rng.choice((64, 72, 130))}
+    element = rng.choice(("bf16", "f16"))
+    result = rng.choice((element, "f32"))
+    orders = [rng.sample(dims, 3) for dims in ("bmk", "bnk", "bmn")]
+    types = [join([sizes[d] for d in order], t) for order, t in zip(orders, (element, element, result))]
+    maps = ", ".join(f"affine_map<(b, m, n, k) -> ({', '.join(order)})>" for order in orders)
+    spec = ["{?}"] * 3
+    if devices > 1 and rng.random() < 0.7:
+        spec[rng.randrange(3)] = '{"x"}'
+    sharding = f", spmd.sharding = #spmd.sharding<@m, [{', '.join(spec)}]>" if devices > 1 else ""
+    return f"""func.func @f{number}(%x: {types[0]} {{spmd.name = "x{number}"}}, %w: {types[1]} {{spmd.weight = "w{number}"{sharding}}}) -> ({types[2]} {{spmd.name = "y{number}"}}) {{
+  %zero = arith.constant 0.0 : {result}
+  %empty = tensor.empty() : {types[2]}
+  %start = linalg.fill ins(%zero : {result}) outs(%empty : {types[2]}) -> {types[2]}
+  %y = linalg.contract indexing_maps = [{maps}] ins(%x, %w : {types[0]}, {types[1]}) outs(%start : {types[2]}) -> {types[2]}
+  return %y : {types[2]}
+}}
+"""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
@@ -95,7 +117,7 @@ def main():
     rng = random.Random(options.seed)
     print(f'spmd.mesh @m = <["x"={options.devices}]>')
     for number in range(options.count):
-        print(make(rng, number, options.devices))
+        print((make_plain if rng.random() < 0.25 else make)(rng, number, options.devices))
 
 
 if __name__ == "__main__":

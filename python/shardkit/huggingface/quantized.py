@@ -199,12 +199,11 @@ class BlockLinear(QuantizedLinear):
     def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
         """Also so that blocks divide the weight: the last one of each dim may be smaller."""
         sizes = (self.out_features, self.in_features)
-        word = 8 if all(n % 8 == 0 for n in sizes + self.block) else 1  # no smaller, as scales would take more than payload
         for dim in (0, 1):
             size, block = sizes[dim], self.block[dim]
             if block in (1, size):
                 continue
-            chosen = _choose_block(size, block, devices, word, bytes_per_element=1, bytes_per_block=4 / word)
+            chosen = _choose_block(size, block, devices, word=1, bytes_per_element=1, bytes_per_block=0.5)
             if (times := block // chosen) > 1:
                 self._replace(self.scheme.scale, name, values, lambda v: repeat(v, dim, times, size // chosen))
             self.block = (*self.block[:dim], chosen, *self.block[dim + 1 :])
