@@ -25,7 +25,7 @@ from .tools import find_tool, run_tool
 KINDS = ("all_gather", "all_reduce", "reduce_scatter", "all_to_all")
 SIZES = (1 << 12, 1 << 16, 1 << 19, 1 << 21)
 PRODUCTS = ((256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (16, 1024, 1024), (128, 512, 2048))
-COPIES = (1 << 16, 1 << 18, 1 << 20)
+COPIES = (1 << 14, 1 << 16, 1 << 18)
 _MANY = 5  # collectives of the longer of two functions: the difference is without what a step takes by itself
 _COUNTS = (("", 1), (f"_{_MANY}", _MANY))  # of functions with products and elementwise work
 _DEFAULT_ALPHA, _DEFAULT_BETA = 1e-5, 1e-10  # of axes of one device

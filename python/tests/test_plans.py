@@ -172,6 +172,12 @@ def test_dropped():
     equal(jnp.sin(X[:6]), plan.jit(lambda x: jnp.sin(x))(X[:6]))
 
 
+def test_no_arguments():
+    plan = shardkit.plan(lambda: jnp.arange(16.0), mesh=MESH)
+    assert plan.in_shardings == () and plan.out_shardings.spec is not None
+    equal(jnp.arange(16.0), plan.jit(lambda: jnp.arange(16.0))())
+
+
 def test_random():
     """JAX gives keys a mesh without axes."""
 
@@ -303,6 +309,9 @@ def test_errors():
     explicit = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
     refuses("axis data of the mesh has type Explicit", shardkit.plan, step, PARAMS, X, TARGET, mesh=explicit)
     refuses("expected a memory budget of at least", shardkit.plan, step, PARAMS, X, TARGET, mesh=MESH, memory=1000)
+    refuses("the function returns no array, expected at least one result", shardkit.plan, lambda x: None, X, mesh=MESH)
+    refuses('axis "data" is used twice, expected each axis once', shardkit.plan, jnp.sin, X, mesh=MESH, pins={"x": P("data", "data")})
+    refuses("a size depends on data", shardkit.plan, lambda x: x[x > 0], X, mesh=MESH)
     refuses("a branch depends on data", shardkit.plan, lambda x: x if x[0, 0] > 0 else -x, X, mesh=MESH)
     refuses("expected the function and the types that were planned", plan_step().jit(step), PARAMS, X[:8], TARGET[:8])
 

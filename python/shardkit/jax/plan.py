@@ -120,6 +120,8 @@ class _Planner:
         static = frontend.find_static(self._function, args)
         with frontend.tracing():
             self._traced = equations.trace_example(self._function, self._args, self._kwargs, static)
+        if not self._traced.jaxpr.outvars:
+            raise ShardKitError("error: the function returns no array, expected at least one result")
         self._tagged = equations.Tagger().rewrite(self._traced.jaxpr)
         self._leaves = rolled.list_leaves(frontend.get_parameters(self._function, self._args, self._kwargs), self._tagged)
         self._rolled = self._roll(repeats)
