@@ -297,6 +297,12 @@ def test_texts():
     plan = plan_step()
     assert "params.up" in plan.report() and "search of @main: optimal" in plan.report() and "eqn[" not in plan.report()
     assert "params.up" in plan.explain("params.up")
+    totals = json.loads(plan.report("json"))["totals"]
+    assert f"step: predicted {totals['cost']:.3e} s (collectives {totals['cost']:.3e} s, without compute" in plan.report(measured=1.0)
+    rated = shardkit.plan(step, PARAMS, X, TARGET, mesh=MESH, costs={"flops": 1e9, "bandwidth": 1e9}, minimize=None)
+    totals = json.loads(rated.report("json"))["totals"]
+    assert totals["compute"] > 0 and rated.report(measured=2 * (totals["cost"] + totals["compute"])).endswith(": 0.50 of it\n")
+    refuses("measured is -1.0 for a report in text, expected seconds of a step", plan.report, measured=-1.0)
     other = shardkit.plan(step, PARAMS, X, TARGET, mesh=MESH, pins={"params.*": None}, minimize=0)
     assert "params.up" in plan.compare(other)
 
