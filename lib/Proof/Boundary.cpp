@@ -5,6 +5,7 @@
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -28,28 +29,117 @@ static RankedTensorType getShardType(DictionaryAttr segment, const MeshCache &me
   return global.clone(Layout::get(read->sharding, *read->mesh, global.getShape()).localShape());
 }
 
-/// A slice of an argument that is inside of one of its parts along `dim` reads this part.
-static void readParts(tensor::ExtractSliceOp slice, ArrayRef<BlockArgument> parts, int64_t dim) {
+namespace {
+/// Divides what ops compute of a value that is the concatenation of parts along a dim.
+///
+///   matmul(x, concat(q, k))[0, n)    matmul(x, q)
+class PartReaders {
+public:
+  PartReaders(Value joined, ArrayRef<Value> parts, int64_t dim) : joined(joined), parts(parts), dim(dim) {}
+
+  /// Readers that cannot be divided read the concatenation.
+  void divide();
+
+private:
+  bool divideSlice(tensor::ExtractSliceOp slice);
+  /// An op with loops, one of which runs along the parts.
+  bool divideLoops(linalg::LinalgOp op);
+
+  Value joined;
+  ArrayRef<Value> parts;
+  int64_t dim;
+};
+} // namespace
+
+static int64_t getSize(Value value, int64_t dim) { return cast<RankedTensorType>(value.getType()).getDimSize(dim); }
+
+/// Indices [begin, begin + size) of a dim.
+static Value getPart(OpBuilder &b, Value value, int64_t dim, int64_t begin, int64_t size) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = size;
+  SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0)), steps(shape.size(), b.getIndexAttr(1));
+  offsets[dim] = b.getIndexAttr(begin);
+  return tensor::ExtractSliceOp::create(b, value.getLoc(), type.clone(shape), value, offsets,
+                                        getAsIndexOpFoldResult(b.getContext(), shape), steps);
+}
+
+bool PartReaders::divideSlice(tensor::ExtractSliceOp slice) {
   int64_t begin = slice.getStaticOffset(dim), size = slice.getStaticSize(dim);
   if (ShapedType::isDynamic(begin) || ShapedType::isDynamic(size))
-    return;
-  for (BlockArgument part : parts) {
-    int64_t length = cast<RankedTensorType>(part.getType()).getDimSize(dim);
-    if (begin >= 0 && begin + (size - 1) * slice.getStaticStride(dim) < length) {
+    return false;
+  for (Value part : parts) {
+    if (begin >= 0 && begin + (size - 1) * slice.getStaticStride(dim) < getSize(part, dim)) {
       slice.getSourceMutable().assign(part);
       SmallVector<int64_t> offsets(slice.getStaticOffsets());
       offsets[dim] = begin;
       slice.setStaticOffsets(offsets);
-      return;
+      return true;
     }
-    begin -= length;
+    begin -= getSize(part, dim);
   }
+  return false;
+}
+
+bool PartReaders::divideLoops(linalg::LinalgOp op) {
+  if (op->getNumResults() != 1 || !op.hasPureTensorSemantics() ||
+      llvm::any_of(op.getIndexingMapsArray(), [](AffineMap map) { return !map.isProjectedPermutation(); }) ||
+      op.getBlock()->walk([](linalg::IndexOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    return false;
+  // The loop along the parts, and the dim of each operand that it runs along.
+  std::optional<unsigned> loop;
+  for (OpOperand &operand : op->getOpOperands())
+    if (operand.get() == joined)
+      loop = cast<AffineDimExpr>(op.getMatchingIndexingMap(&operand).getResult(dim)).getPosition();
+  if (!loop || op.getIteratorTypesArray()[*loop] != utils::IteratorType::parallel)
+    return false;
+  auto getDim = [&](OpOperand &operand) -> std::optional<int64_t> {
+    for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+      if (cast<AffineDimExpr>(expr).getPosition() == *loop)
+        return int64_t(d);
+    return std::nullopt;
+  };
+  std::optional<int64_t> resultDim = getDim(*op.getDpsInitOperand(0));
+  if (!resultDim)
+    return false;
+  OpBuilder b(op);
+  SmallVector<Value> results;
+  int64_t begin = 0;
+  for (Value part : parts) {
+    int64_t size = getSize(part, dim);
+    SmallVector<Value> operands;
+    for (OpOperand &operand : op->getOpOperands()) {
+      std::optional<int64_t> along = getDim(operand);
+      bool isPart = operand.get() == joined && along == dim;
+      operands.push_back(isPart ? part : along ? getPart(b, operand.get(), *along, begin, size) : operand.get());
+    }
+    results.push_back(mlir::clone(b, op, TypeRange{operands.back().getType()}, operands)->getResult(0));
+    begin += size;
+  }
+  PartReaders(op->getResult(0), results, *resultDim).divide();
+  op.erase();
+  return true;
+}
+
+void PartReaders::divide() {
+  llvm::SetVector<Operation *> users(joined.user_begin(), joined.user_end());
+  for (Operation *user : users) {
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user); slice && slice.getSource() == joined && divideSlice(slice))
+      continue;
+    if (auto loops = dyn_cast<linalg::LinalgOp>(user))
+      divideLoops(loops);
+  }
+  if (joined.use_empty())
+    return;
+  OpBuilder b(joined.getContext());
+  b.setInsertionPointAfterValue(parts.back());
+  joined.replaceAllUsesWith(tensor::ConcatOp::create(b, joined.getLoc(), dim, parts));
 }
 
 /// Divides an argument that joins the shards of several segments.
 static LogicalResult divideArgument(func::FuncOp func, unsigned i, ArrayAttr segments, const MeshCache &meshes) {
   BlockArgument joined = func.getArgument(i);
-  SmallVector<BlockArgument> parts;
+  SmallVector<Value> parts;
   int64_t dim = 0;
   for (auto [k, attr] : llvm::enumerate(segments)) {
     auto segment = cast<DictionaryAttr>(attr);
@@ -63,14 +153,7 @@ static LogicalResult divideArgument(func::FuncOp func, unsigned i, ArrayAttr seg
   }
   for (unsigned k = 0; k < segments.size(); ++k)
     parts.push_back(func.getArgument(i + 1 + k));
-  for (Operation *user : llvm::to_vector(joined.getUsers()))
-    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user); slice && slice.getSource() == joined)
-      readParts(slice, parts, dim);
-  if (!joined.use_empty()) {
-    OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
-    Value all = tensor::ConcatOp::create(b, joined.getLoc(), dim, ValueRange(llvm::to_vector_of<Value>(parts)));
-    joined.replaceAllUsesWith(all);
-  }
+  PartReaders(joined, parts, dim).divide();
   return func.eraseArgument(i);
 }
 

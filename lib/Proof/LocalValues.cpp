@@ -7,6 +7,9 @@ using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 
+/// Layouts per pair of sizes that are kept.
+static constexpr size_t kMaxSeenForms = 8;
+
 /// More facts of one value are not kept: a value has few names.
 static constexpr size_t kMaxFacts = 8;
 
@@ -33,6 +36,11 @@ void LocalValues::addFact(Value value, Fact fact) {
     return;
   list.push_back(fact);
   ArrayRef<int64_t> localShape = cast<RankedTensorType>(value.getType()).getShape();
+  for (auto [d, dim] : llvm::enumerate(fact.dims))
+    addSeenForm(dim, d, localShape[d]);
+  if (!fact.partial.empty() && fact.kind == ReductionKind::Sum && seenPartials.size() < kMaxSeenForms &&
+      !llvm::is_contained(seenPartials, fact.partial))
+    seenPartials.push_back(fact.partial);
   for (const ViewUser &user : global.getViewUsers(fact.value)) {
     Fact view{user.value, {}, fact.partial, fact.kind};
     bool fits = true;
@@ -85,6 +93,21 @@ std::optional<Fact> LocalValues::getSourceFact(const Fact &fact) const {
     isPart |= size != dim.size;
   }
   return isPart ? std::optional(source) : std::nullopt;
+}
+
+ArrayRef<IndexForm> LocalValues::getSeenForms(int64_t size, int64_t chunk) const {
+  auto it = seenForms.find({size, chunk});
+  return it == seenForms.end() ? ArrayRef<IndexForm>() : ArrayRef<IndexForm>(it->second);
+}
+
+void LocalValues::addSeenForm(const DimFact &dim, unsigned d, int64_t chunk) {
+  if (!dim.form || !dim.form->hasRank() || dim.form->hasScalar() || dim.form->getConstant() != 0 ||
+      !dim.form->isBijective())
+    return;
+  std::optional<IndexForm> form = dim.form->rename({{IndexTerm::Kind::Loop, d, 1, chunk, IndexTerm::Kind::Loop, 0, 1}});
+  SmallVector<IndexForm, 2> &forms = seenForms[{dim.size, chunk}];
+  if (form && forms.size() < kMaxSeenForms && !llvm::is_contained(forms, *form))
+    forms.push_back(*form);
 }
 
 void LocalValues::addUniformFact(Value value, ClassId id) {

@@ -63,6 +63,14 @@ TermFrame OpTerms::getFrameOutside(unsigned loop, bool above) const {
   return frame;
 }
 
+bool OpTerms::isShardedLookup(Value tensor, unsigned d) const {
+  return llvm::any_of(llvm::zip_equal(structured.arguments, operands), [&](auto pair) {
+    auto [argument, fact] = pair;
+    return argument.value == tensor && argument.isLookup && fact && fact->dims.size() > d && fact->dims[d].form &&
+           *fact->dims[d].form != IndexForm::ofLoop(d, fact->dims[d].size);
+  });
+}
+
 bool OpTerms::readsConstant(Value tensor) const {
   return llvm::any_of(llvm::zip_equal(structured.arguments, operands), [&](auto pair) {
     auto [argument, fact] = pair;
@@ -192,7 +200,8 @@ static std::optional<IndexForm> getOwnedIndex(const DimFact &dim, unsigned d, in
   // Each index has one owner.
   if (dim.form->getConstant() != 0 || !dim.form->isBijective() || dim.form->getRange().second + 1 < dim.size)
     return std::nullopt;
-  std::optional<IndexForm> index(0);
+  // The only local index of a dim of one element is 0, of any factor.
+  std::optional<IndexForm> index = size == 1 ? local : IndexForm(0);
   SmallVector<IndexTerm> ranks;
   for (const IndexTerm &term : dim.form->getTerms()) {
     if (term.kind == IndexTerm::Kind::Rank) {

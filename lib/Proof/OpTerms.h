@@ -62,6 +62,8 @@ public:
   /// The indices of a loop: [first, last]; std::nullopt if they are not known.
   std::optional<std::pair<int64_t, int64_t>> getRange(unsigned loop) const;
 
+  /// True if the op reads `tensor` at computed indices, and a device has a part of dim `d` of it.
+  bool isShardedLookup(Value tensor, unsigned d) const;
   /// True if the op reads `tensor` as one of equal elements.
   bool readsConstant(Value tensor) const;
 

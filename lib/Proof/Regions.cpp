@@ -7,7 +7,7 @@ using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 
 /// Layouts that are tried per loop.
-static constexpr unsigned kMaxInductions = 16;
+static constexpr unsigned kMaxInductions = 24;
 
 //===----------------------------------------------------------------------===//
 // Layouts of values that start as constants
@@ -71,8 +71,20 @@ static SmallVector<Fact, 2> guessLayouts(ClassId id, RankedTensorType local, con
     if (chunk == size)
       continue;
     SmallVector<Fact, 2> next;
-    for (const Fact &fact : layouts)
-      llvm::append_range(next, shardDim(fact, d, chunk, *mesh));
+    for (const Fact &fact : layouts) {
+      // Those of other values first.
+      for (const IndexForm &seen : values.getSeenForms(size, chunk)) {
+        std::optional<IndexForm> form =
+            seen.rename({{IndexTerm::Kind::Loop, 0, 1, chunk, IndexTerm::Kind::Loop, unsigned(d), 1}});
+        if (!form || isShardedOver(fact, form->getRanks()))
+          continue;
+        next.push_back(fact);
+        next.back().dims[d].form = *form;
+      }
+      for (const Fact &sharded : shardDim(fact, d, chunk, *mesh))
+        if (llvm::none_of(next, [&](const Fact &other) { return other.dims == sharded.dims; }))
+          next.push_back(sharded);
+    }
     layouts = next;
   }
   for (const Fact &fact : SmallVector<Fact, 2>(layouts))
@@ -85,6 +97,13 @@ static SmallVector<Fact, 2> guessLayouts(ClassId id, RankedTensorType local, con
         continue;
       coalesce(partial.partial);
       layouts.push_back(partial);
+    }
+  for (const Fact &fact : SmallVector<Fact, 2>(layouts))
+    for (ArrayRef<RankDigit> ranks : values.getSeenPartials()) {
+      Fact partial = fact;
+      partial.partial.assign(ranks.begin(), ranks.end());
+      if (fact.partial.empty() && !isShardedOver(fact, ranks) && !llvm::is_contained(layouts, partial))
+        layouts.push_back(partial);
     }
   return layouts;
 }
@@ -128,6 +147,10 @@ public:
 
   /// Adds the facts of the results. False if the loops are not the same.
   bool prove();
+  /// True if a carried value may have several layouts, so that one which fails says nothing of the program.
+  bool hasGuess() const {
+    return llvm::any_of(layouts, [](ArrayRef<Fact> choices) { return choices.size() > 1; });
+  }
 
 private:
   bool readBounds();
@@ -317,15 +340,25 @@ static void visitLoop(BlockProver &prover, LocalValues &values, LoopLikeOpInterf
   for (Value init : op.getInits())
     if (isa<RankedTensorType>(init.getType()) && values.passGap(*op, init))
       return;
-  for (const RegionInfo &info : std::vector<RegionInfo>(values.global.getRegions()))
-    if (Induction(prover, values, op, info).prove())
-      return;
+  // The second time with layouts that the values of the body have.
+  bool hasGuess = false;
+  for (unsigned round = 0; round < 2; ++round)
+    for (const RegionInfo &info : std::vector<RegionInfo>(values.global.getRegions())) {
+      Induction induction(prover, values, op, info);
+      if (induction.prove())
+        return;
+      hasGuess |= induction.hasGuess();
+    }
   // The first value of the body that is not known.
   for (Region &region : op->getRegions())
     for (Operation &nested : region.front())
       for (Value result : nested.getResults())
-        if (const Gap *gap = values.getGap(result))
-          return values.setGap(op, *gap);
+        if (const Gap *gap = values.getGap(result)) {
+          Gap first = *gap;
+          if (hasGuess)
+            first.outcome = Outcome::Undecided;
+          return values.setGap(op, first);
+        }
   StringRef name = op->getName().getStringRef();
   values.setGap(op, Outcome::Undecided, "no loop of the unsharded program carries the same values", name);
 }

@@ -203,6 +203,15 @@ bool proof::checkTraps(OpTerms &op, Attempt &attempt) {
       continue;
     if (!checkIndices(op, trap, attempt))
       return false;
+    // The index is that of the unsharded program only on the device that owns the element.
+    if (auto read = dyn_cast<tensor::ExtractOp>(trap.op))
+      for (auto [d, index] : llvm::enumerate(trap.operands)) {
+        std::optional<IndexRange> range = getRange(index, trap.guards, op.values.terms);
+        if (!op.isShardedLookup(read.getTensor(), d) || (range && range->isInside(trap.sizes[d])))
+          continue;
+        attempt.fail(5, Outcome::Undecided, "reads a shard at an index that may be beyond it", "trap");
+        return false;
+      }
     // All elements are equal, so that the unsharded program may read at any index of a tensor of any size.
     auto read = dyn_cast<tensor::ExtractOp>(trap.op);
     if (read && op.readsConstant(read.getTensor())) {

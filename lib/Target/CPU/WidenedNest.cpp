@@ -22,8 +22,8 @@ unsigned WidenedProduct::loopOf(int64_t dim) const {
   llvm_unreachable("each dim is in a group");
 }
 
-/// Loops over results, then those of sums, of rows, and innermost the last dim of the payload; a dim of results that the
-/// payload lacks (numbers of a word) comes right before it.
+/// Loops over results, then those of sums, of rows, and innermost the last dim of the payload; a dim of results that
+/// the payload lacks (numbers of a word) comes right before it.
 void WidenedProduct::orderLoops() {
   unsigned payload = 0;
   for (unsigned i = 1; i < widened.inputs.size(); ++i)
@@ -148,8 +148,8 @@ Value WidenedProduct::cloneBody(OpBuilder &inner, Location loc, ValueRange args,
   SmallVector<Value> elements(args);
   for (unsigned i = 0; i < widened.inputs.size(); ++i)
     if (linalg::GenericOp function = getIndexFunction(widened.inputs[i]))
-      elements[i] = cloneElement(inner, function, {},
-                                 [&](int64_t dim) { return indexOf(widened.maps[i].getDimPosition(dim)); });
+      elements[i] =
+          cloneElement(inner, function, {}, [&](int64_t dim) { return indexOf(widened.maps[i].getDimPosition(dim)); });
   return cloneElement(inner, widened.producer, elements, indexOf);
 }
 
@@ -365,7 +365,8 @@ Value WidenedProduct::scale(Value partial, ArrayRef<unsigned> of, const Indexed 
       .getResult(0);
 }
 
-/// The outermost loops of a nest become loops of their own, which threads share; what computes its operands moves there.
+/// The outermost loops of a nest become loops of their own, which threads share; what computes its operands moves
+/// there.
 static FailureOr<Value> tileOuter(Value nest, unsigned outer) {
   auto generic = nest.getDefiningOp<linalg::GenericOp>();
   IRRewriter rewriter(generic.getContext());
@@ -373,7 +374,8 @@ static FailureOr<Value> tileOuter(Value nest, unsigned outer) {
   SmallVector<OpFoldResult> steps(generic.getNumLoops(), rewriter.getIndexAttr(0));
   std::fill_n(steps.begin(), outer, rewriter.getIndexAttr(1));
   const Value start = generic.getDpsInitOperand(0)->get();
-  const bool addsUp = llvm::any_of(ArrayRef(generic.getIteratorTypesArray()).take_front(outer), linalg::isReductionIterator);
+  const bool addsUp =
+      llvm::any_of(ArrayRef(generic.getIteratorTypesArray()).take_front(outer), linalg::isReductionIterator);
   scf::SCFTileAndFuseOptions options;
   options.tilingOptions.setTileSizes(steps);
   options.fusionControlFn = [&](tensor::ExtractSliceOp, OpResult producer,
@@ -385,8 +387,8 @@ static FailureOr<Value> tileOuter(Value nest, unsigned outer) {
       return std::nullopt;
     return scf::SCFTileAndFuseOptions::ControlFnResult{};
   };
-  auto tiled = scf::tileConsumerAndFuseProducersUsingSCF(
-      rewriter, cast<TilingInterface>(generic.getOperation()), options);
+  auto tiled =
+      scf::tileConsumerAndFuseProducersUsingSCF(rewriter, cast<TilingInterface>(generic.getOperation()), options);
   if (failed(tiled))
     return failure();
   Value result = tiled->replacements.lookup(nest);
@@ -447,9 +449,8 @@ void WidenedProduct::makeNest() {
   value = roundTo(b, loc, value, type.getElementType());
   if (ordered != results) {
     Value empty = tensor::EmptyOp::create(b, loc, shapeOf(results), type.getElementType());
-    auto order = llvm::map_to_vector(results, [&](unsigned loop) -> int64_t {
-      return llvm::find(ordered, loop) - ordered.begin();
-    });
+    auto order = llvm::map_to_vector(
+        results, [&](unsigned loop) -> int64_t { return llvm::find(ordered, loop) - ordered.begin(); });
     value = linalg::TransposeOp::create(b, loc, value, empty, order).getResults().front();
   }
   if (cast<RankedTensorType>(value.getType()).getRank() != type.getRank()) {
@@ -465,4 +466,3 @@ void WidenedProduct::makeNest() {
   op.getResult().front().replaceAllUsesWith(value);
   op.erase();
 }
-

@@ -177,8 +177,7 @@ struct WidenedOperands : spmd::impl::SpmdCpuWidenedOperandsBase<WidenedOperands>
     });
     linalg::populateElementwiseOpsFusionPatterns(set, [](OpOperand *operand) {
       auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-      return producer && producer->hasOneUse() &&
-             llvm::hasSingleElement(producer.getBlock()->without_terminator()) &&
+      return producer && producer->hasOneUse() && llvm::hasSingleElement(producer.getBlock()->without_terminator()) &&
              isa<arith::BitcastOp>(producer.getBlock()->front());
     });
     patterns = std::move(set);

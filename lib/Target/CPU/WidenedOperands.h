@@ -26,8 +26,8 @@ struct Widened {
   Value value;      ///< Computed by `producer`, or the operand itself.
   linalg::GenericOp producer;
   SmallVector<Value> inputs;
-  SmallVector<AffineMap> maps;                   ///< From dims of `value` to those of inputs.
-  SmallVector<ReassociationIndices> groups;      ///< By dims of the operand, those of `value`.
+  SmallVector<AffineMap> maps;              ///< From dims of `value` to those of inputs.
+  SmallVector<ReassociationIndices> groups; ///< By dims of the operand, those of `value`.
   ArrayRef<int64_t> shape() const { return cast<RankedTensorType>(value.getType()).getShape(); }
 };
 
@@ -90,8 +90,8 @@ private:
   OpBuilder b;
   SmallVector<AffineMap> maps;
   SmallVector<int64_t> sizes;
-  SmallVector<Loop> loops;                        ///< Of the nest, outermost first.
-  unsigned outer = 0;                             ///< So many of them are split among threads.
+  SmallVector<Loop> loops;                          ///< Of the nest, outermost first.
+  unsigned outer = 0;                               ///< So many of them are split among threads.
   SmallVector<SmallVector<unsigned>> byDim, byLoop; ///< Loops of the nest, by dims of the value and by loops of the op.
 };
 
