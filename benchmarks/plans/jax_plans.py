@@ -175,7 +175,14 @@ def predict(plan):
 def make_plan(function, args, **options):
     """That of the mesh with the least predicted time, and the seconds of all plans."""
     start = time.monotonic()
-    plans = [shardkit.plan(function, *args, mesh=make_mesh(shape), minimize=None, **options) for shape in SHAPES]
+    plans, errors = [], []
+    for shape in SHAPES:
+        try:
+            plans.append(shardkit.plan(function, *args, mesh=make_mesh(shape), minimize=None, **options))
+        except shardkit.ShardKitError as error:  # the budget is too small for the mesh
+            errors.append(error)
+    if not plans:
+        raise errors[0]
     best = min(plans, key=lambda p: p.objective)
     seconds = (time.monotonic() - start) / len(SHAPES)
     return shardkit.plan(function, *args, mesh=best.mesh, **options), seconds

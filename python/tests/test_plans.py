@@ -190,7 +190,7 @@ def test_random():
     equal(apply(X, key), plan.jit(apply)(*jax.device_put((X, key), plan.in_shardings)))
 
 
-LAYERS = 9
+LAYERS = 6
 
 
 def deep(params, moments, x, scale=1.0):
@@ -217,7 +217,7 @@ def test_repeats():
     """Layers that are written out are planned as loops, forward, backward and update; each has the layout of all, and the numbers are those
     of the function."""
     step, args = jax.jit(deep, static_argnames="scale", donate_argnums=(0, 1)), make_deep()
-    options = {"mesh": MESH, "pins": {"x": P("data", None), "params.layers.*.up": P(None, "model")}, "scale": 2.0, "memory": 80e3}
+    options = {"mesh": MESH, "pins": {"x": P("data", None), "params.layers.*.up": P(None, "model")}, "scale": 2.0, "memory": 60e3, "repeats": 4}
     plan = shardkit.plan(step, *args, **options)
     counts = [line for line in plan.report().split("\n") if line.startswith("planned as one: ")]
     assert [re.search("([0-9]+) times", c)[1] for c in counts] == [str(LAYERS)] * 4, counts
@@ -225,19 +225,17 @@ def test_repeats():
     assert plan.in_shardings[0]["layers"][3]["up"].spec == P(None, "model") == plan.out_shardings[0]["layers"][3]["up"].spec
     assert plan.in_shardings[2].spec == P("data", None), plan.in_shardings
     known = {s.partition("/")[0].partition(".")[0] for s in plan.layouts}
-    single = shardkit.plan(step, *args, **options, repeats=None)
+    single = shardkit.plan(step, *args, **options | {"repeats": None}, minimize=None)
     assert known == {s.partition("/")[0].partition(".")[0] for s in single.layouts}
     assert "planned as one" not in single.report()
-    expected = deep(*args, scale=2.0)
-    for each in (plan, single):
-        equal(expected, each.jit(step)(*jax.device_put(args, each.in_shardings), scale=2.0))
-    assert "params.layers.0-8.down" in plan.explain("params.layers.4.down")
+    equal(deep(*args, scale=2.0), plan.jit(step)(*jax.device_put(args, plan.in_shardings), scale=2.0))
+    assert "params.layers.0-5.down" in plan.explain("params.layers.4.down")
     with tempfile.TemporaryDirectory() as folder:
         plan.save(f"{folder}/plan.json")
-        again = shardkit.Plan.load(f"{folder}/plan.json", step, *args, mesh=MESH, scale=2.0)
+        again = shardkit.Plan.load(f"{folder}/plan.json", step, *args, mesh=MESH, scale=2.0, repeats=4)
     assert again.in_shardings == plan.in_shardings and again.layouts == plan.layouts
     # Layers that are pinned to different layouts are planned one by one.
-    apart = shardkit.plan(step, *args, **options | {"pins": {"params.layers.4.down": P("data", None), "params.layers.5.down": None}})
+    apart = shardkit.plan(step, *args, minimize=None, **options | {"pins": {"params.layers.4.down": P("data", None), "params.layers.5.down": None}})
     specs = [p["down"].spec for p in apart.in_shardings[0]["layers"]]
     assert specs[4] == P("data", None) and specs[5] == P(None, None) and "planned as one" not in apart.report()
     refuses("repeats is 2, expected a number of repetitions, at least 3, or None", shardkit.plan, step, *args, mesh=MESH, repeats=2)
