@@ -266,7 +266,7 @@ LogicalResult ShardImporter::importLocal(Operation *op) {
     made = AllSliceOp::create(b, loc, type, input, shardedAt(axisOf("slice_axis")), IntegerAttr());
   else if (isa<shard::AllToAllOp>(op) && axisOf("split_axis") == axisOf("concat_axis"))
     return op->emitError() << "splits and concatenates dim " << axisOf("split_axis")
-                           << ", which is no move of a sharding, expected two dims";
+                           << ", expected two dims: a sharding moves from one to the other";
   else if (isa<shard::AllToAllOp>(op))
     made = AllToAllOp::create(b, loc, type, input, shardedAt(axisOf("concat_axis")), shardedAt(axisOf("split_axis")),
                               IntegerAttr());

@@ -44,7 +44,7 @@ template <typename Stride>
 static SmallVector<TransferAtom, 6> sorted(ArrayRef<TransferAtom> first, ArrayRef<TransferAtom> second, Stride stride) {
   SmallVector<TransferAtom, 6> atoms(first);
   llvm::append_range(atoms, second);
-  llvm::stable_sort(atoms, [&](const TransferAtom &a, const TransferAtom &b) { return stride(a) > stride(b); });
+  llvm::sort(atoms, [&](const TransferAtom &a, const TransferAtom &b) { return stride(a) > stride(b); });
   return atoms;
 }
 
@@ -89,11 +89,9 @@ std::optional<BlockMove> BlockMove::get(const ClosedForm &form) {
       return std::nullopt;
   llvm::append_range(move.conditions, permuted);
   move.permutes = !permuted.empty();
-  llvm::stable_sort(move.gathered,
-                    [](const TransferAtom &a, const TransferAtom &b) { return a.srcStride > b.srcStride; });
-  llvm::stable_sort(move.sliced,
-                    [](const TransferAtom &a, const TransferAtom &b) { return a.dstStride > b.dstStride; });
-  llvm::stable_sort(move.kept, [](const TransferAtom &a, const TransferAtom &b) { return a.dstStride > b.dstStride; });
+  llvm::sort(move.gathered, [](const TransferAtom &a, const TransferAtom &b) { return a.srcStride > b.srcStride; });
+  llvm::sort(move.sliced, [](const TransferAtom &a, const TransferAtom &b) { return a.dstStride > b.dstStride; });
+  llvm::sort(move.kept, [](const TransferAtom &a, const TransferAtom &b) { return a.dstStride > b.dstStride; });
   if (!coverElements(sorted(move.sliced, move.kept, sourceStride), form.inElements, sourceStride) ||
       !coverElements(sorted(move.gathered, move.kept, destinationStride), form.outElements, destinationStride))
     return std::nullopt;

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <functional>
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_CONVERTSPMDTOMPIPASS
@@ -86,6 +87,31 @@ std::optional<mpi::MPI_ReductionOpEnum> getReductionOp(ReductionKind kind, Type 
   }
 }
 
+/// The side effects of a message or a reduction on its buffers, and on the other processes.
+template <typename OpT> struct EffectsModel : MemoryEffectOpInterface::ExternalModel<EffectsModel<OpT>, OpT> {
+  void getEffects(Operation *op, SmallVectorImpl<MemoryEffects::EffectInstance> &effects) const {
+    if (auto reduce = dyn_cast<mpi::AllReduceOp>(op)) {
+      effects.emplace_back(MemoryEffects::Read::get(), &reduce.getSendbufMutable());
+      effects.emplace_back(MemoryEffects::Write::get(), &reduce.getRecvbufMutable());
+    } else if (auto receive = dyn_cast<mpi::RecvOp>(op)) {
+      effects.emplace_back(MemoryEffects::Write::get(), &receive.getRefMutable());
+    } else if (auto send = dyn_cast<mpi::SendOp>(op)) {
+      effects.emplace_back(MemoryEffects::Read::get(), &send.getRefMutable());
+    }
+    effects.emplace_back(MemoryEffects::Read::get());
+    effects.emplace_back(MemoryEffects::Write::get());
+  }
+};
+
+/// LLVM 22 knows no side effects of these ops: buffers are deallocated around ops of which they are known.
+void registerEffects(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, mpi::MPIDialect *) {
+    mpi::AllReduceOp::attachInterface<EffectsModel<mpi::AllReduceOp>>(*context);
+    mpi::RecvOp::attachInterface<EffectsModel<mpi::RecvOp>>(*context);
+    mpi::SendOp::attachInterface<EffectsModel<mpi::SendOp>>(*context);
+  });
+}
+
 class MPIEmitter : public CollectiveEmitter {
 public:
   explicit MPIEmitter(ModuleOp module) : CollectiveEmitter(module), symbols(module) {}
@@ -135,9 +161,9 @@ struct MPIEmitter::Exchange {
   const Members &members;
   Value packed;            ///< A tensor of one dim: blocks.
   int64_t elements, slots; ///< Elements of a block, and blocks that are received.
-  llvm::function_ref<int64_t(int64_t)> getBlock, getSlot;
+  std::function<int64_t(int64_t)> getBlock, getSlot;
   ArrayRef<EqualDigits> conditions;
-  llvm::function_ref<bool(int64_t)> readsItself;
+  std::function<bool(int64_t)> readsItself;
   Value rank;
 };
 
@@ -346,6 +372,10 @@ FailureOr<Value> MPIEmitter::emit(RewriterBase &b, CollectiveToEmit &collective)
 
 struct ConvertToMPIPass : public spmd::impl::ConvertSPMDToMPIPassBase<ConvertToMPIPass> {
   using Base::Base;
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    registerEffects(registry);
+  }
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (failed(verifyConvertible(module, getArgument())))

@@ -2,6 +2,10 @@
 // RUN: shard-opt %s --convert-spmd-to-mpi --spmd-strip --canonicalize --cse | FileCheck %s
 // RUN: shard-opt %s --convert-spmd-to-mpi=implementation=mpich --spmd-strip | FileCheck %s --check-prefix=MPICH
 // RUN: shard-opt %s --convert-spmd-to-mpi --spmd-strip | mlir-opt --convert-elementwise-to-linalg --one-shot-bufferize=bufferize-function-boundaries --convert-linalg-to-loops --convert-scf-to-cf --expand-strided-metadata --lower-affine --convert-to-llvm --reconcile-unrealized-casts > %t.mlir
+// Buffers are freed, since the conversion adds the side effects of the ops.
+// RUN: shard-opt %s --convert-spmd-to-mpi --spmd-strip --convert-elementwise-to-linalg --one-shot-bufferize=bufferize-function-boundaries --buffer-deallocation-pipeline | FileCheck %s --check-prefix=FREED
+// FREED: mpi.allreduce(%{{.*}}, %[[OUT:.*]], MPI_SUM
+// FREED: memref.dealloc
 // What LLVM 22 makes of it names a reduction that Open MPI does not have, and loads half of a communicator.
 // RUN: FileCheck %s --check-prefix=UPSTREAM < %t.mlir
 // RUN: shard-opt %t.mlir --repair-mpi-lowering | FileCheck %s --check-prefix=REPAIRED
