@@ -95,7 +95,7 @@ def measure(texts, repeats):
     with contextlib.ExitStack() as stack:
         functions = []
         for text in texts:
-            directory = compile_text(text, Constants(), [])
+            directory = compile_text(text, Constants(), ["--infer-segments=false"])  # weights are random, as they are
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
             session = stack.enter_context(shardkit.Session(directory / "bundle"))
             session.fill_random(1)

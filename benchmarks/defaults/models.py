@@ -60,7 +60,7 @@ def cross_entropy(logits, targets):
     return -jnp.take_along_axis(jax.nn.log_softmax(logits), targets[..., None], -1).mean()
 
 
-def gpt_step(layers=2, batch=32, length=256, dim=512, heads=8, vocab=8192):
+def gpt_step(layers=2, batch=32, length=256, dim=512, heads=8, vocab=8192, train=train):
     layer = attention_weights(dim) | {"up": array(dim, 4 * dim), "down": array(4 * dim, dim), "norm1": array(dim), "norm2": array(dim)}
     params = {"wte": array(vocab, dim), "wpe": array(length, dim), "norm": array(dim), "layers": [layer] * layers}
 

@@ -34,6 +34,7 @@ import shardkit  # noqa: E402
 from jax.sharding import AxisType, NamedSharding, PartitionSpec  # noqa: E402
 from shardkit.binding import get_key  # noqa: E402
 
+TRIES = 4  # budgets, each smaller by what XLA held too much
 SHAPES = ((8, 1), (4, 2), (2, 4), (1, 8))
 STYLES = {"data": SHAPES[:1], "Megatron": SHAPES[1:], "FSDP": SHAPES[:1], "FSDP + Megatron": SHAPES[1:3]}
 COLUMN = r"query|key|value|wq|wk|wv|w1|w3|up|bottom1|top1|enter|middle|join|stem|block\d\.0|inputs|state|head|kernel|select"
@@ -174,7 +175,14 @@ def predict(plan):
 def make_plan(function, args, **options):
     """That of the mesh with the least predicted time, and the seconds of all plans."""
     start = time.monotonic()
-    plans = [shardkit.plan(function, *args, mesh=make_mesh(shape), minimize=None, **options) for shape in SHAPES]
+    plans, errors = [], []
+    for shape in SHAPES:
+        try:
+            plans.append(shardkit.plan(function, *args, mesh=make_mesh(shape), minimize=None, **options))
+        except shardkit.ShardKitError as error:  # the budget is too small for the mesh
+            errors.append(error)
+    if not plans:
+        raise errors[0]
     best = min(plans, key=lambda p: p.objective)
     seconds = (time.monotonic() - start) / len(SHAPES)
     return shardkit.plan(function, *args, mesh=best.mesh, **options), seconds
@@ -192,9 +200,14 @@ def compare(name, function, args, options):
     plan, seconds = make_plan(function, args)
     ours = measure(plan.jit(function), args)
     best = min(hand, key=lambda h: h[1])
-    if ours[2] > best[3]:  # within the same memory
+    for _ in range(TRIES):
+        if ours[2] <= best[3]:  # within the same memory
+            break
         peak = json.loads(plan.report(format="json"))["memory"]["peak_bytes"]
-        plan, seconds = make_plan(function, args, memory=peak * best[3] / ours[2])
+        try:
+            plan, seconds = make_plan(function, args, memory=0.99 * peak * best[3] / ours[2])
+        except shardkit.ShardKitError:  # no plan needs less
+            break
         ours = measure(plan.jit(function), args)
     alone = measure(jit_alone(function, plan), args)
     if options.verify and name.startswith("examples"):

@@ -5,6 +5,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 void registerWinogradRule(mlir::DialectRegistry &registry);
+void registerMyCollectives();
 void registerReportGathers();
 
 int main(int argc, char **argv) {
@@ -13,6 +14,7 @@ int main(int argc, char **argv) {
   mlir::spmd::registerAllDialects(registry);
   mlir::spmd::registerAllPasses();
   registerWinogradRule(registry);
+  registerMyCollectives();
   registerReportGathers();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "my-opt\n", registry));
 }

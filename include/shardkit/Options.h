@@ -17,6 +17,9 @@ enum class Conflicts {
   Cost   ///< the least predicted time
 };
 
+/// The implementation of MPI that --convert-spmd-to-mpi is for.
+enum class MPIImplementation { OpenMPI, MPICH };
+
 /// The plan that propagation leads to, without --spmd-auto-shard.
 enum class DefaultPlan {
   Improved,   ///< propagated, then changed where that is predicted to take less time
@@ -62,6 +65,7 @@ enum class OutputFormat { Text, Json, Remarks, Html };
 } // namespace mlir::spmd
 
 SHARDKIT_ENUM_OPTION(::mlir::spmd::Conflicts)
+SHARDKIT_ENUM_OPTION(::mlir::spmd::MPIImplementation)
 SHARDKIT_ENUM_OPTION(::mlir::spmd::DefaultPlan)
 SHARDKIT_ENUM_OPTION(::mlir::spmd::StridedShardings)
 SHARDKIT_ENUM_OPTION(::mlir::spmd::PaddingFill)

@@ -61,6 +61,11 @@ def KeepLayoutsOption : Option<
     "Keep layout and global type of each result on its op, as `spmd.layouts` and "
     "`spmd.global_types`, for --spmd-report">;
 
+def ProveOption : Option<
+    "prove", "prove", "::mlir::spmd::Flag", /*default=*/"false",
+    "Prove that the partitioned program computes what the unsharded one does: an error where it does not, "
+    "a warning where that is not decided (docs/internals/Proof.md)">;
+
 class MemoryBudgetOption<string name> : Option<
     "memoryBudget", name, "::mlir::spmd::Integer", /*default=*/"0",
     "Limit of the bytes on a device for hoisting and combining; 0: the `memory` of the mesh, if it has one">;

@@ -178,8 +178,11 @@ def SPMDImportShardPass : SPMDPass<"spmd-import-shard"> {
     A grid becomes a mesh with axes d0, d1, ...; `shard.shard` becomes a constraint
     with closed dims. The flag that an annotation is for the users of a value, and its
     halo sizes, stay on the constraint as foreign attributes: ShardKit inserts
-    reshards and halos where they are needed. Grids of unknown size, ops in local view
-    and explicit shard sizes are errors. Phase: up to annotated.
+    reshards and halos where they are needed. A local
+    program becomes one of ShardKit in phase partitioned: all_gather, all_slice, all_to_all,
+    all_reduce, reduce_scatter and the index of the process, on tensors. Grids of unknown size,
+    other ops in local view, both views in one module, and explicit shard sizes are errors.
+    Phase: up to annotated; a local program may be final.
   }];
   let options = [
     UnsupportedOption
@@ -433,6 +436,9 @@ def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
              clEnumValN(::mlir::spmd::MeshShapes::All, "all", "all with the same number of devices"))}]>,
     Option<"comparePlans", "compare-plans", "::mlir::spmd::Flag", /*default=*/"true",
            "Compare the searched plan with others as they run, and take the fastest; false: the searched one">,
+    Option<"hideCollectives", "hide-collectives", "::mlir::spmd::Flag", /*default=*/"false",
+           "When plans are compared, collectives take what is left of them after the independent compute that "
+           "they overlap with; for a mesh with `flops`">,
     Option<"allowRecompute", "allow-recompute", "::mlir::spmd::Flag", /*default=*/"false",
            "Allow contractions to be computed redundantly on several devices; the objective "
            "then includes compute time. Always so if the mesh has `flops`">,
@@ -617,13 +623,106 @@ def SPMDAssignCollectiveIdsPass : SPMDPass<"spmd-assign-collective-ids"> {
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ConvertSPMDToCallsPass : SPMDPass<"convert-spmd-to-calls"> {
+  let summary = "Turn collectives into calls of functions that an embedder defines";
+  let description = [{
+    Of a partitioned program. A collective becomes a call of the function of its kind, such
+    as `@shardkit_all_gather`, with a constant descriptor, its offsets at run time, and the
+    addresses of its local operand and result. `shardkit-c/Collectives.h` declares the
+    functions and documents the descriptor, which has the move in closed form.
+    `spmd.device_coordinate` becomes arithmetic on the result of `@shardkit_rank`.
+
+    The operand and the result are buffers that one-shot bufferization connects with the
+    program around them: run it next, with identity layouts at functions. Collectives that
+    are started run at once. Values of unknown size, sums of complex numbers and of 8-bit
+    floats, and programs of several stages are errors. `--spmd-strip` then removes meshes
+    and attributes, so that any compiler parses the program.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ConvertSPMDToMPIPass : SPMDPass<"convert-spmd-to-mpi"> {
+  let summary = "Turn collectives into ops of upstream's dialect mpi";
+  let description = [{
+    Of a partitioned program. Rank r of the mesh is process r of the world communicator, which
+    has as many processes as the mesh has devices. Upstream's passes then lower the program to
+    LLVM IR, and it runs under mpirun without anything of ShardKit:
+
+    * A sum, a product or a combination of bits of a full value is `mpi.allreduce` on the
+      communicator of its group. A group has one communicator, which is split off when a
+      function first needs it and kept in a global. So are the maximum and minimum of signed
+      integers.
+    * Other collectives are messages: `mpi.send` and `mpi.recv` of packed blocks, one for each
+      pair of devices that exchange elements, in an order in which blocking messages of any
+      size end. The dialect has no other collectives, and upstream lowers no messages that do
+      not block. Reductions combine in rising order of ranks.
+    * Uneven shards, strides that do not divide each other, and windows: each device sends its
+      operand to its group, and computes from these what it reads.
+
+    Elements are sent as integers of their bits where MPI has no type for them (16-bit and 8-bit
+    floats, booleans). Complex numbers and values of unknown size are errors.
+    `--repair-mpi-lowering` runs after upstream's lowering with Open MPI.
+  }];
+  let options = [
+    Option<"implementation", "implementation", "::mlir::spmd::MPIImplementation",
+           "::mlir::spmd::MPIImplementation::OpenMPI", "Whose ABI upstream's lowering targets",
+           [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::MPIImplementation::OpenMPI, "openmpi", "Open MPI"),
+             clEnumValN(::mlir::spmd::MPIImplementation::MPICH, "mpich", "MPICH and its descendants"))}]>
+  ];
+  let dependentDialects = [
+    "::mlir::DLTIDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::mpi::MPIDialect",
+    "::mlir::scf::SCFDialect", "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ConvertSPMDToShardPass : SPMDPass<"convert-spmd-to-shard"> {
+  let summary = "Turn collectives into local-view ops of upstream's dialect shard";
+  let description = [{
+    Of a partitioned program. Its devices become a grid, whose axes are those of the meshes,
+    split at the boundaries of sub-axes that collectives name. Process i of the grid is rank i.
+    Where a collective is one op of the dialect on blocks, it is that op, with reshapes and
+    transposes around it: `all_gather`, `all_slice`, `all_to_all`, `all_reduce` and
+    `reduce_scatter`. Others gather the operands of their group, and each device computes from
+    them what it reads: permutations, uneven shards, windows, strides that do not divide each
+    other, unsigned maxima, booleans. `spmd.device_coordinate` becomes arithmetic on
+    `shard.process_linear_index`. `--spmd-import-shard` reads the result again.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::shard::ShardDialect", "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def RepairMPILoweringPass : SPMDPass<"repair-mpi-lowering"> {
+  let summary = "Mend what LLVM 22 lowers dialect mpi to, for Open MPI";
+  let description = [{
+    On LLVM dialect, after --convert-to-llvm:
+
+    * reductions are `ompi_mpi_op_sum` and so on; upstream names `ompi_mpi_sum`, which does
+      not exist
+    * the communicator that `MPI_Comm_split` stores is an address of 64 bits, of which upstream
+      loads 32
+
+    It changes nothing else, and nothing for MPICH.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def SPMDStripPass : SPMDPass<"spmd-strip"> {
-  let summary = "Remove all annotations: the unsharded program";
+  let summary = "Remove all annotations: the unsharded program, or the plain program of a device";
   let description = [{
     Replaces annotation ops by their operands and erases `spmd.*` attributes and
     meshes, including the names of arguments and results (`spmd.name`, `spmd.weight`).
-    A `spmd.sort` becomes structured ops and loops. Only for IR in global view (before
-    --spmd-partition).
+    A `spmd.sort` becomes structured ops and loops.
+
+    Of a partitioned program it removes the same, so that the program of a device without
+    collectives, or after --convert-spmd-to-calls, has no op and no attribute of the dialect:
+    any compiler on MLIR parses it. Collectives that are left are an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
@@ -685,6 +784,18 @@ def SPMDOutlineConstantsPass : SPMDPass<"spmd-outline-constants"> {
     of constants does not have (complex<f64>) stay. Phase: up to annotated.
   }];
   let options = [MaxConstantBytesOption];
+}
+
+def SPMDByteArgumentsPass : SPMDPass<"spmd-byte-arguments"> {
+  let summary = "Pass weights of 8-bit floats as bytes, as they are stored";
+  let description = [{
+    Programs compute with floats of at least 16 bits. An argument of a public function that
+    is a weight of 8-bit floats (f8E4M3FN, for instance) becomes one of i8, which a loading
+    function makes of the stored tensor without a change of its bits; `arith.bitcast` gives
+    the floats back in the program, where `arith.extf` widens them. So such weights take a
+    byte for each element on the devices. Phase: up to annotated.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def SPMDNarrowSortsPass : SPMDPass<"spmd-narrow-sorts"> {

@@ -1,7 +1,7 @@
 //===- ExportShard.cpp - To the shard dialect ---------------------------===//
 
-#include "Shard.h"
 #include "UnsupportedFeatures.h"
+#include "shardkit/Annotations/Shard.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Constraints.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"

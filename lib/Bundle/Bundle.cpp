@@ -2,6 +2,7 @@
 
 #include "shardkit/Bundle/Bundle.h"
 #include "Describe.h"
+#include "shardkit/Conversion/CollectiveConversion.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
@@ -367,6 +368,8 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
   llvm::for_each(out.pipelines, moveLoadingToStages);
 
   if (failed(writeConstants(module, dir, out)))
+    return failure();
+  if (!options.certificate.empty() && failed(writeFile(loc, dir, "certificate.json", options.certificate)))
     return failure();
   if (!options.report.empty() && failed(writeFile(loc, dir, "report.json", options.report)))
     return failure();

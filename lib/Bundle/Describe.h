@@ -65,10 +65,6 @@ LogicalResult lowerCollectives(func::FuncOp func, const MeshCache &meshes);
 /// The collectives of a function in program order.
 llvm::SmallVector<CollectiveOpInterface> collectivesOf(func::FuncOp func);
 
-/// A broadcast becomes a sum of the bits of the value on the root, and of zeros on the other
-/// devices.
-LogicalResult expandBroadcasts(func::FuncOp func, const MeshCache &meshes);
-
 /// The runtime moves 8-bit floats as bytes, and combines them in f32; of complex numbers it
 /// moves and adds up the pairs (target::getPairedType).
 LogicalResult widenCollectives(func::FuncOp func);

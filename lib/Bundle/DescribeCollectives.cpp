@@ -2,13 +2,11 @@
 
 #include "Describe.h"
 #include "shardkit/Cost/CostModel.h"
-#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/ClosedForm.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
-#include "shardkit/Layout/MeshTransfer.h"
 #include "shardkit/Layout/MeshViews.h"
 #include "shardkit/Layout/ReshardPlan.h"
-#include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,66 +32,6 @@ static ShardingAttr withLastDim(ShardingAttr sharding) {
   dims.push_back(DimShardingAttr::get(sharding.getContext(), {}, /*open=*/false, /*priority=*/0));
   return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims, sharding.getReplicated(),
                            sharding.getUnreducedKind(), sharding.getUnreduced());
-}
-
-LogicalResult spmd::expandBroadcasts(func::FuncOp func, const MeshCache &meshes) {
-  SmallVector<BroadcastOp> broadcasts;
-  func.walk([&](BroadcastOp op) { broadcasts.push_back(op); });
-  for (BroadcastOp op : broadcasts) {
-    auto emit = [&] { return op.emitError(); };
-    const Mesh *mesh = meshes.lookupOrEmit(op.getAxes().getMesh(), emit);
-    if (!mesh)
-      return failure();
-    FailureOr<DimEntries> axes = toDimEntries(op.getAxes().getAxes(), *mesh, emit);
-    if (failed(axes))
-      return failure();
-    Location loc = op.getLoc();
-    OpBuilder b(op);
-    auto type = cast<RankedTensorType>(op.getType());
-    Type element = type.getElementType();
-    if (!element.isIntOrFloat())
-      return op.emitError() << "broadcasts elements of " << element << ", expected integers or floats; broadcast the "
-                            << "real and the imaginary components of complex numbers";
-    // 1. The coordinate of this device on the axes, row-major.
-    SmallVector<Value> coordinates = getCoordinates(b, loc, {op.getAxes().getMesh(), mesh, *axes});
-    Value coordinate = arith::ConstantIndexOp::create(b, loc, 0);
-    for (auto [entry, digit] : llvm::zip(*axes, coordinates)) {
-      Value size = arith::ConstantIndexOp::create(b, loc, entry.size);
-      coordinate = arith::MulIOp::create(b, loc, coordinate, size);
-      coordinate = arith::AddIOp::create(b, loc, coordinate, digit);
-    }
-    Value root = arith::ConstantIndexOp::create(b, loc, op.getRoot());
-    Value isRoot = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, coordinate, root);
-    // 2. The bits, as integers of at least a byte.
-    unsigned width = element.getIntOrFloatBitWidth();
-    Type bits = b.getIntegerType(std::max(8u, width));
-    Value value = op.getInput();
-    if (isa<FloatType>(element))
-      value = arith::BitcastOp::create(b, loc, type.clone(bits), value);
-    else if (width < 8)
-      value = arith::ExtUIOp::create(b, loc, type.clone(bits), value);
-    // 3. The sum of the value and zeros.
-    auto bitsType = cast<RankedTensorType>(value.getType());
-    SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
-    SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-    Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, value), bits);
-    value = linalg::GenericOp::create(b, loc, bitsType, value, empty, maps, loops,
-                                      [&](OpBuilder &body, Location at, ValueRange args) {
-                                        Value zero = arith::ConstantOp::create(body, at, body.getIntegerAttr(bits, 0));
-                                        Value kept = arith::SelectOp::create(body, at, isRoot, args[0], zero);
-                                        linalg::YieldOp::create(body, at, kept);
-                                      })
-                .getResult(0);
-    value = AllReduceOp::create(b, loc, bitsType, value, ReductionKindAttr::get(b.getContext(), ReductionKind::Sum),
-                                op.getAxes(), op.getIdAttr());
-    if (isa<FloatType>(element))
-      value = arith::BitcastOp::create(b, loc, type, value);
-    else if (width < 8)
-      value = arith::TruncIOp::create(b, loc, type, value);
-    op.replaceAllUsesWith(value);
-    op.erase();
-  }
-  return success();
 }
 
 LogicalResult spmd::widenCollectives(func::FuncOp func) {
@@ -168,49 +106,15 @@ void spmd::describeMove(const Transfer &transfer, rt::CollectiveInfo &out) {
     out.spread.push_back({digit.stride, digit.size});
 }
 
-/// Describes a move between two orders of the devices. Ranks are those of the mesh of the function, by default of the
-/// source.
-static LogicalResult describeReordering(CollectiveOpInterface op, const MeshCache &meshes, const Mesh &fromMesh,
-                                        const Mesh &toMesh, const Layout &from, const Layout &to,
-                                        rt::CollectiveInfo &out) {
-  auto name = op->getParentOfType<func::FuncOp>()->getAttrOfType<FlatSymbolRefAttr>(kRankMeshAttr);
-  const Mesh *mesh = name ? meshes.lookup(name) : &fromMesh;
-  const int64_t devices = fromMesh.numDevices();
-  std::optional<Transfer> transfer = computeMeshTransfer(from, devices, to, devices);
-  if (!transfer)
-    return op.emitError() << "is a reduction between meshes @" << fromMesh.name << " and @" << toMesh.name
-                          << ", which list the devices in different orders, expected one order";
-  auto setOrder = [&](const Mesh &side, std::vector<int64_t> &order) {
-    if (!side.sameDevices(*mesh))
-      llvm::append_range(order, *rankOrder(side, *mesh));
-  };
-  setOrder(fromMesh, out.sourceOrder);
-  setOrder(toMesh, out.destinationOrder);
-  describeMove(*transfer, out);
-  out.group.push_back({1, devices});
-  SmallVector<int64_t> order = *rankOrder(fromMesh, toMesh);
-  const PlanStep step{op.getKind(), from, to, {{1, devices}}, order};
-  CostModel costs(fromMesh);
-  out.bytes = costs.getCost(step, getElementBytes(getElementTypeOrSelf(op->getOperand(0).getType()))).bytes;
-  for (std::string &axis : costs.getAxes(step.group))
-    out.axes.push_back(std::move(axis));
-  return success();
-}
-
 LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache &meshes, rt::CollectiveInfo &out) {
-  auto emit = [&] { return op.emitError(); };
-  const Mesh *fromMesh = meshes.lookupOrEmit(op.getFromMesh(), emit);
-  const Mesh *toMesh = meshes.lookupOrEmit(op.getToMesh(), emit);
-  if (!fromMesh || !toMesh)
+  FailureOr<ClosedForm> form = getClosedForm(op, meshes);
+  if (failed(form))
     return failure();
-  Layout from, to;
-  if (failed(op.getLayouts(*fromMesh, *toMesh, from, to)))
-    return failure();
+  const Mesh *fromMesh = meshes.lookup(op.getFromMesh()), *toMesh = meshes.lookup(op.getToMesh());
   out.id = *op.getCollectiveId();
-  out.kind = stringifyCollectiveKind(op.getKind()).str();
-  const bool isReduction = op.getReduction().has_value();
-  if (isReduction)
-    out.reduction = *rt::parseReduction(std::string_view(stringifyReductionKind(*op.getReduction())));
+  out.kind = stringifyCollectiveKind(form->kind).str();
+  if (form->reduction)
+    out.reduction = *rt::parseReduction(std::string_view(stringifyReductionKind(*form->reduction)));
   auto inType = cast<RankedTensorType>(op->getOperand(0).getType());
   std::optional<rt::DType> dtype = getDType(inType.getElementType());
   if (!dtype)
@@ -219,32 +123,19 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   if (auto start = dyn_cast<StartOp>(op->getParentOp()))
     out.startGroup = *(*start.getBody().getOps<CollectiveOpInterface>().begin()).getCollectiveId();
   out.loc = getLocationText(op.getLoc());
-  out.inElements = from.numLocalElements();
-  out.outElements = to.numLocalElements();
-  if (!fromMesh->sameDevices(*toMesh)) {
-    // Ranks are those of the source mesh.
-    ShardingError error;
-    std::optional<MeshViews> views = MeshViews::get({fromMesh, toMesh}, error);
-    if (views && views->isReordered(1))
-      return describeReordering(op, meshes, *fromMesh, *toMesh, from, to, out);
-    std::optional<Sharding> target = to.toSharding(*toMesh);
-    if (views && target)
-      target = views->toCommon(*target, 1);
-    if (!views || !target)
-      return op.emitError() << "meshes @" << fromMesh->name << " and @" << toMesh->name
-                            << " do not list the same devices in orders that permute axes, "
-                               "expected views of one mesh";
-    to = Layout::get(*target, views->getCommon(), to.shape);
-  }
-  removeCommonDigits(from, to);
-  std::optional<Transfer> transfer = computeTransfer(from, to);
-  if (!transfer)
-    return op.emitError("the partial ranks of this collective are not rank digits, "
-                        "expected axes or sub-axes");
-  describeMove(*transfer, out);
-  PlanStep step{op.getKind(), from, to, getMovedRanks(from, to)};
-  for (RankDigit digit : isReduction ? transfer->reduce : step.group)
+  out.inElements = form->inElements;
+  out.outElements = form->outElements;
+  llvm::append_range(out.sourceOrder, form->sourceOrder);
+  llvm::append_range(out.destinationOrder, form->destinationOrder);
+  describeMove(form->transfer, out);
+  for (RankDigit digit : form->group)
     out.group.push_back({digit.stride, digit.size});
+  PlanStep step{form->kind, form->from, form->to, getMovedRanks(form->from, form->to)};
+  SmallVector<int64_t> order = getReordering(*fromMesh, *toMesh);
+  if (!order.empty()) {
+    step.group = form->group;
+    step.order = order;
+  }
   CostModel costs(*fromMesh);
   for (std::string &axis : costs.getAxes(step.group))
     out.axes.push_back(std::move(axis));

@@ -164,7 +164,9 @@ LogicalResult Compilation::compileModule(llvm::SourceMgr &sources, MLIRContext &
   dropReferences(*module);
   BundleOptions bundle = options.bundle;
   bundle.emit = request.emit;
-  if (failed(runPhases(*module, options.phases, request.emit.empty() ? &bundle.report : nullptr)))
+  const bool isBundle = request.emit.empty();
+  if (failed(runPhases(*module, options.phases, isBundle ? &bundle.report : nullptr,
+                       isBundle ? &bundle.certificate : nullptr)))
     return failedWith("cannot be compiled");
   if (!request.emit.empty())
     reference = nullptr;

@@ -13,7 +13,15 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-LogicalResult spmd::runPhases(ModuleOp module, const PhaseOptions &options, std::string *report) {
+LogicalResult spmd::runPhases(ModuleOp module, const PhaseOptions &options, std::string *report,
+                              std::string *certificate) {
+  if (options.prove) {
+    PhaseOptions others = options;
+    others.prove = false;
+    OwningOpRef<ModuleOp> unsharded = module.clone();
+    return success(succeeded(runPhases(module, others, report)) &&
+                   succeeded(proveAgainst(*unsharded, module, certificate)));
+  }
   auto run = [&](const PhaseOptions &options, Phase last) {
     PassManager pm(module.getContext());
     buildPhases(pm, Phase(getPhase(module)), options, last);
@@ -53,6 +61,7 @@ LogicalResult spmd::addArguments(ModuleOp module, const PhaseOptions &options) {
   PassManager pm(module.getContext());
   pm.addPass(createSPMDSizeArgumentsPass());
   pm.addPass(createSPMDOutlineConstantsPass({options.maxConstantBytes}));
+  pm.addPass(createSPMDByteArgumentsPass());
   return pm.run(module);
 }
 

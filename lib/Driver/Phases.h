@@ -16,7 +16,8 @@ LogicalResult addArguments(ModuleOp module, const PhaseOptions &options);
 
 /// Runs the remaining phases of `module`, up to local view. `report`, if not null, is set to
 /// the JSON text of --spmd-report.
-LogicalResult runPhases(ModuleOp module, const PhaseOptions &options, std::string *report);
+LogicalResult runPhases(ModuleOp module, const PhaseOptions &options, std::string *report,
+                        std::string *certificate = nullptr);
 
 } // namespace mlir::spmd
 

@@ -141,7 +141,7 @@ static void say(const BestPlan &kept, Operation *searched, Operation *func) {
 }
 
 /// Gives functions the plan that takes the least time as it runs.
-static void keepBest(ModuleOp module, ModuleOp input, const ComparableGroups &groups, int64_t tripCount) {
+static void keepBest(ModuleOp module, ModuleOp input, const ComparableGroups &groups, int64_t tripCount, bool hides) {
   OwningOpRef<ModuleOp> searched = module.clone(), byCost = module.clone();
   for (auto func : byCost->getOps<func::FuncOp>())
     if (func->hasAttr(kSolverAttr))
@@ -157,7 +157,7 @@ static void keepBest(ModuleOp module, ModuleOp input, const ComparableGroups &gr
   }
   PhaseOptions phases;
   phases.tripCount = tripCount;
-  std::vector<BestPlan> best = keepBestPlans(module, plans, groups.all, phases);
+  std::vector<BestPlan> best = keepBestPlans(module, plans, groups.all, phases, hides);
   for (auto [names, kept] : llvm::zip(groups.all, best))
     for (const std::string &name : names)
       if (Operation *func = module.lookupSymbol(name); func && kept.plan > 0)
@@ -201,7 +201,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     if (failed(searchModule(module, *options, finish)))
       return signalPassFailure();
     if (comparable.communicates)
-      keepBest(module, *input, comparable, tripCount);
+      keepBest(module, *input, comparable, tripCount, hideCollectives);
   }
 
   FailureOr<SearchOptions> readOptions(Location loc) {

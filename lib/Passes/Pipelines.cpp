@@ -3,6 +3,8 @@
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/Renames.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Proof/Certificate.h"
+#include "shardkit/Proof/Normalize.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -37,12 +39,55 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
   }
 }
 
+namespace {
+/// Keeps the module as it is before the phases, for a pass after them.
+struct KeepUnshardedPass : PassWrapper<KeepUnshardedPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepUnshardedPass)
+  using Kept = std::shared_ptr<OwningOpRef<ModuleOp>>;
+  KeepUnshardedPass(Kept kept) : kept(std::move(kept)) {}
+  StringRef getArgument() const override { return "spmd-keep-unsharded"; }
+  void runOnOperation() override { *kept = getOperation().clone(); }
+  Kept kept;
+};
+
+/// Proves the module against what was kept.
+struct ProvePass : PassWrapper<ProvePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ProvePass)
+  ProvePass(KeepUnshardedPass::Kept kept) : kept(std::move(kept)) {}
+  StringRef getArgument() const override { return "spmd-prove"; }
+  void getDependentDialects(DialectRegistry &registry) const override { proof::getNormalFormDialects(registry); }
+  void runOnOperation() override {
+    if (failed(proveAgainst(**kept, getOperation())))
+      signalPassFailure();
+    *kept = nullptr;
+  }
+  KeepUnshardedPass::Kept kept;
+};
+} // namespace
+
+LogicalResult spmd::proveAgainst(ModuleOp unsharded, ModuleOp module, std::string *certificate) {
+  FailureOr<proof::Certificate> proof = proof::proveModule(unsharded, module);
+  if (failed(proof))
+    return failure();
+  proof::report(*proof, DiagnosticSeverity::Warning);
+  if (certificate) {
+    llvm::raw_string_ostream os(*certificate);
+    proof::printJSON(*proof, os);
+  }
+  return failure(proof->isRefused());
+}
+
 void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions, Phase last) {
+  bool proves = phaseOptions.prove && from < Phase::Propagated && last >= Phase::Final;
+  auto unsharded = std::make_shared<OwningOpRef<ModuleOp>>();
+  if (proves)
+    pm.addPass(std::make_unique<KeepUnshardedPass>(unsharded));
   if (from < Phase::Propagated && last >= Phase::Propagated) {
     pm.addPass(createSPMDSizeArgumentsPass());
     SPMDOutlineConstantsPassOptions constants;
     constants.maxConstantBytes = phaseOptions.maxConstantBytes;
     pm.addPass(createSPMDOutlineConstantsPass(constants));
+    pm.addPass(createSPMDByteArgumentsPass());
     pm.addPass(createSPMDImportOrtPass());
     SPMDResolveAxisResourcesPassOptions options;
     options.mesh = phaseOptions.mesh;
@@ -106,6 +151,8 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
     buildCollectives(pm, phaseOptions);
     pm.addPass(createSPMDAssignCollectiveIdsPass());
   }
+  if (proves)
+    pm.addPass(std::make_unique<ProvePass>(unsharded));
 }
 
 LogicalResult spmd::runPhasesOnCopy(ModuleOp copy, const PhaseOptions &options, Phase last) {
@@ -134,6 +181,7 @@ struct DefaultPipeline : public WithPhaseOptions<spmd::impl::SPMDDefaultPipeline
   PhaseOptions get() const {
     PhaseOptions options = getPhaseOptions();
     options.keepLayouts = keepLayouts;
+    options.prove = prove;
     return options;
   }
 };

@@ -21,10 +21,11 @@ namespace {
 /// The costs of a final module, by function, with those that it calls.
 class FinalCosts {
 public:
-  FinalCosts(ModuleOp module, int64_t tripCount) : module(module), meshes(module), tripCount(tripCount) {
+  FinalCosts(ModuleOp module, int64_t tripCount, bool hides)
+      : module(module), meshes(module), tripCount(tripCount), hides(hides) {
     for (const MeshCache::Entry &entry : meshes.entries())
-      if (std::optional<double> given = entry.mesh->flops)
-        flops = std::min(flops.value_or(*given), *given);
+      if (entry.mesh->flops && (!slowest || *entry.mesh->flops < *slowest->flops))
+        slowest = &*entry.mesh;
   }
 
   /// None if the cost of a collective is unknown.
@@ -43,6 +44,8 @@ public:
     });
     if (walk.wasInterrupted())
       return std::nullopt;
+    if (hides && slowest)
+      cost.communication -= getHidden(func);
     return known[func] = cost;
   }
 
@@ -58,14 +61,14 @@ public:
     return sum;
   }
 
-  /// What is predicted of a plan: where the mesh has `flops` also contractions.
-  double getTime(const PlanSeconds &cost) const { return flops ? cost.getSum() : cost.communication; }
+  /// What is predicted of a plan: where the mesh has `flops` also compute.
+  double getTime(const PlanSeconds &cost) const { return slowest ? cost.getSum() : cost.communication; }
 
   /// Whether a plan replaces another one if it must take less than `maxFraction` of its collectives' time. Without
   /// `flops` contractions may not outweigh what the collectives save.
   bool isFaster(const PlanSeconds &cost, const PlanSeconds &other, double maxFraction) const {
-    return flops ? cost.getSum() < other.getMaxSum(maxFraction)
-                 : cost.communication < other.communication * maxFraction && cost.getSum() <= other.getSum();
+    return slowest ? cost.getSum() < other.getMaxSum(maxFraction)
+                   : cost.communication < other.communication * maxFraction && cost.getSum() <= other.getSum();
   }
 
   /// Whether each of these functions fits into the memory of its mesh, where that is known.
@@ -108,27 +111,52 @@ private:
     }
     PlanSeconds cost;
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (linalgOp && (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp))) {
-      double operations = 2;
-      for (int64_t range : linalgOp.getStaticLoopRanges())
-        operations *= ShapedType::isDynamic(range) ? 1 : range;
-      cost.compute = operations / flops.value_or(CostModel::kDefaultFlops);
-    }
+    bool isContraction =
+        linalgOp && (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp));
+    // As in the objective of the search. Ops in the regions of control flow are counted by themselves.
+    if (slowest ? linalgOp || op->getNumRegions() == 0 : isContraction)
+      cost.compute = getComputeSeconds(op, slowest ? *slowest : Mesh(), tripCount);
     return cost;
+  }
+
+  /// Seconds of started collectives that pass while the ops before their results are needed compute. An op hides what
+  /// it takes once.
+  double getHidden(func::FuncOp func) {
+    double sum = 0;
+    llvm::DenseMap<Operation *, double> used;
+    func.walk([&](StartOp start) {
+      double seconds = 0;
+      for (auto member : start.getBody().getOps<CollectiveOpInterface>())
+        if (std::optional<PlanSeconds> own = getOwn(member))
+          seconds += own->communication;
+      double hidden = 0;
+      for (Operation *op = start->getNextNode(); op && op != start.getDone() && hidden < seconds;
+           op = op->getNextNode()) {
+        if (isa<StartOp, DoneOp, CollectiveOpInterface, func::CallOp>(op))
+          continue;
+        double &taken = used[op];
+        double more = std::min(seconds - hidden, getComputeSeconds(op, *slowest, tripCount) - taken);
+        taken += more;
+        hidden += more;
+      }
+      sum += hidden * countExecutions(start->getBlock(), tripCount);
+    });
+    return sum;
   }
 
   ModuleOp module;
   MeshCache meshes;
   int64_t tripCount;
-  std::optional<double> flops; // of the slowest mesh
+  bool hides;                    // collectives behind compute
+  const Mesh *slowest = nullptr; // of those with `flops`
   llvm::DenseMap<Operation *, PlanSeconds> known;
 };
 
 /// A plan after all phases.
 struct FinalPlan {
-  FinalPlan(ModuleOp plan, const PhaseOptions &options)
+  FinalPlan(ModuleOp plan, const PhaseOptions &options, bool hides)
       : module(plan.clone()), isFinal(succeeded(runPhasesOnCopy(*module, options, Phase::Final))),
-        costs(*module, options.tripCount) {}
+        costs(*module, options.tripCount, hides) {}
   std::optional<PlanSeconds> getCost(const llvm::StringSet<> &names) {
     return isFinal ? costs.get(names) : std::nullopt;
   }
@@ -189,12 +217,12 @@ void spmd::replaceFunctions(ModuleOp module, ModuleOp plan, ArrayRef<std::string
 }
 
 std::vector<BestPlan> spmd::keepBestPlans(ModuleOp module, ArrayRef<CandidatePlan> plans,
-                                          ArrayRef<FunctionNames> groups, const PhaseOptions &options) {
+                                          ArrayRef<FunctionNames> groups, const PhaseOptions &options, bool hides) {
   // Errors of a trial are those of the phase that meets them again.
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
   std::vector<std::unique_ptr<FinalPlan>> finals;
   for (const CandidatePlan &plan : plans)
-    finals.push_back(std::make_unique<FinalPlan>(plan.module, options));
+    finals.push_back(std::make_unique<FinalPlan>(plan.module, options, hides));
   auto findBest = [&](const llvm::StringSet<> &names) {
     BestPlan best;
     std::optional<PlanSeconds> first = finals.front()->getCost(names);

@@ -21,8 +21,8 @@ using FunctionNames = SmallVector<std::string, 1>;
 /// The best plan of a group.
 struct BestPlan {
   unsigned plan = 0; // its number
-  /// Predicted seconds as it runs, and of the first plan; none if unknown. Of collectives, and of contractions where
-  /// the mesh has `flops`.
+  /// Predicted seconds as it runs, and of the first plan; none if unknown. Of collectives, and of compute where the
+  /// mesh has `flops`.
   std::optional<double> seconds, firstSeconds;
 };
 
@@ -35,11 +35,12 @@ void replaceFunctions(ModuleOp module, ModuleOp plan, ArrayRef<std::string> name
 /// Gives the functions of `module` the plans that take the least time as they run: on copies, through all phases, with
 /// collectives that are merged, hoisted and combined. A plan that fits into the memory of its mesh replaces one that
 /// does not, whatever its cost, and is not replaced by one. Devices may compute more, as with small products that are
-/// replicated, where collectives and contractions together take less time. Groups are decided one by one; all functions
-/// together where calls or a schedule connect them. A plan whose phases fail is taken only if those of all plans do:
-/// then the first. Returns the best plan of each group. Emits nothing.
+/// replicated, where collectives and compute together take less time: of all ops where the mesh has `flops`, else of
+/// contractions. Groups are decided one by one; all functions together where calls or a schedule connect them.
+/// `hides`: collectives take what is left of them after the compute that they overlap with. A plan whose phases fail is
+/// taken only if those of all plans do: then the first. Returns the best plan of each group. Emits nothing.
 std::vector<BestPlan> keepBestPlans(ModuleOp module, ArrayRef<CandidatePlan> plans, ArrayRef<FunctionNames> groups,
-                                    const PhaseOptions &options);
+                                    const PhaseOptions &options, bool hides = false);
 
 } // namespace mlir::spmd
 

@@ -27,20 +27,29 @@ void BlockProver::visit(Operation &op) {
     return values.reader.read(op);
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return visitFor(loop);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return visitWhile(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op); branch && !branch.getElseRegion().empty())
     return visitIf(branch);
   if (isScalar || visitConstant(op))
     return;
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
-    return visitReshape(op, values);
+  if (isReshape(&op) && visitReshape(op, values))
+    return;
+  if (auto sort = dyn_cast<SortOp>(op))
+    return visitSort(sort, values);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     visitEqualConcat(concat, values);
   if (std::optional<Structured> structured = readStructured(&op, values.terms, values.getScalars()))
     return visitStructured(op, *structured, values);
-  visitOpaque(op, values);
+  if (!isReshape(&op))
+    visitOpaque(op, values);
 }
 
 bool BlockProver::isDynamic(Operation &op) {
+  resolveSizes(&op, values.terms.sizes, [&](Value value) -> std::optional<IndexForm> {
+    const Term &term = values.terms[values.reader.get(value)];
+    return term.kind == Term::Kind::Index ? std::optional(term.form) : std::nullopt;
+  });
   auto isStatic = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return !isa<ShapedType>(type) || (tensor && tensor.hasStaticShape());
@@ -83,10 +92,13 @@ bool BlockProver::visitConstant(Operation &op) {
     values.addUniformFact(op.getResult(0), values.global.getUndefined());
     return true;
   }
-  auto constant = dyn_cast<arith::ConstantOp>(op);
-  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  if (!dense || !dense.isSplat())
+  ElementsAttr constant = getElements(&op);
+  if (!constant)
     return false;
-  values.addUniformFact(op.getResult(0), values.global.getSplat(dense.getSplatValue<Attribute>()));
+  ClassId id = values.global.getConstant(constant);
+  if (values.global[id].splat)
+    values.addUniformFact(op.getResult(0), id);
+  else
+    values.addFact(op.getResult(0), getFullFact(id, values.global[id].type.getShape()));
   return true;
 }

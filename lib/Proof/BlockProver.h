@@ -28,6 +28,7 @@ private:
 
   // Regions.cpp
   void visitFor(scf::ForOp op);
+  void visitWhile(scf::WhileOp op);
   void visitIf(scf::IfOp op);
 
   LocalValues &values;

@@ -18,10 +18,18 @@ public:
 
 private:
   bool readMove();
+  /// The layouts of the collective. A dim whose size only the run knows is not sharded: it counts as one element.
+  LogicalResult getLayouts(const Mesh &from, const Mesh &to);
+  /// Offsets of windows that the program computes. False if one is not known.
+  bool readOffsets(HaloExchangeOp halo);
   /// An operand of which all devices have the same elements.
   void moveUniform(const Fact &fact);
   /// A partial operand of equal elements is reduced, or stays what it is.
   void reduceUniform(const Fact &fact);
+  /// The ranks along which it moves or reduces.
+  SmallVector<RankDigit, 4> getMovedRanks() const;
+  /// A collective along the axes of a manual computation is one of the user.
+  void moveManual(const Fact &fact);
   /// True if the collective writes zeros around what it moves.
   bool addsZeros() const;
 
@@ -36,10 +44,27 @@ private:
 };
 } // namespace
 
+LogicalResult CollectiveVisitor::getLayouts(const Mesh &from, const Mesh &to) {
+  auto setType = [](Value value, ArrayRef<int64_t> shape) {
+    auto type = cast<RankedTensorType>(value.getType());
+    value.setType(type.clone(shape));
+    return SmallVector<int64_t>(type.getShape());
+  };
+  auto isKnown = [](int64_t size) { return isUnknownSize(size) ? 1 : size; };
+  SmallVector<int64_t> shapes[2];
+  for (auto [value, shape] : llvm::zip_equal(ArrayRef<Value>{input, result}, MutableArrayRef(shapes)))
+    shape = setType(value, llvm::map_to_vector(cast<RankedTensorType>(value.getType()).getShape(), isKnown));
+  LogicalResult found = collective.getLayouts(from, to, move.from, move.to);
+  setType(input, shapes[0]);
+  setType(result, shapes[1]);
+  return found;
+}
+
 bool CollectiveVisitor::readMove() {
   const Mesh *from = values.meshes.lookup(collective.getFromMesh()), *to = values.meshes.lookup(collective.getToMesh());
-  if (!from || !to || (op.getNumOperands() > 1 && isa<HaloExchangeOp>(op)) ||
-      failed(collective.getLayouts(*from, *to, move.from, move.to)))
+  if (!from || !to || failed(getLayouts(*from, *to)))
+    return false;
+  if (auto halo = dyn_cast<HaloExchangeOp>(op); halo && !readOffsets(halo))
     return false;
   move.isLocal = collective.getKind() == CollectiveKind::AllSlice;
   Type element = cast<RankedTensorType>(result.getType()).getElementType();
@@ -48,6 +73,20 @@ bool CollectiveVisitor::readMove() {
     move.zero = Builder(op.getContext()).getZeroAttr(element);
   if (reduction)
     reduction = getKindOf(*reduction, element);
+  return true;
+}
+
+bool CollectiveVisitor::readOffsets(HaloExchangeOp halo) {
+  auto next = halo.getDynamicOffsets().begin();
+  move.added.resize(move.to.shape.size());
+  for (auto [d, offset] : llvm::zip_equal(halo.getDims(), halo.getOffsets())) {
+    if (!ShapedType::isDynamic(offset))
+      continue;
+    const Term &term = values.terms[values.reader.get(*next++)];
+    if (term.kind != Term::Kind::Index)
+      return false;
+    move.added[d] = term.form;
+  }
   return true;
 }
 
@@ -66,6 +105,12 @@ void CollectiveVisitor::visit() {
     }
     bool isModelled = true;
     std::string reason;
+    if (overlap(info.varying, getMovedRanks())) {
+      isRefused = false;
+      why = "moves elements of a manual computation along its axes, as none of its collectives does";
+      moveManual(fact);
+      continue;
+    }
     if (std::optional<Fact> moved = applyMove(fact, move, values.mesh, reason, isModelled)) {
       values.addFact(result, *moved);
       values.count("collective");
@@ -76,6 +121,38 @@ void CollectiveVisitor::visit() {
       why = reason;
   }
   values.setGap(&op, isRefused ? Outcome::Refused : Outcome::Undecided, why, name);
+}
+
+SmallVector<RankDigit, 4> CollectiveVisitor::getMovedRanks() const {
+  SmallVector<RankDigit, 4> ranks(move.from.partial.begin(), move.from.partial.end());
+  for (auto [from, to] : llvm::zip(getIndexForms(move.from), getIndexForms(move.to)))
+    if (from != to) {
+      ranks.append(from.getRanks());
+      ranks.append(to.getRanks());
+    }
+  return ranks;
+}
+
+void CollectiveVisitor::moveManual(const Fact &fact) {
+  GlobalProgram &global = values.global;
+  ArrayRef<ClassId> found =
+      global.find(global.getCollectiveKey(fact.value, collective.getKind(), reduction, move.from, move.to));
+  if (found.empty() || !fact.partial.empty())
+    return;
+  SmallVector<IndexForm, 4> from = getIndexForms(move.from), to = getIndexForms(move.to);
+  Fact moved{found.front(), {}, {}};
+  for (auto [d, dim] : llvm::enumerate(fact.dims)) {
+    int64_t size = global[moved.value].type.getDimSize(d);
+    bool isFull = !dim.form || *dim.form == IndexForm::ofLoop(d, dim.size);
+    if (from[d] != to[d] && !isFull)
+      return;
+    moved.dims.push_back(from[d] == to[d] ? dim : DimFact{size, IndexForm::ofLoop(d, size), {}});
+    moved.dims.back().padding = {};
+    if (global[moved.value].isUniform[d])
+      moved.dims.back().form = std::nullopt;
+  }
+  values.addFact(result, moved);
+  values.count("collective of a manual computation");
 }
 
 void CollectiveVisitor::moveUniform(const Fact &fact) {

@@ -14,6 +14,16 @@ IndexForm IndexForm::ofRank(const RankDigit &digit) {
   return form;
 }
 
+std::optional<IndexForm> IndexForm::ofAxis(const Mesh &mesh, llvm::StringRef name) {
+  int64_t stride = 1;
+  for (const MeshAxis &axis : llvm::reverse(mesh.axes)) {
+    if (axis.name == name)
+      return ofRank({stride, axis.size});
+    stride *= axis.size;
+  }
+  return std::nullopt;
+}
+
 IndexForm IndexForm::ofLoop(unsigned loop, int64_t size) {
   IndexForm form;
   if (size > 1)
@@ -24,6 +34,18 @@ IndexForm IndexForm::ofLoop(unsigned loop, int64_t size) {
 IndexForm IndexForm::ofScalar(unsigned id) {
   IndexForm form;
   form.terms.push_back({IndexTerm::Kind::Scalar, id, 1, 0, 1});
+  return form;
+}
+
+IndexForm IndexForm::ofData(unsigned term) {
+  IndexForm form;
+  form.terms.push_back({IndexTerm::Kind::Data, term, 1, kAnyData, 1});
+  return form;
+}
+
+IndexForm IndexForm::ofTerm(const IndexTerm &term) {
+  IndexForm form;
+  form.terms.push_back(term);
   return form;
 }
 
@@ -119,8 +141,10 @@ std::optional<IndexForm> IndexForm::exactlyDividedBy(int64_t divisor) const {
   return quotient;
 }
 
-std::optional<IndexForm> IndexForm::dividedBy(int64_t divisor) const {
-  if (divisor <= 0 || hasScalar() || getRange().first < 0)
+std::optional<IndexForm> IndexForm::dividedBy(int64_t divisor, bool isUnsigned) const {
+  bool isData = isUnsigned && constant == 0 &&
+                llvm::all_of(terms, [](const IndexTerm &term) { return term.kind == IndexTerm::Kind::Data; });
+  if (divisor <= 0 || (!isData && (hasScalar() || getRange().first < 0)))
     return std::nullopt;
   IndexForm whole(constant / divisor), rest(constant % divisor);
   llvm::SmallVector<IndexTerm, 4> all(terms.begin(), terms.end());
@@ -145,13 +169,19 @@ std::optional<IndexForm> IndexForm::dividedBy(int64_t divisor) const {
   return whole;
 }
 
-std::optional<IndexForm> IndexForm::modulo(int64_t divisor) const {
-  std::optional<IndexForm> quotient = dividedBy(divisor);
+std::optional<IndexForm> IndexForm::modulo(int64_t divisor, bool isUnsigned) const {
+  std::optional<IndexForm> quotient = dividedBy(divisor, isUnsigned);
   return quotient ? plus(*quotient, -divisor) : std::nullopt;
 }
 
 bool IndexForm::hasScalar() const {
-  return llvm::any_of(terms, [](const IndexTerm &term) { return term.kind == IndexTerm::Kind::Scalar; });
+  return llvm::any_of(terms, [](const IndexTerm &term) {
+    return term.kind == IndexTerm::Kind::Scalar || term.kind == IndexTerm::Kind::Data;
+  });
+}
+
+bool IndexForm::hasData() const {
+  return llvm::any_of(terms, [](const IndexTerm &term) { return term.kind == IndexTerm::Kind::Data; });
 }
 
 bool IndexForm::hasRank() const {
@@ -172,8 +202,15 @@ llvm::SmallVector<RankDigit, 2> IndexForm::getRanks() const {
 
 std::pair<int64_t, int64_t> IndexForm::getRange() const {
   int64_t low = constant, high = constant;
-  for (const IndexTerm &term : terms)
-    (term.coef < 0 ? low : high) += term.coef * (term.size - 1);
+  for (const IndexTerm &term : terms) {
+    int64_t &end = term.coef < 0 ? low : high;
+    if (term.kind == IndexTerm::Kind::Scalar || (term.kind == IndexTerm::Kind::Data && term.hi() >= kAnyData))
+      return {-kAnyIndex, kAnyIndex};
+    if (isUnknownSize(term.size))
+      end = term.coef < 0 ? -kAnyIndex : kAnyIndex;
+    else if (std::abs(end) < kAnyIndex)
+      end += term.coef * (term.size - 1);
+  }
   return {low, high};
 }
 
@@ -277,6 +314,7 @@ static std::string toText(const IndexTerm &term, const Mesh *mesh) {
   }
   name = term.kind == IndexTerm::Kind::Rank   ? "rank"
          : term.kind == IndexTerm::Kind::Loop ? "i" + std::to_string(term.var)
+         : term.kind == IndexTerm::Kind::Data ? "data"
                                               : "scalar";
   if (term.kind == IndexTerm::Kind::Scalar)
     return name;

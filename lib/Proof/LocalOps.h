@@ -16,8 +16,8 @@ namespace mlir::spmd::proof {
 /// A collective replaces digits of the forms. (Collectives.cpp)
 void visitCollective(CollectiveOpInterface op, LocalValues &values);
 
-/// tensor.expand_shape and tensor.collapse_shape regroup digits of the forms. (Reshapes.cpp)
-void visitReshape(Operation &op, LocalValues &values);
+/// A reshape regroups digits of the forms. True if that gives facts, or if the operand has none. (Reshapes.cpp)
+bool visitReshape(Operation &op, LocalValues &values);
 
 /// Operands of equal sizes that are sharded alike: index i of operand n is digit n, then i, of the result. Adds facts
 /// to those that the op has as a structured one. (Reshapes.cpp)
@@ -26,6 +26,9 @@ void visitEqualConcat(tensor::ConcatOp op, LocalValues &values);
 /// An op that computes each element by a term: its results hold elements of the classes with that term.
 /// (StructuredOps.cpp)
 void visitStructured(Operation &op, const Structured &structured, LocalValues &values);
+
+/// A sort along a dim that every device has all of. (Sorts.cpp)
+void visitSort(SortOp op, LocalValues &values);
 
 /// An op that is not taken apart: its operands must be full on all devices. (OpaqueOps.cpp)
 void visitOpaque(Operation &op, LocalValues &values);

@@ -7,12 +7,16 @@ using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 
+/// Layouts per pair of sizes that are kept.
+static constexpr size_t kMaxSeenForms = 8;
+
 /// More facts of one value are not kept: a value has few names.
 static constexpr size_t kMaxFacts = 8;
 
 LocalValues::LocalValues(GlobalProgram &global, TermTable &terms, const MeshCache &meshes, Proof &proof)
     : global(global), terms(terms), meshes(meshes),
       reader(terms, [this](Value value) { return getOuterScalar(value); }), proof(proof) {
+  reader.isOfFunction = true;
   reader.getCoordinate = [this](Operation *op) { return getCoordinate(op); };
   reader.getLookup = [this](Value tensor, ArrayRef<TermId> indices) { return getLookup(tensor, indices); };
 }
@@ -32,19 +36,26 @@ void LocalValues::addFact(Value value, Fact fact) {
     return;
   list.push_back(fact);
   ArrayRef<int64_t> localShape = cast<RankedTensorType>(value.getType()).getShape();
+  for (auto [d, dim] : llvm::enumerate(fact.dims))
+    addSeenForm(dim, d, localShape[d]);
+  if (!fact.partial.empty() && fact.kind == ReductionKind::Sum && seenPartials.size() < kMaxSeenForms &&
+      !llvm::is_contained(seenPartials, fact.partial))
+    seenPartials.push_back(fact.partial);
   for (const ViewUser &user : global.getViewUsers(fact.value)) {
     Fact view{user.value, {}, fact.partial, fact.kind};
     bool fits = true;
     for (auto [d, dim] : llvm::enumerate(fact.dims)) {
       int64_t size = global[user.value].type.getDimSize(d);
-      if (user.offsets[d] == 0 && user.steps[d] == 1 && size == dim.size) {
+      if (user.offsets[d] == IndexForm(0) && user.steps[d] == 1 && size == dim.size) {
         view.dims.push_back(dim);
         continue;
       }
       std::optional<IndexForm> form;
-      if (dim.form && !dim.form->hasScalar())
-        form = dim.form->plus(-user.offsets[d]).exactlyDividedBy(user.steps[d]);
-      fits &= form.has_value();
+      if (dim.form)
+        form = dim.form->plus(user.offsets[d], -1);
+      if (form)
+        form = form->exactlyDividedBy(user.steps[d]);
+      fits &= form && !form->hasScalar();
       if (!fits)
         break;
       // A part of the view, and not a part of something else next to it.
@@ -57,6 +68,46 @@ void LocalValues::addFact(Value value, Fact fact) {
     if (fits)
       addFact(value, view);
   }
+  addManualFacts(value, fact);
+  if (std::optional<Fact> source = getSourceFact(fact))
+    addFact(value, *source);
+}
+
+std::optional<Fact> LocalValues::getSourceFact(const Fact &fact) const {
+  const ClassInfo &info = global[fact.value];
+  if (!info.source || !global[*info.source].type || info.sums.size() != fact.dims.size() ||
+      global[*info.source].type.getRank() != int64_t(fact.dims.size()))
+    return std::nullopt;
+  Fact source{*info.source, {}, fact.partial, fact.kind};
+  bool isPart = false;
+  for (auto [d, dim] : llvm::enumerate(fact.dims)) {
+    ArrayRef<int64_t> sum = info.sums[d];
+    int64_t size = global[*info.source].type.getDimSize(d);
+    bool isSlice = sum[1] == 0 ? dim.size == 1 : sum[1] == 1 && sum[2] == int64_t(d) && sum[3] > 0;
+    // Padding of the slice is not what is next to it.
+    if (!isSlice || !dim.form || dim.hasPadding() || dim.form->hasScalar())
+      return std::nullopt;
+    source.dims.push_back({size, dim.form->times(sum[1] ? sum[3] : 1).plus(sum[0]), {}});
+    if (sum[1] == 0)
+      source.dims.back().form = IndexForm(sum[0]);
+    isPart |= size != dim.size;
+  }
+  return isPart ? std::optional(source) : std::nullopt;
+}
+
+ArrayRef<IndexForm> LocalValues::getSeenForms(int64_t size, int64_t chunk) const {
+  auto it = seenForms.find({size, chunk});
+  return it == seenForms.end() ? ArrayRef<IndexForm>() : ArrayRef<IndexForm>(it->second);
+}
+
+void LocalValues::addSeenForm(const DimFact &dim, unsigned d, int64_t chunk) {
+  if (!dim.form || !dim.form->hasRank() || dim.form->hasScalar() || dim.form->getConstant() != 0 ||
+      !dim.form->isBijective())
+    return;
+  std::optional<IndexForm> form = dim.form->rename({{IndexTerm::Kind::Loop, d, 1, chunk, IndexTerm::Kind::Loop, 0, 1}});
+  SmallVector<IndexForm, 2> &forms = seenForms[{dim.size, chunk}];
+  if (form && forms.size() < kMaxSeenForms && !llvm::is_contained(forms, *form))
+    forms.push_back(*form);
 }
 
 void LocalValues::addUniformFact(Value value, ClassId id) {
@@ -138,15 +189,7 @@ TermId LocalValues::getOuterScalar(Value value) {
 std::optional<IndexForm> LocalValues::getCoordinate(Operation *op) {
   auto coordinate = cast<DeviceCoordinateOp>(op);
   const Mesh *of = meshes.lookup(coordinate.getMeshAttr());
-  if (!of)
-    return std::nullopt;
-  int64_t stride = 1;
-  for (const MeshAxis &axis : llvm::reverse(of->axes)) {
-    if (axis.name == coordinate.getAxis())
-      return IndexForm::ofRank({stride, axis.size});
-    stride *= axis.size;
-  }
-  return std::nullopt;
+  return of ? IndexForm::ofAxis(*of, coordinate.getAxis()) : std::nullopt;
 }
 
 std::optional<TermId> LocalValues::getLookup(Value tensor, ArrayRef<TermId> indices) {

@@ -50,6 +50,12 @@ public:
   /// Counts a use of a rule.
   void count(StringRef rule) { ++proof.rules[rule.str()]; }
 
+  /// The forms of sharded dims of `size` of which a device has `chunk`, over loop 0: layouts that values may have.
+  ArrayRef<IndexForm> getSeenForms(int64_t size, int64_t chunk) const;
+  /// The ranks over which values are partial sums.
+  ArrayRef<SmallVector<RankDigit, 2>> getSeenPartials() const { return seenPartials; }
+  void addSeenForm(const DimFact &dim, unsigned d, int64_t chunk);
+
   GlobalProgram &global;
   TermTable &terms;
   const MeshCache &meshes;
@@ -58,11 +64,17 @@ public:
   const Mesh *mesh = nullptr;
 
 private:
+  /// Adds that a value is one inside of a manual computation, or a result of one. (ManualValues.cpp)
+  void addManualFacts(Value value, const Fact &fact);
+  /// The fact of the value that a slice is of.
+  std::optional<Fact> getSourceFact(const Fact &fact) const;
   TermId getOuterScalar(Value value);
   std::optional<IndexForm> getCoordinate(Operation *op);
   std::optional<TermId> getLookup(Value tensor, ArrayRef<TermId> indices);
 
   Proof &proof;
+  std::map<std::pair<int64_t, int64_t>, SmallVector<IndexForm, 2>> seenForms;
+  SmallVector<SmallVector<RankDigit, 2>, 4> seenPartials;
   llvm::DenseMap<Value, SmallVector<Fact, 2>> facts;
   llvm::DenseMap<Value, Gap> gaps;
 };

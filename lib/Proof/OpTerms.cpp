@@ -9,7 +9,7 @@ using namespace mlir::spmd::proof;
 std::optional<IndexForm> proof::getAt(const IndexForm &form, unsigned dim, int64_t size, const IndexForm &map) {
   ArrayRef<IndexTerm> loops = map.getTerms();
   bool isOne = loops.size() == 1 && loops[0].kind == IndexTerm::Kind::Loop && loops[0].coef == 1 && loops[0].lo == 1;
-  if (!(isOne || loops.empty()) || map.getConstant() < 0 || map.getRange().second >= size)
+  if (!(isOne || loops.empty()) || map.hasScalar() || map.getConstant() < 0 || map.getRange().second >= size)
     return form.substitute(dim, size, map);
   // One loop from `begin` on, which may be all of one digit: an equal slice of a strided dim.
   int64_t begin = map.getConstant(), extent = isOne ? loops[0].size : 1;
@@ -63,6 +63,14 @@ TermFrame OpTerms::getFrameOutside(unsigned loop, bool above) const {
   return frame;
 }
 
+bool OpTerms::isShardedLookup(Value tensor, unsigned d) const {
+  return llvm::any_of(llvm::zip_equal(structured.arguments, operands), [&](auto pair) {
+    auto [argument, fact] = pair;
+    return argument.value == tensor && argument.isLookup && fact && fact->dims.size() > d && fact->dims[d].form &&
+           *fact->dims[d].form != IndexForm::ofLoop(d, fact->dims[d].size);
+  });
+}
+
 bool OpTerms::readsConstant(Value tensor) const {
   return llvm::any_of(llvm::zip_equal(structured.arguments, operands), [&](auto pair) {
     auto [argument, fact] = pair;
@@ -107,7 +115,10 @@ SmallVector<TermId> OpTerms::convert(TermFrame &frame, const llvm::SmallBitVecto
     frame.loops.push_back(loop.form);
   // The frame outlives this call.
   frame.getArgument = [this, &frame, outside](unsigned number) { return convertArgument(number, frame, outside); };
-  frame.getLookup = [this](unsigned number, ArrayRef<TermId> indices) { return convertLookup(number, indices); };
+  frame.getLookup = [this, &frame](unsigned number, ArrayRef<TermId> indices) {
+    return convertLookup(number, indices, frame);
+  };
+  frame.getOwned = [this, &frame](const Term &term) { return convertOwned(term, frame); };
   SmallVector<TermId> converted;
   for (TermId term : structured.terms)
     converted.push_back(frame.convert(term, values.terms));
@@ -163,9 +174,176 @@ TermId OpTerms::convertArgument(unsigned number, TermFrame &frame, const llvm::S
   return element;
 }
 
-TermId OpTerms::convertLookup(unsigned number, ArrayRef<TermId> indices) {
+//===----------------------------------------------------------------------===//
+// Look-ups
+//===----------------------------------------------------------------------===//
+
+/// What a term requires and is, as a list: those of nested conjunctions.
+static void getConjuncts(TermId id, const TermTable &terms, llvm::SmallDenseSet<TermId> &conjuncts) {
+  const Term &term = terms[id];
+  if (term.kind == Term::Kind::Select && terms.getBool(term.operands[2]) == false) {
+    getConjuncts(term.operands[0], terms, conjuncts);
+    getConjuncts(term.operands[1], terms, conjuncts);
+    return;
+  }
+  conjuncts.insert(id);
+}
+
+/// The local index of a sharded dim at which an element is read, as the index in the unsharded value. The element is
+/// there if `owns` holds.
+///
+///   dim 4 x + j, read at e - 4 x                     e        owned if 0 <= e - 4 x < 4
+///   dim 6 x + j, e mod 6                             e        owned if (e / 6) mod 2 = x
+static std::optional<IndexForm> getOwnedIndex(const DimFact &dim, unsigned d, int64_t size, const IndexForm &local,
+                                              TermTable &terms, MLIRContext *context,
+                                              llvm::SmallDenseSet<TermId> &owns) {
+  // Each index has one owner.
+  if (dim.form->getConstant() != 0 || !dim.form->isBijective() || dim.form->getRange().second + 1 < dim.size)
+    return std::nullopt;
+  // The only local index of a dim of one element is 0, of any factor.
+  std::optional<IndexForm> index = size == 1 ? local : IndexForm(0);
+  SmallVector<IndexTerm> ranks;
+  for (const IndexTerm &term : dim.form->getTerms()) {
+    if (term.kind == IndexTerm::Kind::Rank) {
+      ranks.push_back(term);
+      continue;
+    }
+    if (term.kind != IndexTerm::Kind::Loop)
+      return std::nullopt;
+    std::optional<IndexForm> digit = local;
+    if (term.lo != 1 || term.size != size) {
+      digit = digit->dividedBy(term.lo, /*isUnsigned=*/true);
+      digit = digit ? digit->modulo(term.size, /*isUnsigned=*/true) : std::nullopt;
+    }
+    index = digit ? index->plus(*digit, term.coef) : std::nullopt;
+    if (!index)
+      return std::nullopt;
+  }
+  // Blocks: what is left of the rank goes away.
+  std::optional<IndexForm> block = index;
+  for (const IndexTerm &rank : ranks)
+    block = block ? block->plus(IndexForm::ofTerm(rank)) : std::nullopt;
+  if (block && !block->hasRank()) {
+    getConjuncts(terms.getInside(local, size, context), terms, owns);
+    return block;
+  }
+  // Digits of data.
+  const IndexTerm *data =
+      llvm::find_if(index->getTerms(), [](const IndexTerm &term) { return term.kind == IndexTerm::Kind::Data; });
+  if (data == index->getTerms().end() || index->hasRank())
+    return std::nullopt;
+  IndexForm number = IndexForm::ofData(data->var);
+  for (const IndexTerm &rank : ranks) {
+    std::optional<IndexForm> digit = number.dividedBy(rank.coef, /*isUnsigned=*/true);
+    digit = digit ? digit->modulo(rank.size, /*isUnsigned=*/true) : std::nullopt;
+    index = digit ? index->plus(*digit, rank.coef) : std::nullopt;
+    std::optional<IndexForm> difference =
+        digit ? digit->plus(IndexForm::ofRank({rank.lo, rank.size}), -1) : std::nullopt;
+    if (!index || !difference)
+      return std::nullopt;
+    owns.insert(terms.getEqual(*difference));
+  }
+  ArrayRef<IndexTerm> all = index->getTerms();
+  bool isNumber = index->getConstant() == 0 && all.size() == 1 && all[0].kind == IndexTerm::Kind::Data &&
+                  all[0].lo == 1 && all[0].coef == 1 && all[0].size >= dim.size;
+  return isNumber ? std::optional(number) : std::nullopt;
+}
+
+TermId OpTerms::convertLookup(unsigned number, ArrayRef<TermId> indices, TermFrame &frame) {
+  const Structured::Argument &argument = structured.arguments[number];
   const Fact &fact = *operands[number];
-  if (!fact.partial.empty() || (!values.global[fact.value].splat && !fact.isFull()))
-    return setMisfit("reads a sharded value at computed indices");
-  return values.global.getLookup(fact.value, indices);
+  TermTable &terms = values.terms;
+  if (!fact.partial.empty())
+    return setMisfit("reads a partial value at computed indices");
+  if (values.global[fact.value].splat || values.global[fact.value].isUndefined)
+    return values.global.getLookup(fact.value, {});
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(argument.value.getType()).getShape();
+  SmallVector<TermId> converted;
+  Ownership ownership;
+  for (auto [d, dim] : llvm::enumerate(fact.dims)) {
+    TermId at = indices[d];
+    bool isFull = !dim.form || *dim.form == IndexForm::ofLoop(d, dim.size);
+    if (isFull) {
+      converted.push_back(frame.convert(at, terms));
+      continue;
+    }
+    // A masked index is one that the mask lets through.
+    if (terms[at].kind == Term::Kind::Select)
+      at = terms[at].operands[1];
+    std::optional<IndexForm> index;
+    IndexForm local = terms.getForm(at);
+    bool isLoop = terms[indices[d]].kind == Term::Kind::Index && !local.hasScalar() && !local.hasRank();
+    if (isLoop) {
+      index = getAt(*dim.form, d, shape[d], local);
+    } else {
+      index = getOwnedIndex(dim, d, shape[d], local, terms, op.getContext(), ownership.conditions);
+      ownership.ranks = unite(ownership.ranks, dim.form->getRanks());
+    }
+    if (!index)
+      return setMisfit("reads a sharded value at computed indices");
+    converted.push_back(frame.convert(terms.getIndex(*index), terms));
+  }
+  TermId term = values.global.getLookup(fact.value, converted);
+  if (!ownership.ranks.empty())
+    owned[term] = ownership;
+  return term;
+}
+
+std::optional<TermId> OpTerms::convertOwned(const Term &term, TermFrame &frame) {
+  TermTable &terms = values.terms;
+  const bool hasLookup = llvm::any_of(structured.arguments, [](const auto &argument) { return argument.isLookup; });
+  if (!hasLookup)
+    return std::nullopt;
+  llvm::SmallDenseSet<TermId> conjuncts;
+  getConjuncts(term.operands[0], terms, conjuncts);
+  TermId value = frame.convert(term.operands[1], terms);
+  // All that the value reads must be owned by just this condition.
+  SmallVector<TermId> stack{value};
+  llvm::DenseSet<TermId> seen;
+  Ownership all;
+  while (!stack.empty()) {
+    TermId id = stack.pop_back_val();
+    if (!seen.insert(id).second)
+      continue;
+    if (auto it = owned.find(id); it != owned.end()) {
+      all.ranks = overlap(all.ranks, it->second.ranks) ? all.ranks : unite(all.ranks, it->second.ranks);
+      all.conditions.insert(it->second.conditions.begin(), it->second.conditions.end());
+    }
+    stack.append(terms[id].operands.begin(), terms[id].operands.end());
+  }
+  if (all.ranks.empty())
+    return std::nullopt;
+  for (TermId condition : all.conditions)
+    if (!conjuncts.contains(condition))
+      return std::nullopt;
+  // A number that data give is inside of the dim, or the unsharded program is undefined.
+  for (TermId condition : conjuncts)
+    if (!all.conditions.contains(condition) && !isBound(condition))
+      return std::nullopt;
+  auto [it, isNew] = masked.try_emplace(value, Masked{all.ranks, frame.convert(term.operands[2], terms)});
+  isMisfit |= !isNew && (it->second.ranks != all.ranks || it->second.other != frame.convert(term.operands[2], terms));
+  return value;
+}
+
+bool OpTerms::isBound(TermId id) const {
+  const TermTable &terms = values.terms;
+  const Term *term = &terms[id];
+  bool isNegated = term->kind == Term::Kind::Select && terms.getBool(term->operands[1]) == false &&
+                   terms.getBool(term->operands[2]) == true;
+  if (isNegated)
+    term = &terms[term->operands[0]];
+  ArrayRef<IndexTerm> all = term->form.getTerms();
+  if (term->kind != Term::Kind::Compare || term->numbers[0] != 0 || all.size() != 1 ||
+      all[0].kind != IndexTerm::Kind::Data || all[0].coef != 1 || all[0].size != kAnyData)
+    return false;
+  // 0 <= e, or e < size for the size of a dim that it is an index of.
+  int64_t size = -term->form.getConstant();
+  if (isNegated)
+    return size == 0;
+  for (auto [argument, fact] : llvm::zip_equal(structured.arguments, operands))
+    if (argument.isLookup && fact)
+      for (const DimFact &dim : fact->dims)
+        if (dim.size == size)
+          return true;
+  return false;
 }

@@ -62,6 +62,8 @@ public:
   /// The indices of a loop: [first, last]; std::nullopt if they are not known.
   std::optional<std::pair<int64_t, int64_t>> getRange(unsigned loop) const;
 
+  /// True if the op reads `tensor` at computed indices, and a device has a part of dim `d` of it.
+  bool isShardedLookup(Value tensor, unsigned d) const;
   /// True if the op reads `tensor` as one of equal elements.
   bool readsConstant(Value tensor) const;
 
@@ -77,6 +79,18 @@ public:
   /// The ranks over which the elements that are read and the first values of the outputs are partial.
   llvm::DenseMap<TermId, Ranks> elements;
   SmallVector<Ranks, 1> outputs;
+  /// Elements that only the devices with one coordinate over these ranks have: those where all conditions hold.
+  struct Ownership {
+    Ranks ranks;
+    llvm::SmallDenseSet<TermId> conditions;
+  };
+  llvm::DenseMap<TermId, Ownership> owned;
+  /// Values that the owner of what they read has; the other devices have `other`.
+  struct Masked {
+    Ranks ranks;
+    TermId other;
+  };
+  llvm::DenseMap<TermId, Masked> masked;
   /// True if an operand does not fit, and why.
   bool isMisfit = false;
   std::string misfit;
@@ -84,7 +98,11 @@ public:
 private:
   bool readPartialKind(Attempt &attempt);
   TermId convertArgument(unsigned number, TermFrame &frame, const llvm::SmallBitVector &outside);
-  TermId convertLookup(unsigned number, ArrayRef<TermId> indices);
+  TermId convertLookup(unsigned number, ArrayRef<TermId> indices, TermFrame &frame);
+  /// The value of a selection by whether the device owns what the value reads: a partial result (`masked`).
+  std::optional<TermId> convertOwned(const Term &term, TermFrame &frame);
+  /// True if a condition holds wherever the unsharded program is defined.
+  bool isBound(TermId id) const;
   TermId setMisfit(const Twine &why);
 
   ArrayRef<const Fact *> operands;

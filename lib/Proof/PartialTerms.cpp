@@ -14,13 +14,39 @@ std::optional<Partial> PartialTerms::get(TermId id) {
   auto it = known.find(id);
   if (it != known.end())
     return it->second;
-  std::optional<Partial> result = compute(id);
+  auto masked = op.masked.find(id);
+  std::optional<Partial> result = masked == op.masked.end() ? compute(id) : mask(id, masked->second);
   known[id] = result;
+  return result;
+}
+
+std::optional<Partial> PartialTerms::mask(TermId id, const OpTerms::Masked &masked) {
+  const Term &term = terms[id], &other = terms[masked.other];
+  std::optional<Partial> result;
+  if (other.kind == Term::Kind::Output && term.kind == Term::Kind::Op && term.operands.size() == 2 &&
+      llvm::is_contained(term.operands, masked.other) && getCombinerKind(getName(term), term.type) == kind) {
+    result = combine(term, masked.ranks);
+  } else if (other.kind == Term::Kind::Constant && isNeutral(kind, other.attribute)) {
+    result = compute(id);
+    if (result && overlap(result->ranks, masked.ranks))
+      result = std::nullopt;
+    if (result)
+      result->ranks = unite(result->ranks, masked.ranks);
+  }
+  if (!result) {
+    why = "what the owner of an element reads does not stand alone in a reduction";
+    return std::nullopt;
+  }
+  values.count("element that its owner reads");
+  result->owned.clear();
+  result->isNeutral = false;
   return result;
 }
 
 std::optional<Partial> PartialTerms::compute(TermId id) {
   const Term &term = terms[id];
+  if (auto it = op.owned.find(id); it != op.owned.end())
+    return Partial{false, {}, it->second.ranks};
   switch (term.kind) {
   case Term::Kind::Undefined:
     return Partial{true, {}};
@@ -52,7 +78,7 @@ std::optional<Partial> PartialTerms::computeOp(const Term &term) {
   StringRef name = getName(term);
   bool combines = getCombinerKind(name, term.type) == kind || (kind == ReductionKind::Sum && isDifference(name));
   if (combines && term.operands.size() == 2)
-    return combine(term);
+    return combine(term, {});
   SmallVector<Partial> operands;
   for (TermId operand : term.operands) {
     std::optional<Partial> partial = get(operand);
@@ -60,8 +86,16 @@ std::optional<Partial> PartialTerms::computeOp(const Term &term) {
       return std::nullopt;
     operands.push_back(*partial);
   }
+  Ranks owned;
+  for (const Partial &operand : operands)
+    if (!operand.owned.empty())
+      owned = overlap(owned, operand.owned) ? owned : unite(owned, operand.owned);
   if (llvm::all_of(operands, [](const Partial &operand) { return operand.ranks.empty(); }))
-    return Partial{false, {}};
+    return Partial{false, {}, owned};
+  if (!owned.empty()) {
+    why = "combines an element that its owner reads with a partial value";
+    return std::nullopt;
+  }
   if (kind == ReductionKind::Sum && name == "arith.negf")
     return operands[0];
   bool isProduct = name == "arith.mulf" || name == "arith.muli";
@@ -75,20 +109,27 @@ std::optional<Partial> PartialTerms::computeOp(const Term &term) {
   return std::nullopt;
 }
 
-std::optional<Partial> PartialTerms::combine(const Term &term) {
+std::optional<Partial> PartialTerms::combine(const Term &term, ArrayRef<RankDigit> more) {
+  if (overlap(reduced, more)) {
+    why = "reduces over " + proof::toString(reduced, values.mesh) + " what is partial over it";
+    return std::nullopt;
+  }
+  Ranks shared = unite(reduced, more);
   std::optional<Partial> sides[2];
   for (auto [i, operand] : llvm::enumerate(term.operands)) {
     sides[i] = get(operand);
     // What this device adds to the output is a part of the loop.
     bool isOutput = terms[operand].kind == Term::Kind::Output;
     bool hasOutput = terms[term.operands[1 - i]].kind == Term::Kind::Output;
-    if (reduced.empty() || !hasOutput || isOutput || !sides[i] || sides[i]->isNeutral)
+    if (shared.empty() || !hasOutput || isOutput || !sides[i] || sides[i]->isNeutral)
       continue;
-    if (overlap(sides[i]->ranks, reduced)) {
-      why = "reduces over " + proof::toString(reduced, values.mesh) + " what is partial over it";
+    if (overlap(sides[i]->ranks, shared)) {
+      why = "reduces over " + proof::toString(shared, values.mesh) + " what is partial over it";
       return std::nullopt;
     }
-    sides[i]->ranks = unite(sides[i]->ranks, reduced);
+    if (!more.empty())
+      sides[i]->owned.clear();
+    sides[i]->ranks = unite(sides[i]->ranks, shared);
   }
   return join(sides[0], sides[1]);
 }
@@ -96,6 +137,15 @@ std::optional<Partial> PartialTerms::combine(const Term &term) {
 std::optional<Partial> PartialTerms::join(std::optional<Partial> a, std::optional<Partial> b) {
   if (!a || !b)
     return std::nullopt;
+  if (!a->owned.empty() || !b->owned.empty()) {
+    if (a->owned == b->owned && a->ranks == b->ranks)
+      return a;
+    why = "combines an element that its owner reads with one that all devices have";
+    // Both may be computed with before the mask, if neither is partial.
+    if (!a->ranks.empty() || !b->ranks.empty())
+      return std::nullopt;
+    return Partial{false, {}, a->owned.empty() ? b->owned : a->owned};
+  }
   if (a->isNeutral)
     return b;
   if (b->isNeutral || a->ranks == b->ranks)

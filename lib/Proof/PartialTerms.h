@@ -14,6 +14,8 @@ namespace mlir::spmd::proof {
 struct Partial {
   bool isNeutral = false;
   Ranks ranks;
+  /// Only the owner has the value, over these ranks.
+  Ranks owned = {};
 };
 
 /// Follows partial results through a term. With A and B partial sums over x:
@@ -35,8 +37,10 @@ public:
 private:
   std::optional<Partial> compute(TermId id);
   std::optional<Partial> computeOp(const Term &term);
-  /// Both sides of an op that combines as the reduction does.
-  std::optional<Partial> combine(const Term &term);
+  /// A value that the other devices replace by a neutral element, or leave out of the output.
+  std::optional<Partial> mask(TermId id, const OpTerms::Masked &masked);
+  /// Both sides of an op that combines as the reduction does. `more` are ranks over which the devices share the work.
+  std::optional<Partial> combine(const Term &term, ArrayRef<RankDigit> more);
   std::optional<Partial> join(std::optional<Partial> a, std::optional<Partial> b);
 
   const OpTerms &op;

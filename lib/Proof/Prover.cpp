@@ -2,6 +2,7 @@
 
 #include "shardkit/Proof/Prover.h"
 #include "BlockProver.h"
+#include "Boundary.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 
@@ -27,8 +28,8 @@ namespace {
 class Prover {
 public:
   Prover(func::FuncOp globalFunc, func::FuncOp local, const MeshCache &meshes, Proof &proof)
-      : globalFunc(globalFunc), local(local), meshes(meshes), proof(proof), global(terms),
-        values(global, terms, meshes, proof) {}
+      : globalFunc(globalFunc), local(local), meshes(meshes), proof(proof), globalMeshes(globalFunc->getParentOp()),
+        global(terms, &globalMeshes), values(global, terms, meshes, proof) {}
 
   LogicalResult prove();
 
@@ -41,6 +42,8 @@ private:
   bool checkModelled();
   FailureOr<bool> readMeshes();
 
+  /// Lists what the results of ops hold.
+  void listFacts();
   LogicalResult addArguments();
   LogicalResult compareResults();
   /// True if result `r` holds what is expected. Decides otherwise.
@@ -57,45 +60,63 @@ private:
   const MeshCache &meshes;
   Proof &proof;
   TermTable terms;
+  MeshCache globalMeshes;
   GlobalProgram global;
   LocalValues values;
+  Boundary boundary;
 };
 } // namespace
 
 void Prover::decide(Outcome outcome, Operation *op, const Twine &why, StringRef kind) {
   proof.outcome = outcome;
   proof.op = op;
+  proof.opName = op->getName().getStringRef().str();
   proof.loc = op->getLoc();
   proof.reason = why.str();
   proof.kind = kind.str();
 }
 
 LogicalResult Prover::prove() {
-  if (globalFunc.getNumArguments() != local.getNumArguments() || globalFunc.getNumResults() != local.getNumResults())
-    return local.emitError() << "@" << local.getName() << " has " << local.getNumArguments() << " arguments and "
-                             << local.getNumResults() << " results, but the unsharded function has "
-                             << globalFunc.getNumArguments() << " and " << globalFunc.getNumResults();
   if (!checkModelled())
     return success();
+  FailureOr<Boundary> pairs = pairBoundary(globalFunc, local);
+  if (failed(pairs))
+    return failure();
+  boundary = *pairs;
   FailureOr<bool> isModelled = readMeshes();
   if (failed(isModelled))
     return failure();
   if (!*isModelled)
     return success();
-  // Collectives that the user wrote may combine whatever a device holds.
-  WalkResult manual = globalFunc->walk([](Operation *op) {
-    return isa<ManualComputationOp, CollectiveOpInterface>(op) ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  if (manual.wasInterrupted()) {
-    setUndecided(globalFunc, "a manual computation is not modelled", "manual computation");
-    return success();
-  }
   global.add(globalFunc);
   proof.globalOps = global.getNumOps();
   if (failed(addArguments()))
     return failure();
   BlockProver(values, proof).visit(local.getBody().front());
+  listFacts();
   return compareResults();
+}
+
+/// The file position of a location, or how it prints.
+static std::string getText(Location loc) {
+  if (auto file = loc->findInstanceOf<FileLineColLoc>())
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+  std::string text;
+  llvm::raw_string_ostream(text) << loc;
+  return text;
+}
+
+void Prover::listFacts() {
+  for (auto [number, op] : llvm::enumerate(local.getBody().front().without_terminator()))
+    for (OpResult result : op.getResults()) {
+      ArrayRef<Fact> facts = values.getFacts(result);
+      if (facts.empty())
+        continue;
+      const ClassInfo &info = global[facts.front().value];
+      proof.values.push_back({op.getName().getStringRef().str(), unsigned(number), result.getResultNumber(),
+                              info.loc ? getText(*info.loc) : std::string("a constant"),
+                              facts.front().toString(values.mesh)});
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,7 +208,7 @@ FailureOr<Fact> Prover::readBoundary(ShardingAttr sharding, TypeAttr globalType,
 
 LogicalResult Prover::addArguments() {
   for (auto [i, argument] : llvm::enumerate(local.getArguments())) {
-    BlockArgument unsharded = globalFunc.getArgument(i);
+    Value unsharded = boundary.arguments[i];
     std::optional<ClassId> id = global.getClass(unsharded);
     if (!id) {
       if (argument.getType() != unsharded.getType())
@@ -211,7 +232,7 @@ LogicalResult Prover::compareResults() {
   Operation *globalTerminator = globalFunc.getBody().front().getTerminator();
   const Gap *firstGap = nullptr; // in program order
   for (auto [r, value] : llvm::enumerate(terminator->getOperands())) {
-    Value unsharded = globalTerminator->getOperand(r);
+    Value unsharded = boundary.results[r];
     Operation *op = value.getDefiningOp() ? value.getDefiningOp() : terminator;
     if (!isa<RankedTensorType>(value.getType())) {
       if (values.reader.get(value) == global.getScalar(unsharded))

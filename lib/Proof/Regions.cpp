@@ -7,7 +7,7 @@ using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 
 /// Layouts that are tried per loop.
-static constexpr unsigned kMaxInductions = 16;
+static constexpr unsigned kMaxInductions = 24;
 
 //===----------------------------------------------------------------------===//
 // Layouts of values that start as constants
@@ -29,21 +29,30 @@ static bool isShardedOver(const Fact &fact, ArrayRef<RankDigit> ranks) {
   return llvm::any_of(fact.dims, [&](const DimFact &dim) { return overlap(dim.form->getRanks(), ranks); });
 }
 
-/// `fact` with dim `d` in equal blocks of `chunk` over a set of axes, in their order: all that it may be.
+/// `fact` with dim `d` in equal blocks of `chunk` over a set of axes, in any order of up to three: all that it may be.
 static SmallVector<Fact, 2> shardDim(const Fact &fact, unsigned d, int64_t chunk, const Mesh &mesh) {
   SmallVector<Fact, 2> sharded;
   for (unsigned set = 1; set < (1u << std::min<size_t>(mesh.axes.size(), 6)); ++set) {
     SmallVector<RankDigit> digits = getDigits(mesh, set);
     int64_t count = 1;
-    IndexForm form = IndexForm::ofLoop(d, chunk);
-    for (const RankDigit &digit : digits) {
-      form = *form.plus(IndexForm::ofRank(digit), chunk * count);
+    for (const RankDigit &digit : digits)
       count *= digit.size;
-    }
     if ((fact.dims[d].size + count - 1) / count != chunk || isShardedOver(fact, digits))
       continue;
-    sharded.push_back(fact);
-    sharded.back().dims[d].form = form;
+    auto byStride = [](const RankDigit &a, const RankDigit &b) { return a.stride < b.stride; };
+    do {
+      IndexForm form = IndexForm::ofLoop(d, chunk);
+      int64_t step = chunk;
+      for (const RankDigit &digit : digits) {
+        form = *form.plus(IndexForm::ofRank(digit), step);
+        step *= digit.size;
+      }
+      auto hasForm = [&](const Fact &other) { return other.dims[d].form == form; };
+      if (llvm::any_of(sharded, hasForm))
+        continue;
+      sharded.push_back(fact);
+      sharded.back().dims[d].form = form;
+    } while (digits.size() <= 3 && std::next_permutation(digits.begin(), digits.end(), byStride));
   }
   return sharded;
 }
@@ -62,8 +71,20 @@ static SmallVector<Fact, 2> guessLayouts(ClassId id, RankedTensorType local, con
     if (chunk == size)
       continue;
     SmallVector<Fact, 2> next;
-    for (const Fact &fact : layouts)
-      llvm::append_range(next, shardDim(fact, d, chunk, *mesh));
+    for (const Fact &fact : layouts) {
+      // Those of other values first.
+      for (const IndexForm &seen : values.getSeenForms(size, chunk)) {
+        std::optional<IndexForm> form =
+            seen.rename({{IndexTerm::Kind::Loop, 0, 1, chunk, IndexTerm::Kind::Loop, unsigned(d), 1}});
+        if (!form || isShardedOver(fact, form->getRanks()))
+          continue;
+        next.push_back(fact);
+        next.back().dims[d].form = *form;
+      }
+      for (const Fact &sharded : shardDim(fact, d, chunk, *mesh))
+        if (llvm::none_of(next, [&](const Fact &other) { return other.dims == sharded.dims; }))
+          next.push_back(sharded);
+    }
     layouts = next;
   }
   for (const Fact &fact : SmallVector<Fact, 2>(layouts))
@@ -76,6 +97,13 @@ static SmallVector<Fact, 2> guessLayouts(ClassId id, RankedTensorType local, con
         continue;
       coalesce(partial.partial);
       layouts.push_back(partial);
+    }
+  for (const Fact &fact : SmallVector<Fact, 2>(layouts))
+    for (ArrayRef<RankDigit> ranks : values.getSeenPartials()) {
+      Fact partial = fact;
+      partial.partial.assign(ranks.begin(), ranks.end());
+      if (fact.partial.empty() && !isShardedOver(fact, ranks) && !llvm::is_contained(layouts, partial))
+        layouts.push_back(partial);
     }
   return layouts;
 }
@@ -113,12 +141,16 @@ namespace {
 /// A value that starts as a constant may have any layout; those that are tried are in `layouts`.
 class Induction {
 public:
-  Induction(BlockProver &prover, LocalValues &values, scf::ForOp op, const RegionInfo &info)
-      : prover(prover), values(values), global(values.global), op(op), info(info), layouts(op.getInitArgs().size()),
-        chosen(op.getInitArgs().size()) {}
+  Induction(BlockProver &prover, LocalValues &values, LoopLikeOpInterface op, const RegionInfo &info)
+      : prover(prover), values(values), global(values.global), op(op), info(info), layouts(op.getInits().size()),
+        chosen(op.getInits().size()) {}
 
   /// Adds the facts of the results. False if the loops are not the same.
   bool prove();
+  /// True if a carried value may have several layouts, so that one which fails says nothing of the program.
+  bool hasGuess() const {
+    return llvm::any_of(layouts, [](ArrayRef<Fact> choices) { return choices.size() > 1; });
+  }
 
 private:
   bool readBounds();
@@ -131,6 +163,8 @@ private:
   /// A later layout of a carried value: the first one that an iteration yields, or the next one.
   std::optional<unsigned> getLater(unsigned i) const;
   void setResults();
+  /// Of scf.while: gives the arguments of its body, and the results, what the condition forwards.
+  bool visitCondition(scf::WhileOp loop);
 
   const Fact &getLayout(unsigned i) const { return layouts[i][chosen[i]]; }
   static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
@@ -138,10 +172,11 @@ private:
   BlockProver &prover;
   LocalValues &values;
   GlobalProgram &global;
-  scf::ForOp op;
+  LoopLikeOpInterface op;
   const RegionInfo &info;
   std::vector<SmallVector<Fact, 2>> layouts;
   SmallVector<unsigned> chosen;
+  std::vector<std::optional<Fact>> forwarded;
 };
 } // namespace
 
@@ -161,10 +196,13 @@ bool Induction::prove() {
 }
 
 bool Induction::readBounds() {
-  auto loop = dyn_cast<scf::ForOp>(info.op);
-  if (!loop || loop.getInitArgs().size() != op.getInitArgs().size())
+  if (info.op->getName() != op->getName() || info.inits.size() != layouts.size() ||
+      info.results.size() != op->getNumResults())
     return false;
-  SmallVector<Value> bounds{op.getLowerBound(), op.getUpperBound(), op.getStep()};
+  auto loop = dyn_cast<scf::ForOp>(*op);
+  if (!loop)
+    return true;
+  SmallVector<Value> bounds{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
   return llvm::all_of(llvm::zip_equal(bounds, info.scalars),
                       [&](auto pair) { return values.reader.get(std::get<0>(pair)) == std::get<1>(pair); });
 }
@@ -174,7 +212,7 @@ bool Induction::readInits() {
 }
 
 bool Induction::readInit(unsigned i) {
-  Value init = op.getInitArgs()[i];
+  Value init = op.getInits()[i];
   if (!isTensor(init))
     return info.scalarInits[i] && values.reader.get(init) == *info.scalarInits[i];
   if (!info.inits[i] || !info.arguments[i] || !info.yields[i] || !info.results[i])
@@ -201,8 +239,10 @@ bool Induction::readInit(unsigned i) {
 }
 
 void Induction::setArguments() {
-  values.clear(op.getRegion());
-  values.reader.set(op.getInductionVar(), *info.induction);
+  for (Region &region : op->getRegions())
+    values.clear(region);
+  if (info.induction)
+    values.reader.set(*op.getSingleInductionVar(), *info.induction);
   for (auto [i, argument] : llvm::enumerate(op.getRegionIterArgs())) {
     if (isTensor(argument))
       values.addFact(argument, getLayout(i));
@@ -211,10 +251,52 @@ void Induction::setArguments() {
   }
 }
 
+bool Induction::visitCondition(scf::WhileOp loop) {
+  prover.visit(*loop.getBeforeBody());
+  if (values.reader.get(loop.getConditionOp().getCondition()) != info.scalars.front())
+    return false;
+  forwarded.assign(op->getNumResults(), std::nullopt);
+  for (auto [i, value] : llvm::enumerate(loop.getConditionOp().getArgs())) {
+    Value argument = loop.getAfterArguments()[i];
+    if (!isTensor(value)) {
+      if (values.reader.get(value) != *info.scalarForwarded[i])
+        return false;
+      values.reader.set(argument, *info.scalarBodyArguments[i]);
+      continue;
+    }
+    if (!info.forwarded[i] || !info.bodyArguments[i] || !info.results[i])
+      return false;
+    for (const Fact &fact : values.getFacts(value))
+      if (!forwarded[i] && fact.value == *info.forwarded[i])
+        forwarded[i] = fact;
+    if (!forwarded[i])
+      return false;
+    // Equal elements have no layout: one that has them all will do.
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+    if (llvm::any_of(forwarded[i]->dims, [](const DimFact &dim) { return !dim.form; })) {
+      if (global[*info.results[i]].type.getShape() != shape)
+        return false;
+      forwarded[i] = getFullFact(*info.forwarded[i], shape);
+    }
+    for (DimFact &dim : forwarded[i]->dims)
+      dim.padding = {};
+    Fact inBody = *forwarded[i];
+    inBody.value = *info.bodyArguments[i];
+    values.addFact(argument, inBody);
+  }
+  prover.visit(*loop.getAfterBody());
+  return true;
+}
+
 bool Induction::iterate(bool &hasNext) {
-  prover.visit(*op.getBody());
-  bool isCarried = true;
   hasNext = false;
+  if (auto loop = dyn_cast<scf::WhileOp>(*op)) {
+    if (!visitCondition(loop))
+      return false;
+  } else {
+    prover.visit(op->getRegion(0).front());
+  }
+  bool isCarried = true;
   for (auto [i, yielded] : llvm::enumerate(op.getYieldedValues())) {
     if (!isTensor(yielded)) {
       isCarried &= values.reader.get(yielded) == *info.scalarYields[i];
@@ -232,7 +314,7 @@ bool Induction::iterate(bool &hasNext) {
 }
 
 std::optional<unsigned> Induction::getLater(unsigned i) const {
-  scf::ForOp loop = op;
+  LoopLikeOpInterface loop = op;
   ArrayRef<Fact> yielded = values.getFacts(loop.getYieldedValues()[i]);
   for (unsigned c = chosen[i] + 1; c < layouts[i].size(); ++c)
     if (holds(yielded, *info.yields[i], layouts[i][c], global))
@@ -241,31 +323,49 @@ std::optional<unsigned> Induction::getLater(unsigned i) const {
 }
 
 void Induction::setResults() {
-  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+  bool isWhile = isa<scf::WhileOp>(*op);
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
     if (!isTensor(result)) {
       values.reader.set(result, *info.scalarResults[i]);
       continue;
     }
-    Fact fact = getLayout(i);
+    Fact fact = isWhile ? *forwarded[i] : getLayout(i);
     fact.value = *info.results[i];
     values.addFact(result, fact);
   }
 }
 
-void BlockProver::visitFor(scf::ForOp op) {
-  for (Value init : op.getInitArgs())
+/// Proves a loop by one of the unsharded program. Otherwise its results have a gap.
+static void visitLoop(BlockProver &prover, LocalValues &values, LoopLikeOpInterface op) {
+  for (Value init : op.getInits())
     if (isa<RankedTensorType>(init.getType()) && values.passGap(*op, init))
       return;
-  for (const RegionInfo &info : std::vector<RegionInfo>(values.global.getRegions()))
-    if (Induction(*this, values, op, info).prove())
-      return;
+  // The second time with layouts that the values of the body have.
+  bool hasGuess = false;
+  for (unsigned round = 0; round < 2; ++round)
+    for (const RegionInfo &info : std::vector<RegionInfo>(values.global.getRegions())) {
+      Induction induction(prover, values, op, info);
+      if (induction.prove())
+        return;
+      hasGuess |= induction.hasGuess();
+    }
   // The first value of the body that is not known.
-  for (Operation &nested : *op.getBody())
-    for (Value result : nested.getResults())
-      if (const Gap *gap = values.getGap(result))
-        return values.setGap(op, *gap);
-  values.setGap(op, Outcome::Undecided, "no loop of the unsharded program carries the same values", "scf.for");
+  for (Region &region : op->getRegions())
+    for (Operation &nested : region.front())
+      for (Value result : nested.getResults())
+        if (const Gap *gap = values.getGap(result)) {
+          Gap first = *gap;
+          if (hasGuess)
+            first.outcome = Outcome::Undecided;
+          return values.setGap(op, first);
+        }
+  StringRef name = op->getName().getStringRef();
+  values.setGap(op, Outcome::Undecided, "no loop of the unsharded program carries the same values", name);
 }
+
+void BlockProver::visitFor(scf::ForOp op) { visitLoop(*this, values, op); }
+
+void BlockProver::visitWhile(scf::WhileOp op) { visitLoop(*this, values, op); }
 
 //===----------------------------------------------------------------------===//
 // Branches

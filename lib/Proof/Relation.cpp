@@ -145,6 +145,9 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
       for (const DimFact &dim : fact.dims)
         if (dim.form && overlap(dim.form->getRanks(), reduced)) {
           why = "combines different elements: the operand is sharded over " + proof::toString(reduced, mesh);
+          // A reduction of one local element may have been folded away before.
+          isModelled = llvm::any_of(dim.form->getTerms(),
+                                    [](const IndexTerm &term) { return term.kind == IndexTerm::Kind::Loop; });
           return std::nullopt;
         }
     } else {
@@ -217,6 +220,8 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
       isOuter = false;
     }
     if (!own) {
+      // A larger value that the operand is a part of says nothing of the part.
+      isModelled = size == dim.size;
       why = "expects dim " + std::to_string(d) + " as " + source.toString(mesh) + ", but the operand has " +
             dim.form->toString(mesh);
       return std::nullopt;

@@ -6,15 +6,13 @@ using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 
-void proof::visitReshape(Operation &op, LocalValues &values) {
+bool proof::visitReshape(Operation &op, LocalValues &values) {
   GlobalProgram &global = values.global;
   Value source = op.getOperand(0), result = op.getResult(0);
   StringRef name = op.getName().getStringRef();
   if (values.passGap(op, source))
-    return;
+    return true;
   auto from = cast<RankedTensorType>(source.getType()), to = cast<RankedTensorType>(result.getType());
-  if (!from.hasStaticShape() || !to.hasStaticShape())
-    return values.setGap(&op, Outcome::Undecided, "a dynamic size", name);
   for (const Fact &fact : SmallVector<Fact, 2>(values.getFacts(source))) {
     const ClassInfo &info = global[fact.value];
     if (info.splat || info.isUndefined) {
@@ -40,6 +38,7 @@ void proof::visitReshape(Operation &op, LocalValues &values) {
     }
   }
   values.setGap(&op, Outcome::Undecided, "no reshape of the unsharded program has these elements", name);
+  return !values.getFacts(result).empty();
 }
 
 /// The classes of operands that have the layout `layout`; empty if one has another.

@@ -53,6 +53,8 @@ private:
   Overflow checkOverflow(const ClassInfo &info, const Reduced &reduced, std::string &why);
   /// Sets over which ranks a result is partial, of the reduction `kind`. False if it is neither partial nor complete.
   bool setPartial(Fact &fact, ReductionKind kind, const Reduced &reduced, std::string &why);
+  /// The reduction that leaves out what devices have that do not own an element.
+  std::optional<ReductionKind> getMaskKind() const;
   /// Adds a fact of `term`: where one device keeps it, a partial one.
   void addFact(const Fact &fact);
 
@@ -82,7 +84,7 @@ bool ResultMatch::match() {
   readKept();
   unsigned numLoops = op.getNumLoops();
   bool isWhole = llvm::equal(dimLoops, llvm::seq<int>(0, numLoops));
-  if (isWhole && !hasReduction) {
+  if (isWhole && !hasReduction && op.owned.empty()) {
     if (matchConstant())
       return true;
     matchMove();
@@ -173,8 +175,7 @@ Attribute ResultMatch::getPadding(unsigned d) {
 /// Ranks of which only the one with a coordinate passes a test: `digit = number`, several joined by and.
 static bool readRankTest(TermId id, const TermTable &terms, SmallVectorImpl<RankDigit> &ranks) {
   const Term &term = terms[id];
-  if (term.kind == Term::Kind::Op && term.operands.size() == 2 &&
-      OperationName::getFromOpaquePointer(term.name).getStringRef() == "arith.andi")
+  if (term.kind == Term::Kind::Select && terms.getBool(term.operands[2]) == false)
     return readRankTest(term.operands[0], terms, ranks) && readRankTest(term.operands[1], terms, ranks);
   if (term.kind != Term::Kind::Compare || term.numbers[0] != 1)
     return false;
@@ -200,9 +201,23 @@ void ResultMatch::readKept() {
   }
 }
 
+std::optional<ReductionKind> ResultMatch::getMaskKind() const {
+  auto it = op.masked.find(term);
+  if (it == op.masked.end() || terms[it->second.other].kind != Term::Kind::Constant)
+    return std::nullopt;
+  Attribute other = terms[it->second.other].attribute;
+  for (ReductionKind kind : {ReductionKind::Sum, ReductionKind::Or, ReductionKind::Xor, ReductionKind::Max,
+                             ReductionKind::Min, ReductionKind::Prod, ReductionKind::And})
+    if (isNeutral(kind, other))
+      return kind;
+  return std::nullopt;
+}
+
 void ResultMatch::addFact(const Fact &fact) {
   if (kept.empty())
     return values.addFact(result, fact);
+  if (overlap(kept, global[fact.value].varying))
+    return;
   // A sharded dim has other elements on the other devices.
   if (llvm::any_of(fact.dims, [&](const DimFact &dim) { return dim.form && overlap(dim.form->getRanks(), kept); }) ||
       overlap(fact.partial, kept))
@@ -309,6 +324,11 @@ bool ResultMatch::matchClass(ClassId candidate) {
       attempt.fail(isGuess ? 3 : 4, isGuess ? Outcome::Undecided : Outcome::Refused, why, "reduction");
     return true;
   }
+  // Devices along manual axes have other values, which only the user's collectives combine.
+  if (overlap(reduced->ranks, info.varying) || overlap(kept, info.varying)) {
+    attempt.fail(4, Outcome::Undecided, "a reduction along the axes of a manual computation", "manual computation");
+    return true;
+  }
   std::optional<Fact> fact = readClassFact(candidate, *reduced, why);
   if (!fact)
     return fail();
@@ -326,6 +346,12 @@ bool ResultMatch::matchClass(ClassId candidate) {
       return fail();
     }
     kind = own;
+  }
+  if (!op.owned.empty() && !kind)
+    kind = hasReduction ? getReduction(term, terms) : getMaskKind();
+  if (!op.owned.empty() && !kind) {
+    attempt.fail(4, Outcome::Undecided, "reads a sharded value at computed indices", "lookup");
+    return true;
   }
   switch (checkOverflow(info, *reduced, why)) {
   case Overflow::Unknown:
@@ -452,6 +478,10 @@ bool ResultMatch::setPartial(Fact &fact, ReductionKind kind, const Reduced &redu
   std::optional<Partial> partial = partialTerms.get(term);
   if (!partial) {
     why = partialTerms.why;
+    return false;
+  }
+  if (!partial->owned.empty()) {
+    why = "reads a sharded value at indices that other devices own";
     return false;
   }
   fact.partial = partial->ranks;

@@ -79,7 +79,8 @@ static Structured overResult(RankedTensorType type) {
 
 /// `form` in [0, size): null if that always holds.
 static std::optional<TermId> isInside(const IndexForm &form, int64_t size, TermTable &terms, MLIRContext *context) {
-  auto [low, high] = form.getRange();
+  // A number of the program may be anything.
+  auto [low, high] = form.hasScalar() ? std::pair<int64_t, int64_t>(-1, size) : form.getRange();
   std::optional<TermId> inside;
   auto add = [&](TermId term, bool expected) {
     if (!expected)
@@ -118,6 +119,8 @@ struct Reader {
   std::optional<Structured> readConcat(tensor::ConcatOp op);
   std::optional<Structured> readInsert(tensor::InsertSliceOp op);
   std::optional<Structured> readGenerate(tensor::GenerateOp op);
+  /// A reshape that only adds or drops dims of one element.
+  std::optional<Structured> readUnitReshape(Operation *op);
 };
 } // namespace
 
@@ -125,11 +128,7 @@ std::optional<IndexForm> Reader::getIndex(OpFoldResult value) {
   if (auto attr = dyn_cast<Attribute>(value))
     return IndexForm(cast<IntegerAttr>(attr).getInt());
   const Term &term = terms[scalars.get(cast<Value>(value))];
-  if (term.kind == Term::Kind::Index)
-    return term.form;
-  if (term.kind == Term::Kind::Scalar)
-    return IndexForm::ofScalar(term.numbers[0]);
-  return std::nullopt;
+  return term.kind == Term::Kind::Index ? std::optional(term.form) : std::nullopt;
 }
 
 BodyReader Reader::getBody(Structured &result) {
@@ -141,11 +140,13 @@ BodyReader Reader::getBody(Structured &result) {
     // At indices of loops it is read as any operand.
     SmallVector<IndexForm, 4> map;
     for (TermId index : indices)
-      if (terms[index].kind == Term::Kind::Index)
+      if (terms[index].kind == Term::Kind::Index && !terms[index].form.hasData())
         map.push_back(terms[index].form);
     bool isLookup = map.size() != indices.size();
     if (isLookup)
       map.clear();
+    bool isIndex = cast<RankedTensorType>(tensor.getType()).getElementType().isIndex();
+    auto asIndex = [&](TermId element) { return isIndex ? terms.getIndex(IndexForm::ofData(element)) : element; };
     result.arguments.push_back({tensor, map, isLookup});
     for (const IndexForm &form : map) {
       result.arguments.back().loops.emplace_back();
@@ -154,11 +155,11 @@ BodyReader Reader::getBody(Structured &result) {
           result.arguments.back().loops.back().push_back({index.var, index.coef});
     }
     if (!isLookup)
-      return terms.getArgument(result.arguments.size() - 1);
+      return asIndex(terms.getArgument(result.arguments.size() - 1));
     Term term{Term::Kind::Lookup};
     term.numbers.push_back(result.arguments.size() - 1);
     term.operands.assign(indices.begin(), indices.end());
-    return terms.get(term);
+    return asIndex(terms.get(term));
   };
   body.getLoopIndex = [&result](unsigned loop) { return IndexForm::ofLoop(loop, result.extents[loop]); };
   return body;
@@ -196,7 +197,10 @@ std::optional<Structured> Reader::readLinalg(linalg::LinalgOp op) {
     std::optional<SmallVector<IndexForm, 4>> map = getForms(op.getMatchingIndexingMap(&operand), result.extents);
     if (!map)
       return std::nullopt;
-    set.push_back({argument, terms.getArgument(result.arguments.size())});
+    TermId element = terms.getArgument(result.arguments.size());
+    if (argument.getType().isIndex())
+      element = terms.getIndex(IndexForm::ofData(element));
+    set.push_back({argument, element});
     result.arguments.push_back({operand.get(), *map});
     SmallVector<int, 4> plain;
     for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
@@ -303,9 +307,9 @@ std::optional<Structured> Reader::readPad(tensor::PadOp op) {
   std::optional<TermId> inside;
   for (auto [d, low] : llvm::enumerate(op.getMixedLowPad())) {
     std::optional<IndexForm> offset = getIndex(low);
-    if (!offset || !offset->isConstant())
+    if (!offset || offset->hasRank())
       return std::nullopt;
-    IndexForm form = IndexForm::ofLoop(d, type.getDimSize(d)).plus(-offset->getConstant());
+    IndexForm form = *IndexForm::ofLoop(d, type.getDimSize(d)).plus(*offset, -1);
     map.push_back(form);
     if (std::optional<TermId> dim = isInside(form, source.getDimSize(d), terms, op.getContext()))
       inside = inside ? terms.getSelect(*inside, *dim, terms.getConstant(BoolAttr::get(op.getContext(), false))) : dim;
@@ -362,9 +366,9 @@ std::optional<Structured> Reader::readInsert(tensor::InsertSliceOp op) {
   for (auto [d, mixed] : llvm::enumerate(op.getMixedOffsets())) {
     std::optional<IndexForm> offset = getIndex(mixed), step = getIndex(op.getMixedStrides()[d]);
     int64_t size = dropped[d] ? 1 : source.getDimSize(sourceDim);
-    if (!offset || !offset->isConstant() || !step || (step->getConstant() != 1 && size != 1))
+    if (!offset || offset->hasRank() || !step || !step->isConstant() || (step->getConstant() != 1 && size != 1))
       return std::nullopt;
-    IndexForm form = result.results[0][d].plus(-offset->getConstant());
+    IndexForm form = *result.results[0][d].plus(*offset, -1);
     if (!dropped[d]) {
       map.push_back(form);
       numbers.push_back(d);
@@ -380,6 +384,36 @@ std::optional<Structured> Reader::readInsert(tensor::InsertSliceOp op) {
   result.numInputs = 2;
   TermId term = terms.getArgument(0);
   result.terms.push_back(inside ? terms.getSelect(*inside, term, terms.getArgument(1)) : term);
+  return result;
+}
+
+std::optional<Structured> Reader::readUnitReshape(Operation *op) {
+  RankedTensorType from = getStaticTensor(op->getOperand(0)), to = getStaticTensor(op->getResult(0));
+  if (!from || !to)
+    return std::nullopt;
+  auto getDims = [](RankedTensorType type) {
+    SmallVector<int> dims; // those of several elements
+    for (auto [d, size] : llvm::enumerate(type.getShape()))
+      if (size != 1)
+        dims.push_back(d);
+    return dims;
+  };
+  SmallVector<int> dimsFrom = getDims(from), dimsTo = getDims(to);
+  if (dimsFrom.size() != dimsTo.size())
+    return std::nullopt;
+  Structured result = overResult(to);
+  SmallVector<IndexForm, 4> map(from.getRank(), IndexForm(0));
+  SmallVector<int> loops(from.getRank(), -1);
+  for (auto [a, b] : llvm::zip_equal(dimsFrom, dimsTo)) {
+    if (from.getDimSize(a) != to.getDimSize(b))
+      return std::nullopt;
+    map[a] = result.results[0][b];
+    loops[a] = b;
+  }
+  result.arguments.push_back({op->getOperand(0), map});
+  setLoops(result.arguments.back(), loops);
+  result.numInputs = 1;
+  result.terms.push_back(terms.getArgument(0));
   return result;
 }
 
@@ -412,6 +446,8 @@ std::optional<Structured> proof::readStructured(Operation *op, TermTable &terms,
     return reader.readInsert(insert);
   if (auto generate = dyn_cast<tensor::GenerateOp>(op))
     return reader.readGenerate(generate);
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp>(op))
+    return reader.readUnitReshape(op);
   if (auto splat = dyn_cast<tensor::SplatOp>(op); splat && getStaticTensor(splat.getResult())) {
     Structured result = overResult(getStaticTensor(splat.getResult()));
     result.terms.push_back(scalars.get(splat.getInput()));

@@ -8,7 +8,7 @@ using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 
 /// Combinations of facts and of loop indices that are tried per op.
-static constexpr size_t kMaxCombinations = 48;
+static constexpr size_t kMaxCombinations = 128;
 /// Indices that are tried per loop.
 static constexpr size_t kMaxIndices = 6;
 
@@ -40,7 +40,7 @@ static SmallVector<unsigned> getUsed(const Structured &structured, const TermTab
     const Term &term = terms[id];
     if (term.kind == Term::Kind::Argument || (term.kind == Term::Kind::Lookup && term.numbers[0] >= 0))
       used.set(term.numbers[0]);
-    stack.append(term.operands.begin(), term.operands.end());
+    llvm::append_range(stack, terms.getReferences(id));
   }
   return llvm::to_vector_of<unsigned>(used.set_bits());
 }
@@ -75,6 +75,8 @@ private:
   /// A dim that is read at a constant plus a multiple of one loop.
   void readDim(const DimFact &dim, const IndexForm &at, const IndexForm &map, std::pair<unsigned, int64_t> loop);
   void readBody();
+  /// Loops of one iteration may stand for any dim of one local element.
+  void proposeUnits();
   void collectIndices(TermId id, llvm::DenseSet<TermId> &seen);
   void solveSums();
   /// The index of a loop of a sum by those of the others, where these are `getOther`.
@@ -101,6 +103,7 @@ std::vector<SmallVector<LoopIndex, 2>> LoopIndexFinder::find() {
       proposeItself(l);
   solveSums();
   guessSums();
+  proposeUnits();
   for (unsigned l = 0; l < numLoops; ++l) {
     bool isRead = llvm::any_of(bodyIndices, [&](const IndexForm &form) { return form.uses(IndexTerm::Kind::Loop, l); });
     if (found[l].empty() && isRead)
@@ -145,6 +148,14 @@ void LoopIndexFinder::readDim(const DimFact &dim, const IndexForm &at, const Ind
                               std::pair<unsigned, int64_t> loop) {
   auto [number, factor] = loop;
   propose(number, at, dim.size);
+  if (at.hasScalar()) {
+    // A window that begins where the program computes.
+    IndexForm fixed(at.getConstant());
+    for (const IndexTerm &term : at.getTerms())
+      if (term.kind != IndexTerm::Kind::Scalar)
+        fixed = fixed.plus(IndexForm::ofTerm(term)).value_or(fixed);
+    propose(number, fixed.plus(-fixed.getRange().first), std::nullopt);
+  }
   if (map.getConstant() == 0 && factor == 1 && !map.hasScalar())
     return;
   // The index of the loop itself, if the unsharded op has the same offset.
@@ -170,9 +181,37 @@ void LoopIndexFinder::readBody() {
       bool isAlone = form.uses(IndexTerm::Kind::Loop, l) || structured.extents[l] == 1;
       for (unsigned other = 0; other < numLoops; ++other)
         isAlone &= other == l || !form.uses(IndexTerm::Kind::Loop, other);
-      if (isAlone && !form.hasScalar() && found[l].empty() && form.isBijective())
-        propose(l, form.plus(-form.getConstant()), std::nullopt);
+      if (!isAlone || form.hasScalar() || !found[l].empty() || !form.isBijective())
+        continue;
+      // That of a loop of one iteration, or of no loop.
+      if (!form.uses(IndexTerm::Kind::Loop, l))
+        found[l].push_back({std::nullopt, std::nullopt});
+      IndexForm index = form.plus(-form.getConstant());
+      propose(l, index, index.getRange().second + 1);
+      propose(l, index, std::nullopt);
     }
+}
+
+void LoopIndexFinder::proposeUnits() {
+  auto hasRank = [](const LoopIndex &index) { return index.form && index.form->hasRank(); };
+  SmallVector<bool> isSharded;
+  for (const auto &indices : found)
+    isSharded.push_back(llvm::any_of(indices, hasRank));
+  for (auto [argument, fact] : llvm::zip_equal(structured.arguments, operands)) {
+    if (!fact || argument.isLookup)
+      continue;
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(argument.value.getType()).getShape();
+    for (auto [d, dim] : llvm::enumerate(fact->dims)) {
+      if (!dim.form || shape[d] != 1 || !dim.form->hasRank())
+        continue;
+      for (unsigned l = 0; l < found.size(); ++l)
+        if (structured.extents[l] == 1 && !isSharded[l]) {
+          if (found[l].empty())
+            found[l].push_back({std::nullopt, std::nullopt});
+          propose(l, *dim.form, dim.size, /*isGuess=*/true);
+        }
+    }
+  }
 }
 
 void LoopIndexFinder::collectIndices(TermId id, llvm::DenseSet<TermId> &seen) {
@@ -181,7 +220,7 @@ void LoopIndexFinder::collectIndices(TermId id, llvm::DenseSet<TermId> &seen) {
   const Term &term = terms[id];
   if (term.kind == Term::Kind::Index || term.kind == Term::Kind::Compare)
     bodyIndices.push_back(term.form);
-  for (TermId operand : term.operands)
+  for (TermId operand : terms.getReferences(id))
     collectIndices(operand, seen);
 }
 

@@ -76,13 +76,12 @@ static std::optional<IndexRange> getRange(TermId id, ArrayRef<Guard> guards, con
   const Term &term = terms[id];
   switch (term.kind) {
   case Term::Kind::Index: {
-    if (term.form.hasScalar())
-      return std::nullopt;
     auto [low, high] = term.form.getRange();
     IndexRange range{low, high};
     for (const Guard &guard : guards)
       narrow(range, term.form, guard, terms);
-    return range;
+    bool isKnown = range.low > -kAnyIndex && range.high < kAnyIndex;
+    return isKnown ? std::optional(range) : std::nullopt;
   }
   case Term::Kind::Constant:
     return getConstant(term);
@@ -151,17 +150,6 @@ static std::optional<IndexRange> getRange(const Term &term, const TermFrame &fra
   return range;
 }
 
-/// A cast of a masked index is one.
-static const Term &skipCasts(TermId id, const TermTable &terms) {
-  const Term *term = &terms[id];
-  auto isCast = [](StringRef name) {
-    return name == "arith.index_cast" || name == "arith.index_castui" || name == "arith.extsi" || name == "arith.extui";
-  };
-  while (term->kind == Term::Kind::Op && isCast(OperationName::getFromOpaquePointer(term->name).getStringRef()))
-    term = &terms[term->operands[0]];
-  return *term;
-}
-
 /// True if a divisor, converted for the lanes of `frame`, is neither 0 nor -1.
 static bool isDivisor(const Term &term) {
   if (term.kind == Term::Kind::Sum)
@@ -184,7 +172,7 @@ static bool mayTrap(const Trap &trap, TermFrame &frame, TermTable &terms) {
     auto [operand, size] = pair;
     if (std::optional<IndexRange> range = getRange(operand, trap.guards, terms); range && range->isInside(size))
       return false;
-    std::optional<IndexRange> range = getRange(skipCasts(frame.convert(operand, terms), terms), frame);
+    std::optional<IndexRange> range = getRange(terms[terms.skipCasts(frame.convert(operand, terms))], frame);
     return !range || !range->isInside(size);
   });
 }
@@ -215,6 +203,15 @@ bool proof::checkTraps(OpTerms &op, Attempt &attempt) {
       continue;
     if (!checkIndices(op, trap, attempt))
       return false;
+    // The index is that of the unsharded program only on the device that owns the element.
+    if (auto read = dyn_cast<tensor::ExtractOp>(trap.op))
+      for (auto [d, index] : llvm::enumerate(trap.operands)) {
+        std::optional<IndexRange> range = getRange(index, trap.guards, op.values.terms);
+        if (!op.isShardedLookup(read.getTensor(), d) || (range && range->isInside(trap.sizes[d])))
+          continue;
+        attempt.fail(5, Outcome::Undecided, "reads a shard at an index that may be beyond it", "trap");
+        return false;
+      }
     // All elements are equal, so that the unsharded program may read at any index of a tensor of any size.
     auto read = dyn_cast<tensor::ExtractOp>(trap.op);
     if (read && op.readsConstant(read.getTensor())) {
@@ -225,6 +222,8 @@ bool proof::checkTraps(OpTerms &op, Attempt &attempt) {
   }
   if (traps.empty())
     return true;
+  // The sizes of the loops say which lanes are padding.
+  op.usedAssumption = true;
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
     std::optional<std::pair<int64_t, int64_t>> range = op.getRange(loop);
     if (!range)

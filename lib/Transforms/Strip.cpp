@@ -32,7 +32,8 @@ struct StripPass : public spmd::impl::SPMDStripPassBase<StripPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(verifyInput(module, Phase::Resharded, getArgument())))
+    const bool isLocal = getPhase(module) >= int(Phase::Partitioned);
+    if (failed(verifyInput(module, isLocal && !shardingsOnly ? Phase::Final : Phase::Resharded, getArgument())))
       return signalPassFailure();
     SmallVector<Operation *> dead;
     module->walk([&](Operation *op) {
@@ -79,9 +80,12 @@ struct StripPass : public spmd::impl::SPMDStripPassBase<StripPass> {
     expandSorts(module);
     WalkResult left = module->walk([&](Operation *op) {
       if (op->getDialect() && isa<SPMDDialect>(op->getDialect())) {
-        op->emitError() << op->getName()
-                        << " has no unsharded form; compare with a second "
-                           "function named by spmd.reference";
+        InFlightDiagnostic diag = op->emitError() << op->getName();
+        if (isLocal)
+          diag << " is an op of a local program that cannot be removed, expected none: run --convert-spmd-to-calls "
+                  "or another conversion of collectives before";
+        else
+          diag << " has no unsharded form; compare with a second function named by spmd.reference";
         return WalkResult::interrupt();
       }
       return WalkResult::advance();

@@ -25,8 +25,9 @@ from .tools import find_tool, run_tool
 KINDS = ("all_gather", "all_reduce", "reduce_scatter", "all_to_all")
 SIZES = (1 << 12, 1 << 16, 1 << 19, 1 << 21)
 PRODUCTS = ((256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (16, 1024, 1024), (128, 512, 2048))
-COPIES = (1 << 16, 1 << 18, 1 << 20)
+COPIES = (1 << 14, 1 << 16, 1 << 18)
 _MANY = 5  # collectives of the longer of two functions: the difference is without what a step takes by itself
+_COUNTS = (("", 1), (f"_{_MANY}", _MANY))  # of functions with products and elementwise work
 _DEFAULT_ALPHA, _DEFAULT_BETA = 1e-5, 1e-10  # of axes of one device
 _TINY = 1e-30  # a cost that does not count
 # One collective per argument, as written.
@@ -238,10 +239,11 @@ class _Functions:
         for shape in PRODUCTS:
             name = f"product_{len(self.products)}"
             self.products.append((shape, name))
-            self.texts[name] = _spell_product(name, axes, shape, dtype)
+            self.texts |= {f"{name}{suffix}": _spell_product(f"{name}{suffix}", axes, shape, dtype, count) for suffix, count in _COUNTS}
         self.copies = [(elements, f"copy_{elements}") for elements in COPIES]
-        for elements, name in ((1, "step"), *self.copies):
-            self.texts[name] = _spell_copy(name, axes, elements)
+        self.texts["step"] = _spell_copy("step", axes, 1, 1)
+        for elements, name in self.copies:
+            self.texts |= {f"{name}{suffix}": _spell_copy(f"{name}{suffix}", axes, elements, count) for suffix, count in _COUNTS}
 
     @staticmethod
     def _round(size: int, devices: int) -> int:
@@ -284,7 +286,9 @@ class _Functions:
         overhead = seconds["step"]
 
         def without_overhead(name: str) -> float:
-            return max(seconds[name] - overhead, 0.1 * seconds[name])
+            """Of one op: the difference that more of them make, as processes wait for each other in a step."""
+            one, many = seconds[name], seconds.get(f"{name}_{_MANY}")
+            return max(one - overhead, 0.1 * one) if many is None else max((many - one) / (_MANY - 1), 0.1 * many / _MANY)
 
         products = [Product(shape, self.dtype, 2 * float(np.prod(shape)) / without_overhead(name)) for shape, name in self.products]
         # The time of all of them together: small ones count as little as they do in a step.
@@ -368,31 +372,38 @@ def _spell_collective(name: str, kind: str, axis: str, devices: int, size: int, 
     return "\n".join(lines)
 
 
-def _spell_product(name: str, axes: Mapping[str, int], shape: tuple[int, int, int], dtype: str) -> str:
-    """A product of these sizes on each device."""
+def _spell_product(name: str, axes: Mapping[str, int], shape: tuple[int, int, int], dtype: str, count: int) -> str:
+    """`count` products of these sizes on each device."""
     m, k, n = shape
     devices = int(np.prod(list(axes.values())))
     dim = "{" + ", ".join(f'"{axis}"' for axis in axes) + "}"
     sharding = f"spmd.sharding = #spmd.sharding<@mesh, [{dim}, {{}}, {{}}]>"
     a, b, c = (f"tensor<{devices}x{rows}x{columns}x{dtype}>" for rows, columns in ((m, k), (k, n), (m, n)))
-    return f"""func.func @{name}(%a: {a} {{spmd.weight = "{name}_a", {sharding}}}, %b: {b} {{spmd.weight = "{name}_b", {sharding}}}) -> ({c} {{{sharding}}}) {{
-  %zero = arith.constant 0.0 : {dtype}
-  %empty = tensor.empty() : {c}
-  %init = linalg.fill ins(%zero : {dtype}) outs(%empty : {c}) -> {c}
-  %c = linalg.batch_matmul ins(%a, %b : {a}, {b}) outs(%init : {c}) -> {c}
-  return %c : {c}
-}}"""
+    arguments = [f'%{x}{i}: {type} {{spmd.weight = "{name}_{x}{i}", {sharding}}}' for i in range(count) for x, type in (("a", a), ("b", b))]
+    lines = [f"  %zero = arith.constant 0.0 : {dtype}"]
+    for i in range(count):
+        lines += [
+            f"  %empty{i} = tensor.empty() : {c}",
+            f"  %init{i} = linalg.fill ins(%zero : {dtype}) outs(%empty{i} : {c}) -> {c}",
+            f"  %r{i} = linalg.batch_matmul ins(%a{i}, %b{i} : {a}, {b}) outs(%init{i} : {c}) -> {c}",
+        ]
+    return _spell_function(name, arguments, lines, c, sharding, count)
 
 
-def _spell_copy(name: str, axes: Mapping[str, int], elements: int) -> str:
-    """An elementwise op on so many elements of f32 on each device, which reads and writes 4 bytes of each."""
+def _spell_copy(name: str, axes: Mapping[str, int], elements: int, count: int) -> str:
+    """`count` elementwise ops on so many elements of f32 on each device, which read and write 4 bytes of each."""
     dim = "{" + ", ".join(f'"{axis}"' for axis in axes) + "}"
     type = f"tensor<{int(np.prod(list(axes.values())))}x{elements}xf32>"
     sharding = f"spmd.sharding = #spmd.sharding<@mesh, [{dim}, {{}}]>"
-    return f"""func.func @{name}(%a: {type} {{spmd.weight = "{name}_a", {sharding}}}) -> ({type} {{{sharding}}}) {{
-  %r = arith.mulf %a, %a : {type}
-  return %r : {type}
-}}"""
+    arguments = [f'%a{i}: {type} {{spmd.weight = "{name}_a{i}", {sharding}}}' for i in range(count)]
+    return _spell_function(name, arguments, [f"  %r{i} = arith.mulf %a{i}, %a{i} : {type}" for i in range(count)], type, sharding, count)
+
+
+def _spell_function(name: str, arguments: Sequence[str], lines: Sequence[str], type: str, sharding: str, count: int) -> str:
+    """A function that returns %r0, %r1, ... of one type."""
+    results = ", ".join([f"{type} {{{sharding}}}"] * count)
+    returned = f"  return {', '.join(f'%r{i}' for i in range(count))} : {', '.join([type] * count)}"
+    return "\n".join([f"func.func @{name}({', '.join(arguments)}) -> ({results}) {{", *lines, returned, "}"])
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
+import gc
 import hashlib
 import os
 import re
@@ -19,6 +20,18 @@ from typing import Any, Callable, Iterator, Sequence, cast
 
 from . import texts
 from .errors import ShardKitError
+
+
+@contextlib.contextmanager
+def collect_later() -> Iterator[None]:
+    """Without the search for cycles of garbage: in a large program nearly all objects live, and are looked at each time."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
 
 
 def find_tool(name: str) -> str:

@@ -5,12 +5,16 @@ import contextlib
 import dataclasses
 import functools
 import io
+import json
+import math
 import os
 import re
+import sys
 import tempfile
 import warnings
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "frontends"))
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0"
 
@@ -26,6 +30,7 @@ from jax.sharding import PartitionSpec as P
 from jaxlib import _jax  # noqa: E402
 from jaxlib.mlir import ir  # noqa: E402
 
+import bytes as hlo_bytes  # noqa: E402
 import shardkit  # noqa: E402
 from samples import run_tests  # noqa: E402
 from shardkit.planning import cli, tags  # noqa: E402
@@ -167,6 +172,12 @@ def test_dropped():
     equal(jnp.sin(X[:6]), plan.jit(lambda x: jnp.sin(x))(X[:6]))
 
 
+def test_no_arguments():
+    plan = shardkit.plan(lambda: jnp.arange(16.0), mesh=MESH)
+    assert plan.in_shardings == () and plan.out_shardings.spec is not None
+    equal(jnp.arange(16.0), plan.jit(lambda: jnp.arange(16.0))())
+
+
 def test_random():
     """JAX gives keys a mesh without axes."""
 
@@ -179,16 +190,95 @@ def test_random():
     equal(apply(X, key), plan.jit(apply)(*jax.device_put((X, key), plan.in_shardings)))
 
 
+LAYERS = 6
+
+
+def deep(params, moments, x, scale=1.0):
+    """Layers that are written out, the last of which has more, with momentum; and a table that is read before and after them."""
+
+    def loss(params):
+        h = x @ params["table"]
+        for p in params["layers"]:
+            h = jnp.where(h > -5, h + jnp.tanh(h @ p["up"]) @ p["down"] * p["gain"], h)
+        return jnp.square(jax.nn.relu(h) @ params["table"].T - x).mean() * scale
+
+    value, gradients = jax.value_and_grad(loss)(params)
+    moments = jax.tree_util.tree_map(lambda m, g: 0.5 * m + g, moments, gradients)
+    return jax.tree_util.tree_map(lambda p, m: p - 0.1 * m, params, moments), moments, value
+
+
+def make_deep():
+    layers = [{n: RNG.standard_normal(s).astype(np.float32) / 4 for n, s in {"up": (16, 64), "down": (64, 16), "gain": (16,)}.items()} for _ in range(LAYERS)]
+    params = {"layers": layers, "table": RNG.standard_normal((32, 16)).astype(np.float32) / 4}
+    return params, jax.tree_util.tree_map(lambda p: p / 2, params), X
+
+
+def test_repeats():
+    """Layers that are written out are planned as loops, forward, backward and update; each has the layout of all, and the numbers are those
+    of the function."""
+    step, args = jax.jit(deep, static_argnames="scale", donate_argnums=(0, 1)), make_deep()
+    options = {"mesh": MESH, "pins": {"x": P("data", None), "params.layers.*.up": P(None, "model")}, "scale": 2.0, "memory": 60e3, "repeats": 4}
+    plan = shardkit.plan(step, *args, **options)
+    counts = [line for line in plan.report().split("\n") if line.startswith("planned as one: ")]
+    assert [re.search("([0-9]+) times", c)[1] for c in counts] == [str(LAYERS)] * 4, counts
+    assert all(p == plan.in_shardings[0]["layers"][0] for p in plan.in_shardings[0]["layers"])
+    assert plan.in_shardings[0]["layers"][3]["up"].spec == P(None, "model") == plan.out_shardings[0]["layers"][3]["up"].spec
+    assert plan.in_shardings[2].spec == P("data", None), plan.in_shardings
+    known = {s.partition("/")[0].partition(".")[0] for s in plan.layouts}
+    single = shardkit.plan(step, *args, **options | {"repeats": None}, minimize=None)
+    assert known == {s.partition("/")[0].partition(".")[0] for s in single.layouts}
+    assert "planned as one" not in single.report()
+    equal(deep(*args, scale=2.0), plan.jit(step)(*jax.device_put(args, plan.in_shardings), scale=2.0))
+    assert "params.layers.0-5.down" in plan.explain("params.layers.4.down")
+    with tempfile.TemporaryDirectory() as folder:
+        plan.save(f"{folder}/plan.json")
+        again = shardkit.Plan.load(f"{folder}/plan.json", step, *args, mesh=MESH, scale=2.0, repeats=4)
+    assert again.in_shardings == plan.in_shardings and again.layouts == plan.layouts
+    # Layers that are pinned to different layouts are planned one by one.
+    apart = shardkit.plan(step, *args, minimize=None, **options | {"pins": {"params.layers.4.down": P("data", None), "params.layers.5.down": None}})
+    specs = [p["down"].spec for p in apart.in_shardings[0]["layers"]]
+    assert specs[4] == P("data", None) and specs[5] == P(None, None) and "planned as one" not in apart.report()
+    refuses("repeats is 2, expected a number of repetitions, at least 3, or None", shardkit.plan, step, *args, mesh=MESH, repeats=2)
+
+
+def test_manual():
+    """What a `shard_map` of the function computes is per device: it is left as it is, and values around it are constrained."""
+
+    def local(x, w):
+        return lax.psum(x @ w, "model")
+
+    mapped = jax.shard_map(local, mesh=MESH, in_specs=(P("data", "model"), P("model", None)), out_specs=P("data", None))
+
+    def apply(w, x, head):
+        return jnp.tanh(mapped(jnp.sin(x), w)) @ head
+
+    args = PARAMS["up"][0], X, RNG.standard_normal((64, 48)).astype(np.float32)
+    plan = shardkit.plan(apply, *args, mesh=MESH, pins={"head": P(None, "model")})
+    equal(apply(*args), plan.jit(apply)(*jax.device_put(args, plan.in_shardings)))
+    assert plan.in_shardings[2].spec == P(None, "model") and plan.in_shardings[0].spec == P("model", None), plan.in_shardings
+
+
 def test_keywords():
-    """Arguments by keyword are planned; jax.jit takes no shardings for them."""
+    """Arguments by keyword are planned, and `jit` has their shardings; static and donated ones stay so."""
 
-    def apply(x, *, w):
-        return x @ w
+    @functools.partial(jax.jit, static_argnames="n", donate_argnames="old")
+    def apply(x, *, w, old, n):
+        return x @ w * n, old + n
 
-    plan = shardkit.plan(apply, X, w=PARAMS["head"], mesh=MESH, pins={"w": P(None, "model")})
-    assert plan.kwarg_shardings["w"].spec == P(None, "model")
-    equal(X @ PARAMS["head"], jax.jit(plan.constrain(apply))(X, w=jax.device_put(PARAMS["head"], plan.kwarg_shardings["w"])))
-    refuses("arguments by keyword", plan.jit, apply)
+    def give():
+        return X, {"w": PARAMS["head"], "old": jnp.ones((16, 48)), "n": 3}
+
+    (x, keywords), (_, others) = give(), give()
+    plan = shardkit.plan(apply, x, **keywords, mesh=MESH, pins={"w": P(None, "model"), "old": P("data", None)})
+    assert plan.kwarg_shardings["w"].spec == P(None, "model") and list(plan.kwarg_shardings) == ["old", "w"]
+    placed = keywords | {n: jax.device_put(keywords[n], s) for n, s in plan.kwarg_shardings.items()}
+    expected = X @ PARAMS["head"] * 3, np.full((16, 48), 4.0)
+    compiled = plan.jit(apply)
+    assert '%arg1: tensor<16x48xf32> {jax.buffer_donor' in (text := compiled.lower(x, **placed).as_text()) or "aliasing_output" in text, text
+    equal(expected, compiled(x, **placed))
+    assert placed["old"].is_deleted()
+    equal(expected, jax.jit(plan.constrain(apply), static_argnames="n")(x, **others))
+    refuses("the call lacks the keyword old, expected those that were planned: old, w", compiled, x, w=keywords["w"], n=3)
 
 
 def test_files():
@@ -205,6 +295,12 @@ def test_texts():
     plan = plan_step()
     assert "params.up" in plan.report() and "search of @main: optimal" in plan.report() and "eqn[" not in plan.report()
     assert "params.up" in plan.explain("params.up")
+    totals = json.loads(plan.report("json"))["totals"]
+    assert f"step: predicted {totals['cost']:.3e} s (collectives {totals['cost']:.3e} s, without compute" in plan.report(measured=1.0)
+    rated = shardkit.plan(step, PARAMS, X, TARGET, mesh=MESH, costs={"flops": 1e9, "bandwidth": 1e9}, minimize=None)
+    totals = json.loads(rated.report("json"))["totals"]
+    assert totals["compute"] > 0 and rated.report(measured=2 * (totals["cost"] + totals["compute"])).endswith(": 0.50 of it\n")
+    refuses("measured is -1.0 for a report in text, expected seconds of a step", plan.report, measured=-1.0)
     other = shardkit.plan(step, PARAMS, X, TARGET, mesh=MESH, pins={"params.*": None}, minimize=0)
     assert "params.up" in plan.compare(other)
 
@@ -217,6 +313,9 @@ def test_errors():
     explicit = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
     refuses("axis data of the mesh has type Explicit", shardkit.plan, step, PARAMS, X, TARGET, mesh=explicit)
     refuses("expected a memory budget of at least", shardkit.plan, step, PARAMS, X, TARGET, mesh=MESH, memory=1000)
+    refuses("the function returns no array, expected at least one result", shardkit.plan, lambda x: None, X, mesh=MESH)
+    refuses('axis "data" is used twice, expected each axis once', shardkit.plan, jnp.sin, X, mesh=MESH, pins={"x": P("data", "data")})
+    refuses("a size depends on data", shardkit.plan, lambda x: x[x > 0], X, mesh=MESH)
     refuses("a branch depends on data", shardkit.plan, lambda x: x if x[0, 0] > 0 else -x, X, mesh=MESH)
     refuses("expected the function and the types that were planned", plan_step().jit(step), PARAMS, X[:8], TARGET[:8])
 
@@ -269,6 +368,27 @@ def test_stablehlo():
     for source in (bytecode.getvalue(), export.export(jax.jit(step))(PARAMS, X, TARGET).mlir_module_serialized):
         again = shardkit.plan_stablehlo(source, mesh={"data": 2, "model": 4}, pins={"x": ["data", None]}, minimize=0).serialize()
         assert again[:4] == source[:4] and "sdy.mesh" in str(frontend.parse(again)), again[:100]
+
+
+def test_bytes():
+    """What XLA moves, as compiled from the planned module, is what the plan moves."""
+
+    def descend(up, down, x, target):
+        def loss(weights):
+            return jnp.square(jnp.tanh(x @ weights[0]) @ weights[1] - target).mean()
+
+        value, gradients = jax.value_and_grad(loss)((up, down))
+        return [w - 0.1 * g for w, g in zip((up, down), gradients)], value
+
+    text = jax.jit(descend, donate_argnums=(0, 1)).lower(PARAMS["up"][0], PARAMS["down"][0], X, X + 1).as_text()
+    pins = {"arg0": [None, "model"], "arg1": ["model", None], "arg2": ["data", None], "arg3": ["data", None]}
+    plan = shardkit.plan_stablehlo(text, mesh={"data": 2, "model": 4}, pins=pins)
+    report = json.loads(plan.report(format="json"))
+    sizes = {name: size for mesh in report["meshes"] for name, size in mesh["axes"]}
+    expected = sum(c["received"] / math.prod(sizes[a] for a in c["axes"]) * c["count"] for c in report["collectives"])
+    (program,) = compile_xla(plan.serialize().decode()).hlo_modules()
+    received, *_ = hlo_bytes.read_hlo(program.to_string(), 8)
+    assert received == expected == 5636, (received, expected)
 
 
 def test_command():

@@ -3,11 +3,13 @@
 reads, and what is told about bad folders. sweep_transformers.py compares many architectures."""
 
 import json
+import re
 import shutil
 import tempfile
 from pathlib import Path
 
 import numpy as np
+import quantize
 import torch
 import transformers
 from samples import find_wrong_error, run_tests
@@ -95,6 +97,22 @@ def test_transposes_and_types():
         np.testing.assert_allclose(programs.score(tokens), module(tokens).logits.detach(), rtol=1e-4, atol=1e-5)
 
 
+def test_quantized():
+    """Weights stay as they are stored, also where devices divide neither heads nor groups; scales are repeated where a shard ends in a group."""
+    folder, module = llama()
+    tokens = torch.randint(0, 96, (1, 6))
+    for method, devices, bits in (("gptq", 3, 4), ("awq", 2, 4), ("fp8", 4, 8)):
+        to = Path(FOLDERS.name, method)
+        wide = type(module).from_pretrained(quantize.quantize(folder, to, method), local_files_only=True).eval()
+        models = shardkit.import_transformers(to, mesh={"model": devices}, plan="hf", length=6, batch=1)
+        with models.compile() as programs:
+            programs.load(to)
+            np.testing.assert_allclose(programs.score(tokens), wide(tokens).logits.detach(), rtol=1e-4, atol=1e-5)
+            prefix = f"model.layers.1.mlp.down_proj.{'weight' if method == 'fp8' else 'qweight'}"
+            (held,) = [a.bytes_per_device for a in programs.session["score"].arguments if re.fullmatch(re.escape(prefix) + r"(\[.*\])?", a.name)]
+            assert held * devices == 48 * 32 * bits / 8, (method, held)
+
+
 def test_forward():
     """Encoders and vision, from the command line, with weights and without; buffers that no checkpoint has are constants."""
     config = transformers.ViTConfig(
@@ -147,7 +165,9 @@ def test_bad_folders():
     short, broken = change(folder), change(folder)
     next(short.glob("*-00002-*.safetensors")).unlink()
     next(broken.glob("*-00002-*.safetensors")).write_bytes(b"\x10\0\0\0\0\0\0\0{")
-    norm = "model.norm.weight"
+    norm, scales = "model.norm.weight", "model.layers.0.mlp.up_proj.scales"
+    quantized = Path(FOLDERS.name, "bad-gptq")
+    quantize.quantize(folder, quantized, "gptq")
     cases = {
         "folder": (empty, {}, r"no config\.json \(notes\.txt\), expected a folder with config\.json, or such a file; nothing is downloaded$"),
         "no folder": (empty / "none", {}, r"none: no config\.json \(.*\), expected a folder"),
@@ -155,7 +175,14 @@ def test_bad_folders():
         "architecture": (change(folder, {"model_type": "llamma"}), {}, r"config\.json: unknown architecture 'llamma', expected one of transformers [\d.]+, such as llama"),
         "class": (change(folder, {"architectures": ["LlamaForEverything"]}), {}, r"unknown class 'LlamaForEverything' in architectures, expected one of transformers"),
         "custom": (change(folder, {"model_type": "mine", "auto_map": {"AutoModel": "code.Model"}}), {}, r"'mine' \(its code is in the folder, and is not run\)"),
-        "quantized": (change(folder, {"quantization_config": {"quant_method": "gptq", "bits": 4}}), {}, r"weights quantized by gptq in 4 bits, expected weights in f32, f16, bf16 or f64"),
+        "quantized": (change(folder, {"quantization_config": {"quant_method": "hqq", "bits": 3}}), {}, r"weights quantized by hqq in 3 bits, expected weights in f32, f16, bf16 or f64, or by gptq and awq in 4 bits, fp8"),
+        "bits": (change(folder, {"quantization_config": {"quant_method": "gptq", "bits": 3}}), {}, r"weights quantized by gptq in 3 bits, expected"),
+        "group": (change(folder, {"quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 12}}), {}, r"group_size is 12, expected -1, or a multiple of 8"),
+        "zero points": (change(folder, {"quantization_config": {"quant_method": "awq", "bits": 4, "version": "gemv"}}), {}, r"version is 'gemv', zero_point True, expected gemm with zero points"),
+        "zeros": (change(folder, {"quantization_config": {"quant_method": "gptq", "bits": 4, "checkpoint_format": "marlin"}}), {}, r"checkpoint_format is 'marlin', expected gptq or gptq_v2"),
+        "block": (change(folder, {"quantization_config": {"quant_method": "fp8", "weight_block_size": 128}}), {}, r"weight_block_size is 128, expected two positive numbers"),
+        "payload": (change(quantized, {"intermediate_size": 64}), {}, r"mlp\.down_proj\.qweight is stored with shape \(6, 32\), expected \(8, 32\) by the configuration \(17 more differ\)"),
+        "scales": (change(quantized, tensors=lambda t: {n: v for n, v in t.items() if n != scales}), {}, r"no stored tensor for model\.layers\.0\.mlp\.up_proj\.scales, expected all"),
         "shapes": (change(folder, {"intermediate_size": 64}), {}, r"model\.layers\.0\.mlp\.down_proj\.weight is stored with shape \(32, 48\), expected \(32, 64\) by the configuration \(5 more differ\)"),
         "layers": (change(folder, {"num_hidden_layers": 3}), {}, r"no stored tensor for model\.layers\.2\.input_layernorm\.weight, .* and 5 more, expected all 30 tensors of LlamaForCausalLM"),
         "extra": (change(folder, {"num_hidden_layers": 1}), {}, r"stored tensors that LlamaForCausalLM does not have: model\.layers\.1\..* and 5 more, expected its own alone"),

@@ -1,6 +1,6 @@
 //===- shard-prove.cpp - Compares a partitioned program with its original -===//
 //
-//   shard-prove GLOBAL LOCAL
+//   shard-prove GLOBAL LOCAL [--certificate=FILE]
 //
 // Decides for each public function of LOCAL whether it computes what the function of
 // that name in GLOBAL does. Exit status: 0 if all are proven, 1 if one is not, 2 if the
@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
-#include "shardkit/Proof/Prover.h"
+#include "shardkit/Proof/Certificate.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/InitAllDialects.h"
@@ -31,20 +31,23 @@ struct Options {
                                     llvm::cl::cat(category)};
   llvm::cl::opt<std::string> local{llvm::cl::Positional, llvm::cl::desc("LOCAL"), llvm::cl::Required,
                                    llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> certificate{"certificate", llvm::cl::desc("Write the outcome as JSON"),
+                                         llvm::cl::value_desc("file"), llvm::cl::cat(category)};
   llvm::cl::opt<bool> rules{"rules", llvm::cl::desc("Print how often each rule was used"), llvm::cl::cat(category)};
 };
 } // namespace
 
-static void print(func::FuncOp func, const proof::Proof &result, bool rules) {
+static void print(const proof::Certificate::Function &function, bool rules) {
   llvm::raw_ostream &os = llvm::outs();
-  os << "@" << func.getName() << ": " << proof::stringifyOutcome(result.outcome);
-  if (result.outcome != proof::Outcome::Proven) {
-    os << " (" << result.kind << ")\n";
+  const proof::Proof &proof = function.proof;
+  os << "@" << function.name << ": " << proof::stringifyOutcome(proof.outcome);
+  if (proof.outcome != proof::Outcome::Proven) {
+    os << " (" << proof.kind << ")\n";
     return;
   }
-  os << ", " << result.localOps << " ops against " << result.globalOps << "\n";
+  os << ", " << proof.localOps << " ops against " << proof.globalOps << "\n";
   if (rules)
-    for (auto &[rule, uses] : result.rules)
+    for (auto &[rule, uses] : proof.rules)
       os << "  " << uses << " x " << rule << "\n";
 }
 
@@ -74,29 +77,24 @@ int main(int argc, char **argv) {
   if (!global || !local)
     return 2;
   SourceMgrDiagnosticHandler handler(localSources, &context);
-  int status = 0;
-  for (auto func : local->getOps<func::FuncOp>()) {
-    if (func.isExternal() || func.isPrivate())
-      continue;
-    auto other = global->lookupSymbol<func::FuncOp>(func.getName());
-    if (!other || other.isExternal()) {
-      func.emitError() << "@" << func.getName() << " is not a function of '" << options.global << "'";
+  FailureOr<proof::Certificate> certificate = proof::proveModule(*global, *local);
+  if (failed(certificate))
+    return 2;
+  bool areProven = true;
+  for (const proof::Certificate::Function &function : certificate->functions) {
+    print(function, options.rules);
+    areProven &= function.proof.outcome == proof::Outcome::Proven;
+  }
+  proof::report(*certificate, DiagnosticSeverity::Error);
+  if (!options.certificate.empty()) {
+    std::string error;
+    std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(options.certificate, &error);
+    if (!file) {
+      llvm::errs() << "error: " << error << "\n";
       return 2;
     }
-    FailureOr<proof::Proof> result = proof::prove(other, func);
-    if (failed(result)) {
-      status = 2;
-      continue;
-    }
-    print(func, *result, options.rules);
-    if (result->outcome == proof::Outcome::Proven)
-      continue;
-    status = std::max(status, 1);
-    InFlightDiagnostic diag = emitError(*result->loc)
-                              << "@" << func.getName() << " is " << proof::stringifyOutcome(result->outcome) << " at "
-                              << result->op->getName() << ": " << result->reason;
-    for (auto &[loc, note] : result->notes)
-      diag.attachNote(loc) << note;
+    proof::printJSON(*certificate, file->os());
+    file->keep();
   }
-  return status;
+  return areProven ? 0 : 1;
 }

@@ -31,8 +31,8 @@ struct BundleOptions {
   /// Ranks read the bytes of their shards if a loading function moves data alone; otherwise all
   /// loading functions are compiled.
   bool pieces = true;
-  /// Text of report.json; empty: there is none.
-  std::string report;
+  /// Text of report.json and certificate.json; empty: there is none.
+  std::string report, certificate;
 };
 
 /// Whether code can be generated for `chip`, a compute capability ("sm_90").

@@ -10,6 +10,8 @@
 #ifndef SHARDKIT_PROOF_GLOBALPROGRAM_H
 #define SHARDKIT_PROOF_GLOBALPROGRAM_H
 
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Proof/Relation.h"
 #include "shardkit/Proof/Structured.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,6 +26,8 @@ struct ClassInfo {
   std::optional<Location> loc;
   /// All elements are this one. Such a class has no shape: `type` is null.
   Attribute splat;
+  /// The elements of a constant that is none of equal ones.
+  ElementsAttr constant;
   bool isUndefined = false;
   /// Sizes of the loops of the op.
   llvm::SmallVector<int64_t, 4> loopSizes;
@@ -32,6 +36,8 @@ struct ClassInfo {
   /// The value is `source` read at `sums`, whose loops are the dims of this value.
   std::optional<ClassId> source;
   SumList sums;
+  /// The value is one tensor per coordinate along these ranks, in a manual computation.
+  llvm::SmallVector<RankDigit, 2> varying;
   /// The first value of a chain of reshapes, possibly itself.
   ClassId root = 0;
 };
@@ -39,8 +45,17 @@ struct ClassInfo {
 /// A value whose element i is element `offset + step * i` of another, per dim; outside of it, `padding`.
 struct ViewUser {
   ClassId value;
-  llvm::SmallVector<int64_t, 4> offsets, steps;
+  llvm::SmallVector<IndexForm, 4> offsets; ///< a constant, and scalars
+  llvm::SmallVector<int64_t, 4> steps;
   Attribute padding; ///< null: no element is outside
+};
+
+/// A value that a manual computation has of another: per dim the index in the global value by the coordinates along
+/// manual axes and the index in the region.
+struct ManualUser {
+  ClassId value;
+  llvm::SmallVector<IndexForm, 4> forms;
+  bool isInside; ///< `value` is that of the region; otherwise it is the result
 };
 
 /// A loop or branch. Terms stand for scalars, classes for tensors.
@@ -53,11 +68,15 @@ struct RegionInfo {
   /// of its regions in `inits` and `yields`.
   llvm::SmallVector<std::optional<ClassId>> inits, arguments, yields, results;
   llvm::SmallVector<std::optional<TermId>> scalarInits, scalarArguments, scalarYields, scalarResults;
+  /// For scf.while, the values that the condition forwards, and the arguments of its body.
+  llvm::SmallVector<std::optional<ClassId>> forwarded, bodyArguments;
+  llvm::SmallVector<std::optional<TermId>> scalarForwarded, scalarBodyArguments;
 };
 
 class GlobalProgram {
 public:
-  GlobalProgram(TermTable &terms) : terms(terms) {}
+  /// `meshes` are those of the unsharded program.
+  GlobalProgram(TermTable &terms, const MeshCache *meshes = nullptr) : terms(terms), meshes(meshes) {}
 
   /// Adds the arguments and ops of a function.
   void add(func::FuncOp func);
@@ -71,6 +90,8 @@ public:
   unsigned getNumOps() const { return numOps; }
 
   ClassId getSplat(Attribute value);
+  /// The class of a constant, which both programs may have.
+  ClassId getConstant(ElementsAttr value);
   ClassId getUndefined();
   /// The element of a class at sums over loops: read through to the value that it rearranges.
   TermId getElement(ClassId id, const SumList &sums);
@@ -80,6 +101,12 @@ public:
   ArrayRef<ClassId> find(ArrayRef<int64_t> key) const;
   ArrayRef<RegionInfo> getRegions() const { return regions; }
   ArrayRef<ViewUser> getViewUsers(ClassId id) const { return viewUsers[id]; }
+  ArrayRef<ManualUser> getManualUsers(ClassId id) const { return manualUsers[id]; }
+  /// The key of a collective of a value in a manual computation.
+  SmallVector<int64_t> getCollectiveKey(ClassId id, CollectiveKind kind, std::optional<ReductionKind> reduction,
+                                        const Layout &from, const Layout &to) const;
+  /// The key of a sort of values of these classes, without the number of its result.
+  std::optional<SmallVector<int64_t>> getSortKey(SortOp op, ArrayRef<ClassId> operands) const;
   /// Values that are reshapes of the same one, that one included.
   ArrayRef<ClassId> getReshapes(ClassId id) const { return reshapes[classes[id].root]; }
   /// The reshape of a value to one dim of all elements.
@@ -100,20 +127,40 @@ public:
   void setClass(Value value, ClassId id) { values[value] = id; }
 
 private:
+  /// The first number of a key.
+  enum KeyTag : int64_t { StructuredKey, OpaqueKey, CollectiveKey, SortKey };
+
+  // GlobalClasses.cpp
   ClassId create(ClassInfo info);
+  // GlobalStructured.cpp
   void addStructured(Operation *op, const Structured &structured);
-  ClassId addReshape(ClassId source, RankedTensorType type, Location loc);
+  ClassId addReshape(ClassId source, RankedTensorType type, std::optional<Location> loc);
   ScalarReader getScalars();
 
+  // Sorts.cpp
+  void addSort(SortOp op);
+  /// A slice along one dim.
+  ClassId addSlice(ClassId source, RankedTensorType type, unsigned dim, int64_t offset, Location loc);
+
+  // ManualValues.cpp
+  void addManual(ManualComputationOp op);
+  bool addCollective(CollectiveOpInterface op);
+
   TermTable &terms;
+  const MeshCache *meshes;
+  /// The ranks of the manual axes around the ops that are added.
+  llvm::SmallVector<RankDigit, 2> varying;
+  std::vector<SmallVector<ManualUser, 1>> manualUsers;
   std::vector<ClassInfo> classes;
   std::vector<SmallVector<ViewUser, 1>> viewUsers;
   std::vector<SmallVector<ClassId, 1>> reshapes; // those of each root
   llvm::DenseMap<Value, ClassId> values;
-  llvm::DenseMap<Attribute, ClassId> splats;
+  llvm::DenseMap<Attribute, ClassId> splats, constants;
   std::optional<ClassId> undefined;
   void addRegionOp(Operation &op);
   TermId createScalar(Type type);
+  std::optional<IndexForm> getCoordinate(Operation *op) const;
+  std::optional<IndexForm> getIndexForm(Value value);
   std::vector<RegionInfo> regions;
   KeyedTable<SmallVector<ClassId, 1>> keys;
   std::unique_ptr<BodyReader> reader;
@@ -122,6 +169,10 @@ private:
 
 /// The annotation that `op` is: its result is its operand.
 std::optional<Value> getAnnotated(Operation *op);
+/// The elements of a constant tensor; null if `op` is none.
+ElementsAttr getElements(Operation *op);
+/// True if the op is a row-major reshape of its first operand, of static sizes.
+bool isReshape(Operation *op);
 
 } // namespace mlir::spmd::proof
 

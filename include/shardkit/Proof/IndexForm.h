@@ -17,12 +17,22 @@
 
 namespace mlir::spmd::proof {
 
+/// Sizes from here on stand for such that only the run knows (Sizes.h).
+constexpr int64_t kFirstUnknownSize = int64_t(1) << 40;
+inline bool isUnknownSize(int64_t size) { return size >= kFirstUnknownSize; }
+/// Larger than any index.
+constexpr int64_t kAnyIndex = int64_t(1) << 60;
+
+/// The size of a number that data give: any digit that divides it may be taken.
+constexpr int64_t kAnyData = (int64_t(1) << 24) * 729 * 25 * 7 * 11 * 13;
+
 /// `coef * ((v / lo) mod size)` of a variable v. Digits of one variable do not overlap.
 struct IndexTerm {
   enum class Kind : uint8_t {
     Rank,   ///< the rank of the device
     Loop,   ///< a loop of an op, or a local index of a dim
     Scalar, ///< a number that the program computes: no digits, size 0
+    Data,   ///< a number that an iteration computes, of the term `var`; all of it has the size kAnyData
   };
   Kind kind;
   unsigned var;
@@ -37,8 +47,12 @@ class IndexForm {
 public:
   IndexForm(int64_t constant = 0) : constant(constant) {}
   static IndexForm ofRank(const RankDigit &digit);
+  /// The coordinate of a device along an axis; std::nullopt if the mesh has no such axis.
+  static std::optional<IndexForm> ofAxis(const Mesh &mesh, llvm::StringRef axis);
   static IndexForm ofLoop(unsigned loop, int64_t size);
   static IndexForm ofScalar(unsigned id);
+  static IndexForm ofData(unsigned term);
+  static IndexForm ofTerm(const IndexTerm &term);
 
   int64_t getConstant() const { return constant; }
   llvm::ArrayRef<IndexTerm> getTerms() const { return terms; }
@@ -51,17 +65,20 @@ public:
   IndexForm plus(int64_t number) const;
   /// Floor division of a form that is nowhere negative, and its remainder. std::nullopt
   /// where the quotient is not a form.
-  std::optional<IndexForm> dividedBy(int64_t divisor) const;
-  std::optional<IndexForm> modulo(int64_t divisor) const;
+  /// `isUnsigned`: data are taken as numbers without sign.
+  std::optional<IndexForm> dividedBy(int64_t divisor, bool isUnsigned = false) const;
+  std::optional<IndexForm> modulo(int64_t divisor, bool isUnsigned = false) const;
   /// this / divisor where that is exact in each term.
   std::optional<IndexForm> exactlyDividedBy(int64_t divisor) const;
 
+  /// True if a term has no limits that are known here: a scalar, or data.
   bool hasScalar() const;
+  bool hasData() const;
   bool hasRank() const;
   bool uses(IndexTerm::Kind kind, unsigned var) const;
   /// The rank digits of all terms.
   llvm::SmallVector<RankDigit, 2> getRanks() const;
-  /// Smallest and largest value. The form has no scalars.
+  /// Smallest and largest value, +-kAnyIndex where that is not known.
   std::pair<int64_t, int64_t> getRange() const;
   /// The value at a rank and loop indices. The form has no scalars.
   int64_t evaluate(int64_t rank, llvm::ArrayRef<int64_t> loops) const;

@@ -19,11 +19,21 @@ enum class Outcome {
 };
 StringRef stringifyOutcome(Outcome outcome);
 
+/// The elements of an unsharded value that a local one holds.
+struct ValueFact {
+  /// The op, its number in the function in program order, and the number of its result.
+  std::string op;
+  unsigned number = 0, result = 0;
+  /// The location of the value of the unsharded program, and the elements of it that are held.
+  std::string of, holds;
+};
+
 /// The outcome for one function.
 struct Proof {
   Outcome outcome = Outcome::Undecided;
   /// If not proven: the first local op whose value is not known to be one of the unsharded program, and why.
   Operation *op = nullptr;
+  std::string opName;
   std::optional<Location> loc;
   std::string reason;
   /// The facts of the operands of that op.
@@ -33,6 +43,8 @@ struct Proof {
   /// How often each rule was used.
   std::map<std::string, unsigned> rules;
   unsigned globalOps = 0, localOps = 0;
+  /// The first fact of each result of an op of the function body.
+  std::vector<ValueFact> values;
 };
 
 /// Decides whether `local` computes what `global` does: every result of `local`, in the layout of its `spmd.sharding`,

@@ -35,6 +35,9 @@ struct DimFact {
       return false;
     if (form->hasScalar())
       return true;
+    ArrayRef<IndexTerm> terms = form->getTerms();
+    if (form->getConstant() == 0 && terms.size() == 1 && terms[0].coef == 1 && terms[0].size == size)
+      return false; // also if the size is not known
     auto [low, high] = form->getRange();
     return low < 0 || high >= size;
   }

@@ -14,7 +14,7 @@
 #define SHARDKIT_PROOF_TERMS_H
 
 #include "shardkit/Layout/KeyedTable.h"
-#include "shardkit/Proof/IndexForm.h"
+#include "shardkit/Proof/Sizes.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 #include "mlir/IR/Operation.h"
 #include <deque>
@@ -61,8 +61,27 @@ public:
   TermId getUndefined() { return get({Term::Kind::Undefined}); }
   TermId getConstant(Attribute value);
   TermId getIndex(const IndexForm &form);
+  /// A number that the program computes, as an index.
+  TermId getComputedIndex(TermId number) { return getIndex(IndexForm::ofScalar(number)); }
+  /// The index that a term of a body gives: its form, or that of data.
+  IndexForm getForm(TermId id) const {
+    return terms[id].kind == Term::Kind::Index ? terms[id].form : IndexForm::ofData(id);
+  }
+  /// form < 0, or form = 0.
+  TermId getLess(const IndexForm &form);
+  TermId getEqual(const IndexForm &form);
+  TermId getNot(TermId id, MLIRContext *context);
+  TermId getAnd(TermId a, TermId b, MLIRContext *context);
+  /// 0 <= form < size.
+  TermId getInside(const IndexForm &form, int64_t size, MLIRContext *context);
+  /// The term below casts of integers.
+  TermId skipCasts(TermId id) const;
+  /// The terms that a term refers to: operands, and data of its form.
+  llvm::SmallVector<TermId, 4> getReferences(TermId id) const;
   TermId getArgument(unsigned operand);
   TermId getScalar(unsigned id);
+  /// The coordinate of the device along ranks, in a manual computation.
+  TermId getCoordinate(int64_t stride, int64_t size);
   TermId getSelect(TermId condition, TermId value, TermId other);
   TermId getOp(const void *name, StringRef text, Attribute attributes, Type type, llvm::ArrayRef<TermId> operands,
                int64_t result);
@@ -71,6 +90,11 @@ public:
   std::optional<bool> getBool(TermId id) const;
   /// The op of an `Unknown` term that `id` contains; null if there is none.
   Operation *findUnknown(TermId id) const;
+
+  /// Sizes that only the run knows.
+  SizeTable sizes;
+  /// The first and the last value that a number of the program may be, +-kAnyIndex where it has no limit.
+  llvm::DenseMap<TermId, std::pair<int64_t, int64_t>> limits;
 
 private:
   KeyedTable<unsigned> ids;
@@ -114,6 +138,8 @@ public:
   void read(Block &block);
   void read(Operation &op);
   llvm::SmallVector<Trap, 0> traps;
+  /// True for scalars of a function: a computed index is a scalar of forms.
+  bool isOfFunction = false;
   /// The form of an index op of a body: loop d.
   std::function<IndexForm(unsigned)> getLoopIndex;
   /// The rank digits of a coordinate op.
@@ -123,6 +149,8 @@ public:
 
 private:
   std::optional<TermId> readIndexOp(Operation &op);
+  std::pair<int64_t, int64_t> getLimits(const IndexForm &form) const;
+  std::optional<std::pair<int64_t, int64_t>> getClampLimits(Operation &op);
   TermTable &terms;
   std::function<TermId(Value)> getOuter;
   llvm::DenseMap<Value, TermId> values;
@@ -139,6 +167,8 @@ struct TermFrame {
   std::function<TermId(unsigned operand)> getArgument;
   /// The term of an element of a full value at indices that are converted already.
   std::function<TermId(unsigned operand, llvm::ArrayRef<TermId>)> getLookup;
+  /// The term of a selection by whether the device owns what one side reads; std::nullopt: as any.
+  std::function<std::optional<TermId>(const Term &)> getOwned;
   MLIRContext *context = nullptr;
   /// Set where a comparison was decided by what is assumed.
   bool usedAssumption = false;
@@ -148,9 +178,15 @@ struct TermFrame {
   /// A form as a sum of global indices: constant, count, pairs of loop and factor. Loop -1 - i is scalar i.
   std::optional<llvm::SmallVector<int64_t, 6>> express(const IndexForm &form) const;
   TermId convert(TermId id, TermTable &terms);
+  /// `form` with data as scalars of converted terms; std::nullopt if a digit of them is left.
+  std::optional<IndexForm> convertData(const IndexForm &form, TermTable &terms);
+  /// The sum of an index, with data and with coordinates of manual computations.
+  std::optional<llvm::SmallVector<int64_t, 6>> expressIndex(const IndexForm &form, TermTable &terms);
 
 private:
   TermId convertOnce(TermId id, TermTable &terms);
+  /// If set, digits of the rank are coordinates, as scalars.
+  TermTable *coordinates = nullptr;
   llvm::DenseMap<TermId, TermId> converted;
 };
 

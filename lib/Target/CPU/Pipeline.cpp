@@ -15,6 +15,8 @@ void spmd::cpu::buildToTensor(OpPassManager &pm) {
   pm.nest<func::FuncOp>().addPass(createSpmdCpuScatters());
   target::buildFused(pm);
   auto &f = pm.nest<func::FuncOp>();
+  f.addPass(createSpmdCpuWidenedOperands());
+  f.addPass(createCanonicalizerPass());
   f.addPass(createSpmdCpuTileGroups());
   f.addPass(createCanonicalizerPass());
   f.addPass(createCSEPass());

@@ -60,6 +60,7 @@ void spmd::target::buildBuffers(OpPassManager &pm) {
 void spmd::target::buildLoopsToLLVM(OpPassManager &pm) {
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createConvertLinalgToLoopsPass());
+  f.addPass(createSpmdTargetContiguousReshapes());
   f.addPass(memref::createFoldMemRefAliasOpsPass());
   f.addPass(createCanonicalizerPass());
   f.addPass(createCSEPass());

@@ -9,6 +9,7 @@ from typing import Any, Mapping
 import torch
 
 from ..errors import ShardKitError
+from . import quantized
 from .checkpoint import Stored, shorten
 from .conversion import Symbol, Value, make_symbol
 
@@ -49,12 +50,20 @@ def choose_dtype(config: Any, dtype: str, stored: Mapping[str, Stored] | None) -
     return given if given in DTYPES.values() else torch.float32
 
 
-def build(config: Any, model_class: Any, dtype: Any, stored: Mapping[str, Stored] | None, where: str) -> Built:
-    """`stored`: what the checkpoint holds; None stands for all that the library would write of this model."""
+def build(
+    config: Any, model_class: Any, dtype: Any, stored: Mapping[str, Stored] | None, where: str, quantization: quantized.Quantization | None = None, devices: int = 1
+) -> Built:
+    """`stored`: what the checkpoint holds; None stands for all that the library would write of this model. `quantization`: how it
+    stores linear layers; scales then fit shards on so many devices."""
     module = _make(config, model_class, dtype, where)
+    if quantization:
+        quantized.replace_layers(module, quantization, stored, where)
     if stored is None:
         stored = predict_stored(module)
+    elif quantization:
+        stored = quantized.drop_unused(quantization, stored)
     values = _load(module, dtype, stored, where)
+    quantized.refine_scales(module, values, devices)
     module.eval()
     module.requires_grad_(False)
     return Built(module, values)
@@ -127,12 +136,15 @@ def _take_symbols(module: Any) -> dict[str, Value]:
         for table in (owner._parameters, owner._buffers):
             for key, tensor in table.items():
                 if isinstance(tensor, Symbol):
+                    value = tensor.value
+                    if isinstance(owner, quantized.QuantizedLinear) and key != "bias" and value.op == "cast":
+                        value = value.operands[0]  # it stays as it is stored
                     if id(tensor) not in known:
-                        empty = torch.empty(tensor.shape, dtype=tensor.dtype, device="meta")
+                        empty = torch.empty(value.shape, dtype=value.dtype, device="meta")
                         known[id(tensor)] = torch.nn.Parameter(empty, requires_grad=False) if table is owner._parameters else empty
                         known[id(tensor)]._is_hf_initialized = True
                         known[id(known[id(tensor)])] = tensor  # keeps it
-                    values[f"{prefix}.{key}" if prefix else key] = tensor.value
+                    values[f"{prefix}.{key}" if prefix else key] = value
                     table[key] = known[id(tensor)]
     return values
 

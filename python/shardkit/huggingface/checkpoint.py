@@ -14,6 +14,7 @@ import torch
 
 from ..errors import ShardKitError
 from ..safetensors import read_header
+from .quantized import Quantization, read_quantization
 
 _DTYPES = {
     "BOOL": torch.bool, "U8": torch.uint8, "I8": torch.int8, "I16": torch.int16, "I32": torch.int32, "I64": torch.int64, "F16": torch.float16,
@@ -63,8 +64,8 @@ def find_configuration(path: str | Path) -> tuple[Path, Path | None]:
     return file, folder if has_weights else None
 
 
-def read_configuration(file: Path) -> Any:
-    """The library's configuration; one error for what it does not know, or what is not read."""
+def read_configuration(file: Path) -> tuple[Any, Quantization | None]:
+    """The library's configuration, and how weights are quantized; one error for what it does not know, or what is not read."""
     import transformers
 
     try:
@@ -80,10 +81,12 @@ def read_configuration(file: Path) -> Any:
         custom = " (its code is in the folder, and is not run)" if values.get("auto_map") else ""
         near = _find_near(str(kind), list(transformers.CONFIG_MAPPING.keys()))
         raise ShardKitError(f"error: {file}: unknown architecture '{kind}'{custom}, expected one of transformers {transformers.__version__}{near}")
-    check_quantization(file, values)
+    quantization = read_quantization(str(file), values)
     try:
         found = transformers.CONFIG_MAPPING[kind]
-        return found.from_dict(found._dict_from_json_file(file))  # which has infinite numbers too
+        given = found._dict_from_json_file(file)  # which has infinite numbers too
+        given.pop("quantization_config", None)
+        return found.from_dict(given), quantization
     except Exception as error:  # what validates has no common base
         raise ShardKitError(f"error: {file}: {_first_line(error)}, expected a configuration of {kind}") from None
 
@@ -93,18 +96,6 @@ def _find_near(name: str, names: list[str]) -> str:
 
     near = difflib.get_close_matches(name, names, 3)
     return f", such as {', '.join(near)}" if near else ""
-
-
-def check_quantization(file: Path, values: Mapping[str, Any]) -> None:
-    """Weights that are stored quantized are not read."""
-    for part in (values, *(v for v in values.values() if isinstance(v, dict))):
-        given = part.get("quantization_config") or part.get("compression_config")
-        if given:
-            method = given.get("quant_method") or given.get("format") or "an unknown method"
-            bits = given.get("bits") or given.get("num_bits")
-            raise ShardKitError(
-                f"error: {file}: weights quantized by {method}{f' in {bits} bits' if bits else ''}, expected weights in f32, f16, bf16 or f64: quantized ones are not read"
-            )
 
 
 def read_stored(folder: Path) -> dict[str, Stored]:

@@ -102,6 +102,12 @@ def slice_of(value: Value, dim: int, begin: int, size: int, step: int = 1) -> Va
     return value if shape == value.shape else Value(shape, value.dtype, "slice", (value,), (dim, begin, step))
 
 
+def broadcast(value: Value, dim: int, times: int) -> Value:
+    """A dim of one element gets so many, which are equal."""
+    shape = (*value.shape[:dim], times, *value.shape[dim + 1 :])
+    return value if times == 1 else Value(shape, value.dtype, "broadcast", (value,), dim)
+
+
 def _select(result: Any, x: Symbol, dim: int, index: int) -> Value:
     return reshape(slice_of(x.value, dim % x.dim(), index % x.shape[dim], 1), tuple(result.shape))
 
@@ -227,6 +233,11 @@ class _Writer:
             return self._add(f"linalg.transpose ins({names[0]} : {spell(source)}) outs({empty} : {type}) permutation = {list(value.data)}")
         if value.op == "reshape":
             return self._reshape(names[0], source, value)
+        if value.op == "broadcast":
+            dim = value.data
+            name = self._reshape(names[0], source, narrow := Value((*source.shape[:dim], *source.shape[dim + 1 :]), value.dtype, "reshape"))
+            empty = self._add(f"tensor.empty() : {type}")
+            return self._add(f"linalg.broadcast ins({name} : {spell(narrow)}) outs({empty} : {type}) dimensions = [{dim}]")
         assert value.op == "cast"
         return self._cast(names[0], source, value)
 

@@ -31,7 +31,8 @@ def import_transformers(
     """Imports a model of transformers from a folder in the published layout, `config.json` and `*.safetensors` with or without an
     index, or from a `config.json` alone. The architecture is that of the package; no weight is read, made or held, and nothing is
     downloaded. Arguments of the functions are the stored tensors under their names, or what loading functions make of these:
-    `programs.load(path)` and `shard-run --weights` read the folder as it is.
+    `programs.load(path)` and `shard-run --weights` read the folder as it is. Linear layers that are stored quantized (GPTQ and AWQ in 4
+    bits, FP8, compressed-tensors and bitsandbytes in 8 bits) stay so: programs compute their weights from payload and scales.
 
     `functions`: `score` (logits of a full sequence), `prefill` and `decode` (which share a cache) of causal language models, `forward`
     of all models; default: `score`, else `forward`. `length`: tokens of a sequence, and of the cache. `batch`: sequences; default: as
@@ -43,7 +44,7 @@ def import_transformers(
     device holds at most `memory` bytes; or a plan file. `calls`: how often a function is called, as compared with the others.
 
     Raises ShardKitError for a folder without a configuration, an unknown architecture, tensors that are missing or that the model does not
-    have, shapes that the configuration does not have, and quantized weights."""
+    have, shapes that the configuration does not have, and weights that are quantized in a way that is not read."""
     require("transformers", "transformers", "importing a model of transformers")
     require("torch", "torch", "importing a model of transformers")
     require("torch_mlir", "torch-mlir", "importing a model of transformers")
@@ -58,11 +59,12 @@ def import_transformers(
         batch = math.prod(size for name, size in axes.items() if name != axis)
     file, folder = checkpoint.find_configuration(path)
     with checkpoint.offline():
-        config = checkpoint.read_configuration(file)
+        config, quantization = checkpoint.read_configuration(file)
         stored = None if folder is None else checkpoint.read_stored(folder)
         config.use_cache = False
         with show_progress("building the model"):
-            built = build.build(config, build.find_class(config, str(file)), build.choose_dtype(config, dtype, stored), stored, str(folder or file))
+            chosen = build.choose_dtype(config, dtype, stored)
+            built = build.build(config, build.find_class(config, str(file)), chosen, stored, str(folder or file), quantization, axes.get(axis or "", 1))
         importer = _Importer(built, axes, axis, plan, memory, locations)
         return importer.run(functions, batch, length, inputs, calls or {})
 

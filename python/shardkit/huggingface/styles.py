@@ -10,6 +10,7 @@ import torch
 
 from ..errors import ShardKitError
 from ..torch.plans import Styles
+from .quantized import QuantizedLinear
 
 Shardings = dict[str, list[Any]]
 """By parameters: the axes of each dim."""
@@ -47,7 +48,9 @@ def _shard_module(styles: Styles, shardings: Shardings, name: str, module: Any, 
         return
     own = {n: v for n, v in module.named_parameters(recurse=False) if v is not None}
     for key, value in own.items():
-        if not (key == "bias" and style.startswith(("rowwise", "packed_rowwise", "embedding"))):
+        if isinstance(module, QuantizedLinear) and key != "bias":
+            _shard_payload(shardings, f"{name}.{key}", module.weight_dims.get(key), style, styles.axis)
+        elif not (key == "bias" and style.startswith(("rowwise", "packed_rowwise", "embedding"))):
             _shard_parameter(styles, shardings, f"{name}.{key}", value, style, size)
     if style.startswith("colwise"):
         is_whole = style in ("colwise_gather_output", "colwise_rep")
@@ -56,6 +59,14 @@ def _shard_module(styles: Styles, shardings: Shardings, name: str, module: Any, 
             styles.outputs[name] = False if is_whole else -1
     elif style.startswith(("rowwise", "embedding")):
         styles.outputs[name] = False
+
+
+def _shard_payload(shardings: Shardings, name: str, dims: tuple[int, int] | None, style: str, axis: str | None) -> None:
+    """Of a quantized layer, whose other tensors follow by propagation. `dims`: those of inputs and outputs."""
+    if dims is not None and style.startswith(("colwise", "rowwise")):
+        found: list[Any] = [None, None]
+        found[dims[style.startswith("colwise")]] = axis
+        shardings[name] = found
 
 
 def _shard_parameter(styles: Styles, shardings: Shardings, name: str, value: Any, style: str, size: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Collection, Iterator, Mapping, Sequence
 
 from ..errors import ShardKitError
 from ..planning import tags
@@ -53,20 +53,14 @@ def walk(jaxpr: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield from walk(inner.open, f"{inner.path}.")
 
 
-def find_types(jaxpr: Any) -> dict[str, Any]:
-    """The types of all sites."""
-    found: dict[str, Any] = {}
-    for path, eqn in walk(jaxpr):
-        found |= {f"{path}/in{k}": v.aval for k, v in enumerate(eqn.invars)} | {f"{path}/out{k}": v.aval for k, v in enumerate(eqn.outvars)}
-        for inner in find_inner(eqn, path):
-            found |= {f"{inner.path}/arg{k}": v.aval for k, v in enumerate(inner.open.invars)}
-            found |= {f"{inner.path}/result{k}": v.aval for k, v in enumerate(inner.open.outvars)}
-    return found
-
-
 def describe(jaxpr: Any) -> dict[str, str]:
     """Primitives and types by path: what two traces of one function have in common."""
-    return {path: f"{eqn.primitive.name} {' '.join(str(v.aval) for v in eqn.outvars)}" for path, eqn in walk(jaxpr)}
+    return {path: " ".join([eqn.primitive.name, *(_describe_type(v.aval) for v in eqn.outvars)]) for path, eqn in walk(jaxpr)}
+
+
+@functools.lru_cache(maxsize=4096)
+def _describe_type(type: Any) -> str:
+    return str(type)
 
 
 class Rewriter:
@@ -83,9 +77,11 @@ class Rewriter:
     def rewrite(self, jaxpr: Any, prefix: str = "") -> Any:
         eqns = []
         for i, eqn in enumerate(jaxpr.eqns):
-            path = f"{prefix}{i}"
-            eqns += self.equation(path, self._rewrite_inner(path, eqn))
+            eqns += self.rewrite_equation(f"{prefix}{i}", eqn)
         return jaxpr.replace(eqns=eqns)
+
+    def rewrite_equation(self, path: str, eqn: Any) -> list[Any]:
+        return self.equation(path, self._rewrite_inner(path, eqn))
 
     def _rewrite_inner(self, path: str, eqn: Any) -> Any:
         params = dict(eqn.params)
@@ -204,8 +200,31 @@ def _get_type(value: Any) -> Any:
     return jax.ShapeDtypeStruct(type.shape, type.dtype, weak_type=getattr(type, "weak_type", False))
 
 
-def transform(function: Callable[..., Any], rewrite: Callable[[Traced], Any]) -> Callable[..., Any]:
-    """The function, whose jaxpr `rewrite` makes anew; jitted, donating and static as it was."""
+@dataclasses.dataclass(frozen=True)
+class _Static:
+    """A static argument, which is one leaf."""
+
+    value: Any
+
+
+def trace_example(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Collection[int], Collection[str]]) -> Traced:
+    """The jaxpr of a function for example arguments. `static`: the numbers and the names of those that are static."""
+    inner = get_unjitted(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return inner(*map(_unmark, args), **{n: _unmark(v) for n, v in kwargs.items()})
+
+    marked = [_Static(a) if i in static[0] else a for i, a in enumerate(args)]
+    return trace(call, marked, {n: _Static(v) if n in static[1] else v for n, v in kwargs.items()}, lambda leaf: isinstance(leaf, _Static))[0]
+
+
+def _unmark(value: Any) -> Any:
+    return value.value if isinstance(value, _Static) else value
+
+
+def transform(function: Callable[..., Any], rewrite: Callable[[Traced], Any], known: Traced | None = None) -> Callable[..., Any]:
+    """The function, whose jaxpr `rewrite` makes anew; jitted, donating and static as it was. `known`: its jaxpr for the types that it will
+    be called with, which is traced otherwise."""
     import jax
     from jax.extend import core
 
@@ -217,7 +236,10 @@ def transform(function: Callable[..., Any], rewrite: Callable[[Traced], Any]) ->
 
     @functools.wraps(inner)
     def transformed(*args: Any, **kwargs: Any) -> Any:
-        traced, values = trace(inner, args, kwargs, is_static)
+        if known is None:
+            traced, values = trace(inner, args, kwargs, is_static)
+        else:
+            traced, values = known, [leaf for leaf in jax.tree_util.tree_leaves((tuple(args), dict(kwargs))) if not is_static(leaf)]
         made = traced.closed.replace(jaxpr=rewrite(traced))
         return jax.tree_util.tree_unflatten(traced.out_tree, core.jaxpr_as_fun(made)(*values))
 
@@ -233,6 +255,12 @@ def jit_like(function: Callable[..., Any], other: Callable[..., Any], **options:
     import jax
 
     return jax.jit(other, **(read_jit_options(function) | options))
+
+
+def jit_with(function: Callable[..., Any], donated: Sequence[int]) -> Any:
+    import jax
+
+    return jax.jit(function, donate_argnums=tuple(donated))
 
 
 def read_jit_options(function: Callable[..., Any]) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import re
 import warnings
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -35,7 +36,6 @@ def import_jax(
     weights = None if weights is None else read_names(weights, "weights")
     batch = read_names(batch, "batch")
     import jax
-    from jax.extend import source_info_util
 
     from ..stablehlo import frontend as stablehlo
     from . import nnx
@@ -43,17 +43,12 @@ def import_jax(
     function = nnx.unwrap(function)
     binding = Binding(function, args, dict(sorted(kwargs.items())), _flatten, lambda leaf: False, static=_get_static(function, args, kwargs),
                       tree=(jax.tree_util.tree_flatten, jax.tree_util.tree_unflatten))  # fmt: skip
-    source_info_util.register_exclusion(str(PACKAGE))  # lines are those of the user
     jitted = function if hasattr(function, "lower") else jax.jit(function)
-    saved = jax.config.jax_include_full_tracebacks_in_locations
-    jax.config.update("jax_include_full_tracebacks_in_locations", False)
-    try:
+    with tracing():
         # For a platform, since a mesh may be abstract or larger than the devices here.
         lowered = _trace(jitted, args, kwargs)
         # In text: the module is changed, so it must be in a context of its own.
         module, constants = stablehlo.copy(lowered.compiler_ir("stablehlo"))
-    finally:
-        jax.config.update("jax_include_full_tracebacks_in_locations", saved)
 
     parameters = get_parameters(function, args, kwargs)
     for name in batch:
@@ -116,12 +111,23 @@ def import_jax(
 
 
 def _trace(jitted: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    import jax
+    return jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",)) if hasattr(jitted, "trace") else jitted.lower(*args, **kwargs)
 
+
+@contextlib.contextmanager
+def tracing() -> Iterator[None]:
+    """Where JAX traces a function: lines are those of the user, and errors say what cannot be traced."""
+    import jax
+    from jax.extend import source_info_util
+
+    source_info_util.register_exclusion(str(PACKAGE))
+    saved = jax.config.jax_include_full_tracebacks_in_locations
+    jax.config.update("jax_include_full_tracebacks_in_locations", False)
     errors = jax.errors
     cause: Exception
     try:
-        return jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",)) if hasattr(jitted, "trace") else jitted.lower(*args, **kwargs)
+        yield
+        return
     except errors.NonConcreteBooleanIndexError as error:
         what, expected, cause = "a size depends", "jnp.where, or a size=, as jnp.nonzero has it", error
     except errors.TracerBoolConversionError as error:
@@ -132,6 +138,8 @@ def _trace(jitted: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         if "concrete value" not in str(error):
             raise
         what, expected, cause = "a size depends", "a static argument (functools.partial, static_argnames)", error
+    finally:
+        jax.config.update("jax_include_full_tracebacks_in_locations", saved)
     raise ShardKitError(f"{find_users_line(cause)}error: {what} on data, expected {expected}") from cause
 
 
@@ -163,7 +171,7 @@ def _check_leaves(leaves: Sequence[tuple[str, Any, bool, Any]], traced: Sequence
 def get_parameters(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
     """The parameters with their values, in the order in which JAX flattens them; those that are static are none."""
     numbers, static_names = find_static(function, args)
-    names = _get_positional_names(function, args, kwargs)
+    names = get_positional_names(function, args, kwargs)
     return [(name, value) for i, (name, value) in enumerate(zip(names, args)) if i not in numbers] + sorted(
         ((name, value) for name, value in kwargs.items() if name not in static_names), key=lambda item: item[0]
     )
@@ -172,7 +180,7 @@ def get_parameters(function: Callable[..., Any], args: Sequence[Any], kwargs: di
 def _get_static(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The static parameters with their values, those that are left to their defaults too."""
     numbers, static_names = find_static(function, args)
-    names = _get_positional_names(function, args, kwargs)
+    names = get_positional_names(function, args, kwargs)
     found = {name: value for i, (name, value) in enumerate(zip(names, args)) if i in numbers}
     found |= {name: value for name, value in kwargs.items() if name in static_names}
     try:
@@ -189,7 +197,7 @@ def find_static(function: Callable[..., Any], args: Sequence[Any]) -> tuple[set[
     return numbers, set(getattr(info, "static_argnames", None) or ())
 
 
-def _get_positional_names(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[str]:
+def get_positional_names(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[str]:
     try:
         signature = inspect.signature(function)
         bound = signature.bind(*args, **kwargs)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
+import re
 import warnings
 from pathlib import Path
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Collection, Mapping, Sequence
 
+from ..binding import get_key
 from ..errors import ShardKitError, require
 from ..model import read_names
 from ..planning import completion, search
 from ..planning.layouts import Layout, Program
 from ..planning.plan import AnnotatedPlan
 from ..planning.tactics import Tactics
-from . import equations
+from ..tools import collect_later
+from . import equations, keywords, rolled
+from .shortened import Shortened
 from .sites import read_sites
 
 
@@ -29,11 +34,13 @@ def plan(
     minimize: int | None = 50,
     tactics: Tactics | None = None,
     search: bool = True,
+    repeats: int | None = 8,
     **kwargs: Any,
 ) -> Plan:
     """That of a JAX function: see `shardkit.plan`."""
-    planner = _Planner(function, args, kwargs, mesh, minimize)
-    return planner.complete(memory, pins or {}, costs or {}, read_names(options, "options"), tactics, search)
+    with collect_later():
+        planner = _Planner(function, args, kwargs, mesh, minimize, repeats)
+        return planner.complete(memory, pins or {}, costs or {}, read_names(options, "options"), tactics, search)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +56,9 @@ class Plan(AnnotatedPlan):
     layouts: dict[str, Any]
     dropped: tuple[str, ...]
     _equations: dict[str, str]
+    _loops: tuple[str, ...] = ()
+    _names: dict[str, str] = dataclasses.field(default_factory=dict)
+    """Of arguments and results in the annotated program, where they are elements of others."""
 
     def __repr__(self) -> str:
         axes = ", ".join(f"{n}={s}" for n, s in self.mesh.shape.items())
@@ -64,48 +74,123 @@ class Plan(AnnotatedPlan):
         return equations.transform(function, rewrite)
 
     def jit(self, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-        """The constrained function with the shardings of arguments and results; static and donated arguments are those of `jax.jit`."""
-        if self.kwarg_shardings:
-            raise ShardKitError("error: the plan has arguments by keyword, whose shardings jax.jit does not take, expected arguments by position")
+        """The constrained function with the shardings of arguments, by keyword too, and results; static and donated arguments are those of
+        `jax.jit`."""
         inner = equations.get_unjitted(self.constrain(function))
+        if self.kwarg_shardings or equations.read_jit_options(function).get("static_argnames"):
+            return keywords.KeywordJit(function, inner, self.in_shardings, self.kwarg_shardings, {"out_shardings": self.out_shardings} | options)
         shardings = {"in_shardings": self.in_shardings, "out_shardings": self.out_shardings}
         return equations.jit_like(function, inner, **(shardings | options))  # type: ignore[no-any-return]
 
+    def explain(self, name: str, top: int = 1) -> str:
+        return super().explain(self._names.get(name, name), top)
+
     def _summarize(self) -> Sequence[str]:
-        return [f"constraints: {len(self.constraints)} of {len(self.layouts)} layouts", *(f"dropped: {d}" for d in self.dropped)]
+        return [*self._loops, f"constraints: {len(self.constraints)} of {len(self.layouts)} layouts", *(f"dropped: {d}" for d in self.dropped)]
 
     @classmethod
-    def load(cls, path: str | Path, function: Callable[..., Any], *args: Any, mesh: Any = None, minimize: int | None = 50, **kwargs: Any) -> Plan:
-        """The plan of a file for the function that it was made for, without a search."""
-        return _Planner(function, args, kwargs, mesh, minimize).load(Path(path))
+    def load(
+        cls,
+        path: str | Path,
+        function: Callable[..., Any],
+        *args: Any,
+        mesh: Any = None,
+        minimize: int | None = 50,
+        repeats: int | None = 8,
+        **kwargs: Any,
+    ) -> Plan:
+        """The plan of a file for the function that it was made for, without a search; `repeats` as it was planned with."""
+        with collect_later():
+            return _Planner(function, args, kwargs, mesh, minimize, repeats).load(Path(path))
 
 
 class _Planner:
     """A function on its way to a plan."""
 
-    def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any, minimize: int | None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any, minimize: int | None, repeats: int | None
+    ) -> None:
         require("jax", "jax", "planning a JAX function")
         from . import frontend, nnx
 
+        if repeats is not None and (not isinstance(repeats, int) or repeats < 3):
+            raise ShardKitError(f"error: repeats is {repeats!r}, expected a number of repetitions, at least 3, or None")
         self._function, self._args, self._kwargs, self._minimize = nnx.unwrap(function), tuple(args), dict(sorted(kwargs.items())), minimize
         self._mesh = _check_mesh(mesh if mesh is not None else _find_mesh(self._function, args, kwargs))
-        self._traced: Any = None
+        static = frontend.find_static(self._function, args)
+        with frontend.tracing():
+            self._traced = equations.trace_example(self._function, self._args, self._kwargs, static)
+        if not self._traced.jaxpr.outvars:
+            raise ShardKitError("error: the function returns no array, expected at least one result")
+        self._tagged = equations.Tagger().rewrite(self._traced.jaxpr)
+        self._leaves = rolled.list_leaves(frontend.get_parameters(self._function, self._args, self._kwargs), self._tagged)
+        self._rolled = self._roll(repeats)
+        self._import()
 
-        def name_equations(traced: equations.Traced) -> Any:
-            self._traced = traced
-            return equations.Tagger().rewrite(traced.jaxpr)
+    def _roll(self, least: int | None) -> rolled.Rolled | None:
+        """The function with loops where blocks repeat. Shardings of results that the user asked for are of each result by itself."""
+        options = equations.read_jit_options(self._function)
+        is_variadic = any("." in leaf.parameter for leaf in self._leaves)
+        if least is None or options.keys() & {"in_shardings", "out_shardings"} or (is_variadic and self._kwargs):
+            return None
+        traced = dataclasses.replace(self._traced, closed=self._traced.closed.replace(jaxpr=self._tagged))
+        found = rolled.Rolled(traced, self._leaves, self._name_results(), least)
+        return found if found.loops else None
 
-        self._model = frontend.import_jax(equations.transform(self._function, name_equations), *args, **kwargs)
+    def _name_results(self) -> list[tuple[str, ...]]:
+        import jax
+
+        tree = jax.tree_util.tree_unflatten(self._traced.out_tree, range(self._traced.out_tree.num_leaves))
+        return [("result", *map(get_key, path)) for path, _ in jax.tree_util.tree_flatten_with_path(tree)[0]]
+
+    def _import(self) -> None:
+        from . import frontend
+
+        if self._rolled is None:
+            replayed = equations.transform(self._function, lambda _: self._tagged, self._traced)
+            self._model = frontend.import_jax(replayed, *self._args, **self._kwargs)
+        else:
+            arguments = self._rolled.arguments
+            donated = [i for i, name in enumerate(arguments) if name in self._find_donated()]
+            self._model = frontend.import_jax(equations.jit_with(self._rolled.make_function(), donated), *arguments.values())
         if (axes := search.read_mesh(self._model.text)) and axes != dict(self._mesh.shape):
             raise ShardKitError(f"error: shardings of the function are over a mesh of {axes}, expected that of the plan: {dict(self._mesh.shape)}")
+
+    def _find_donated(self) -> set[str]:
+        """Names of parameters."""
+        from . import frontend
+
+        options = equations.read_jit_options(self._function)
+        names = frontend.get_positional_names(self._function, self._args, self._kwargs)
+        return {names[n] for n in options.get("donate_argnums", ()) if n < len(names)} | set(options.get("donate_argnames", ()))
 
     def complete(
         self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str], tactics: Tactics | None, is_searched: bool
     ) -> Plan:
-        rules = [{"function": "main", "argument": n, "axis_resources": self._read_pin(n, spec)} for n, spec in pins.items()]
+        resources = {n: self._read_pin(n, spec) for n, spec in pins.items()}
+        stacked = self._pin_stacks(resources)
+        if stacked is None:  # layers differ
+            self._rolled = None
+            self._import()
+        rules = [{"function": "main", "argument": n, "axis_resources": r} for n, r in [*(stacked or {}).items(), *resources.items()]]
         text = search.add_mesh(self._model.text, self._mesh.shape, costs)
         completed, applied = completion.complete(text, rules, tactics, memory, options, is_searched)
-        return dataclasses.replace(self._read(completed, 5), tactics=applied)
+        return dataclasses.replace(self._read(completed, 6), tactics=applied)
+
+    def _pin_stacks(self, resources: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Axis resources of stacked arguments, whose elements are not apart; None where elements are pinned to different ones."""
+        found: dict[str, Any] = {}
+        for leaf in self._leaves if self._rolled else ():
+            assert self._rolled
+            name, is_stacked = self._rolled.find_argument(leaf)
+            pin = next((n for n in resources if is_named(n, leaf.name)), None)
+            if not is_stacked or (pin is None and rolled.get_sharding(leaf.value)):
+                continue
+            own = ["?"] * leaf.variable.aval.ndim if pin is None else resources[pin]
+            own = None if own is None else [None, *own]
+            if found.setdefault(name, own) != own:
+                return None
+        return found
 
     def load(self, path: Path) -> Plan:
         return self._read(search.apply(search.add_mesh(self._model.text, self._mesh.shape, {}), path), 4)
@@ -127,15 +212,18 @@ class _Planner:
         program = search.read_program(text)
         translator = Translator(self._mesh)
         parameters = self._name_arguments(program, translator)
+        known = dict(zip([r.name for r in self._model.results], program.results, strict=True))
+        names = [".".join(path) for path in self._name_results()]
+        places = [(n, False) for n in names] if self._rolled is None else [self._rolled.find_result(i) for i in range(len(names))]
         out = [
-            translator.translate(r.name, layout, tuple(aval.shape))
-            for r, layout, aval in zip(self._model.results, program.results, self._traced.closed.out_avals, strict=True)
+            translator.translate(name, _take_element(known[own], is_stacked), tuple(aval.shape))
+            for name, (own, is_stacked), aval in zip(names, places, self._traced.closed.out_avals, strict=True)
         ]
         for dropped in translator.dropped:
             warnings.warn(f"{dropped}, which JAX cannot express: the dim is not sharded by it", stacklevel=stacklevel)
-        types = equations.find_types(self._traced.jaxpr)
-        layouts = {s: translator.translate(s, layout, types[s].shape) for s, layout in read_sites(self._traced.jaxpr, program).items()}
-        count = len(parameters) - len(self._kwargs)
+        sites = read_sites(self._traced.jaxpr, program, self._find_path)
+        layouts = {name: translator.translate(name, site.layout, site.shape) for name, site in sites.items()}
+        count = sum(name not in self._kwargs for name, _ in parameters)
         made = Plan(
             text,
             self._mesh,
@@ -146,46 +234,93 @@ class _Planner:
             layouts,
             tuple(translator.dropped),
             equations.describe(self._traced.jaxpr),
+            tuple(self._rolled.describe()) if self._rolled else (),
+            self._find_names(names, places),
         )
         return dataclasses.replace(made, constraints=layouts if self._minimize is None else self._choose(made, self._minimize))
+
+    def _find_path(self, path: str) -> str:
+        """That of the equation that stands for the one at a path in the program."""
+        return self._rolled.find_path(path) if self._rolled else path
+
+    def _find_argument(self, leaf: rolled.Leaf) -> tuple[str, bool]:
+        return self._rolled.find_argument(leaf) if self._rolled else (leaf.name, False)
+
+    def _find_names(self, results: Sequence[str], places: Sequence[tuple[str, bool]]) -> dict[str, str]:
+        """Names in the program of what is an element there."""
+        return {
+            name: own
+            for name, (own, is_stacked) in [*zip(results, places), *((leaf.name, self._find_argument(leaf)) for leaf in self._leaves)]
+            if is_stacked
+        }
 
     def _name_arguments(self, program: Program, translator: Translator) -> list[tuple[str, Any]]:
         """The shardings of each parameter, as its value."""
         import jax
 
-        from .frontend import get_leaf_name, get_parameters
+        from .frontend import get_parameters
 
         known = dict(zip([a.name for a in self._model.arguments], program.arguments, strict=True))
-        found = []
+        found, leaves = [], iter(self._leaves)
         for parameter, value in get_parameters(self._function, self._args, self._kwargs):
-            leaves, tree = jax.tree_util.tree_flatten_with_path(value)
-            names = [get_leaf_name(parameter, path) for path, _ in leaves]
-            shapes = [tuple(getattr(leaf, "shape", ())) for _, leaf in leaves]
-            found.append((parameter, _unflatten(tree, [translator.translate(n, known.get(n), s) for n, s in zip(names, shapes)])))
+            tree = jax.tree_util.tree_structure(value)
+            shardings = []
+            for leaf in itertools.islice(leaves, tree.num_leaves):
+                name, is_stacked = self._find_argument(leaf)
+                shardings.append(translator.translate(leaf.name, _take_element(known.get(name), is_stacked), tuple(getattr(leaf.value, "shape", ()))))
+            found.append((parameter, _unflatten(tree, shardings)))
         return found
 
     def _choose(self, made: Plan, runs: int) -> dict[str, Any]:
-        """Those constraints without which XLA comes to other layouts."""
+        """Those constraints without which XLA comes to other layouts. Where layers repeat they are chosen with three layers, for all; what all
+        layers need beyond that is added."""
         import jax
 
-        from ..planning import shardy
-        from ..stablehlo import frontend
         from .frontend import find_static
+
+        first: Collection[str] = ()
+        short = Shortened(self._rolled, self._traced.jaxpr) if self._rolled else None
+        if short and short.is_valid:
+            needed = set(self._choose_in_short(short, made, runs))
+            first, runs = [site for site in made.layouts if short.find_path(site) in needed], 0
 
         def constrain(traced: equations.Traced) -> Any:
             return equations.Constrainer(made.layouts, is_tagged=True).rewrite(traced.jaxpr)
 
-        jitted = equations.jit_like(
-            self._function, equations.get_unjitted(equations.transform(self._function, constrain)), out_shardings=made.out_shardings
-        )
+        inner = equations.get_unjitted(equations.transform(self._function, constrain))
+        jitted = equations.jit_like(self._function, inner, out_shardings=made.out_shardings)
         shardings = iter(made.in_shardings)
         static, _ = find_static(self._function, self._args)
         args = [a if i in static else jax.tree_util.tree_map(_place, a, next(shardings)) for i, a in enumerate(self._args)]
         kwargs = {n: jax.tree_util.tree_map(_place, v, made.kwarg_shardings[n]) if n in made.kwarg_shardings else v for n, v in self._kwargs.items()}
-        lowered = jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",))
-        propagation = shardy.Propagation(frontend.copy(lowered.compiler_ir("stablehlo"))[0])
-        wanted = {site: to_layout(sharding) for site, sharding in made.layouts.items()}
-        return {site: made.layouts[site] for site in shardy.choose(propagation, wanted, runs)}
+        return {site: made.layouts[site] for site in _find_needed(jitted.trace(*args, **kwargs), made.layouts, runs, first, self._find_path)}
+
+    def _choose_in_short(self, short: Shortened, made: Plan, runs: int) -> list[str]:
+        """The sites with three layers."""
+        import jax
+
+        layouts = {site: sharding for site, sharding in made.layouts.items() if short.find_path(site) == site}
+        function = short.make_function(equations.Constrainer(layouts, is_tagged=True), self._traced.closed.consts)
+        shardings = [s for tree in (*made.in_shardings, *made.kwarg_shardings.values()) for s in jax.tree_util.tree_leaves(tree)]
+        args = [
+            jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, sharding=s, weak_type=v.aval.weak_type)
+            for v, s in zip(self._traced.jaxpr.invars, shardings, strict=True)
+        ]
+        results = jax.tree_util.tree_leaves(made.out_shardings)
+        jitted = jax.jit(function, out_shardings=[results[i] for i in short.results])
+        cheaper = len(made.layouts) // max(len(layouts), 1)  # than a run with all layers
+        return _find_needed(jitted.trace(*args), layouts, runs * cheaper)
+
+
+def _find_needed(
+    traced: Any, layouts: Mapping[str, Any], runs: int, first: Collection[str] = (), get_group: Callable[[str], str] = lambda site: site
+) -> list[str]:
+    """The sites at which a function needs a constraint, of one that has it at all sites."""
+    from ..planning import shardy
+    from ..stablehlo import frontend
+
+    propagation = shardy.Propagation(frontend.copy(traced.lower(lowering_platforms=("cpu",)).compiler_ir("stablehlo"))[0])
+    return shardy.choose(propagation, {site: to_layout(sharding) for site, sharding in layouts.items()}, runs, first, get_group)
 
 
 class Translator:
@@ -194,8 +329,19 @@ class Translator:
     def __init__(self, mesh: Any) -> None:
         self._mesh = mesh
         self.dropped: list[str] = []
+        self._known: dict[tuple[Layout | None, tuple[int, ...]], Any] = {}
+        """Where nothing was dropped."""
 
     def translate(self, name: str, layout: Layout | None, shape: Sequence[int]) -> Any:
+        key, count = (layout, tuple(shape)), len(self.dropped)
+        if key in self._known:
+            return self._known[key]
+        made = self._translate(name, layout, shape)
+        if len(self.dropped) == count:
+            self._known[key] = made
+        return made
+
+    def _translate(self, name: str, layout: Layout | None, shape: Sequence[int]) -> Any:
         from jax.sharding import NamedSharding, PartitionSpec
 
         dims = layout.dims if layout else ((),) * len(shape)
@@ -214,6 +360,17 @@ class Translator:
                 continue
             break
         return tuple(kept)
+
+
+def _take_element(layout: Layout | None, is_stacked: bool) -> Layout | None:
+    """The layout of an element of a stack."""
+    return dataclasses.replace(layout, dims=layout.dims[1:]) if layout and is_stacked else layout
+
+
+def is_named(pattern: str, name: str) -> bool:
+    """Whether a pattern of a plan file matches a name, or what it is within."""
+    expected = r"\.".join("[^.]*".join(map(re.escape, part.split("*"))) for part in pattern.split("."))
+    return re.match(rf"{expected}(?:$|\.)", name) is not None
 
 
 def to_layout(sharding: Any) -> Layout:

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 from ..planning.layouts import Layout, Program
 from . import equations
 
 
-def read_sites(jaxpr: Any, program: Program) -> dict[str, Layout]:
-    """The layout of each site: of the operands and results of contractions, and of what loops and branches carry and make."""
-    found: dict[str, Layout] = {}
+@dataclasses.dataclass(frozen=True)
+class Site:
+    layout: Layout
+    shape: tuple[int, ...]
+
+
+def read_sites(jaxpr: Any, program: Program, find_path: Callable[[str], str] = lambda path: path) -> dict[str, Site]:
+    """The layout of each site: of the operands and results of contractions, and of what loops and branches carry and make. `find_path`: the
+    path of the equation that stands for one in the program."""
+    found: dict[str, Site] = {}
+    known: dict[str, list[tuple[str, Site]]] = {}
     for path, eqn in equations.walk(jaxpr):
-        for site, layout in _read_equation(path, eqn, program):
-            if layout is not None and layout.dims and not layout.is_partial:
-                found[site] = layout
+        name = find_path(path)
+        if name not in known:
+            sites = [(site[len(name) :], layout, variable) for site, layout, variable in _read_equation(name, eqn, program)]
+            known[name] = [(site, Site(layout, tuple(v.aval.shape))) for site, layout, v in sites if layout and layout.dims and not layout.is_partial]
+        for site, value in known[name]:
+            found[path + site] = value
     return found
 
 
 CONTRACTIONS = ("dot_general", "conv_general_dilated", "ragged_dot_general")
 
 
-def _read_equation(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None]]:
+def _read_equation(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None, Any]]:
     kind = eqn.primitive.name
     if kind in ("scan", "while", "cond"):
         yield from _read_carried(path, eqn, program)
@@ -34,13 +45,13 @@ def _read_equation(path: str, eqn: Any, program: Program) -> Iterator[tuple[str,
     if kind in CONTRACTIONS:
         for k, value in enumerate(program.find_operands(results, [tuple(v.aval.shape) for v in eqn.invars])):
             if not hasattr(eqn.invars[k], "val"):  # else a literal
-                yield f"{path}/in{k}", program.get_layout(value)
+                yield f"{path}/in{k}", program.get_layout(value), eqn.invars[k]
     for k, value in zip(made, results):
         if _is_read(eqn.outvars[k]):
-            yield f"{path}/out{k}", program.get_reduced(value)
+            yield f"{path}/out{k}", program.get_reduced(value), eqn.outvars[k]
 
 
-def _read_carried(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None]]:
+def _read_carried(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None, Any]]:
     """What is carried, but for values that a body returns as they are: those are captured."""
     carried = _find_carried(eqn)
     changed = [k for k, v in enumerate(eqn.outvars) if v.aval.shape and not carried.is_unchanged(k)]
@@ -50,10 +61,10 @@ def _read_carried(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, 
     for k, value in zip(changed, results):
         layout = program.get_layout(value)
         if _is_read(eqn.outvars[k]):
-            yield f"{path}/out{k}", layout
+            yield f"{path}/out{k}", layout, eqn.outvars[k]
         if k < carried.count:
-            yield f"{carried.path(path)}/arg{carried.first + k}", layout
-            yield f"{carried.path(path)}/result{k}", layout
+            yield f"{carried.path(path)}/arg{carried.first + k}", layout, eqn.outvars[k]
+            yield f"{carried.path(path)}/result{k}", layout, eqn.outvars[k]
 
 
 def _is_read(variable: Any) -> bool:

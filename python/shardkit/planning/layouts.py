@@ -72,7 +72,7 @@ class Program:
         from jaxlib.mlir import ir
 
         found: list[Layout | None] = []
-        for attributes in self.main.attributes[key]:
+        for attributes in self.main.attributes[key] if key in self.main.attributes else ():  # a function may have no arguments
             entries = {a.name: str(a.attr) for a in ir.DictAttr(attributes)}
             found.append(next(iter(parse_layouts(entries.get("spmd.sharding", ""))), None))
         return found

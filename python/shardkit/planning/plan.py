@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
+from ..errors import ShardKitError
 from . import completion, search
 
 
@@ -24,7 +26,8 @@ def plan(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     `shardkit.Tactics().dp("data").megatron("model")` or those of `shardkit.recipes`; `search=False`: propagation completes what is pinned,
     without a search. `costs`: of the links, `alpha`, `beta`,
     `flops` as on a mesh of ShardKit. `options`: more of `--spmd-auto-shard`, as `batch-axes=data`. Of JAX, `minimize`: at most so many
-    times propagation is run to leave out constraints that it does not need; None constrains all values whose layout is known. Of
+    times propagation is run to leave out constraints that it does not need; None constrains all values whose layout is known. Equations
+    that repeat at least `repeats` times, as those of layers do, are planned as one loop, with one layout for all; None plans each. Of
     PyTorch, `loss` and `optimizer` as of `import_torch`: then a training step is planned."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(function, torch.nn.Module):
@@ -55,12 +58,25 @@ class AnnotatedPlan:
         """Predicted seconds of all collectives, which the search minimized."""
         return search.read_status(self._text)[1]
 
-    def report(self, format: str = "text") -> str:
-        """What the plan moves and holds, as `--spmd-report` has it in a format: in text, with what those who run it are not told."""
+    def report(self, format: str = "text", measured: float | None = None) -> str:
+        """What the plan moves and holds, as `--spmd-report` has it in a format: in text, with what those who run it are not told.
+        `measured`: seconds of a step, which the text has beside the predicted ones."""
+        if measured is not None and (format != "text" or not measured > 0):
+            raise ShardKitError(f"error: measured is {measured!r} for a report in {format}, expected seconds of a step, more than 0, for one in text")
         if format != "text":
             return search.describe(self._text, f"--spmd-report=format={format} output={{}}")
         lines = [*(self.tactics.describe() if self.tactics else ()), *self._summarize()]
+        if measured is not None:
+            lines.append(self._compare_times(measured))
         return search.describe(self._text, "--spmd-report=output={}") + "".join(f"{line}\n" for line in lines)
+
+    def _compare_times(self, measured: float) -> str:
+        totals = json.loads(self.report("json"))["totals"]
+        parts = {name: totals[key] for name, key in (("collectives", "cost"), ("compute", "compute")) if totals.get(key) is not None}
+        predicted = sum(parts.values())
+        described = ", ".join(f"{name} {value:.3e} s" for name, value in parts.items())
+        without = "" if "compute" in parts else ", without compute, as the mesh has no flops"
+        return f"step: predicted {predicted:.3e} s ({described}{without}), measured {measured:.3e} s: {predicted / measured:.2f} of it"
 
     def _summarize(self) -> Sequence[str]:
         """Lines at the end of a report."""

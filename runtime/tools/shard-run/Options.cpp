@@ -138,6 +138,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_flag("--auto-shard{on}", autoShard, "Passed to shard-compile, when given IR; --auto-shard=OPTIONS");
   app.add_flag("--pipeline{on}", pipeline, "Passed to shard-compile, when given IR; --pipeline=OPTIONS");
   app.set_version_flag("--version", "shard-run 0.1.0");
+  app.footer("The costs of a mesh on this machine, for plans and predicted times:\n"
+             "  shardkit-calibrate --mesh data=2,model=4 -o costs.json [--backend mpi]");
   try {
     tools::parse(app, argc, argv);
   } catch (const CLI::CallForHelp &) {

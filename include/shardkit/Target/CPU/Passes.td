@@ -18,6 +18,20 @@ def SpmdCpuTileGroups : Pass<"spmd-cpu-tile-groups", "::mlir::func::FuncOp"> {
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
 }
 
+def SpmdCpuWidenedOperands : Pass<"spmd-cpu-widened-operands", "::mlir::func::FuncOp"> {
+  let summary = "Widen stored weights of few bits where a product reads them";
+  let description = [{
+    An operand of a contraction that elementwise ops compute from tensors of at most half
+    its bytes (a quantized weight), or that has 16 bits itself. With at most 4 rows of the
+    other operand the contraction becomes a linalg op that widens elements in registers and
+    sums in f32, over loops in the order of the operand in memory. With more rows a
+    quantized weight is widened in tiles of 2^18 elements, each of which the library
+    multiplies. In both cases no full weight is widened in memory.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
 def SpmdCpuScatters : Pass<"spmd-cpu-scatters", "::mlir::func::FuncOp"> {
   let summary = "Lower scatters to loops over the updates";
   let description = [{

@@ -96,6 +96,15 @@ def SpmdTargetAccumulateContractions : Pass<"spmd-target-accumulate-contractions
   let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect"];
 }
 
+def SpmdTargetContiguousReshapes : Pass<"spmd-target-contiguous-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "Make casts of reshapes of contiguous buffers";
+  let description = [{
+    A `memref.expand_shape` or `memref.collapse_shape` between contiguous static buffers
+    becomes a `memref.reinterpret_cast`: accesses then have the indices of the loops.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def SpmdTargetAccumulate : Pass<"spmd-target-accumulate", "::mlir::func::FuncOp"> {
   let summary = "Accumulate f16 and bf16 reductions in f32";
   let description = [{

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDKIT_LIB_ANNOTATIONS_SHARD_H
-#define SHARDKIT_LIB_ANNOTATIONS_SHARD_H
+#ifndef SHARDKIT_ANNOTATIONS_SHARD_H
+#define SHARDKIT_ANNOTATIONS_SHARD_H
 
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -16,6 +16,8 @@ namespace mlir::spmd {
 
 /// Names of the axes of a grid.
 inline constexpr llvm::StringLiteral kShardAxesAttr = "shardkit.axes";
+/// The device of each process of a grid, as device_ids of a mesh.
+inline constexpr llvm::StringLiteral kShardDeviceIdsAttr = "shardkit.device_ids";
 /// On a constraint: it applies to the users of its result, not to its producer.
 inline constexpr llvm::StringLiteral kShardForUsersAttr = "shardkit.annotate_for_users";
 /// On a constraint: the halo that a shard holds; partition exchanges it where it is read.
@@ -26,4 +28,4 @@ inline std::string getShardAxisName(unsigned axis) { return "d" + std::to_string
 
 } // namespace mlir::spmd
 
-#endif // SHARDKIT_LIB_ANNOTATIONS_SHARD_H
+#endif // SHARDKIT_ANNOTATIONS_SHARD_H

@@ -1,0 +1,193 @@
+//===- BlockMove.cpp - Collectives as exchanges of blocks -----------------===//
+
+#include "BlockMove.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+static bool overlaps(const RankDigit &a, const RankDigit &b) {
+  return a.stride < b.stride * b.size && b.stride < a.stride * a.size;
+}
+
+/// True if all is said by exact matches: `digit` is one of `digits`, or overlaps none. `isIn` tells which.
+static bool isExact(const RankDigit &digit, ArrayRef<RankDigit> digits, bool &isIn) {
+  isIn = llvm::is_contained(digits, digit);
+  return isIn || llvm::none_of(digits, [&](const RankDigit &other) { return overlaps(digit, other); });
+}
+
+/// Whether loops are the digits of `count` elements, major to minor.
+template <typename Stride> static bool coverElements(ArrayRef<TransferAtom> atoms, int64_t count, Stride stride) {
+  int64_t next = 1;
+  for (const TransferAtom &atom : llvm::reverse(atoms)) {
+    if (stride(atom) != next)
+      return false;
+    next *= atom.size;
+  }
+  return next == count;
+}
+
+static int64_t countOf(ArrayRef<TransferAtom> atoms) {
+  int64_t count = 1;
+  for (const TransferAtom &atom : atoms)
+    count *= atom.size;
+  return count;
+}
+
+static int64_t sourceStride(const TransferAtom &atom) { return atom.srcStride; }
+static int64_t destinationStride(const TransferAtom &atom) { return atom.dstStride; }
+
+/// Loops with a local side, by falling stride there.
+template <typename Stride>
+static SmallVector<TransferAtom, 6> sorted(ArrayRef<TransferAtom> first, ArrayRef<TransferAtom> second, Stride stride) {
+  SmallVector<TransferAtom, 6> atoms(first);
+  llvm::append_range(atoms, second);
+  llvm::sort(atoms, [&](const TransferAtom &a, const TransferAtom &b) { return stride(a) > stride(b); });
+  return atoms;
+}
+
+std::optional<BlockMove> BlockMove::get(const ClosedForm &form) {
+  if (form.isReordered() || !form.transfer.segments.empty() || form.inElements == 0 || form.outElements == 0)
+    return std::nullopt;
+  BlockMove move;
+  SmallVector<RankDigit> replaced; // Digits of the source that do not come from the reader.
+  SmallVector<EqualDigits> permuted;
+  if (form.reduction)
+    move.reduced = form.group;
+  llvm::sort(move.reduced, [](const RankDigit &a, const RankDigit &b) { return a.stride > b.stride; });
+  llvm::append_range(replaced, move.reduced);
+  for (const TransferAtom &atom : form.transfer.atoms) {
+    if (atom.size == 1)
+      continue;
+    if (atom.srcIsRank) {
+      RankDigit digit{atom.srcStride, atom.size};
+      bool isIn;
+      if (!isExact(digit, replaced, isIn) || isIn)
+        return std::nullopt;
+      replaced.push_back(digit);
+    }
+    if (atom.srcIsRank && atom.dstIsRank)
+      permuted.push_back({{atom.srcStride, atom.size}, {atom.dstStride, atom.size}});
+    else
+      (atom.srcIsRank ? move.gathered : atom.dstIsRank ? move.sliced : move.kept).push_back(atom);
+  }
+  auto keepOwn = [&](const RankDigit &digit) { // A digit that sender and reader have in common.
+    bool isIn;
+    if (!isExact(digit, replaced, isIn))
+      return false;
+    if (!isIn)
+      move.conditions.push_back({digit, digit});
+    return true;
+  };
+  for (const EqualDigits &equal : permuted)
+    if (!keepOwn(equal.reader))
+      return std::nullopt;
+  for (const TransferAtom &atom : move.sliced)
+    if (!keepOwn({atom.dstStride, atom.size}))
+      return std::nullopt;
+  llvm::append_range(move.conditions, permuted);
+  move.permutes = !permuted.empty();
+  llvm::sort(move.gathered, [](const TransferAtom &a, const TransferAtom &b) { return a.srcStride > b.srcStride; });
+  llvm::sort(move.sliced, [](const TransferAtom &a, const TransferAtom &b) { return a.dstStride > b.dstStride; });
+  llvm::sort(move.kept, [](const TransferAtom &a, const TransferAtom &b) { return a.dstStride > b.dstStride; });
+  if (!coverElements(sorted(move.sliced, move.kept, sourceStride), form.inElements, sourceStride) ||
+      !coverElements(sorted(move.gathered, move.kept, destinationStride), form.outElements, destinationStride))
+    return std::nullopt;
+  move.blocks = countOf(move.sliced);
+  move.elements = countOf(move.kept);
+  for (const RankDigit &digit : move.reduced)
+    move.combined *= digit.size;
+  move.slots = move.combined * countOf(move.gathered);
+  return move;
+}
+
+SmallVector<RankDigit> BlockMove::getGatheredDigits() const {
+  return llvm::map_to_vector(gathered, [](const TransferAtom &atom) { return RankDigit{atom.srcStride, atom.size}; });
+}
+
+SmallVector<RankDigit> BlockMove::getSlicedDigits() const {
+  return llvm::map_to_vector(sliced, [](const TransferAtom &atom) { return RankDigit{atom.dstStride, atom.size}; });
+}
+
+int64_t BlockMove::getBlock(const Members &members, int64_t k) const {
+  int64_t block = 0;
+  for (const TransferAtom &atom : sliced)
+    block = block * atom.size + members.getDigit(k, {atom.dstStride, atom.size});
+  return block;
+}
+
+int64_t BlockMove::getSlot(const Members &members, int64_t k) const {
+  int64_t slot = 0;
+  for (const RankDigit &digit : reduced)
+    slot = slot * digit.size + members.getDigit(k, digit);
+  for (const TransferAtom &atom : gathered)
+    slot = slot * atom.size + members.getDigit(k, {atom.srcStride, atom.size});
+  return slot;
+}
+
+bool BlockMove::readsItself(const Members &members, int64_t k) const {
+  return llvm::all_of(conditions, [&](const EqualDigits &equal) {
+    return members.getDigit(k, equal.sender) == members.getDigit(k, equal.reader);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Packing
+//===----------------------------------------------------------------------===//
+
+Value spmd::emitFlat(OpBuilder &b, Location loc, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getRank() == 1)
+    return value;
+  auto flat = type.clone({type.getNumElements()});
+  if (type.getRank() == 0)
+    return tensor::ExpandShapeOp::create(b, loc, flat, value, ArrayRef<ReassociationIndices>());
+  ReassociationIndices all(llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
+  return tensor::CollapseShapeOp::create(b, loc, flat, value, ArrayRef<ReassociationIndices>(all));
+}
+
+Value spmd::emitShaped(OpBuilder &b, Location loc, Value flat, RankedTensorType type) {
+  if (type.getRank() == 1)
+    return flat;
+  if (type.getRank() == 0)
+    return tensor::CollapseShapeOp::create(b, loc, type, flat, ArrayRef<ReassociationIndices>());
+  ReassociationIndices all(llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
+  return tensor::ExpandShapeOp::create(b, loc, type, flat, ArrayRef<ReassociationIndices>(all));
+}
+
+/// The elements of a tensor of one dim, read as loops `from`, in the order of loops `to`.
+static Value emitReordered(OpBuilder &b, Location loc, Value flat, ArrayRef<TransferAtom> from,
+                           ArrayRef<TransferAtom> to) {
+  SmallVector<int64_t> shape, permuted, permutation;
+  for (const TransferAtom &atom : from)
+    shape.push_back(atom.size);
+  for (const TransferAtom &atom : to) {
+    permuted.push_back(atom.size);
+    const auto *it = llvm::find_if(from, [&](const TransferAtom &other) {
+      return other.srcIsRank == atom.srcIsRank && other.dstIsRank == atom.dstIsRank &&
+             other.srcStride == atom.srcStride && other.dstStride == atom.dstStride;
+    });
+    permutation.push_back(it - from.begin());
+  }
+  if (llvm::is_sorted(permutation))
+    return flat;
+  auto type = cast<RankedTensorType>(flat.getType());
+  Value value = emitShaped(b, loc, flat, type.clone(shape));
+  Value empty = tensor::EmptyOp::create(b, loc, permuted, type.getElementType());
+  return emitFlat(b, loc, linalg::TransposeOp::create(b, loc, value, empty, permutation).getResult().front());
+}
+
+Value BlockMove::emitPacked(OpBuilder &b, Location loc, Value input) const {
+  SmallVector<TransferAtom, 6> blocksFirst(sliced);
+  llvm::append_range(blocksFirst, kept);
+  return emitReordered(b, loc, emitFlat(b, loc, input), sorted(sliced, kept, sourceStride), blocksFirst);
+}
+
+Value BlockMove::emitUnpacked(OpBuilder &b, Location loc, Value received, RankedTensorType type) const {
+  SmallVector<TransferAtom, 6> blocksFirst(gathered);
+  llvm::append_range(blocksFirst, kept);
+  return emitShaped(b, loc, emitReordered(b, loc, received, blocksFirst, sorted(gathered, kept, destinationStride)),
+                    type);
+}

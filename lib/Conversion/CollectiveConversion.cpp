@@ -1,0 +1,145 @@
+//===- CollectiveConversion.cpp - Collectives of other compilers ----------===//
+
+#include "shardkit/Conversion/CollectiveConversion.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
+#include "shardkit/Rules/Sorts.h"
+#include "shardkit/Transforms/IdleCollectives.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+CollectiveEmitter::~CollectiveEmitter() = default;
+
+Value CollectiveEmitter::emitCoordinate(RewriterBase &b, Operation *op, const RankDigit &digit) {
+  Location loc = op->getLoc();
+  Value rank = emitRank(b, op);
+  Value stride = arith::ConstantIndexOp::create(b, loc, digit.stride);
+  Value size = arith::ConstantIndexOp::create(b, loc, digit.size);
+  return arith::RemUIOp::create(b, loc, arith::DivUIOp::create(b, loc, rank, stride), size);
+}
+
+/// The collectives run where they are started.
+static void inlineStarted(RewriterBase &rewriter, StartOp start) {
+  Operation *end = start.getBody().front().getTerminator();
+  SmallVector<Value> results(end->getOperands());
+  rewriter.replaceOp(start.getDone(), results);
+  rewriter.eraseOp(end);
+  rewriter.inlineBlockBefore(&start.getBody().front(), start);
+  rewriter.eraseOp(start);
+}
+
+namespace {
+
+class ConvertCollective : public OpInterfaceRewritePattern<CollectiveOpInterface> {
+public:
+  ConvertCollective(MLIRContext *context, CollectiveEmitter &emitter)
+      : OpInterfaceRewritePattern(context), emitter(emitter) {}
+
+  LogicalResult matchAndRewrite(CollectiveOpInterface op, PatternRewriter &rewriter) const override {
+    auto fail = [&] {
+      emitter.setFailed();
+      return failure();
+    };
+    auto inputType = cast<RankedTensorType>(op->getOperand(0).getType());
+    auto resultType = cast<RankedTensorType>(op->getResult(0).getType());
+    if (!inputType.hasStaticShape() || !resultType.hasStaticShape()) {
+      op.emitError() << "moves a value of unknown size, expected sizes that are known: run "
+                        "--spmd-specialize-shapes on the program before";
+      return fail();
+    }
+    FailureOr<ClosedForm> form = getClosedForm(op, emitter.getMeshes());
+    if (failed(form))
+      return fail();
+    CollectiveToEmit collective{op,        op->getOperand(0), op->getOperands().drop_front(),
+                                inputType, resultType,        std::move(*form)};
+    FailureOr<Value> result = emitter.emit(rewriter, collective);
+    if (failed(result))
+      return fail();
+    rewriter.replaceOp(op, *result);
+    return success();
+  }
+
+private:
+  CollectiveEmitter &emitter;
+};
+
+class ConvertCoordinate : public OpRewritePattern<DeviceCoordinateOp> {
+public:
+  ConvertCoordinate(MLIRContext *context, CollectiveEmitter &emitter) : OpRewritePattern(context), emitter(emitter) {}
+
+  LogicalResult matchAndRewrite(DeviceCoordinateOp op, PatternRewriter &rewriter) const override {
+    const Mesh *mesh = emitter.getMeshes().lookupOrEmit(op.getMeshAttr(), [&] { return op.emitError(); });
+    std::optional<unsigned> axis = mesh ? mesh->findAxis(op.getAxis()) : std::nullopt;
+    if (!axis) {
+      emitter.setFailed();
+      return failure();
+    }
+    rewriter.replaceOp(op, emitter.emitCoordinate(rewriter, op, {mesh->axisStride(*axis), mesh->axes[*axis].size}));
+    return success();
+  }
+
+private:
+  CollectiveEmitter &emitter;
+};
+
+struct InlineStarted : public OpRewritePattern<StartOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(StartOp start, PatternRewriter &rewriter) const override {
+    inlineStarted(rewriter, start);
+    return success();
+  }
+};
+
+} // namespace
+
+void spmd::populateSPMDCollectiveConversion(RewritePatternSet &patterns, CollectiveEmitter &emitter) {
+  patterns.add<ConvertCollective, ConvertCoordinate>(patterns.getContext(), emitter);
+  patterns.add<InlineStarted>(patterns.getContext());
+}
+
+static LogicalResult verifyConverted(ModuleOp module) {
+  WalkResult walk = module.walk([&](Operation *op) {
+    if (!isa_and_nonnull<SPMDDialect>(op->getDialect()) || isa<MeshOp>(op))
+      return WalkResult::advance();
+    InFlightDiagnostic diag = op->emitError() << "'" << op->getName() << "' cannot be converted, expected ";
+    if (isa<SendOp, RecvOp, ScheduleOp>(op))
+      diag << "a program of one mesh: stages send through channels of ShardKit's runtime";
+    else
+      diag << "collectives, spmd.device_coordinate and meshes alone";
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+LogicalResult spmd::verifyConvertible(ModuleOp module, StringRef pass) {
+  const int phase = getPhase(module);
+  if (phase >= int(Phase::Partitioned))
+    return verifyLowered(module, Phase::Partitioned, "--" + Twine(pass));
+  return module.emitError() << "--" << pass << " of a module in phase \""
+                            << (phase < 0 ? StringRef("written") : StringRef(kPhases[phase]))
+                            << "\", expected a local program: run --spmd-default-pipeline before";
+}
+
+LogicalResult spmd::convertCollectives(CollectiveEmitter &emitter) {
+  ModuleOp module = emitter.getModule();
+  for (auto func : module.getOps<func::FuncOp>())
+    if (failed(removeIdleCollectives(func, emitter.getMeshes())))
+      return failure();
+  if (failed(expandBroadcasts(module, emitter.getMeshes())))
+    return failure();
+  expandSorts(module);
+  // The walk below visits the collectives of a body where they are then.
+  SmallVector<StartOp> starts;
+  module.walk([&](StartOp start) { starts.push_back(start); });
+  IRRewriter rewriter(module.getContext());
+  for (StartOp start : starts)
+    inlineStarted(rewriter, start);
+  RewritePatternSet patterns(module.getContext());
+  populateSPMDCollectiveConversion(patterns, emitter);
+  walkAndApplyPatterns(module, std::move(patterns));
+  return failure(emitter.hasFailed() || failed(verifyConverted(module)));
+}

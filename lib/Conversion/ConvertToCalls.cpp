@@ -1,0 +1,196 @@
+//===- ConvertToCalls.cpp - Collectives as calls of functions -------------===//
+
+#include "shardkit-c/Collectives.h"
+#include "shardkit/Conversion/CollectiveConversion.h"
+#include "shardkit/Passes.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_CONVERTSPMDTOCALLSPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+static_assert(SHARDKIT_EXCHANGE == int(CollectiveKind::Exchange) && SHARDKIT_ALL_SLICE == int(CollectiveKind::AllSlice),
+              "kinds are numbers of the descriptor");
+static_assert(SHARDKIT_MIN_NUM == int(ReductionKind::MinNum) && SHARDKIT_SUM == int(ReductionKind::Sum),
+              "reductions are numbers of the descriptor");
+
+namespace {
+
+/// The type of elements in a descriptor, and their bytes in memory; std::nullopt if they have none.
+std::optional<std::pair<shardkit_type, int64_t>> getElementType(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    if (auto component = getElementType(complex.getElementType()))
+      return std::pair(SHARDKIT_OTHER, 2 * component->second);
+  if (type.isIndex())
+    return std::pair(SHARDKIT_I64, int64_t(8));
+  if (!type.isIntOrFloat())
+    return std::nullopt;
+  const unsigned width = type.getIntOrFloatBitWidth();
+  for (auto [known, code] :
+       {std::pair(type.isF64(), SHARDKIT_F64), std::pair(type.isF32(), SHARDKIT_F32),
+        std::pair(type.isF16(), SHARDKIT_F16), std::pair(type.isBF16(), SHARDKIT_BF16),
+        std::pair(type.isSignlessInteger(64), SHARDKIT_I64), std::pair(type.isSignlessInteger(32), SHARDKIT_I32),
+        std::pair(type.isSignlessInteger(16), SHARDKIT_I16), std::pair(type.isSignlessInteger(8), SHARDKIT_I8),
+        std::pair(type.isSignlessInteger(1), SHARDKIT_I1)})
+    if (known)
+      return std::pair(code, int64_t(width + 7) / 8);
+  const bool isMoved = width == 4 || (width % 8 == 0 && llvm::isPowerOf2_32(width));
+  return isMoved ? std::optional(std::pair(SHARDKIT_OTHER, int64_t(width + 7) / 8)) : std::nullopt;
+}
+
+/// The words of a descriptor (shardkit-c/Collectives.h).
+SmallVector<int64_t> encode(const ClosedForm &form, shardkit_type type, int64_t bytes, std::optional<int64_t> id) {
+  const Transfer &transfer = form.transfer;
+  auto ofReductions = form.reduction ? ArrayRef<RankDigit>(form.group) : ArrayRef<RankDigit>();
+  SmallVector<RankDigit, 2> digits = form.getDigits();
+  SmallVector<int64_t> words{SHARDKIT_DESCRIPTOR_VERSION,
+                             int64_t(form.kind),
+                             form.reduction ? int64_t(*form.reduction) : int64_t(SHARDKIT_NO_REDUCTION),
+                             int64_t(type),
+                             bytes,
+                             id.value_or(-1),
+                             form.devices,
+                             form.inElements,
+                             form.outElements,
+                             int64_t(digits.size()),
+                             int64_t(ofReductions.size()),
+                             int64_t(transfer.atoms.size()),
+                             int64_t(transfer.spread.size()),
+                             int64_t(transfer.segments.size()),
+                             int64_t(form.sourceOrder.size()),
+                             int64_t(form.destinationOrder.size())};
+  static_assert(sizeof(shardkit_collective) == 16 * sizeof(int64_t));
+  auto addRanks = [&](ArrayRef<RankDigit> ranks) {
+    for (const RankDigit &digit : ranks)
+      words.append({digit.stride, digit.size});
+  };
+  addRanks(digits);
+  addRanks(ofReductions);
+  for (const TransferAtom &atom : transfer.atoms)
+    words.append({atom.size, atom.srcIsRank, atom.srcStride, atom.dstIsRank, atom.dstStride});
+  addRanks(transfer.spread);
+  for (const TransferSegment &segment : transfer.segments) {
+    auto window = segment.window.value_or(TransferSegment::Window{0, 0});
+    words.append({segment.size, int64_t(segment.src.size()), int64_t(segment.dst.size()), segment.window.has_value(),
+                  window.step, window.offset, window.added});
+    for (const auto *side : {&segment.src, &segment.dst})
+      for (const TransferDigit &digit : *side)
+        words.append({digit.size, digit.isRank, digit.stride});
+  }
+  words.append(form.sourceOrder.begin(), form.sourceOrder.end());
+  words.append(form.destinationOrder.begin(), form.destinationOrder.end());
+  return words;
+}
+
+class CallsEmitter : public CollectiveEmitter {
+public:
+  explicit CallsEmitter(ModuleOp module)
+      : CollectiveEmitter(module), symbols(module), pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
+
+  FailureOr<Value> emit(RewriterBase &b, CollectiveToEmit &collective) override;
+  Value emitRank(RewriterBase &b, Operation *op) override {
+    auto callee = declare(b, "shardkit_rank", {}, b.getI64Type());
+    Value rank = func::CallOp::create(b, op->getLoc(), callee).getResult(0);
+    return arith::IndexCastOp::create(b, op->getLoc(), b.getIndexType(), rank);
+  }
+
+private:
+  func::FuncOp declare(RewriterBase &b, StringRef name, TypeRange inputs, TypeRange results) {
+    if (auto known = symbols.lookup<func::FuncOp>(name))
+      return known;
+    RewriterBase::InsertionGuard guard(b);
+    b.setInsertionPointToStart(getModule().getBody());
+    auto func = func::FuncOp::create(b, getModule().getLoc(), name, b.getFunctionType(inputs, results));
+    func.setPrivate();
+    symbols.insert(func);
+    return func;
+  }
+
+  /// A constant of the module with these words; equal ones are shared.
+  Value emitDescriptor(RewriterBase &b, Location loc, ArrayRef<int64_t> words) {
+    auto type = MemRefType::get({int64_t(words.size())}, b.getI64Type());
+    auto value = DenseElementsAttr::get(RankedTensorType::get(type.getShape(), b.getI64Type()), words);
+    memref::GlobalOp &global = descriptors[value];
+    if (!global) {
+      RewriterBase::InsertionGuard guard(b);
+      b.setInsertionPointToStart(getModule().getBody());
+      global = memref::GlobalOp::create(b, loc, "shardkit_descriptor", b.getStringAttr("private"), type, value,
+                                        /*constant=*/true, /*alignment=*/b.getI64IntegerAttr(8));
+      symbols.insert(global); // under an unused name
+    }
+    return emitAddress(b, loc, memref::GetGlobalOp::create(b, loc, type, global.getSymName()));
+  }
+
+  Value emitAddress(RewriterBase &b, Location loc, Value buffer) {
+    Value index = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer);
+    Value word = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+    return LLVM::IntToPtrOp::create(b, loc, pointer, word);
+  }
+
+  /// The address of the offsets that are known at run time, on the stack of the function.
+  Value emitOffsets(RewriterBase &b, CollectiveToEmit &collective) {
+    Location loc = collective.op.getLoc();
+    if (collective.offsets.empty())
+      return LLVM::ZeroOp::create(b, loc, pointer);
+    auto type = MemRefType::get({int64_t(collective.offsets.size())}, b.getI64Type());
+    auto atEntry =
+        OpBuilder::atBlockBegin(&collective.op->getParentOfType<FunctionOpInterface>().getFunctionBody().front());
+    Value memory = memref::AllocaOp::create(atEntry, loc, type, b.getI64IntegerAttr(8));
+    for (auto [i, offset] : llvm::enumerate(collective.offsets)) {
+      Value at = arith::ConstantIndexOp::create(b, loc, i);
+      Value word = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
+      memref::StoreOp::create(b, loc, word, memory, at);
+    }
+    return emitAddress(b, loc, memory);
+  }
+
+  SymbolTable symbols;
+  Type pointer;
+  DenseMap<Attribute, memref::GlobalOp> descriptors;
+};
+
+FailureOr<Value> CallsEmitter::emit(RewriterBase &b, CollectiveToEmit &collective) {
+  const ClosedForm &form = collective.form;
+  Location loc = collective.op.getLoc();
+  Type elementType = collective.inputType.getElementType();
+  auto element = getElementType(elementType);
+  if (!element || (form.reduction && element->first == SHARDKIT_OTHER)) {
+    collective.op.emitError() << (form.reduction ? "combines" : "moves") << " elements of " << elementType
+                              << ", expected floats of 16 to 64 bits or integers of 1 or 8 to 64 bits"
+                              << (form.reduction ? "" : ", or others of whole bytes");
+    return failure();
+  }
+  auto emitBuffer = [&](RankedTensorType type) { return MemRefType::get(type.getShape(), type.getElementType()); };
+  Value in = bufferization::ToBufferOp::create(b, loc, emitBuffer(collective.inputType), collective.input,
+                                               /*read_only=*/true);
+  Value out = memref::AllocOp::create(b, loc, emitBuffer(collective.resultType));
+  SmallVector<int64_t> words = encode(form, element->first, element->second, collective.op.getCollectiveId());
+  SmallVector<Value, 4> operands{emitDescriptor(b, loc, words), emitOffsets(b, collective), emitAddress(b, loc, in),
+                                 emitAddress(b, loc, out)};
+  std::string name = ("shardkit_" + stringifyCollectiveKind(form.kind)).str();
+  func::CallOp::create(b, loc, declare(b, name, SmallVector<Type>(4, pointer), {}), operands);
+  return bufferization::ToTensorOp::create(b, loc, collective.resultType, out, /*restrict=*/true, /*writable=*/true)
+      .getResult();
+}
+
+struct ConvertToCallsPass : public spmd::impl::ConvertSPMDToCallsPassBase<ConvertToCallsPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(verifyConvertible(module, getArgument())))
+      return signalPassFailure();
+    CallsEmitter emitter(module);
+    if (failed(convertCollectives(emitter)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,101 @@
+//===- Certificate.cpp - What is proven of a program ----------------------===//
+
+#include "shardkit/Proof/Certificate.h"
+#include "shardkit/Proof/Normalize.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::proof;
+
+bool Certificate::isRefused() const {
+  return llvm::any_of(functions, [](const Function &function) { return function.proof.outcome == Outcome::Refused; });
+}
+
+static std::string getHash(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os);
+  return llvm::toHex(llvm::BLAKE3::hash<16>(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
+}
+
+FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local) {
+  Certificate certificate;
+  certificate.global = getHash(global);
+  certificate.local = getHash(local);
+  OwningOpRef<ModuleOp> globalCopy = global.clone(), localCopy = local.clone();
+  certificate.passes = normalize(*globalCopy, *localCopy);
+  for (auto func : localCopy->getOps<func::FuncOp>()) {
+    if (func.isExternal() || func.isPrivate())
+      continue;
+    auto other = globalCopy->lookupSymbol<func::FuncOp>(func.getName());
+    if (!other || other.isExternal())
+      return func.emitError() << "@" << func.getName() << " is not a function of the unsharded program";
+    FailureOr<Proof> proof = prove(other, func);
+    if (failed(proof))
+      return failure();
+    // The op is one of a copy.
+    proof->op = nullptr;
+    certificate.functions.push_back({func.getName().str(), *proof});
+  }
+  return certificate;
+}
+
+void proof::report(const Certificate &certificate, DiagnosticSeverity undecided) {
+  for (const Certificate::Function &function : certificate.functions) {
+    const Proof &proof = function.proof;
+    if (proof.outcome == Outcome::Proven)
+      continue;
+    bool isError = proof.outcome == Outcome::Refused || undecided == DiagnosticSeverity::Error;
+    InFlightDiagnostic diag = isError ? emitError(*proof.loc) : emitWarning(*proof.loc);
+    diag << "@" << function.name << " is " << stringifyOutcome(proof.outcome) << " at " << proof.opName << ": "
+         << proof.reason;
+    for (auto &[loc, note] : proof.notes)
+      diag.attachNote(loc) << note;
+  }
+}
+
+void proof::printJSON(const Certificate &certificate, raw_ostream &os) {
+  llvm::json::OStream json(os, 2);
+  json.object([&] {
+    json.attribute("version", 1);
+    json.attribute("unsharded", certificate.global);
+    json.attribute("partitioned", certificate.local);
+    json.attributeArray("passes", [&] {
+      for (const std::string &pass : certificate.passes)
+        json.value(pass);
+    });
+    json.attributeArray("functions", [&] {
+      for (const auto &[name, proof] : certificate.functions)
+        json.object([&, &name = name, &proof = proof] {
+          json.attribute("name", name);
+          json.attribute("outcome", stringifyOutcome(proof.outcome));
+          json.attribute("ops", int64_t(proof.localOps));
+          json.attribute("unsharded_ops", int64_t(proof.globalOps));
+          if (proof.outcome != Outcome::Proven) {
+            json.attribute("op", proof.opName);
+            json.attribute("reason", proof.reason);
+            json.attribute("kind", proof.kind);
+          }
+          json.attributeObject("rules", [&] {
+            for (auto &[rule, uses] : proof.rules)
+              json.attribute(rule, int64_t(uses));
+          });
+          json.attributeArray("values", [&] {
+            for (const ValueFact &fact : proof.values)
+              json.object([&] {
+                json.attribute("op", fact.op);
+                json.attribute("number", int64_t(fact.number));
+                json.attribute("result", int64_t(fact.result));
+                json.attribute("of", fact.of);
+                json.attribute("holds", fact.holds);
+              });
+          });
+        });
+    });
+  });
+  os << "\n";
+}

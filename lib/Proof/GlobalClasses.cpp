@@ -1,0 +1,177 @@
+//===- GlobalClasses.cpp - Classes of values, and their elements ---------===//
+
+#include "shardkit/Proof/GlobalProgram.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::proof;
+
+ClassId GlobalProgram::create(ClassInfo info) {
+  ClassId id = classes.size();
+  info.root = info.root ? info.root : id;
+  // The only index of a dim of one element is 0.
+  if (info.type)
+    for (auto [d, size] : llvm::enumerate(info.type.getShape()))
+      if (size == 1)
+        info.isUniform[d] = true;
+  if (!info.splat && !info.isUndefined && !info.constant)
+    info.varying = varying;
+  classes.push_back(std::move(info));
+  manualUsers.emplace_back();
+  viewUsers.emplace_back();
+  reshapes.emplace_back();
+  if (classes[id].root == id)
+    reshapes[id].push_back(id);
+  return id;
+}
+
+std::optional<ClassId> GlobalProgram::getClass(Value value) const {
+  auto it = values.find(value);
+  return it == values.end() ? std::nullopt : std::optional(it->second);
+}
+
+ClassId GlobalProgram::getSplat(Attribute value) {
+  auto [it, isNew] = splats.try_emplace(value, 0);
+  if (isNew) {
+    ClassInfo info;
+    info.splat = value;
+    it->second = create(info);
+  }
+  return it->second;
+}
+
+ClassId GlobalProgram::getConstant(ElementsAttr value) {
+  if (value.isSplat())
+    return getSplat(value.getSplatValue<Attribute>());
+  auto [it, isNew] = constants.try_emplace(value, 0);
+  if (isNew) {
+    ClassInfo info;
+    info.constant = value;
+    info.type = cast<RankedTensorType>(value.getType());
+    info.isUniform.assign(info.type.getRank(), false);
+    it->second = create(info);
+  }
+  return it->second;
+}
+
+ClassId GlobalProgram::getUndefined() {
+  if (!undefined) {
+    ClassInfo info;
+    info.isUndefined = true;
+    undefined = create(info);
+  }
+  return *undefined;
+}
+
+ClassId GlobalProgram::addOpaque(Value value) {
+  ClassInfo info;
+  info.type = dyn_cast<RankedTensorType>(value.getType());
+  info.loc = value.getLoc();
+  info.isUniform.assign(info.type.getRank(), false);
+  ClassId id = create(info);
+  values[value] = id;
+  return id;
+}
+
+/// The sum of `sum`, whose loops are dims, at `at`.
+static SmallVector<int64_t, 6> compose(ArrayRef<int64_t> sum, const SumList &at) {
+  std::map<int64_t, int64_t> factors;
+  int64_t constant = sum[0];
+  for (int64_t i = 0; i < sum[1]; ++i) {
+    int64_t dim = sum[2 + 2 * i], factor = sum[3 + 2 * i];
+    if (dim < 0) { // a scalar
+      factors[dim] += factor;
+      continue;
+    }
+    constant += factor * at[dim][0];
+    for (int64_t k = 0; k < at[dim][1]; ++k)
+      factors[at[dim][2 + 2 * k]] += factor * at[dim][3 + 2 * k];
+  }
+  SmallVector<int64_t, 6> result{constant, 0};
+  for (auto [loop, factor] : factors)
+    if (factor) {
+      ++result[1];
+      result.append({loop, factor});
+    }
+  return result;
+}
+
+/// A constant as an element: an index is a sum.
+static TermId getScalarConstant(Attribute value, TermTable &terms) {
+  auto number = dyn_cast<IntegerAttr>(value);
+  if (!number || !number.getType().isIndex())
+    return terms.getConstant(value);
+  Term term{Term::Kind::Sum};
+  term.numbers = {number.getInt(), 0};
+  return terms.get(term);
+}
+
+/// The element of a constant at sums without loops; std::nullopt if it is none, or depends on loops.
+static std::optional<Attribute> getConstantElement(const ClassInfo &info, const SumList &sums) {
+  auto elements = dyn_cast_or_null<DenseElementsAttr>(info.constant);
+  if (!elements || sums.size() != size_t(info.type.getRank()))
+    return std::nullopt;
+  SmallVector<uint64_t> index;
+  for (auto [sum, size] : llvm::zip_equal(sums, info.type.getShape())) {
+    if (sum[1] != 0 || sum[0] < 0 || sum[0] >= size)
+      return std::nullopt;
+    index.push_back(sum[0]);
+  }
+  return elements.getValues<Attribute>()[index];
+}
+
+TermId GlobalProgram::getElement(ClassId id, const SumList &sums) {
+  const ClassInfo &info = classes[id];
+  if (info.splat)
+    return getScalarConstant(info.splat, terms);
+  if (info.isUndefined)
+    return terms.getUndefined();
+  if (std::optional<Attribute> value = getConstantElement(info, sums))
+    return getScalarConstant(*value, terms);
+  if (info.source) {
+    SumList composed;
+    for (ArrayRef<int64_t> sum : info.sums)
+      composed.push_back(compose(sum, sums));
+    return getElement(*info.source, composed);
+  }
+  Term term{Term::Kind::Element};
+  term.numbers.push_back(id);
+  for (auto [d, sum] : llvm::enumerate(sums)) {
+    if (info.isUniform[d])
+      term.numbers.append({0, 0});
+    else
+      term.numbers.append(sum.begin(), sum.end());
+  }
+  return terms.get(term);
+}
+
+TermId GlobalProgram::getLookup(ClassId id, ArrayRef<TermId> given) {
+  const ClassInfo &info = classes[id];
+  if (info.splat)
+    return getElement(id, {});
+  SmallVector<TermId> at(given);
+  for (auto [d, index] : llvm::enumerate(at))
+    if (info.type && info.isUniform[d]) {
+      Term zero{Term::Kind::Sum};
+      zero.numbers = {0, 0};
+      index = terms.get(zero);
+    }
+  ArrayRef<TermId> indices = at;
+  // At indices of loops it is an element as any.
+  if (llvm::all_of(indices, [&](TermId index) { return terms[index].kind == Term::Kind::Sum; })) {
+    SumList sums;
+    for (TermId index : indices)
+      sums.emplace_back(terms[index].numbers.begin(), terms[index].numbers.end());
+    return getElement(id, sums);
+  }
+  Term term{Term::Kind::Lookup};
+  term.numbers = {-1, int64_t(id)};
+  term.operands.assign(indices.begin(), indices.end());
+  return terms.get(term);
+}
+
+ArrayRef<ClassId> GlobalProgram::find(ArrayRef<int64_t> key) const {
+  // Look-ups do not add.
+  auto &table = const_cast<KeyedTable<SmallVector<ClassId, 1>> &>(keys);
+  return table[key];
+}

@@ -1,0 +1,258 @@
+//===- GlobalStructured.cpp - Classes of ops that have a term ------------===//
+
+#include "shardkit/Proof/GlobalProgram.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::proof;
+
+/// Reads the element of a term: its class, and per dim its sum.
+static std::pair<ClassId, SumList> readElement(const Term &term) {
+  std::pair<ClassId, SumList> element(term.numbers[0], SumList());
+  for (size_t i = 1; i < term.numbers.size();) {
+    size_t length = 2 + 2 * term.numbers[i + 1];
+    element.second.emplace_back(ArrayRef(term.numbers).slice(i, length));
+    i += length;
+  }
+  return element;
+}
+
+static bool isLoop(ArrayRef<int64_t> sum, int64_t loop, int64_t size) {
+  return sum[0] == 0 && (size == 1 ? sum[1] == 0 : sum[1] == 1 && sum[2] == loop && sum[3] == 1);
+}
+
+/// The loops that a term depends on.
+static void findLoops(TermId id, const TermTable &terms, llvm::DenseSet<TermId> &seen, llvm::DenseSet<int64_t> &loops) {
+  if (!seen.insert(id).second)
+    return;
+  const Term &term = terms[id];
+  auto add = [&](ArrayRef<int64_t> sum) {
+    for (int64_t i = 0; i < sum[1]; ++i) {
+      int64_t loop = sum[2 + 2 * i];
+      loops.insert(loop);
+      if (loop < 0) // a scalar, which may be one that the loops compute
+        findLoops(-1 - loop, terms, seen, loops);
+    }
+  };
+  if (term.kind == Term::Kind::Element)
+    for (ArrayRef<int64_t> sum : readElement(term).second)
+      add(sum);
+  else if (term.kind == Term::Kind::Sum)
+    add(term.numbers);
+  else if (term.kind == Term::Kind::SumCompare)
+    add(ArrayRef(term.numbers).drop_front());
+  for (const IndexTerm &index : term.form.getTerms())
+    if (index.kind == IndexTerm::Kind::Loop)
+      loops.insert(index.var);
+  for (TermId operand : term.operands)
+    findLoops(operand, terms, seen, loops);
+}
+
+SmallVector<int64_t> GlobalProgram::getKey(const Structured &op, unsigned r, ArrayRef<TermId> all,
+                                           const SumList &result, ArrayRef<bool> isUnit) const {
+  SmallVector<int64_t> key{StructuredKey, int64_t(op.extents.size())};
+  for (auto [reduction, unit] : llvm::zip_equal(op.isReduction, isUnit))
+    key.push_back(reduction && !unit);
+  // A dim along which all elements are equal may have any size.
+  llvm::DenseSet<TermId> seen;
+  llvm::DenseSet<int64_t> used;
+  findLoops(all[r], terms, seen, used);
+  key.push_back(result.size());
+  for (ArrayRef<int64_t> sum : result) {
+    if (sum[1] == 1 && used.contains(sum[2]))
+      key.append(sum.begin(), sum.end());
+    else
+      key.append({0, 0});
+  }
+  key.push_back(all[r]);
+  // Outputs of a reduction may depend on each other.
+  if (op.hasReduction() && all.size() > 1) {
+    key.push_back(r);
+    key.append(all.begin(), all.end());
+  }
+  return key;
+}
+
+void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
+  TermFrame frame;
+  frame.context = op->getContext();
+  SmallVector<bool> isUnit;
+  for (auto [i, extent] : llvm::enumerate(structured.extents)) {
+    frame.loops.push_back(IndexForm::ofLoop(i, extent));
+    frame.assumed.push_back(std::pair<int64_t, int64_t>(0, extent - 1));
+    isUnit.push_back(extent == 1);
+  }
+  bool hasReduction = structured.hasReduction();
+  auto toSums = [&](ArrayRef<IndexForm> forms) {
+    SumList sums;
+    for (const IndexForm &form : forms) {
+      std::optional<SmallVector<int64_t, 6>> sum = frame.express(form);
+      sums.push_back(sum ? *sum : SmallVector<int64_t, 6>{0, 0});
+    }
+    return sums;
+  };
+  bool isKnown = true;
+  frame.getArgument = [&](unsigned a) {
+    const Structured::Argument &argument = structured.arguments[a];
+    std::optional<ClassId> id = getClass(argument.value);
+    for (const IndexForm &form : argument.map)
+      isKnown &= frame.express(form).has_value();
+    if (!id) {
+      isKnown = false;
+      return terms.getUnknown(op);
+    }
+    TermId element = getElement(*id, toSums(argument.map));
+    if (!hasReduction || a < structured.numInputs || a >= structured.numInputs + structured.results.size())
+      return element;
+    Term output{Term::Kind::Output};
+    output.operands.push_back(element);
+    output.numbers.push_back(a - structured.numInputs);
+    return terms.get(output);
+  };
+  frame.getLookup = [&](unsigned a, ArrayRef<TermId> indices) {
+    std::optional<ClassId> id = getClass(structured.arguments[a].value);
+    isKnown &= id.has_value();
+    SmallVector<TermId> converted;
+    for (TermId index : indices)
+      converted.push_back(frame.convert(index, terms));
+    return id ? getLookup(*id, converted) : terms.getUnknown(op);
+  };
+  SmallVector<TermId> converted;
+  for (TermId term : structured.terms) {
+    converted.push_back(frame.convert(term, terms));
+    isKnown &= !terms.findUnknown(converted.back()) && !frame.hasRest;
+  }
+  for (const auto &result : structured.results)
+    for (const IndexForm &form : result)
+      isKnown &= frame.express(form).has_value();
+  for (auto [r, result] : llvm::enumerate(op->getResults())) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type || !isKnown) {
+      if (type)
+        addOpaque(result);
+      continue;
+    }
+    SumList sums = toSums(structured.results[r]);
+    // By value: `terms` grows.
+    Term term = terms[converted[r]];
+    bool isWhole = sums.size() == structured.extents.size();
+    for (auto [d, sum] : llvm::enumerate(sums))
+      isWhole &= isLoop(sum, d, structured.extents[d]);
+    if (isWhole && term.kind == Term::Kind::Constant) {
+      values[result] = getSplat(term.attribute);
+      continue;
+    }
+    if (isWhole && term.kind == Term::Kind::Undefined) {
+      values[result] = getUndefined();
+      continue;
+    }
+    ClassInfo info;
+    info.type = type;
+    info.loc = op->getLoc();
+    info.loopSizes = structured.extents;
+    if (isWhole && !hasReduction && term.kind == Term::Kind::Element) {
+      auto [source, at] = readElement(term);
+      bool isCopy = classes[source].type == type;
+      for (auto [d, sum] : llvm::enumerate(at))
+        isCopy &=
+            classes[source].isUniform[d] || (d < structured.extents.size() && isLoop(sum, d, structured.extents[d]));
+      if (isCopy && at.size() == structured.extents.size()) {
+        values[result] = source;
+        continue;
+      }
+      info.source = source;
+      info.sums = at;
+    }
+    llvm::DenseSet<TermId> seen;
+    llvm::DenseSet<int64_t> loops;
+    findLoops(converted[r], terms, seen, loops);
+    for (auto [d, sum] : llvm::enumerate(sums))
+      info.isUniform.push_back(sum[1] == 0 ? type.getDimSize(d) == 1 : !loops.contains(sum[2]));
+    SmallVector<int64_t> key = getKey(structured, r, converted, sums, isUnit);
+    SmallVector<ClassId, 1> &known = keys[key];
+    auto same = llvm::find_if(
+        known, [&](ClassId id) { return classes[id].type == type && classes[id].loopSizes == info.loopSizes; });
+    if (same != known.end()) {
+      values[result] = *same;
+      continue;
+    }
+    std::optional<ClassId> source = info.source;
+    SumList at = info.sums;
+    ClassId id = create(std::move(info));
+    known.push_back(id);
+    values[result] = id;
+    // Slices and paddings of a value.
+    ViewUser user{id, {}, {}, {}};
+    if (source && at.size() == structured.extents.size()) {
+      bool isSlice = true;
+      for (auto [d, sum] : llvm::enumerate(at)) {
+        IndexForm offset(sum[0]);
+        int64_t step = 0;
+        for (int64_t i = 0; i < sum[1]; ++i) {
+          int64_t loop = sum[2 + 2 * i], factor = sum[3 + 2 * i];
+          if (loop < 0)
+            offset = *offset.plus(IndexForm::ofScalar(-1 - loop), factor);
+          else if (loop == int64_t(d) && factor > 0 && step == 0)
+            step = factor;
+          else
+            isSlice = false;
+        }
+        isSlice &= step > 0 || structured.extents[d] == 1;
+        user.offsets.push_back(offset);
+        user.steps.push_back(std::max<int64_t>(step, 1));
+      }
+      if (isSlice)
+        viewUsers[*source].push_back(user);
+    } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+      std::optional<ClassId> padded = getClass(pad.getSource());
+      TermId value = getScalar(pad.getConstantPaddingValue());
+      bool isStatic = llvm::none_of(pad.getStaticLow(), ShapedType::isDynamic);
+      if (isStatic && padded && terms[value].kind == Term::Kind::Constant && classes[*padded].type) {
+        for (int64_t low : pad.getStaticLow()) {
+          user.offsets.push_back(-low);
+          user.steps.push_back(1);
+        }
+        user.padding = terms[value].attribute;
+        viewUsers[*padded].push_back(user);
+      }
+    }
+  }
+}
+
+std::optional<SmallVector<int64_t>> GlobalProgram::getConcatKey(ArrayRef<ClassId> inputs, unsigned dim,
+                                                                SmallVectorImpl<int64_t> &shape) {
+  for (ClassId input : inputs)
+    if (!classes[input].type || classes[input].type.getRank() != classes[inputs[0]].type.getRank())
+      return std::nullopt;
+  shape.assign(classes[inputs[0]].type.getShape().begin(), classes[inputs[0]].type.getShape().end());
+  shape[dim] = 0;
+  for (ClassId input : inputs)
+    shape[dim] += classes[input].type.getDimSize(dim);
+  Structured concat;
+  concat.extents.assign(shape.begin(), shape.end());
+  concat.isReduction.assign(shape.size(), false);
+  SumList identity;
+  for (auto [d, size] : llvm::enumerate(shape))
+    identity.push_back(size == 1 ? SmallVector<int64_t, 6>{0, 0} : SmallVector<int64_t, 6>{0, 1, int64_t(d), 1});
+  // As in readConcat, over global indices.
+  int64_t begin = shape[dim];
+  std::optional<TermId> term;
+  for (ClassId input : llvm::reverse(inputs)) {
+    int64_t end = begin;
+    begin -= classes[input].type.getDimSize(dim);
+    SumList at = identity;
+    at[dim][0] = -begin;
+    TermId element = getElement(input, at);
+    if (!term) {
+      term = element;
+      continue;
+    }
+    Term compare{Term::Kind::SumCompare};
+    compare.numbers = {0, -end, 1, int64_t(dim), 1};
+    term = terms.getSelect(terms.get(compare), element, *term);
+  }
+  SmallVector<bool> isUnit(shape.size(), false);
+  return getKey(concat, 0, *term, identity, isUnit);
+}

@@ -1,0 +1,77 @@
+//===- Normalize.cpp - Programs in the form that is compared --------------===//
+
+#include "shardkit/Proof/Normalize.h"
+#include "SequentialLoops.h"
+
+#include "mlir/Conversion/TosaToArith/TosaToArith.h"
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Conversion/TosaToSCF/TosaToSCF.h"
+#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+static bool hasTosa(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return isa_and_nonnull<tosa::TosaDialect>(op->getDialect()) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Runs passes on a module. If one fails, as it does not know an op, the module stays as it is: the op is not modelled.
+static void runIfPossible(ModuleOp module, llvm::function_ref<void(PassManager &)> build) {
+  ScopedDiagnosticHandler silent(module.getContext(), [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> copy = module.clone();
+  PassManager passes(module.getContext());
+  // Programs that the compiler takes are compared, also those that are undefined.
+  passes.enableVerifier(false);
+  build(passes);
+  if (succeeded(passes.run(*copy)))
+    module.getBodyRegion().takeBody(copy->getBodyRegion());
+}
+
+/// The passes that the compiler's targets lower tosa with.
+static void lowerTosa(OpPassManager &passes) {
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.addPass(createTosaToSCFPass());
+  functions.addPass(tosa::createTosaToLinalgNamed());
+  functions.addPass(tosa::createTosaToLinalg());
+  functions.addPass(createTosaToTensorPass());
+  TosaToArithPassOptions arith;
+  arith.includeApplyRescale = true;
+  functions.addPass(createTosaToArithPass(arith));
+}
+
+void proof::getNormalFormDialects(DialectRegistry &registry) {
+  OpPassManager passes(ModuleOp::getOperationName());
+  lowerTosa(passes);
+  passes.addPass(createInlinerPass());
+  passes.getDependentDialects(registry);
+  registry.insert<tensor::TensorDialect, scf::SCFDialect, arith::ArithDialect>();
+}
+
+SmallVector<std::string> proof::normalize(ModuleOp global, ModuleOp local) {
+  SmallVector<std::string> done{"inline", "canonicalize"};
+  runIfPossible(global, [](PassManager &passes) {
+    passes.addPass(createInlinerPass());
+    passes.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+  });
+  if (hasTosa(global) || hasTosa(local)) {
+    done.push_back("tosa-to-linalg");
+    runIfPossible(global, lowerTosa);
+    runIfPossible(local, lowerTosa);
+  }
+  for (ModuleOp module : {global, local}) {
+    makeSequential(module);
+    expandGathers(module);
+  }
+  return done;
+}

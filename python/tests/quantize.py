@@ -1,0 +1,118 @@
+"""Checkpoints of quantized weights in the published layouts, and what they stand for: written with NumPy from the formats alone."""
+
+import json
+import shutil
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+
+from shardkit import safetensors
+
+AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
+"""The column of eight that each position of a word has."""
+
+
+def pack(numbers, axis, order=range(8)):
+    """Eight 4-bit numbers along an axis become a word of 32 bits."""
+    numbers = np.moveaxis(numbers, axis, -1).astype(np.uint32)
+    numbers = numbers.reshape(*numbers.shape[:-1], -1, 8)
+    words = sum(numbers[..., column] << np.uint32(4 * position) for position, column in enumerate(order))
+    return np.ascontiguousarray(np.moveaxis(words, -1, axis)).view(np.int32)
+
+
+def draw_groups(rng, size, width, group):
+    numbers, zeros = rng.integers(0, 16, (size, width)), rng.integers(1, 16, (size // group, width))
+    return numbers, zeros, (rng.uniform(0.5, 1.5, zeros.shape) * 0.2 / size**0.5).astype(np.float16)
+
+
+def make_gptq(rng, weight, group=16, is_ordered=False, version="gptq"):
+    """What is stored for a weight of these sizes, and that weight, outputs by inputs."""
+    width, size = weight.shape
+    numbers, zeros, scales = draw_groups(rng, size, width, group)
+    at = rng.permutation(size) // group if is_ordered else np.arange(size) // group
+    stored = {"qweight": pack(numbers, 0), "qzeros": pack(zeros - (version == "gptq"), 1), "scales": scales, "g_idx": at.astype(np.int32)}
+    return stored, ((numbers - zeros[at]) * scales[at].astype(np.float32)).T
+
+
+def make_awq(rng, weight, group=16):
+    width, size = weight.shape
+    numbers, zeros, scales = draw_groups(rng, size, width, group)
+    stored = {"qweight": pack(numbers, 1, AWQ_ORDER), "qzeros": pack(zeros, 1, AWQ_ORDER), "scales": scales}
+    at = np.arange(size) // group
+    return stored, ((numbers - zeros[at]) * scales[at].astype(np.float32)).T
+
+
+def make_fp8(rng, weight, block=(16, 16)):
+    width, size = weight.shape
+    payload = (rng.standard_normal((width, size)) * 8).astype(ml_dtypes.float8_e4m3fn)
+    scales = (rng.uniform(0.5, 1.5, (-(-width // block[0]), -(-size // block[1]))) * 0.1 / size**0.5).astype(np.float32)
+    wide = scales.repeat(block[0], 0)[:width].repeat(block[1], 1)[:, :size]
+    return {"weight": payload, "weight_scale_inv": scales}, payload.astype(np.float32) * wide
+
+
+def make_int8(rng, weight):
+    width, size = weight.shape
+    payload, scb = rng.integers(-127, 128, (width, size)).astype(np.int8), (rng.uniform(0.5, 1.5, width) * 2 / size**0.5).astype(np.float32)
+    return {"weight": payload, "SCB": scb, "weight_format": np.zeros((), np.uint8)}, payload * (scb[:, None] / np.float32(127))
+
+
+def make_compressed(rng, weight, kind, strategy, group=16):
+    """Of the package compressed-tensors, symmetric."""
+    width, size = weight.shape
+    shape = {"tensor": (1,), "channel": (width, 1), "group": (width, size // group)}[strategy]
+    scales = (rng.uniform(0.5, 1.5, shape) / size**0.5).astype(np.float32)
+    if kind == "pack":
+        numbers, scales = rng.integers(0, 16, (width, size)), (scales * np.float32(0.2)).astype(ml_dtypes.bfloat16)
+        stored = {"weight_packed": pack(numbers, 1), "weight_scale": scales, "weight_shape": np.array([width, size])}
+        return stored, (numbers - 8) * scales.astype(np.float32).repeat(size // scales.shape[1], 1)
+    if kind == "int":
+        payload, scales = rng.integers(-127, 128, (width, size)).astype(np.int8), scales * np.float32(0.02)
+    else:
+        payload = (rng.standard_normal((width, size)) * 8).astype(ml_dtypes.float8_e4m3fn)
+        scales = scales * np.float32(0.1)
+    return {"weight": payload, "weight_scale": scales}, payload.astype(np.float32) * scales
+
+
+def compressed(kind, strategy, bits, type):
+    weights = {"num_bits": bits, "type": type, "strategy": strategy, "symmetric": True, "group_size": 16 if strategy == "group" else None}
+    given = {"quant_method": "compressed-tensors", "format": kind, "ignore": ["lm_head"], "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}}}
+    return (lambda rng, weight: make_compressed(rng, weight, kind.partition("-")[0], strategy)), given
+
+
+METHODS = {
+    "gptq": (make_gptq, {"quant_method": "gptq", "bits": 4, "group_size": 16, "desc_act": False}),
+    "gptq_v2": (lambda *args: make_gptq(*args, version="gptq_v2"), {"quant_method": "gptq", "bits": 4, "group_size": 16, "desc_act": False, "checkpoint_format": "gptq_v2"}),
+    "gptq_ordered": (lambda *args: make_gptq(*args, is_ordered=True), {"quant_method": "gptq", "bits": 4, "group_size": 16, "desc_act": True}),
+    "awq": (make_awq, {"quant_method": "awq", "bits": 4, "group_size": 16, "zero_point": True, "version": "gemm"}),
+    "int8": (make_int8, {"quant_method": "bitsandbytes", "load_in_8bit": True}),
+    "packed": compressed("pack-quantized", "group", 4, "int"),
+    "packed_channel": compressed("pack-quantized", "channel", 4, "int"),
+    "float_channel": compressed("float-quantized", "channel", 8, "float"),
+    "float_tensor": compressed("float-quantized", "tensor", 8, "float"),
+    "int_channel": compressed("int-quantized", "channel", 8, "int"),
+    "fp8": (make_fp8, {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic", "weight_block_size": [16, 16]}),
+}  # fmt: skip
+
+
+def quantize(folder, to, method, seed=0, is_quantized=lambda name: name.endswith("_proj.weight")):
+    """Of a checkpoint with f32 weights, one whose layers are quantized at random. Its full weights, as another checkpoint: `to`-wide."""
+    make, given = METHODS[method]
+    rng = np.random.default_rng(seed)
+    wide = Path(f"{to}-wide")
+    for path in (to, wide):
+        shutil.copytree(folder, path)
+        for file in Path(path).glob("*.safetensors*"):
+            file.unlink()
+    stored, full = {}, {}
+    for name, value in sorted((n, v) for file in Path(folder).glob("*.safetensors") for n, v in safetensors.read(file).items()):
+        if is_quantized(name):
+            tensors, full[name] = make(rng, value)
+            stored |= {name.removesuffix("weight") + key: tensor for key, tensor in tensors.items()}
+        else:
+            stored[name] = full[name] = value
+    safetensors.write(Path(to, "model.safetensors"), stored)
+    safetensors.write(wide / "model.safetensors", {n: np.ascontiguousarray(v, np.float32) for n, v in full.items()})
+    config = json.loads(Path(to, "config.json").read_text())
+    Path(to, "config.json").write_text(json.dumps(config | {"quantization_config": given}))
+    return wide
