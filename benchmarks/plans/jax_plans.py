@@ -200,12 +200,14 @@ def compare(name, function, args, options):
     plan, seconds = make_plan(function, args)
     ours = measure(plan.jit(function), args)
     best = min(hand, key=lambda h: h[1])
-    budget = json.loads(plan.report(format="json"))["memory"]["peak_bytes"] * best[3] / ours[2]
-    for number in range(TRIES):
+    budget = math.inf
+    for _ in range(TRIES):
         if ours[2] <= best[3]:  # within the same memory
             break
+        peak = json.loads(plan.report(format="json"))["memory"]["peak_bytes"]
+        budget = min(SMALLER * budget, 0.99 * peak * best[3] / ours[2])
         try:
-            plan, seconds = make_plan(function, args, memory=budget * SMALLER**number)
+            plan, seconds = make_plan(function, args, memory=budget)
         except shardkit.ShardKitError:  # no plan needs less
             break
         ours = measure(plan.jit(function), args)
