@@ -66,9 +66,11 @@ def group_size(line, devices):
         return len(match[1].split(","))
     if match := re.search(r"replica_groups=\[\d+,(\d+)\]<=", line):
         return int(match[1])
-    if match := re.search(r"replica_groups=mesh\[([^\]]*)\]\s*\{([^}]*)\}", line):
+    if match := re.search(r"replica_groups=mesh\[([^\]]*)\](?:, device_ids=\([^{}]*\))?\s*\{([^}]*)\}", line):
         sizes = dict(re.findall(r"'(\w+)'=(\d+)", match[1]))
-        return product(int(sizes[a]) for a in re.findall(r"'(\w+)'", match[2]))
+        return product(int(part or sizes[a]) for a, part in re.findall(r"'(\w+)'(?::\(\d+\)(\d+))?", match[2]))
+    if "replica_groups=" in line and "replica_groups={}" not in line:
+        raise ValueError(f"unknown groups: {line}")
     return devices  # replica_groups={}: all
 
 

@@ -127,6 +127,11 @@ func.func @kept_by_no_device(%a: tensor<8x6xf32>, %c: tensor<6xf32>) -> tensor<6
   %0 = linalg.reduce { arith.addf } ins(%a : tensor<8x6xf32>) outs(%c : tensor<6xf32>) dimensions = [0]
   return %0 : tensor<6xf32>
 }
+// The prover took row 0 for row 1, as the one index of a dim of one element.
+func.func @another_row(%x: tensor<4x8xf64>) -> tensor<1x8xf64> {
+  %0 = tensor.extract_slice %x[1, 0] [1, 8] [1, 1] : tensor<4x8xf64> to tensor<1x8xf64>
+  return %0 : tensor<1x8xf64>
+}
 
 //--- local.mlir
 spmd.mesh @m = <["x"=2, "y"=2]>
@@ -337,4 +342,9 @@ func.func @kept_by_no_device(%a: tensor<4x6xf32> {spmd.sharding = #spmd.sharding
   %0 = linalg.reduce { arith.addf } ins(%a : tensor<4x6xf32>) outs(%once : tensor<6xf32>) dimensions = [0]
   %1 = spmd.all_reduce %0 sum <@m, {"x"}> : tensor<6xf32>
   return %1 : tensor<6xf32>
+}
+// CHECK: @another_row is not decided at tensor.extract_slice: result #0 holds another value of the unsharded program
+func.func @another_row(%x: tensor<4x8xf64>) -> tensor<1x8xf64> {
+  %0 = tensor.extract_slice %x[0, 0] [1, 8] [1, 1] : tensor<4x8xf64> to tensor<1x8xf64>
+  return %0 : tensor<1x8xf64>
 }
