@@ -1,0 +1,91 @@
+//===- SizesTest.cpp - Functions of sizes that only the run knows ---------===//
+
+#include "shardkit/rt/Manifest/Manifest.h"
+
+#include <gtest/gtest.h>
+
+using namespace shardkit::rt;
+
+/// f(x: b x 6 over 2 of the ranks, padded to 4; y: 2 * b * s; b; s) on 4 devices.
+static FunctionInfo makeFunction() {
+  FunctionInfo function;
+  function.name = "f";
+  function.devices = 4;
+  ValueInfo x, y, size;
+  x.name = "x";
+  x.dims = {{{{1, {0}}}, {{2, 2}}, 4}, {{{6, {}}}, {{1, 2}}, 1}};
+  y.name = "y";
+  y.dims = {{{{2, {0, 1}}}, {}, 1}};
+  size.kind = ValueKind::Size;
+  size.dtype = DType::I64;
+  size.globalElements = size.localElements = 1;
+  size.name = "b";
+  function.arguments = {x, y, size};
+  size.name = "s";
+  function.arguments.push_back(size);
+  function.sizes = {{"b", 2, 1, 64, 1}, {"s", 3, 0, 8, 2}};
+  return function;
+}
+
+static std::string errorOf(const std::vector<std::optional<Shape>> &shapes) {
+  auto sizes = findSizes(makeFunction(), shapes);
+  if (!sizes.ok())
+    return sizes.status().message();
+  auto known = atSizes(makeFunction(), *sizes);
+  return known.ok() ? "" : known.status().message();
+}
+
+TEST(Sizes, shardsAreChunksOfThePaddedDim) {
+  auto known = atSizes(makeFunction(), {5, 4});
+  ASSERT_TRUE(known.ok()) << known.status().message();
+  EXPECT_TRUE(known->sizes.empty());
+  const ValueInfo &x = known->arguments[0];
+  EXPECT_EQ(x.globalShape, Shape({5, 6}));
+  EXPECT_EQ(x.localShape, Shape({4, 3})); // 5 rows are padded to 8
+  EXPECT_EQ(known->arguments[1].globalShape, Shape({40}));
+  EXPECT_EQ(known->arguments[2].range, std::pair(int64_t(5), int64_t(6)));
+  // Ranks 2 and 3 have row 4 alone.
+  std::vector<float> full(30), shard(12, -1);
+  for (size_t i = 0; i < full.size(); ++i)
+    full[i] = float(i);
+  gatherLocal(x.extents, 3, 4, full.data(), shard.data());
+  EXPECT_EQ(std::vector<float>(shard.begin(), shard.begin() + 4), std::vector<float>({27, 28, 29, -1}));
+  EXPECT_TRUE(validateExtents(x.extents, 12, 30, 4, true).ok());
+}
+
+TEST(Sizes, everySizeCoversItsValue) {
+  for (int64_t b = 1; b <= 64; ++b) {
+    auto known = atSizes(makeFunction(), {b, 2});
+    ASSERT_TRUE(known.ok());
+    const ValueInfo &x = known->arguments[0];
+    EXPECT_TRUE(validateExtents(x.extents, x.localElements, x.globalElements, 4, true).ok()) << b;
+  }
+}
+
+TEST(Sizes, callsHaveTheSizesOfTheirArguments) {
+  EXPECT_EQ(errorOf({Shape{5, 6}, std::nullopt}),
+            "function 'f': size 's' is not known, expected an argument with a dim of it");
+  EXPECT_EQ(errorOf({Shape{5}, std::nullopt}), "function 'f': argument 'x' has shape 5, expected 2 dims");
+  FunctionInfo function = makeFunction();
+  ValueInfo z;
+  z.name = "z";
+  z.dims = {{{{1, {1}}}, {}, 1}, {{{1, {0}}}, {}, 1}};
+  function.arguments.push_back(z);
+  auto sizes = findSizes(function, {Shape{5, 6}, Shape{40}, std::nullopt, std::nullopt, Shape{4, 5}});
+  ASSERT_TRUE(sizes.ok()) << sizes.status().message();
+  EXPECT_EQ(*sizes, std::vector<int64_t>({5, 4}));
+  sizes = findSizes(function, {Shape{5, 6}, std::nullopt, std::nullopt, std::nullopt, Shape{4, 6}});
+  EXPECT_EQ(sizes.status().message(),
+            "function 'f': dim 1 of argument 'z' is 6, expected 5, as dim 0 of argument 'x': both are 'b'");
+  sizes = findSizes(function, {Shape{5, 6}, Shape{41}, std::nullopt, std::nullopt, Shape{4, 5}});
+  EXPECT_EQ(sizes.status().message(), "function 'f': dim 0 of argument 'y' is 41, expected 40 (2 * b * s)");
+}
+
+TEST(Sizes, outOfBoundsIsOneError) {
+  auto messageAt = [](std::vector<int64_t> sizes) { return atSizes(makeFunction(), sizes).status().message(); };
+  EXPECT_EQ(messageAt({0, 2}), "function 'f': size 'b' is 0, expected one from 1 to 64");
+  EXPECT_EQ(messageAt({65, 2}), "function 'f': size 'b' is 65, expected one from 1 to 64");
+  EXPECT_EQ(messageAt({5, 3}),
+            "function 'f': size 's' is 3, expected a multiple of 2, the devices that dims of it are sharded over");
+  EXPECT_EQ(messageAt({5}), "function 'f': 1 sizes are given, expected 2");
+}
