@@ -101,6 +101,10 @@ AffineExpr SymbolicSizes::computeDim(Value tensor, int64_t d) {
   }
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
     return getFolded(expand.getMixedOutputShape()[d]);
+  if (auto reshape = dyn_cast<tensor::ReshapeOp>(op)) {
+    auto shape = reshape.getShape().getDefiningOp<tensor::FromElementsOp>();
+    return shape ? getIndex(shape.getElements()[d]) : AffineExpr();
+  }
   if (auto pad = dyn_cast<tensor::PadOp>(op)) {
     AffineExpr low = getFolded(pad.getMixedLowPad()[d]), high = getFolded(pad.getMixedHighPad()[d]);
     AffineExpr size = getDim(pad.getSource(), d);
@@ -137,6 +141,34 @@ AffineExpr SymbolicSizes::computeDim(Value tensor, int64_t d) {
   return {};
 }
 
+/// True if an expression of sizes is not negative, which no size is.
+static bool isNotNegative(AffineExpr expr) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue() >= 0;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  return !binary || (isNotNegative(binary.getLHS()) && isNotNegative(binary.getRHS()));
+}
+
+std::optional<bool> SymbolicSizes::compareToZero(Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  std::optional<int64_t> bound = compare ? getConstantIntValue(compare.getRhs()) : std::nullopt;
+  AffineExpr size = bound && *bound <= 0 ? getIndex(compare.getLhs()) : AffineExpr();
+  if (!size || !isNotNegative(size))
+    return std::nullopt;
+  switch (compare.getPredicate()) {
+  case arith::CmpIPredicate::slt:
+    return false;
+  case arith::CmpIPredicate::sge:
+    return true;
+  case arith::CmpIPredicate::eq:
+    return *bound < 0 ? std::optional(false) : std::nullopt;
+  case arith::CmpIPredicate::ne:
+    return *bound < 0 ? std::optional(true) : std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
 AffineExpr SymbolicSizes::computeIndex(Value index) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return getAffineConstantExpr(*constant, context);
@@ -151,6 +183,11 @@ AffineExpr SymbolicSizes::computeIndex(Value index) {
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::TruncIOp>(op))
     return getIndex(op->getOperand(0));
+  // Front ends infer a size that is given as a negative number.
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    std::optional<bool> condition = compareToZero(select.getCondition());
+    return condition ? getIndex(*condition ? select.getTrueValue() : select.getFalseValue()) : AffineExpr();
+  }
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
     AffineMap map = apply.getAffineMap();
     SmallVector<AffineExpr> operands;

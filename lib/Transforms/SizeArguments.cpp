@@ -27,7 +27,8 @@ namespace {
 /// Adds the size arguments of one function:
 ///   1. Each `?` of an argument gets a name: that in `spmd.symbols`, or `x.0` for dim 0 of x.
 ///   2. Each name gets an argument, after all others, with its bound.
-///   3. Sizes in the body that follow from these are computed from them.
+///   3. Sizes in the body that follow from these are computed from them, and reshapes to such sizes
+///      become ones that say which dims they join and split.
 ///   4. `spmd.global_sizes` of arguments and results says what each size is.
 class SizeArguments {
 public:
@@ -38,6 +39,8 @@ private:
   LogicalResult nameSizes();
   LogicalResult addArguments();
   void replaceDims(SymbolicSizes &sizes);
+  void splitReshapes(SymbolicSizes &sizes);
+  Value createSize(OpBuilder &b, Location loc, AffineExpr size);
   LogicalResult describeResults(SymbolicSizes &sizes);
   static bool isDynamic(Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -78,6 +81,7 @@ LogicalResult SizeArguments::run() {
     return failure();
   SymbolicSizes sizes(func);
   replaceDims(sizes);
+  splitReshapes(sizes);
   return describeResults(sizes);
 }
 
@@ -147,11 +151,131 @@ void SizeArguments::replaceDims(SymbolicSizes &sizes) {
     if (!size)
       continue;
     OpBuilder b(op);
-    SmallVector<OpFoldResult> operands;
-    llvm::append_range(operands, getSizeArguments(func));
-    OpFoldResult value = affine::makeComposedFoldedAffineApply(
-        b, op.getLoc(), AffineMap::get(0, names.size(), size, op.getContext()), operands);
-    op.replaceAllUsesWith(getValueOrCreateConstantIndexOp(b, op.getLoc(), value));
+    op.replaceAllUsesWith(createSize(b, op.getLoc(), size));
+    op.erase();
+  }
+}
+
+Value SizeArguments::createSize(OpBuilder &b, Location loc, AffineExpr size) {
+  SmallVector<OpFoldResult> operands;
+  llvm::append_range(operands, getSizeArguments(func));
+  return getValueOrCreateConstantIndexOp(
+      b, loc,
+      affine::makeComposedFoldedAffineApply(b, loc, AffineMap::get(0, names.size(), size, func.getContext()),
+                                            operands));
+}
+
+namespace {
+/// A product of sizes, equal however it is written.
+struct SizeProduct {
+  int64_t factor = 1;
+  SmallVector<AffineExpr, 4> others; ///< Symbols and sums, sorted.
+
+  void multiply(AffineExpr size) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(size);
+    if (auto constant = dyn_cast<AffineConstantExpr>(size)) {
+      factor *= constant.getValue();
+    } else if (binary && binary.getKind() == AffineExprKind::Mul) {
+      multiply(binary.getLHS());
+      multiply(binary.getRHS());
+    } else {
+      others.insert(llvm::upper_bound(others, size, comesFirst), size);
+    }
+  }
+  static bool comesFirst(AffineExpr a, AffineExpr b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); }
+  bool operator==(const SizeProduct &other) const { return factor == other.factor && others == other.others; }
+};
+
+/// Dims on both sides of a reshape that have one product.
+struct DimGroup {
+  ReassociationIndices from, to;
+};
+} // namespace
+
+/// The product of the dims up to each one.
+static SmallVector<SizeProduct> getProducts(ArrayRef<AffineExpr> sizes) {
+  SmallVector<SizeProduct> products;
+  for (AffineExpr size : sizes) {
+    SizeProduct product = products.empty() ? SizeProduct() : products.back();
+    product.multiply(size);
+    products.push_back(std::move(product));
+  }
+  return products;
+}
+
+/// The smallest groups with one product, major to minor; empty if the products of all dims differ.
+///   [s0, s1, 32] to [s0, s1, 4, 8]: {0} {0}, {1} {1}, {2} {2, 3}
+static SmallVector<DimGroup> findGroups(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
+  SmallVector<SizeProduct> fromProducts = getProducts(from), toProducts = getProducts(to);
+  SmallVector<DimGroup> groups;
+  size_t f = 0, t = 0;
+  for (size_t end = 0; end < from.size(); ++end) {
+    auto *equal = std::find(toProducts.begin() + t, toProducts.end(), fromProducts[end]);
+    if (equal == toProducts.end())
+      continue;
+    DimGroup &group = groups.emplace_back();
+    for (; f <= end; ++f)
+      group.from.push_back(f);
+    for (size_t last = equal - toProducts.begin(); t <= last; ++t)
+      group.to.push_back(t);
+  }
+  if (groups.empty() || !(fromProducts.back() == toProducts.back()))
+    return {};
+  // Dims of size 1 are left.
+  for (; f < from.size(); ++f)
+    groups.back().from.push_back(f);
+  for (; t < to.size(); ++t)
+    groups.back().to.push_back(t);
+  return groups;
+}
+
+void SizeArguments::splitReshapes(SymbolicSizes &sizes) {
+  SmallVector<tensor::ReshapeOp> reshapes;
+  func.walk([&](tensor::ReshapeOp op) { reshapes.push_back(op); });
+  for (tensor::ReshapeOp op : reshapes) {
+    auto fromType = dyn_cast<RankedTensorType>(op.getSource().getType());
+    auto toType = dyn_cast<RankedTensorType>(op.getType());
+    if (!fromType || !toType || (fromType.hasStaticShape() && toType.hasStaticShape()))
+      continue;
+    SmallVector<AffineExpr> from, to;
+    for (int64_t d = 0; d < fromType.getRank(); ++d)
+      from.push_back(sizes.getDim(op.getSource(), d));
+    for (int64_t d = 0; d < toType.getRank(); ++d)
+      to.push_back(sizes.getDim(op.getResult(), d));
+    if (llvm::is_contained(from, AffineExpr()) || llvm::is_contained(to, AffineExpr()))
+      continue;
+    SmallVector<DimGroup> groups = findGroups(from, to);
+    if (groups.empty())
+      continue;
+    OpBuilder b(op);
+    SmallVector<ReassociationIndices> collapsed, expanded;
+    SmallVector<int64_t> middle;
+    for (const DimGroup &group : groups) {
+      collapsed.push_back(group.from);
+      expanded.push_back(group.to);
+      AffineExpr size = getAffineConstantExpr(1, func.getContext());
+      for (int64_t d : group.from)
+        size = size * from[d];
+      auto known = dyn_cast<AffineConstantExpr>(size);
+      middle.push_back(known ? known.getValue() : ShapedType::kDynamic);
+    }
+    Value value = op.getSource();
+    if (int64_t(groups.size()) < fromType.getRank())
+      value = tensor::CollapseShapeOp::create(b, op.getLoc(), fromType.clone(middle), value, collapsed);
+    if (int64_t(groups.size()) < toType.getRank()) {
+      SmallVector<int64_t> shape;
+      SmallVector<OpFoldResult> outputShape;
+      for (AffineExpr size : to) {
+        auto known = dyn_cast<AffineConstantExpr>(size);
+        shape.push_back(known ? known.getValue() : ShapedType::kDynamic);
+        outputShape.push_back(known ? OpFoldResult(b.getIndexAttr(known.getValue()))
+                                    : OpFoldResult(createSize(b, op.getLoc(), size)));
+      }
+      value = tensor::ExpandShapeOp::create(b, op.getLoc(), toType.clone(shape), value, expanded, outputShape);
+    }
+    if (value.getType() != toType)
+      value = tensor::CastOp::create(b, op.getLoc(), toType, value);
+    op.replaceAllUsesWith(value);
     op.erase();
   }
 }

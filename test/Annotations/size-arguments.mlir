@@ -50,3 +50,33 @@ func.func @unnamed(%x: tensor<?xf32> {spmd.name = "x"}) -> tensor<?xf32> {
   }
   return %r : tensor<?xf32>
 }
+
+// -----
+
+// A reshape to sizes becomes one of dims that are joined or split. Front ends infer a size that is given as -1.
+// CHECK-LABEL: func.func @heads
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x?x32xf32>
+// CHECK-SAME: %[[B:[a-z0-9]+]]: index {spmd.size = "b"}, %[[S:[a-z0-9]+]]: index {spmd.size = "s"}
+// CHECK: %[[HEADS:.*]] = tensor.expand_shape %[[X]] {{\[\[}}0], [1], [2, 3]] output_shape [%[[B]], %[[S]], 4, 8]
+// CHECK: %[[ROWS:.*]] = tensor.collapse_shape %[[HEADS]] {{\[\[}}0, 1, 2], [3]]
+// CHECK: tensor.expand_shape %[[ROWS]] {{\[\[}}0, 1], [2, 3]] output_shape [%[[S]], %{{.*}}, 2, 4]
+func.func @heads(%x: tensor<?x?x32xf32> {spmd.symbols = ["b", "s", ""]}) -> (tensor<?x?x4x8xf32>, tensor<?x?x2x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i64
+  %two = arith.constant 2 : i64
+  %four = arith.constant 4 : i64
+  %eight = arith.constant 8 : i64
+  %b = tensor.dim %x, %c0 : tensor<?x?x32xf32>
+  %bi = arith.index_cast %b : index to i64
+  %s = tensor.dim %x, %c1 : tensor<?x?x32xf32>
+  %si = arith.index_cast %s : index to i64
+  %isNegative = arith.cmpi slt, %si, %zero : i64
+  %inferred = arith.select %isNegative, %eight, %si : i64
+  %shape = tensor.from_elements %bi, %inferred, %four, %eight : tensor<4xi64>
+  %heads = tensor.reshape %x(%shape) : (tensor<?x?x32xf32>, tensor<4xi64>) -> tensor<?x?x4x8xf32>
+  %more = arith.muli %bi, %four : i64
+  %turned = tensor.from_elements %si, %more, %two, %four : tensor<4xi64>
+  %other = tensor.reshape %heads(%turned) : (tensor<?x?x4x8xf32>, tensor<4xi64>) -> tensor<?x?x2x4xf32>
+  return %heads, %other : tensor<?x?x4x8xf32>, tensor<?x?x2x4xf32>
+}

@@ -36,6 +36,8 @@ public:
 private:
   AffineExpr computeDim(Value tensor, int64_t d);
   AffineExpr computeIndex(Value index);
+  /// Whether a condition that compares a size with 0, or with a negative number, holds, if that is known.
+  std::optional<bool> compareToZero(Value condition);
 
   MLIRContext *context;
   llvm::DenseMap<Value, unsigned> symbols;
