@@ -10,6 +10,7 @@
 #include "shardkit/Support/Names.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/MapVector.h"
@@ -28,7 +29,7 @@ namespace {
 ///   1. Each `?` of an argument gets a name: that in `spmd.symbols`, or `x.0` for dim 0 of x.
 ///   2. Each name gets an argument, after all others, with its bound.
 ///   3. Sizes in the body that follow from these are computed from them, and reshapes to such sizes
-///      become ones that say which dims they join and split.
+///      become ops that state which dims they join and split.
 ///   4. `spmd.global_sizes` of arguments and results says what each size is.
 class SizeArguments {
 public:
@@ -38,10 +39,10 @@ public:
 private:
   LogicalResult nameSizes();
   LogicalResult addArguments();
-  void replaceDims(SymbolicSizes &sizes);
-  void splitReshapes(SymbolicSizes &sizes);
+  void replaceDims(SymbolicSizes sizes);
+  void splitReshapes(SymbolicSizes sizes);
   Value createSize(OpBuilder &b, Location loc, AffineExpr size);
-  LogicalResult describeResults(SymbolicSizes &sizes);
+  LogicalResult describeResults(SymbolicSizes sizes);
   static bool isDynamic(Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && !tensor.hasStaticShape();
@@ -79,10 +80,10 @@ LogicalResult SizeArguments::run() {
     return success();
   if (failed(nameSizes()) || failed(addArguments()))
     return failure();
-  SymbolicSizes sizes(func);
-  replaceDims(sizes);
-  splitReshapes(sizes);
-  return describeResults(sizes);
+  // Sizes are found anew after ops were erased, since they are kept by value.
+  replaceDims(SymbolicSizes(func));
+  splitReshapes(SymbolicSizes(func));
+  return describeResults(SymbolicSizes(func));
 }
 
 LogicalResult SizeArguments::nameSizes() {
@@ -143,17 +144,24 @@ LogicalResult SizeArguments::addArguments() {
   return success();
 }
 
-void SizeArguments::replaceDims(SymbolicSizes &sizes) {
-  SmallVector<tensor::DimOp> dims;
-  func.walk([&](tensor::DimOp op) { dims.push_back(op); });
-  for (tensor::DimOp op : dims) {
-    AffineExpr size = sizes.getIndex(op);
+void SizeArguments::replaceDims(SymbolicSizes sizes) {
+  // Also what front ends compute from dims, which hides bounds: 4 * s / 4 is s.
+  SmallVector<Operation *> indices;
+  func.walk([&](Operation *op) {
+    const bool isArith = isa<arith::ArithDialect>(op->getDialect()) && !op->hasTrait<OpTrait::ConstantLike>();
+    if ((isArith || isa<tensor::DimOp>(op)) && op->getNumResults() == 1 && op->getResult(0).getType().isIndex())
+      indices.push_back(op);
+  });
+  for (Operation *op : indices) {
+    AffineExpr size = sizes.getIndex(op->getResult(0));
     if (!size)
       continue;
     OpBuilder b(op);
-    op.replaceAllUsesWith(createSize(b, op.getLoc(), size));
-    op.erase();
+    op->getResult(0).replaceAllUsesWith(createSize(b, op->getLoc(), size));
   }
+  for (Operation *op : llvm::reverse(indices))
+    if (op->use_empty())
+      op->erase();
 }
 
 Value SizeArguments::createSize(OpBuilder &b, Location loc, AffineExpr size) {
@@ -229,7 +237,7 @@ static SmallVector<DimGroup> findGroups(ArrayRef<AffineExpr> from, ArrayRef<Affi
   return groups;
 }
 
-void SizeArguments::splitReshapes(SymbolicSizes &sizes) {
+void SizeArguments::splitReshapes(SymbolicSizes sizes) {
   SmallVector<tensor::ReshapeOp> reshapes;
   func.walk([&](tensor::ReshapeOp op) { reshapes.push_back(op); });
   for (tensor::ReshapeOp op : reshapes) {
@@ -276,11 +284,13 @@ void SizeArguments::splitReshapes(SymbolicSizes &sizes) {
     if (value.getType() != toType)
       value = tensor::CastOp::create(b, op.getLoc(), toType, value);
     op.replaceAllUsesWith(value);
-    op.erase();
   }
+  for (tensor::ReshapeOp op : llvm::reverse(reshapes))
+    if (op->use_empty())
+      op.erase();
 }
 
-LogicalResult SizeArguments::describeResults(SymbolicSizes &sizes) {
+LogicalResult SizeArguments::describeResults(SymbolicSizes sizes) {
   for (Block &block : func.getBody()) {
     auto ret = dyn_cast<func::ReturnOp>(block.getTerminator());
     if (!ret)

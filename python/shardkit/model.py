@@ -39,7 +39,7 @@ FILES = ("model.mlir", "weights.safetensors", "inputs.safetensors", "plan.json")
 class Argument:
     """An argument of the imported function; `is_weight`: it is found among stored weights by its name; `is_batch`: microbatches
     split its dim 0. Unsigned integers are taken by the compiled function as signed ones of the same bits, 8-bit floats as bytes;
-    weights of 8-bit floats are stored as such."""
+    weights of 8-bit floats are stored as such. A size that only the run knows is -1 in `shape`."""
 
     name: str
     shape: tuple[int, ...]
@@ -52,6 +52,10 @@ class Argument:
     """The loading function that makes it of these, if one does."""
     is_state: bool = False
     """Programs keep it from call to call, zero at first; calls do not pass it."""
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Whether it can be of this shape: a size of -1 is any."""
+        return len(shape) == len(self.shape) and all(known in (-1, size) for known, size in zip(self.shape, shape))
 
     @property
     def is_loaded_as_bytes(self) -> bool:
@@ -427,7 +431,7 @@ def _shorten(texts: Sequence[str], limit: int = 6) -> str:
 
 def convert(argument: Argument, value: Any) -> np.ndarray:
     """The array that an argument takes; a Python number has the dtype of the argument if that holds it."""
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype == argument.numpy_dtype and value.shape == argument.shape:
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype == argument.numpy_dtype and argument.fits(value.shape):
         return np.asarray(value)
     try:
         array = np.asarray(value)
@@ -440,7 +444,7 @@ def convert(argument: Argument, value: Any) -> np.ndarray:
         array = convert_number(argument.name, argument.numpy_dtype, value)
     if array.dtype != argument.numpy_dtype:
         raise ShardKitError(f"error: {argument.name} has dtype {array.dtype}, expected {argument.dtype}")
-    if array.shape != argument.shape:
+    if not argument.fits(array.shape):
         raise ShardKitError(f"error: {argument.name} has shape {array.shape}, expected {argument.shape}")
     return array
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class SizedFunction(Function):
     _known: dict[tuple[int, ...], Function]
 
     def __new__(cls, session: "Session", number: int) -> "SizedFunction":
-        self = super().__new__(cls, session, number)
+        self = cast("SizedFunction", super().__new__(cls, session, number))
         self.sizes, self._known = [], {}
         for i in range(_library().sk_session_size_count(session._get_handle(), number)):
             info = SizeInfo()
@@ -73,7 +73,8 @@ class SizedFunction(Function):
             ndims = (ctypes.c_int32 * len(shapes))()
             for i, shape in enumerate(shapes):
                 if shape is not None:
-                    pointers[i], ndims[i] = (ctypes.c_int64 * max(len(shape), 1))(*shape), len(shape)
+                    pointers[i] = ctypes.cast((ctypes.c_int64 * max(len(shape), 1))(*shape), ctypes.POINTER(ctypes.c_int64))
+                    ndims[i] = len(shape)
             _check(library.sk_session_at_shapes(handle, self.number, pointers, ndims, len(shapes), ctypes.byref(number)))
             self._known[key] = Function(self.session, number.value)
         return self._known[key]
@@ -83,7 +84,7 @@ class SizedFunction(Function):
         return self.find(args, by_name)(*args, donate=donate, wait=wait, **by_name)
 
     def call(self, given: Sequence[Any], flags: int = 0) -> list[Array]:
-        return self.find(given, {}).call(given, flags)
+        return self.find(given, {}).call(list(given), flags)
 
     def put(self, argument: str | int, value: Any) -> Array:
         i = argument if isinstance(argument, int) else self._names.get(argument, -1)

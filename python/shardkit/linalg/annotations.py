@@ -37,12 +37,14 @@ def annotate(
     mesh: str = "",
     tagged: dict[str, str] | None = None,
     joins: Joins | None = None,
+    sizes: Any = None,
 ) -> str:
     """Names the arguments and results of the only function of a lowered module, and writes their shardings.
 
     `shardings`: attributes by name, #spmd.sharding or #spmd.ort. `inner`: the results past `results`, which are marked where they
     are made, and results no more. `mesh`: an spmd.mesh in generic form. `tagged` is filled: the tag of what each tagged one is in,
-    or the name of the argument that it is. `joins`: of the arguments past `arguments`, in place of `inner`."""
+    or the name of the argument that it is. `joins`: of the arguments past `arguments`, in place of `inner`. `sizes` (torch/sizes.py): the names and bounds of
+    sizes that only the run knows."""
     from torch_mlir import ir
 
     context = ir.Context()
@@ -69,10 +71,15 @@ def annotate(
                 entries |= {"spmd.name": ir.StringAttr.get(a.name), "spmd.load": ir.FlatSymbolRefAttr.get(a.load)}
             if r:
                 entries["spmd.range"] = ir.Attribute.parse(f"[0, {r}]")
+            if sizes and -1 in a.shape:
+                entries["spmd.symbols"] = ir.ArrayAttr.get([ir.StringAttr.get(n) for n in sizes.symbols(a.name, len(a.shape))])
             if a.is_batch:
                 entries["spmd.microbatch"] = ir.Attribute.parse("#spmd.microbatch<dim = 0>")
             attributes.append(ir.DictAttr.get(entries))
         func.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+        if sizes:
+            bounds = ", ".join(f"{name} = [{least}, {most}]" for name, (least, most) in sizes.bounds().items())
+            func.attributes["spmd.bounds"] = ir.Attribute.parse(f"{{{bounds}}}")
         func.attributes["res_attrs"] = ir.ArrayAttr.get([describe("name", r.name, "" if r.tied is None else f", spmd.tied = {r.tied} : i64") for r in results])
         terminator = list(block.operations)[-1].operation
         values = list(terminator.operands)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import Any, Callable, Mapping, Sequence
 
@@ -25,6 +26,7 @@ def import_torch(
     loss: Callable[..., Any] | None = None,
     optimizer: Any = None,
     batch: Sequence[str] = (),
+    dynamic_shapes: Mapping[str, Mapping[int, Any]] | None = None,
     locations: bool = True,
 ) -> Model:
     """Exports a module by torch.export on example inputs, `kwargs` those by name. Parameters and buffers become weights under their
@@ -40,11 +42,14 @@ def import_torch(
     `loss` the module itself returns the loss, alone or first. `batch`: inputs that the microbatches of a pipeline split along dim 0;
     `shardkit.stage_boundary` in a module marks where a stage ends.
 
+    `dynamic_shapes`: inputs by name to dims whose size each call brings along, each a `torch.export.Dim("batch", min=1, max=64)`; dims
+    of one name have one size, and memory is that of `max`.
+
     `mesh`: names and sizes of axes. `plan`: module names, with * for any characters between two dots, to the styles of
     torch.distributed.tensor.parallel (`ColwiseParallel()`, `RowwiseParallel()`, `SequenceParallel()`), on the axis `axis`
     (default: the last one); or names of parameters and buffers to a list of placements, one for each axis of the mesh. `shardings`: names of inputs (as `forward` calls them), parameters or buffers, to the axes of each
     dim: `("data", None)`, several axes as a tuple."""
-    return import_watched(module, args, kwargs, mesh, plan, axis, shardings, loss, optimizer, batch, locations)[0]
+    return import_watched(module, args, kwargs, mesh, plan, axis, shardings, loss, optimizer, batch, locations, dynamic_shapes=dynamic_shapes)[0]
 
 
 def import_watched(
@@ -63,6 +68,7 @@ def import_watched(
     call: Callable[..., Any] | None = None,
     describe: Callable[[Argument], Argument] = lambda argument: argument,
     functions: str = "",
+    dynamic_shapes: Mapping[str, Mapping[int, Any]] | None = None,
 ) -> tuple[Model, dict[str, tuple[str, tuple[int, ...]]]]:
     """The model, and for each tensor that the modules `watched` take and make, `NAME/CALL/in0` or `out0`, its shape and the tag in the
     location of what it is computed by, or the argument that it is.
@@ -76,6 +82,7 @@ def import_watched(
     from torch.utils._pytree import tree_flatten, tree_unflatten
 
     from . import lowering, plans, training
+    from .sizes import read_sizes
     from .function import Function, is_constant, is_fake
 
     mesh, batch = read_mesh(mesh), read_names(batch, "batch")
@@ -85,7 +92,9 @@ def import_watched(
     own_call = loss or call
     binding = Binding(own_call or module.forward, args, kwargs or {}, _flatten, is_constant, skipped=1 if own_call else 0, tree=(tree_flatten, lambda tree, leaves: tree_unflatten(leaves, tree)))
     names, inputs = binding.get_names(), list(binding.arrays.values())
+    sizes = read_sizes(dynamic_shapes, {n: len(v.shape) for n, v in zip(names, inputs)})
     passed = [_describe_input(n, v, batch) for n, v in zip(names, inputs)]
+    passed = [dataclasses.replace(a, shape=sizes.shape(a.name, a.shape)) for a in passed]
     function = Function(module, own_call, args, kwargs or {}, list(styles.outputs), watched)
     leaves, tree = function.call_once()
     left_out = _find_non_persistent(module) - set(function.changed)
@@ -102,6 +111,8 @@ def import_watched(
 
     updated: list[str] = []
     is_step = loss is not None or kept is not None
+    if sizes.dims and is_step:
+        raise ShardKitError("error: dynamic_shapes of a training step, expected a module alone")
     try:
         if is_step:
             trained = list(kept.names.values()) if kept else [n for n, p in parameters.items() if p.requires_grad]
@@ -111,7 +122,7 @@ def import_watched(
                 state[training.SEED] = torch.zeros((), dtype=torch.int64)
                 arguments.append(Argument(training.SEED, (), "int64", True))
         else:
-            program, updated = function.export(own, inputs), function.changed
+            program, updated = function.export(own, inputs, sizes.specs(names)), function.changed
     except ShardKitError:
         raise
     except Exception as error:  # what it raises has no common base
@@ -123,7 +134,7 @@ def import_watched(
                 "a mask for a size, or values that are not inputs: numbers, or tensors that the module holds (buffers with persistent=False)"
             ) from error
         raise ShardKitError(f"{find_users_line(error)}error: torch.export: {reason.rstrip('.')}, expected {_advise(reason)}") from error
-    lowering.check_program(program)
+    lowering.check_program(program, has_sizes=bool(sizes.dims))
     with show_progress("lowering to linalg"):
         text, constants = lowering.lower(program)
 
@@ -148,7 +159,7 @@ def import_watched(
 
     info = ["--mlir-print-debuginfo"] if locations else []
     tagged: dict[str, str] = {}
-    text = run_tool([find_tool("shard-opt"), "-", *info], annotate(text, arguments, results, attributes, function.inner, declared, tagged))
+    text = run_tool([find_tool("shard-opt"), "-", *info], annotate(text, arguments, results, attributes, function.inner, declared, tagged, sizes=sizes if sizes.dims else None))
     text = detach_resources(text, constants)
     model = Model(
         text,

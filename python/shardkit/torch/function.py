@@ -106,8 +106,9 @@ class Function:
             found: tuple[Any, Any] = torch.func.functional_call(self.caller, held, (*tree_unflatten(leaves, self.given_tree), then))
         return found
 
-    def export(self, state: Tensors, inputs: Sequence[torch.Tensor]) -> Any:
-        """The exported program of state and inputs to the result, the new values of the buffers that change, and the inner values."""
+    def export(self, state: Tensors, inputs: Sequence[torch.Tensor], dims: Sequence[Mapping[int, Any]] | None = None) -> Any:
+        """The exported program of state and inputs to the result, the new values of the buffers that change, and the inner values.
+        `dims`: of each input a `torch.export.Dim` for every dim whose size is not known."""
         if self.changed and self.module.training:
             raise ShardKitError(
                 f"error: {self.changed[0]} changes while the module runs in training mode, expected a loss, or none that changes: call module.eval()"
@@ -120,7 +121,8 @@ class Function:
 
         def trace() -> Any:
             with torch.no_grad(), quiet():
-                return torch.export.export(_Module(forward), (state, *inputs), strict=False)
+                dynamic = None if dims is None else (({n: None for n in state}, *dims),)
+                return torch.export.export(_Module(forward), (state, *inputs), strict=False, dynamic_shapes=dynamic)
 
         try:
             return trace()

@@ -80,7 +80,7 @@ def fold_equal(program: Any) -> None:
     held = dict(signature.inputs_to_lifted_tensor_constants) | dict(signature.inputs_to_buffers)
     for node in list(graph.nodes):
         meta = node.meta.get("val")
-        if not isinstance(meta, torch.Tensor) or not meta.numel() or meta.is_complex():
+        if not isinstance(meta, torch.Tensor) or not _has_known_shape(meta) or not meta.numel() or meta.is_complex():
             continue
         if node.op == "placeholder":
             name = held.get(node.name)
@@ -100,6 +100,10 @@ def fold_equal(program: Any) -> None:
             made.meta, equal[made] = {**node.meta}, equal[node]
             node.replace_all_uses_with(made)
             graph.erase_node(node)
+
+
+def _has_known_shape(value: torch.Tensor) -> bool:
+    return all(isinstance(size, int) for size in value.shape)
 
 
 def _compute(node: Any, equal: Any, meta: torch.Tensor) -> Any:
@@ -165,7 +169,7 @@ def mend_graph(program: Any) -> None:
 
     for node in list(graph.nodes):
         value = node.meta.get("val")
-        if node.op == "call_function" and isinstance(value, torch.Tensor) and not value.numel():  # views of no element crash torch-mlir
+        if node.op == "call_function" and isinstance(value, torch.Tensor) and _has_known_shape(value) and not value.numel():  # views of no element crash torch-mlir
             with graph.inserting_before(node):
                 made = graph.call_function(torch.ops.aten.full.default, (list(value.shape), 0), {"dtype": value.dtype})
             made.meta = {**node.meta, "val": value}

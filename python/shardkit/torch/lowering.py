@@ -13,25 +13,33 @@ from torch_mlir.extras.fx_importer import create_mlir_tensor_type
 from ..constants import LARGE, Constants, add_constant
 from ..errors import ShardKitError, is_users
 from ..tools import find_torch_mlir_opt, get_complaint, run_tool
-from . import complex_numbers, decompositions, graph, indices
+from . import complex_numbers, decompositions, graph, indices, sizes
 
-_LOWERING = [
-    "--pass-pipeline=builtin.module(torchdynamo-export-to-torch-backend-pipeline{extra-library=},"
-    "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)",
-    "--mlir-print-op-generic",
-    "--mlir-print-debuginfo",
-]
+def _lowering(has_sizes: bool) -> list[str]:
+    """The passes of torch-mlir. With unknown sizes it keeps the ops that `sizes.split_views` writes."""
+    kept = " backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int" if has_sizes else ""
+    return [
+        f"--pass-pipeline=builtin.module(torchdynamo-export-to-torch-backend-pipeline{{extra-library={kept}}},"
+        "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)",
+        "--mlir-print-op-generic",
+        "--mlir-print-debuginfo",
+    ]
 
 
-def check_program(program: Any) -> None:
-    """Refuses ops that a function of static shapes cannot have."""
+def check_program(program: Any, has_sizes: bool = False) -> None:
+    """Refuses ops whose results have sizes that data decide; with `has_sizes` those of inputs may be unknown."""
     for node in program.graph.nodes:
         for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
-            if isinstance(value, torch.Tensor) and not all(isinstance(size, int) for size in value.shape):
+            if isinstance(value, torch.Tensor) and not all(isinstance(size, int) or (has_sizes and not _is_of_data(size)) for size in value.shape):
                 raise ShardKitError(
                     f"{_locate(node)}error: {node.target} makes a tensor whose size depends on data, expected static shapes: "
                     "mask with torch.where instead"
                 )
+
+
+def _is_of_data(size: Any) -> bool:
+    """Whether a symbol of a size stands for data: torch.export calls these u0, u1, ..."""
+    return any(str(symbol).startswith("u") for symbol in size.node.expr.free_symbols)
 
 
 def lower(program: Any) -> tuple[str, Constants]:
@@ -89,6 +97,7 @@ def _lower_graph(program: Any, table: decompositions.Table) -> tuple[str, Consta
             )
         graph.fold_equal(program)
         graph.mend_graph(program)
+        has_sizes = sizes.split_views(program)
         for name in program.graph_signature.inputs_to_buffers.values():  # torch-mlir looks for those that are not persistent here too
             if name in program.constants:
                 program.state_dict.setdefault(name, program.constants[name])
@@ -107,17 +116,17 @@ def _lower_graph(program: Any, table: decompositions.Table) -> tuple[str, Consta
         raise ShardKitError(f"{where}error: {what}{why}, expected ops and types that it takes") from error
     text = exported.operation.get_asm(enable_debug_info=True)
     try:
-        return run_tool([find_torch_mlir_opt(), *_LOWERING], text), literals.constants
+        return run_tool([find_torch_mlir_opt(), *_lowering(has_sizes)], text), literals.constants
     except ShardKitError as error:
-        raise _describe_failure(str(error), text) from None
+        raise _describe_failure(str(error), text, has_sizes) from None
 
 
-def _describe_failure(message: str, text: str) -> _NotLowered:
+def _describe_failure(message: str, text: str, has_sizes: bool) -> _NotLowered:
     """The ops that a message of torch-mlir is about, and their location."""
     found = re.search(r'name = "torch\.(\w+\.[\w.]+)"|torch\.((?:aten|prims)\.[\w.]+)', message)
     ops, location = [found[1] or found[2]] if found else [], message
     if not found:  # it names what is left of an op: its constants
-        broken = get_complaint([find_torch_mlir_opt(), *_LOWERING, "--mlir-print-ir-after-failure"], text)
+        broken = get_complaint([find_torch_mlir_opt(), *_lowering(has_sizes), "--mlir-print-ir-after-failure"], text)
         left = re.findall(r'= "torch\.((?:aten|prims)\.[\w.]+)"\(.*', broken)
         ops = list(dict.fromkeys(left))
     lines = re.findall(r'"?([^"()\n\s]+\.py)"?:(\d+)', location)

@@ -1,0 +1,138 @@
+"""Sizes of inputs that only the run knows, as torch.export has them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Mapping, Sequence
+
+from ..errors import ShardKitError
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """Of inputs by name: a `torch.export.Dim` for each dim whose size is not known."""
+
+    dims: dict[str, dict[int, Any]] = dataclasses.field(default_factory=dict)
+
+    def specs(self, names: Sequence[str]) -> tuple[dict[int, Any], ...] | None:
+        """Those of inputs in order, as torch.export takes them."""
+        return tuple(self.dims.get(name, {}) for name in names) if self.dims else None
+
+    def shape(self, name: str, shape: Sequence[int]) -> tuple[int, ...]:
+        """The shape of an input, -1 where its size is not known."""
+        return tuple(-1 if d in self.dims.get(name, {}) else size for d, size in enumerate(shape))
+
+    def symbols(self, name: str, rank: int) -> list[str]:
+        """The names of the sizes of an input, "" for known ones."""
+        return [self.dims[name][d].__name__ if d in self.dims[name] else "" for d in range(rank)]
+
+    def bounds(self) -> dict[str, tuple[int, int]]:
+        return {dim.__name__: (int(dim.min), int(dim.max)) for dims in self.dims.values() for dim in dims.values()}
+
+
+def read_sizes(given: Any, ranks: Mapping[str, int]) -> Sizes:
+    """`given`: inputs by name to dims to `torch.export.Dim("batch", min=1, max=64)`; one error for anything else."""
+    if given is None:
+        return Sizes()
+    if not isinstance(given, Mapping):
+        raise ShardKitError(f"error: dynamic_shapes is {given!r}, expected inputs by name, such as {{'x': {{0: torch.export.Dim('batch', min=1, max=64)}}}}")
+    found: dict[str, dict[int, Any]] = {}
+    bounds: dict[str, tuple[int, int]] = {}
+    for name, dims in given.items():
+        if name not in ranks:
+            raise ShardKitError(f"error: dynamic_shapes names {name}, expected one of: {', '.join(ranks)}")
+        if not isinstance(dims, Mapping):
+            raise ShardKitError(f"error: dynamic_shapes of {name} is {dims!r}, expected dims, such as {{0: torch.export.Dim('batch', min=1, max=64)}}")
+        for d, dim in dims.items():
+            if not isinstance(d, int) or not 0 <= d < ranks[name]:
+                raise ShardKitError(f"error: dynamic_shapes of {name} has dim {d!r}, expected 0 to {ranks[name] - 1}")
+            least, most = getattr(dim, "min", None), getattr(dim, "max", None)
+            if not isinstance(getattr(dim, "__name__", None), str) or not isinstance(least, int) or not isinstance(most, int) or most >= 2**40:
+                raise ShardKitError(f"error: dim {d} of {name} is {dim!r}, expected a torch.export.Dim with min and max: buffers are as large as max")
+            if bounds.setdefault(dim.__name__, (least, most)) != (least, most):
+                raise ShardKitError(f"error: size {dim.__name__} is {least} to {most} in {name}, expected {bounds[dim.__name__]}, as in another input")
+        found[name] = dict(dims)
+    return Sizes(found)
+
+
+_VIEWS = ("aten.view.default", "aten.reshape.default", "aten._unsafe_view.default")
+
+
+def split_views(program: Any) -> bool:
+    """Views between shapes with unknown sizes become ops that state which dims they join and split: torch-mlir guesses
+    these, and takes a size for 1 where two are unknown. Whether there are unknown sizes."""
+    import torch
+
+    if not _has_sizes(program):
+        return False
+
+    aten = torch.ops.aten
+    for node in list(program.graph.nodes):
+        if node.op != "call_function" or str(node.target) not in _VIEWS:
+            continue
+        source, wanted = node.args
+        before, after = list(source.meta["val"].shape), list(node.meta["val"].shape)
+        if all(isinstance(size, int) for size in (*before, *after)):
+            continue
+        groups = _find_groups(before, after)
+        if groups is None:
+            raise ShardKitError(f"error: {node.target} from {before} to {after}: which dims it joins and splits depends on the sizes, expected a view of dims side by side")
+        value, shape = source, before
+        with program.graph.inserting_before(node):
+            for at, (joined, split) in enumerate(groups):  # dims before `at` are done
+                if len(joined) > 1:
+                    size = shape[at]
+                    for other in shape[at + 1 : at + len(joined)]:
+                        size = size * other
+                    shape = [*shape[:at], size, *shape[at + len(joined) :]]
+                    value = _call(program, aten.flatten.using_ints, (value, at, at + len(joined) - 1), node, shape)
+            for at, (joined, split) in reversed(list(enumerate(groups))):
+                if len(split) > 1:
+                    sizes = [_known(after[d], wanted[d]) for d in split]
+                    shape = [*shape[:at], *(after[d] for d in split), *shape[at + 1 :]]
+                    value = _call(program, aten.unflatten.int, (value, at, sizes), node, shape)
+        node.replace_all_uses_with(value)
+        program.graph.erase_node(node)
+    program.graph.eliminate_dead_code()
+    return True
+
+
+def _has_sizes(program: Any) -> bool:
+    values = [node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"]
+    return any(not isinstance(size, int) for value in values for size in getattr(value, "shape", ()))
+
+
+def _known(size: Any, argument: Any) -> Any:
+    """A size that is a number as such, else the node that computes it."""
+    return int(size) if isinstance(size, int) else argument
+
+
+def _call(program: Any, target: Any, args: tuple[Any, ...], like: Any, shape: Sequence[Any]) -> Any:
+    made = program.graph.call_function(target, args)
+    made.meta = dict(like.meta)
+    made.meta["val"] = like.meta["val"].new_empty(shape)
+    return made
+
+
+def _find_groups(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[list[int], list[int]]] | None:
+    """The smallest groups of dims with one product; None if the products of all dims differ."""
+    import sympy  # type: ignore[import-untyped, unused-ignore]
+
+    def products(shape: Sequence[Any]) -> list[Any]:
+        found = [sympy.Integer(1)]
+        for size in shape:
+            found.append(found[-1] * (size if isinstance(size, int) else size.node.expr))
+        return found[1:]
+
+    first, second = products(before), products(after)
+    if not first or not second or first[-1] != second[-1]:
+        return None
+    groups: list[tuple[list[int], list[int]]] = []
+    f = t = 0
+    for end, product in enumerate(first):
+        found = next((i for i in range(t, len(second)) if second[i] == product), None)
+        if found is not None:
+            groups.append((list(range(f, end + 1)), list(range(t, found + 1))))
+            f, t = end + 1, found + 1
+    groups[-1] = ([*groups[-1][0], *range(f, len(first))], [*groups[-1][1], *range(t, len(second))])
+    return groups
