@@ -479,8 +479,8 @@ LogicalResult Describer::run() {
     bool weight = bool(func.getArgAttr(i, kWeightAttr));
     value.kind = getArgumentKind(attrs);
     value.name = weight ? getWeightName(func, i) : text(attrs, kNameAttr).value_or("arg" + std::to_string(i));
-    if (auto size = attrs.getAs<StringAttr>(kSizeAttr))
-      value.name = size.str();
+    if (std::optional<std::string> size = text(attrs, kSizeAttr))
+      value.name = *size;
     Location loc = func.getArgument(i).getLoc();
     if (failed(describeValue(func.getArgument(i).getType(), attrs, loc, value)))
       return failure();

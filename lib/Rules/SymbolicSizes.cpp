@@ -52,10 +52,9 @@ AffineExpr SymbolicSizes::getIndex(Value index) {
   return indices[index] = size;
 }
 
-/// True for an op whose tensors all have one shape.
-static bool hasOneShape(Operation *op) {
-  return op->hasTrait<OpTrait::Elementwise>() ||
-         isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp, tensor::CastOp, tensor::BitcastOp>(op);
+bool spmd::hasOneShape(Operation *op) {
+  return op->getNumRegions() == 0 && op->getNumResults() > 0 &&
+         (op->hasTrait<OpTrait::Elementwise>() || isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op));
 }
 
 AffineExpr SymbolicSizes::computeDim(Value tensor, int64_t d) {
@@ -132,7 +131,7 @@ AffineExpr SymbolicSizes::computeDim(Value tensor, int64_t d) {
   if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
     if (OpOperand *init = loop.getTiedLoopInit(loop.getTiedLoopRegionIterArg(result)))
       return getDim(init->get(), d);
-  if (hasOneShape(op))
+  if (hasOneShape(op) || isa<tensor::CastOp, tensor::BitcastOp>(op))
     for (Value operand : op->getOperands())
       if (auto type = dyn_cast<RankedTensorType>(operand.getType());
           type && type.getRank() == cast<RankedTensorType>(tensor.getType()).getRank())

@@ -12,6 +12,7 @@
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Rules/SymbolicSizes.h"
 #include "shardkit/Support/Names.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -38,12 +39,6 @@ static Value getRefined(Value value) {
   return from && to && from != to && tensor::preservesStaticInformation(to, from) ? cast.getSource() : Value();
 }
 
-/// True for an op whose tensors all have one shape.
-static bool hasSameShape(Operation *op) {
-  return op->getNumRegions() == 0 && op->getNumResults() > 0 &&
-         (op->hasTrait<OpTrait::Elementwise>() || isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op));
-}
-
 namespace {
 
 /// For an op whose tensors all have one shape: a size that one of them has is that of all.
@@ -51,7 +46,7 @@ struct RefineSameShape : RewritePattern {
   explicit RefineSameShape(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!hasSameShape(op))
+    if (!hasOneShape(op))
       return failure();
     SmallVector<int64_t> shape;
     bool refines = false;
@@ -153,7 +148,7 @@ private:
     Operation *op = result.getOwner();
     if (auto dest = dyn_cast<DestinationStyleOpInterface>(op))
       return get(dest.getTiedOpOperand(result)->get());
-    if (hasSameShape(op))
+    if (hasOneShape(op))
       for (Value operand : op->getOperands())
         if (auto type = dyn_cast<RankedTensorType>(get(operand)); type && type.hasStaticShape())
           return cast<RankedTensorType>(result.getType()).clone(type.getShape());

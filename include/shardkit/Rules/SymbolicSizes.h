@@ -20,6 +20,9 @@ namespace mlir::spmd {
 /// The size arguments of a function, in their order: symbol i of expressions is argument i of these.
 SmallVector<BlockArgument> getSizeArguments(func::FuncOp func);
 
+/// True for an op whose tensors all have one shape.
+bool hasOneShape(Operation *op);
+
 /// Sizes of the values of one function as expressions of its size arguments: sums, products and
 /// quotients of symbols and constants.
 class SymbolicSizes {
