@@ -2,6 +2,7 @@
 
 #include "shardkit/Transforms/Reference.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
@@ -135,6 +136,9 @@ private:
 } // namespace
 
 OwningOpRef<ModuleOp> spmd::makeReference(ModuleOp module) {
+  // A local program has lost it.
+  if (failed(verifyInput(module, Phase::Resharded, "with-reference")))
+    return {};
   OwningOpRef<ModuleOp> copy = module.clone();
   if (failed(takeReferences(*copy)))
     return {};
