@@ -92,8 +92,8 @@ def import_watched(
     own_call = loss or call
     binding = Binding(own_call or module.forward, args, kwargs or {}, _flatten, is_constant, skipped=1 if own_call else 0, tree=(tree_flatten, lambda tree, leaves: tree_unflatten(leaves, tree)))
     names, inputs = binding.get_names(), list(binding.arrays.values())
-    sizes = read_sizes(dynamic_shapes, {n: len(v.shape) for n, v in zip(names, inputs)})
     passed = [_describe_input(n, v, batch) for n, v in zip(names, inputs)]
+    sizes = read_sizes(dynamic_shapes, {a.name: len(a.shape) for a in passed})
     passed = [dataclasses.replace(a, shape=sizes.shape(a.name, a.shape)) for a in passed]
     function = Function(module, own_call, args, kwargs or {}, list(styles.outputs), watched)
     leaves, tree = function.call_once()
