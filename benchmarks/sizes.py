@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-PAIRS = [(1, 1), (1, 16), (3, 7), (2, 64), (5, 33), (8, 64), (4, 128), (16, 32)]
+PAIRS = [(b, s) for b in (1, 2, 3, 5, 8) for s in (1, 2, 7, 16, 33, 64, 100, 128)]
 
 
 def write_block(b: int | None, s: int | None, heads: int, width: int, layout: str) -> str:
@@ -76,7 +76,6 @@ def write_block(b: int | None, s: int | None, heads: int, width: int, layout: st
     j, a = name(), name()
     lines.append(f"  {j} = tensor.collapse_shape {mixed} [[0], [1], [2, 3]] : {h4} into {x}")
     lines.append(f"  {a} = arith.addf {project(j, '%wo', width)}, %x : {x}")
-    lines[-2], lines[-1] = lines[-2], lines[-1]
     u = project(a, "%w1", 4 * width)
     g = name()
     lines.append(f"  {g} = math.tanh {u} : {up}")
@@ -121,17 +120,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
 
         def open_session(text: str, name: str) -> shardkit.Session:
-            bundle = Path(directory) / name
-            compile_bundle(text, bundle)
-            session = shardkit.Session(bundle, library_threads=args.library_threads)
+            folder = Path(directory) / name
+            folder.mkdir()
+            compile_bundle(text, {}, [], folder)
+            session = shardkit.Session(folder / "bundle", library_threads=args.library_threads)
             for n, value in weights.items():
                 session.assign(n, value)
             return session
 
         for layout in ("batch", "length"):
-            general = open_session(write_block(None, None, args.heads, w, layout), f"{layout}.bundle")
+            general = open_session(write_block(None, None, args.heads, w, layout), layout)
             for b, s in PAIRS:
-                fixed = open_session(write_block(b, s, args.heads, w, layout), f"{layout}-{b}-{s}.bundle")
+                fixed = open_session(write_block(b, s, args.heads, w, layout), f"{layout}-{b}-{s}")
                 x = rng.standard_normal((b, s, w)).astype(np.float32)
                 times: dict[str, list[float]] = {"general": [], "fixed": []}
                 functions = {"general": general["main"].at(b=b, s=s), "fixed": fixed["main"]}
