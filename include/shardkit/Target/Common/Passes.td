@@ -99,10 +99,10 @@ def SpmdTargetAccumulateContractions : Pass<"spmd-target-accumulate-contractions
 def SpmdTargetContiguousReshapes : Pass<"spmd-target-contiguous-reshapes", "::mlir::func::FuncOp"> {
   let summary = "Make casts of reshapes of contiguous buffers";
   let description = [{
-    A `memref.expand_shape` or `memref.collapse_shape` between contiguous static buffers
+    A `memref.expand_shape` or `memref.collapse_shape` between contiguous buffers, or an expansion of a strided one of unknown size,
     becomes a `memref.reinterpret_cast`: accesses then have the indices of the loops.
   }];
-  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def SpmdTargetAccumulate : Pass<"spmd-target-accumulate", "::mlir::func::FuncOp"> {
