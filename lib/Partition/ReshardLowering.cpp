@@ -65,6 +65,18 @@ static FailureOr<FunctionMeshes::AxesOnMesh> expressRanks(Location loc, ArrayRef
   return meshes.getAxesOnMesh(sharding->unreduced);
 }
 
+/// A move of unknown sizes has no form yet that splits or joins shards of a dim whose shards are padded.
+static LogicalResult checkPaddedSplit(Location loc, const PlanStep &step, RankedTensorType type) {
+  for (auto [padded, other] : {std::pair(&step.to, &step.from), std::pair(&step.from, &step.to)})
+    for (const UnevenDim &uneven : padded->uneven)
+      if (int64_t size = other->shape[uneven.dim];
+          !type.hasStaticShape() && !type.isDynamicDim(uneven.dim) && other->localShape()[uneven.dim] != size)
+        return emitError(loc) << "a move of a tensor of unknown sizes changes the shards of dim " << uneven.dim
+                              << ", of " << size << " elements in " << uneven.count()
+                              << " shards, expected a multiple of these";
+  return success();
+}
+
 static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input, const PlanStep &step,
                                  FunctionMeshes &meshes) {
   MLIRContext *context = b.getContext();
@@ -80,6 +92,8 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input, const 
     return inputType.clone(shape);
   };
   RankedTensorType resultType = typeOf(step.to.localShape());
+  if (failed(checkPaddedSplit(loc, step, inputType)))
+    return failure();
 
   auto express = [&](Layout layout) -> FailureOr<ShardingAttr> {
     layout.partial.clear();
