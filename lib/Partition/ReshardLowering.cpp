@@ -65,15 +65,21 @@ static FailureOr<FunctionMeshes::AxesOnMesh> expressRanks(Location loc, ArrayRef
   return meshes.getAxesOnMesh(sharding->unreduced);
 }
 
-/// A move of unknown sizes has no form yet that splits or joins shards of a dim whose shards are padded.
-static LogicalResult checkPaddedSplit(Location loc, const PlanStep &step, RankedTensorType type) {
-  for (auto [padded, other] : {std::pair(&step.to, &step.from), std::pair(&step.from, &step.to)})
-    for (const UnevenDim &uneven : padded->uneven)
-      if (int64_t size = other->shape[uneven.dim];
-          !type.hasStaticShape() && !type.isDynamicDim(uneven.dim) && other->localShape()[uneven.dim] != size)
-        return emitError(loc) << "a move of a tensor of unknown sizes changes the shards of dim " << uneven.dim
-                              << ", of " << size << " elements in " << uneven.count()
-                              << " shards, expected a multiple of these";
+/// An exchange that moves shards of a dim of unknown size and padded shards of another has no form yet: the pieces of
+/// the one are counted without the padding of the other.
+static LogicalResult checkPaddedExchange(Location loc, const PlanStep &step, RankedTensorType type) {
+  if (step.kind != CollectiveKind::Exchange && step.kind != CollectiveKind::AllToAll)
+    return success();
+  bool movesUnknown = llvm::any_of(llvm::seq<int64_t>(0, type.getRank()), [&](int64_t d) {
+    return type.isDynamicDim(d) &&
+           (step.from.localShape()[d] != step.from.shape[d] || step.to.localShape()[d] != step.to.shape[d]);
+  });
+  for (const Layout *layout : {&step.from, &step.to})
+    for (const UnevenDim &uneven : layout->uneven)
+      if (movesUnknown && !type.isDynamicDim(uneven.dim) && layout->shape[uneven.dim] < uneven.count())
+        return emitError(loc) << "an exchange of shards of unknown size moves empty shards of dim " << uneven.dim
+                              << " too, of " << layout->shape[uneven.dim] << " elements in " << uneven.count()
+                              << " shards, expected as many elements as shards";
   return success();
 }
 
@@ -92,7 +98,7 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input, const 
     return inputType.clone(shape);
   };
   RankedTensorType resultType = typeOf(step.to.localShape());
-  if (failed(checkPaddedSplit(loc, step, inputType)))
+  if (failed(checkPaddedExchange(loc, step, inputType)))
     return failure();
 
   auto express = [&](Layout layout) -> FailureOr<ShardingAttr> {

@@ -8,7 +8,7 @@
 spmd.mesh @m = <["x"=2, "y"=2, "z"=2]>
 func.func @f(%x0: tensor<?x?x2xi32> {spmd.symbols = ["b", "s", ""], spmd.sharding = #spmd.sharding<@m, [{}, {"x","y"}, {}]>}) -> (tensor<?x?x2xi32>) attributes {spmd.bounds = {b = [0, 40], s = [0, 40]}} {
   %v1 = arith.addi %x0, %x0 : tensor<?x?x2xi32>
-  %v = spmd.with_sharding_constraint %v1 <@m, [{}, {"z"}, {}]> : tensor<?x?x2xi32>
+  %v = spmd.with_sharding_constraint %v1 <@m, [{}, {"z"}, {"x", "y"}]> : tensor<?x?x2xi32>
   %w = arith.addi %v, %v : tensor<?x?x2xi32>
   return %w : tensor<?x?x2xi32>
 }
