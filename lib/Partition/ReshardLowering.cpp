@@ -65,11 +65,9 @@ static FailureOr<FunctionMeshes::AxesOnMesh> expressRanks(Location loc, ArrayRef
   return meshes.getAxesOnMesh(sharding->unreduced);
 }
 
-/// An exchange that moves shards of a dim of unknown size and padded shards of another has no form yet: the pieces of
-/// the one are counted without the padding of the other.
-static LogicalResult checkPaddedExchange(Location loc, const PlanStep &step, RankedTensorType type) {
-  if (step.kind != CollectiveKind::Exchange && step.kind != CollectiveKind::AllToAll)
-    return success();
+/// A move next to sharded dims of unknown size has no form yet where a dim has fewer elements than shards: the pieces
+/// are counted without the padding, and read beyond the shards.
+static LogicalResult checkEmptyShards(Location loc, const PlanStep &step, RankedTensorType type) {
   bool movesUnknown = llvm::any_of(llvm::seq<int64_t>(0, type.getRank()), [&](int64_t d) {
     return type.isDynamicDim(d) &&
            (step.from.localShape()[d] != step.from.shape[d] || step.to.localShape()[d] != step.to.shape[d]);
@@ -77,8 +75,8 @@ static LogicalResult checkPaddedExchange(Location loc, const PlanStep &step, Ran
   for (const Layout *layout : {&step.from, &step.to})
     for (const UnevenDim &uneven : layout->uneven)
       if (movesUnknown && !type.isDynamicDim(uneven.dim) && layout->shape[uneven.dim] < uneven.count())
-        return emitError(loc) << "an exchange of shards of unknown size moves empty shards of dim " << uneven.dim
-                              << " too, of " << layout->shape[uneven.dim] << " elements in " << uneven.count()
+        return emitError(loc) << "a move of a tensor of unknown sizes leaves shards of dim " << uneven.dim
+                              << " empty, of " << layout->shape[uneven.dim] << " elements in " << uneven.count()
                               << " shards, expected as many elements as shards";
   return success();
 }
@@ -98,7 +96,7 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input, const 
     return inputType.clone(shape);
   };
   RankedTensorType resultType = typeOf(step.to.localShape());
-  if (failed(checkPaddedExchange(loc, step, inputType)))
+  if (failed(checkEmptyShards(loc, step, inputType)))
     return failure();
 
   auto express = [&](Layout layout) -> FailureOr<ShardingAttr> {
