@@ -65,22 +65,6 @@ static FailureOr<FunctionMeshes::AxesOnMesh> expressRanks(Location loc, ArrayRef
   return meshes.getAxesOnMesh(sharding->unreduced);
 }
 
-/// A move next to sharded dims of unknown size has no form yet where a dim has fewer elements than shards: the pieces
-/// are counted without the padding, and read beyond the shards.
-static LogicalResult checkEmptyShards(Location loc, const PlanStep &step, RankedTensorType type) {
-  bool movesUnknown = llvm::any_of(llvm::seq<int64_t>(0, type.getRank()), [&](int64_t d) {
-    return type.isDynamicDim(d) &&
-           (step.from.localShape()[d] != step.from.shape[d] || step.to.localShape()[d] != step.to.shape[d]);
-  });
-  for (const Layout *layout : {&step.from, &step.to})
-    for (const UnevenDim &uneven : layout->uneven)
-      if (movesUnknown && !type.isDynamicDim(uneven.dim) && layout->shape[uneven.dim] < uneven.count())
-        return emitError(loc) << "a move of a tensor of unknown sizes leaves shards of dim " << uneven.dim
-                              << " empty, of " << layout->shape[uneven.dim] << " elements in " << uneven.count()
-                              << " shards, expected as many elements as shards";
-  return success();
-}
-
 static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input, const PlanStep &step,
                                  FunctionMeshes &meshes) {
   MLIRContext *context = b.getContext();
@@ -96,8 +80,6 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input, const 
     return inputType.clone(shape);
   };
   RankedTensorType resultType = typeOf(step.to.localShape());
-  if (failed(checkEmptyShards(loc, step, inputType)))
-    return failure();
 
   auto express = [&](Layout layout) -> FailureOr<ShardingAttr> {
     layout.partial.clear();

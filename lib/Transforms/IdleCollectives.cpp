@@ -108,10 +108,13 @@ static Value sliceShard(OpBuilder &b, HaloExchangeOp op, const Layout &to) {
 }
 
 /// The value of a collective that moves nothing; null if it has no simpler form.
-static Value getUnmoved(OpBuilder &b, CollectiveOpInterface op, const Layout &to) {
+static Value getUnmoved(OpBuilder &b, CollectiveOpInterface op, const Layout &from, const Layout &to) {
   if (auto halo = dyn_cast<HaloExchangeOp>(op.getOperation()))
     return sliceShard(b, halo, to);
-  return op->getOperand(0).getType() == op->getResult(0).getType() ? op->getOperand(0) : Value();
+  // Shards of unknown size have one type, whatever their number is.
+  return op->getOperand(0).getType() == op->getResult(0).getType() && from.localShape() == to.localShape()
+             ? op->getOperand(0)
+             : Value();
 }
 
 /// Collectives that start together become single ones.
@@ -135,7 +138,7 @@ static bool hasComparableRanks(CollectiveOpInterface op, const MeshCache &meshes
 FailureOr<bool> spmd::removeIdleCollectives(func::FuncOp func, const MeshCache &meshes) {
   if (std::getenv("SK_KEEP_IDLE_COLLECTIVES")) // for tests on one device
     return false;
-  std::vector<std::pair<CollectiveOpInterface, Layout>> idle; // with the layout of the result
+  std::vector<std::tuple<CollectiveOpInterface, Layout, Layout>> idle; // with the layouts of operand and result
   WalkResult walk = func.walk([&](CollectiveOpInterface op) {
     // Which elements a window at a run-time offset reads is not known; it is refused on one device.
     auto halo = dyn_cast<HaloExchangeOp>(op.getOperation());
@@ -146,20 +149,20 @@ FailureOr<bool> spmd::removeIdleCollectives(func::FuncOp func, const MeshCache &
     if (failed(move))
       return WalkResult::interrupt();
     if (move->cost.bytes == 0)
-      idle.emplace_back(op, std::move(move->step.to));
+      idle.emplace_back(op, std::move(move->step.from), std::move(move->step.to));
     return WalkResult::advance();
   });
   if (walk.wasInterrupted())
     return failure();
   bool removed = false;
-  for (auto &[op, to] : idle) {
+  for (auto &[op, from, to] : idle) {
     OpBuilder b(op);
     if (auto start = dyn_cast<StartOp>(op->getParentOp())) {
       dissolve(start);
       removed = true;
       b.setInsertionPoint(op);
     }
-    Value value = getUnmoved(b, op, to);
+    Value value = getUnmoved(b, op, from, to);
     if (!value)
       continue;
     op->getResult(0).replaceAllUsesWith(value);
