@@ -457,7 +457,7 @@ Value Windows::lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const Val
       sizes[d] = b.getIndexAttr(chunk);
       strides[d] = b.getIndexAttr(1);
     } else if (isSharded) {
-      sizes[d] = b.getIndexAttr(type.getDimSize(d));
+      sizes[d] = tensor::getMixedSize(b, loc, op.getDest(), d);
     }
     isAll &= getConstantIntValue(sizes[d]) == type.getDimSize(d) && getConstantIntValue(offsets[d]) == 0;
     sliceShape.push_back(getConstantIntValue(sizes[d]).value_or(ShapedType::kDynamic));
@@ -753,12 +753,12 @@ void Windows::joinHalos() {
     auto take = [&](RankedTensorType type, ArrayRef<int64_t> from) -> Value {
       if (type.getShape() == ArrayRef<int64_t>(shape))
         return first.getResult();
-      SmallVector<OpFoldResult> begins(shape.size(), b.getIndexAttr(0)), sizes,
-          strides(shape.size(), b.getIndexAttr(1));
-      for (int64_t size : type.getShape())
-        sizes.push_back(b.getIndexAttr(size));
-      for (auto [i, d] : llvm::enumerate(halo.getDims()))
+      SmallVector<OpFoldResult> begins(shape.size(), b.getIndexAttr(0)), strides(shape.size(), b.getIndexAttr(1));
+      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, first.getLoc(), first.getResult());
+      for (auto [i, d] : llvm::enumerate(halo.getDims())) {
         begins[d] = b.getIndexAttr(from[i] - offsets[i]);
+        sizes[d] = b.getIndexAttr(type.getDimSize(d));
+      }
       return tensor::ExtractSliceOp::create(b, first.getLoc(), type, first.getResult(), begins, sizes, strides);
     };
     SmallVector<OpOperand *> uses;

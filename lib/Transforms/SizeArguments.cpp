@@ -312,6 +312,10 @@ LogicalResult SizeArguments::describeResults(SymbolicSizes sizes) {
       if (other && other != map)
         return ret.emitError() << "result " << i << " of function '" << func.getSymName()
                                << "' has other sizes than at another return, expected one shape";
+      if (auto tied = func.getResultAttrOfType<IntegerAttr>(i, kTiedAttr))
+        if (func.getArgAttr(tied.getInt(), kGlobalSizesAttr) != map)
+          return ret.emitError() << "result " << i << " of function '" << func.getSymName() << "' is tied to argument "
+                                 << tied.getInt() << ", but has other sizes, expected equal sizes";
       func.setResultAttr(i, kGlobalSizesAttr, map);
     }
   }

@@ -44,3 +44,11 @@ func.func @of_data(%x: tensor<?xf32>, %n: tensor<i32>) -> tensor<?xf32> {
   // expected-error @below {{dim 0 of result 0 of function 'of_data' has a size that depends on more than the sizes of arguments, expected a sum, product or quotient of these}}
   return %r : tensor<?xf32>
 }
+
+// -----
+
+func.func @tied(%x: tensor<?xf32> {spmd.symbols = ["b"]}, %y: tensor<?xf32> {spmd.symbols = ["s"]}) -> (tensor<?xf32> {spmd.tied = 0}) {
+  %r = arith.addf %y, %y : tensor<?xf32>
+  // expected-error @below {{result 0 of function 'tied' is tied to argument 0, but has other sizes, expected equal sizes}}
+  return %r : tensor<?xf32>
+}
