@@ -1,0 +1,98 @@
+//===- Passes.td - The local program in other dialects --------------------===//
+
+#ifndef SHARDKIT_CONVERSION_PASSES
+#define SHARDKIT_CONVERSION_PASSES
+
+include "shardkit/Options.td"
+
+def ConvertSPMDToCallsPass : SPMDPass<"convert-spmd-to-calls"> {
+  let summary = "Turn collectives into calls of functions that an embedder defines";
+  let description = [{
+    Of a partitioned program. A collective becomes a call of the function of its kind, such
+    as `@shardkit_all_gather`, with a constant descriptor, its offsets at run time, and the
+    addresses of its local operand and result. `shardkit-c/Collectives.h` declares the
+    functions and documents the descriptor, which has the move in closed form.
+    `spmd.device_coordinate` becomes arithmetic on the result of `@shardkit_rank`.
+
+    The operand and the result are buffers that one-shot bufferization connects with the
+    program around them: run it next, with identity layouts at functions. Collectives that
+    are started run at once. Values of unknown size, sums of complex numbers and of 8-bit
+    floats, and programs of several stages are errors. `--spmd-strip` then removes meshes
+    and attributes, so that any compiler parses the program.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ConvertSPMDToMPIPass : SPMDPass<"convert-spmd-to-mpi"> {
+  let summary = "Turn collectives into ops of upstream's dialect mpi";
+  let description = [{
+    Of a partitioned program. Rank r of the mesh is process r of the world communicator, which
+    has as many processes as the mesh has devices. Upstream's passes then lower the program to
+    LLVM IR, and it runs under mpirun without anything of ShardKit:
+
+    * A sum, a product or a combination of bits of a full value is `mpi.allreduce` on the
+      communicator of its group. A group has one communicator, which is split off when a
+      function first needs it and kept in a global. So are the maximum and minimum of signed
+      integers.
+    * Other collectives are messages: `mpi.send` and `mpi.recv` of packed blocks, one for each
+      pair of devices that exchange elements, in an order in which blocking messages of any
+      size end. The dialect has no other collectives, and upstream lowers no messages that do
+      not block. Reductions combine in rising order of ranks.
+    * Uneven shards, strides that do not divide each other, and windows: each device sends its
+      operand to its group, and computes from these what it reads.
+
+    Elements are sent as integers of their bits where MPI has no type for them (16-bit and 8-bit
+    floats, booleans). Complex numbers and values of unknown size are errors.
+    `--repair-mpi-lowering` runs after upstream's lowering with Open MPI.
+  }];
+  let options = [
+    Option<"implementation", "implementation", "::mlir::spmd::MPIImplementation",
+           "::mlir::spmd::MPIImplementation::OpenMPI", "Whose ABI upstream's lowering targets",
+           [{::llvm::cl::values(
+             clEnumValN(::mlir::spmd::MPIImplementation::OpenMPI, "openmpi", "Open MPI"),
+             clEnumValN(::mlir::spmd::MPIImplementation::MPICH, "mpich", "MPICH and its descendants"))}]>
+  ];
+  let dependentDialects = [
+    "::mlir::DLTIDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::mpi::MPIDialect",
+    "::mlir::scf::SCFDialect", "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ConvertSPMDToShardPass : SPMDPass<"convert-spmd-to-shard"> {
+  let summary = "Turn collectives into local-view ops of upstream's dialect shard";
+  let description = [{
+    Of a partitioned program. Its devices become a grid, whose axes are those of the meshes,
+    split at the boundaries of sub-axes that collectives name. Process i of the grid is rank i.
+    Where a collective is one op of the dialect on blocks, it is that op, with reshapes and
+    transposes around it: `all_gather`, `all_slice`, `all_to_all`, `all_reduce` and
+    `reduce_scatter`. Others gather the operands of their group, and each device computes from
+    them what it reads: permutations, uneven shards, windows, strides that do not divide each
+    other, unsigned maxima, booleans. `spmd.device_coordinate` becomes arithmetic on
+    `shard.process_linear_index`. `--spmd-import-shard` reads the result again.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::shard::ShardDialect", "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def RepairMPILoweringPass : SPMDPass<"repair-mpi-lowering"> {
+  let summary = "Mend what LLVM 22 lowers dialect mpi to, for Open MPI";
+  let description = [{
+    On LLVM dialect, after --convert-to-llvm:
+
+    * reductions are `ompi_mpi_op_sum` and so on; upstream names `ompi_mpi_sum`, which does
+      not exist
+    * the communicator that `MPI_Comm_split` stores is an address of 64 bits, of which upstream
+      loads 32
+
+    It changes nothing else, and nothing for MPICH.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // SHARDKIT_CONVERSION_PASSES
