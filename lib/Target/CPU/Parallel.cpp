@@ -76,7 +76,7 @@ static bool isSameElement(Value a, Value b) {
 
 namespace {
 /// The elements of a buffer that an iteration of a nest accesses.
-struct Access {
+struct BufferAccess {
   Value base; ///< The buffer outside the nest.
   bool writes;
   /// For each loop the dim of `base` that is indexed by the loop; -1 if there is none.
@@ -119,10 +119,10 @@ public:
 
 private:
   /// The access to a buffer outside the nest by `memref` at `indices`.
-  Access accessOf(Value memref, bool writes, ValueRange indices);
+  BufferAccess accessOf(Value memref, bool writes, ValueRange indices);
 
   /// All accesses of an iteration to buffers outside the nest; false if they are unknown.
-  bool collect(SmallVectorImpl<Access> &accesses);
+  bool collect(SmallVectorImpl<BufferAccess> &accesses);
   bool isIndependent();
 };
 
@@ -416,8 +416,8 @@ void Band::emit(OpBuilder &b, ValueRange indices, IRMapping &mapping) {
   }
 }
 
-Access Band::accessOf(Value memref, bool writes, ValueRange indices) {
-  Access access{memref, writes, SmallVector<int64_t>(loops.size(), -1)};
+BufferAccess Band::accessOf(Value memref, bool writes, ValueRange indices) {
+  BufferAccess access{memref, writes, SmallVector<int64_t>(loops.size(), -1)};
   auto loopOf = [&](OpFoldResult index) -> int64_t {
     auto value = dyn_cast<Value>(index);
     for (auto [k, loop] : llvm::enumerate(loops))
@@ -465,7 +465,7 @@ Access Band::accessOf(Value memref, bool writes, ValueRange indices) {
   return access;
 }
 
-bool Band::collect(SmallVectorImpl<Access> &accesses) {
+bool Band::collect(SmallVectorImpl<BufferAccess> &accesses) {
   int64_t stack = 0;
   auto touch = [&](Value memref, bool writes, ValueRange indices = {}) {
     accesses.push_back(accessOf(memref, writes, indices));
@@ -493,32 +493,32 @@ bool Band::collect(SmallVectorImpl<Access> &accesses) {
     }
     return WalkResult::advance();
   });
-  llvm::erase_if(accesses, [&](const Access &access) {
+  llvm::erase_if(accesses, [&](const BufferAccess &access) {
     Operation *def = access.base.getDefiningOp();
     return def && loops.front()->isProperAncestor(def);
   });
   return !known.wasInterrupted() && stack <= kStackBytes &&
-         llvm::all_of(accesses, [](const Access &access) { return cpu::isBuffer(cpu::rootOf(access.base)); });
+         llvm::all_of(accesses, [](const BufferAccess &access) { return cpu::isBuffer(cpu::rootOf(access.base)); });
 }
 
 bool Band::isIndependent() {
-  SmallVector<Access> accesses;
+  SmallVector<BufferAccess> accesses;
   if (!collect(accesses))
     return false;
   // All accesses of an iteration to written buffers are at its indices, in the same
   // dims.
-  llvm::MapVector<Value, SmallVector<Access *>> buffers;
-  for (Access &access : accesses)
+  llvm::MapVector<Value, SmallVector<BufferAccess *>> buffers;
+  for (BufferAccess &access : accesses)
     buffers[cpu::sharedMemoryOf(access.base)].push_back(&access);
   for (auto &[buffer, all] : buffers) {
-    if (llvm::none_of(all, [](Access *access) { return access->writes; }))
+    if (llvm::none_of(all, [](BufferAccess *access) { return access->writes; }))
       continue;
-    const Access &first = *all.front();
+    const BufferAccess &first = *all.front();
     SmallVector<int64_t> dims = first.dims;
     llvm::sort(dims);
     if (llvm::is_contained(dims, -1) || std::adjacent_find(dims.begin(), dims.end()) != dims.end())
       return false;
-    for (Access *access : all)
+    for (BufferAccess *access : all)
       if (access->dims != first.dims || !isSameElement(access->base, first.base))
         return false;
   }

@@ -29,6 +29,12 @@ void spmd::target::buildFused(OpPassManager &pm, bool forDevices) {
   f.addPass(createLinalgFoldUnitExtentDimsPass());
   f.addPass(createCanonicalizerPass());
   f.addPass(createCSEPass());
+  if (!forDevices) {
+    f.addPass(createConvertElementwiseToLinalgPass());
+    f.addPass(createSpmdTargetGroupLoops());
+    f.addPass(createCanonicalizerPass());
+    f.addPass(createCSEPass());
+  }
   SpmdTargetContractionsOptions contractions;
   contractions.dynamicSizes = !forDevices;
   f.addPass(createSpmdTargetContractions(contractions));

@@ -42,6 +42,36 @@ def SpmdTargetLegalize : Pass<"spmd-target-legalize", "::mlir::func::FuncOp"> {
     "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def SpmdTargetGroupLoops : Pass<"spmd-target-group-loops", "::mlir::func::FuncOp"> {
+  let summary = "Compute for each group only the rows that a mask gives it";
+  let description = [{
+    Experts and tokens: ops over groups and rows, with a matrix for each group, whose
+    results a mask of groups and rows makes zero, until a sum over groups, or over the rows
+    of each. They become a loop over the groups, on the rows of the group alone. So a token
+    costs the products of the experts that it has chosen, and not of all.
+
+    ```mlir
+    %h = linalg.batch_matmul ins(%x, %w)                   // experts x tokens x features
+    %m = select(%mask, %h, 0)                              // experts x tokens
+    %y = linalg.reduce { arith.addf } ins(%m) dimensions = [0]
+    // becomes
+    scf.for %expert = ... iter_args(%sum = ...) {
+      %rows, %count = ...                                  // where %mask is true
+      %h = linalg.generic ins(%x at %rows, %w at %expert)  // 1 x %count x features
+      %sum at %rows = %sum + %h
+    }
+    ```
+
+    A product with an element that the mask makes zero counts as zero, whatever its other
+    factor.
+  }];
+  let options = [Option<"minProducts", "min-products", "int64_t", "64",
+    "Elements that the matrix of a group must have">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect",
+    "::mlir::arith::ArithDialect"];
+}
+
 def SpmdTargetContractions : Pass<"spmd-target-contractions", "::mlir::func::FuncOp"> {
   let summary = "Replace contractions by calls of a library";
   let description = [{

@@ -1,0 +1,59 @@
+//===- ZeroMasks.h - Where tensors are zero because of a mask ---*- C++ -*-===//
+//
+// A mixture of experts gives each expert the tokens of which the router says so. In a
+// program on whole tensors this is a mask: elements of other tokens are zero.
+//
+//   %h = select(%mask[token, expert], %x * %w[expert], 0)      zero where the mask is false
+//   %y = sum over expert of f(%h) * %v[expert]                 adds nothing there
+//
+// A product with such a zero counts as zero, whatever the other factor: an infinite weight
+// of an expert does not reach the tokens of others.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RULES_ZEROMASKS_H
+#define SHARDKIT_RULES_ZEROMASKS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlir::spmd {
+
+/// Two dims of a tensor: the groups (experts) and the rows of which each group has some.
+struct MaskedDims {
+  int64_t group, row;
+  bool operator==(const MaskedDims &other) const { return group == other.group && row == other.row; }
+};
+
+/// A tensor of i1, read at a group and a row; it is the same along its other dims.
+struct ZeroMask {
+  Value value;
+  MaskedDims dims;
+  explicit operator bool() const { return static_cast<bool>(value); }
+  bool operator==(const ZeroMask &other) const { return value == other.value && dims == other.dims; }
+};
+
+/// The dim of `map`'s results that is the loop, -1 if none is; std::nullopt if a result
+/// computes with the loop.
+std::optional<int64_t> getDimOfLoop(AffineMap map, unsigned loop);
+
+/// True if all elements along `dim` are known to be the same.
+bool isInvariant(Value value, int64_t dim);
+
+/// The same mask without the broadcasts and transposes that it is read through; null if it
+/// changes along other dims.
+ZeroMask resolveMask(ZeroMask mask);
+
+/// Finds masks, and remembers them while no op changes.
+class ZeroMasks {
+public:
+  /// The mask where `value` is zero at the false elements; null if none is known.
+  ZeroMask find(Value value, MaskedDims dims);
+
+private:
+  llvm::DenseMap<std::pair<Value, std::pair<int64_t, int64_t>>, ZeroMask> known_;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_RULES_ZEROMASKS_H

@@ -1,0 +1,215 @@
+//===- ZeroMasks.cpp - Where tensors are zero because of a mask -----------===//
+
+#include "shardkit/Rules/ZeroMasks.h"
+
+#include "shardkit/Rules/Reductions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+std::optional<int64_t> spmd::getDimOfLoop(AffineMap map, unsigned loop) {
+  int64_t dim = -1;
+  for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+    if (!expr.isFunctionOfDim(loop))
+      continue;
+    if (!isa<AffineDimExpr>(expr) || dim >= 0)
+      return std::nullopt;
+    dim = d;
+  }
+  return dim;
+}
+
+static std::optional<unsigned> getLoopOfDim(AffineMap map, int64_t dim) {
+  auto expr = dyn_cast<AffineDimExpr>(map.getResult(dim));
+  if (!expr || getDimOfLoop(map, expr.getPosition()) != dim)
+    return std::nullopt;
+  return expr.getPosition();
+}
+
+static AffineMap getResultMap(linalg::LinalgOp op, OpResult result) {
+  return op.getIndexingMapMatchingResult(result);
+}
+
+bool spmd::isInvariant(Value value, int64_t dim) {
+  if (cast<RankedTensorType>(value.getType()).getDimSize(dim) == 1 || getFillElement(value))
+    return true;
+  auto op = value.getDefiningOp<linalg::LinalgOp>();
+  if (!op || op.getNumReductionLoops() > 0)
+    return false;
+  std::optional<unsigned> loop = getLoopOfDim(getResultMap(op, cast<OpResult>(value)), dim);
+  if (!loop)
+    return false;
+  for (auto index : op.getBlock()->getOps<linalg::IndexOp>())
+    if (index.getDim() == *loop)
+      return false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()) || op.getMatchingBlockArgument(&operand).use_empty())
+      continue;
+    std::optional<int64_t> read = getDimOfLoop(op.getMatchingIndexingMap(&operand), *loop);
+    if (!read || (*read >= 0 && !isInvariant(operand.get(), *read)))
+      return false;
+  }
+  // What the body reads elsewhere it reads at indices, which do not depend on the loop.
+  return true;
+}
+
+namespace {
+
+/// Where a scalar of a body is zero.
+struct Zero {
+  enum Kind : uint8_t { Unknown, Always, Masked } kind = Unknown;
+  ZeroMask mask;
+};
+
+/// One structured op whose result has both dims.
+class BodyMasks {
+public:
+  BodyMasks(ZeroMasks &masks, linalg::LinalgOp op, unsigned group, unsigned row)
+      : masks(masks), op(op), group(group), row(row) {}
+
+  Zero find(Value scalar);
+
+private:
+  /// The dims of an operand that the two loops read.
+  std::optional<MaskedDims> getDims(OpOperand &operand) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    std::optional<int64_t> g = getDimOfLoop(map, group), r = getDimOfLoop(map, row);
+    if (!g || !r || *g < 0 || *r < 0)
+      return std::nullopt;
+    return MaskedDims{*g, *r};
+  }
+  ZeroMask findCondition(Value condition);
+  static Zero either(Zero a, Zero b) { return a.kind == Zero::Always || b.kind == Zero::Unknown ? a : b; }
+  static Zero both(Zero a, Zero b) {
+    if (a.kind == Zero::Always || b.kind == Zero::Unknown)
+      return b;
+    return b.kind == Zero::Always || a.kind == Zero::Unknown || a.mask == b.mask ? a : Zero();
+  }
+
+  ZeroMasks &masks;
+  linalg::LinalgOp op;
+  unsigned group, row;
+};
+
+} // namespace
+
+ZeroMask spmd::resolveMask(ZeroMask mask) {
+  if (!getElementTypeOrSelf(mask.value).isInteger(1))
+    return {};
+  while (auto op = mask.value.getDefiningOp<linalg::LinalgOp>()) {
+    if (op.getNumReductionLoops() > 0 || op.getNumDpsInputs() != 1 || op->getNumResults() != 1)
+      break;
+    auto yielded = dyn_cast<BlockArgument>(op.getBlock()->getTerminator()->getOperand(0));
+    if (!yielded || yielded.getOwner() != op.getBlock() || yielded.getArgNumber() != 0 ||
+        !isa<RankedTensorType>(op.getDpsInputOperand(0)->get().getType()))
+      break;
+    AffineMap out = getResultMap(op, cast<OpResult>(mask.value));
+    AffineMap in = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+    std::optional<unsigned> group = getLoopOfDim(out, mask.dims.group), row = getLoopOfDim(out, mask.dims.row);
+    if (!group || !row)
+      break;
+    std::optional<int64_t> g = getDimOfLoop(in, *group), r = getDimOfLoop(in, *row);
+    if (!g || !r || *g < 0 || *r < 0)
+      break;
+    mask = {op.getDpsInputOperand(0)->get(), {*g, *r}};
+  }
+  for (int64_t d = 0, e = cast<RankedTensorType>(mask.value.getType()).getRank(); d < e; ++d)
+    if (d != mask.dims.group && d != mask.dims.row && !isInvariant(mask.value, d))
+      return {};
+  return mask;
+}
+
+ZeroMask BodyMasks::findCondition(Value condition) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+    ZeroMask left = findCondition(both.getLhs());
+    return left ? left : findCondition(both.getRhs());
+  }
+  auto arg = dyn_cast<BlockArgument>(condition);
+  if (!arg || arg.getOwner() != op.getBlock())
+    return {};
+  OpOperand *operand = op.getMatchingOpOperand(arg);
+  std::optional<MaskedDims> dims = getDims(*operand);
+  return dims && op.isDpsInput(operand) ? resolveMask({operand->get(), *dims}) : ZeroMask();
+}
+
+Zero BodyMasks::find(Value scalar) {
+  if (matchPattern(scalar, m_AnyZeroFloat()) || matchPattern(scalar, m_Zero()))
+    return {Zero::Always, {}};
+  if (auto arg = dyn_cast<BlockArgument>(scalar)) {
+    if (arg.getOwner() != op.getBlock())
+      return {};
+    OpOperand *operand = op.getMatchingOpOperand(arg);
+    if (!isa<RankedTensorType>(operand->get().getType()))
+      return {};
+    if (Attribute fill = getFillElement(operand->get()))
+      if (matchPattern(fill, m_AnyZeroFloat()) || matchPattern(fill, m_Zero()))
+        return {Zero::Always, {}};
+    std::optional<MaskedDims> dims = getDims(*operand);
+    ZeroMask mask = dims && op.isDpsInput(operand) ? masks.find(operand->get(), *dims) : ZeroMask();
+    return mask ? Zero{Zero::Masked, mask} : Zero();
+  }
+  Operation *def = scalar.getDefiningOp();
+  if (def->getBlock() != op.getBlock())
+    return {};
+  if (auto select = dyn_cast<arith::SelectOp>(def)) {
+    Zero ifTrue = find(select.getTrueValue()), ifFalse = find(select.getFalseValue());
+    if (ifFalse.kind == Zero::Always)
+      if (ZeroMask mask = findCondition(select.getCondition()))
+        return {Zero::Masked, mask};
+    return both(ifTrue, ifFalse);
+  }
+  if (isa<arith::MulFOp, arith::MulIOp, arith::AndIOp>(def))
+    return either(find(def->getOperand(0)), find(def->getOperand(1)));
+  if (isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp>(def))
+    return both(find(def->getOperand(0)), find(def->getOperand(1)));
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
+          arith::SIToFPOp, arith::UIToFPOp, math::TanhOp, math::ErfOp, math::AbsFOp, math::AbsIOp>(def))
+    return find(def->getOperand(0));
+  return {};
+}
+
+/// The value that the op adds to its accumulator, if that starts from zero.
+static Value getAddedTerm(linalg::LinalgOp op, unsigned result) {
+  Value yielded = op.getBlock()->getTerminator()->getOperand(result);
+  if (op.getNumReductionLoops() == 0)
+    return yielded;
+  OpOperand *init = op.getDpsInitOperand(result);
+  if (matchReduction(op, result) != ReductionKind::Sum || !isNeutralFill(init->get(), ReductionKind::Sum))
+    return {};
+  Operation *add = yielded.getDefiningOp();
+  if (!add || add->getNumOperands() != 2)
+    return {};
+  Value accumulator = op.getMatchingBlockArgument(init);
+  return add->getOperand(add->getOperand(0) == accumulator ? 1 : 0);
+}
+
+ZeroMask ZeroMasks::find(Value value, MaskedDims dims) {
+  auto [it, isNew] = known_.try_emplace({value, {dims.group, dims.row}});
+  if (!isNew)
+    return it->second;
+  ZeroMask mask;
+  if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>()) {
+    auto isWhole = [&](int64_t dim) {
+      return slice.getSourceType().getDimSize(dim) == slice.getType().getDimSize(dim) &&
+             !slice.getType().isDynamicDim(dim) && isZeroInteger(slice.getMixedOffsets()[dim]) &&
+             isOneInteger(slice.getMixedStrides()[dim]);
+    };
+    if (slice.getSourceType().getRank() == slice.getType().getRank() && isWhole(dims.group) && isWhole(dims.row))
+      mask = find(slice.getSource(), dims);
+  } else if (auto op = value.getDefiningOp<linalg::LinalgOp>()) {
+    AffineMap map = getResultMap(op, cast<OpResult>(value));
+    std::optional<unsigned> group = getLoopOfDim(map, dims.group), row = getLoopOfDim(map, dims.row);
+    if (group && row && *group != *row)
+      if (Value term = getAddedTerm(op, cast<OpResult>(value).getResultNumber())) {
+        Zero zero = BodyMasks(*this, op, *group, *row).find(term);
+        if (zero.kind == Zero::Masked)
+          mask = zero.mask;
+      }
+  }
+  return known_[{value, {dims.group, dims.row}}] = mask;
+}
