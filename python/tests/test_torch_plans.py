@@ -16,6 +16,7 @@ from torch import nn  # noqa: E402
 from torch.distributed.device_mesh import init_device_mesh  # noqa: E402
 from torch.distributed.fsdp import fully_shard  # noqa: E402
 from torch.distributed.tensor import Partial, Replicate, Shard  # noqa: E402
+from torch.distributed.tensor.parallel import PrepareModuleInputOutput, SequenceParallel, parallelize_module  # noqa: E402
 
 import shardkit  # noqa: E402
 from samples import find_wrong_error, run_tests  # noqa: E402
@@ -226,15 +227,15 @@ def test_errors():
 
 
 class Attention(nn.Module):
-    def __init__(self):
+    def __init__(self, size=16):
         super().__init__()
-        self.norm, self.out = nn.LayerNorm(16), nn.Linear(16, 16)
-        self.query, self.key, self.value = (nn.Linear(16, 16) for _ in range(3))
-        self.up, self.down = nn.Linear(16, 64), nn.Linear(64, 16)
+        self.norm, self.out, self.size = nn.LayerNorm(size), nn.Linear(size, size), size // 4
+        self.query, self.key, self.value = (nn.Linear(size, size) for _ in range(3))
+        self.up, self.down = nn.Linear(size, 4 * size), nn.Linear(4 * size, size)
 
     def forward(self, x):
         h = self.norm(x)
-        q, k, v = (m(h).unflatten(-1, (-1, 4)).transpose(1, 2) for m in (self.query, self.key, self.value))
+        q, k, v = (m(h).unflatten(-1, (-1, self.size)).transpose(1, 2) for m in (self.query, self.key, self.value))
         o = nn.functional.scaled_dot_product_attention(q, k, v)
         x = x + self.out(o.transpose(1, 2).flatten(2))
         return x + self.down(nn.functional.gelu(self.up(x)))
@@ -248,8 +249,6 @@ def test_tactics():
         assert placements[f"{name}.weight"] == (Replicate(), Shard(expected)), (name, placements)
     assert made.inputs == {"x": (Shard(0), Replicate())}
     assert not made.left_out("parallelize_plan")
-    by_sequence = shardkit.plan(Attention(), torch.randn(4, 8, 16), mesh={"model": 2}, tactics=shardkit.Tactics().megatron("model").sp("model"))
-    assert "takes a value as [Shard(1)], which the styles here keep whole" in by_sequence.left_out("parallelize_plan")["norm"]
     assert made.tp_plan() == {"query": "colwise", "key": "colwise", "value": "colwise", "out": "rowwise", "up": "colwise", "down": "rowwise"}
     module = Attention()
     options = {"loss": lambda m, x: m(x).square().mean(), "optimizer": torch.optim.AdamW(module.parameters())}
@@ -257,11 +256,63 @@ def test_tactics():
     assert made.tactics.steps[2].pins["state.up.weight.exp_avg"] == "[model, data]", made.tactics.steps[2].pins
 
 
+def make_long(name, batch):
+    """With a sequence that devices divide."""
+    module, _ = torch_models.make(name, batch)
+    torch.manual_seed(1)
+    return module, {n: torch.randint(3, 96, (batch, 8)) for n in ("input_ids", "labels")}
+
+
+def make_block(*_):
+    torch.manual_seed(2)
+    return Attention(64), torch.randn(2, 8, 64)
+
+
+def run_block(plan):
+    (one, x), (two, _) = make_block(), make_block()
+    parallelize_module(two, init_device_mesh("cpu", (4,)), plan.parallelize_plan())
+    expected, found = one(x), two(x)
+    expected.square().sum().backward()
+    found.square().sum().backward()
+    assert torch.allclose(expected, found, atol=1e-5)
+    for (name, a), b in zip(one.named_parameters(), two.parameters()):
+        gradient = b.grad.full_tensor() if hasattr(b.grad, "full_tensor") else b.grad
+        assert torch.allclose(a.grad, gradient, rtol=1e-4, atol=1e-4), name
+
+
+def test_sequence():
+    """Values between modules that are sharded along the sequence: norms run on shards, weights gather and scatter them, or the module around
+    them does; what is left out is listed."""
+    tactics = shardkit.Tactics().megatron("tp").sp("tp")
+    module, inputs = make_long("qwen2", 2)
+    plan = shardkit.plan(module, inputs["input_ids"], mesh={"tp": 4}, tactics=tactics, search=False)
+    styles = plan.parallelize_plan()
+    layer = {n.removeprefix("model.layers.*."): s for n, s in styles.items()}
+    assert isinstance(layer["input_layernorm"], SequenceParallel) and isinstance(styles["model.norm"], SequenceParallel), styles
+    assert layer["self_attn"].input_kwarg_layouts == {"hidden_states": Shard(1)} and layer["mlp"].desired_input_layouts == (Replicate(),), styles
+    assert layer["self_attn.o_proj"].output_layouts == (Shard(1),) and styles["model.layers.0"].desired_input_layouts == (Shard(1),), styles
+    assert plan.tp_plan()["model.layers.*.self_attn.o_proj"] == "rowwise"
+    row, error = RANKS.call(torch_plans.check, make_long, "qwen2", 2, plan, torch_plans.run_by_torch)
+    assert row and max(row[:2]) < torch_plans.TOLERANCE, (row, error)
+
+    module, x = make_block()
+    plan = shardkit.plan(module, x, mesh={"tp": 4}, tactics=tactics, search=False)
+    styles = plan.parallelize_plan()
+    assert isinstance(styles[""], PrepareModuleInputOutput) and isinstance(styles["norm"], SequenceParallel), styles
+    assert styles["query"].input_layouts == (Shard(1),) and not plan.left_out(), plan.left_out()
+    assert RANKS.call(run_block, plan) == (None, None)
+
+    uneven = shardkit.plan(module, x[:, :6], mesh={"tp": 4}, tactics=shardkit.Tactics().megatron("tp"), pins={"x": [Shard(1)]}, search=False)
+    assert not any(isinstance(s, SequenceParallel) for s in uneven.parallelize_plan().values())
+    assert "4 devices do not divide dim 1 of [2, 6, 64]" in uneven.left_out()["norm"], uneven.left_out()
+
+
 def test_regroup():
     by = lambda *dims: Layout(tuple(dims))  # noqa: E731
     assert regroup(by(("d",), ("t",)), (10, 32), (2, 5, 32)) == by(("d",), (), ("t",))
     assert regroup(by(("d",), (), ("t",)), (2, 5, 32), (10, 4, 8)) == by(("d",), ("t",), ())
     assert regroup(by((), ("t",)), (2, 5), (10,)) is None
+    assert regroup(by(("2", "t"), ()), (16, 4), (2, 8, 4)) == by((), ("t",), ())
 
 
 if __name__ == "__main__":

@@ -52,16 +52,12 @@ class Applications:
     @property
     def rules(self) -> Sequence[Mapping[str, Any]]:
         """All pins, as rules of a plan file."""
-        return self._merge(self.steps[-1]) if self.steps else self._pins
-
-    def _merge(self, step: Applied) -> Sequence[Mapping[str, Any]]:
-        """Names of tactics are complete, and hold what the user's pins say of them."""
-        return (*step.rules, *self._pins)
+        return self.steps[-1].rules if self.steps else self._pins
 
     @functools.cached_property
     def figures(self) -> list[Figures]:
         """What is moved and held before the first tactic and after each, where propagation completes it."""
-        return [read_figures(search.apply_rules(self._text, rules)) for rules in (self._pins, *map(self._merge, self.steps))]
+        return [read_figures(search.apply_rules(self._text, rules)) for rules in (self._pins, *(step.rules for step in self.steps))]
 
     def describe(self) -> Sequence[str]:
         """A table with a row for each tactic, then what each pins, needs, and leaves out."""

@@ -192,12 +192,14 @@ def regroup(layout: Layout, shape: Sequence[int], other: Sequence[int]) -> Layou
         axes = [d for d in dims if layout.dims[d]]
         if not axes:
             continue
-        first = next((d for d in others if other[d] > 1), None)
-        if first is None or len(axes) > 1 or any(shape[d] > 1 for d in dims if d < axes[0]):
+        rest, entries = [d for d in others if other[d] > 1], layout.dims[axes[0]]
+        while len(rest) > 1 and entries[0] == str(other[rest[0]]):  # the part before the sharded one is a dim
+            rest, entries = rest[1:], entries[1:]
+        if not rest or len(axes) > 1 or any(shape[d] > 1 for d in dims if d < axes[0]):
             return None
-        if len(dims) != len(others) and other[first] % shape[axes[0]] and shape[axes[0]] % other[first]:
+        if len(dims) != len(others) and entries == layout.dims[axes[0]] and other[rest[0]] % shape[axes[0]] and shape[axes[0]] % other[rest[0]]:
             return None
-        found[first] = layout.dims[axes[0]]
+        found[rest[0]] = entries
     return Layout(tuple(found), layout.is_partial)
 
 

@@ -109,7 +109,7 @@ class Applied:
     needs: tuple[str, ...]
     """What it needs of the mesh, which was checked."""
     rules: tuple[Mapping[str, Any], ...]
-    """All pins so far, as rules of a plan file."""
+    """All pins so far, as rules of a plan file, those of the user last: names of tactics are complete, and hold what these say of them."""
 
 
 def resolve(tactics: Tactics, rules: Mapping[str, Any], mesh_name: str, axes: Mapping[str, int], pins: Sequence[Mapping[str, Any]]) -> list[Applied]:
@@ -277,10 +277,9 @@ class _Resolver:
             self._pin(step, name, d, axis)
         for name in self._sums.get(axis, ()):
             c = uses.contractions[name]
-            found = [d for d in range(len(uses.shapes[c.result])) if uses.groups.find((c.result, d, 1)) == group]
-            if found and c.value:
-                pin = self._values.setdefault(c.value, Pin([None] * len(uses.shapes[c.result])))
-                pin.dims[found[0]] = [axis]
+            if c.value and (found := uses.find_part(c.result, group)):
+                (d, before), pin = found, self._values.setdefault(c.value, Pin([None] * len(uses.shapes[c.result])))
+                pin.dims[d] = [axis] if before == 1 else [str(before), axis]
                 step.pins[f"the sum of {name}"] = str(pin)
 
     def _zero(self, step: _Step) -> None:
@@ -369,7 +368,12 @@ class _Resolver:
                 found.append({"function": self._uses.name, "argument": name, **self._spell(pin)})
         for position, pin in self._values.items():
             found.append({"function": self._uses.name, "value": position, "hash": self._uses.hash, **self._spell(pin)})
-        return found
+        return [*found, *filter(self._has_effect, self._given)]
+
+    def _has_effect(self, rule: Mapping[str, Any]) -> bool:
+        """Whether a pin of the user is not said of all its arguments already; one that matches none is to be told."""
+        matched = [n for n in self._uses.arguments if "argument" in rule and _matches(rule["argument"], n)]
+        return not matched or any(n not in self._pins for n in matched)
 
     def _spell(self, pin: Pin) -> Mapping[str, Any]:
         dims = ", ".join("{?}" if axes is None else _spell_axes(axes) for axes in pin.dims)
@@ -378,7 +382,8 @@ class _Resolver:
 
 
 def _spell_axes(axes: Sequence[str]) -> str:
-    return "{" + ", ".join(f'"{a}"' for a in axes) + "}"
+    """A number is the part of a dim that stays together."""
+    return "{" + ", ".join(a if a.isdigit() else f'"{a}"' for a in axes) + "}"
 
 
 class _Step:

@@ -118,6 +118,7 @@ class Uses:
         for dims, _ in related:
             for value, d, before in dims:
                 parts.setdefault((value, d), {1}).add(before)
+        self._parts = parts
         for _ in range(_PASSES):
             count = sum(map(len, parts.values()))
             for dims, size in related:
@@ -129,6 +130,15 @@ class Uses:
         for dims, size in related:
             for part in _get_inner(parts, dims, size):
                 self.groups.join([(value, d, before * part) for value, d, before in dims], size // part)
+
+    def find_part(self, value: int, group: Dim) -> tuple[int, int] | None:
+        """The dim of a value of which a part is of a group, and where that begins."""
+        return next(((d, before) for d, before, g in self._list_part_groups(value) if g == group), None)
+
+    def _list_part_groups(self, value: int) -> Iterator[tuple[int, int, Dim]]:
+        for d in range(len(self.shapes[value])):
+            for before in sorted(self._parts.get((value, d), {1})):
+                yield d, before, self.groups.find((value, d, before))
 
     # --- inputs -----------------------------------------------------------------------------------------
 
@@ -161,7 +171,7 @@ class Uses:
     def sequence(self) -> Dim | None:
         """The other group of dims of inputs that contractions of weights compute with, and do not sum over."""
         used = {self.get_group(n, d) for n, c in self.contractions.items() for d in (*c.reduced, *c.free, *c.batch)}
-        rows = [g for c in self.contractions.values() for d in range(len(self.shapes[c.result])) if (g := self.groups.find((c.result, d, 1))) not in used]
+        rows = [g for c in self.contractions.values() for _, _, g in self._list_part_groups(c.result) if g not in used]
         found = [g for n in self.inputs for g in self.get_groups(n) if g != self.batch and g in rows]
         return max(found, key=lambda g: (rows.count(g), -found.index(g))) if found else None
 

@@ -84,7 +84,8 @@ class TorchPlan(AnnotatedPlan):
 
     def parallelize_plan(self, axis: str | None = None) -> dict[str, Any]:
         """Styles of `torch.distributed.tensor.parallel` by patterns of modules, for `parallelize_module` on an axis, by default the only
-        one that shards computation. What they cannot express is in `left_out("parallelize_plan")`."""
+        one that shards computation: of weights, and of values that the axis shards along the sequence between them. What they cannot
+        express is in `left_out("parallelize_plan")`."""
         return self.styles.make_parallelize_plan(axis)
 
     def tp_plan(self) -> dict[str, str]:
@@ -97,7 +98,8 @@ class TorchPlan(AnnotatedPlan):
         return self.styles.make_fsdp_plan()
 
     def left_out(self, what: str = "parallelize_plan", axis: str | None = None) -> dict[str, str]:
-        """Why `parallelize_plan`, `tp_plan` or `fsdp_plan` does not shard parameters that this plan does, by name or pattern."""
+        """Why `parallelize_plan`, `tp_plan` or `fsdp_plan` does not shard parameters that this plan does, by name or pattern; of
+        `parallelize_plan` also why it does not shard values that modules take or make, by pattern of modules."""
         return self.styles.list_left_out(what, axis)
 
     def apply(self, module: Any, mesh: Any = None, gather: bool = True) -> Any:
@@ -141,7 +143,7 @@ class _Planner:
                 module, args, kwargs, self._mesh, None, None, None, loss, optimizer, (), True, watched=watched
             )
         self._watched = watched
-        self._placed: dict[str, tuple[Placements, int]] = {}
+        self._sites: dict[str, tuple[Placements, tuple[int, ...]]] = {}
 
     def complete(
         self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str], tactics: Tactics | None, is_searched: bool
@@ -182,8 +184,7 @@ class _Planner:
         boundaries = {name: calls for name in self._watched if (calls := self._read_boundaries(name, program, used))}
         placements = {n: arguments[n] for n in own}
         inputs = {a.name: arguments[a.name] for a in self._model.arguments if not a.is_weight}
-        found = styles.find(self._module, self._args, self._kwargs, self._loss, self._mesh, placements, used, self._names)
-        found = dataclasses.replace(found, values=styles.find_values(self._placed, self._mesh))
+        found = styles.find(self._module, self._args, self._kwargs, self._loss, self._mesh, placements, used, self._names, self._sites)
         return TorchPlan(
             text, dict(self._mesh), inputs, results, boundaries, tuple(translator.dropped), self._inputs, self._names, found, placements, self._device_mesh
         )
@@ -214,9 +215,11 @@ class _Planner:
             if (value := self._find_value(tag, program)) is None or (layout := program.get_reduced(value)) is None:
                 continue
             made = get_shape(value) or ()
-            if math.prod(made) == math.prod(shape) and (layout := regroup(layout, made, shape)) is not None:
-                self._placed[site] = Translator(self._mesh).translate(site, layout, shape), len(shape)
-                found[int(site[len(prefix) :])] = self._placed[site][0]
+            if math.prod(made) != math.prod(shape) or (layout := regroup(layout, made, shape)) is None:
+                continue
+            if not any(entry.isdigit() for entries in layout.dims for entry in entries):  # blocks that alternate have no placement
+                self._sites[site] = Translator(self._mesh).translate(site, layout, shape), tuple(shape)
+                found[int(site[len(prefix) :])] = self._sites[site][0]
         return found
 
     def _find_value(self, tag: str, program: Program) -> Any:

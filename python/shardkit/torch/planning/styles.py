@@ -7,32 +7,24 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import re
 from collections import Counter
 from typing import Any, Callable, Mapping, Sequence
 
 import torch
 
 from ...errors import ShardKitError
-from . import trial
+from . import sequence, trial
+from .callers import Callers, to_pattern
 from .placements import Placements, describe
-
-
-@dataclasses.dataclass(frozen=True)
-class Style:
-    """Of the modules of a pattern: the weight is sharded by columns (its outputs) or by rows (its inputs). `is_local`: the sharded side is
-    that of the module's neighbours too, else it is gathered, or split, at the module."""
-
-    kind: str
-    axis: str
-    is_embedding: bool
-    is_local: bool
+from .trial import Prepared, Style
 
 
 @dataclasses.dataclass(frozen=True)
 class Styles:
     styles: dict[str, Style]
-    """By pattern of modules."""
+    """By pattern of modules, of weights alone: values between modules are complete, or shards of features."""
+    parallel: dict[str, dict[str, Style | Prepared]]
+    """By axis, those of `parallelize_plan`, of values too."""
     left_out: dict[str, str]
     """Why no style shards a parameter as the plan does."""
     tied: dict[str, str]
@@ -43,13 +35,14 @@ class Styles:
     """Entries for layers of experts, for transformers."""
     fsdp: dict[str, str]
     axes: tuple[str, ...]
-    values: dict[tuple[str, str], str] = dataclasses.field(default_factory=dict)
-    """By pattern of modules and axis, what the module takes or makes that is sharded elsewhere than along features. Styles of weights keep
-    values between modules whole, or sharded along features."""
+    values: dict[str, dict[str, str]]
+    """By axis and pattern of modules, why what they take or make is not sharded as the plan has it."""
+    counts: dict[str, int]
+    """The inputs of modules that are prepared, by position."""
 
     def make_parallelize_plan(self, axis: str | None) -> dict[str, Any]:
         chosen = self._choose_axis(axis)
-        return {p: _make_torch_style(s) for p, s in self.styles.items() if s.axis == chosen and p not in self.tied}
+        return {p: _make_torch_style(e, self.counts.get(p, 1)) for p, e in self.parallel.get(chosen or "", {}).items()}
 
     def make_tp_plan(self) -> dict[str, str]:
         chosen = self._choose_axis(None)
@@ -68,7 +61,7 @@ class Styles:
         chosen = self._choose_axis(axis)
         other = {p: f"sharded by {s.axis}, and the plan is on {chosen}" for p, s in self.styles.items() if s.axis != chosen}
         if what == "parallelize_plan":
-            return self.left_out | other | self.tied | {p: why for (p, a), why in self.values.items() if a == chosen}
+            return self.left_out | other | self.tied | self.values.get(chosen or "", {})
         expert = {n for n in self.left_out if any(to_pattern(n) == e for e in self.experts)}
         return {n: why for n, why in self.left_out.items() if n not in expert} | other
 
@@ -79,41 +72,50 @@ class Styles:
         return axis or max(counts, key=lambda a: counts[a], default=None)
 
 
-def _make_torch_style(style: Style) -> Any:
-    from torch.distributed.tensor import Replicate
-    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel
+def _make_torch_style(entry: Style | Prepared, count: int) -> Any:
+    from torch.distributed.tensor import parallel
 
-    if style.kind == "colwise":
-        return ColwiseParallel() if style.is_local else ColwiseParallel(output_layouts=Replicate())
-    return RowwiseParallel() if style.is_local and not style.is_embedding else RowwiseParallel(input_layouts=Replicate())
+    if isinstance(entry, Prepared):
+        return _make_prepared(entry, count)
+    if entry.kind == "sequence":
+        return parallel.SequenceParallel(sequence_dim=entry.takes, use_local_output=True)
+    kind = parallel.ColwiseParallel if entry.kind == "colwise" else parallel.RowwiseParallel
+    return kind(input_layouts=_place(entry.takes), output_layouts=_place(entry.makes))
+
+
+def _make_prepared(entry: Prepared, count: int) -> Any:
+    """`count`: of the inputs by position."""
+    from torch.distributed.tensor import parallel
+
+    options: dict[str, Any] = {}
+    for number, side in enumerate(("", "desired_")):
+        places: dict[int | str, Any] = {k: _place(change[number]) for k, change in entry.inputs.items()}
+        if any(isinstance(k, int) for k in places):
+            options[f"{side}input_layouts"] = tuple(places.get(k) for k in range(count))
+        if named := {k: p for k, p in places.items() if isinstance(k, str)}:
+            options[f"{side}input_kwarg_layouts"] = named
+    if entry.output is None:
+        return parallel.PrepareModuleInput(**options, use_local_output=True)
+    made, wanted = map(_place, entry.output)
+    if not entry.inputs:
+        return parallel.PrepareModuleOutput(output_layouts=made, desired_output_layouts=wanted, use_local_output=True)
+    return parallel.PrepareModuleInputOutput(
+        **options, use_local_input=True, output_layouts=made, desired_output_layouts=wanted, use_local_output=True
+    )
+
+
+def _place(dim: int | None) -> Any:
+    from torch.distributed.tensor import Replicate, Shard
+
+    return Replicate() if dim is None else Shard(dim)
 
 
 def _name_hf_style(style: Style) -> str:
     if style.is_embedding:
         return f"embedding_{style.kind}"
     if style.kind == "colwise":
-        return "colwise" if style.is_local else "colwise_gather_output"
-    return "rowwise" if style.is_local else "rowwise_split_input"
-
-
-def find_values(placed: Mapping[str, tuple[Placements, int]], mesh: Mapping[str, int]) -> dict[tuple[str, str], str]:
-    """What modules take and make that no style says, of placements and ranks by site, `layers.0.norm/0/in0`."""
-    found: dict[tuple[str, str], str] = {}
-    for site, (placements, rank) in placed.items():
-        name, _, side = site.split("/")
-        for axis, p in zip(mesh, placements):
-            if p.is_shard() and p.dim < rank - 1:
-                verb = "takes" if side.startswith("in") else "makes"
-                style = "SequenceParallel or PrepareModuleInput" if verb == "takes" else "PrepareModuleOutput"
-                found.setdefault(
-                    (to_pattern(name), axis), f"{verb} a value as {describe(placements)}, which the styles here keep whole; {style} would state it"
-                )
-    return found
-
-
-def to_pattern(name: str) -> str:
-    """Layers of all numbers."""
-    return re.sub(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.)", "*", name)
+        return "colwise" if style.makes == -1 else "colwise_gather_output"
+    return "rowwise" if style.takes == -1 else "rowwise_split_input"
 
 
 class Finder:
@@ -142,7 +144,8 @@ class Finder:
         for axis, placement in zip(self._mesh, placements):
             if placement.is_shard() and (rows := _find_rows(module)) is not None:
                 kind = "colwise" if (placement.dim == 0) != rows else "rowwise"
-                return Style(kind, axis, isinstance(module, torch.nn.Embedding), self._divides(module, placement.dim, axis))
+                is_local = not rows and self._divides(module, placement.dim, axis)
+                return Style(kind, axis, rows, -1 if is_local and kind == "rowwise" else None, -1 if is_local and kind == "colwise" else None)
         return None
 
     def _divides(self, module: Any, dim: int, axis: str) -> bool:
@@ -202,19 +205,44 @@ def _describe(style: Style | None) -> str:
 
 def find(
     module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], loss: Callable[..., Any] | None, mesh: Mapping[str, int],
-    stored: Mapping[str, Placements], used: Mapping[str, Placements], names: Mapping[str, str],
+    stored: Mapping[str, Placements], used: Mapping[str, Placements], names: Mapping[str, str], sites: sequence.Sites,
 ) -> Styles:  # fmt: skip
     finder = Finder(module, mesh, stored, used, names)
-    found = finder.find()
-    for axis in dict.fromkeys(s.axis for s in found.values()):
-        own = {p: s for p, s in found.items() if s.axis == axis}
-        found |= trial.try_styles(module, args, kwargs, loss, own, mesh[axis])
+    read = finder.find()
+    axes = tuple(dict.fromkeys(s.axis for s in read.values()))
+    callers = Callers(module, args, kwargs, loss) if axes else None
+    found: dict[str, Style] = dict(read)
+    parallel, values, counts = dict[str, dict[str, Style | Prepared]](), dict[str, dict[str, str]](), dict[str, int]()
+    for axis in axes:
+        assert callers
+        own = {p: s for p, s in read.items() if s.axis == axis}
+        alone = trial.try_styles(module, args, kwargs, loss, own, mesh[axis], callers) or {}
+        found |= {p: s for p, s in alone.items() if isinstance(s, Style)}
+        untied = {p: s for p, s in own.items() if p not in finder.tied}
+        both = sequence.find(module, args, kwargs, loss, untied, sites, used, mesh, axis, callers)
+        if both is None:
+            both = alone if untied == own else trial.try_styles(module, args, kwargs, loss, untied, mesh[axis], callers) or {}
+        names = {p: n for n, _ in reversed(list(module.named_modules())) if (p := n if n in both else to_pattern(n)) in both}
+        values[axis] = sequence.list_left_out(both, sites, mesh, axis, callers)
+        keys = {p: _spell_keys(module, p.split(".") if p else []) for p in reversed(names)}  # in the order of the module
+        parallel[axis] = {key: both[p] for p, spelled in keys.items() for key in spelled}
+        counts |= {key: callers.count_positional(names[p]) for p, spelled in keys.items() for key in spelled}
     own_plan = getattr(module, "_tp_plan", None) or {}
     experts = _find_experts(module, own_plan, used, names)
     replicated = tuple(p for p in own_plan if p not in found and p not in experts)
     fsdp = _find_fsdp(module, list(mesh), stored, used)
-    axes = tuple(dict.fromkeys(s.axis for s in found.values()))
-    return Styles(found, finder.left_out, finder.tied, replicated, experts, fsdp, axes)
+    return Styles(found, parallel, finder.left_out, finder.tied, replicated, experts, fsdp, axes, values, counts)
+
+
+def _spell_keys(module: Any, parts: Sequence[str]) -> list[str]:
+    """A pattern as `parallelize_module` takes it, which warns where a layer has no such module: these are named one by one."""
+    if not parts:
+        return [""]
+    children = [(n, c) for n, c in module.named_children() if parts[0] in ("*", n) and (parts[0] != "*" or n.isdigit())]
+    below = {n: _spell_keys(c, parts[1:]) for n, c in children}
+    if parts[0] == "*" and len(children) == len(list(module.children())) and len(set(map(tuple, below.values()))) == 1 and below[children[0][0]]:
+        below = {"*": below[children[0][0]]}
+    return [f"{n}.{rest}" if rest else n for n, spelled in below.items() for rest in spelled]
 
 
 def _find_experts(module: Any, own_plan: Mapping[str, str], used: Mapping[str, Placements], names: Mapping[str, str]) -> dict[str, str]:
