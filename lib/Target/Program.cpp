@@ -4,6 +4,8 @@
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Target/CPU/Passes.h"
 #include "shardkit/Target/Cuda/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -31,6 +33,7 @@ static std::string canonicalText(func::FuncOp func) {
 
 /// Applies the options that a tool has registered for the pass managers of its process.
 static LogicalResult applyCommandLine(PassManager &pm) {
+  applyDefaultTimingPassManagerCLOptions(pm);
   return success(!llvm::cl::getRegisteredOptions().count("mlir-pass-pipeline-crash-reproducer") ||
                  succeeded(applyPassManagerCLOptions(pm)));
 }
@@ -72,6 +75,7 @@ public:
       return success();
     }
     readFunctions(functions);
+    splitLayers();
     std::vector<Object> objects(chunks.size());
     if (failed(failableParallelForEachN(module.getContext(), 0, chunks.size(),
                                         [&](size_t i) { return emitObject(chunks[i], options, objects[i]); })))
@@ -88,18 +92,28 @@ private:
 
   /// Equal functions are compiled once.
   void findUnique() {
-    std::map<std::string, size_t> byText;
+    // Only functions of equal types and as many ops are compared.
+    std::map<std::pair<const void *, int64_t>, SmallVector<size_t>> alike;
     for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-      std::string name = func.getSymName().str();
+      std::string name = func.getSymName().str(), text;
       stripSignature(func);
-      auto [it, isNew] = byText.try_emplace(canonicalText(func), unique.size());
-      if (isNew) {
-        unique.push_back({func, {}, 0});
-        func.walk([&](Operation *) { ++unique.back().ops; });
-      } else {
+      int64_t ops = 0;
+      func.walk([&](Operation *) { ++ops; });
+      SmallVector<size_t> &known = alike[{func.getFunctionType().getAsOpaquePointer(), ops}];
+      if (!known.empty())
+        text = canonicalText(func);
+      auto *equal = llvm::find_if(known, [&](size_t i) {
+        if (unique[i].text.empty())
+          unique[i].text = canonicalText(unique[i].func);
+        return unique[i].text == text;
+      });
+      if (equal != known.end()) {
+        unique[*equal].names.push_back(name);
         func.erase();
+        continue;
       }
-      unique[it->second].names.push_back(name);
+      known.push_back(unique.size());
+      unique.push_back({func, {name}, ops, text});
     }
   }
 
@@ -134,6 +148,8 @@ private:
       buildLowerTosa(nested);
     nested.addNestedPass<func::FuncOp>(createSpmdTargetSplitComplex());
     const bool isCuda = !options.chip.empty();
+    if (!options.reference && !isCuda)
+      nested.addPass(createSpmdTargetOutlineLayers());
     if (options.reference) {
       cpu::buildReference(nested);
     } else if (options.emit == "tensor") {
@@ -158,6 +174,54 @@ private:
         for (const std::string &entry : unique[i].names)
           functions[entry] = {options.prefix + entry, bytes ? bytes.getInt() : 0};
       }
+  }
+
+  /// Layers, with what they use, become chunks of their own, which are compiled at the same time.
+  void splitLayers() {
+    for (auto [i, chunk] : llvm::enumerate(llvm::to_vector(chunks))) {
+      SymbolTable symbols(chunk);
+      SmallVector<LLVM::LLVMFuncOp> layers;
+      for (auto func : chunk.getOps<LLVM::LLVMFuncOp>())
+        if (func->removeAttr(kLayerAttr))
+          layers.push_back(func);
+      for (LLVM::LLVMFuncOp layer : layers) {
+        if (failed(symbols.rename(layer, ("sk_" + layer.getSymName() + "_" + Twine(i)).str())))
+          llvm_unreachable("the name of a layer is the only one of its kind");
+        layer.setLinkage(LLVM::Linkage::External);
+        layer.setVisibility_(LLVM::Visibility::Hidden);
+        chunks.push_back(ModuleOp::create(module.getLoc()));
+        top->push_back(chunks.back());
+        for (Operation *op : getUsed(symbols, {layer}))
+          chunks.back().push_back(op->clone());
+        layer.getBody().dropAllReferences();
+        layer.getBody().getBlocks().clear();
+      }
+      if (layers.empty())
+        continue;
+      // What remains without uses.
+      SmallVector<Operation *> entries;
+      for (Operation &op : *chunk.getBody())
+        if (auto func = dyn_cast<LLVM::LLVMFuncOp>(op); !func || func.getLinkage() != LLVM::Linkage::Internal)
+          if (auto global = dyn_cast<LLVM::GlobalOp>(op); !global || global.getLinkage() != LLVM::Linkage::Internal)
+            entries.push_back(&op);
+      SetVector<Operation *> used = getUsed(symbols, entries);
+      for (Operation &op : llvm::make_early_inc_range(*chunk.getBody()))
+        if (!used.contains(&op))
+          op.erase();
+    }
+  }
+
+  /// These ops, and those whose symbols they use.
+  static SetVector<Operation *> getUsed(const SymbolTable &symbols, ArrayRef<Operation *> from) {
+    SetVector<Operation *> used(from.begin(), from.end());
+    for (unsigned k = 0; k < used.size(); ++k)
+      used[k]->walk([&](Operation *op) {
+        op->getAttrDictionary().walk([&](SymbolRefAttr symbol) {
+          if (Operation *definition = symbols.lookup(symbol.getRootReference()))
+            used.insert(definition);
+        });
+      });
+    return used;
   }
 
   LogicalResult link(ArrayRef<Object> objects, StringRef path) {
@@ -190,6 +254,7 @@ private:
     func::FuncOp func;
     SmallVector<std::string> names;
     int64_t ops = 0;
+    std::string text; ///< Empty while no other function has been compared with it.
   };
   /// The prefix of the internal names of functions, before a number.
   static constexpr StringLiteral kProgram = "program_";

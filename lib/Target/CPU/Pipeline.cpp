@@ -32,8 +32,7 @@ void spmd::cpu::buildToLLVM(OpPassManager &pm, int64_t parallelWork) {
   SpmdCpuParallelOptions parallel;
   parallel.minWork = parallelWork;
   pm.addPass(createSpmdCpuParallel(parallel));
-  auto &f = pm.nest<func::FuncOp>();
-  f.addPass(createSpmdTargetPlanArena());
+  pm.addPass(createSpmdTargetPlanArena());
   pm.addPass(createSpmdCpuOutline());
   pm.nest<func::FuncOp>().addPass(createSpmdCpuMath());
   target::buildLoopsToLLVM(pm);

@@ -130,6 +130,10 @@ void DestinationPassing::runOnOperation() {
     Location argLoc = i && i <= numArgs ? body.getArgument(i - 1).getLoc() : loc;
     buffers.push_back(body.addArgument(inputs[i], argLoc));
   }
+  if (func->hasAttr(spmd::target::kLayerAttr)) {
+    inputs.push_back(builder.getI64Type());
+    body.addArgument(inputs.back(), loc);
+  }
   // Size arguments are at most their bounds: buffers inside are as large as these.
   SmallVector<OpFoldResult> sizeArguments;
   for (BlockArgument arg : sizeArgs) {
@@ -229,6 +233,6 @@ void DestinationPassing::runOnOperation() {
         shared[1 + tied[i]] = true;
     }
   for (unsigned i = 1; i < inputs.size(); ++i)
-    if (!shared[i])
+    if (!shared[i] && isa<MemRefType>(inputs[i]))
       func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
 }

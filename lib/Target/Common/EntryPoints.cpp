@@ -1,6 +1,7 @@
 //===- EntryPoints.cpp - Entry points with the sk_program ABI -------------===//
 
 #include "shardkit/Target/Common/Passes.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDTARGETENTRYPOINTS
@@ -38,7 +39,13 @@ struct EntryPoints : spmd::impl::SpmdTargetEntryPointsBase<EntryPoints> {
     MLIRContext *context = &getContext();
     auto ptr = LLVM::LLVMPointerType::get(context);
     SmallVector<LLVM::CallOp> calls;
+    llvm::StringSet<> layers;
+    for (auto func : module.getOps<LLVM::LLVMFuncOp>())
+      if (func->hasAttr(spmd::target::kLayerAttr))
+        layers.insert(func.getSymName());
     module.walk([&](LLVM::CallOp call) {
+      if (call.getCallee() && layers.contains(*call.getCallee()))
+        calls.push_back(call);
       // The done reports a failed start.
       if (call.getCallee() && call.getCallee()->starts_with("sk_") && call.getCallee() != "sk_coordinate" &&
           !call.getCallee()->starts_with("sk_collective_start") && !call.getCallee()->starts_with("sk_collective_done"))

@@ -332,8 +332,15 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
     for (Operation *op : ops) {
       b.setInsertionPoint(op);
       Location loc = op->getLoc();
-      Value context = op->getParentOfType<func::FuncOp>().getArgument(0);
+      auto func = op->getParentOfType<func::FuncOp>();
+      Value context = func.getArgument(0);
       auto constant = [&](int64_t v) -> Value { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v)); };
+      // The number of a collective; those of a layer follow the number that the call gives.
+      auto number = [&](int64_t id) -> Value {
+        if (!func->hasAttr(kLayerAttr))
+          return constant(id);
+        return arith::AddIOp::create(b, loc, func.getArguments().back(), constant(id));
+      };
       if (auto contract = dyn_cast<ContractOp>(op); contract && contract.isDynamic()) {
         SmallVector<Value> args{context, descriptor(b, op, "contraction_", encodeRoles(contract)),
                                 storeDims(b, contract)};
@@ -361,10 +368,17 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
                                 LLVM::GEPOp::create(b, loc, ptr, ptr, operands, ArrayRef<LLVM::GEPArg>{int32_t(i)}));
         args.push_back(operands);
         func::CallOp::create(b, loc, callee, args);
+      } else if (auto layer = dyn_cast<spmd::target::CallOp>(op)) {
+        // Functions pass memrefs as their addresses: see buildLoopsToLLVM.
+        SmallVector<Value> args{context};
+        for (Value buffer : op->getOperands())
+          args.push_back(getPointer(b, loc, buffer));
+        args.push_back(number(layer.getFirstCollective()));
+        LLVM::CallOp::create(b, loc, TypeRange{i32}, layer.getCallee(), args);
       } else if (auto collective = dyn_cast<CollectiveOp>(op)) {
         int64_t batchDims = collective.getBatchDims();
         bool hasOffsets = !collective.getOffsets().empty();
-        SmallVector<Value> args{context, constant(collective.getId())};
+        SmallVector<Value> args{context, number(collective.getId())};
         SmallVector<Type> types{ptr, i64};
         if (batchDims > 0 || hasOffsets) {
           Value count = arith::ConstantIndexOp::create(b, loc, 1);
@@ -391,7 +405,7 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
         auto callee = declare(b, isa<spmd::target::StartOp>(op) ? "sk_collective_start" : "sk_collective_done",
                               {ptr, i64, ptr, ptr}, i32);
         func::CallOp::create(b, loc, callee,
-                             ValueRange{context, constant(op->getAttrOfType<IntegerAttr>("id").getInt()),
+                             ValueRange{context, number(op->getAttrOfType<IntegerAttr>("id").getInt()),
                                         getPointer(b, loc, op->getOperand(0)), getPointer(b, loc, op->getOperand(1))});
       } else if (auto said = dyn_cast<TextOp>(op)) {
         op->replaceAllUsesWith(ValueRange{text(b, loc, said.getText())});

@@ -1,6 +1,7 @@
 //===- PlanArena.cpp - All temporaries in one arena argument --------------===//
 
 #include "shardkit/Target/Common/Passes.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
@@ -109,6 +110,10 @@ struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
 
   /// A dynamic allocation becomes a static one of the largest size.
   LogicalResult makeStatic(memref::AllocOp alloc);
+
+  /// The arenas of the layers that a function calls become allocations of the function.
+  static void allocateForCalls(func::FuncOp func, const SymbolTable &symbols);
+  LogicalResult plan(func::FuncOp func);
   void runOnOperation() override;
 };
 } // namespace
@@ -220,10 +225,39 @@ LogicalResult PlanArena::makeStatic(memref::AllocOp alloc) {
   return success();
 }
 
+void PlanArena::allocateForCalls(func::FuncOp func, const SymbolTable &symbols) {
+  func.walk([&](LLVM::CallOp call) {
+    auto layer = call.getCallee() ? symbols.lookup<func::FuncOp>(*call.getCallee()) : func::FuncOp();
+    auto bytes = layer ? layer->getAttrOfType<IntegerAttr>(spmd::target::kArenaBytesAttr) : IntegerAttr();
+    if (!bytes)
+      return;
+    OpBuilder b(call);
+    Value arena = memref::AllocOp::create(b, call.getLoc(),
+                                          MemRefType::get({std::max<int64_t>(bytes.getInt(), 1)}, b.getI8Type()));
+    call.getCalleeOperandsMutable().append(spmd::target::getPointer(b, call.getLoc(), arena));
+  });
+}
+
 void PlanArena::runOnOperation() {
-  func::FuncOp func = getOperation();
-  if (func.isExternal())
-    return;
+  SmallVector<func::FuncOp> layers, others;
+  for (auto func : getOperation().getOps<func::FuncOp>())
+    if (!func.isExternal())
+      (func->hasAttr(spmd::target::kLayerAttr) ? layers : others).push_back(func);
+  auto planAll = [&](ArrayRef<func::FuncOp> funcs) {
+    return failableParallelForEach(&getContext(), funcs, [&](func::FuncOp func) { return plan(func); });
+  };
+  if (failed(planAll(layers)))
+    return signalPassFailure();
+  if (!layers.empty()) {
+    SymbolTable symbols(getOperation());
+    for (func::FuncOp func : others)
+      allocateForCalls(func, symbols);
+  }
+  if (failed(planAll(others)))
+    return signalPassFailure();
+}
+
+LogicalResult PlanArena::plan(func::FuncOp func) {
   Block *body = &func.getBody().front();
   // 1. Dynamic allocations.
   SmallVector<memref::AllocOp> dynamic;
@@ -233,15 +267,15 @@ void PlanArena::runOnOperation() {
   });
   for (memref::AllocOp alloc : dynamic)
     if (failed(makeStatic(alloc)))
-      return signalPassFailure();
+      return failure();
 
   // 2. Allocations on the stack.
   DenseMap<Operation *, int64_t> position;
   for (Operation &op : *body)
     position.try_emplace(&op, position.size());
-  // Functions other than entry points have no arena; the outlining ensures that the stack
+  // Functions other than entry points and layers have no arena; the outlining ensures that the stack
   // suffices.
-  const bool isEntry = func->hasAttr(spmd::target::kSymbolsAttr);
+  const bool isEntry = func->hasAttr(spmd::target::kSymbolsAttr) || func->hasAttr(spmd::target::kLayerAttr);
   OpBuilder b(&getContext());
   SmallVector<Buffer> buffers;
   int64_t stack = 0;
@@ -272,9 +306,9 @@ void PlanArena::runOnOperation() {
     buffers.push_back({alloc, bytes, 0, 0});
   });
   if (failedPlan)
-    return signalPassFailure();
+    return failure();
   if (!isEntry)
-    return;
+    return success();
 
   // 3. First fit, largest first.
   for (Buffer &buffer : buffers)
@@ -305,7 +339,7 @@ void PlanArena::runOnOperation() {
   Type bytesType = MemRefType::get({std::max<int64_t>(total, 1)}, b.getI8Type());
   unsigned arenaArg = func.getNumArguments();
   if (failed(func.insertArgument(arenaArg, bytesType, {}, func.getLoc())))
-    return signalPassFailure();
+    return failure();
   func.setArgAttr(arenaArg, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
   func->setAttr(spmd::target::kArenaBytesAttr, b.getI64IntegerAttr(total));
   Value arena = func.getArgument(arenaArg);
@@ -316,4 +350,5 @@ void PlanArena::runOnOperation() {
     buffer.alloc.replaceAllUsesWith(view);
     buffer.alloc.erase();
   }
+  return success();
 }

@@ -8,8 +8,8 @@ using namespace mlir::spmd;
 
 /// Whether the op reads the full operand and keeps no view of it.
 static bool isConsumed(OpOperand &use) {
-  return isa<linalg::LinalgOp, target::ContractOp, target::AttentionOp, target::CollectiveOp, target::StartOp,
-             target::DoneOp, tensor::ExtractOp, tensor::DimOp>(use.getOwner());
+  return isa<linalg::LinalgOp, target::ContractOp, target::AttentionOp, target::CallOp, target::CollectiveOp,
+             target::StartOp, target::DoneOp, tensor::ExtractOp, tensor::DimOp>(use.getOwner());
 }
 
 /// Whether all reads of `value`, or of a view of it, in `block` precede `producer`.
@@ -67,6 +67,7 @@ static bool check(Value value, Value argument, Value full) {
   Operation *producer = result.getOwner();
   auto loop = dyn_cast<scf::ForOp>(producer);
   auto linalgOp = dyn_cast<linalg::LinalgOp>(producer);
+  auto call = dyn_cast<target::CallOp>(producer);
   tensor::InsertSliceOp insert;
   SmallVector<scf::ForOp> nest;
   if (linalgOp) {
@@ -77,10 +78,16 @@ static bool check(Value value, Value argument, Value full) {
     if (!isFresh(loop.getInitArgs()[result.getResultNumber()], full) ||
         !(insert = matchParts(loop, result.getResultNumber(), nest)))
       return false;
+  } else if (call) {
+    const int64_t tied = call.getTied()[result.getResultNumber()];
+    if (!isFresh(call.getInits()[result.getResultNumber()], full) || tied < 0 || call.getInputs()[tied] != argument)
+      return false;
   } else {
     return false;
   }
   auto isReadInStep = [&](OpOperand &use) {
+    if (call) // The layer is such a function itself.
+      return int64_t(use.getOperandNumber()) == call.getTied()[result.getResultNumber()];
     if (linalgOp)
       return use.getOwner() == producer && linalgOp.isDpsInput(&use) &&
              linalgOp.getMatchingIndexingMap(&use) == linalgOp.getIndexingMapMatchingResult(result) &&

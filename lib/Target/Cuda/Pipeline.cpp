@@ -24,7 +24,7 @@ void spmd::cuda::buildToLLVM(OpPassManager &pm, StringRef chip) {
   pm.addPass(createSpmdTargetLowerToCalls());
   SpmdTargetPlanArenaOptions arena;
   arena.stackBytes = 0;
-  pm.nest<func::FuncOp>().addPass(createSpmdTargetPlanArena(arena));
+  pm.addPass(createSpmdTargetPlanArena(arena));
   SpmdCudaLowerToDeviceCallsOptions device;
   device.chip = chip.str();
   pm.addPass(createSpmdCudaLowerToDeviceCalls(device));

@@ -169,6 +169,10 @@ void ContractOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEf
 void AttentionOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addEffects(*this, false, e);
 }
+void CallOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+  addEffects(*this, false, e);
+  e.emplace_back(MemoryEffects::Write::get()); // It may have collectives.
+}
 void CollectiveOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addEffects(*this, false, e);
   // Other devices participate: never removed, never reordered.
@@ -209,6 +213,13 @@ AliasingValueList AttentionOp::getAliasingValues(OpOperand &operand, const Analy
 bool CollectiveOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) { return !isDpsInit(&operand); }
 bool CollectiveOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) { return isDpsInit(&operand); }
 AliasingValueList CollectiveOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
+  if (isDpsInit(&operand))
+    return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
+  return {};
+}
+bool CallOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) { return !isDpsInit(&operand); }
+bool CallOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) { return isDpsInit(&operand); }
+AliasingValueList CallOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
   if (isDpsInit(&operand))
     return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
   return {};
@@ -305,6 +316,34 @@ LogicalResult AttentionOp::bufferize(RewriterBase &rewriter, const Bufferization
 LogicalResult CollectiveOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
                                       BufferizationState &state) {
   return bufferizeDps(*this, rewriter, options, state, true, false);
+}
+
+LogicalResult CallOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
+                                BufferizationState &state) {
+  Location loc = getLoc();
+  rewriter.setInsertionPoint(*this);
+  SmallVector<Value> inputs, inits, computed;
+  for (OpOperand &operand : (*this)->getOpOperands()) {
+    FailureOr<Value> buffer = getBuffer(rewriter, operand.get(), options, state);
+    if (failed(buffer))
+      return failure();
+    Value contiguous = withStrides(rewriter, loc, *buffer, /*contiguous=*/true);
+    if (isDpsInit(&operand)) {
+      inits.push_back(*buffer);
+      computed.push_back(contiguous);
+      continue;
+    }
+    if (contiguous != *buffer)
+      memref::CopyOp::create(rewriter, loc, *buffer, contiguous);
+    inputs.push_back(contiguous);
+  }
+  CallOp::create(rewriter, loc, TypeRange(), getCalleeAttr(), getFirstCollectiveAttr(), getTiedAttr(), inputs,
+                 computed);
+  for (auto [from, to] : llvm::zip_equal(computed, inits))
+    if (from != to)
+      memref::CopyOp::create(rewriter, loc, from, to);
+  replaceOpWithBufferizedValues(rewriter, *this, inits);
+  return success();
 }
 
 LogicalResult StartOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,

@@ -31,6 +31,9 @@ namespace mlir::spmd {
 namespace target {
 /// Symbols of the entry points that share a function (ArrayAttr of StringAttr).
 inline constexpr llvm::StringLiteral kSymbolsAttr = "spmd_rt.symbols";
+/// A function that others call by spmd_rt.call: its last argument before the arena is the number of its first
+/// collective (UnitAttr).
+inline constexpr llvm::StringLiteral kLayerAttr = "spmd_rt.layer";
 /// Bytes of arena that a function needs (IntegerAttr).
 inline constexpr llvm::StringLiteral kArenaBytesAttr = "spmd_rt.arena_bytes";
 

@@ -22,6 +22,23 @@ def SpmdTargetSplitComplex : Pass<"spmd-target-split-complex", "::mlir::func::Fu
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def SpmdTargetOutlineLayers : Pass<"spmd-target-outline-layers", "::mlir::ModuleOp"> {
+  let summary = "Make one function of equal layers";
+  let description = [{
+    Consecutive groups of ops that are equal up to the values that they use and the numbers of
+    their collectives, such as the layers of a model, become calls (`spmd_rt.call`) of one
+    function, so that the time of code generation does not depend on their number. Groups
+    begin where the fewest bytes go from one to the next. A layer computes constants, empty
+    and filled tensors, and scalars for itself. Values of unknown size, and started
+    collectives that end in another layer, are not passed to a layer: such layers remain as
+    they are.
+  }];
+  let options = [Option<"minOps", "min-ops", "int64_t", "48",
+    "Layers that save fewer ops than this are not outlined">];
+  let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
 def SpmdTargetLegalize : Pass<"spmd-target-legalize", "::mlir::func::FuncOp"> {
   let summary = "Reject unsupported ops, and normalize the others";
   let description = [{
@@ -190,13 +207,14 @@ def SpmdTargetLowerToCalls : Pass<"spmd-target-lower-to-calls", "::mlir::ModuleO
     "::mlir::func::FuncDialect"];
 }
 
-def SpmdTargetPlanArena : Pass<"spmd-target-plan-arena", "::mlir::func::FuncOp"> {
+def SpmdTargetPlanArena : Pass<"spmd-target-plan-arena", "::mlir::ModuleOp"> {
   let summary = "Allocate all temporaries in one arena argument";
   let description = [{
     Assigns offsets to allocations by live range (by top-level operation), first fit,
     largest first, aligned to 64 bytes. Small allocations inside loops, and scalars, are on
     the stack of the function. `spmd_rt.arena_bytes` of the function is the size of the
-    arena. Functions other than entry points have all allocations on the stack.
+    arena. The arenas of layers are temporaries of the functions that call them. All other
+    functions have their allocations on the stack.
   }];
   let options = [Option<"stackBytes", "stack-bytes", "int64_t", "8192",
     "Largest temporary inside a loop that is on the stack">];

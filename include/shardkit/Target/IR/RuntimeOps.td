@@ -178,6 +178,29 @@ def SpmdRt_DoneOp : Op<SpmdRt_Dialect, "done", [
   }];
 }
 
+def SpmdRt_CallOp : SpmdRt_Op<"call", [AttrSizedOperandSegments]> {
+  let summary = "A call of a layer, a function of the program";
+  let description = [{
+    ```mlir
+    %r = spmd_rt.call @layer_0 6 tied [-1] ins(%x, %w : tensor<4x8xf32>, tensor<8x8xf32>)
+           outs(%init : tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+    The inits are not read. The collectives of the function are numbered from 0; those of this
+    call begin with the given number. A result that is tied to an input may share its memory.
+    See `spmd-target-outline-layers`.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, I64Attr:$first_collective, DenseI64ArrayAttr:$tied,
+                       Variadic<AnyShaped>:$inputs, Variadic<AnyShaped>:$inits);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $callee $first_collective `tied` $tied (`ins` `(` $inputs^ `:` type($inputs) `)`)?
+    `outs` `(` $inits `:` type($inits) `)` attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+}
+
 def SpmdRt_CoordinateOp : Op<SpmdRt_Dialect, "coordinate", [Pure]> {
   let summary = "(rank / stride) mod size";
   let arguments = (ins I64Attr:$stride, I64Attr:$size);
