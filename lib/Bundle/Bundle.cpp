@@ -316,6 +316,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
   codegen.cpu = options.cpu;
   codegen.optLevel = options.optLevel;
   codegen.parallelWork = options.parallelWork;
+  codegen.groupLoops = options.groupLoops;
   codegen.emit = options.emit;
   if (isCuda)
     codegen.chip = options.chip;

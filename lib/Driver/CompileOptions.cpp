@@ -28,6 +28,9 @@ struct BundleOptionSet : PassPipelineOptions<BundleOptionSet> {
       *this, "parallel-work",
       cl::desc("For cpu: loop nests of at least this many scalar operations run on all threads of a device"),
       cl::init(1 << 16)};
+  Option<Flag> groupLoops{*this, "group-loops",
+                          cl::desc("For cpu: each expert computes the tokens that a mask gives it; off: all of them"),
+                          cl::init(true)};
   Option<Flag> withReference{*this, "with-reference",
                              cl::desc("Add the unsharded programs that shard-run --verify compares with"),
                              cl::init(false)};
@@ -141,6 +144,7 @@ FailureOr<CompileOptions> CompileOptionSet::read(std::string &reason) const {
   options.bundle.cpu = set.cpu;
   options.bundle.optLevel = set.optLevel;
   options.bundle.parallelWork = set.parallelWork;
+  options.bundle.groupLoops = set.groupLoops;
   options.bundle.pieces = set.loadPieces;
   options.shapes.assign(set.shapes.begin(), set.shapes.end());
   options.withReference = set.withReference;

@@ -31,9 +31,7 @@ static std::optional<unsigned> getLoopOfDim(AffineMap map, int64_t dim) {
   return expr.getPosition();
 }
 
-static AffineMap getResultMap(linalg::LinalgOp op, OpResult result) {
-  return op.getIndexingMapMatchingResult(result);
-}
+static AffineMap getResultMap(linalg::LinalgOp op, OpResult result) { return op.getIndexingMapMatchingResult(result); }
 
 bool spmd::isInvariant(Value value, int64_t dim) {
   if (cast<RankedTensorType>(value.getType()).getDimSize(dim) == 1 || getFillElement(value))
@@ -102,11 +100,16 @@ ZeroMask spmd::resolveMask(ZeroMask mask) {
   if (!getElementTypeOrSelf(mask.value).isInteger(1))
     return {};
   while (auto op = mask.value.getDefiningOp<linalg::LinalgOp>()) {
-    if (op.getNumReductionLoops() > 0 || op.getNumDpsInputs() != 1 || op->getNumResults() != 1)
-      break;
-    auto yielded = dyn_cast<BlockArgument>(op.getBlock()->getTerminator()->getOperand(0));
-    if (!yielded || yielded.getOwner() != op.getBlock() || yielded.getArgNumber() != 0 ||
+    if (op.getNumDpsInputs() != 1 || op->getNumResults() != 1 ||
         !isa<RankedTensorType>(op.getDpsInputOperand(0)->get().getType()))
+      break;
+    Value yielded = op.getBlock()->getTerminator()->getOperand(0);
+    if (auto any = yielded.getDefiningOp<arith::OrIOp>();
+        any && op.getNumReductionLoops() > 0 && isNeutralFill(op.getDpsInits().front(), ReductionKind::Or))
+      yielded = any->getOperand(any.getLhs() == op.getBlock()->getArgument(0) ? 0 : 1);
+    else if (op.getNumReductionLoops() > 0)
+      break;
+    if (yielded != op.getBlock()->getArgument(0))
       break;
     AffineMap out = getResultMap(op, cast<OpResult>(mask.value));
     AffineMap in = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
@@ -118,9 +121,6 @@ ZeroMask spmd::resolveMask(ZeroMask mask) {
       break;
     mask = {op.getDpsInputOperand(0)->get(), {*g, *r}};
   }
-  for (int64_t d = 0, e = cast<RankedTensorType>(mask.value.getType()).getRank(); d < e; ++d)
-    if (d != mask.dims.group && d != mask.dims.row && !isInvariant(mask.value, d))
-      return {};
   return mask;
 }
 
@@ -167,6 +167,9 @@ Zero BodyMasks::find(Value scalar) {
     return either(find(def->getOperand(0)), find(def->getOperand(1)));
   if (isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp>(def))
     return both(find(def->getOperand(0)), find(def->getOperand(1)));
+  if (isa<arith::UIToFPOp, arith::ExtUIOp>(def) && def->getOperand(0).getType().isInteger(1))
+    if (ZeroMask mask = findCondition(def->getOperand(0)))
+      return {Zero::Masked, mask};
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
           arith::SIToFPOp, arith::UIToFPOp, math::TanhOp, math::ErfOp, math::AbsFOp, math::AbsIOp>(def))
     return find(def->getOperand(0));

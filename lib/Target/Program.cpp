@@ -153,9 +153,9 @@ private:
     if (options.reference) {
       cpu::buildReference(nested);
     } else if (options.emit == "tensor") {
-      isCuda ? cuda::buildToTensor(nested) : cpu::buildToTensor(nested);
+      isCuda ? cuda::buildToTensor(nested) : cpu::buildToTensor(nested, options.groupLoops);
     } else {
-      isCuda ? cuda::buildToKernels(nested) : cpu::buildToMemRef(nested);
+      isCuda ? cuda::buildToKernels(nested) : cpu::buildToMemRef(nested, options.groupLoops);
       if (options.emit != "memref")
         isCuda ? cuda::buildToLLVM(nested, options.chip) : cpu::buildToLLVM(nested, options.parallelWork);
     }

@@ -57,7 +57,7 @@ class Function:
         self.body.append(f"  {result} = linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}} {ins}outs({full} : {t}) {{")
         self.body.append(f"  ^bb0({args}):")
         for line in body:
-            for d in "etkfh":
+            for d in "etkfhj":
                 line = line.replace(f"index {d} ", f"index {loops.find(d)} ")
             self.body.append(f"    {line}")
         self.body.append(f"  }} -> {t}")
@@ -130,7 +130,17 @@ class Function:
         first = self.order("ekf")
         w = self.argument(first)
         inside = self.order("etf")
-        form = rng.choice(["mixture", "mixture", "mixture", "masked rows", "weights"])
+        form = rng.choice(["mixture", "mixture", "mixture", "one-hot", "masked rows", "weights"])
+        if form == "one-hot":  # each row chooses two groups; the mask is where their shares are not zero
+            count = self.sizes["e"]
+            self.sizes["j"] = 2
+            body = ["%i = linalg.index e : index", "%n = arith.index_cast %i : index to i32", f"%m = arith.constant {count} : i32", "%r = arith.remui %a0, %m : i32", "%c = arith.cmpi eq, %r, %n : i32"]
+            chosen = self.generic([(self.argument("tj"), "tj", "i32")], "tje", [*body, "linalg.yield %c : i1"], element="i1", init="%false")
+            ones = self.generic([(chosen, "tje", "i1")], "tje", ["%s = arith.extui %a0 : i1 to i32", "linalg.yield %s : i32"])
+            share = self.generic([(ones, "tje", "i32"), (self.argument("tj"), "tj", "i32")], "te", ["%p = arith.muli %a0, %a1 : i32", "%s = arith.addi %acc, %p : i32", "linalg.yield %s : i32"], "j")
+            h = self.elementwise(self.product((x, "tk"), (w, first), inside, "k"), inside, False)
+            self.results.append((self.product((h, inside), (share, "te"), "tf", "e"), "tf"))
+            return
         if form == "masked rows":  # sums over groups and columns at once
             dims = self.order("etk")
             spread = self.generic([(x, "tk", "i32")], dims, ["linalg.yield %a0 : i32"])

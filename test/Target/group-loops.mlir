@@ -2,7 +2,10 @@
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --random-inputs=1 --verify | FileCheck %s
 // CHECK: verify: 5 functions, 6 results, all equal
-// RUN: shard-compile %s --emit=tensor | FileCheck %s --check-prefix=LOOP
+// RUN: shard-compile %s --emit=tensor --remarks-filter=spmd 2>%t.remarks | FileCheck %s --check-prefix=LOOP
+// RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
+// REMARK-DAG: remark: [Passed] groups {{.*}}each of 4 groups computes the rows that its mask leaves, in 8 ops
+// REMARK-DAG: remark: [Missed] dense-groups {{.*}}Reason="func.return reads masked elements", Remark="all 4 groups compute all rows"
 
 #etf = affine_map<(e, t, f) -> (e, t, f)>
 #te = affine_map<(e, t, f) -> (t, e)>

@@ -25,6 +25,8 @@ struct BundleOptions {
   unsigned optLevel = 3;
   /// For cpu: scalar operations of the smallest loop nest that is spread over threads.
   int64_t parallelWork = 1 << 16;
+  /// For cpu: each expert computes the tokens that a mask gives it.
+  bool groupLoops = true;
   /// Stop early and print instead of writing: "tensor", "memref", "llvm",
   /// "llvm-ir".
   std::string emit;

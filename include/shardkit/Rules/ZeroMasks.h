@@ -1,7 +1,7 @@
 //===- ZeroMasks.h - Where tensors are zero because of a mask ---*- C++ -*-===//
 //
-// A mixture of experts gives each expert the tokens of which the router says so. In a
-// program on whole tensors this is a mask: elements of other tokens are zero.
+// A mixture of experts gives each expert the tokens that its router has chosen. In a
+// program on full tensors this is a mask: elements of other tokens are zero.
 //
 //   %h = select(%mask[token, expert], %x * %w[expert], 0)      zero where the mask is false
 //   %y = sum over expert of f(%h) * %v[expert]                 adds nothing there
@@ -25,7 +25,8 @@ struct MaskedDims {
   bool operator==(const MaskedDims &other) const { return group == other.group && row == other.row; }
 };
 
-/// A tensor of i1, read at a group and a row; it is the same along its other dims.
+/// A tensor of i1 that has groups and rows. A row counts for a group if any element along
+/// the other dims is true: %chosen[token, choice, expert], of which each choice is one expert.
 struct ZeroMask {
   Value value;
   MaskedDims dims;
@@ -40,14 +41,15 @@ std::optional<int64_t> getDimOfLoop(AffineMap map, unsigned loop);
 /// True if all elements along `dim` are known to be the same.
 bool isInvariant(Value value, int64_t dim);
 
-/// The same mask without the broadcasts and transposes that it is read through; null if it
-/// changes along other dims.
+/// The same mask without the broadcasts, the transposes and the disjunctions along other dims
+/// that it is read through; null for tensors of other types.
 ZeroMask resolveMask(ZeroMask mask);
 
 /// Finds masks, and remembers them while no op changes.
 class ZeroMasks {
 public:
-  /// The mask where `value` is zero at the false elements; null if none is known.
+  /// A mask such that `value` is zero in all rows of a group that do not count; null if none
+  /// is known.
   ZeroMask find(Value value, MaskedDims dims);
 
 private:

@@ -23,6 +23,8 @@ struct CodegenOptions {
   unsigned optLevel = 3;
   /// Scalar operations of the smallest loop nest that runs on several threads.
   int64_t parallelWork = 1 << 16;
+  /// Ops under a mask of groups and rows become loops over the groups.
+  bool groupLoops = true;
   /// The reference side of a check: upstream passes alone.
   bool reference = false;
   /// Put before the names of functions to give the symbols of entry points.

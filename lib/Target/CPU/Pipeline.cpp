@@ -11,9 +11,9 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-void spmd::cpu::buildToTensor(OpPassManager &pm) {
+void spmd::cpu::buildToTensor(OpPassManager &pm, bool groupLoops) {
   pm.nest<func::FuncOp>().addPass(createSpmdCpuScatters());
-  target::buildFused(pm);
+  target::buildFused(pm, /*forDevices=*/false, groupLoops);
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdCpuWidenedOperands());
   f.addPass(createCanonicalizerPass());
@@ -22,8 +22,8 @@ void spmd::cpu::buildToTensor(OpPassManager &pm) {
   f.addPass(createCSEPass());
 }
 
-void spmd::cpu::buildToMemRef(OpPassManager &pm) {
-  buildToTensor(pm);
+void spmd::cpu::buildToMemRef(OpPassManager &pm, bool groupLoops) {
+  buildToTensor(pm, groupLoops);
   target::buildBuffers(pm);
 }
 

@@ -19,6 +19,7 @@
 #include "shardkit/Rules/ZeroMasks.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::spmd {
@@ -98,6 +99,7 @@ private:
   void assignStages();
   void lowerStage(ArrayRef<Operation *> ops, unsigned stage);
   void moveUsersBehind(Operation *first, Operation *last, unsigned stage);
+  Value emitAny(OpBuilder &b, Location loc, Value maskRow, Value row);
   Value emitMaskRow(OpBuilder &b, Location loc, Iteration &it);
   void emitRows(OpBuilder &b, Location loc, Value maskRow, Iteration &it);
   void emitOps(OpBuilder &b, ArrayRef<Operation *> ops, MutableArrayRef<Value> carried, Iteration &it);
@@ -144,7 +146,8 @@ static bool isWholeDim(OffsetSizeAndStrideOpInterface slice, RankedTensorType wh
          isOneInteger(slice.getMixedStrides()[dim]);
 }
 
-/// Products of a matrix for each group, of at least so many elements: with one group, the op has rows, or sums over them.
+/// Products of a matrix for each group, of at least so many elements: with one group, the op has rows, or sums over
+/// them.
 bool Finder::savesProducts(linalg::LinalgOp op, Roles loops) const {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return false;
@@ -173,9 +176,8 @@ bool Finder::savesProducts(linalg::LinalgOp op, Roles loops) const {
 
 /// True if every dim of every operand is a loop, or has nothing to do with these two.
 static bool hasSimpleMaps(linalg::LinalgOp op, Roles loops) {
-  return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-    return getDimOfLoop(map, loops.group) && getDimOfLoop(map, loops.row);
-  });
+  return llvm::all_of(op.getIndexingMapsArray(),
+                      [&](AffineMap map) { return getDimOfLoop(map, loops.group) && getDimOfLoop(map, loops.row); });
 }
 
 void Finder::addProducers(GroupRegion &region, Value value, MaskedDims dims) {
@@ -299,8 +301,15 @@ void Finder::removeOpsWithOtherUsers(GroupRegion &region) {
       return region.contains(user) && getDims(user, region.rolesOf(user), mapOf(user, &use, {})) ==
                                           getDims(&op, it->second, mapOf(&op, nullptr, use.get()));
     };
-    if (!llvm::all_of(op.getUses(), isInside))
-      region.inner.erase(it);
+    auto other = llvm::find_if_not(op.getUses(), isInside);
+    if (other == op.use_end())
+      continue;
+    auto product = dyn_cast<linalg::LinalgOp>(op);
+    if (product && savesProducts(product, it->second))
+      remark::missed(op.getLoc(), remark::RemarkOpts::name("dense-groups").category("spmd"))
+          << remark::add("all {0} groups compute all rows", region.groups)
+          << remark::reason("{0} reads masked elements", other->getOwner()->getName().getStringRef());
+    region.inner.erase(it);
   }
 }
 
@@ -359,6 +368,9 @@ void Lowering::assignStages() {
 }
 
 void Lowering::lower() {
+  remark::passed(region.sums.front().first->getLoc(), remark::RemarkOpts::name("groups").category("spmd"))
+      << remark::add("each of {0} groups computes the rows that its mask leaves, in {1} ops", region.groups,
+                     region.inner.size() + region.sums.size());
   assignStages();
   SmallVector<SmallVector<Operation *>> ops;
   for (Operation &op : block)
@@ -426,7 +438,13 @@ Operation *Lowering::emitStructured(OpBuilder &b, linalg::LinalgOp op, ArrayRef<
     const int64_t group = llvm::find(parts, Part::Group) - parts.begin();
     const int64_t row = llvm::find(parts, Part::Rows) - parts.begin();
     const int64_t rank = parts.size();
-    if (group < rank && row < rank && resolveMask({value, {group, row}}) == region.mask) {
+    auto isMask = [&] {
+      for (int64_t d = 0; d < rank; ++d)
+        if (d != group && d != row && !isInvariant(value, d))
+          return false;
+      return resolveMask({value, {group, row}}) == region.mask;
+    };
+    if (group < rank && row < rank && isMask()) {
       // It is true at these rows.
       Value empty = tensor::EmptyOp::create(b, loc, getSizes(b, loc, value, parts, it), b.getI1Type());
       Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
@@ -538,8 +556,8 @@ Value Lowering::emitScatter(OpBuilder &b, Location loc, Value rows, Value into, 
   auto type = cast<RankedTensorType>(into.getType());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
   SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
-  auto loop = scf::ForOp::create(
-      b, loc, zero, it.count, one, into, [&](OpBuilder &b, Location loc, Value i, ValueRange args) {
+  auto loop =
+      scf::ForOp::create(b, loc, zero, it.count, one, into, [&](OpBuilder &b, Location loc, Value i, ValueRange args) {
         SmallVector<OpFoldResult> from(type.getRank(), b.getIndexAttr(0)), to(from);
         SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, into);
         from[dims.row] = i;
@@ -550,36 +568,65 @@ Value Lowering::emitScatter(OpBuilder &b, Location loc, Value rows, Value into, 
           sizes[dims.group] = b.getIndexAttr(1);
         }
         Value row = tensor::ExtractSliceOp::create(b, loc, rows, from, sizes, strides);
-        scf::YieldOp::create(b, loc, tensor::InsertSliceOp::create(b, loc, row, args[0], to, sizes, strides).getResult());
+        scf::YieldOp::create(b, loc,
+                             tensor::InsertSliceOp::create(b, loc, row, args[0], to, sizes, strides).getResult());
       });
   return loop.getResult(0);
 }
 
 Value Lowering::emitMaskRow(OpBuilder &b, Location loc, Iteration &it) {
-  Parts parts(cast<RankedTensorType>(region.mask.value.getType()).getRank(), Part::First);
+  Value mask = region.mask.value;
+  Parts parts;
+  for (int64_t d = 0, rank = cast<RankedTensorType>(mask.getType()).getRank(); d < rank; ++d)
+    parts.push_back(isInvariant(mask, d) ? Part::First : Part::All);
   parts[region.mask.dims.group] = Part::Group;
   parts[region.mask.dims.row] = Part::All;
   return emitPart(b, region.mask.value, parts, it);
 }
 
-/// The indices of the rows whose element of the mask is true.
+/// Whether any element of a row of the mask is true.
+Value Lowering::emitAny(OpBuilder &b, Location loc, Value maskRow, Value row) {
+  auto type = cast<RankedTensorType>(maskRow.getType());
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
+  SmallVector<Value> at(type.getRank(), zero);
+  at[region.mask.dims.row] = row;
+  SmallVector<int64_t> others;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (d != region.mask.dims.row && type.getDimSize(d) != 1)
+      others.push_back(d);
+  if (others.empty())
+    return tensor::ExtractOp::create(b, loc, maskRow, at);
+  SmallVector<Value> limits;
+  for (int64_t d : others)
+    limits.push_back(getValueOrCreateConstantIndexOp(b, loc, tensor::getMixedSize(b, loc, maskRow, d)));
+  Value no = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
+  scf::LoopNest nest = scf::buildLoopNest(
+      b, loc, SmallVector<Value>(others.size(), zero), limits, SmallVector<Value>(others.size(), one), no,
+      [&](OpBuilder &b, Location loc, ValueRange indices, ValueRange args) -> scf::ValueVector {
+        for (auto [d, index] : llvm::zip_equal(others, indices))
+          at[d] = index;
+        Value element = tensor::ExtractOp::create(b, loc, maskRow, at);
+        return {arith::OrIOp::create(b, loc, args[0], element).getResult()};
+      });
+  return nest.results.front();
+}
+
+/// The indices of the rows that count for the group.
 void Lowering::emitRows(OpBuilder &b, Location loc, Value maskRow, Iteration &it) {
   const int64_t dim = region.mask.dims.row;
   OpFoldResult size = tensor::getMixedSize(b, loc, maskRow, dim);
   Value empty = tensor::EmptyOp::create(b, loc, ArrayRef(size), b.getIndexType());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
   Value limit = getValueOrCreateConstantIndexOp(b, loc, size);
-  auto loop = scf::ForOp::create(
-      b, loc, zero, limit, one, ValueRange{empty, zero}, [&](OpBuilder &b, Location loc, Value row, ValueRange args) {
-        SmallVector<Value> at(cast<RankedTensorType>(maskRow.getType()).getRank(), zero);
-        at[dim] = row;
-        Value isSet = tensor::ExtractOp::create(b, loc, maskRow, at);
-        // Without a branch: the next row overwrites one that is not counted.
-        Value rows = tensor::InsertOp::create(b, loc, row, args[0], args[1]);
-        Value more = arith::SelectOp::create(b, loc, isSet, one, zero);
-        Value count = arith::AddIOp::create(b, loc, args[1], more);
-        scf::YieldOp::create(b, loc, ValueRange{rows, count});
-      });
+  auto loop = scf::ForOp::create(b, loc, zero, limit, one, ValueRange{empty, zero},
+                                 [&](OpBuilder &b, Location loc, Value row, ValueRange args) {
+                                   Value isSet = emitAny(b, loc, maskRow, row);
+                                   // Without a branch: the next row overwrites one that is not counted.
+                                   Value rows = tensor::InsertOp::create(b, loc, row, args[0], args[1]);
+                                   Value more = arith::SelectOp::create(b, loc, isSet, one, zero);
+                                   Value count = arith::AddIOp::create(b, loc, args[1], more);
+                                   scf::YieldOp::create(b, loc, ValueRange{rows, count});
+                                 });
   it.rows = loop.getResult(0);
   // What the count is at most, for the memory of what has rows.
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
@@ -625,7 +672,8 @@ void Lowering::emitOps(OpBuilder &b, ArrayRef<Operation *> ops, MutableArrayRef<
       sizes[roles.group] = b.getIndexAttr(1);
       sizes[roles.row] = it.count;
       it.values.map(slice.getResult(), tensor::ExtractSliceOp::create(b, loc, source, slice.getMixedOffsets(), sizes,
-                                                                      slice.getMixedStrides()).getResult());
+                                                                      slice.getMixedStrides())
+                                           .getResult());
     } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
       Value source = emitPart(b, insert.getSource(), partsOf(insert.getSourceType()), it);
       Value dest = emitPart(b, insert.getDest(), partsOf(insert.getDestType()), it);
@@ -633,7 +681,8 @@ void Lowering::emitOps(OpBuilder &b, ArrayRef<Operation *> ops, MutableArrayRef<
       sizes[roles.group] = b.getIndexAttr(1);
       sizes[roles.row] = it.count;
       it.values.map(insert.getResult(), tensor::InsertSliceOp::create(b, loc, source, dest, insert.getMixedOffsets(),
-                                                                      sizes, insert.getMixedStrides()).getResult());
+                                                                      sizes, insert.getMixedStrides())
+                                            .getResult());
     } else {
       auto linalgOp = cast<linalg::LinalgOp>(op);
       Operation *part = emitStructured(b, linalgOp, getLoops(linalgOp, roles), {}, it);

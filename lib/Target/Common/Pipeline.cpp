@@ -23,13 +23,13 @@ void spmd::target::registerCommonTarget(DialectRegistry &registry) {
   registry.insert<SpmdRtDialect>();
 }
 
-void spmd::target::buildFused(OpPassManager &pm, bool forDevices) {
+void spmd::target::buildFused(OpPassManager &pm, bool forDevices, bool groupLoops) {
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdTargetLegalize());
   f.addPass(createLinalgFoldUnitExtentDimsPass());
   f.addPass(createCanonicalizerPass());
   f.addPass(createCSEPass());
-  if (!forDevices) {
+  if (groupLoops) {
     f.addPass(createConvertElementwiseToLinalgPass());
     f.addPass(createSpmdTargetGroupLoops());
     f.addPass(createCanonicalizerPass());

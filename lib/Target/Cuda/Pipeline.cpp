@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 void spmd::cuda::buildToTensor(OpPassManager &pm) {
-  target::buildFused(pm, /*forDevices=*/true);
+  target::buildFused(pm, /*forDevices=*/true, /*groupLoops=*/false);
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdCudaRows());
   f.addPass(createCanonicalizerPass());

@@ -25,24 +25,22 @@ def cdist(a: Any, b: Any, p: float, compute_mode: int | None) -> Any:
     return torch.sqrt((difference * difference).sum(-1)) if p == 2 else difference.pow(p).sum(-1).pow(1 / p)
 
 
-def _spread(x: Any, offs: Any) -> Any:
-    """Rows in groups, which end at `offs`, over the columns of all groups: zero but in their own."""
-    rows = torch.arange(x.shape[0]).unsqueeze(-1)
-    is_in = (rows < offs) & (rows >= torch.nn.functional.pad(offs[:-1], (1, 0)))
-    return torch.where(is_in.unsqueeze(-1), x.unsqueeze(-2), 0).reshape(x.shape[0], offs.shape[0] * x.shape[1])
-
-
 def grouped_mm(x: Any, weights: Any, offs: Any = None, bias: Any = None, out_dtype: Any = None) -> Any:
-    """Rows in groups, each by a matrix of its own, or a product for each group, of columns and of rows. As one product, over groups and
-    columns: so groups that are spread over devices add up what each of them has."""
+    """Rows in groups, which end at `offs`, each by a matrix of its own, or a product for each group, of columns and of rows. By a mask of
+    groups and rows: so groups may be spread over devices, and where the compiler sees the mask, each computes its own rows."""
     if bias is not None or (offs is None) != (x.dim() == 3 and weights.dim() == 3) or x.dim() > weights.dim():
         return NotImplemented
     if offs is None:
-        product = torch.bmm(x, weights)
-    elif weights.dim() == 3:
-        product = _spread(x, offs) @ weights.reshape(weights.shape[0] * weights.shape[1], weights.shape[2])
+        return torch.bmm(x, weights).to(out_dtype or x.dtype)
+    groups = offs.shape[0]
+    rows = torch.arange(x.shape[0 if weights.dim() == 3 else 1])
+    is_in = (rows < offs.unsqueeze(-1)) & (rows >= torch.nn.functional.pad(offs[:-1], (1, 0)).unsqueeze(-1))  # groups by rows
+    if weights.dim() == 3:
+        product = torch.bmm(x.unsqueeze(0).expand(groups, -1, -1), weights)
+        product = torch.where(is_in.unsqueeze(-1), product, 0).sum(0)
     else:
-        product = (_spread(x.T, offs).T @ weights).reshape(offs.shape[0], x.shape[0], weights.shape[1])
+        own = torch.where(is_in.unsqueeze(-1), weights, 0)
+        product = torch.bmm(x.unsqueeze(0).expand(groups, -1, -1), own)
     return product.to(out_dtype or x.dtype)
 
 

@@ -99,10 +99,11 @@ def _keep_lists(forward: Any, *args: Any) -> Any:
 
 def _project_sorted(layer: Any, x: Any, sizes: Any) -> Any:
     """Of rows that are sorted by their experts; `sizes`: how many each expert has."""
-    ends = sizes.cumsum(0)
-    rows = torch.arange(x.shape[0]).unsqueeze(-1)
-    of = (rows < ends) & (rows >= ends - sizes)  # rows by experts
-    return sum(torch.where(of[:, e : e + 1], torch.nn.functional.linear(x, layer.weight[e]), 0) for e in range(layer.num_experts))
+    ends = sizes.cumsum(0).unsqueeze(-1)
+    rows = torch.arange(x.shape[0])
+    own = (rows < ends) & (rows >= ends - sizes.unsqueeze(-1))  # experts by rows
+    product = torch.bmm(x.unsqueeze(0).expand(layer.num_experts, -1, -1), layer.weight.transpose(1, 2))
+    return torch.where(own.unsqueeze(-1), product, 0).sum(0)
 
 
 @contextlib.contextmanager
@@ -144,16 +145,18 @@ def _forward(experts: Any, x: Any, chosen: Any, scores: Any) -> Any:
 
     def project(values: Any, name: str) -> Any:
         weight = getattr(experts, name)
-        product = torch.matmul(values, weight if experts.is_transposed else weight.transpose(1, 2))
+        # Not by matmul, which joins experts and columns where gradients are asked for.
+        product = torch.bmm(values, weight if experts.is_transposed else weight.transpose(1, 2))
         return product + getattr(experts, f"{name}_bias").unsqueeze(1) if experts.has_bias else product
 
     matches = chosen.unsqueeze(-1) == torch.arange(experts.num_experts, device=chosen.device)  # tokens, choices, experts
     share = torch.where(matches, scores.unsqueeze(-1), 0).sum(1)
-    inside = project(x.unsqueeze(0), "gate_up_proj" if experts.has_gate else "up_proj")
-    # What an expert makes of a token that is not its own, however large, counts nowhere.
-    inside = torch.where(matches.any(1).T.unsqueeze(-1), inside, 0)
+    inside = project(x.unsqueeze(0).expand(experts.num_experts, -1, -1), "gate_up_proj" if experts.has_gate else "up_proj")
+    # What an expert makes of a token that is not its own, however large, counts nowhere, and the compiler leaves it out.
+    own = matches.any(1).T.unsqueeze(-1)  # experts, tokens
+    inside = torch.where(own, inside, 0)
     inside = experts._apply_gate(inside) if experts.has_gate else experts.act_fn(inside)
     made = project(inside, "down_proj")
     if getattr(experts, "has_post_expert_norm", False):
         made = experts.post_expert_norm(made)
-    return (made * share.T.unsqueeze(-1)).sum(0).to(x.dtype)
+    return torch.where(own, made * share.T.unsqueeze(-1), 0).sum(0).to(x.dtype)

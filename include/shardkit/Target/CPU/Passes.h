@@ -17,10 +17,11 @@ namespace mlir::spmd {
 namespace cpu {
 // Passes on one module of functions without calls.
 
-/// Fuses ops, and tiles them into loops over rows, on tensors.
-void buildToTensor(OpPassManager &pm);
+/// Fuses ops, and tiles them into loops over rows, on tensors. `groupLoops`: experts
+/// compute the tokens that a mask gives them.
+void buildToTensor(OpPassManager &pm, bool groupLoops);
 /// The same, and bufferizes.
-void buildToMemRef(OpPassManager &pm);
+void buildToMemRef(OpPassManager &pm, bool groupLoops);
 /// From memrefs to LLVM dialect. Loop nests of at least `parallelWork` scalar operations
 /// run on several threads.
 void buildToLLVM(OpPassManager &pm, int64_t parallelWork);

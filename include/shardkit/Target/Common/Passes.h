@@ -65,7 +65,8 @@ void buildLowerTosa(OpPassManager &pm);
 
 /// Legalizes ops, recognizes contractions and fuses elementwise ops, on tensors.
 /// `forDevices`: also recognizes attention and the epilogues of contractions.
-void buildFused(OpPassManager &pm, bool forDevices = false);
+/// `groupLoops`: experts compute the tokens that a mask gives them.
+void buildFused(OpPassManager &pm, bool forDevices, bool groupLoops);
 /// Bufferizes functions, with their arguments and results.
 void buildBuffers(OpPassManager &pm);
 /// Lowers code of the processor to LLVM dialect.
