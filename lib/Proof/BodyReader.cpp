@@ -152,14 +152,15 @@ std::optional<TermId> BodyReader::readIndexOp(Operation &op) {
   return std::nullopt;
 }
 
-/// The limits of an index of a function: those of a closed form, or of a clamp.
-std::pair<int64_t, int64_t> BodyReader::getLimits(const IndexForm &form) const {
+std::pair<int64_t, int64_t> TermTable::getLimits(const IndexForm &form) const {
   std::pair<int64_t, int64_t> limits(form.getConstant(), form.getConstant());
   for (const IndexTerm &term : form.getTerms()) {
     std::pair<int64_t, int64_t> digit(0, term.size - 1);
     if (term.kind == IndexTerm::Kind::Scalar) {
-      auto known = terms.limits.find(term.var);
-      digit = known == terms.limits.end() ? std::pair(-kAnyIndex, kAnyIndex) : known->second;
+      auto known = limitsOf.find(term.var);
+      digit = known == limitsOf.end() ? std::pair(-kAnyIndex, kAnyIndex) : known->second;
+    } else if (term.kind == IndexTerm::Kind::Data) {
+      digit = {-kAnyIndex, kAnyIndex};
     } else if (isUnknownSize(term.size)) {
       digit.second = kAnyIndex;
     }
@@ -204,9 +205,9 @@ std::optional<std::pair<int64_t, int64_t>> BodyReader::getClampLimits(Operation 
     }
     forms = results;
   }
-  std::pair<int64_t, int64_t> limits = getLimits(forms.front());
+  std::pair<int64_t, int64_t> limits = terms.getLimits(forms.front());
   for (const IndexForm &form : llvm::drop_begin(forms)) {
-    auto [low, high] = getLimits(form);
+    auto [low, high] = terms.getLimits(form);
     limits = isMax ? std::pair(std::max(limits.first, low), std::max(limits.second, high))
                    : std::pair(std::min(limits.first, low), std::min(limits.second, high));
   }
@@ -276,7 +277,7 @@ void BodyReader::read(Operation &op) {
     TermId term = terms.getOp(op.getName().getAsOpaquePointer(), op.getName().getStringRef(), op.getAttrDictionary(),
                               result.getType(), operands, i);
     if (limits)
-      terms.limits[term] = *limits;
+      terms.limitsOf[term] = *limits;
     if (result.getType().isIndex())
       term = isOfFunction ? terms.getComputedIndex(term) : terms.getIndex(IndexForm::ofData(term));
     values[result] = term;

@@ -62,7 +62,11 @@ LogicalResult CollectiveVisitor::getLayouts(const Mesh &from, const Mesh &to) {
 
 bool CollectiveVisitor::readMove() {
   const Mesh *from = values.meshes.lookup(collective.getFromMesh()), *to = values.meshes.lookup(collective.getToMesh());
-  if (!from || !to || failed(getLayouts(*from, *to)))
+  auto hasOrder = [&](const Mesh *mesh) {
+    return mesh && values.mesh && mesh->numDevices() == values.mesh->numDevices() &&
+           mesh->deviceIds == values.mesh->deviceIds;
+  };
+  if (!hasOrder(from) || !hasOrder(to) || failed(getLayouts(*from, *to)))
     return false;
   if (auto halo = dyn_cast<HaloExchangeOp>(op); halo && !readOffsets(halo))
     return false;
@@ -139,6 +143,10 @@ void CollectiveVisitor::moveManual(const Fact &fact) {
       global.find(global.getCollectiveKey(fact.value, collective.getKind(), reduction, move.from, move.to));
   if (found.empty() || !fact.partial.empty())
     return;
+  // The other devices must have the same elements of their tensors.
+  SmallVector<RankDigit, 4> ranks = getMovedRanks();
+  if (llvm::any_of(fact.dims, [&](const DimFact &dim) { return dim.form && overlap(dim.form->getRanks(), ranks); }))
+    return;
   SmallVector<IndexForm, 4> from = getIndexForms(move.from), to = getIndexForms(move.to);
   Fact moved{found.front(), {}, {}};
   for (auto [d, dim] : llvm::enumerate(fact.dims)) {
@@ -148,7 +156,7 @@ void CollectiveVisitor::moveManual(const Fact &fact) {
       return;
     moved.dims.push_back(from[d] == to[d] ? dim : DimFact{size, IndexForm::ofLoop(d, size), {}});
     moved.dims.back().padding = {};
-    if (global[moved.value].isUniform[d])
+    if (global[moved.value].isUniform[d] && !moved.dims.back().hasPadding())
       moved.dims.back().form = std::nullopt;
   }
   values.addFact(result, moved);
@@ -174,6 +182,11 @@ void CollectiveVisitor::reduceUniform(const Fact &fact) {
   std::optional<SmallVector<RankDigit, 2>> rest = without(fact.partial, move.from.partial);
   if (!reduction || *reduction != fact.kind || !rest) {
     why = "the operand is partial over " + proof::toString(fact.partial, values.mesh);
+    return;
+  }
+  if (addsZeros() && values.global[fact.value].splat != move.zero) {
+    isRefused = false;
+    why = "a window of a constant, with zeros around it";
     return;
   }
   Fact reduced = fact;

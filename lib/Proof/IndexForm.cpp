@@ -142,8 +142,11 @@ std::optional<IndexForm> IndexForm::exactlyDividedBy(int64_t divisor) const {
 }
 
 std::optional<IndexForm> IndexForm::dividedBy(int64_t divisor, bool isUnsigned) const {
-  bool isData = isUnsigned && constant == 0 &&
-                llvm::all_of(terms, [](const IndexTerm &term) { return term.kind == IndexTerm::Kind::Data; });
+  // A sum of digits is the quotient's as well if it is nowhere negative and no larger than the number.
+  bool isData = isUnsigned && constant == 0 && llvm::all_of(terms, [&](const IndexTerm &term) {
+                  return term.kind == IndexTerm::Kind::Data && term.var == terms.front().var && term.coef > 0 &&
+                         (term.hi() < kAnyData || term.coef <= term.lo);
+                });
   if (divisor <= 0 || (!isData && (hasScalar() || getRange().first < 0)))
     return std::nullopt;
   IndexForm whole(constant / divisor), rest(constant % divisor);
@@ -226,11 +229,23 @@ bool IndexForm::isBijective() const {
   llvm::sort(sorted, [](const IndexTerm &a, const IndexTerm &b) { return a.coef < b.coef; });
   int64_t next = 1;
   for (const IndexTerm &term : sorted) {
-    if (term.kind == IndexTerm::Kind::Scalar || term.coef != next)
+    if (term.kind == IndexTerm::Kind::Scalar || term.kind == IndexTerm::Kind::Data || term.coef != next)
       return false;
     next *= term.size;
   }
   return true;
+}
+
+bool IndexForm::tellsApart(unsigned loop, int64_t extent) const {
+  int64_t values = 1;
+  for (const IndexTerm &term : terms) {
+    if (term.kind != IndexTerm::Kind::Loop)
+      continue;
+    if (term.var != loop)
+      return false;
+    values *= term.size; // digits of a variable do not overlap
+  }
+  return values == extent;
 }
 
 std::optional<IndexForm> IndexForm::rename(llvm::ArrayRef<Renamed> map) const {

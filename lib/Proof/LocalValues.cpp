@@ -31,6 +31,10 @@ ArrayRef<Fact> LocalValues::getFacts(Value value) const {
 }
 
 void LocalValues::addFact(Value value, Fact fact) {
+  // Elements of different indices are no partial results of one, nor are those that a coordinate tells apart.
+  auto isOfPartial = [&](const DimFact &dim) { return dim.form && overlap(dim.form->getRanks(), fact.partial); };
+  if (llvm::any_of(fact.dims, isOfPartial) || overlap(global[fact.value].varying, fact.partial))
+    return;
   SmallVector<Fact, 2> &list = facts[value];
   if (list.size() >= kMaxFacts || llvm::is_contained(list, fact))
     return;
@@ -208,7 +212,9 @@ std::optional<TermId> LocalValues::getLookup(Value tensor, ArrayRef<TermId> indi
   for (const Fact &fact : getFacts(tensor)) {
     if (global[fact.value].splat && fact.partial.empty() && !areData)
       return global.getLookup(fact.value, {});
-    if (!fact.isFull())
+    // The unsharded program may have more equal elements than the local one.
+    bool isEqual = !global[fact.value].type || llvm::is_contained(global[fact.value].isUniform, true);
+    if (!fact.isFull() || (areData && isEqual))
       continue;
     return global.getLookup(fact.value, terms.getLookupIndices(indices));
   }

@@ -95,6 +95,7 @@ static void appendForms(const Layout &layout, SmallVectorImpl<int64_t> &key) {
   key.push_back(layout.shape.size());
   for (const IndexForm &form : getIndexForms(layout))
     form.appendKey(key);
+  key.push_back(layout.partial.size());
   for (const RankDigit &rank : layout.partial)
     key.append({rank.stride, rank.size});
 }

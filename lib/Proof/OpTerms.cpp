@@ -71,10 +71,24 @@ bool OpTerms::isShardedLookup(Value tensor, unsigned d) const {
   });
 }
 
-bool OpTerms::readsConstant(Value tensor) const {
+bool OpTerms::hasAll(Value tensor, unsigned d) const {
+  int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(d);
   return llvm::any_of(llvm::zip_equal(structured.arguments, operands), [&](auto pair) {
     auto [argument, fact] = pair;
-    return argument.value == tensor && fact && values.global[fact->value].splat;
+    if (argument.value != tensor || !fact || !values.global[fact->value].type || fact->dims.size() <= d)
+      return false;
+    const DimFact &dim = fact->dims[d];
+    return dim.size == size && (!dim.form || *dim.form == IndexForm::ofLoop(d, size));
+  });
+}
+
+bool OpTerms::isUniformLookup(Value tensor, unsigned d) const {
+  return llvm::any_of(llvm::zip_equal(structured.arguments, operands), [&](auto pair) {
+    auto [argument, fact] = pair;
+    if (argument.value != tensor || !argument.isLookup || !fact || fact->dims.size() <= d)
+      return false;
+    const ClassInfo &info = values.global[fact->value];
+    return !fact->dims[d].form || (info.type && info.isUniform[d]);
   });
 }
 
@@ -98,15 +112,37 @@ bool OpTerms::readPartialKind(Attempt &attempt) {
 bool OpTerms::convertInside(Attempt &attempt) {
   if (!readPartialKind(attempt))
     return false;
+  readOuterElements();
   TermFrame frame;
   for (const LoopIndex &loop : loops)
     frame.assumed.push_back(loop.form && loop.size ? std::optional(std::pair<int64_t, int64_t>(0, *loop.size - 1))
                                                    : std::nullopt);
   inside = convert(frame, llvm::SmallBitVector(getNumLoops()));
   usedAssumption = frame.usedAssumption;
+  if (!masked.empty() && readsUnmasked(frame))
+    setMisfit("reads a sharded value at computed indices, and not only where the device owns it");
   if (isMisfit)
     attempt.fail(1, Outcome::Undecided, misfit, misfit.find("computed") != std::string::npos ? "lookup" : "misfit");
   return !isMisfit;
+}
+
+void OpTerms::readOuterElements() {
+  SmallVector<TermId> stack(structured.terms.begin(), structured.terms.end());
+  llvm::DenseSet<TermId> seen;
+  while (!stack.empty()) {
+    TermId id = stack.pop_back_val();
+    if (!seen.insert(id).second)
+      continue;
+    if (values.terms[id].kind == Term::Kind::Element)
+      addElement(id, {});
+    llvm::append_range(stack, values.terms.getReferences(id));
+  }
+}
+
+void OpTerms::addElement(TermId element, const Ranks &ranks) {
+  auto [it, isNew] = elements.try_emplace(element, ranks);
+  if (!isNew && it->second != ranks)
+    setMisfit("reads a value as a complete one and as a partial one");
 }
 
 SmallVector<TermId> OpTerms::convert(TermFrame &frame, const llvm::SmallBitVector &outside) {
@@ -169,14 +205,10 @@ TermId OpTerms::convertArgument(unsigned number, TermFrame &frame, const llvm::S
     term.numbers.push_back(output);
     return terms.get(term);
   }
-  if (!fact.partial.empty()) {
-    // A constant is complete.
-    isMisfit |= terms[element].kind != Term::Kind::Element;
-    auto [it, isNew] = elements.try_emplace(element, fact.partial);
-    isMisfit |= !isNew && it->second != fact.partial;
-  } else if (elements.count(element)) {
-    isMisfit = true;
-  }
+  if (terms[element].kind == Term::Kind::Element)
+    addElement(element, fact.partial);
+  else // a constant is complete
+    isMisfit |= !fact.partial.empty();
   return element;
 }
 
@@ -266,16 +298,21 @@ TermId OpTerms::convertLookup(unsigned number, ArrayRef<TermId> indices, TermFra
   ArrayRef<int64_t> shape = cast<RankedTensorType>(argument.value.getType()).getShape();
   SmallVector<TermId> converted;
   Ownership ownership;
+  SmallVector<Bound, 2> reads;
+  llvm::SmallDenseSet<TermId> masks;
   for (auto [d, dim] : llvm::enumerate(fact.dims)) {
     TermId at = indices[d];
     bool isFull = !dim.form || *dim.form == IndexForm::ofLoop(d, dim.size);
     if (isFull) {
       converted.push_back(frame.convert(at, terms));
+      reads.push_back({terms.getForm(at), dim.size});
       continue;
     }
     // A masked index is one that the mask lets through.
-    if (terms[at].kind == Term::Kind::Select)
+    if (terms[at].kind == Term::Kind::Select) {
+      getConjuncts(terms[at].operands[0], terms, masks);
       at = terms[at].operands[1];
+    }
     std::optional<IndexForm> index;
     IndexForm local = terms.getForm(at);
     bool isLoop = terms[indices[d]].kind == Term::Kind::Index && !local.hasScalar() && !local.hasRank();
@@ -288,10 +325,22 @@ TermId OpTerms::convertLookup(unsigned number, ArrayRef<TermId> indices, TermFra
     if (!index)
       return setMisfit("reads a sharded value at computed indices");
     converted.push_back(frame.convert(terms.getIndex(*index), terms));
+    reads.push_back({*index, dim.size});
   }
+  // The owner has the index, not what a mask puts in its place.
+  for (TermId condition : masks)
+    if (!ownership.conditions.contains(condition) && !isBound(condition, reads))
+      return setMisfit("reads a sharded value at computed indices");
   TermId term = values.global.getLookup(fact.value, converted);
-  if (!ownership.ranks.empty())
-    owned[term] = ownership;
+  llvm::append_range(bounds[term], reads);
+  if (ownership.ranks.empty()) {
+    if (terms[term].kind == Term::Kind::Element)
+      addElement(term, {});
+    isMisfit |= owned.count(term);
+    return term;
+  }
+  auto [it, isNew] = owned.try_emplace(term, ownership);
+  isMisfit |= !isNew && !(it->second == ownership);
   return term;
 }
 
@@ -307,15 +356,20 @@ std::optional<TermId> OpTerms::convertOwned(const Term &term, TermFrame &frame) 
   SmallVector<TermId> stack{value};
   llvm::DenseSet<TermId> seen;
   Ownership all;
+  SmallVector<Bound> reads;
   while (!stack.empty()) {
     TermId id = stack.pop_back_val();
     if (!seen.insert(id).second)
       continue;
-    if (auto it = owned.find(id); it != owned.end()) {
-      all.ranks = overlap(all.ranks, it->second.ranks) ? all.ranks : unite(all.ranks, it->second.ranks);
+    llvm::append_range(reads, bounds.lookup(id));
+    if (auto it = owned.find(id); it != owned.end() && !(all == it->second)) {
+      // Two elements with the same coordinate may have two owners.
+      if (overlap(all.ranks, it->second.ranks))
+        return std::nullopt;
+      all.ranks = unite(all.ranks, it->second.ranks);
       all.conditions.insert(it->second.conditions.begin(), it->second.conditions.end());
     }
-    stack.append(terms[id].operands.begin(), terms[id].operands.end());
+    llvm::append_range(stack, terms.getReferences(id));
   }
   if (all.ranks.empty())
     return std::nullopt;
@@ -324,32 +378,44 @@ std::optional<TermId> OpTerms::convertOwned(const Term &term, TermFrame &frame) 
       return std::nullopt;
   // A number that data give is inside of the dim, or the unsharded program is undefined.
   for (TermId condition : conjuncts)
-    if (!all.conditions.contains(condition) && !isBound(condition))
+    if (!all.conditions.contains(condition) && !isBound(condition, reads))
       return std::nullopt;
+  maskedSelects.insert(terms.get(term));
   auto [it, isNew] = masked.try_emplace(value, Masked{all.ranks, frame.convert(term.operands[2], terms)});
   isMisfit |= !isNew && (it->second.ranks != all.ranks || it->second.other != frame.convert(term.operands[2], terms));
   return value;
 }
 
-bool OpTerms::isBound(TermId id) const {
+bool OpTerms::readsUnmasked(TermFrame &frame) const {
+  TermTable &terms = values.terms;
+  SmallVector<TermId> stack(structured.terms.begin(), structured.terms.end());
+  llvm::DenseSet<TermId> seen;
+  while (!stack.empty()) {
+    TermId id = stack.pop_back_val();
+    if (!seen.insert(id).second)
+      continue;
+    const Term &term = terms[id];
+    if (term.kind == Term::Kind::Lookup && term.numbers[0] >= 0 && owned.count(frame.convert(id, terms)))
+      return true;
+    if (maskedSelects.contains(id))
+      stack.append({term.operands[0], term.operands[2]});
+    else
+      llvm::append_range(stack, terms.getReferences(id));
+  }
+  return false;
+}
+
+bool OpTerms::isBound(TermId id, ArrayRef<Bound> bounds) const {
   const TermTable &terms = values.terms;
   const Term *term = &terms[id];
   bool isNegated = term->kind == Term::Kind::Select && terms.getBool(term->operands[1]) == false &&
                    terms.getBool(term->operands[2]) == true;
   if (isNegated)
     term = &terms[term->operands[0]];
-  ArrayRef<IndexTerm> all = term->form.getTerms();
-  if (term->kind != Term::Kind::Compare || term->numbers[0] != 0 || all.size() != 1 ||
-      all[0].kind != IndexTerm::Kind::Data || all[0].coef != 1 || all[0].size != kAnyData)
+  if (term->kind != Term::Kind::Compare || term->numbers[0] != 0)
     return false;
-  // 0 <= e, or e < size for the size of a dim that it is an index of.
-  int64_t size = -term->form.getConstant();
-  if (isNegated)
-    return size == 0;
-  for (auto [argument, fact] : llvm::zip_equal(structured.arguments, operands))
-    if (argument.isLookup && fact)
-      for (const DimFact &dim : fact->dims)
-        if (dim.size == size)
-          return true;
-  return false;
+  // 0 <= e, or e < size.
+  return llvm::any_of(bounds, [&](const Bound &bound) {
+    return term->form == (isNegated ? bound.first : bound.first.plus(-bound.second));
+  });
 }

@@ -64,8 +64,11 @@ public:
 
   /// True if the op reads `tensor` at computed indices, and a device has a part of dim `d` of it.
   bool isShardedLookup(Value tensor, unsigned d) const;
-  /// True if the op reads `tensor` as one of equal elements.
-  bool readsConstant(Value tensor) const;
+  /// True if every device has all of dim `d` of an operand.
+  bool hasAll(Value tensor, unsigned d) const;
+  /// True if the op reads `tensor` at computed indices, and all elements along dim `d` are equal. The term does not have
+  /// the index then, so that the unsharded program may read a tensor of another size.
+  bool isUniformLookup(Value tensor, unsigned d) const;
 
   Operation &op;
   const Structured &structured;
@@ -83,6 +86,10 @@ public:
   struct Ownership {
     Ranks ranks;
     llvm::SmallDenseSet<TermId> conditions;
+    bool operator==(const Ownership &other) const {
+      return ranks == other.ranks && conditions.size() == other.conditions.size() &&
+             llvm::all_of(conditions, [&](TermId id) { return other.conditions.contains(id); });
+    }
   };
   llvm::DenseMap<TermId, Ownership> owned;
   /// Values that the owner of what they read has; the other devices have `other`.
@@ -97,15 +104,25 @@ public:
 
 private:
   bool readPartialKind(Attempt &attempt);
+  /// Scalars of the function around the op that are elements are complete.
+  void readOuterElements();
+  /// Notes over which ranks an element is partial. Two operands may not differ in that.
+  void addElement(TermId element, const Ranks &ranks);
   TermId convertArgument(unsigned number, TermFrame &frame, const llvm::SmallBitVector &outside);
   TermId convertLookup(unsigned number, ArrayRef<TermId> indices, TermFrame &frame);
   /// The value of a selection by whether the device owns what the value reads: a partial result (`masked`).
   std::optional<TermId> convertOwned(const Term &term, TermFrame &frame);
-  /// True if a condition holds wherever the unsharded program is defined.
-  bool isBound(TermId id) const;
+  /// An index at which the unsharded program reads, and the size of the dim.
+  using Bound = std::pair<IndexForm, int64_t>;
+  /// True if a condition holds wherever the unsharded program is defined, as it reads within these bounds.
+  bool isBound(TermId id, ArrayRef<Bound> bounds) const;
+  /// True if the op reads what one device owns outside of the selections in `maskedSelects`.
+  bool readsUnmasked(TermFrame &frame) const;
   TermId setMisfit(const Twine &why);
 
   ArrayRef<const Fact *> operands;
+  llvm::DenseMap<TermId, SmallVector<Bound, 2>> bounds; ///< of the look-ups, by their terms
+  llvm::DenseSet<TermId> maskedSelects;
 };
 
 /// Checks that no lane of padding divides by what padding holds, or reads at an index that is outside of a tensor.

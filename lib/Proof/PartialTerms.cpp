@@ -43,8 +43,24 @@ std::optional<Partial> PartialTerms::mask(TermId id, const OpTerms::Masked &mask
   return result;
 }
 
+bool PartialTerms::hasCompleteIndices(TermId id) {
+  // The other terms have their indices in operands, which the caller follows.
+  if (!llvm::is_contained({Term::Kind::Element, Term::Kind::Sum, Term::Kind::SumCompare, Term::Kind::Lookup},
+                          terms[id].kind))
+    return true;
+  return llvm::all_of(terms.getReferences(id), [&](TermId index) {
+    std::optional<Partial> partial = get(index);
+    if (partial && partial->ranks.empty() && partial->owned.empty())
+      return true;
+    why = "reads at, or compares, an index that is not complete";
+    return false;
+  });
+}
+
 std::optional<Partial> PartialTerms::compute(TermId id) {
   const Term &term = terms[id];
+  if (!hasCompleteIndices(id))
+    return std::nullopt;
   if (auto it = op.owned.find(id); it != op.owned.end())
     return Partial{false, {}, it->second.ranks};
   switch (term.kind) {
@@ -55,12 +71,14 @@ std::optional<Partial> PartialTerms::compute(TermId id) {
   case Term::Kind::Element:
     return Partial{false, op.elements.lookup(id)};
   case Term::Kind::Output: {
+    if (outputRanks)
+      return Partial{false, *outputRanks};
     const Ranks &ranks = op.outputs[term.numbers[0]];
     return ranks.empty() ? get(term.operands[0]) : Partial{false, ranks};
   }
   case Term::Kind::Select: {
     std::optional<Partial> condition = get(term.operands[0]);
-    if (!condition || !condition->ranks.empty()) {
+    if (!condition || !condition->ranks.empty() || !condition->owned.empty()) {
       why = "selects by a partial value";
       return std::nullopt;
     }
@@ -163,13 +181,13 @@ std::optional<Partial> PartialTerms::join(std::optional<Partial> a, std::optiona
   return std::nullopt;
 }
 
-std::optional<ReductionKind> proof::getReduction(TermId id, const TermTable &terms) {
+std::optional<ReductionKind> proof::getReduction(TermId id, unsigned r, const TermTable &terms) {
   const Term &term = terms[id];
   if (term.kind != Term::Kind::Op || term.operands.size() != 2)
     return std::nullopt;
   bool first = terms[term.operands[0]].kind == Term::Kind::Output,
        second = terms[term.operands[1]].kind == Term::Kind::Output;
-  if (first == second)
+  if (first == second || terms[term.operands[first ? 0 : 1]].numbers[0] != int64_t(r))
     return std::nullopt;
   llvm::DenseSet<TermId> seen;
   SmallVector<TermId> stack{term.operands[first ? 1 : 0]};
@@ -179,7 +197,7 @@ std::optional<ReductionKind> proof::getReduction(TermId id, const TermTable &ter
       continue;
     if (terms[next].kind == Term::Kind::Output)
       return std::nullopt;
-    stack.append(terms[next].operands.begin(), terms[next].operands.end());
+    llvm::append_range(stack, terms.getReferences(next));
   }
   StringRef name = getName(term);
   if (first && isDifference(name))

@@ -26,9 +26,11 @@ struct Partial {
 ///   out + a * b  partial over the devices over which the reduced loop is sharded
 class PartialTerms {
 public:
-  /// `reduced` are the ranks over which the reduced loops of the op are sharded.
-  PartialTerms(const OpTerms &op, ReductionKind kind, ArrayRef<RankDigit> reduced)
-      : op(op), kind(kind), reduced(reduced), values(op.values), terms(op.values.terms) {}
+  /// `reduced` are the ranks over which the reduced loops of the op are sharded. After the first iteration the outputs
+  /// are partial over `outputRanks`.
+  PartialTerms(const OpTerms &op, ReductionKind kind, ArrayRef<RankDigit> reduced,
+               std::optional<Ranks> outputRanks = std::nullopt)
+      : op(op), kind(kind), reduced(reduced), outputRanks(outputRanks), values(op.values), terms(op.values.terms) {}
 
   /// std::nullopt if the term is no partial result of the reduction; `why` says so.
   std::optional<Partial> get(TermId id);
@@ -37,6 +39,8 @@ public:
 private:
   std::optional<Partial> compute(TermId id);
   std::optional<Partial> computeOp(const Term &term);
+  /// False if an index that `term` has is not complete.
+  bool hasCompleteIndices(TermId id);
   /// A value that the other devices replace by a neutral element, or leave out of the output.
   std::optional<Partial> mask(TermId id, const OpTerms::Masked &masked);
   /// Both sides of an op that combines as the reduction does. `more` are ranks over which the devices share the work.
@@ -46,13 +50,14 @@ private:
   const OpTerms &op;
   ReductionKind kind;
   ArrayRef<RankDigit> reduced;
+  std::optional<Ranks> outputRanks;
   LocalValues &values;
   const TermTable &terms;
   llvm::DenseMap<TermId, std::optional<Partial>> known;
 };
 
-/// The reduction of a term that adds to the output what does not depend on it: `out + f`.
-std::optional<ReductionKind> getReduction(TermId id, const TermTable &terms);
+/// The reduction of a term that adds to output `r` what does not depend on outputs: `out + f`.
+std::optional<ReductionKind> getReduction(TermId id, unsigned r, const TermTable &terms);
 
 } // namespace mlir::spmd::proof
 

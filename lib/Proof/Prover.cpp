@@ -174,6 +174,17 @@ FailureOr<bool> Prover::readMeshes() {
       values.mesh = mesh;
     areAlike &= mesh->numDevices() == values.mesh->numDevices() && mesh->deviceIds == values.mesh->deviceIds;
   }
+  // So must those of manual computations.
+  globalFunc.walk([&](Operation *op) {
+    if (!isa<ManualComputationOp, CollectiveOpInterface, DeviceCoordinateOp>(op))
+      return;
+    for (NamedAttribute attr : op->getAttrs())
+      attr.getValue().walk([&](FlatSymbolRefAttr name) {
+        const Mesh *mesh = globalMeshes.lookup(name);
+        areAlike &= !mesh || (values.mesh && mesh->numDevices() == values.mesh->numDevices() &&
+                              mesh->deviceIds == values.mesh->deviceIds);
+      });
+  });
   if (!areAlike)
     setUndecided(local, "meshes that list the devices in several orders are not modelled", "orders");
   return areAlike;

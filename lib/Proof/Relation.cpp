@@ -140,6 +140,10 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
     std::optional<llvm::SmallVector<RankDigit, 2>> rest = without(fact.partial, reduced);
     if (rest && fact.kind == move.from.partialKind) {
       result.partial = *rest;
+      // Lanes of padding are combined as well.
+      for (DimFact &dim : result.dims)
+        if (!isIdempotent(fact.kind) && !(fact.kind == ReductionKind::Sum && dim.padding == move.zero))
+          dim.padding = {};
     } else if (!rest && !overlap(fact.partial, reduced) && isIdempotent(move.from.partialKind)) {
       // Combining equal values changes nothing. Shards of different elements are not equal.
       for (const DimFact &dim : fact.dims)
@@ -186,20 +190,22 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
     if (!dim.form)
       continue;
     const IndexForm &source = from[d], &target = to[d];
-    if (!move.isLocal) {
-      // Ranks of this dim that the collective does not take from it.
-      llvm::SmallVector<RankDigit, 4> others;
-      for (const RankDigit &rank : dim.form->getRanks())
-        if (source == target || !overlap(rank, source.getRanks()))
-          others.push_back(rank);
-      if (overlap(others, moved)) {
-        why = "moves elements along " + proof::toString(moved, mesh) + ", but dim " + std::to_string(d) +
-              " of the operand is " + dim.form->toString(mesh);
+    // Ranks of this dim that the collective does not take from it.
+    auto movesOthers = [&](const IndexForm &others) {
+      if (move.isLocal || !overlap(others.getRanks(), moved))
+        return false;
+      why = "moves elements along " + proof::toString(moved, mesh) + ", but dim " + std::to_string(d) +
+            " of the operand is " + dim.form->toString(mesh);
+      return true;
+    };
+    if (source == target) {
+      if (movesOthers(*dim.form))
         return std::nullopt;
-      }
-    }
-    if (source == target)
+      // Elements alone move.
+      if (!moved.empty() && dim.padding != move.zero)
+        dim.padding = {};
       continue;
+    }
     bool fromEven = source.isBijective() && source.getConstant() == 0 && source.getRange().second == size - 1;
     // The index of the global value by that of the own value.
     std::optional<IndexForm> own;
@@ -226,6 +232,8 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
             dim.form->toString(mesh);
       return std::nullopt;
     }
+    if (movesOthers(*own))
+      return std::nullopt;
     auto [low, high] =
         target.getConstant() || target.hasScalar() ? std::pair<int64_t, int64_t>(-1, size) : target.getRange();
     bool toEven = !target.hasScalar() && target.isBijective() && low == 0 && high == size - 1;
@@ -273,19 +281,27 @@ std::optional<Fact> proof::applyReshape(const Fact &fact, llvm::ArrayRef<int64_t
     // The smallest groups of dims that have equal numbers of elements on both sides, globally and locally.
     size_t beginIn = a, beginOut = b;
     int64_t globalIn = 1, globalOut = 1, localIn = 1, localOut = 1;
+    // Products of sizes that only the run knows are not told apart.
+    bool isKnown = true;
+    auto multiply = [&](int64_t &product, int64_t size) {
+      isKnown &= !(isUnknownSize(product) && size != 1) && !(isUnknownSize(size) && product != 1);
+      product *= isKnown ? size : 1;
+    };
     auto takeIn = [&] {
-      globalIn *= fact.dims[a].size;
-      localIn *= localShape[a++];
+      multiply(globalIn, fact.dims[a].size);
+      multiply(localIn, localShape[a++]);
     };
     auto takeOut = [&] {
-      globalOut *= globalResult[b];
-      localOut *= localResult[b++];
+      multiply(globalOut, globalResult[b]);
+      multiply(localOut, localResult[b++]);
     };
     if (a < rankIn)
       takeIn();
     if (b < rankOut)
       takeOut();
     while (globalIn != globalOut || localIn != localOut) {
+      if (!isKnown)
+        return std::nullopt;
       if ((globalIn < globalOut || (globalIn == globalOut && localIn < localOut)) && a < rankIn)
         takeIn();
       else if (b < rankOut && (globalOut < globalIn || localOut < localIn))
@@ -293,16 +309,21 @@ std::optional<Fact> proof::applyReshape(const Fact &fact, llvm::ArrayRef<int64_t
       else
         return std::nullopt;
     }
+    if (!isKnown)
+      return std::nullopt;
     // Dims of one element may stand on either side.
     while (b == rankOut && a < rankIn && fact.dims[a].size == 1 && localShape[a] == 1)
-      ++a;
+      takeIn();
     while (a == rankIn && b < rankOut && globalResult[b] == 1 && localResult[b] == 1)
       ++b;
     // A dim next to dims of one element stays as it is.
     llvm::SmallVector<unsigned, 4> dimsIn, dimsOut;
-    for (size_t d = beginIn; d < a; ++d)
+    for (size_t d = beginIn; d < a; ++d) {
       if (fact.dims[d].size != 1 || localShape[d] != 1)
         dimsIn.push_back(d);
+      else if (fact.dims[d].hasPadding())
+        return std::nullopt; // some devices have none of the value
+    }
     for (size_t d = beginOut; d < b; ++d)
       if (globalResult[d] != 1 || localResult[d] != 1)
         dimsOut.push_back(d);

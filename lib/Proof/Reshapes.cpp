@@ -89,7 +89,7 @@ void proof::visitEqualConcat(tensor::ConcatOp op, LocalValues &values) {
       result.dims[dim] = {shape[dim], *form, {}};
       for (auto [d, part] : llvm::enumerate(result.dims)) {
         part.padding = {};
-        if (global[candidate].isUniform[d])
+        if (global[candidate].isUniform[d] && !part.hasPadding())
           part.form = std::nullopt;
       }
       values.addFact(op.getResult(), result);

@@ -46,6 +46,8 @@ private:
   };
   /// std::nullopt if the reduced loops do not count each element of the class once; `why` may say so.
   std::optional<Reduced> readReduced(const ClassInfo &info, std::string &why) const;
+  /// True if the reduced loops run through their dims from the first index to the last.
+  bool keepsOrder() const;
   /// The dims of a result of a class; std::nullopt if they do not fit.
   std::optional<Fact> readClassFact(ClassId candidate, const Reduced &reduced, std::string &why);
   /// What padding of reduced loops would add must leave the output as it is.
@@ -53,6 +55,8 @@ private:
   Overflow checkOverflow(const ClassInfo &info, const Reduced &reduced, std::string &why);
   /// Sets over which ranks a result is partial, of the reduction `kind`. False if it is neither partial nor complete.
   bool setPartial(Fact &fact, ReductionKind kind, const Reduced &reduced, std::string &why);
+  /// True if a device has lanes of a loop that are outside of its dim, and others were assumed.
+  bool isPadded(unsigned loop) const;
   /// The reduction that leaves out what devices have that do not own an element.
   std::optional<ReductionKind> getMaskKind() const;
   /// Adds a fact of `term`: where one device keeps it, a partial one.
@@ -140,6 +144,13 @@ std::optional<IndexForm> ResultMatch::getForm(unsigned d) const {
   return op.loops[loop].form->renameLoops(to);
 }
 
+bool ResultMatch::isPadded(unsigned loop) const {
+  if (!op.usedAssumption || !op.loops[loop].form || !op.loops[loop].size)
+    return false;
+  std::optional<std::pair<int64_t, int64_t>> range = op.getRange(loop);
+  return !range || range->first < 0 || range->second >= *op.loops[loop].size;
+}
+
 Attribute ResultMatch::getPadding(unsigned d) {
   int loop = dimLoops[d];
   if (hasReduction || other || loop < 0 || !op.loops[loop].size)
@@ -173,7 +184,7 @@ Attribute ResultMatch::getPadding(unsigned d) {
 //===----------------------------------------------------------------------===//
 
 /// Ranks of which only the one with a coordinate passes a test: `digit = number`, several joined by and.
-static bool readRankTest(TermId id, const TermTable &terms, SmallVectorImpl<RankDigit> &ranks) {
+static bool readRankTest(TermId id, const TermTable &terms, Ranks &ranks) {
   const Term &term = terms[id];
   if (term.kind == Term::Kind::Select && terms.getBool(term.operands[2]) == false)
     return readRankTest(term.operands[0], terms, ranks) && readRankTest(term.operands[1], terms, ranks);
@@ -184,20 +195,25 @@ static bool readRankTest(TermId id, const TermTable &terms, SmallVectorImpl<Rank
     if (index.kind != IndexTerm::Kind::Rank)
       return false;
   // Exactly one choice of digits.
-  if (!form.plus(-form.getConstant()).isBijective() || form.getRange().first > 0 || form.getRange().second < 0)
+  if (!form.plus(-form.getConstant()).isBijective() || form.getRange().first > 0 || form.getRange().second < 0 ||
+      overlap(ranks, form.getRanks()))
     return false;
-  ranks.append(form.getRanks());
+  ranks = unite(ranks, form.getRanks());
   return true;
 }
 
 void ResultMatch::readKept() {
   term = op.inside[r];
-  while (!hasReduction && terms[term].kind == Term::Kind::Select &&
-         readRankTest(terms[term].operands[0], terms, kept) &&
-         terms[terms[term].operands[2]].kind == Term::Kind::Constant &&
-         (!other || terms[terms[term].operands[2]].attribute == other)) {
-    other = terms[terms[term].operands[2]].attribute;
-    term = terms[term].operands[1];
+  while (!hasReduction && terms[term].kind == Term::Kind::Select) {
+    ArrayRef<TermId> operands = terms[term].operands;
+    const Term &otherwise = terms[operands[2]];
+    Ranks ranks = kept;
+    if (otherwise.kind != Term::Kind::Constant || (other && otherwise.attribute != other) ||
+        !readRankTest(operands[0], terms, ranks))
+      return;
+    kept = ranks;
+    other = otherwise.attribute;
+    term = operands[1];
   }
 }
 
@@ -286,8 +302,12 @@ std::optional<DimFact> ResultMatch::getMovedDim(unsigned d, const ClassInfo &inf
     if (*loop.size != dim.size || !(dim.size == 1 ? isOne : isPlain))
       return std::nullopt;
   }
-  if (info.isUniform[d])
+  if (info.isUniform[d]) {
+    // Equal elements are so inside of the dim.
+    if (isPadded(d))
+      dim.form = getForm(d);
     return dim;
+  }
   IndexForm form(sum[0]);
   if (sum[1] > 1)
     return std::nullopt;
@@ -324,6 +344,11 @@ bool ResultMatch::matchClass(ClassId candidate) {
       attempt.fail(isGuess ? 3 : 4, isGuess ? Outcome::Undecided : Outcome::Refused, why, "reduction");
     return true;
   }
+  // Without a plain reduction, the iterations must be in the same order.
+  if (hasReduction && !getReduction(term, r, terms) && !keepsOrder()) {
+    attempt.fail(4, Outcome::Undecided, "a reduction of several values in another order", "selection");
+    return true;
+  }
   // Devices along manual axes have other values, which only the user's collectives combine.
   if (overlap(reduced->ranks, info.varying) || overlap(kept, info.varying)) {
     attempt.fail(4, Outcome::Undecided, "a reduction along the axes of a manual computation", "manual computation");
@@ -335,7 +360,7 @@ bool ResultMatch::matchClass(ClassId candidate) {
   // The same term, so the same reduction: which one it is.
   std::optional<ReductionKind> kind = op.partialKind;
   if (!reduced->ranks.empty()) {
-    std::optional<ReductionKind> own = getReduction(term, terms);
+    std::optional<ReductionKind> own = getReduction(term, r, terms);
     if (!own) {
       attempt.fail(4, Outcome::Undecided, "a sharded reduction of several values, such as a selection", "selection");
       return true;
@@ -348,7 +373,7 @@ bool ResultMatch::matchClass(ClassId candidate) {
     kind = own;
   }
   if (!op.owned.empty() && !kind)
-    kind = hasReduction ? getReduction(term, terms) : getMaskKind();
+    kind = hasReduction ? getReduction(term, r, terms) : getMaskKind();
   if (!op.owned.empty() && !kind) {
     attempt.fail(4, Outcome::Undecided, "reads a sharded value at computed indices", "lookup");
     return true;
@@ -393,7 +418,8 @@ std::optional<ResultMatch::Reduced> ResultMatch::readReduced(const ClassInfo &in
     int64_t total = 1;
     for (const IndexTerm &part : form.getTerms())
       total *= part.size;
-    if (!form.isBijective() || form.getConstant() > 0 || form.getConstant() + total < size) {
+    if (!form.isBijective() || form.getConstant() > 0 || form.getConstant() + total < size ||
+        !form.tellsApart(l, structured.extents[l])) {
       why = "reduces over " + form.toString(values.mesh) + ", which does not count each of " + std::to_string(size) +
             " elements once";
       return std::nullopt;
@@ -411,12 +437,21 @@ std::optional<ResultMatch::Reduced> ResultMatch::readReduced(const ClassInfo &in
   return reduced;
 }
 
+bool ResultMatch::keepsOrder() const {
+  return llvm::all_of(llvm::seq<unsigned>(0, op.getNumLoops()), [&](unsigned l) {
+    const std::optional<IndexForm> &form = op.loops[l].form;
+    return !structured.isReduction[l] || !form ||
+           form->plus(-form->getConstant()) == IndexForm::ofLoop(l, structured.extents[l]);
+  });
+}
+
 std::optional<Fact> ResultMatch::readClassFact(ClassId candidate, const Reduced &reduced, std::string &why) {
   const ClassInfo &info = global[candidate];
   Fact fact{candidate, {}, {}};
   for (unsigned d = 0; d < dimLoops.size(); ++d) {
     std::optional<IndexForm> form = getForm(d);
-    if (info.isUniform[d])
+    // Equal elements are so inside of the dim.
+    if (info.isUniform[d] && !(dimLoops[d] >= 0 && isPadded(dimLoops[d])))
       form = std::nullopt;
     else if (!form)
       return std::nullopt;
@@ -435,40 +470,46 @@ std::optional<Fact> ResultMatch::readClassFact(ClassId candidate, const Reduced 
 
 ResultMatch::Overflow ResultMatch::checkOverflow(const ClassInfo &info, const Reduced &reduced, std::string &why) {
   ArrayRef<unsigned> overflow = reduced.overflow;
-  if (overflow.size() > 6)
-    return Overflow::Added;
-  // In a lane of padding any of the loops may be outside, all above or all below.
-  for (unsigned set = 1; set < (1u << overflow.size()); ++set) {
+  enum { Inside, Above, Below, NumSides };
+  if (overflow.size() > 4)
+    return Overflow::Unknown;
+  unsigned combinations = 1;
+  for (size_t i = 0; i < overflow.size(); ++i)
+    combinations *= NumSides;
+  // In a lane of padding any of the loops may be outside.
+  for (unsigned combination = 1; combination < combinations; ++combination) {
     llvm::SmallBitVector outside(op.getNumLoops());
-    for (auto [i, loop] : llvm::enumerate(overflow))
-      outside[loop] = set >> i & 1;
-    for (bool above : {false, true}) {
-      TermFrame frame;
-      bool isPossible = true;
-      for (unsigned l = 0; l < op.getNumLoops(); ++l) {
-        std::optional<std::pair<int64_t, int64_t>> range = op.getRange(l);
-        int64_t size = info.loopSizes[l];
-        if (range && outside[l]) {
-          range = above ? std::pair(size, range->second) : std::pair(range->first, int64_t(-1));
-          isPossible &= range->first <= range->second;
-        } else if (range) {
-          range = std::pair(int64_t(0), size - 1);
-        }
-        frame.assumed.push_back(range);
-      }
-      if (!isPossible)
-        continue;
-      TermId left = op.convert(frame, outside)[r];
-      if (op.isMisfit)
-        return Overflow::Unknown;
-      if (terms[left].kind != Term::Kind::Output || terms[left].numbers[0] != int64_t(r)) {
-        unsigned first = overflow.front();
-        why = "padding of loop " + std::to_string(first) + " (" + op.loops[first].form->toString(values.mesh) +
-              " beyond " + std::to_string(info.loopSizes[first]) + ") is part of the result";
-        return Overflow::Added;
-      }
-      values.count("padding that a reduction leaves out");
+    TermFrame frame;
+    for (unsigned l = 0; l < op.getNumLoops(); ++l) {
+      frame.assumed.push_back(op.getRange(l));
+      if (frame.assumed.back())
+        frame.assumed.back() = std::pair(int64_t(0), info.loopSizes[l] - 1);
     }
+    bool isPossible = true;
+    unsigned rest = combination;
+    for (unsigned loop : overflow) {
+      unsigned side = rest % NumSides;
+      rest /= NumSides;
+      if (side == Inside)
+        continue;
+      outside.set(loop);
+      auto [low, high] = *op.getRange(loop);
+      auto range = side == Above ? std::pair(info.loopSizes[loop], high) : std::pair(low, int64_t(-1));
+      isPossible &= range.first <= range.second;
+      frame.assumed[loop] = range;
+    }
+    if (!isPossible)
+      continue;
+    TermId left = op.convert(frame, outside)[r];
+    if (op.isMisfit)
+      return Overflow::Unknown;
+    if (terms[left].kind != Term::Kind::Output || terms[left].numbers[0] != int64_t(r)) {
+      unsigned first = overflow.front();
+      why = "padding of loop " + std::to_string(first) + " (" + op.loops[first].form->toString(values.mesh) +
+            " beyond " + std::to_string(info.loopSizes[first]) + ") is part of the result";
+      return Overflow::Added;
+    }
+    values.count("padding that a reduction leaves out");
   }
   return Overflow::LeftOut;
 }
@@ -483,6 +524,15 @@ bool ResultMatch::setPartial(Fact &fact, ReductionKind kind, const Reduced &redu
   if (!partial->owned.empty()) {
     why = "reads a sharded value at indices that other devices own";
     return false;
+  }
+  // From the second iteration on, the outputs are partial as the result is.
+  if (hasReduction && !partial->ranks.empty()) {
+    PartialTerms again(op, kind, reduced.ranks, partial->ranks);
+    std::optional<Partial> kept = again.get(term);
+    if (!kept || kept->ranks != partial->ranks || !kept->owned.empty()) {
+      why = again.why.empty() ? "computes with an output that is partial" : again.why;
+      return false;
+    }
   }
   fact.partial = partial->ranks;
   coalesce(fact.partial);

@@ -101,6 +101,17 @@ static std::optional<TermId> isInside(const IndexForm &form, int64_t size, TermT
   return inside;
 }
 
+/// True if an op writes each element of a result once: no other is left of the first value, or overwritten.
+static bool writesAll(ArrayRef<int> loops, ArrayRef<IndexForm> map, RankedTensorType type, ArrayRef<bool> isReduction) {
+  llvm::SmallDenseSet<int> written;
+  for (auto [d, loop] : llvm::enumerate(loops)) {
+    bool isLoop = loop >= 0 && !isReduction[loop] && written.insert(loop).second;
+    if (!isLoop && !(loop < 0 && type.getDimSize(d) == 1 && map[d] == IndexForm(0)))
+      return false;
+  }
+  return int64_t(written.size()) == llvm::count(isReduction, false);
+}
+
 namespace {
 struct Reader {
   TermTable &terms;
@@ -210,6 +221,8 @@ std::optional<Structured> Reader::readLinalg(linalg::LinalgOp op) {
       plain.push_back(dim ? int(dim.getPosition()) : -1);
     }
     if (op.isDpsInit(&operand)) {
+      if (!writesAll(plain, *map, cast<RankedTensorType>(operand.get().getType()), result.isReduction))
+        return std::nullopt;
       result.results.push_back(*map);
       result.resultLoops.push_back(plain);
     }
@@ -276,6 +289,8 @@ std::optional<Structured> Reader::readSlice(tensor::ExtractSliceOp op) {
     std::optional<IndexForm> form = getIndex(offset), step = getIndex(op.getMixedStrides()[d]);
     if (!form || !step || !step->isConstant())
       return std::nullopt;
+    int64_t size = dropped[d] ? 1 : type.getDimSize(loop);
+    result.ranges.push_back({unsigned(d), *form, form->plus((size - 1) * step->getConstant())});
     if (!dropped[d]) {
       form = form->plus(IndexForm::ofLoop(loop, type.getDimSize(loop)), step->getConstant());
       loops[d].push_back({loop, step->getConstant()});
@@ -368,6 +383,7 @@ std::optional<Structured> Reader::readInsert(tensor::InsertSliceOp op) {
     int64_t size = dropped[d] ? 1 : source.getDimSize(sourceDim);
     if (!offset || offset->hasRank() || !step || !step->isConstant() || (step->getConstant() != 1 && size != 1))
       return std::nullopt;
+    result.ranges.push_back({unsigned(d), *offset, offset->plus(size - 1)});
     IndexForm form = *result.results[0][d].plus(*offset, -1);
     if (!dropped[d]) {
       map.push_back(form);

@@ -66,8 +66,9 @@ std::optional<IndexForm> TermFrame::convertData(const IndexForm &form, TermTable
       return std::nullopt;
     } else {
       TermId number = convert(term.var, terms);
+      // A negative number is one without sign after some casts.
       auto constant = dyn_cast_or_null<IntegerAttr>(terms[terms.skipCasts(number)].attribute);
-      if (terms[terms.skipCasts(number)].kind == TermKind::Constant && constant &&
+      if (terms[terms.skipCasts(number)].kind == TermKind::Constant && constant && !constant.getValue().isNegative() &&
           constant.getValue().getSignificantBits() < 60)
         part = IndexForm(constant.getValue().getSExtValue() * term.coef);
       else if (terms[number].kind == TermKind::Sum && terms[number].numbers[1] == 0)

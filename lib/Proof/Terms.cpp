@@ -96,10 +96,23 @@ TermId TermTable::skipCasts(TermId id) const {
 }
 
 SmallVector<TermId, 4> TermTable::getReferences(TermId id) const {
-  SmallVector<TermId, 4> references(terms[id].operands.begin(), terms[id].operands.end());
-  for (const IndexTerm &term : terms[id].form.getTerms())
-    if (term.kind == IndexTerm::Kind::Data)
-      references.push_back(term.var);
+  const Term &term = terms[id];
+  SmallVector<TermId, 4> references(term.operands.begin(), term.operands.end());
+  for (const IndexTerm &index : term.form.getTerms())
+    if (index.kind == IndexTerm::Kind::Data || index.kind == IndexTerm::Kind::Scalar)
+      references.push_back(index.var);
+  // Sums, after what precedes them.
+  ArrayRef<int64_t> sums(term.numbers);
+  if (term.kind == TermKind::Element || term.kind == TermKind::SumCompare)
+    sums = sums.drop_front();
+  else if (term.kind != TermKind::Sum)
+    return references;
+  while (!sums.empty()) {
+    for (int64_t i = 0; i < sums[1]; ++i)
+      if (int64_t loop = sums[2 + 2 * i]; loop < 0)
+        references.push_back(-1 - loop);
+    sums = sums.drop_front(2 + 2 * sums[1]);
+  }
   return references;
 }
 

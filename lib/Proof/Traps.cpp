@@ -196,28 +196,55 @@ static bool checkOutside(OpTerms &op, ArrayRef<const Trap *> traps, unsigned loo
   return true;
 }
 
+/// Checks slices from where the program computes on. On all of a dim they are those of the unsharded program, which is
+/// undefined beyond the dim. A shard must have all that is read, or written.
+static bool checkOffsets(const OpTerms &op, Attempt &attempt) {
+  Value sliced;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op.op))
+    sliced = slice.getSource();
+  else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op.op))
+    sliced = insert.getDest();
+  if (!sliced)
+    return true;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(sliced.getType()).getShape();
+  for (const Structured::Range &range : op.structured.ranges) {
+    if (!range.first.hasScalar() || op.hasAll(sliced, range.dim))
+      continue;
+    int64_t low = op.values.terms.getLimits(range.first).first, high = op.values.terms.getLimits(range.last).second;
+    if (low >= 0 && high < shape[range.dim])
+      continue;
+    attempt.fail(5, Outcome::Undecided,
+                 "the slice begins at " + range.first.toString(op.values.mesh) + " and may be beyond the local tensor of " +
+                     Twine(shape[range.dim]) + " elements",
+                 "trap");
+    return false;
+  }
+  return true;
+}
+
 bool proof::checkTraps(OpTerms &op, Attempt &attempt) {
+  if (!checkOffsets(op, attempt))
+    return false;
   SmallVector<const Trap *> traps;
   for (const Trap &trap : op.structured.traps) {
     if (isHarmless(trap, op.values.terms))
       continue;
     if (!checkIndices(op, trap, attempt))
       return false;
-    // The index is that of the unsharded program only on the device that owns the element.
+    // The index is that of the unsharded program only on the device that owns the element. Of equal elements that
+    // program may read from a larger tensor.
     if (auto read = dyn_cast<tensor::ExtractOp>(trap.op))
       for (auto [d, index] : llvm::enumerate(trap.operands)) {
+        bool isSharded = op.isShardedLookup(read.getTensor(), d);
         std::optional<IndexRange> range = getRange(index, trap.guards, op.values.terms);
-        if (!op.isShardedLookup(read.getTensor(), d) || (range && range->isInside(trap.sizes[d])))
+        if (!(isSharded || op.isUniformLookup(read.getTensor(), d)) || (range && range->isInside(trap.sizes[d])))
           continue;
-        attempt.fail(5, Outcome::Undecided, "reads a shard at an index that may be beyond it", "trap");
+        attempt.fail(5, Outcome::Undecided,
+                     isSharded ? "reads a shard at an index that may be beyond it"
+                               : "reads one of equal elements at an index that may be beyond the local tensor",
+                     isSharded ? "trap" : "lookup");
         return false;
       }
-    // All elements are equal, so that the unsharded program may read at any index of a tensor of any size.
-    auto read = dyn_cast<tensor::ExtractOp>(trap.op);
-    if (read && op.readsConstant(read.getTensor())) {
-      attempt.fail(5, Outcome::Undecided, "reads a constant at computed indices", "lookup");
-      return false;
-    }
     traps.push_back(&trap);
   }
   if (traps.empty())

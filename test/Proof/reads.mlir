@@ -191,7 +191,7 @@ func.func @slice(%a: tensor<5xi32>) -> (tensor<2xi32> {spmd.sharding = #spmd.sha
   return %1 : tensor<2xi32>
 }
 // Its elements are those of the unsharded constant, but there are fewer.
-// CHECK: error: @constant is not decided at linalg.generic: reads a constant at computed indices
+// CHECK: error: @constant is not decided at linalg.generic: reads one of equal elements at an index that may be beyond the local tensor
 // OUT: @constant: not decided (lookup)
 func.func @constant(%ids: tensor<2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
   %t = arith.constant dense<3> : tensor<5xi32>

@@ -84,6 +84,8 @@ public:
   int64_t evaluate(int64_t rank, llvm::ArrayRef<int64_t> loops) const;
   /// True if each value from the constant on is taken once, by one choice of digits.
   bool isBijective() const;
+  /// True if no other loop is used, and no two indices of this one have the same digits.
+  bool tellsApart(unsigned loop, int64_t extent) const;
 
   /// Digits [lo, lo * size) of a variable become digits of another, from `newLo` on.
   struct Renamed {

@@ -30,6 +30,12 @@ struct Structured {
   llvm::SmallVector<llvm::SmallVector<int, 4>, 1> resultLoops;
   llvm::SmallVector<TermId, 1> terms;
   llvm::SmallVector<Trap, 0> traps;
+  /// The first and the last index of dims that a slice reads or writes.
+  struct Range {
+    unsigned dim;
+    IndexForm first, last;
+  };
+  llvm::SmallVector<Range, 0> ranges;
 
   bool hasReduction() const { return llvm::is_contained(isReduction, true); }
 };

@@ -76,7 +76,7 @@ public:
   TermId getInside(const IndexForm &form, int64_t size, MLIRContext *context);
   /// The term below casts of integers.
   TermId skipCasts(TermId id) const;
-  /// The terms that a term refers to: operands, and data of its form.
+  /// The terms that a term refers to: operands, and the numbers that its indices are sums of.
   llvm::SmallVector<TermId, 4> getReferences(TermId id) const;
   TermId getArgument(unsigned operand);
   TermId getScalar(unsigned id);
@@ -94,7 +94,9 @@ public:
   /// Sizes that only the run knows.
   SizeTable sizes;
   /// The first and the last value that a number of the program may be, +-kAnyIndex where it has no limit.
-  llvm::DenseMap<TermId, std::pair<int64_t, int64_t>> limits;
+  llvm::DenseMap<TermId, std::pair<int64_t, int64_t>> limitsOf;
+  /// The limits of an index of a function: those of a closed form, or of a clamp.
+  std::pair<int64_t, int64_t> getLimits(const IndexForm &form) const;
 
 private:
   KeyedTable<unsigned> ids;
@@ -149,7 +151,6 @@ public:
 
 private:
   std::optional<TermId> readIndexOp(Operation &op);
-  std::pair<int64_t, int64_t> getLimits(const IndexForm &form) const;
   std::optional<std::pair<int64_t, int64_t>> getClampLimits(Operation &op);
   TermTable &terms;
   std::function<TermId(Value)> getOuter;
