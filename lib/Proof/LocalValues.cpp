@@ -200,21 +200,27 @@ std::optional<TermId> LocalValues::getLookup(Value tensor, ArrayRef<TermId> indi
   // An index that ranks give is inside of the local tensor on all devices, or the read is not modelled. One that data
   // give is that of the unsharded program, which has a tensor of the same sizes if the local one is full.
   auto sizes = cast<RankedTensorType>(tensor.getType()).getShape();
-  bool areInside = true, areData = false;
+  bool areInside = true;
+  SmallVector<bool, 4> isData;
   for (auto [index, size] : llvm::zip_equal(indices, sizes)) {
     const Term &term = terms[index];
     bool isForm = term.kind == Term::Kind::Index && !term.form.hasScalar();
-    areData |= !isForm;
+    isData.push_back(!isForm);
     areInside &= !isForm || (term.form.getRange().first >= 0 && term.form.getRange().second < size);
   }
   if (!areInside)
     return std::nullopt;
   for (const Fact &fact : getFacts(tensor)) {
-    if (global[fact.value].splat && fact.partial.empty() && !areData)
-      return global.getLookup(fact.value, {});
+    const ClassInfo &info = global[fact.value];
     // The unsharded program may have more equal elements than the local one.
-    bool isEqual = !global[fact.value].type || llvm::is_contained(global[fact.value].isUniform, true);
-    if (!fact.isFull() || (areData && isEqual))
+    bool mayBeBeyond = llvm::any_of(llvm::enumerate(isData), [&](auto dim) {
+      return dim.value() && (!info.type || info.isUniform[dim.index()]);
+    });
+    if (mayBeBeyond)
+      continue;
+    if (info.splat && fact.partial.empty())
+      return global.getLookup(fact.value, {});
+    if (!fact.isFull())
       continue;
     return global.getLookup(fact.value, terms.getLookupIndices(indices));
   }

@@ -355,23 +355,26 @@ std::optional<TermId> OpTerms::convertOwned(const Term &term, TermFrame &frame) 
   // All that the value reads must be owned by just this condition.
   SmallVector<TermId> stack{value};
   llvm::DenseSet<TermId> seen;
-  Ownership all;
+  SmallVector<Ownership> owners;
   SmallVector<Bound> reads;
   while (!stack.empty()) {
     TermId id = stack.pop_back_val();
     if (!seen.insert(id).second)
       continue;
     llvm::append_range(reads, bounds.lookup(id));
-    if (auto it = owned.find(id); it != owned.end() && !(all == it->second)) {
-      // Two elements with the same coordinate may have two owners.
-      if (overlap(all.ranks, it->second.ranks))
-        return std::nullopt;
-      all.ranks = unite(all.ranks, it->second.ranks);
-      all.conditions.insert(it->second.conditions.begin(), it->second.conditions.end());
-    }
+    if (auto it = owned.find(id); it != owned.end() && !llvm::is_contained(owners, it->second))
+      owners.push_back(it->second);
     llvm::append_range(stack, terms.getReferences(id));
   }
-  if (all.ranks.empty())
+  // Elements that are sharded over the same devices, at different indices, may have different owners.
+  Ownership all;
+  for (const Ownership &owner : owners) {
+    if (overlap(all.ranks, owner.ranks))
+      return std::nullopt;
+    all.ranks = unite(all.ranks, owner.ranks);
+    all.conditions.insert(owner.conditions.begin(), owner.conditions.end());
+  }
+  if (owners.empty())
     return std::nullopt;
   for (TermId condition : all.conditions)
     if (!conjuncts.contains(condition))

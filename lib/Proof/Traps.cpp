@@ -198,18 +198,23 @@ static bool checkOutside(OpTerms &op, ArrayRef<const Trap *> traps, unsigned loo
 
 /// Checks slices from where the program computes on. On all of a dim they are those of the unsharded program, which is
 /// undefined beyond the dim. A shard must have all that is read, or written.
-static bool checkOffsets(const OpTerms &op, Attempt &attempt) {
-  Value sliced;
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op.op))
-    sliced = slice.getSource();
-  else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op.op))
+static bool checkOffsets(OpTerms &op, Attempt &attempt) {
+  Value sliced = op.structured.ranges.empty() ? Value() : op.op.getOperand(0);
+  auto insert = dyn_cast<tensor::InsertSliceOp>(op.op);
+  if (insert)
     sliced = insert.getDest();
   if (!sliced)
     return true;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(sliced.getType()).getShape();
   for (const Structured::Range &range : op.structured.ranges) {
-    if (!range.first.hasScalar() || op.hasAll(sliced, range.dim))
+    if (!range.first.hasScalar() || (!insert && op.hasAll(sliced, range.dim)))
       continue;
+    // The loop runs through all of the dim, if that is as long as in the unsharded program.
+    const LoopIndex *loop = insert ? &op.loops[range.dim] : nullptr;
+    if (loop && loop->form == IndexForm::ofLoop(range.dim, shape[range.dim]) && loop->size == shape[range.dim]) {
+      op.usedAssumption = true;
+      continue;
+    }
     int64_t low = op.values.terms.getLimits(range.first).first, high = op.values.terms.getLimits(range.last).second;
     if (low >= 0 && high < shape[range.dim])
       continue;
