@@ -217,6 +217,13 @@ std::pair<int64_t, int64_t> IndexForm::getRange() const {
   return {low, high};
 }
 
+bool IndexForm::isInside(int64_t size) const {
+  if (isUnknownSize(size))
+    return constant == 0 && terms.size() == 1 && terms[0].coef == 1 && terms[0].size == size;
+  auto [low, high] = getRange();
+  return low >= 0 && high < size;
+}
+
 int64_t IndexForm::evaluate(int64_t rank, llvm::ArrayRef<int64_t> loops) const {
   int64_t sum = constant;
   for (const IndexTerm &term : terms)

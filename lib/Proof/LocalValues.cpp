@@ -206,7 +206,7 @@ std::optional<TermId> LocalValues::getLookup(Value tensor, ArrayRef<TermId> indi
     const Term &term = terms[index];
     bool isForm = term.kind == Term::Kind::Index && !term.form.hasScalar();
     isData.push_back(!isForm);
-    areInside &= !isForm || (term.form.getRange().first >= 0 && term.form.getRange().second < size);
+    areInside &= !isForm || term.form.isInside(size);
   }
   if (!areInside)
     return std::nullopt;

@@ -151,9 +151,9 @@ void LocalValues::addManualFacts(Value value, const Fact &fact) {
       std::optional<IndexForm> form = block ? dim.form->plus(*block, user.isInside ? -1 : 1) : std::nullopt;
       fits &= block && !block->uses(IndexTerm::Kind::Loop, d) && form && !form->hasScalar();
       if (fits && user.isInside)
-        fits &= !overlap(form->getRanks(), ranks) && form->getRange().first >= 0 && form->getRange().second < size;
+        fits &= !overlap(form->getRanks(), ranks) && form->isInside(size);
       else if (fits)
-        fits &= dim.form->getRange().first >= 0 && dim.form->getRange().second < inner;
+        fits &= dim.form->isInside(inner);
       if (fits)
         other.dims.push_back({size, form, {}});
     }

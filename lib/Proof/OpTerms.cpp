@@ -184,10 +184,9 @@ TermId OpTerms::convertArgument(unsigned number, TermFrame &frame, const llvm::S
                          dim.form->toString(values.mesh) + ", which does not fit the other operands");
       sum = *expressed;
       // An element that is the same along a dim does not tell its padding apart.
-      auto [low, high] = at->getRange();
       const ClassInfo &info = values.global[fact.value];
       bool isUniform = d < info.isUniform.size() && info.isUniform[d];
-      if (isUniform && (low < 0 || high >= dim.size))
+      if (isUniform && !at->isInside(dim.size))
         return setMisfit("reads padding of dim " + Twine(d) + " of operand #" + Twine(number));
       bool isLoop = sum[0] == 0 && sum[1] == 1 && sum[3] == 1 && sum[2] >= 0;
       if (isLoop && outside[sum[2]] && dim.padding && loops[sum[2]].size == dim.size)

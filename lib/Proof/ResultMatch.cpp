@@ -147,8 +147,7 @@ std::optional<IndexForm> ResultMatch::getForm(unsigned d) const {
 bool ResultMatch::isPadded(unsigned loop) const {
   if (!op.usedAssumption || !op.loops[loop].form || !op.loops[loop].size)
     return false;
-  std::optional<std::pair<int64_t, int64_t>> range = op.getRange(loop);
-  return !range || range->first < 0 || range->second >= *op.loops[loop].size;
+  return !op.loops[loop].form->isInside(*op.loops[loop].size);
 }
 
 Attribute ResultMatch::getPadding(unsigned d) {

@@ -78,26 +78,19 @@ static Structured overResult(RankedTensorType type) {
 }
 
 /// `form` in [0, size): null if that always holds.
-static std::optional<TermId> isInside(const IndexForm &form, int64_t size, TermTable &terms, MLIRContext *context) {
-  // A number of the program may be anything.
-  auto [low, high] = form.hasScalar() ? std::pair<int64_t, int64_t>(-1, size) : form.getRange();
+static std::optional<TermId> isInside(const IndexForm &form, int64_t size, TermTable &terms, Operation *op) {
+  if (form.isInside(size))
+    return std::nullopt;
+  MLIRContext *context = op->getContext();
   std::optional<TermId> inside;
-  auto add = [&](TermId term, bool expected) {
-    if (!expected)
-      term = terms.getSelect(term, terms.getConstant(BoolAttr::get(context, false)),
-                             terms.getConstant(BoolAttr::get(context, true)));
-    inside = inside ? terms.getSelect(*inside, term, terms.getConstant(BoolAttr::get(context, false))) : term;
-  };
-  auto below = [&](const IndexForm &form) {
-    Term term{Term::Kind::Compare};
-    term.numbers.push_back(0);
-    term.form = form;
-    return terms.get(term);
-  };
-  if (low < 0)
-    add(below(form), false);
-  if (high >= size)
-    add(below(form.plus(-size)), true);
+  auto add = [&](TermId term) { inside = inside ? terms.getAnd(*inside, term, context) : term; };
+  // A number of the program may be anything.
+  if (form.hasScalar() || form.getRange().first < 0)
+    add(terms.getNot(terms.getLess(form), context));
+  if (form.hasScalar() || isUnknownSize(size) || form.getRange().second >= size) {
+    std::optional<IndexForm> beyond = form.plus(terms.sizes.getForm(size), -1);
+    add(beyond ? terms.getLess(*beyond) : terms.getUnknown(op));
+  }
   return inside;
 }
 
@@ -299,8 +292,9 @@ std::optional<Structured> Reader::readSlice(tensor::ExtractSliceOp op) {
     map.push_back(*form);
   }
   Trap read{op, {}, {}};
-  for (auto [form, size] : llvm::zip_equal(map, op.getSourceType().getShape()))
+  for (auto [d, form, size] : llvm::enumerate(map, op.getSourceType().getShape()))
     if (form.hasRank() && !form.hasScalar()) {
+      read.dims.push_back(d);
       read.operands.push_back(terms.getIndex(form));
       read.sizes.push_back(size);
     }
@@ -326,7 +320,7 @@ std::optional<Structured> Reader::readPad(tensor::PadOp op) {
       return std::nullopt;
     IndexForm form = *IndexForm::ofLoop(d, type.getDimSize(d)).plus(*offset, -1);
     map.push_back(form);
-    if (std::optional<TermId> dim = isInside(form, source.getDimSize(d), terms, op.getContext()))
+    if (std::optional<TermId> dim = isInside(form, source.getDimSize(d), terms, op))
       inside = inside ? terms.getSelect(*inside, *dim, terms.getConstant(BoolAttr::get(op.getContext(), false))) : dim;
   }
   result.arguments.push_back({op.getSource(), map});
@@ -390,7 +384,7 @@ std::optional<Structured> Reader::readInsert(tensor::InsertSliceOp op) {
       numbers.push_back(d);
       ++sourceDim;
     }
-    if (std::optional<TermId> dim = isInside(form, size, terms, op.getContext()))
+    if (std::optional<TermId> dim = isInside(form, size, terms, op))
       inside = inside ? terms.getSelect(*inside, *dim, terms.getConstant(BoolAttr::get(op.getContext(), false))) : dim;
   }
   result.arguments.push_back({op.getSource(), map});

@@ -13,7 +13,7 @@ namespace {
 struct IndexRange {
   int64_t low, high;
   bool isEmpty() const { return low > high; }
-  bool isInside(int64_t size) const { return isEmpty() || (low >= 0 && high < size); }
+  bool isInside(int64_t size) const { return isEmpty() || (low >= 0 && high < size && !isUnknownSize(size)); }
 };
 } // namespace
 
@@ -113,13 +113,19 @@ static bool isHarmless(const Trap &trap, const TermTable &terms) {
 /// Checks the indices of a read that loops and ranks give: they must be inside of the local tensor in all lanes.
 /// Whether lanes inside of the dims read what the unsharded program does says nothing of this.
 static bool checkIndices(const OpTerms &op, const Trap &trap, Attempt &attempt) {
+  if (trap.sizes.empty())
+    return true;
   const TermTable &terms = op.values.terms;
-  for (auto [index, size] : llvm::zip(trap.operands, trap.sizes)) {
+  for (auto [d, index, size] : llvm::enumerate(trap.operands, trap.sizes)) {
     const Term &term = terms[index];
     std::optional<IndexRange> range = getRange(index, trap.guards, terms);
     if (term.kind != Term::Kind::Index || !range || range->isInside(size))
       continue;
-    attempt.fail(5, trap.guards.empty() ? Outcome::Refused : Outcome::Undecided,
+    // Of a size that only the run knows, the unsharded program has as much.
+    bool isKnown = !isUnknownSize(size);
+    if (!isKnown && op.hasAll(trap.op->getOperand(0), trap.dims.empty() ? d : trap.dims[d]))
+      continue;
+    attempt.fail(5, trap.guards.empty() && isKnown ? Outcome::Refused : Outcome::Undecided,
                  "reads at " + term.form.toString(op.values.mesh) + ", which is not inside of the local tensor of " +
                      Twine(size) + " elements in all lanes",
                  "trap");
@@ -262,7 +268,7 @@ bool proof::checkTraps(OpTerms &op, Attempt &attempt) {
       continue;
     std::optional<int64_t> size = op.loops[loop].size;
     auto [low, high] = *range;
-    if (size && low >= 0 && high < *size)
+    if (size && op.loops[loop].form->isInside(*size))
       continue;
     if (!size) {
       attempt.fail(1, Outcome::Undecided, "a division or a look-up in windows", "trap");

@@ -6,6 +6,9 @@
 // that name in GLOBAL does. Exit status: 0 if all are proven, 1 if one is not, 2 if the
 // files cannot be read or do not fit each other.
 //
+// With --split-input-file, LOCAL has several programs with `// -----` between them. The
+// same line ends what is printed of each of them.
+//
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
@@ -16,6 +19,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/ToolUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -33,6 +37,8 @@ struct Options {
                                    llvm::cl::cat(category)};
   llvm::cl::opt<std::string> certificate{"certificate", llvm::cl::desc("Write the outcome as JSON"),
                                          llvm::cl::value_desc("file"), llvm::cl::cat(category)};
+  llvm::cl::opt<bool> split{"split-input-file", llvm::cl::desc("LOCAL has several programs, divided by '// -----'"),
+                            llvm::cl::cat(category)};
   llvm::cl::opt<bool> rules{"rules", llvm::cl::desc("Print how often each rule was used"), llvm::cl::cat(category)};
 };
 } // namespace
@@ -51,35 +57,29 @@ static void print(const proof::Certificate::Function &function, bool rules) {
       os << "  " << uses << " x " << rule << "\n";
 }
 
-int main(int argc, char **argv) {
-  Options options;
-  llvm::cl::HideUnrelatedOptions(options.category);
-  llvm::cl::ParseCommandLineOptions(argc, argv,
-                                    "ShardKit: prove that a partitioned program computes what another does\n");
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
-  registry.insert<SPMDDialect>();
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  llvm::SourceMgr globalSources, localSources;
-  auto read = [&](const std::string &path, llvm::SourceMgr &sources) -> OwningOpRef<ModuleOp> {
-    std::string error;
-    std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &error);
-    if (!file) {
-      llvm::errs() << "error: " << error << "\n";
-      return {};
-    }
-    sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
-    SourceMgrDiagnosticHandler handler(sources, &context);
-    return parseSourceFile<ModuleOp>(sources, &context);
-  };
-  OwningOpRef<ModuleOp> global = read(options.global, globalSources), local = read(options.local, localSources);
-  if (!global || !local)
-    return 2;
-  SourceMgrDiagnosticHandler handler(localSources, &context);
-  FailureOr<proof::Certificate> certificate = proof::proveModule(*global, *local);
+namespace {
+enum Status { AllProven, NotProven, Illegal };
+} // namespace
+
+/// Reads a buffer. Null, with its errors, if it is not legal.
+static OwningOpRef<ModuleOp> read(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::SourceMgr &sources,
+                                  MLIRContext &context) {
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  return parseSourceFile<ModuleOp>(sources, &context);
+}
+
+/// Compares one program, and prints the outcome of each of its functions.
+static Status compare(ModuleOp global, std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
+  MLIRContext &context = *global.getContext();
+  llvm::SourceMgr sources;
+  OwningOpRef<ModuleOp> local = read(std::move(buffer), sources, context);
+  if (!local)
+    return Illegal;
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  FailureOr<proof::Certificate> certificate = proof::proveModule(global, *local);
   if (failed(certificate))
-    return 2;
+    return Illegal;
   bool areProven = true;
   for (const proof::Certificate::Function &function : certificate->functions) {
     print(function, options.rules);
@@ -91,10 +91,52 @@ int main(int argc, char **argv) {
     std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(options.certificate, &error);
     if (!file) {
       llvm::errs() << "error: " << error << "\n";
-      return 2;
+      return Illegal;
     }
     proof::printJSON(*certificate, file->os());
     file->keep();
   }
-  return areProven ? 0 : 1;
+  return areProven ? AllProven : NotProven;
+}
+
+int main(int argc, char **argv) {
+  Options options;
+  llvm::cl::HideUnrelatedOptions(options.category);
+  llvm::cl::ParseCommandLineOptions(argc, argv,
+                                    "ShardKit: prove that a partitioned program computes what another does\n");
+  if (options.split && !options.certificate.empty()) {
+    llvm::errs() << "error: --certificate is of one program, and --split-input-file of several\n";
+    return Illegal;
+  }
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<SPMDDialect>();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  auto open = [](const std::string &path) {
+    std::string error;
+    std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &error);
+    if (!file)
+      llvm::errs() << "error: " << error << "\n";
+    return file;
+  };
+  std::unique_ptr<llvm::MemoryBuffer> globalFile = open(options.global), localFile = open(options.local);
+  if (!globalFile || !localFile)
+    return Illegal;
+  llvm::SourceMgr globalSources;
+  OwningOpRef<ModuleOp> global = read(std::move(globalFile), globalSources, context);
+  if (!global)
+    return Illegal;
+  if (!options.split)
+    return compare(*global, std::move(localFile), options);
+  SmallVector<StringRef> programs;
+  localFile->getBuffer().split(programs, kDefaultSplitMarker);
+  Status worst = AllProven;
+  for (StringRef program : programs) {
+    worst = std::max(worst, compare(*global, llvm::MemoryBuffer::getMemBufferCopy(program, options.local), options));
+    llvm::outs() << kDefaultSplitMarker << "\n";
+    llvm::errs() << kDefaultSplitMarker << "\n";
+    llvm::outs().flush();
+  }
+  return worst;
 }

@@ -80,6 +80,8 @@ public:
   llvm::SmallVector<RankDigit, 2> getRanks() const;
   /// Smallest and largest value, +-kAnyIndex where that is not known.
   std::pair<int64_t, int64_t> getRange() const;
+  /// True if all values are known to be in [0, size). Of a size that only the run knows, these are its own indices.
+  bool isInside(int64_t size) const;
   /// The value at a rank and loop indices. The form has no scalars.
   int64_t evaluate(int64_t rank, llvm::ArrayRef<int64_t> loops) const;
   /// True if each value from the constant on is taken once, by one choice of digits.

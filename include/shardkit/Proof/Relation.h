@@ -30,17 +30,7 @@ struct DimFact {
   Attribute padding;
   bool operator==(const DimFact &) const = default;
   /// True if some lane of some device is outside of the dim.
-  bool hasPadding() const {
-    if (!form)
-      return false;
-    if (form->hasScalar())
-      return true;
-    ArrayRef<IndexTerm> terms = form->getTerms();
-    if (form->getConstant() == 0 && terms.size() == 1 && terms[0].coef == 1 && terms[0].size == size)
-      return false; // also if the size is not known
-    auto [low, high] = form->getRange();
-    return low < 0 || high >= size;
-  }
+  bool hasPadding() const { return form && !form->isInside(size); }
 };
 
 struct Fact {

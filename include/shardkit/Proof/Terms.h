@@ -123,8 +123,9 @@ struct Trap {
   llvm::SmallVector<Guard, 1> guards;
   /// The divisor, or the indices.
   llvm::SmallVector<TermId, 2> operands;
-  /// The sizes of the dims that a read is of, one per index; a division has none.
+  /// The sizes of the dims that a read is of, one per index, and the dims if these are not all; a division has none.
   llvm::SmallVector<int64_t, 2> sizes = {};
+  llvm::SmallVector<unsigned, 2> dims = {};
 };
 bool isIntegerDivision(Operation *op);
 
