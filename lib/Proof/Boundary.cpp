@@ -16,13 +16,13 @@ using namespace mlir::spmd::proof;
 // Joined segments
 //===----------------------------------------------------------------------===//
 
-/// The local type of a segment of an argument; null if its sharding is not legal.
+/// The local type of a segment of an argument, all of it without a sharding; null if that is not legal.
 static RankedTensorType getShardType(DictionaryAttr segment, const MeshCache &meshes, func::FuncOp func) {
   auto type = segment.getAs<TypeAttr>(kGlobalTypeAttr);
   auto global = type ? dyn_cast<RankedTensorType>(type.getValue()) : RankedTensorType();
   auto sharding = segment.getAs<ShardingAttr>(kShardingAttr);
   if (!global || !sharding)
-    return {};
+    return global;
   FailureOr<ShardingOnMesh> read = meshes.read(sharding, [&] { return func.emitError(); });
   if (failed(read) || verifySharding(read->sharding, *read->mesh, global.getShape(), /*allowUneven=*/true))
     return {};
@@ -146,7 +146,7 @@ static LogicalResult divideArgument(func::FuncOp func, unsigned i, ArrayAttr seg
     RankedTensorType type = getShardType(segment, meshes, func);
     auto slice = segment.getAs<SegmentAttr>(kSegmentAttr);
     if (!type || !slice)
-      return func.emitError() << "argument #" << i << " has a segment without a legal sharding";
+      return func.emitError() << "argument #" << i << " has a segment without a type, or with a sharding that is not legal";
     dim = slice.getDim();
     if (failed(func.insertArgument(i + 1 + k, type, segment, joined.getLoc())))
       return failure();

@@ -155,6 +155,12 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
           return std::nullopt;
         }
     } else {
+      // A sum of one local element may be that element under another name.
+      isModelled = llvm::none_of(fact.dims, [&](const DimFact &dim) {
+        return dim.form && overlap(dim.form->getRanks(), reduced) &&
+               llvm::none_of(dim.form->getTerms(),
+                             [](const IndexTerm &term) { return term.kind == IndexTerm::Kind::Loop; });
+      });
       why = "reduces (" + stringifyReductionKind(move.from.partialKind).str() + ") over " +
             proof::toString(reduced, mesh) + ", but the operand is " +
             (fact.partial.empty() ? std::string("complete")

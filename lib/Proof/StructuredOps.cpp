@@ -75,6 +75,8 @@ private:
   /// A dim that is read at a constant plus a multiple of one loop.
   void readDim(const DimFact &dim, const IndexForm &at, const IndexForm &map, std::pair<unsigned, int64_t> loop);
   void readBody();
+  /// The dims of a tensor that is read at an index of one loop, next to computed ones.
+  void readLookup(const Term &term);
   /// Loops of one iteration may stand for any dim of one local element.
   void proposeUnits();
   void collectIndices(TermId id, llvm::DenseSet<TermId> &seen);
@@ -171,6 +173,16 @@ void LoopIndexFinder::readDim(const DimFact &dim, const IndexForm &at, const Ind
     propose(number, index->plus(-index->getRange().first), std::nullopt);
 }
 
+/// The ranks and one loop of a form.
+static IndexForm getPart(const IndexForm &form, unsigned loop) {
+  IndexForm part;
+  for (const IndexTerm &term : form.getTerms())
+    if (term.kind == IndexTerm::Kind::Rank || (term.kind == IndexTerm::Kind::Loop && term.var == loop))
+      part = part.plus(IndexForm::ofTerm(term)).value_or(part);
+  bool isNegative = !part.isConstant() && part.getTerms().front().coef < 0;
+  return isNegative ? part.times(-1) : part;
+}
+
 void LoopIndexFinder::readBody() {
   llvm::DenseSet<TermId> seen;
   for (TermId term : structured.terms)
@@ -190,6 +202,34 @@ void LoopIndexFinder::readBody() {
       propose(l, index, index.getRange().second + 1);
       propose(l, index, std::nullopt);
     }
+  // Next to other loops, as in a comparison of two.
+  for (const IndexForm &form : bodyIndices)
+    for (unsigned l = 0; l < numLoops; ++l) {
+      IndexForm index = getPart(form, l);
+      bool isPart = index.uses(IndexTerm::Kind::Loop, l) || structured.extents[l] == 1;
+      if (isPart && found[l].empty() && index.hasRank() && index.isBijective()) {
+        propose(l, index, index.getRange().second + 1, /*isGuess=*/true);
+        propose(l, index, std::nullopt, /*isGuess=*/true);
+      }
+    }
+}
+
+void LoopIndexFinder::readLookup(const Term &term) {
+  const Structured::Argument &argument = structured.arguments[term.numbers[0]];
+  const Fact *fact = operands[term.numbers[0]];
+  if (!fact)
+    return;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(argument.value.getType()).getShape();
+  for (auto [d, dim] : llvm::enumerate(fact->dims)) {
+    const Term &index = terms[term.operands[d]];
+    if (!dim.form || index.kind != Term::Kind::Index || index.form.getTerms().size() != 1)
+      continue;
+    const IndexTerm &loop = index.form.getTerms().front();
+    if (loop.kind != IndexTerm::Kind::Loop || loop.lo != 1)
+      continue;
+    if (std::optional<IndexForm> at = getAt(*dim.form, d, shape[d], index.form))
+      readDim(dim, *at, index.form, {loop.var, loop.coef});
+  }
 }
 
 void LoopIndexFinder::proposeUnits() {
@@ -220,6 +260,8 @@ void LoopIndexFinder::collectIndices(TermId id, llvm::DenseSet<TermId> &seen) {
   const Term &term = terms[id];
   if (term.kind == Term::Kind::Index || term.kind == Term::Kind::Compare)
     bodyIndices.push_back(term.form);
+  if (term.kind == Term::Kind::Lookup && term.numbers[0] >= 0)
+    readLookup(term);
   for (TermId operand : terms.getReferences(id))
     collectIndices(operand, seen);
 }

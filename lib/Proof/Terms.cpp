@@ -165,8 +165,40 @@ TermId TermTable::getSelect(TermId condition, TermId value, TermId other) {
   return get(term);
 }
 
+/// The result of an op on integers; std::nullopt if it is not one of the few that are computed. An index may have any
+/// number of bits.
+static std::optional<APInt> compute(StringRef name, ArrayRef<APInt> numbers, Type type) {
+  if (!type.isInteger() || numbers.empty())
+    return std::nullopt;
+  unsigned width = type.getIntOrFloatBitWidth();
+  const APInt &a = numbers[0];
+  if (numbers.size() == 1) {
+    if (name == "arith.extsi")
+      return a.sext(width);
+    if (name == "arith.extui")
+      return a.zext(width);
+    return name == "arith.trunci" ? std::optional(a.trunc(width)) : std::nullopt;
+  }
+  const APInt &b = numbers[1];
+  if (numbers.size() != 2 || a.getBitWidth() != width || b.getBitWidth() != width)
+    return std::nullopt;
+  if (name == "arith.addi")
+    return a + b;
+  if (name == "arith.subi")
+    return a - b;
+  return name == "arith.muli" ? std::optional(a * b) : std::nullopt;
+}
+
 TermId TermTable::getOp(const void *name, StringRef text, Attribute attributes, Type type, ArrayRef<TermId> operands,
                         int64_t result) {
+  SmallVector<APInt, 2> numbers;
+  for (TermId id : operands)
+    if (auto number = terms[id].kind == TermKind::Constant ? dyn_cast_or_null<IntegerAttr>(terms[id].attribute) : nullptr;
+        number && number.getType().isInteger())
+      numbers.push_back(number.getValue());
+  if (numbers.size() == operands.size() && type)
+    if (std::optional<APInt> number = compute(text, numbers, type))
+      return getConstant(IntegerAttr::get(type, *number));
   if (operands.size() == 2) {
     TermId lhs = operands[0], rhs = operands[1];
     if (Attribute neutral = getNeutral(text, type)) {
