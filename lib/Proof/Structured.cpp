@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AffineMap.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -187,11 +188,21 @@ std::optional<Structured> Reader::readLinalg(linalg::LinalgOp op) {
   for (utils::IteratorType type : op.getIteratorTypesArray())
     result.isReduction.push_back(type == utils::IteratorType::reduction);
   Block *block = op.getBlock();
+  // The region of a named op is not printed: that of a program that was simplified is as that of one that was read.
+  Block named;
+  if (isa<linalg::FillRng2DOp>(op)) {
+    ImplicitLocOpBuilder b(op.getLoc(), op.getContext());
+    b.setInsertionPointToEnd(&named);
+    for (Value argument : block->getArguments())
+      named.addArgument(argument.getType(), op.getLoc());
+    op.getRegionBuilder()(b, named, op->getAttrs(), {});
+    block = &named;
+  }
   SmallVector<std::pair<Value, TermId>> set;
   for (OpOperand &operand : op->getOpOperands()) {
     if (op.isDpsInit(&operand) && result.numInputs == 0 && operand.getOperandNumber() == op.getNumDpsInputs())
       result.numInputs = result.arguments.size();
-    Value argument = op.getMatchingBlockArgument(&operand);
+    Value argument = block->getArgument(operand.getOperandNumber());
     if (!isa<RankedTensorType>(operand.get().getType())) {
       if (isa<ShapedType>(operand.get().getType()))
         return std::nullopt;

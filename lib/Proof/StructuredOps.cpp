@@ -75,6 +75,8 @@ private:
   /// A dim that is read at a constant plus a multiple of one loop.
   void readDim(const DimFact &dim, const IndexForm &at, const IndexForm &map, std::pair<unsigned, int64_t> loop);
   void readBody();
+  /// Indices next to other loops, as in a comparison of two.
+  void readParts();
   /// The dims of a tensor that is read at an index of one loop, next to computed ones.
   void readLookup(const Term &term);
   /// Loops of one iteration may stand for any dim of one local element.
@@ -105,6 +107,7 @@ std::vector<SmallVector<LoopIndex, 2>> LoopIndexFinder::find() {
       proposeItself(l);
   solveSums();
   guessSums();
+  readParts();
   proposeUnits();
   for (unsigned l = 0; l < numLoops; ++l) {
     bool isRead = llvm::any_of(bodyIndices, [&](const IndexForm &form) { return form.uses(IndexTerm::Kind::Loop, l); });
@@ -173,14 +176,37 @@ void LoopIndexFinder::readDim(const DimFact &dim, const IndexForm &at, const Ind
     propose(number, index->plus(-index->getRange().first), std::nullopt);
 }
 
-/// The ranks and one loop of a form.
-static IndexForm getPart(const IndexForm &form, unsigned loop) {
-  IndexForm part;
+/// The index of one loop in a form: its digits and those of ranks that continue them. Without a loop, ranks alone.
+///
+///   100 i0 + 300 x + 4 y + i1      3 x + i0 for loop 0, 4 y + i1 for loop 1
+static IndexForm getPart(const IndexForm &form, std::optional<unsigned> loop) {
+  auto isOfLoop = [&](const IndexTerm &term) { return term.kind == IndexTerm::Kind::Loop && term.var == loop; };
+  SmallVector<IndexTerm> terms;
+  int64_t unit = 0;
   for (const IndexTerm &term : form.getTerms())
-    if (term.kind == IndexTerm::Kind::Rank || (term.kind == IndexTerm::Kind::Loop && term.var == loop))
-      part = part.plus(IndexForm::ofTerm(term)).value_or(part);
-  bool isNegative = !part.isConstant() && part.getTerms().front().coef < 0;
-  return isNegative ? part.times(-1) : part;
+    if (isOfLoop(term) || term.kind == IndexTerm::Kind::Rank) {
+      terms.push_back(term);
+      bool isSmaller = unit == 0 || std::abs(term.coef) < std::abs(unit);
+      if (isSmaller && (isOfLoop(term) || !loop))
+        unit = term.coef;
+    }
+  // The digit of the loop with factor 1 may follow one of a rank.
+  for (const IndexTerm &term : terms)
+    if (loop && term.kind == IndexTerm::Kind::Rank && unit == term.coef * term.size)
+      unit = term.coef;
+  IndexForm part;
+  int64_t next = unit;
+  for (bool changed = true; changed && unit != 0;) {
+    const IndexTerm *digit = llvm::find_if(terms, [&](const IndexTerm &term) { return term.coef == next; });
+    changed = digit != terms.end();
+    if (!changed)
+      break;
+    IndexTerm scaled = *digit;
+    scaled.coef /= unit;
+    part = part.plus(IndexForm::ofTerm(scaled)).value_or(part);
+    next *= digit->size;
+  }
+  return part;
 }
 
 void LoopIndexFinder::readBody() {
@@ -202,11 +228,15 @@ void LoopIndexFinder::readBody() {
       propose(l, index, index.getRange().second + 1);
       propose(l, index, std::nullopt);
     }
-  // Next to other loops, as in a comparison of two.
+}
+
+void LoopIndexFinder::readParts() {
+  unsigned numLoops = found.size();
   for (const IndexForm &form : bodyIndices)
     for (unsigned l = 0; l < numLoops; ++l) {
-      IndexForm index = getPart(form, l);
-      bool isPart = index.uses(IndexTerm::Kind::Loop, l) || structured.extents[l] == 1;
+      bool isUnit = structured.extents[l] == 1;
+      IndexForm index = getPart(form, isUnit ? std::nullopt : std::optional(l));
+      bool isPart = index.uses(IndexTerm::Kind::Loop, l) || isUnit;
       if (isPart && found[l].empty() && index.hasRank() && index.isBijective()) {
         propose(l, index, index.getRange().second + 1, /*isGuess=*/true);
         propose(l, index, std::nullopt, /*isGuess=*/true);

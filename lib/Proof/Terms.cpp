@@ -2,6 +2,7 @@
 
 #include "shardkit/Proof/Terms.h"
 
+#include "mlir/IR/Block.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OperationSupport.h"
 
@@ -160,45 +161,43 @@ TermId TermTable::getSelect(TermId condition, TermId value, TermId other) {
     return value;
   if (std::optional<bool> known = getBool(condition))
     return *known ? value : other;
+  if (getBool(value) == true && getBool(other) == false)
+    return condition;
   Term term{TermKind::Select};
   term.operands = {condition, value, other};
   return get(term);
 }
 
-/// The result of an op on integers; std::nullopt if it is not one of the few that are computed. An index may have any
-/// number of bits.
-static std::optional<APInt> compute(StringRef name, ArrayRef<APInt> numbers, Type type) {
-  if (!type.isInteger() || numbers.empty())
-    return std::nullopt;
-  unsigned width = type.getIntOrFloatBitWidth();
-  const APInt &a = numbers[0];
-  if (numbers.size() == 1) {
-    if (name == "arith.extsi")
-      return a.sext(width);
-    if (name == "arith.extui")
-      return a.zext(width);
-    return name == "arith.trunci" ? std::optional(a.trunc(width)) : std::nullopt;
+/// The result of an op of constants, as MLIR folds it; null if it does not.
+static Attribute fold(const void *name, Attribute attributes, Type type, ArrayRef<Attribute> constants) {
+  MLIRContext *context = type.getContext();
+  OperationState state(UnknownLoc::get(context), OperationName::getFromOpaquePointer(name));
+  Block block;
+  for (Attribute constant : constants) {
+    auto typed = dyn_cast_or_null<TypedAttr>(constant);
+    if (!typed || isa<ShapedType>(typed.getType()))
+      return {};
+    state.operands.push_back(block.addArgument(typed.getType(), state.location));
   }
-  const APInt &b = numbers[1];
-  if (numbers.size() != 2 || a.getBitWidth() != width || b.getBitWidth() != width)
-    return std::nullopt;
-  if (name == "arith.addi")
-    return a + b;
-  if (name == "arith.subi")
-    return a - b;
-  return name == "arith.muli" ? std::optional(a * b) : std::nullopt;
+  state.addTypes(type);
+  if (auto dictionary = dyn_cast_or_null<DictionaryAttr>(attributes))
+    state.addAttributes(dictionary.getValue());
+  Operation *op = Operation::create(state);
+  SmallVector<OpFoldResult> results;
+  bool isFolded = succeeded(op->fold(constants, results)) && results.size() == 1;
+  op->destroy();
+  return isFolded ? dyn_cast<Attribute>(results[0]) : Attribute();
 }
 
 TermId TermTable::getOp(const void *name, StringRef text, Attribute attributes, Type type, ArrayRef<TermId> operands,
                         int64_t result) {
-  SmallVector<APInt, 2> numbers;
-  for (TermId id : operands)
-    if (auto number = terms[id].kind == TermKind::Constant ? dyn_cast_or_null<IntegerAttr>(terms[id].attribute) : nullptr;
-        number && number.getType().isInteger())
-      numbers.push_back(number.getValue());
-  if (numbers.size() == operands.size() && type)
-    if (std::optional<APInt> number = compute(text, numbers, type))
-      return getConstant(IntegerAttr::get(type, *number));
+  auto getConstantOf = [&](TermId id) {
+    return terms[id].kind == TermKind::Constant ? terms[id].attribute : Attribute();
+  };
+  SmallVector<Attribute, 2> constants = llvm::map_to_vector<2>(operands, getConstantOf);
+  if (type && result == 0 && !constants.empty() && !llvm::is_contained(constants, Attribute()))
+    if (Attribute value = fold(name, attributes, type, constants))
+      return getConstant(value);
   if (operands.size() == 2) {
     TermId lhs = operands[0], rhs = operands[1];
     if (Attribute neutral = getNeutral(text, type)) {
@@ -210,18 +209,10 @@ TermId TermTable::getOp(const void *name, StringRef text, Attribute attributes, 
     auto asInteger = [&](TermId id) {
       return terms[id].kind == TermKind::Constant ? dyn_cast_or_null<IntegerAttr>(terms[id].attribute) : IntegerAttr();
     };
-    auto asFloat = [&](TermId id) {
-      return terms[id].kind == TermKind::Constant ? dyn_cast_or_null<FloatAttr>(terms[id].attribute) : FloatAttr();
-    };
     for (TermId side : {lhs, rhs})
       if (IntegerAttr number = asInteger(side);
           number && number.getValue().isZero() && (text == "arith.muli" || text == "arith.andi"))
         return side;
-    if (FloatAttr a = asFloat(lhs), b = asFloat(rhs); a && b && text == "arith.mulf") {
-      APFloat product = a.getValue();
-      product.multiply(b.getValue(), APFloat::rmNearestTiesToEven);
-      return getConstant(FloatAttr::get(a.getType(), product));
-    }
     // Conjunctions and disjunctions are selections, as those of bounds are.
     bool isBool = type && type.isInteger(1);
     if (isBool && (text == "arith.andi" || text == "arith.ori")) {
