@@ -146,7 +146,8 @@ static LogicalResult divideArgument(func::FuncOp func, unsigned i, ArrayAttr seg
     RankedTensorType type = getShardType(segment, meshes, func);
     auto slice = segment.getAs<SegmentAttr>(kSegmentAttr);
     if (!type || !slice)
-      return func.emitError() << "argument #" << i << " has a segment without a type, or with a sharding that is not legal";
+      return func.emitError() << "argument #" << i
+                              << " has a segment without a type, or with a sharding that is not legal";
     dim = slice.getDim();
     if (failed(func.insertArgument(i + 1 + k, type, segment, joined.getLoc())))
       return failure();

@@ -228,74 +228,87 @@ void GlobalProgram::add(func::FuncOp func) {
 void GlobalProgram::add(Block &block) {
   for (Operation &op : block.without_terminator()) {
     ++numOps;
-    resolveSizes(&op, terms.sizes, [&](Value value) { return getIndexForm(value); });
-    if (std::optional<Value> annotated = getAnnotated(&op)) {
-      if (std::optional<ClassId> id = getClass(*annotated))
-        values[op.getResult(0)] = *id;
-      continue;
-    }
-    if (op.getNumResults() == 0)
-      continue;
-    if (auto manual = dyn_cast<ManualComputationOp>(op)) {
-      addManual(manual);
-      continue;
-    }
-    if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
-      addCollective(collective);
-      continue;
-    }
-    if (auto sort = dyn_cast<SortOp>(op)) {
-      addSort(sort);
-      continue;
-    }
-    bool isScalar = llvm::none_of(op.getResultTypes(), [](Type type) { return isa<ShapedType>(type); });
-    if (isScalar && op.getNumRegions() == 0) {
-      (void)getScalar(op.getResult(0)); // makes the reader
-      reader->read(op);
-      continue;
-    }
-    if (ElementsAttr constant = getElements(&op)) {
-      values[op.getResult(0)] = getConstant(constant);
-      continue;
-    }
-    if (isa<tensor::EmptyOp>(op)) {
-      values[op.getResult(0)] = getUndefined();
-      continue;
-    }
-    if (isReshape(&op))
-      if (std::optional<ClassId> source = getClass(op.getOperand(0))) {
-        values[op.getResult(0)] = addReshape(*source, cast<RankedTensorType>(op.getResult(0).getType()), op.getLoc());
-        continue;
-      }
-    auto branch = dyn_cast<scf::IfOp>(op);
-    if (isa<scf::ForOp, scf::WhileOp>(op) || (branch && !branch.getElseRegion().empty())) {
-      addRegionOp(op);
-      continue;
-    }
-    if (std::optional<Structured> structured = readStructured(&op, terms, getScalars())) {
-      addStructured(&op, *structured);
-      continue;
-    }
-    std::optional<SmallVector<int64_t>> key = getOpaqueKey(&op, [&](Value value) -> std::optional<int64_t> {
-      if (isa<ShapedType>(value.getType())) {
-        std::optional<ClassId> id = getClass(value);
-        return id ? std::optional<int64_t>(*id) : std::nullopt;
-      }
-      return int64_t(getScalar(value));
-    });
-    for (auto [r, result] : llvm::enumerate(op.getResults())) {
-      if (!isa<RankedTensorType>(result.getType()))
-        continue;
-      if (!key) {
-        addOpaque(result);
-        continue;
-      }
-      key->push_back(r);
-      SmallVector<ClassId, 1> &known = keys[*key];
-      if (known.empty())
-        known.push_back(addOpaque(result));
-      values[result] = known.front();
-      key->pop_back();
-    }
+    add(op);
+    ops[op.getName()].push_back(&op);
+    for (Value result : op.getResults())
+      if (std::optional<ClassId> id = getClass(result); id && !classes[*id].op)
+        classes[*id].op = &op;
   }
+}
+
+void GlobalProgram::add(Operation &op) {
+  resolveSizes(&op, terms.sizes, [&](Value value) { return getIndexForm(value); });
+  if (std::optional<Value> annotated = getAnnotated(&op)) {
+    if (std::optional<ClassId> id = getClass(*annotated))
+      values[op.getResult(0)] = *id;
+    return;
+  }
+  if (op.getNumResults() == 0)
+    return;
+  if (auto manual = dyn_cast<ManualComputationOp>(op)) {
+    addManual(manual);
+    return;
+  }
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
+    addCollective(collective);
+    return;
+  }
+  if (auto sort = dyn_cast<SortOp>(op)) {
+    addSort(sort);
+    return;
+  }
+  bool isScalar = llvm::none_of(op.getResultTypes(), [](Type type) { return isa<ShapedType>(type); });
+  if (isScalar && op.getNumRegions() == 0) {
+    (void)getScalar(op.getResult(0)); // makes the reader
+    reader->read(op);
+    return;
+  }
+  if (ElementsAttr constant = getElements(&op)) {
+    values[op.getResult(0)] = getConstant(constant);
+    return;
+  }
+  if (isa<tensor::EmptyOp>(op)) {
+    values[op.getResult(0)] = getUndefined();
+    return;
+  }
+  if (isReshape(&op))
+    if (std::optional<ClassId> source = getClass(op.getOperand(0))) {
+      values[op.getResult(0)] = addReshape(*source, cast<RankedTensorType>(op.getResult(0).getType()), op.getLoc());
+      return;
+    }
+  auto branch = dyn_cast<scf::IfOp>(op);
+  if (isa<scf::ForOp, scf::WhileOp>(op) || (branch && !branch.getElseRegion().empty())) {
+    addRegionOp(op);
+    return;
+  }
+  if (std::optional<Structured> structured = readStructured(&op, terms, getScalars())) {
+    addStructured(&op, *structured);
+    return;
+  }
+  std::optional<SmallVector<int64_t>> key = getOpaqueKey(&op, [&](Value value) -> std::optional<int64_t> {
+    if (isa<ShapedType>(value.getType())) {
+      std::optional<ClassId> id = getClass(value);
+      return id ? std::optional<int64_t>(*id) : std::nullopt;
+    }
+    return int64_t(getScalar(value));
+  });
+  for (auto [r, result] : llvm::enumerate(op.getResults())) {
+    if (!isa<RankedTensorType>(result.getType()))
+      continue;
+    if (!key) {
+      addOpaque(result);
+      continue;
+    }
+    key->push_back(r);
+    SmallVector<ClassId, 1> &known = keys[*key];
+    if (known.empty())
+      known.push_back(addOpaque(result));
+    values[result] = known.front();
+    key->pop_back();
+  }
+}
+
+ArrayRef<Operation *> GlobalProgram::getOps(OperationName name) const {
+  auto it = ops.find(name);
+  return it == ops.end() ? ArrayRef<Operation *>() : ArrayRef<Operation *>(it->second);
 }

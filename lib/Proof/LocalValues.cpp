@@ -146,6 +146,22 @@ void LocalValues::setGap(Operation *op, const Gap &gap) {
       gaps[result] = copied;
 }
 
+const Gap *LocalValues::getGapBehind(Operation *op) const {
+  for (Value operand : op->getOperands())
+    if (const Gap *gap = getGap(operand))
+      return gap;
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Operation &nested : block) {
+        for (Value result : nested.getResults())
+          if (const Gap *gap = getGap(result))
+            return gap;
+        if (const Gap *gap = getGapBehind(&nested))
+          return gap;
+      }
+  return nullptr;
+}
+
 bool LocalValues::passGap(Operation &op, Value operand) {
   if (!getFacts(operand).empty())
     return false;
@@ -213,9 +229,8 @@ std::optional<TermId> LocalValues::getLookup(Value tensor, ArrayRef<TermId> indi
   for (const Fact &fact : getFacts(tensor)) {
     const ClassInfo &info = global[fact.value];
     // The unsharded program may have more equal elements than the local one.
-    bool mayBeBeyond = llvm::any_of(llvm::enumerate(isData), [&](auto dim) {
-      return dim.value() && (!info.type || info.isUniform[dim.index()]);
-    });
+    bool mayBeBeyond = llvm::any_of(
+        llvm::enumerate(isData), [&](auto dim) { return dim.value() && (!info.type || info.isUniform[dim.index()]); });
     if (mayBeBeyond)
       continue;
     if (info.splat && fact.partial.empty())

@@ -40,6 +40,8 @@ public:
   /// Says of those results of `op` that have no facts why.
   void setGap(Operation *op, Outcome outcome, const Twine &why, StringRef kind);
   void setGap(Operation *op, const Gap &gap);
+  /// The gap that a scalar is read from: of a tensor, or of a value in a loop. Null if there is none.
+  const Gap *getGapBehind(Operation *op) const;
   /// If `operand` has no fact, the results of `op` have its gap, and true is returned.
   bool passGap(Operation &op, Value operand);
   /// Forgets what is known of the values of a region.

@@ -66,8 +66,8 @@ public:
   bool isShardedLookup(Value tensor, unsigned d) const;
   /// True if every device has all of dim `d` of an operand.
   bool hasAll(Value tensor, unsigned d) const;
-  /// True if the op reads `tensor` at computed indices, and all elements along dim `d` are equal. The term does not have
-  /// the index then, so that the unsharded program may read a tensor of another size.
+  /// True if the op reads `tensor` at computed indices, and all elements along dim `d` are equal. The term does not
+  /// have the index then, so that the unsharded program may read a tensor of another size.
   bool isUniformLookup(Value tensor, unsigned d) const;
 
   Operation &op;

@@ -1,6 +1,7 @@
 //===- Prover.cpp - Decides whether a function computes another -----------===//
 
 #include "shardkit/Proof/Prover.h"
+#include "Blame.h"
 #include "BlockProver.h"
 #include "Boundary.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
@@ -296,8 +297,9 @@ bool Prover::compareTensor(unsigned r, const Fact &expected) {
     if (why.empty())
       return true;
   }
-  decide(outcome, value.getDefiningOp() ? value.getDefiningOp() : terminator, "result #" + Twine(r) + " " + why,
-         "result");
+  Operation *op = value.getDefiningOp() ? value.getDefiningOp() : terminator;
+  Operation *wrong = outcome == Outcome::Undecided ? findFirstWrong(value, expected.value, values) : nullptr;
+  decide(outcome, wrong ? wrong : op, "result #" + Twine(r) + " " + why, "result");
   return false;
 }
 
@@ -343,6 +345,11 @@ std::string Prover::explainDifference(Value value, const Fact &found, const Fact
 
 void Prover::decideGap(const Gap &gap) {
   decide(gap.outcome, gap.op, gap.why, gap.kind);
+  if (Operation *wrong = gap.outcome == Outcome::Undecided ? findFirstWrong(gap.op, values) : nullptr) {
+    StringRef reader = gap.op->getName().getStringRef();
+    decide(gap.outcome, wrong, "gives another value than the one that " + reader + " needs", gap.kind);
+    proof.notes.push_back({gap.op->getLoc(), reader.str() + ": " + gap.why});
+  }
   for (Value operand : gap.op->getOperands())
     for (const Fact &fact : values.getFacts(operand)) {
       const ClassInfo &info = global[fact.value];

@@ -354,6 +354,8 @@ static void tryLoops(Operation &op, const Structured &structured, ArrayRef<const
 void proof::visitStructured(Operation &op, const Structured &structured, LocalValues &values) {
   for (TermId term : structured.terms)
     if (Operation *unknown = values.terms.findUnknown(term)) {
+      if (const Gap *gap = values.getGapBehind(unknown))
+        return values.setGap(&op, *gap);
       StringRef name = unknown->getName().getStringRef();
       return values.setGap(&op, Outcome::Undecided, "the body has " + name + ", which is not modelled", name);
     }

@@ -225,8 +225,8 @@ static bool checkOffsets(OpTerms &op, Attempt &attempt) {
     if (low >= 0 && high < shape[range.dim])
       continue;
     attempt.fail(5, Outcome::Undecided,
-                 "the slice begins at " + range.first.toString(op.values.mesh) + " and may be beyond the local tensor of " +
-                     Twine(shape[range.dim]) + " elements",
+                 "the slice begins at " + range.first.toString(op.values.mesh) +
+                     " and may be beyond the local tensor of " + Twine(shape[range.dim]) + " elements",
                  "trap");
     return false;
   }

@@ -301,7 +301,7 @@ func.func @square_of_a_part(%x: tensor<8x3xf32> {spmd.sharding = #spmd.sharding<
   return %2 : tensor<8x4xf32>
 }
 // The mean divides by the elements of a shard.
-// CHECK: @mean_of_a_shard is not decided at arith.divf
+// CHECK: @mean_of_a_shard is not decided at arith.constant: gives another value than the one that arith.divf needs
 func.func @mean_of_a_shard(%a: tensor<4x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<6xf32> {
   %z = arith.constant dense<0.0> : tensor<6xf32>
   %n = arith.constant dense<4.0> : tensor<6xf32>
@@ -332,7 +332,7 @@ func.func @scattered_along_another_dim(%x: tensor<8x3xf32> {spmd.sharding = #spm
   return %2 : tensor<8x8xf32>
 }
 // No device has the coordinate 2.
-// CHECK: @kept_by_no_device is not decided at linalg.reduce
+// CHECK: @kept_by_no_device is not decided at arith.select: gives another value than the one that linalg.reduce needs
 func.func @kept_by_no_device(%a: tensor<4x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %c: tensor<6xf32>) -> tensor<6xf32> {
   %x = spmd.device_coordinate @m "x" : index
   %c2 = arith.constant 2 : index

@@ -24,6 +24,8 @@ using SumList = llvm::SmallVector<llvm::SmallVector<int64_t, 6>, 4>;
 struct ClassInfo {
   RankedTensorType type;
   std::optional<Location> loc;
+  /// The op that computes it; null for an argument.
+  Operation *op = nullptr;
   /// All elements are this one. Such a class has no shape: `type` is null.
   Attribute splat;
   /// The elements of a constant that is none of equal ones.
@@ -97,6 +99,8 @@ public:
   TermId getElement(ClassId id, const SumList &sums);
   /// The term of an element at indices that data give.
   TermId getLookup(ClassId id, ArrayRef<TermId> indices);
+  /// The ops of one name.
+  ArrayRef<Operation *> getOps(OperationName name) const;
   /// Classes under a key.
   ArrayRef<ClassId> find(ArrayRef<int64_t> key) const;
   ArrayRef<RegionInfo> getRegions() const { return regions; }
@@ -155,6 +159,9 @@ private:
   std::vector<SmallVector<ViewUser, 1>> viewUsers;
   std::vector<SmallVector<ClassId, 1>> reshapes; // those of each root
   llvm::DenseMap<Value, ClassId> values;
+  llvm::DenseMap<OperationName, SmallVector<Operation *, 4>> ops;
+  /// Adds an op. (GlobalProgram.cpp)
+  void add(Operation &op);
   llvm::DenseMap<Attribute, ClassId> splats, constants;
   std::optional<ClassId> undefined;
   void addRegionOp(Operation &op);
