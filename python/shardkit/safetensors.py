@@ -76,6 +76,16 @@ def read(path: str | Path) -> dict[str, np.ndarray]:
     return result
 
 
+def read_one(path: str | Path, name: str) -> np.ndarray:
+    """One tensor of a file, of which nothing else is read but the header."""
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        entry = json.loads(file.read(length))[name]
+        begin, end = entry["data_offsets"]
+        file.seek(8 + length + begin)
+        return np.frombuffer(file.read(end - begin), _dtype(entry["dtype"])).reshape(entry["shape"]).copy()
+
+
 def read_names(path: str | Path) -> set[str]:
     """The names of the tensors of a file."""
     return set(read_header(path))

@@ -57,6 +57,52 @@ def make_int8(rng, weight):
     return {"weight": payload, "SCB": scb, "weight_format": np.zeros((), np.uint8)}, payload * (scb[:, None] / np.float32(127))
 
 
+NF4 = np.array([
+    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334, -0.09105003625154495, 0.0,
+    0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
+], np.float32)  # fmt: skip
+FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
+
+
+def make_nf4(rng, weight, is_nested=False):
+    """Of bitsandbytes: blocks of 64 numbers of the weight as one row; scales may be quantized themselves, 256 with one scale."""
+    numbers = rng.integers(0, 16, weight.size)
+    blocks = -(-weight.size // 64)
+    state = {"quant_type": "nf4", "blocksize": 64, "dtype": "float32", "shape": list(weight.shape)}
+    stored = {"weight": (numbers[::2] << 4 | numbers[1::2]).astype(np.uint8).reshape(-1, 1), "weight.quant_map": NF4}
+    if is_nested:
+        codes, table = rng.integers(0, 256, blocks).astype(np.uint8), np.sort(rng.uniform(-0.5, 0.5, 256)).astype(np.float32)
+        outer, mean = rng.uniform(0.5, 1.5, -(-blocks // 256)).astype(np.float32) / np.float32(weight.shape[1] ** 0.5), 2.0 / weight.shape[1] ** 0.5
+        scales = table[codes] * outer.repeat(256)[:blocks] + np.float32(mean)
+        stored |= {"weight.absmax": codes, "weight.nested_absmax": outer, "weight.nested_quant_map": table}
+        state |= {"nested_blocksize": 256, "nested_dtype": "float32", "nested_offset": mean}
+    else:
+        scales = stored["weight.absmax"] = (rng.uniform(0.5, 1.5, blocks) * 2 / weight.shape[1] ** 0.5).astype(np.float32)
+    stored["weight.quant_state.bitsandbytes__nf4"] = np.frombuffer(json.dumps(state).encode(), np.uint8)
+    return stored, (NF4[numbers] * scales.repeat(64)[: weight.size]).reshape(weight.shape)
+
+
+def draw_powers(rng, shape, size):
+    exponents = rng.integers(125, 129, shape) - round(np.log2(size) / 2)
+    return exponents.astype(np.uint8), np.exp2(exponents.astype(np.float32) - 127)
+
+
+def make_mxfp4(rng, weight, names=("weight_packed", "weight_scale"), is_blocked=False):
+    """Bytes of two numbers of E2M1, the first in the low half, and a power of two for 32 of them; of gpt-oss with a dim for blocks."""
+    *lead, size = weight.shape
+    numbers = rng.integers(0, 16, weight.shape)
+    exponents, scales = draw_powers(rng, (*lead, size // 32), size * 16)
+    payload = (numbers[..., ::2] | numbers[..., 1::2] << 4).astype(np.uint8)
+    return {names[0]: payload.reshape(*lead, size // 32, 16) if is_blocked else payload, names[1]: exponents}, FP4[numbers] * scales.repeat(32, -1)
+
+
+def make_mxfp8(rng, weight):
+    width, size = weight.shape
+    payload = (rng.standard_normal((width, size)) * 8).astype(ml_dtypes.float8_e4m3fn)
+    exponents, scales = draw_powers(rng, (width, size // 32), size * 256)
+    return {"weight": payload, "weight_scale": exponents}, payload.astype(np.float32) * scales.repeat(32, 1)
+
+
 def make_compressed(rng, weight, kind, strategy, group=16):
     """Of the package compressed-tensors, symmetric."""
     width, size = weight.shape
@@ -74,10 +120,10 @@ def make_compressed(rng, weight, kind, strategy, group=16):
     return {"weight": payload, "weight_scale": scales}, payload.astype(np.float32) * scales
 
 
-def compressed(kind, strategy, bits, type):
-    weights = {"num_bits": bits, "type": type, "strategy": strategy, "symmetric": True, "group_size": 16 if strategy == "group" else None}
+def compressed(kind, strategy, bits, type, make=None, group=16):
+    weights = {"num_bits": bits, "type": type, "strategy": strategy, "symmetric": True, "group_size": group if strategy == "group" else None}
     given = {"quant_method": "compressed-tensors", "format": kind, "ignore": ["lm_head"], "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}}}
-    return (lambda rng, weight: make_compressed(rng, weight, kind.partition("-")[0], strategy)), given
+    return make or (lambda rng, weight: make_compressed(rng, weight, kind.partition("-")[0], strategy)), given
 
 
 METHODS = {
@@ -86,13 +132,22 @@ METHODS = {
     "gptq_ordered": (lambda *args: make_gptq(*args, is_ordered=True), {"quant_method": "gptq", "bits": 4, "group_size": 16, "desc_act": True}),
     "awq": (make_awq, {"quant_method": "awq", "bits": 4, "group_size": 16, "zero_point": True, "version": "gemm"}),
     "int8": (make_int8, {"quant_method": "bitsandbytes", "load_in_8bit": True}),
+    "nf4": (make_nf4, {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}),
+    "nf4_nested": (
+        lambda rng, weight: make_nf4(rng, weight, is_nested=True),
+        {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True},
+    ),
+    "mxfp4": compressed("mxfp4-pack-quantized", "group", 4, "float", make_mxfp4, 32),
+    "mxfp8": compressed("mxfp8-quantized", "group", 8, "float", make_mxfp8, 32),
     "packed": compressed("pack-quantized", "group", 4, "int"),
     "packed_channel": compressed("pack-quantized", "channel", 4, "int"),
     "float_channel": compressed("float-quantized", "channel", 8, "float"),
     "float_tensor": compressed("float-quantized", "tensor", 8, "float"),
     "int_channel": compressed("int-quantized", "channel", 8, "int"),
     "fp8": (make_fp8, {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic", "weight_block_size": [16, 16]}),
+    "mxfp4_experts": (None, {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}),
 }  # fmt: skip
+"""What of a weight is stored and what that stands for, and `quantization_config`. `mxfp4_experts` is for gpt-oss alone."""
 
 
 def quantize(folder, to, method, seed=0, is_quantized=lambda name: name.endswith("_proj.weight")):
@@ -106,7 +161,11 @@ def quantize(folder, to, method, seed=0, is_quantized=lambda name: name.endswith
             file.unlink()
     stored, full = {}, {}
     for name, value in sorted((n, v) for file in Path(folder).glob("*.safetensors") for n, v in safetensors.read(file).items()):
-        if is_quantized(name):
+        if method == "mxfp4_experts" and name.endswith(("experts.gate_up_proj", "experts.down_proj")):  # which the library transposes
+            tensors, wide_value = make_mxfp4(rng, value.transpose(0, 2, 1), ("blocks", "scales"), is_blocked=True)
+            full[name] = wide_value.transpose(0, 2, 1)
+            stored |= {f"{name}_{key}": tensor for key, tensor in tensors.items()}
+        elif method != "mxfp4_experts" and is_quantized(name):
             tensors, full[name] = make(rng, value)
             stored |= {name.removesuffix("weight") + key: tensor for key, tensor in tensors.items()}
         else:

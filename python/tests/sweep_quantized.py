@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Checkpoints with quantized weights on every number of devices, also those that divide neither heads nor blocks nor groups.
 
-    python3 python/tests/sweep_quantized.py [METHOD...] [--devices 1-16] [--plan hf|auto]
+    python3 python/tests/sweep_quantized.py [METHOD[@MODEL]...] [--devices 1-16] [--plan hf|auto]
 
-Each row: a layout as it is published (with small sizes), the devices, the largest difference of the logits from those of the weights
+MODEL is llama, or a mixture whose experts are quantized too: qwen3_moe, mixtral, gpt_oss. Each row: a layout as it is published (with small sizes), the devices, the largest difference of the logits from those of the weights
 that it stands for, by transformers, and what all devices hold of quantized layers, as a multiple of the bytes that are stored."""
 
 import argparse
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -19,13 +20,27 @@ import transformers
 import shardkit
 
 SIZES = dict(vocab_size=96, hidden_size=96, intermediate_size=160, num_hidden_layers=1, num_attention_heads=6, num_key_value_heads=2, head_dim=16)
+MODELS = {
+    "llama": lambda: transformers.LlamaConfig(**SIZES, architectures=["LlamaForCausalLM"]),
+    "qwen3_moe": lambda: transformers.Qwen3MoeConfig(**SIZES, moe_intermediate_size=64, num_experts=4, num_experts_per_tok=2, architectures=["Qwen3MoeForCausalLM"]),
+    "mixtral": lambda: transformers.MixtralConfig(**SIZES, num_local_experts=4, num_experts_per_tok=2, architectures=["MixtralForCausalLM"]),
+    "gpt_oss": lambda: transformers.GptOssConfig(**SIZES, num_local_experts=4, num_experts_per_tok=2, architectures=["GptOssForCausalLM"]),
+}
+DEFAULT = [m for m in quantize.METHODS if m != "mxfp4_experts"] + ["fp8@qwen3_moe", "gptq@mixtral", "mxfp4_experts@gpt_oss"]
+PARTS = re.compile(r"(_proj|\.w[123]|_stored)$")
+
+
+def is_part(name):
+    """A tensor of a quantized weight."""
+    name = name.split("+")[0].replace(".weight.", ".")
+    return bool(PARTS.search(re.sub(r"_(blocks|scales)$", "", name) if name.endswith(("_blocks", "_scales")) else name.rpartition(".")[0]))
 
 
 def run(method, devices, plan, folder, expected, tokens):
     """The largest difference, and the bytes that devices hold of quantized layers beside those that are stored."""
     models = shardkit.import_transformers(folder, mesh={"model": devices}, plan=plan, length=tokens.shape[1], batch=1, dtype="f32", locations=False)
-    arguments = [a for a in models["score"].arguments if a.name.rpartition(".")[0].endswith("_proj")]
-    stored = {n: v for n, v in shardkit.safetensors.read(folder / "model.safetensors").items() if n.rpartition(".")[0].endswith("_proj") and not n.endswith("g_idx")}
+    arguments = [a for a in models["score"].arguments if is_part(a.name) and not (a.dtype == "f32" and a.name.endswith(("proj.weight", "bias")))]
+    stored = {n: v for n, v in shardkit.safetensors.read(folder / "model.safetensors").items() if is_part(n) and not n.endswith(("g_idx", "quant_map", "__nf4", "bias")) and not (v.dtype == np.float32 and n.endswith("proj.weight"))}
     with models.compile() as programs:
         programs.load(folder)
         found = np.asarray(programs.score(tokens))
@@ -40,7 +55,7 @@ def read_range(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("methods", nargs="*", metavar="METHOD", help=f"of {', '.join(quantize.METHODS)}; default: all")
+    parser.add_argument("methods", nargs="*", metavar="METHOD[@MODEL]", help=f"of {', '.join(quantize.METHODS)}; default: {', '.join(DEFAULT)}")
     parser.add_argument("--devices", type=read_range, default=range(1, 17), metavar="N-M")
     parser.add_argument("--plan", default="hf", choices=("hf", "auto"))
     options = parser.parse_args()
@@ -49,22 +64,25 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as directory:
         torch.manual_seed(0)
-        base = Path(directory, "base")
-        transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES, architectures=["LlamaForCausalLM"])).save_pretrained(base)
         tokens = torch.randint(0, SIZES["vocab_size"], (1, 6))
-        for method in options.methods or quantize.METHODS:
-            folder = Path(directory, method)
-            wide = quantize.quantize(base, folder, method)
-            module = transformers.LlamaForCausalLM.from_pretrained(wide, local_files_only=True).eval()
+        for given in options.methods or DEFAULT:
+            method, _, model = given.partition("@")
+            config = MODELS[model or "llama"]()
+            kind = getattr(transformers, config.architectures[0])
+            base, folder = Path(directory, f"base-{model}"), Path(directory, given)
+            if not base.exists():
+                kind(config).save_pretrained(base)
+            wide = quantize.quantize(base, folder, method, is_quantized=lambda name: PARTS.search(name.removesuffix(".weight")) is not None)
+            module = kind.from_pretrained(wide, local_files_only=True).eval()
             expected = module(tokens).logits.detach().numpy()
             for devices in options.devices:
                 try:
                     difference, ratio = run(method, devices, options.plan, folder, expected, tokens)
                     is_right = difference <= 1e-5 * max(1, abs(expected).max())
-                    print(f"{method:14}{devices:4}  {'equal' if is_right else 'WRONG'}  {difference:.1e}  {ratio:.2f} times the stored bytes", flush=True)
+                    print(f"{given:24}{devices:4}  {'equal' if is_right else 'WRONG'}  {difference:.1e}  {ratio:.2f} times the stored bytes", flush=True)
                 except shardkit.ShardKitError as error:
                     is_right = False
-                    print(f"{method:14}{devices:4}  {str(error).splitlines()[0]}", flush=True)
+                    print(f"{given:24}{devices:4}  {str(error).splitlines()[0]}", flush=True)
                 failed += not is_right
     return 1 if failed else 0
 

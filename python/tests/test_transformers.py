@@ -101,16 +101,58 @@ def test_quantized():
     """Weights stay as they are stored, also where devices divide neither heads nor groups; scales are repeated where a shard ends in a group."""
     folder, module = llama()
     tokens = torch.randint(0, 96, (1, 6))
-    for method, devices, bits in (("gptq", 3, 4), ("awq", 2, 4), ("fp8", 4, 8)):
+    for method, devices, bits in (("gptq", 3, 4), ("awq", 2, 4), ("fp8", 4, 8), ("nf4_nested", 3, 4)):
         to = Path(FOLDERS.name, method)
         wide = type(module).from_pretrained(quantize.quantize(folder, to, method), local_files_only=True).eval()
         models = shardkit.import_transformers(to, mesh={"model": devices}, plan="hf", length=6, batch=1)
         with models.compile() as programs:
             programs.load(to)
             np.testing.assert_allclose(programs.score(tokens), wide(tokens).logits.detach(), rtol=1e-4, atol=1e-5)
-            prefix = f"model.layers.1.mlp.down_proj.{'weight' if method == 'fp8' else 'qweight'}"
+            prefix = f"model.layers.1.mlp.down_proj.{'weight' if method in ('fp8', 'nf4_nested') else 'qweight'}"
             (held,) = [a.bytes_per_device for a in programs.session["score"].arguments if re.fullmatch(re.escape(prefix) + r"(\[.*\])?", a.name)]
             assert held * devices == 48 * 32 * bits / 8, (method, held)
+
+
+def test_quantized_experts():
+    """Stacked as they are published, and stored one by one; the same from a configuration alone."""
+    sizes = SIZES | dict(num_hidden_layers=1, intermediate_size=64, num_local_experts=4, num_experts_per_tok=2)
+    tokens = torch.randint(0, 96, (1, 6))
+    for config, method, devices in (
+        (transformers.GptOssConfig(**sizes, head_dim=8, architectures=["GptOssForCausalLM"]), "mxfp4_experts", 2),
+        (transformers.MixtralConfig(**sizes, architectures=["MixtralForCausalLM"]), "fp8", 3),
+    ):
+        folder, module = write(f"{config.model_type}-experts", config)
+        to = Path(FOLDERS.name, f"{config.model_type}-{method}")
+        wide = quantize.quantize(folder, to, method, is_quantized=lambda n: n.endswith(("_proj.weight", "w1.weight", "w2.weight", "w3.weight")))
+        module = type(module).from_pretrained(wide, local_files_only=True).eval()
+        models = shardkit.import_transformers(to, mesh={"model": devices}, length=6, batch=1)
+        (payload,) = [a for a in models["score"].arguments if re.search(r"gate_up_proj_(blocks|stored\.(weight|blocks))$", a.name)]
+        assert payload.dtype == "uint8" if method == "mxfp4_experts" else len(payload.sources) == 8, payload
+        with models.compile() as programs:
+            programs.load(to)
+            np.testing.assert_allclose(programs.score(tokens), module(tokens).logits.detach(), rtol=1e-4, atol=1e-5)
+        alone = shardkit.import_transformers(to / "config.json", length=6, batch=1)
+        assert {n for a in alone["score"].arguments for n in a.sources} >= {n for a in models["score"].arguments for n in a.sources}
+
+
+def test_quantized_references():
+    """What the tests take for the weights is what the packages of the formats make of the stored tensors."""
+    rng = np.random.default_rng(1)
+    weight = np.empty((3, 40, 64), np.float32)
+    stored, wide = quantize.make_mxfp4(rng, weight, ("blocks", "scales"), is_blocked=True)
+    from transformers.integrations.mxfp4 import convert_moe_packed_tensors
+
+    found = convert_moe_packed_tensors(torch.tensor(stored["blocks"]), torch.tensor(stored["scales"]), dtype=torch.float32)
+    np.testing.assert_array_equal(found.transpose(1, 2), wide)
+    try:
+        from bitsandbytes import functional
+    except ImportError:
+        return
+    for is_nested in (False, True):
+        stored, wide = quantize.make_nf4(rng, weight[0], is_nested)
+        tensors = {n.removeprefix("weight."): torch.tensor(v) for n, v in stored.items() if n != "weight"}
+        state = functional.QuantState.from_dict(tensors, torch.device("cpu"))
+        np.testing.assert_allclose(functional.dequantize_4bit(torch.tensor(stored["weight"]), state), wide, rtol=1e-6, atol=1e-7)
 
 
 def test_forward():
@@ -168,6 +210,15 @@ def test_bad_folders():
     norm, scales = "model.norm.weight", "model.layers.0.mlp.up_proj.scales"
     quantized = Path(FOLDERS.name, "bad-gptq")
     quantize.quantize(folder, quantized, "gptq")
+    nf4_folder, alone = Path(FOLDERS.name, "bad-nf4"), Path(FOLDERS.name, "alone.json")
+    quantize.quantize(folder, nf4_folder, "nf4_nested")
+    alone.write_text((nf4_folder / "config.json").read_text())
+    nf4, up = json.loads(alone.read_text())["quantization_config"], "model.layers.0.mlp.up_proj.weight"
+    quant_map, state = f"{up}.quant_map", f"{up}.quant_state.bitsandbytes__nf4"
+    sizes = dict(moe_intermediate_size=16, num_experts=4, num_experts_per_tok=2)
+    plain, _ = write("qwen3_moe", transformers.Qwen3MoeConfig(**SIZES, **sizes, architectures=["Qwen3MoeForCausalLM"]))
+    experts = Path(FOLDERS.name, "bad-experts")
+    quantize.quantize(plain, experts, "fp8")
     cases = {
         "folder": (empty, {}, r"no config\.json \(notes\.txt\), expected a folder with config\.json, or such a file; nothing is downloaded$"),
         "no folder": (empty / "none", {}, r"none: no config\.json \(.*\), expected a folder"),
@@ -183,6 +234,11 @@ def test_bad_folders():
         "block": (change(folder, {"quantization_config": {"quant_method": "fp8", "weight_block_size": 128}}), {}, r"weight_block_size is 128, expected two positive numbers"),
         "payload": (change(quantized, {"intermediate_size": 64}), {}, r"mlp\.down_proj\.qweight is stored with shape \(6, 32\), expected \(8, 32\) by the configuration \(17 more differ\)"),
         "scales": (change(quantized, tensors=lambda t: {n: v for n, v in t.items() if n != scales}), {}, r"no stored tensor for model\.layers\.0\.mlp\.up_proj\.scales, expected all"),
+        "nf4": (change(folder, {"quantization_config": nf4 | {"bnb_4bit_quant_type": "fp4"}}), {}, r"weights quantized by bitsandbytes \(fp4 stored in None\), expected"),
+        "table": (change(nf4_folder, tensors=lambda t: t | {quant_map: t[quant_map][::-1].copy()}), {}, r"up_proj\.weight\.quant_map is \[1\.0, .*expected the sixteen numbers of nf4"),
+        "mean": (change(nf4_folder, tensors=lambda t: t | {state: t[state][:-1]}), {}, r"up_proj\.weight\.quant_state\.bitsandbytes__nf4: .*, expected JSON with nested_offset"),
+        "alone": (alone, {}, r"bnb_4bit_use_double_quant stores a number beside the tensors, expected a folder with them"),
+        "expert": (change(experts, tensors=lambda t: {n: v for n, v in t.items() if "experts.1.up_proj" not in n}), {}, r"no stored tensor of expert 1\.up_proj, expected those of all 4 experts"),
         "shapes": (change(folder, {"intermediate_size": 64}), {}, r"model\.layers\.0\.mlp\.down_proj\.weight is stored with shape \(32, 48\), expected \(32, 64\) by the configuration \(5 more differ\)"),
         "layers": (change(folder, {"num_hidden_layers": 3}), {}, r"no stored tensor for model\.layers\.2\.input_layernorm\.weight, .* and 5 more, expected all 30 tensors of LlamaForCausalLM"),
         "extra": (change(folder, {"num_hidden_layers": 1}), {}, r"stored tensors that LlamaForCausalLM does not have: model\.layers\.1\..* and 5 more, expected its own alone"),

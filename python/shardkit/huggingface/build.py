@@ -10,8 +10,9 @@ import torch
 
 from ..errors import ShardKitError
 from . import quantized
-from .checkpoint import Stored, shorten
-from .conversion import Symbol, Value, make_symbol
+from .checkpoint import shorten
+from .conversion import Stored, Symbol, Value, make_symbol
+from .layouts import Quantization, QuantizedWeight
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64}
 
@@ -51,18 +52,18 @@ def choose_dtype(config: Any, dtype: str, stored: Mapping[str, Stored] | None) -
 
 
 def build(
-    config: Any, model_class: Any, dtype: Any, stored: Mapping[str, Stored] | None, where: str, quantization: quantized.Quantization | None = None, devices: int = 1
+    config: Any, model_class: Any, dtype: Any, stored: Mapping[str, Stored] | None, where: str, quantization: Quantization | None = None, devices: int = 1
 ) -> Built:
     """`stored`: what the checkpoint holds; None stands for all that the library would write of this model. `quantization`: how it
     stores linear layers; scales then fit shards on so many devices."""
     module = _make(config, model_class, dtype, where)
-    if quantization:
+    if quantization is None:
+        symbols = {n: make_symbol(n, v.shape, v.dtype) for n, v in (predict_stored(module) if stored is None else stored).items()}
+    else:
+        plain = predict_stored(module) if stored is None else {}
         quantized.replace_layers(module, quantization, stored, where)
-    if stored is None:
-        stored = predict_stored(module)
-    elif quantization:
-        stored = quantized.drop_unused(quantization, stored)
-    values = _load(module, dtype, stored, where)
+        symbols = quantized.arrange(quantization, quantized.predict_stored(quantization, module, plain) if stored is None else stored, where)
+    values = _load(module, dtype, symbols, where)
     quantized.refine_scales(module, values, devices)
     module.eval()
     module.requires_grad_(False)
@@ -94,7 +95,7 @@ def predict_stored(module: Any) -> dict[str, Stored]:
     return {n: Stored(tuple(v.shape), v.dtype) for n, v in revert_weight_conversion(module, state).items()}
 
 
-def _load(module: Any, dtype: Any, stored: Mapping[str, Stored], where: str) -> dict[str, Value]:
+def _load(module: Any, dtype: Any, symbols: Mapping[str, Any], where: str) -> dict[str, Value]:
     """What the library's loader makes of tensors that have names, shapes and types alone."""
     from transformers.conversion_mapping import get_model_conversion_mapping
     from transformers.core_model_loading import convert_and_load_state_dict_in_model
@@ -102,7 +103,7 @@ def _load(module: Any, dtype: Any, stored: Mapping[str, Stored], where: str) -> 
 
     shapes = {n: tuple(v.shape) for n, v in module.state_dict().items()}
     config = LoadStateDictConfig(dtype=dtype, dtype_plan=module._get_dtype_plan(dtype), weight_mapping=get_model_conversion_mapping(module, None, None))
-    info, _ = convert_and_load_state_dict_in_model(module, {n: make_symbol(n, v.shape, v.dtype) for n, v in stored.items()}, config)
+    info, _ = convert_and_load_state_dict_in_model(module, dict(symbols), config)
     for name, text in info.conversion_errors.items():
         own = re.findall(r"ShardKitError: error: (.*)", text)
         if own:
@@ -137,7 +138,7 @@ def _take_symbols(module: Any) -> dict[str, Value]:
             for key, tensor in table.items():
                 if isinstance(tensor, Symbol):
                     value = tensor.value
-                    if isinstance(owner, quantized.QuantizedLinear) and key != "bias" and value.op == "cast":
+                    if isinstance(owner, QuantizedWeight) and key != "bias" and value.op == "cast":
                         value = value.operands[0]  # it stays as it is stored
                     if id(tensor) not in known:
                         empty = torch.empty(value.shape, dtype=value.dtype, device="meta")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import os
 from pathlib import Path
@@ -14,20 +13,15 @@ import torch
 
 from ..errors import ShardKitError
 from ..safetensors import read_header
-from .quantized import Quantization, read_quantization
+from .conversion import Stored
+from .layouts import Quantization
+from .quantized import read_quantization
 
 _DTYPES = {
     "BOOL": torch.bool, "U8": torch.uint8, "I8": torch.int8, "I16": torch.int16, "I32": torch.int32, "I64": torch.int64, "F16": torch.float16,
     "BF16": torch.bfloat16, "F32": torch.float32, "F64": torch.float64, "F8_E4M3": torch.float8_e4m3fn, "F8_E5M2": torch.float8_e5m2,
+    "F8_E8M0": torch.uint8,
 }  # fmt: skip
-
-
-@dataclasses.dataclass(frozen=True)
-class Stored:
-    """A tensor of a checkpoint."""
-
-    shape: tuple[int, ...]
-    dtype: Any
 
 
 @contextlib.contextmanager
@@ -118,7 +112,7 @@ def read_stored(folder: Path) -> dict[str, Stored]:
                 raise ShardKitError(f"error: {file}: {name} is in another file too, expected each tensor once")
             if entry["dtype"] not in _DTYPES:
                 raise ShardKitError(f"error: {file}: {name} has type {entry['dtype']}, expected one of {', '.join(_DTYPES)}")
-            found[name] = Stored(tuple(entry["shape"]), _DTYPES[entry["dtype"]])
+            found[name] = Stored(tuple(entry["shape"]), _DTYPES[entry["dtype"]], file)
     if missing := [n for n in listed if n not in found]:
         raise ShardKitError(f"error: {folder / listed[missing[0]]}: no {missing[0]}{_and_more(missing)}, expected the tensors that {indices[0].name} lists")
     return found

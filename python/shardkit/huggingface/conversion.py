@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
 
 import torch
@@ -52,6 +53,15 @@ class Symbol(torch.Tensor):  # type: ignore[misc]
             result = func(*plain, **kwargs)
         values = rule(result, *args, **kwargs)
         return Symbol(values) if isinstance(values, Value) else [Symbol(v) for v in values]
+
+
+@dataclasses.dataclass(frozen=True)
+class Stored:
+    """A tensor of a checkpoint, and the file that it is in."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    file: Path | None = None
 
 
 def make_symbol(name: str, shape: Sequence[int], dtype: Any) -> Any:
@@ -100,6 +110,16 @@ def _slice(result: Any, x: Symbol, dim: int = 0, start: int | None = 0, end: int
 def slice_of(value: Value, dim: int, begin: int, size: int, step: int = 1) -> Value:
     shape = (*value.shape[:dim], size, *value.shape[dim + 1 :])
     return value if shape == value.shape else Value(shape, value.dtype, "slice", (value,), (dim, begin, step))
+
+
+def concat(values: Sequence[Value], dim: int) -> Value:
+    shape = list(values[0].shape)
+    shape[dim] = sum(v.shape[dim] for v in values)
+    return values[0] if len(values) == 1 else Value(tuple(shape), values[0].dtype, "concat", tuple(values), dim)
+
+
+def add_constant(value: Value, scale: float, added: float) -> Value:
+    return Value(value.shape, value.dtype, "affine", (value,), (scale, added))
 
 
 def broadcast(value: Value, dim: int, times: int) -> Value:
@@ -238,6 +258,12 @@ class _Writer:
             name = self._reshape(names[0], source, narrow := Value((*source.shape[:dim], *source.shape[dim + 1 :]), value.dtype, "reshape"))
             empty = self._add(f"tensor.empty() : {type}")
             return self._add(f"linalg.broadcast ins({name} : {spell(narrow)}) outs({empty} : {type}) dimensions = [{dim}]")
+        if value.op == "affine":
+            name = names[0]
+            for op, number in zip(("mulf", "addf"), value.data):
+                constant = self._add(f"arith.constant dense<{number!r}> : {type}")
+                name = self._add(f"arith.{op} {name}, {constant} : {type}")
+            return name
         assert value.op == "cast"
         return self._cast(names[0], source, value)
 

@@ -31,8 +31,8 @@ def import_transformers(
     """Imports a model of transformers from a folder in the published layout, `config.json` and `*.safetensors` with or without an
     index, or from a `config.json` alone. The architecture is that of the package; no weight is read, made or held, and nothing is
     downloaded. Arguments of the functions are the stored tensors under their names, or what loading functions make of these:
-    `programs.load(path)` and `shard-run --weights` read the folder as it is. Linear layers that are stored quantized (GPTQ and AWQ in 4
-    bits, FP8, compressed-tensors and bitsandbytes in 8 bits) stay so: programs compute their weights from payload and scales.
+    `programs.load(path)` and `shard-run --weights` read the folder as it is. Linear layers and experts that are stored quantized (GPTQ
+    and AWQ in 4 bits, FP8, MXFP4, compressed-tensors, bitsandbytes) stay so: programs compute their weights from payload and scales.
 
     `functions`: `score` (logits of a full sequence), `prefill` and `decode` (which share a cache) of causal language models, `forward`
     of all models; default: `score`, else `forward`. `length`: tokens of a sequence, and of the cache. `batch`: sequences; default: as

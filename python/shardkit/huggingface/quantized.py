@@ -1,40 +1,20 @@
-"""Weights that stay quantized: linear layers hold what a checkpoint stores, and the program computes their weights from that.
-
-A layer has its payload (words of eight 4-bit numbers, or 8-bit floats) and its scales. The weight is written with the dims that both
-have in common, so that a sharding of the weight is one of the payload and of the scales."""
+"""How a checkpoint stores quantized weights, and the layers of a model that hold them so: linear layers and stacks of experts."""
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any, Callable, Mapping, Sequence
+import json
+import re
+from typing import Any, Mapping
 
+import numpy as np
 import torch
 
+from .. import safetensors
 from ..errors import ShardKitError
-from .conversion import Value, broadcast, reshape, slice_of
+from .conversion import Stored, Symbol, Value, add_constant, concat, make_symbol, reshape, slice_of
+from .layouts import LAYOUTS, NF4, Quantization, QuantizedWeight, Sizes
 
-_METHODS = "gptq and awq in 4 bits, fp8, compressed-tensors, bitsandbytes in 8 bits"
-
-_MAX_ROWS = 4
-"""Rows, as in decoding, whose products read weights in registers, in f32: more of them are multiplied in their own type."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Quantization:
-    """How a checkpoint stores linear layers. `group`: inputs with one scale; 0: all. `offset`: added to stored zero points.
-    `is_ordered`: groups of inputs are given one by one (`g_idx`). `block`: outputs and inputs with one scale; 0: all. `scale`: what
-    the scale is called, `rank`: its dims, `factor`: what it is multiplied by. `dtype`: of the payload."""
-
-    method: str
-    group: int = 0
-    offset: int = 0
-    is_ordered: bool = False
-    block: tuple[int, int] = (0, 0)
-    left_out: tuple[str, ...] = ()
-    scale: str = "weight_scale_inv"
-    rank: int = 2
-    factor: float = 1.0
-    dtype: Any = torch.float8_e4m3fn
+_METHODS = "gptq and awq in 4 bits, fp8, mxfp4, compressed-tensors, bitsandbytes in 8 bits or nf4"
 
 
 def read_quantization(where: str, values: Mapping[str, Any]) -> Quantization | None:
@@ -54,19 +34,29 @@ def _read(where: str, given: Mapping[str, Any]) -> Quantization:
         version = given.get("checkpoint_format", "gptq")
         if version not in ("gptq", "gptq_v2"):
             raise ShardKitError(f"error: {where}: checkpoint_format is '{version}', expected gptq or gptq_v2")
-        return Quantization("gptq", _read_group(where, given), int(version == "gptq"), bool(given.get("desc_act")), left_out=left_out)
+        is_ordered = bool(given.get("desc_act"))
+        unused = () if is_ordered else (".g_idx",)
+        return Quantization("gptq", _read_group(where, given), int(version == "gptq"), is_ordered, left_out=left_out, payload="qweight", unused=unused)
     if method == "awq" and bits == 4:
         version = str(given.get("version", "gemm")).lower()
         if version != "gemm" or not given.get("zero_point", True):
             raise ShardKitError(f"error: {where}: version is '{version}', zero_point {given.get('zero_point', True)}, expected gemm with zero points")
-        return Quantization("awq", _read_group(where, given), left_out=left_out)
+        return Quantization("awq", _read_group(where, given), left_out=left_out, payload="qweight")
     if method == "fp8" and (given.get("fmt") or "e4m3") == "e4m3":
         block = given.get("weight_block_size")
         if block is not None and not (isinstance(block, (list, tuple)) and len(block) == 2 and all(isinstance(b, int) and b > 0 for b in block)):
             raise ShardKitError(f"error: {where}: weight_block_size is {block}, expected two positive numbers, such as [128, 128]")
         return Quantization("blocks", block=tuple(block) if block else (0, 0), left_out=left_out)
-    if method == "bitsandbytes" and given.get("load_in_8bit"):
-        return Quantization("blocks", block=(1, 0), left_out=tuple(given.get("llm_int8_skip_modules") or ()), scale="SCB", rank=1, factor=1 / 127, dtype=torch.int8)
+    if method == "mxfp4":
+        return Quantization("mxfp4", 32, left_out=left_out, payload="blocks", scale="scales", rank=3)
+    if method == "bitsandbytes":
+        left_out = tuple(given.get("llm_int8_skip_modules") or ())
+        if given.get("load_in_8bit"):
+            return Quantization("blocks", block=(1, 0), left_out=left_out, scale="SCB", rank=1, factor=1 / 127, dtype=torch.int8, unused=(".weight_format",))
+        kind = given.get("bnb_4bit_quant_type", "fp4")
+        if given.get("load_in_4bit") and kind == "nf4" and (given.get("bnb_4bit_quant_storage") or "uint8") == "uint8":
+            return Quantization("nf4", 64, left_out=left_out, scale="absmax", is_nested=bool(given.get("bnb_4bit_use_double_quant")))
+        method = f"bitsandbytes ({kind} stored in {given.get('bnb_4bit_quant_storage')})" if given.get("load_in_4bit") else method
     if method == "compressed-tensors":
         return _read_compressed(where, given)
     raise ShardKitError(f"error: {where}: weights quantized by {method}{f' in {bits} bits' if bits else ''}, expected weights in f32, f16, bf16 or f64, or by {_METHODS}")
@@ -82,13 +72,18 @@ def _read_compressed(where: str, given: Mapping[str, Any]) -> Quantization:
     strategy, symmetric = weights.get("strategy"), weights.get("symmetric", True)
     blocks = {"tensor": (0, 0), "channel": (1, 0), "block": tuple(weights.get("block_structure") or (128, 128))}
     if kind == "pack-quantized" and weights.get("num_bits") == 4 and symmetric and strategy in ("group", "channel"):
-        return Quantization("packed", _read_group(where, {"group_size": weights.get("group_size") or -1}), -8, left_out=left_out, scale="weight_scale", dtype=torch.int32)
+        return Quantization("packed", _read_group(where, {"group_size": weights.get("group_size") or -1}), -8, left_out=left_out, payload="weight_packed", scale="weight_scale", unused=(".weight_shape",))
+    if kind == "mxfp4-pack-quantized" and strategy == "group" and symmetric and weights.get("group_size") == 32:
+        return Quantization("mxfp4", 32, left_out=left_out, payload="weight_packed", scale="weight_scale", rank=2)
+    if kind == "mxfp8-quantized" and strategy == "group" and symmetric and weights.get("group_size") == 32:
+        return Quantization("blocks", block=(1, 32), left_out=left_out, scale="weight_scale", is_power=True)
     if kind in ("float-quantized", "int-quantized", "naive-quantized") and weights.get("num_bits") == 8 and symmetric and strategy in blocks:
         dtype = torch.float8_e4m3fn if weights.get("type") == "float" else torch.int8
         return Quantization("blocks", block=blocks[strategy], left_out=left_out, scale="weight_scale", rank=1 if strategy == "tensor" else 2, dtype=dtype)
     raise ShardKitError(
         f"error: {where}: format '{kind}' of {weights.get('num_bits')} bits, strategy {strategy}, symmetric {symmetric}, expected symmetric weights: "
-        "pack-quantized of 4 bits by group or channel, float-quantized or int-quantized of 8 bits by tensor, channel or block"
+        "pack-quantized of 4 bits by group or channel, float-quantized or int-quantized of 8 bits by tensor, channel or block, "
+        "mxfp4-pack-quantized or mxfp8-quantized in groups of 32"
     )
 
 
@@ -99,205 +94,192 @@ def _read_group(where: str, given: Mapping[str, Any]) -> int:
     return max(group, 0)
 
 
-class QuantizedLinear(torch.nn.Module):  # type: ignore[misc, unused-ignore]
-    """A linear layer whose parameters are those of a checkpoint. `weight_dims`: of these, the dims of inputs and outputs."""
-
-    weight_dims: Mapping[str, tuple[int, int]]
-
-    def __init__(self, linear: Any) -> None:
-        super().__init__()
-        self.in_features, self.out_features = linear.in_features, linear.out_features
-        self.register_parameter("bias", linear.bias)
-
-    def _add(self, name: str, shape: Sequence[int], dtype: Any) -> None:
-        self.register_parameter(name, torch.nn.Parameter(torch.empty(tuple(shape), dtype=dtype, device="meta"), requires_grad=False))
-
-    def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
-        """Repeats scales, so that shards on so many devices consist of full blocks."""
-
-    def _replace(self, key: str, prefix: str, values: dict[str, Value], change: Callable[[Value], Value]) -> None:
-        name = f"{prefix}.{key}"
-        values[name] = change(values[name])
-        self._add(key, values[name].shape, values[name].dtype)
-
-    def dequantize(self) -> Any:
-        """The weight in f32, inputs by outputs."""
-        raise NotImplementedError
-
-    def forward(self, x: Any) -> Any:
-        if x.numel() <= _MAX_ROWS * self.in_features:
-            result = (x.to(torch.float32) @ self.dequantize()).to(x.dtype)
-        else:
-            result = x @ self.dequantize().to(x.dtype)
-        return result if self.bias is None else result + self.bias
-
-
-def _unpack(words: Any, dim: int, shape: Sequence[int], is_gptq: bool) -> Any:
-    """Of words of eight numbers, whose dim has size 1 in `shape`, the eight numbers along it."""
-    if is_gptq:  # one after the other
-        shifts = torch.arange(0, 32, 4, dtype=torch.int32)
-    else:  # even ones, then odd ones
-        shifts = (torch.arange(0, 16, 4, dtype=torch.int32).view(4, 1) + torch.arange(0, 32, 16, dtype=torch.int32)).reshape(8)
-    shifts = shifts.view(*[1] * dim, 8, *[1] * (len(shape) - dim - 1))
-    return torch.bitwise_and(torch.bitwise_right_shift(words.view(*shape), shifts), 15)
-
-
-class GroupedLinear(QuantizedLinear):
-    """GPTQ (words of eight inputs) and AWQ (words of eight outputs): weight = (number - zero point) * scale of its group of inputs."""
-
-    def __init__(self, linear: Any, scheme: Quantization, where: str) -> None:
-        super().__init__(linear)
-        size, width = self.in_features, self.out_features
-        self.scheme, self.group = scheme, scheme.group or size
-        if size % self.group or size % 8 or width % 8:
-            raise ShardKitError(f"error: {where} has {size} inputs and {width} outputs, expected multiples of 8, and of the group of {self.group} inputs")
-        self.is_gptq = scheme.method == "gptq"
-        self.weight_dims = dict.fromkeys(("qweight", "qzeros", "scales"), (0, 1))
-        self._add("qweight", (size // 8, width) if self.is_gptq else (size, width // 8), torch.int32)
-        self._add("qzeros", (size // self.group, width // 8), torch.int32)
-        self._add("scales", (size // self.group, width), torch.float16)
-        if scheme.is_ordered:
-            self._add("g_idx", (size,), torch.int32)
-
-    def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
-        if self.scheme.is_ordered or self.group == self.in_features:
-            return
-        group = _choose_block(self.in_features, self.group, devices, word=8, bytes_per_element=0.5, bytes_per_block=2.5)
-        if (times := self.group // group) > 1:
-            for key in ("qzeros", "scales"):
-                self._replace(key, name, values, lambda v: repeat(v, 0, times, v.shape[0] * times))
-            self.group = group
-
-    def dequantize(self) -> Any:
-        groups, width = self.scales.shape
-        zeros = _unpack(self.qzeros, 2, (groups, width // 8, 1), self.is_gptq) + self.scheme.offset
-        if self.scheme.is_ordered:
-            numbers = _unpack(self.qweight, 1, (self.in_features // 8, 1, width), True).reshape(self.in_features, width)
-            at = self.g_idx.to(torch.int64)
-            return (numbers - zeros.reshape(groups, width)[at]).to(torch.float32) * self.scales[at].to(torch.float32)
-        if self.is_gptq:
-            numbers = _unpack(self.qweight, 2, (groups, self.group // 8, 1, width), True)
-            shape = [groups, 1, 1, width]
-        else:
-            numbers = _unpack(self.qweight, 3, (groups, self.group, width // 8, 1), False)
-            shape = [groups, 1, width // 8, 8]
-        weight = (numbers - zeros.reshape(shape)).to(torch.float32) * self.scales.view(shape).to(torch.float32)
-        return weight.reshape(self.in_features, width)
-
-
-class BlockLinear(QuantizedLinear):
-    """Numbers of 8 bits, outputs by inputs, with a scale for each block: DeepSeek's 128 x 128 ones, each output, or all of the weight."""
-
-    def __init__(self, linear: Any, scheme: Quantization, where: str) -> None:
-        super().__init__(linear)
-        sizes = (self.out_features, self.in_features)
-        self.scheme, self.block = scheme, tuple(b or n for b, n in zip(scheme.block, sizes))
-        self._add("weight", sizes, scheme.dtype)
-        self._add(scheme.scale, [-(-n // b) for n, b in zip(sizes, self.block)][: scheme.rank], torch.float32)
-        self.weight_dims = {"weight": (1, 0)} | ({scheme.scale: (1, 0)} if scheme.rank == 2 else {})
-
-    def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
-        """Also so that blocks divide the weight: the last one of each dim may be smaller."""
-        sizes = (self.out_features, self.in_features)
-        for dim in (0, 1):
-            size, block = sizes[dim], self.block[dim]
-            if block in (1, size):
-                continue
-            chosen = _choose_block(size, block, devices, word=1, bytes_per_element=1, bytes_per_block=0.5)
-            if (times := block // chosen) > 1:
-                self._replace(self.scheme.scale, name, values, lambda v: repeat(v, dim, times, size // chosen))
-            self.block = (*self.block[:dim], chosen, *self.block[dim + 1 :])
-
-    def dequantize(self) -> Any:
-        (n, k), (rows, columns) = (self.out_features, self.in_features), self.block
-        scale = getattr(self, self.scheme.scale).to(torch.float32).view(n // rows, 1, k // columns, 1)
-        scale = scale * self.scheme.factor if self.scheme.factor != 1 else scale
-        return (self.weight.view(n // rows, rows, k // columns, columns).to(torch.float32) * scale).reshape(n, k).t()
-
-
-class PackedLinear(QuantizedLinear):
-    """Words of eight inputs, outputs by words, with a scale for each group of inputs: weight = (number - 8) * scale."""
-
-    def __init__(self, linear: Any, scheme: Quantization, where: str) -> None:
-        super().__init__(linear)
-        size, width = self.in_features, self.out_features
-        self.scheme, self.group = scheme, scheme.group or size
-        if size % self.group or size % 8:
-            raise ShardKitError(f"error: {where} has {size} inputs, expected a multiple of 8, and of the group of {self.group} inputs")
-        self._add("weight_packed", (width, size // 8), torch.int32)
-        self._add("weight_scale", (width, size // self.group), torch.float32)
-        self.weight_dims = dict.fromkeys(("weight_packed", "weight_scale"), (1, 0))
-
-    def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
-        if self.group == self.in_features:
-            return
-        group = _choose_block(self.in_features, self.group, devices, word=8, bytes_per_element=0.5, bytes_per_block=2)
-        if (times := self.group // group) > 1:
-            self._replace("weight_scale", name, values, lambda v: repeat(v, 1, times, v.shape[1] * times))
-            self.group = group
-
-    def dequantize(self) -> Any:
-        width, groups = self.weight_scale.shape
-        numbers = _unpack(self.weight_packed, 3, (width, groups, self.group // 8, 1), True) + self.scheme.offset
-        weight = numbers.to(torch.float32) * self.weight_scale.to(torch.float32).view(width, groups, 1, 1)
-        return weight.reshape(width, self.in_features).t()
-
-
-def _choose_block(size: int, block: int, devices: int, word: int, bytes_per_element: float, bytes_per_block: float) -> int:
-    """The block, of those that divide `size` and `block`, with the fewest bytes on a device if the dim is sharded; the largest of these."""
-    candidates = [b for b in range(word, block + 1, word) if block % b == 0 and size % b == 0]
-
-    def count(b: int) -> float:
-        blocks = size // b if size // b < devices else -(-size // (b * devices))  # fewer than devices are replicated
-        return blocks * (b * bytes_per_element + bytes_per_block)
-
-    return min(reversed(candidates), key=count)
-
-
-def repeat(value: Value, dim: int, times: int, size: int) -> Value:
-    """Each element so often one after the other, of which the first `size` are kept."""
-    shape = list(value.shape)
-    wide = broadcast(reshape(value, (*shape[: dim + 1], 1, *shape[dim + 1 :])), dim + 1, times)
-    return slice_of(reshape(wide, (*shape[:dim], shape[dim] * times, *shape[dim + 1 :])), dim, 0, size)
-
-
-_LAYERS: Mapping[str, Any] = {"gptq": GroupedLinear, "awq": GroupedLinear, "blocks": BlockLinear, "packed": PackedLinear}
-_UNUSED = {"gptq": ".g_idx", "blocks": ".weight_format", "packed": ".weight_shape"}
-"""What layouts have beside payload and scales; numbers of groups count where they are not in order."""
-
-
-def make_layer(scheme: Quantization, linear: Any, where: str) -> QuantizedLinear:
+def make_layer(scheme: Quantization, linear: Any, where: str) -> QuantizedWeight:
     """The layer that stores the weight of `linear` so."""
-    return _LAYERS[scheme.method](linear, scheme, where)  # type: ignore[no-any-return, unused-ignore]
+    sizes = Sizes(linear.out_features, linear.in_features)
+    return LAYOUTS[scheme.method](sizes, scheme, where, linear.bias)  # type: ignore[no-any-return, unused-ignore]
 
 
-def replace_layers(module: Any, scheme: Quantization, stored: Mapping[str, Any] | None, where: str) -> None:
-    """Linear layers that the checkpoint has quantized; without one, all but the head and those that the configuration leaves out."""
-    payload = "qweight" if scheme.method in ("gptq", "awq") else scheme.scale  # a tensor that only quantized layers have
+def _mark(scheme: Quantization) -> str:
+    """What a tensor is called that only quantized weights have."""
+    return "weight.absmax" if scheme.method == "nf4" else scheme.payload if scheme.payload != "weight" else scheme.scale
+
+
+def replace_layers(module: Any, scheme: Quantization, stored: Mapping[str, Stored] | None, where: str) -> None:
+    """Layers that the checkpoint has quantized; without one, all but the head and those that the configuration leaves out."""
+    mark = _mark(scheme)
     layers = {n: m for n, m in module.named_modules() if type(m) is torch.nn.Linear}
+    stacks = {n: m for n, m in module.named_modules() if _is_stack(m)}
     if stored is None:
         head = module.get_output_embeddings()
-        chosen = [n for n, m in layers.items() if m is not head and not any(n == out or n.startswith(f"{out}.") or n.endswith(f".{out}") for out in scheme.left_out)]
+        kept = [n for n, m in layers.items() if m is head] + [n for n in layers if _is_left_out(n, scheme)]
+        chosen = [n for n in layers if n not in kept and scheme.rank < 3]
+        chosen_stacks = [n for n in stacks if not _is_left_out(n, scheme)]
     else:
-        chosen = [n for n in layers if f"{n}.{payload}" in stored or f"{n.partition('.')[2]}.{payload}" in stored]
-        others = [n for n in stored if n.endswith(f".{payload}")]
+        chosen = [n for n in layers if f"{n}.{mark}" in stored or f"{n.partition('.')[2]}.{mark}" in stored]
+        owners = {m.group(1) for n in stored if (m := _find_expert(n, scheme)) and m.group(4) == mark}
+        # The module of a stack may have another name between layer and experts: block_sparse_moe for mlp.
+        numbers = {_number_of(n) for n in owners}
+        chosen_stacks = [n for n in stacks if _number_of(n) in numbers]
+        others = [n for n in stored if n.endswith(f".{mark}") and not _find_expert(n, scheme)]
         if len(others) > len(chosen):
             known = {c for name in chosen for c in (name, name.partition(".")[2])}
-            name = next(n for n in others if n.removesuffix(f".{payload}") not in known)
-            raise ShardKitError(f"error: {where}: {name} is that of no linear layer, expected quantized weights of linear layers alone")
+            name = next(n for n in others if n.removesuffix(f".{mark}") not in known)
+            raise ShardKitError(f"error: {where}: {name} is that of no linear layer, expected quantized weights of linear layers and experts alone")
+        if len(chosen_stacks) < len(owners):
+            name = next(n for n in owners if _number_of(n) not in {_number_of(c) for c in chosen_stacks})
+            raise ShardKitError(f"error: {where}: {name} has quantized experts, expected a layer whose experts are stacked in gate_up_proj and down_proj")
     for name in chosen:
         owner, _, key = name.rpartition(".")
         setattr(module.get_submodule(owner), key, make_layer(scheme, layers[name], f"{where}: {name}"))
+    for name in chosen_stacks:
+        _replace_stack(stacks[name], scheme, f"{where}: {name}")
 
 
-def drop_unused(scheme: Quantization, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what says again how weights are stored."""
-    unused = None if scheme.is_ordered else _UNUSED.get(scheme.method)
-    return {n: v for n, v in stored.items() if not unused or not n.endswith(unused)}
+def _is_left_out(name: str, scheme: Quantization) -> bool:
+    return any(name == out or name.startswith(f"{out}.") or name.endswith(f".{out}") for out in scheme.left_out)
+
+
+def _number_of(name: str) -> str:
+    """That of the layer of a stack."""
+    found = re.findall(r"\.(\d+)\.", name)
+    return found[-1] if found else name
+
+
+STACK = "_stored"
+"""The end of the names of modules that hold the weights of a stack; the weight itself is an attribute that is computed."""
+
+_STACKED = ("gate_up_proj", "down_proj")
+_PROJECTIONS = {"gate_proj": 0, "w1": 0, "up_proj": 0, "w3": 0, "down_proj": 1, "w2": 1}
+
+
+def _is_stack(module: Any) -> bool:
+    own = module._parameters
+    return all(isinstance(own.get(n), torch.nn.Parameter) and own[n].dim() == 3 for n in _STACKED)
+
+
+def _find_expert(name: str, scheme: Quantization) -> re.Match[str] | None:
+    """Groups: the stack, the number of the expert if experts are stored one by one, the projection, and what of it is stored."""
+    if scheme.rank == 3:  # stacked as the library stacks them
+        return re.fullmatch(r"(.*\.experts)()\.(gate_up_proj|down_proj)_(blocks|scales)", name)
+    return re.fullmatch(r"(.*\.experts)\.(\d+)\.(gate_proj|up_proj|down_proj|w1|w2|w3)\.([\w.]+)", name)
+
+
+def _replace_stack(experts: Any, scheme: Quantization, where: str) -> None:
+    """Its weights are computed from what is stored."""
+    is_transposed = bool(getattr(experts, "is_transposed", False))
+
+    def make_property(name: str, dtype: Any) -> property:
+        def read(owner: Any) -> Any:
+            weight = owner._modules[name + STACK].dequantize()
+            return (weight if is_transposed else weight.transpose(-1, -2)).to(dtype)
+
+        return property(read)
+
+    properties: dict[str, Any] = {}
+    for name in _STACKED:
+        parameter = experts._parameters.pop(name)
+        count, *sizes = parameter.shape
+        inputs, outputs = sizes if is_transposed else sizes[::-1]
+        experts._modules[name + STACK] = LAYOUTS[scheme.method](Sizes(outputs, inputs, (count,)), scheme, f"{where}.{name}")
+        properties[name] = make_property(name, parameter.dtype)
+    experts._is_hf_initialized = True  # by what is stored
+    kind = type(experts)
+    experts.__class__ = type(kind.__name__, (kind,), {**properties, "__module__": kind.__module__})
+
+
+def predict_stored(scheme: Quantization, module: Any, plain: Mapping[str, Stored]) -> dict[str, Stored]:
+    """What a checkpoint has of a model whose layers were replaced. `plain`: what it would have without quantization."""
+    if scheme.is_nested:
+        raise ShardKitError("error: bnb_4bit_use_double_quant stores a number beside the tensors, expected a folder with them, or no quantization_config")
+    weights = {n: m for n, m in module.named_modules() if isinstance(m, QuantizedWeight)}
+    found: dict[str, Stored] = {}
+    for name, value in plain.items():
+        base = name.removesuffix(".weight")
+        match = _find_expert(f"{name.removesuffix('.weight')}.{_mark(scheme)}", scheme)
+        stack = None
+        if match and match.group(2):
+            stack = next((w for n, w in weights.items() if w.lead and n.endswith(_STACKED[_PROJECTIONS[match.group(3)]] + STACK) and _number_of(n) == _number_of(match.group(1))), None)
+        if stack is not None:
+            part = Sizes(value.shape[0], value.shape[1])
+            one = LAYOUTS[scheme.method](part, scheme, name)
+            found |= {f"{base}.{k}": Stored(tuple(p.shape), p.dtype) for k, p in one._parameters.items() if p is not None}
+        elif weight := weights.get(base) or weights.get(base + STACK):
+            prefix = f"{base}_" if scheme.rank == 3 else f"{base}."
+            for k, p in weight._parameters.items():
+                if p is not None and k != "bias":
+                    key = f"weight.{k}" if scheme.method == "nf4" and k != "weight" else k
+                    found[prefix + key] = Stored(tuple(p.shape), p.dtype)
+        else:
+            found[name] = value
+    return found
+
+
+def arrange(scheme: Quantization, stored: Mapping[str, Stored], where: str) -> dict[str, Any]:
+    """The stored tensors by the names of the parameters that hold them, without what says again how weights are stored."""
+    found: dict[str, Any] = {}
+    stacks: dict[tuple[str, str, str], dict[tuple[str, int], Any]] = {}
+    for name, value in stored.items():
+        if any(name.endswith(unused) for unused in scheme.unused):
+            continue
+        symbol = make_symbol(name, value.shape, value.dtype)
+        if match := _find_expert(name, scheme):
+            owner, number, projection, key = match.groups()
+            if not number:
+                found[f"{owner}.{projection}{STACK}.{key}"] = symbol
+                continue
+            stack = stacks.setdefault((owner, _STACKED[_PROJECTIONS[projection]], key), {})
+            stack[(projection, int(number))] = symbol.value
+        elif scheme.method == "nf4" and ".weight." in name:
+            base, _, key = name.rpartition(".weight.")
+            if key.startswith("quant_state."):
+                if scheme.is_nested:
+                    found[f"{base}.mean"] = _make_mean(name, value, stored[f"{base}.weight.nested_absmax"], f"{base}.weight.nested_absmax", where)
+            elif key == "quant_map":
+                _check_map(name, value, where)
+            else:
+                found[f"{base}.{key}"] = symbol
+        else:
+            found[name] = symbol
+    for (owner, stack_name, key), parts in stacks.items():
+        found[f"{owner}.{stack_name}{STACK}.{key}"] = _stack(scheme, parts, key, f"{where}: {owner}.{stack_name}.{key}")
+    return found
+
+
+def _stack(scheme: Quantization, parts: Mapping[tuple[str, int], Value], key: str, where: str) -> Any:
+    """Of experts that are stored one by one; gate, then up, along the outputs."""
+    projections = sorted({p for p, _ in parts}, key=lambda p: p in ("up_proj", "w3"))
+    count = max(e for _, e in parts) + 1
+    if len(parts) != count * len(projections):
+        missing = next(f"{e}.{p}" for p in projections for e in range(count) if (p, e) not in parts)
+        raise ShardKitError(f"error: {where}: no stored tensor of expert {missing}, expected those of all {count} experts")
+    if len({v.shape for v in parts.values()}) > 1:
+        raise ShardKitError(f"error: {where}: experts have shapes {sorted({v.shape for v in parts.values()})}, expected one")
+    first = next(iter(parts.values()))
+    dim = 1 if scheme.method in ("gptq", "awq") else 0
+    stacks = [concat([reshape(parts[p, e], (1, *first.shape)) for e in range(count)], 0) for p in projections]
+    if len(first.shape) <= dim and len(stacks) > 1:
+        raise ShardKitError(f"error: {where}: gate and up have a scale each for all outputs, expected scales of outputs or blocks")
+    return Symbol(concat(stacks, dim + 1))
+
+
+def _make_mean(name: str, state: Stored, scales: Stored, scale_name: str, where: str) -> Any:
+    """The mean of nested scales, which is a number in JSON. A loading function has a stored tensor: the result is 0 times that."""
+    try:
+        mean = float(json.loads(safetensors.read_one(str(state.file), name).tobytes())["nested_offset"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ShardKitError(f"error: {where}: {name}: {str(error) or type(error).__name__}, expected JSON with nested_offset") from None
+    first = slice_of(make_symbol(scale_name, scales.shape, scales.dtype).value, 0, 0, 1)
+    return Symbol(add_constant(reshape(first, ()), 0.0, float(np.float32(mean))))
+
+
+def _check_map(name: str, value: Stored, where: str) -> None:
+    if value.file and not np.array_equal(found := safetensors.read_one(value.file, name), np.array(NF4, np.float32)):
+        raise ShardKitError(f"error: {where}: {name} is {found.tolist()[:4]}..., expected the sixteen numbers of nf4")
 
 
 def refine_scales(module: Any, values: dict[str, Value], devices: int) -> None:
     """Scales are repeated where shards on so many devices would end inside of a block."""
     for name, layer in module.named_modules():
-        if isinstance(layer, QuantizedLinear):
+        if isinstance(layer, QuantizedWeight):
             layer.refine(name, values, devices)

@@ -10,7 +10,8 @@ import torch
 
 from ..errors import ShardKitError
 from ..torch.plans import Styles
-from .quantized import QuantizedLinear
+from .layouts import QuantizedWeight
+from .quantized import STACK
 
 Shardings = dict[str, list[Any]]
 """By parameters: the axes of each dim."""
@@ -32,7 +33,7 @@ def read(module: Any, axis: str, size: int) -> tuple[Styles, Shardings]:
     modules, parameters = dict(module.named_modules()), dict(module.named_parameters(remove_duplicate=False))
     for pattern, style in plan.items():
         expression = re.compile(r"\d+".join(map(re.escape, pattern.split("*"))))
-        for name in [n for n in modules if n and expression.fullmatch(n)]:
+        for name in [n for n in modules if n and expression.fullmatch(n.removesuffix(STACK))]:
             _shard_module(styles, shardings, name, modules[name], style, size)
         for name in [n for n in parameters if expression.fullmatch(n)]:
             _shard_parameter(styles, shardings, name, parameters[name], style, size)
@@ -48,8 +49,8 @@ def _shard_module(styles: Styles, shardings: Shardings, name: str, module: Any, 
         return
     own = {n: v for n, v in module.named_parameters(recurse=False) if v is not None}
     for key, value in own.items():
-        if isinstance(module, QuantizedLinear) and key != "bias":
-            _shard_payload(shardings, f"{name}.{key}", module.weight_dims.get(key), style, styles.axis)
+        if isinstance(module, QuantizedWeight) and key != "bias":
+            _shard_payload(shardings, f"{name}.{key}", value, module, style, styles.axis, size)
         elif not (key == "bias" and style.startswith(("rowwise", "packed_rowwise", "embedding"))):
             _shard_parameter(styles, shardings, f"{name}.{key}", value, style, size)
     if style.startswith("colwise"):
@@ -61,12 +62,23 @@ def _shard_module(styles: Styles, shardings: Shardings, name: str, module: Any, 
         styles.outputs[name] = False
 
 
-def _shard_payload(shardings: Shardings, name: str, dims: tuple[int, int] | None, style: str, axis: str | None) -> None:
-    """Of a quantized layer, whose other tensors follow by propagation. `dims`: those of inputs and outputs."""
-    if dims is not None and style.startswith(("colwise", "rowwise")):
-        found: list[Any] = [None, None]
-        found[dims[style.startswith("colwise")]] = axis
-        shardings[name] = found
+def _shard_payload(shardings: Shardings, name: str, value: Any, weight: QuantizedWeight, style: str, axis: str | None, size: int) -> None:
+    """Of a quantized weight, whose other tensors follow by propagation."""
+    dims = weight.weight_dims.get(name.rpartition(".")[2])
+    if dims is None:
+        return
+    found: list[Any] = [None] * value.dim()
+    if style == "grouped_gemm" and weight.lead:
+        found[0] = axis
+    elif style.startswith(("colwise", "packed_colwise", "rowwise", "packed_rowwise")):
+        at = dims["colwise" in style]
+        is_packed = style.startswith("packed")
+        if is_packed and value.shape[at] % (2 * size):
+            return  # shards of several sizes: left to propagation
+        found[at] = (2, axis) if is_packed else axis
+    else:
+        return
+    shardings[name] = found
 
 
 def _shard_parameter(styles: Styles, shardings: Shardings, name: str, value: Any, style: str, size: int) -> None:
