@@ -14,6 +14,7 @@ import numpy as np
 from ..binding import Binding, Flattened, get_key
 from ..errors import PACKAGE, ShardKitError, find_users_line, require
 from ..model import Model, convert, read_names
+from .sizes import hold_shardings, read_sizes, restore_shardings
 
 
 def import_jax(
@@ -46,7 +47,7 @@ def import_jax(
     jitted = function if hasattr(function, "lower") else jax.jit(function)
     with tracing():
         # For a platform, since a mesh may be abstract or larger than the devices here.
-        lowered = _trace(jitted, args, kwargs)
+        lowered = _trace(jitted, hold_shardings(args), hold_shardings(kwargs))
         # In text: the module is changed, so it must be in a context of its own.
         module, constants = stablehlo.copy(lowered.compiler_ir("stablehlo"))
 
@@ -73,10 +74,17 @@ def import_jax(
     # What the function does not read is no argument of the module.
     kept = sorted(lowered._lowering.compile_args["kept_var_idx"])
     func = stablehlo.find_function(module, "main")
+    avals = jax.tree_util.tree_leaves(lowered.args_info)
+    sizes = read_sizes([leaves[k][0] for k in kept], [avals[k].shape for k in kept])
+    if sizes:
+        from ..stablehlo.sizes import Sizes
+
+        restore_shardings(func, [leaves[k][1] for k in kept])
+        Sizes(module, func, sizes.dims).rewrite()
     types = [a.type for a in func.regions[0].blocks[0].arguments]
     if len(types) != len(kept):
         raise ShardKitError(f"error: the traced function has {len(types)} arguments, expected {len(kept)}, one for each array")
-    arguments = [stablehlo.describe(leaves[k][0], type, leaves[k][2]) for k, type in zip(kept, types)]
+    arguments = [stablehlo.describe(leaves[k][0], type, leaves[k][2], has_sizes=bool(sizes)) for k, type in zip(kept, types)]
     for a in arguments:
         if a.name in batched and not a.shape:
             raise ShardKitError(f"error: {a.name} is a scalar, expected batch to name arrays that count examples along dim 0")
@@ -87,7 +95,7 @@ def import_jax(
             raise ShardKitError(f"error: two arguments are called {name}, expected distinct names")
 
     out_paths, out_tree = jax.tree_util.tree_flatten_with_path(lowered.out_info)
-    results = stablehlo.describe_results([get_leaf_name("result", path) for path, _ in out_paths], func)
+    results = stablehlo.describe_results([get_leaf_name("result", path) for path, _ in out_paths], func, bool(sizes))
     tied = _pair_donated(func, arguments, [leaves[k][3] for k in kept], [path for path, _ in out_paths])
     results = [dataclasses.replace(r, tied=t) for r, t in zip(results, tied, strict=True)]
     values = {
@@ -99,7 +107,7 @@ def import_jax(
         return given if len(given) == len(kept) else [given[k] for k in kept]
 
     return Model(
-        stablehlo.lower(module, func, arguments, results, locations),
+        stablehlo.lower(module, func, arguments, results, locations, sizes),
         arguments,
         results,
         values=values if len(values) == len(arguments) else {},

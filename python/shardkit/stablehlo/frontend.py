@@ -164,24 +164,24 @@ def get_result_types(func: Any) -> list[Any]:
     return [v.type for v in list(func.regions[0].blocks[0].operations)[-1].operands]
 
 
-def describe_results(names: Sequence[str], func: Any) -> list[Result]:
-    return [Result(n, describe(n, t, False, "result").dtype) for n, t in zip(names, get_result_types(func), strict=True)]
+def describe_results(names: Sequence[str], func: Any, has_sizes: bool = False) -> list[Result]:
+    return [Result(n, describe(n, t, False, "result", has_sizes=has_sizes).dtype) for n, t in zip(names, get_result_types(func), strict=True)]
 
 
-def describe(name: str, type: Any, is_weight: bool, what: str = "argument", location: str = "") -> Argument:
+def describe(name: str, type: Any, is_weight: bool, what: str = "argument", location: str = "", has_sizes: bool = False) -> Argument:
     from jaxlib.mlir import ir
 
     if not isinstance(type, ir.RankedTensorType):
         raise ShardKitError(f"{location}error: {what} {name} has type {type}, expected a tensor")
     tensor = ir.RankedTensorType(type)
-    if not tensor.has_static_shape:
+    if not tensor.has_static_shape and not has_sizes:
         raise ShardKitError(f"{location}error: {what} {name} has type {type}, expected a static shape: give sizes when exporting")
     dtype = DTYPES.get(str(tensor.element_type))
     if dtype is None:
         raise ShardKitError(
             f"{location}error: {what} {name} has element type {tensor.element_type}, expected one of {', '.join(DTYPES)}"
         )
-    return Argument(name, tuple(tensor.shape), dtype, is_weight)
+    return Argument(name, tuple(-1 if tensor.is_dynamic_dim(d) else n for d, n in enumerate(tensor.shape)), dtype, is_weight)
 
 
 def lower(
@@ -190,17 +190,21 @@ def lower(
     arguments: Sequence[Argument],
     results: Sequence[Result],
     locations: bool,
+    sizes: Any = None,
 ) -> str:
-    """Annotated IR of a module whose function `func` has these arguments and results; may change the module."""
+    """Annotated IR of a module whose function `func` has these arguments and results; may change the module. `sizes` (jax/sizes.py):
+    of arguments, where only the run knows them."""
     text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
-    parts = [text, func.attributes["sym_name"].value, repr(arguments), repr(results), str(locations), find_tool("shard-opt")]
-    return str(_lowerings.get(parts, lambda: _lower(module, func, arguments, results, locations)))
+    parts = [text, func.attributes["sym_name"].value, repr(arguments), repr(results), str(locations), repr(sizes), find_tool("shard-opt")]
+    return str(_lowerings.get(parts, lambda: _lower(module, func, arguments, results, locations, sizes)))
 
 
 _lowerings = Lowerings()
 
 
-def _lower(module: Any, func: Any, arguments: Sequence[Argument], results: Sequence[Result], locations: bool) -> str:
+def _lower(
+    module: Any, func: Any, arguments: Sequence[Argument], results: Sequence[Result], locations: bool, sizes: Any = None
+) -> str:
     from jaxlib.mlir import ir
 
     from . import gspmd
@@ -213,7 +217,7 @@ def _lower(module: Any, func: Any, arguments: Sequence[Argument], results: Seque
     gspmd.convert(module)
     for op in walk(module.operation):
         for result in op.results:
-            if isinstance(result.type, ir.RankedTensorType) and not ir.RankedTensorType(result.type).has_static_shape:
+            if not sizes and isinstance(result.type, ir.RankedTensorType) and not ir.RankedTensorType(result.type).has_static_shape:
                 raise fail(op, f"{op.name} makes {result.type}, whose size depends on data", "static shapes: mask with a select instead")
     ranges = find_index_ranges(module, func)
     main = func.attributes["sym_name"].value
@@ -238,6 +242,10 @@ def _lower(module: Any, func: Any, arguments: Sequence[Argument], results: Seque
         own = [f"{o}, spmd.range = [{r[0]}, {r[1]}]" if r else o for o, r in zip(own, ranges)]
         own = [f"{o}, spmd.microbatch = #spmd.microbatch<dim = 0>" if a.is_batch else o for o, a in zip(own, arguments)]
         own = [f"{o}, spmd.load = @{_name_load(a)}" if a.is_loaded_as_bytes else o for o, a in zip(own, arguments)]
+        if sizes:
+            own = [f"{o}, {names}" if names else o for o, names in zip(own, sizes.describe(), strict=True)]
+            bounds = ", ".join(f"{name} = [{least}, {most}]" for name, (least, most) in sizes.bounds.items())
+            func.attributes["spmd.bounds"] = ir.Attribute.parse(f"{{{bounds}}}")
         _extend(func, "arg_attrs", own)
         own = [f"spmd.name = {_quote(r.name)}" for r in results]
         own = [o if r.tied is None else f"{o}, spmd.tied = {r.tied} : i64" for o, r in zip(own, results)]
@@ -256,6 +264,8 @@ def _lower(module: Any, func: Any, arguments: Sequence[Argument], results: Seque
     linalg = write_resources(inline_text(rename_math(linalg)))
     _check_lowered(linalg)
     shard_opt = [find_tool("shard-opt"), "-", "--allow-unregistered-dialect"]
+    if sizes:  # which functions pass on as tensors
+        linalg = run_tool(shard_opt + ["--inline", "--canonicalize", "--symbol-dce", "--mlir-print-op-generic", "--mlir-print-debuginfo"], linalg)
     if '"shardkit.' in linalg:  # ops of ours that are checked against our annotations
         linalg = name_ops(run_tool(shard_opt + ["--spmd-import-sdy", "--mlir-print-op-generic", "--mlir-print-debuginfo"], linalg))
         return run_tool(shard_opt + info, linalg)

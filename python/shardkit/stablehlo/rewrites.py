@@ -125,7 +125,7 @@ def makes_nothing(op: ir.Operation) -> bool:
     if not op.name.startswith(("stablehlo.", "chlo.")) or op.name in ("stablehlo.custom_call", "stablehlo.return") or not op.results:
         return False
     types = [r.type for r in op.results]
-    return all(isinstance(t, ir.RankedTensorType) and 0 in t.shape for t in types)
+    return all(isinstance(t, ir.RankedTensorType) and t.has_static_shape and 0 in t.shape for t in types)
 
 
 def rewrite_empty(op: ir.Operation) -> None:

@@ -1,0 +1,119 @@
+"""Sizes of arguments that only the run knows, as `jax.export.symbolic_shape` has them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Sequence
+
+from ..errors import ShardKitError
+
+LARGEST = 2**40
+"""The largest bound of a size."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """`dims`: of each argument, a number or the name of a size; `bounds`: the least and the largest size of a name."""
+
+    dims: tuple[tuple[int | str, ...], ...]
+    bounds: dict[str, tuple[int, int]]
+
+    def describe(self) -> list[str]:
+        """The attribute of each argument that names its dims; empty where all are known."""
+        names = [[d if isinstance(d, str) else "" for d in dims] for dims in self.dims]
+        return ["spmd.symbols = [" + ", ".join(f'"{n}"' for n in dims) + "]" if any(dims) else "" for dims in names]
+
+
+def read_sizes(names: Sequence[str], shapes: Sequence[Sequence[Any]]) -> Sizes | None:
+    """Those of arguments; None if all sizes are known."""
+    dims: list[tuple[int | str, ...]] = []
+    bounds: dict[str, tuple[int, int]] = {}
+    for name, shape in zip(names, shapes, strict=True):
+        for d, size in enumerate(shape):
+            if isinstance(size, int):
+                continue
+            text = str(size)
+            if not text.isidentifier():
+                raise ShardKitError(f"error: dim {d} of {name} is {text}, expected a number or one name: pass arrays whose sizes follow from names as results")
+            bounds[text] = (_find_least(size), _find_largest(size, text))
+        dims.append(tuple(size if isinstance(size, int) else str(size) for size in shape))
+    return Sizes(tuple(dims), bounds) if bounds else None
+
+
+def _holds(compare: Any) -> bool:
+    """Whether JAX can decide that a size compares so."""
+    import jax
+
+    try:
+        return bool(compare())
+    except jax.errors.InconclusiveDimensionOperation if hasattr(jax.errors, "InconclusiveDimensionOperation") else Exception:
+        return False
+
+
+def _find_largest(size: Any, name: str) -> int:
+    if not _holds(lambda: size <= LARGEST):
+        raise ShardKitError(
+            f"error: size {name} has no upper bound, expected one, which buffers are as large as: "
+            f"jax.export.symbolic_shape({name!r}, constraints=['{name} <= 1024'])"
+        )
+    low, high = 0, LARGEST
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _holds(lambda: size <= middle) else (middle + 1, high)
+    return low
+
+
+def _find_least(size: Any) -> int:
+    low, high = 0, 1
+    while high < LARGEST and _holds(lambda: size >= high):
+        low, high = high, high * 2
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _holds(lambda: size >= middle) else (low, middle)
+    return low
+
+
+def _is_held(leaf: Any) -> bool:
+    import jax
+
+    return (
+        isinstance(leaf, jax.ShapeDtypeStruct)
+        and isinstance(leaf.sharding, jax.sharding.NamedSharding)
+        and any(not isinstance(size, int) for size in leaf.shape)
+    )
+
+
+def hold_shardings(args: Any) -> Any:
+    """Arguments for tracing: JAX shards no dim that the devices may not divide, so that a size that only the run knows is unsharded."""
+    import jax
+
+    def hold(leaf: Any) -> Any:
+        if not _is_held(leaf):
+            return leaf
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=jax.sharding.NamedSharding(leaf.sharding.mesh, jax.sharding.PartitionSpec()))
+
+    return jax.tree_util.tree_map(hold, args)
+
+
+def restore_shardings(func: Any, leaves: Sequence[Any]) -> None:
+    """Writes the shardings of arguments that were held, the last ones of the function."""
+    import re
+
+    import jax
+    from jaxlib.mlir import ir
+
+    attributes = list(func.attributes["arg_attrs"]) if "arg_attrs" in func.attributes else []
+    first = len(attributes) - len(leaves)
+    with func.operation.context:
+        for i, leaf in enumerate(leaves):
+            if not _is_held(leaf):
+                continue
+            entries = {a.name: a.attr for a in ir.DictAttr(attributes[first + i])}
+            mesh = re.search(r"@[\w$.]+", str(entries["sdy.sharding"]))
+            spec = list(leaf.sharding.spec) + [None] * (len(leaf.shape) - len(leaf.sharding.spec))
+            axes = [() if e is None else (e,) if isinstance(e, str) else "?" if e is jax.sharding.PartitionSpec.UNCONSTRAINED else e for e in spec]
+            dims = ", ".join("{?}" if e == "?" else "{" + ", ".join(f'"{a}"' for a in e) + "}" for e in axes)
+            entries["sdy.sharding"] = ir.Attribute.parse(f"#sdy.sharding<{mesh[0] if mesh else '@mesh'}, [{dims}]>")
+            attributes[first + i] = ir.DictAttr.get(entries)
+        if attributes:
+            func.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)

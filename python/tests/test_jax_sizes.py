@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""JAX functions of sizes that only the run knows (jax.export.symbolic_shape): one program, at sizes below the number of devices too."""
+
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.export import symbolic_shape
+from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec as P
+
+import shardkit
+from samples import run_tests
+
+MESH = AbstractMesh((2, 2), ("data", "model"))
+WIDTH, HEADS, WORDS = 32, 4, 50
+SHAPES = {
+    "words": (WORDS, WIDTH), "n1": (WIDTH,), "n2": (WIDTH,), "q": (WIDTH, WIDTH), "k": (WIDTH, WIDTH), "v": (WIDTH, WIDTH),
+    "o": (WIDTH, WIDTH), "up": (WIDTH, 64), "gate": (WIDTH, 64), "down": (64, WIDTH),
+}  # fmt: skip
+RNG = np.random.default_rng(0)
+WEIGHTS = {n: (RNG.standard_normal(shape) * 0.3).astype(np.float32) for n, shape in SHAPES.items()}
+
+
+def on(*spec):
+    return NamedSharding(MESH, P(*spec))
+
+
+def get_weights():
+    specs = {**dict.fromkeys(("q", "k", "v", "up", "gate"), (None, "model")), "o": ("model", None), "down": ("model", None)}
+    return {n: jax.ShapeDtypeStruct(shape, jnp.float32, sharding=on(*specs.get(n, ()))) for n, shape in SHAPES.items()}
+
+
+def check_error(call, pattern: str) -> None:
+    try:
+        call()
+    except shardkit.ShardKitError as error:
+        assert re.search(pattern, str(error)), error
+    else:
+        raise AssertionError(f"no error, expected {pattern}")
+
+
+def norm(x, scale):
+    return x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-5) * scale
+
+
+def feed(w, x):
+    h = norm(x, w["n2"])
+    return x + (jax.nn.silu(h @ w["up"]) * (h @ w["gate"])) @ w["down"]
+
+
+def block(w, tokens):
+    b, s = tokens.shape
+    x = w["words"][tokens]
+    h = norm(x, w["n1"])
+    q, k, v = ((h @ w[n]).reshape(b, s, HEADS, -1).transpose(0, 2, 1, 3) for n in "qkv")
+    scores = jnp.where(jnp.tril(jnp.ones((s, s), bool)), q @ k.transpose(0, 1, 3, 2) / np.sqrt(WIDTH // HEADS), -1e9)
+    x = x + (jax.nn.softmax(scores, -1) @ v).transpose(0, 2, 1, 3).reshape(b, s, WIDTH) @ w["o"]
+    return jax.nn.log_softmax(feed(w, x) @ w["words"].T)
+
+
+def decode(w, token, keys, values):
+    """The cache grows by one position."""
+    x = w["words"][token]
+    h = norm(x, w["n1"])
+    q, k, v = ((h @ w[n]).reshape(token.shape[0], 1, HEADS, -1) for n in "qkv")
+    keys, values = jnp.concatenate([keys, k], 1), jnp.concatenate([values, v], 1)
+    scores = jnp.einsum("bohd,bshd->bhs", q, keys) / np.sqrt(WIDTH // HEADS)
+    x = x + jnp.einsum("bhs,bshd->bhd", jax.nn.softmax(scores, -1), values).reshape(x.shape) @ w["o"]
+    return jnp.argmax(feed(w, x) @ w["words"].T, -1).astype(jnp.int32), keys, values
+
+
+def test_block() -> None:
+    b, s = symbolic_shape("b, s", constraints=["b <= 64", "s <= 128"])
+    for spec in (("data", None), (None, "data")):
+        model = shardkit.import_jax(block, get_weights(), jax.ShapeDtypeStruct((b, s), jnp.int32, sharding=on(*spec)))
+        assert [a.shape for a in model.arguments if not a.is_weight] == [(-1, -1)]
+        with model.compile() as program:
+            for shape in ((2, 5), (7, 33), (1, 1), (64, 3)):
+                tokens = RNG.integers(0, WORDS, shape).astype(np.int32)
+                np.testing.assert_allclose(np.asarray(program(WEIGHTS, tokens)), block(WEIGHTS, tokens), atol=2e-5)
+            check_error(lambda: program(WEIGHTS, np.zeros((65, 2), np.int32)), "size 'b' is 65, expected one from 1 to 64")
+
+
+def test_decode_with_a_cache_that_grows() -> None:
+    (s,) = symbolic_shape("s", constraints=["s <= 64"])
+    step = jax.jit(decode)
+    for spec in ((None, None, "model"), (None, "data")):
+        cache = jax.ShapeDtypeStruct((2, s, HEADS, WIDTH // HEADS), jnp.float32, sharding=on(*spec))
+        model = shardkit.import_jax(decode, get_weights(), jax.ShapeDtypeStruct((2,), jnp.int32), cache, cache)
+        with model.compile() as program:
+            ours = theirs = (np.array([1, 2], np.int32), *[np.zeros((2, 1, HEADS, WIDTH // HEADS), np.float32)] * 2)
+            for i in range(12):
+                ours, theirs = program(WEIGHTS, *ours), step(WEIGHTS, *theirs)
+                assert np.array_equal(ours[0], theirs[0]), i
+                assert np.asarray(ours[1]).shape == (2, i + 2, HEADS, WIDTH // HEADS)
+
+
+def test_ops() -> None:
+    b, s = symbolic_shape("b, s", constraints=["b <= 8", "s >= 2", "s <= 16"])
+    cases = {
+        "joined dims": lambda x: x.reshape(-1, 6) * jnp.arange(6.0),
+        "split dims": lambda x: x.reshape(x.shape[0], x.shape[1], 3, 2).sum(-2),
+        "unit dims": lambda x: x[:, None] + x[:, :, None].mean(3, keepdims=True),
+        "outer product": lambda x: jnp.einsum("bsk,btk->bst", x, x),
+        "sums of sizes": lambda x: jnp.concatenate([x, x * 2, x[:, :0]], 1).max(2),
+        "indices": lambda x: jnp.where(jnp.arange(x.shape[1])[None, :, None] < 2, x, -x),
+        "full": lambda x: jnp.full(x.shape[:2], 3.0) + x.sum(-1) * x.shape[1],
+    }
+    for name, function in cases.items():
+        for spec in (("data",), (None, "model")):
+            model = shardkit.import_jax(function, jax.ShapeDtypeStruct((b, s, 6), jnp.float32, sharding=on(*spec)))
+            with model.compile() as program:
+                for shape in ((2, 4, 6), (4, 16, 6)):
+                    x = RNG.standard_normal(shape, dtype=np.float32)
+                    np.testing.assert_allclose(np.asarray(program(x)), function(x), atol=1e-5, err_msg=f"{name} {spec} {shape}")
+
+
+def test_errors() -> None:
+    (free,) = symbolic_shape("n")
+    (n,) = symbolic_shape("n", constraints=["n <= 8"])
+    check_error(lambda: shardkit.import_jax(jnp.sin, jax.ShapeDtypeStruct((free,), jnp.float32)), r"size n has no upper bound, expected one.*n <= 1024")
+    check_error(lambda: shardkit.import_jax(jnp.sin, jax.ShapeDtypeStruct((2 * n,), jnp.float32)), r"dim 0 of x is 2\*n, expected a number or one name")
+    check_error(lambda: shardkit.import_jax(lambda x: jnp.sort(x), jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*stablehlo.sort of sizes that only the run knows has no lowering")
+
+
+if __name__ == "__main__":
+    run_tests(globals())
