@@ -209,26 +209,55 @@ static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op, 
   return entry;
 }
 
-/// Adds the compute time of a function that runs `runs` times, where its mesh has a rate.
-static void addCompute(func::FuncOp func, int64_t runs, int64_t tripCount, const PartitionedValues &values,
-                       Report &report) {
+/// The compute time of a run of a function, without what it calls, where its mesh has a rate.
+static std::optional<double> getCompute(func::FuncOp func, int64_t tripCount, const PartitionedValues &values) {
   for (auto op : func->getParentOfType<ModuleOp>().getOps<MeshOp>()) {
     const Mesh *mesh = values.getMeshes().lookup(FlatSymbolRefAttr::get(op.getSymNameAttr()));
-    if (!mesh || !mesh->flops || func.isExternal())
+    if (!mesh || !mesh->flops)
       continue;
     double seconds = 0;
     for (Block &block : func.getBody())
       for (Operation &inner : block)
         seconds += getComputeSeconds(&inner, *mesh, tripCount);
-    report.totalCompute = report.totalCompute.value_or(0) + seconds * runs;
-    return;
+    return seconds;
   }
+  return std::nullopt;
 }
 
-/// The collectives of a function that runs `runs` times, also added to the totals.
-static LogicalResult addCollectives(func::FuncOp func, int64_t runs, int64_t tripCount, const PartitionedValues &values,
+namespace {
+/// The predicted time of a run of each function, with what it calls.
+class RunTimes {
+public:
+  explicit RunTimes(int64_t tripCount) : tripCount_(tripCount) {}
+  void add(func::FuncOp func, double cost, std::optional<double> compute) { own_[func] = {cost, compute.value_or(0)}; }
+  /// Seconds of collectives and of compute.
+  std::pair<double, double> get(func::FuncOp func) {
+    auto [known, isNew] = all_.try_emplace(func, own_.lookup(func));
+    if (!isNew) // or a recursive call, which is not counted
+      return known->second;
+    auto sum = known->second;
+    func.walk([&](func::CallOp call) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+      if (!callee)
+        return;
+      const auto [cost, compute] = get(callee);
+      const double executions = double(countExecutions(call->getBlock(), tripCount_));
+      sum = {sum.first + cost * executions, sum.second + compute * executions};
+    });
+    return all_[func] = sum;
+  }
+
+private:
+  int64_t tripCount_;
+  llvm::DenseMap<Operation *, std::pair<double, double>> own_, all_;
+};
+} // namespace
+
+/// The collectives of a function that runs `runs` times, also added to the totals. Returns the seconds of a run.
+static FailureOr<double> addCollectives(func::FuncOp func, int64_t runs, int64_t tripCount, const PartitionedValues &values,
                                     Report &report) {
   int64_t next = 0;
+  double seconds = 0;
   WalkResult walk = func.walk<WalkOrder::PreOrder>([&](CollectiveOpInterface op) {
     FailureOr<ReportCollective> entry = describeCollective(op, values);
     if (failed(entry))
@@ -236,7 +265,9 @@ static LogicalResult addCollectives(func::FuncOp func, int64_t runs, int64_t tri
     entry->id = op.getCollectiveId().value_or(next);
     ++next;
     entry->function = func.getName().str();
-    entry->count = countExecutions(op->getBlock(), tripCount) * runs;
+    const int64_t executions = countExecutions(op->getBlock(), tripCount);
+    entry->count = executions * runs;
+    seconds += entry->cost * double(executions);
     // A slice does not move data between devices.
     report.bytesByKind[entry->kind] += entry->bytes * entry->count;
     if (entry->bytes > 0)
@@ -249,8 +280,7 @@ static LogicalResult addCollectives(func::FuncOp func, int64_t runs, int64_t tri
   });
   if (walk.wasInterrupted())
     return failure();
-  addCompute(func, runs, tripCount, values, report);
-  return success();
+  return seconds;
 }
 
 std::string spmd::getScope(Location loc) {
@@ -294,21 +324,37 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
   }
   readShapes(module, report);
   llvm::StringMap<int64_t> runs = countRuns(module, options.tripCount);
+  RunTimes times(options.tripCount);
+  SmallVector<func::FuncOp> listed;
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
     readSearch(func, report);
     readImprovement(func, report);
     int64_t count = runs.lookup(func.getName());
+    std::optional<double> compute = getCompute(func, options.tripCount, values);
+    if (compute && count > 0)
+      report.totalCompute = report.totalCompute.value_or(0) + *compute * double(count);
     // A function that others call is listed for its collectives.
     bool hasCollectives = func.walk([](CollectiveOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
+    times.add(func, 0, compute);
     if (func.isPrivate() && (count == 0 || !hasCollectives))
       continue;
     report.functions.push_back(describeFunction(func));
+    listed.push_back(func);
     if (func.isPrivate())
       report.functions.back().calls = count;
-    if (failed(addCollectives(func, count, options.tripCount, values, report)))
+    FailureOr<double> cost = addCollectives(func, count, options.tripCount, values, report);
+    if (failed(cost))
       return failure();
+    report.functions.back().compute = compute;
+    times.add(func, *cost, compute);
+  }
+  for (auto [func, function] : llvm::zip_equal(listed, report.functions)) {
+    const auto [cost, compute] = times.get(func);
+    function.cost = cost;
+    if (function.compute)
+      function.compute = compute;
   }
   report.memory = computeMemory(module, values, options.top);
   auto pipelines = computePipelines(module, meshes, report.memory, options.tripCount);

@@ -41,7 +41,10 @@ static json toJson(const ReportFunction &function) {
   auto convert = [](const ReportValue &value) { return toJson(value); };
   json entry = {{"name", function.name},
                 {"arguments", listOf(function.arguments, convert)},
-                {"results", listOf(function.results, convert)}};
+                {"results", listOf(function.results, convert)},
+                {"cost", function.cost}};
+  if (function.compute)
+    entry["compute"] = *function.compute;
   if (function.calls > 0)
     entry["calls"] = function.calls;
   return entry;

@@ -319,6 +319,20 @@ def test_form():
     ]  # fmt: skip
     for model, expected in cases:
         check_refused(model, expected)
+    # Sizes that shape inference does not find.
+    nodes = lambda proto: [node("NonZero", ["a"], ["h"], proto), node("ReduceSum", ["h"], ["y"], name="sum", keepdims=0)]
+    unknown = lambda proto: make(nodes(proto), [value("a", [4, 8])], [value("y", (), TensorProto.INT64)])
+    check_refused(unknown(spec("h", [0, 1, 2, 3], {1: [(2, 1), (4, 4)]})), 'node NonZero "n", tensor h, dim 1 has no known size and 2 simple_sharding, expected a known size')
+    check_refused(unknown(spec("h", [0, 1, 2, 3], {1: 4})), r"tensor h is annotated and has sizes \[2, \S+\], expected those that shape inference finds")
+    sequence = [node("SequenceConstruct", ["a", "b"], ["h"], spec("h", [0, 1, 2, 3], {0: 4})), node("SequenceAt", ["h", "k"], ["y"], name="at")]
+    check_refused(
+        make(sequence, [value("a", [4, 8]), value("b", [4, 8])], [value("y", [4, 8])], {"k": np.int64(0)}),
+        'node SequenceConstruct "n", tensor h has a sharding spec and no shape, expected a tensor whose shape is known',
+    )
+    path = write(add(spec("a", [0, 1, 2, 3, 4, 5], {0: 2, 1: 3}), shapes=((4, 9), (4, 9)), devices=6))
+    problem = find_wrong_error(lambda: shardkit.plan_onnx(path, mesh={"x": 3, "y": 2}), 'node Add "n", tensor a: its devices are not rows, columns or blocks of the mesh x=3,y=2')
+    assert problem is None, problem
+    assert shardkit.plan_onnx(path, mesh={"x": 2, "y": 3}, complete="propagation").mesh == {"x": 2, "y": 3}
 
 
 def test_rules():
@@ -327,9 +341,11 @@ def test_rules():
     rows, columns, all_of = lambda t, d=0: spec(t, [-1, -2], {d: 2}, ROWS), lambda t, d=0: spec(t, [-1, -2], {d: 2}, COLUMNS), lambda t: spec(t, [-1], {}, {-1: four})
     a, b, row, column = normal(4, 8), normal(4, 8), normal(1, 8), normal(4, 1)
     m, n, batch = normal(8, 12), normal(12), normal(2, 4, 8)
+    whole, short = RNG.integers(0, 4, (4, 8)).astype(np.uint8), RNG.integers(0, 4, (8, 12)).astype(np.uint8)
+    one, zero, product = np.float32(1), np.uint8(0), (whole.astype(np.int32) @ short.astype(np.int32)).astype(np.uint8)
 
     def op(op_type, arrays, specs, expected, **attributes):
-        names = "abc"[: len(arrays)]
+        names = "abcdefgh"[: len(arrays)]
         model = make([node(op_type, list(names), ["y"], *specs, **attributes)], [value(k, v.shape) for k, v in zip(names, arrays)], [value("y", expected.shape)])
         return model, arrays, expected
 
@@ -347,7 +363,15 @@ def test_rules():
         op("MatMul", [batch, m], [rows("a"), columns("b")][:1] + [all_of("b")], batch @ m),
         op("Gemm", [a, m.T.copy(), n], [rows("a"), columns("b"), columns("c")], a @ m + n, transB=1),
         op("Einsum", [a, m], [spec("a", four, {1: 4}), spec("b", four, {0: 4})], a @ m, equation="ik,kj->ij"),
+        op("MatMul", [batch, m[None]], [spec("a", four, {1: 2, 2: 2}), spec("b", [-1, -2], {1: 2}, COLUMNS)], batch @ m),  # a batch that is broadcast
+        op("MatMul", [a, m[:, 0].copy()], [spec("a", four, {1: 4}), spec("b", four, {0: 4})], a @ m[:, 0]),  # a vector
+        op("Gemm", [a.T.copy(), m], [columns("a"), spec("b", [-1, -2], {0: 2}, COLUMNS)], a @ m, transA=1),
+        op("MatMulInteger", [whole, short], [rows("a"), columns("b", 1)], (whole.astype(np.int32) @ short.astype(np.int32))),
+        op("QLinearMatMul", [whole, one, zero, short, one, zero, one, zero], [rows("a"), columns("d", 1)], product),
     ]  # fmt: skip
+    for model, arrays, expected in positive[-2:]:
+        for proto, array in zip([*model.graph.input, *model.graph.output], [*arrays, expected]):
+            proto.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(array.dtype)
     positive[5][0].graph.input[0].type.tensor_type.elem_type = TensorProto.BOOL
     for model, inputs, expected in positive:
         check_runs(model, inputs, expected)
@@ -365,9 +389,22 @@ def test_rules():
         (op("MatMul", [a, m], [rows("a", 1), spec("b", [-2, -1], {0: 2}, ROWS)], a @ m), r"shard \[:, 0\] of a is on 0, 1 and shard \[0, :\] of b is on 2, 3"),
         (op("Gemm", [a, m.T.copy(), n], [rows("a"), columns("b"), rows("c")], a @ m, transB=1), r"shard \[0, :\] of a is on 0, 1 .* shard \[1\] of c is on 2, 3"),
         (op("Einsum", [a, m], [spec("a", four, {1: 4}), all_of("b")], a @ m, equation="ik,kj->ij"), "tensor b, dim 0 is unsharded, and dim 1 of a is in 4 shards"),
+        (op("Sum", [a, b, column], [rows("a"), rows("b"), spec("c", [-2, -1], {0: 2}, ROWS)], a), r"shard \[0, :\] of a is on 0, 1 and .* and shard \[0, :\] of c is on 2, 3, expected device groups"),
+        (op("MatMul", [batch, m[None]], [rows("a"), spec("b", [-1, -2], {0: 2}, ROWS)], batch @ m), "tensor b, dim 0 is in 2 shards, expected unsharded: it has size 1 and is broadcast"),
+        (op("MatMul", [a, m[:, 0].copy()], [spec("a", four, {1: 4}), all_of("b")], a @ m[:, 0]), "tensor b, dim 0 is unsharded, and dim 1 of a is in 4 shards"),
+        (op("Gemm", [a.T.copy(), m], [columns("a", 1), spec("b", [-1, -2], {0: 2}, COLUMNS)], a @ m, transA=1), "tensor b, dim 0 is in 2 shards, and dim 0 of a is unsharded"),
+        (op("MatMulInteger", [whole, short], [rows("a", 1), all_of("b")], a @ m), "tensor b, dim 0 is unsharded, and dim 1 of a is in 2 shards"),
+        (op("QLinearMatMul", [whole, one, zero, short, one, zero, one, zero], [rows("a"), rows("d", 1)], product), r"shard \[0, :\] of a is on 0, 1 and shard \[:, 1\] of d is on 2, 3"),
     ]  # fmt: skip
+    for (model, arrays, _), _ in negative[-2:]:
+        for proto, array in zip([*model.graph.input, *model.graph.output], [*arrays, product]):
+            proto.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(array.dtype)
+    negative[-2][0][0].graph.output[0].type.tensor_type.elem_type = TensorProto.INT32
     for (model, *_), expected in negative:
         check_refused(model, expected)
+    # An input without a spec has that of the node that makes it.
+    made = [node("Relu", ["a"], ["h"], rows("h"), name="first"), node("Add", ["h", "b"], ["y"], rows("b"))]
+    check_runs(make(made, [value("a", [4, 8]), value("b", [4, 8])], [value("y", [4, 8])]), (a, b), np.maximum(a, 0) + b)
     made = [node("Relu", ["a"], ["h"], rows("h"), name="first"), node("Add", ["h", "b"], ["y"], rows("b", 1))]
     check_refused(make(made, [value("a", [4, 8]), value("b", [4, 8])], [value("y", [4, 8])]), "tensor b, dim 0 is unsharded, and dim 0 of h is in 2 shards")
 

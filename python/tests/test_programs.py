@@ -2,6 +2,7 @@
 """Several functions in one program: prefill and decode of a Llama block, against JAX. Needs the wheels."""
 
 import os
+import shutil
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 import jax
@@ -11,6 +12,8 @@ from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import shardkit
+from shardkit.constants import Constants
+from shardkit.model import compile_text
 
 WIDTH, HEADS, GROUPS, HIDDEN, VOCABULARY, LENGTH, PROMPT = 32, 8, 4, 96, 40, 24, 10
 SIZE = WIDTH // HEADS
@@ -192,6 +195,36 @@ def test_training():
         assert program.session.notes == [], program.session.notes
 
 
+FUSED = """
+spmd.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x24xf32> {spmd.weight = "w", spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}]>}) -> tensor<4x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<4x24xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %h = linalg.matmul ins(%x, %w : tensor<4x8xf32>, tensor<8x24xf32>) outs(%init : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %a = tensor.extract_slice %h[0, 0] [4, 8] [1, 1] : tensor<4x24xf32> to tensor<4x8xf32>
+  %b = tensor.extract_slice %h[0, 8] [4, 8] [1, 1] : tensor<4x24xf32> to tensor<4x8xf32>
+  %c = tensor.extract_slice %h[0, 16] [4, 8] [1, 1] : tensor<4x24xf32> to tensor<4x8xf32>
+  %m = arith.mulf %a, %b : tensor<4x8xf32>
+  %r = arith.addf %m, %c : tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+"""
+
+
+def test_random():
+    """Random weights are those of the stored tensors, also where a loading function makes segments of them."""
+    found = []
+    for options in ([], ["--infer-segments=false"]):
+        directory = compile_text(FUSED, Constants(), options)
+        with shardkit.Session(directory / "bundle") as session:
+            session.fill_random(1)
+            (function,) = session.values()
+            found.append((any(v.is_computed for v in function.arguments), function(np.ones((4, 8), np.float32))[0].numpy()))
+        shutil.rmtree(directory)
+    assert found[0][0] and not found[1][0] and np.array_equal(found[0][1], found[1][1]), found
+
+
 def resident_bytes():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -292,6 +325,6 @@ def test_errors():
 
 
 if __name__ == "__main__":
-    for test in (test_errors, test_propagation, test_search, test_training, test_memory):
+    for test in (test_errors, test_random, test_propagation, test_search, test_training, test_memory):
         test()
         print(test.__name__, "passed")

@@ -8,6 +8,9 @@
 // CHECK: function @main
 // CHECK: no collectives
 // JSON: "calls": 4
+// JSON: "compute": 4.0
+// JSON-NEXT: "cost": 4.0{{.*}}
+// JSON-NEXT: "name": "main"
 // JSON: "all_reduce": 1024
 
 spmd.mesh @m = <["x"=2]>

@@ -3,6 +3,7 @@
 #include "shardkit/rt/Loading/Source.h"
 
 #include "Formats/StrictJson.h"
+#include "shardkit/rt/Support/Buffer.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -259,6 +260,32 @@ static std::string namesText(const std::vector<std::string> &names) {
   for (size_t i = 0; i < names.size() && i < 101; ++i)
     text += (i ? ", " : "") + (i < 100 ? quoteName(names[i]) : "...");
   return text;
+}
+
+Expected<TensorSource> RandomStored::find(const LoadInfo &load,
+                                          const std::function<RandomTensor(const ValueInfo &)> &make) {
+  StoredSource result;
+  for (const LoadSource &source : load.sources) {
+    StoredTensor &tensor = tensors_[source.name];
+    if (!tensor.file) {
+      ValueInfo value;
+      value.name = source.name;
+      value.kind = ValueKind::Weight;
+      value.dtype = source.dtype;
+      value.globalShape = source.shape;
+      value.range = source.range;
+      Buffer buffer(source.elements * dtypeSize(source.dtype));
+      make(value).fill(buffer.data(), 1, 0, 1, source.elements);
+      tensor.name = source.name;
+      tensor.storedType = dtypeName(source.dtype);
+      tensor.dtype = source.dtype;
+      tensor.shape = source.shape;
+      tensor.bytes = buffer.bytes();
+      SK_ASSIGN_OR_RETURN(tensor.file, File::fromMemory(buffer.data(), buffer.bytes(), "random '" + source.name + "'"));
+    }
+    result.tensors.push_back(SourceTensor{tensor, nullptr, {}});
+  }
+  return TensorSource(std::move(result));
 }
 
 std::vector<const ValueInfo *> pointersTo(const std::vector<ValueInfo> &values) {

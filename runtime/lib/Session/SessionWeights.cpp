@@ -165,11 +165,10 @@ int64_t SessionImpl::countWanted(const std::vector<std::string> &names) const {
 }
 
 Status Session::fillRandom(uint64_t seed) {
-  auto find = [seed](const ValueInfo &value, int64_t) -> Expected<TensorSource> {
+  RandomStored stored;
+  auto find = [&stored, seed](const ValueInfo &value, int64_t) -> Expected<TensorSource> {
     if (value.load)
-      return invalid("weight '" + value.name +
-                     "' is made of stored tensors by a loading function, expected a set of weights in place of "
-                     "random numbers");
+      return stored.find(*value.load, [seed](const ValueInfo &tensor) { return RandomTensor::forValue(tensor, seed); });
     return TensorSource(RandomTensor::forValue(value, seed));
   };
   return impl_->inTurn(

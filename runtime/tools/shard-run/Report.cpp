@@ -163,7 +163,17 @@ Json compilerReport(const Bundle &bundle) {
 
 } // namespace
 
-void printSummary(const RunRecord &record) {
+std::optional<Prediction> findPrediction(const Bundle &bundle, const RunRecord &record) {
+  if (record.what->pipeline())
+    return std::nullopt;
+  for (const Json &function : compilerReport(bundle).value("functions", Json::array()))
+    if (function.is_object() && function.value("name", "") == record.what->full().name &&
+        function.value("cost", Json()).is_number() && function.value("compute", Json()).is_number())
+      return Prediction{function["cost"].get<double>(), function["compute"].get<double>()};
+  return std::nullopt;
+}
+
+void printSummary(const RunRecord &record, const std::optional<Prediction> &predicted) {
   const FunctionInfo &full = record.what->full();
   size_t collectives = 0;
   for (const FunctionInfo *function : record.what->functions())
@@ -197,6 +207,10 @@ void printSummary(const RunRecord &record) {
   else
     std::printf("step: min %.3f ms, median %.3f ms over %zu runs\n", record.minStep() * 1e3, record.medianStep() * 1e3,
                 record.steps.size());
+  if (predicted && record.minStep() > 0)
+    std::printf("predicted step: %.3f ms (collectives %.3f ms, compute %.3f ms), %.2f of the median\n",
+                predicted->seconds() * 1e3, predicted->collectives * 1e3, predicted->compute * 1e3,
+                predicted->seconds() / record.medianStep());
   std::printf("peak memory: %s\n", sizeText(peakMemory()).c_str());
 }
 
@@ -334,6 +348,11 @@ Status writeReport(const std::string &path, const Bundle &bundle, const Options 
                   {"median_seconds", record.medianStep()},
                   {"seconds", record.steps}}},
                 {"device_bytes", record.localBytes}};
+    if (std::optional<Prediction> predicted = findPrediction(bundle, record))
+      run["steps"]["predicted"] = {{"seconds", predicted->seconds()},
+                                   {"collectives", predicted->collectives},
+                                   {"compute", predicted->compute},
+                                   {"of_median", predicted->seconds() / record.medianStep()}};
     if (!record.what->pipeline())
       run["contractions"] = contractionsJson(record.measured.run.functions[0].contractions);
     if (record.counters.attention.byCudnn + record.counters.attention.byKernel > 0)

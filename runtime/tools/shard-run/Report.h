@@ -7,8 +7,14 @@
 
 namespace shardkit::run {
 
+/// Seconds of a step that the bundle's compiler predicts, where the mesh has `flops`.
+struct Prediction {
+  double collectives, compute;
+  double seconds() const { return collectives + compute; }
+};
+std::optional<Prediction> findPrediction(const rt::Bundle &bundle, const RunRecord &record);
 /// The few lines about one run on stdout.
-void printSummary(const RunRecord &record);
+void printSummary(const RunRecord &record, const std::optional<Prediction> &predicted);
 /// One line per result.
 void printDifferences(const RunRecord &record, bool onlyMismatches);
 /// One line about all runs.

@@ -4,7 +4,6 @@
 
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
-#include "shardkit/rt/Support/Buffer.h"
 
 #include <algorithm>
 #include <set>
@@ -171,7 +170,7 @@ Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) co
         std::string(weight ? "weight" : "input") + " '" + value.name + "' (" + typeOf(value) + ") is not given, use " +
         (weight ? std::string("--weights") : "--input " + value.name + "=FILE.npy") + " or --random-inputs=SEED");
   if (value.load)
-    return makeRandomStored(*value.load);
+    return random_.find(*value.load, [this](const ValueInfo &stored) { return makeRandom(stored, *options_); });
   return TensorSource(makeRandom(value, *options_));
 }
 
@@ -205,31 +204,6 @@ Status Sources::checkStrict(const Manifest &manifest, int process, int processes
   }
   SK_RETURN_IF_ERROR(weights_->checkAllUsed(values));
   return verifyChecksums(weights_->filesWithChecksums(), size_t(process), size_t(processes));
-}
-
-Expected<TensorSource> Sources::makeRandomStored(const LoadInfo &load) const {
-  StoredSource result;
-  for (const LoadSource &source : load.sources) {
-    StoredTensor &tensor = random_[source.name];
-    if (!tensor.file) {
-      ValueInfo value;
-      value.name = source.name;
-      value.kind = ValueKind::Weight;
-      value.dtype = source.dtype;
-      value.globalShape = source.shape;
-      value.range = source.range;
-      Buffer buffer(source.elements * dtypeSize(source.dtype));
-      makeRandom(value, *options_).fill(buffer.data(), 1, 0, 1, source.elements);
-      tensor.name = source.name;
-      tensor.storedType = dtypeName(source.dtype);
-      tensor.dtype = source.dtype;
-      tensor.shape = source.shape;
-      tensor.bytes = buffer.bytes();
-      SK_ASSIGN_OR_RETURN(tensor.file, File::fromMemory(buffer.data(), buffer.bytes(), "random '" + source.name + "'"));
-    }
-    result.tensors.push_back(SourceTensor{tensor, nullptr, {}});
-  }
-  return TensorSource(std::move(result));
 }
 
 Expected<std::vector<TensorSource>> Sources::resolve(const FunctionInfo &function, int64_t devices) const {

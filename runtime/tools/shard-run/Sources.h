@@ -32,13 +32,11 @@ public:
 
 private:
   rt::Expected<rt::TensorSource> find(const rt::ValueInfo &value, int64_t devices) const;
-  /// The stored tensors of a loading function, each made once.
-  rt::Expected<rt::TensorSource> makeRandomStored(const rt::LoadInfo &load) const;
   const Options *options_ = nullptr;
   std::map<std::string, rt::StoredTensor> inputs_;
   std::optional<rt::SourceSet> weights_;
   rt::SourceSet constants_;
-  mutable std::map<std::string, rt::StoredTensor> random_;
+  mutable rt::RandomStored random_;
 };
 
 } // namespace shardkit::run

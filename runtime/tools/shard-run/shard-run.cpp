@@ -220,7 +220,7 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
       suiteEntries_ += suiteEntry(options.program, *record);
     if (isFirst()) {
       if (!functionsRun && (chosen->size() == 1 || options.verbose))
-        printSummary(*record);
+        printSummary(*record, findPrediction(code, *record));
       if (lineEach || (bad && shown++ < 20))
         printDifferences(*record, /*onlyMismatches=*/!lineEach);
     }

@@ -7,6 +7,7 @@
 #include "shardkit/rt/Loading/Random.h"
 #include "shardkit/rt/Manifest/Bundle.h"
 
+#include <functional>
 #include <memory>
 #include <variant>
 
@@ -96,6 +97,17 @@ private:
   std::map<std::string, std::vector<size_t>> logical_;
   /// By stored tensor: the weights with pieces of it, and which of their sources it is.
   std::map<std::string, std::vector<std::pair<size_t, size_t>>> segments_;
+};
+
+/// Random stored tensors, each made once, for weights that loading functions make of them, or that are segments of
+/// them.
+class RandomStored {
+public:
+  /// `make`: the random numbers of a stored tensor, which is described as a weight.
+  Expected<TensorSource> find(const LoadInfo &load, const std::function<RandomTensor(const ValueInfo &)> &make);
+
+private:
+  std::map<std::string, StoredTensor> tensors_;
 };
 
 std::vector<const ValueInfo *> pointersTo(const std::vector<ValueInfo> &values);
