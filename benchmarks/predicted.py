@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import pickle
 import shutil
@@ -95,7 +96,7 @@ def measure(texts, repeats):
     with contextlib.ExitStack() as stack:
         functions = []
         for text in texts:
-            directory = compile_text(text, Constants(), ["--infer-segments=false"])  # weights are random, as they are
+            directory = compile_text(text, Constants(), [])
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
             session = stack.enter_context(shardkit.Session(directory / "bundle"))
             session.fill_random(1)
@@ -107,25 +108,32 @@ def measure(texts, repeats):
         return [min(times) for times in zip(*([_measure(f, repeats) for f in functions] for _ in range(ROUNDS)))]
 
 
-def share(calibration, devices):
-    """That of the first process, for all processes of an mpirun."""
-    path = Path(tempfile.gettempdir(), f"calibration-{os.getppid()}-{devices}")
+def share(make, calibration, what):
+    """What the first process makes, for all processes of an mpirun."""
+    path = Path(tempfile.gettempdir(), f"shared-{os.getppid()}-{len(calibration.axes)}-{math.prod(calibration.axes.values())}-{what.replace(' ', '-')}")
     if calibration.process == 0:
-        path.with_suffix(".new").write_bytes(pickle.dumps(calibration))
+        path.with_suffix(".new").write_bytes(pickle.dumps(make()))
         path.with_suffix(".new").rename(path)
-        return calibration
     while not path.exists():
         time.sleep(0.01)
-    return dataclasses.replace(pickle.loads(path.read_bytes()), process=calibration.process)
+    return pickle.loads(path.read_bytes())
 
 
 def compare(name, calibration, repeats):
     """Of each plan seconds of collectives, of compute and of a step by itself, and as measured."""
-    text, by_hand = MODELS[name]()
-    text = text.replace("MESH", spell_mesh(calibration.axes, calibration.costs))
-    plans = {plan: annotate(text, rules) for plan, rules in make_plans(by_hand).items()}
-    times = measure(plans.values(), repeats)
-    return {plan: (*predict(annotated), calibration.overhead, time) for (plan, annotated), time in zip(plans.items(), times)}
+
+    def prepare():
+        """Plans and their predictions. What is compiled here is in the cache of the other processes."""
+        text, by_hand = MODELS[name]()
+        text = text.replace("MESH", spell_mesh(calibration.axes, calibration.costs))
+        plans = {plan: annotate(text, rules) for plan, rules in make_plans(by_hand).items()}
+        for annotated in plans.values():
+            shutil.rmtree(compile_text(annotated, Constants(), []))
+        return {plan: (annotated, predict(annotated)) for plan, annotated in plans.items()}
+
+    plans = share(prepare, calibration, name)
+    times = measure([annotated for annotated, _ in plans.values()], repeats)
+    return {plan: (*predicted, calibration.overhead, time) for (plan, (_, predicted)), time in zip(plans.items(), times)}
 
 
 def main():
@@ -141,7 +149,7 @@ def main():
     for devices in options.devices or SHAPES:
         calibration = shardkit.calibrate(dict(zip(BOTH, SHAPES[devices])), repeats=5, rounds=ROUNDS)
         if options.backend != "local":
-            calibration = share(calibration, devices)
+            calibration = dataclasses.replace(share(lambda: calibration, calibration, "calibration"), process=calibration.process)
         if calibration.process:
             sys.stdout = sys.stderr = open(os.devnull, "w")  # the first process prints
         print(calibration.mesh, f"step by itself {1e6 * calibration.overhead:.0f} us, median error {100 * calibration.get_error():.0f} %", file=sys.stderr)

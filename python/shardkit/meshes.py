@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, Mapping, Sequence
 
 from .errors import ShardKitError
@@ -9,19 +10,30 @@ from .errors import ShardKitError
 COSTS = ("alpha", "beta", "flops", "bandwidth")
 
 
-def spell_costs(costs: Mapping[str, Any]) -> str:
-    """The attributes of a mesh with these costs, with a space in front: numbers, or lists of one per axis."""
-    for name in costs:
+def spell_costs(axes: Mapping[str, int], costs: Mapping[str, Any]) -> str:
+    """The attributes of a mesh with these costs, with a space in front: `alpha` and `beta` have one for each axis."""
+    if not isinstance(costs, Mapping):
+        raise ShardKitError(f"error: costs is {costs!r}, expected some of {', '.join(COSTS)} by name")
+    for name, value in costs.items():
         if name not in COSTS:
             raise ShardKitError(f"error: costs has {name!r}, expected {', '.join(COSTS)}")
+        is_list = name in ("alpha", "beta")
+        values = list(value) if isinstance(value, (list, tuple)) else [value]
+        if isinstance(value, (list, tuple)) != is_list or (is_list and len(values) != len(axes)) or not all(map(_is_positive, values)):
+            expected = f"a positive number for each axis: {', '.join(axes)}" if is_list else "a positive number"
+            raise ShardKitError(f"error: costs has {name} = {value!r}, expected {expected}")
     spelled = [f"{name} = {_spell(value)}" for name, value in costs.items()]
     return f" {{{', '.join(spelled)}}}" if spelled else ""
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 < float(value) < float("inf")
 
 
 def spell_mesh(axes: Mapping[str, int], costs: Mapping[str, Any]) -> str:
     """A mesh `@mesh`."""
     sizes = ", ".join(f'"{name}"={size}' for name, size in axes.items())
-    return f"spmd.mesh @mesh = <[{sizes}]>{spell_costs(costs)}"
+    return f"spmd.mesh @mesh = <[{sizes}]>{spell_costs(axes, costs)}"
 
 
 def read_axes(text: str) -> dict[str, int]:

@@ -474,10 +474,15 @@ def test_new_configuration():
     for options, expected in (
         ({}, "no device configuration, expected a mesh: names and sizes of axes, such as data=2,model=4$"),
         ({"mesh": {"x": 2}, "pins": {"x": ["z", None]}}, "the pin of x names axis 'z', expected one of the mesh: x$"),
+        ({"mesh": {"x": 2}, "pins": {"x": "x"}}, "the pin of x is 'x', expected an entry for each dim"),
+        ({"mesh": {"x": 2}, "pins": ["x"]}, r"pins is \['x'\], expected an entry for each dim by the names"),
+        ({"mesh": {"x": 2}, "sizes": ["N=8"]}, r"sizes is \['N=8'\], expected the sizes of symbolic dims by name"),
+        ({"mesh": {"x": 2}, "configuration": 3}, "configuration is 3, expected the name"),
+        ({"mesh": {"x": 2}, "memory": "1G"}, "memory is '1G', expected bytes"),
         ({"mesh": {"x": 2}, "complete": "guess"}, "complete is 'guess', expected search or propagation$"),
         ({"mesh": {"x": 2}, "complete": "propagation", "memory": 10}, "propagation takes no memory and no options"),
     ):
-        problem = find_wrong_error(lambda options=options: shardkit.plan_onnx(path, sizes={"N": 8}, **options), expected)
+        problem = find_wrong_error(lambda options=options: shardkit.plan_onnx(path, **{"sizes": {"N": 8}} | options), expected)
         assert problem is None, problem
     for options, expected in (
         ({"mesh": {"x": 2}, "configuration": "eight"}, "the mesh has 2 devices, expected 8, as device configuration eight$"),

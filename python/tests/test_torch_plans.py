@@ -219,6 +219,18 @@ def test_errors():
     refuses("no plan was applied to the module", shardkit.TorchPlan.find_replicated, module)
     refuses("there is no process group, expected torch.distributed with 4 ranks", plan_tied().apply, module)
 
+    for options, expected in (
+        ({"memory": "16GB"}, "memory is '16GB', expected bytes"), ({"memory": 0}, "memory is 0, expected bytes"), ({"pins": ["up.weight"]}, "pins is .*, expected placements by the names"),
+        ({"costs": {"alpha": [1.0, 2.0]}}, "costs has alpha = .*, expected a positive number for each axis: tp$"), ({"costs": {"flops": [1.0]}}, "expected a positive number$"),
+        ({"costs": {"beta": [-1.0]}}, "expected a positive number for each axis: tp$"), ({"loss": 3}, "loss is 3, expected a function of the module and its inputs"),
+    ):  # fmt: skip
+        refuses(expected, shardkit.plan, module, tokens, mesh={"tp": 4}, **options)
+    sparse = nn.Linear(4, 4)
+    sparse.weight = nn.Parameter(torch.eye(4).to_sparse())
+    refuses("weight has layout sparse_coo, expected a dense tensor", shardkit.plan, sparse, torch.randn(4, 4), mesh={"tp": 4})
+    refuses("what is planned is 3, expected a function of JAX or a module of PyTorch", shardkit.plan, 3, tokens, mesh={"tp": 4})
+    refuses("compared with 3, expected another plan", plan_tied().compare, 3)
+
     class Branch(nn.Module):
         def forward(self, x):
             return x if x.sum() > 0 else -x
@@ -239,6 +251,21 @@ class Attention(nn.Module):
         o = nn.functional.scaled_dot_product_attention(q, k, v)
         x = x + self.out(o.transpose(1, 2).flatten(2))
         return x + self.down(nn.functional.gelu(self.up(x)))
+
+
+class Narrow(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("w", torch.eye(32).to(torch.float8_e4m3fn))
+
+    def forward(self, x):
+        return x @ self.w.float()
+
+
+def test_narrow():
+    """A buffer of 8-bit floats."""
+    plan = shardkit.plan(Narrow(), torch.randn(4, 32), mesh={"tp": 4}, pins={"w": [Shard(1)]})
+    assert plan.placements() == {"w": (Shard(1),)}
 
 
 def test_tactics():

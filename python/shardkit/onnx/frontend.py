@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import ShardKitError, require
 from ..linalg.annotations import Inner, annotate
-from ..model import Argument, Model, Result
+from ..model import Argument, Model, Result, read_names
 from ..planning import tags
 from ..tools import find_tool, find_torch_mlir_opt, run_tool
 from .constants import fold_constants
@@ -64,7 +64,9 @@ class Importer:
         require("torch_mlir", "torch-mlir", "importing an ONNX model")
         import onnx
 
-        self._path = str(path)
+        self._path, batch = str(path), read_names(batch, "batch")
+        if configuration is not None and not isinstance(configuration, str):
+            raise ShardKitError(f"error: configuration is {configuration!r}, expected the name of a device configuration")
         model = _load(self._path)
         self.sizes = _set_sizes(model, sizes)
         self.fields = onnx.ModelProto(ir_version=model.ir_version, configuration=model.configuration, functions=model.functions)
@@ -188,6 +190,8 @@ def _set_sizes(model: Any, sizes: Mapping[str, int]) -> dict[str, int]:
     values = [*model.graph.input, *model.graph.output, *model.graph.value_info]
     dims = [dim for value in values for dim in value.type.tensor_type.shape.dim]
     symbols = list(dict.fromkeys(dim.dim_param for dim in dims if dim.dim_param))
+    if not isinstance(sizes, Mapping):
+        raise ShardKitError(f"error: sizes is {sizes!r}, expected the sizes of symbolic dims by name, such as {{'batch': 8}}")
     for name, size in sizes.items():
         if name not in symbols:
             raise ShardKitError(f"error: sizes has {name!r}, expected a symbolic dim of the model: {', '.join(symbols) or 'it has none'}")

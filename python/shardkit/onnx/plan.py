@@ -100,7 +100,11 @@ class _Planner:
 
     def plan(self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str], complete: str) -> OnnxPlan:
         axes = self._placement.mesh.axes
+        if not isinstance(pins, Mapping):
+            raise ShardKitError(f"error: pins is {pins!r}, expected an entry for each dim by the names of inputs and weights, or by patterns")
         for name, entries in pins.items():
+            if entries is not None and not isinstance(entries, (list, tuple)):
+                raise ShardKitError(f"error: the pin of {name} is {entries!r}, expected an entry for each dim: an axis, a list of axes, None or '?'; or None alone")
             search.check_axes(f"the pin of {name}", entries or (), axes)
         chosen = [{"function": self._function, "argument": n, "axis_resources": None if e is None else list(e)} for n, e in pins.items()]
         text = search.add_mesh(self._model.text, axes, costs)

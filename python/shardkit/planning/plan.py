@@ -36,6 +36,8 @@ def plan(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
         return plan_torch(function, *args, **options)
     from ..jax.plan import plan as plan_jax
 
+    if not callable(function):
+        raise ShardKitError(f"error: what is planned is {function!r}, expected a function of JAX or a module of PyTorch")
     return plan_jax(function, *args, **options)
 
 
@@ -88,6 +90,8 @@ class AnnotatedPlan:
 
     def compare(self, other: AnnotatedPlan) -> str:
         """The report of the other plan with its differences from this one."""
+        if not isinstance(other, AnnotatedPlan):
+            raise ShardKitError(f"error: compared with {other!r}, expected another plan")
         with tempfile.TemporaryDirectory() as folder:
             baseline = Path(folder, "this_plan")
             baseline.write_text(search.describe(self._text, "--spmd-report=format=json output={}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import numbers
 import re
 import tempfile
 from pathlib import Path
@@ -24,6 +25,8 @@ def prepare(text: str) -> str:
 
 def search(text: str, rules: Sequence[Mapping[str, Any]], memory: float | None, options: Sequence[str]) -> str:
     """The annotated program of a plan: `rules` are those of a plan file, which hold."""
+    if memory is not None and (isinstance(memory, bool) or not isinstance(memory, numbers.Real) or not 1 <= memory < 2**63):
+        raise ShardKitError(f"error: memory is {memory!r}, expected bytes that a device holds at most, a positive number such as 16e9")
     # Others have other optimizations of collectives than those that compared plans are run with.
     chosen = ["compare-plans=false", *([] if memory is None else [f"memory-budget={int(memory)}"]), *options]
     return run(apply_rules(text, rules), *_PREPARE, f"--spmd-auto-shard={' '.join(chosen)}", "-mlir-print-debuginfo")
@@ -74,7 +77,7 @@ def read_status(text: str) -> tuple[str, float | None]:
 
 def add_mesh(text: str, axes: Mapping[str, int], costs: Mapping[str, Any]) -> str:
     """The module with the mesh, if it has none, and with the costs of its links."""
-    attributes = spell_costs(costs)
+    attributes = spell_costs(axes, costs)
     known = re.search(r'^ *spmd\.mesh @([\w".]+) = <\[".*?>', text, re.MULTILINE)
     # One without axes, which JAX gives to keys and scalars, is a view of any.
     for empty in re.findall(r"^ *spmd\.mesh @([\w.]+) = <\[\]>.*\n", text, re.MULTILINE):

@@ -12,6 +12,7 @@ from ..errors import ShardKitError, find_users_line, require
 from ..linalg.annotations import annotate, find_body
 from ..model import DTYPES, Argument, Model, Result, read_mesh, read_names
 from ..session import Array
+from ..safetensors import numpy_dtype
 from ..tools import find_tool, run_tool, show_progress
 
 
@@ -223,16 +224,15 @@ def _dtype(value: Any, name: str) -> str:
 
 
 def to_numpy(value: Any) -> Any:
-    """Of a tensor its array, with bf16 as ml_dtypes has it; else the value itself."""
+    """Of a tensor its array, with bf16 and 8-bit floats as ml_dtypes has them; else the value itself."""
     import torch
 
     if not isinstance(value, torch.Tensor):
         return value
     value = value.detach().resolve_conj().resolve_neg()
-    if value.dtype == torch.bfloat16:  # which NumPy has from a package
-        import ml_dtypes
-
-        return value.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    name = str(value.dtype).removeprefix("torch.")
+    if name.startswith(("bfloat16", "float8")):  # which NumPy has from a package
+        return value.view(torch.int16 if name == "bfloat16" else torch.uint8).numpy().view(numpy_dtype(name))
     return value.numpy()
 
 
@@ -241,8 +241,8 @@ def _to_torch(array: Any) -> Any:
 
     if isinstance(array, Array):  # stays on the devices
         return array
-    if array.dtype.name == "bfloat16":
-        return torch.from_numpy(array.view("int16")).view(torch.bfloat16)
+    if array.dtype.name.startswith(("bfloat16", "float8")):
+        return torch.from_numpy(array.view(f"int{8 * array.itemsize}")).view(getattr(torch, array.dtype.name))
     return torch.from_numpy(array)
 
 

@@ -44,6 +44,8 @@ def describe(placements: Sequence[Any]) -> str:
 
 def read_pins(pins: Mapping[str, Any], ranks: Mapping[str, int], aliases: Mapping[str, str], mesh: Mapping[str, int]) -> dict[str, list[Any] | None]:
     """Axis resources by names and patterns of arguments. `aliases`: the first names of tied parameters, by all their names."""
+    if not isinstance(pins, Mapping):
+        raise ShardKitError(f"error: pins is {pins!r}, expected placements by the names of inputs, parameters and buffers, or by patterns")
     found: dict[str, list[Any] | None] = {}
     origins: dict[str, str] = {}
     for name, spec in pins.items():

@@ -9,6 +9,8 @@ import warnings
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
 
+import torch
+
 from ...errors import ShardKitError
 from ...model import Model, read_mesh, read_names
 from ...planning import completion, search
@@ -164,6 +166,10 @@ class _Planner:
         for name, value in [*self._module.named_parameters(), *self._module.named_buffers()]:
             if type(value).__name__ == "DTensor":
                 raise ShardKitError(f"error: {name} is a DTensor already, expected a module that is not distributed")
+            if value.layout is not torch.strided:
+                raise ShardKitError(f"error: {name} has layout {str(value.layout).removeprefix('torch.')}, expected a dense tensor (to_dense()), which DTensor can place")
+        if self._loss is not None and not callable(self._loss):
+            raise ShardKitError(f"error: loss is {self._loss!r}, expected a function of the module and its inputs")
 
     # --- from annotations to placements -------------------------------------------------------------------
 
