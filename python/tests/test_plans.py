@@ -383,12 +383,29 @@ def test_bytes():
     text = jax.jit(descend, donate_argnums=(0, 1)).lower(PARAMS["up"][0], PARAMS["down"][0], X, X + 1).as_text()
     pins = {"arg0": [None, "model"], "arg1": ["model", None], "arg2": ["data", None], "arg3": ["data", None]}
     plan = shardkit.plan_stablehlo(text, mesh={"data": 2, "model": 4}, pins=pins)
+    assert count_bytes(plan) == (5636, 5636)
+
+
+def count_bytes(plan):
+    """What the plan has a device receive, and what XLA's program of its module does."""
     report = json.loads(plan.report(format="json"))
     sizes = {name: size for mesh in report["meshes"] for name, size in mesh["axes"]}
     expected = sum(c["received"] / math.prod(sizes[a] for a in c["axes"]) * c["count"] for c in report["collectives"])
     (program,) = compile_xla(plan.serialize().decode()).hlo_modules()
     received, *_ = hlo_bytes.read_hlo(program.to_string(), 8)
-    assert received == expected == 5636, (received, expected)
+    return received, expected
+
+
+def test_searched_bytes():
+    """The same without pins: values that are moved for one reader, for several, for updates of a table, and in a loop over layers."""
+    models = hlo_bytes.load("default_models", Path(__file__).resolve().parents[2] / "benchmarks" / "defaults" / "models.py")
+    for mesh, step, args in (
+        ({"data": 8}, *models.dlrm_step()),
+        ({"data": 8}, *models.layer_scan_step(layers=2, batch=8, length=16, dim=64, heads=2)),
+    ):
+        plan = shardkit.plan_stablehlo(jax.jit(step, donate_argnums=0).lower(*args).as_text(), mesh=mesh, options=["forbid-collectives=reduce_scatter"])
+        received, expected = count_bytes(plan)
+        assert received == expected > 0 and 0 < len(plan.constraints) < len(plan.layouts) / 4, (received, expected, len(plan.constraints), len(plan.layouts))
 
 
 def test_command():

@@ -110,18 +110,28 @@ class Tagger(Rewriter):
 
 
 class Constrainer(Rewriter):
-    """Constrains the values at sites; `is_tagged`: the constraints have names too."""
+    """Constrains the values at sites; `is_tagged`: the constraints have names too. `moves`: of sites; those of one move in a jaxpr that read the same
+    value have one constraint, with the name of the first."""
 
-    def __init__(self, shardings: Mapping[str, Any], is_tagged: bool = False) -> None:
-        self._shardings, self._is_tagged = shardings, is_tagged
+    def __init__(self, shardings: Mapping[str, Any], moves: Mapping[str, int], is_tagged: bool = False) -> None:
+        self._shardings, self._moves, self._is_tagged = shardings, moves, is_tagged
+        self._moved: dict[Any, tuple[str, Any]] = {}
+        self.same: dict[str, str] = {}
+        """Sites without a constraint of their own, with that which has it."""
 
     def equation(self, path: str, eqn: Any) -> list[Any]:
         before, after = [], []
         invars, outvars = list(eqn.invars), list(eqn.outvars)
         for k, v in enumerate(invars):
-            if sharding := self._shardings.get(site := f"{path}/in{k}"):
-                invars[k] = _copy(v)
-                before.append(self._constrain(site, v, invars[k], sharding))
+            if not (sharding := self._shardings.get(site := f"{path}/in{k}")):
+                continue
+            key = (path.rpartition(".")[0], v, self._moves.get(site, site))
+            if key in self._moved:
+                self.same[site], invars[k] = self._moved[key]
+                continue
+            invars[k] = _copy(v)
+            self._moved[key] = site, invars[k]
+            before.append(self._constrain(site, v, invars[k], sharding))
         for k, v in enumerate(outvars):
             if sharding := self._shardings.get(site := f"{path}/out{k}"):
                 outvars[k] = _copy(v)

@@ -55,6 +55,8 @@ class Plan(AnnotatedPlan):
     constraints: dict[str, Any]
     layouts: dict[str, Any]
     dropped: tuple[str, ...]
+    _moves: dict[str, int]
+    """Sites that read what is moved once have one number."""
     _equations: dict[str, str]
     _loops: tuple[str, ...] = ()
     _names: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -69,7 +71,7 @@ class Plan(AnnotatedPlan):
 
         def rewrite(traced: equations.Traced) -> Any:
             equations.check_same(self._equations, traced.jaxpr)
-            return equations.Constrainer(self.constraints).rewrite(traced.jaxpr)
+            return equations.Constrainer(self.constraints, self._moves).rewrite(traced.jaxpr)
 
         return equations.transform(function, rewrite)
 
@@ -233,6 +235,7 @@ class _Planner:
             {},
             layouts,
             tuple(translator.dropped),
+            {name: site.move for name, site in sites.items() if site.move is not None},
             equations.describe(self._traced.jaxpr),
             tuple(self._rolled.describe()) if self._rolled else (),
             self._find_names(names, places),
@@ -284,8 +287,10 @@ class _Planner:
             needed = set(self._choose_in_short(short, made, runs))
             first, runs = [site for site in made.layouts if short.find_path(site) in needed], 0
 
+        constrainer = equations.Constrainer(made.layouts, made._moves, is_tagged=True)
+
         def constrain(traced: equations.Traced) -> Any:
-            return equations.Constrainer(made.layouts, is_tagged=True).rewrite(traced.jaxpr)
+            return constrainer.rewrite(traced.jaxpr)
 
         inner = equations.get_unjitted(equations.transform(self._function, constrain))
         jitted = equations.jit_like(self._function, inner, out_shardings=made.out_shardings)
@@ -293,14 +298,16 @@ class _Planner:
         static, _ = find_static(self._function, self._args)
         args = [a if i in static else jax.tree_util.tree_map(_place, a, next(shardings)) for i, a in enumerate(self._args)]
         kwargs = {n: jax.tree_util.tree_map(_place, v, made.kwarg_shardings[n]) if n in made.kwarg_shardings else v for n, v in self._kwargs.items()}
-        return {site: made.layouts[site] for site in _find_needed(jitted.trace(*args, **kwargs), made.layouts, runs, first, self._find_path)}
+        chosen = _find_needed(jitted.trace(*args, **kwargs), made.layouts, constrainer, runs, first, self._find_path)
+        return {site: made.layouts[site] for site in chosen}
 
     def _choose_in_short(self, short: Shortened, made: Plan, runs: int) -> list[str]:
         """The sites with three layers."""
         import jax
 
         layouts = {site: sharding for site, sharding in made.layouts.items() if short.find_path(site) == site}
-        function = short.make_function(equations.Constrainer(layouts, is_tagged=True), self._traced.closed.consts)
+        constrainer = equations.Constrainer(layouts, made._moves, is_tagged=True)
+        function = short.make_function(constrainer, self._traced.closed.consts)
         shardings = [s for tree in (*made.in_shardings, *made.kwarg_shardings.values()) for s in jax.tree_util.tree_leaves(tree)]
         args = [
             jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, sharding=s, weak_type=v.aval.weak_type)
@@ -309,18 +316,24 @@ class _Planner:
         results = jax.tree_util.tree_leaves(made.out_shardings)
         jitted = jax.jit(function, out_shardings=[results[i] for i in short.results])
         cheaper = len(made.layouts) // max(len(layouts), 1)  # than a run with all layers
-        return _find_needed(jitted.trace(*args), layouts, runs * cheaper)
+        return _find_needed(jitted.trace(*args), layouts, constrainer, runs * cheaper)
 
 
 def _find_needed(
-    traced: Any, layouts: Mapping[str, Any], runs: int, first: Collection[str] = (), get_group: Callable[[str], str] = lambda site: site
+    traced: Any,
+    layouts: Mapping[str, Any],
+    constrainer: equations.Constrainer,
+    runs: int,
+    first: Collection[str] = (),
+    get_group: Callable[[str], str] = lambda site: site,
 ) -> list[str]:
-    """The sites at which a function needs a constraint, of one that has it at all sites."""
+    """The sites at which a function needs a constraint, of one that has it at all sites, by this constrainer."""
     from ..planning import shardy
     from ..stablehlo import frontend
 
     propagation = shardy.Propagation(frontend.copy(traced.lower(lowering_platforms=("cpu",)).compiler_ir("stablehlo"))[0])
-    return shardy.choose(propagation, {site: to_layout(sharding) for site, sharding in layouts.items()}, runs, first, get_group)
+    wanted = {site: to_layout(sharding) for site, sharding in layouts.items()}
+    return shardy.choose(propagation, wanted, runs, constrainer.same, first, get_group)
 
 
 class Translator:

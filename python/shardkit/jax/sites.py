@@ -13,6 +13,8 @@ from . import equations
 class Site:
     layout: Layout
     shape: tuple[int, ...]
+    move: int | None = None
+    """What is read at sites of one move is moved once."""
 
 
 def read_sites(jaxpr: Any, program: Program, find_path: Callable[[str], str] = lambda path: path) -> dict[str, Site]:
@@ -20,11 +22,13 @@ def read_sites(jaxpr: Any, program: Program, find_path: Callable[[str], str] = l
     path of the equation that stands for one in the program."""
     found: dict[str, Site] = {}
     known: dict[str, list[tuple[str, Site]]] = {}
+    makers: dict[Any, str] = {}
     for path, eqn in equations.walk(jaxpr):
         name = find_path(path)
+        makers |= {v: name for v in eqn.outvars}
         if name not in known:
-            sites = [(site[len(name) :], layout, variable) for site, layout, variable in _read_equation(name, eqn, program)]
-            known[name] = [(site, Site(layout, tuple(v.aval.shape))) for site, layout, v in sites if layout and layout.dims and not layout.is_partial]
+            sites = [(site[len(name) :], *rest) for site, *rest in _read_equation(name, eqn, program, makers)]
+            known[name] = [(site, Site(layout, tuple(v.aval.shape), move)) for site, layout, v, move in sites if layout and layout.dims and not layout.is_partial]
         for site, value in known[name]:
             found[path + site] = value
     return found
@@ -33,7 +37,7 @@ def read_sites(jaxpr: Any, program: Program, find_path: Callable[[str], str] = l
 CONTRACTIONS = ("dot_general", "conv_general_dilated", "ragged_dot_general")
 
 
-def _read_equation(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None, Any]]:
+def _read_equation(path: str, eqn: Any, program: Program, makers: Mapping[Any, str]) -> Iterator[tuple[str, Layout | None, Any, int | None]]:
     kind = eqn.primitive.name
     if kind in ("scan", "while", "cond"):
         yield from _read_carried(path, eqn, program)
@@ -42,16 +46,19 @@ def _read_equation(path: str, eqn: Any, program: Program) -> Iterator[tuple[str,
     results = program.find(path, [tuple(eqn.outvars[k].aval.shape) for k in made])
     if results is None:
         return
-    if kind in CONTRACTIONS:
-        for k, value in enumerate(program.find_operands(results, [tuple(v.aval.shape) for v in eqn.invars])):
-            if not hasattr(eqn.invars[k], "val"):  # else a literal
-                yield f"{path}/in{k}", program.get_layout(value), eqn.invars[k]
+    variables = [None if hasattr(v, "val") else v for v in eqn.invars]  # or a literal
+    shapes = [tuple(v.aval.shape) for v in eqn.invars]
+    read = program.find_moved(path, [(v and makers.get(v), shape) for v, shape in zip(variables, shapes)])
+    read |= dict(enumerate(program.find_operands(results, shapes))) if kind in CONTRACTIONS else {}
+    for k, variable in enumerate(variables):
+        if variable is not None and k in read:
+            yield f"{path}/in{k}", program.get_layout(read[k]), variable, program.get_move(read[k])
     for k, value in zip(made, results):
         if _is_read(eqn.outvars[k]):
-            yield f"{path}/out{k}", program.get_reduced(value), eqn.outvars[k]
+            yield f"{path}/out{k}", program.get_reduced(value), eqn.outvars[k], None
 
 
-def _read_carried(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None, Any]]:
+def _read_carried(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None, Any, int | None]]:
     """What is carried, but for values that a body returns as they are: those are captured."""
     carried = _find_carried(eqn)
     changed = [k for k, v in enumerate(eqn.outvars) if v.aval.shape and not carried.is_unchanged(k)]
@@ -61,10 +68,10 @@ def _read_carried(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, 
     for k, value in zip(changed, results):
         layout = program.get_layout(value)
         if _is_read(eqn.outvars[k]):
-            yield f"{path}/out{k}", layout, eqn.outvars[k]
+            yield f"{path}/out{k}", layout, eqn.outvars[k], None
         if k < carried.count:
-            yield f"{carried.path(path)}/arg{carried.first + k}", layout, eqn.outvars[k]
-            yield f"{carried.path(path)}/result{k}", layout, eqn.outvars[k]
+            yield f"{carried.path(path)}/arg{carried.first + k}", layout, eqn.outvars[k], None
+            yield f"{carried.path(path)}/result{k}", layout, eqn.outvars[k], None
 
 
 def _is_read(variable: Any) -> bool:

@@ -167,6 +167,31 @@ class Program:
         operands = list(self._makers[values[0]][0].operands)[: len(shapes)]
         return operands if [get_shape(v) for v in operands] == list(shapes) else []
 
+    def find_moved(self, name: str, operands: Sequence[tuple[str | None, tuple[int, ...] | None]]) -> dict[int, Any]:
+        """The values that operands of what has this name are moved to, right there and not before a loop, by number. `operands`: the name of what makes each, if it has one, and
+        its shape."""
+        found: dict[int, list[Any]] = {}
+        for op in self._ops.get(name, ()):
+            for value in op.operands:
+                source = self._get_source(value)
+                if source == value or self._makers[value][0].operation.block != op.operation.block or (layout := self.get_layout(value)) is None or layout == self.get_reduced(source):
+                    continue
+                known = (tags.read(str(self._makers[source][0].location)) if source in self._makers else None, get_shape(source))
+                same = [k for k, operand in enumerate(operands) if operand == known] or [k for k, (_, shape) in enumerate(operands) if shape == known[1]]
+                if len(same) == 1 and known[0] != name:
+                    found.setdefault(same[0], []).append(value)
+        return {k: values[0] for k, values in found.items() if all(self.get_layout(v) == self.get_layout(values[0]) for v in values)}
+
+    def _get_source(self, value: Any) -> Any:
+        """What is resharded."""
+        while value in self._makers and self._makers[value][0].name == "spmd.reshard":
+            value = self._makers[value][0].operands[0]
+        return value
+
+    def get_move(self, value: Any) -> int | None:
+        """A number of the reshard that makes a value."""
+        return self._numbers[self._makers[value][0]] if self._get_source(value) != value else None
+
     def _is_read_by(self, value: Any, ops: set[Any]) -> bool:
         return any(
             op in ops or (op.name in _TRANSPARENT and any(self._is_read_by(r, ops) for r in op.results)) for op in self._readers.get(value, ())

@@ -6,7 +6,7 @@ import dataclasses
 import io
 import re
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..errors import ShardKitError
 from ..model import read_mesh, read_names
@@ -109,7 +109,11 @@ class _Planner:
         program = search.read_program(text, self._name)
         layouts = self._read_sites(program)
         self._add_signature(program)
-        chosen = list(layouts) if self._minimize is None else shardy.choose(shardy.Propagation(self._constrain(layouts)), layouts, self._minimize)
+        if self._minimize is None:
+            chosen = list(layouts)
+        else:
+            module, same = self._constrain(layouts)
+            chosen = shardy.choose(shardy.Propagation(module), layouts, self._minimize, same)
         constraints = {site: layouts[site] for site in chosen}
         with self._module.context:
             self._annotate(constraints)
@@ -119,12 +123,22 @@ class _Planner:
 
     def _read_sites(self, program: Program) -> dict[str, Layout]:
         found: dict[str, Layout] = {}
+        self._moves: dict[str, int | None] = {}
+        """Sites that read what is moved once have one number."""
+        makers = {value: name for name, op in self._ops.items() for value in op.results}
         for name, op in self._ops.items():
             if "sdy.sharding" in op.attributes:  # the user's
                 continue
             counterparts = program.find_all(name, [s for k, s in enumerate(_get_shapes(op.results)) if not _is_unchanged(op, k)])
             each = [dict(_read_counterpart(name, op, values, program)) for values in counterparts]
-            found |= {site: layout for site, layout in (each[0].items() if each else ()) if all(e.get(site) == layout for e in each)}
+            found |= {site: layout for site, (layout, _) in (each[0].items() if each else ()) if all(site in e and e[site][0] == layout for e in each)}
+            moved = program.find_moved(name, [(makers.get(v), get_shape(v)) for v in op.operands]) if op.name not in _AROUND else {}
+            for k, value in moved.items():
+                if (layout := program.get_layout(value)) and not layout.is_partial:
+                    found.setdefault(f"{name}/in{k}", layout)
+                    self._moves[f"{name}/in{k}"] = program.get_move(value)
+            if len(each) == 1:
+                self._moves |= {site: move for site, (_, move) in each[0].items() if move is not None}
         return found
 
     # --- annotations ----------------------------------------------------------------------------------
@@ -160,19 +174,28 @@ class _Planner:
         dims = ["{" + ", ".join(re.sub(r"^([^:]+)", r'"\1"', axis) for axis in dim) + "}" for dim in layout.dims]
         return f"<@{self._mesh}, [{', '.join(dims)}]>"
 
-    def _constrain(self, layouts: Mapping[str, Layout]) -> Any:
-        """A copy of the module with a named constraint at each site."""
+    def _constrain(self, layouts: Mapping[str, Layout]) -> tuple[Any, dict[str, str]]:
+        """A copy of the module with a named constraint at each site; those of one move have that of the first, which is told."""
         module = frontend.parse(self._module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True))
         with module.context:
-            for name, op in list(_number(module)):
-                self._constrain_op(name, op, layouts, _make_location)
-        return module
+            return module, self._constrain_ops(list(_number(module)), layouts, _make_location)
 
-    def _constrain_op(self, name: str, op: Any, layouts: Mapping[str, Layout], locate: Callable[[str, Any], Any]) -> None:
-        """Constraints at all sites of an op."""
-        for k, value in enumerate(op.operands):
-            if layout := layouts.get(site := f"{name}/in{k}"):
-                op.operands[k] = self._add_constraint(value, layout, op, locate(site, op))
+    def _constrain_ops(self, ops: Iterable[tuple[str, Any]], layouts: Mapping[str, Layout], locate: Callable[[str, Any], Any]) -> dict[str, str]:
+        same: dict[str, str] = {}
+        moved: dict[Any, tuple[str, Any]] = {}
+        for name, op in ops:
+            for k, value in enumerate(op.operands):
+                if layout := layouts.get(site := f"{name}/in{k}"):
+                    key = (op.block, value, self._moves.get(site, site))
+                    if key in moved:
+                        same[site], op.operands[k] = moved[key]
+                    else:
+                        moved[key] = site, self._add_constraint(value, layout, op, locate(site, op))
+                        op.operands[k] = moved[key][1]
+            self._constrain_results(name, op, layouts, locate)
+        return same
+
+    def _constrain_results(self, name: str, op: Any, layouts: Mapping[str, Layout], locate: Callable[[str, Any], Any]) -> None:
         for k, value in enumerate(op.results):
             if layout := layouts.get(site := f"{name}/out{k}"):
                 made = self._add_constraint(value, layout, op, locate(site, op))
@@ -192,16 +215,8 @@ class _Planner:
         return made.results[0]
 
     def _annotate(self, constraints: Mapping[str, Layout]) -> None:
-        """Results have attributes, but for those of loops, whose values XLA drops without their attributes. Other sites have constraints."""
-        from jaxlib.mlir import ir
-
-        for name, op in self._ops.items():
-            own = [constraints.get(f"{name}/out{k}") for k in range(len(op.results))]
-            if not op.regions and any(layout is not None for layout in own):
-                texts = [self._spell(layout, len(shape)) for layout, shape in zip(own, _get_shapes(op.results))]
-                op.attributes["sdy.sharding"] = ir.Attribute.parse(f"#sdy.sharding_per_value<[{', '.join(texts)}]>")
-                constraints = {site: layout for site, layout in constraints.items() if not site.startswith(f"{name}/out")}
-            self._constrain_op(name, op, constraints, lambda site, op: op.location)
+        """By ops of their own: XLA simplifies a module before it propagates, and drops the attributes of ops that it replaces."""
+        self._constrain_ops(self._ops.items(), constraints, lambda site, op: op.location)
 
 
 def _number(module: Any) -> Iterator[tuple[str, Any]]:
@@ -237,13 +252,13 @@ def _is_unchanged(op: Any, k: int) -> bool:
     return bool(list(body.operations)[-1].operands[k] == body.arguments[k])
 
 
-def _read_counterpart(name: str, op: Any, values: Sequence[Any], program: Program) -> Iterator[tuple[str, Layout]]:
-    """The layouts of what an op reads, if it is a contraction, and makes."""
+def _read_counterpart(name: str, op: Any, values: Sequence[Any], program: Program) -> Iterator[tuple[str, tuple[Layout, int | None]]]:
+    """The layouts of what an op reads, if it is a contraction, and makes; what is read with the number of its move, if it has one."""
     shapes = _get_shapes(op.results)
     made = [k for k, shape in enumerate(shapes) if shape and not _is_unchanged(op, k)]
     operands = program.find_operands(values, _get_shapes(op.operands)) if op.name in CONTRACTIONS else []
-    found = [(f"{name}/in{k}", program.get_layout(v)) for k, v in enumerate(operands)]
-    found += [(f"{name}/out{k}", program.get_reduced(v)) for k, v in zip(made, values, strict=True)]
+    found = [(f"{name}/in{k}", program.get_layout(v), program.get_move(v)) for k, v in enumerate(operands)]
+    found += [(f"{name}/out{k}", program.get_reduced(v), None) for k, v in zip(made, values, strict=True)]
     if op.name == "stablehlo.while":
-        found += [(f"{name}/result{k}", program.get_layout(v)) for k, v in zip(made, values, strict=True)]
-    yield from ((site, layout) for site, layout in found if layout is not None and not layout.is_partial)
+        found += [(f"{name}/result{k}", program.get_layout(v), None) for k, v in zip(made, values, strict=True)]
+    yield from ((site, (layout, move)) for site, layout, move in found if layout is not None and not layout.is_partial)
