@@ -437,8 +437,8 @@ def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
     Option<"comparePlans", "compare-plans", "::mlir::spmd::Flag", /*default=*/"true",
            "Compare the searched plan with others as they run, and take the fastest; false: the searched one">,
     Option<"hideCollectives", "hide-collectives", "::mlir::spmd::Flag", /*default=*/"false",
-           "When plans are compared, collectives take what is left of them after the independent compute that "
-           "they overlap with; for a mesh with `flops`">,
+           "Collectives take what is left of them after the independent compute that they overlap with, in the "
+           "objective and when plans are compared; for a mesh with `flops`">,
     Option<"allowRecompute", "allow-recompute", "::mlir::spmd::Flag", /*default=*/"false",
            "Allow contractions to be computed redundantly on several devices; the objective "
            "then includes compute time. Always so if the mesh has `flops`">,

@@ -15,6 +15,10 @@ static constexpr double kDraftFraction = 0.25, kFreeFraction = 0.5, kHeldFractio
                         kMinFraction = 0.25;
 /// The maximal number of rounds for a draft before there is a bound.
 static constexpr unsigned kDraftRounds = 4;
+/// Where collectives overlap with compute: the fraction of the remaining time for each search, and how many begin with
+/// what the best solution leaves.
+static constexpr double kOverlapFraction = 0.4;
+static constexpr unsigned kOverlapRounds = 3;
 
 FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(FunctionMeshes &meshes, FunctionPropagation &function,
                                                                   const SearchOptions &options,
@@ -26,6 +30,7 @@ FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(FunctionMeshes
   problemOptions.allSubAxes = options.allSubAxes;
   problemOptions.recompute = search->pricesCompute();
   problemOptions.improvesPropagation = options.improvesPropagation;
+  problemOptions.hidesMoves = search->hidesCollectives();
   problemOptions.released = std::move(released);
   if (search->pricesCompute())
     problemOptions.getComputeSeconds = [&](const Propagation::Node &node) {
@@ -116,6 +121,10 @@ private:
   void search(bool isBound = true);
   void searchWithinBudget();
   void searchWithinBudgetPerReader();
+  /// By the budget and the number of axes.
+  void searchAll();
+  /// The same with prices of moves that overlap with compute.
+  void searchOverlap();
   /// Changes of the propagated layouts.
   void improve();
 
@@ -130,10 +139,12 @@ private:
   ShardingProblem::Copies copies; // the choices that were considered last
   double seconds = 0;             // the price of the choices that were considered last
   bool isGoodKnown = false;
+  bool isBoundGraph = true; // the prices of the graph are not above those of the objective
 };
 
 bool FunctionSearch::Rounds::solveOnce(bool isBound) {
   std::string error;
+  isBound &= isBoundGraph;
   solver.timeLimit = until - getElapsed();
   solver.cutoff =
       isBound && !solver.budget && !result.choices.empty() ? problem.toTime(result.objective) : Price::kImpossible;
@@ -170,9 +181,11 @@ void FunctionSearch::Rounds::consider(ArrayRef<unsigned> choices) {
     }
     return;
   }
-  seconds = problem.getSeconds(choices, copies.perUse);
+  double hidden = problem.getHiddenSeconds(choices, copies.perUse);
+  seconds = problem.getSeconds(choices, copies.perUse) - hidden;
   if (seconds >= result.objective)
     return;
+  result.hidden = hidden;
   result.objective = seconds;
   result.choices.assign(choices.begin(), choices.end());
   result.perUse = copies.perUse;
@@ -206,6 +219,7 @@ bool FunctionSearch::Rounds::searchPerReader() {
 }
 
 void FunctionSearch::Rounds::search(bool isBound) {
+  isBound &= isBoundGraph;
   // On two axes the first round is mostly sufficient.
   bool isFirst = !problem.hasManyAxes();
   if (!isFirst)
@@ -300,6 +314,39 @@ void FunctionSearch::Rounds::improve() {
   searchPerReader();
 }
 
+void FunctionSearch::Rounds::searchAll() {
+  if (!budget)
+    search();
+  else if (!problem.hasManyAxes())
+    searchWithinBudget();
+  else
+    searchWithinBudgetPerReader();
+}
+
+void FunctionSearch::Rounds::searchOverlap() {
+  auto searchWith = [&](ShardingProblem::Rooms rooms, double fraction) {
+    problem.setRooms(rooms, result.choices, result.perUse);
+    solver.free = {}; // not valid for this graph
+    solver.budget.reset();
+    inFractionOfTime(fraction, [&] { searchAll(); });
+    return !result.choices.empty() && hasTime();
+  };
+  // Solutions: as if nothing were hidden, as if all that can be were, and beside what the best of these hides.
+  isBoundGraph = false;
+  if (!searchWith(ShardingProblem::Rooms::None, kOverlapFraction))
+    return;
+  bool hasTimeLeft = searchWith(ShardingProblem::Rooms::All, kOverlapFraction);
+  for (unsigned round = 0; round < kOverlapRounds && hasTimeLeft; ++round) {
+    double before = result.objective;
+    hasTimeLeft = searchWith(ShardingProblem::Rooms::Left, kOverlapFraction);
+    if (result.objective >= before)
+      break;
+  }
+  isBoundGraph = true;
+  if (hasTimeLeft)
+    searchWith(ShardingProblem::Rooms::Bound, 1);
+}
+
 SearchResult FunctionSearch::Rounds::run() {
   if (options.improvesPropagation) {
     consider(problem.getPropagated());
@@ -312,12 +359,10 @@ SearchResult FunctionSearch::Rounds::run() {
     result.seconds = getElapsed();
     return std::move(result);
   }
-  if (!budget)
-    search();
-  else if (!problem.hasManyAxes())
-    searchWithinBudget();
+  if (problem.hidesMoves())
+    searchOverlap();
   else
-    searchWithinBudgetPerReader();
+    searchAll();
   // A search that ended early is not worse than propagation.
   if (!result.proven && result.last.status != SolverStatus::Infeasible)
     if (std::vector<unsigned> propagated = problem.getPropagated(); !propagated.empty())

@@ -80,13 +80,14 @@ void ShardingProblem::addSharings() {
     const Use &first = entry.readers[0];
     int64_t count = propagation.getCount(propagation.getNode(first.node), first.tensor);
     sharings.push_back(std::move(sharing));
-    sharingPrices.push_back(getTable({kShared, toKey(type), entry.group, count}, [&] {
+    unsigned prices = getTable({kShared, toKey(type), entry.group, count}, [&] {
       PriceTable prices;
       for (LayoutId stored : domains[classes[valueClass].domain])
         for (LayoutId id : items)
           prices.seconds.push_back(count * getSeconds(stored, id, type));
       return prices;
-    }));
+    });
+    sharingPrices.push_back(getRest(prices, getSharedRoom(value)));
   }
 }
 
@@ -208,6 +209,7 @@ void ShardingProblem::addCopies(Value value) {
     return prices;
   });
   costs.push_back({kept.var, CostGraph::kNoVar, prices, /*isShared=*/true});
+  costs.back().rest = getRest(prices, getSharedRoom(value));
   addCost(classes[valueClass].var, kept.var, getTable({kEqual, classes[valueClass].domain, kept.domain}, [&] {
             PriceTable prices;
             for (LayoutId a : domains[classes[valueClass].domain])

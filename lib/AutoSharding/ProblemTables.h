@@ -29,7 +29,9 @@ enum TableKind : int64_t {
   kSets,
   kShared,
   kEqual,
-  kRequired
+  kRequired,
+  kRest,
+  kLeast
 };
 
 inline int64_t toKey(const void *pointer) { return int64_t(reinterpret_cast<uintptr_t>(pointer)); }

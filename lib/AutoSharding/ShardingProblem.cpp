@@ -20,6 +20,8 @@ ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions 
   addClasses();
   if (options.reshardPerUse != ReshardPerUse::Always)
     addShared();
+  if (options.hidesMoves)
+    numberOps();
   build();
 }
 
@@ -276,6 +278,11 @@ void ShardingProblem::addEdges(NodeId id) {
         return prices;
       });
       costs.push_back({from.var, isLoop ? CostGraph::kNoVar : nodeVar, prices, isShared, true, id, t, kind});
+      if (rooms != Rooms::None && kind == PaidMove::Read) {
+        Value value = propagation.getTensorValues(node)[t];
+        costs.back().rest =
+            getRest(prices, shares ? getSharedRoom(value) : getRoom(value, getReadWindow(value, node.op)));
+      }
     };
     if (isAlone || !isSharing(propagation.getTensorValues(node)[t]) ||
         (t == 1 && isa<tensor::ParallelInsertSliceOp>(node.op)))
@@ -327,6 +334,10 @@ void ShardingProblem::addEdges(NodeId id) {
     });
     costs.push_back({nodeVar, kept.var, prices});
     setOrigin(id, t, PaidMove::Completed);
+    if (rooms != Rooms::None) {
+      Value value = propagation.getTensorValues(node)[t];
+      costs.back().rest = getRest(prices, getRoom(value, getCompletionWindow(value, node.op)));
+    }
   }
 }
 
@@ -427,7 +438,13 @@ void ShardingProblem::addRequirements() {
     PriceTable prices;
     for (const FactorAxes &axes : spaces[nodes[id].space])
       prices.seconds.push_back(alone / getNumDevices(axes));
+    // What is computed beyond the least may hide as much as it takes.
+    double least = *llvm::min_element(prices.seconds);
     add(nodes[id].var, std::move(prices));
+    if (rooms == Rooms::Bound)
+      costs.back().rest = getTable({kLeast, costs.back().table}, [&] {
+        return PriceTable{std::vector<double>(spaces[nodes[id].space].size(), least), {}};
+      });
   }
 }
 
@@ -457,11 +474,13 @@ void ShardingProblem::finish() {
                                                 : Price::impossible());
     ids.push_back(graph.addTable(std::move(converted)));
   }
-  for (const Cost &cost : costs)
+  for (const Cost &cost : costs) {
+    CostGraph::TableId id = ids[cost.rest != ~0u ? cost.rest : cost.table];
     if (cost.b == CostGraph::kNoVar)
-      graph.addCost(cost.a, ids[cost.table]);
+      graph.addCost(cost.a, id);
     else
-      graph.addCost(cost.a, cost.b, ids[cost.table]);
+      graph.addCost(cost.a, cost.b, id);
+  }
   for (auto [table, sharing] : llvm::zip(sharingPrices, sharings))
     graph.addSharing(sharing.host, std::move(sharing.readers), ids[table]);
 }

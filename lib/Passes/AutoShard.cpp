@@ -237,6 +237,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     if (std::string error; options.withCbc && (solveWithCbc(CostGraph(), {}, error), !error.empty()))
       return emitError(loc) << "solver=cbc: " << error;
     options.allowRecompute = allowRecompute;
+    options.hidesCollectives = hideCollectives;
     options.allowReplicatedWeights = replicatedWeights;
     options.batchAxes.assign(batchAxes.begin(), batchAxes.end());
     options.batchArguments.assign(batchArguments.begin(), batchArguments.end());
@@ -281,6 +282,8 @@ private:
     // Otherwise all of the objective is communication.
     if (search.pricesCompute() || search.getOptions().deviationPenalty > 0)
       said.push_back(b.getNamedAttr("communication", b.getF64FloatAttr(result.communication)));
+    if (search.hidesCollectives())
+      said.push_back(b.getNamedAttr("hidden", b.getF64FloatAttr(result.hidden)));
     if (std::string given = getNonDefaultOptions(); !given.empty())
       said.push_back(b.getNamedAttr("with_options", b.getStringAttr(given)));
     if (search.getFuncs().size() > 1)

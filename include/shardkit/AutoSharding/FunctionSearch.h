@@ -25,6 +25,8 @@ struct SearchOptions {
   ReshardPerUse reshardPerUse = ReshardPerUse::Auto;
   bool allSubAxes = false;
   bool allowRecompute = false;
+  /// Collectives overlap with independent compute: the objective counts what is left of them.
+  bool hidesCollectives = false;
   /// Bytes per device; none: the memory of the mesh.
   std::optional<int64_t> memoryBudget;
   double gap = 0.001;
@@ -72,6 +74,8 @@ struct SearchResult {
   /// The share of collectives in the objective, and the moves if requested. They are computed
   /// with the choices, since the problem knows only the latest ones.
   double communication = 0;
+  /// Seconds of these that pass while independent ops compute, which the objective does not count.
+  double hidden = 0;
   std::vector<PaidMove> moves;
   bool proven = false;
   /// The latest solution of the solver.
@@ -118,6 +122,8 @@ public:
   const SearchOptions &getOptions() const { return options; }
   /// Whether the objective includes compute time: with `allow-recompute`, or if the mesh has `flops`.
   bool pricesCompute() const { return options.allowRecompute || meshes.getCostMesh().flops; }
+  /// Whether collectives cost what compute does not hide of them.
+  bool hidesCollectives() const { return options.hidesCollectives && pricesCompute(); }
   FunctionMeshes &getMeshes() { return meshes; }
 
 private:

@@ -9,6 +9,7 @@
 //   copy            a value in another layout than its stored one, made for a reader
 //   shared copy     a copy that several readers use; it is paid once
 //   listed copy     a shared copy with a price of its own in the graph
+//   room            seconds of a move in which independent compute hides it (ProblemOverlap.cpp)
 //
 // For %0 = matmul(%a, %b) and its reader `return`, variables are in brackets, prices (cost
 // functions, "factors" of the graph) are on the edges:
@@ -104,6 +105,15 @@ public:
   /// Sets whether the graph counts the memory of listed copies, from the first reader of the
   /// value to the last. Initially it does not, so that its peaks are lower bounds.
   void setCountsHeldCopies(bool counts);
+  /// The seconds of moves in which independent compute hides them (ProblemOptions::hidesMoves): none; of all that is
+  /// computed in between, at least (a lower bound) or with these choices; what the moves of these choices leave to
+  /// others.
+  enum class Rooms { None, Bound, All, Left };
+  /// Replaces the graph by one with these prices. Initially nothing is hidden.
+  void setRooms(Rooms how, ArrayRef<unsigned> choices = {}, ArrayRef<Use> perUse = {});
+  bool hidesMoves() const { return options.hidesMoves; }
+  /// The seconds of moves that pass while independent ops compute. Each op hides what it computes once.
+  double getHiddenSeconds(ArrayRef<unsigned> choices, ArrayRef<Use> perUse);
   bool isMemoryCounted() const { return countsMemory; }
   bool countsHeldCopies() const { return countsHeld; }
   bool hasListedCopies() const { return !copies.empty(); }
@@ -165,6 +175,11 @@ private:
     NodeId node = ~0u;                    // the origin, if it is one tensor of a node
     unsigned tensor = 0;
     PaidMove::Kind kind = PaidMove::Read;
+    unsigned rest = ~0u; // the table in the graph, if it is another one
+  };
+  /// Positions of ops between which a move is under way.
+  struct Window {
+    unsigned begin, end;
   };
 
   // Construction of the graph, in this order.
@@ -202,6 +217,17 @@ private:
   void addCost(Var var, unsigned priceTable) { costs.push_back({var, CostGraph::kNoVar, priceTable}); }
   void addCost(Var a, Var b, unsigned priceTable) { costs.push_back({a, b, priceTable}); }
   void setOrigin(NodeId node, unsigned tensor, PaidMove::Kind kind);
+  /// Positions in program order, those of nested ops after that of the op around them.
+  void numberOps();
+  /// Seconds that ops compute, by position; without choices the least.
+  std::vector<double> getComputeAt(std::optional<ArrayRef<unsigned>> choices) const;
+  Window getReadWindow(Value value, Operation *reader) const;
+  Window getCompletionWindow(Value value, Operation *maker) const;
+  double getRoom(Value value, Window window) const;
+  /// The room of copies that readers share: until the first of these.
+  double getSharedRoom(Value value) const;
+  /// The table of what is left of prices.
+  unsigned getRest(unsigned prices, double room);
   double getSeconds(LayoutId from, LayoutId to, RankedTensorType type);
   double getCompletionSeconds(LayoutId computed, LayoutId stored, RankedTensorType type);
   std::pair<double, int64_t> getPaid(const Cost &cost, ArrayRef<unsigned> choices);
@@ -225,6 +251,13 @@ private:
   std::vector<std::vector<SmallVector<LayoutId, 2>>> sets;
   std::vector<std::vector<double>> covers; // per choice of a set: seconds of the unlisted copies
   llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, double> completionSeconds;
+  // Overlap with compute.
+  llvm::DenseMap<Operation *, std::pair<unsigned, unsigned>> spans; // positions: its own, and the one after all inside
+  unsigned numPositions = 0;
+  Rooms rooms = Rooms::None;
+  std::vector<double> passed;          // compute before each position that can hide moves
+  std::vector<double> left;            // compute that hid no move, by position, of the latest choices
+  llvm::DenseMap<Value, double> taken; // seconds in which moves of a value were hidden then
 };
 
 } // namespace mlir::spmd
