@@ -29,7 +29,7 @@ from jaxlib import _jax
 from jaxlib.mlir import ir
 from shardkit.planning import cli
 
-MESHES = ("data=8", "data=4,model=2", "data=2,model=4")
+MESHES = ("data=8", "data=4,model=2")
 
 
 def compile_xla(text):

@@ -110,10 +110,10 @@ class Tagger(Rewriter):
 
 
 class Constrainer(Rewriter):
-    """Constrains the values at sites; `is_tagged`: the constraints have names too. `moves`: of sites; those of one move in a jaxpr that read the same
-    value have one constraint, with the name of the first."""
+    """Constrains the values at sites; `is_tagged`: the constraints have names too. `moves`: of sites, the number of the move and shardings on its
+    way; those of one move in a jaxpr that read the same value have one constraint, with the name of the first."""
 
-    def __init__(self, shardings: Mapping[str, Any], moves: Mapping[str, int], is_tagged: bool = False) -> None:
+    def __init__(self, shardings: Mapping[str, Any], moves: Mapping[str, tuple[int, Sequence[Any]]], is_tagged: bool = False) -> None:
         self._shardings, self._moves, self._is_tagged = shardings, moves, is_tagged
         self._moved: dict[Any, tuple[str, Any]] = {}
         self.same: dict[str, str] = {}
@@ -125,10 +125,14 @@ class Constrainer(Rewriter):
         for k, v in enumerate(invars):
             if not (sharding := self._shardings.get(site := f"{path}/in{k}")):
                 continue
-            key = (path.rpartition(".")[0], v, self._moves.get(site, site))
+            number, steps = self._moves.get(site, (site, ()))
+            key = (path.rpartition(".")[0], v, number)
             if key in self._moved:
                 self.same[site], invars[k] = self._moved[key]
                 continue
+            for i, step in enumerate(steps):
+                v, between = _copy(v), v
+                before.append(self._constrain(f"{site}/via{i}", between, v, step))
             invars[k] = _copy(v)
             self._moved[key] = site, invars[k]
             before.append(self._constrain(site, v, invars[k], sharding))

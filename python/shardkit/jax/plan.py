@@ -55,8 +55,8 @@ class Plan(AnnotatedPlan):
     constraints: dict[str, Any]
     layouts: dict[str, Any]
     dropped: tuple[str, ...]
-    _moves: dict[str, int]
-    """Sites that read what is moved once have one number."""
+    _moves: dict[str, tuple[int, tuple[Any, ...]]]
+    """Sites that read what is moved once have one number; with shardings on the way."""
     _equations: dict[str, str]
     _loops: tuple[str, ...] = ()
     _names: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -235,7 +235,11 @@ class _Planner:
             {},
             layouts,
             tuple(translator.dropped),
-            {name: site.move for name, site in sites.items() if site.move is not None},
+            {
+                name: (site.move.number, tuple(translator.translate(name, step, site.shape) for step in site.move.steps))
+                for name, site in sites.items()
+                if site.move
+            },
             equations.describe(self._traced.jaxpr),
             tuple(self._rolled.describe()) if self._rolled else (),
             self._find_names(names, places),
@@ -292,7 +296,7 @@ class _Planner:
         def constrain(traced: equations.Traced) -> Any:
             return constrainer.rewrite(traced.jaxpr)
 
-        inner = equations.get_unjitted(equations.transform(self._function, constrain))
+        inner = equations.get_unjitted(equations.transform(self._function, constrain, self._traced))
         jitted = equations.jit_like(self._function, inner, out_shardings=made.out_shardings)
         shardings = iter(made.in_shardings)
         static, _ = find_static(self._function, self._args)
@@ -315,8 +319,7 @@ class _Planner:
         ]
         results = jax.tree_util.tree_leaves(made.out_shardings)
         jitted = jax.jit(function, out_shardings=[results[i] for i in short.results])
-        cheaper = len(made.layouts) // max(len(layouts), 1)  # than a run with all layers
-        return _find_needed(jitted.trace(*args), layouts, constrainer, runs * cheaper)
+        return _find_needed(jitted.trace(*args), layouts, constrainer, runs)
 
 
 def _find_needed(

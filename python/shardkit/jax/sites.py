@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Callable, Iterator, Mapping
 
-from ..planning.layouts import Layout, Program
+from ..planning.layouts import Layout, Move, Operand, Program
 from . import equations
 
 
@@ -13,7 +13,7 @@ from . import equations
 class Site:
     layout: Layout
     shape: tuple[int, ...]
-    move: int | None = None
+    move: Move | None = None
     """What is read at sites of one move is moved once."""
 
 
@@ -23,11 +23,12 @@ def read_sites(jaxpr: Any, program: Program, find_path: Callable[[str], str] = l
     found: dict[str, Site] = {}
     known: dict[str, list[tuple[str, Site]]] = {}
     makers: dict[Any, str] = {}
+    values: dict[Any, Any] = {}
     for path, eqn in equations.walk(jaxpr):
         name = find_path(path)
         makers |= {v: name for v in eqn.outvars}
         if name not in known:
-            sites = [(site[len(name) :], *rest) for site, *rest in _read_equation(name, eqn, program, makers)]
+            sites = [(site[len(name) :], *rest) for site, *rest in _read_equation(name, eqn, program, makers, values)]
             known[name] = [(site, Site(layout, tuple(v.aval.shape), move)) for site, layout, v, move in sites if layout and layout.dims and not layout.is_partial]
         for site, value in known[name]:
             found[path + site] = value
@@ -37,34 +38,44 @@ def read_sites(jaxpr: Any, program: Program, find_path: Callable[[str], str] = l
 CONTRACTIONS = ("dot_general", "conv_general_dilated", "ragged_dot_general")
 
 
-def _read_equation(path: str, eqn: Any, program: Program, makers: Mapping[Any, str]) -> Iterator[tuple[str, Layout | None, Any, int | None]]:
+def _read_equation(path: str, eqn: Any, program: Program, makers: Mapping[Any, str], values: dict[Any, Any]) -> Iterator[tuple[str, Layout | None, Any, Move | None]]:
     kind = eqn.primitive.name
     if kind in ("scan", "while", "cond"):
-        yield from _read_carried(path, eqn, program)
+        yield from _read_moved(path, eqn, program, makers, values, {})
+        yield from _read_carried(path, eqn, program, values)
         return
     made = [k for k, v in enumerate(eqn.outvars) if v.aval.shape]
     results = program.find(path, [tuple(eqn.outvars[k].aval.shape) for k in made])
     if results is None:
         return
-    variables = [None if hasattr(v, "val") else v for v in eqn.invars]  # or a literal
-    shapes = [tuple(v.aval.shape) for v in eqn.invars]
-    read = program.find_moved(path, [(v and makers.get(v), shape) for v, shape in zip(variables, shapes)])
-    read |= dict(enumerate(program.find_operands(results, shapes))) if kind in CONTRACTIONS else {}
-    for k, variable in enumerate(variables):
-        if variable is not None and k in read:
-            yield f"{path}/in{k}", program.get_layout(read[k]), variable, program.get_move(read[k])
+    read = dict(enumerate(program.find_operands(results, [tuple(v.aval.shape) for v in eqn.invars]))) if kind in CONTRACTIONS else {}
+    yield from _read_moved(path, eqn, program, makers, values, read)
+    values |= zip((eqn.outvars[k] for k in made), results)
     for k, value in zip(made, results):
         if _is_read(eqn.outvars[k]):
             yield f"{path}/out{k}", program.get_reduced(value), eqn.outvars[k], None
 
 
-def _read_carried(path: str, eqn: Any, program: Program) -> Iterator[tuple[str, Layout | None, Any, int | None]]:
+def _read_moved(
+    path: str, eqn: Any, program: Program, makers: Mapping[Any, str], values: Mapping[Any, Any], read: Mapping[int, Any]
+) -> Iterator[tuple[str, Layout | None, Any, Move | None]]:
+    """What is moved for an equation, and what is known to be read by it."""
+    variables = [None if hasattr(v, "val") else v for v in eqn.invars]  # or a literal
+    operands = [Operand(v and makers.get(v), tuple(variable.aval.shape), v and values.get(v)) for v, variable in zip(variables, eqn.invars)]
+    known = program.find_moved(path, operands) | dict(read)
+    for k, variable in enumerate(variables):
+        if variable is not None and k in known:
+            yield f"{path}/in{k}", program.get_layout(known[k]), variable, program.get_move(known[k])
+
+
+def _read_carried(path: str, eqn: Any, program: Program, values: dict[Any, Any]) -> Iterator[tuple[str, Layout | None, Any, Move | None]]:
     """What is carried, but for values that a body returns as they are: those are captured."""
     carried = _find_carried(eqn)
     changed = [k for k, v in enumerate(eqn.outvars) if v.aval.shape and not carried.is_unchanged(k)]
     results = program.find(path, [tuple(eqn.outvars[k].aval.shape) for k in changed])
     if results is None:
         return
+    values |= zip((eqn.outvars[k] for k in changed), results)
     for k, value in zip(changed, results):
         layout = program.get_layout(value)
         if _is_read(eqn.outvars[k]):

@@ -25,6 +25,23 @@ class Layout:
     is_partial: bool = False
 
 
+@dataclasses.dataclass(frozen=True)
+class Move:
+    """A reshard by its number, and layouts between that of its operand and its own."""
+
+    number: int
+    steps: tuple[Layout, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Operand:
+    """What is known of an operand of what ops were lowered from: the name of what makes it, its shape, its counterpart."""
+
+    maker: str | None
+    shape: tuple[int, ...] | None
+    value: Any = None
+
+
 @functools.lru_cache(maxsize=1 << 14)
 def parse_layouts(text: str) -> tuple[Layout, ...]:
     """The shardings in an attribute, of this dialect or of Shardy's."""
@@ -167,20 +184,27 @@ class Program:
         operands = list(self._makers[values[0]][0].operands)[: len(shapes)]
         return operands if [get_shape(v) for v in operands] == list(shapes) else []
 
-    def find_moved(self, name: str, operands: Sequence[tuple[str | None, tuple[int, ...] | None]]) -> dict[int, Any]:
-        """The values that operands of what has this name are moved to, right there and not before a loop, by number. `operands`: the name of what makes each, if it has one, and
-        its shape."""
+    def find_moved(self, name: str, operands: Sequence[Operand]) -> dict[int, Any]:
+        """The values that operands of what has this name are moved to, right before it, by number."""
         found: dict[int, list[Any]] = {}
         for op in self._ops.get(name, ()):
-            for value in op.operands:
+            for value in self._list_read(op):
                 source = self._get_source(value)
                 if source == value or self._makers[value][0].operation.block != op.operation.block or (layout := self.get_layout(value)) is None or layout == self.get_reduced(source):
                     continue
-                known = (tags.read(str(self._makers[source][0].location)) if source in self._makers else None, get_shape(source))
-                same = [k for k, operand in enumerate(operands) if operand == known] or [k for k, (_, shape) in enumerate(operands) if shape == known[1]]
-                if len(same) == 1 and known[0] != name:
+                maker = tags.read(str(self._makers[source][0].location)) if source in self._makers else None
+                shaped = [k for k, operand in enumerate(operands) if operand.shape == get_shape(source)]
+                same = [k for k in shaped if operands[k].value is not None and operands[k].value == source] or [k for k in shaped if operands[k].maker == maker] or shaped
+                if len(same) == 1 and maker != name:
                     found.setdefault(same[0], []).append(value)
         return {k: values[0] for k, values in found.items() if all(self.get_layout(v) == self.get_layout(values[0]) for v in values)}
+
+    def _list_read(self, op: Any) -> list[Any]:
+        """What an op reads, inside of its regions too."""
+        from ..stablehlo.builder import walk
+
+        inside = walk(op.operation) if len(op.operation.regions) else []
+        return list(dict.fromkeys([*op.operands, *(v for inner in inside for v in inner.operands)]))
 
     def _get_source(self, value: Any) -> Any:
         """What is resharded."""
@@ -188,9 +212,13 @@ class Program:
             value = self._makers[value][0].operands[0]
         return value
 
-    def get_move(self, value: Any) -> int | None:
-        """A number of the reshard that makes a value."""
-        return self._numbers[self._makers[value][0]] if self._get_source(value) != value else None
+    def get_move(self, value: Any) -> Move | None:
+        """The reshard that makes a value, if one does."""
+        source = self._get_source(value)
+        if source == value:
+            return None
+        has, wanted = self.get_reduced(source), self.get_layout(value)
+        return Move(self._numbers[self._makers[value][0]], tuple(list_steps(has, wanted)) if has and wanted else ())
 
     def _is_read_by(self, value: Any, ops: set[Any]) -> bool:
         return any(
@@ -208,6 +236,27 @@ def get_shape(value: Any) -> tuple[int, ...] | None:
     from jaxlib.mlir import ir
 
     return tuple(ir.RankedTensorType(value.type).shape) if isinstance(value.type, ir.RankedTensorType) else None
+
+
+def list_steps(has: Layout, wanted: Layout) -> list[Layout]:
+    """Layouts between two, where XLA would gather the whole value to come from one to the other: axes that stay in a dim become its major ones;
+    then those move that another dim has, one at a time; the others are gathered."""
+    dims, steps = [list(d) for d in has.dims], list[Layout]()
+    for own, axes in zip(dims, wanted.dims):
+        if (staying := sorted(set(own).intersection(axes), key=axes.index)) != own[: len(staying)]:
+            own[:] = [*staying, *(a for a in own if a not in axes)]
+            steps.append(Layout(tuple(map(tuple, dims))))
+    places = {a: d for d, axes in enumerate(wanted.dims) for a in axes}
+    leaving = [(own, a) for d, own in enumerate(dims) for a in own if places.get(a) != d]
+    moved = [(own, a) for own, a in leaving if a in places]
+    for own, axis in moved if len(moved) < len(leaving) else ():
+        target = dims[places[axis]]
+        if (*target, axis) != wanted.dims[places[axis]][: len(target) + 1]:
+            break
+        own.remove(axis)
+        target.append(axis)
+        steps.append(Layout(tuple(map(tuple, dims))))
+    return [step for step in steps if step not in (has, wanted)]
 
 
 def regroup(layout: Layout, shape: Sequence[int], other: Sequence[int]) -> Layout | None:

@@ -9,9 +9,10 @@ from . import tags
 from .layouts import Layout, parse_layouts
 
 _PIPELINE = "builtin.module(sdy-propagation-pipeline)"
-_WAVES = 4
+_WAVES, _LEAST = 4, 8
 _CONSTRAINT = "sdy.sharding_constraint"
 _PROBES, _FREE = "probes", "free"
+_VIA = "/via"
 _SPLAT = ("stablehlo.constant", "stablehlo.iota", "stablehlo.broadcast_in_dim", "stablehlo.reshape", "stablehlo.convert")
 """Ops whose results are made in any layout for nothing where their operands are: propagation copies them for each use."""
 
@@ -44,7 +45,7 @@ class Propagation:
                     if "/in" not in site:
                         self._sources[site] = self._find_sources(op)
                     elif not _is_of_block(op.operands[0]) and op.operands[0].owner.name == _CONSTRAINT:
-                        self._own[site] = tags.read(str(op.operands[0].owner.location))
+                        self._own.setdefault(site.partition(_VIA)[0], tags.read(str(op.operands[0].owner.location)))
                     op.attributes["sharding"] = _open(op, opened)
                     if _get_source(op.operands[0]) in free:
                         op.attributes[_FREE] = op.attributes["sharding"]
@@ -65,7 +66,7 @@ class Propagation:
 
     def complete(self, sites: Collection[str]) -> dict[str, None]:
         """With those of the values that are moved there: all that reads such a value would otherwise have it moved."""
-        return dict.fromkeys([*sites, *filter(None, map(self._own.get, sites))])
+        return dict.fromkeys([*sites, *(own for own in map(self._own.get, sites) if own)])
 
     def get_sources(self, site: str) -> Collection[str]:
         """Sites of what the op computes from whose result a site constrains."""
@@ -81,12 +82,17 @@ class Propagation:
         found: dict[str, set[Layout]] = {}
         with self._module.context:
             for op, (site, sharding) in zip(_list_constraints(root), self._constraints, strict=True):
-                if site in wanted:
+                if site is None:
+                    continue
+                if site.partition(_VIA)[0] in wanted:
                     op.attributes["sharding"] = sharding
                     if "/in" not in site:
                         _probe(op, site)
-                elif site is not None:
-                    _remove(op, site)
+                    continue
+                if _VIA not in site:
+                    _probe(op, site)
+                op.results[0].replace_all_uses_with(op.operands[0])
+                op.erase()
             passmanager.PassManager.parse(_PIPELINE).run(root)
             for op in _walk(root):
                 if _PROBES in op.attributes:
@@ -167,13 +173,6 @@ def _is_of_block(value: Any) -> bool:
     return isinstance(value.owner, ir.Block)
 
 
-def _remove(constraint: Any, site: str) -> None:
-    """Removes a constraint, and has what makes or reads its value tell the layout."""
-    _probe(constraint, site)
-    constraint.results[0].replace_all_uses_with(constraint.operands[0])
-    constraint.erase()
-
-
 def _probe(constraint: Any, site: str) -> None:
     """Has the op that makes the value of a constraint tell its layout; where there is one reader, this one."""
     from jaxlib.mlir import ir
@@ -229,7 +228,7 @@ def choose(
         found: dict[str, list[str]] = {}
         for site in find_wrong([*first, *(s for g in groups for s in added[g])]):
             found.setdefault(get_group(site), []).append(site)
-        return dict(itertools.islice(found.items(), -(-len(found) // _WAVES)))
+        return dict(itertools.islice(found.items(), max(_LEAST, len(found) // _WAVES)))
 
     while missing := find_missing(added):
         for group, sites in missing.items():

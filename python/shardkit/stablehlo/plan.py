@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 from ..errors import ShardKitError
 from ..model import read_mesh, read_names
 from ..planning import completion, search, shardy, tags
-from ..planning.layouts import Layout, Program, get_shape
+from ..planning.layouts import Layout, Move, Operand, Program, get_shape
 from ..planning.plan import AnnotatedPlan
 from ..planning.tactics import Tactics
 from . import frontend
@@ -123,16 +123,19 @@ class _Planner:
 
     def _read_sites(self, program: Program) -> dict[str, Layout]:
         found: dict[str, Layout] = {}
-        self._moves: dict[str, int | None] = {}
+        self._moves: dict[str, Move | None] = {}
         """Sites that read what is moved once have one number."""
         makers = {value: name for name, op in self._ops.items() for value in op.results}
+        known: dict[Any, Any] = {}
         for name, op in self._ops.items():
             if "sdy.sharding" in op.attributes:  # the user's
                 continue
-            counterparts = program.find_all(name, [s for k, s in enumerate(_get_shapes(op.results)) if not _is_unchanged(op, k)])
+            made = [r for k, r in enumerate(op.results) if not _is_unchanged(op, k) and get_shape(r)]
+            counterparts = program.find_all(name, _get_shapes(made))
+            known |= zip(made, counterparts[0]) if len(counterparts) == 1 else ()
             each = [dict(_read_counterpart(name, op, values, program)) for values in counterparts]
             found |= {site: layout for site, (layout, _) in (each[0].items() if each else ()) if all(site in e and e[site][0] == layout for e in each)}
-            moved = program.find_moved(name, [(makers.get(v), get_shape(v)) for v in op.operands]) if op.name not in _AROUND else {}
+            moved = program.find_moved(name, [Operand(makers.get(v), get_shape(v), known.get(v)) for v in op.operands]) if op.name != "func.call" else {}
             for k, value in moved.items():
                 if (layout := program.get_layout(value)) and not layout.is_partial:
                     found.setdefault(f"{name}/in{k}", layout)
@@ -186,12 +189,15 @@ class _Planner:
         for name, op in ops:
             for k, value in enumerate(op.operands):
                 if layout := layouts.get(site := f"{name}/in{k}"):
-                    key = (op.block, value, self._moves.get(site, site))
+                    move = self._moves.get(site)
+                    key = (op.block, value, move or site)
                     if key in moved:
                         same[site], op.operands[k] = moved[key]
-                    else:
-                        moved[key] = site, self._add_constraint(value, layout, op, locate(site, op))
-                        op.operands[k] = moved[key][1]
+                        continue
+                    for i, step in enumerate(move.steps if move else ()):
+                        value = self._add_constraint(value, step, op, locate(f"{site}/via{i}", op))
+                    moved[key] = site, self._add_constraint(value, layout, op, locate(site, op))
+                    op.operands[k] = moved[key][1]
             self._constrain_results(name, op, layouts, locate)
         return same
 
@@ -252,8 +258,8 @@ def _is_unchanged(op: Any, k: int) -> bool:
     return bool(list(body.operations)[-1].operands[k] == body.arguments[k])
 
 
-def _read_counterpart(name: str, op: Any, values: Sequence[Any], program: Program) -> Iterator[tuple[str, tuple[Layout, int | None]]]:
-    """The layouts of what an op reads, if it is a contraction, and makes; what is read with the number of its move, if it has one."""
+def _read_counterpart(name: str, op: Any, values: Sequence[Any], program: Program) -> Iterator[tuple[str, tuple[Layout, Move | None]]]:
+    """The layouts of what an op reads, if it is a contraction, and makes; what is read with its move, if it has one."""
     shapes = _get_shapes(op.results)
     made = [k for k, shape in enumerate(shapes) if shape and not _is_unchanged(op, k)]
     operands = program.find_operands(values, _get_shapes(op.operands)) if op.name in CONTRACTIONS else []
