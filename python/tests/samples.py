@@ -158,7 +158,7 @@ def run_one(function, task):
     try:
         return function(task)
     except Exception as error:
-        return str(task), "wrong", f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        return str(task)[:80], "wrong", f"{type(error).__name__}: {str(error).splitlines()[0]}"
 
 
 def run_all(title, function, tasks, args, start="fork"):

@@ -58,6 +58,27 @@ func.func @half(%x: tensor<1x96xbf16> {spmd.name = "x"}, %w: tensor<160x96xbf16>
   return %y : tensor<1x160xbf16>
 }
 
+// A batch that is tiled: the other operand has slices of it too.
+// CHECK-LABEL: func.func @program_3
+// CHECK: scf.for
+// CHECK: %[[TILE:.*]] = linalg.generic
+// CHECK: %[[OTHER:.*]] = tensor.extract_slice {{.*}} : tensor<8x16x512xf32> to tensor<4x16x512xf32>
+// CHECK: spmd_rt.contract {{.*}} ins(%[[OTHER]], %[[TILE]] :
+func.func @batches(%x: tensor<16x16x512xf32> {spmd.name = "x", spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}]>}, %u: tensor<16x512xf32>, %v: tensor<512x128xf32>) -> (tensor<16x16x128xf32> {spmd.name = "y"}) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x512x128xf32>
+  %w = linalg.generic {indexing_maps = [affine_map<(b, k, n) -> (b, k)>, affine_map<(b, k, n) -> (k, n)>, affine_map<(b, k, n) -> (b, k, n)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%u, %v : tensor<16x512xf32>, tensor<512x128xf32>) outs(%e : tensor<16x512x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %product = arith.mulf %a, %b : f32
+    linalg.yield %product : f32
+  } -> tensor<16x512x128xf32>
+  %e2 = tensor.empty() : tensor<16x16x128xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e2 : tensor<16x16x128xf32>) -> tensor<16x16x128xf32>
+  %y = linalg.batch_matmul ins(%x, %w : tensor<16x16x512xf32>, tensor<16x512x128xf32>) outs(%f : tensor<16x16x128xf32>) -> tensor<16x16x128xf32>
+  return %y : tensor<16x16x128xf32>
+}
+
 func.func private @widen(%words: tensor<8x2048xi32>, %scales: tensor<4x2048xf16>) -> tensor<64x2048xf32> {
   %split = tensor.expand_shape %words [[0, 1], [2]] output_shape [4, 2, 2048] : tensor<8x2048xi32> into tensor<4x2x2048xi32>
   %e = tensor.empty() : tensor<4x2x8x2048xf32>
@@ -104,4 +125,4 @@ func.func private @widen2(%words: tensor<64x8192xi32>, %scales: tensor<32x8192xf
   return %joined : tensor<512x8192xf32>
 }
 
-// VERIFY: verify: 3 functions, 3 results, all equal
+// VERIFY: verify: 4 functions, 4 results, all equal

@@ -104,6 +104,11 @@ void WidenedProduct::makeTiles() {
   Value part = tensor::ExtractSliceOp::create(b, loc, sums, offsets, extents, strides);
   Value operands[2] = {op.getA(), op.getB()};
   operands[widened.operand] = tile;
+  Value &other = operands[1 - widened.operand];
+  if (std::optional<unsigned> dim = maps[1 - widened.operand].getResultPosition(b.getAffineDimExpr(loopNumber))) {
+    auto [begins, sizes, steps] = slicesOf(other, *dim, first, step * inner); // a batch
+    other = tensor::ExtractSliceOp::create(b, loc, other, begins, sizes, steps);
+  }
   part = ContractOp::create(b, loc, TypeRange{part.getType()}, op.getIndexingMaps(), operands[0], operands[1], part,
                             ValueRange{}, op.getOverwriteAttr(), StringAttr())
              .getResult()
