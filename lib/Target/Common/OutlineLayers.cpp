@@ -30,9 +30,9 @@ static bool isRecomputed(Operation *op) {
     return op->getNumRegions() == 0;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return linalgOp && !hasAssertion(linalgOp) && llvm::all_of(op->getOperands(), [](Value operand) {
-    Operation *def = operand.getDefiningOp();
-    return def && isRecomputed(def) && !isa<linalg::LinalgOp>(def);
-  });
+           Operation *def = operand.getDefiningOp();
+           return def && isRecomputed(def) && !isa<linalg::LinalgOp>(def);
+         });
 }
 
 /// The attribute that is not the same in equal layers: the number of a collective.
@@ -168,7 +168,9 @@ Layers LayerOutliner::find(size_t begin, size_t end) {
       ++distances[i - std::exchange(it->second, i)];
   }
   SmallVector<std::pair<size_t, size_t>> periods(distances.begin(), distances.end());
-  llvm::sort(periods, [](auto a, auto b) { return std::pair(a.second * a.first, b.first) > std::pair(b.second * b.first, a.first); });
+  llvm::sort(periods, [](auto a, auto b) {
+    return std::pair(a.second * a.first, b.first) > std::pair(b.second * b.first, a.first);
+  });
   constexpr size_t kMostPeriods = 32;
   Layers best;
   size_t bestEnd = 0;
@@ -388,20 +390,22 @@ void LayerOutliner::replace(Layer &layer) {
   SmallVector<Value> inputs;
   for (Value input : layer.inputs)
     inputs.push_back(replaced.lookup_or(input, input));
-  auto call = CallOp::create(b, loc, TypeRange(ValueRange(inits)), FlatSymbolRefAttr::get(layer.function),
-                             b.getI64IntegerAttr(layer.firstCollective), b.getDenseI64ArrayAttr(layer.tied), inputs, inits);
+  auto call =
+      CallOp::create(b, loc, TypeRange(ValueRange(inits)), FlatSymbolRefAttr::get(layer.function),
+                     b.getI64IntegerAttr(layer.firstCollective), b.getDenseI64ArrayAttr(layer.tied), inputs, inits);
   for (auto [result, called] : llvm::zip_equal(layer.results, call.getResults())) {
     result.replaceAllUsesWith(called);
     replaced[result] = called;
   }
   // Users that remain are recomputed ops that only the layer needed.
-  std::function<void(Operation *)> erase = [&](Operation *op) {
-    for (Operation *user : llvm::make_early_inc_range(llvm::SetVector<Operation *>(op->user_begin(), op->user_end())))
-      erase(user);
+  SetVector<Operation *> dead(layer.ops.begin(), layer.ops.end());
+  for (unsigned k = 0; k < dead.size(); ++k)
+    for (Operation *user : dead[k]->getUsers())
+      dead.insert(func.getBody().front().findAncestorOpInBlock(*user));
+  for (Operation *op : dead)
+    op->dropAllReferences();
+  for (Operation *op : dead)
     op->erase();
-  };
-  for (Operation *op : llvm::reverse(layer.ops))
-    erase(op);
 }
 
 void LayerOutliner::addFunctions(const Layers &layers, std::vector<Layer> &all,

@@ -1,6 +1,6 @@
 """Writes a model of N layers with a cache: attention_layers.py N [--sharded].
 
-Each layer updates its row of a cache in place, attends to it, and has a product with a weight of its own. What only depends on the
+Each layer scales its row by numbers that it reads from it, updates its row of a cache in place, attends to it, and has a product with a weight of its own. What only depends on the
 position is computed once, in the first layer. The last layer of --odd applies another function."""
 import sys
 
@@ -22,13 +22,23 @@ for i in range(layers):
     results.append(f"{CACHE} {{spmd.tied = {3 * i + 4} : i64}}")
 print(f"func.func @main({', '.join(arguments)}) -> ({', '.join(results)}) {{")
 print(f"""  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
   %empty = tensor.empty() : {T}
   %init = linalg.fill ins(%zero : f32) outs(%empty : {T}) -> {T}
   %at = tensor.extract %position[] : tensor<i64>
   %index = arith.index_cast %at : i64 to index""")
 for i in range(layers):
     function = "cos" if is_odd and i == layers - 1 else "sin"
-    print(f"""  %row{i} = math.tanh %x{i} : {T}
+    print(f"""  %t{i} = math.tanh %x{i} : {T}
+  %first{i} = tensor.extract %t{i}[%c0, %c0] : {T}
+  %square{i} = arith.mulf %first{i}, %first{i} : f32
+  %factor{i} = arith.minimumf %square{i}, %first{i} : f32
+  %row{i} = linalg.generic {{indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r, c)>], iterator_types = ["parallel", "parallel"]}}
+    ins(%t{i} : {T}) outs(%empty : {T}) {{
+  ^bb0(%in: f32, %o: f32):
+    %v = arith.mulf %in, %factor{i} : f32
+    linalg.yield %v : f32
+  }} -> {T}
   %new{i} = tensor.insert_slice %row{i} into %cache{i}[%index, 0] [1, 64] [1, 1] : {T} into {CACHE}""")
     if i == 0:
         print(f"""  %e1 = tensor.empty() : {CACHE}
