@@ -87,7 +87,11 @@ def read_ids(text, size):
 def read_config(folder):
     """The size of the vocabulary, and the tokens that end an answer."""
     import transformers
+    from shardkit.huggingface import gguf
 
+    if file := gguf.find_file(folder):
+        checkpoint = gguf.Checkpoint(file)
+        return checkpoint.make_config().vocab_size, {checkpoint.values.get("tokenizer.ggml.eos_token_id")} - {None}
     config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True).get_text_config(decoder=True)
     file = Path(folder, "generation_config.json")
     ends = (json.loads(file.read_text()) if file.is_file() else {}).get("eos_token_id", config.eos_token_id)
@@ -96,7 +100,7 @@ def read_config(folder):
 
 def make_parser():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", metavar="DIR", help="config.json, *.safetensors and a tokenizer")
+    parser.add_argument("folder", metavar="DIR", help="config.json, *.safetensors and a tokenizer; or a .gguf file")
     parser.add_argument("prompt", nargs="?", help="text; or --ids")
     parser.add_argument("--ids", metavar="I,J,...", help="the prompt as numbers of tokens; so is the answer")
     parser.add_argument("--devices", type=int, default=1, metavar="N", help="logical devices that share each layer (default: 1)")
@@ -116,8 +120,9 @@ def run(options):
     for name, low in (("devices", 1), ("length", 2), ("tokens", 1), ("temperature", 0), ("top_k", 0), ("seed", 0)):
         if not getattr(options, name) >= low:
             raise shardkit.ShardKitError(f"error: --{name.replace('_', '-')} is {getattr(options, name)}, expected at least {low}")
-    if not Path(options.folder, "config.json").is_file():
-        raise shardkit.ShardKitError(f"error: {options.folder}: no config.json, expected the folder of a model; nothing is downloaded")
+    is_file = options.folder.endswith(".gguf") and Path(options.folder).is_file()
+    if not is_file and not Path(options.folder, "config.json").is_file():
+        raise shardkit.ShardKitError(f"error: {options.folder}: no config.json, expected the folder of a model, or a .gguf file; nothing is downloaded")
     size, ends = read_config(options.folder)
     tokenizer = None if options.ids else read_tokenizer(options.folder)
     prompt = read_ids(options.ids, size) if options.ids else tokenizer(options.prompt)["input_ids"]

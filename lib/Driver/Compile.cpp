@@ -158,6 +158,8 @@ LogicalResult Compilation::compileModule(llvm::SourceMgr &sources, MLIRContext &
   if (failed(specializeShapes(*module, options.shapes)) || failed(addArguments(*module, options.phases)))
     return failedWith("cannot be compiled");
   OwningOpRef<ModuleOp> reference;
+  if (options.withReference && failed(writeInferredSegments(*module, options.phases)))
+    return failedWith("cannot be compiled");
   if (options.withReference)
     if (!(reference = makeReference(*module)))
       return failedWith("has no unsharded form");

@@ -78,3 +78,35 @@ LogicalResult spmd::specializeShapes(ModuleOp module, ArrayRef<std::string> shap
   pm.addPass(createSPMDSpecializeShapesPass(options));
   return pm.run(module);
 }
+
+LogicalResult spmd::writeInferredSegments(ModuleOp module, const PhaseOptions &options) {
+  auto isLoaded = [](func::FuncOp func, unsigned i) {
+    return func.isPublic() && func.getArgAttr(i, kLoadAttr) && !func.getArgAttr(i, kSegmentsAttr);
+  };
+  auto isAnyLoaded = [&](func::FuncOp func) {
+    return llvm::any_of(llvm::seq(func.getNumArguments()), [&](unsigned i) { return isLoaded(func, i); });
+  };
+  if (!options.inferSegments || options.pipeline || getPhase(module) > int(Phase::Annotated) ||
+      llvm::none_of(module.getOps<func::FuncOp>(), isAnyLoaded))
+    return success();
+  // As buildPhases does up to there, on a copy.
+  OwningOpRef<ModuleOp> copy = module.clone();
+  PassManager pm(module.getContext());
+  pm.addPass(createSPMDImportOrtPass());
+  SPMDResolveAxisResourcesPassOptions resources;
+  resources.mesh = options.mesh;
+  pm.addPass(createSPMDResolveAxisResourcesPass(resources));
+  pm.addPass(createSPMDDecomposePass());
+  if (options.inlineCalls)
+    pm.addPass(createSPMDInlineCallsPass());
+  pm.addPass(createSPMDNarrowSortsPass());
+  pm.addPass(createSPMDInferSegmentsPass());
+  if (failed(pm.run(*copy)))
+    return failure();
+  for (auto func : module.getOps<func::FuncOp>())
+    if (auto inferred = copy->lookupSymbol<func::FuncOp>(func.getNameAttr()))
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        if (Attribute segments = inferred.getArgAttr(i, kSegmentsAttr); segments && isLoaded(func, i))
+          func.setArgAttr(i, kSegmentsAttr, segments);
+  return success();
+}

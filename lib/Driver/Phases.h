@@ -19,6 +19,10 @@ LogicalResult addArguments(ModuleOp module, const PhaseOptions &options);
 LogicalResult runPhases(ModuleOp module, const PhaseOptions &options, std::string *report,
                         std::string *certificate = nullptr);
 
+/// Writes the segments that --spmd-infer-segments finds for arguments with loading functions: the reference
+/// takes their stored tensors.
+LogicalResult writeInferredSegments(ModuleOp module, const PhaseOptions &options);
+
 } // namespace mlir::spmd
 
 #endif // SHARDKIT_LIB_DRIVER_PHASES_H

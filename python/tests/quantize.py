@@ -175,3 +175,94 @@ def quantize(folder, to, method, seed=0, is_quantized=lambda name: name.endswith
     config = json.loads(Path(to, "config.json").read_text())
     Path(to, "config.json").write_text(json.dumps(config | {"quantization_config": given}))
     return wide
+
+
+# .gguf, written from the format alone.
+
+GGUF_NAMES = {
+    "model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output", "input_layernorm": "attn_norm", "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output", "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm", "post_attention_layernorm": "ffn_norm", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+}  # fmt: skip
+Q8_0, Q4_K, Q6_K = 8, 12, 14
+_BLOCKS = {Q8_0: (32, 34), Q4_K: (256, 144), Q6_K: (256, 210)}
+
+
+def make_blocks(rng, shape, kind):
+    """Random bytes of blocks whose scales are small numbers, and what they stand for."""
+    rows, size = shape
+    block, count = _BLOCKS[kind]
+    data = rng.integers(0, 256, (rows, size // block, count)).astype(np.uint8)
+    for at in {Q8_0: (0,), Q4_K: (0, 2), Q6_K: (208,)}[kind]:
+        scale = rng.uniform(0.2, 1, data.shape[:2]) * {Q8_0: 0.02, Q4_K: 0.002, Q6_K: 0.0005}[kind] / size**0.5
+        data[..., at : at + 2] = scale.astype(np.float16)[..., None].view(np.uint8)
+    return data.reshape(rows, -1), read_blocks(data, kind).reshape(shape)
+
+
+def read_blocks(data, kind):
+    """Element by element, as llama.cpp describes the types."""
+    found = np.zeros((*data.shape[:2], _BLOCKS[kind][0]), np.float32)
+    half = lambda at: np.ascontiguousarray(data[..., at : at + 2]).view(np.float16)[..., 0].astype(np.float32)
+    if kind == Q8_0:
+        return data[..., 2:].view(np.int8) * half(0)[..., None]
+    if kind == Q4_K:
+        inner, numbers = data[..., 4:16], data[..., 16:]
+        for j in range(8):
+            if j < 4:
+                factor, least = inner[..., j] & 63, inner[..., j + 4] & 63
+            else:
+                factor = (inner[..., j + 4] & 15) | (inner[..., j - 4] >> 6 << 4)
+                least = (inner[..., j + 4] >> 4) | (inner[..., j] >> 6 << 4)
+            part = numbers[..., 32 * (j // 2) : 32 * (j // 2) + 32] >> (4 * (j % 2)) & 15
+            found[..., 32 * j : 32 * j + 32] = (half(0) * factor)[..., None] * part - (half(2) * least)[..., None]
+        return found
+    low, high, inner = data[..., :128], data[..., 128:192], data[..., 192:208].view(np.int8)
+    for i in range(256):
+        n, t, k = i // 128, i % 128 // 32, i % 32
+        number = (low[..., 64 * n + 32 * (t % 2) + k] >> (4 * (t // 2)) & 15) | ((high[..., 32 * n + k] >> (2 * t) & 3) << 4)
+        found[..., i] = half(208) * inner[..., i // 16] * (number.astype(np.int8) - 32)
+    return found
+
+
+def write_gguf(folder, to, kinds, seed=0):
+    """Of a checkpoint: linear layers and the embedding in blocks, `kinds` in turn. Its full weights, as another checkpoint."""
+    import struct
+
+    text = lambda value: struct.pack("<Q", len(value)) + value.encode()
+    rng, config = np.random.default_rng(seed), json.loads(Path(folder, "config.json").read_text())
+    kind, heads = config["model_type"], {"q": config["num_attention_heads"], "k": config["num_key_value_heads"]}
+    values = {
+        "block_count": config["num_hidden_layers"], "context_length": config["max_position_embeddings"], "embedding_length": config["hidden_size"],
+        "feed_forward_length": config["intermediate_size"], "attention.head_count": heads["q"], "attention.head_count_kv": heads["k"],
+        "attention.key_length": config.get("head_dim") or config["hidden_size"] // heads["q"], "attention.layer_norm_rms_epsilon": config["rms_norm_eps"],
+        "rope.freq_base": float(config["rope_parameters"]["rope_theta"]),
+    }  # fmt: skip
+    metadata = [text("general.architecture") + struct.pack("<I", 8) + text(kind), text("tokenizer.ggml.tokens") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("bc")]
+    metadata += [text(f"{kind}.{k}") + (struct.pack("<If", 6, v) if isinstance(v, float) else struct.pack("<II", 4, v)) for k, v in values.items()]
+    stored = {n: v for file in Path(folder).glob("*.safetensors") for n, v in safetensors.read(file).items()}
+    wide, infos, data, turn = {}, b"", b"", 0
+    for name, value in sorted(stored.items()):
+        base, _, what = name.rpartition(".")
+        match = [n for n in GGUF_NAMES if base.endswith(n)][0]
+        layer = f"blk.{base.split('.')[2]}." if base.startswith("model.layers.") else ""
+        code, full = 0, value.astype(np.float32)
+        if value.ndim == 2:
+            code, turn = kinds[turn % len(kinds)], turn + 1
+            content, full = make_blocks(rng, value.shape, code)
+        else:
+            content = full
+        if kind == "llama" and match[10:11] in heads and match.endswith(("q_proj", "k_proj")):  # its rows alternate in the file
+            n = heads[match[10]]
+            full = full.reshape(n, -1, 2, *full.shape[1:]).swapaxes(1, 2).reshape(full.shape)
+        wide[name] = np.ascontiguousarray(full)
+        data += b"\0" * (-len(data) % 32)
+        shape = value.shape[::-1]
+        infos += text(f"{layer}{GGUF_NAMES[match]}.{what}") + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, code, len(data))
+        data += content.tobytes()
+    header = b"GGUF" + struct.pack("<IQQ", 3, len(wide), len(metadata)) + b"".join(metadata) + infos
+    Path(to).write_bytes(header + b"\0" * (-len(header) % 32) + data)
+    copy = Path(f"{to}-wide")
+    copy.mkdir()
+    shutil.copy(Path(folder, "config.json"), copy)
+    safetensors.write(copy / "model.safetensors", wide)
+    return copy

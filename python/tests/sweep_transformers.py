@@ -55,6 +55,7 @@ MORE = {
     "GPTNeoForCausalLM": {"num_layers": 2, "attention_types": [[["global", "local"], 1]], "window_size": 4, "hidden_size": 32, "num_heads": 4},
     "GPTJForCausalLM": {"rotary_dim": 4}, "CodeGenForCausalLM": {"rotary_dim": 4}, "NemotronForCausalLM": {"num_key_value_heads": 2},
     "DeepseekV2ForCausalLM": _MLA, "DeepseekV3ForCausalLM": _MLA | {"n_routed_experts": 4, "first_k_dense_replace": 1},
+    "BeitForImageClassification": {"num_hidden_layers": 2}, "Dinov2ForImageClassification": {"num_hidden_layers": 2},
     "Dots1ForCausalLM": {"n_routed_experts": 4, "n_shared_experts": 1, "first_k_dense_replace": 1, "num_experts_per_tok": 2},
     "BambaForCausalLM": {"mamba_n_heads": 8, "mamba_d_head": 8, "mamba_n_groups": 1, "mamba_d_state": 16, "attn_layer_indices": [1]},
     "Mamba2ForCausalLM": {"hidden_size": 32, "num_heads": 8, "head_dim": 8, "n_groups": 1, "state_size": 16, "num_hidden_layers": 2, "vocab_size": 128},

@@ -2,6 +2,7 @@
 """Models of transformers from folders in the published layout: functions that share a cache, what is made of stored tensors, what each rank
 reads, and what is told about bad folders. sweep_transformers.py compares many architectures."""
 
+import importlib.util
 import json
 import re
 import shutil
@@ -16,6 +17,7 @@ from samples import find_wrong_error, run_tests
 
 import shardkit
 from shardkit import cli, safetensors
+from shardkit.tools import find_tool, run_tool
 
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
@@ -144,15 +146,51 @@ def test_quantized_references():
 
     found = convert_moe_packed_tensors(torch.tensor(stored["blocks"]), torch.tensor(stored["scales"]), dtype=torch.float32)
     np.testing.assert_array_equal(found.transpose(1, 2), wide)
-    try:
+    if importlib.util.find_spec("bitsandbytes"):
         from bitsandbytes import functional
-    except ImportError:
-        return
-    for is_nested in (False, True):
-        stored, wide = quantize.make_nf4(rng, weight[0], is_nested)
-        tensors = {n.removeprefix("weight."): torch.tensor(v) for n, v in stored.items() if n != "weight"}
-        state = functional.QuantState.from_dict(tensors, torch.device("cpu"))
-        np.testing.assert_allclose(functional.dequantize_4bit(torch.tensor(stored["weight"]), state), wide, rtol=1e-6, atol=1e-7)
+
+        for is_nested in (False, True):
+            stored, wide = quantize.make_nf4(rng, weight[0], is_nested)
+            tensors = {n.removeprefix("weight."): torch.tensor(v) for n, v in stored.items() if n != "weight"}
+            state = functional.QuantState.from_dict(tensors, torch.device("cpu"))
+            np.testing.assert_allclose(functional.dequantize_4bit(torch.tensor(stored["weight"]), state), wide, rtol=1e-6, atol=1e-7)
+    if importlib.util.find_spec("gguf"):
+        import gguf
+
+        for kind in (quantize.Q8_0, quantize.Q4_K, quantize.Q6_K):
+            data, wide = quantize.make_blocks(rng, (5, 512), kind)
+            np.testing.assert_array_equal(gguf.quants.dequantize(data, gguf.GGMLQuantizationType(kind)), wide)
+        folder, _ = write("llama-64", transformers.LlamaConfig(**(SIZES | dict(intermediate_size=64)), architectures=["LlamaForCausalLM"]))
+        quantize.write_gguf(folder, Path(FOLDERS.name, "plain.gguf"), [quantize.Q8_0])
+        reader = gguf.GGUFReader(Path(FOLDERS.name, "plain.gguf"))
+        found = {t.name: (t.tensor_type, tuple(int(n) for n in t.shape)) for t in reader.tensors}
+        assert found["blk.1.ffn_down.weight"][1] == (64, 32) and found["output_norm.weight"] == (gguf.GGMLQuantizationType.F32, (32,)), found
+
+
+def test_gguf():
+    """Blocks stay in blocks, sharded by rows and by blocks; an embedding that is the head is there once; llama.cpp's order of rows."""
+    sizes = SIZES | dict(hidden_size=256, intermediate_size=768, vocab_size=64, max_position_embeddings=64, num_hidden_layers=1)
+    tokens = torch.randint(0, 64, (1, 5))
+    for config, devices in (
+        (transformers.LlamaConfig(**sizes, architectures=["LlamaForCausalLM"]), 3),
+        (transformers.Qwen3Config(**sizes, head_dim=64, tie_word_embeddings=True, architectures=["Qwen3ForCausalLM"]), 2),
+    ):
+        folder, module = write(f"{config.model_type}-256", config)
+        to = Path(FOLDERS.name, f"{config.model_type}.gguf")
+        wide = quantize.write_gguf(folder, to, [quantize.Q4_K, quantize.Q6_K, quantize.Q8_0])
+        expected = type(module).from_pretrained(wide, local_files_only=True).eval()(tokens).logits.detach()
+        models = shardkit.import_transformers(to, mesh={"model": devices}, plan="hf", length=5, batch=1, dtype="f32")
+        with models.compile() as programs:
+            programs.load(to)
+            np.testing.assert_allclose(programs.score(tokens), expected, rtol=1e-4, atol=1e-5)
+            held = {a.name: a.bytes_per_device for a in programs.session["score"].arguments}
+        if config.tie_word_embeddings:
+            assert not any("lm_head" in name for name in held), held
+        else:
+            # The reference takes the stored tensors of weights whose segments were found: fewer heads than devices.
+            run_tool([find_tool("shard-run"), str(models.save(Path(FOLDERS.name, "verify")) / "model.mlir"), f"--weights={to}", "--random-inputs=1", "--verify"])
+            down = [v for n, v in held.items() if "down_proj" in n]
+            assert devices * sum(down) == 256 * 768 // 32 * 34, held
 
 
 def test_forward():
@@ -217,6 +255,18 @@ def test_bad_folders():
     quant_map, state = f"{up}.quant_map", f"{up}.quant_state.bitsandbytes__nf4"
     sizes = dict(moe_intermediate_size=16, num_experts=4, num_experts_per_tok=2)
     plain, _ = write("qwen3_moe", transformers.Qwen3MoeConfig(**SIZES, **sizes, architectures=["Qwen3MoeForCausalLM"]))
+    small, _ = write("llama-64", transformers.LlamaConfig(**(SIZES | dict(intermediate_size=64)), architectures=["LlamaForCausalLM"]))
+    quantize.write_gguf(small, Path(FOLDERS.name, "good.gguf"), [quantize.Q8_0])
+    gguf_bytes = Path(FOLDERS.name, "good.gguf").read_bytes()
+    feed_forward = b"llama.feed_forward_length" + bytes([4, 0, 0, 0, 64, 0, 0, 0])
+    q8 = b"output.weight" + bytes([2, 0, 0, 0, 32] + [0] * 7 + [96] + [0] * 7 + [8, 0, 0, 0]) + bytes(8)
+    assert feed_forward in gguf_bytes and q8 in gguf_bytes
+
+    def bad_gguf(name, content):
+        file = Path(FOLDERS.name, f"{name}.gguf")
+        file.write_bytes(content)
+        return file
+
     experts = Path(FOLDERS.name, "bad-experts")
     quantize.quantize(plain, experts, "fp8")
     cases = {
@@ -238,6 +288,11 @@ def test_bad_folders():
         "table": (change(nf4_folder, tensors=lambda t: t | {quant_map: t[quant_map][::-1].copy()}), {}, r"up_proj\.weight\.quant_map is \[1\.0, .*expected the sixteen numbers of nf4"),
         "mean": (change(nf4_folder, tensors=lambda t: t | {state: t[state][:-1]}), {}, r"up_proj\.weight\.quant_state\.bitsandbytes__nf4: .*, expected JSON with nested_offset"),
         "alone": (alone, {}, r"bnb_4bit_use_double_quant stores a number beside the tensors, expected a folder with them"),
+        "gguf": (bad_gguf("short", gguf_bytes[:50]), {}, r"short\.gguf: it ends after 50 bytes, expected a \.gguf file of version 2 or 3"),
+        "gguf architecture": (bad_gguf("other", gguf_bytes.replace(b"llama", b"gemma")), {}, r"general\.architecture is 'gemma', expected one of llama, qwen2, qwen3"),
+        "gguf shapes": (bad_gguf("shapes", gguf_bytes.replace(feed_forward, feed_forward[:-4] + b"\x60\0\0\0")), {}, r"the weight of model\.layers\.\d\.mlp\.\w+ is stored with shape \(.*\), expected \(.*96.*\) by the metadata"),
+        "gguf names": (bad_gguf("names", gguf_bytes.replace(b"ffn_gate.weight", b"ffn_door.weight")), {}, r"tensor blk\.0\.ffn_door\.weight, expected those of llama, qwen2, qwen3"),
+        "gguf types": (bad_gguf("types", gguf_bytes.replace(q8, q8[:-12] + b"\x02" + q8[-11:])), {}, r"has type number 2, expected one of float32, float16, bfloat16, Q8_0, Q4_K, Q6_K"),
         "expert": (change(experts, tensors=lambda t: {n: v for n, v in t.items() if "experts.1.up_proj" not in n}), {}, r"no stored tensor of expert 1\.up_proj, expected those of all 4 experts"),
         "shapes": (change(folder, {"intermediate_size": 64}), {}, r"model\.layers\.0\.mlp\.down_proj\.weight is stored with shape \(32, 48\), expected \(32, 64\) by the configuration \(5 more differ\)"),
         "layers": (change(folder, {"num_hidden_layers": 3}), {}, r"no stored tensor for model\.layers\.2\.input_layernorm\.weight, .* and 5 more, expected all 30 tensors of LlamaForCausalLM"),

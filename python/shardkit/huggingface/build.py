@@ -9,7 +9,7 @@ from typing import Any, Mapping
 import torch
 
 from ..errors import ShardKitError
-from . import quantized
+from . import gguf, quantized
 from .checkpoint import shorten
 from .conversion import Stored, Symbol, Value, make_symbol
 from .layouts import Quantization, QuantizedWeight
@@ -52,18 +52,24 @@ def choose_dtype(config: Any, dtype: str, stored: Mapping[str, Stored] | None) -
 
 
 def build(
-    config: Any, model_class: Any, dtype: Any, stored: Mapping[str, Stored] | None, where: str, quantization: Quantization | None = None, devices: int = 1
-) -> Built:
+    config: Any, model_class: Any, dtype: Any, stored: Mapping[str, Stored] | None, where: str,
+    quantization: Quantization | gguf.Checkpoint | None = None, devices: int = 1,
+) -> Built:  # fmt: skip
     """`stored`: what the checkpoint holds; None stands for all that the library would write of this model. `quantization`: how it
     stores linear layers; scales then fit shards on so many devices."""
     module = _make(config, model_class, dtype, where)
     if quantization is None:
         symbols = {n: make_symbol(n, v.shape, v.dtype) for n, v in (predict_stored(module) if stored is None else stored).items()}
+    elif isinstance(quantization, gguf.Checkpoint):
+        quantization.replace_layers(module)
+        symbols = quantization.arrange(config)
     else:
         plain = predict_stored(module) if stored is None else {}
         quantized.replace_layers(module, quantization, stored, where)
         symbols = quantized.arrange(quantization, quantized.predict_stored(quantization, module, plain) if stored is None else stored, where)
     values = _load(module, dtype, symbols, where)
+    if isinstance(quantization, gguf.Checkpoint):
+        quantization.share(module, values)
     quantized.refine_scales(module, values, devices)
     module.eval()
     module.requires_grad_(False)

@@ -53,7 +53,7 @@ def find_configuration(path: str | Path) -> tuple[Path, Path | None]:
         found = ", ".join(sorted(p.name for p in folder.iterdir())[:6]) if folder.is_dir() else "no such folder"
         raise ShardKitError(f"error: {path}: no config.json ({found or 'empty'}), expected a folder with config.json, or such a file; nothing is downloaded")
     has_weights = any(folder.glob("*.safetensors")) or any(folder.glob("*.safetensors.index.json"))
-    if not has_weights and (others := sorted(p.name for kind in ("*.bin", "*.pt", "*.pth", "*.gguf", "*.h5", "*.msgpack") for p in folder.glob(kind))):
+    if not has_weights and (others := sorted(p.name for kind in ("*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack") for p in folder.glob(kind))):
         raise ShardKitError(f"error: {folder}: weights in {others[0]}, expected *.safetensors: save_pretrained of transformers writes them")
     return file, folder if has_weights else None
 

@@ -29,7 +29,7 @@ def import_transformers(
     locations: bool = True,
 ) -> Models:
     """Imports a model of transformers from a folder in the published layout, `config.json` and `*.safetensors` with or without an
-    index, or from a `config.json` alone. The architecture is that of the package; no weight is read, made or held, and nothing is
+    index, from a `config.json` alone, or from a .gguf file. The architecture is that of the package; no weight is read, made or held, and nothing is
     downloaded. Arguments of the functions are the stored tensors under their names, or what loading functions make of these:
     `programs.load(path)` and `shard-run --weights` read the folder as it is. Linear layers and experts that are stored quantized (GPTQ
     and AWQ in 4 bits, FP8, MXFP4, compressed-tensors, bitsandbytes) stay so: programs compute their weights from payload and scales.
@@ -48,7 +48,7 @@ def import_transformers(
     require("transformers", "transformers", "importing a model of transformers")
     require("torch", "torch", "importing a model of transformers")
     require("torch_mlir", "torch-mlir", "importing a model of transformers")
-    from . import build, checkpoint
+    from . import build, checkpoint, gguf
 
     axes = read_mesh(mesh)
     _check(length, batch, dtype, build.DTYPES)
@@ -57,10 +57,16 @@ def import_transformers(
         raise ShardKitError(f"error: axis is {axis!r}, expected one of the mesh: {', '.join(axes) or 'none'}")
     if batch is None:
         batch = math.prod(size for name, size in axes.items() if name != axis)
-    file, folder = checkpoint.find_configuration(path)
+    blocks = gguf.find_file(path)
+    file, folder = checkpoint.find_configuration(path) if blocks is None else (blocks, blocks)
+    quantization: Any = None
     with checkpoint.offline():
-        config, quantization = checkpoint.read_configuration(file)
-        stored = None if folder is None else checkpoint.read_stored(folder)
+        if blocks is not None:
+            quantization = gguf.Checkpoint(blocks)
+            config, stored = quantization.make_config(), quantization.stored
+        else:
+            config, quantization = checkpoint.read_configuration(file)
+            stored = None if folder is None else checkpoint.read_stored(folder)
         config.use_cache = False
         with show_progress("building the model"):
             chosen = build.choose_dtype(config, dtype, stored)

@@ -76,6 +76,8 @@ def _shard_payload(shardings: Shardings, name: str, value: Any, weight: Quantize
         if is_packed and value.shape[at] % (2 * size):
             return  # shards of several sizes: left to propagation
         found[at] = (2, axis) if is_packed else axis
+    elif style.startswith("embedding"):  # one row for each number
+        found[dims[style == "embedding_rowwise"]] = axis
     else:
         return
     shardings[name] = found

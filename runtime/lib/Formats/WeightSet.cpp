@@ -4,6 +4,7 @@
 
 #include "StrictJson.h"
 
+#include "shardkit/rt/Formats/Gguf.h"
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
 #include "shardkit/rt/Formats/TensorCache.h"
@@ -73,6 +74,11 @@ Status readFile(const std::string &path, const OpenOptions &options, WeightSet &
     set.format = "safetensors";
     return readIndex(path, options, set);
   }
+  if (endsWith(name, ".gguf")) {
+    set.format = "gguf";
+    SK_ASSIGN_OR_RETURN(auto tensors, openGguf(path));
+    return add(set, path, tensors);
+  }
   if (endsWith(name, ".npz")) {
     set.format = "npz";
     SK_ASSIGN_OR_RETURN(auto tensors, openNpz(path));
@@ -136,13 +142,15 @@ Expected<WeightSet> openWeights(const std::string &path, const OpenOptions &opti
     SK_RETURN_IF_ERROR(readFile(path, options, set));
     return set;
   }
-  std::vector<std::string> indices, files, caches, arrays;
+  std::vector<std::string> indices, files, ggufs, caches, arrays;
   for (const auto &entry : fs::directory_iterator(path, error)) {
     std::string name = entry.path().filename().string();
     if (endsWith(name, ".safetensors.index.json"))
       indices.push_back(name);
     else if (endsWith(name, ".safetensors"))
       files.push_back(name);
+    else if (endsWith(name, ".gguf"))
+      ggufs.push_back(name);
     else if (isTensorCacheName(name))
       caches.push_back(name);
     else if (endsWith(name, ".npz") || endsWith(name, ".npy"))
@@ -163,10 +171,11 @@ Expected<WeightSet> openWeights(const std::string &path, const OpenOptions &opti
   std::vector<std::string> chosen = !caches.empty()    ? caches
                                     : !indices.empty() ? indices
                                     : !files.empty()   ? files
+                                    : !ggufs.empty()   ? ggufs
                                                        : arrays;
   if (chosen.empty())
     return notFound(path + ": the directory holds no *.safetensors, no *.safetensors.index.json, "
-                           "no tensor-cache.json and no *.npz or *.npy");
+                           "no *.gguf, no tensor-cache.json and no *.npz or *.npy");
   std::sort(chosen.begin(), chosen.end());
   for (const std::string &name : chosen) {
     auto full = resolveInside(path, name, options);

@@ -77,7 +77,7 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                  "A bundle directory, or an IR file that the shard-compile "
                  "in the folder of this program compiles");
   app.add_option("--weights", options.weights,
-                 "A .safetensors file, its index, tensor-cache.json, .npz, or a "
+                 "A .safetensors file, its index, .gguf, tensor-cache.json, .npz, or a "
                  "directory with one of these");
   app.add_flag("--follow-links", options.followLinks, "Weight files may be links that leave their directory");
   app.add_flag("--strict", options.strict,

@@ -21,7 +21,7 @@ struct StoredFile {
 
 struct WeightSet {
   std::string path;
-  std::string format; ///< safetensors, tensor-cache, npz, npy
+  std::string format; ///< safetensors, gguf, tensor-cache, npz, npy
   std::map<std::string, StoredTensor> tensors;
   std::vector<StoredFile> files;
   /// presharded.json of the set's directory, if there is one.
@@ -29,7 +29,7 @@ struct WeightSet {
 };
 
 /// A .safetensors file, an index of several (*.safetensors.index.json),
-/// tensor-cache.json or ndarray-cache.json, an .npz or .npy file, or a directory
+/// a .gguf file, tensor-cache.json or ndarray-cache.json, an .npz or .npy file, or a directory
 /// that holds one of these. Reads and checks metadata alone.
 Expected<WeightSet> openWeights(const std::string &path, const OpenOptions &options = {});
 

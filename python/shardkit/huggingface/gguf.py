@@ -1,0 +1,293 @@
+"""Models in .gguf files of llama.cpp: the configuration from the metadata, names of tensors, and weights that stay in blocks."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import struct
+from pathlib import Path
+from typing import Any, BinaryIO, Mapping
+
+import torch
+
+from ..errors import ShardKitError
+from .conversion import Stored, Symbol, Value, make_symbol, reshape, slice_of
+from .layouts import QuantizedWeight, Sizes, unpack_bytes
+
+_ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM"}
+"""By general.architecture, which is that of transformers too."""
+
+_PLAIN = {0: torch.float32, 1: torch.float16, 30: torch.bfloat16}
+_FIELDS = {
+    8: ("Q8_0", 32, {"scales": (0, 2), "numbers": (2, 32)}),
+    12: ("Q4_K", 256, {"scales": (0, 4), "inner": (4, 12), "numbers": (16, 128)}),
+    14: ("Q6_K", 256, {"numbers": (0, 128), "high": (128, 64), "inner": (192, 16), "scales": (208, 2)}),
+}
+"""Types in blocks: how many numbers a block has, and the first byte and the bytes of what it consists of."""
+
+_MODULES = {
+    "token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head", "attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj", "attn_q_norm": "self_attn.q_norm",
+    "attn_k_norm": "self_attn.k_norm", "ffn_norm": "post_attention_layernorm", "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+}  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A tensor of a file, major dim first; `kind` is the number of its type."""
+
+    shape: tuple[int, ...]
+    kind: int
+
+
+def find_file(path: str | Path) -> Path | None:
+    """The .gguf file that a path names, or the only weights of the folder that it names."""
+    path = Path(path)
+    if path.suffix == ".gguf" and path.is_file():
+        return path
+    if not path.is_dir() or any(path.glob("*.safetensors")):
+        return None
+    files = sorted(path.glob("*.gguf"))
+    if len(files) > 1:
+        raise ShardKitError(f"error: {path}: {len(files)} files of .gguf, expected one: name it")
+    return files[0] if files else None
+
+
+class Checkpoint:
+    """What a file has."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with open(path, "rb") as file:
+                self.values, self.tensors = _read(file)
+        except (OSError, ValueError, struct.error, OverflowError, MemoryError) as error:
+            raise ShardKitError(f"error: {path}: {error}, expected a .gguf file of version 2 or 3") from None
+
+    def make_config(self) -> Any:
+        """The configuration of transformers that the metadata describe."""
+        import transformers
+        from transformers.integrations.ggml import GGUF_CONFIG_MAPPING
+
+        kind = str(self.values.get("general.architecture"))
+        if kind not in _ARCHITECTURES:
+            raise ShardKitError(f"error: {self.path}: general.architecture is '{kind}', expected one of {', '.join(_ARCHITECTURES)}")
+        scaling = self.values.get(f"{kind}.rope.scaling.type", "none")
+        if scaling != "none" or "rope_freqs.weight" in self.tensors:
+            raise ShardKitError(f"error: {self.path}: rotations are scaled ({scaling if scaling != 'none' else 'rope_freqs.weight'}), expected no scaling")
+        given = {name: self.values[f"{kind}.{key}"] for key, name in GGUF_CONFIG_MAPPING[kind].items() if name and f"{kind}.{key}" in self.values}
+        if f"{kind}.attention.key_length" in self.values:
+            given["head_dim"] = self.values[f"{kind}.attention.key_length"]
+        if "rope_theta" in given:
+            given["rope_parameters"] = {"rope_type": "default", "rope_theta": given.pop("rope_theta")}
+        embedding = self.tensors.get("token_embd.weight")
+        if embedding is None or len(embedding.shape) != 2:
+            raise ShardKitError(f"error: {self.path}: no token_embd.weight of two dims, expected the tensors of a language model")
+        given["vocab_size"] = embedding.shape[0]
+        self.is_tied = "output.weight" not in self.tensors
+        given["tie_word_embeddings"] = self.is_tied and embedding.kind in _PLAIN
+        try:
+            return transformers.CONFIG_MAPPING[kind](**given, architectures=[_ARCHITECTURES[kind]])
+        except Exception as error:  # what validates has no common base
+            raise ShardKitError(f"error: {self.path}: {str(error).splitlines()[0]}, expected metadata of {kind}") from None
+
+    @property
+    def stored(self) -> dict[str, Stored]:
+        """The tensors under their names in the file; those of blocks are bytes."""
+        return {name: self._get(name, entry) for name, entry in self.tensors.items()}
+
+    def _get(self, name: str, entry: Entry) -> Stored:
+        if entry.kind in _PLAIN:
+            return Stored(entry.shape, _PLAIN[entry.kind], self.path)
+        if entry.kind not in _FIELDS:
+            known = [str(t).removeprefix("torch.") for t in _PLAIN.values()] + [f[0] for f in _FIELDS.values()]
+            raise ShardKitError(f"error: {self.path}: {name} has type number {entry.kind}, expected one of {', '.join(known)}")
+        _, block, fields = _FIELDS[entry.kind]
+        if not entry.shape or entry.shape[-1] % block:
+            raise ShardKitError(f"error: {self.path}: {name} has rows of {entry.shape[-1:]} numbers, expected blocks of {block}")
+        return Stored((*entry.shape[:-1], entry.shape[-1] // block * sum(n for _, n in fields.values())), torch.uint8, self.path)
+
+    def replace_layers(self, module: Any) -> None:
+        """Layers whose weights are stored in blocks."""
+        for name, entry in self.tensors.items():
+            if entry.kind in _FIELDS and name.endswith(".weight"):
+                self._replace(module, _find_module(name, self.path), entry)
+        if self.is_tied and self.tensors["token_embd.weight"].kind in _FIELDS:
+            self._replace(module, "lm_head", self.tensors["token_embd.weight"])
+
+    def _replace(self, module: Any, name: str, entry: Entry) -> None:
+        owner, _, key = name.rpartition(".")
+        try:
+            parent = module.get_submodule(owner)
+            layer = getattr(parent, key)
+        except AttributeError:
+            raise ShardKitError(f"error: {self.path}: a tensor of {name}, which {type(module).__name__} does not have") from None
+        if type(layer) not in (torch.nn.Linear, torch.nn.Embedding):
+            raise ShardKitError(f"error: {self.path}: {name} is stored in blocks of {_FIELDS[entry.kind][0]}, expected a linear layer or an embedding")
+        found = tuple(layer.weight.shape)
+        if len(entry.shape) != 2 or found != entry.shape:
+            raise ShardKitError(f"error: {self.path}: the weight of {name} is stored with shape {entry.shape}, expected {found} by the metadata")
+        kind = BlocksEmbedding if type(layer) is torch.nn.Embedding else BlocksLinear
+        setattr(parent, key, kind(Sizes(entry.shape[0], entry.shape[1]), entry.kind, getattr(layer, "bias", None), layer.weight.dtype))
+
+    def arrange(self, config: Any) -> dict[str, Any]:
+        """The stored tensors by the names of the parameters that hold them."""
+        found: dict[str, Any] = {}
+        for name, stored in self.stored.items():
+            symbol = make_symbol(name, stored.shape, stored.dtype)
+            value = symbol.value
+            if config.model_type == "llama" and (match := re.search(r"\.attn_([qk])\.", name)):
+                value = _restore_rows(value, config.num_attention_heads if match.group(1) == "q" else config.num_key_value_heads)
+            module, kind = _find_module(name, self.path), self.tensors[name].kind
+            if kind in _PLAIN:
+                found[f"{module}.{name.rpartition('.')[2]}"] = Symbol(value)
+                continue
+            names = [module] + ["lm_head"] * (name == "token_embd.weight" and self.is_tied)
+            for key, part in _split(value, kind).items():
+                found |= {f"{n}.{key}": Symbol(part) for n in names}
+        return found
+
+    def share(self, module: Any, values: dict[str, Value]) -> None:
+        """The head that is the embedding has its parameters."""
+        head, embedding = getattr(module, "lm_head", None), module.get_input_embeddings()
+        if self.is_tied and isinstance(head, BlocksLinear):
+            for key in _FIELDS[head.kind][2]:
+                head._parameters[key] = embedding._parameters[key]
+                values[f"lm_head.{key}"] = values[f"model.embed_tokens.{key}"]
+
+
+def _find_module(name: str, path: Path) -> str:
+    match = re.fullmatch(r"(?:blk\.(\d+)\.)?(\w+)\.(?:weight|bias)", name)
+    module = _MODULES.get(match.group(2)) if match else None
+    if match is None or module is None:
+        raise ShardKitError(f"error: {path}: tensor {name}, expected those of {', '.join(_ARCHITECTURES)}: {', '.join(_MODULES)}")
+    return f"model.layers.{match.group(1)}.{module}" if match.group(1) else module
+
+
+def _restore_rows(value: Value, heads: int) -> Value:
+    """llama.cpp has the two halves of a head alternate."""
+    shape = value.shape
+    wide = reshape(value, (heads, shape[0] // heads // 2, 2, math.prod(shape[1:])))
+    turned = Value((wide.shape[0], 2, wide.shape[1], wide.shape[3]), wide.dtype, "transpose", (wide,), (0, 2, 1, 3))
+    return reshape(turned, shape)
+
+
+def _split(value: Value, kind: int) -> dict[str, Value]:
+    """What blocks consist of: rows, blocks, bytes."""
+    fields = _FIELDS[kind][2]
+    size = sum(n for _, n in fields.values())
+    blocks = reshape(value, (value.shape[0], value.shape[1] // size, size))
+    return {key: slice_of(blocks, 2, begin, count) for key, (begin, count) in fields.items()}
+
+
+class BlocksLinear(QuantizedWeight):
+    """A weight of Q8_0, Q4_K or Q6_K: bytes by outputs, blocks and bytes of a block."""
+
+    def __init__(self, sizes: Sizes, kind: int, bias: Any, dtype: Any) -> None:
+        super().__init__(sizes, bias)
+        self.kind, self.dtype = kind, dtype
+        _, block, fields = _FIELDS[kind]
+        for key, (_, count) in fields.items():
+            self._add(key, (sizes.outputs, sizes.inputs // block, count), torch.uint8, (1, 0))
+
+    def dequantize(self) -> Any:
+        return decode(self.kind, self._parameters).t()
+
+
+class BlocksEmbedding(BlocksLinear):
+    def forward(self, ids: Any) -> Any:
+        rows = {key: self._parameters[key][ids.reshape(-1)] for key in _FIELDS[self.kind][2]}
+        return decode(self.kind, rows).reshape(*ids.shape, self.in_features).to(self.dtype)
+
+
+def decode(kind: int, fields: Mapping[str, Any]) -> Any:
+    """Rows of numbers in f32."""
+    rows, blocks = fields["numbers"].shape[:2]
+    scale = _read_half(fields["scales"][..., :2])
+    if kind == 8:
+        found = _read_signed(fields["numbers"]) * scale.unsqueeze(-1)
+    elif kind == 12:
+        low, middle, high = fields["inner"].to(torch.int32).reshape(rows, blocks, 3, 4).unbind(2)
+        factors = torch.cat([low & 63, (high & 15) | ((low >> 6) << 4)], -1).to(torch.float32)
+        minima = torch.cat([middle & 63, (high >> 4) | ((middle >> 6) << 4)], -1).to(torch.float32)
+        numbers = unpack_bytes(fields["numbers"], is_low_first=True).reshape(rows, blocks, 4, 32, 2).transpose(-1, -2)
+        shape = (rows, blocks, 4, 2, 1)
+        added = (_read_half(fields["scales"][..., 2:]).unsqueeze(-1) * minima).reshape(shape)
+        found = (scale.unsqueeze(-1) * factors).reshape(shape) * numbers.to(torch.float32) - added
+    else:
+        low = unpack_bytes(fields["numbers"], is_low_first=True).reshape(rows, blocks, 2, 2, 32, 2).permute(0, 1, 2, 5, 3, 4)
+        shifts = torch.tensor([[0, 2], [4, 6]], dtype=torch.int32).view(2, 2, 1)
+        high = torch.bitwise_and(torch.bitwise_right_shift(fields["high"].to(torch.int32).reshape(rows, blocks, 2, 1, 1, 32), shifts), 3)
+        numbers = (low | (high << 4)) - 32
+        factors = scale.unsqueeze(-1) * _read_signed(fields["inner"])
+        found = numbers.reshape(rows, blocks, 16, 16).to(torch.float32) * factors.reshape(rows, blocks, 16, 1)
+    return found.reshape(rows, -1)
+
+
+def _read_signed(numbers: Any) -> Any:
+    wide = numbers.to(torch.int32)
+    return torch.where(wide >= 128, wide - 256, wide).to(torch.float32)
+
+
+def _read_half(pairs: Any) -> Any:
+    """Two bytes as a number of f16, in f32."""
+    low, high = pairs.to(torch.int32).unbind(-1)
+    exponent, fraction = (high >> 2) & 31, low | ((high & 3) << 8)
+    normal = (fraction + 1024).to(torch.float32) * torch.exp2((exponent - 25).to(torch.float32))
+    special = torch.where(fraction == 0, float("inf"), float("nan"))
+    size = torch.where(exponent == 0, fraction.to(torch.float32) * 2.0**-24, torch.where(exponent == 31, special, normal))
+    return torch.where(high >= 128, -size, size)
+
+
+_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+
+
+def _read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, Entry]]:
+    """Metadata, with lists as their lengths, and the tensors."""
+
+    def take(count: int) -> bytes:
+        data = file.read(count)
+        if len(data) < count:
+            raise ValueError(f"it ends after {file.tell()} bytes")
+        return data
+
+    def number(form: str) -> Any:
+        return struct.unpack("<" + form, take(struct.calcsize(form)))[0]
+
+    def text() -> str:
+        return take(number("Q")).decode(errors="replace")
+
+    def value(kind: int, depth: int = 0) -> Any:
+        if kind == 8:
+            return text()
+        if kind != 9:
+            if kind not in _NUMBERS:
+                raise ValueError(f"metadata of type number {kind}")
+            return number(_NUMBERS[kind])
+        inner, count = number("I"), number("Q")
+        if inner in _NUMBERS:
+            file.seek(count * struct.calcsize(_NUMBERS[inner]), 1)
+        elif depth == 4:
+            raise ValueError("lists of metadata in each other")
+        else:
+            for _ in range(count):
+                value(inner, depth + 1)
+        return count
+
+    if file.read(4) != b"GGUF":
+        raise ValueError("it does not begin with GGUF")
+    if (version := number("I")) not in (2, 3):
+        raise ValueError(f"version {version}")
+    num_tensors, num_values = number("Q"), number("Q")
+    values: dict[str, Any] = {}
+    for _ in range(num_values):
+        key = text()
+        values[key] = value(number("I"))
+    tensors: dict[str, Entry] = {}
+    for _ in range(num_tensors):
+        name = text()
+        shape = tuple(number("Q") for _ in range(number("I")))[::-1]
+        tensors[name] = Entry(shape, number("I"))
+        number("Q")
+    return values, tensors
