@@ -54,7 +54,7 @@ _MLA = {"num_key_value_heads": 4, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, 
 MORE = {
     "GPTNeoForCausalLM": {"num_layers": 2, "attention_types": [[["global", "local"], 1]], "window_size": 4, "hidden_size": 32, "num_heads": 4},
     "GPTJForCausalLM": {"rotary_dim": 4}, "CodeGenForCausalLM": {"rotary_dim": 4}, "NemotronForCausalLM": {"num_key_value_heads": 2},
-    "DeepseekV2ForCausalLM": _MLA, "DeepseekV3ForCausalLM": _MLA | {"n_routed_experts": 4, "first_k_dense_replace": 1},
+    "DeepseekV2ForCausalLM": _MLA | {"n_routed_experts": 4, "num_experts_per_tok": 2, "first_k_dense_replace": 1}, "DeepseekV3ForCausalLM": _MLA | {"n_routed_experts": 4, "first_k_dense_replace": 1},
     "BeitForImageClassification": {"num_hidden_layers": 2}, "Dinov2ForImageClassification": {"num_hidden_layers": 2},
     "Dots1ForCausalLM": {"n_routed_experts": 4, "n_shared_experts": 1, "first_k_dense_replace": 1, "num_experts_per_tok": 2},
     "BambaForCausalLM": {"mamba_n_heads": 8, "mamba_d_head": 8, "mamba_n_groups": 1, "mamba_d_state": 16, "attn_layer_indices": [1]},
