@@ -90,6 +90,8 @@ class SizedFunction(Function):
         i = argument if isinstance(argument, int) else self._names.get(argument, -1)
         if not 0 <= i < len(self.arguments):
             raise ShardKitError(f"error: {self.name} has no argument {argument}, expected one of: {', '.join(self._names)}")
+        if -1 not in self.arguments[i].shape:  # the same at all sizes
+            return super().put(i, value)
         return self.find([None] * i + [value], {}).put(i, value)
 
 

@@ -76,9 +76,10 @@ def test_block() -> None:
         model = shardkit.import_jax(block, get_weights(), jax.ShapeDtypeStruct((b, s), jnp.int32, sharding=on(*spec)))
         assert [a.shape for a in model.arguments if not a.is_weight] == [(-1, -1)]
         with model.compile() as program:
+            weights = jax.tree.map(jnp.asarray, WEIGHTS)  # which stay on the devices
             for shape in ((2, 5), (7, 33), (1, 1), (64, 3)):
                 tokens = RNG.integers(0, WORDS, shape).astype(np.int32)
-                np.testing.assert_allclose(np.asarray(program(WEIGHTS, tokens)), block(WEIGHTS, tokens), atol=2e-5)
+                np.testing.assert_allclose(np.asarray(program(weights, tokens)), block(WEIGHTS, tokens), atol=2e-5)
             check_error(lambda: program(WEIGHTS, np.zeros((65, 2), np.int32)), "size 'b' is 65, expected one from 1 to 64")
 
 
