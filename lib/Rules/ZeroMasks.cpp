@@ -121,6 +121,9 @@ ZeroMask spmd::resolveMask(ZeroMask mask) {
       break;
     mask = {op.getDpsInputOperand(0)->get(), {*g, *r}};
   }
+  // One that is the same for all groups leaves each of them the same rows.
+  if (isInvariant(mask.value, mask.dims.group) || isInvariant(mask.value, mask.dims.row))
+    return {};
   return mask;
 }
 

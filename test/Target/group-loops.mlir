@@ -1,7 +1,7 @@
 // Experts and tokens: each expert computes the tokens of which the mask says so.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --random-inputs=1 --verify | FileCheck %s
-// CHECK: verify: 5 functions, 6 results, all equal
+// CHECK: verify: 6 functions, 7 results, all equal
 // RUN: shard-compile %s --emit=tensor --remarks-filter=spmd 2>%t.remarks | FileCheck %s --check-prefix=LOOP
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // REMARK-DAG: remark: [Passed] groups {{.*}}each of 4 groups computes the rows that its mask leaves, in 8 ops
@@ -72,6 +72,35 @@ func.func @weights(%x: tensor<6x8xf32>, %dy: tensor<6x16xf32>, %mask: tensor<6x4
     linalg.yield %s : f32
   } -> tensor<4x8x16xf32>
   return %dw : tensor<4x8x16xf32>
+}
+
+// Sums over groups and columns at once: the mask, which is the same for all columns, is one of experts.
+// LOOP-LABEL: sk_fn_masked_rows
+// LOOP: scf.for {{.*}} to %c4
+// LOOP: scf.if
+func.func @masked_rows(%x: tensor<6x8xf32>, %w: tensor<4x8x16xf32>, %mask: tensor<6x4xi1>) -> tensor<6x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<4x6x8xi1>
+  %spread = linalg.generic {indexing_maps = [#te, #etf], iterator_types = ["parallel", "parallel", "parallel"]} ins(%mask : tensor<6x4xi1>) outs(%e0 : tensor<4x6x8xi1>) {
+  ^bb0(%c: i1, %o: i1):
+    linalg.yield %c : i1
+  } -> tensor<4x6x8xi1>
+  %e1 = tensor.empty() : tensor<4x6x8xf32>
+  %m = linalg.generic {indexing_maps = [#etf, #tf, #etf], iterator_types = ["parallel", "parallel", "parallel"]} ins(%spread, %x : tensor<4x6x8xi1>, tensor<6x8xf32>) outs(%e1 : tensor<4x6x8xf32>) {
+  ^bb0(%c: i1, %a: f32, %o: f32):
+    %s = arith.select %c, %a, %zero : f32
+    linalg.yield %s : f32
+  } -> tensor<4x6x8xf32>
+  %e2 = tensor.empty() : tensor<6x16xf32>
+  %z2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<6x16xf32>) -> tensor<6x16xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(t, f, k, e) -> (e, t, k)>, affine_map<(t, f, k, e) -> (e, k, f)>, affine_map<(t, f, k, e) -> (t, f)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%m, %w : tensor<4x6x8xf32>, tensor<4x8x16xf32>) outs(%z2 : tensor<6x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<6x16xf32>
+  return %y : tensor<6x16xf32>
 }
 
 // Weighted rows: a vector for each group, so that a loop would save nothing.

@@ -42,7 +42,8 @@ std::optional<int64_t> getDimOfLoop(AffineMap map, unsigned loop);
 bool isInvariant(Value value, int64_t dim);
 
 /// The same mask without the broadcasts, the transposes and the disjunctions along other dims
-/// that it is read through; null for tensors of other types.
+/// that it is read through; null for tensors of other types, and where all groups have the
+/// same rows.
 ZeroMask resolveMask(ZeroMask mask);
 
 /// Finds masks, and remembers them while no op changes.

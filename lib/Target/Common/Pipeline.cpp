@@ -32,8 +32,6 @@ void spmd::target::buildFused(OpPassManager &pm, bool forDevices, bool groupLoop
   if (groupLoops) {
     f.addPass(createConvertElementwiseToLinalgPass());
     f.addPass(createSpmdTargetGroupLoops());
-    f.addPass(createCanonicalizerPass());
-    f.addPass(createCSEPass());
   }
   SpmdTargetContractionsOptions contractions;
   contractions.dynamicSizes = !forDevices;
