@@ -5,8 +5,8 @@
 
 By hand: data parallel (inputs), Megatron (inputs on one axis, weights by columns and rows on the other), FSDP (inputs, and the
 largest dim of each weight) and both of these together, on all meshes of two axes. ShardKit's plan is that of the mesh with the
-least predicted time, within a budget where XLA holds more for it than for the best plan by hand, and without reduce-scatters, which XLA does not
-have on CPU. Training steps donate their
+least predicted time, within a budget where XLA holds more for it than for the best plan by hand, without reduce-scatters, which XLA does not have on
+CPU, and with messages that cost nothing but for their bytes. Training steps donate their
 weights, so that their shardings are those of the results. A row has megabytes that a device receives, millions of operations of
 contractions and megabytes that XLA holds, of the best plan by hand and of ours; constraints, seconds of import and search, and
 the status of the search. "predicted" is what the plan itself moves, "args" XLA with the shardings of our arguments and results
@@ -36,6 +36,7 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec  # noqa: E402
 from shardkit.binding import get_key  # noqa: E402
 
 OPTIONS = ["forbid-collectives=reduce_scatter", "time-limit=10"]  # XLA on CPU has no reduce-scatter
+COSTS = {"alpha": [1e-9, 1e-9], "beta": [1e-10, 1e-10]}  # bytes are compared, not how often they are sent
 TRIES, SMALLER = 4, 0.97  # budgets: XLA may hold more for a plan than is predicted
 SHAPES = ((8, 1), (4, 2), (2, 4), (1, 8))
 STYLES = {"data": SHAPES[:1], "Megatron": SHAPES[1:], "FSDP": SHAPES[:1], "FSDP + Megatron": SHAPES[1:3]}
@@ -180,14 +181,14 @@ def make_plan(function, args, **options):
     plans, errors = [], []
     for shape in SHAPES:
         try:
-            plans.append(shardkit.plan(function, *args, mesh=make_mesh(shape), minimize=None, options=OPTIONS, **options))
+            plans.append(shardkit.plan(function, *args, mesh=make_mesh(shape), minimize=None, options=OPTIONS, costs=COSTS, **options))
         except shardkit.ShardKitError as error:  # the budget is too small for the mesh
             errors.append(error)
     if not plans:
         raise errors[0]
     best = min(plans, key=lambda p: p.objective)
     seconds = (time.monotonic() - start) / len(SHAPES)
-    return shardkit.plan(function, *args, mesh=best.mesh, options=OPTIONS, **options), seconds
+    return shardkit.plan(function, *args, mesh=best.mesh, options=OPTIONS, costs=COSTS, **options), seconds
 
 
 def verify(function, plan, args):

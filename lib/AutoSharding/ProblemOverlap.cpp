@@ -4,11 +4,17 @@
 // an op computes hides one move at a time. A cost graph cannot say that, since who hides depends on all choices. So
 // moves cost what is left of them after a given time, their room:
 //
-//   bound        of all that is computed in the window, by as many devices as can share it
-//   all          the same as the strategies of known choices compute it
+//   all          all that is computed in the window, as the strategies of known choices compute it
 //   left         what other moves of known choices leave of it
+//   bound        a lower bound (below)
 //
-// The objective counts what really passes, with each op once (getHiddenSeconds). Rooms of a bound are at least that.
+// The objective counts what really passes, with each op once (getHiddenSeconds).
+//
+// The bound is that of linear programming. What passes in total is the most that can be assigned from ops to moves
+// whose window they are in: at most what an op computes, and at most what a move takes. For any set of ops it is at
+// most what these compute, and what those moves take whose window has an op outside of the set. So the objective is at
+// least the compute of the other ops, and the moves whose window lies within the set, whatever the choices. The set is
+// that of ops of which known choices leave nothing: for these choices both are equal if the most was assigned.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +27,11 @@ using namespace mlir::spmd;
 /// Rooms have so many significant bits, so that equal layers have equal prices.
 static constexpr int kRoomBits = 4;
 
-static double roundRoom(double room, bool up) {
+static double roundRoom(double room) {
   if (room <= 0)
     return 0;
   double unit = std::ldexp(1.0, std::ilogb(room) - kRoomBits);
-  return unit * (up ? std::ceil(room / unit) : std::floor(room / unit));
+  return unit * std::floor(room / unit);
 }
 
 void ShardingProblem::numberOps() {
@@ -51,19 +57,13 @@ void ShardingProblem::numberOps() {
   }
 }
 
-std::vector<double> ShardingProblem::getComputeAt(std::optional<ArrayRef<unsigned>> choices) const {
+std::vector<double> ShardingProblem::getComputeAt(ArrayRef<unsigned> choices) const {
   std::vector<double> seconds(numPositions, 0);
   for (NodeId id = 0; id < nodes.size(); ++id) {
     const Propagation::Node &node = propagation.getNode(id);
     if (!nodes[id].computes || !node.hasOpRule)
       continue;
-    int64_t devices = 1;
-    if (choices)
-      devices = getNumDevices(*getStrategy(id, *choices));
-    else
-      for (const FactorAxes &axes : getStrategies(id))
-        devices = std::max(devices, getNumDevices(axes));
-    seconds[spans.lookup(node.op).first] += options.getComputeSeconds(node) / devices;
+    seconds[spans.lookup(node.op).first] += options.getComputeSeconds(node) / getNumDevices(*getStrategy(id, choices));
   }
   return seconds;
 }
@@ -131,24 +131,28 @@ double ShardingProblem::getHiddenSeconds(ArrayRef<unsigned> choices, ArrayRef<Us
 void ShardingProblem::setRooms(Rooms how, ArrayRef<unsigned> choices, ArrayRef<Use> perUse) {
   rooms = how;
   passed.assign(numPositions + 1, 0);
-  std::vector<double> compute;
-  if (how == Rooms::Left)
-    getHiddenSeconds(choices, perUse);
-  else
-    taken.clear();
-  if (how == Rooms::Left)
-    compute = left;
+  if (how == Rooms::All)
+    left = getComputeAt(choices);
   else if (how != Rooms::None)
-    compute = getComputeAt(how == Rooms::Bound ? std::nullopt : std::optional(choices));
-  for (auto [p, seconds] : llvm::enumerate(compute))
-    passed[p + 1] = passed[p] + seconds;
+    getHiddenSeconds(choices, perUse);
+  if (how != Rooms::Left)
+    taken.clear();
+  if (how != Rooms::None)
+    std::partial_sum(left.begin(), left.end(), passed.begin() + 1);
   build();
 }
 
 double ShardingProblem::getRoom(Value value, Window window) const {
   if (window.end <= window.begin)
     return 0;
-  return roundRoom(passed[window.end] - passed[window.begin] + taken.lookup(value), rooms == Rooms::Bound);
+  double room = passed[window.end] - passed[window.begin];
+  if (rooms == Rooms::Bound)
+    return room > 0 ? kImpossible : 0;
+  return roundRoom(room + taken.lookup(value));
+}
+
+bool ShardingProblem::isBound(NodeId id) const {
+  return rooms == Rooms::Bound && left[spans.lookup(propagation.getNode(id).op).first] == 0;
 }
 
 double ShardingProblem::getSharedRoom(Value value) const {
@@ -163,7 +167,8 @@ unsigned ShardingProblem::getRest(unsigned prices, double room) {
   return getTable({kRest, prices, llvm::bit_cast<int64_t>(room)}, [&] {
     PriceTable rest = priceTables[prices];
     for (double &seconds : rest.seconds)
-      seconds = std::max(seconds - room, 0.0);
+      if (seconds < kImpossible)
+        seconds = std::max(seconds - room, 0.0);
     return rest;
   });
 }

@@ -31,7 +31,7 @@ enum TableKind : int64_t {
   kEqual,
   kRequired,
   kRest,
-  kLeast
+  kUncounted
 };
 
 inline int64_t toKey(const void *pointer) { return int64_t(reinterpret_cast<uintptr_t>(pointer)); }

@@ -438,12 +438,10 @@ void ShardingProblem::addRequirements() {
     PriceTable prices;
     for (const FactorAxes &axes : spaces[nodes[id].space])
       prices.seconds.push_back(alone / getNumDevices(axes));
-    // What is computed beyond the least may hide as much as it takes.
-    double least = *llvm::min_element(prices.seconds);
     add(nodes[id].var, std::move(prices));
-    if (rooms == Rooms::Bound)
-      costs.back().rest = getTable({kLeast, costs.back().table}, [&] {
-        return PriceTable{std::vector<double>(spaces[nodes[id].space].size(), least), {}};
+    if (isBound(id))
+      costs.back().rest = getTable({kUncounted, costs.back().table}, [&] {
+        return PriceTable{std::vector<double>(spaces[nodes[id].space].size(), 0), {}};
       });
   }
 }

@@ -254,8 +254,8 @@ private:
 } // namespace
 
 /// The collectives of a function that runs `runs` times, also added to the totals. Returns the seconds of a run.
-static FailureOr<double> addCollectives(func::FuncOp func, int64_t runs, int64_t tripCount, const PartitionedValues &values,
-                                    Report &report) {
+static FailureOr<double> addCollectives(func::FuncOp func, int64_t runs, int64_t tripCount,
+                                        const PartitionedValues &values, Report &report) {
   int64_t next = 0;
   double seconds = 0;
   WalkResult walk = func.walk<WalkOrder::PreOrder>([&](CollectiveOpInterface op) {

@@ -105,10 +105,9 @@ public:
   /// Sets whether the graph counts the memory of listed copies, from the first reader of the
   /// value to the last. Initially it does not, so that its peaks are lower bounds.
   void setCountsHeldCopies(bool counts);
-  /// The seconds of moves in which independent compute hides them (ProblemOptions::hidesMoves): none; of all that is
-  /// computed in between, at least (a lower bound) or with these choices; what the moves of these choices leave to
-  /// others.
-  enum class Rooms { None, Bound, All, Left };
+  /// The seconds of moves in which independent compute hides them (ProblemOptions::hidesMoves): none; all that is
+  /// computed in between with known choices; what the moves of these leave to others; those of a lower bound.
+  enum class Rooms { None, All, Left, Bound };
   /// Replaces the graph by one with these prices. Initially nothing is hidden.
   void setRooms(Rooms how, ArrayRef<unsigned> choices = {}, ArrayRef<Use> perUse = {});
   bool hidesMoves() const { return options.hidesMoves; }
@@ -219,11 +218,13 @@ private:
   void setOrigin(NodeId node, unsigned tensor, PaidMove::Kind kind);
   /// Positions in program order, those of nested ops after that of the op around them.
   void numberOps();
-  /// Seconds that ops compute, by position; without choices the least.
-  std::vector<double> getComputeAt(std::optional<ArrayRef<unsigned>> choices) const;
+  /// Seconds that ops compute, by position.
+  std::vector<double> getComputeAt(ArrayRef<unsigned> choices) const;
   Window getReadWindow(Value value, Operation *reader) const;
   Window getCompletionWindow(Value value, Operation *maker) const;
   double getRoom(Value value, Window window) const;
+  /// Whether the known choices leave nothing of what an op computes, so that a bound does not count it.
+  bool isBound(NodeId id) const;
   /// The room of copies that readers share: until the first of these.
   double getSharedRoom(Value value) const;
   /// The table of what is left of prices.

@@ -37,7 +37,8 @@ struct ReportCollective {
 struct ReportFunction {
   std::string name;
   int64_t calls = 0; ///< How often others call it in a step, if only they can.
-  /// Seconds of its collectives, and of what it computes if the mesh has `flops`, with those of the functions that it calls.
+  /// Seconds of its collectives, and of what it computes if the mesh has `flops`, with those of the functions that it
+  /// calls.
   double cost = 0;
   std::optional<double> compute;
   std::vector<ReportValue> arguments, results;
