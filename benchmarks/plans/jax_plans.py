@@ -57,6 +57,10 @@ def models(wanted):
         if wanted(name):
             function, args = make()
             yield name, (jax.jit(function, donate_argnums=0) if name.endswith("step") else function), args
+    if wanted("gpt_adam_step"):
+        times = load("times", HERE / "times.py")
+        function, (params, *inputs) = load("default_models", HERE.parent / "defaults" / "models.py").gpt_step(train=times.adam)
+        yield "gpt_adam_step", function, (params, params, params, *inputs)
 
 
 def examples(wanted):
@@ -94,7 +98,7 @@ def megatron(name, shape, count, model):
 
 
 def by_hand(style, mesh, model, args):
-    """The shardings of the arguments: the first are weights, all others inputs."""
+    """The shardings of the arguments: the first are weights, those like it moments of these, all others inputs."""
     data, count = mesh.shape["data"], mesh.shape["model"]
     batch = 1 if model == "lstm_step" else 0
 
@@ -114,7 +118,10 @@ def by_hand(style, mesh, model, args):
             spec[batch] = "data"
         return NamedSharding(mesh, PartitionSpec(*spec))
 
-    return (jax.tree_util.tree_map_with_path(weight, args[0]), *[jax.tree_util.tree_map(given, a) for a in args[1:]])
+    kind = jax.tree_util.tree_structure(args[0])
+    return tuple(
+        jax.tree_util.tree_map_with_path(weight, a) if jax.tree_util.tree_structure(a) == kind else jax.tree_util.tree_map(given, a) for a in args
+    )
 
 
 # --- figures --------------------------------------------------------------------------------------
