@@ -72,6 +72,13 @@ Operation *Blame::follow(Value value, ClassId expected, unsigned depth) const {
   Operation *op = value.getDefiningOp();
   if (!op || depth > kMaxDepth)
     return nullptr;
+  // A value that such an op of the unsharded program gives is right, and its reader is wrong.
+  bool isRight = llvm::any_of(values.getFacts(value), [&](const Fact &fact) {
+    Operation *other = global[fact.value].op;
+    return other && other->getName() == op->getName() && fact.value != expected;
+  });
+  if (isRight)
+    return nullptr;
   auto number = cast<OpResult>(value).getResultNumber();
   Operation *deeper = nullptr;
   if (isa<DoneOp>(op)) {
@@ -85,7 +92,7 @@ Operation *Blame::follow(Value value, ClassId expected, unsigned depth) const {
     if (std::optional<unsigned> mismatch = findMismatch(op, other))
       deeper = follow(op->getOperand(*mismatch), *global.getClass(other->getOperand(*mismatch)), depth + 1);
   }
-  return deeper ? deeper : op;
+  return deeper || isa<DoneOp, StartOp>(op) ? deeper : op;
 }
 
 Operation *proof::findFirstWrong(Operation *op, const LocalValues &values) { return Blame(values).findIn(op); }

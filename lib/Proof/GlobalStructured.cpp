@@ -75,7 +75,24 @@ SmallVector<int64_t> GlobalProgram::getKey(const Structured &op, unsigned r, Arr
   return key;
 }
 
+static SmallVector<int64_t> getRangeKey(const Structured::Range &range, int64_t size) {
+  SmallVector<int64_t> key{size};
+  range.first.appendKey(key);
+  range.last.appendKey(key);
+  return key;
+}
+
+bool GlobalProgram::isInBounds(const Structured::Range &range, int64_t size) const {
+  return ranges.count(getRangeKey(range, size));
+}
+
 void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
+  // Ops of regions may not run.
+  if (isa<func::FuncOp>(op->getParentOp()))
+    for (const Structured::Range &range : structured.ranges) {
+      Value sliced = op->getOperand(isa<tensor::InsertSliceOp>(op) ? 1 : 0);
+      ranges.insert(getRangeKey(range, cast<RankedTensorType>(sliced.getType()).getDimSize(range.dim)));
+    }
   TermFrame frame;
   frame.context = op->getContext();
   SmallVector<bool> isUnit;

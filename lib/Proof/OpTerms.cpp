@@ -77,8 +77,8 @@ bool OpTerms::hasAll(Value tensor, unsigned d) const {
     auto [argument, fact] = pair;
     if (argument.value != tensor || !fact || !values.global[fact->value].type || fact->dims.size() <= d)
       return false;
-    const DimFact &dim = fact->dims[d];
-    return dim.size == size && (!dim.form || *dim.form == IndexForm::ofLoop(d, size));
+    return !values.global[fact->value].isUniform[d] && fact->dims[d].size == size &&
+           fact->dims[d].form == IndexForm::ofLoop(d, size);
   });
 }
 

@@ -64,7 +64,7 @@ public:
 
   /// True if the op reads `tensor` at computed indices, and a device has a part of dim `d` of it.
   bool isShardedLookup(Value tensor, unsigned d) const;
-  /// True if every device has all of dim `d` of an operand.
+  /// True if every device has all of dim `d` of an operand, and its elements differ: a term has the index then.
   bool hasAll(Value tensor, unsigned d) const;
   /// True if the op reads `tensor` at computed indices, and all elements along dim `d` are equal. The term does not
   /// have the index then, so that the unsharded program may read a tensor of another size.

@@ -345,7 +345,9 @@ std::string Prover::explainDifference(Value value, const Fact &found, const Fact
 
 void Prover::decideGap(const Gap &gap) {
   decide(gap.outcome, gap.op, gap.why, gap.kind);
-  if (Operation *wrong = gap.outcome == Outcome::Undecided ? findFirstWrong(gap.op, values) : nullptr) {
+  bool hasNoCounterpart = gap.outcome == Outcome::Undecided &&
+                          (gap.kind == "no counterpart" || gap.kind == gap.op->getName().getStringRef());
+  if (Operation *wrong = hasNoCounterpart ? findFirstWrong(gap.op, values) : nullptr) {
     StringRef reader = gap.op->getName().getStringRef();
     decide(gap.outcome, wrong, "gives another value than the one that " + reader + " needs", gap.kind);
     proof.notes.push_back({gap.op->getLoc(), reader.str() + ": " + gap.why});

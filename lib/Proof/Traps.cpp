@@ -213,7 +213,8 @@ static bool checkOffsets(OpTerms &op, Attempt &attempt) {
     return true;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(sliced.getType()).getShape();
   for (const Structured::Range &range : op.structured.ranges) {
-    if (!range.first.hasScalar() || (!insert && op.hasAll(sliced, range.dim)))
+    if (!range.first.hasScalar() || (!insert && op.hasAll(sliced, range.dim)) ||
+        op.values.global.isInBounds(range, shape[range.dim]))
       continue;
     // The loop runs through all of the dim, if that is as long as in the unsharded program.
     const LoopIndex *loop = insert ? &op.loops[range.dim] : nullptr;

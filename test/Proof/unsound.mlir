@@ -188,6 +188,18 @@ func.func @negative_index(%t: tensor<300xf32>) -> tensor<1xf32> {
   } -> tensor<1xf32>
   return %0 : tensor<1xf32>
 }
+func.func @row_of_one(%w: tensor<1x4xf32>, %i: tensor<2xindex>) -> tensor<4xf32> {
+  %n = arith.constant 0 : index
+  %at = tensor.extract %i[%n] : tensor<2xindex>
+  %0 = tensor.extract_slice %w[%at, 0] [1, 4] [1, 1] : tensor<1x4xf32> to tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @inserted(%a: tensor<4xf32>, %n: tensor<index>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %at = tensor.extract %n[] : tensor<index>
+  %0 = tensor.extract_slice %a[0] [%at] [1] : tensor<4xf32> to tensor<?xf32>
+  %1 = tensor.insert_slice %0 into %w[0] [%at] [1] : tensor<?xf32> into tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
 func.func @other_order(%a: tensor<4xf32>) -> tensor<f32> {
   %z = arith.constant dense<0.0> : tensor<f32>
   %0 = linalg.generic {indexing_maps = [#i, #none], iterator_types = ["reduction"]} ins(%a : tensor<4xf32>) outs(%z : tensor<f32>) {
@@ -544,6 +556,22 @@ func.func @negative_index(%t: tensor<300xf32>) -> tensor<1xf32> {
     linalg.yield %v : f32
   } -> tensor<1xf32>
   return %0 : tensor<1xf32>
+}
+// Index 1 may be beyond the only row.
+// CHECK: @row_of_one: {{refused|not decided}}
+func.func @row_of_one(%w: tensor<1x4xf32>, %i: tensor<2xindex>) -> tensor<4xf32> {
+  %n = arith.constant 1 : index
+  %at = tensor.extract %i[%n] : tensor<2xindex>
+  %0 = tensor.extract_slice %w[%at, 0] [1, 4] [1, 1] : tensor<1x4xf32> to tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// All of %a is inserted, not the first %n elements.
+// CHECK: @inserted: {{refused|not decided}}
+func.func @inserted(%a: tensor<4xf32>, %n: tensor<index>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %at = tensor.extract %n[] : tensor<index>
+  %0 = tensor.extract_slice %a[0] [%at] [1] : tensor<4xf32> to tensor<?xf32>
+  %1 = tensor.insert_slice %0 into %a[0] [%at] [1] : tensor<?xf32> into tensor<4xf32>
+  return %1 : tensor<4xf32>
 }
 // The elements are in another order, on which the sum depends.
 // CHECK: @other_order: {{refused|not decided}}

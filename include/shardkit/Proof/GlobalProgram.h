@@ -15,6 +15,7 @@
 #include "shardkit/Proof/Relation.h"
 #include "shardkit/Proof/Structured.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <set>
 
 namespace mlir::spmd::proof {
 
@@ -99,6 +100,9 @@ public:
   TermId getElement(ClassId id, const SumList &sums);
   /// The term of an element at indices that data give.
   TermId getLookup(ClassId id, ArrayRef<TermId> indices);
+  /// True if the program reads or writes these indices of a dim, whatever it computes: it is undefined where they are
+  /// not in [0, size).
+  bool isInBounds(const Structured::Range &range, int64_t size) const;
   /// The ops of one name.
   ArrayRef<Operation *> getOps(OperationName name) const;
   /// Classes under a key.
@@ -160,6 +164,7 @@ private:
   std::vector<SmallVector<ClassId, 1>> reshapes; // those of each root
   llvm::DenseMap<Value, ClassId> values;
   llvm::DenseMap<OperationName, SmallVector<Operation *, 4>> ops;
+  std::set<SmallVector<int64_t>> ranges;
   /// Adds an op. (GlobalProgram.cpp)
   void add(Operation &op);
   llvm::DenseMap<Attribute, ClassId> splats, constants;
