@@ -18,7 +18,8 @@ bool Certificate::isRefused() const {
 static std::string getHash(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  module->print(os);
+  // Without names for attributes and types, which would be collected first.
+  module->print(os, OpPrintingFlags().useLocalScope().assumeVerified());
   return llvm::toHex(llvm::BLAKE3::hash<16>(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
 }
 

@@ -193,9 +193,21 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
   bool addsPadding = false;
   for (auto [d, dim] : llvm::enumerate(result.dims)) {
     int64_t size = move.from.shape[d];
-    if (!dim.form)
-      continue;
     const IndexForm &source = from[d], &target = to[d];
+    if (!dim.form) {
+      // Around equal elements are zeros as well.
+      if (moved.empty() || target.isInside(size))
+        continue;
+      isModelled = false;
+      why = "pads some of dim " + std::to_string(d) + ", whose elements are equal";
+      if (size != dim.size)
+        return std::nullopt;
+      isModelled = true;
+      dim.form = target;
+      dim.padding = move.zero;
+      addsPadding = true;
+      continue;
+    }
     // Ranks of this dim that the collective does not take from it.
     auto movesOthers = [&](const IndexForm &others) {
       if (move.isLocal || !overlap(others.getRanks(), moved))

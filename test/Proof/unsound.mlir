@@ -194,6 +194,10 @@ func.func @row_of_one(%w: tensor<1x4xf32>, %i: tensor<2xindex>) -> tensor<4xf32>
   %0 = tensor.extract_slice %w[%at, 0] [1, 4] [1, 1] : tensor<1x4xf32> to tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+func.func @shard_of_one(%w: tensor<4xf32>) -> tensor<1xf32> {
+  %0 = tensor.extract_slice %w[2] [1] [1] : tensor<4xf32> to tensor<1xf32>
+  return %0 : tensor<1xf32>
+}
 func.func @inserted(%a: tensor<4xf32>, %n: tensor<index>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %at = tensor.extract %n[] : tensor<index>
   %0 = tensor.extract_slice %a[0] [%at] [1] : tensor<4xf32> to tensor<?xf32>
@@ -564,6 +568,13 @@ func.func @row_of_one(%w: tensor<1x4xf32>, %i: tensor<2xindex>) -> tensor<4xf32>
   %at = tensor.extract %i[%n] : tensor<2xindex>
   %0 = tensor.extract_slice %w[%at, 0] [1, 4] [1, 1] : tensor<1x4xf32> to tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+// The devices that have the element along y are not those along x.
+// CHECK: @shard_of_one: {{refused|not decided}}
+func.func @shard_of_one(%w: tensor<4xf32>) -> (tensor<1xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
+  %0 = tensor.extract_slice %w[2] [1] [1] : tensor<4xf32> to tensor<1xf32>
+  %1 = spmd.all_slice %0 <@m, [{"y"}]> : tensor<1xf32> -> tensor<1xf32>
+  return %1 : tensor<1xf32>
 }
 // All of %a is inserted, not the first %n elements.
 // CHECK: @inserted: {{refused|not decided}}
