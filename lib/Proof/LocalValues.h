@@ -58,6 +58,8 @@ public:
   ArrayRef<SmallVector<RankDigit, 2>> getSeenPartials() const { return seenPartials; }
   void addSeenForm(const DimFact &dim, unsigned d, int64_t chunk);
 
+  /// Set where a layout was chosen among several that are possible: what does not fit it may be right.
+  bool hasGuess = false;
   GlobalProgram &global;
   TermTable &terms;
   const MeshCache &meshes;

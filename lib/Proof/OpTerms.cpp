@@ -101,12 +101,29 @@ bool OpTerms::readPartialKind(Attempt &attempt) {
     if (!fact || fact->partial.empty())
       continue;
     if (partialKind && *partialKind != fact->kind) {
-      attempt.fail(2, Outcome::Refused, "combines partial results of different reductions", "partial");
+      // Results of their own may each have one.
+      attempt.fail(2, op.getNumResults() > 1 ? Outcome::Undecided : Outcome::Refused,
+                   "combines partial results of different reductions", "partial");
       return false;
     }
     partialKind = fact->kind;
   }
   return true;
+}
+
+bool OpTerms::readsPartial(TermId id) const {
+  SmallVector<TermId> stack{id};
+  llvm::DenseSet<TermId> seen;
+  while (!stack.empty()) {
+    TermId next = stack.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    const Term &term = values.terms[next];
+    if (!elements.lookup(next).empty() || (term.kind == Term::Kind::Output && !outputs[term.numbers[0]].empty()))
+      return true;
+    llvm::append_range(stack, values.terms.getReferences(next));
+  }
+  return false;
 }
 
 bool OpTerms::convertInside(Attempt &attempt) {

@@ -56,6 +56,8 @@ public:
   /// may have any index.
   TermFrame getFrameOutside(unsigned loop, bool above) const;
 
+  /// True if a term reads what is partial.
+  bool readsPartial(TermId id) const;
   unsigned getNumLoops() const { return loops.size(); }
   /// True if the loop takes one index alone.
   bool isUnit(unsigned loop) const;

@@ -69,6 +69,8 @@ private:
 } // namespace
 
 void Prover::decide(Outcome outcome, Operation *op, const Twine &why, StringRef kind) {
+  if (values.hasGuess && outcome == Outcome::Refused)
+    outcome = Outcome::Undecided;
   proof.outcome = outcome;
   proof.op = op;
   proof.opName = op->getName().getStringRef().str();

@@ -345,9 +345,11 @@ static void visitLoop(BlockProver &prover, LocalValues &values, LoopLikeOpInterf
   for (unsigned round = 0; round < 2; ++round)
     for (const RegionInfo &info : std::vector<RegionInfo>(values.global.getRegions())) {
       Induction induction(prover, values, op, info);
-      if (induction.prove())
-        return;
+      bool isProven = induction.prove();
       hasGuess |= induction.hasGuess();
+      values.hasGuess |= hasGuess;
+      if (isProven)
+        return;
     }
   // The first value of the body that is not known.
   for (Region &region : op->getRegions())
@@ -371,20 +373,23 @@ void BlockProver::visitWhile(scf::WhileOp op) { visitLoop(*this, values, op); }
 // Branches
 //===----------------------------------------------------------------------===//
 
-/// A layout that the values of both regions have, which are those of result `r` of a branch of the unsharded program.
-static std::optional<Fact> findBranchFact(scf::IfOp op, unsigned r, const RegionInfo &info, const LocalValues &values) {
+/// The layouts that the values of both regions have, which are those of result `r` of a branch of the unsharded
+/// program.
+static SmallVector<Fact, 2> findBranchFacts(scf::IfOp op, unsigned r, const RegionInfo &info, LocalValues &values) {
   const GlobalProgram &global = values.global;
   Value value = op.thenYield().getOperand(r), other = op.elseYield().getOperand(r);
   if (!info.inits[r] || !info.yields[r] || !info.results[r])
-    return std::nullopt;
-  SmallVector<Fact, 2> candidates;
+    return {};
+  SmallVector<Fact, 2> candidates, found;
   for (auto [side, id] : {std::pair(value, *info.inits[r]), std::pair(other, *info.yields[r])})
     for (const Fact &fact : values.getFacts(side))
       if (fact.value == id && !global[id].splat && !global[id].isUndefined &&
           llvm::all_of(fact.dims, [](const DimFact &dim) { return dim.form.has_value(); }))
         candidates.push_back(fact);
-  if (candidates.empty())
+  if (candidates.empty()) {
     candidates = guessLayouts(*info.results[r], cast<RankedTensorType>(value.getType()), values);
+    values.hasGuess |= candidates.size() > 1;
+  }
   for (Fact &fact : candidates) {
     for (DimFact &dim : fact.dims)
       dim.padding = {};
@@ -392,19 +397,19 @@ static std::optional<Fact> findBranchFact(scf::IfOp op, unsigned r, const Region
         !holds(values.getFacts(other), *info.yields[r], fact, global))
       continue;
     fact.value = *info.results[r];
-    return fact;
+    found.push_back(fact);
   }
-  return std::nullopt;
+  return found;
 }
 
 /// Adds the facts of the results if they are those of a branch of the unsharded program.
 static bool matchBranch(scf::IfOp op, const RegionInfo &info, LocalValues &values) {
-  std::vector<std::optional<Fact>> found(op.getNumResults());
+  std::vector<SmallVector<Fact, 2>> found(op.getNumResults());
   for (unsigned r = 0; r < op.getNumResults(); ++r) {
     Value value = op.thenYield().getOperand(r), other = op.elseYield().getOperand(r);
     if (isa<RankedTensorType>(value.getType())) {
-      found[r] = findBranchFact(op, r, info, values);
-      if (!found[r])
+      found[r] = findBranchFacts(op, r, info, values);
+      if (found[r].empty())
         return false;
     } else if (!info.scalarInits[r] || values.reader.get(value) != *info.scalarInits[r] || !info.scalarYields[r] ||
                values.reader.get(other) != *info.scalarYields[r]) {
@@ -412,9 +417,9 @@ static bool matchBranch(scf::IfOp op, const RegionInfo &info, LocalValues &value
     }
   }
   for (unsigned r = 0; r < op.getNumResults(); ++r) {
-    if (found[r])
-      values.addFact(op.getResult(r), *found[r]);
-    else if (info.scalarResults[r])
+    for (const Fact &fact : found[r])
+      values.addFact(op.getResult(r), fact);
+    if (found[r].empty() && info.scalarResults[r])
       values.reader.set(op.getResult(r), *info.scalarResults[r]);
   }
   values.count("branch");

@@ -364,7 +364,7 @@ bool ResultMatch::matchClass(ClassId candidate) {
       attempt.fail(4, Outcome::Undecided, "a sharded reduction of several values, such as a selection", "selection");
       return true;
     }
-    if (kind && *kind != *own) {
+    if (kind && *kind != *own && op.readsPartial(term)) {
       why = "the reduced loop is sharded over " + proof::toString(reduced->ranks, values.mesh) +
             ", but an operand is partial by another reduction";
       return fail();

@@ -193,7 +193,8 @@ static bool checkOutside(OpTerms &op, ArrayRef<const Trap *> traps, unsigned loo
     if (!mayTrap(*trap, frame, op.values.terms))
       continue;
     const LoopIndex &index = op.loops[loop];
-    attempt.fail(5, isIntegerDivision(trap->op) ? Outcome::Refused : Outcome::Undecided,
+    // Under a name that the operand does not have here, these lanes may be inside.
+    attempt.fail(5, Outcome::Undecided,
                  trap->op->getName().getStringRef() + " of the content of padding (loop " + Twine(loop) + ": " +
                      index.form->toString(op.values.mesh) + " beyond " + Twine(*index.size) + ")",
                  "trap");

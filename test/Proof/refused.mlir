@@ -104,7 +104,7 @@ func.func @padding(%a: tensor<2x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
   return %1 : tensor<6xf32>
 }
 // The divisor may be 0 in padding.
-// CHECK: error: @division is refused at arith.divsi: arith.divsi of the content of padding (loop 0: 2 x + i0 beyond 5)
+// CHECK: error: @division is not decided at arith.divsi: arith.divsi of the content of padding (loop 0: 2 x + i0 beyond 5)
 func.func @division(%a: tensor<2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}, %b: tensor<2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
   %0 = arith.divsi %a, %b : tensor<2xi32>
   return %0 : tensor<2xi32>
