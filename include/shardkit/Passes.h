@@ -31,8 +31,9 @@ using PhaseOptions = SPMDDefaultPipelineOptions;
 FailureOr<PhaseOptions> parsePhaseOptions(StringRef text, std::string &reason);
 
 /// Proves that the partitioned `module` computes what `unsharded` does: an error at the op that does not, a warning
-/// where that is not decided. `certificate` is set to the JSON of docs/reference/Certificate.md.
-LogicalResult proveAgainst(ModuleOp unsharded, ModuleOp module, std::string *certificate = nullptr);
+/// where that is not decided, unless `isSilent`. `certificate` is set to the JSON of docs/reference/Certificate.md.
+LogicalResult proveAgainst(ModuleOp unsharded, ModuleOp module, std::string *certificate = nullptr,
+                           bool isSilent = false);
 
 /// Verifies the options within `auto-shard` and `pipeline`: one error at `loc` otherwise.
 LogicalResult verifyPhaseOptions(const PhaseOptions &options, Location loc);

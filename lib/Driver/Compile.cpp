@@ -168,7 +168,7 @@ LogicalResult Compilation::compileModule(llvm::SourceMgr &sources, MLIRContext &
   bundle.emit = request.emit;
   const bool isBundle = request.emit.empty();
   if (failed(runPhases(*module, options.phases, isBundle ? &bundle.report : nullptr,
-                       isBundle ? &bundle.certificate : nullptr)))
+                       isBundle ? &bundle.certificate : nullptr, isBundle && options.proof)))
     return failedWith("cannot be compiled");
   if (!request.emit.empty())
     reference = nullptr;

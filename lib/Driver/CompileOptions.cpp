@@ -34,6 +34,11 @@ struct BundleOptionSet : PassPipelineOptions<BundleOptionSet> {
   Option<Flag> withReference{*this, "with-reference",
                              cl::desc("Add the unsharded programs that shard-run --verify compares with"),
                              cl::init(false)};
+  Option<Flag> proof{
+      *this, "proof",
+      cl::desc("Compare the partitioned program with the unsharded one: an error where it is refused, and "
+               "a certificate; off: not compared"),
+      cl::init(true)};
   Option<Flag> loadPieces{
       *this, "load-pieces",
       cl::desc("Ranks read the bytes of their shards if a loading function only copies; off: all are compiled"),
@@ -148,6 +153,7 @@ FailureOr<CompileOptions> CompileOptionSet::read(std::string &reason) const {
   options.bundle.pieces = set.loadPieces;
   options.shapes.assign(set.shapes.begin(), set.shapes.end());
   options.withReference = set.withReference;
+  options.proof = set.proof;
   options.remarksFilter = set.remarksFilter;
   options.allowUnregistered = set.allowUnregistered;
   // An option that is given without a value prints like one that is not given.

@@ -14,13 +14,15 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 LogicalResult spmd::runPhases(ModuleOp module, const PhaseOptions &options, std::string *report,
-                              std::string *certificate) {
-  if (options.prove) {
+                              std::string *certificate, bool proves) {
+  // A program in local view has no unsharded one. Stages are not modelled.
+  proves &= getPhase(module) < int(Phase::Partitioned) && !options.pipeline;
+  if (options.prove || proves) {
     PhaseOptions others = options;
     others.prove = false;
     OwningOpRef<ModuleOp> unsharded = module.clone();
     return success(succeeded(runPhases(module, others, report)) &&
-                   succeeded(proveAgainst(*unsharded, module, certificate)));
+                   succeeded(proveAgainst(*unsharded, module, certificate, /*isSilent=*/!options.prove)));
   }
   auto run = [&](const PhaseOptions &options, Phase last) {
     PassManager pm(module.getContext());

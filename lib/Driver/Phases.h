@@ -15,9 +15,10 @@ LogicalResult specializeShapes(ModuleOp module, ArrayRef<std::string> shapes);
 LogicalResult addArguments(ModuleOp module, const PhaseOptions &options);
 
 /// Runs the remaining phases of `module`, up to local view. `report`, if not null, is set to
-/// the JSON text of --spmd-report.
+/// the JSON text of --spmd-report. With `proves`, or the option `prove`, a program that is refused is an error, and
+/// `certificate` is set; with the option, what is not decided is a warning.
 LogicalResult runPhases(ModuleOp module, const PhaseOptions &options, std::string *report,
-                        std::string *certificate = nullptr);
+                        std::string *certificate = nullptr, bool proves = false);
 
 /// Writes the segments that --spmd-infer-segments finds for arguments with loading functions: the reference
 /// takes their stored tensors.

@@ -65,11 +65,25 @@ struct ProvePass : PassWrapper<ProvePass, OperationPass<ModuleOp>> {
 };
 } // namespace
 
-LogicalResult spmd::proveAgainst(ModuleOp unsharded, ModuleOp module, std::string *certificate) {
-  FailureOr<proof::Certificate> proof = proof::proveModule(unsharded, module);
-  if (failed(proof))
+LogicalResult spmd::proveAgainst(ModuleOp unsharded, ModuleOp module, std::string *certificate, bool isSilent) {
+  FailureOr<proof::Certificate> proof = failure();
+  if (isSilent) {
+    // Programs that cannot be compared are not decided.
+    std::string reason;
+    ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+      if (reason.empty())
+        reason = diagnostic.str();
+      return success();
+    });
+    proof = proof::proveModule(unsharded, module);
+    if (failed(proof)) {
+      proof.emplace();
+      proof->reason = reason;
+    }
+  } else if (failed(proof = proof::proveModule(unsharded, module))) {
     return failure();
-  proof::report(*proof, DiagnosticSeverity::Warning);
+  }
+  proof::report(*proof, isSilent ? std::nullopt : std::optional(DiagnosticSeverity::Warning));
   if (certificate) {
     llvm::raw_string_ostream os(*certificate);
     proof::printJSON(*proof, os);

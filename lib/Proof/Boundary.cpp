@@ -1,6 +1,6 @@
 //===- Boundary.cpp - Arguments and results of both programs --------------===//
 
-#include "Boundary.h"
+#include "shardkit/Proof/Boundary.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"

@@ -15,7 +15,7 @@ bool Certificate::isRefused() const {
   return llvm::any_of(functions, [](const Function &function) { return function.proof.outcome == Outcome::Refused; });
 }
 
-static std::string getHash(ModuleOp module) {
+std::string proof::getHash(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
   // Without names for attributes and types, which would be collected first.
@@ -23,7 +23,7 @@ static std::string getHash(ModuleOp module) {
   return llvm::toHex(llvm::BLAKE3::hash<16>(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
 }
 
-FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local) {
+FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local, bool withClaims) {
   Certificate certificate;
   certificate.global = getHash(global);
   certificate.local = getHash(local);
@@ -35,7 +35,7 @@ FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local) {
     auto other = globalCopy->lookupSymbol<func::FuncOp>(func.getName());
     if (!other || other.isExternal())
       return func.emitError() << "@" << func.getName() << " is not a function of the unsharded program";
-    FailureOr<Proof> proof = prove(other, func);
+    FailureOr<Proof> proof = prove(other, func, withClaims);
     if (failed(proof))
       return failure();
     // The op is one of a copy.
@@ -45,10 +45,10 @@ FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local) {
   return certificate;
 }
 
-void proof::report(const Certificate &certificate, DiagnosticSeverity undecided) {
+void proof::report(const Certificate &certificate, std::optional<DiagnosticSeverity> undecided) {
   for (const Certificate::Function &function : certificate.functions) {
     const Proof &proof = function.proof;
-    if (proof.outcome == Outcome::Proven)
+    if (proof.outcome == Outcome::Proven || (proof.outcome == Outcome::Undecided && !undecided))
       continue;
     bool isError = proof.outcome == Outcome::Refused || undecided == DiagnosticSeverity::Error;
     InFlightDiagnostic diag = isError ? emitError(*proof.loc) : emitWarning(*proof.loc);
@@ -65,6 +65,8 @@ void proof::printJSON(const Certificate &certificate, raw_ostream &os) {
     json.attribute("version", 1);
     json.attribute("unsharded", certificate.global);
     json.attribute("partitioned", certificate.local);
+    if (!certificate.reason.empty())
+      json.attribute("reason", certificate.reason);
     json.attributeArray("passes", [&] {
       for (const std::string &pass : certificate.passes)
         json.value(pass);
@@ -93,6 +95,19 @@ void proof::printJSON(const Certificate &certificate, raw_ostream &os) {
                 json.attribute("result", int64_t(fact.result));
                 json.attribute("of", fact.of);
                 json.attribute("holds", fact.holds);
+              });
+          });
+          if (proof.claims.empty())
+            return;
+          json.attributeArray("claims", [&] {
+            for (const ValueClaim &claim : proof.claims)
+              json.object([&] {
+                json.attribute("op", claim.op);
+                json.attribute("result", int64_t(claim.result));
+                json.attributeArray("holds", [&] {
+                  for (const std::string &text : claim.holds)
+                    json.rawValue(text);
+                });
               });
           });
         });

@@ -59,10 +59,11 @@ void proof::getNormalFormDialects(DialectRegistry &registry) {
 }
 
 SmallVector<std::string> proof::normalize(ModuleOp global, ModuleOp local) {
-  SmallVector<std::string> done{"inline", "canonicalize"};
+  SmallVector<std::string> done{"inline", "canonicalize", "cse"};
   runIfPossible(global, [](PassManager &passes) {
     passes.addPass(createInlinerPass());
     passes.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+    passes.addNestedPass<func::FuncOp>(createCSEPass());
   });
   if (hasTosa(global) || hasTosa(local)) {
     done.push_back("tosa-to-linalg");

@@ -3,9 +3,10 @@
 #include "shardkit/Proof/Prover.h"
 #include "Blame.h"
 #include "BlockProver.h"
-#include "Boundary.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Proof/Boundary.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -33,6 +34,7 @@ public:
         global(terms, &globalMeshes), values(global, terms, meshes, proof) {}
 
   LogicalResult prove();
+  void listClaims();
 
 private:
   /// An outcome of the whole function, with its reason.
@@ -122,6 +124,117 @@ void Prover::listFacts() {
     }
 }
 
+namespace {
+/// Writes facts as claims. The values of the unsharded program have the numbers of their ops in a walk.
+class ClaimWriter {
+public:
+  ClaimWriter(func::FuncOp globalFunc, const GlobalProgram &global) : global(global) {
+    int64_t next = 0;
+    globalFunc.walk<WalkOrder::PreOrder>([&](Operation *op) { numbers[op] = next++; });
+    for (BlockArgument argument : globalFunc.getArguments())
+      if (std::optional<ClassId> id = global.getClass(argument))
+        arguments[*id] = argument.getArgNumber();
+  }
+  /// Empty if the fact is of a value that no op computes, or has numbers that the program computes.
+  std::string write(const Fact &fact) const;
+
+private:
+  bool writeValue(ClassId id, llvm::json::OStream &json) const;
+
+  const GlobalProgram &global;
+  llvm::DenseMap<Operation *, int64_t> numbers;
+  llvm::DenseMap<ClassId, int64_t> arguments;
+};
+} // namespace
+
+bool ClaimWriter::writeValue(ClassId id, llvm::json::OStream &json) const {
+  const ClassInfo &info = global[id];
+  if (info.isUndefined)
+    return true;
+  if (info.splat) {
+    std::string text;
+    llvm::raw_string_ostream(text) << info.splat;
+    json.attribute("constant", text);
+    return true;
+  }
+  if (auto it = arguments.find(id); it != arguments.end()) {
+    json.attribute("argument", it->second);
+    return true;
+  }
+  if (!info.op || !numbers.count(info.op))
+    return false;
+  for (OpResult result : info.op->getResults())
+    if (global.getClass(result) == id && result.getType() == info.type) {
+      json.attribute("op", numbers.lookup(info.op));
+      json.attribute("result", result.getResultNumber());
+      return true;
+    }
+  return false;
+}
+
+std::string ClaimWriter::write(const Fact &fact) const {
+  for (const DimFact &dim : fact.dims)
+    if (dim.form && dim.form->hasScalar())
+      return {};
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::json::OStream json(os);
+  bool isKnown = true;
+  json.object([&] {
+    isKnown = writeValue(fact.value, json);
+    json.attributeArray("dims", [&] {
+      for (const DimFact &dim : fact.dims) {
+        if (!dim.form) {
+          json.value(nullptr);
+          continue;
+        }
+        json.array([&] {
+          json.value(dim.form->getConstant());
+          for (const IndexTerm &term : dim.form->getTerms())
+            json.object([&] {
+              json.attribute("of", term.kind == IndexTerm::Kind::Rank ? "rank" : "index");
+              json.attribute("lo", term.lo);
+              json.attribute("size", term.size);
+              json.attribute("factor", term.coef);
+            });
+        });
+      }
+    });
+    if (fact.partial.empty())
+      return;
+    json.attributeArray("partial", [&] {
+      for (const RankDigit &rank : fact.partial)
+        json.object([&] {
+          json.attribute("stride", rank.stride);
+          json.attribute("size", rank.size);
+        });
+    });
+    json.attribute("kind", stringifyReductionKind(fact.kind));
+  });
+  return isKnown ? text : std::string();
+}
+
+void Prover::listClaims() {
+  ClaimWriter writer(globalFunc, global);
+  auto list = [&](int64_t number, unsigned result, Value value) {
+    ValueClaim claim{number, result, {}};
+    for (const Fact &fact : values.getFacts(value))
+      if (std::string text = writer.write(fact); !text.empty())
+        claim.holds.push_back(text);
+    if (!claim.holds.empty())
+      proof.claims.push_back(std::move(claim));
+  };
+  for (BlockArgument argument : local.getArguments())
+    list(-1, argument.getArgNumber(), argument);
+  int64_t next = 0;
+  local.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (OpResult result : op->getResults())
+      if (isa<RankedTensorType>(result.getType()))
+        list(next, result.getResultNumber(), result);
+    ++next;
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // What is modelled
 //===----------------------------------------------------------------------===//
@@ -179,6 +292,8 @@ FailureOr<bool> Prover::readMeshes() {
   }
   // So must those of manual computations.
   globalFunc.walk([&](Operation *op) {
+    // A collective that fits no value may be one of the user.
+    values.hasGuess |= isa<ManualComputationOp>(op);
     if (!isa<ManualComputationOp, CollectiveOpInterface, DeviceCoordinateOp>(op))
       return;
     for (NamedAttribute attr : op->getAttrs())
@@ -364,10 +479,13 @@ void Prover::decideGap(const Gap &gap) {
     }
 }
 
-FailureOr<Proof> proof::prove(func::FuncOp globalFunc, func::FuncOp local) {
+FailureOr<Proof> proof::prove(func::FuncOp globalFunc, func::FuncOp local, bool withClaims) {
   Proof result;
   MeshCache meshes(local->getParentOp());
-  if (failed(Prover(globalFunc, local, meshes, result).prove()))
+  Prover prover(globalFunc, local, meshes, result);
+  if (failed(prover.prove()))
     return failure();
+  if (withClaims && result.outcome == Outcome::Proven)
+    prover.listClaims();
   return result;
 }

@@ -244,8 +244,8 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
       isOuter = false;
     }
     if (!own) {
-      // A larger value that the operand is a part of says nothing of the part.
-      isModelled = size == dim.size;
+      // The elements of the owners may be the same all the same.
+      isModelled = false;
       why = "expects dim " + std::to_string(d) + " as " + source.toString(mesh) + ", but the operand has " +
             dim.form->toString(mesh);
       return std::nullopt;

@@ -301,8 +301,10 @@ void LoopIndexFinder::solveSums() {
     auto isOpen = [&](const std::pair<unsigned, int64_t> &loop) { return found[loop.first].empty(); };
     if (llvm::count_if(sum.loops, isOpen) != 1)
       continue;
-    solveSum(sum, llvm::find_if(sum.loops, isOpen)->first, /*isGuess=*/false,
-             [&](unsigned loop) { return *found[loop][0].form; });
+    solveSum(sum, llvm::find_if(sum.loops, isOpen)->first, /*isGuess=*/false, [&](unsigned loop) {
+      // A loop of equal elements is the same on all devices.
+      return found[loop][0].form.value_or(IndexForm::ofLoop(loop, structured.extents[loop]));
+    });
   }
 }
 

@@ -12,7 +12,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Proof/Boundary.h"
 #include "shardkit/Proof/Certificate.h"
+#include "shardkit/Proof/Normalize.h"
+#include "shardkit/ProofCheck/Check.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/InitAllDialects.h"
@@ -37,6 +40,10 @@ struct Options {
                                    llvm::cl::cat(category)};
   llvm::cl::opt<std::string> certificate{"certificate", llvm::cl::desc("Write the outcome as JSON"),
                                          llvm::cl::value_desc("file"), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> check{"check",
+                                   llvm::cl::desc("Check the claims of a certificate, which --certificate wrote, at "
+                                                  "chosen elements, without a search"),
+                                   llvm::cl::value_desc("certificate"), llvm::cl::cat(category)};
   llvm::cl::opt<bool> split{"split-input-file", llvm::cl::desc("LOCAL has several programs, divided by '// -----'"),
                             llvm::cl::cat(category)};
   llvm::cl::opt<bool> rules{"rules", llvm::cl::desc("Print how often each rule was used"), llvm::cl::cat(category)};
@@ -77,7 +84,7 @@ static Status compare(ModuleOp global, std::unique_ptr<llvm::MemoryBuffer> buffe
   if (!local)
     return Illegal;
   SourceMgrDiagnosticHandler handler(sources, &context);
-  FailureOr<proof::Certificate> certificate = proof::proveModule(global, *local);
+  FailureOr<proof::Certificate> certificate = proof::proveModule(global, *local, !options.certificate.empty());
   if (failed(certificate))
     return Illegal;
   bool areProven = true;
@@ -97,6 +104,62 @@ static Status compare(ModuleOp global, std::unique_ptr<llvm::MemoryBuffer> buffe
     file->keep();
   }
   return areProven ? AllProven : NotProven;
+}
+
+/// Checks the claims of a certificate about both programs.
+static Status check(ModuleOp global, std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
+  auto fail = [](const Twine &why) {
+    llvm::errs() << "error: " << why << "\n";
+    return Illegal;
+  };
+  llvm::SourceMgr sources;
+  OwningOpRef<ModuleOp> local = read(std::move(buffer), sources, *global.getContext());
+  if (!local)
+    return Illegal;
+  SourceMgrDiagnosticHandler handler(sources, global.getContext());
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(options.check, &error);
+  if (!file)
+    return fail(error);
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(file->getBuffer());
+  if (!json)
+    return fail(options.check + ": " + llvm::toString(json.takeError()));
+  const llvm::json::Object *certificate = json->getAsObject();
+  const llvm::json::Array *functions = certificate ? certificate->getArray("functions") : nullptr;
+  if (!functions)
+    return fail(options.check + " is not a certificate");
+  if (certificate->getString("unsharded") != StringRef(proof::getHash(global)) ||
+      certificate->getString("partitioned") != StringRef(proof::getHash(*local)))
+    return fail(options.check + " is a certificate of other programs");
+  OwningOpRef<ModuleOp> globalCopy = global.clone(), localCopy = local->clone();
+  (void)proof::normalize(*globalCopy, *localCopy);
+  Status worst = AllProven;
+  for (const llvm::json::Value &value : *functions) {
+    const llvm::json::Object *function = value.getAsObject();
+    std::optional<StringRef> name = function ? function->getString("name") : std::nullopt;
+    auto globalFunc = name ? globalCopy->lookupSymbol<func::FuncOp>(*name) : func::FuncOp();
+    auto localFunc = name ? localCopy->lookupSymbol<func::FuncOp>(*name) : func::FuncOp();
+    if (!globalFunc || !localFunc)
+      return fail(options.check + " has a function that the programs do not have");
+    if (function->getString("outcome") != StringRef("proven")) {
+      llvm::outs() << "@" << *name << ": not proven\n";
+      worst = NotProven;
+      continue;
+    }
+    FailureOr<proof::Boundary> boundary = proof::pairBoundary(globalFunc, localFunc);
+    if (failed(boundary))
+      return Illegal;
+    CheckResult result = checkFunction(globalFunc, localFunc, boundary->arguments, boundary->results, *function);
+    if (!result.op) {
+      llvm::outs() << "@" << *name << ": checked, " << result.checked << " claims\n";
+      continue;
+    }
+    llvm::outs() << "@" << *name << ": " << (result.isRefuted ? "refuted" : "not checked") << "\n";
+    result.op->emitError() << "@" << *name << " is " << (result.isRefuted ? "refuted" : "not checked") << " at "
+                           << result.op->getName() << ": " << result.reason;
+    worst = NotProven;
+  }
+  return worst;
 }
 
 int main(int argc, char **argv) {
@@ -127,6 +190,8 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> global = read(std::move(globalFile), globalSources, context);
   if (!global)
     return Illegal;
+  if (!options.check.empty())
+    return check(*global, std::move(localFile), options);
   if (!options.split)
     return compare(*global, std::move(localFile), options);
   SmallVector<StringRef> programs;

@@ -18,6 +18,7 @@ struct CompileOptions {
   BundleOptions bundle;
   std::vector<std::string> shapes; ///< Sizes of arguments of dynamic size, `NAME=8x16`.
   bool withReference = false;      ///< Add the unsharded programs.
+  bool proof = true;               ///< Compare the program of a bundle with the unsharded one.
   std::string remarksFilter;       ///< Regular expression on categories of remarks; empty: none are emitted.
   bool allowUnregistered = false;  ///< Parse ops of unknown dialects.
   /// All options with their values in one order: equal texts are equal options.

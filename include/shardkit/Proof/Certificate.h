@@ -19,16 +19,23 @@ struct Certificate {
     Proof proof;
   };
   std::vector<Function> functions;
+  /// Why nothing is proven: the programs cannot be compared.
+  std::string reason;
 
   bool isRefused() const;
 };
 
 /// Compares each public function of `local` with the one of that name in `global`. Neither module changes. A function
 /// without a counterpart, or with a signature that does not fit it, is an error.
-FailureOr<Certificate> proveModule(ModuleOp global, ModuleOp local);
+/// `withClaims`: with what a check of the certificate reads.
+FailureOr<Certificate> proveModule(ModuleOp global, ModuleOp local, bool withClaims = false);
 
-/// Reports what is not proven, at the op that the outcome names: a refusal as an error, else an error or a warning.
-void report(const Certificate &certificate, DiagnosticSeverity undecided);
+/// The programs of a certificate: BLAKE3 of `module` as it is printed.
+std::string getHash(ModuleOp module);
+
+/// Reports what is not proven, at the op that the outcome names: a refusal as an error; what is not decided as an
+/// error, a warning, or not at all.
+void report(const Certificate &certificate, std::optional<DiagnosticSeverity> undecided);
 
 /// Writes JSON (docs/reference/Certificate.md).
 void printJSON(const Certificate &certificate, raw_ostream &os);

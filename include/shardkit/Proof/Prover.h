@@ -28,6 +28,14 @@ struct ValueFact {
   std::string of, holds;
 };
 
+/// What a value of the local function holds, in numbers, for a check: `op` is the number of the op in a walk (-1: an
+/// argument of the function), and `holds` has the facts as JSON (docs/reference/Certificate.md).
+struct ValueClaim {
+  int64_t op = -1;
+  unsigned result = 0;
+  std::vector<std::string> holds;
+};
+
 /// The outcome for one function.
 struct Proof {
   Outcome outcome = Outcome::Undecided;
@@ -45,12 +53,14 @@ struct Proof {
   unsigned globalOps = 0, localOps = 0;
   /// The first fact of each result of an op of the function body.
   std::vector<ValueFact> values;
+  /// All facts of all values, if asked for.
+  std::vector<ValueClaim> claims;
 };
 
 /// Decides whether `local` computes what `global` does: every result of `local`, in the layout of its `spmd.sharding`,
 /// if every argument holds its shard in the layout of its. Nothing else that is written on `local` is used. Both
 /// functions are of one context. Signatures that do not fit are an error of `local`.
-FailureOr<Proof> prove(func::FuncOp global, func::FuncOp local);
+FailureOr<Proof> prove(func::FuncOp global, func::FuncOp local, bool withClaims = false);
 
 } // namespace mlir::spmd::proof
 

@@ -1,10 +1,9 @@
 //===- Boundary.h - Arguments and results of both programs ------*- C++ -*-===//
-// Internal to the proof.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDKIT_LIB_PROOF_BOUNDARY_H
-#define SHARDKIT_LIB_PROOF_BOUNDARY_H
+#ifndef SHARDKIT_PROOF_BOUNDARY_H
+#define SHARDKIT_PROOF_BOUNDARY_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -22,4 +21,4 @@ FailureOr<Boundary> pairBoundary(func::FuncOp global, func::FuncOp local);
 
 } // namespace mlir::spmd::proof
 
-#endif // SHARDKIT_LIB_PROOF_BOUNDARY_H
+#endif // SHARDKIT_PROOF_BOUNDARY_H

@@ -1,0 +1,775 @@
+//===- Check.cpp - Checks what a certificate claims -----------------------===//
+
+#include "shardkit/ProofCheck/Check.h"
+#include "Elements.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Layout/Layout.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <random>
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// Devices of a group that are followed, and ops that an element outside of a dim is followed through.
+static constexpr int64_t kMaxGroup = 4096;
+static constexpr unsigned kMaxPaddingDepth = 4;
+
+//===----------------------------------------------------------------------===//
+// Claims
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// constant + the sum of factor * ((variable / lo) mod size)
+struct Form {
+  struct Term {
+    bool isRank;
+    int64_t lo, size, factor;
+  };
+  int64_t constant = 0;
+  SmallVector<Term, 2> terms;
+  int64_t at(int64_t rank, int64_t index) const {
+    int64_t sum = constant;
+    for (const Term &term : terms)
+      sum += term.factor * (((term.isRank ? rank : index) / term.lo) % term.size);
+    return sum;
+  }
+};
+
+/// A local value holds these elements of an unsharded one.
+struct Claim {
+  Value value; ///< null: a constant, or undefined
+  Attribute constant;
+  SmallVector<std::optional<Form>, 4> dims;
+  SmallVector<RankDigit, 2> partial;
+  std::string kind;
+
+  /// std::nullopt if a lane is outside.
+  std::optional<Index> at(int64_t rank, ArrayRef<int64_t> index) const {
+    Index result;
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+    for (auto [dim, i, size] : llvm::zip_equal(dims, index, shape)) {
+      result.push_back(dim ? dim->at(rank, i) : 0);
+      if (result.back() < 0 || result.back() >= size)
+        return std::nullopt;
+    }
+    return result;
+  }
+};
+} // namespace
+
+/// The ranks that differ from `rank` in these digits alone.
+static SmallVector<int64_t> getGroup(int64_t rank, ArrayRef<RankDigit> digits) {
+  SmallVector<int64_t> group{rank};
+  for (const RankDigit &digit : digits) {
+    SmallVector<int64_t> next;
+    for (int64_t member : group)
+      for (int64_t k = 0; k < digit.size; ++k)
+        next.push_back(member + (k - (member / digit.stride) % digit.size) * digit.stride);
+    group = next;
+  }
+  return group;
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts by number
+//===----------------------------------------------------------------------===//
+
+/// The digits of a dim that ranks own, minor ones first: of indices of the dim, and of the rank.
+static SmallVector<Digit> getDigits(const Layout &layout, unsigned d) {
+  int64_t minor = 1;
+  for (int64_t size : ArrayRef<int64_t>(layout.shape).drop_front(d + 1))
+    minor *= size;
+  SmallVector<Digit> digits;
+  for (const Digit &digit : llvm::reverse(layout.digits)) {
+    int64_t lo = std::max(digit.lo, minor), hi = std::min(digit.hi, minor * layout.shape[d]);
+    if (lo < hi)
+      digits.push_back({lo / minor, hi / minor, digit.stride * (lo / digit.lo)});
+  }
+  return digits;
+}
+
+static const UnevenDim *getUneven(const Layout &layout, unsigned d) {
+  for (const UnevenDim &dim : layout.uneven)
+    if (dim.dim == d)
+      return &dim;
+  return nullptr;
+}
+
+/// The index of dim `d` that a rank holds at local index `local`.
+static int64_t getOwnIndex(const Layout &layout, unsigned d, int64_t rank, int64_t local) {
+  if (const UnevenDim *dim = getUneven(layout, d))
+    return (dim->window ? dim->window->step : dim->chunk(layout.shape[d])) * dim->coordinate(rank) +
+           (dim->window ? dim->window->offset : 0) + local;
+  int64_t index = 0, at = 1;
+  for (const Digit &digit : getDigits(layout, d)) {
+    index += local % (digit.lo / at) * at;
+    local /= digit.lo / at;
+    index += (rank / digit.stride) % digit.size() * digit.lo;
+    at = digit.hi;
+  }
+  return index + local * at;
+}
+
+/// The local index of `index` on its owner, whose digits replace those of `rank`.
+static int64_t locate(const Layout &layout, unsigned d, int64_t index, int64_t &rank) {
+  if (const UnevenDim *dim = getUneven(layout, d)) {
+    int64_t chunk = dim->chunk(layout.shape[d]), k = index / chunk;
+    for (const RankDigit &digit : llvm::reverse(dim->ranks)) {
+      rank += (k % digit.size - (rank / digit.stride) % digit.size) * digit.stride;
+      k /= digit.size;
+    }
+    return index % chunk;
+  }
+  int64_t local = 0, at = 1, factor = 1;
+  for (const Digit &digit : getDigits(layout, d)) {
+    local += index / at % (digit.lo / at) * factor;
+    factor *= digit.lo / at;
+    rank += (index / digit.lo % digit.size() - (rank / digit.stride) % digit.size()) * digit.stride;
+    at = digit.hi;
+  }
+  return local + index / at * factor;
+}
+
+//===----------------------------------------------------------------------===//
+// The unsharded program
+//===----------------------------------------------------------------------===//
+
+/// True if the op may write elements of operands as they are.
+static bool isMove(Operation *op) {
+  if (isa<tensor::TensorDialect>(op->getDialect()) || isa<arith::ConstantOp>(op))
+    return true;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.getNumReductionLoops() == 0 && llvm::all_of(*linalgOp.getBlock(), [](Operation &nested) {
+           return isa<linalg::IndexOp, linalg::YieldOp, arith::SelectOp, arith::ConstantOp, tensor::ExtractOp>(
+                      nested) ||
+                  llvm::all_of(nested.getOperandTypes(), [](Type type) { return type.isIndex() || type.isInteger(1); });
+         });
+}
+
+namespace {
+class GlobalElements : public Elements {
+public:
+  using Memo = std::map<std::pair<void *, Index>, ExprId>;
+  GlobalElements(ExprTable &exprs, Memo &memo) : Elements(exprs), memo(memo) {}
+
+  /// An element, or that which it is a copy of.
+  ExprId normalize(Value value, ArrayRef<int64_t> index) {
+    auto [it, isNew] = memo.try_emplace({value.getAsOpaquePointer(), Index(index)}, 0);
+    if (!isNew)
+      return it->second;
+    Expr leaf{Expr::Leaf};
+    leaf.value = value;
+    leaf.index = Index(index);
+    ExprId id = exprs.get(leaf);
+    it->second = id;
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<WithShardingConstraintOp, PropagationBarrierOp>(op))
+      id = normalize(op->getOperand(0), index);
+    else if (op && isMove(op))
+      if (std::optional<ExprId> moved = GlobalElements(exprs, memo).compute(cast<OpResult>(value), index))
+        if (llvm::is_contained({Expr::Leaf, Expr::Constant, Expr::Undefined}, exprs[*moved].kind))
+          id = *moved;
+    memo[{value.getAsOpaquePointer(), Index(index)}] = id;
+    return id;
+  }
+  /// What computes a normalized element, one op deep.
+  std::optional<ExprId> expand(ExprId id) {
+    Expr leaf = exprs[id];
+    if (leaf.kind != Expr::Leaf || !isa_and_nonnull<OpResult>(leaf.value))
+      return std::nullopt;
+    return GlobalElements(exprs, memo).compute(cast<OpResult>(leaf.value), leaf.index);
+  }
+
+protected:
+  std::optional<ExprId> getElement(Value value, ArrayRef<int64_t> index) override { return normalize(value, index); }
+  std::optional<ExprId> getScalar(Value value) override {
+    Expr leaf{Expr::Leaf};
+    leaf.value = value;
+    return exprs.get(leaf);
+  }
+
+private:
+  Memo &memo;
+};
+
+//===----------------------------------------------------------------------===//
+// One device
+//===----------------------------------------------------------------------===//
+
+using Claims = llvm::DenseMap<Value, std::vector<Claim>>;
+
+struct Programs {
+  ExprTable exprs;
+  GlobalElements::Memo memo;
+  Claims claims;
+  llvm::DenseMap<Value, Value> scalars; ///< scalar arguments
+  std::unique_ptr<MeshCache> meshes;
+};
+
+class LocalElements : public Elements {
+public:
+  LocalElements(Programs &programs, int64_t rank, unsigned depth = 0)
+      : Elements(programs.exprs), programs(programs), rank(rank), depth(depth) {}
+
+  /// An element, by what is claimed of the value; not of another program if nothing is.
+  std::optional<ExprId> getElement(Value value, ArrayRef<int64_t> index) override;
+
+protected:
+  std::optional<ExprId> getScalar(Value value) override;
+
+private:
+  Programs &programs;
+  int64_t rank;
+  unsigned depth;
+};
+} // namespace
+
+/// The value that a started collective gives.
+static Value skipStart(Value value) {
+  if (auto done = value.getDefiningOp<DoneOp>())
+    value = done->getOperand(cast<OpResult>(value).getResultNumber());
+  if (auto start = value.getDefiningOp<StartOp>())
+    value = start.getBody().front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
+  return value;
+}
+
+std::optional<ExprId> LocalElements::getElement(Value value, ArrayRef<int64_t> index) {
+  value = skipStart(value);
+  for (const Claim &claim : programs.claims.lookup(value)) {
+    std::optional<ExprId> id;
+    if (!claim.value)
+      id = claim.constant ? exprs.getConstant(claim.constant) : exprs.get({Expr::Undefined});
+    else if (std::optional<Index> at = claim.at(rank, index))
+      id = GlobalElements(exprs, programs.memo).normalize(claim.value, *at);
+    if (!id || claim.partial.empty())
+      if (id)
+        return id;
+    if (!id)
+      continue;
+    Expr part{Expr::Part};
+    part.children.push_back(*id);
+    return exprs.get(part);
+  }
+  // Padding, which may be a constant.
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<CollectiveOpInterface>(op))
+    if (TypedAttr zero = Builder(op->getContext()).getZeroAttr(getElementTypeOrSelf(value.getType())))
+      return exprs.getConstant(zero);
+  if (op && depth < kMaxPaddingDepth)
+    if (std::optional<ExprId> id = LocalElements(programs, rank, depth + 1).compute(cast<OpResult>(value), index))
+      if (exprs[*id].kind == Expr::Constant)
+        return id;
+  Expr leaf{Expr::Leaf};
+  leaf.value = value;
+  leaf.index = Index(index);
+  leaf.index.push_back(rank);
+  return exprs.get(leaf);
+}
+
+std::optional<ExprId> LocalElements::getScalar(Value value) {
+  Expr leaf{Expr::Leaf};
+  if (Value unsharded = programs.scalars.lookup(value)) {
+    leaf.value = unsharded;
+    return exprs.get(leaf);
+  }
+  if (auto coordinate = value.getDefiningOp<DeviceCoordinateOp>())
+    if (const Mesh *mesh = programs.meshes->lookup(coordinate.getMeshAttr())) {
+      int64_t stride = 1;
+      for (const MeshAxis &axis : llvm::reverse(mesh->axes)) {
+        if (axis.name == coordinate.getAxis())
+          return exprs.getConstant(Builder(value.getContext()).getIndexAttr(rank / stride % axis.size));
+        stride *= axis.size;
+      }
+    }
+  leaf.value = value;
+  return exprs.get(leaf);
+}
+
+//===----------------------------------------------------------------------===//
+// Partial results
+//===----------------------------------------------------------------------===//
+
+static StringRef getText(const Expr &expr) {
+  return expr.name ? OperationName::getFromOpaquePointer(expr.name).getStringRef() : StringRef();
+}
+
+/// The op that combines partial results.
+static const void *getCombiner(StringRef kind, Type type) {
+  bool isFloat = isa<FloatType>(type);
+  StringRef name = llvm::StringSwitch<StringRef>(kind)
+                       .Case("sum", isFloat ? "arith.addf" : "arith.addi")
+                       .Case("prod", isFloat ? "arith.mulf" : "arith.muli")
+                       .Case("max", isFloat ? "arith.maximumf" : "arith.maxsi")
+                       .Case("min", isFloat ? "arith.minimumf" : "arith.minsi")
+                       .Case("maxnum", "arith.maxnumf")
+                       .Case("minnum", "arith.minnumf")
+                       .Case("umax", "arith.maxui")
+                       .Case("umin", "arith.minui")
+                       .Case("and", "arith.andi")
+                       .Case("or", "arith.ori")
+                       .Case("xor", "arith.xori")
+                       .Default("");
+  return name.empty() ? nullptr : OperationName(name, type.getContext()).getAsOpaquePointer();
+}
+
+namespace {
+/// How a term depends on the part of a device: not at all, as a constant that changes nothing, or as the sum of the
+/// terms of all devices is the term of the sum.
+enum class Dependence { None, Neutral, Linear, Other };
+
+/// Compares what devices have with what the unsharded program has.
+class Comparison {
+public:
+  Comparison(ExprTable &exprs, const void *combiner) : exprs(exprs), combiner(combiner) {}
+
+  /// True if `locals` combine to one of `expected`.
+  bool areEqual(ArrayRef<ExprId> locals, ArrayRef<ExprId> expected) {
+    for (ExprId other : expected) {
+      const void *name = exprs[other].kind == Expr::Reduce ? exprs[other].name : combiner;
+      SmallVector<ExprId> should = getTerms(other, name), is;
+      for (ExprId local : locals) {
+        const void *own = name ? name : exprs[local].kind == Expr::Reduce ? exprs[local].name : nullptr;
+        llvm::append_range(is, getTerms(local, own));
+      }
+      llvm::sort(is);
+      if (is == should || isSumOfLinear(locals, other, name))
+        return true;
+    }
+    return false;
+  }
+
+private:
+  SmallVector<ExprId> getTerms(ExprId id, const void *name) {
+    SmallVector<ExprId> terms{id};
+    if (exprs[id].kind == Expr::Reduce && exprs[id].name == name)
+      terms.assign(exprs[id].children.begin(), exprs[id].children.end());
+    if (name)
+      llvm::erase_if(terms, [&](ExprId term) { return isNeutralConstant(name, exprs[term]); });
+    llvm::sort(terms);
+    return terms;
+  }
+  /// The term with complete values in place of parts.
+  ExprId complete(ExprId id) {
+    Expr expr = exprs[id];
+    if (expr.kind == Expr::Part)
+      return expr.children[0];
+    bool changed = false;
+    for (ExprId &child : expr.children) {
+      ExprId next = complete(child);
+      changed |= next != child;
+      child = next;
+    }
+    if (!changed)
+      return id;
+    if (expr.kind == Expr::Reduce)
+      std::sort(expr.children.begin() + 1, expr.children.end());
+    return exprs.get(expr);
+  }
+  Dependence getDependence(ExprId id) {
+    const Expr expr = exprs[id];
+    if (expr.kind == Expr::Part)
+      return Dependence::Linear;
+    if (combiner && isNeutralConstant(combiner, expr))
+      return Dependence::Neutral;
+    SmallVector<Dependence> children;
+    for (ExprId child : expr.children)
+      children.push_back(getDependence(child));
+    auto isNone = [](Dependence dep) { return dep == Dependence::None || dep == Dependence::Neutral; };
+    auto isLinear = [](Dependence dep) { return dep == Dependence::Linear || dep == Dependence::Neutral; };
+    if (llvm::all_of(children, isNone))
+      return Dependence::None;
+    StringRef text = getText(expr);
+    bool isSum = combiner && OperationName::getFromOpaquePointer(combiner).getStringRef().starts_with("arith.add");
+    bool combines = expr.name == combiner || (isSum && (text == "arith.subf" || text == "arith.subi"));
+    if (combines && llvm::all_of(children, isLinear))
+      return Dependence::Linear;
+    if (isSum && (text == "arith.mulf" || text == "arith.muli") && isNone(children[0]) != isNone(children[1]) &&
+        llvm::is_contained(children, Dependence::Linear))
+      return Dependence::Linear;
+    if (isSum && text == "arith.negf")
+      return children[0];
+    if (text == "arith.select" && isNone(children[0]) && isLinear(children[1]) && isLinear(children[2]))
+      return Dependence::Linear;
+    return Dependence::Other;
+  }
+  bool isSumOfLinear(ArrayRef<ExprId> locals, ExprId other, const void *name) {
+    return llvm::all_of(locals, [&](ExprId local) {
+      return getDependence(local) == Dependence::Linear && getTerms(complete(local), name) == getTerms(other, name);
+    });
+  }
+
+  ExprTable &exprs;
+  const void *combiner;
+};
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+class Checker {
+public:
+  Checker(func::FuncOp global, func::FuncOp local, ArrayRef<Value> arguments, ArrayRef<Value> results)
+      : global(global), local(local), arguments(arguments), results(results) {
+    programs.meshes = std::make_unique<MeshCache>(local->getParentOp());
+  }
+  CheckResult check(const llvm::json::Object &certificate);
+
+private:
+  bool readClaims(const llvm::json::Object &certificate);
+  std::optional<Claim> readClaim(const llvm::json::Object &object);
+  /// Lanes that are looked at: pairs of a rank and a local index.
+  std::vector<std::pair<int64_t, Index>> getLanes(Value value);
+
+  bool checkArguments();
+  bool checkResults();
+  bool checkOp(Operation *op);
+  bool checkElement(OpResult result, const Claim &claim, int64_t rank, ArrayRef<int64_t> index);
+  bool checkCollective(CollectiveOpInterface op, const Claim &claim, int64_t rank, ArrayRef<int64_t> index);
+  FailureOr<Layout> getLayout(ShardingAttr attr, RankedTensorType type);
+
+  bool setUnknown(Operation *op, const Twine &reason) { return set(op, reason, false); }
+  bool setRefuted(Operation *op, const Twine &reason) { return set(op, reason, true); }
+  bool set(Operation *op, const Twine &reason, bool isRefuted) {
+    if (!result.op) {
+      result.op = op;
+      result.reason = reason.str();
+      result.isRefuted = isRefuted;
+    }
+    return false;
+  }
+
+  func::FuncOp global, local;
+  ArrayRef<Value> arguments, results;
+  Programs programs;
+  int64_t numDevices = 1;
+  std::mt19937 random{1};
+  CheckResult result;
+};
+} // namespace
+
+static std::string describe(int64_t rank, ArrayRef<int64_t> index) {
+  std::string text = "element [";
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(index, os);
+  os << "] of rank " << rank;
+  return text;
+}
+
+std::optional<Claim> Checker::readClaim(const llvm::json::Object &object) {
+  Claim claim;
+  if (std::optional<int64_t> argument = object.getInteger("argument")) {
+    if (*argument < 0 || *argument >= int64_t(global.getNumArguments()))
+      return std::nullopt;
+    claim.value = global.getArgument(*argument);
+  } else if (std::optional<int64_t> number = object.getInteger("op")) {
+    int64_t next = 0;
+    std::optional<int64_t> r = object.getInteger("result");
+    global.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (next++ == *number && r && *r >= 0 && *r < int64_t(op->getNumResults()))
+        claim.value = op->getResult(*r);
+    });
+    if (!claim.value)
+      return std::nullopt;
+  } else if (std::optional<StringRef> text = object.getString("constant")) {
+    claim.constant = parseAttribute(*text, global.getContext());
+    if (!claim.constant)
+      return std::nullopt;
+  }
+  if (const llvm::json::Array *dims = object.getArray("dims"))
+    for (const llvm::json::Value &dim : *dims) {
+      const llvm::json::Array *numbers = dim.getAsArray();
+      if (!numbers) {
+        claim.dims.push_back(std::nullopt);
+        continue;
+      }
+      Form form;
+      for (const llvm::json::Value &number : *numbers) {
+        if (std::optional<int64_t> constant = number.getAsInteger()) {
+          form.constant = *constant;
+          continue;
+        }
+        const llvm::json::Object *term = number.getAsObject();
+        if (!term || term->getInteger("size").value_or(0) < 1 || term->getInteger("lo").value_or(0) < 1)
+          return std::nullopt;
+        form.terms.push_back({term->getString("of") == StringRef("rank"), *term->getInteger("lo"),
+                              *term->getInteger("size"), term->getInteger("factor").value_or(0)});
+      }
+      claim.dims.push_back(form);
+    }
+  if (claim.value && claim.dims.size() != size_t(cast<RankedTensorType>(claim.value.getType()).getRank()))
+    return std::nullopt;
+  if (const llvm::json::Array *partial = object.getArray("partial"))
+    for (const llvm::json::Value &value : *partial) {
+      const llvm::json::Object *digit = value.getAsObject();
+      if (!digit || digit->getInteger("stride").value_or(0) < 1 || digit->getInteger("size").value_or(0) < 1)
+        return std::nullopt;
+      claim.partial.push_back({*digit->getInteger("stride"), *digit->getInteger("size")});
+    }
+  claim.kind = object.getString("kind").value_or("").str();
+  return claim;
+}
+
+bool Checker::readClaims(const llvm::json::Object &certificate) {
+  std::map<std::pair<int64_t, int64_t>, Value> values;
+  int64_t next = 0;
+  local.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (OpResult value : op->getResults())
+      values[{next, value.getResultNumber()}] = value;
+    ++next;
+  });
+  for (BlockArgument argument : local.getArguments())
+    values[{-1, argument.getArgNumber()}] = argument;
+  const llvm::json::Array *list = certificate.getArray("claims");
+  if (!list)
+    return setUnknown(local, "the certificate has no claims");
+  for (const llvm::json::Value &item : *list) {
+    const llvm::json::Object *object = item.getAsObject();
+    const llvm::json::Array *holds = object ? object->getArray("holds") : nullptr;
+    auto at = object ? values.find({object->getInteger("op").value_or(-1), object->getInteger("result").value_or(-1)})
+                     : values.end();
+    if (!holds || at == values.end())
+      return setRefuted(local, "a claim of no value");
+    auto rank = cast<ShapedType>(at->second.getType()).getRank();
+    for (const llvm::json::Value &claimed : *holds) {
+      std::optional<Claim> claim = claimed.getAsObject() ? readClaim(*claimed.getAsObject()) : std::nullopt;
+      if (!claim || (claim->value && int64_t(claim->dims.size()) != rank))
+        return setRefuted(local, "a claim that is not in form");
+      programs.claims[at->second].push_back(*claim);
+    }
+  }
+  return true;
+}
+
+std::vector<std::pair<int64_t, Index>> Checker::getLanes(Value value) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  std::vector<std::pair<int64_t, Index>> lanes;
+  auto pick = [&](int64_t size) { return int64_t(random() % std::max<int64_t>(size, 1)); };
+  for (unsigned i = 0; i < 6; ++i) {
+    Index index;
+    for (int64_t size : shape)
+      index.push_back(i == 0 ? 0 : i == 1 ? size - 1 : pick(size));
+    lanes.push_back({i == 0 ? 0 : i == 1 ? numDevices - 1 : pick(numDevices), index});
+  }
+  return lanes;
+}
+
+FailureOr<Layout> Checker::getLayout(ShardingAttr attr, RankedTensorType type) {
+  if (!attr)
+    return Layout::replicated(type.getShape());
+  FailureOr<ShardingOnMesh> read = programs.meshes->read(attr, [&] { return local.emitError(); });
+  if (failed(read))
+    return failure();
+  return Layout::get(read->sharding, *read->mesh, type.getShape());
+}
+
+bool Checker::checkArguments() {
+  for (auto [i, argument] : llvm::enumerate(local.getArguments())) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type) {
+      programs.scalars[argument] = arguments[i];
+      continue;
+    }
+    FailureOr<Layout> layout = getLayout(local.getArgAttrOfType<ShardingAttr>(i, kShardingAttr),
+                                         cast<RankedTensorType>(arguments[i].getType()));
+    if (failed(layout))
+      return setUnknown(local, "a sharding that is not read");
+    for (const Claim &claim : programs.claims.lookup(argument)) {
+      // Claims of slices of the argument are about its elements as well.
+      for (auto &[rank, index] : getLanes(argument)) {
+        Index own;
+        for (unsigned d = 0; d < index.size(); ++d)
+          own.push_back(getOwnIndex(*layout, d, rank, index[d]));
+        std::optional<Index> at = claim.value ? claim.at(rank, index) : std::nullopt;
+        bool isInside = llvm::all_of(llvm::zip_equal(own, layout->shape),
+                                     [](auto dim) { return std::get<0>(dim) < std::get<1>(dim); });
+        if (!at)
+          continue;
+        GlobalElements elements(programs.exprs, programs.memo);
+        if (!isInside || elements.normalize(claim.value, *at) != elements.normalize(arguments[i], own))
+          return setRefuted(local, "argument #" + Twine(i) + ": " + describe(rank, index));
+      }
+      ++result.checked;
+    }
+  }
+  return true;
+}
+
+bool Checker::checkResults() {
+  Operation *terminator = local.getBody().front().getTerminator();
+  for (auto [r, value] : llvm::enumerate(terminator->getOperands())) {
+    if (!isa<RankedTensorType>(value.getType()))
+      return setUnknown(terminator, "a scalar result");
+    FailureOr<Layout> layout = getLayout(local.getResultAttrOfType<ShardingAttr>(r, kShardingAttr),
+                                         cast<RankedTensorType>(results[r].getType()));
+    if (failed(layout))
+      return setUnknown(local, "a sharding that is not read");
+    for (auto &[rank, index] : getLanes(value)) {
+      Index own;
+      bool isInside = true;
+      for (unsigned d = 0; d < index.size(); ++d) {
+        own.push_back(getOwnIndex(*layout, d, rank, index[d]));
+        isInside &= own.back() < layout->shape[d];
+      }
+      if (!isInside)
+        continue;
+      std::optional<ExprId> is = LocalElements(programs, rank).getElement(value, index);
+      ExprId should = GlobalElements(programs.exprs, programs.memo).normalize(results[r], own);
+      if (is != should && programs.exprs[should].kind != Expr::Undefined)
+        return setRefuted(terminator, "result #" + Twine(r) + ": " + describe(rank, index));
+    }
+    ++result.checked;
+  }
+  return true;
+}
+
+bool Checker::checkElement(OpResult value, const Claim &claim, int64_t rank, ArrayRef<int64_t> index) {
+  ExprTable &exprs = programs.exprs;
+  GlobalElements elements(exprs, programs.memo);
+  SmallVector<ExprId> expected;
+  if (!claim.value) {
+    if (!claim.constant)
+      return true;
+    expected.push_back(exprs.getConstant(claim.constant));
+  } else {
+    std::optional<Index> at = claim.at(rank, index);
+    if (!at)
+      return true;
+    expected.push_back(elements.normalize(claim.value, *at));
+    if (std::optional<ExprId> computed = elements.expand(expected.front()))
+      expected.push_back(*computed);
+  }
+  SmallVector<int64_t> group = getGroup(rank, claim.partial);
+  if (int64_t(group.size()) > kMaxGroup)
+    return setUnknown(value.getOwner(), "a partial result of many devices");
+  SmallVector<ExprId> locals;
+  for (int64_t member : group) {
+    LocalElements device(programs, member);
+    std::optional<ExprId> id = device.compute(value, index);
+    if (!id)
+      return setUnknown(value.getOwner(), device.why);
+    locals.push_back(*id);
+  }
+  const void *combiner =
+      claim.partial.empty() ? nullptr : getCombiner(claim.kind, getElementTypeOrSelf(value.getType()));
+  if (claim.partial.empty() ? llvm::is_contained(expected, locals[0]) : false)
+    return true;
+  if (Comparison(exprs, combiner).areEqual(locals, expected))
+    return true;
+  return setRefuted(value.getOwner(), describe(rank, index) + " is not what is claimed");
+}
+
+bool Checker::checkCollective(CollectiveOpInterface op, const Claim &claim, int64_t rank, ArrayRef<int64_t> index) {
+  Layout from, to;
+  const Mesh *fromMesh = programs.meshes->lookup(op.getFromMesh()), *toMesh = programs.meshes->lookup(op.getToMesh());
+  if (!fromMesh || !toMesh || failed(op.getLayouts(*fromMesh, *toMesh, from, to)) || op->getNumOperands() != 1)
+    return setUnknown(op, "a collective that is not read");
+  // The index in the collective's own value, and who has it.
+  SmallVector<int64_t> ranks{rank};
+  Index at;
+  int64_t owner = rank;
+  for (unsigned d = 0; d < index.size(); ++d) {
+    int64_t own = getOwnIndex(to, d, rank, index[d]);
+    const UnevenDim *uneven = getUneven(from, d);
+    if (uneven && uneven->window)
+      return setUnknown(op, "a window as an operand");
+    if (own < 0 || own >= from.shape[d])
+      return true;
+    at.push_back(locate(from, d, own, owner));
+  }
+  std::optional<Index> expected = claim.value ? claim.at(rank, index) : std::nullopt;
+  if (claim.value && !expected)
+    return true;
+  SmallVector<RankDigit> digits(claim.partial.begin(), claim.partial.end());
+  llvm::append_range(digits, from.partial);
+  SmallVector<int64_t> group = getGroup(owner, from.partial), members;
+  if (int64_t(group.size()) > kMaxGroup)
+    return setUnknown(op, "a partial result of many devices");
+  auto sameRanks = [](ArrayRef<RankDigit> a, ArrayRef<RankDigit> b) {
+    SmallVector<int64_t> x = getGroup(0, a), y = getGroup(0, b);
+    llvm::sort(x);
+    llvm::sort(y);
+    return x == y;
+  };
+  bool isIdempotent = llvm::is_contained({"max", "min", "umax", "umin", "and", "or", "maxnum", "minnum"},
+                                         stringifyReductionKind(from.partialKind));
+  // An operand of which one claim gives just that.
+  for (const Claim &operand : programs.claims.lookup(skipStart(op->getOperand(0)))) {
+    bool fits = sameRanks(operand.partial, digits) || (isIdempotent && sameRanks(operand.partial, claim.partial));
+    if (!operand.partial.empty() && !from.partial.empty())
+      fits &= operand.kind == stringifyReductionKind(from.partialKind);
+    if (!claim.value) {
+      if (fits && operand.value == claim.value && operand.constant == claim.constant)
+        return true;
+      continue;
+    }
+    GlobalElements elements(programs.exprs, programs.memo);
+    fits &= operand.value && llvm::all_of(group, [&](int64_t member) {
+              std::optional<Index> held = operand.at(member, at);
+              return held && elements.normalize(operand.value, *held) == elements.normalize(claim.value, *expected);
+            });
+    if (fits)
+      return true;
+  }
+  return setRefuted(op, describe(rank, index) + " is not what is claimed");
+}
+
+bool Checker::checkOp(Operation *op) {
+  if (isa<StartOp, DoneOp>(op))
+    return true;
+  for (OpResult value : op->getResults()) {
+    if (!isa<RankedTensorType>(value.getType()))
+      continue;
+    for (const Claim &claim : programs.claims.lookup(value)) {
+      for (auto &[rank, index] : getLanes(value)) {
+        auto collective = dyn_cast<CollectiveOpInterface>(op);
+        if (!(collective ? checkCollective(collective, claim, rank, index) : checkElement(value, claim, rank, index)))
+          return false;
+      }
+      ++result.checked;
+    }
+  }
+  return true;
+}
+
+CheckResult Checker::check(const llvm::json::Object &certificate) {
+  bool isStraight = true;
+  local.walk([&](Operation *op) {
+    for (NamedAttribute attr : op->getAttrs())
+      attr.getValue().walk([&](FlatSymbolRefAttr name) {
+        if (const Mesh *mesh = programs.meshes->lookup(name))
+          numDevices = std::max(numDevices, mesh->numDevices());
+      });
+    isStraight &= !isa<scf::SCFDialect>(op->getDialect()) || !isa<func::FuncOp>(op->getParentOp());
+  });
+  if (!isStraight) {
+    setUnknown(local, "loops and branches are not read");
+    return result;
+  }
+  if (!readClaims(certificate) || !checkArguments())
+    return result;
+  for (unsigned i = 0; i < local.getNumArguments(); ++i)
+    if (auto sharding = local.getArgAttrOfType<ShardingAttr>(i, kShardingAttr))
+      if (const Mesh *mesh = programs.meshes->lookup(sharding.getMesh()))
+        numDevices = std::max(numDevices, mesh->numDevices());
+  for (Operation &op : local.getBody().front().without_terminator()) {
+    if (auto start = dyn_cast<StartOp>(op))
+      for (Operation &nested : start.getBody().front().without_terminator())
+        if (!checkOp(&nested))
+          return result;
+    if (!checkOp(&op))
+      return result;
+  }
+  (void)checkResults();
+  return result;
+}
+
+CheckResult spmd::checkFunction(func::FuncOp global, func::FuncOp local, ArrayRef<Value> arguments,
+                                ArrayRef<Value> results, const llvm::json::Object &certificate) {
+  return Checker(global, local, arguments, results).check(certificate);
+}
