@@ -333,7 +333,8 @@ bool ResultMatch::matchClass(ClassId candidate) {
     if (why.empty())
       attempt.fail(3, Outcome::Undecided, "loops of other sizes than in the unsharded program", "partial");
     else
-      attempt.fail(5, Outcome::Refused, why, "partial");
+      // There are more ways to read what one device owns than those that are modelled.
+      attempt.fail(5, op.owned.empty() ? Outcome::Refused : Outcome::Undecided, why, "partial");
     return true;
   };
   std::optional<Reduced> reduced = readReduced(info, why);

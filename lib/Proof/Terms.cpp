@@ -184,9 +184,14 @@ static Attribute fold(const void *name, Attribute attributes, Type type, ArrayRe
     state.addAttributes(dictionary.getValue());
   Operation *op = Operation::create(state);
   SmallVector<OpFoldResult> results;
-  bool isFolded = succeeded(op->fold(constants, results)) && results.size() == 1;
+  Attribute value;
+  if (succeeded(op->fold(constants, results)) && results.size() == 1) {
+    value = dyn_cast<Attribute>(results[0]);
+    if (!value) // an operand
+      value = constants[cast<BlockArgument>(cast<Value>(results[0])).getArgNumber()];
+  }
   op->destroy();
-  return isFolded ? dyn_cast<Attribute>(results[0]) : Attribute();
+  return value;
 }
 
 TermId TermTable::getOp(const void *name, StringRef text, Attribute attributes, Type type, ArrayRef<TermId> operands,

@@ -140,50 +140,51 @@ static int64_t locate(const Layout &layout, unsigned d, int64_t index, int64_t &
 // The unsharded program
 //===----------------------------------------------------------------------===//
 
-/// True if the op may write elements of operands as they are.
-static bool isMove(Operation *op) {
-  if (isa<tensor::TensorDialect>(op->getDialect()) || isa<arith::ConstantOp>(op))
-    return true;
+/// True if an element is read from few others.
+static bool hasNoReduction(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  return linalgOp && linalgOp.getNumReductionLoops() == 0 && llvm::all_of(*linalgOp.getBlock(), [](Operation &nested) {
-           return isa<linalg::IndexOp, linalg::YieldOp, arith::SelectOp, arith::ConstantOp, tensor::ExtractOp>(
-                      nested) ||
-                  llvm::all_of(nested.getOperandTypes(), [](Type type) { return type.isIndex() || type.isInteger(1); });
-         });
+  return linalgOp ? linalgOp.getNumReductionLoops() == 0
+                  : op->getNumRegions() == 0 || isa<tensor::TensorDialect>(op->getDialect());
 }
 
 namespace {
 class GlobalElements : public Elements {
 public:
-  using Memo = std::map<std::pair<void *, Index>, ExprId>;
+  struct Memo {
+    std::map<std::pair<void *, Index>, ExprId> elements;
+    llvm::DenseMap<ExprId, ExprId> leaves; ///< the first element that is computed so
+  };
   GlobalElements(ExprTable &exprs, Memo &memo) : Elements(exprs), memo(memo) {}
 
-  /// An element, or that which it is a copy of.
+  /// An element, or that which it is a copy of. Elements that are computed in the same way are one.
   ExprId normalize(Value value, ArrayRef<int64_t> index) {
-    auto [it, isNew] = memo.try_emplace({value.getAsOpaquePointer(), Index(index)}, 0);
-    if (!isNew)
+    std::pair<void *, Index> key(value.getAsOpaquePointer(), Index(index));
+    if (auto it = memo.elements.find(key); it != memo.elements.end())
       return it->second;
     Expr leaf{Expr::Leaf};
     leaf.value = value;
     leaf.index = Index(index);
     ExprId id = exprs.get(leaf);
-    it->second = id;
     Operation *op = value.getDefiningOp();
-    if (isa_and_nonnull<WithShardingConstraintOp, PropagationBarrierOp>(op))
+    if (isa_and_nonnull<WithShardingConstraintOp, PropagationBarrierOp>(op)) {
       id = normalize(op->getOperand(0), index);
-    else if (op && isMove(op))
-      if (std::optional<ExprId> moved = GlobalElements(exprs, memo).compute(cast<OpResult>(value), index))
-        if (llvm::is_contained({Expr::Leaf, Expr::Constant, Expr::Undefined}, exprs[*moved].kind))
-          id = *moved;
-    memo[{value.getAsOpaquePointer(), Index(index)}] = id;
-    return id;
+    } else if (op && hasNoReduction(op)) {
+      if (std::optional<ExprId> computed = GlobalElements(exprs, memo).compute(cast<OpResult>(value), index)) {
+        bool isCopy = llvm::is_contained({Expr::Leaf, Expr::Constant, Expr::Undefined}, exprs[*computed].kind);
+        id = isCopy ? *computed : memo.leaves.try_emplace(*computed, id).first->second;
+      }
+    }
+    return memo.elements[key] = id;
   }
   /// What computes a normalized element, one op deep.
   std::optional<ExprId> expand(ExprId id) {
     Expr leaf = exprs[id];
     if (leaf.kind != Expr::Leaf || !isa_and_nonnull<OpResult>(leaf.value))
       return std::nullopt;
-    return GlobalElements(exprs, memo).compute(cast<OpResult>(leaf.value), leaf.index);
+    GlobalElements elements(exprs, memo);
+    std::optional<ExprId> computed = elements.compute(cast<OpResult>(leaf.value), leaf.index);
+    why = elements.why;
+    return computed;
   }
 
 protected:
@@ -256,6 +257,11 @@ std::optional<ExprId> LocalElements::getElement(Value value, ArrayRef<int64_t> i
     part.children.push_back(*id);
     return exprs.get(part);
   }
+  if (!programs.claims.count(value)) {
+    if (why.empty())
+      why = "an operand of which nothing is claimed";
+    return std::nullopt;
+  }
   // Padding, which may be a constant.
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<CollectiveOpInterface>(op))
@@ -326,7 +332,8 @@ enum class Dependence { None, Neutral, Linear, Other };
 /// Compares what devices have with what the unsharded program has.
 class Comparison {
 public:
-  Comparison(ExprTable &exprs, const void *combiner) : exprs(exprs), combiner(combiner) {}
+  Comparison(ExprTable &exprs, const void *combiner, bool isIdempotent)
+      : exprs(exprs), combiner(combiner), isIdempotent(isIdempotent) {}
 
   /// True if `locals` combine to one of `expected`.
   bool areEqual(ArrayRef<ExprId> locals, ArrayRef<ExprId> expected) {
@@ -337,7 +344,10 @@ public:
         const void *own = name ? name : exprs[local].kind == Expr::Reduce ? exprs[local].name : nullptr;
         llvm::append_range(is, getTerms(local, own));
       }
-      llvm::sort(is);
+      joinParts(is, locals.size());
+      if (isIdempotent)
+        for (SmallVector<ExprId> *terms : {&is, &should})
+          terms->erase(std::unique(terms->begin(), terms->end()), terms->end());
       if (is == should || isSumOfLinear(locals, other, name))
         return true;
     }
@@ -345,6 +355,20 @@ public:
   }
 
 private:
+  /// The parts that all devices have of an element are the element.
+  void joinParts(SmallVector<ExprId> &terms, size_t numDevices) {
+    std::map<ExprId, size_t> counts;
+    for (ExprId term : terms)
+      if (exprs[term].kind == Expr::Part)
+        ++counts[term];
+    for (auto [part, count] : counts) {
+      if (count % numDevices)
+        continue;
+      llvm::erase(terms, part);
+      terms.append(count / numDevices, exprs[part].children[0]);
+    }
+    llvm::sort(terms);
+  }
   SmallVector<ExprId> getTerms(ExprId id, const void *name) {
     SmallVector<ExprId> terms{id};
     if (exprs[id].kind == Expr::Reduce && exprs[id].name == name)
@@ -406,7 +430,12 @@ private:
 
   ExprTable &exprs;
   const void *combiner;
+  bool isIdempotent; ///< counting a term twice changes nothing
 };
+
+bool isIdempotent(StringRef kind) {
+  return llvm::is_contained({"max", "min", "umax", "umin", "and", "or", "maxnum", "minnum"}, kind);
+}
 
 //===----------------------------------------------------------------------===//
 // Functions
@@ -434,12 +463,12 @@ private:
   FailureOr<Layout> getLayout(ShardingAttr attr, RankedTensorType type);
 
   bool setUnknown(Operation *op, const Twine &reason) { return set(op, reason, false); }
-  bool setRefuted(Operation *op, const Twine &reason) { return set(op, reason, true); }
-  bool set(Operation *op, const Twine &reason, bool isRefuted) {
+  bool setUnconfirmed(Operation *op, const Twine &reason) { return set(op, reason, true); }
+  bool set(Operation *op, const Twine &reason, bool isUnconfirmed) {
     if (!result.op) {
       result.op = op;
       result.reason = reason.str();
-      result.isRefuted = isRefuted;
+      result.isUnconfirmed = isUnconfirmed;
     }
     return false;
   }
@@ -534,12 +563,12 @@ bool Checker::readClaims(const llvm::json::Object &certificate) {
     auto at = object ? values.find({object->getInteger("op").value_or(-1), object->getInteger("result").value_or(-1)})
                      : values.end();
     if (!holds || at == values.end())
-      return setRefuted(local, "a claim of no value");
+      return setUnconfirmed(local, "a claim of no value");
     auto rank = cast<ShapedType>(at->second.getType()).getRank();
     for (const llvm::json::Value &claimed : *holds) {
       std::optional<Claim> claim = claimed.getAsObject() ? readClaim(*claimed.getAsObject()) : std::nullopt;
       if (!claim || (claim->value && int64_t(claim->dims.size()) != rank))
-        return setRefuted(local, "a claim that is not in form");
+        return setUnconfirmed(local, "a claim that is not in form");
       programs.claims[at->second].push_back(*claim);
     }
   }
@@ -592,7 +621,7 @@ bool Checker::checkArguments() {
           continue;
         GlobalElements elements(programs.exprs, programs.memo);
         if (!isInside || elements.normalize(claim.value, *at) != elements.normalize(arguments[i], own))
-          return setRefuted(local, "argument #" + Twine(i) + ": " + describe(rank, index));
+          return setUnconfirmed(local, "argument #" + Twine(i) + ": " + describe(rank, index));
       }
       ++result.checked;
     }
@@ -618,10 +647,16 @@ bool Checker::checkResults() {
       }
       if (!isInside)
         continue;
-      std::optional<ExprId> is = LocalElements(programs, rank).getElement(value, index);
+      LocalElements device(programs, rank);
+      std::optional<ExprId> is = device.getElement(value, index);
+      if (!is)
+        return setUnknown(terminator, device.why);
       ExprId should = GlobalElements(programs.exprs, programs.memo).normalize(results[r], own);
-      if (is != should && programs.exprs[should].kind != Expr::Undefined)
-        return setRefuted(terminator, "result #" + Twine(r) + ": " + describe(rank, index));
+      GlobalElements elements(programs.exprs, programs.memo);
+      bool isSame = is == should || programs.exprs[should].kind == Expr::Undefined ||
+                    (elements.expand(*is) && elements.expand(*is) == elements.expand(should));
+      if (!isSame)
+        return setUnconfirmed(terminator, "result #" + Twine(r) + ": " + describe(rank, index));
     }
     ++result.checked;
   }
@@ -659,9 +694,12 @@ bool Checker::checkElement(OpResult value, const Claim &claim, int64_t rank, Arr
       claim.partial.empty() ? nullptr : getCombiner(claim.kind, getElementTypeOrSelf(value.getType()));
   if (claim.partial.empty() ? llvm::is_contained(expected, locals[0]) : false)
     return true;
-  if (Comparison(exprs, combiner).areEqual(locals, expected))
+  if (Comparison(exprs, combiner, isIdempotent(claim.kind)).areEqual(locals, expected))
     return true;
-  return setRefuted(value.getOwner(), describe(rank, index) + " is not what is claimed");
+  const Expr &leaf = exprs[expected.front()];
+  if (expected.size() == 1 && leaf.kind == Expr::Leaf && isa<OpResult>(leaf.value))
+    return setUnknown(value.getOwner(), elements.why + ", in the unsharded program");
+  return setUnconfirmed(value.getOwner(), describe(rank, index) + " is not what is claimed");
 }
 
 bool Checker::checkCollective(CollectiveOpInterface op, const Claim &claim, int64_t rank, ArrayRef<int64_t> index) {
@@ -696,11 +734,10 @@ bool Checker::checkCollective(CollectiveOpInterface op, const Claim &claim, int6
     llvm::sort(y);
     return x == y;
   };
-  bool isIdempotent = llvm::is_contained({"max", "min", "umax", "umin", "and", "or", "maxnum", "minnum"},
-                                         stringifyReductionKind(from.partialKind));
+  bool keepsEqual = isIdempotent(stringifyReductionKind(from.partialKind));
   // An operand of which one claim gives just that.
   for (const Claim &operand : programs.claims.lookup(skipStart(op->getOperand(0)))) {
-    bool fits = sameRanks(operand.partial, digits) || (isIdempotent && sameRanks(operand.partial, claim.partial));
+    bool fits = sameRanks(operand.partial, digits) || (keepsEqual && sameRanks(operand.partial, claim.partial));
     if (!operand.partial.empty() && !from.partial.empty())
       fits &= operand.kind == stringifyReductionKind(from.partialKind);
     if (!claim.value) {
@@ -716,7 +753,7 @@ bool Checker::checkCollective(CollectiveOpInterface op, const Claim &claim, int6
     if (fits)
       return true;
   }
-  return setRefuted(op, describe(rank, index) + " is not what is claimed");
+  return setUnconfirmed(op, describe(rank, index) + " is not what is claimed");
 }
 
 bool Checker::checkOp(Operation *op) {
@@ -725,11 +762,13 @@ bool Checker::checkOp(Operation *op) {
   for (OpResult value : op->getResults()) {
     if (!isa<RankedTensorType>(value.getType()))
       continue;
-    for (const Claim &claim : programs.claims.lookup(value)) {
+    for (auto [number, claim] : llvm::enumerate(programs.claims.lookup(value))) {
       for (auto &[rank, index] : getLanes(value)) {
         auto collective = dyn_cast<CollectiveOpInterface>(op);
-        if (!(collective ? checkCollective(collective, claim, rank, index) : checkElement(value, claim, rank, index)))
+        if (!(collective ? checkCollective(collective, claim, rank, index) : checkElement(value, claim, rank, index))) {
+          result.reason += " (claim #" + std::to_string(number) + ")";
           return false;
+        }
       }
       ++result.checked;
     }
@@ -747,8 +786,9 @@ CheckResult Checker::check(const llvm::json::Object &certificate) {
       });
     isStraight &= !isa<scf::SCFDialect>(op->getDialect()) || !isa<func::FuncOp>(op->getParentOp());
   });
-  if (!isStraight) {
-    setUnknown(local, "loops and branches are not read");
+  bool isManual = global.walk([](ManualComputationOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (!isStraight || isManual) {
+    setUnknown(local, isManual ? "manual computations are not read" : "loops and branches are not read");
     return result;
   }
   if (!readClaims(certificate) || !checkArguments())

@@ -47,6 +47,8 @@ ExprId ExprTable::getOp(OperationName name, DictionaryAttr attributes, Type type
   if (name.getStringRef() == "arith.select")
     if (auto condition = dyn_cast_or_null<IntegerAttr>(constants[0]))
       return children[condition.getValue().isZero() ? 2 : 1];
+  if (name.getStringRef() == "arith.select" && children[1] == children[2])
+    return children[1];
   bool isConstant = !children.empty() && llvm::all_of(constants, [](Attribute attr) {
     return isa_and_nonnull<IntegerAttr, FloatAttr>(attr);
   });
@@ -59,8 +61,12 @@ ExprId ExprTable::getOp(OperationName name, DictionaryAttr attributes, Type type
     state.addAttributes(attributes.getValue());
     Operation *op = Operation::create(state);
     SmallVector<OpFoldResult> results;
-    bool isFolded = succeeded(op->fold(constants, results)) && results.size() == 1 && isa<Attribute>(results[0]);
-    Attribute value = isFolded ? cast<Attribute>(results[0]) : Attribute();
+    Attribute value;
+    if (succeeded(op->fold(constants, results)) && results.size() == 1) {
+      value = dyn_cast<Attribute>(results[0]);
+      if (!value) // an operand
+        value = constants[cast<BlockArgument>(cast<Value>(results[0])).getArgNumber()];
+    }
     op->destroy();
     if (value)
       return getConstant(value);
@@ -150,6 +156,16 @@ std::optional<ExprId> Elements::getValue(Value value) {
       operands.push_back(*id);
     }
     return exprs.getOp(op->getName(), op->getAttrDictionary(), value.getType(), operands);
+  }
+  if (auto extract = dyn_cast_or_null<tensor::ExtractOp>(op)) {
+    Index at;
+    for (Value index : extract.getIndices()) {
+      std::optional<int64_t> number = getNumber(index);
+      if (!number)
+        return std::nullopt;
+      at.push_back(*number);
+    }
+    return getElement(extract.getTensor(), at);
   }
   return getScalar(value);
 }
@@ -292,7 +308,7 @@ std::optional<ExprId> Elements::computeLinalg(linalg::LinalgOp op, unsigned resu
       continue;
     std::optional<std::pair<const void *, ExprId>> combined = splitReduction(*yielded, output, exprs);
     if (!combined || (sum.name && sum.name != combined->first))
-      return fail("a reduction that is no sum of terms");
+      return fail("a reduction that is not a sum of terms");
     sum.name = combined->first;
     sum.children.push_back(combined->second);
   }
@@ -336,11 +352,17 @@ std::optional<ExprId> Elements::compute(OpResult result, ArrayRef<int64_t> index
   if (matchPattern(op, m_Constant(&elements)))
     return exprs.getConstant(elements.isSplat() ? elements.getSplatValue<Attribute>()
                                                 : elements.getValues<Attribute>()[flatten(index, shape)]);
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp>(op))
     return getElement(op->getOperand(0),
                       unflatten(flatten(index, shape), cast<RankedTensorType>(op->getOperand(0).getType()).getShape()));
   if (auto splat = dyn_cast<tensor::SplatOp>(op))
     return getValue(splat.getInput());
+  if (auto generate = dyn_cast<tensor::GenerateOp>(op)) {
+    Block &body = generate.getBody().front();
+    for (auto [argument, at] : llvm::zip_equal(body.getArguments(), index))
+      scope[argument] = exprs.getConstant(Builder(op->getContext()).getIndexAttr(at));
+    return computeBody(body, 0, {});
+  }
   if (auto cast = dyn_cast<tensor::CastOp>(op); cast && cast.getSource().getType() == cast.getType())
     return getElement(cast.getSource(), index);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
@@ -357,6 +379,23 @@ std::optional<ExprId> Elements::compute(OpResult result, ArrayRef<int64_t> index
     }
     return getElement(slice.getSource(), at);
   }
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    llvm::SmallBitVector dropped = insert.getDroppedDims();
+    Index at;
+    bool isInside = true;
+    for (auto [d, offset, stride] : llvm::enumerate(insert.getMixedOffsets(), insert.getMixedStrides())) {
+      std::optional<int64_t> begin = getNumber(offset), step = getNumber(stride);
+      if (!begin || !step)
+        return std::nullopt;
+      int64_t size = dropped[d] ? 1 : insert.getSourceType().getDimSize(at.size()), from = index[d] - *begin;
+      isInside &= from >= 0 && from % *step == 0 && from / *step < size;
+      if (!dropped[d])
+        at.push_back(from / *step);
+    }
+    return isInside ? getElement(insert.getSource(), at) : getElement(insert.getDest(), index);
+  }
+  if (auto list = dyn_cast<tensor::FromElementsOp>(op))
+    return getValue(list.getElements()[flatten(index, shape)]);
   if (auto pad = dyn_cast<tensor::PadOp>(op)) {
     Index at(index);
     bool isInside = true;

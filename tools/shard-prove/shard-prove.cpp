@@ -154,9 +154,9 @@ static Status check(ModuleOp global, std::unique_ptr<llvm::MemoryBuffer> buffer,
       llvm::outs() << "@" << *name << ": checked, " << result.checked << " claims\n";
       continue;
     }
-    llvm::outs() << "@" << *name << ": " << (result.isRefuted ? "refuted" : "not checked") << "\n";
-    result.op->emitError() << "@" << *name << " is " << (result.isRefuted ? "refuted" : "not checked") << " at "
-                           << result.op->getName() << ": " << result.reason;
+    llvm::outs() << "@" << *name << ": " << (result.isUnconfirmed ? "not confirmed" : "not checked") << "\n";
+    result.op->emitError() << "@" << *name << " is " << (result.isUnconfirmed ? "not confirmed" : "not checked")
+                           << " at " << result.op->getName() << ": " << result.reason;
     worst = NotProven;
   }
   return worst;

@@ -9,7 +9,7 @@
 
 namespace mlir::spmd::proof {
 
-/// What each argument and each result of the local function is a shard of: values of the unsharded one.
+/// The values of the unsharded function that arguments and results of the local one are shards of.
 struct Boundary {
   SmallVector<Value> arguments, results;
 };

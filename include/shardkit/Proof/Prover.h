@@ -28,7 +28,7 @@ struct ValueFact {
   std::string of, holds;
 };
 
-/// What a value of the local function holds, in numbers, for a check: `op` is the number of the op in a walk (-1: an
+/// The facts of a value of the local function in numbers, for a check: `op` is the number of the op in a walk (-1: an
 /// argument of the function), and `holds` has the facts as JSON (docs/reference/Certificate.md).
 struct ValueClaim {
   int64_t op = -1;
@@ -53,7 +53,7 @@ struct Proof {
   unsigned globalOps = 0, localOps = 0;
   /// The first fact of each result of an op of the function body.
   std::vector<ValueFact> values;
-  /// All facts of all values, if asked for.
+  /// All facts of all values, if the caller requests them.
   std::vector<ValueClaim> claims;
 };
 

@@ -14,14 +14,14 @@
 
 namespace mlir::spmd {
 
-/// What is found of one function.
+/// The outcome for one function.
 struct CheckResult {
   /// The claims that hold at all elements that were looked at.
   unsigned checked = 0;
   /// If not all do: the op whose claim does not hold, or cannot be checked, and why.
   Operation *op = nullptr;
   std::string reason;
-  bool isRefuted = false;
+  bool isUnconfirmed = false; ///< the claim does not follow at an element
 };
 
 /// Checks the claims of `certificate`, the object of one function. Both functions are in the form that was compared,
