@@ -155,7 +155,7 @@ static Status check(ModuleOp global, std::unique_ptr<llvm::MemoryBuffer> buffer,
       continue;
     }
     llvm::outs() << "@" << *name << ": " << (result.isUnconfirmed ? "not confirmed" : "not checked") << "\n";
-    result.op->emitError() << "@" << *name << " is " << (result.isUnconfirmed ? "not confirmed" : "not checked")
+    emitError(result.op->getLoc()) << "@" << *name << " is " << (result.isUnconfirmed ? "not confirmed" : "not checked")
                            << " at " << result.op->getName() << ": " << result.reason;
     worst = NotProven;
   }
