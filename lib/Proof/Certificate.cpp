@@ -15,12 +15,64 @@ bool Certificate::isRefused() const {
   return llvm::any_of(functions, [](const Function &function) { return function.proof.outcome == Outcome::Refused; });
 }
 
+namespace {
+/// Hashes a program: names, attributes and types are printed once each, and stand for their number after that.
+class ProgramHash {
+public:
+  void add(Operation *op) {
+    addText(op->getName().getAsOpaquePointer(), [&](llvm::raw_ostream &os) { os << op->getName(); });
+    DictionaryAttr attributes = op->getAttrDictionary();
+    addText(attributes.getAsOpaquePointer(), [&](llvm::raw_ostream &os) { os << attributes; });
+    addNumber(op->getNumOperands());
+    for (Value operand : op->getOperands())
+      addNumber(values.lookup(operand));
+    addValues(op->getResults());
+    addNumber(op->getNumRegions());
+    for (Region &region : op->getRegions()) {
+      addNumber(region.getBlocks().size());
+      for (Block &block : region) {
+        addValues(block.getArguments());
+        addNumber(block.getOperations().size());
+        for (Operation &nested : block)
+          add(&nested);
+      }
+    }
+  }
+  std::string get() { return llvm::toHex(hash.final<16>(), /*LowerCase=*/true); }
+
+private:
+  void addNumber(uint64_t number) {
+    hash.update(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(&number), sizeof(number)));
+  }
+  void addText(const void *key, llvm::function_ref<void(llvm::raw_ostream &)> print) {
+    auto [it, isNew] = texts.try_emplace(key, texts.size());
+    addNumber(it->second);
+    if (!isNew)
+      return;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    print(os);
+    addNumber(text.size());
+    hash.update(text);
+  }
+  void addValues(ValueRange range) {
+    addNumber(range.size());
+    for (Value value : range) {
+      values[value] = values.size() + 1;
+      addText(value.getType().getAsOpaquePointer(), [&](llvm::raw_ostream &os) { os << value.getType(); });
+    }
+  }
+
+  llvm::BLAKE3 hash;
+  llvm::DenseMap<const void *, uint64_t> texts;
+  llvm::DenseMap<Value, uint64_t> values;
+};
+} // namespace
+
 std::string proof::getHash(ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  // Without names for attributes and types, which would be collected first.
-  module->print(os, OpPrintingFlags().useLocalScope().assumeVerified());
-  return llvm::toHex(llvm::BLAKE3::hash<16>(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
+  ProgramHash hash;
+  hash.add(module);
+  return hash.get();
 }
 
 FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local, bool withClaims) {

@@ -10,7 +10,7 @@ namespace mlir::spmd::proof {
 
 /// The outcome for the functions of a partitioned program.
 struct Certificate {
-  /// BLAKE3 of both programs as they are printed, in hexadecimal digits.
+  /// getHash() of both programs.
   std::string global, local;
   /// The passes that both programs are rewritten by before they are compared.
   SmallVector<std::string> passes;
@@ -30,7 +30,7 @@ struct Certificate {
 /// `withClaims`: with what a check of the certificate reads.
 FailureOr<Certificate> proveModule(ModuleOp global, ModuleOp local, bool withClaims = false);
 
-/// The programs of a certificate: BLAKE3 of `module` as it is printed.
+/// The programs of a certificate: BLAKE3 of the ops of `module`, without locations and names of values.
 std::string getHash(ModuleOp module);
 
 /// Reports what is not proven, at the op that the outcome names: a refusal as an error; what is not decided as an
