@@ -21,9 +21,11 @@ class Callers:
         self._callers: dict[str, list[tuple[str, int | str]]] = {}
         self._counts: dict[str, tuple[int, int]] = {}
         self._running: dict[str, tuple[Any, Any]] = {}
-        self._module, self.has_tensors_out = module, False
+        self._made: list[tuple[str, Any]] = []
+        self._takers: dict[str, list[tuple[str, int | str]]] = {}
+        self._outputs: dict[str, list[bool] | None] = {}
         hooks = [m.register_forward_pre_hook(self._make_note(name), with_kwargs=True) for name, m in module.named_modules()]
-        hooks.append(module.register_forward_hook(self._end))
+        hooks += [m.register_forward_hook(self._make_end(name)) for name, m in module.named_modules()]
         try:
             with torch.no_grad(), evaluating(module):
                 loss(module, *args, **kwargs) if loss else module(*args, **kwargs)
@@ -31,10 +33,19 @@ class Callers:
             for hook in hooks:
                 hook.remove()
         self._running.clear()
+        self._made.clear()
 
     def find(self, name: str) -> list[tuple[str, int | str]]:
         """The modules around it that take its first input too, outermost first, and the number or name of that input there."""
         return self._callers.get(name, [])
+
+    def find_takers(self, name: str) -> list[tuple[str, int | str]]:
+        """The modules that take what it makes, in the order of their calls, and the number or name of that input."""
+        return self._takers.get(name, [])
+
+    def get_outputs(self, name: str) -> list[bool] | None:
+        """Which outputs of a tuple are tensors; none for a module that makes something else than a tensor or a tuple of them; None: a tensor."""
+        return self._outputs.get(name, [])
 
     def takes_one(self, name: str) -> bool:
         """Whether it is called with one input, by position, as styles have it."""
@@ -49,6 +60,9 @@ class Callers:
             self._running[name] = args, kwargs
             if name in self._counts:
                 return
+            for side, value in [*enumerate(args), *kwargs.items()]:
+                for maker in [n for n, v in self._made if v is value]:
+                    self._takers.setdefault(maker, []).append((name, side))
             self._counts[name] = len(args), len(kwargs)
             first = args[0] if args else next(iter(kwargs.values()), None)
             self._callers[name] = self._find_around(name, first) if isinstance(first, torch.Tensor) else []
@@ -64,9 +78,18 @@ class Callers:
             found += [(around, side) for side, v in sides if v is value][:1]
         return found
 
-    def _end(self, _module: Any, _args: Any, output: Any) -> None:
-        values = output if isinstance(output, tuple) else (output,)
-        self.has_tensors_out = type(values) is tuple and all(v is None or isinstance(v, torch.Tensor) for v in values)
+    def _make_end(self, name: str) -> Callable[..., None]:
+        def end(_module: Any, _args: Any, output: Any) -> None:
+            if name in self._outputs:
+                return
+            is_tuple = type(output) is tuple
+            are_tensors = [isinstance(v, torch.Tensor) for v in (output if is_tuple else (output,))]
+            is_known = all(t or v is None for t, v in zip(are_tensors, output if is_tuple else (output,)))
+            self._outputs[name] = (are_tensors if is_tuple else None) if is_known and any(are_tensors) else []
+            if isinstance(output, torch.Tensor):
+                self._made.append((name, output))
+
+        return end
 
 
 @contextlib.contextmanager

@@ -37,12 +37,12 @@ class Styles:
     axes: tuple[str, ...]
     values: dict[str, dict[str, str]]
     """By axis and pattern of modules, why what they take or make is not sharded as the plan has it."""
-    counts: dict[str, int]
-    """The inputs of modules that are prepared, by position."""
+    signatures: dict[str, tuple[int, list[bool] | None]]
+    """Of modules that are prepared: the number of inputs by position, and which outputs are tensors, None for one tensor."""
 
     def make_parallelize_plan(self, axis: str | None) -> dict[str, Any]:
         chosen = self._choose_axis(axis)
-        return {p: _make_torch_style(e, self.counts.get(p, 1)) for p, e in self.parallel.get(chosen or "", {}).items()}
+        return {p: _make_torch_style(e, *self.signatures[p]) for p, e in self.parallel.get(chosen or "", {}).items()}
 
     def make_tp_plan(self) -> dict[str, str]:
         chosen = self._choose_axis(None)
@@ -72,19 +72,18 @@ class Styles:
         return axis or max(counts, key=lambda a: counts[a], default=None)
 
 
-def _make_torch_style(entry: Style | Prepared, count: int) -> Any:
+def _make_torch_style(entry: Style | Prepared, count: int, outputs: list[bool] | None) -> Any:
     from torch.distributed.tensor import parallel
 
     if isinstance(entry, Prepared):
-        return _make_prepared(entry, count)
+        return _make_prepared(entry, count, outputs)
     if entry.kind == "sequence":
         return parallel.SequenceParallel(sequence_dim=entry.takes, use_local_output=True)
     kind = parallel.ColwiseParallel if entry.kind == "colwise" else parallel.RowwiseParallel
     return kind(input_layouts=_place(entry.takes), output_layouts=_place(entry.makes))
 
 
-def _make_prepared(entry: Prepared, count: int) -> Any:
-    """`count`: of the inputs by position."""
+def _make_prepared(entry: Prepared, count: int, outputs: list[bool] | None) -> Any:
     from torch.distributed.tensor import parallel
 
     options: dict[str, Any] = {}
@@ -96,7 +95,7 @@ def _make_prepared(entry: Prepared, count: int) -> Any:
             options[f"{side}input_kwarg_layouts"] = named
     if entry.output is None:
         return parallel.PrepareModuleInput(**options, use_local_output=True)
-    made, wanted = map(_place, entry.output)
+    made, wanted = (_place(d) if outputs is None else tuple(_place(d) if is_tensor else None for is_tensor in outputs) for d in entry.output)
     if not entry.inputs:
         return parallel.PrepareModuleOutput(output_layouts=made, desired_output_layouts=wanted, use_local_output=True)
     return parallel.PrepareModuleInputOutput(
@@ -212,7 +211,7 @@ def find(
     axes = tuple(dict.fromkeys(s.axis for s in read.values()))
     callers = Callers(module, args, kwargs, loss) if axes else None
     found: dict[str, Style] = dict(read)
-    parallel, values, counts = dict[str, dict[str, Style | Prepared]](), dict[str, dict[str, str]](), dict[str, int]()
+    parallel, values, signatures = dict[str, dict[str, Style | Prepared]](), dict[str, dict[str, str]](), dict[str, tuple[int, list[bool] | None]]()
     for axis in axes:
         assert callers
         own = {p: s for p, s in read.items() if s.axis == axis}
@@ -226,12 +225,12 @@ def find(
         values[axis] = sequence.list_left_out(both, sites, mesh, axis, callers)
         keys = {p: _spell_keys(module, p.split(".") if p else []) for p in reversed(names)}  # in the order of the module
         parallel[axis] = {key: both[p] for p, spelled in keys.items() for key in spelled}
-        counts |= {key: callers.count_positional(names[p]) for p, spelled in keys.items() for key in spelled}
+        signatures |= {key: (callers.count_positional(names[p]), callers.get_outputs(names[p])) for p, spelled in keys.items() for key in spelled}
     own_plan = getattr(module, "_tp_plan", None) or {}
     experts = _find_experts(module, own_plan, used, names)
     replicated = tuple(p for p in own_plan if p not in found and p not in experts)
     fsdp = _find_fsdp(module, list(mesh), stored, used)
-    return Styles(found, parallel, finder.left_out, finder.tied, replicated, experts, fsdp, axes, values, counts)
+    return Styles(found, parallel, finder.left_out, finder.tied, replicated, experts, fsdp, axes, values, signatures)
 
 
 def _spell_keys(module: Any, parts: Sequence[str]) -> list[str]:

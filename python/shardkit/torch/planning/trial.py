@@ -75,6 +75,7 @@ class _Trial:
 
     def __init__(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], loss: Any, count: int, callers: Callers) -> None:
         self._module, self._args, self._kwargs, self._loss, self._count, self._callers = module, args, kwargs, loss, count, callers
+        self._names = [n for n, _ in module.named_modules()]
         self._changes: dict[str, int] = {}
 
     def settle(self, entries: dict[str, Style | Prepared]) -> dict[str, Style | Prepared] | None:
@@ -117,7 +118,9 @@ class _Trial:
             return split
         if isinstance(entry, Prepared):
             return self._replace(entries, key, _adapt(entry, mismatch.side, mismatch.found))
-        return None if mismatch.found is None else self._replace(entries, key, dataclasses.replace(entry, takes=mismatch.found, makes=mismatch.found))
+        if mismatch.found is None:  # it runs on complete values
+            return self._replace(entries, key, None)
+        return self._replace(entries, key, dataclasses.replace(entry, takes=mismatch.found, makes=mismatch.found))
 
     def _replace(self, entries: Entries, key: str, entry: Style | Prepared | None) -> dict[str, Style | Prepared]:
         others = {k: e for k, e in entries.items() if k != key}
@@ -135,7 +138,7 @@ class _Trial:
 
     def _gather_result(self, entries: Entries, mismatch: _Mismatch) -> dict[str, Style | Prepared] | None:
         root = entries.get("", Prepared(next(iter(entries.values())).axis))
-        if self._callers.has_tensors_out and isinstance(root, Prepared) and root.output is None:
+        if self._callers.get_outputs("") != [] and isinstance(root, Prepared) and root.output is None:
             return self._replace(entries, "", dataclasses.replace(root, output=(mismatch.found, None)))
         return self._complete(entries, mismatch.sources)
 
@@ -146,12 +149,42 @@ class _Trial:
         if not wrong and not any(map(has_inner_dims, entries.values())):
             wrong = {k: e for k, e in entries.items() if _makes_shards(e)}
         last = {k: dataclasses.replace(e, makes=None) for k, e in wrong.items() if isinstance(e, Style) and e.makes == -1}
-        runs = {k: Prepared(e.axis, {0: (e.takes, None)}) for k, e in wrong.items() if isinstance(e, Style) and e.kind == "sequence"}
-        others = {k: dataclasses.replace(e, makes=None) if isinstance(e, Style) else None for k, e in wrong.items()}
+        runs = {k: e for k, e in wrong.items() if isinstance(e, Style) and e.kind == "sequence"}
+        if runs and not last:
+            return self._gather(entries, runs)
+        others = {k: dataclasses.replace(e, makes=None) if isinstance(e, Style) else _complete_output(e) for k, e in wrong.items()}
         changed = dict(entries)
-        for key, entry in (last or runs or others).items():
+        for key, entry in (last or others).items():
             changed = self._replace(changed, key, entry)
         return changed if wrong else None
+
+    def _gather(self, entries: Entries, runs: Mapping[str, Style]) -> dict[str, Style | Prepared]:
+        """Code that does not work on what modules make in shards works on complete values: in the module that takes it, or in that around
+        these which takes what they take. Its output is split. If there is none, the modules run on complete values."""
+        changed, prepared = dict(entries), set[str]()
+        for key, entry in runs.items():
+            names = [n for n in self._names if key in (n, to_pattern(n))]
+            after = {(to_pattern(n), side) for m in names for n, side in self._callers.find_takers(m)[:1]}
+            around = {(to_pattern(n), side) for m in names for n, side in self._callers.find(m)[-1:] if n}
+            if self._prepare(changed, after, entry.axis, entry.makes):
+                continue
+            if ({n for n, _ in around} == prepared and around) or self._prepare(changed, around, entry.axis, entry.takes):
+                prepared = {n for n, _ in around}
+                del changed[key]
+                continue
+            changed[key] = Prepared(entry.axis, {0: (entry.takes, None)})
+        return changed
+
+    def _prepare(self, entries: dict[str, Style | Prepared], places: set[tuple[str, int | str]], axis: str, dim: Dim) -> bool:
+        """Whether the module of the only place can gather its input and split its output; it does then."""
+        name, side = next(iter(places)) if len(places) == 1 else ("", 0)
+        known = entries.get(name, Prepared(axis, {side: (dim, None)}))
+        if not name or not isinstance(known, Prepared) or known.inputs.get(side) != (dim, None) or known.output is not None:
+            return False
+        if any(self._callers.get_outputs(n) == [] for n in self._names if to_pattern(n) == name):
+            return False
+        entries[name] = dataclasses.replace(known, output=(None, dim))
+        return True
 
 
 def _adapt(entry: Prepared, side: int | str, found: Dim) -> Prepared | None:
@@ -165,6 +198,12 @@ def _adapt(entry: Prepared, side: int | str, found: Dim) -> Prepared | None:
     else:
         inputs[side] = found, inputs[side][1]
     return Prepared(entry.axis, inputs, output) if inputs or output else None
+
+
+def _complete_output(entry: Prepared) -> Prepared | None:
+    """Without what it makes in shards."""
+    inputs = {k: change for k, change in entry.inputs.items() if change[1] is None}
+    return dataclasses.replace(entry, inputs=inputs, output=None) if inputs else None
 
 
 def _makes_shards(entry: Style | Prepared) -> bool:
