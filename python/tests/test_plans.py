@@ -34,7 +34,7 @@ import bytes as hlo_bytes  # noqa: E402
 import shardkit  # noqa: E402
 from samples import run_tests  # noqa: E402
 from shardkit.planning import cli, tags  # noqa: E402
-from shardkit.planning.layouts import Layout, parse_layouts  # noqa: E402
+from shardkit.planning.layouts import Layout, list_steps, parse_layouts  # noqa: E402
 from shardkit.stablehlo import builder, frontend  # noqa: E402
 
 MESH = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
@@ -427,6 +427,13 @@ def test_command():
 def test_layouts():
     assert parse_layouts('#spmd.sharding<@m, [{"a", "b"}, {?}, {"c":(1)2, ?}], unreduced = {"d"}>') == (Layout((("a", "b"), (), ("c:(1)2",)), True),)
     assert parse_layouts('[<@m, [{"a"}p1, {}]>, <@m, []>]') == (Layout((("a",), ())), Layout(()))
+    steps = [[step.dims for step in list_steps(Layout(a), Layout(b))] for a, b in (
+        (((), ("x", "y")), ((), ())),  # one gather
+        (((), ("x", "y")), (("x",), ())),  # an all-to-all, then a gather
+        ((("x", "y"), ()), (("y",), ())),  # the axis that is gathered becomes the minor one
+        ((("x", "y"), ()), ((), ("x", "y"))),  # all move
+    )]  # fmt: skip
+    assert steps == [[], [(("x",), ("y",))], [(("y", "x"), ())], []], steps
     assert tags.read('loc(callsite("jit(f)/eqn[2]/eqn[2.jaxpr.1]/sin"("f.py":1:2) at "eqn[7]/jit"))') == "2.jaxpr.1"
 
 

@@ -4,6 +4,9 @@
 // RUN: shard-opt %s --spmd-auto-shard="compare-plans=false hide-collectives" | FileCheck %s --check-prefixes=CHECK,HIDDEN
 // A budget does not change that.
 // RUN: shard-opt %s --spmd-auto-shard="compare-plans=false hide-collectives memory-budget=1000000" | FileCheck %s --check-prefixes=CHECK,HIDDEN
+// Without a price of compute nothing hides.
+// RUN: sed 's/, flops = 1.0e9//' %s | shard-opt - --spmd-auto-shard="compare-plans=false hide-collectives" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FLOPS
+// FLOPS: warning: hide-collectives has no effect on function @behind: its mesh has no flops, expected flops, by which compute has a price
 spmd.mesh @m = <["x"=4]> {alpha = [1.0e-6], beta = [1.0e-9], flops = 1.0e9}
 
 // The gather of %w passes during the first product.
