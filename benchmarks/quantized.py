@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Products with quantized weights beside those with f32 ones, in turns: a row as in decoding, and 512 rows as in a prompt.
 
-    pip install './python[transformers]'; python3 benchmarks/quantized.py [gptq] [awq] [fp8] [--sizes 2048x8192,8192x2048]
+    pip install './python[transformers]'; python3 benchmarks/quantized.py [METHOD...] [--sizes 2048x8192,8192x2048]
 
 Rows: medians of the processor time of a step, and the median of the ratios to the step with full weights that came next, as other
 work comes and goes."""
@@ -15,15 +15,27 @@ import numpy as np
 import torch
 
 import shardkit
-from shardkit.huggingface import quantized
+from shardkit.huggingface import gguf, quantized
+from shardkit.huggingface.conversion import make_symbol
+from shardkit.huggingface.layouts import Quantization, Sizes
 
-METHODS = {"gptq": quantized.Quantization("gptq", 128, 1), "awq": quantized.Quantization("awq", 128), "fp8": quantized.Quantization("blocks", block=(128, 128))}
+METHODS = {
+    "gptq": Quantization("gptq", 128, 1), "awq": Quantization("awq", 128), "fp8": Quantization("blocks", block=(128, 128)), "nf4": Quantization("nf4", 64),
+    "mxfp4": Quantization("mxfp4", 32, payload="weight_packed", scale="weight_scale"),
+    "mxfp8": Quantization("blocks", block=(1, 32), scale="weight_scale", is_power=True), "q8_0": 8, "q4_k": 12, "q6_k": 14,
+}  # fmt: skip
 
 
 def make(scheme, size, width, dtype):
     with torch.device("meta"):
         linear = torch.nn.Linear(size, width, bias=False, dtype=dtype)
-    return quantized.make_layer(scheme, linear, "layer") if scheme else linear
+    if scheme is None:
+        return linear
+    if isinstance(scheme, int):
+        return gguf.BlocksLinear(Sizes(width, size), scheme, None, dtype)
+    layer = quantized.make_layer(scheme, linear, "layer")
+    layer.refine("layer", {f"layer.{n}": make_symbol(n, v.shape, v.dtype).value for n, v in layer.named_parameters()}, 1)
+    return layer
 
 
 def compile(layer, rows, size, dtype, threads):

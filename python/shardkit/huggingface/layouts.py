@@ -90,11 +90,17 @@ class QuantizedWeight(torch.nn.Module):  # type: ignore[misc, unused-ignore]
         """The weight in f32, inputs by outputs."""
         raise NotImplementedError
 
+    def arrange(self, x: Any) -> tuple[Any, Any]:
+        """Inputs and the weight in f32, with the inputs in an order in which the weight is read as it lies in memory."""
+        return x, self.dequantize()
+
     def forward(self, x: Any) -> Any:
         if x.numel() <= _MAX_ROWS * self.in_features:
-            result = (x.to(torch.float32) @ self.dequantize()).to(x.dtype)
+            x32, weight = self.arrange(x.to(torch.float32))
+            result = (x32 @ weight).to(x.dtype)
         else:
-            result = x @ self.dequantize().to(x.dtype)
+            x, weight = self.arrange(x)
+            result = x @ weight.to(x.dtype)
         return result if self.bias is None else result + self.bias
 
 
@@ -234,7 +240,29 @@ class PackedWeight(QuantizedWeight):
         return weight.reshape(*self.lead, width, self.in_features).transpose(-1, -2)
 
 
-class Float4Weight(QuantizedWeight):
+class PairedWeight(QuantizedWeight):
+    """Bytes of two numbers, outputs by inputs, and a scale for each group of inputs."""
+
+    group: int
+
+    def read(self) -> tuple[Any, Any]:
+        """Numbers of both halves of bytes (outputs, groups, bytes, halves) and scales (outputs, groups)."""
+        raise NotImplementedError
+
+    def dequantize(self) -> Any:
+        numbers, scale = self.read()
+        weight = numbers * scale.unsqueeze(-1).unsqueeze(-1)
+        return weight.reshape(*self.lead, self.out_features, self.in_features).transpose(-1, -2)
+
+    def arrange(self, x: Any) -> tuple[Any, Any]:
+        """The first numbers of all bytes of a group, then the second ones."""
+        numbers, scale = self.read()
+        weight = numbers.transpose(-1, -2) * scale.unsqueeze(-1).unsqueeze(-1)
+        pairs = x.reshape(*x.shape[:-1], self.in_features // self.group, self.group // 2, 2)
+        return pairs.transpose(-1, -2).reshape(x.shape), weight.reshape(self.out_features, self.in_features).t()
+
+
+class Float4Weight(PairedWeight):
     """MXFP4: bytes of two numbers of E2M1, outputs by inputs, the first in the low half; 32 inputs have a power of two as their scale.
     gpt-oss stores the bytes of such a block in a dim of their own."""
 
@@ -258,15 +286,12 @@ class Float4Weight(QuantizedWeight):
                 self._replace(self.scheme.payload, name, values, lambda v: reshape(v, shape))
             self.group = group
 
-    def dequantize(self) -> Any:
-        width, blocks = self.out_features, self.in_features // self.group
-        pairs = getattr(self, self.scheme.payload).view(*self.lead, width, blocks, self.group // 2)
-        scale = read_power(getattr(self, self.scheme.scale)).view(*self.lead, width, blocks, 1, 1)
-        weight = look_up(_FP4, unpack_bytes(pairs, is_low_first=True)) * scale
-        return weight.reshape(*self.lead, width, self.in_features).transpose(-1, -2)
+    def read(self) -> tuple[Any, Any]:
+        pairs = getattr(self, self.scheme.payload).view(*self.lead, self.out_features, self.in_features // self.group, self.group // 2)
+        return look_up(_FP4, unpack_bytes(pairs, is_low_first=True)), read_power(getattr(self, self.scheme.scale))
 
 
-class NormalFloatWeight(QuantizedWeight):
+class NormalFloatWeight(PairedWeight):
     """NF4 of bitsandbytes: bytes of two numbers, the first in the high half. Scales are those of blocks of the weight as one row; they are
     quantized too where `is_nested`: 8-bit numbers, a scale for each 256 of them, and the mean of all."""
 
@@ -301,16 +326,14 @@ class NormalFloatWeight(QuantizedWeight):
             self._replace("nested_absmax", name, values, lambda v: reshape(repeat(v, 0, times, shape[0] * shape[1]), shape))
             self.weight_dims = {**self.weight_dims, "nested_absmax": (1, 0)}
 
-    def dequantize(self) -> Any:
+    def read(self) -> tuple[Any, Any]:
         width, size = self.out_features, self.in_features
         scale = self.absmax
         if self.scheme.is_nested:
             outer = self.nested_absmax.view(width, size // self.nested, 1)
             inner = self.nested_quant_map[scale.to(torch.int64)].view(width, size // self.nested, self.nested // self.group)
             scale = (inner * outer + self.mean).reshape(width, size // self.group)
-        pairs = self.weight.view(width, size // self.group, self.group // 2)
-        weight = look_up(NF4, unpack_bytes(pairs, is_low_first=False)) * scale.view(width, size // self.group, 1, 1)
-        return weight.reshape(width, size).t()
+        return look_up(NF4, unpack_bytes(self.weight.view(width, size // self.group, self.group // 2), is_low_first=False)), scale
 
 
 def choose_block(size: int, block: int, devices: int, word: int, bytes_per_element: float, bytes_per_block: float) -> int:
