@@ -233,6 +233,7 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
         if (!overlap(dim.form->getRanks(), rank) && size > 1) {
           why = "moves shards of dim " + std::to_string(d) + " along " + proof::toString(rank, mesh) +
                 ", along which they are equal";
+          isModelled = false; // equal shards may be meant
           return std::nullopt;
         }
       llvm::SmallVector<IndexForm::Renamed, 4> map;

@@ -323,7 +323,7 @@ func.func @gradient_of_one_group(%x: tensor<2x6xf32> {spmd.sharding = #spmd.shar
   %1 = spmd.all_reduce %0 sum <@m, {"x"}> : tensor<6x4xf32>
   return %1 : tensor<6x4xf32>
 }
-// CHECK: @scattered_along_another_dim is refused at spmd.all_gather: moves shards of dim 0 along {"y"}, along which they are equal
+// CHECK: @scattered_along_another_dim is not decided at spmd.all_gather: moves shards of dim 0 along {"y"}, along which they are equal
 func.func @scattered_along_another_dim(%x: tensor<8x3xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %w: tensor<3x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<8x8xf32> {
   %z = arith.constant dense<0.0> : tensor<8x8xf32>
   %0 = linalg.matmul ins(%x, %w : tensor<8x3xf32>, tensor<3x8xf32>) outs(%z : tensor<8x8xf32>) -> tensor<8x8xf32>

@@ -84,7 +84,7 @@ func.func @doubled(%a: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@m, [{}, 
   %2 = spmd.all_reduce %1 sum <@m, {"x"}> : tensor<8x12xf32>
   return %2 : tensor<8x12xf32>
 }
-// CHECK: error: @other_axis is refused at spmd.all_gather: moves shards of dim 0 along {"y"}, along which they are equal
+// CHECK: error: @other_axis is not decided at spmd.all_gather: moves shards of dim 0 along {"y"}, along which they are equal
 func.func @other_axis(%a: tensor<2x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<4x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>}) {
   %0 = math.exp %a : tensor<2x16xf32>
   %1 = spmd.all_gather %0 <@m, [{"y"}, {}]> : tensor<2x16xf32> -> tensor<4x16xf32>
