@@ -199,7 +199,11 @@ ZeroMask ZeroMasks::find(Value value, MaskedDims dims) {
   if (!isNew)
     return it->second;
   ZeroMask mask;
-  if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>()) {
+  Value moved = getMoved_(value);
+  if (moved && cast<ShapedType>(moved.getType()).getRank() == cast<ShapedType>(value.getType()).getRank()) {
+    if (find(moved, dims))
+      mask = {value, dims};
+  } else if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>()) {
     auto isWhole = [&](int64_t dim) {
       return slice.getSourceType().getDimSize(dim) == slice.getType().getDimSize(dim) &&
              !slice.getType().isDynamicDim(dim) && isZeroInteger(slice.getMixedOffsets()[dim]) &&

@@ -30,8 +30,7 @@ std::string tensor(const std::string &name, const std::vector<uint64_t> &sizes, 
 
 std::string gguf(const std::vector<std::string> &values, const std::vector<std::string> &tensors,
                  const std::string &data, size_t alignment = 32) {
-  std::string bytes =
-      "GGUF" + number<uint32_t>(3) + number<uint64_t>(tensors.size()) + number<uint64_t>(values.size());
+  std::string bytes = "GGUF" + number<uint32_t>(3) + number<uint64_t>(tensors.size()) + number<uint64_t>(values.size());
   for (const std::string &part : values)
     bytes += part;
   for (const std::string &part : tensors)

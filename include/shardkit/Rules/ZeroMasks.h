@@ -16,6 +16,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mlir::spmd {
 
@@ -25,8 +26,8 @@ struct MaskedDims {
   bool operator==(const MaskedDims &other) const { return group == other.group && row == other.row; }
 };
 
-/// A tensor of i1 that has groups and rows. A row counts for a group if any element along
-/// the other dims is true: %chosen[token, choice, expert], of which each choice is one expert.
+/// A tensor that has groups and rows. A row counts for a group if any element along the other
+/// dims is true, or not zero: %chosen[token, choice, expert], of which each choice is one expert.
 struct ZeroMask {
   Value value;
   MaskedDims dims;
@@ -49,11 +50,17 @@ ZeroMask resolveMask(ZeroMask mask);
 /// Finds masks, and remembers them while no op changes.
 class ZeroMasks {
 public:
+  /// `getMoved`: the tensor whose elements another device has computed as those of a value, if
+  /// there is one. Of a value that moved its own elements are the mask, as those of what it
+  /// was made of are elsewhere.
+  explicit ZeroMasks(llvm::function_ref<Value(Value)> getMoved) : getMoved_(getMoved) {}
+
   /// A mask such that `value` is zero in all rows of a group that do not count; null if none
   /// is known.
   ZeroMask find(Value value, MaskedDims dims);
 
 private:
+  llvm::function_ref<Value(Value)> getMoved_;
   llvm::DenseMap<std::pair<Value, std::pair<int64_t, int64_t>>, ZeroMask> known_;
 };
 

@@ -56,6 +56,12 @@ struct GroupRegion {
   }
 };
 
+/// The operand of a collective.
+Value getMoved(Value value) {
+  Operation *op = value.getDefiningOp();
+  return isa_and_nonnull<target::CollectiveOp, target::DoneOp>(op) ? op->getOperand(0) : Value();
+}
+
 class Finder {
 public:
   Finder(Block &block, int64_t minProducts) : block(block), minProducts(minProducts) {}
@@ -72,7 +78,7 @@ private:
 
   Block &block;
   int64_t minProducts;
-  ZeroMasks masks;
+  ZeroMasks masks{getMoved};
   SmallVector<GroupRegion> regions;
 };
 
@@ -584,18 +590,27 @@ Value Lowering::emitMaskRow(OpBuilder &b, Location loc, Iteration &it) {
   return emitPart(b, region.mask.value, parts, it);
 }
 
-/// Whether any element of a row of the mask is true.
+/// Whether any element of a row of the mask is true, or not zero.
 Value Lowering::emitAny(OpBuilder &b, Location loc, Value maskRow, Value row) {
   auto type = cast<RankedTensorType>(maskRow.getType());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
   SmallVector<Value> at(type.getRank(), zero);
   at[region.mask.dims.row] = row;
+  auto isSet = [&](OpBuilder &b) -> Value {
+    Value element = tensor::ExtractOp::create(b, loc, maskRow, at);
+    if (element.getType().isInteger(1))
+      return element;
+    Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(element.getType()));
+    if (isa<FloatType>(element.getType()))
+      return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, element, none);
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, element, none);
+  };
   SmallVector<int64_t> others;
   for (int64_t d = 0; d < type.getRank(); ++d)
     if (d != region.mask.dims.row && type.getDimSize(d) != 1)
       others.push_back(d);
   if (others.empty())
-    return tensor::ExtractOp::create(b, loc, maskRow, at);
+    return isSet(b);
   SmallVector<Value> limits;
   for (int64_t d : others)
     limits.push_back(getValueOrCreateConstantIndexOp(b, loc, tensor::getMixedSize(b, loc, maskRow, d)));
@@ -605,8 +620,7 @@ Value Lowering::emitAny(OpBuilder &b, Location loc, Value maskRow, Value row) {
       [&](OpBuilder &b, Location loc, ValueRange indices, ValueRange args) -> scf::ValueVector {
         for (auto [d, index] : llvm::zip_equal(others, indices))
           at[d] = index;
-        Value element = tensor::ExtractOp::create(b, loc, maskRow, at);
-        return {arith::OrIOp::create(b, loc, args[0], element).getResult()};
+        return {arith::OrIOp::create(b, loc, args[0], isSet(b)).getResult()};
       });
   return nest.results.front();
 }
