@@ -201,7 +201,7 @@ ZeroMask ZeroMasks::find(Value value, MaskedDims dims) {
   ZeroMask mask;
   Value moved = getMoved_(value);
   if (moved && cast<ShapedType>(moved.getType()).getRank() == cast<ShapedType>(value.getType()).getRank()) {
-    if (find(moved, dims))
+    if (cast<ShapedType>(value.getType()).getRank() == 2 && find(moved, dims)) // shares of groups and rows
       mask = {value, dims};
   } else if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>()) {
     auto isWhole = [&](int64_t dim) {

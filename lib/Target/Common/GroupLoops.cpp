@@ -80,6 +80,7 @@ private:
   int64_t minProducts;
   ZeroMasks masks{getMoved};
   SmallVector<GroupRegion> regions;
+  DenseSet<Operation *> taken; ///< Of regions that are found.
 };
 
 /// Emits the loops of a region.
@@ -188,7 +189,7 @@ static bool hasSimpleMaps(linalg::LinalgOp op, Roles loops) {
 
 void Finder::addProducers(GroupRegion &region, Value value, MaskedDims dims) {
   Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != &block || region.sums.contains(op))
+  if (!op || op->getBlock() != &block || region.sums.contains(op) || taken.contains(op))
     return;
   if (region.inner.contains(op) || resolveMask({value, dims}) == region.mask)
     return;
@@ -322,12 +323,12 @@ void Finder::removeOpsWithOtherUsers(GroupRegion &region) {
 SmallVector<GroupRegion> Finder::find() {
   for (auto op : block.getOps<linalg::LinalgOp>())
     findSums(op);
-  DenseSet<Operation *> taken;
+  // Where it is not known that a mask is the same along columns, these could be groups too.
+  llvm::stable_sort(regions, [](const GroupRegion &a, const GroupRegion &b) { return a.groups < b.groups; });
   SmallVector<GroupRegion> found;
   for (GroupRegion &region : regions) {
-    bool isFree = llvm::none_of(region.sums, [&](auto &entry) { return taken.contains(entry.first); });
-    if (!isFree)
-      continue;
+    // A sum of products of two masked values is one of the first mask.
+    region.sums.remove_if([&](auto &entry) { return taken.contains(entry.first); });
     for (auto &[op, sum] : region.sums)
       for (OpOperand &operand : op->getOpOperands()) {
         AffineMap map = cast<linalg::LinalgOp>(op).getMatchingIndexingMap(&operand);
@@ -342,8 +343,6 @@ SmallVector<GroupRegion> Finder::find() {
     };
     if (!llvm::any_of(region.sums, [&](auto &entry) { return saves(entry.first); }) &&
         !llvm::any_of(region.inner, [&](auto &entry) { return saves(entry.first); }))
-      continue;
-    if (llvm::any_of(region.inner, [&](auto &entry) { return taken.contains(entry.first); }))
       continue;
     for (auto &[op, sum] : region.sums)
       taken.insert(op);
