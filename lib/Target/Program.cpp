@@ -91,31 +91,7 @@ private:
   using Object = SmallVector<char, 0>;
 
   /// Equal functions are compiled once.
-  void findUnique() {
-    // Only functions of equal types and as many ops are compared.
-    std::map<std::pair<const void *, int64_t>, SmallVector<size_t>> alike;
-    for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-      std::string name = func.getSymName().str(), text;
-      stripSignature(func);
-      int64_t ops = 0;
-      func.walk([&](Operation *) { ++ops; });
-      SmallVector<size_t> &known = alike[{func.getFunctionType().getAsOpaquePointer(), ops}];
-      if (!known.empty())
-        text = canonicalText(func);
-      auto *equal = llvm::find_if(known, [&](size_t i) {
-        if (unique[i].text.empty())
-          unique[i].text = canonicalText(unique[i].func);
-        return unique[i].text == text;
-      });
-      if (equal != known.end()) {
-        unique[*equal].names.push_back(name);
-        func.erase();
-        continue;
-      }
-      known.push_back(unique.size());
-      unique.push_back({func, {name}, ops, text});
-    }
-  }
+  void findUnique();
 
   void splitIntoChunks() {
     Builder builder(module.getContext());
@@ -177,78 +153,12 @@ private:
   }
 
   /// Layers, with what they use, become chunks of their own, which are compiled at the same time.
-  void splitLayers() {
-    for (auto [i, chunk] : llvm::enumerate(llvm::to_vector(chunks))) {
-      SymbolTable symbols(chunk);
-      SmallVector<LLVM::LLVMFuncOp> layers;
-      for (auto func : chunk.getOps<LLVM::LLVMFuncOp>())
-        if (func->removeAttr(kLayerAttr))
-          layers.push_back(func);
-      for (LLVM::LLVMFuncOp layer : layers) {
-        if (failed(symbols.rename(layer, ("sk_" + layer.getSymName() + "_" + Twine(i)).str())))
-          llvm_unreachable("the name of a layer is the only one of its kind");
-        layer.setLinkage(LLVM::Linkage::External);
-        layer.setVisibility_(LLVM::Visibility::Hidden);
-        chunks.push_back(ModuleOp::create(module.getLoc()));
-        top->push_back(chunks.back());
-        for (Operation *op : getUsed(symbols, {layer}))
-          chunks.back().push_back(op->clone());
-        layer.getBody().dropAllReferences();
-        layer.getBody().getBlocks().clear();
-      }
-      if (layers.empty())
-        continue;
-      // What remains without uses.
-      SmallVector<Operation *> entries;
-      for (Operation &op : *chunk.getBody())
-        if (auto func = dyn_cast<LLVM::LLVMFuncOp>(op); !func || func.getLinkage() != LLVM::Linkage::Internal)
-          if (auto global = dyn_cast<LLVM::GlobalOp>(op); !global || global.getLinkage() != LLVM::Linkage::Internal)
-            entries.push_back(&op);
-      SetVector<Operation *> used = getUsed(symbols, entries);
-      for (Operation &op : llvm::make_early_inc_range(*chunk.getBody()))
-        if (!used.contains(&op))
-          op.erase();
-    }
-  }
+  void splitLayers();
 
   /// These ops, and those whose symbols they use.
-  static SetVector<Operation *> getUsed(const SymbolTable &symbols, ArrayRef<Operation *> from) {
-    SetVector<Operation *> used(from.begin(), from.end());
-    for (unsigned k = 0; k < used.size(); ++k)
-      used[k]->walk([&](Operation *op) {
-        op->getAttrDictionary().walk([&](SymbolRefAttr symbol) {
-          if (Operation *definition = symbols.lookup(symbol.getRootReference()))
-            used.insert(definition);
-        });
-      });
-    return used;
-  }
+  static SetVector<Operation *> getUsed(const SymbolTable &symbols, ArrayRef<Operation *> from);
 
-  LogicalResult link(ArrayRef<Object> objects, StringRef path) {
-    Location loc = module.getLoc();
-    std::vector<std::string> files;
-    LogicalResult result = success();
-    for (auto [i, object] : llvm::enumerate(objects)) {
-      files.push_back((path + "." + Twine(i) + ".o").str());
-      std::error_code ec;
-      llvm::raw_fd_ostream file(files.back(), ec);
-      if (!ec)
-        file << StringRef(object.data(), object.size());
-      file.close();
-      if (!ec)
-        ec = file.error();
-      file.clear_error();
-      if (ec) {
-        result = emitError(loc) << "cannot write " << files.back() << ": " << ec.message();
-        break;
-      }
-    }
-    if (succeeded(result))
-      result = linkShared(loc, files, path);
-    for (const std::string &file : files)
-      llvm::sys::fs::remove(file);
-    return result;
-  }
+  LogicalResult link(ArrayRef<Object> objects, StringRef path);
 
   struct Unique {
     func::FuncOp func;
@@ -266,6 +176,104 @@ private:
   std::vector<ModuleOp> chunks;
 };
 } // namespace
+
+void ProgramCompiler::findUnique() {
+  // Only functions of equal types and as many ops are compared.
+  std::map<std::pair<const void *, int64_t>, SmallVector<size_t>> alike;
+  for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+    std::string name = func.getSymName().str(), text;
+    stripSignature(func);
+    int64_t ops = 0;
+    func.walk([&](Operation *) { ++ops; });
+    SmallVector<size_t> &known = alike[{func.getFunctionType().getAsOpaquePointer(), ops}];
+    if (!known.empty())
+      text = canonicalText(func);
+    auto *equal = llvm::find_if(known, [&](size_t i) {
+      if (unique[i].text.empty())
+        unique[i].text = canonicalText(unique[i].func);
+      return unique[i].text == text;
+    });
+    if (equal != known.end()) {
+      unique[*equal].names.push_back(name);
+      func.erase();
+      continue;
+    }
+    known.push_back(unique.size());
+    unique.push_back({func, {name}, ops, text});
+  }
+}
+
+void ProgramCompiler::splitLayers() {
+  for (auto [i, chunk] : llvm::enumerate(llvm::to_vector(chunks))) {
+    SymbolTable symbols(chunk);
+    SmallVector<LLVM::LLVMFuncOp> layers;
+    for (auto func : chunk.getOps<LLVM::LLVMFuncOp>())
+      if (func->removeAttr(kLayerAttr))
+        layers.push_back(func);
+    for (LLVM::LLVMFuncOp layer : layers) {
+      if (failed(symbols.rename(layer, ("sk_" + layer.getSymName() + "_" + Twine(i)).str())))
+        llvm_unreachable("the name of a layer is the only one of its kind");
+      layer.setLinkage(LLVM::Linkage::External);
+      layer.setVisibility_(LLVM::Visibility::Hidden);
+      chunks.push_back(ModuleOp::create(module.getLoc()));
+      top->push_back(chunks.back());
+      for (Operation *op : getUsed(symbols, {layer}))
+        chunks.back().push_back(op->clone());
+      layer.getBody().dropAllReferences();
+      layer.getBody().getBlocks().clear();
+    }
+    if (layers.empty())
+      continue;
+    // What remains without uses.
+    SmallVector<Operation *> entries;
+    for (Operation &op : *chunk.getBody())
+      if (auto func = dyn_cast<LLVM::LLVMFuncOp>(op); !func || func.getLinkage() != LLVM::Linkage::Internal)
+        if (auto global = dyn_cast<LLVM::GlobalOp>(op); !global || global.getLinkage() != LLVM::Linkage::Internal)
+          entries.push_back(&op);
+    SetVector<Operation *> used = getUsed(symbols, entries);
+    for (Operation &op : llvm::make_early_inc_range(*chunk.getBody()))
+      if (!used.contains(&op))
+        op.erase();
+  }
+}
+
+SetVector<Operation *> ProgramCompiler::getUsed(const SymbolTable &symbols, ArrayRef<Operation *> from) {
+  SetVector<Operation *> used(from.begin(), from.end());
+  for (unsigned k = 0; k < used.size(); ++k)
+    used[k]->walk([&](Operation *op) {
+      op->getAttrDictionary().walk([&](SymbolRefAttr symbol) {
+        if (Operation *definition = symbols.lookup(symbol.getRootReference()))
+          used.insert(definition);
+      });
+    });
+  return used;
+}
+
+LogicalResult ProgramCompiler::link(ArrayRef<Object> objects, StringRef path) {
+  Location loc = module.getLoc();
+  std::vector<std::string> files;
+  LogicalResult result = success();
+  for (auto [i, object] : llvm::enumerate(objects)) {
+    files.push_back((path + "." + Twine(i) + ".o").str());
+    std::error_code ec;
+    llvm::raw_fd_ostream file(files.back(), ec);
+    if (!ec)
+      file << StringRef(object.data(), object.size());
+    file.close();
+    if (!ec)
+      ec = file.error();
+    file.clear_error();
+    if (ec) {
+      result = emitError(loc) << "cannot write " << files.back() << ": " << ec.message();
+      break;
+    }
+  }
+  if (succeeded(result))
+    result = linkShared(loc, files, path);
+  for (const std::string &file : files)
+    llvm::sys::fs::remove(file);
+  return result;
+}
 
 LogicalResult spmd::target::compileProgram(ModuleOp module, const CodegenOptions &options, StringRef path,
                                            llvm::raw_ostream &os, llvm::StringMap<CompiledFunction> &functions) {

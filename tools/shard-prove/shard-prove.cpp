@@ -156,7 +156,7 @@ static Status check(ModuleOp global, std::unique_ptr<llvm::MemoryBuffer> buffer,
     }
     llvm::outs() << "@" << *name << ": " << (result.isUnconfirmed ? "not confirmed" : "not checked") << "\n";
     emitError(result.op->getLoc()) << "@" << *name << " is " << (result.isUnconfirmed ? "not confirmed" : "not checked")
-                           << " at " << result.op->getName() << ": " << result.reason;
+                                   << " at " << result.op->getName() << ": " << result.reason;
     worst = NotProven;
   }
   return worst;

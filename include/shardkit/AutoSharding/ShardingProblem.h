@@ -86,8 +86,46 @@ struct SharedLayouts {
   }
 };
 
+/// A schedule of copies.
+struct CopySchedule {
+  /// Readers that reshard again although a reader before them has the same copy, ascending.
+  std::vector<ProblemVariables::Use> perUse;
+  /// The peak bytes of a device, and the first such point of `live`; 0 without live ranges.
+  int64_t peak = 0, peakPoint = 0;
+};
+
+/// A reader of a copy, and the points between which it needs the copy.
+struct CopyRead {
+  int64_t begin, end;
+  ProblemVariables::Use use;
+};
+
+/// A value with several readers. Values with equal readers are one group.
+struct SharedValue {
+  SmallVector<ProblemVariables::Use, 4> readers;
+  unsigned group; // index into sharedLayouts
+  bool isSharing = false;
+};
+
+/// A price table between one or two variables.
+struct PricedVariables {
+  CostGraph::Var a, b;
+  unsigned table;
+  bool isShared = false, isMove = true; // a shared copy; a price of collectives
+  Propagation::NodeId node = ~0u;       // the origin, if it is one tensor of a node
+  unsigned tensor = 0;
+  PaidMove::Kind kind = PaidMove::Read;
+  unsigned rest = ~0u; // the table in the graph, if it is another one
+};
+
+/// Positions of ops between which a move is under way.
+struct MoveWindow {
+  unsigned begin, end;
+};
+
 class ShardingProblem : public ProblemVariables {
 public:
+  using Copies = CopySchedule;
   /// `propagation` has run.
   ShardingProblem(Propagation &propagation, const ProblemOptions &options);
 
@@ -119,13 +157,6 @@ public:
   bool hasUnlisted() const {
     return llvm::any_of(sharedLayouts, [](const SharedLayouts &list) { return !list.isComplete(); });
   }
-  /// A schedule of copies.
-  struct Copies {
-    /// Readers that reshard again although a reader before them has the same copy, ascending.
-    std::vector<Use> perUse;
-    /// The peak bytes of a device, and the first such point of `live`; 0 without live ranges.
-    int64_t peak = 0, peakPoint = 0;
-  };
   /// Holds copies from one reader to the next as long as the budget permits: first those with
   /// the highest price per byte at the points above the budget. All with ReshardPerUse::Never.
   Copies scheduleCopies(ArrayRef<unsigned> choices, std::optional<int64_t> budget = {});
@@ -153,33 +184,12 @@ public:
 
 private:
   class Profile;
-  /// A reader of a copy, and the points between which it needs the copy.
-  struct Read {
-    int64_t begin, end;
-    Use use;
-  };
+  using Read = CopyRead;
+  using Shared = SharedValue;
+  using Cost = PricedVariables;
+  using Window = MoveWindow;
   /// Readers in program order, by value and layout of the copy.
   using Reads = llvm::MapVector<std::pair<Value, LayoutId>, SmallVector<Read, 2>>;
-  /// A value with several readers. Values with equal readers are one group.
-  struct Shared {
-    SmallVector<Use, 4> readers;
-    unsigned group; // index into sharedLayouts
-    bool isSharing = false;
-  };
-  /// A price table between one or two variables.
-  struct Cost {
-    Var a, b;
-    unsigned table;
-    bool isShared = false, isMove = true; // a shared copy; a price of collectives
-    NodeId node = ~0u;                    // the origin, if it is one tensor of a node
-    unsigned tensor = 0;
-    PaidMove::Kind kind = PaidMove::Read;
-    unsigned rest = ~0u; // the table in the graph, if it is another one
-  };
-  /// Positions of ops between which a move is under way.
-  struct Window {
-    unsigned begin, end;
-  };
 
   // Construction of the graph, in this order.
   void addShared();

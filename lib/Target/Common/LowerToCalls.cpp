@@ -318,112 +318,114 @@ struct LowerToCalls : spmd::impl::SpmdTargetLowerToCallsBase<LowerToCalls> {
     return LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), it->second);
   }
 
-  void runOnOperation() override {
-    globals.clear();
-    operandAddresses.clear();
-    SmallVector<Operation *> ops;
-    getOperation().walk([&](Operation *op) {
-      if (isa_and_nonnull<SpmdRtDialect>(op->getDialect()) || isa<cf::AssertOp>(op))
-        ops.push_back(op);
-    });
-    OpBuilder b(&getContext());
-    Type ptr = LLVM::LLVMPointerType::get(&getContext());
-    Type i64 = b.getI64Type(), i32 = b.getI32Type();
-    for (Operation *op : ops) {
-      b.setInsertionPoint(op);
-      Location loc = op->getLoc();
-      auto func = op->getParentOfType<func::FuncOp>();
-      Value context = func.getArgument(0);
-      auto constant = [&](int64_t v) -> Value { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v)); };
-      // The number of a collective; those of a layer follow the number that the call gives.
-      auto number = [&](int64_t id) -> Value {
-        if (!func->hasAttr(kLayerAttr))
-          return constant(id);
-        return arith::AddIOp::create(b, loc, func.getArguments().back(), constant(id));
-      };
-      if (auto contract = dyn_cast<ContractOp>(op); contract && contract.isDynamic()) {
-        SmallVector<Value> args{context, descriptor(b, op, "contraction_", encodeRoles(contract)),
-                                storeDims(b, contract)};
-        for (Value buffer : contract->getOperands())
-          args.push_back(getPointer(b, loc, buffer));
-        func::CallOp::create(b, loc, declare(b, "sk_contraction_at", SmallVector<Type>(args.size(), ptr), i32), args);
-      } else if (contract) {
-        SmallVector<Value> args{context, descriptor(b, op, "contraction_", encode(contract))};
-        for (Value buffer : contract->getOperands())
-          args.push_back(getPointer(b, loc, buffer));
-        if (contract.isFused())
-          while (args.size() < 5 + SK_MAX_ADDED)
-            args.push_back(LLVM::ZeroOp::create(b, loc, ptr));
-        auto callee = declare(b, contract.isFused() ? "sk_fused_contraction" : "sk_contraction",
-                              SmallVector<Type>(args.size(), ptr), i32);
-        func::CallOp::create(b, loc, callee, args);
-      } else if (auto attention = dyn_cast<AttentionOp>(op)) {
-        auto callee = declare(b, "sk_attention", {ptr, ptr, ptr, ptr, ptr, ptr, ptr}, i32);
-        SmallVector<Value> args{context, descriptor(b, op, "attention_", encode(attention))};
-        for (Value buffer : {attention.getQ(), attention.getK(), attention.getV(), attention.getInit()})
-          args.push_back(getPointer(b, loc, buffer));
-        Value operands = attentionOperands(op->getParentOfType<func::FuncOp>());
-        for (auto [i, buffer] : llvm::enumerate(attention.getScoreOperands()))
-          LLVM::StoreOp::create(b, loc, getPointer(b, loc, buffer),
-                                LLVM::GEPOp::create(b, loc, ptr, ptr, operands, ArrayRef<LLVM::GEPArg>{int32_t(i)}));
-        args.push_back(operands);
-        func::CallOp::create(b, loc, callee, args);
-      } else if (auto layer = dyn_cast<spmd::target::CallOp>(op)) {
-        // Functions pass memrefs as their addresses: see buildLoopsToLLVM.
-        SmallVector<Value> args{context};
-        for (Value buffer : op->getOperands())
-          args.push_back(getPointer(b, loc, buffer));
-        args.push_back(number(layer.getFirstCollective()));
-        LLVM::CallOp::create(b, loc, TypeRange{i32}, layer.getCallee(), args);
-      } else if (auto collective = dyn_cast<CollectiveOp>(op)) {
-        int64_t batchDims = collective.getBatchDims();
-        bool hasOffsets = !collective.getOffsets().empty();
-        SmallVector<Value> args{context, number(collective.getId())};
-        SmallVector<Type> types{ptr, i64};
-        if (batchDims > 0 || hasOffsets) {
-          Value count = arith::ConstantIndexOp::create(b, loc, 1);
-          for (int64_t d = 0; d < batchDims; ++d)
-            count = arith::MulIOp::create(b, loc, count, memref::DimOp::create(b, loc, collective.getInput(), d));
-          args.push_back(arith::IndexCastOp::create(b, loc, i64, count));
-          types.push_back(i64);
-        }
-        if (hasOffsets) {
-          args.push_back(storeOffsets(b, loc, collective));
-          types.push_back(ptr);
-        }
-        args.push_back(getPointer(b, loc, collective.getInput()));
-        args.push_back(getPointer(b, loc, collective.getInit()));
-        types.append({ptr, ptr});
-        StringRef name = hasOffsets ? "sk_collective_at" : batchDims > 0 ? "sk_collective_batch" : "sk_collective";
-        func::CallOp::create(b, loc, declare(b, name, types, i32), args);
-      } else if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
-        auto callee = declare(b, "sk_assert", {ptr, i32, ptr}, i32);
-        Value message = text(b, loc, getText(assertion));
-        Value holds = arith::ExtUIOp::create(b, loc, i32, assertion.getArg());
-        func::CallOp::create(b, loc, callee, ValueRange{context, holds, message});
-      } else if (isa<spmd::target::StartOp, spmd::target::DoneOp>(op)) {
-        auto callee = declare(b, isa<spmd::target::StartOp>(op) ? "sk_collective_start" : "sk_collective_done",
-                              {ptr, i64, ptr, ptr}, i32);
-        func::CallOp::create(b, loc, callee,
-                             ValueRange{context, number(op->getAttrOfType<IntegerAttr>("id").getInt()),
-                                        getPointer(b, loc, op->getOperand(0)), getPointer(b, loc, op->getOperand(1))});
-      } else if (auto said = dyn_cast<TextOp>(op)) {
-        op->replaceAllUsesWith(ValueRange{text(b, loc, said.getText())});
-      } else if (isa<FailureWordOp>(op)) {
-        Value slot = LLVM::AllocaOp::create(b, loc, ptr, ptr, constant(1), 8);
-        func::CallOp::create(b, loc, declare(b, "sk_failure_word", {ptr, ptr}, i32), ValueRange{context, slot});
-        op->replaceAllUsesWith(ValueRange{LLVM::LoadOp::create(b, loc, ptr, slot)});
-      } else if (auto coordinate = dyn_cast<CoordinateOp>(op)) {
-        auto callee = declare(b, "sk_coordinate", {ptr, i64, i64}, i64);
-        auto call = func::CallOp::create(
-            b, loc, callee, ValueRange{context, constant(coordinate.getStride()), constant(coordinate.getSize())});
-        Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), call.getResult(0));
-        coordinate.getResult().replaceAllUsesWith(index);
-      }
-      op->erase();
-    }
-  }
+  void runOnOperation() override;
   std::map<std::string, std::string> globals;
   DenseMap<Operation *, Value> operandAddresses; ///< The memory of each function.
 };
 } // namespace
+
+void LowerToCalls::runOnOperation() {
+  globals.clear();
+  operandAddresses.clear();
+  SmallVector<Operation *> ops;
+  getOperation().walk([&](Operation *op) {
+    if (isa_and_nonnull<SpmdRtDialect>(op->getDialect()) || isa<cf::AssertOp>(op))
+      ops.push_back(op);
+  });
+  OpBuilder b(&getContext());
+  Type ptr = LLVM::LLVMPointerType::get(&getContext());
+  Type i64 = b.getI64Type(), i32 = b.getI32Type();
+  for (Operation *op : ops) {
+    b.setInsertionPoint(op);
+    Location loc = op->getLoc();
+    auto func = op->getParentOfType<func::FuncOp>();
+    Value context = func.getArgument(0);
+    auto constant = [&](int64_t v) -> Value { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v)); };
+    // The number of a collective; those of a layer follow the number that the call gives.
+    auto number = [&](int64_t id) -> Value {
+      if (!func->hasAttr(kLayerAttr))
+        return constant(id);
+      return arith::AddIOp::create(b, loc, func.getArguments().back(), constant(id));
+    };
+    if (auto contract = dyn_cast<ContractOp>(op); contract && contract.isDynamic()) {
+      SmallVector<Value> args{context, descriptor(b, op, "contraction_", encodeRoles(contract)),
+                              storeDims(b, contract)};
+      for (Value buffer : contract->getOperands())
+        args.push_back(getPointer(b, loc, buffer));
+      func::CallOp::create(b, loc, declare(b, "sk_contraction_at", SmallVector<Type>(args.size(), ptr), i32), args);
+    } else if (contract) {
+      SmallVector<Value> args{context, descriptor(b, op, "contraction_", encode(contract))};
+      for (Value buffer : contract->getOperands())
+        args.push_back(getPointer(b, loc, buffer));
+      if (contract.isFused())
+        while (args.size() < 5 + SK_MAX_ADDED)
+          args.push_back(LLVM::ZeroOp::create(b, loc, ptr));
+      auto callee = declare(b, contract.isFused() ? "sk_fused_contraction" : "sk_contraction",
+                            SmallVector<Type>(args.size(), ptr), i32);
+      func::CallOp::create(b, loc, callee, args);
+    } else if (auto attention = dyn_cast<AttentionOp>(op)) {
+      auto callee = declare(b, "sk_attention", {ptr, ptr, ptr, ptr, ptr, ptr, ptr}, i32);
+      SmallVector<Value> args{context, descriptor(b, op, "attention_", encode(attention))};
+      for (Value buffer : {attention.getQ(), attention.getK(), attention.getV(), attention.getInit()})
+        args.push_back(getPointer(b, loc, buffer));
+      Value operands = attentionOperands(op->getParentOfType<func::FuncOp>());
+      for (auto [i, buffer] : llvm::enumerate(attention.getScoreOperands()))
+        LLVM::StoreOp::create(b, loc, getPointer(b, loc, buffer),
+                              LLVM::GEPOp::create(b, loc, ptr, ptr, operands, ArrayRef<LLVM::GEPArg>{int32_t(i)}));
+      args.push_back(operands);
+      func::CallOp::create(b, loc, callee, args);
+    } else if (auto layer = dyn_cast<spmd::target::CallOp>(op)) {
+      // Functions pass memrefs as their addresses: see buildLoopsToLLVM.
+      SmallVector<Value> args{context};
+      for (Value buffer : op->getOperands())
+        args.push_back(getPointer(b, loc, buffer));
+      args.push_back(number(layer.getFirstCollective()));
+      LLVM::CallOp::create(b, loc, TypeRange{i32}, layer.getCallee(), args);
+    } else if (auto collective = dyn_cast<CollectiveOp>(op)) {
+      int64_t batchDims = collective.getBatchDims();
+      bool hasOffsets = !collective.getOffsets().empty();
+      SmallVector<Value> args{context, number(collective.getId())};
+      SmallVector<Type> types{ptr, i64};
+      if (batchDims > 0 || hasOffsets) {
+        Value count = arith::ConstantIndexOp::create(b, loc, 1);
+        for (int64_t d = 0; d < batchDims; ++d)
+          count = arith::MulIOp::create(b, loc, count, memref::DimOp::create(b, loc, collective.getInput(), d));
+        args.push_back(arith::IndexCastOp::create(b, loc, i64, count));
+        types.push_back(i64);
+      }
+      if (hasOffsets) {
+        args.push_back(storeOffsets(b, loc, collective));
+        types.push_back(ptr);
+      }
+      args.push_back(getPointer(b, loc, collective.getInput()));
+      args.push_back(getPointer(b, loc, collective.getInit()));
+      types.append({ptr, ptr});
+      StringRef name = hasOffsets ? "sk_collective_at" : batchDims > 0 ? "sk_collective_batch" : "sk_collective";
+      func::CallOp::create(b, loc, declare(b, name, types, i32), args);
+    } else if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
+      auto callee = declare(b, "sk_assert", {ptr, i32, ptr}, i32);
+      Value message = text(b, loc, getText(assertion));
+      Value holds = arith::ExtUIOp::create(b, loc, i32, assertion.getArg());
+      func::CallOp::create(b, loc, callee, ValueRange{context, holds, message});
+    } else if (isa<spmd::target::StartOp, spmd::target::DoneOp>(op)) {
+      auto callee = declare(b, isa<spmd::target::StartOp>(op) ? "sk_collective_start" : "sk_collective_done",
+                            {ptr, i64, ptr, ptr}, i32);
+      func::CallOp::create(b, loc, callee,
+                           ValueRange{context, number(op->getAttrOfType<IntegerAttr>("id").getInt()),
+                                      getPointer(b, loc, op->getOperand(0)), getPointer(b, loc, op->getOperand(1))});
+    } else if (auto said = dyn_cast<TextOp>(op)) {
+      op->replaceAllUsesWith(ValueRange{text(b, loc, said.getText())});
+    } else if (isa<FailureWordOp>(op)) {
+      Value slot = LLVM::AllocaOp::create(b, loc, ptr, ptr, constant(1), 8);
+      func::CallOp::create(b, loc, declare(b, "sk_failure_word", {ptr, ptr}, i32), ValueRange{context, slot});
+      op->replaceAllUsesWith(ValueRange{LLVM::LoadOp::create(b, loc, ptr, slot)});
+    } else if (auto coordinate = dyn_cast<CoordinateOp>(op)) {
+      auto callee = declare(b, "sk_coordinate", {ptr, i64, i64}, i64);
+      auto call = func::CallOp::create(
+          b, loc, callee, ValueRange{context, constant(coordinate.getStride()), constant(coordinate.getSize())});
+      Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), call.getResult(0));
+      coordinate.getResult().replaceAllUsesWith(index);
+    }
+    op->erase();
+  }
+}
