@@ -5,7 +5,8 @@ compiled HLO, on 8 devices.
     stablehlo_plans.py [--group examples|models]... [--model NAME]... [--mesh data=4,model=2]... [--options TEXT] [--show]
 
 The models of jax_plans.py are lowered by JAX without shardings, planned by the command, and the written modules compiled by jaxlib. XLA on
-CPU has no reduce-scatter, so that plans have none by default (`--options forbid-collectives=reduce_scatter`). `--show` lists the
+CPU has no reduce-scatter, so that plans have none by default (`--options forbid-collectives=reduce_scatter`). Where XLA moves more
+than the plan, the kinds of collectives follow of which it has more, with the ops of the model at which XLA has them. `--show` lists the
 largest collectives of both. Exits with 1 where XLA moves more than 1.01 of the plan. Needs: pip install ./python[jax]
 """
 import argparse
@@ -58,6 +59,37 @@ def plan(text, mesh, options):
         cli._plan_stablehlo = plan_stablehlo
 
 
+def name_op(path):
+    """An op of JAX by the last part of its name: `jit(step)/while/body/reduce_sum` is reduce_sum."""
+    return path.rstrip("/").rpartition("/")[2].strip('"') or "?"
+
+
+def list_extra(hlo, found, least=0.001):
+    """Kinds of collectives with which XLA moves more than the plan, from a part of all of it: megabytes of both, and XLA's ops of this kind."""
+    theirs, ours = {}, {}
+    for op, received, _, _, name in list_hlo(hlo, 8):
+        if received:
+            ops = theirs.setdefault(op, {})
+            ops[name_op(name)] = ops.get(name_op(name), 0) + received / 1e6
+    for size, c in list_planned(found):
+        kind = c["kind"].replace("_", "-")
+        ours[kind] = ours.get(kind, 0) + size
+    for kind, ops in theirs.items():
+        size, planned = sum(ops.values()), ours.get(kind, 0)
+        if size - planned > least * sum(ours.values()):
+            listed = ", ".join(f"{name} {part:.2f}" for name, part in sorted(ops.items(), key=lambda item: -item[1])[:4])
+            yield f"{kind}: {size:.2f} MB, in the plan {planned:.2f}, at {listed}"
+
+
+def list_planned(found):
+    """Collectives of the plan, each with megabytes that a device receives."""
+    report = json.loads(found.report(format="json"))
+    sizes = {name: size for mesh in report["meshes"] for name, size in mesh["axes"]}
+    for c in report["collectives"]:
+        if c["received"]:
+            yield c["received"] / math.prod(sizes[a.split(":")[0].strip('"')] for a in c["axes"]) * c["count"] / 1e6, c
+
+
 def list_largest(hlo, found, count=6):
     moved = {}
     for op, received, _, launches, name in list_hlo(hlo, 8):
@@ -65,10 +97,7 @@ def list_largest(hlo, found, count=6):
             key = op, name
             moved[key] = moved.get(key, 0) + received / 1e6
     yield from (f"XLA  {size:.3f} MB {op} {name}" for (op, name), size in sorted(moved.items(), key=lambda item: -item[1])[:count])
-    report = json.loads(found.report(format="json"))
-    sizes = {name: size for mesh in report["meshes"] for name, size in mesh["axes"]}
-    ours = [(c["received"] / math.prod(sizes[a.split(":")[0].strip('"')] for a in c["axes"]) * c["count"] / 1e6, c) for c in report["collectives"]]
-    for size, c in sorted(ours, key=lambda o: -o[0])[:count]:
+    for size, c in sorted(list_planned(found), key=lambda o: -o[0])[:count]:
         yield f"plan {size:.3f} MB {c['kind']} x {c['count']} {'+'.join(c['axes'])} {re.sub('eqn.[0-9a-z_.]*.', '', str(c.get('location', c.get('at', ''))))[-60:]}"
 
 
@@ -82,9 +111,10 @@ def main():
     options = parser.parse_args()
     print("| model | mesh | plan, MB | XLA, MB | ratio | constraints | s |\n| --- | --- | ---: | ---: | ---: | ---: | ---: |")
     worse = rows = 0
+    extra = []
     for group in options.group or ("models", "examples"):
         for name, function, args in globals()[group](lambda n: not options.model or n in options.model):
-            text = (function if hasattr(function, "lower") else jax.jit(function)).lower(*args).as_text(debug_info=options.show)
+            text = (function if hasattr(function, "lower") else jax.jit(function)).lower(*args).as_text(debug_info=True)
             for mesh in options.mesh or MESHES:
                 start = time.monotonic()
                 planned, found = plan(text, mesh, options.options)
@@ -95,8 +125,12 @@ def main():
                 worse += theirs > 1.01 * ours
                 ratio = f"{theirs / ours:.2f}" if ours else "1.00" if not theirs else "inf"
                 print(f"| {name} | {mesh} | {show(ours)} | {show(theirs)} | {ratio} | {len(found.constraints)} of {len(found.layouts)} | {seconds:.1f} |", flush=True)
+                if theirs > 1.001 * ours:
+                    extra.append((name, mesh, list(list_extra(hlo, found))))
                 if options.show and ratio != "1.00":
                     print("  " + "\n  ".join(list_largest(hlo, found)), flush=True)
+    for name, mesh, ops in extra:
+        print(f"\n{name}, {mesh}: XLA moves more by\n  " + "\n  ".join(ops))
     print(f"\n{worse} of {rows} move more than the plan")
     return 1 if worse else 0
 

@@ -71,10 +71,10 @@ def run_applied(plan, module, inputs):
     return step(applied, inputs), plan.find_replicated(applied)
 
 
-def run_by_hf(plan, module, inputs):
+def run_by_hf(plan, module, inputs, values=False):
     from transformers.distributed import DistributedConfig
 
-    config = DistributedConfig(tp_size=dist.get_world_size(), tp_plan=plan.tp_plan())
+    config = DistributedConfig(tp_size=dist.get_world_size(), tp_plan=plan.tp_plan(values))
     config, _, mesh = module.prepare_distribute_model(config)  # what from_pretrained does, which needs accelerate
     for name in module.all_tied_weights_keys:
         owner, _, key = name.rpartition(".")
@@ -82,6 +82,10 @@ def run_by_hf(plan, module, inputs):
     module = module.maybe_distribute_model(module, config, mesh)
     module.tie_weights()
     return step(module, inputs), {}
+
+
+def run_by_hf_with_values(plan, module, inputs):
+    return run_by_hf(plan, module, inputs, values=True)
 
 
 def run_by_torch(plan, module, inputs):

@@ -436,9 +436,9 @@ def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
              clEnumValN(::mlir::spmd::MeshShapes::All, "all", "all with the same number of devices"))}]>,
     Option<"comparePlans", "compare-plans", "::mlir::spmd::Flag", /*default=*/"true",
            "Compare the searched plan with others as they run, and take the fastest; false: the searched one">,
-    Option<"hideCollectives", "hide-collectives", "::mlir::spmd::Flag", /*default=*/"false",
+    Option<"hideCollectives", "hide-collectives", "::mlir::spmd::Flag", /*default=*/"true",
            "Collectives take what is left of them after the independent compute that they overlap with, in the "
-           "objective and when plans are compared; for a mesh with `flops`">,
+           "objective and when plans are compared; for a mesh with `flops` and `spmd.overlap`, as measured costs have">,
     Option<"allowRecompute", "allow-recompute", "::mlir::spmd::Flag", /*default=*/"false",
            "Allow contractions to be computed redundantly on several devices; the objective "
            "then includes compute time. Always so if the mesh has `flops`">,
@@ -604,7 +604,8 @@ def SPMDOverlapCollectivesPass : SPMDPass<"spmd-overlap-collectives"> {
   let description = [{
     A collective with independent compute before its first user becomes a pair of
     `spmd.start` and `spmd.done`: the done right before that user, and the start as
-    early as the compute in between hides its time. Phase: partitioned.
+    early as the compute in between hides its time. On a mesh with `spmd.overlap` a
+    collective hides that fraction of itself at most. Phase: partitioned.
   }];
   let options = [
     MinHiddenFractionOption<"min-hidden-fraction">,

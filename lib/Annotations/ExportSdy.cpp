@@ -299,7 +299,7 @@ void ShardyExporter::exportMesh(MeshOp op) {
   Operation *made = create(
       op, "mesh",
       {named("mesh", getOpaque(StringRef(text).drop_front(StringRef("#spmd.").size()))), named("sym_name", name)},
-      {"mesh", "sym_name", "alpha", "beta", "flops", "bandwidth", "memory"});
+      {"mesh", "sym_name", "alpha", "beta", "flops", "bandwidth", "memory", kOverlapAttr});
   if (!costs.empty())
     made->setDiscardableAttr(kCostsAttr, DictionaryAttr::get(context, costs));
 }

@@ -225,7 +225,7 @@ LogicalResult ShardExporter::exportMesh(const MeshCache::Entry &entry) {
                                                 " has device_ids, expected consecutive devices: "
                                                 "the dialect shard has no other order")))
       return failure();
-  for (StringRef name : {"alpha", "beta", "flops", "bandwidth", "memory"})
+  for (StringRef name : {"alpha", "beta", "flops", "bandwidth", "memory", "spmd.overlap"})
     if (op->hasAttr(name))
       if (failed(features.report(op.getLoc(), "mesh @" + op.getSymName() + " has '" + name +
                                                   "', expected no costs: the dialect shard has "

@@ -10,7 +10,7 @@ namespace mlir::spmd {
 inline constexpr llvm::StringLiteral kSdySharding = "sdy.sharding";
 inline constexpr llvm::StringLiteral kSdyRule = "sdy.sharding_rule";
 /// Costs of a mesh, a discardable attribute on the mesh of Shardy.
-inline constexpr llvm::StringLiteral kCosts[] = {"alpha", "beta", "flops", "bandwidth", "memory"};
+inline constexpr llvm::StringLiteral kCosts[] = {"alpha", "beta", "flops", "bandwidth", "memory", "spmd.overlap"};
 inline constexpr llvm::StringLiteral kCostsAttr = "shardkit.costs";
 
 } // namespace mlir::spmd

@@ -2,6 +2,7 @@
 
 #include "shardkit/AutoSharding/ModuleSearch.h"
 #include "shardkit/Cost/CollectiveMove.h"
+#include "shardkit/Cost/HiddenCollectives.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 
 using namespace mlir;
@@ -20,6 +21,10 @@ static constexpr unsigned kDraftRounds = 4;
 static constexpr double kOverlapFraction = 0.4;
 static constexpr unsigned kOverlapRounds = 3;
 
+FunctionSearch::FunctionSearch(FunctionMeshes &meshes, FunctionPropagation &function, const SearchOptions &options)
+    : funcs(function.getFunctions()), meshes(meshes), function(function), options(options),
+      overlap(spmd::getOverlap(funcs.front()->getParentOfType<ModuleOp>())) {}
+
 FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(FunctionMeshes &meshes, FunctionPropagation &function,
                                                                   const SearchOptions &options,
                                                                   llvm::BitVector released, bool requirements) {
@@ -30,7 +35,7 @@ FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(FunctionMeshes
   problemOptions.allSubAxes = options.allSubAxes;
   problemOptions.recompute = search->pricesCompute();
   problemOptions.improvesPropagation = options.improvesPropagation;
-  problemOptions.hidesMoves = search->hidesCollectives();
+  problemOptions.overlap = search->getOverlap();
   problemOptions.released = std::move(released);
   if (search->pricesCompute())
     problemOptions.getComputeSeconds = [&](const Propagation::Node &node) {

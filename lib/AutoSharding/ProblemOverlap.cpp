@@ -1,8 +1,9 @@
 //===- ProblemOverlap.cpp - Moves that overlap with compute ---------------===//
 //
 // A move can be under way while the ops between the one that makes its value and its reader compute: its window. What
-// an op computes hides one move at a time. A cost graph cannot say that, since who hides depends on all choices. So
-// moves cost what is left of them after a given time, their room:
+// an op computes hides one move at a time, of which that fraction passes which the mesh gives as its overlap. A cost
+// graph cannot say that, since who hides depends on all choices. So moves cost what is left of them after a given time
+// of compute, their room:
 //
 //   all          all that is computed in the window, as the strategies of known choices compute it
 //   left         what other moves of known choices leave of it
@@ -10,11 +11,12 @@
 //
 // The objective counts what really passes, with each op once (getHiddenSeconds).
 //
-// The bound is that of linear programming. What passes in total is the most that can be assigned from ops to moves
-// whose window they are in: at most what an op computes, and at most what a move takes. For any set of ops it is at
-// most what these compute, and what those moves take whose window has an op outside of the set. So the objective is at
-// least the compute of the other ops, and the moves whose window lies within the set, whatever the choices. The set is
-// that of ops of which known choices leave nothing: for these choices both are equal if the most was assigned.
+// The bound is that of linear programming. What passes in total is the fraction of the most that can be assigned from
+// ops to moves whose window they are in: at most what an op computes, and at most what a move takes. For any set of ops
+// that is at most what these compute, and what those moves take whose window has an op outside of the set. So the
+// objective is at least the compute of the other ops, the moves whose window lies within the set, and of all others
+// what the fraction leaves, whatever the choices. The set is that of ops of which known choices leave nothing: for
+// these choices both are equal if the most was assigned.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,7 +86,7 @@ ShardingProblem::Window ShardingProblem::getCompletionWindow(Value value, Operat
 }
 
 double ShardingProblem::getHiddenSeconds(ArrayRef<unsigned> choices, ArrayRef<Use> perUse) {
-  if (!options.hidesMoves)
+  if (!hidesMoves())
     return 0;
   left = getComputeAt(choices);
   taken.clear();
@@ -125,7 +127,7 @@ double ShardingProblem::getHiddenSeconds(ArrayRef<unsigned> choices, ArrayRef<Us
     taken[entry.value] += entry.seconds - open;
     hidden += entry.seconds - open;
   }
-  return hidden;
+  return options.overlap * hidden;
 }
 
 void ShardingProblem::setRooms(Rooms how, ArrayRef<unsigned> choices, ArrayRef<Use> perUse) {
@@ -168,7 +170,7 @@ unsigned ShardingProblem::getRest(unsigned prices, double room) {
     PriceTable rest = priceTables[prices];
     for (double &seconds : rest.seconds)
       if (seconds < kImpossible)
-        seconds = std::max(seconds - room, 0.0);
+        seconds -= options.overlap * std::min(room, seconds);
     return rest;
   });
 }

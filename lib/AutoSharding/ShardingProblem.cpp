@@ -20,7 +20,7 @@ ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions 
   addClasses();
   if (options.reshardPerUse != ReshardPerUse::Always)
     addShared();
-  if (options.hidesMoves)
+  if (hidesMoves())
     numberOps();
   build();
 }
@@ -441,7 +441,10 @@ void ShardingProblem::addRequirements() {
     add(nodes[id].var, std::move(prices));
     if (isBound(id))
       costs.back().rest = getTable({kUncounted, costs.back().table}, [&] {
-        return PriceTable{std::vector<double>(spaces[nodes[id].space].size(), 0), {}};
+        PriceTable rest = priceTables[costs.back().table];
+        for (double &seconds : rest.seconds)
+          seconds *= 1 - options.overlap;
+        return rest;
       });
   }
 }

@@ -7,6 +7,7 @@
 
 #include "shardkit/Collectives/Placement.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/Overlap.h"
 #include "shardkit/Passes.h"
 
 namespace mlir::spmd {
@@ -79,7 +80,7 @@ struct OverlapCollectivesPass : public spmd::impl::SPMDOverlapCollectivesPassBas
         first = op;
       }
     }
-    if (hidden == 0 || hidden < minHiddenFraction * seconds)
+    if (hidden == 0 || hiddenFraction * hidden < minHiddenFraction * seconds)
       return success();
     if (!start) {
       startTogether(unit.members, first, user);
@@ -103,11 +104,16 @@ struct OverlapCollectivesPass : public spmd::impl::SPMDOverlapCollectivesPassBas
     if (failed(verifyLocalView(module, getArgument())))
       return signalPassFailure();
     MeshCache meshes(module);
+    hiddenFraction = 1;
+    for (auto mesh : module.getOps<MeshOp>())
+      hiddenFraction = std::min(hiddenFraction, getOverlap(mesh).value_or(1));
     for (auto func : module.getOps<func::FuncOp>())
       for (Block *block : getBlocks(func))
         if (failed(overlap(block, meshes)))
           return signalPassFailure();
   }
+
+  double hiddenFraction; // the fraction of a collective that passes while devices compute
 };
 
 } // namespace

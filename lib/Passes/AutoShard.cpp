@@ -59,9 +59,6 @@ void emitRemarks(FunctionSearch &search, const SearchResult &result) {
     emitWarning(func.getLoc()) << "the search of " << search.describeFuncs() << " ended before its first bound, after "
                                << llvm::formatv("{0:F1} s", result.seconds).str()
                                << ": its plan may take far more time than needed, expected a longer time-limit";
-  if (search.getOptions().hidesCollectives && !search.hidesCollectives())
-    emitWarning(func.getLoc()) << "hide-collectives has no effect on " << search.describeFuncs()
-                               << ": its mesh has no flops, expected flops, by which compute has a price";
   const ShardingProblem &problem = search.getProblem();
   const SolverStatistics &statistics = result.last.statistics;
   for (func::FuncOp each : search.getFuncs())
@@ -285,7 +282,7 @@ private:
     // Otherwise all of the objective is communication.
     if (search.pricesCompute() || search.getOptions().deviationPenalty > 0)
       said.push_back(b.getNamedAttr("communication", b.getF64FloatAttr(result.communication - result.hidden)));
-    if (search.hidesCollectives())
+    if (search.getOverlap() > 0)
       said.push_back(b.getNamedAttr("hidden", b.getF64FloatAttr(result.hidden)));
     if (std::string given = getNonDefaultOptions(); !given.empty())
       said.push_back(b.getNamedAttr("with_options", b.getStringAttr(given)));

@@ -4,6 +4,7 @@
 #include "shardkit/Collectives/Placement.h"
 #include "shardkit/Cost/CollectiveMove.h"
 #include "shardkit/Cost/CostModel.h"
+#include "shardkit/Cost/HiddenCollectives.h"
 #include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
@@ -22,7 +23,7 @@ namespace {
 class FinalCosts {
 public:
   FinalCosts(ModuleOp module, int64_t tripCount, bool hides)
-      : module(module), meshes(module), tripCount(tripCount), hides(hides) {
+      : module(module), meshes(module), tripCount(tripCount), overlap(hides ? getOverlap(module) : 0) {
     for (const MeshCache::Entry &entry : meshes.entries())
       if (entry.mesh->flops && (!slowest || *entry.mesh->flops < *slowest->flops))
         slowest = &*entry.mesh;
@@ -44,8 +45,8 @@ public:
     });
     if (walk.wasInterrupted())
       return std::nullopt;
-    if (hides && slowest)
-      cost.communication -= getHidden(func);
+    if (slowest)
+      cost.communication -= getHiddenSeconds(func, meshes, *slowest, overlap, tripCount);
     return known[func] = cost;
   }
 
@@ -119,35 +120,10 @@ private:
     return cost;
   }
 
-  /// Seconds of started collectives that pass while the ops before their results are needed compute. An op hides what
-  /// it takes once.
-  double getHidden(func::FuncOp func) {
-    double sum = 0;
-    llvm::DenseMap<Operation *, double> used;
-    func.walk([&](StartOp start) {
-      double seconds = 0;
-      for (auto member : start.getBody().getOps<CollectiveOpInterface>())
-        if (std::optional<PlanSeconds> own = getOwn(member))
-          seconds += own->communication;
-      double hidden = 0;
-      for (Operation *op = start->getNextNode(); op && op != start.getDone() && hidden < seconds;
-           op = op->getNextNode()) {
-        if (isa<StartOp, DoneOp, CollectiveOpInterface, func::CallOp>(op))
-          continue;
-        double &taken = used[op];
-        double more = std::min(seconds - hidden, getComputeSeconds(op, *slowest, tripCount) - taken);
-        taken += more;
-        hidden += more;
-      }
-      sum += hidden * countExecutions(start->getBlock(), tripCount);
-    });
-    return sum;
-  }
-
   ModuleOp module;
   MeshCache meshes;
   int64_t tripCount;
-  bool hides;                    // collectives behind compute
+  double overlap;                // of collectives with compute
   const Mesh *slowest = nullptr; // of those with `flops`
   llvm::DenseMap<Operation *, PlanSeconds> known;
 };

@@ -37,10 +37,11 @@ void replaceFunctions(ModuleOp module, ModuleOp plan, ArrayRef<std::string> name
 /// does not, whatever its cost, and is not replaced by one. Devices may compute more, as with small products that are
 /// replicated, where collectives and compute together take less time: of all ops where the mesh has `flops`, else of
 /// contractions. Groups are decided one by one; all functions together where calls or a schedule connect them.
-/// `hides`: collectives take what is left of them after the compute that they overlap with. A plan whose phases fail is
-/// taken only if those of all plans do: then the first. Returns the best plan of each group. Emits nothing.
+/// `hides`: collectives take what is left of them after the compute that they overlap with, by the `spmd.overlap` of
+/// the mesh. A plan whose phases fail is taken only if those of all plans do: then the first. Returns the best
+/// plan of each group. Emits nothing.
 std::vector<BestPlan> keepBestPlans(ModuleOp module, ArrayRef<CandidatePlan> plans, ArrayRef<FunctionNames> groups,
-                                    const PhaseOptions &options, bool hides = false);
+                                    const PhaseOptions &options, bool hides = true);
 
 } // namespace mlir::spmd
 

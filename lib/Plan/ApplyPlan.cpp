@@ -10,6 +10,7 @@
 #include "shardkit/Dialect/SPMD/IR/Constraints.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/Overlap.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
@@ -146,7 +147,8 @@ LogicalResult PlanApplier::run() {
 }
 
 /// Costs that the mesh of the module lacks are those of the plan.
-static void takeCosts(const Mesh &mesh, MeshOp op) {
+static void takeCosts(const PlanMesh &entry, MeshOp op) {
+  const Mesh &mesh = entry.mesh;
   Builder b(op.getContext());
   if (!op.getAlpha() && !mesh.alpha.empty())
     op.setAlphaAttr(b.getF64ArrayAttr(mesh.alpha));
@@ -158,6 +160,8 @@ static void takeCosts(const Mesh &mesh, MeshOp op) {
     op.setBandwidthAttr(b.getF64FloatAttr(*mesh.bandwidth));
   if (!op.getMemoryAttr() && mesh.memory)
     op.setMemoryAttr(b.getI64IntegerAttr(*mesh.memory));
+  if (!op->hasAttr(kOverlapAttr) && entry.overlap)
+    op->setAttr(kOverlapAttr, b.getF64FloatAttr(*entry.overlap));
 }
 
 LogicalResult PlanApplier::addMeshes() {
@@ -177,10 +181,10 @@ LogicalResult PlanApplier::addMeshes() {
       }
       if (failed(checkSameMesh(entry, attr, old)))
         return failure();
-      takeCosts(mesh, old);
+      takeCosts(entry, old);
       continue;
     }
-    createMesh(b, entry.loc, mesh.name, mesh);
+    takeCosts(entry, createMesh(b, entry.loc, mesh.name, mesh));
   }
   return success();
 }
@@ -215,6 +219,7 @@ LogicalResult PlanApplier::checkSameMesh(const PlanMesh &entry, MeshAttr attr, M
                  failed(check("beta", planMesh.beta, other.beta)) ||
                  failed(check("flops", list(planMesh.flops), list(other.flops))) ||
                  failed(check("bandwidth", list(planMesh.bandwidth), list(other.bandwidth))) ||
+                 failed(check("overlap", list(entry.overlap), list(getOverlap(old)))) ||
                  failed(check("memory", list(planMesh.memory), list(other.memory))));
 }
 

@@ -3,6 +3,7 @@
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/AxisResources.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Overlap.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Plan/ShardingPlan.h"
@@ -84,7 +85,7 @@ private:
 
 FailureOr<ShardingPlan> PlanExporter::run() {
   for (auto mesh : module.getOps<MeshOp>())
-    plan.meshes.push_back({toMesh(mesh), mesh.getLoc()});
+    plan.meshes.push_back({toMesh(mesh), mesh.getLoc(), getOverlap(mesh)});
   for (auto schedule : module.getOps<ScheduleOp>())
     emitWarning(schedule.getLoc()) << "the stages of @" << schedule.getSymName()
                                    << " are left out of the plan, expected it to be exported "

@@ -83,7 +83,8 @@ FailureOr<ShardingPlan> PlanReader::read() {
 LogicalResult PlanReader::readMesh(const LocatedJson &object, ShardingPlan &plan) {
   if (object.kind != LocatedJson::Object)
     return emitError(object.offset) << "mesh is " << describe(object) << ", expected an object";
-  if (failed(checkKeys(object, {"name", "axes", "device_ids", "alpha", "beta", "flops", "bandwidth", "memory"})))
+  if (failed(checkKeys(object,
+                       {"name", "axes", "device_ids", "alpha", "beta", "flops", "bandwidth", "overlap", "memory"})))
     return failure();
   PlanMesh entry{{}, locate(object.offset)};
   Mesh &mesh = entry.mesh;
@@ -126,12 +127,16 @@ LogicalResult PlanReader::readMesh(const LocatedJson &object, ShardingPlan &plan
       for (const LocatedJson &cost : list->items)
         costs->push_back(cost.real);
     }
-  for (auto [key, rate] : {std::pair("flops", &mesh.flops), std::pair("bandwidth", &mesh.bandwidth)})
+  for (auto [key, rate] :
+       {std::pair("flops", &mesh.flops), std::pair("bandwidth", &mesh.bandwidth), std::pair("overlap", &entry.overlap)})
     if (const LocatedJson *value = object.find(key)) {
       if (!value->isNumber())
         return emitError(value->offset) << "\"" << key << "\" is " << describe(*value) << ", expected a number";
       *rate = value->real;
     }
+  if (entry.overlap && !(*entry.overlap >= 0 && *entry.overlap <= 1))
+    return emitError(object.find("overlap")->offset)
+           << "\"overlap\" is " << describe(*object.find("overlap")) << ", expected a fraction from 0 to 1";
   if (const LocatedJson *memory = object.find("memory")) {
     if (memory->kind != LocatedJson::Integer)
       return emitError(memory->offset) << "\"memory\" is " << describe(*memory) << ", expected a number of bytes";

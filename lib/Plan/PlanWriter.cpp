@@ -28,7 +28,8 @@ template <typename Range> static void writeList(const Range &range, raw_ostream 
   os << "]";
 }
 
-static void writeMesh(const Mesh &mesh, raw_ostream &os) {
+static void writeMesh(const PlanMesh &entry, raw_ostream &os) {
+  const Mesh &mesh = entry.mesh;
   os << "{\"name\": " << toJson(mesh.name) << ", \"axes\": [";
   llvm::interleaveComma(mesh.axes, os,
                         [&](const MeshAxis &axis) { os << "[" << toJson(axis.name) << ", " << axis.size << "]"; });
@@ -46,6 +47,8 @@ static void writeMesh(const Mesh &mesh, raw_ostream &os) {
     os << ", \"flops\": " << toJson(*mesh.flops);
   if (mesh.bandwidth)
     os << ", \"bandwidth\": " << toJson(*mesh.bandwidth);
+  if (entry.overlap)
+    os << ", \"overlap\": " << toJson(*entry.overlap);
   if (mesh.memory)
     os << ", \"memory\": " << *mesh.memory;
   os << "}";
@@ -125,7 +128,7 @@ void spmd::writePlan(const ShardingPlan &plan, raw_ostream &os) {
   };
   os << "{\"version\": 1";
   beginList("meshes");
-  writeLines(plan.meshes, [](const PlanMesh &mesh, raw_ostream &os) { writeMesh(mesh.mesh, os); });
+  writeLines(plan.meshes, writeMesh);
   os << "]";
   beginList("rules");
   writeLines(plan.stages, writeStage);

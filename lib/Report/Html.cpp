@@ -143,6 +143,12 @@ void Page::printTotals() {
   cell("predicted time");
   os << "<td class=\"n\"><b>" << formatSeconds(report.totalCost) << "</b></td>";
   seconds(report.totalCost);
+  if (report.totalHidden > 0) {
+    os << "</tr>\n<tr>";
+    cell("of it hidden by compute");
+    os << "<td class=\"n\"><b>" << formatSeconds(report.totalHidden) << "</b></td>";
+    seconds(report.totalHidden);
+  }
   os << "</tr>\n<tr>";
   cell("launches");
   os << "<td class=\"n\"><b>" << report.launches << "</b></td>";

@@ -4,6 +4,7 @@
 #include "shardkit/Layout/MeshViews.h"
 
 #include "shardkit/Cost/CollectiveMove.h"
+#include "shardkit/Cost/HiddenCollectives.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
@@ -139,6 +140,8 @@ static void readSearch(func::FuncOp func, Report &report) {
   solver.lowerBound = getNumber(attr, "lower_bound");
   if (attr.contains("communication"))
     solver.communication = getNumber(attr, "communication");
+  if (attr.contains("hidden"))
+    solver.hidden = getNumber(attr, "hidden");
   solver.kept = getText(attr, "kept");
   solver.keptSeconds = getNumber(attr, "kept_seconds");
   solver.searchedSeconds = getNumber(attr, "searched_seconds");
@@ -209,47 +212,63 @@ static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op, 
   return entry;
 }
 
-/// The compute time of a run of a function, without what it calls, where its mesh has a rate.
-static std::optional<double> getCompute(func::FuncOp func, int64_t tripCount, const PartitionedValues &values) {
-  for (auto op : func->getParentOfType<ModuleOp>().getOps<MeshOp>()) {
-    const Mesh *mesh = values.getMeshes().lookup(FlatSymbolRefAttr::get(op.getSymNameAttr()));
-    if (!mesh || !mesh->flops)
-      continue;
-    double seconds = 0;
-    for (Block &block : func.getBody())
-      for (Operation &inner : block)
-        seconds += getComputeSeconds(&inner, *mesh, tripCount);
-    return seconds;
-  }
-  return std::nullopt;
-}
-
 namespace {
+/// Seconds of a run of a function: of collectives, of those that pass while devices compute, and of compute, which is
+/// known where the mesh has a rate.
+struct RunTime {
+  double cost = 0, hidden = 0;
+  std::optional<double> compute;
+};
+
 /// The predicted time of a run of each function, with what it calls.
 class RunTimes {
 public:
-  explicit RunTimes(int64_t tripCount) : tripCount_(tripCount) {}
-  void add(func::FuncOp func, double cost, std::optional<double> compute) { own_[func] = {cost, compute.value_or(0)}; }
-  /// Seconds of collectives and of compute.
-  std::pair<double, double> get(func::FuncOp func) {
+  RunTimes(ModuleOp module, int64_t tripCount, const PartitionedValues &values)
+      : tripCount_(tripCount), overlap_(getOverlap(module)), values_(values) {
+    for (auto op : module.getOps<MeshOp>())
+      if (const Mesh *mesh = values.getMeshes().lookup(FlatSymbolRefAttr::get(op.getSymNameAttr()));
+          mesh && mesh->flops && !mesh_)
+        mesh_ = mesh;
+  }
+
+  /// That of a function without what it calls, but for its collectives.
+  RunTime &add(func::FuncOp func) {
+    RunTime &own = own_[func];
+    if (!mesh_)
+      return own;
+    own.compute = 0;
+    for (Block &block : func.getBody())
+      for (Operation &inner : block)
+        *own.compute += getComputeSeconds(&inner, *mesh_, tripCount_);
+    own.hidden = getHiddenSeconds(func, values_.getMeshes(), *mesh_, overlap_, tripCount_);
+    return own;
+  }
+
+  RunTime get(func::FuncOp func) {
     auto [known, isNew] = all_.try_emplace(func, own_.lookup(func));
     if (!isNew) // or a recursive call, which is not counted
       return known->second;
-    auto sum = known->second;
+    RunTime sum = known->second;
     func.walk([&](func::CallOp call) {
       auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
       if (!callee)
         return;
-      const auto [cost, compute] = get(callee);
+      const RunTime inner = get(callee);
       const double executions = double(countExecutions(call->getBlock(), tripCount_));
-      sum = {sum.first + cost * executions, sum.second + compute * executions};
+      sum.cost += inner.cost * executions;
+      sum.hidden += inner.hidden * executions;
+      if (sum.compute)
+        *sum.compute += inner.compute.value_or(0) * executions;
     });
     return all_[func] = sum;
   }
 
 private:
   int64_t tripCount_;
-  llvm::DenseMap<Operation *, std::pair<double, double>> own_, all_;
+  double overlap_;
+  const PartitionedValues &values_;
+  const Mesh *mesh_ = nullptr; // with the rate of compute
+  llvm::DenseMap<Operation *, RunTime> own_, all_;
 };
 } // namespace
 
@@ -324,7 +343,7 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
   }
   readShapes(module, report);
   llvm::StringMap<int64_t> runs = countRuns(module, options.tripCount);
-  RunTimes times(options.tripCount);
+  RunTimes times(module, options.tripCount, values);
   SmallVector<func::FuncOp> listed;
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal())
@@ -332,12 +351,12 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
     readSearch(func, report);
     readImprovement(func, report);
     int64_t count = runs.lookup(func.getName());
-    std::optional<double> compute = getCompute(func, options.tripCount, values);
-    if (compute && count > 0)
-      report.totalCompute = report.totalCompute.value_or(0) + *compute * double(count);
+    RunTime &time = times.add(func);
+    if (time.compute && count > 0)
+      report.totalCompute = report.totalCompute.value_or(0) + *time.compute * double(count);
+    report.totalHidden += time.hidden * double(count);
     // A function that others call is listed for its collectives.
     bool hasCollectives = func.walk([](CollectiveOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
-    times.add(func, 0, compute);
     if (func.isPrivate() && (count == 0 || !hasCollectives))
       continue;
     report.functions.push_back(describeFunction(func));
@@ -347,14 +366,13 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
     FailureOr<double> cost = addCollectives(func, count, options.tripCount, values, report);
     if (failed(cost))
       return failure();
-    report.functions.back().compute = compute;
-    times.add(func, *cost, compute);
+    time.cost = *cost;
   }
   for (auto [func, function] : llvm::zip_equal(listed, report.functions)) {
-    const auto [cost, compute] = times.get(func);
-    function.cost = cost;
-    if (function.compute)
-      function.compute = compute;
+    const RunTime time = times.get(func);
+    function.cost = time.cost;
+    function.hidden = time.hidden;
+    function.compute = time.compute;
   }
   report.memory = computeMemory(module, values, options.top);
   auto pipelines = computePipelines(module, meshes, report.memory, options.tripCount);

@@ -45,6 +45,8 @@ static json toJson(const ReportFunction &function) {
                 {"cost", function.cost}};
   if (function.compute)
     entry["compute"] = *function.compute;
+  if (function.hidden > 0)
+    entry["hidden"] = function.hidden;
   if (function.calls > 0)
     entry["calls"] = function.calls;
   return entry;
@@ -141,6 +143,8 @@ static json toJson(const ReportSolver &solver) {
                 {"status", solver.status}};
   if (solver.communication)
     entry["communication"] = *solver.communication;
+  if (solver.hidden)
+    entry["hidden"] = *solver.hidden;
   entry["options"] = solver.options;
   if (!solver.kept.empty())
     entry["kept"] = {{"plan", solver.kept}, {"cost", solver.keptSeconds}, {"searched_cost", solver.searchedSeconds}};
@@ -210,6 +214,8 @@ void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
                     {"launches", report.launches}};
   if (report.totalCompute)
     root["totals"]["compute"] = *report.totalCompute;
+  if (report.totalHidden > 0)
+    root["totals"]["hidden"] = report.totalHidden;
   root["memory"] = toJson(report.memory);
   if (!report.pipelines.empty())
     root["pipelines"] =

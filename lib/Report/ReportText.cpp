@@ -157,6 +157,8 @@ static void printSearch(const ReportSolver &solver, raw_ostream &os) {
     os << llvm::format(", optimality gap %.3f %%", 100 * solver.getGap());
   if (solver.communication)
     os << llvm::format(", of it collectives %.6e s", *solver.communication);
+  if (solver.hidden)
+    os << llvm::format(" and %.6e s hidden by compute", *solver.hidden);
   os << (solver.options.empty() ? "" : ", with ") << solver.options << "\n";
   if (!solver.kept.empty())
     os << "    kept: " << solver.kept
@@ -224,6 +226,8 @@ static void printTotals(const Report &report, raw_ostream &os) {
   };
   os << "totals\n";
   line("predicted time", "", formatSeconds(report.totalCost));
+  if (report.totalHidden > 0)
+    line("of it hidden by compute", "", formatSeconds(report.totalHidden));
   if (report.totalCompute)
     line("predicted compute", "", formatSeconds(*report.totalCompute));
   if (report.launches > 0)

@@ -2,6 +2,7 @@
 
 #include "shardkit/Support/PassOptions.h"
 #include "shardkit/Dialect/SPMD/IR/Renames.h"
+#include "shardkit/Support/Names.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -71,6 +72,21 @@ std::string spmd::setOption(llvm::cl::Option &option, StringRef value) {
   return ("--" + option.ArgStr + " is '" + value + "'" + StringRef(errors).substr(expected)).str();
 }
 
+/// `text` is a pass as a textual pipeline: `name{option=value option={a b}}`.
+static SmallVector<StringRef> getOptionNames(StringRef text) {
+  SmallVector<StringRef> names;
+  int depth = 0;
+  size_t begin = 0;
+  for (auto [i, c] : llvm::enumerate(text)) {
+    if (depth == 1 && c == '=')
+      names.push_back(text.slice(begin, i));
+    depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+    if (depth == 1 && (c == ' ' || c == '{'))
+      begin = i + 1;
+  }
+  return names;
+}
+
 LogicalResult ModulePass::initializeOptions(StringRef options,
                                             llvm::function_ref<LogicalResult(const llvm::Twine &)> emitError) {
   std::string errors;
@@ -83,10 +99,17 @@ LogicalResult ModulePass::initializeOptions(StringRef options,
     StringRef reason = StringRef(text).trim();
     reason.consume_front("<Pass-Options-Parser>: ");
     StringRef name = reason;
-    if (name.consume_front("no such option "))
-      if (std::string renamed = describeRename(RenameKind::Option, name); !renamed.empty())
-        return emitError(renamed);
-    return emitError(reason);
+    if (!name.consume_front("no such option "))
+      return emitError(reason);
+    if (std::string renamed = describeRename(RenameKind::Option, name); !renamed.empty())
+      return emitError(renamed);
+    std::string pass;
+    llvm::raw_string_ostream os(pass);
+    printAsTextualPipeline(os);
+    std::string nearest = listNearest(name, getOptionNames(pass));
+    if (nearest.empty())
+      return emitError(reason);
+    return emitError(reason + ", expected one such as " + nearest);
   };
   return OperationPass::initializeOptions(options, emitOne);
 }

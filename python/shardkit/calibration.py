@@ -31,7 +31,11 @@ _COUNTS = (("", 1), (f"_{_MANY}", _MANY))  # of functions with products and elem
 _DEFAULT_ALPHA, _DEFAULT_BETA = 1e-5, 1e-10  # of axes of one device
 _TINY = 1e-30  # a cost that does not count
 # One collective per argument, as written.
-_OPTIONS = ("--plan=propagation", "--combine=false", "--overlap=false", "--sink=false", "--hoist=false", "--merge-reductions=false")
+_PLAIN = ("--plan=propagation", "--combine=false", "--sink=false", "--hoist=false", "--merge-reductions=false")
+_OPTIONS = (*_PLAIN, "--overlap=false")
+_OVERLAPPED = (*_PLAIN, "--overlap=true", "--min-hidden-fraction=0")
+_BEHIND = 3  # collectives next to as many products
+_PARTS = ("products", "collectives", "both")
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,8 @@ class Copy:
 @dataclass(frozen=True)
 class Calibration:
     """Measured costs of a mesh: `alpha` (s) and `beta` (s/byte) per axis, `flops` and `bandwidth` (byte/s) of a device, with what they were
-    fitted to. `overhead`: seconds that a step takes by itself; 0 where that is not known."""
+    fitted to. `overlap`: the fraction of collectives that passes while devices compute. `overhead`: seconds that a step takes by itself; 0
+    where that is not known."""
 
     axes: dict[str, int]
     alpha: dict[str, float]
@@ -77,12 +82,13 @@ class Calibration:
     bandwidth: float | None = None
     copies: tuple[Copy, ...] = ()
     overhead: float = 0.0
+    overlap: float | None = None
 
     @property
     def costs(self) -> dict[str, Any]:
         """Costs per axis, in the order of the mesh, as `spmd.mesh` has them."""
         costs = {"alpha": [self.alpha[a] for a in self.axes], "beta": [self.beta[a] for a in self.axes], "flops": self.flops}
-        return costs if self.bandwidth is None else costs | {"bandwidth": self.bandwidth}
+        return costs | {k: v for k, v in (("bandwidth", self.bandwidth), ("overlap", self.overlap)) if v is not None}
 
     @property
     def mesh(self) -> str:
@@ -101,6 +107,7 @@ class Calibration:
         lines += ["", *(f"{kind}: median error {100 * self.get_error(kind):.0f} %" for kind in KINDS if self.samples), ""]
         lines += [f"product {'x'.join(map(str, p.shape))} {p.dtype}: {p.flops / 1e9:.1f} GFLOP/s per device" for p in self.products]
         lines += [f"elementwise, {c.elements} elements: {c.bandwidth / 1e9:.2f} GB/s per device" for c in self.copies]
+        lines += [] if self.overlap is None else [f"hidden by compute: {100 * self.overlap:.0f} % of collectives"]
         lines += [f"a step by itself: {1e6 * self.overhead:.1f} us"] if self.overhead else []
         return "\n".join(lines) + "\n"
 
@@ -116,8 +123,8 @@ class Calibration:
             (mesh,) = json.loads(Path(path).read_text())["meshes"]
             axes = {str(axis): int(size) for axis, size in mesh["axes"]}
             alpha, beta = (dict(zip(axes, map(float, mesh[cost]), strict=True)) for cost in ("alpha", "beta"))
-            bandwidth = float(mesh["bandwidth"]) if "bandwidth" in mesh else None
-            return Calibration(axes, alpha, beta, float(mesh["flops"]), (), (), bandwidth=bandwidth)
+            bandwidth, overlap = (float(mesh[cost]) if cost in mesh else None for cost in ("bandwidth", "overlap"))
+            return Calibration(axes, alpha, beta, float(mesh["flops"]), (), (), bandwidth=bandwidth, overlap=overlap)
         except OSError as error:
             raise ShardKitError(f"error: {path}: {error.strerror}") from None
         except (ValueError, KeyError, TypeError):
@@ -127,7 +134,8 @@ class Calibration:
 def calibrate(
     mesh: Any, sizes: Sequence[int] = SIZES, dtype: str = "f32", repeats: int = 20, options: Sequence[str] = (), rounds: int = 1, **session: Any
 ) -> Calibration:
-    """Measures the links of a mesh, and products and elementwise work of its devices, on the devices of this session.
+    """Measures the links of a mesh, products and elementwise work of its devices, and what of collectives passes during products, on the
+    devices of this session.
 
     `mesh`: axes to sizes, or a mesh of JAX. `sizes`: bytes of collectives; each of the four kinds runs along each axis, all of its
     groups at a time. `dtype` of products, f32, bf16, f16 or f64. `repeats`: steps of each function, whose median counts. `rounds`: how often all
@@ -136,17 +144,21 @@ def calibrate(
     The costs are those for which the errors of the predicted times are least, relative to these or to the measured ones."""
     axes = read_mesh(mesh)
     _check(sizes, dtype, repeats)
-    functions = _Functions(axes, sizes, dtype)
+    functions = _Functions(axes, sizes, dtype, is_device="--target=cuda" in options)
     weights = functions.price()
-    directory = compile_text(functions.spell(spell_mesh(axes, {})), Constants(), [*_OPTIONS, *options])
-    try:
-        with Session(directory / "bundle", **session) as opened:
-            opened.fill_random(1)
-            measured = [{name: _measure(opened[name], repeats) for name in functions.texts} for _ in range(rounds)]
-            seconds = {name: min(each[name] for each in measured) for name in functions.texts}
-            process = opened.process[0]
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+    seconds, process = dict[str, float](), 0
+    for texts, how in ((functions.texts, _OPTIONS), (functions.overlapped, _OVERLAPPED)):
+        if not texts:
+            continue
+        directory = compile_text("\n".join([spell_mesh(axes, {}), *texts.values()]), Constants(), [*how, *options])
+        try:
+            with Session(directory / "bundle", **session) as opened:
+                opened.fill_random(1)
+                measured = [{name: _measure(opened[name], repeats) for name in texts} for _ in range(rounds)]
+                seconds |= {name: min(each[name] for each in measured) for name in texts}
+                process = opened.process[0]
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
     return functions.fit(weights, seconds, process)
 
 
@@ -161,11 +173,19 @@ class Meter(Protocol):
     def time_copy(self, elements: int) -> float:
         """Of the product of an array with itself."""
 
+    def time_overlap(self, axis: str, shape: tuple[int, int], count: int, products: bool, collectives: bool) -> float | None:
+        """Of `count` products of f32, of a matrix of this shape by a square one, each of the sum of the one before and of an all-reduce of
+        another matrix of this shape, which can pass during the product; or of either alone. None: it cannot."""
+
+    @property
+    def is_device(self) -> bool:
+        """Whether devices are accelerators."""
+
 
 def calibrate_by(meter: Meter, axes: dict[str, int], sizes: Sequence[int] = SIZES, dtype: str = "f32", process: int = 0) -> Calibration:
     """The costs of a mesh that a meter measures. Kinds that it does not have are left out of the fit."""
     _check(sizes, dtype, 1)
-    functions = _Functions(axes, sizes, dtype)
+    functions = _Functions(axes, sizes, dtype, meter.is_device)
     seconds: dict[str, float] = {"step": meter.time_copy(1)}
     for kind, axis, size, name in functions.collectives:
         for count in (1, _MANY):
@@ -173,6 +193,10 @@ def calibrate_by(meter: Meter, axes: dict[str, int], sizes: Sequence[int] = SIZE
                 seconds[f"{name}_{count}"] = found
     seconds |= {name: meter.time_product(shape) for shape, name in functions.products}
     seconds |= {name: meter.time_copy(elements) for elements, name in functions.copies}
+    for axis, name in functions.pairs:
+        for part in _PARTS:
+            if (found := meter.time_overlap(axis, functions.pair_shape, _BEHIND, part != "collectives", part != "products")) is not None:
+                seconds[f"{name}_{part}"] = found
     return functions.fit(functions.price(), seconds, process)
 
 
@@ -222,9 +246,9 @@ def _measure(function: Function, repeats: int) -> float:
 
 
 class _Functions:
-    """Functions that are timed: each collective once and several times, products, and elementwise work."""
+    """Functions that are timed: each collective once and several times, products, elementwise work, and collectives next to products."""
 
-    def __init__(self, axes: dict[str, int], sizes: Sequence[int], dtype: str):
+    def __init__(self, axes: dict[str, int], sizes: Sequence[int], dtype: str, is_device: bool = False):
         self.axes, self.dtype = axes, dtype
         self.texts: dict[str, str] = {}
         self.collectives: list[tuple[str, str, int, str]] = []  # kind, axis, bytes, name of the functions
@@ -244,6 +268,10 @@ class _Functions:
         self.texts["step"] = _spell_copy("step", axes, 1, 1)
         for elements, name in self.copies:
             self.texts |= {f"{name}{suffix}": _spell_copy(f"{name}{suffix}", axes, elements, count) for suffix, count in _COUNTS}
+        # A product takes about as long as the all-reduce. The same on all processes, whatever they have measured.
+        self.pair_shape = (8192, 2048) if is_device else (2048, 128)
+        self.pairs = [(axis, f"pair_{axis}") for axis, devices in axes.items() if devices > 1]
+        self.overlapped = {f"{name}_{part}": _spell_pair(f"{name}_{part}", axes, axis, self.pair_shape, part) for axis, name in self.pairs for part in _PARTS}
 
     @staticmethod
     def _round(size: int, devices: int) -> int:
@@ -296,7 +324,19 @@ class _Functions:
         flops = work / sum(2 * float(np.prod(p.shape)) / p.flops for p in products)
         copies = [Copy(elements, 8 * elements / without_overhead(name)) for elements, name in self.copies]
         bandwidth = sum(8 * c.elements for c in copies) / sum(8 * c.elements / c.bandwidth for c in copies)
-        return Calibration(self.axes, alpha, beta, _round(flops), tuple(samples), tuple(products), process, _round(bandwidth), tuple(copies), overhead)
+        overlap = self._find_overlap(seconds, overhead)
+        return Calibration(self.axes, alpha, beta, _round(flops), tuple(samples), tuple(products), process, _round(bandwidth), tuple(copies), overhead, overlap)
+
+    def _find_overlap(self, seconds: Mapping[str, float], overhead: float) -> float | None:
+        """What products and collectives take less together than one after the other, of what they could."""
+        saved = most = 0.0
+        for _, name in self.pairs:
+            if not all(f"{name}_{part}" in seconds for part in _PARTS):
+                continue
+            products, collectives, both = (max(seconds[f"{name}_{part}"] - overhead, 0) for part in _PARTS)
+            saved += min(max(products + collectives - both, 0), products, collectives)
+            most += min(products, collectives)
+        return round(saved / most, 2) if most else None
 
 
 def _round(cost: float) -> float:
@@ -397,6 +437,37 @@ def _spell_copy(name: str, axes: Mapping[str, int], elements: int, count: int) -
     sharding = f"spmd.sharding = #spmd.sharding<@mesh, [{dim}, {{}}]>"
     arguments = [f'%a{i}: {type} {{spmd.weight = "{name}_a{i}", {sharding}}}' for i in range(count)]
     return _spell_function(name, arguments, [f"  %r{i} = arith.mulf %a{i}, %a{i} : {type}" for i in range(count)], type, sharding, count)
+
+
+def _spell_pair(name: str, axes: Mapping[str, int], axis: str, shape: tuple[int, int], part: str) -> str:
+    """A chain of products on each device, each of the sum of the one before and of an all-reduce; or one of the two alone."""
+    m, k = shape
+    dim, local = "{" + ", ".join(f'"{a}"' for a in axes) + "}", f"tensor<{m}x{k}xf32>"
+    whole, square = f"tensor<{m * int(np.prod(list(axes.values())))}x{k}xf32>", f"tensor<{k}x{k}xf32>"
+    across, along = "<@mesh, [{}, {}]>", f"<@mesh, [{dim}, {{}}]>"
+    values = [("w", square, across), ("s", whole, along), *((f"a{i}", whole, along) for i in range(_BEHIND))]
+    arguments = ", ".join(f'%{v}: {type} {{spmd.weight = "{name}_{v}", spmd.sharding = #spmd.sharding{sharding}}}' for v, type, sharding in values)
+    inner = ", ".join(f"%own_{v}: {square if v == 'w' else local}" for v, *_ in values)
+    lines, last = [f"    %zero = arith.constant dense<0.0> : {local}"], "%own_s"
+    for i in range(_BEHIND):
+        if part != "products":
+            lines.append(f'    %c{i} = spmd.all_reduce %own_a{i} sum <@mesh, {{"{axis}"}}> : {local}')
+        if part != "collectives":
+            lines.append(f"    %p{i} = linalg.matmul ins({last}, %own_w : {local}, {square}) outs(%zero : {local}) -> {local}")
+            last = f"%p{i}"
+        if part != "products":
+            lines.append(f"    %s{i} = arith.addf {last}, %c{i} : {local}")
+            last = f"%s{i}"
+    return "\n".join([
+        f"func.func @{name}({arguments}) -> ({whole} {{spmd.sharding = #spmd.sharding{along}}}) {{",
+        f"  %r = spmd.manual_computation ({', '.join(f'%{v}' for v, *_ in values)}) in [{', '.join(s for *_, s in values)}] out [{along}] "
+        f"axes [{', '.join(f'{chr(34)}{a}{chr(34)}' for a in axes)}] ({inner}) {{",
+        *lines,
+        f"    spmd.return {last} : {local}",
+        f"  }} : ({', '.join(type for _, type, _ in values)}) -> {whole}",
+        f"  return %r : {whole}",
+        "}",
+    ])  # fmt: skip
 
 
 def _spell_function(name: str, arguments: Sequence[str], lines: Sequence[str], type: str, sharding: str, count: int) -> str:

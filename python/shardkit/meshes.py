@@ -7,7 +7,7 @@ from typing import Any, Mapping, Sequence
 
 from .errors import ShardKitError
 
-COSTS = ("alpha", "beta", "flops", "bandwidth")
+COSTS = ("alpha", "beta", "flops", "bandwidth", "overlap")
 
 
 def spell_costs(axes: Mapping[str, int], costs: Mapping[str, Any]) -> str:
@@ -19,10 +19,14 @@ def spell_costs(axes: Mapping[str, int], costs: Mapping[str, Any]) -> str:
             raise ShardKitError(f"error: costs has {name!r}, expected {', '.join(COSTS)}")
         is_list = name in ("alpha", "beta")
         values = list(value) if isinstance(value, (list, tuple)) else [value]
+        if name == "overlap":
+            if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 <= float(value) <= 1:
+                raise ShardKitError(f"error: costs has overlap = {value!r}, expected a fraction from 0 to 1")
+            continue
         if isinstance(value, (list, tuple)) != is_list or (is_list and len(values) != len(axes)) or not all(map(_is_positive, values)):
             expected = f"a positive number for each axis: {', '.join(axes)}" if is_list else "a positive number"
             raise ShardKitError(f"error: costs has {name} = {value!r}, expected {expected}")
-    spelled = [f"{name} = {_spell(value)}" for name, value in costs.items()]
+    spelled = [f"{'spmd.overlap' if name == 'overlap' else name} = {_spell(value)}" for name, value in costs.items()]
     return f" {{{', '.join(spelled)}}}" if spelled else ""
 
 

@@ -75,9 +75,9 @@ def find_torch_mlir_opt() -> str:
     return tool
 
 
-def run_tool(command: list[str], text: str | None = None) -> str:
+def run_tool(command: list[str], text: str | None = None, rewrite: Callable[[str], str] = str) -> str:
     """Standard output of a tool; its message on failure becomes the error. What a tool makes of a text is kept for the next
-    call with that text: a function that is compiled again is lowered once."""
+    call with that text: a function that is compiled again is lowered once. `rewrite`: of warnings, as they are printed."""
     done = subprocess.run(command, capture_output=True, text=True) if text is None else _run_filter(command, text)
     if missing := re.search(r"error while loading shared libraries: (\S+?):", done.stderr):
         raise ShardKitError(f"{os.path.basename(command[0])} needs {missing[1]}, which is not installed, expected {DEBIAN_PACKAGES}")
@@ -85,7 +85,7 @@ def run_tool(command: list[str], text: str | None = None) -> str:
         message = done.stderr.strip() or f"{os.path.basename(command[0])} exited with {done.returncode}"
         raise ShardKitError(message)
     if done.stderr.strip():
-        _warn(done.stderr.rstrip())
+        _warn(rewrite(done.stderr.rstrip()))
     return str(done.stdout)
 
 

@@ -319,8 +319,11 @@ def test_sequence():
     assert layer["self_attn"].input_kwarg_layouts == {"hidden_states": Shard(1)} and layer["mlp"].desired_input_layouts == (Replicate(),), styles
     assert layer["self_attn.o_proj"].output_layouts == (Shard(1),) and styles["model.layers.0"].desired_input_layouts == (Shard(1),), styles
     assert plan.tp_plan()["model.layers.*.self_attn.o_proj"] == "rowwise"
-    row, error = RANKS.call(torch_plans.check, make_long, "qwen2", 2, plan, torch_plans.run_by_torch)
-    assert row and max(row[:2]) < torch_plans.TOLERANCE, (row, error)
+    named = plan.tp_plan(values=True)
+    assert named["model.layers.*"] == "0:prepare_0_all_1 of 2" and named["model.layers.*.self_attn.o_proj"] == "rowwise_last_1", named
+    for way in (torch_plans.run_by_torch, torch_plans.run_by_hf_with_values):
+        row, error = RANKS.call(torch_plans.check, make_long, "qwen2", 2, plan, way)
+        assert row and max(row[:2]) < torch_plans.TOLERANCE, (way, row, error)
 
     module, x = make_block()
     plan = shardkit.plan(module, x, mesh={"tp": 4}, tactics=tactics, search=False)
@@ -332,6 +335,35 @@ def test_sequence():
     uneven = shardkit.plan(module, x[:, :6], mesh={"tp": 4}, tactics=shardkit.Tactics().megatron("tp"), pins={"x": [Shard(1)]}, search=False)
     assert not any(isinstance(s, SequenceParallel) for s in uneven.parallelize_plan().values())
     assert "4 devices do not divide dim 1 of [2, 6, 64]" in uneven.left_out()["norm"], uneven.left_out()
+
+
+def test_real_size():
+    """Modules on the meta device, of the sizes that they run with: small ones of the same structure have the numbers that styles are tried with."""
+    tactics = shardkit.Tactics().megatron("tp").sp("tp")
+    with torch.device("meta"):
+        real, x = Attention(1024), torch.empty(2, 64, 1024)
+        kind, config, sizes = torch_models.CONFIGS["llama"]
+        llama = kind(config(**sizes | {"hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 3, "head_dim": 256})).eval()
+        tokens = torch.empty(2, 64, dtype=torch.int64)
+    (block, own), (small, inputs) = make_block(), make_long("llama", 2)
+    by_name = {"input_ids": inputs["input_ids"]}
+    cases = ((real, (x,), {}, block, (own,), {}, {"tp": 4}), (llama, (), {"input_ids": tokens}, small, (), by_name, {"tp": 2}))
+    for module, args, kwargs, example, example_args, example_kwargs, axes in cases:
+        options = {"mesh": axes, "tactics": tactics, "search": False}
+        plan = shardkit.plan(module, *args, trial=(example, *example_args, example_kwargs), **kwargs, **options)
+        alike = shardkit.plan(example, *example_args, **example_kwargs, **options)
+        # The head alone, of few words, is planned otherwise.
+        for found, expected in ((plan.parallelize_plan(), alike.parallelize_plan()), (plan.tp_plan(), alike.tp_plan())):
+            found, expected = ({n: str(s) for n, s in styles.items() if n != "lm_head"} for styles in (found, expected))
+            assert found == expected and found, (found, expected)
+        assert set(alike.placements()) <= set(plan.placements())
+    untried = shardkit.plan(real, x, mesh={"tp": 4}, tactics=tactics, search=False)
+    assert untried.placements()["up.weight"] == (Shard(0),) and untried.fsdp_plan() == {}
+    refuses(r"styles are tried by running the module, which is on the meta device, expected trial=\(MODULE, \*INPUTS\)", untried.tp_plan)
+    planned = functools.partial(shardkit.plan, real, x, mesh={"tp": 4})
+    refuses(r"trial is Attention, expected a module and its inputs: \(MODULE, \*INPUTS\)", planned, trial=block)
+    refuses("the module of trial has no down, key, norm, out, ..., expected all modules of the planned one", planned, trial=(nn.Linear(2, 2), x))
+    refuses("the module of trial is on the meta device, expected one with numbers", planned, trial=(real, x))
 
 
 def test_regroup():

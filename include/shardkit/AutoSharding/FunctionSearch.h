@@ -25,7 +25,8 @@ struct SearchOptions {
   ReshardPerUse reshardPerUse = ReshardPerUse::Auto;
   bool allSubAxes = false;
   bool allowRecompute = false;
-  /// Collectives overlap with independent compute: the objective counts what is left of them.
+  /// The objective counts what is left of collectives after the independent compute that they overlap with, by the
+  /// `spmd.overlap` of the mesh.
   bool hidesCollectives = false;
   /// Bytes per device; none: the memory of the mesh.
   std::optional<int64_t> memoryBudget;
@@ -122,20 +123,20 @@ public:
   const SearchOptions &getOptions() const { return options; }
   /// Whether the objective includes compute time: with `allow-recompute`, or if the mesh has `flops`.
   bool pricesCompute() const { return options.allowRecompute || meshes.getCostMesh().flops; }
-  /// Whether collectives cost what compute does not hide of them.
-  bool hidesCollectives() const { return options.hidesCollectives && pricesCompute(); }
+  /// The fraction of collectives that passes while independent ops compute, and that the objective does not count.
+  double getOverlap() const { return options.hidesCollectives && pricesCompute() ? overlap : 0; }
   FunctionMeshes &getMeshes() { return meshes; }
 
 private:
   class Rounds;
 
-  FunctionSearch(FunctionMeshes &meshes, FunctionPropagation &function, const SearchOptions &options)
-      : funcs(function.getFunctions()), meshes(meshes), function(function), options(options) {}
+  FunctionSearch(FunctionMeshes &meshes, FunctionPropagation &function, const SearchOptions &options);
 
   SmallVector<func::FuncOp> funcs;
   FunctionMeshes &meshes;
   FunctionPropagation &function;
   const SearchOptions &options;
+  double overlap; // the `spmd.overlap` of the meshes
   std::optional<int64_t> budget;
   std::optional<LiveBuffers> live;
   std::optional<ShardingProblem> problem;

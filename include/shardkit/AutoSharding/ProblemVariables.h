@@ -37,8 +37,9 @@ struct ProblemOptions {
   bool improvesPropagation = false;
   /// Seconds that one device alone computes for an op; null: compute time has no price.
   std::function<double(const Propagation::Node &)> getComputeSeconds;
-  /// Moves overlap with independent compute, and cost what is left of them. Compute time has a price.
-  bool hidesMoves = false;
+  /// The fraction of a move that passes while independent ops compute; the objective counts what is left of it.
+  /// Unless it is 0, compute time has a price.
+  double overlap = 0;
   /// Values that each reader reshards for itself; null: according to `reshardPerUse`.
   llvm::function_ref<bool(Value)> isReshardedPerUse = nullptr;
   /// Value classes with user shardings to ignore, if any.

@@ -143,12 +143,12 @@ public:
   /// Sets whether the graph counts the memory of listed copies, from the first reader of the
   /// value to the last. Initially it does not, so that its peaks are lower bounds.
   void setCountsHeldCopies(bool counts);
-  /// The seconds of moves in which independent compute hides them (ProblemOptions::hidesMoves): none; all that is
+  /// The seconds of moves in which independent compute hides them (ProblemOptions::overlap): none; all that is
   /// computed in between with known choices; what the moves of these leave to others; those of a lower bound.
   enum class Rooms { None, All, Left, Bound };
   /// Replaces the graph by one with these prices. Initially nothing is hidden.
   void setRooms(Rooms how, ArrayRef<unsigned> choices = {}, ArrayRef<Use> perUse = {});
-  bool hidesMoves() const { return options.hidesMoves; }
+  bool hidesMoves() const { return options.overlap > 0; }
   /// The seconds of moves that pass while independent ops compute. Each op hides what it computes once.
   double getHiddenSeconds(ArrayRef<unsigned> choices, ArrayRef<Use> perUse);
   bool isMemoryCounted() const { return countsMemory; }

@@ -71,6 +71,7 @@ struct PlanStage {
 struct PlanMesh {
   Mesh mesh;
   Location loc;
+  std::optional<double> overlap = std::nullopt; // `spmd.overlap`
 };
 
 /// A plan file. docs/reference/Plans.md has the schema.

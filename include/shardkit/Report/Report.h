@@ -37,9 +37,9 @@ struct ReportCollective {
 struct ReportFunction {
   std::string name;
   int64_t calls = 0; ///< How often others call it in a step, if only they can.
-  /// Seconds of its collectives, and of what it computes if the mesh has `flops`, with those of the functions that it
-  /// calls.
-  double cost = 0;
+  /// Seconds of its collectives, those of them that pass while devices compute, and of what it computes if the mesh has
+  /// `flops`, with those of the functions that it calls.
+  double cost = 0, hidden = 0;
   std::optional<double> compute;
   std::vector<ReportValue> arguments, results;
 };
@@ -64,6 +64,7 @@ struct ReportSolver {
   std::string function, status, options;
   double objective = 0, lowerBound = 0;
   std::optional<double> communication; // if the objective has other terms
+  std::optional<double> hidden;        // if the mesh has `spmd.overlap`
   /// If another plan takes less time as it runs: which stands, and the predicted seconds of both.
   std::string kept;
   double keptSeconds = 0, searchedSeconds = 0;
@@ -85,6 +86,7 @@ struct Report {
   std::vector<ReportCollective> collectives;
   std::map<std::string, int64_t> bytesByKind, bytesByAxis;
   double totalCost = 0;
+  double totalHidden = 0;             // seconds of it that pass while devices compute
   std::optional<double> totalCompute; // seconds, where the mesh has `flops`
   /// Collectives and `spmd.start`s that move data, each as often as it runs; -1 in reports that do not have the number.
   int64_t launches = 0;

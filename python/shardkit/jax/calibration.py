@@ -46,6 +46,25 @@ class JaxMeter:
     def time_copy(self, elements: int) -> float:
         return self._time(lambda a: a * a, [self._make((elements,))])
 
+    def time_overlap(self, axis: str, shape: tuple[int, int], count: int, products: bool, collectives: bool) -> float | None:
+        from jax import lax
+
+        def run(w: Any, s: Any, *arrays: Any) -> Any:
+            w, s = w[0], s[0]
+            for a in arrays:
+                c = lax.psum(a[0], axis) if collectives else None
+                s = s @ w if products else s
+                s = s if c is None else s + c
+            return s[None]
+
+        return self._time(run, [self._make((shape[1], shape[1])), *(self._make(shape) for _ in range(count + 1))])
+
+    @property
+    def is_device(self) -> bool:
+        import jax
+
+        return bool(jax.devices()[0].platform != "cpu")
+
     def _make(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
         """An array of this shape on each device."""
         import jax

@@ -28,7 +28,8 @@ def plan(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     `flops` as on a mesh of ShardKit. `options`: more of `--spmd-auto-shard`, as `batch-axes=data`. Of JAX, `minimize`: at most so many
     times propagation is run to leave out constraints that it does not need; None constrains all values whose layout is known. Equations
     that repeat at least `repeats` times, as those of layers do, are planned as one loop, with one layout for all; None plans each. Of
-    PyTorch, `loss` and `optimizer` as of `import_torch`: then a training step is planned."""
+    PyTorch, `loss` and `optimizer` as of `import_torch`: then a training step is planned; `trial`: a small module of the same structure and its
+    inputs, by which styles are tried where the module is on the meta device."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(function, torch.nn.Module):
         from ..torch.planning.plan import plan as plan_torch
@@ -74,8 +75,10 @@ class AnnotatedPlan:
 
     def _compare_times(self, measured: float) -> str:
         totals = json.loads(self.report("json"))["totals"]
+        hidden = totals.get("hidden", 0.0)
         parts = {name: totals[key] for name, key in (("collectives", "cost"), ("compute", "compute")) if totals.get(key) is not None}
-        predicted = sum(parts.values())
+        predicted = sum(parts.values()) - hidden
+        parts |= {"of it hidden": hidden} if hidden else {}
         described = ", ".join(f"{name} {value:.3e} s" for name, value in parts.items())
         without = "" if "compute" in parts else ", without compute, as the mesh has no flops"
         return f"step: predicted {predicted:.3e} s ({described}{without}), measured {measured:.3e} s: {predicted / measured:.2f} of it"

@@ -44,9 +44,10 @@ def apply_rules(text: str, rules: Sequence[Mapping[str, Any]]) -> str:
         file = Path(folder, "pins")
         file.write_text(json.dumps({"version": 1, "rules": list(rules)}))
         try:
-            return run(text, f"--spmd-apply-plan=file={file}", "-mlir-print-debuginfo")
+            command = [find_tool("shard-opt"), "-", f"--spmd-apply-plan=file={file}", "-mlir-print-debuginfo"]
+            return run_tool(command, text, lambda warnings: _shorten(warnings, file, "warning"))
         except ShardKitError as error:
-            raise ShardKitError(_shorten(str(error), file)) from None
+            raise ShardKitError(_shorten(str(error), file, "error")) from None
 
 
 def apply(text: str, file: Path) -> str:
@@ -107,7 +108,8 @@ def run(text: str, *options: str) -> str:
     return run_tool([find_tool("shard-opt"), "-", *options], text)
 
 
-def _shorten(message: str, file: Path) -> str:
-    """An error in the rules, without the file that they were passed in."""
-    lines = [line for line in message.split("\n") if "error: " in line]
-    return re.sub(rf"{re.escape(str(file))}:\d+:\d+: error: (?:rule \d+: )?", "error: pins: ", lines[0]) if lines else message
+def _shorten(message: str, file: Path, kind: str) -> str:
+    """An error in the rules, or the warnings, without the file that they were passed in."""
+    lines = [line for line in message.split("\n") if f"{kind}: " in line]
+    text = "\n".join(lines[:1] if kind == "error" else lines)
+    return re.sub(rf"{re.escape(str(file))}:\d+:\d+: {kind}: (?:rule \d+: )?", f"{kind}: pins: ", text) or message

@@ -57,6 +57,27 @@ class TorchMeter:
         a, b = (torch.ones(elements, device=self._device) for _ in range(2))
         return self._time(lambda: torch.mul(a, a, out=b))
 
+    def time_overlap(self, axis: str, shape: tuple[int, int], count: int, products: bool, collectives: bool) -> float | None:
+        group = self._mesh.get_group(axis)
+        w = torch.ones(shape[1], shape[1], device=self._device)
+        first, *arrays = (torch.ones(shape, device=self._device) for _ in range(count + 1))
+
+        def run() -> Any:
+            s = first
+            for a in arrays:
+                work = dist.all_reduce(a, group=group, async_op=True) if collectives else None
+                s = s @ w if products else s
+                if work is not None:
+                    work.wait()
+                    s = s + a
+            return s
+
+        return self._time(run)
+
+    @property
+    def is_device(self) -> bool:
+        return bool(self._device.type == "cuda")
+
     def _time(self, step: Callable[[], Any]) -> float:
         times = []
         for _ in range(self._repeats + 2):

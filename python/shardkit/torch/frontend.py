@@ -98,7 +98,8 @@ def import_watched(
     passed = [dataclasses.replace(a, shape=sizes.shape(a.name, a.shape)) for a in passed]
     function = Function(module, own_call, args, kwargs or {}, list(styles.outputs), watched)
     leaves, tree = function.call_once()
-    left_out = _find_non_persistent(module) - set(function.changed)
+    # A buffer without numbers is no constant.
+    left_out = {n for n in _find_non_persistent(module) if not module.get_buffer(n).is_meta} - set(function.changed)
     held = parameters | {n: b for n, b in module.named_buffers() if n not in left_out}
     own = function.make_fake(held)
     state = own | (kept.get_tensors() if kept else {})

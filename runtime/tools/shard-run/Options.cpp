@@ -137,9 +137,13 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   repeated("--compile-option", passThrough, "An option for shard-compile, when given IR");
   app.add_flag("--auto-shard{on}", autoShard, "Passed to shard-compile, when given IR; --auto-shard=OPTIONS");
   app.add_flag("--pipeline{on}", pipeline, "Passed to shard-compile, when given IR; --pipeline=OPTIONS");
+  // Read before all others (Calibrate.h).
+  bool calibrates = false;
+  app.add_flag("--calibrate", calibrates,
+               "Measure the costs of a mesh on this machine, for plans and predicted times, in place of a run: "
+               "shard-run --calibrate --mesh data=2,model=4 -o costs.json. The other options are those of "
+               "shardkit-calibrate, which does it");
   app.set_version_flag("--version", "shard-run 0.1.0");
-  app.footer("The costs of a mesh on this machine, for plans and predicted times:\n"
-             "  shardkit-calibrate --mesh data=2,model=4 -o costs.json [--backend mpi]");
   try {
     tools::parse(app, argc, argv);
   } catch (const CLI::CallForHelp &) {

@@ -169,7 +169,8 @@ std::optional<Prediction> findPrediction(const Bundle &bundle, const RunRecord &
   for (const Json &function : compilerReport(bundle).value("functions", Json::array()))
     if (function.is_object() && function.value("name", "") == record.what->full().name &&
         function.value("cost", Json()).is_number() && function.value("compute", Json()).is_number())
-      return Prediction{function["cost"].get<double>(), function["compute"].get<double>()};
+      return Prediction{function["cost"].get<double>(), function.value("hidden", 0.0),
+                        function["compute"].get<double>()};
   return std::nullopt;
 }
 
@@ -207,10 +208,14 @@ void printSummary(const RunRecord &record, const std::optional<Prediction> &pred
   else
     std::printf("step: min %.3f ms, median %.3f ms over %zu runs\n", record.minStep() * 1e3, record.medianStep() * 1e3,
                 record.steps.size());
-  if (predicted && record.minStep() > 0)
-    std::printf("predicted step: %.3f ms (collectives %.3f ms, compute %.3f ms), %.2f of the median\n",
-                predicted->seconds() * 1e3, predicted->collectives * 1e3, predicted->compute * 1e3,
+  if (predicted && record.minStep() > 0) {
+    std::printf("predicted step: %.3f ms (collectives %.3f ms", predicted->seconds() * 1e3,
+                predicted->collectives * 1e3);
+    if (predicted->hidden > 0)
+      std::printf(", %.3f ms of it hidden by compute", predicted->hidden * 1e3);
+    std::printf(", compute %.3f ms), %.2f of the median\n", predicted->compute * 1e3,
                 predicted->seconds() / record.medianStep());
+  }
   std::printf("peak memory: %s\n", sizeText(peakMemory()).c_str());
 }
 
@@ -351,6 +356,7 @@ Status writeReport(const std::string &path, const Bundle &bundle, const Options 
     if (std::optional<Prediction> predicted = findPrediction(bundle, record))
       run["steps"]["predicted"] = {{"seconds", predicted->seconds()},
                                    {"collectives", predicted->collectives},
+                                   {"hidden", predicted->hidden},
                                    {"compute", predicted->compute},
                                    {"of_median", predicted->seconds() / record.medianStep()}};
     if (!record.what->pipeline())

@@ -7,10 +7,11 @@
 
 namespace shardkit::run {
 
-/// Seconds of a step that the bundle's compiler predicts, where the mesh has `flops`.
+/// Seconds of a step that the bundle's compiler predicts, where the mesh has `flops`. Hidden: those of collectives that
+/// pass while devices compute.
 struct Prediction {
-  double collectives, compute;
-  double seconds() const { return collectives + compute; }
+  double collectives, hidden, compute;
+  double seconds() const { return collectives - hidden + compute; }
 };
 std::optional<Prediction> findPrediction(const rt::Bundle &bundle, const RunRecord &record);
 /// The few lines about one run on stdout.

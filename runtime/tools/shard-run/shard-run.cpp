@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Calibrate.h"
 #include "Compile.h"
 #include "Options.h"
 #include "Report.h"
@@ -490,6 +491,8 @@ int failBeforeRunning(const Status &status) {
 } // namespace
 
 int main(int argc, char **argv) {
+  if (asksForCalibration(argc, argv))
+    return failBeforeRunning(calibrate(argc, argv));
   std::string help;
   auto options = parseOptions(argc, argv, help);
   if (!help.empty()) {

@@ -158,6 +158,12 @@ func.func @f() {
 // -----
 
 // attr_c2
+// expected-error @+1 {{attribute 'spmd.overlap' of 'spmd.mesh' is 1.500000e+00 : f64, expected a fraction, a float from 0 to 1}}
+spmd.mesh @pod = <["x"=4]> {spmd.overlap = 1.5}
+
+// -----
+
+// attr_c2
 spmd.mesh @pod = <["x"=4]>
 func.func @f() {
   // expected-error @+1 {{attribute 'spmd.shardings' of 'tensor.empty' is ["x"], expected an array of shardings}}

@@ -8,6 +8,8 @@ spmd.mesh @pod = <["data"=2, "model"=4]>
 spmd.mesh @turned = <["u"=2, "v"=4], device_ids=[0,4,1,5,2,6,3,7]>
 // CHECK: spmd.mesh @costs = <["data"=2, "model"=4]> {alpha = [1.000000e-05, 2.000000e-06], bandwidth = 3.000000e+12 : f64, beta = [4.000000e-11, 2.200000e-12], flops = 9.000000e+14 : f64, memory = 85899345920 : i64}
 spmd.mesh @costs = <["data"=2, "model"=4]> {alpha = [1.0e-5, 2.0e-6], beta = [4.0e-11, 2.2e-12], flops = 9.0e14, bandwidth = 3.0e12, memory = 85899345920}
+// CHECK: spmd.mesh @measured = <["x"=2]> {flops = 1.000000e+12 : f64, spmd.overlap = 6.000000e-01 : f64}
+spmd.mesh @measured = <["x"=2]> {flops = 1.0e12, spmd.overlap = 0.6}
 // A mesh of one device, and an axis of size one.
 // CHECK: spmd.mesh @one = <["x"=1]>
 spmd.mesh @one = <["x"=1]>

@@ -1,7 +1,5 @@
-"""Calibrates a mesh on threads, in DIR."""
+"""What shard-run --calibrate measured on threads, in DIR, and fits of known times."""
 
-import contextlib
-import io
 import sys
 from pathlib import Path
 
@@ -39,6 +37,11 @@ def check_fit():
     found = functions.fit(weights, seconds)
     for axis, (alpha, beta) in costs.items():
         assert abs(found.alpha[axis] / alpha - 1) < 1e-3 and abs(found.beta[axis] / beta - 1) < 1e-3, found
+    # Products of 3 ms and collectives of 1 and 2 ms together: half of these passes.
+    for name, alone in (("pair_x", 1e-3), ("pair_y", 2e-3)):
+        parts = zip(calibration._PARTS, (3e-3, alone, 3e-3 + alone / 2))
+        seconds |= {f"{name}_{part}": overhead + time for part, time in parts}
+    assert found.overlap is None and functions.fit(weights, seconds).overlap == 0.5, functions.fit(weights, seconds)
     assert abs(found.flops / 5e9 - 1) < 1e-3 and abs(found.bandwidth / 3e9 - 1) < 1e-3 and found.get_error() < 1e-3 and found.overhead == overhead
     # Costs are positive, whatever was measured.
     for times in ([1e-6, 2e-6], [2e-6, 1e-6], [1e-6, 1e-6]):
@@ -47,14 +50,11 @@ def check_fit():
 
 
 def check_measured():
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        status = calibration.main(["--mesh", "x=2,one=1,y=2", "-o", str(directory / "costs.json"), "--name", "pod", "--repeats", "1"])
-    assert status == 0
-    text = output.getvalue()
+    text = (directory / "report").read_text()
     assert text.startswith('spmd.mesh @mesh = <["x"=2, "one"=1, "y"=2]> {alpha = [') and "all_to_all: median error" in text, text
     found = shardkit.Calibration.load(directory / "costs.json")
     assert found.axes == AXES and found.flops > 1e6 and found.bandwidth > 1e6 and all(found.alpha[a] > 0 and found.beta[a] > 0 for a in AXES), found
+    assert 0 <= found.overlap <= 1 and f"hidden by compute: {100 * found.overlap:.0f} % of collectives" in text, (found, text)
     assert text.count(" GFLOP/s per device") == len(calibration.PRODUCTS) and text.count(" GB/s per device") == len(calibration.COPIES)
 
 

@@ -623,6 +623,12 @@ static LogicalResult checkCalls(const Site &site) {
   return success();
 }
 
+static LogicalResult checkOverlap(const Site &site) {
+  auto overlap = dyn_cast<FloatAttr>(site.attr.getValue());
+  double value = overlap ? overlap.getValueAsDouble() : -1;
+  return value >= 0 && value <= 1 ? success() : site.wrongKind("a fraction, a float from 0 to 1");
+}
+
 static LogicalResult checkMeshShapes(const Site &site) {
   return isa<ArrayAttr>(site.attr.getValue()) ? success() : site.wrongKind("an array");
 }
@@ -651,6 +657,7 @@ static const Known kKnown[] = {
     {kCallsAttr, kFunction | kModule, checkCalls},
     {kMeshShapesAttr, kModule, checkMeshShapes},
     {kHostsAttr, kOp, checkSolver},
+    {kOverlapAttr, kOp, checkOverlap},
     {kRuleAttr, kOp, checkRule},
     {kWindowsAttr, kOp, checkUnit},
     {kExtrasAttr, kOp, checkExtras},

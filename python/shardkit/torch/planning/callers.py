@@ -34,10 +34,12 @@ class Callers:
                 hook.remove()
         self._running.clear()
         self._made.clear()
+        self._names = {to_pattern(name): name for name in self._counts}
 
     def find(self, name: str) -> list[tuple[str, int | str]]:
-        """The modules around it that take its first input too, outermost first, and the number or name of that input there."""
-        return self._callers.get(name, [])
+        """The modules around it that take its first input too, outermost first, and the number or name of that input there. A layer that
+        the module does not have, as it has fewer, is like any other."""
+        return self._callers.get(name if name in self._counts else self._names.get(to_pattern(name), ""), [])
 
     def find_takers(self, name: str) -> list[tuple[str, int | str]]:
         """The modules that take what it makes, in the order of their calls, and the number or name of that input."""

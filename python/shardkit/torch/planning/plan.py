@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
 
 import torch
+from torch.utils._pytree import tree_map_only
 
 from ...errors import ShardKitError
 from ...model import Model, read_mesh, read_names
@@ -35,10 +36,11 @@ def plan(
     optimizer: Any = None,
     tactics: Tactics | None = None,
     search: bool = True,
+    trial: Sequence[Any] | None = None,
     **kwargs: Any,
 ) -> TorchPlan:
     """That of a module of PyTorch: see `shardkit.plan`."""
-    planner = _Planner(module, args, kwargs, mesh, loss, optimizer)
+    planner = _Planner(module, args, kwargs, mesh, loss, optimizer, trial)
     return planner.complete(memory, pins or {}, costs or {}, read_names(options, "options"), tactics, search)
 
 
@@ -90,10 +92,11 @@ class TorchPlan(AnnotatedPlan):
         express is in `left_out("parallelize_plan")`."""
         return self.styles.make_parallelize_plan(axis)
 
-    def tp_plan(self) -> dict[str, str]:
+    def tp_plan(self, values: bool = False) -> dict[str, str]:
         """Styles of Hugging Face's transformers by patterns of modules, for `DistributedConfig(tp_plan=...)`; those of the model's own plan
-        that this plan does not have are `replicate`. What they cannot express is in `left_out("tp_plan")`."""
-        return self.styles.make_tp_plan()
+        that this plan does not have are `replicate`. What they cannot express is in `left_out("tp_plan")`. `values`: of values between modules
+        too, as `parallelize_plan` has them: styles that are registered with transformers in the process that calls it, which each rank does."""
+        return self.styles.make_tp_plan(values)
 
     def fsdp_plan(self) -> dict[str, str]:
         """The modules to wrap by `fully_shard`, inner ones first, and for each the axis of the mesh."""
@@ -126,17 +129,24 @@ class TorchPlan(AnnotatedPlan):
         return [*lines, *(f"dropped: {d}" for d in self.dropped)]
 
     @classmethod
-    def load(cls, path: str | Path, module: Any, *args: Any, mesh: Any = None, loss: Any = None, optimizer: Any = None, **kwargs: Any) -> TorchPlan:
+    def load(
+        cls, path: str | Path, module: Any, *args: Any, mesh: Any = None, loss: Any = None, optimizer: Any = None, trial: Sequence[Any] | None = None, **kwargs: Any
+    ) -> TorchPlan:
         """The plan of a file for the module that it was made for, without a search."""
-        return _Planner(module, args, kwargs, mesh, loss, optimizer).load(Path(path))
+        return _Planner(module, args, kwargs, mesh, loss, optimizer, trial).load(Path(path))
 
 
 class _Planner:
     """A module on its way to a plan."""
 
-    def __init__(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any, loss: Any, optimizer: Any) -> None:
+    def __init__(
+        self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Any, loss: Any, optimizer: Any, trial: Sequence[Any] | None
+    ) -> None:
+        # Inputs without numbers are traced like any others.
+        args, kwargs = tree_map_only(torch.Tensor, lambda v: torch.zeros(v.shape, dtype=v.dtype) if v.is_meta else v, (args, kwargs))
         self._module, self._args, self._kwargs, self._loss = module, args, kwargs, loss
         self._mesh, self._device_mesh = read_device_mesh(mesh), mesh if hasattr(mesh, "mesh_dim_names") else None
+        self._trial = None if trial is None else styles.Trial.read(trial, module, loss)
         self._check_parameters()
         self._names = _name_tensors(module)
         watched = [n for n, m in module.named_modules() if n and any(True for _ in m.named_parameters(recurse=False))]
@@ -190,7 +200,8 @@ class _Planner:
         boundaries = {name: calls for name in self._watched if (calls := self._read_boundaries(name, program, used))}
         placements = {n: arguments[n] for n in own}
         inputs = {a.name: arguments[a.name] for a in self._model.arguments if not a.is_weight}
-        found = styles.find(self._module, self._args, self._kwargs, self._loss, self._mesh, placements, used, self._names, self._sites)
+        tried = self._trial or styles.Trial(self._module, self._args, self._kwargs, self._loss)
+        found = styles.find(self._module, tried, self._mesh, placements, used, self._names, self._sites)
         return TorchPlan(
             text, dict(self._mesh), inputs, results, boundaries, tuple(translator.dropped), self._inputs, self._names, found, placements, self._device_mesh
         )

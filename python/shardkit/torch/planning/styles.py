@@ -13,7 +13,7 @@ from typing import Any, Callable, Mapping, Sequence
 import torch
 
 from ...errors import ShardKitError
-from . import sequence, trial
+from . import hf_styles, sequence, trial
 from .callers import Callers, to_pattern
 from .placements import Placements, describe
 from .trial import Prepared, Style
@@ -39,16 +39,26 @@ class Styles:
     """By axis and pattern of modules, why what they take or make is not sharded as the plan has it."""
     signatures: dict[str, tuple[int, list[bool] | None]]
     """Of modules that are prepared: the number of inputs by position, and which outputs are tensors, None for one tensor."""
+    layers: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    """In order, the modules of patterns of which `parallel` names some one by one."""
+    is_tried: bool = True
+    """Styles are known, as there are numbers to try them with."""
 
     def make_parallelize_plan(self, axis: str | None) -> dict[str, Any]:
+        self._check_tried()
         chosen = self._choose_axis(axis)
         return {p: _make_torch_style(e, *self.signatures[p]) for p, e in self.parallel.get(chosen or "", {}).items()}
 
-    def make_tp_plan(self) -> dict[str, str]:
+    def make_tp_plan(self, values: bool) -> dict[str, str]:
+        self._check_tried()
         chosen = self._choose_axis(None)
-        found = {p: _name_hf_style(s) for p, s in self.styles.items() if s.axis == chosen}
+        if values:
+            found = hf_styles.register(self.parallel.get(chosen or "", {}), self.layers)
+        else:
+            found = {p: _name_hf_style(s) for p, s in self.styles.items() if s.axis == chosen}
         kept = [to_pattern(owner) for n in self.left_out if (owner := n.rpartition(".")[0])]
-        return dict.fromkeys((*self.replicated, *kept), "replicate") | found | self.experts
+        tied = (p for p in self.tied if values)
+        return dict.fromkeys((*self.replicated, *kept, *tied), "replicate") | found | self.experts
 
     def make_fsdp_plan(self) -> dict[str, str]:
         return dict(self.fsdp)
@@ -58,12 +68,20 @@ class Styles:
             raise ShardKitError(f"error: nothing is left out of {what}, expected parallelize_plan, tp_plan or fsdp_plan")
         if what == "fsdp_plan":
             return {}
+        self._check_tried()
         chosen = self._choose_axis(axis)
         other = {p: f"sharded by {s.axis}, and the plan is on {chosen}" for p, s in self.styles.items() if s.axis != chosen}
         if what == "parallelize_plan":
             return self.left_out | other | self.tied | self.values.get(chosen or "", {})
         expert = {n for n in self.left_out if any(to_pattern(n) == e for e in self.experts)}
         return {n: why for n, why in self.left_out.items() if n not in expert} | other
+
+    def _check_tried(self) -> None:
+        if not self.is_tried:
+            raise ShardKitError(
+                "error: styles are tried by running the module, which is on the meta device, expected trial=(MODULE, *INPUTS) of shardkit.plan: "
+                "a small module of the same structure with numbers"
+            )
 
     def _choose_axis(self, axis: str | None) -> str | None:
         if axis is not None and axis not in self.axes:
@@ -115,6 +133,35 @@ def _name_hf_style(style: Style) -> str:
     if style.kind == "colwise":
         return "colwise" if style.makes == -1 else "colwise_gather_output"
     return "rowwise" if style.takes == -1 else "rowwise_split_input"
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """A module with numbers, by which styles are tried: the planned one, or a small one with modules of the same names but for numbers of layers."""
+
+    module: Any
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    loss: Callable[..., Any] | None
+
+    @staticmethod
+    def read(given: Sequence[Any], module: Any, loss: Callable[..., Any] | None) -> "Trial":
+        """`(module, *inputs)`; a dict at the end has inputs by keyword."""
+        if not isinstance(given, (tuple, list)) or not given or not isinstance(given[0], torch.nn.Module):
+            raise ShardKitError(f"error: trial is {type(given).__name__}, expected a module and its inputs: (MODULE, *INPUTS)")
+        own, *args = given
+        kwargs = args.pop() if args and isinstance(args[-1], dict) else {}
+        missing = sorted({to_pattern(n) for n, _ in module.named_modules()} - {to_pattern(n) for n, _ in own.named_modules()})
+        if missing:
+            shown = ", ".join(missing[:4]) + ", ..." * (len(missing) > 4)
+            raise ShardKitError(f"error: the module of trial has no {shown}, expected all modules of the planned one, in fewer layers perhaps")
+        if any(v.is_meta for v in (*own.parameters(), *own.buffers())):
+            raise ShardKitError("error: the module of trial is on the meta device, expected one with numbers")
+        return Trial(own, args, kwargs, loss)
+
+    @property
+    def has_numbers(self) -> bool:
+        return not any(v.is_meta for v in (*self.module.parameters(), *self.module.buffers()))
 
 
 class Finder:
@@ -203,34 +250,39 @@ def _describe(style: Style | None) -> str:
 
 
 def find(
-    module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], loss: Callable[..., Any] | None, mesh: Mapping[str, int],
+    module: Any, tried: Trial, mesh: Mapping[str, int],
     stored: Mapping[str, Placements], used: Mapping[str, Placements], names: Mapping[str, str], sites: sequence.Sites,
 ) -> Styles:  # fmt: skip
     finder = Finder(module, mesh, stored, used, names)
     read = finder.find()
+    fsdp = _find_fsdp(module, list(mesh), stored, used)
     axes = tuple(dict.fromkeys(s.axis for s in read.values()))
-    callers = Callers(module, args, kwargs, loss) if axes else None
+    if axes and not tried.has_numbers:
+        return Styles({}, {}, {}, {}, (), {}, fsdp, axes, {}, {}, is_tried=False)
+    run = (tried.module, tried.args, tried.kwargs, tried.loss)
+    callers = Callers(*run) if axes else None
     found: dict[str, Style] = dict(read)
     parallel, values, signatures = dict[str, dict[str, Style | Prepared]](), dict[str, dict[str, str]](), dict[str, tuple[int, list[bool] | None]]()
     for axis in axes:
         assert callers
         own = {p: s for p, s in read.items() if s.axis == axis}
-        alone = trial.try_styles(module, args, kwargs, loss, own, mesh[axis], callers) or {}
+        alone = trial.try_styles(*run, own, mesh[axis], callers) or {}
         found |= {p: s for p, s in alone.items() if isinstance(s, Style)}
         untied = {p: s for p, s in own.items() if p not in finder.tied}
-        both = sequence.find(module, args, kwargs, loss, untied, sites, used, mesh, axis, callers)
+        both = sequence.find(*run, untied, sites, used, mesh, axis, callers)
         if both is None:
-            both = alone if untied == own else trial.try_styles(module, args, kwargs, loss, untied, mesh[axis], callers) or {}
-        names = {p: n for n, _ in reversed(list(module.named_modules())) if (p := n if n in both else to_pattern(n)) in both}
+            both = alone if untied == own else trial.try_styles(*run, untied, mesh[axis], callers) or {}
+        examples = {p: n for n, _ in reversed(list(tried.module.named_modules())) if (p := n if n in both else to_pattern(n)) in both}
         values[axis] = sequence.list_left_out(both, sites, mesh, axis, callers)
-        keys = {p: _spell_keys(module, p.split(".") if p else []) for p in reversed(names)}  # in the order of the module
+        keys = {p: _spell_keys(module, p.split(".") if p else []) for p in reversed(examples)}  # in the order of the module
         parallel[axis] = {key: both[p] for p, spelled in keys.items() for key in spelled}
-        signatures |= {key: (callers.count_positional(names[p]), callers.get_outputs(names[p])) for p, spelled in keys.items() for key in spelled}
+        signatures |= {key: (callers.count_positional(examples[p]), callers.get_outputs(examples[p])) for p, spelled in keys.items() for key in spelled}
     own_plan = getattr(module, "_tp_plan", None) or {}
     experts = _find_experts(module, own_plan, used, names)
     replicated = tuple(p for p in own_plan if p not in found and p not in experts)
-    fsdp = _find_fsdp(module, list(mesh), stored, used)
-    return Styles(found, parallel, finder.left_out, finder.tied, replicated, experts, fsdp, axes, values, signatures)
+    single = {to_pattern(key) for entries in parallel.values() for key in entries if key != to_pattern(key)}
+    layers = {p: [n for n, _ in module.named_modules() if to_pattern(n) == p] for p in single}
+    return Styles(found, parallel, finder.left_out, finder.tied, replicated, experts, fsdp, axes, values, signatures, layers)
 
 
 def _spell_keys(module: Any, parts: Sequence[str]) -> list[str]:

@@ -27,6 +27,8 @@ inline constexpr llvm::StringLiteral kCallsAttr = "spmd.calls";
 inline constexpr llvm::StringLiteral kMeshShapesAttr = "spmd.mesh_shapes";
 /// On a mesh: the bandwidths that its link costs are derived from.
 inline constexpr llvm::StringLiteral kHostsAttr = "spmd.hosts";
+/// On a mesh: the fraction of collectives that passes while devices compute.
+inline constexpr llvm::StringLiteral kOverlapAttr = "spmd.overlap";
 inline constexpr llvm::StringLiteral kPhaseAttr = "spmd.phase";
 inline constexpr llvm::StringLiteral kTiedAttr = "spmd.tied";
 inline constexpr llvm::StringLiteral kWeightAttr = "spmd.weight";

@@ -65,6 +65,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.improved` | function | predicted seconds of the `propagated` plan, and of the `improved` one that replaced it |
     | `spmd.mesh_shapes` | module | the mesh shapes that --spmd-auto-shard tried, the best one first |
     | `spmd.hosts` | mesh | the bandwidths that --spmd-derive-costs computed the link costs from |
+    | `spmd.overlap` | mesh | `F : f64` from 0 to 1: the fraction of the time of a collective that passes while its devices compute something independent of it. Searches and reports discount collectives by it, on a mesh with `flops`; without it nothing is hidden |
     | `spmd.phase` | module | the phase that the module has reached |
 
     Constraints:
