@@ -297,9 +297,11 @@ def test_texts():
     assert "params.up" in plan.explain("params.up")
     totals = json.loads(plan.report("json"))["totals"]
     assert f"step: predicted {totals['cost']:.3e} s (collectives {totals['cost']:.3e} s, without compute" in plan.report(measured=1.0)
-    rated = shardkit.plan(step, PARAMS, X, TARGET, mesh=MESH, costs={"flops": 1e9, "bandwidth": 1e9}, minimize=None)
+    rated = shardkit.plan(step, PARAMS, X, TARGET, mesh=MESH, costs={"flops": 1e9, "bandwidth": 1e9, "overlap": 0.5}, minimize=None)
     totals = json.loads(rated.report("json"))["totals"]
-    assert totals["compute"] > 0 and rated.report(measured=2 * (totals["cost"] + totals["compute"])).endswith(": 0.50 of it\n")
+    predicted = totals["cost"] - totals["hidden"] + totals["compute"]
+    assert totals["compute"] > 0 and 0 < totals["hidden"] < totals["cost"] and rated.report(measured=2 * predicted).endswith(": 0.50 of it\n"), totals
+    refuses("costs has overlap = 2, expected a fraction from 0 to 1", shardkit.plan, step, PARAMS, X, TARGET, mesh=MESH, costs={"overlap": 2})
     refuses("measured is -1.0 for a report in text, expected seconds of a step", plan.report, measured=-1.0)
     other = shardkit.plan(step, PARAMS, X, TARGET, mesh=MESH, pins={"params.*": None}, minimize=0)
     assert "params.up" in plan.compare(other)
@@ -413,11 +415,16 @@ def test_command():
         path = Path(folder, "apply.mlir")
         path.write_text(jax.jit(lambda x, w: jnp.tanh(x @ w) @ w.T).lower(X, PARAMS["head"]).as_text())
         command = [str(path), "-o", f"{folder}/out.mlir", "--memory=1e6", "--pin=arg0=data,", "--options=batch-axes=data batch-arguments=arg0"]
+        costs = Path(folder, "costs.json")
+        mesh = {"name": "mesh", "axes": [["data", 2], ["model", 4]], "alpha": [1e-5, 1e-5], "beta": [1e-9, 1e-9], "flops": 1e9, "bandwidth": 1e9, "overlap": 0.5}
+        costs.write_text(json.dumps({"version": 1, "meshes": [mesh]}))
         with contextlib.redirect_stdout(io.StringIO()) as report:
-            assert cli.main([*command, "--mesh=data=2,model=4", "--report"]) == 0
-        assert "peak of @main" in report.getvalue()
+            assert cli.main([*command, "--mesh=data=2,model=4", "--report", f"--costs={costs}"]) == 0
+        assert "peak of @main" in report.getvalue() and "predicted compute" in report.getvalue()
         assert '[{"data"' in Path(folder, "out.mlir").read_text()
-        for more, expected in (([], "has no sdy.mesh"), (["--mesh=data"], "expected names and sizes"), (["--mesh=x=8"], "names axis 'data'")):
+        for more, expected in (([], "has no sdy.mesh"), (["--mesh=data"], "expected names and sizes"), (["--mesh=x=8"], "names axis 'data'"),
+                               (["--mesh=data=4,model=2", f"--costs={costs}"], "is of the mesh data=2,model=4, expected one of data=4,model=2"),
+                               (["--mesh=data=2", f"--costs={folder}/none.json"], "No such file")):  # fmt: skip
             with contextlib.redirect_stderr(io.StringIO()) as errors:
                 assert cli.main([*command, *more]) == 1
             assert expected in errors.getvalue() and errors.getvalue().startswith(f"{path}: error: "), errors.getvalue()

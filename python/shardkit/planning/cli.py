@@ -24,6 +24,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--memory", type=float, metavar="BYTES", help="bytes that a device holds at most")
     parser.add_argument("--pin", action="append", default=[], metavar="NAME=DIMS",
                         help="the sharding of an argument, or of those of a pattern: for each dim axes with +, nothing or ?, as in 'arg*=data,,x+y'; may be repeated")  # fmt: skip
+    parser.add_argument("--costs", metavar="FILE", help="measured costs of the mesh, as shard-run --calibrate writes them")
     parser.add_argument("--options", default="", help="more options of --spmd-auto-shard, separated by spaces")
     parser.add_argument("--report", action="store_true", help="print what the plan moves and holds")
     stablehlo = parser.add_argument_group("StableHLO")
@@ -68,7 +69,7 @@ def _plan_stablehlo(options: argparse.Namespace) -> tuple[Any, str]:
 
     plan = plan_stablehlo(
         Path(options.module), mesh=read_axes(options.mesh) if options.mesh else None, function=options.function, memory=options.memory,
-        pins=dict(_read_pin(text) for text in options.pin), options=options.options.split(), minimize=50 if options.minimize is None else options.minimize,
+        pins=dict(_read_pin(text) for text in options.pin), costs=_read_costs(options), options=options.options.split(), minimize=50 if options.minimize is None else options.minimize,
         tactics=_read_tactics(options.tactic),
     )  # fmt: skip
     return plan, f"{len(plan.constraints)} constraints of {len(plan.layouts)} layouts"
@@ -79,11 +80,24 @@ def _plan_onnx(options: argparse.Namespace) -> tuple[Any, str]:
 
     plan = plan_onnx(
         options.module, mesh=read_axes(options.mesh) if options.mesh else None, configuration=options.configuration, sizes=read_sizes(options.size),
-        memory=options.memory, pins=dict(_read_pin(text) for text in options.pin), options=options.options.split(), complete=options.complete or "search",
+        memory=options.memory, pins=dict(_read_pin(text) for text in options.pin), costs=_read_costs(options), options=options.options.split(),
+        complete=options.complete or "search",
     )  # fmt: skip
     added, left = sum(len(specs) for specs in plan.specs.values()), len(plan.left_out)
     more = f", {left} tensors of nodes have none (--report)" if left else ""
     return plan, f"configuration {plan.configuration} with {added} more specs of {len(plan.specs)} nodes{more}"
+
+
+def _read_costs(options: argparse.Namespace) -> dict[str, Any]:
+    if options.costs is None:
+        return {}
+    from ..calibration import Calibration
+
+    found = Calibration.load(options.costs)
+    if options.mesh and (axes := read_axes(options.mesh)) != found.axes:
+        spelled = (",".join(f"{n}={s}" for n, s in each.items()) for each in (found.axes, axes))
+        raise ShardKitError(f"error: --costs={options.costs} is of the mesh {next(spelled)}, expected one of {next(spelled)}")
+    return found.costs
 
 
 def _read_tactics(texts: Sequence[str]) -> Tactics | None:

@@ -75,10 +75,9 @@ class AnnotatedPlan:
 
     def _compare_times(self, measured: float) -> str:
         totals = json.loads(self.report("json"))["totals"]
-        hidden = totals.get("hidden", 0.0)
-        parts = {name: totals[key] for name, key in (("collectives", "cost"), ("compute", "compute")) if totals.get(key) is not None}
-        predicted = sum(parts.values()) - hidden
-        parts |= {"of it hidden": hidden} if hidden else {}
+        names = ("collectives", "cost"), ("of it hidden", "hidden"), ("compute", "compute")
+        parts = {name: totals[key] for name, key in names if totals.get(key) is not None}
+        predicted = totals["cost"] - totals.get("hidden", 0.0) + totals.get("compute", 0.0)
         described = ", ".join(f"{name} {value:.3e} s" for name, value in parts.items())
         without = "" if "compute" in parts else ", without compute, as the mesh has no flops"
         return f"step: predicted {predicted:.3e} s ({described}{without}), measured {measured:.3e} s: {predicted / measured:.2f} of it"
