@@ -1,5 +1,5 @@
 // The sharding rule of linalg.winograd_filter_transform, which ShardKit itself does not have.
-#include "shardkit/Rules/ShardingRule.h"
+#include "shardkit/Rules/RuleBuilder.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
@@ -7,23 +7,11 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// Filters [f, h, w, c] become tiles [a, b, c, f]: f and c are parallel, the other dims are unsharded.
+/// Filters [f, h, w, c] become tiles [a, b, c, f]: f and c are parallel, the other dims are unsharded. The elements of
+/// the output operand are not read.
 struct WinogradModel : ShardingRuleOpInterface::ExternalModel<WinogradModel, linalg::WinogradFilterTransformOp> {
   ShardingRule getShardingRule(Operation *op) const {
-    auto transform = cast<linalg::WinogradFilterTransformOp>(op);
-    auto filter = cast<RankedTensorType>(transform.getFilter().getType());
-    ShardingRule rule;
-    int32_t f = rule.addFactor(filter.getDimSize(0));
-    int32_t c = rule.addFactor(filter.getDimSize(3));
-    rule.addOperand(transform.getFilter());
-    rule.addDims({f, -1, -1, c}); // -1: a dim without a factor
-    ShardingRule::Tensor &output = rule.addOperand(transform.getOutput());
-    output.role = OperandRole::ShapeOnly; // its elements are not read
-    output.result = 0;
-    rule.addDims({-1, -1, c, f});
-    rule.addResult(op->getResult(0));
-    rule.addDims({-1, -1, c, f});
-    return rule;
+    return RuleBuilder(op, "f..c,..cf->..cf").init(1, 0, OperandRole::ShapeOnly);
   }
 };
 

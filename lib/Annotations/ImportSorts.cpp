@@ -121,10 +121,21 @@ static LogicalResult importSort(Operation *op) {
   return success();
 }
 
+/// Whether the region has StableHLO's ops next to its end: a program of StableHLO, which has not been lowered.
+static bool hasOriginalRegion(Operation *op) {
+  return op
+      ->walk([&](Operation *inner) {
+        StringRef name = inner->getName().getStringRef();
+        return inner != op && name.starts_with("stablehlo.") && name != "stablehlo.return" ? WalkResult::interrupt()
+                                                                                           : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 LogicalResult spmd::importSorts(ModuleOp module) {
   SmallVector<Operation *> sorts;
   module->walk([&](Operation *op) {
-    if (op->getName().getStringRef() == "stablehlo.sort")
+    if (op->getName().getStringRef() == "stablehlo.sort" && !hasOriginalRegion(op))
       sorts.push_back(op);
   });
   for (Operation *op : sorts)

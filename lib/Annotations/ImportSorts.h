@@ -8,7 +8,8 @@
 namespace mlir::spmd {
 
 /// Replaces each `stablehlo.sort`, which the lowering of StableHLO to linalg leaves with a
-/// region of ops on tensors of rank 0, by `spmd.sort`, whose region is on scalars.
+/// region of ops on tensors of rank 0, by `spmd.sort`, whose region is on scalars. One that still
+/// has StableHLO's ops in its region stays.
 LogicalResult importSorts(ModuleOp module);
 
 } // namespace mlir::spmd

@@ -46,8 +46,14 @@ std::optional<std::pair<shardkit_type, int64_t>> getElementType(Type type) {
   return isMoved ? std::optional(std::pair(SHARDKIT_OTHER, int64_t(width + 7) / 8)) : std::nullopt;
 }
 
-/// The words of a descriptor (shardkit-c/Collectives.h).
-SmallVector<int64_t> encode(const ClosedForm &form, shardkit_type type, int64_t bytes, std::optional<int64_t> id) {
+} // namespace
+
+FailureOr<SmallVector<int64_t>> spmd::getDescriptor(const ClosedForm &form, Type elementType,
+                                                    std::optional<int64_t> id) {
+  auto element = getElementType(elementType);
+  if (!element || (form.reduction && element->first == SHARDKIT_OTHER))
+    return failure();
+  auto [type, bytes] = *element;
   const Transfer &transfer = form.transfer;
   auto ofReductions = form.reduction ? ArrayRef<RankDigit>(form.group) : ArrayRef<RankDigit>();
   SmallVector<RankDigit, 2> digits = form.getDigits();
@@ -89,6 +95,8 @@ SmallVector<int64_t> encode(const ClosedForm &form, shardkit_type type, int64_t 
   words.append(form.destinationOrder.begin(), form.destinationOrder.end());
   return words;
 }
+
+namespace {
 
 class CallsEmitter : public CollectiveEmitter {
 public:
@@ -161,8 +169,8 @@ FailureOr<Value> CallsEmitter::emit(RewriterBase &b, CollectiveToEmit &collectiv
   const ClosedForm &form = collective.form;
   Location loc = collective.op.getLoc();
   Type elementType = collective.inputType.getElementType();
-  auto element = getElementType(elementType);
-  if (!element || (form.reduction && element->first == SHARDKIT_OTHER)) {
+  FailureOr<SmallVector<int64_t>> words = getDescriptor(form, elementType, collective.op.getCollectiveId());
+  if (failed(words)) {
     collective.op.emitError() << (form.reduction ? "combines" : "moves") << " elements of " << elementType
                               << ", expected floats of 16 to 64 bits or integers of 1 or 8 to 64 bits"
                               << (form.reduction ? "" : ", or others of whole bytes");
@@ -172,8 +180,7 @@ FailureOr<Value> CallsEmitter::emit(RewriterBase &b, CollectiveToEmit &collectiv
   Value in = bufferization::ToBufferOp::create(b, loc, emitBuffer(collective.inputType), collective.input,
                                                /*read_only=*/true);
   Value out = memref::AllocOp::create(b, loc, emitBuffer(collective.resultType));
-  SmallVector<int64_t> words = encode(form, element->first, element->second, collective.op.getCollectiveId());
-  SmallVector<Value, 4> operands{emitDescriptor(b, loc, words), emitOffsets(b, collective), emitAddress(b, loc, in),
+  SmallVector<Value, 4> operands{emitDescriptor(b, loc, *words), emitOffsets(b, collective), emitAddress(b, loc, in),
                                  emitAddress(b, loc, out)};
   std::string name = ("shardkit_" + stringifyCollectiveKind(form.kind)).str();
   func::CallOp::create(b, loc, declare(b, name, SmallVector<Type>(4, pointer), {}), operands);

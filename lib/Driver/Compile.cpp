@@ -10,7 +10,12 @@
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
@@ -18,6 +23,7 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/SourceMgr.h"
+#include <mutex>
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -126,6 +132,8 @@ public:
 
 private:
   LogicalResult compileTo(StringRef directory);
+  LogicalResult loadPlugins(DialectRegistry &registry);
+  LogicalResult lower(ModuleOp module);
   LogicalResult compileModule(llvm::SourceMgr &sources, MLIRContext &context, StringRef directory);
   LogicalResult compileOrFind(StringRef directory);
   LogicalResult publish(StringRef temporary, StringRef destination);
@@ -172,9 +180,48 @@ LogicalResult Compilation::compileModule(llvm::SourceMgr &sources, MLIRContext &
     return failedWith("cannot be compiled");
   if (!request.emit.empty())
     reference = nullptr;
+  if (failed(lower(*module)) || (reference && failed(lower(*reference))))
+    return failedWith("cannot be lowered");
   if (failed(writeBundle(*module, reference ? *reference : ModuleOp(), bundle, directory)) || isCancelled())
     return reporter.fail("compilation failed");
   return success();
+}
+
+LogicalResult Compilation::loadPlugins(DialectRegistry &registry) {
+  // Passes are those of the process.
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  auto fail = [&](StringRef path, llvm::Error error) {
+    return reporter.fail("cannot load '" + path + "': " + llvm::toString(std::move(error)));
+  };
+  for (const std::string &path : request.options.dialectPlugins) {
+    llvm::Expected<DialectPlugin> plugin = DialectPlugin::load(path);
+    if (!plugin)
+      return fail(path, plugin.takeError());
+    plugin->registerDialectRegistryCallbacks(registry);
+  }
+  for (const std::string &path : request.options.passPlugins) {
+    llvm::Expected<PassPlugin> plugin = PassPlugin::load(path);
+    if (!plugin)
+      return fail(path, plugin.takeError());
+    plugin->registerPassRegistryCallbacks();
+  }
+  if (!request.options.lowering.empty())
+    mlir::registerAllPasses();
+  return success();
+}
+
+/// Lowers ops of plugins to those that targets know.
+LogicalResult Compilation::lower(ModuleOp module) {
+  if (request.options.lowering.empty())
+    return success();
+  PassManager pm(module.getContext());
+  std::string error;
+  llvm::raw_string_ostream os(error);
+  if (failed(parsePassPipeline(request.options.lowering, pm, os)))
+    return reporter.fail("--lowering is '" + request.options.lowering +
+                         "', expected a list of passes: " + StringRef(error).split("error: ").second.split('\n').first);
+  return pm.run(module);
 }
 
 LogicalResult Compilation::compileTo(StringRef directory) {
@@ -185,6 +232,8 @@ LogicalResult Compilation::compileTo(StringRef directory) {
   DialectRegistry registry;
   registerTarget(registry);
   registerAllDialects(registry);
+  if (failed(loadPlugins(registry)))
+    return failure();
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
   context.allowUnregisteredDialects(options.allowUnregistered);
@@ -252,14 +301,20 @@ LogicalResult Compilation::useEntry(const CacheEntry &entry, StringRef directory
   return success();
 }
 
-/// Text that differs for resources of other names or elements.
-static std::string hashResources(ArrayRef<CompileResource> resources) {
+/// Text that differs for resources of other names or elements, and for other plugins.
+static std::string hashResources(const CompileRequest &request) {
   std::string text;
-  for (const CompileResource &resource : resources) {
+  auto add = [&](StringRef name, StringRef data) {
     llvm::BLAKE3 hash;
-    hash.update(StringRef(resource.data.data(), resource.data.size()));
-    text += resource.name + "=" + llvm::toHex(hash.final()) + ";";
-  }
+    hash.update(data);
+    text += (name + "=" + llvm::toHex(hash.final()) + ";").str();
+  };
+  for (const CompileResource &resource : request.resources)
+    add(resource.name, StringRef(resource.data.data(), resource.data.size()));
+  for (const std::string &path :
+       llvm::concat<const std::string>(request.options.dialectPlugins, request.options.passPlugins))
+    if (auto plugin = llvm::MemoryBuffer::getFile(path))
+      add(path, (*plugin)->getBuffer());
   return text;
 }
 
@@ -271,7 +326,7 @@ LogicalResult Compilation::compileOrFind(StringRef directory) {
     reporter.warn(warning + "; it is not used");
   if (!cache || !warning.empty())
     return compileTo(directory);
-  const std::string key = BundleCache::getKey(request.ir->getBuffer(), getName(), hashResources(request.resources),
+  const std::string key = BundleCache::getKey(request.ir->getBuffer(), getName(), hashResources(request),
                                               request.options.canonical, request.options.bundle.cpu == "native");
   if (std::optional<CacheEntry> entry = cache->find(key, warning))
     return useEntry(*entry, directory);

@@ -51,6 +51,16 @@ struct BundleOptionSet : PassPipelineOptions<BundleOptionSet> {
                                  cl::desc("Parse operations of unknown dialects (they cannot be compiled)"),
                                  cl::init(false)};
 
+  ListOption<std::string> dialectPlugins{*this, "load-dialect-plugin",
+                                         cl::desc("Libraries with the dialects of ops of the program"),
+                                         cl::value_desc("library")};
+  ListOption<std::string> passPlugins{*this, "load-pass-plugin", cl::desc("Libraries with passes for --lowering"),
+                                      cl::value_desc("library")};
+  Option<std::string> lowering{*this, "lowering",
+                               cl::desc("Passes on the module after its partition, and on the unsharded programs: "
+                                        "they lower ops of plugins to upstream dialects on tensors"),
+                               cl::value_desc("pipeline"), cl::init("")};
+
   cl::SubCommand &getOptions() { return *this; }
 
   /// "" or the error of a value.
@@ -156,6 +166,9 @@ FailureOr<CompileOptions> CompileOptionSet::read(std::string &reason) const {
   options.proof = set.proof;
   options.remarksFilter = set.remarksFilter;
   options.allowUnregistered = set.allowUnregistered;
+  options.dialectPlugins.assign(set.dialectPlugins.begin(), set.dialectPlugins.end());
+  options.passPlugins.assign(set.passPlugins.begin(), set.passPlugins.end());
+  options.lowering = set.lowering;
   // An option that is given without a value prints like one that is not given.
   options.canonical = sets->print() + (phases->autoShard ? " auto-shard" : "") + (phases->pipeline ? " pipeline" : "");
   return options;

@@ -14,7 +14,6 @@
 #include "shardkit/Partition/BoundaryOrder.h"
 #include "shardkit/Partition/DynamicSizes.h"
 #include "shardkit/Partition/IndexRebase.h"
-#include "shardkit/Partition/LocalAttributes.h"
 #include "shardkit/Partition/Lookups.h"
 #include "shardkit/Partition/Padding.h"
 #include "shardkit/Partition/ReshardLowering.h"

@@ -5,12 +5,10 @@
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Rules/IndexedBody.h"
-#include "shardkit/Rules/TosaWindows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -21,28 +19,13 @@ using namespace mlir::spmd;
 // Collecting
 //===----------------------------------------------------------------------===//
 
-/// True for ops whose rule may have windows. Rules are expensive, and most have none.
-static bool mayReadWindows(Operation *op) {
-  if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp, tensor::ConcatOp, tosa::SliceOp,
-          tosa::ReverseOp, tosa::PadOp, tosa::ConcatOp, tosa::Conv2DOp, tosa::Conv3DOp, tosa::DepthwiseConv2DOp,
-          tosa::TransposeConv2DOp, tosa::MaxPool2dOp, tosa::AvgPool2dOp>(op))
-    return true;
-  if (getIndexedBody(op) && readsIndices(op) &&
-      getIndexedBody(op)->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); }).wasInterrupted())
-    return true;
-  // A named op builds its maps on request.
-  auto generic = dyn_cast<linalg::GenericOp>(op);
-  if (!generic)
-    return isa<linalg::ConvolutionOpInterface>(op);
-  return generic.hasPureTensorSemantics() && llvm::any_of(generic.getIndexingMapsArray(), [](AffineMap map) {
-           return llvm::any_of(map.getResults(), [](AffineExpr expr) { return isa<AffineBinaryOpExpr>(expr); });
-         });
-}
-
 void Windows::collect(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
-  if (!mayReadWindows(op))
+  // Rules are expensive, and most have no windows.
+  auto iface = dyn_cast<ShardingRuleOpInterface>(op);
+  WindowForm form = iface ? iface.getWindowForm() : WindowForm::None;
+  if (form == WindowForm::None)
     return;
-  Plan plan{getShardingRule(op), {}, {}, {}};
+  Plan plan{getShardingRule(op), form, {}, {}, {}};
   if (!plan.rule.hasWindows())
     return;
   bool isSharded = false;
@@ -320,36 +303,15 @@ static int64_t getChunk(const ShardingRule &rule, int32_t f, ArrayRef<DimEntry> 
   return llvm::divideCeil(rule.factor(f).size, deviceFactor(entries));
 }
 
-/// The operands of a padding op: low and high padding per dim, and the value, which is cloned if it is in the body, or
-/// extracted if it is a tensor.
-static Value readPadding(OpBuilder &b, Operation *op, SmallVectorImpl<OpFoldResult> &low,
-                         SmallVectorImpl<OpFoldResult> &high) {
-  if (auto pad = dyn_cast<tosa::PadOp>(op)) {
-    auto constant = pad.getPadding().getDefiningOp<tosa::ConstShapeOp>();
-    for (auto [i, pad] : llvm::enumerate(constant.getValues().getValues<APInt>()))
-      (i % 2 ? high : low).push_back(b.getIndexAttr(pad.getSExtValue()));
-    DenseElementsAttr value;
-    if (matchPattern(pad.getPadConst(), m_Constant(&value)) && value.isSplat())
-      return arith::ConstantOp::create(b, op->getLoc(), value.getSplatValue<TypedAttr>());
-    auto type = cast<RankedTensorType>(pad.getPadConst().getType());
-    SmallVector<Value> first(type.getRank(), makeConstant(b, op->getLoc(), 0));
-    return tensor::ExtractOp::create(b, op->getLoc(), pad.getPadConst(), first);
-  }
-  auto pad = cast<tensor::PadOp>(op);
-  llvm::append_range(low, pad.getMixedLowPad());
-  llvm::append_range(high, pad.getMixedHighPad());
-  Value value = pad.getConstantPaddingValue();
-  if (Operation *constant = value.getDefiningOp(); constant && op->isProperAncestor(constant))
-    value = b.clone(*constant)->getResult(0);
-  return value;
-}
-
 Value Windows::lowerPad(Operation *op, const Plan &plan, const ValueInfo &values) {
   OpBuilder b(op);
   Value source = op->getOperand(0);
   Padded padded;
   padded.source = source;
-  padded.padding = readPadding(b, op, padded.low, padded.high);
+  PadForm form = cast<ShardingRuleOpInterface>(op).getPadForm(b);
+  padded.low = std::move(form.low);
+  padded.high = std::move(form.high);
+  padded.padding = form.padding;
   padded.sourceType = values.getGlobalType(source);
   padded.resultType = values.getGlobalType(op->getResult(0));
   padded.sourceSharding = values.getSharding(source);
@@ -535,11 +497,16 @@ void Windows::recordInserted(tensor::InsertSliceOp op, Value result, const Plan 
   insertedValues.try_emplace(result, std::move(inserted));
 }
 
-Value Windows::lowerConcat(Operation *op, unsigned dim, const Plan &plan, const ValueInfo &values) {
+Value Windows::lowerConcat(Operation *op, const Plan &plan, const ValueInfo &values) {
   OpBuilder b(op);
   Location loc = op->getLoc();
-  const DimEntries &entries = plan.axes[dim];
-  int64_t chunk = getChunk(plan.rule, dim, entries), end = 0;
+  const ShardingRule::Tensor &result = plan.rule.results().front();
+  unsigned dim = 0; // that of the windows
+  while (!plan.rule.getWindow(plan.rule.tensor(0), dim))
+    ++dim;
+  int32_t f = plan.rule.dimFactors(result, dim).front();
+  const DimEntries &entries = plan.axes[f];
+  int64_t chunk = getChunk(plan.rule, f, entries), end = 0;
   Value begin = makeBegin(b, loc, getCoordinate(b, loc, entries), {chunk, 0, chunk});
   SmallVector<Value> operands, ends;
   for (auto [t, operand] : llvm::enumerate(op->getOperands())) {
@@ -594,30 +561,30 @@ void Windows::lowerReads(Operation *op, const Plan &plan, const ValueInfo &value
   }
 }
 
-/// Rewrites a convolution or pooling on the windows of `value`, which contain its padding.
-void Windows::lowerOpWindows(Operation *op, const Plan &plan, Value value, RankedTensorType type,
-                             ArrayRef<ShardedWindow> windows) {
-  OpWindows opWindows = getOpWindows(op);
+/// Adjusts an op to the windows of operand `t`, which have been elements of `value`.
+void Windows::lowerInPlace(Operation *op, const Plan &plan, unsigned t, Value value, RankedTensorType type,
+                           ArrayRef<ShardedWindow> windows) {
+  auto iface = cast<ShardingRuleOpInterface>(op);
   SmallVector<ShardedWindow, 2> padded;
-  for (const OpWindow &dim : opWindows.dims) {
-    const ShardedWindow *window = llvm::find_if(windows, [&](auto &w) { return w.dim == dim.dim; });
-    if (window == windows.end())
-      continue;
-    if (dim.readsBeyond)
-      padded.push_back(*window);
-    int32_t f = plan.rule.dimFactors(plan.rule.tensor(0), dim.dim).front();
-    setOpWindow(op, dim, getChunk(plan.rule, f, plan.axes[f]), window->window.size);
+  TypedAttr content;
+  for (const ShardedWindow &window : windows) {
+    if (TypedAttr padding = iface.getWindowPadding(t, window.dim)) {
+      padded.push_back(window);
+      content = padding;
+    }
+    int32_t f = plan.rule.dimFactors(plan.rule.tensor(t), window.dim).front();
+    iface.makeWindowLocal({t, window.dim, window.window, getChunk(plan.rule, f, plan.axes[f])});
   }
   if (padded.empty())
     return;
   OpBuilder b(op);
-  Value padding = arith::ConstantOp::create(b, op->getLoc(), opWindows.padding);
+  Value padding = arith::ConstantOp::create(b, op->getLoc(), content);
   // Elements beyond the dim are zero, or the padding of a padded operand.
   auto it = paddedValues.find(value);
   if (isZero(padding) && (it == paddedValues.end() || isZero(it->second.padding)))
     padding.getDefiningOp()->erase();
   else
-    op->setOperand(0, createMasked(b, op->getLoc(), op->getOperand(0), padded, type, padding));
+    op->setOperand(t, createMasked(b, op->getLoc(), op->getOperand(t), padded, type, padding));
 }
 
 /// The value without dims of one element.
@@ -675,17 +642,19 @@ Value Windows::lowerSlice(tensor::ExtractSliceOp op, const Plan &plan, const Val
 
 Value Windows::lower(Operation *op, const ValueInfo &values) {
   const Plan &plan = plans.find(op)->second;
-  // Padding that a body computes per index is on unsharded dims.
-  if (auto pad = dyn_cast<tensor::PadOp>(op); isa<tosa::PadOp>(op) || (pad && pad.getConstantPaddingValue()))
+  switch (plan.form) {
+  case WindowForm::Pad:
     return lowerPad(op, plan, values);
-  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
-    return lowerInsert(insert, plan, values);
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-    return lowerSlice(slice, plan, values);
-  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
-    return lowerConcat(op, concat.getDim(), plan, values);
-  if (auto concat = dyn_cast<tosa::ConcatOp>(op))
-    return lowerConcat(op, concat.getAxis(), plan, values);
+  case WindowForm::Insert:
+    return lowerInsert(cast<tensor::InsertSliceOp>(op), plan, values);
+  case WindowForm::Slice:
+    return lowerSlice(cast<tensor::ExtractSliceOp>(op), plan, values);
+  case WindowForm::Concat:
+    return lowerConcat(op, plan, values);
+  case WindowForm::None:
+  case WindowForm::InPlace:
+    break;
+  }
   lowerReads(op, plan, values);
   OpBuilder b(op);
   for (unsigned t = 0; t < op->getNumOperands(); ++t) {
@@ -693,20 +662,10 @@ Value Windows::lower(Operation *op, const ValueInfo &values) {
       continue;
     SmallVector<ShardedWindow, 2> windows = getShardedWindows(plan, t);
     Value operand = op->getOperand(t);
-    op->setOperand(
-        t, createWindow(b, op->getLoc(), operand, values.getSharding(operand), values.getGlobalType(operand), windows));
-    if (t == 0 && !windows.empty())
-      lowerOpWindows(op, plan, operand, values.getGlobalType(operand), windows);
-    if (auto slice = dyn_cast<tosa::SliceOp>(op); slice && t == 0) {
-      SmallVector<int64_t> start;
-      auto constant = slice.getStart().getDefiningOp<tosa::ConstShapeOp>();
-      for (const APInt &value : constant.getValues().getValues<APInt>())
-        start.push_back(value.getSExtValue());
-      for (const ShardedWindow &window : windows)
-        start[window.dim] = 0;
-      slice.getStartMutable().assign(
-          tosa::ConstShapeOp::create(b, op->getLoc(), constant.getType(), b.getIndexTensorAttr(start)));
-    }
+    RankedTensorType type = values.getGlobalType(operand);
+    op->setOperand(t, createWindow(b, op->getLoc(), operand, values.getSharding(operand), type, windows));
+    if (!windows.empty())
+      lowerInPlace(op, plan, t, operand, type, windows);
   }
   return {};
 }

@@ -428,6 +428,11 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
   if (isControlFlow(op))
     return readBranches(op);
 
+  // A rule of another dialect may be wrong.
+  if (auto iface = dyn_cast<ShardingRuleOpInterface>(op);
+      iface && !hasBuiltinRules(op->getName().getDialectNamespace()) &&
+      failed(verifyShardingRule(op, iface.getShardingRule(), [&] { return op->emitError(); })))
+    return failure();
   ShardingRule rule = getShardingRule(op);
   if (failed(readResultsOf(op, rule)))
     return failure();
@@ -635,7 +640,9 @@ void FunctionPropagation::remarkGlobalSizes(Operation *op) {
           << remark::reason("{0} holds {1}, which may be a size or offset of the global tensors, and no pass makes "
                             "it local",
                             size.where, size.number)
-          << remark::suggest("set attributesHoldNoSizes in the rule of its ShardingRuleOpInterface if it holds none");
+          << remark::suggest(
+                 "implement makeLocal in its ShardingRuleOpInterface, or set hasLocalAttributes in the rule if "
+                 "it holds none");
     });
 }
 

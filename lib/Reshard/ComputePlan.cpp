@@ -375,9 +375,10 @@ void ComputeDecider::remarkUnpadded(Operation *op, const ShardingRule &rule, Arr
           << remark::add("{0} needs dim {1} of operand #{2} (size {3}) unsharded, which {4} shards unevenly",
                          op->getName().getStringRef(), d, t, size, meshes.toString(dim.entries))
           << remark::reason("{0}", "it has no form on padded shards")
-          << remark::suggest("pad the dim, or, if padding is harmless to the op, call setAllowsPadding for factor {0} "
-                             "in its ShardingRuleOpInterface",
-                             factors.front());
+          << remark::suggest(
+                 "pad the dim, or specify in its ShardingRuleOpInterface, by setPadding or getPaddingNeeds, "
+                 "what padding of factor {0} may hold",
+                 factors.front());
     }
   }
 }

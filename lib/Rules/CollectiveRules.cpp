@@ -32,6 +32,19 @@ template <typename OpTy> struct CollectiveModel : ShardingRuleOpInterface::Exter
     rule.addDims(factors);
     return rule;
   }
+  /// Dims that a user's collective does not move may be sharded by other axes.
+  void makeLocal(Operation *op, const TensorTypes &types) const {
+    if constexpr (llvm::is_one_of<OpTy, CollectivePermuteOp, ExchangeOp, HaloExchangeOp>::value) {
+      auto move = cast<OpTy>(op);
+      auto global = cast<RankedTensorType>(move.getGlobalType());
+      SmallVector<int64_t> shape(global.getShape());
+      for (auto [size, local, from, to] : llvm::zip_equal(shape, types.getLocal(move.getResult()).getShape(),
+                                                          move.getFrom().getDims(), move.getTo().getDims()))
+        if (from.getEntries().empty() && to.getEntries().empty())
+          size = local;
+      move.setGlobalType(global.clone(shape));
+    }
+  }
 };
 
 } // namespace

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardkit/Rules/ShardingRule.h"
+#include "shardkit/Rules/PaddingNeeds.h"
 
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,12 +24,12 @@ SmallVector<int32_t> addResultFactors(ShardingRule &rule, Value result) {
   return factors;
 }
 
-template <typename OpTy> struct SameShapeModel : ShardingRuleOpInterface::ExternalModel<SameShapeModel<OpTy>, OpTy> {
+template <typename OpTy> struct SameShapeModel : LaneWiseModel<SameShapeModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const { return getElementwiseShardingRule(op); }
 };
 
 /// A splat takes any layout; other constants are unsharded and sliced.
-struct ConstantModel : ShardingRuleOpInterface::ExternalModel<ConstantModel, arith::ConstantOp> {
+struct ConstantModel : LaneWiseModel<ConstantModel, arith::ConstantOp> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     SmallVector<int32_t> factors = addResultFactors(rule, op->getResult(0));
@@ -39,6 +39,11 @@ struct ConstantModel : ShardingRuleOpInterface::ExternalModel<ConstantModel, ari
     rule.addResult(op->getResult(0));
     rule.addDims(factors);
     return rule;
+  }
+  void makeLocal(Operation *op, const TensorTypes &types) const {
+    auto constant = cast<arith::ConstantOp>(op);
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      constant.setValueAttr(splat.resizeSplat(types.getLocal(constant)));
   }
 };
 

@@ -11,8 +11,7 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// Dialects whose attributes partition makes local (lib/Partition/LocalAttributes.cpp).
-static bool isKnownDialect(StringRef dialect) {
+bool spmd::hasBuiltinRules(StringRef dialect) {
   return llvm::is_contained({"arith", "bufferization", "builtin", "cf", "complex", "func", "index", "linalg", "math",
                              "ml_program", "scf", "spmd", "tensor", "tosa", "ub"},
                             dialect);
@@ -193,7 +192,11 @@ void SizeCollector::addAttribute(Attribute attr) {
 }
 
 void SizeCollector::addOperation(Operation *inner) {
-  for (NamedAttribute attr : inner->getAttrDictionary()) {
+  // Those in `<{}>` of an unregistered op are not among its attributes.
+  auto properties =
+      inner->isRegistered() ? DictionaryAttr() : dyn_cast_or_null<DictionaryAttr>(inner->getPropertiesAsAttribute());
+  auto inherent = properties ? properties.getValue() : ArrayRef<NamedAttribute>();
+  for (NamedAttribute attr : llvm::concat<const NamedAttribute>(inherent, inner->getAttrDictionary().getValue())) {
     StringRef name = attr.getName().strref();
     if (name.starts_with("spmd.") || name == "operandSegmentSizes" || name == "resultSegmentSizes")
       continue;
@@ -220,8 +223,8 @@ SmallVector<GlobalSize, 0> SizeCollector::run() {
 }
 
 SmallVector<GlobalSize, 0> spmd::findGlobalSizes(Operation *op, const ShardingRule &rule, bool hasBuiltinRule) {
-  if (rule.isFallback || rule.attributesHoldNoSizes ||
-      (hasBuiltinRule && isKnownDialect(op->getName().getDialectNamespace())))
+  if (rule.isFallback || rule.hasLocalAttributes ||
+      (hasBuiltinRule && hasBuiltinRules(op->getName().getDialectNamespace())))
     return {};
   return SizeCollector(op, rule).run();
 }

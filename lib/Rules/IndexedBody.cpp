@@ -36,6 +36,12 @@ bool spmd::readsIndices(Operation *op) {
   return region && llvm::any_of(region->getArguments(), [](BlockArgument arg) { return !arg.use_empty(); });
 }
 
+bool spmd::readsTensorsAtIndices(Operation *op) {
+  Region *body = getIndexedBody(op);
+  return body && readsIndices(op) &&
+         body->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 /// Per dim of a captured tensor the loop that indexes it in every use, or -1.
 static SmallVector<int32_t> matchCapturedDims(Operation *op, Value captured) {
   Region &region = *getIndexedBody(op);

@@ -97,6 +97,11 @@ static void setAddressed(Addressing &addressing, ArrayRef<int64_t> dims) {
 }
 
 std::optional<Addressing> spmd::getAddressing(Operation *op) {
+  auto iface = dyn_cast<ShardingRuleOpInterface>(op);
+  return iface ? iface.getAddressing() : std::nullopt;
+}
+
+std::optional<Addressing> spmd::getUpstreamAddressing(Operation *op) {
   if (!isa<tensor::GatherOp, tensor::ScatterOp, tosa::GatherOp, tosa::ScatterOp>(op) ||
       !llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
                     llvm::IsaPred<RankedTensorType>))

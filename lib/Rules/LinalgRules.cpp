@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Rules/IndexedBody.h"
+#include "shardkit/Rules/PaddingNeeds.h"
 #include "shardkit/Rules/Reductions.h"
 #include "shardkit/Rules/Selections.h"
 #include "shardkit/Rules/ShardingRule.h"
@@ -204,8 +205,25 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   return rule;
 }
 
+/// A named op builds its maps on request.
+bool mayReadWindows(linalg::LinalgOp op) {
+  if (readsTensorsAtIndices(op))
+    return true;
+  if (!isa<linalg::GenericOp>(op))
+    return isa<linalg::ConvolutionOpInterface>(op.getOperation());
+  return op.hasPureTensorSemantics() && llvm::any_of(op.getIndexingMapsArray(), [](AffineMap map) {
+           return llvm::any_of(map.getResults(), [](AffineExpr expr) { return isa<AffineBinaryOpExpr>(expr); });
+         });
+}
+
 template <typename OpTy> struct LinalgRuleModel : ShardingRuleOpInterface::ExternalModel<LinalgRuleModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const { return getLinalgRule(cast<linalg::LinalgOp>(op)); }
+  std::optional<PaddingNeeds> getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) const {
+    return getBodyPaddingNeeds(op, rule, f);
+  }
+  WindowForm getWindowForm(Operation *op) const {
+    return mayReadWindows(cast<linalg::LinalgOp>(op)) ? WindowForm::InPlace : WindowForm::None;
+  }
 };
 
 template <typename... OpTys> void attachAll(MLIRContext *context) {

@@ -11,6 +11,7 @@
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Rules/IndexedBody.h"
+#include "shardkit/Rules/IndexedOps.h"
 #include "shardkit/Rules/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,9 +19,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -138,9 +137,7 @@ static std::optional<bool> matchSumOfProducts(linalg::LinalgOp op) {
   return isa<arith::MulIOp>(mul);
 }
 
-/// Zeros in both factors of a product: 0 * inf is NaN. -0.0 * 0.0 is -0.0, which
-/// adds nothing to any sum; of integers one zero is enough.
-static Needs maskProduct(const ShardingRule &rule, int32_t f, TypedAttr zeroA, TypedAttr zeroB, bool integers) {
+Needs spmd::maskProduct(const ShardingRule &rule, int32_t f, TypedAttr zeroA, TypedAttr zeroB, bool integers) {
   bool hasA = rule.hasFactor(rule.operands()[0], f);
   bool hasB = rule.hasFactor(rule.operands()[1], f);
   if (hasA && hasB && !integers)
@@ -150,7 +147,7 @@ static Needs maskProduct(const ShardingRule &rule, int32_t f, TypedAttr zeroA, T
   return PaddingNeeds{{hasA ? PaddingNeeds::Mask{0, zeroA} : PaddingNeeds::Mask{1, zeroB}}};
 }
 
-static Needs getNeedsOfBody(Operation *op, const ShardingRule &rule, int32_t f) {
+Needs spmd::getBodyPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   bool unsafe = isUnsafeOnPadding(op, rule, f);
   bool reduces = rule.factor(f).kind != FactorKind::Parallel;
@@ -174,10 +171,11 @@ static Needs getNeedsOfBody(Operation *op, const ShardingRule &rule, int32_t f) 
 // Other ops
 //===----------------------------------------------------------------------===//
 
-/// Operand `index` must hold `value`, if it has the factor at all.
-static Needs maskOperand(const ShardingRule &rule, int32_t f, unsigned index, TypedAttr value) {
+Needs spmd::maskOperand(const ShardingRule &rule, int32_t f, unsigned index, TypedAttr value) {
   if (!rule.hasFactor(rule.operands()[index], f))
     return PaddingNeeds();
+  if (!value)
+    return std::nullopt;
   return PaddingNeeds{{{index, value}}};
 }
 
@@ -192,53 +190,52 @@ static Needs getNeedsOfElementwise(Operation *op, const ShardingRule &rule, int3
   return std::nullopt;
 }
 
-/// The zero point of a quantized operand.
-static TypedAttr getZeroPoint(Value zeroPoint, Type element) {
-  DenseElementsAttr constant;
-  if (!matchPattern(zeroPoint, m_Constant(&constant)) || !constant.isSplat())
-    return {};
-  auto value = constant.getSplatValue<Attribute>();
-  if (auto number = dyn_cast<IntegerAttr>(value); number && number.getType() == element)
-    return number;
-  if (auto number = dyn_cast<FloatAttr>(value); number && number.getValue().isZero())
-    return getExactNeutral(ReductionKind::Sum, element);
-  return {};
-}
-
-/// The sum over input channels.
-static Needs getNeedsOfTosaProduct(Operation *op, const ShardingRule &rule, int32_t f, Value zeroPointA,
-                                   Value zeroPointB) {
-  if (rule.factor(f).kind != FactorKind::Reduction)
-    return PaddingNeeds();
-  Type a = elementOf(op->getOperand(0)), b = elementOf(op->getOperand(1));
-  TypedAttr zeroA = getZeroPoint(zeroPointA, a), zeroB = getZeroPoint(zeroPointB, b);
-  if (!zeroA || !zeroB)
+/// The neutral element in all operands that have the factor. In a product all but the first hold +0.0, so that it is
+/// -0.0.
+static Needs maskWithNeutral(Operation *op, const ShardingRule &rule, int32_t f) {
+  auto isPartial = [&](const ShardingRule::Tensor &result) { return rule.isPartial(result, f); };
+  const auto *result = llvm::find_if(rule.results(), isPartial);
+  if (result == rule.results().end())
     return std::nullopt;
-  if (isa<FloatType>(b))
-    zeroB = getNeutralElement(ReductionKind::Sum, b);
-  return maskProduct(rule, f, zeroA, zeroB, !isa<FloatType>(a));
+  PaddingNeeds needs;
+  for (unsigned t = 0; t < op->getNumOperands(); ++t) {
+    const ShardingRule::Tensor &operand = rule.tensor(t);
+    if (operand.role != OperandRole::Input || !rule.hasFactor(operand, f))
+      continue;
+    Type element = operand.type.getElementType();
+    if (!element.isIntOrIndexOrFloat())
+      return std::nullopt;
+    bool isFirst = needs.masks.empty() || result->reduction != ReductionKind::Sum;
+    needs.masks.push_back(
+        {t, isFirst ? getExactNeutral(result->reduction, element) : getNeutralElement(result->reduction, element)});
+  }
+  return needs;
 }
 
-static Needs getNeedsOfTosa(Operation *op, const ShardingRule &rule, int32_t f) {
-  return llvm::TypeSwitch<Operation *, Needs>(op)
-      .Case<tosa::ReduceSumOp, tosa::ReduceProductOp, tosa::ReduceAllOp, tosa::ReduceAnyOp, tosa::ReduceMaxOp,
-            tosa::ReduceMinOp>([&](Operation *op) -> Needs {
-        if (rule.factor(f).kind != FactorKind::Reduction)
-          return PaddingNeeds();
-        return maskOperand(rule, f, 0, getExactNeutral(rule.results().front().reduction, elementOf(op->getOperand(0))));
-      })
-      .Case([&](tosa::MatMulOp op) { return getNeedsOfTosaProduct(op, rule, f, op.getAZp(), op.getBZp()); })
-      .Case<tosa::Conv2DOp, tosa::Conv3DOp, tosa::TransposeConv2DOp>(
-          [&](auto op) { return getNeedsOfTosaProduct(op, rule, f, op.getInputZp(), op.getWeightZp()); })
-      .Case([&](tosa::IntDivOp op) { return maskOperand(rule, f, 1, getOne(elementOf(op.getInput2()))); })
-      .Case<tosa::GatherOp, tosa::ScatterOp>([&](Operation *op) {
-        return maskOperand(rule, f, 1, getNeutralElement(ReductionKind::Sum, elementOf(op->getOperand(1))));
-      })
-      .Default([&](Operation *) -> Needs {
-        if (rule.factor(f).kind != FactorKind::Parallel)
-          return std::nullopt;
-        return PaddingNeeds();
-      });
+/// True for a pure op whose operands with factor `f` are floats, which are no indices.
+static bool isPureOnFloats(Operation *op, const ShardingRule &rule, int32_t f) {
+  return op->isRegistered() && op->getNumRegions() == 0 && isSpeculatable(op) &&
+         llvm::all_of(rule.operands(), [&](const ShardingRule::Tensor &operand) {
+           return !rule.hasFactor(operand, f) || isa<FloatType>(operand.type.getElementType());
+         });
+}
+
+Needs spmd::getDefaultPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
+  const Factor &factor = rule.factor(f);
+  if (factor.padding == PaddingContent::Harmless)
+    return factor.kind == FactorKind::Parallel ? Needs(PaddingNeeds()) : std::nullopt;
+  if (factor.padding == PaddingContent::Neutral)
+    return maskWithNeutral(op, rule, f);
+  if (factor.kind != FactorKind::Parallel)
+    return std::nullopt;
+  if (std::optional<Addressing> addressing = getAddressing(op))
+    return maskOperand(rule, f, addressing->indicesOperand,
+                       getNeutralElement(ReductionKind::Sum, elementOf(addressing->indices)));
+  if (op->hasTrait<OpTrait::Elementwise>())
+    return getNeedsOfElementwise(op, rule, f);
+  if (!hasBuiltinRules(op->getName().getDialectNamespace()) && isPureOnFloats(op, rule, f))
+    return PaddingNeeds();
+  return std::nullopt;
 }
 
 /// The factor of the builtin rule that has the same kind as factor `f` of the rule on the
@@ -266,26 +263,10 @@ static Needs getNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
   // Indices never select padding.
   if (rule.factor(f).kind == FactorKind::Indexed)
     return PaddingNeeds();
-  if (getIndexedBody(op))
-    return getNeedsOfBody(op, rule, f);
-  if (isa<tosa::TosaOp>(op))
-    return getNeedsOfTosa(op, rule, f);
+  if (auto iface = dyn_cast<ShardingRuleOpInterface>(op))
+    return iface.getPaddingNeeds(rule, f);
   if (op->hasTrait<OpTrait::Elementwise>())
     return getNeedsOfElementwise(op, rule, f);
-  if (isa<SortOp>(op)) // pure; partition orders padding after all elements
-    return PaddingNeeds();
-  if (rule.factor(f).kind != FactorKind::Parallel)
-    return std::nullopt;
-  if (auto gather = dyn_cast<tensor::GatherOp>(op))
-    return maskOperand(rule, f, 1, getNeutralElement(ReductionKind::Sum, elementOf(gather.getIndices())));
-  // They move full lanes, or compute on floats only.
-  if (isa<tensor::TensorDialect>(op->getDialect()) ||
-      isa<linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp, arith::ConstantOp, WithShardingConstraintOp, ReshardOp,
-          StageOutputOp>(op))
-    return PaddingNeeds();
-  // An op of another dialect, whose rule permits it.
-  if (rule.factor(f).allowsPadding && !rule.factor(f).hasWindows)
-    return PaddingNeeds();
   return std::nullopt;
 }
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
-#include "shardkit/Rules/ShardingRule.h"
+#include "shardkit/Rules/PaddingNeeds.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -27,7 +27,7 @@ void addDestination(ShardingRule &rule, Value dest) {
 }
 
 /// Rows are independent; the normalized dim stays unsharded.
-struct SoftmaxModel : ShardingRuleOpInterface::ExternalModel<SoftmaxModel, linalg::SoftmaxOp> {
+struct SoftmaxModel : LaneWiseModel<SoftmaxModel, linalg::SoftmaxOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto softmax = cast<linalg::SoftmaxOp>(op);
     ShardingRule rule;
@@ -86,7 +86,7 @@ void addDims(ShardingRule &rule, ArrayRef<SmallVector<int32_t, 2>> dims) {
     rule.addDim(factors);
 }
 
-template <typename OpTy> struct PackModel : ShardingRuleOpInterface::ExternalModel<PackModel<OpTy>, OpTy> {
+template <typename OpTy> struct PackModel : LaneWiseModel<PackModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     constexpr bool packs = std::is_same_v<OpTy, linalg::PackOp>;
     auto pack = cast<OpTy>(op);

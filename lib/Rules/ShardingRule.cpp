@@ -178,11 +178,15 @@ static void setUnitGranules(ShardingRule &rule) {
 
 ShardingRule spmd::getBuiltinShardingRule(Operation *op) {
   ShardingRule rule;
-  if (auto iface = dyn_cast<ShardingRuleOpInterface>(op))
+  auto iface = dyn_cast<ShardingRuleOpInterface>(op);
+  const bool isForeign = iface && !hasBuiltinRules(op->getName().getDialectNamespace());
+  if (iface)
     rule = iface.getShardingRule();
   else if (op->hasTrait<OpTrait::Elementwise>())
     rule = getElementwiseShardingRule(op);
   else
+    return getFallbackRule(op);
+  if (isForeign && failed(verifyShardingRule(op, rule, nullptr)))
     return getFallbackRule(op);
   replicateUnshardable(rule);
   replicateDynamic(rule, op);
@@ -253,7 +257,7 @@ static ShardingRule getWrittenRule(Operation *op, RuleAttr attr, bool &hasBuilti
       rule.addDim(SmallVector<int32_t>(attr.getResultDim(i, d)));
   }
   rule.isContraction = builtin.isContraction;
-  rule.attributesHoldNoSizes = builtin.attributesHoldNoSizes;
+  rule.hasLocalAttributes = builtin.hasLocalAttributes;
   replicateUnshardable(rule);
   hasBuiltinRule = !builtin.isFallback;
   return rule;
@@ -275,6 +279,11 @@ ShardingRule spmd::getShardingRule(Operation *op) {
   for (const GlobalSize &size : sizes)
     rule.setKind(size.factor, FactorKind::Replicated);
   return std::move(rule);
+}
+
+void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
+  if (auto iface = dyn_cast<ShardingRuleOpInterface>(op))
+    iface.makeLocal(types);
 }
 
 bool spmd::hasNoElements(RankedTensorType type) { return llvm::is_contained(type.getShape(), 0); }

@@ -37,6 +37,10 @@ struct SortModel : ShardingRuleOpInterface::ExternalModel<SortModel, SortOp> {
     }
     return rule;
   }
+  /// Pure; partition orders padding after all elements.
+  std::optional<PaddingNeeds> getPaddingNeeds(Operation *, const ShardingRule &, int32_t) const {
+    return PaddingNeeds();
+  }
 };
 
 /// Dims up to this size are sorted by counting.

@@ -3,7 +3,9 @@
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Rules/IndexedBody.h"
 #include "shardkit/Rules/IndexedOps.h"
+#include "shardkit/Rules/PaddingNeeds.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -18,7 +20,7 @@ void addUnshardedDims(ShardingRule &rule, Value value) {
 }
 
 /// extract, insert, from_elements: tensors stay unsharded.
-template <typename OpTy> struct ReplicatedModel : ShardingRuleOpInterface::ExternalModel<ReplicatedModel<OpTy>, OpTy> {
+template <typename OpTy> struct ReplicatedModel : LaneWiseModel<ReplicatedModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     for (Value operand : op->getOperands()) {
@@ -35,7 +37,7 @@ template <typename OpTy> struct ReplicatedModel : ShardingRuleOpInterface::Exter
 
 /// dim, rank: a scalar that does not depend on elements. Partition replaces it by the global
 /// size if the dim is known.
-template <typename OpTy> struct ShapeQueryModel : ShardingRuleOpInterface::ExternalModel<ShapeQueryModel<OpTy>, OpTy> {
+template <typename OpTy> struct ShapeQueryModel : LaneWiseModel<ShapeQueryModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     Value source = op->getOperand(0);
@@ -53,6 +55,18 @@ template <typename OpTy> struct ShapeQueryModel : ShardingRuleOpInterface::Exter
       rule.addOperand(operand);
     rule.addResult(op->getResult(0));
     return rule;
+  }
+  void makeLocal(Operation *op, const TensorTypes &types) const {
+    auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+    auto dim = dyn_cast<tensor::DimOp>(op);
+    std::optional<int64_t> d = dim ? dim.getConstantIndex() : std::nullopt;
+    if (!type || !d || *d >= type.getRank())
+      return;
+    RankedTensorType global = types.getGlobal(dim.getSource());
+    if (global == types.getLocal(dim.getSource()) || global.isDynamicDim(*d))
+      return;
+    OpBuilder b(op);
+    dim.getResult().replaceAllUsesWith(arith::ConstantIndexOp::create(b, op->getLoc(), global.getDimSize(*d)));
   }
 };
 
@@ -72,11 +86,18 @@ struct GenerateModel : ShardingRuleOpInterface::ExternalModel<GenerateModel, ten
     rule.addDims(factors);
     return rule;
   }
+  std::optional<PaddingNeeds> getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) const {
+    return getBodyPaddingNeeds(op, rule, f);
+  }
+  WindowForm getWindowForm(Operation *op) const {
+    return readsTensorsAtIndices(op) ? WindowForm::InPlace : WindowForm::None;
+  }
 };
 
 /// gather, scatter.
 template <typename OpTy> struct AddressingModel : ShardingRuleOpInterface::ExternalModel<AddressingModel<OpTy>, OpTy> {
-  ShardingRule getShardingRule(Operation *op) const { return getAddressingRule(op, *getAddressing(op)); }
+  ShardingRule getShardingRule(Operation *op) const { return getAddressingRule(op, *getUpstreamAddressing(op)); }
+  std::optional<Addressing> getAddressing(Operation *op) const { return getUpstreamAddressing(op); }
 };
 
 } // namespace

@@ -3,9 +3,10 @@
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Rules/IndexedBody.h"
+#include "shardkit/Rules/PaddingNeeds.h"
 #include "shardkit/Rules/Reshapes.h"
-#include "shardkit/Rules/ShardingRule.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -18,9 +19,19 @@ void addScalarOperands(ShardingRule &rule, ValueRange operands) {
     rule.addOperand(operand);
 }
 
+/// Sizes of a slice of `tensor`, local for sharded dims that it covers.
+SmallVector<int64_t> getLocalSizes(ArrayRef<int64_t> sizes, Value tensor, const TensorTypes &types) {
+  SmallVector<int64_t> result(sizes);
+  ArrayRef<int64_t> global = types.getGlobal(tensor).getShape();
+  ArrayRef<int64_t> local = types.getLocal(tensor).getShape();
+  for (auto [d, size] : llvm::enumerate(result))
+    if (local[d] != global[d] && size == global[d])
+      size = local[d];
+  return result;
+}
+
 /// tensor.empty and tensor.splat: any layout.
-template <typename OpTy>
-struct ConstantLikeModel : ShardingRuleOpInterface::ExternalModel<ConstantLikeModel<OpTy>, OpTy> {
+template <typename OpTy> struct ConstantLikeModel : LaneWiseModel<ConstantLikeModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     addScalarOperands(rule, op->getOperands());
@@ -32,7 +43,7 @@ struct ConstantLikeModel : ShardingRuleOpInterface::ExternalModel<ConstantLikeMo
 };
 
 /// cast, bitcast: equal shapes. A size that is known on one side only is used.
-template <typename OpTy> struct CastModel : ShardingRuleOpInterface::ExternalModel<CastModel<OpTy>, OpTy> {
+template <typename OpTy> struct CastModel : LaneWiseModel<CastModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     SmallVector<int32_t> factors;
@@ -55,8 +66,7 @@ template <typename OpTy> struct CastModel : ShardingRuleOpInterface::ExternalMod
 
 /// expand_shape and collapse_shape: a factor per dim of the expanded side; the
 /// collapsed dims are products of them.
-template <typename OpTy>
-struct ReassociationModel : ShardingRuleOpInterface::ExternalModel<ReassociationModel<OpTy>, OpTy> {
+template <typename OpTy> struct ReassociationModel : LaneWiseModel<ReassociationModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     auto reshape = cast<OpTy>(op);
     constexpr bool expands = std::is_same_v<OpTy, tensor::ExpandShapeOp>;
@@ -98,11 +108,17 @@ struct ReassociationModel : ShardingRuleOpInterface::ExternalModel<Reassociation
       addCollapsed();
     return rule;
   }
+  void makeLocal(Operation *op, const TensorTypes &types) const {
+    if constexpr (std::is_same_v<OpTy, tensor::ExpandShapeOp>) {
+      auto expand = cast<OpTy>(op);
+      expand.setStaticOutputShape(getLocalSizes(expand.getStaticOutputShape(), expand.getResult(), types));
+    }
+  }
 };
 
 /// The elements in row-major order, split at common boundaries of both shapes. The shape
 /// operand is replaced by the local shape.
-struct ReshapeModel : ShardingRuleOpInterface::ExternalModel<ReshapeModel, tensor::ReshapeOp> {
+struct ReshapeModel : LaneWiseModel<ReshapeModel, tensor::ReshapeOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto reshape = cast<tensor::ReshapeOp>(op);
     ShardingRule rule;
@@ -119,6 +135,19 @@ struct ReshapeModel : ShardingRuleOpInterface::ExternalModel<ReshapeModel, tenso
     for (int64_t d = 0; to && d < to.getRank(); ++d)
       rule.addDim(from ? ArrayRef<int32_t>(factors.to[d]) : ArrayRef<int32_t>());
     return rule;
+  }
+  void makeLocal(Operation *op, const TensorTypes &types) const {
+    auto reshape = cast<tensor::ReshapeOp>(op);
+    Value result = reshape.getResult();
+    if (!isa<RankedTensorType>(result.getType()) || types.getGlobal(result) == types.getLocal(result))
+      return;
+    OpBuilder b(op);
+    auto type = cast<RankedTensorType>(reshape.getShape().getType());
+    SmallVector<Attribute> sizes;
+    for (int64_t size : types.getLocal(result).getShape())
+      sizes.push_back(b.getIntegerAttr(type.getElementType(), size));
+    Value shape = arith::ConstantOp::create(b, op->getLoc(), DenseElementsAttr::get(type, sizes));
+    reshape.getShapeMutable().assign(shape);
   }
 };
 
@@ -158,7 +187,7 @@ SlicedDim getSlicedDim(OffsetSizeAndStrideOpInterface op, unsigned d, int64_t si
 /// that is the same for all devices. Any other slice reads windows along the result, and so
 /// do the first two with `spmd.windows`: for a dim that is sharded otherwise, this moves less
 /// data.
-struct ExtractSliceModel : ShardingRuleOpInterface::ExternalModel<ExtractSliceModel, tensor::ExtractSliceOp> {
+struct ExtractSliceModel : LaneWiseModel<ExtractSliceModel, tensor::ExtractSliceOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto slice = cast<tensor::ExtractSliceOp>(op);
     ShardingRule rule;
@@ -201,11 +230,34 @@ struct ExtractSliceModel : ShardingRuleOpInterface::ExternalModel<ExtractSliceMo
     rule.addDims(result);
     return rule;
   }
+  WindowForm getWindowForm(Operation *) const { return WindowForm::Slice; }
+  /// A sharded dim is covered fully, or by one of several equal slices.
+  void makeLocal(Operation *op, const TensorTypes &types) const {
+    auto slice = cast<tensor::ExtractSliceOp>(op);
+    ArrayRef<int64_t> global = types.getGlobal(slice.getSource()).getShape();
+    ArrayRef<int64_t> local = types.getLocal(slice.getSource()).getShape();
+    ArrayRef<int64_t> result = types.getLocal(slice.getResult()).getShape();
+    ArrayRef<int64_t> all = types.getGlobal(slice.getResult()).getShape();
+    SmallVector<int64_t> offsets(slice.getStaticOffsets()), sizes(slice.getStaticSizes());
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    for (unsigned d = 0, next = 0; d < sizes.size(); ++d) {
+      if (dropped.test(d))
+        continue;
+      if (!ShapedType::isDynamic(sizes[d]))
+        sizes[d] = result[next];
+      bool isSharded = result[next] != all[next]; // else every shard takes what it owns
+      ++next;
+      if (isSharded && local[d] != global[d] && offsets[d] > 0)
+        offsets[d] = offsets[d] / (global[d] / local[d]);
+    }
+    slice.setStaticOffsets(offsets);
+    slice.setStaticSizes(sizes);
+  }
 };
 
 /// The factors are the dims of the destination. The source is read in windows
 /// along those that it covers partially.
-struct InsertSliceModel : ShardingRuleOpInterface::ExternalModel<InsertSliceModel, tensor::InsertSliceOp> {
+struct InsertSliceModel : LaneWiseModel<InsertSliceModel, tensor::InsertSliceOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto slice = cast<tensor::InsertSliceOp>(op);
     ShardingRule rule;
@@ -237,12 +289,16 @@ struct InsertSliceModel : ShardingRuleOpInterface::ExternalModel<InsertSliceMode
     rule.addDims(factors);
     return rule;
   }
+  WindowForm getWindowForm(Operation *) const { return WindowForm::Insert; }
+  void makeLocal(Operation *op, const TensorTypes &types) const {
+    auto slice = cast<tensor::InsertSliceOp>(op);
+    slice.setStaticSizes(getLocalSizes(slice.getStaticSizes(), slice.getDest(), types));
+  }
 };
 
 /// The slice of a shared output that an iteration of scf.forall writes; the loop has the
 /// results. Only dims that are written fully may be sharded.
-struct ParallelInsertSliceModel
-    : ShardingRuleOpInterface::ExternalModel<ParallelInsertSliceModel, tensor::ParallelInsertSliceOp> {
+struct ParallelInsertSliceModel : LaneWiseModel<ParallelInsertSliceModel, tensor::ParallelInsertSliceOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto slice = cast<tensor::ParallelInsertSliceOp>(op);
     ShardingRule rule;
@@ -260,6 +316,10 @@ struct ParallelInsertSliceModel
     rule.addDims(destFactors);
     addScalarOperands(rule, op->getOperands().drop_front(2));
     return rule;
+  }
+  void makeLocal(Operation *op, const TensorTypes &types) const {
+    auto slice = cast<tensor::ParallelInsertSliceOp>(op);
+    slice.setStaticSizes(getLocalSizes(slice.getStaticSizes(), slice.getDest(), types));
   }
 };
 
@@ -295,10 +355,25 @@ struct PadModel : ShardingRuleOpInterface::ExternalModel<PadModel, tensor::PadOp
     rule.addDims(llvm::to_vector(llvm::seq<int32_t>(0, resultShape.size())));
     return rule;
   }
+  std::optional<PaddingNeeds> getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) const {
+    return getBodyPaddingNeeds(op, rule, f);
+  }
+  /// Padding that a body computes per index is on unsharded dims.
+  WindowForm getWindowForm(Operation *op) const {
+    return cast<tensor::PadOp>(op).getConstantPaddingValue() ? WindowForm::Pad : WindowForm::InPlace;
+  }
+  PadForm getPadForm(Operation *op, OpBuilder &b) const {
+    auto pad = cast<tensor::PadOp>(op);
+    Value value = pad.getConstantPaddingValue();
+    if (Operation *constant = value.getDefiningOp(); constant && op->isProperAncestor(constant))
+      value = b.clone(*constant)->getResult(0);
+    return {pad.getMixedLowPad(), pad.getMixedHighPad(), value};
+  }
 };
 
-struct ConcatModel : ShardingRuleOpInterface::ExternalModel<ConcatModel, tensor::ConcatOp> {
+struct ConcatModel : LaneWiseModel<ConcatModel, tensor::ConcatOp> {
   ShardingRule getShardingRule(Operation *op) const { return getConcatRule(op, cast<tensor::ConcatOp>(op).getDim()); }
+  WindowForm getWindowForm(Operation *) const { return WindowForm::Concat; }
 };
 
 } // namespace

@@ -11,7 +11,10 @@
 #include "shardkit/Rules/Reshapes.h"
 #include "shardkit/Rules/TosaWindows.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -400,11 +403,98 @@ ShardingRule getPadRule(Operation *op) {
   return std::move(b.rule);
 }
 
-ShardingRule getGatherRule(Operation *op) { return getAddressingRule(op, *getAddressing(op)); }
+ShardingRule getGatherRule(Operation *op) { return getAddressingRule(op, *getUpstreamAddressing(op)); }
+
+/// Makes sizes in attributes and constant operands local.
+void makeTosaLocal(Operation *, const TensorTypes &) {}
+
+void makeTosaLocal(tosa::ConstOp constant, const TensorTypes &types) {
+  if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValues()))
+    constant.setValuesAttr(splat.resizeSplat(types.getLocal(constant)));
+}
+
+/// Replaces a constant shape by that of the local value.
+void makeShapeLocal(OpOperand &shape, Value value, const TensorTypes &types) {
+  if (!isa<RankedTensorType>(value.getType()) || types.getGlobal(value) == types.getLocal(value))
+    return;
+  OpBuilder b(shape.getOwner());
+  auto type = cast<tosa::shapeType>(shape.get().getType());
+  shape.set(tosa::ConstShapeOp::create(b, shape.getOwner()->getLoc(), type,
+                                       b.getIndexTensorAttr(types.getLocal(value).getShape())));
+}
+
+void makeTosaLocal(tosa::ReshapeOp reshape, const TensorTypes &types) {
+  makeShapeLocal(reshape.getShapeMutable(), reshape.getOutput(), types);
+}
+
+void makeTosaLocal(tosa::SliceOp slice, const TensorTypes &types) {
+  makeShapeLocal(slice.getSizeMutable(), slice.getOutput(), types);
+}
+
+WindowForm getTosaWindowForm(Operation *op) {
+  if (isa<tosa::PadOp>(op))
+    return WindowForm::Pad;
+  if (isa<tosa::ConcatOp>(op))
+    return WindowForm::Concat;
+  return isa<tosa::SliceOp, tosa::ReverseOp>(op) || !getOpWindows(op).dims.empty() ? WindowForm::InPlace
+                                                                                   : WindowForm::None;
+}
+
+/// A slice starts at the first element of its window.
+void makeTosaWindowLocal(tosa::SliceOp slice, const LocalWindow &window) {
+  OpBuilder b(slice);
+  auto constant = slice.getStart().getDefiningOp<tosa::ConstShapeOp>();
+  SmallVector<int64_t> start = getConstShape(slice.getStart());
+  start[window.dim] = 0;
+  slice.getStartMutable().assign(
+      tosa::ConstShapeOp::create(b, slice.getLoc(), constant.getType(), b.getIndexTensorAttr(start)));
+}
+
+void makeTosaWindowLocal(Operation *op, const LocalWindow &window) {
+  if (window.operand != 0)
+    return;
+  for (const OpWindow &dim : getOpWindows(op).dims)
+    if (dim.dim == window.dim)
+      return setOpWindow(op, dim, window.chunk, window.window.size);
+}
+
+TypedAttr getTosaWindowPadding(Operation *op, unsigned operand, unsigned d) {
+  OpWindows windows = getOpWindows(op);
+  bool readsBeyond =
+      operand == 0 && llvm::any_of(windows.dims, [&](const OpWindow &dim) { return dim.dim == d && dim.readsBeyond; });
+  return readsBeyond ? windows.padding : TypedAttr();
+}
+
+PadForm getTosaPadForm(Operation *op, OpBuilder &b) {
+  auto pad = cast<tosa::PadOp>(op);
+  PadForm form;
+  for (auto [i, size] : llvm::enumerate(getConstShape(pad.getPadding())))
+    (i % 2 ? form.high : form.low).push_back(b.getIndexAttr(size));
+  DenseElementsAttr value;
+  if (matchPattern(pad.getPadConst(), m_Constant(&value)) && value.isSplat()) {
+    form.padding = arith::ConstantOp::create(b, op->getLoc(), value.getSplatValue<TypedAttr>());
+  } else {
+    auto type = cast<RankedTensorType>(pad.getPadConst().getType());
+    SmallVector<Value> first(type.getRank(), arith::ConstantIndexOp::create(b, op->getLoc(), 0));
+    form.padding = tensor::ExtractOp::create(b, op->getLoc(), pad.getPadConst(), first);
+  }
+  return form;
+}
 
 template <typename OpTy, RuleFn fn>
 struct TosaModel : ShardingRuleOpInterface::ExternalModel<TosaModel<OpTy, fn>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const { return allRanked(op) ? fn(op) : getReplicatedRule(op); }
+  std::optional<PaddingNeeds> getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) const {
+    return getTosaPaddingNeeds(op, rule, f);
+  }
+  void makeLocal(Operation *op, const TensorTypes &types) const { makeTosaLocal(cast<OpTy>(op), types); }
+  WindowForm getWindowForm(Operation *op) const { return getTosaWindowForm(op); }
+  void makeWindowLocal(Operation *op, const LocalWindow &window) const { makeTosaWindowLocal(cast<OpTy>(op), window); }
+  TypedAttr getWindowPadding(Operation *op, unsigned operand, unsigned d) const {
+    return getTosaWindowPadding(op, operand, d);
+  }
+  PadForm getPadForm(Operation *op, OpBuilder &b) const { return getTosaPadForm(op, b); }
+  std::optional<Addressing> getAddressing(Operation *op) const { return getUpstreamAddressing(op); }
 };
 
 template <RuleFn fn, typename... OpTys> void attach(MLIRContext *context) {

@@ -1,6 +1,5 @@
 //===- LocalMicrobatches.cpp - Types in one microbatch --------------------===//
 
-#include "shardkit/Partition/LocalAttributes.h"
 #include "shardkit/Propagation/Propagation.h"
 #include "shardkit/Rules/IndexedBody.h"
 #include "shardkit/Rules/IndexedOps.h"

@@ -60,6 +60,11 @@ def _load(tool: str) -> ctypes.CDLL | None:
     return library
 
 
+def load_library() -> ctypes.CDLL | None:
+    """The compiler as a library, if it is installed."""
+    return _load(find_tool("shard-compile"))
+
+
 def compile_bundle(text: str, constants: Constants, options: Sequence[str], directory: Path) -> None:
     """Compiles IR into `directory`/bundle. Bundles are kept in the user's cache, unless SHARDKIT_CACHE is off."""
     tool = find_tool("shard-compile")

@@ -19,7 +19,7 @@ func.func @keep(%a: tensor<8x6xf32> {spmd.sharding = #rows}) -> (tensor<8x6xf32>
 // The other dim, whose size is in no attribute, stays sharded.
 // CHECK-LABEL: func.func @other_dim
 // CHECK: "my.op"({{.*}}) {size = 8 : i64} : (tensor<8x2xf32>) -> tensor<8x2xf32>
-// REMARK: remark: [Missed] global-size | Category:spmd | Function=other_dim | Reason="attribute size holds 8, which may be a size or offset of the global tensors, and no pass makes it local", Remark="factor 0 of my.op is replicated", Suggestion="set attributesHoldNoSizes in the rule of its ShardingRuleOpInterface if it holds none"
+// REMARK: remark: [Missed] global-size | Category:spmd | Function=other_dim | Reason="attribute size holds 8, which may be a size or offset of the global tensors, and no pass makes it local", Remark="factor 0 of my.op is replicated", Suggestion="implement makeLocal in its ShardingRuleOpInterface, or set hasLocalAttributes in the rule if it holds none"
 func.func @other_dim(%a: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> tensor<8x6xf32> {
   %0 = "my.op"(%a) {spmd.sharding_rule = #rule, size = 8 : i64} : (tensor<8x6xf32>) -> tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
@@ -61,7 +61,7 @@ func.func @table(%a: tensor<8x6xf32> {spmd.sharding = #rows}) -> (tensor<8x6xf32
 }
 
 // A written rule permits no padding.
-// REMARK: remark: [Missed] unpadded | Category:spmd | Function=uneven | Reason="it has no form on padded shards", Remark="my.op needs dim 0 of operand #0 (size 7) unsharded, which {{.*}} shards unevenly", Suggestion="pad the dim, or, if padding is harmless to the op, call setAllowsPadding for factor 0 in its ShardingRuleOpInterface"
+// REMARK: remark: [Missed] unpadded | Category:spmd | Function=uneven | Reason="it has no form on padded shards", Remark="my.op needs dim 0 of operand #0 (size 7) unsharded, which {{.*}} shards unevenly", Suggestion="pad the dim, or specify in its ShardingRuleOpInterface, by setPadding or getPaddingNeeds, what padding of factor 0 may hold"
 // REMARK: remark: [Missed] replicated | Category:spmd | Function=uneven | Axes=x, Bytes=28, Reason="it has no form on padded shards, and the axes divide none of its dims", Remark="my.op computes full tensors on every device"
 // CHECK-LABEL: func.func @uneven
 // CHECK: "my.op"({{.*}}) : (tensor<7xf32>) -> tensor<7xf32>

@@ -1,12 +1,13 @@
 //===- shard-test-opt.cpp - shard-opt with ops of another dialect ---------===//
 //
-// The rules of its ops permit padding. test/Integration/random_foreign.py gives the ops a meaning.
+// The rules of padded.keep and padded.turned permit padding. test/Integration/random_foreign.py gives the ops a
+// meaning. The rule of padded.indexed is that of RuleBuilder for the text in its attribute `dims`.
 //
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/InitAllDialects.h"
 #include "shardkit/InitAllPasses.h"
-#include "shardkit/Rules/ShardingRule.h"
+#include "shardkit/Rules/RuleBuilder.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -33,7 +34,7 @@ public:
     SmallVector<int32_t> factors;
     for (int64_t size : cast<RankedTensorType>(op->getOperand(0).getType()).getShape()) {
       factors.push_back(rule.addFactor(size));
-      rule.setAllowsPadding(factors.back(), true);
+      rule.setPadding(factors.back(), PaddingContent::Harmless);
     }
     rule.addOperand(op->getOperand(0));
     rule.addDims(factors);
@@ -58,10 +59,32 @@ struct TurnedOp : PaddedOp<TurnedOp> {
   static StringRef getOperationName() { return "padded.turned"; }
 };
 
+struct IndexedOp : Op<IndexedOp, OpTrait::ZeroRegions, OpTrait::VariadicResults, OpTrait::VariadicOperands,
+                      OpTrait::ZeroSuccessors, ShardingRuleOpInterface::Trait> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(IndexedOp)
+  using Op::Op;
+  static StringRef getOperationName() { return "padded.indexed"; }
+  static ArrayRef<StringRef> getAttributeNames() { return {}; }
+
+  ShardingRule getShardingRule() {
+    Operation *op = getOperation();
+    RuleBuilder builder(op, op->getAttrOfType<StringAttr>("dims").getValue());
+    if (auto letters = op->getAttrOfType<StringAttr>("harmless"))
+      builder.padding(letters.getValue(), PaddingContent::Harmless);
+    if (auto letters = op->getAttrOfType<StringAttr>("neutral"))
+      builder.padding(letters.getValue(), PaddingContent::Neutral);
+    if (op->hasAttr("window"))
+      builder.window(0, 0, 'i', {1, -1, 3});
+    if (op->hasAttr("init"))
+      builder.init(1, 7);
+    return builder.localAttributes();
+  }
+};
+
 struct PaddedDialect : Dialect {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PaddedDialect)
   explicit PaddedDialect(MLIRContext *context) : Dialect(getDialectNamespace(), context, TypeID::get<PaddedDialect>()) {
-    addOperations<KeepOp, TurnedOp>();
+    addOperations<KeepOp, TurnedOp, IndexedOp>();
   }
   static StringRef getDialectNamespace() { return "padded"; }
 };

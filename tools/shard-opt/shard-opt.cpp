@@ -2,6 +2,7 @@
 
 #include "shardkit/InitAllDialects.h"
 #include "shardkit/InitAllPasses.h"
+#include "shardkit/StableHLO/StableHLORules.h"
 #include "shardkit/Support/LocatedDiagnostics.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::spmd::registerAllDialects(registry);
+  mlir::spmd::registerStableHLORules(registry);
 
   auto [input, output] =
       mlir::registerAndParseCLIOptions(argc, argv, "ShardKit: shard models over meshes of devices\n", registry);

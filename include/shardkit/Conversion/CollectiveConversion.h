@@ -75,6 +75,11 @@ void populateSPMDCollectiveConversion(RewritePatternSet &patterns, CollectiveEmi
 /// --spmd-strip.
 LogicalResult convertCollectives(CollectiveEmitter &emitter);
 
+/// The words of the descriptor of a collective (shardkit-c/Collectives.h), which
+/// shardkit-c/CollectiveElements.h evaluates. Fails for elements that it cannot express.
+FailureOr<llvm::SmallVector<int64_t>> getDescriptor(const ClosedForm &form, Type elementType,
+                                                    std::optional<int64_t> id = std::nullopt);
+
 /// Verifies that a pass may convert a module: its program is partitioned. One error otherwise.
 LogicalResult verifyConvertible(ModuleOp module, StringRef pass);
 

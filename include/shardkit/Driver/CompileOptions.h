@@ -21,6 +21,8 @@ struct CompileOptions {
   bool proof = true;               ///< Compare the program of a bundle with the unsharded one.
   std::string remarksFilter;       ///< Regular expression on categories of remarks; empty: none are emitted.
   bool allowUnregistered = false;  ///< Parse ops of unknown dialects.
+  std::vector<std::string> dialectPlugins, passPlugins; ///< Libraries.
+  std::string lowering; ///< A pipeline that lowers ops of plugins after partition; empty: none.
   /// All options with their values in one order: equal texts are equal options.
   std::string canonical;
 };

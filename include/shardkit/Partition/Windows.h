@@ -44,6 +44,7 @@ private:
   /// The rule of an op, and the axes that shard its factors.
   struct Plan {
     ShardingRule rule;
+    WindowForm form;
     FactorAxes axes;
     /// Reads of captured tensors, with the operand numbers of the rule.
     SmallVector<std::pair<tensor::ExtractOp, unsigned>, 0> reads;
@@ -103,9 +104,9 @@ private:
   Value lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const ValueInfo &values);
   /// Remembers an insertion into zeros with windows in the result, if its offsets and sizes are constant.
   void recordInserted(tensor::InsertSliceOp op, Value result, const Plan &plan, const ValueInfo &values);
-  Value lowerConcat(Operation *op, unsigned dim, const Plan &plan, const ValueInfo &values);
-  void lowerOpWindows(Operation *op, const Plan &plan, Value value, RankedTensorType type,
-                      ArrayRef<ShardedWindow> windows);
+  Value lowerConcat(Operation *op, const Plan &plan, const ValueInfo &values);
+  void lowerInPlace(Operation *op, const Plan &plan, unsigned t, Value value, RankedTensorType type,
+                    ArrayRef<ShardedWindow> windows);
   void joinHalos();
 
   FunctionMeshes &meshes;

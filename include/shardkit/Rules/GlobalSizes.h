@@ -1,8 +1,8 @@
 //===- GlobalSizes.h - Sizes in attributes of unknown ops -------*- C++ -*-===//
 //
-// Partition changes the types of operands and results, and the attributes of ops of upstream
-// dialects. It cannot change the attributes of any other op. A factor whose size is in such an
-// attribute is therefore replicated.
+// Partition changes the types of operands and results, and by `makeLocal` of an op's
+// ShardingRuleOpInterface its attributes. Nothing changes the attributes of other ops. A factor
+// whose size is in such an attribute is therefore replicated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ struct GlobalSize {
 
 /// The first global size of each factor of `rule`: a size, offset, stride or number of elements in an attribute (also
 /// in arrays, dictionaries and types), or a type in a region. Empty for ops whose attributes partition makes local, and
-/// if the rule sets `attributesHoldNoSizes`. `hasBuiltinRule`: the rule is not only written on the op.
+/// if the rule sets `hasLocalAttributes`. `hasBuiltinRule`: the rule is not only written on the op.
 llvm::SmallVector<GlobalSize, 0> findGlobalSizes(Operation *op, const ShardingRule &rule, bool hasBuiltinRule);
 
 /// The global sizes for which `getShardingRule` replicates factors of the rule of `op`.

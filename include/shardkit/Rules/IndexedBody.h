@@ -16,6 +16,8 @@ namespace mlir::spmd {
 Region *getIndexedBody(Operation *op);
 /// True if the body of the op reads the indices of the element that it computes.
 bool readsIndices(Operation *op);
+/// True if a body that reads indices reads elements of tensors, maybe at these.
+bool readsTensorsAtIndices(Operation *op);
 /// The loop whose index a value in the body is, or -1.
 int64_t getLoopOfIndex(Operation *op, Value index);
 /// Adds the tensors that the body captures as operands, in order of first use:

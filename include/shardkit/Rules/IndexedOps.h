@@ -50,25 +50,11 @@ private:
 
 //===--- ops that address rows --------------------------------------------===//
 
-/// The common form of tensor.gather, tensor.scatter, tosa.gather and tosa.scatter: rows
-/// of a table are read or written, one per tuple of coordinates.
-struct Addressing {
-  bool writes;
-  unsigned tableOperand, indicesOperand;
-  Value table, indices;
-  /// Read: the result. Written: the operand.
-  Value rows;
-  /// Leading dims that `rows` and `indices` have in common.
-  int64_t batch;
-  /// True if the last dim of `indices` runs over coordinates (else there is only one).
-  bool hasTuples;
-  /// Per dim of the table: the coordinate that addresses it, or -1; in that case the dim
-  /// of `rows` that corresponds to it.
-  SmallVector<int64_t> coordinate, along;
-};
-
-/// std::nullopt for other ops, and for unranked tensors.
+/// That of the op's ShardingRuleOpInterface; std::nullopt for ops without it.
 std::optional<Addressing> getAddressing(Operation *op);
+/// That of tensor.gather, tensor.scatter, tosa.gather and tosa.scatter; std::nullopt for
+/// unranked tensors.
+std::optional<Addressing> getUpstreamAddressing(Operation *op);
 /// Addressed dims are indexed; other dims of the table follow those of the rows.
 ShardingRule getAddressingRule(Operation *op, const Addressing &addressing);
 

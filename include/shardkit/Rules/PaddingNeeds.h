@@ -16,29 +16,26 @@
 
 namespace mlir::spmd {
 
-/// The requirements of an op on padding lanes of one factor. By default there are none:
-/// the op may run on them as it is.
-struct PaddingNeeds {
-  /// Operands of which these lanes must hold `value`.
-  struct Mask {
-    unsigned operand;
-    TypedAttr value;
-  };
-  llvm::SmallVector<Mask, 2> masks;
-  /// The action of the body on these lanes.
-  enum class Body : uint8_t {
-    Run,    ///< computes as on other lanes
-    Select, ///< yields the current elements of the outputs
-    Skip,   ///< the same (zero without an output), without computing
-  } body = Body::Run;
-  /// The factor among those of the builtin rule of the op: the loop of a body.
-  int32_t loop = -1;
-};
-
 /// std::nullopt if the op cannot run on padded shards of factor `f`: the factor shares a
 /// dim with others, or the behavior of the op there is unknown. In a rule that the user
 /// wrote, the factor must correspond to one of the builtin rule.
 std::optional<PaddingNeeds> getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f);
+
+/// The model of ops that move full lanes, or compute on floats only: any content is harmless.
+template <typename Model, typename OpTy> struct LaneWiseModel : ShardingRuleOpInterface::ExternalModel<Model, OpTy> {
+  std::optional<PaddingNeeds> getPaddingNeeds(Operation *, const ShardingRule &rule, int32_t f) const {
+    return rule.factor(f).kind == FactorKind::Parallel ? std::optional(PaddingNeeds()) : std::nullopt;
+  }
+};
+
+/// The needs of an op with a body over an index space.
+std::optional<PaddingNeeds> getBodyPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f);
+/// Operand `index` must hold `value`, if it has the factor at all. A null value: std::nullopt.
+std::optional<PaddingNeeds> maskOperand(const ShardingRule &rule, int32_t f, unsigned index, TypedAttr value);
+/// Zeros in both factors of a product: 0 * inf is NaN. -0.0 * 0.0 is -0.0, which adds nothing
+/// to any sum; of integers one zero is enough.
+std::optional<PaddingNeeds> maskProduct(const ShardingRule &rule, int32_t f, TypedAttr zeroA, TypedAttr zeroB,
+                                        bool integers);
 
 /// True for an integer op that traps on some operands, or that is lowered to one.
 bool mayTrap(Operation *op);

@@ -18,6 +18,8 @@
 #define SHARDKIT_RULES_SHARDINGRULE_H
 
 #include "shardkit/Layout/Layout.h"
+#include "shardkit/Rules/OpForms.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/OpDefinition.h"
@@ -39,17 +41,27 @@ enum class FactorKind : uint8_t {
   Replicated ///< must not be sharded (ordered, windowed, opaque)
 };
 
+/// The content that padding lanes of a factor may have while the op runs, as its rule specifies.
+enum class PaddingContent : uint8_t {
+  /// Not specified. A pure op of another dialect may run on padding of floats along a parallel
+  /// factor; of other types it may not, as they may be indices.
+  Unknown,
+  /// Anything: no element of a result outside of the padding depends on it, and no value traps
+  /// or is an address.
+  Harmless,
+  /// For a reduction: the neutral element of the result, in all operands that have the factor.
+  Neutral,
+};
+
 struct Factor {
   int64_t size;
   FactorKind kind;
   /// True if a dim follows it in windows (DimWindow), or if the computation of a shard
   /// depends on its first index: it may be sharded by full axes only.
   bool hasWindows = false;
+  PaddingContent padding = PaddingContent::Unknown;
   /// True if axes need not divide it, so that the last shards are padded. Determined
-  /// only if a given sharding needs it (`markUnevenFactors`). The rule of an op of another
-  /// dialect sets it for a parallel factor that any content of padding leaves harmless: an
-  /// element of the result reads that index of the operands alone, and no value of it traps
-  /// or is an address.
+  /// only if a given sharding needs it (`markUnevenFactors`).
   bool allowsPadding = false;
   /// Shards must have a multiple of this number of elements.
   int64_t granule = 1;
@@ -130,9 +142,10 @@ public:
   /// True for ops with the arithmetic intensity of contractions, which are worth sharding
   /// over all axes.
   bool isContraction = false;
-  /// True if no attribute of an op of another dialect holds a size or offset of its tensors.
-  /// Else factors whose size appears in one are replicated (GlobalSizes.h).
-  bool attributesHoldNoSizes = false;
+  /// True if no attribute of an op of another dialect holds a size or offset of its tensors, or
+  /// if `makeLocal` adjusts those that do. Else factors whose size appears in one are replicated
+  /// (GlobalSizes.h).
+  bool hasLocalAttributes = false;
   /// Set if no interface describes the op: all its values are replicated.
   bool isFallback = false;
 
@@ -142,6 +155,7 @@ public:
     return factors.size() - 1;
   }
   void setKind(int32_t f, FactorKind kind) { factors[f].kind = kind; }
+  void setPadding(int32_t f, PaddingContent content) { factors[f].padding = content; }
   void setAllowsPadding(int32_t f, bool may) { factors[f].allowsPadding = may; }
   /// Operands are added before results.
   Tensor &addOperand(Value value) {
@@ -213,6 +227,24 @@ ShardingRule getElementwiseShardingRule(Operation *op);
 /// Concatenation along dim `joined`. Equal operands are digits of the dim (number of the
 /// operand, index in it), others are read in windows along the result.
 ShardingRule getConcatRule(Operation *op, unsigned joined);
+
+/// The needs by the `padding` of a factor: the default of ShardingRuleOpInterface.
+std::optional<PaddingNeeds> getDefaultPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f);
+
+/// Whether the rule that an op of another dialect has by its ShardingRuleOpInterface fits its
+/// types and forms. `emitError` may be null. Propagation emits the error; elsewhere the op is
+/// replicated.
+LogicalResult verifyShardingRule(Operation *op, const ShardingRule &rule,
+                                 llvm::function_ref<InFlightDiagnostic()> emitError);
+
+/// Adjusts sizes in attributes and constant operands of `op` to the local types of its operands
+/// and results, as its ShardingRuleOpInterface does, and replaces `tensor.dim` of a static dim by
+/// the global size. A rule permits sharding of a dim only if the op covers it fully, so that the
+/// size becomes the local one. Does not change the types of the op.
+void makeAttributesLocal(Operation *op, const TensorTypes &types);
+
+/// True for ShardKit's own and upstream's dialects, whose rules are those of lib/Rules.
+bool hasBuiltinRules(StringRef dialect);
 
 /// Replicates factors that no op can shard: those of two dims of one tensor (a diagonal),
 /// and those of a tensor without elements.

@@ -1,6 +1,7 @@
 //===- TosaWindows.h - Convolutions and pooling of tosa ---------*- C++ -*-===//
 //
-// The windows of dims that these ops read, from their attributes.
+// The windows of dims that these ops read, from their attributes; and what tosa ops need on
+// padding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +34,9 @@ OpWindows getOpWindows(Operation *op);
 /// Updates the attributes of the op for a dim whose operand now holds the full window:
 /// removes the padding there. `chunk`: the size of the local result.
 void setOpWindow(Operation *op, const OpWindow &window, int64_t chunk, int64_t length);
+
+/// The needs of a tosa op on padded shards of factor `f` of its rule.
+std::optional<PaddingNeeds> getTosaPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f);
 
 } // namespace mlir::spmd
 

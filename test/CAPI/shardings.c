@@ -1,0 +1,113 @@
+/* Attributes, ops, passes and layouts from C:   shardings */
+#include "shardkit-c/Shardings.h"
+#include "shardkit-c/Dialects.h"
+#include "shardkit-c/Passes.h"
+
+#include "mlir-c/BuiltinTypes.h"
+#include "mlir-c/Diagnostics.h"
+#include <stdio.h>
+
+static void print(MlirStringRef text, void *data) {
+  (void)data;
+  printf("%.*s", (int)text.length, text.data);
+}
+
+static MlirLogicalResult report(MlirDiagnostic diagnostic, void *data) {
+  (void)data;
+  printf("error: ");
+  mlirDiagnosticPrint(diagnostic, print, NULL);
+  printf("\n");
+  return mlirLogicalResultSuccess();
+}
+
+static MlirStringRef text(const char *value) { return mlirStringRefCreateFromCString(value); }
+
+static void show(const char *what, MlirAttribute attribute) {
+  printf("%s: ", what);
+  if (mlirAttributeIsNull(attribute))
+    printf("none");
+  else
+    mlirAttributePrint(attribute, print, NULL);
+  printf("\n");
+}
+
+/* A module with a mesh of 2 x 3 devices. */
+static MlirModule make_module(MlirContext context, MlirLocation location) {
+  SkMeshAxis axes[] = {{text("x"), 2}, {text("y"), 3}};
+  MlirAttribute mesh = skMeshAttrGet(context, 2, axes, 0, NULL);
+  printf("mesh: %d axes, the last of %d\n", (int)skMeshAttrGetNumAxes(mesh), (int)skMeshAttrGetAxis(mesh, 1).size);
+  MlirModule module =
+      mlirModuleCreateParse(context, text("func.func @main(%a: tensor<8x6xf32>) -> tensor<8x6xf32> {\n"
+                                          "  %0 = math.exp %a : tensor<8x6xf32>\n  return %0 : tensor<8x6xf32>\n}"));
+  mlirBlockInsertOwnedOperation(mlirModuleGetBody(module), 0, skMeshOpCreate(location, text("pod"), mesh));
+  return module;
+}
+
+static void run(MlirContext context, MlirModule module, const char *name, intptr_t n, const SkPassOption *options) {
+  MlirPassManager pm = mlirPassManagerCreate(context);
+  if (mlirLogicalResultIsSuccess(skAddPass(mlirPassManagerGetAsOpPassManager(pm), name, n, options, print, NULL)))
+    printf("%s: %d\n", name, mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(pm, mlirModuleGetOperation(module))));
+  else
+    printf("\n");
+  mlirPassManagerDestroy(pm);
+}
+
+int main(void) {
+  MlirDialectRegistry registry = mlirDialectRegistryCreate();
+  skRegisterAllDialects(registry);
+  MlirContext context = mlirContextCreateWithRegistry(registry, false);
+  mlirContextLoadAllAvailableDialects(context);
+  skRegisterAllPasses();
+  mlirContextAttachDiagnosticHandler(context, report, NULL, NULL);
+  MlirLocation location = mlirLocationUnknownGet(context);
+  MlirModule module = make_module(context, location);
+  MlirOperation op = mlirModuleGetOperation(module);
+
+  /* 1. A sharding, built and read: all of "x" and half of an open dim. */
+  SkDimEntry x = {text("x"), 1, 0}, y = {text("y"), 1, 3};
+  SkDimSharding dims[] = {{1, &x, false, 0}, {1, &y, true, 1}};
+  MlirAttribute sharding = skShardingAttrGet(location, text("pod"), 2, dims);
+  show("sharding", sharding);
+  printf("rank %d on %.*s, open %d, priority %d\n", (int)skShardingAttrGetRank(sharding),
+         (int)skShardingAttrGetMesh(sharding).length, skShardingAttrGetMesh(sharding).data,
+         skShardingAttrIsOpen(sharding, 1), (int)skShardingAttrGetPriority(sharding, 1));
+  SkDimEntry none = {text("x"), 1, -1};
+  SkDimSharding wrong[] = {{1, &none, false, 0}};
+  show("negative", skShardingAttrGet(location, text("pod"), 1, wrong));
+
+  /* 2. Layouts. */
+  const int64_t shape[] = {7, 6}, index[] = {5, 2};
+  MlirType type = mlirRankedTensorTypeGet(2, shape, mlirF32TypeGet(context), mlirAttributeGetNull());
+  mlirTypePrint(skShardingGetLocalType(sharding, type, op), print, NULL);
+  int64_t ranks[6], ends[12];
+  intptr_t owners = skShardingGetOwners(sharding, type, op, index, 6, ranks);
+  intptr_t parts = skShardingGetIntervals(sharding, type, op, 4, 0, 6, ends);
+  printf("\n%d owner: %d, rows [%d, %d) in %d\n", (int)owners, (int)ranks[0], (int)ends[0], (int)ends[1], (int)parts);
+  SkDimSharding whole[] = {{0}, {0}};
+  skGetReshard(sharding, skShardingAttrGet(location, text("pod"), 2, whole), type, op, print, NULL);
+  printf("\n");
+  skShardingGetLocalType(skShardingAttrGet(location, text("other"), 2, whole), type, op);
+  skShardingGetLocalType(skShardingAttrGet(location, text("pod"), 1, dims), type, op);
+
+  /* 3. A constraint on the result of the first op, passes and a report. */
+  MlirBlock body = mlirRegionGetFirstBlock(
+      mlirOperationGetRegion(mlirOperationGetNextInBlock(mlirBlockGetFirstOperation(mlirModuleGetBody(module))), 0));
+  MlirOperation exp = mlirBlockGetFirstOperation(body);
+  MlirOperation constraint = skWithShardingConstraintOpCreate(location, mlirOperationGetResult(exp, 0), sharding);
+  mlirBlockInsertOwnedOperationAfter(body, exp, constraint);
+  mlirOperationSetOperand(mlirBlockGetTerminator(body), 0, mlirOperationGetResult(constraint, 0));
+  SkPassOption basic = {"conflicts", "basic"}, unknown = {"conflict", "basic"}, bad = {"trip-count", "many"};
+  run(context, module, "spmd-nothing", 0, NULL);
+  run(context, module, "spmd-propagate", 1, &unknown);
+  run(context, module, "spmd-propagate", 1, &bad);
+  run(context, module, "spmd-propagate", 1, &basic);
+  show("argument", skValueGetSharding(mlirBlockGetArgument(body, 0)));
+  show("result", skValueGetSharding(mlirOperationGetResult(exp, 0)));
+  skGetReport(op, print, NULL);
+  run(context, module, "spmd-partition", 0, NULL);
+
+  mlirModuleDestroy(module);
+  mlirContextDestroy(context);
+  mlirDialectRegistryDestroy(registry);
+  return 0;
+}

@@ -1,0 +1,56 @@
+// StableHLO in generic form, which nothing has verified: propagation and partition by rules that know ops by name.
+// python/tests/test_stablehlo_rules.py compares numbers.
+// RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-default-pipeline=plan=propagation | FileCheck %s --enable-var-scope
+// RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-propagate | FileCheck %s --check-prefix=SHARDINGS --enable-var-scope
+
+spmd.mesh @m = <["x"=2, "y"=3]>
+
+// Padding of the sum is zero; each device has a partial result.
+// SHARDINGS-LABEL: func.func @dot
+// SHARDINGS: "stablehlo.dot_general"{{.*}}spmd.shardings = [#spmd.sharding<@m, [{"x", ?}, {?}]>]
+// CHECK-LABEL: func.func @dot
+// CHECK: "stablehlo.dot_general"({{.*}}) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<4x2xf32>, tensor<2x6xf32>) -> tensor<4x6xf32>
+// CHECK: spmd.all_reduce %{{.*}} sum <@m, {"y"}>
+func.func @dot(%x: tensor<7x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}, %w: tensor<4x6xf32>) -> tensor<7x6xf32> {
+  %0 = "stablehlo.dot_general"(%x, %w) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}>
+      : (tensor<7x4xf32>, tensor<4x6xf32>) -> tensor<7x6xf32>
+  return %0 : tensor<7x6xf32>
+}
+
+// A slice starts with its window. The limit of the other dim is local.
+// CHECK-LABEL: func.func @slice
+// CHECK: %[[HALO:.*]] = spmd.halo_exchange
+// CHECK: "stablehlo.slice"(%[[HALO]]) <{limit_indices = array<i64: 4, 2>, start_indices = array<i64: 0, 0>, strides = array<i64: 1, 1>}> : (tensor<4x2xf32>) -> tensor<4x2xf32>
+func.func @slice(%x: tensor<8x9xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> (tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) {
+  %0 = "stablehlo.slice"(%x) <{limit_indices = array<i64: 8, 8>, start_indices = array<i64: 0, 2>, strides = array<i64: 1, 1>}> : (tensor<8x9xf32>) -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
+
+// Attributes that are missing or of another form replicate the op.
+// CHECK-LABEL: func.func @malformed
+// CHECK: "stablehlo.dot_general"{{.*}} -> tensor<8x8xf32>
+// CHECK-NEXT: "stablehlo.transpose"{{.*}} -> tensor<8x8xf32>
+// CHECK-NEXT: "stablehlo.convolution"{{.*}} -> tensor<8x8xf32>
+// CHECK-NEXT: "stablehlo.gather"{{.*}} -> tensor<8x8xf32>
+// CHECK-NEXT: "stablehlo.reduce"{{.*}} -> tensor<8x8xf32>
+// CHECK-NEXT: "stablehlo.slice"{{.*}} -> tensor<8x8xf32>
+func.func @malformed(%x: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = "stablehlo.dot_general"(%x, %x) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [7], rhs_contracting_dimensions = [0]>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = "stablehlo.transpose"(%0) {permutation = array<i64: 0, 0>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = "stablehlo.convolution"(%1, %1) {dimension_numbers = #stablehlo.conv<[b, f]x[o]>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %3 = "stablehlo.gather"(%2, %2) {dimension_numbers = 3 : i64, slice_sizes = array<i64: 1>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %4 = "stablehlo.reduce"(%3, %3) {dimensions = array<i64: 5>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %5 = "stablehlo.slice"(%4) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %5 : tensor<8x8xf32>
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2]>
+
+func.func @sizes(%x: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %w: tensor<5x6xf32>) -> tensor<8x6xf32> {
+  // expected-error @+1 {{the sharding rule of stablehlo.dot_general does not fit: the factors of dim 0 of operand #1 multiply to 4, expected 5}}
+  %0 = "stablehlo.dot_general"(%x, %w) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}>
+      : (tensor<8x4xf32>, tensor<5x6xf32>) -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
