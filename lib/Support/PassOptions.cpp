@@ -106,10 +106,13 @@ LogicalResult ModulePass::initializeOptions(StringRef options,
     std::string pass;
     llvm::raw_string_ostream os(pass);
     printAsTextualPipeline(os);
-    std::string nearest = listNearest(name, getOptionNames(pass));
-    if (nearest.empty())
+    // Lists without elements are not printed, so that a name that is like none of these may be another's.
+    SmallVector<StringRef> near = llvm::filter_to_vector(getOptionNames(pass), [&](StringRef known) {
+      return name.edit_distance(known) <= std::max<size_t>(2, name.size() / 4);
+    });
+    if (near.empty())
       return emitError(reason);
-    return emitError(reason + ", expected one such as " + nearest);
+    return emitError(reason + ", expected " + listNearest(name, near));
   };
   return OperationPass::initializeOptions(options, emitOne);
 }

@@ -424,7 +424,8 @@ def test_command():
         assert '[{"data"' in Path(folder, "out.mlir").read_text()
         for more, expected in (([], "has no sdy.mesh"), (["--mesh=data"], "expected names and sizes"), (["--mesh=x=8"], "names axis 'data'"),
                                (["--mesh=data=4,model=2", f"--costs={costs}"], "is of the mesh data=2,model=4, expected one of data=4,model=2"),
-                               (["--mesh=data=2", f"--costs={folder}/none.json"], "No such file")):  # fmt: skip
+                               (["--mesh=data=2", f"--costs={folder}/none.json"], "No such file"),
+                               (["--mesh=data=2,model=4", "--options=batch-axis=data"], "options has 'batch-axis', expected allow-recompute, allow-replicated-weights, batch-arguments, batch-axes, ")):  # fmt: skip
             with contextlib.redirect_stderr(io.StringIO()) as errors:
                 assert cli.main([*command, *more]) == 1
             assert expected in errors.getvalue() and errors.getvalue().startswith(f"{path}: error: "), errors.getvalue()

@@ -29,7 +29,19 @@ def search(text: str, rules: Sequence[Mapping[str, Any]], memory: float | None, 
         raise ShardKitError(f"error: memory is {memory!r}, expected bytes that a device holds at most, a positive number such as 16e9")
     # Others have other optimizations of collectives than those that compared plans are run with.
     chosen = ["compare-plans=false", *([] if memory is None else [f"memory-budget={int(memory)}"]), *options]
-    return run(apply_rules(text, rules), *_PREPARE, f"--spmd-auto-shard={' '.join(chosen)}", "-mlir-print-debuginfo")
+    text = apply_rules(text, rules)
+    try:
+        return run(text, *_PREPARE, f"--spmd-auto-shard={' '.join(chosen)}", "-mlir-print-debuginfo")
+    except ShardKitError as error:
+        if unknown := re.search(r"no such option ([^\s,]+)", str(error)):
+            raise ShardKitError(f"error: options has {unknown[1]!r}, expected {', '.join(_list_options())}") from None
+        raise
+
+
+def _list_options() -> list[str]:
+    """The names of the options of the search."""
+    section = re.search(r"^ *--spmd-auto-shard .*\n((?:(?: {8}--| *=).*\n)*)", run_tool([find_tool("shard-opt"), "--help"]), re.MULTILINE)
+    return re.findall(r"^ +--([\w-]+)", section[1], re.MULTILINE) if section else []
 
 
 def propagate(text: str, rules: Sequence[Mapping[str, Any]]) -> str:
