@@ -23,8 +23,12 @@ SmallVector<BlockArgument> spmd::getSizeArguments(func::FuncOp func) {
 }
 
 SymbolicSizes::SymbolicSizes(func::FuncOp func) : context(func.getContext()) {
-  for (BlockArgument size : getSizeArguments(func))
+  for (BlockArgument size : getSizeArguments(func)) {
     symbols.try_emplace(size, symbols.size());
+    auto bound = func.getArgAttrOfType<ArrayAttr>(size.getArgNumber(), kBoundAttr);
+    auto get = [&](unsigned i) { return cast<IntegerAttr>(bound[i]).getInt(); };
+    bounds.emplace_back(bound ? get(0) : 0, bound ? get(1) : int64_t(1) << 40);
+  }
   for (BlockArgument arg : func.getArguments())
     if (auto map = func.getArgAttrOfType<AffineMapAttr>(arg.getArgNumber(), kGlobalSizesAttr))
       argumentSizes[arg] = map.getValue();
@@ -140,32 +144,111 @@ AffineExpr SymbolicSizes::computeDim(Value tensor, int64_t d) {
   return {};
 }
 
-/// True if an expression of sizes is not negative, which no size is.
-static bool isNotNegative(AffineExpr expr) {
+namespace {
+/// The least and the largest value of an expression, both included; up to `kMax` on either side.
+struct SizeRange {
+  static constexpr int64_t kMax = int64_t(1) << 60;
+  int64_t low = -kMax, high = kMax;
+
+  static int64_t clamp(__int128 value) { return value > kMax ? kMax : value < -kMax ? -kMax : int64_t(value); }
+  SizeRange operator+(SizeRange other) const {
+    return {clamp(__int128(low) + other.low), clamp(__int128(high) + other.high)};
+  }
+  SizeRange operator*(SizeRange other) const {
+    auto [least, most] = std::minmax({clamp(__int128(low) * other.low), clamp(__int128(low) * other.high),
+                                      clamp(__int128(high) * other.low), clamp(__int128(high) * other.high)});
+    return {least, most};
+  }
+};
+} // namespace
+
+static SizeRange getSizeRange(AffineExpr expr, ArrayRef<std::pair<int64_t, int64_t>> bounds) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue() >= 0;
+    return {SizeRange::clamp(constant.getValue()), SizeRange::clamp(constant.getValue())};
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return {bounds[symbol.getPosition()].first, bounds[symbol.getPosition()].second};
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  return !binary || (isNotNegative(binary.getLHS()) && isNotNegative(binary.getRHS()));
+  if (!binary)
+    return {};
+  SizeRange a = getSizeRange(binary.getLHS(), bounds), b = getSizeRange(binary.getRHS(), bounds);
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return a + b;
+  case AffineExprKind::Mul:
+    return a * b;
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::CeilDiv: {
+    if (b.low <= 0 || b.low != b.high)
+      return {};
+    const bool isFloor = binary.getKind() == AffineExprKind::FloorDiv;
+    auto divide = [&](int64_t n) {
+      return isFloor ? llvm::divideFloorSigned(n, b.low) : llvm::divideCeilSigned(n, b.low);
+    };
+    return {divide(a.low), divide(a.high)};
+  }
+  case AffineExprKind::Mod:
+    return b.low == b.high && b.low > 0 ? SizeRange{0, b.low - 1} : SizeRange();
+  default:
+    return {};
+  }
 }
 
-std::optional<bool> SymbolicSizes::compareToZero(Value condition) {
-  auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  std::optional<int64_t> bound = compare ? getConstantIntValue(compare.getRhs()) : std::nullopt;
-  AffineExpr size = bound && *bound <= 0 ? getIndex(compare.getLhs()) : AffineExpr();
-  if (!size || !isNotNegative(size))
-    return std::nullopt;
-  switch (compare.getPredicate()) {
-  case arith::CmpIPredicate::slt:
-    return false;
-  case arith::CmpIPredicate::sge:
+std::optional<bool> SymbolicSizes::isAtLeast(AffineExpr a, AffineExpr b) {
+  SizeRange difference = getSizeRange(simplifyAffineExpr(a - b, 0, symbols.size()), bounds);
+  if (difference.low >= 0)
     return true;
-  case arith::CmpIPredicate::eq:
-    return *bound < 0 ? std::optional(false) : std::nullopt;
-  case arith::CmpIPredicate::ne:
-    return *bound < 0 ? std::optional(true) : std::nullopt;
-  default:
+  return difference.high < 0 ? std::optional(false) : std::nullopt;
+}
+
+bool SymbolicSizes::areNotNegative(AffineExpr a, AffineExpr b) {
+  AffineExpr zero = getAffineConstantExpr(0, context);
+  return isAtLeast(a, zero) == true && isAtLeast(b, zero) == true;
+}
+
+std::optional<bool> SymbolicSizes::compare(Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  AffineExpr a = compare ? getIndex(compare.getLhs()) : AffineExpr();
+  AffineExpr b = a ? getIndex(compare.getRhs()) : AffineExpr();
+  if (!b)
     return std::nullopt;
+  auto negate = [](std::optional<bool> flag) { return flag ? std::optional(!*flag) : std::nullopt; };
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  if (predicate >= arith::CmpIPredicate::ult && !areNotNegative(a, b))
+    return std::nullopt;
+  switch (predicate) {
+  case arith::CmpIPredicate::slt:
+  case arith::CmpIPredicate::ult:
+    return negate(isAtLeast(a, b));
+  case arith::CmpIPredicate::sge:
+  case arith::CmpIPredicate::uge:
+    return isAtLeast(a, b);
+  case arith::CmpIPredicate::sgt:
+  case arith::CmpIPredicate::ugt:
+    return negate(isAtLeast(b, a));
+  case arith::CmpIPredicate::sle:
+  case arith::CmpIPredicate::ule:
+    return isAtLeast(b, a);
+  case arith::CmpIPredicate::eq:
+  case arith::CmpIPredicate::ne: {
+    std::optional<bool> above = isAtLeast(a, b), below = isAtLeast(b, a);
+    std::optional<bool> equal;
+    if (above == false || below == false)
+      equal = false;
+    else if (above == true && below == true)
+      equal = true;
+    return predicate == arith::CmpIPredicate::eq ? equal : negate(equal);
   }
+  }
+  return std::nullopt;
+}
+
+AffineExpr SymbolicSizes::chooseBound(Operation *op, AffineExpr a, AffineExpr b) {
+  if (isa<arith::MinUIOp, arith::MaxUIOp>(op) && !areNotNegative(a, b))
+    return {};
+  const bool isMax = isa<arith::MaxSIOp, arith::MaxUIOp>(op);
+  if (isAtLeast(a, b) == true)
+    return isMax ? a : b;
+  return isAtLeast(b, a) == true ? (isMax ? b : a) : AffineExpr();
 }
 
 AffineExpr SymbolicSizes::computeIndex(Value index) {
@@ -182,9 +265,9 @@ AffineExpr SymbolicSizes::computeIndex(Value index) {
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::TruncIOp>(op))
     return getIndex(op->getOperand(0));
-  // Front ends infer a size that is given as a negative number.
+  // Front ends infer a size that is given as a negative number, and limit what is sliced.
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
-    std::optional<bool> condition = compareToZero(select.getCondition());
+    std::optional<bool> condition = compare(select.getCondition());
     return condition ? getIndex(*condition ? select.getTrueValue() : select.getFalseValue()) : AffineExpr();
   }
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
@@ -199,7 +282,7 @@ AffineExpr SymbolicSizes::computeIndex(Value index) {
     return map.getResult(0).replaceDimsAndSymbols(all.take_front(map.getNumDims()), all.drop_front(map.getNumDims()));
   }
   if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp,
-           arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
+           arith::CeilDivSIOp, arith::CeilDivUIOp, arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp, arith::MaxUIOp>(op))
     return {};
   AffineExpr a = getIndex(op->getOperand(0)), b = getIndex(op->getOperand(1));
   if (!a || !b)
@@ -210,6 +293,8 @@ AffineExpr SymbolicSizes::computeIndex(Value index) {
     return a - b;
   if (isa<arith::MulIOp>(op))
     return a * b;
+  if (isa<arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp, arith::MaxUIOp>(op))
+    return chooseBound(op, a, b);
   auto divisor = dyn_cast<AffineConstantExpr>(b);
   if (!divisor || divisor.getValue() <= 0)
     return {};

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 from .errors import ShardKitError
-from .meshes import read_sizes
+from .meshes import read_bound, read_bounds, read_sizes
 from .model import FILES, Model
 from .programs import Models
 
@@ -35,12 +35,13 @@ def main(argv: list[str] | None = None) -> int:
     onnx.add_argument("file")
     onnx.add_argument("--configuration", metavar="NAME", help="the device configuration, where the model has several")
     onnx.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the size of a symbolic dim; may be repeated")
+    onnx.add_argument("--bound", action="append", default=[], metavar="NAME=LOW:HIGH", help="the least and the largest size of a symbolic dim that each call brings along; may be repeated")
     hf = kinds.add_parser("hf", help="a model of Hugging Face's transformers, from its published folder; weights are not read")
     hf.add_argument("file", metavar="DIR_OR_CONFIG", help="folder with config.json and perhaps *.safetensors, or a config.json")
     hf.add_argument("--mesh", action="append", default=[], metavar="NAME=SIZE", help="axes of the mesh, with commas or by several options")
     hf.add_argument("--functions", metavar="NAMES", help="score, prefill, decode, forward, with commas; default: score of causal models, else forward")
-    hf.add_argument("--length", type=int, default=128, metavar="N", help="tokens of a sequence, and of the cache (default: 128)")
-    hf.add_argument("--batch", type=int, metavar="B", help="sequences; default: as many as the axes beside the model's have devices")
+    hf.add_argument("--length", default="128", metavar="N|LOW:HIGH", help="tokens of a sequence, and of the cache (default: 128); with two numbers each call brings its own along")
+    hf.add_argument("--batch", metavar="B|LOW:HIGH", help="sequences; default: as many as the axes beside the model's have devices")
     hf.add_argument("--dtype", default="auto", help="f32, f16, bf16, f64, or auto: that of the configuration (default)")
     hf.add_argument("--plan", default="auto", metavar="auto|hf|FILE", help="auto: the search (default); hf: the tensor-parallel plan of the model itself; or a plan file")
     hf.add_argument("--memory", type=float, metavar="BYTES", help="of auto: what a device holds at most")
@@ -102,9 +103,16 @@ def _import_onnx(options: argparse.Namespace) -> Model:
     from .onnx.frontend import import_onnx
 
     return import_onnx(
-        options.file, configuration=options.configuration, sizes=read_sizes(options.size), batch=_split(options.batch) or (),
-        locations=not options.no_locations,
+        options.file, configuration=options.configuration, sizes=read_sizes(options.size), bounds=read_bounds(options.bound),
+        batch=_split(options.batch) or (), locations=not options.no_locations,
     )  # fmt: skip
+
+
+def _read_count(name: str, text: str) -> int | tuple[int, int]:
+    found = read_bound(text)
+    if found is None:
+        raise ShardKitError(f"error: --{name}={text}, expected a number, or the least and the largest one, such as 1:64")
+    return found
 
 
 def _import_transformers(options: argparse.Namespace) -> Models:
@@ -115,7 +123,8 @@ def _import_transformers(options: argparse.Namespace) -> Models:
     for text in options.mesh:
         mesh |= read_axes(text)
     return import_transformers(
-        options.file, mesh=mesh, functions=_split(options.functions), length=options.length, batch=options.batch, dtype=options.dtype,
+        options.file, mesh=mesh, functions=_split(options.functions), length=_read_count("length", options.length),
+        batch=_read_count("batch", options.batch) if options.batch else None, dtype=options.dtype,
         plan=options.plan, axis=options.axis, memory=options.memory, locations=not options.no_locations,
     )  # fmt: skip
 

@@ -58,6 +58,24 @@ def read_sizes(texts: Sequence[str]) -> dict[str, int]:
     return {name: int(size) for name, _, size in pairs}
 
 
+def read_bounds(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """`batch=1:64`, each of a symbolic dim: the least and the largest size."""
+    pairs = [text.partition("=") for text in texts]
+    bounds = {name: read_bound(bound) if name else None for name, _, bound in pairs}
+    for text, (name, _, _) in zip(texts, pairs):
+        if not isinstance(bounds[name], tuple):
+            raise ShardKitError(f"error: --bound={text}, expected the name of a symbolic dim, its least and its largest size, such as batch=1:64")
+    return bounds  # type: ignore[return-value]
+
+
+def read_bound(text: str) -> tuple[int, int] | int | None:
+    """`1:64`, or a number; None for anything else."""
+    low, colon, high = text.partition(":")
+    if not low.isdigit() or (colon and not high.isdigit()):
+        return None
+    return (int(low), int(high)) if colon else int(low)
+
+
 def _spell(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_spell, value))}]"

@@ -51,7 +51,7 @@ class Argument:
     load: str = ""
     """The loading function that makes it of these, if one does."""
     is_state: bool = False
-    """Programs keep it from call to call, zero at first; calls do not pass it."""
+    """Programs keep it from call to call, zero at first, or none where its size is not known; calls do not pass it."""
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether it can be of this shape: a size of -1 is any."""
@@ -73,11 +73,12 @@ class Argument:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """`tied`: the argument, counted from 0, whose buffer it takes over."""
+    """`tied`: the argument, counted from 0, whose buffer it takes over. `is_state`: a step keeps it, as the state of its name."""
 
     name: str
     dtype: str
     tied: int | None = None
+    is_state: bool = False
 
 
 @dataclasses.dataclass
@@ -233,7 +234,7 @@ class Program:
     def _make_state(self, session: Session) -> None:
         """State that no function of the session has made yet is zero."""
         for argument in self.model.arguments:
-            if argument.is_state:
+            if argument.is_state and -1 not in argument.shape:
                 try:
                     session.bound(argument.name)
                 except ShardKitError:
@@ -244,6 +245,7 @@ class Program:
         model = self.model
         self._wanted = [a for a in model.arguments if a.name not in model.stored and not a.is_state and not (model.is_loaded and a.is_weight)]
         self._places = [self._indices.get(a.name) for a in self._wanted]
+        self._grown = {a.name: self._indices[a.name] for a in model.arguments if a.is_state and -1 in a.shape and a.name in self._indices}
 
     def _find_function(self) -> Function:
         (function,) = Session(self.directory / "bundle", **self._options).values()
@@ -323,7 +325,7 @@ class Program:
             given = model.flatten(*args, **kwargs) if model.flatten else bind_by_name(names, args, kwargs)
         else:
             given = [model.values[a.name] for a in self._wanted]
-        if donate and not self._updates:
+        if donate and not self._updates and not any(r.is_state for r in model.results):
             raise ShardKitError("error: no result of the program updates an argument, expected donated arguments (donate_argnums of jax.jit) or an optimizer")
         if options:
             if donate or resident:
@@ -341,13 +343,18 @@ class Program:
                 inputs[index] = known[1]
             else:
                 inputs[index] = self._take(argument, index, value, index in donated)
+        for name, index in self._grown.items():
+            if name not in self._state:
+                raise ShardKitError(f"error: there is no {name} yet, expected a step that makes it before (donate=True)")
+            inputs[index] = self._state[name]
         arrays = function.call(inputs, donate)
         if donate:
+            self._state |= {r.name: arrays[i] for r, i in zip(model.results, self._results) if r.is_state}
             self._state |= {name: arrays[k] for i, (k, name) in self._updates.items() if inputs[i] is not None}
         results: list[Any] = [arrays[i] for i in self._results]
         if not resident:
             results = [
-                array if donate and array.value.tied is not None else _as_result(result.dtype, array.numpy(is_read_only=False))
+                array if donate and (array.value.tied is not None or result.is_state) else _as_result(result.dtype, array.numpy(is_read_only=False))
                 for result, array in zip(model.results, results)
             ]
         return model.unflatten(results) if model.unflatten else results

@@ -80,3 +80,24 @@ func.func @heads(%x: tensor<?x?x32xf32> {spmd.symbols = ["b", "s", ""]}) -> (ten
   %other = tensor.reshape %heads(%turned) : (tensor<?x?x4x8xf32>, tensor<4xi64>) -> tensor<?x?x2x4xf32>
   return %heads, %other : tensor<?x?x4x8xf32>, tensor<?x?x2x4xf32>
 }
+
+// -----
+
+// What limits a slice is decided by the bounds, where these decide it.
+// CHECK: #[[$LIMITED:.*]] = affine_map<()[s0] -> (s0)>
+// CHECK-LABEL: func.func @limited
+// CHECK-SAME: %[[S:[a-z0-9]+]]: index {spmd.bound = [1, 64], spmd.size = "s"}
+// CHECK-SAME: -> (tensor<?xf32> {spmd.global_sizes = #[[$LIMITED]]})
+// CHECK: tensor.extract_slice %{{.*}}[0] [%[[S]]] [1] : tensor<64xf32> to tensor<?xf32>
+func.func @limited(%x: tensor<?xf32> {spmd.symbols = ["s"]}, %table: tensor<64xf32>) -> tensor<?xf32> attributes {spmd.bounds = {s = [1, 64]}} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %s = tensor.dim %x, %c0 : tensor<?xf32>
+  %end = arith.addi %s, %c64 : index
+  %isBackward = arith.cmpi sgt, %c0, %s : index
+  %from = arith.select %isBackward, %end, %s : index
+  %below = arith.minsi %from, %c64 : index
+  %size = arith.maxsi %below, %c0 : index
+  %r = tensor.extract_slice %table[0] [%size] [1] : tensor<64xf32> to tensor<?xf32>
+  return %r : tensor<?xf32>
+}

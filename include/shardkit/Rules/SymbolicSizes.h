@@ -39,12 +39,18 @@ public:
 private:
   AffineExpr computeDim(Value tensor, int64_t d);
   AffineExpr computeIndex(Value index);
-  /// Whether a condition that compares a size with 0, or with a negative number, holds, if that is known.
-  std::optional<bool> compareToZero(Value condition);
+  /// Whether a condition that compares sizes holds at all sizes within their bounds, or at none; null if neither is
+  /// known.
+  std::optional<bool> compare(Value condition);
+  std::optional<bool> isAtLeast(AffineExpr a, AffineExpr b);
+  bool areNotNegative(AffineExpr a, AffineExpr b);
+  /// The operand that a minimum or maximum is at all sizes; null if that depends on these.
+  AffineExpr chooseBound(Operation *op, AffineExpr a, AffineExpr b);
 
   MLIRContext *context;
   llvm::DenseMap<Value, unsigned> symbols;
-  llvm::DenseMap<Value, AffineMap> argumentSizes; ///< `spmd.global_sizes`.
+  SmallVector<std::pair<int64_t, int64_t>> bounds; ///< By symbol.
+  llvm::DenseMap<Value, AffineMap> argumentSizes;  ///< `spmd.global_sizes`.
   llvm::DenseMap<std::pair<Value, int64_t>, AffineExpr> dims;
   llvm::DenseMap<Value, AffineExpr> indices;
 };

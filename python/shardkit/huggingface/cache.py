@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from transformers.cache_utils import DynamicLayer
 
 from ..errors import ShardKitError
 
@@ -12,8 +13,9 @@ NAME = "cache"
 """The module, below a model, whose buffers are the cache."""
 
 
-def add(module: Any, batch: int, length: int) -> None:
-    """Gives a model a cache for so many tokens: `cache.LAYER.keys` and `cache.LAYER.values`."""
+def add(module: Any, batch: int, length: int, grows: bool = False) -> None:
+    """Gives a model a cache for so many tokens: `cache.LAYER.keys` and `cache.LAYER.values`. `grows`: that is how many an example holds;
+    each call adds its own."""
     if NAME in module._modules:
         return
     made = _make(module, batch, length)
@@ -25,8 +27,37 @@ def add(module: Any, batch: int, length: int) -> None:
             if tensor.numel():
                 held.register_buffer(name, tensor)
         holder.add_module(str(i), held)
+        if grows:
+            made.layers[i] = _GrowingLayer(held)
     module.add_module(NAME, holder)
     holder.__dict__["layers"] = made
+
+
+def find_buffers(module: Any) -> list[str]:
+    """The names of the tensors of the cache."""
+    return [name for name, _ in module.named_buffers() if name.startswith(f"{NAME}.")]
+
+
+class _GrowingLayer(DynamicLayer):  # type: ignore[misc, unused-ignore]
+    """Keys and values of a layer, to which each call adds those of its tokens. Layers with a sliding window keep all tokens; the mask
+    leaves out those that are too old."""
+
+    def __init__(self, held: Any):
+        super().__init__()
+        self.held = held
+
+    def take(self, is_empty: bool) -> None:
+        """Begins a call."""
+        self.is_initialized = not is_empty and "keys" in self.held._buffers
+        self.keys, self.values = (self.held.keys, self.held.values) if self.is_initialized else (None, None)
+
+    def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        if self.is_initialized:
+            super().update(key_states, value_states)
+        else:  # of the first tokens
+            self.keys, self.values, self.is_initialized = key_states.clone(), value_states.clone(), True
+        self.held.keys, self.held.values = self.keys, self.values
+        return self.keys, self.values
 
 
 def _make(module: Any, batch: int, length: int) -> Any:
@@ -45,6 +76,14 @@ def _make(module: Any, batch: int, length: int) -> Any:
         raise ShardKitError(f"error: {type(module).__name__} has a cache of {other[0]}, expected keys and values alone: import score")
     heads, size = get_head_shapes(config)
     made.early_initialization(batch, heads, size, module.dtype, torch.device("meta"))
+    return made
+
+
+def _grow(module: Any, is_empty: bool) -> Any:
+    """The library's cache, with the buffers as they are in this call, or without tokens."""
+    made = module._modules[NAME].__dict__["layers"]
+    for layer in made.layers:
+        layer.take(is_empty)
     return made
 
 
@@ -69,3 +108,13 @@ def prefill(module: Any, input_ids: Any, last: Any) -> Any:
 def decode(module: Any, input_ids: Any, position: Any) -> Any:
     """The logits of a token at a position, counted from 0, up to which the cache is filled."""
     return module(input_ids=input_ids, cache=_take(module, position), use_cache=True).logits[:, 0]
+
+
+def begin(module: Any, input_ids: Any) -> Any:
+    """The logits of the last token of a prompt, and a cache that holds it."""
+    return module(input_ids=input_ids, cache=_grow(module, True), use_cache=True, logits_to_keep=1).logits[:, 0]
+
+
+def extend(module: Any, input_ids: Any) -> Any:
+    """The logits of the token after those that the cache holds, to which it is added."""
+    return module(input_ids=input_ids, cache=_grow(module, False), use_cache=True).logits[:, 0]

@@ -18,8 +18,8 @@ def import_transformers(
     *,
     mesh: Mapping[str, int] | None = None,
     functions: Sequence[str] | None = None,
-    length: int = 128,
-    batch: int | None = None,
+    length: int | tuple[int, int] = 128,
+    batch: int | tuple[int, int] | None = None,
     dtype: str = "auto",
     plan: str | Path = "auto",
     axis: str | None = None,
@@ -36,7 +36,8 @@ def import_transformers(
 
     `functions`: `score` (logits of a full sequence), `prefill` and `decode` (which share a cache) of causal language models, `forward`
     of all models; default: `score`, else `forward`. `length`: tokens of a sequence, and of the cache. `batch`: sequences; default: as
-    many as the axes beside `axis` have devices. `dtype`: f32, f16, bf16, f64, or `auto`, that of the configuration. `inputs`:
+    many as the axes beside `axis` have devices. Both may be pairs, the least and the largest number: each call brings its own along.
+    The cache then holds the tokens that it was given: `prefill` takes a prompt alone, and `decode` a token, which it adds. `dtype`: f32, f16, bf16, f64, or `auto`, that of the configuration. `inputs`:
     example inputs of `forward` by name, in place of those that follow from the configuration.
 
     `mesh`: names and sizes of axes. `plan`: `hf`, the plan that the model itself brings, on the axis `axis` (default: the last one), with
@@ -77,8 +78,9 @@ def import_transformers(
 
 def _check(length: Any, batch: Any, dtype: Any, dtypes: Mapping[str, Any]) -> None:
     for what, value in (("length", length), ("batch", batch)):
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            raise ShardKitError(f"error: {what} is {value!r}, expected a positive number")
+        numbers = value if isinstance(value, tuple) and len(value) == 2 else () if value is None else (value,)
+        if any(not isinstance(n, int) or isinstance(n, bool) or n < 1 for n in numbers) or list(numbers) != sorted(numbers):
+            raise ShardKitError(f"error: {what} is {value!r}, expected a positive number, or the least and the largest one, such as (1, 64)")
     if dtype != "auto" and dtype not in dtypes:
         raise ShardKitError(f"error: dtype is {dtype!r}, expected auto, {', '.join(dtypes)}")
 
@@ -94,7 +96,7 @@ class _Importer:
         self.functions = LoadingFunctions()
         self.loads = {n: self.functions.add(v) for n, v in built.values.items()}
 
-    def run(self, names: Sequence[str] | None, batch: int, length: int, inputs: Mapping[str, Any] | None, calls: Mapping[str, int]) -> Models:
+    def run(self, names: Sequence[str] | None, batch: Any, length: Any, inputs: Mapping[str, Any] | None, calls: Mapping[str, int]) -> Models:
         from . import functions
 
         names = functions.get_default(self.module) if names is None else read_names(names, "functions")
@@ -103,9 +105,10 @@ class _Importer:
                 raise ShardKitError(f"error: no function is called {name!r}, expected of: {', '.join(functions.FUNCTIONS)}")
         if not names or len(set(names)) < len(names):
             raise ShardKitError(f"error: functions are {', '.join(names) or 'none'}, expected each once, of: {', '.join(functions.FUNCTIONS)}")
+        extents = functions.Extent.make("batch", batch, 3), functions.Extent.make("length", length, 5)
         models = {}
         for name in sorted(names, key=functions.FUNCTIONS.index):  # those without a cache first
-            models[name] = self._import(functions.make(name, self.module, batch, length, inputs))
+            models[name] = self._import(functions.make(name, self.module, *extents, inputs))
         return self._apply_plan(Models(models, calls))
 
     def _import(self, function: Any) -> Model:
@@ -124,7 +127,8 @@ class _Importer:
         args, kwargs = (tuple(function.inputs.values()), {}) if call else ((), function.inputs)
         model, _ = import_watched(
             self.module, args, kwargs, self.mesh, plan, None, shardings, None, None, (), self.locations,
-            call=call, describe=self._describe, functions=self.functions.text,
+            call=call, describe=self._describe, functions=self.functions.text, dynamic_shapes=function.dims or None, made=function.made,
+            is_alike_at_one=True,
         )  # fmt: skip
         arguments = [dataclasses.replace(a, name=a.sources[0]) if a.sources and not a.load else a for a in model.arguments]
         return dataclasses.replace(model, arguments=arguments, values={})

@@ -20,8 +20,8 @@ def lower_residual_ops(module: Any) -> None:
             what = "random numbers have" if op.name.startswith("ml_program.") else f"{op.name} has"
             hint = ": take them as an input, in PyTorch also call module.eval()" if op.name.startswith("ml_program.") else ""
             raise fail(op, f"{what} no lowering to linalg", f"ops that have one{hint}")
-        if any(not ir.RankedTensorType(v.type).has_static_shape for v in [*op.operands, *op.results]):
-            raise fail(op, f"{op.name} takes a tensor whose size depends on data", "static shapes: torch.where in place of masks")
+        if op.name != "tm_tensor.scan" and any(not ir.RankedTensorType(v.type).has_static_shape for v in [*op.operands, *op.results]):
+            raise fail(op, f"{op.name} takes a tensor whose size is not known", "known sizes")
         operands, results, body = lowerings[op.name](op)
         number = len(list(module.body.operations))
         name = f"shardkit_{op.name.split('.')[1]}_{number}"
@@ -69,10 +69,14 @@ Lowering = tuple[Sequence[Any], Sequence[Any], str]
 """Operands, results and body of a function."""
 
 
+_UNKNOWN = -1
+
+
 def _shape(value: Any) -> list[int]:
     from torch_mlir import ir
 
-    return list(ir.RankedTensorType(value.type).shape)
+    type = ir.RankedTensorType(value.type)
+    return [_UNKNOWN if type.is_dynamic_dim(d) else type.get_dim_size(d) for d in range(type.rank)]
 
 
 def _element(value: Any) -> str:
@@ -82,7 +86,11 @@ def _element(value: Any) -> str:
 
 
 def _tensor(shape: Sequence[int], kind: str) -> str:
-    return f"tensor<{''.join(f'{s}x' for s in shape)}{kind}>"
+    return f"tensor<{''.join(f'{_spell(s)}x' for s in shape)}{kind}>"
+
+
+def _spell(size: int) -> str:
+    return "?" if size == _UNKNOWN else str(size)
 
 
 def _map(count: int, results: Sequence[int]) -> str:
@@ -161,7 +169,7 @@ def _combination(op: Any) -> str:
 
 
 def _scan(op: Any) -> Lowering:
-    """Each element of the result combines the elements up to it; in blocks where there are many."""
+    """Each element of the result combines the elements up to it; in blocks where it is known that there are many."""
     value = op.operands[0]
     out, last = op.results
     combine = _combination(op)
@@ -177,8 +185,11 @@ def _accumulate(lines: list[str], value: str, shape: list[int], dim: int, kind: 
     """Adds the ops that compute it to `lines`. `up_to` is ule, or ult where the element itself does not count."""
     n, rank, at = shape[dim], len(shape), f"%s{len(lines)}"
     own, type = list(range(rank)), _tensor(shape, kind)
-    if n <= LONGEST_WINDOW:
-        lines.append(f"""{at}e = tensor.empty() : {type}
+    if n <= LONGEST_WINDOW or _UNKNOWN in shape:
+        unknown = [d for d in own if shape[d] == _UNKNOWN]
+        for d in unknown:
+            lines += [f"{at}i{d} = arith.constant {d} : index", f"{at}n{d} = tensor.dim {value}, {at}i{d} : {type}"]
+        lines.append(f"""{at}e = tensor.empty({", ".join(f"{at}n{d}" for d in unknown)}) : {type}
     {at}f = linalg.fill ins(%neutral : {kind}) outs({at}e : {type}) -> {type}
     {at} = linalg.generic {{indexing_maps = [{_map(rank + 1, [rank if d == dim else d for d in own])}, {_map(rank + 1, own)}],
         iterator_types = {_iterators(rank, 1)}}} ins({value} : {type}) outs({at}f : {type}) {{

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
 
@@ -54,9 +54,6 @@ def _static_shapes(graph: Any) -> dict[str, list[int]]:
 
 def _evaluate(model: Any, node: Any, constants: dict[str, np.ndarray], shapes: dict[str, list[int]]) -> dict[str, np.ndarray] | None:
     """The results of a node, or None where they depend on more than constants or are large."""
-    import onnx
-    from onnx.reference import ReferenceEvaluator
-
     if node.domain not in ("", "ai.onnx") or node.op_type in _RANDOM or any(a.HasField("g") or a.graphs for a in node.attribute):
         return None
     if any(np.prod(shapes.get(name, [1])) > _MOST_ELEMENTS for name in node.output):
@@ -69,6 +66,15 @@ def _evaluate(model: Any, node: Any, constants: dict[str, np.ndarray], shapes: d
             inputs[name] = constants[name]
         else:
             return None
+    values = evaluate_node(model, node, inputs)
+    return values if values is not None and all(v.size <= _MOST_ELEMENTS for v in values.values()) else None
+
+
+def evaluate_node(model: Any, node: Any, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray] | None:
+    """The results of a node by ONNX's own evaluator; None where it lacks the op or the type."""
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
     outputs = [name for name in node.output if name]
     declared = [onnx.ValueInfoProto(name=name) for name in [*inputs, *outputs]]
     graph = onnx.helper.make_graph([node], "constant", declared[: len(inputs)], declared[len(inputs) :])
@@ -76,10 +82,8 @@ def _evaluate(model: Any, node: Any, constants: dict[str, np.ndarray], shapes: d
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            values = ReferenceEvaluator(single).run(None, inputs)
-    except Exception:  # an op or a type that the evaluator lacks: the program computes it
+            values = ReferenceEvaluator(single).run(None, dict(inputs))
+    except Exception:  # the program computes it
         return None
     values = [np.asarray(v) if isinstance(v, np.generic) else v for v in values]
-    if not all(isinstance(v, np.ndarray) and v.size <= _MOST_ELEMENTS for v in values):
-        return None
-    return dict(zip(outputs, values))
+    return dict(zip(outputs, values)) if all(isinstance(v, np.ndarray) for v in values) else None

@@ -24,10 +24,15 @@ from .devices.placement import Placement, find_stages, place
 from .devices.specs import Configuration, choose, find_nested, has_fields
 from .devices.specs import read as read_fields
 from .nodes import expand_nodes, rewrite_nodes
+from .size_ops import KEPT, lower_sizes
+from .sizes import Sizes, mark_sizes, read_bounds
 
-_LOWERING = [
-    "--torch-onnx-to-torch-backend-pipeline", "--torch-backend-to-linalg-on-tensors-backend-pipeline", "--canonicalize", "--cse",
-]  # fmt: skip
+
+def _lowering(has_sizes: bool) -> list[str]:
+    """The passes of torch-mlir."""
+    kept = f"{{backend-legal-ops={KEPT}}}" if has_sizes else ""
+    passes = f"torch-onnx-to-torch-backend-pipeline{kept},torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse"
+    return [f"--pass-pipeline=builtin.module({passes})"]
 
 
 def import_onnx(
@@ -35,6 +40,7 @@ def import_onnx(
     *,
     configuration: str | None = None,
     sizes: Mapping[str, int] | None = None,
+    bounds: Mapping[str, Sequence[int]] | None = None,
     batch: Sequence[str] = (),
     locations: bool = True,
 ) -> Model:
@@ -43,12 +49,13 @@ def import_onnx(
 
     The standard's fields for several devices (IR version 11 and later) are checked and become the mesh, shardings of arguments and results,
     constraints of what is between. `configuration`: the name of a device configuration, where there are several; `sizes`: of symbolic
-    dims; `batch`: inputs that the microbatches of a pipeline split along dim 0. With it pipeline stages become stage boundaries, and the
+    dims; `bounds`: the least and the largest size of symbolic dims that each call brings along, `{"batch": (1, 64)}`: dims of one name
+    have one size, and memory is that of the largest; `batch`: inputs that the microbatches of a pipeline split along dim 0. With it pipeline stages become stage boundaries, and the
     program is run by `--pipeline`; without it stages are left out, with a warning.
 
     Nodes `Distributed*` of the domain com.microsoft become the plain nodes, and the specs on their device meshes shardings of
     the tensors in the same way."""
-    importer = Importer(path, sizes or {}, configuration, batch)
+    importer = Importer(path, sizes or {}, configuration, batch, bounds={} if bounds is None else bounds)
     return importer.lower(locations=locations)
 
 
@@ -57,7 +64,7 @@ class Importer:
 
     def __init__(
         self, path: str | Path, sizes: Mapping[str, int], configuration: str | None, batch: Sequence[str] = (), axes: Mapping[str, int] | None = None,
-        is_planned: bool = False,
+        is_planned: bool = False, bounds: Mapping[str, Sequence[int]] | None = None,
     ) -> None:  # fmt: skip
         """`is_planned`: there is a mesh on all devices, of these axes if there are any, in a new configuration if the model has none of that name."""
         require("onnx", "onnx", "importing an ONNX model")
@@ -69,6 +76,7 @@ class Importer:
             raise ShardKitError(f"error: configuration is {configuration!r}, expected the name of a device configuration")
         model = _load(self._path)
         self.sizes = _set_sizes(model, sizes)
+        self.bounds = read_bounds({} if bounds is None else bounds, _find_symbols(model.graph.input), self.sizes)
         self.fields = onnx.ModelProto(ir_version=model.ir_version, configuration=model.configuration, functions=model.functions)
         self.fields.graph.node.extend(model.graph.node)
         if model.functions:
@@ -88,8 +96,9 @@ class Importer:
         except onnx.checker.ValidationError as error:
             raise ShardKitError(f"error: {path}: {str(error).splitlines()[0]}") from None
         self.graph, self._model = model.graph, model
-        self.arguments = [_describe(v, v.name in self.stored, "input") for v in model.graph.input]
-        self.results = [Result(o.name, o.dtype) for o in (_describe(v, False, "output") for v in model.graph.output)]
+        self.arguments = [_describe(v, v.name in self.stored, "input", self.bounds) for v in model.graph.input]
+        results = (_describe(v, False, "output", self.bounds, is_followed=bool(self.bounds)) for v in model.graph.output)
+        self.results = [Result(o.name, o.dtype) for o in results]
         self._has_stages = bool(batch)
         for name in batch:
             if name not in (inputs := [a.name for a in self.arguments if not a.is_weight]):
@@ -132,6 +141,11 @@ class Importer:
         text = run_tool([find_tool("shard-opt"), "-", "--spmd-import-ort", *info], text)
         return Model(text, self.arguments, self.results, stored=self.stored)
 
+    def _describe_sizes(self) -> Sizes | None:
+        """The names of the dims of inputs."""
+        dims = {v.name: [d.dim_param if d.dim_param in self.bounds else "" for d in v.type.tensor_type.shape.dim] for v in self.graph.input}
+        return Sizes(dims, self.bounds) if self.bounds else None
+
     def _lower_distributed(self) -> str:
         """What is annotated inside is handed out, so that it is found again once lowered."""
         arguments_by_name = {a.name for a in self.arguments}
@@ -143,11 +157,11 @@ class Importer:
             if name not in known:
                 raise ShardKitError(f"error: tensor {name} has a spec and no shape, expected one that shape inference finds")
             self.graph.output.append(known[name])
-        lowered = _lower(self._model, self._path)
+        lowered = _lower(self._model, self._path, self.bounds)
         attributes = {
             name: f'#spmd.ort<"{spec}", shape = {shape}, elements = {elements}>' for name, (spec, shape, elements) in self.specs.items()
         }
-        return annotate(lowered, self.arguments, self.results, attributes, [Inner(name) for name in inner])
+        return annotate(lowered, self.arguments, self.results, attributes, [Inner(name) for name in inner], sizes=self._describe_sizes())
 
     def _lower_joined(self, watch: bool) -> str:
         """Tensors that are annotated, cross between stages or are watched are results and arguments of what is lowered."""
@@ -159,11 +173,11 @@ class Importer:
         for note in pieces.notes:
             warnings.warn(note, stacklevel=4)
         try:
-            lowered = _lower(self._model, self._path)
+            lowered = _lower(self._model, self._path, self.bounds)
         except ShardKitError as error:
             raise ShardKitError(tags.remove(str(error))) from None
         mesh = (self.placement.mesh.place(range(len(self.placement.mesh.devices))) if watch else self.placement.full_mesh).spell() if self.placement else ""
-        text = annotate(lowered, self.arguments, self.results, pieces.shardings, (), mesh, joins=pieces.joins)
+        text = annotate(lowered, self.arguments, self.results, pieces.shardings, (), mesh, joins=pieces.joins, sizes=self._describe_sizes())
         self.sites = pieces.joins.sites
         return text
 
@@ -189,7 +203,7 @@ def _set_sizes(model: Any, sizes: Mapping[str, int]) -> dict[str, int]:
     """Gives symbolic dims their sizes. What is computed of them is left to shape inference."""
     values = [*model.graph.input, *model.graph.output, *model.graph.value_info]
     dims = [dim for value in values for dim in value.type.tensor_type.shape.dim]
-    symbols = list(dict.fromkeys(dim.dim_param for dim in dims if dim.dim_param))
+    symbols = _find_symbols(values)
     if not isinstance(sizes, Mapping):
         raise ShardKitError(f"error: sizes is {sizes!r}, expected the sizes of symbolic dims by name, such as {{'batch': 8}}")
     for name, size in sizes.items():
@@ -206,6 +220,12 @@ def _set_sizes(model: Any, sizes: Mapping[str, int]) -> dict[str, int]:
             if dim.dim_param and id(dim) not in inputs:
                 dim.ClearField("dim_param")
     return dict(sizes)
+
+
+def _find_symbols(values: Sequence[Any]) -> list[str]:
+    """The names of dims, each once."""
+    dims = [dim for value in values for dim in value.type.tensor_type.shape.dim]
+    return list(dict.fromkeys(dim.dim_param for dim in dims if dim.dim_param))
 
 
 def _take_weights(model: Any) -> dict[str, np.ndarray]:
@@ -243,17 +263,21 @@ def _constants(graph: Any) -> set[str]:
     return {i.name for i in graph.initializer} | {o for n in graph.node if n.op_type == "Constant" for o in n.output}
 
 
-def _describe(value: Any, is_weight: bool, what: str) -> Argument:
+def _describe(value: Any, is_weight: bool, what: str, bounds: Mapping[str, Any], is_followed: bool = False) -> Argument:
+    """`is_followed`: sizes that are not known are found later."""
     import onnx
 
     tensor = value.type.tensor_type
     shape = []
     for i, dim in enumerate(tensor.shape.dim):
-        if not dim.HasField("dim_value"):
+        is_known = dim.HasField("dim_value")
+        if not is_known and dim.dim_param not in bounds and not is_followed:
             is_named = dim.dim_param and not dim.dim_param.startswith("unk__")  # as shape inference calls what it does not know
-            how = f"--size {dim.dim_param}=8, sizes={{{dim.dim_param!r}: 8}}" if is_named else "write sizes into the model (onnx.tools.update_model_dims)"
-            raise ShardKitError(f"error: {what} {value.name} has the unknown size {dim.dim_param or '?'} in dim {i}, expected a number: {how}")
-        shape.append(dim.dim_value)
+            name, how = dim.dim_param, "write sizes into the model (onnx.tools.update_model_dims)"
+            if is_named:
+                how = f"--size {name}=8, sizes={{{name!r}: 8}}; or a bound: --bound {name}=1:64, bounds={{{name!r}: (1, 64)}}"
+            raise ShardKitError(f"error: {what} {value.name} has the unknown size {name or '?'} in dim {i}, expected a number: {how}")
+        shape.append(dim.dim_value if is_known else -1)
     if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
         raise ShardKitError(f"error: {what} {value.name} has no shape, expected a tensor of a known shape")
     dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)).name
@@ -309,7 +333,7 @@ def _fold(model: Any, path: str) -> Any:
         raise ShardKitError(f"error: {path}: {str(error).splitlines()[0]}") from None
 
 
-def _lower(model: Any, path: str) -> str:
+def _lower(model: Any, path: str, bounds: Mapping[str, tuple[int, int]]) -> str:
     """Linalg in generic form. An op that torch-mlir does not lower and that ONNX defines by others becomes these."""
 
     expanded: set[str | None] = set()
@@ -317,8 +341,9 @@ def _lower(model: Any, path: str) -> str:
         model = _fold(rewrite_nodes(model), path)
         for node in model.graph.node:  # what errors and locations name
             node.name = node.name or next(filter(None, node.output), "")
+        marked = mark_sizes(model, bounds, path) if bounds else model
         try:
-            return _lower_nodes(model, path)
+            return _lower_nodes(marked, path, bounds)
         except _NotLowered as error:
             more = None if error.op_type in expanded else expand_nodes(model, error.op_type)
             if more is None:
@@ -333,7 +358,7 @@ class _NotLowered(ShardKitError):
         self.op_type = op_type
 
 
-def _lower_nodes(model: Any, path: str) -> str:
+def _lower_nodes(model: Any, path: str, bounds: Mapping[str, tuple[int, int]]) -> str:
     import onnx
     from torch_mlir import ir
     from torch_mlir.dialects import torch as torch_dialect
@@ -351,9 +376,11 @@ def _lower_nodes(model: Any, path: str) -> str:
         onnx_importer.NodeImporter.define_function(info.main_graph, module.operation).import_all()
     except onnx_importer.OnnxImportError as error:
         raise ShardKitError(f"error: {path}: {str(error).splitlines()[0]}") from None
+    if bounds:
+        lower_sizes(module.body.operations[0].operation, [[d.dim_param for d in v.type.tensor_type.shape.dim] for v in model.graph.input])
     text = module.operation.get_asm(enable_debug_info=True)
     try:
-        return run_tool([find_torch_mlir_opt(), *_LOWERING, "--mlir-print-op-generic", "--mlir-print-debuginfo"], text)
+        return run_tool([find_torch_mlir_opt(), *_lowering(bool(bounds)), "--mlir-print-op-generic", "--mlir-print-debuginfo"], text)
     except ShardKitError as error:
         raise _describe_failure(model, path, str(error)) from None
 

@@ -3,13 +3,12 @@ are concatenated of them. The sizes become those of dims of other arguments, and
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections import Counter
-from typing import Iterable, Sequence
+from typing import Sequence
 
 from jaxlib.mlir import ir
 
+from ..size_exprs import ONE, SizeExpr, group_dims, multiply
 from .builder import Builder, element, fail, get_location_text, owner, replace, shape_of, walk
 
 _DYNAMIC = -(2**63)
@@ -22,33 +21,6 @@ _UNSIZED = (
     "stablehlo.custom_call", "stablehlo.bitcast_convert", "chlo.top_k", "stablehlo.reverse", "stablehlo.convolution",
 )  # fmt: skip
 """Ops without a form for sizes that are not known yet."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """A product of a number and names; a sum counts as one name."""
-
-    number: int
-    names: tuple[str, ...] = ()
-
-    def __mul__(self, other: "Size") -> "Size":
-        return Size(self.number * other.number, tuple(sorted(self.names + other.names)))
-
-    def divide(self, other: "Size") -> "Size | None":
-        left, right = Counter(self.names), Counter(other.names)
-        if right - left or other.number == 0 or self.number % other.number:
-            return None
-        return Size(self.number // other.number, tuple(sorted((left - right).elements())))
-
-    def __str__(self) -> str:
-        return "*".join([str(self.number)] * (self.number != 1 or not self.names) + list(self.names))
-
-
-def _add(a: Size, b: Size, sign: str) -> Size:
-    if not a.names and not b.names:
-        return Size(a.number + b.number if sign == "+" else a.number - b.number)
-    terms = sorted([str(a), str(b)]) if sign == "+" else [str(a), str(b)]
-    return Size(1, (f"({terms[0]} {sign} {terms[1]})",))
 
 
 def takes_sizes(func: ir.Operation) -> int:
@@ -73,20 +45,20 @@ class Sizes:
                 entries = {a.name: a.attr for a in ir.DictAttr(attributes)}
                 if _MARK in entries:
                     self.names[argument] = ir.StringAttr(entries[_MARK]).value
-        self.known: dict[ir.Value, list[Size]] = {}
+        self.known: dict[ir.Value, list[SizeExpr]] = {}
         arguments = list(func.regions[0].blocks[0].arguments)[takes_sizes(func) :]
         for argument, shape in zip(arguments, shapes, strict=True):
-            self.known[argument] = [Size(n) if isinstance(n, int) else Size(1, (n,)) for n in shape]
+            self.known[argument] = [SizeExpr.number(n) if isinstance(n, int) else SizeExpr.name(n) for n in shape]
 
     # --- what sizes are ---
 
-    def scalar(self, value: ir.Value) -> Size:
+    def scalar(self, value: ir.Value) -> SizeExpr:
         """What a scalar that is a size is."""
         op = owner(value)
         if op is None:
-            return Size(1, (self.names.get(value, f"{hash(value)}"),))
+            return SizeExpr.name(self.names.get(value, f"{hash(value)}"))
         if op.name == "stablehlo.constant":
-            return Size(ir.IntegerAttr(ir.DenseElementsAttr(op.attributes["value"]).get_splat_value()).value)
+            return SizeExpr.number(ir.IntegerAttr(ir.DenseElementsAttr(op.attributes["value"]).get_splat_value()).value)
         if op.name in _SAME:
             return self.scalar(op.operands[0])
         if op.name == "stablehlo.get_dimension_size":
@@ -94,8 +66,8 @@ class Sizes:
             return self.shape(op.operands[0])[dim]
         if op.name in _ARITHMETIC:
             a, b = (self.scalar(v) for v in op.operands)
-            return a * b if op.name == "stablehlo.multiply" else _add(a, b, "+" if op.name == "stablehlo.add" else "-")
-        return Size(1, (f"{op.name}({', '.join(str(self.scalar(v)) for v in op.operands)})",))
+            return a * b if op.name == "stablehlo.multiply" else a + b if op.name == "stablehlo.add" else a - b
+        return SizeExpr.name(f"{op.name}({', '.join(str(self.scalar(v)) for v in op.operands)})")
 
     def elements(self, shape: ir.Value) -> list[ir.Value | int]:
         """The scalars that a shape is concatenated of."""
@@ -111,21 +83,21 @@ class Sizes:
             return [op.operands[0]] if not shape_of(op.operands[0]) else self.elements(op.operands[0])
         raise fail(owner(shape) or self.func, "a shape depends on data", "sizes of arguments, and what is computed of these")
 
-    def shape(self, value: ir.Value) -> list[Size]:
+    def shape(self, value: ir.Value) -> list[SizeExpr]:
         if value not in self.known:
             tensor = ir.RankedTensorType(value.type)
-            found = self._find(value) if not tensor.has_static_shape else [Size(n) for n in tensor.shape]
+            found = self._find(value) if not tensor.has_static_shape else [SizeExpr.number(n) for n in tensor.shape]
             # What the type states, it states.
-            self.known[value] = [f if tensor.is_dynamic_dim(d) else Size(tensor.shape[d]) for d, f in enumerate(found)]
+            self.known[value] = [f if tensor.is_dynamic_dim(d) else SizeExpr.number(tensor.shape[d]) for d, f in enumerate(found)]
         return self.known[value]
 
-    def _find(self, value: ir.Value) -> list[Size]:
+    def _find(self, value: ir.Value) -> list[SizeExpr]:
         op = owner(value)
         if op is None:
             return self._of_argument(value)
         rank = len(shape_of(value))
         if op.name in ("stablehlo.dynamic_broadcast_in_dim", "stablehlo.dynamic_iota", "stablehlo.dynamic_reshape"):
-            return [Size(e) if isinstance(e, int) else self.scalar(e) for e in self.elements(op.operands[-1])]
+            return [SizeExpr.number(e) if isinstance(e, int) else self.scalar(e) for e in self.elements(op.operands[-1])]
         if op.name == "stablehlo.transpose":
             return [self.shape(op.operands[0])[d] for d in ir.DenseI64ArrayAttr(op.attributes["permutation"])]
         if op.name == "stablehlo.reduce":
@@ -143,7 +115,7 @@ class Sizes:
             at = ir.IntegerAttr(op.attributes["dimension"]).value
             total = shapes[0][at]
             for other in shapes[1:]:
-                total = _add(total, other[at], "+")
+                total = total + other[at]
             return [total if d == at else s for d, s in enumerate(shapes[0])]
         if op.name == "stablehlo.gather":
             numbers = str(op.attributes["dimension_numbers"])
@@ -151,7 +123,7 @@ class Sizes:
             vector = re.search(r"index_vector_dim = (\d+)", numbers)
             taken = [int(k) for k in re.findall(r"\d+", offsets[1])] if offsets else []
             rest = iter(s for d, s in enumerate(self.shape(op.operands[1])) if not vector or d != int(vector[1]))
-            return [Size(1, (f"{hash(value)}.{d}",)) if d in taken else next(rest) for d in range(rank)]
+            return [SizeExpr.name(f"{hash(value)}.{d}") if d in taken else next(rest) for d in range(rank)]
         if op.name == "func.call":
             callee = self.functions[ir.FlatSymbolRefAttr(op.attributes["callee"]).value]
             position = list(op.results).index(value)
@@ -160,13 +132,13 @@ class Sizes:
             return self.shape(op.operands[list(op.results).index(value)])
         if op.name == "stablehlo.slice":
             whole = self.shape(op.operands[0])
-            return [s if ir.RankedTensorType(value.type).is_dynamic_dim(d) else Size(shape_of(value)[d]) for d, s in enumerate(whole)]
+            return [s if ir.RankedTensorType(value.type).is_dynamic_dim(d) else SizeExpr.number(shape_of(value)[d]) for d, s in enumerate(whole)]
         for operand in op.operands[1:] if op.name == "stablehlo.select" else op.operands:
             if isinstance(operand.type, ir.RankedTensorType) and len(shape_of(operand)) == rank:
                 return self.shape(operand)
-        return [Size(1, (f"{hash(value)}.{d}",)) for d in range(rank)]
+        return [SizeExpr.name(f"{hash(value)}.{d}") for d in range(rank)]
 
-    def _of_argument(self, value: ir.Value) -> list[Size]:
+    def _of_argument(self, value: ir.Value) -> list[SizeExpr]:
         parent = value.owner.owner
         number = ir.BlockArgument(value).arg_number
         if parent.operation.name == "stablehlo.while":
@@ -174,7 +146,7 @@ class Sizes:
         call = self.calls.get(parent.attributes["sym_name"].value) if parent.operation.name == "func.func" else None
         if call is not None:
             return self.shape(call.operands[number])
-        return [Size(1, (f"{hash(value)}.{d}",)) for d in range(len(shape_of(value)))]
+        return [SizeExpr.name(f"{hash(value)}.{d}") for d in range(len(shape_of(value)))]
 
     # --- what reads them ---
 
@@ -187,7 +159,7 @@ class Sizes:
         if op is not None and op.name in _SAME:
             return self.emit(b, op.operands[0])
         if op is not None and op.name == "stablehlo.constant":
-            return self.emit(b, self.scalar(value).number)
+            return self.emit(b, self.scalar(value).known)
         if op is not None and op.name in _ARITHMETIC:
             return b.value(_ARITHMETIC[op.name], [self.emit(b, v) for v in op.operands], i32)
         if op is None or op.name == "stablehlo.get_dimension_size":
@@ -232,7 +204,7 @@ class Sizes:
             if dims == list(range(len(result))) and source == result and op.operands[0].type == op.results[0].type:
                 replace(op, [op.operands[0]])
                 return
-            grows = [k for k, d in enumerate(dims) if source[k] == Size(1) and result[d] != Size(1)]
+            grows = [k for k, d in enumerate(dims) if source[k] == ONE and result[d] != ONE]
             stays = [k for k, d in enumerate(dims) if source[k] == result[d]]
             for name, found in (("known_expanding_dimensions", grows), ("known_nonexpanding_dimensions", stays)):
                 op.attributes[name] = ir.Attribute.parse("array<i64" + (": " if found else "") + ", ".join(map(str, found)) + ">")
@@ -242,26 +214,26 @@ class Sizes:
 
     def _reshape(self, op: ir.Operation) -> None:
         source, result = self.shape(op.operands[0]), self.shape(op.results[0])
-        groups = _group(source, result)
+        groups = group_dims(source, result)
         if groups is None:
             shapes = [f"[{', '.join(map(str, s))}]" for s in (source, result)]
             raise fail(op, f"a reshape from {shapes[0]} to {shapes[1]} joins parts of sizes", "dims that are joined or split as a whole")
         b, value = Builder(op), op.operands[0]
         index = ir.IndexType.get()
 
-        def get_type(sizes: Sequence[Size]) -> ir.Type:
-            return ir.RankedTensorType.get([ir.ShapedType.get_dynamic_size() if s.names else s.number for s in sizes], element(value))
+        def get_type(sizes: Sequence[SizeExpr]) -> ir.Type:
+            return ir.RankedTensorType.get([ir.ShapedType.get_dynamic_size() if s.known is None else s.known for s in sizes], element(value))
 
         def spell(parts: Sequence[Sequence[int]]) -> str:
             return "[" + ", ".join("[" + ", ".join(f"{d} : i64" for d in p) + "]" for p in parts) + "]"
 
-        joined = [_product(source[d] for d in dims) for dims, _ in groups]
+        joined = [multiply(source[d] for d in dims) for dims, _ in groups]
         if any(len(dims) > 1 for dims, _ in groups):
             value = b.value("tensor.collapse_shape", [value], get_type(joined), {"reassociation": spell([dims for dims, _ in groups])})
         if any(len(dims) > 1 for _, dims in groups):
             elements = self.elements(op.operands[1])
-            sizes = [b.value("arith.index_cast", [self.emit(b, e)], index) for e, s in zip(elements, result) if s.names]
-            static = ", ".join(str(_DYNAMIC if s.names else s.number) for s in result)
+            sizes = [b.value("arith.index_cast", [self.emit(b, e)], index) for e, s in zip(elements, result) if s.known is None]
+            static = ", ".join(str(_DYNAMIC if s.known is None else s.known) for s in result)
             attributes = {"reassociation": spell([dims for _, dims in groups]), "static_output_shape": f"array<i64: {static}>"}
             value = b.value("tensor.expand_shape", [value, *sizes], get_type(result), attributes)
         replace(op, [value])
@@ -275,7 +247,7 @@ class Sizes:
         b = Builder(first)
         for argument in arguments[:count]:
             name = self.names[argument]
-            found = [(a, d) for a in arguments[count:] for d, s in enumerate(self.known[a]) if s == Size(1, (name,))]
+            found = [(a, d) for a in arguments[count:] for d, s in enumerate(self.known[a]) if s == SizeExpr.name(name)]
             if not found:
                 raise fail(self.func, f"size {name} is no dim of an argument", "each size to be that of a dim, not only in sums and products")
             argument.replace_all_uses_with(_read_dim(b, *found[0], argument.type))
@@ -293,40 +265,3 @@ def _read_dim(b: Builder, value: ir.Value, dim: int, type: ir.Type) -> ir.Value:
     number = b.value("arith.constant", [], index, {"value": f"{dim} : index"})
     size = b.value("tensor.dim", [value, number], index)
     return b.value("tensor.from_elements", [b.value("arith.index_cast", [size], ir.IntegerType.get_signless(32))], type)
-
-
-def _product(sizes: Iterable[Size]) -> Size:
-    total = Size(1)
-    for size in sizes:
-        total = total * size
-    return total
-
-
-def _group(source: Sequence[Size], result: Sequence[Size]) -> list[tuple[list[int], list[int]]] | None:
-    """The dims of both that have the same elements, in order; None if they are none."""
-    groups: list[tuple[list[int], list[int]]] = []
-    i = j = 0
-    one = Size(1)
-    while i < len(source) and j < len(result):
-        a, b = source[i], result[j]
-        dims: tuple[list[int], list[int]] = ([i], [j])
-        i, j = i + 1, j + 1
-        while a != b:
-            if i < len(source) and b.divide(a * source[i]) is not None:
-                a, i = a * source[i], i + 1
-                dims[0].append(i - 1)
-            elif j < len(result) and a.divide(b * result[j]) is not None:
-                b, j = b * result[j], j + 1
-                dims[1].append(j - 1)
-            else:
-                return None
-        groups.append(dims)
-    for k in range(i, len(source)):  # dims of one element at the end
-        if source[k] != one or not groups:
-            return None
-        groups[-1][0].append(k)
-    for k in range(j, len(result)):
-        if result[k] != one or not groups:
-            return None
-        groups[-1][1].append(k)
-    return groups

@@ -64,8 +64,10 @@ class Concrete(TorchFunctionMode):  # type: ignore[misc]
         given = {id(v): v for v in leaves if isinstance(v, torch.Tensor)}
         found = {key: self._find(v) for key, v in given.items()}
         if name in _OF_A_SHAPE and found.get(id(args[0]), args) is None:
-            with _disable_current_modes():
-                found[id(args[0])] = torch.zeros(args[0].shape, dtype=args[0].dtype)
+            shape = () if name.startswith("new_") else args[0].shape
+            if all(isinstance(size, int) for size in shape):
+                with _disable_current_modes():
+                    found[id(args[0])] = torch.zeros(shape, dtype=args[0].dtype)
         known = {key: value for key, value in found.items() if value is not None}
         is_symbolic = any(isinstance(v, (torch.SymInt, torch.SymFloat, torch.SymBool)) for v in leaves)
         if len(known) < len(given) or is_symbolic or name in _UNINITIALIZED or not (given or name in _FACTORIES or name in _EMPTY):

@@ -70,12 +70,16 @@ def import_watched(
     describe: Callable[[Argument], Argument] = lambda argument: argument,
     functions: str = "",
     dynamic_shapes: Mapping[str, Mapping[int, Any]] | None = None,
+    made: Sequence[str] = (),
+    is_alike_at_one: bool = False,
 ) -> tuple[Model, dict[str, tuple[str, tuple[int, ...]]]]:
     """The model, and for each tensor that the modules `watched` take and make, `NAME/CALL/in0` or `out0`, its shape and the tag in the
     location of what it is computed by, or the argument that it is.
 
     `plan` may be styles that were read (`plans.Styles`). `call`: a function of the module and the inputs, in place of `forward`.
-    `describe`: of a parameter or buffer as an argument, how it is loaded; `functions`: the loading functions that it names, as IR."""
+    `describe`: of a parameter or buffer as an argument, how it is loaded; `functions`: the loading functions that it names, as IR. `made`:
+    buffers that the module changes without reading them. `dynamic_shapes` may name buffers that are no weights.
+    `is_alike_at_one`: where the module asks whether a size is 1, what it does at other sizes is right for 1 too."""
     require("torch", "torch", "importing a PyTorch module")
     require("torch_mlir", "torch-mlir", "importing a PyTorch module")
     import torch
@@ -94,16 +98,17 @@ def import_watched(
     binding = Binding(own_call or module.forward, args, kwargs or {}, _flatten, is_constant, skipped=1 if own_call else 0, tree=(tree_flatten, lambda tree, leaves: tree_unflatten(leaves, tree)))
     names, inputs = binding.get_names(), list(binding.arrays.values())
     passed = [_describe_input(n, v, batch) for n, v in zip(names, inputs)]
-    sizes = read_sizes(dynamic_shapes, {a.name: len(a.shape) for a in passed})
-    passed = [dataclasses.replace(a, shape=sizes.shape(a.name, a.shape)) for a in passed]
     function = Function(module, own_call, args, kwargs or {}, list(styles.outputs), watched)
     leaves, tree = function.call_once()
     # A buffer without numbers is no constant.
     left_out = {n for n in _find_non_persistent(module) if not module.get_buffer(n).is_meta} - set(function.changed)
     held = parameters | {n: b for n, b in module.named_buffers() if n not in left_out}
+    changed = function.make_fake({n: held.pop(n) for n in made})
     own = function.make_fake(held)
     state = own | (kept.get_tensors() if kept else {})
     arguments = [describe(Argument(n, tuple(v.shape), _dtype(v, n), True)) for n, v in state.items()] + passed
+    sizes = read_sizes(dynamic_shapes, {a.name: len(a.shape) for a in arguments if not a.is_weight})
+    arguments = [dataclasses.replace(a, shape=sizes.shape(a.name, a.shape)) for a in arguments]
     for name in names:
         if [a.name for a in arguments].count(name) > 1:
             raise ShardKitError(f"error: two arguments are called {name}, expected distinct names")
@@ -124,7 +129,9 @@ def import_watched(
                 state[training.SEED] = torch.zeros((), dtype=torch.int64)
                 arguments.append(Argument(training.SEED, (), "int64", True))
         else:
-            program, updated = function.export(own, inputs, sizes.specs(names)), function.changed
+            least = 2 if is_alike_at_one else 0
+            dims = (sizes.specs(list(own), least), sizes.specs(names, least)) if sizes.dims else None
+            program, updated = function.export(own, inputs, dims, changed), function.changed
     except ShardKitError:
         raise
     except Exception as error:  # what it raises has no common base
@@ -142,7 +149,7 @@ def import_watched(
 
     results = [Result("result" if len(leaves) == 1 else f"result{i}", _dtype(v, "result")) for i, v in enumerate(leaves)]
     numbers = {a.name: i for i, a in enumerate(arguments)}
-    results += [Result(f"grad.{n}", _dtype(state[n], n)) if is_step and not kept else Result(n, _dtype(state[n], n), numbers[n]) for n in updated]
+    results += [Result(f"grad.{n}", _dtype(state[n], n)) if is_step and not kept else _describe_update(n, changed | state, arguments, numbers) for n in updated]
     placements = plan if isinstance(plan, Mapping) else {}
     attributes = plans.find_shardings(module, styles, placements, shardings or {}, arguments, state | held, mesh)
     constrained = [mark.name for mark in function.inner if not mark.is_boundary and not mark.is_tagged]  # they come first
@@ -203,6 +210,13 @@ def _find_non_persistent(module: Any) -> set[str]:
 def _describe_input(name: str, value: Any, batch: Sequence[str]) -> Argument:
     dtype = _dtype(value, name)
     return Argument(name, tuple(value.shape), dtype, False, _is_batch(name, value, batch))
+
+
+def _describe_update(name: str, state: Mapping[str, Any], arguments: Sequence[Argument], numbers: Mapping[str, int]) -> Result:
+    """The new value of what the module changes. One that grows has memory of its own."""
+    number = numbers.get(name)
+    is_kept = number is None or -1 in arguments[number].shape
+    return Result(name, _dtype(state[name], name), None if is_kept else number, is_state=is_kept)
 
 
 def _is_batch(name: str, value: Any, batch: Sequence[str]) -> bool:

@@ -106,22 +106,24 @@ class Function:
             found: tuple[Any, Any] = torch.func.functional_call(self.caller, held, (*tree_unflatten(leaves, self.given_tree), then))
         return found
 
-    def export(self, state: Tensors, inputs: Sequence[torch.Tensor], dims: Sequence[Mapping[int, Any]] | None = None) -> Any:
+    def export(self, state: Tensors, inputs: Sequence[torch.Tensor], dims: tuple[Any, Any] | None = None, made: Tensors | None = None) -> Any:
         """The exported program of state and inputs to the result, the new values of the buffers that change, and the inner values.
-        `dims`: of each input a `torch.export.Dim` for every dim whose size is not known."""
+        `dims`: of each tensor of the state, and of each input, a `torch.export.Dim` for every dim whose size is not known. `made`: buffers
+        that change and are not read."""
         if self.changed and self.module.training:
             raise ShardKitError(
                 f"error: {self.changed[0]} changes while the module runs in training mode, expected a loss, or none that changes: call module.eval()"
             )
 
         def forward(state: Tensors, *tensors: Any) -> Any:
-            own = {n: v.clone() if n in self.changed else v for n, v in state.items()}
+            own = {n: v.clone() if n in self.changed else v for n, v in state.items()} | (made or {})
             result, _, inner = self(own, tensors, _nothing)
             return tree_leaves(result), [own[n] for n in self.changed], inner
 
         def trace() -> Any:
-            with torch.no_grad(), quiet():
-                dynamic = None if dims is None else (({n: None for n in state}, *dims),)
+            # A size that is not known is none of 0 and 1 where a trace asks, and the program is right for these too.
+            with torch.no_grad(), quiet(), torch.fx.experimental._config.patch(backed_size_oblivious=dims is not None):
+                dynamic = None if dims is None else ((dict(zip(state, dims[0])), *dims[1]),)
                 return torch.export.export(_Module(forward), (state, *inputs), strict=False, dynamic_shapes=dynamic)
 
         try:

@@ -14,9 +14,12 @@ class Sizes:
 
     dims: dict[str, dict[int, Any]] = dataclasses.field(default_factory=dict)
 
-    def specs(self, names: Sequence[str]) -> tuple[dict[int, Any], ...] | None:
-        """Those of inputs in order, as torch.export takes them."""
-        return tuple(self.dims.get(name, {}) for name in names) if self.dims else None
+    def specs(self, names: Sequence[str], least: int = 0) -> tuple[dict[int, Any], ...]:
+        """Those of inputs in order, as torch.export takes them; bounds begin at `least`, or above."""
+        import torch
+
+        known = {d.__name__: torch.export.Dim(d.__name__, min=least, max=d.max) if d.min < least else d for dims in self.dims.values() for d in dims.values()}
+        return tuple({d: known[dim.__name__] for d, dim in self.dims.get(name, {}).items()} for name in names)
 
     def shape(self, name: str, shape: Sequence[int]) -> tuple[int, ...]:
         """The shape of an input, -1 where its size is not known."""
