@@ -125,6 +125,8 @@ AffineExpr SymbolicSizes::computeDim(Value tensor, int64_t d) {
     }
     return size;
   }
+  if (isa<SortOp>(op))
+    return getDim(op->getOperand(result.getResultNumber()), d);
   if (auto dest = dyn_cast<DestinationStyleOpInterface>(op))
     return getDim(dest.getTiedOpOperand(result)->get(), d);
   if (auto branch = dyn_cast<scf::IfOp>(op)) {

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -22,6 +23,36 @@ namespace mlir::spmd {
 
 using namespace mlir;
 using namespace mlir::spmd;
+
+/// Makes structured ops of those that upstream folds to a constant where both operands are the same: x - x of unknown
+/// size would be one without a size.
+static void expandFoldedOps(func::FuncOp func) {
+  SmallVector<Operation *> ops;
+  func.walk([&](Operation *op) {
+    if (isa<arith::SubIOp, arith::XOrIOp, arith::CmpIOp>(op))
+      if (auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType()); type && !type.hasStaticShape())
+        ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder b(op);
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    Value empty = tensor::EmptyOp::create(b, op->getLoc(), tensor::getMixedSizes(b, op->getLoc(), op->getOperand(0)),
+                                          type.getElementType());
+    SmallVector<AffineMap> maps(3, b.getMultiDimIdentityMap(type.getRank()));
+    SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+    auto generic = linalg::GenericOp::create(b, op->getLoc(), type, op->getOperands(), empty, maps, iterators,
+                                             [&](OpBuilder &b, Location loc, ValueRange args) {
+                                               Operation *scalar = b.clone(*op);
+                                               scalar->setOperands(args.take_front(2));
+                                               scalar->getResult(0).setType(type.getElementType());
+                                               scalar->setDiscardableAttrs(ArrayRef<NamedAttribute>());
+                                               linalg::YieldOp::create(b, loc, scalar->getResult(0));
+                                             });
+    generic->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    op->replaceAllUsesWith(generic);
+    op->erase();
+  }
+}
 
 namespace {
 
@@ -66,6 +97,8 @@ struct SizeArgumentsPass : public spmd::impl::SPMDSizeArgumentsPassBase<SizeArgu
     for (auto func : module.getOps<func::FuncOp>())
       if (auto name = func->getAttrOfType<FlatSymbolRefAttr>(kReferenceAttr))
         references.insert(name.getValue());
+    for (auto func : module.getOps<func::FuncOp>())
+      expandFoldedOps(func);
     for (auto func : module.getOps<func::FuncOp>())
       if (!func.isExternal() && (func.isPublic() || references.contains(func.getName())))
         if (failed(SizeArguments(func).run()))

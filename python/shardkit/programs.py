@@ -41,6 +41,9 @@ class Programs(Mapping[str, Program]):
             raise AttributeError(f"no function is called {name}, expected one of: {', '.join(self.__dict__.get('_programs', ()))}")
         return self._programs[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._programs
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._programs)
 

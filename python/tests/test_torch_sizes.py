@@ -89,10 +89,10 @@ def check_block(is_causal: bool, sharding: tuple[str | None, ...]) -> None:
     plan = {n: ColwiseParallel() for n in ("q", "k", "v", "up")} | {n: RowwiseParallel() for n in ("o", "down")}
     model = shardkit.import_torch(
         module, torch.randint(0, 50, (3, 5)), mesh=MESH, plan=plan, axis="model", shardings={"ids": sharding},
-        dynamic_shapes={"ids": {0: Dim("batch", min=1, max=16), 1: Dim("length", min=2, max=64)}},
+        dynamic_shapes={"ids": {0: Dim("batch", min=1, max=16), 1: Dim("length", min=1, max=64)}},
     )  # fmt: skip
     with model.compile() as program:
-        for shape in ((1, 2), (3, 5), (4, 16), (7, 33), (16, 64)):
+        for shape in ((1, 1), (1, 2), (3, 5), (4, 16), (7, 33), (16, 64)):
             ids = torch.randint(0, 50, shape)
             torch.testing.assert_close(program(ids), module(ids), atol=1e-5, rtol=1e-5)
 
@@ -125,6 +125,18 @@ def test_bad_input() -> None:
         ({"x": {1: Dim("b", min=1, max=64)}}, "torch.export: "),  # the layer has 16 features
     ]:
         check_error(lambda: shardkit.import_torch(Layers().eval(), torch.randn(4, 16), dynamic_shapes=given), message)
+
+
+def test_branches() -> None:
+    """What a module does where a size is 1 must be what it does at others."""
+
+    class Branch(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2 if x.shape[0] == 1 else x + x.shape[0]
+
+    sizes = {"x": {0: Dim("b", min=1, max=8)}}
+    check_error(lambda: shardkit.import_torch(Branch(), torch.randn(4), dynamic_shapes=sizes), r"test_torch_sizes.py:\d+: error: a branch goes another way where size b is 1, expected a torch.export.Dim with min=2")
+    shardkit.import_torch(Branch(), torch.randn(4), dynamic_shapes={"x": {0: Dim("b", min=2, max=8)}})
 
 
 def test_a_training_step_has_known_sizes() -> None:

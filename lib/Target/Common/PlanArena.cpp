@@ -60,6 +60,67 @@ static std::optional<int64_t> evaluate(AffineExpr expr, ArrayRef<int64_t> dims, 
   }
 }
 
+static std::optional<int64_t> getBound(Value size);
+
+/// The largest size of a dim, where that is known. Upstream's bounds do not follow what loops carry: that has one size.
+static std::optional<int64_t> getDimBound(Value buffer, int64_t d) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  if (!type || !type.isDynamicDim(d))
+    return type ? std::optional(type.getDimSize(d)) : std::nullopt;
+  FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(presburger::BoundType::UB, {buffer, d},
+                                                                            nullptr, /*closedUB=*/true);
+  if (succeeded(bound))
+    return *bound;
+  auto getFolded = [](OpFoldResult size) {
+    auto value = dyn_cast<Value>(size);
+    return value ? getBound(value) : getConstantIntValue(size);
+  };
+  auto getLargest = [&](ValueRange buffers) {
+    std::optional<int64_t> largest = 0;
+    for (Value other : buffers)
+      if (std::optional<int64_t> known = getDimBound(other, d); !known || !largest)
+        largest = std::nullopt;
+      else
+        largest = std::max(*largest, *known);
+    return largest;
+  };
+  auto arg = dyn_cast<BlockArgument>(buffer);
+  Operation *op = arg ? arg.getOwner()->getParentOp() : buffer.getDefiningOp();
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+    OpOperand *init =
+        arg ? loop.getTiedLoopInit(arg) : loop.getTiedLoopInit(loop.getTiedLoopRegionIterArg(cast<OpResult>(buffer)));
+    return init ? getDimBound(init->get(), d) : std::nullopt;
+  }
+  if (arg)
+    return std::nullopt;
+  if (auto alloc = dyn_cast<memref::AllocOp>(op))
+    return getBound(alloc.getDynamicSizes()[type.getDynamicDimIndex(d)]);
+  if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op))
+    return getFolded(cast.getMixedSizes()[d]);
+  if (auto cast = dyn_cast<memref::CastOp>(op))
+    return getDimBound(cast.getSource(), d);
+  if (auto expand = dyn_cast<memref::ExpandShapeOp>(op))
+    return getFolded(expand.getMixedOutputShape()[d]);
+  if (auto view = dyn_cast<memref::SubViewOp>(op); view && view.getDroppedDims().none())
+    return getFolded(view.getMixedSizes()[d]);
+  if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op)) {
+    int64_t product = 1;
+    for (int64_t from : collapse.getReassociationIndices()[d]) {
+      std::optional<int64_t> known = getDimBound(collapse.getSrc(), from);
+      if (!known || llvm::MulOverflow(product, *known, product))
+        return std::nullopt;
+    }
+    return product;
+  }
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return getLargest({select.getTrueValue(), select.getFalseValue()});
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    unsigned i = cast<OpResult>(buffer).getResultNumber();
+    return getLargest({branch.thenYield().getOperand(i), branch.elseYield().getOperand(i)});
+  }
+  return std::nullopt;
+}
+
 /// The largest value of a size, where that is known. Upstream's bounds are linear: products are bounded by those of
 /// their factors.
 static std::optional<int64_t> getBound(Value size) {
@@ -68,6 +129,8 @@ static std::optional<int64_t> getBound(Value size) {
   if (succeeded(bound))
     return *bound;
   Operation *op = size.getDefiningOp();
+  if (auto dim = dyn_cast_or_null<memref::DimOp>(op); dim && dim.getConstantIndex())
+    return getDimBound(dim.getSource(), *dim.getConstantIndex());
   if (!op || !isa<arith::MulIOp, affine::AffineApplyOp>(op))
     return std::nullopt;
   SmallVector<int64_t> operands;

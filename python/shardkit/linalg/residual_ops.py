@@ -20,8 +20,7 @@ def lower_residual_ops(module: Any) -> None:
             what = "random numbers have" if op.name.startswith("ml_program.") else f"{op.name} has"
             hint = ": take them as an input, in PyTorch also call module.eval()" if op.name.startswith("ml_program.") else ""
             raise fail(op, f"{what} no lowering to linalg", f"ops that have one{hint}")
-        if op.name != "tm_tensor.scan" and any(not ir.RankedTensorType(v.type).has_static_shape for v in [*op.operands, *op.results]):
-            raise fail(op, f"{op.name} takes a tensor whose size is not known", "known sizes")
+        _check_sizes(op)
         operands, results, body = lowerings[op.name](op)
         number = len(list(module.body.operations))
         name = f"shardkit_{op.name.split('.')[1]}_{number}"
@@ -44,6 +43,15 @@ def lower_residual_ops(module: Any) -> None:
         for old, new in zip(results, call.results):
             old.replace_all_uses_with(new)
         op.erase()
+
+
+def _check_sizes(op: Any) -> None:
+    shapes = [_shape(v) for v in [*op.operands, *op.results]]
+    if op.name == "tm_tensor.sort":
+        shapes = [[shape[_dim(op)]] for shape in shapes]
+    if op.name != "tm_tensor.scan" and any(_UNKNOWN in shape for shape in shapes):
+        along = " along the dim that is sorted" if op.name == "tm_tensor.sort" else ""
+        raise fail(op, f"{op.name} takes a tensor whose size is not known{along}", "known sizes")
 
 
 def fail(op: Any, fact: str, expected: str) -> ShardKitError:

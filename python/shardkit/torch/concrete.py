@@ -69,7 +69,7 @@ class Concrete(TorchFunctionMode):  # type: ignore[misc]
                 with _disable_current_modes():
                     found[id(args[0])] = torch.zeros(shape, dtype=args[0].dtype)
         known = {key: value for key, value in found.items() if value is not None}
-        is_symbolic = any(isinstance(v, (torch.SymInt, torch.SymFloat, torch.SymBool)) for v in leaves)
+        is_symbolic = any(map(_is_symbolic, leaves))
         if len(known) < len(given) or is_symbolic or name in _UNINITIALIZED or not (given or name in _FACTORIES or name in _EMPTY):
             return self._trace(func, name, args, kwargs, given, known)
         try:
@@ -149,6 +149,12 @@ class Concrete(TorchFunctionMode):  # type: ignore[misc]
         if memory:
             self.values = {k: (t, None if v is None or v.untyped_storage().data_ptr() in memory else v) for k, (t, v) in self.values.items()}
             self.written |= memory
+
+
+def _is_symbolic(value: Any) -> bool:
+    """A size that is not known, or a slice that one limits."""
+    parts = (value.start, value.stop, value.step) if isinstance(value, slice) else (value,)
+    return any(isinstance(v, (torch.SymInt, torch.SymFloat, torch.SymBool)) for v in parts)
 
 
 def _compute(func: Any, args: Any, kwargs: Any) -> Any:

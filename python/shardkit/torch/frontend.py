@@ -129,9 +129,9 @@ def import_watched(
                 state[training.SEED] = torch.zeros((), dtype=torch.int64)
                 arguments.append(Argument(training.SEED, (), "int64", True))
         else:
-            least = 2 if is_alike_at_one else 0
-            dims = (sizes.specs(list(own), least), sizes.specs(names, least)) if sizes.dims else None
-            program, updated = function.export(own, inputs, dims, changed), function.changed
+            dims = (sizes.specs(list(own)), sizes.specs(names)) if sizes.dims else None
+            known = None if is_alike_at_one else [sizes.dims.get(name, {}) for name in names]
+            program, updated = function.export(own, inputs, dims, changed, known), function.changed
     except ShardKitError:
         raise
     except Exception as error:  # what it raises has no common base

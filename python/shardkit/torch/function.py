@@ -18,6 +18,7 @@ from ..errors import ShardKitError
 from ..linalg.annotations import Inner
 from . import experts, stages
 from .concrete import Concrete
+from .sizes import refuse_branches
 
 Tensors = dict[str, torch.Tensor]
 
@@ -106,10 +107,10 @@ class Function:
             found: tuple[Any, Any] = torch.func.functional_call(self.caller, held, (*tree_unflatten(leaves, self.given_tree), then))
         return found
 
-    def export(self, state: Tensors, inputs: Sequence[torch.Tensor], dims: tuple[Any, Any] | None = None, made: Tensors | None = None) -> Any:
+    def export(self, state: Tensors, inputs: Sequence[torch.Tensor], dims: tuple[Any, Any] | None = None, made: Tensors | None = None, known: Any = None) -> Any:
         """The exported program of state and inputs to the result, the new values of the buffers that change, and the inner values.
         `dims`: of each tensor of the state, and of each input, a `torch.export.Dim` for every dim whose size is not known. `made`: buffers
-        that change and are not read."""
+        that change and are not read. `known`: dims of inputs at whose smallest sizes no branch of the module may go another way."""
         if self.changed and self.module.training:
             raise ShardKitError(
                 f"error: {self.changed[0]} changes while the module runs in training mode, expected a loss, or none that changes: call module.eval()"
@@ -122,7 +123,8 @@ class Function:
 
         def trace() -> Any:
             # A size that is not known is none of 0 and 1 where a trace asks, and the program is right for these too.
-            with torch.no_grad(), quiet(), torch.fx.experimental._config.patch(backed_size_oblivious=dims is not None):
+            unknown = torch.fx.experimental._config.patch(backed_size_oblivious=dims is not None)
+            with torch.no_grad(), quiet(), unknown, refuse_branches(known or ()):
                 dynamic = None if dims is None else ((dict(zip(state, dims[0])), *dims[1]),)
                 return torch.export.export(_Module(forward), (state, *inputs), strict=False, dynamic_shapes=dynamic)
 

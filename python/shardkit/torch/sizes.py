@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from typing import Any, Mapping, Sequence
+import re
+import sys
+from typing import Any, Iterator, Mapping, Sequence
+from unittest import mock
 
-from ..errors import ShardKitError
+from ..errors import ShardKitError, is_users
 
 
 @dataclasses.dataclass(frozen=True)
@@ -14,11 +18,11 @@ class Sizes:
 
     dims: dict[str, dict[int, Any]] = dataclasses.field(default_factory=dict)
 
-    def specs(self, names: Sequence[str], least: int = 0) -> tuple[dict[int, Any], ...]:
-        """Those of inputs in order, as torch.export takes them; bounds begin at `least`, or above."""
+    def specs(self, names: Sequence[str]) -> tuple[dict[int, Any], ...]:
+        """Those of inputs in order, as torch.export takes them: it traces none of 0 and 1."""
         import torch
 
-        known = {d.__name__: torch.export.Dim(d.__name__, min=least, max=d.max) if d.min < least else d for dims in self.dims.values() for d in dims.values()}
+        known = {d.__name__: torch.export.Dim(d.__name__, min=2, max=max(d.max, 2)) if d.min < 2 else d for dims in self.dims.values() for d in dims.values()}
         return tuple({d: known[dim.__name__] for d, dim in self.dims.get(name, {}).items()} for name in names)
 
     def shape(self, name: str, shape: Sequence[int]) -> tuple[int, ...]:
@@ -56,6 +60,39 @@ def read_sizes(given: Any, ranks: Mapping[str, int]) -> Sizes:
                 raise ShardKitError(f"error: size {dim.__name__} is {least} to {most} in {name}, expected {bounds[dim.__name__]}, as in another input")
         found[name] = dict(dims)
     return Sizes(found)
+
+
+@contextlib.contextmanager
+def refuse_branches(dims: Sequence[Mapping[int, Any]]) -> Iterator[None]:
+    """While a module is traced with `dims` of its inputs: a branch of its own that goes another way where a size is 1 or 0, which the
+    size may be, is an error. (PyTorch's own do not matter: they are about strides and broadcasts that hold for all sizes.)"""
+    import torch
+
+    decide = torch.SymBool.__bool__
+
+    def decide_alike(flag: Any) -> bool:
+        result = decide(flag)
+        frame = sys._getframe(1)
+        if is_users(frame.f_code.co_filename):
+            for name, size in _find_exceptions(flag.node, dims, result):
+                where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+                raise ShardKitError(f"{where}: error: a branch goes another way where size {name} is {size}, expected a torch.export.Dim with min={size + 1}")
+        return result
+
+    with mock.patch.object(torch.SymBool, "__bool__", decide_alike) if dims else contextlib.nullcontext():
+        yield
+
+
+def _find_exceptions(node: Any, dims: Sequence[Mapping[int, Any]], result: bool) -> Iterator[tuple[str, int]]:
+    env = node.shape_env
+    hints = {symbol: env.backed_var_to_val[symbol] for symbol in node.expr.free_symbols if symbol in env.backed_var_to_val}
+    for symbol in hints:
+        for source in env.var_to_sources.get(symbol, ()):
+            found = re.search(r"\['args'\]\[(\d+)\].*size\(\)\[(\d+)\]$", str(getattr(source, "name", "")))
+            dim = dims[int(found[1]) - 1].get(int(found[2])) if found and int(found[1]) else None
+            for size in (1, 0):
+                if dim is not None and dim.min <= size and bool(node.expr.subs(hints | {symbol: size})) != result:
+                    yield dim.__name__, size
 
 
 _VIEWS = ("aten.view.default", "aten.reshape.default", "aten._unsafe_view.default")
