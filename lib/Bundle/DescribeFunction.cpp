@@ -119,9 +119,10 @@ static void describeExtents(const Layout &layout, rt::Extents &out) {
 /// Appends `factor` times an expression of size arguments as a sum of products. False for other than sums and products.
 static bool appendProducts(AffineExpr size, rt::SizeProduct times, std::vector<rt::SizeProduct> &out) {
   if (auto constant = dyn_cast<AffineConstantExpr>(size)) {
-    times.factor *= constant.getValue();
+    if (llvm::MulOverflow(times.factor, constant.getValue(), times.factor))
+      return false;
     out.push_back(std::move(times));
-    return times.factor >= 1;
+    return true;
   }
   if (auto symbol = dyn_cast<AffineSymbolExpr>(size)) {
     times.sizes.push_back(symbol.getPosition());
@@ -297,8 +298,9 @@ LogicalResult Describer::describeDims(AffineMap sizes, ShardingAttr attr, Locati
   for (auto [d, size] : llvm::enumerate(sizes.getResults())) {
     rt::DimInfo &dim = value.dims.emplace_back();
     if (!appendProducts(size, {}, dim.size))
-      return emitError(loc) << "dim " << d << " of '" << value.name << "' of function '" << func.getSymName()
-                            << "' is computed from sizes that only the run knows, expected a sum or product of these";
+      return emitError(loc)
+             << "dim " << d << " of '" << value.name << "' of function '" << func.getSymName()
+             << "' is computed from sizes that only the run knows, expected a sum, difference or product of these";
     for (const DimEntry &entry : attr ? ArrayRef<DimEntry>(sharding.dims[d].entries) : ArrayRef<DimEntry>()) {
       if (entry.isStride()) {
         dim.digits.push_back({0, entry.size});

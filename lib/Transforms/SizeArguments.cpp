@@ -87,6 +87,11 @@ private:
 struct SizeArgumentsPass : public spmd::impl::SPMDSizeArgumentsPassBase<SizeArgumentsPass> {
   using Base::Base;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    registry.insert<linalg::LinalgDialect, tensor::TensorDialect>(); // of expandFoldedOps
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (failed(verifyInput(module, Phase::Final, getArgument())))

@@ -107,6 +107,8 @@ def test_ops() -> None:
         "sums of sizes": lambda x: jnp.concatenate([x, x * 2, x[:, :0]], 1).max(2),
         "indices": lambda x: jnp.where(jnp.arange(x.shape[1])[None, :, None] < 2, x, -x),
         "full": lambda x: jnp.full(x.shape[:2], 3.0) + x.sum(-1) * x.shape[1],
+        "slices": lambda x: (x[:, -1], x[:, 1:] - x[:, :-1], x[:, -2:], x[:, 0, 1:3]),
+        "dynamic slices": lambda x: jax.lax.dynamic_update_slice_in_dim(x, x[:, :1] * 2, x[0, 0, 0].astype(int), axis=1) + jax.lax.dynamic_slice_in_dim(x, 1, 1, axis=2),
     }
     for name, function in cases.items():
         for spec in (("data",), (None, "model")):
@@ -114,7 +116,8 @@ def test_ops() -> None:
             with model.compile() as program:
                 for shape in ((2, 4, 6), (4, 16, 6)):
                     x = RNG.standard_normal(shape, dtype=np.float32)
-                    np.testing.assert_allclose(np.asarray(program(x)), function(x), atol=1e-5, err_msg=f"{name} {spec} {shape}")
+                    for found, wanted in zip(jax.tree.leaves(program(x)), jax.tree.leaves(function(x)), strict=True):
+                        np.testing.assert_allclose(np.asarray(found), wanted, atol=1e-5, err_msg=f"{name} {spec} {shape}")
 
 
 def test_errors() -> None:

@@ -80,7 +80,7 @@ def import_jax(
         from ..stablehlo.sizes import Sizes
 
         restore_shardings(func, [leaves[k][1] for k in kept])
-        Sizes(module, func, sizes.dims).rewrite()
+        Sizes(module, func, sizes.dims, sizes.bounds).rewrite()
     types = [a.type for a in func.regions[0].blocks[0].arguments]
     if len(types) != len(kept):
         raise ShardKitError(f"error: the traced function has {len(types)} arguments, expected {len(kept)}, one for each array")

@@ -4,7 +4,7 @@ are concatenated of them. The sizes become those of dims of other arguments, and
 from __future__ import annotations
 
 import re
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from jaxlib.mlir import ir
 
@@ -13,14 +13,20 @@ from .builder import Builder, element, fail, get_location_text, owner, replace, 
 
 _DYNAMIC = -(2**63)
 _MARK = "jax.global_constant"
+_LARGEST = 2**62
+_DATA = "data."
+"""What names of sizes begin with that data decide."""
 _ARITHMETIC = {"stablehlo.add": "arith.addi", "stablehlo.subtract": "arith.subi", "stablehlo.multiply": "arith.muli"}
 _SAME = ("stablehlo.convert", "stablehlo.reshape", "stablehlo.broadcast_in_dim")
 _UNSIZED = (
-    "stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice", "stablehlo.reduce_window", "stablehlo.scatter", "stablehlo.sort",
-    "stablehlo.fft", "stablehlo.select_and_scatter", "stablehlo.dynamic_gather", "stablehlo.real_dynamic_slice", "stablehlo.dynamic_pad",
-    "stablehlo.custom_call", "stablehlo.bitcast_convert", "chlo.top_k", "stablehlo.reverse", "stablehlo.convolution",
+    "stablehlo.reduce_window", "stablehlo.dynamic_reduce_window", "stablehlo.scatter", "stablehlo.sort",
+    "stablehlo.fft",
+    "stablehlo.select_and_scatter", "stablehlo.dynamic_pad", "stablehlo.custom_call", "stablehlo.bitcast_convert", "chlo.top_k",
+    "stablehlo.convolution",
 )  # fmt: skip
 """Ops without a form for sizes that are not known yet."""
+
+_SLICES = ("stablehlo.dynamic_slice", "stablehlo.real_dynamic_slice", "stablehlo.dynamic_gather", "stablehlo.dynamic_update_slice")
 
 
 def takes_sizes(func: ir.Operation) -> int:
@@ -30,10 +36,11 @@ def takes_sizes(func: ir.Operation) -> int:
 
 
 class Sizes:
-    """The sizes of all values of a module. `shapes`: of the arguments of `func` past those that are sizes, numbers and texts of sizes."""
+    """The sizes of all values of a module. `shapes`: of the arguments of `func` past those that are sizes, numbers and texts of sizes;
+    `bounds`: the least and the largest of these."""
 
-    def __init__(self, module: ir.Module, func: ir.Operation, shapes: Sequence[Sequence[int | str]]):
-        self.module, self.func = module, func
+    def __init__(self, module: ir.Module, func: ir.Operation, shapes: Sequence[Sequence[int | str]], bounds: Mapping[str, tuple[int, int]] = {}):
+        self.module, self.func, self.bounds = module, func, bounds
         self.functions = {op.attributes["sym_name"].value: op for op in module.body.operations if op.operation.name == "func.func"}
         self.calls: dict[str, ir.Operation] = {}
         for op in walk(module.operation):
@@ -68,6 +75,72 @@ class Sizes:
             a, b = (self.scalar(v) for v in op.operands)
             return a * b if op.name == "stablehlo.multiply" else a + b if op.name == "stablehlo.add" else a - b
         return SizeExpr.name(f"{op.name}({', '.join(str(self.scalar(v)) for v in op.operands)})")
+
+    def evaluate(self, value: ir.Value) -> list[SizeExpr]:
+        """The elements of a scalar or a vector as sizes; those that depend on data, or that bounds do not decide, are names of their own."""
+        op, count = owner(value), (shape_of(value) or [1])[0]
+        own = [SizeExpr.name(f"{_DATA}{hash(value)}.{k}") for k in range(count)]
+        if op is None:
+            return [SizeExpr.name(self.names[value])] * count if value in self.names else own
+        if op.name == "stablehlo.constant":
+            dense = ir.DenseElementsAttr(op.attributes["value"])
+            return [SizeExpr.number(ir.IntegerAttr(dense.get_splat_value()).value)] * count if dense.is_splat else [SizeExpr.number(n) for n in dense]
+        if op.name == "stablehlo.concatenate":
+            return [e for v in op.operands for e in self.evaluate(v)]
+        if op.name in _SAME:
+            found = self.evaluate(op.operands[0])
+            return found if len(found) == count else found * count
+        if op.name == "stablehlo.get_dimension_size":
+            return [self.shape(op.operands[0])[ir.IntegerAttr(op.attributes["dimension"]).value]]
+        if op.name == "stablehlo.select":
+            flags = self._compare(op.operands[0])
+            choices = zip(flags, self.evaluate(op.operands[1]), self.evaluate(op.operands[2]), own, strict=True)
+            return [other if flag is None else a if flag else b for flag, a, b, other in choices]
+        if op.name not in (*_ARITHMETIC, *_LIMITS):
+            return own
+        columns = zip(*(self.evaluate(v) for v in op.operands), strict=True)
+        return [self._compute(op.name, column) or other for column, other in zip(columns, own)]
+
+    def _compute(self, name: str, operands: Sequence[SizeExpr]) -> SizeExpr | None:
+        if name in _LIMITS:
+            return _LIMITS[name](self, *operands)
+        a, b = operands
+        return a * b if name == "stablehlo.multiply" else a + b if name == "stablehlo.add" else a - b
+
+    def _compare(self, flag: ir.Value) -> list[bool | None]:
+        op, count = owner(flag), (shape_of(flag) or [1])[0]
+        if op is not None and op.name == "stablehlo.broadcast_in_dim":
+            return self._compare(op.operands[0]) * count
+        found = re.search(r"\b(EQ|NE|LT|LE|GT|GE)\b", str(op.attributes["comparison_direction"])) if op is not None and op.name == "stablehlo.compare" else None
+        if op is None or not found:
+            return [None] * count
+        return [self._decide(found[1], a, b) for a, b in zip(*(self.evaluate(v) for v in op.operands), strict=True)]
+
+    def _decide(self, direction: str, a: SizeExpr, b: SizeExpr) -> bool | None:
+        if direction in ("EQ", "NE"):
+            low, high = self._find_range(a - b)
+            equal = True if a == b else False if low > 0 or high < 0 else None
+            return equal if equal is None or direction == "EQ" else not equal
+        a, b = (b, a) if direction in ("LE", "GT") else (a, b)
+        holds = self._is_at_least(a, b)
+        return holds if holds is None or direction in ("GE", "LE") else not holds
+
+    def _find_range(self, size: SizeExpr) -> tuple[int, int]:
+        return size.range(self.bounds) if all(name in self.bounds for name in size.names) else (-_LARGEST, _LARGEST)
+
+    def _is_at_least(self, a: SizeExpr, b: SizeExpr) -> bool | None:
+        low, high = self._find_range(a - b)
+        return True if low >= 0 else False if high < 0 else None
+
+    def larger(self, a: SizeExpr, b: SizeExpr) -> SizeExpr | None:
+        return a if self._is_at_least(a, b) else b if self._is_at_least(b, a) else None
+
+    def smaller(self, a: SizeExpr, b: SizeExpr) -> SizeExpr | None:
+        return b if self._is_at_least(a, b) else a if self._is_at_least(b, a) else None
+
+    def clamp(self, low: SizeExpr, x: SizeExpr, high: SizeExpr) -> SizeExpr | None:
+        below = self.smaller(x, high)
+        return None if below is None else self.larger(low, below)
 
     def elements(self, shape: ir.Value) -> list[ir.Value | int]:
         """The scalars that a shape is concatenated of."""
@@ -117,6 +190,10 @@ class Sizes:
             for other in shapes[1:]:
                 total = total + other[at]
             return [total if d == at else s for d, s in enumerate(shapes[0])]
+        if op.name in ("stablehlo.real_dynamic_slice", "stablehlo.dynamic_gather"):
+            found = self._find_slice(op)[1]
+            dropped = _find_collapsed(op) if op.name == "stablehlo.dynamic_gather" else []
+            return [s for d, s in enumerate(found) if d not in dropped]
         if op.name == "stablehlo.gather":
             numbers = str(op.attributes["dimension_numbers"])
             offsets = re.search(r"offset_dims = \[([\d, ]*)\]", numbers)
@@ -148,7 +225,52 @@ class Sizes:
             return self.shape(call.operands[number])
         return [SizeExpr.name(f"{hash(value)}.{d}") for d in range(len(shape_of(value)))]
 
+    def _find_slice(self, op: ir.Operation) -> tuple[list[SizeExpr | tuple[ir.Value, int]], list[SizeExpr]]:
+        """The first element of each dim, in place of a size perhaps an element of a tensor, and how many."""
+        whole = self.shape(op.operands[0])
+        if op.name in ("stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"):
+            is_update = op.name == "stablehlo.dynamic_update_slice"
+            sizes = self.shape(op.operands[1]) if is_update else [SizeExpr.number(n) for n in ir.DenseI64ArrayAttr(op.attributes["slice_sizes"])]
+            starts = [(self.evaluate(v)[0], (v, 0)) for v in op.operands[2 if is_update else 1 :]]
+        elif op.name == "stablehlo.real_dynamic_slice":
+            start, limit, steps = (self.evaluate(v) for v in op.operands[1:])
+            if any(step != ONE for step in steps):
+                raise fail(self._find_line(op), "a slice of unknown size has steps", "step 1")
+            sizes, starts = [b - a for a, b in zip(start, limit)], [(s, (op.operands[1], k)) for k, s in enumerate(start)]
+        else:
+            numbers = str(op.attributes["dimension_numbers"])
+            mapped, sizes = _read_list(numbers, "start_index_map"), self.evaluate(op.operands[2])
+            if len(shape_of(op.operands[1])) != 1 or "batching_dims" in numbers:
+                raise fail(self._find_line(op), "a gather has slices of unknown size at several indices", "one index, or slices of known sizes")
+            at, zero = self.evaluate(op.operands[1]), SizeExpr.number(0)
+            starts = [(at[k], (op.operands[1], k)) if (k := mapped.index(d) if d in mapped else -1) >= 0 else (zero, (op.operands[1], 0)) for d in range(len(whole))]
+        if any(name.startswith(_DATA) for size in sizes for name in size.names):
+            raise fail(self._find_line(op), "a slice has a size that depends on data, or that bounds do not decide", "sums, differences and products of sizes")
+        offsets: list[SizeExpr | tuple[ir.Value, int]] = []
+        for (position, data), full, size in zip(starts, whole, sizes, strict=True):
+            limited = self.clamp(SizeExpr.number(0), position, full - size)
+            offsets.append(data if limited is None else limited)
+        return offsets, sizes
+
     # --- what reads them ---
+
+    def write(self, b: Builder, size: SizeExpr, op: ir.Operation) -> ir.Value:
+        """A size as an index, where an op is."""
+        index, i32 = ir.IndexType.get(), ir.IntegerType.get_signless(32)
+        function = op
+        while function.name != "func.func":
+            function = function.parent.operation
+        known = {self.names[a]: a for a in function.regions[0].blocks[0].arguments if a in self.names}
+        total = None
+        for term, n in size.terms.items():
+            product = b.value("arith.constant", [], index, {"value": f"{n} : index"})
+            for name in term:
+                if name not in known:
+                    raise fail(self._find_line(op), f"size {name} is not known there", "sizes that are dims of arguments")
+                factor = b.value("arith.index_cast", [b.value("tensor.extract", [known[name]], i32)], index)
+                product = b.value("arith.muli", [product, factor], index)
+            total = product if total is None else b.value("arith.addi", [total, product], index)
+        return b.value("arith.constant", [], index, {"value": "0 : index"}) if total is None else total
 
     def emit(self, b: Builder, value: ir.Value | int) -> ir.Value:
         """A size as an i32."""
@@ -175,6 +297,8 @@ class Sizes:
         for op in walk(self.module.operation):
             dynamic = [r for r in op.results if isinstance(r.type, ir.RankedTensorType) and not ir.RankedTensorType(r.type).has_static_shape]
             reads = any(isinstance(v.type, ir.RankedTensorType) and not ir.RankedTensorType(v.type).has_static_shape for v in op.operands)
+            if op.name == "stablehlo.reverse" and any(ir.RankedTensorType(op.operands[0].type).is_dynamic_dim(d) for d in ir.DenseI64ArrayAttr(op.attributes["dimensions"])):
+                raise fail(self._find_line(op), "stablehlo.reverse along a dim whose size only the run knows has no lowering", "a dim of known size")
             if (dynamic or reads) and op.name in _UNSIZED:
                 raise fail(self._find_line(op), f"{op.name} of sizes that only the run knows has no lowering", "numbers in place of these sizes")
             for r in dynamic:
@@ -184,6 +308,8 @@ class Sizes:
                 self._reshape(op)
             elif op.name in ("stablehlo.dynamic_broadcast_in_dim", "stablehlo.dynamic_iota"):
                 self._read_shape(op)
+            elif op.name in _SLICES and not ir.RankedTensorType(op.operands[0].type).has_static_shape:
+                self._slice(op)
         for op in walk(self.module.operation):
             if op.name == "stablehlo.get_dimension_size":
                 replace(op, [_read_dim(Builder(op), op.operands[0], ir.IntegerAttr(op.attributes["dimension"]).value, op.results[0].type)])
@@ -238,6 +364,40 @@ class Sizes:
             value = b.value("tensor.expand_shape", [value, *sizes], get_type(result), attributes)
         replace(op, [value])
 
+    def _slice(self, op: ir.Operation) -> None:
+        """Becomes a slice of tensor, or one that is inserted."""
+        offsets, sizes = self._find_slice(op)
+        b, operands = Builder(op), list(op.operands[:1])
+        is_update = op.name == "stablehlo.dynamic_update_slice"
+        if is_update:
+            operands = [op.operands[1], op.operands[0]]
+        static: dict[str, list[int]] = {"static_offsets": [], "static_sizes": [], "static_strides": [1] * len(sizes)}
+        counts = [1] * len(operands)
+        for name, entries in (("static_offsets", offsets), ("static_sizes", sizes)):
+            made = []
+            for d, entry in enumerate(entries):
+                if isinstance(entry, SizeExpr) and entry.known is not None:
+                    static[name].append(entry.known)
+                    continue
+                static[name].append(_DYNAMIC)
+                made.append(self.write(b, entry, op) if isinstance(entry, SizeExpr) else self._limit(b, *entry, self.shape(op.operands[0])[d] - sizes[d], op))
+            operands += made
+            counts.append(len(made))
+        attributes = {n: f"array<i64: {', '.join(map(str, v))}>" for n, v in static.items()}
+        attributes["operandSegmentSizes"] = f"array<i32: {', '.join(map(str, [*counts, 0]))}>"
+        replace(op, [b.value("tensor.insert_slice" if is_update else "tensor.extract_slice", operands, op.results[0].type, attributes)])
+
+    def _limit(self, b: Builder, starts: ir.Value, k: int, most: SizeExpr, op: ir.Operation) -> ir.Value:
+        """A start that data decide, moved into the dim."""
+        index = ir.IndexType.get()
+
+        def number(value: int) -> ir.Value:
+            return b.value("arith.constant", [], index, {"value": f"{value} : index"})
+
+        found = b.value("tensor.extract", [starts, number(k)] if shape_of(starts) else [starts], element(starts))
+        below = b.value("arith.minsi", [b.value("arith.index_cast", [found], index), self.write(b, most, op)], index)
+        return b.value("arith.maxsi", [below, number(0)], index)
+
     def _bind(self) -> None:
         """The arguments that are sizes become sizes of dims of the others."""
         count = takes_sizes(self.func)
@@ -257,6 +417,18 @@ class Sizes:
         self.func.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
         results = [v.type for v in list(block.operations)[-1].operands]
         self.func.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([a.type for a in block.arguments], results))
+
+
+_LIMITS = {"stablehlo.maximum": Sizes.larger, "stablehlo.minimum": Sizes.smaller, "stablehlo.clamp": Sizes.clamp}
+
+
+def _read_list(numbers: str, name: str) -> list[int]:
+    found = re.search(rf"\b{name} = \[([\d, ]*)\]", numbers)
+    return [int(k) for k in re.findall(r"\d+", found[1])] if found else []
+
+
+def _find_collapsed(op: ir.Operation) -> list[int]:
+    return _read_list(str(op.attributes["dimension_numbers"]), "collapsed_slice_dims")
 
 
 def _read_dim(b: Builder, value: ir.Value, dim: int, type: ir.Type) -> ir.Value:

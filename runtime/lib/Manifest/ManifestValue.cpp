@@ -299,10 +299,12 @@ std::vector<DimInfo> readDims(const JsonAt &in, int64_t devices) {
     DimInfo &dim = dims.emplace_back();
     for (const Json &product : at.array("size")) {
       std::vector<int64_t> factors = at.asIntegers(product, "size", -1);
-      if (factors.empty() || factors[0] < 1 || *std::min_element(factors.begin(), factors.end()) < 0)
+      if (factors.empty() || std::any_of(factors.begin() + 1, factors.end(), [](int64_t size) { return size < 0; }))
         at.fail("'size' has an entry that is not [factor, sizes...]");
       dim.size.push_back({factors[0], {factors.begin() + 1, factors.end()}});
     }
+    if (dim.size.size() == 1 && dim.size[0].sizes.empty() && dim.size[0].factor < 0)
+      at.fail("'size' is " + std::to_string(dim.size[0].factor) + ", expected 0 or more");
     int64_t shards = 1, parts = 1;
     for (const Json &digit : at.array("digits")) {
       std::vector<int64_t> v = at.asIntegers(digit, "digits", 2);

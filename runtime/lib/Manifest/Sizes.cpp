@@ -14,13 +14,15 @@ int64_t DimInfo::shards() const {
   return product;
 }
 
-/// `b`, `2 * b * s`, `b + 1`
+/// `b`, `2 * b * s`, `b + 1`, `b - 1`
 static std::string toString(const std::vector<SizeProduct> &size, const FunctionInfo &function) {
   std::string text;
   for (const SizeProduct &product : size) {
-    text += text.empty() ? "" : " + ";
-    if (product.factor != 1 || product.sizes.empty())
-      text += std::to_string(product.factor) + (product.sizes.empty() ? "" : " * ");
+    const bool isTaken = product.factor < 0 && !text.empty();
+    text += text.empty() ? "" : isTaken ? " - " : " + ";
+    const int64_t factor = isTaken ? -product.factor : product.factor;
+    if (factor != 1 || product.sizes.empty())
+      text += std::to_string(factor) + (product.sizes.empty() ? "" : " * ");
     for (size_t i = 0; i < product.sizes.size(); ++i)
       text += (i ? " * " : "") + function.sizes[product.sizes[i]].name;
   }

@@ -6,7 +6,7 @@
 // RUN: shard-run %t --size=b=5 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
 // RUN: shard-run %t --size=b=1 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
 // RUN: shard-run %t --size=b=0 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
-// EQUAL: verify: 4 functions, 6 results, all equal bit by bit
+// EQUAL: verify: 6 functions, 9 results, all equal bit by bit
 // RUN: not shard-run %t --size=b=65 --random-inputs=1 2>&1 | FileCheck %s --check-prefix=BOUND
 // BOUND: error: function 'sum': size 'b' is 65, expected one from 0 to 64
 // RUN: not shard-run %t --random-inputs=1 2>&1 | FileCheck %s --check-prefix=NONE
@@ -52,4 +52,25 @@ func.func @gram(%x: tensor<?x6xi32> {spmd.range = [-9, 9], spmd.symbols = ["b", 
 func.func @strides(%x: tensor<?x6xi32> {spmd.range = [-9, 9], spmd.symbols = ["b", ""], spmd.sharding = #spmd.sharding<@m, [{}, {2, "y"}]>}) -> tensor<?x6xi32> attributes {spmd.bounds = {b = [0, 64]}} {
   %a = arith.addi %x, %x : tensor<?x6xi32>
   return %a : tensor<?x6xi32>
+}
+
+// The difference of a value and itself, which upstream folds to a constant without a size.
+func.func @itself(%x: tensor<?x6xi32> {spmd.range = [-9, 9], spmd.symbols = ["b", ""], spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<?x6xi32>, tensor<?x6xi1>) attributes {spmd.bounds = {b = [0, 64]}} {
+  %same = arith.maxsi %x, %x : tensor<?x6xi32>
+  %difference = arith.subi %x, %same : tensor<?x6xi32>
+  %equal = arith.cmpi eq, %x, %same : tensor<?x6xi32>
+  return %difference, %equal : tensor<?x6xi32>, tensor<?x6xi1>
+}
+
+// A loop keeps the size of what it carries, a product of sizes.
+func.func @carried(%x: tensor<?x?x4xi32> {spmd.range = [-9, 9], spmd.symbols = ["b", "b", ""], spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {}]>}) -> tensor<?x4xi32> attributes {spmd.bounds = {b = [0, 64]}} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %rows = tensor.collapse_shape %x [[0, 1], [2]] : tensor<?x?x4xi32> into tensor<?x4xi32>
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%carried = %rows) -> tensor<?x4xi32> {
+    %next = arith.addi %carried, %rows : tensor<?x4xi32>
+    scf.yield %next : tensor<?x4xi32>
+  }
+  return %r : tensor<?x4xi32>
 }
