@@ -202,6 +202,11 @@ LogicalResult ReadShardings::read(ArrayRef<MlirAttribute> shardings, MlirType wa
   meshes = std::make_unique<FunctionMeshes>(std::move(*read));
   table = std::make_unique<LayoutTable>(*meshes);
   for (MlirAttribute attr : shardings) {
+    FailureOr<ShardingOnMesh> onMesh = cache->read(toShardingAttr(attr), emitError);
+    if (failed(onMesh))
+      return failure();
+    if (auto error = verifySharding(onMesh->sharding, *onMesh->mesh, type.getShape(), /*allowUneven=*/true))
+      return emitError() << error->message;
     FailureOr<LayoutId> id = table->read(toShardingAttr(attr), type, emitError);
     if (failed(id))
       return failure();

@@ -55,6 +55,8 @@ def main() -> int:
         (lambda: module.local_type('#spmd.sharding<@pod, [{"z"}]>', "tensor<8xf32>"), 'unknown axis "z", expected one of "x", "y"'),
         (lambda: module.local_type("#spmd.sharding<@no, [{}]>", "tensor<8xf32>"), "unknown mesh @no"),
         (lambda: module.local_type("2 : i64", "tensor<8xf32>"), "expected a #spmd.sharding, got 2 : i64"),
+        (lambda: module.local_type(ROWS, "tensor<8xf32>"), "sharding has 2 dimensions, expected 1"),
+        (lambda: module.local_type('#spmd.sharding<@pod, [{"x", "x"}]>', "tensor<8xf32>"), '"x"'),
         (lambda: module.local_type(ROWS, "f32"), "expected a ranked tensor of static shape, got 'f32'"),
         (lambda: module.local_type(ROWS, "tensor<"), "error: expected"),
         (lambda: module.owners(ROWS, TYPE, [9, 1]), "index 9 of dim 0 of 'tensor<8x4xf32>' does not exist"),

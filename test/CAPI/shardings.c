@@ -3,6 +3,7 @@
 #include "shardkit-c/Dialects.h"
 #include "shardkit-c/Passes.h"
 
+#include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
 #include <stdio.h>
