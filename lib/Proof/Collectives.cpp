@@ -62,11 +62,9 @@ LogicalResult CollectiveVisitor::getLayouts(const Mesh &from, const Mesh &to) {
 
 bool CollectiveVisitor::readMove() {
   const Mesh *from = values.meshes.lookup(collective.getFromMesh()), *to = values.meshes.lookup(collective.getToMesh());
-  auto hasOrder = [&](const Mesh *mesh) {
-    return mesh && values.mesh && mesh->numDevices() == values.mesh->numDevices() &&
-           mesh->deviceIds == values.mesh->deviceIds;
-  };
-  if (!hasOrder(from) || !hasOrder(to) || failed(getLayouts(*from, *to)))
+  const DeviceOrders &orders = values.global.orders;
+  if (!from || !to || failed(getLayouts(*from, *to)) || !orders.translate(move.from, *from) ||
+      !orders.translate(move.to, *to))
     return false;
   if (auto halo = dyn_cast<HaloExchangeOp>(op); halo && !readOffsets(halo))
     return false;

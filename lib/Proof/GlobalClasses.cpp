@@ -73,14 +73,17 @@ ClassId GlobalProgram::addOpaque(Value value) {
   return id;
 }
 
-/// The sum of `sum`, whose loops are dims, at `at`.
-static SmallVector<int64_t, 6> compose(ArrayRef<int64_t> sum, const SumList &at) {
+SmallVector<int64_t, 6> GlobalProgram::compose(ArrayRef<int64_t> sum, const SumList &at) {
   std::map<int64_t, int64_t> factors;
   int64_t constant = sum[0];
   for (int64_t i = 0; i < sum[1]; ++i) {
     int64_t dim = sum[2 + 2 * i], factor = sum[3 + 2 * i];
     if (dim < 0) { // a scalar
-      factors[dim] += factor;
+      TermId scalar = substitute(-1 - dim, at);
+      if (terms[scalar].kind == Term::Kind::Sum && terms[scalar].numbers[1] == 0)
+        constant += factor * terms[scalar].numbers[0];
+      else
+        factors[-1 - int64_t(scalar)] += factor;
       continue;
     }
     constant += factor * at[dim][0];
@@ -94,6 +97,70 @@ static SmallVector<int64_t, 6> compose(ArrayRef<int64_t> sum, const SumList &at)
       result.append({loop, factor});
     }
   return result;
+}
+
+TermId GlobalProgram::substitute(TermId id, const SumList &at) {
+  if (!terms.hasLoops(id))
+    return id;
+  Term term = terms[id]; // the table grows
+  auto substituteAll = [&] {
+    return llvm::map_to_vector<3>(term.operands, [&](TermId operand) { return substitute(operand, at); });
+  };
+  switch (term.kind) {
+  case Term::Kind::Element: {
+    auto [element, sums] = terms.getElement(id);
+    SumList composed;
+    for (ArrayRef<int64_t> sum : sums)
+      composed.push_back(compose(sum, at));
+    return getElement(element, composed);
+  }
+  case Term::Kind::Sum: {
+    SmallVector<int64_t, 6> sum = compose(term.numbers, at);
+    term.numbers.assign(sum.begin(), sum.end());
+    return terms.get(term);
+  }
+  case Term::Kind::SumCompare:
+    return terms.getSumCompare(term.numbers[0], compose(ArrayRef(term.numbers).drop_front(), at));
+  case Term::Kind::Select: {
+    SmallVector<TermId, 3> operands = substituteAll();
+    return terms.getSelect(operands[0], operands[1], operands[2]);
+  }
+  case Term::Kind::Lookup:
+    return getLookup(term.numbers[1], substituteAll());
+  case Term::Kind::Op:
+    return terms.getOp(term.name, OperationName::getFromOpaquePointer(term.name).getStringRef(), term.attribute,
+                       term.type, substituteAll(), term.numbers[0]);
+  default:
+    return id;
+  }
+}
+
+ClassId GlobalProgram::getDefined(RankedTensorType type, TermId definition) {
+  auto [it, isNew] = defined.try_emplace({type, definition}, 0);
+  if (!isNew)
+    return it->second;
+  ClassInfo info;
+  info.type = type;
+  info.loopSizes.assign(type.getShape().begin(), type.getShape().end());
+  llvm::SmallDenseSet<int64_t> loops = terms.findLoops(definition);
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    info.isUniform.push_back(!loops.contains(d));
+  SmallVector<RankDigit, 2> outer = varying;
+  if (terms[definition].kind == Term::Kind::Element) {
+    auto [source, sums] = terms.getElement(definition);
+    info.loc = classes[source].loc;
+    varying = classes[source].varying;
+    // Numbers that the loops compute stand for other ones at other loops.
+    if (!terms.hasLoopScalars(definition)) {
+      info.source = source;
+      info.sums = sums;
+    }
+  }
+  if (!info.source)
+    info.definition = definition;
+  ClassId id = create(std::move(info));
+  varying = outer;
+  return defined[{type, definition}] = id;
 }
 
 /// A constant as an element: an index is a sum.
@@ -134,6 +201,8 @@ TermId GlobalProgram::getElement(ClassId id, const SumList &sums) {
       composed.push_back(compose(sum, sums));
     return getElement(*info.source, composed);
   }
+  if (info.definition)
+    return substitute(*info.definition, sums);
   Term term{Term::Kind::Element};
   term.numbers.push_back(id);
   for (auto [d, sum] : llvm::enumerate(sums)) {

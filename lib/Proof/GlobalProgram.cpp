@@ -128,6 +128,7 @@ std::optional<IndexForm> GlobalProgram::getCoordinate(Operation *op) const {
   auto coordinate = cast<DeviceCoordinateOp>(op);
   const Mesh *mesh = meshes ? meshes->lookup(coordinate.getMeshAttr()) : nullptr;
   std::optional<IndexForm> form = mesh ? IndexForm::ofAxis(*mesh, coordinate.getAxis()) : std::nullopt;
+  form = form ? orders.translate(*form, *mesh) : std::nullopt;
   // Only along manual axes.
   return form && without(varying, form->getRanks()) ? form : std::nullopt;
 }

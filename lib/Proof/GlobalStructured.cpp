@@ -8,46 +8,8 @@ using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 
-/// Reads the element of a term: its class, and per dim its sum.
-static std::pair<ClassId, SumList> readElement(const Term &term) {
-  std::pair<ClassId, SumList> element(term.numbers[0], SumList());
-  for (size_t i = 1; i < term.numbers.size();) {
-    size_t length = 2 + 2 * term.numbers[i + 1];
-    element.second.emplace_back(ArrayRef(term.numbers).slice(i, length));
-    i += length;
-  }
-  return element;
-}
-
 static bool isLoop(ArrayRef<int64_t> sum, int64_t loop, int64_t size) {
   return sum[0] == 0 && (size == 1 ? sum[1] == 0 : sum[1] == 1 && sum[2] == loop && sum[3] == 1);
-}
-
-/// The loops that a term depends on.
-static void findLoops(TermId id, const TermTable &terms, llvm::DenseSet<TermId> &seen, llvm::DenseSet<int64_t> &loops) {
-  if (!seen.insert(id).second)
-    return;
-  const Term &term = terms[id];
-  auto add = [&](ArrayRef<int64_t> sum) {
-    for (int64_t i = 0; i < sum[1]; ++i) {
-      int64_t loop = sum[2 + 2 * i];
-      loops.insert(loop);
-      if (loop < 0) // a scalar, which may be one that the loops compute
-        findLoops(-1 - loop, terms, seen, loops);
-    }
-  };
-  if (term.kind == Term::Kind::Element)
-    for (ArrayRef<int64_t> sum : readElement(term).second)
-      add(sum);
-  else if (term.kind == Term::Kind::Sum)
-    add(term.numbers);
-  else if (term.kind == Term::Kind::SumCompare)
-    add(ArrayRef(term.numbers).drop_front());
-  for (const IndexTerm &index : term.form.getTerms())
-    if (index.kind == IndexTerm::Kind::Loop)
-      loops.insert(index.var);
-  for (TermId operand : term.operands)
-    findLoops(operand, terms, seen, loops);
 }
 
 SmallVector<int64_t> GlobalProgram::getKey(const Structured &op, unsigned r, ArrayRef<TermId> all,
@@ -56,9 +18,7 @@ SmallVector<int64_t> GlobalProgram::getKey(const Structured &op, unsigned r, Arr
   for (auto [reduction, unit] : llvm::zip_equal(op.isReduction, isUnit))
     key.push_back(reduction && !unit);
   // A dim along which all elements are equal may have any size.
-  llvm::DenseSet<TermId> seen;
-  llvm::DenseSet<int64_t> used;
-  findLoops(all[r], terms, seen, used);
+  llvm::SmallDenseSet<int64_t> used = terms.findLoops(all[r]);
   key.push_back(result.size());
   for (ArrayRef<int64_t> sum : result) {
     if (sum[1] == 1 && used.contains(sum[2]))
@@ -170,7 +130,8 @@ void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
     info.loc = op->getLoc();
     info.loopSizes = structured.extents;
     if (isWhole && !hasReduction && term.kind == Term::Kind::Element) {
-      auto [source, at] = readElement(term);
+      auto [source, at] = terms.getElement(converted[r]);
+      bool isFixed = !terms.hasLoopScalars(converted[r]);
       bool isCopy = classes[source].type == type;
       for (auto [d, sum] : llvm::enumerate(at))
         isCopy &=
@@ -179,12 +140,12 @@ void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
         values[result] = source;
         continue;
       }
-      info.source = source;
-      info.sums = at;
+      if (isFixed) {
+        info.source = source;
+        info.sums = at;
+      }
     }
-    llvm::DenseSet<TermId> seen;
-    llvm::DenseSet<int64_t> loops;
-    findLoops(converted[r], terms, seen, loops);
+    llvm::SmallDenseSet<int64_t> loops = terms.findLoops(converted[r]);
     for (auto [d, sum] : llvm::enumerate(sums))
       info.isUniform.push_back(sum[1] == 0 ? type.getDimSize(d) == 1 : !loops.contains(sum[2]));
     SmallVector<int64_t> key = getKey(structured, r, converted, sums, isUnit);

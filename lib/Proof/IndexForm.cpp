@@ -49,6 +49,13 @@ IndexForm IndexForm::ofTerm(const IndexTerm &term) {
   return form;
 }
 
+IndexForm IndexForm::ofTerms(int64_t constant, llvm::ArrayRef<IndexTerm> terms) {
+  IndexForm form(constant);
+  form.terms.assign(terms.begin(), terms.end());
+  (void)form.canonicalize();
+  return form;
+}
+
 static bool isSameVariable(const IndexTerm &a, const IndexTerm &b) { return a.kind == b.kind && a.var == b.var; }
 
 /// Splits `term` at digit boundary `at`, which is inside of it: the part below replaces it, the one above is appended.
@@ -231,7 +238,20 @@ int64_t IndexForm::evaluate(int64_t rank, llvm::ArrayRef<int64_t> loops) const {
   return sum;
 }
 
+bool IndexForm::hasOneOrder() const {
+  std::optional<int64_t> order;
+  for (const IndexTerm &term : terms)
+    if (term.kind == IndexTerm::Kind::Rank) {
+      if (order && *order != getOrder(term.lo))
+        return false;
+      order = getOrder(term.lo);
+    }
+  return true;
+}
+
 bool IndexForm::isBijective() const {
+  if (!hasOneOrder())
+    return false;
   llvm::SmallVector<IndexTerm, 4> sorted(terms.begin(), terms.end());
   llvm::sort(sorted, [](const IndexTerm &a, const IndexTerm &b) { return a.coef < b.coef; });
   int64_t next = 1;

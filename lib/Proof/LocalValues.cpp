@@ -209,7 +209,8 @@ TermId LocalValues::getOuterScalar(Value value) {
 std::optional<IndexForm> LocalValues::getCoordinate(Operation *op) {
   auto coordinate = cast<DeviceCoordinateOp>(op);
   const Mesh *of = meshes.lookup(coordinate.getMeshAttr());
-  return of ? IndexForm::ofAxis(*of, coordinate.getAxis()) : std::nullopt;
+  std::optional<IndexForm> form = of ? IndexForm::ofAxis(*of, coordinate.getAxis()) : std::nullopt;
+  return form ? global.orders.translate(*form, *of) : std::nullopt;
 }
 
 std::optional<TermId> LocalValues::getLookup(Value tensor, ArrayRef<TermId> indices) {

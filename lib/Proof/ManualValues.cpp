@@ -34,7 +34,8 @@ static SmallVector<RankDigit, 2> getManualRanks(ManualComputationOp op, const Me
 /// The global index of each dim by the coordinates along manual axes and the index in the region; std::nullopt if the
 /// sharding is not one that is modelled.
 static std::optional<SmallVector<IndexForm, 4>> getManualForms(ManualComputationOp op, ShardingAttr attr,
-                                                               RankedTensorType global, const MeshCache &meshes) {
+                                                               RankedTensorType global, const MeshCache &meshes,
+                                                               const DeviceOrders &orders) {
   FailureOr<ShardingOnMesh> read = meshes.read(attr, [&] { return op.emitError(); });
   if (failed(read))
     return std::nullopt;
@@ -45,7 +46,8 @@ static std::optional<SmallVector<IndexForm, 4>> getManualForms(ManualComputation
       return entry.axis < read->mesh->axes.size() && !op.isManualAxis(read->mesh->axes[entry.axis].name);
     });
   Layout layout = Layout::get(sharding, *read->mesh, global.getShape());
-  return layout.uneven.empty() ? std::optional(getIndexForms(layout)) : std::nullopt;
+  bool isModelled = layout.uneven.empty() && orders.translate(layout, *read->mesh);
+  return isModelled ? std::optional(getIndexForms(layout)) : std::nullopt;
 }
 
 void GlobalProgram::addManual(ManualComputationOp op) {
@@ -56,15 +58,18 @@ void GlobalProgram::addManual(ManualComputationOp op) {
   };
   if (!mesh)
     return giveUp();
+  std::optional<SmallVector<RankDigit, 2>> ranks = orders.translate(getManualRanks(op, *mesh), *mesh);
+  if (!ranks)
+    return giveUp();
   SmallVector<RankDigit, 2> outer = varying;
-  varying = unite(varying, getManualRanks(op, *mesh));
+  varying = unite(varying, *ranks);
   Block &body = op.getBody().front();
   bool isKnown = true;
   for (auto [i, pair] : llvm::enumerate(llvm::zip_equal(op.getInputs(), body.getArguments()))) {
     auto [input, argument] = pair;
     std::optional<ClassId> id = getClass(input);
     std::optional<SmallVector<IndexForm, 4>> forms =
-        getManualForms(op, op.getInSharding(i), cast<RankedTensorType>(input.getType()), *meshes);
+        getManualForms(op, op.getInSharding(i), cast<RankedTensorType>(input.getType()), *meshes, orders);
     isKnown &= id && forms;
     if (!isKnown)
       break;
@@ -82,7 +87,7 @@ void GlobalProgram::addManual(ManualComputationOp op) {
     std::optional<ClassId> id = isKnown ? getClass(body.getTerminator()->getOperand(i)) : std::nullopt;
     auto type = cast<RankedTensorType>(result.getType());
     std::optional<SmallVector<IndexForm, 4>> forms =
-        id ? getManualForms(op, op.getOutSharding(i), type, *meshes) : std::nullopt;
+        id ? getManualForms(op, op.getOutSharding(i), type, *meshes, orders) : std::nullopt;
     if (id && (classes[*id].splat || classes[*id].isUndefined))
       values[result] = *id;
     else if (ClassId own = addOpaque(result); forms)
@@ -115,8 +120,15 @@ bool GlobalProgram::addCollective(CollectiveOpInterface op) {
   Value result = op->getResult(0);
   std::optional<ClassId> id = getClass(op->getOperand(0));
   Layout source, target;
-  if (varying.empty() || !from || !to || !id || op->getNumOperands() > 1 || classes[*id].splat ||
-      failed(op.getLayouts(*from, *to, source, target))) {
+  bool isKnown = from && to && id && op->getNumOperands() == 1 && succeeded(op.getLayouts(*from, *to, source, target)) &&
+                 orders.translate(source, *from) && orders.translate(target, *to);
+  // Over axes of one device it does nothing.
+  if (isKnown && source.partial.empty() && result.getType() == op->getOperand(0).getType() &&
+      getIndexForms(source) == getIndexForms(target)) {
+    values[result] = *id;
+    return true;
+  }
+  if (varying.empty() || !isKnown || classes[*id].splat) {
     addOpaque(result);
     return false;
   }

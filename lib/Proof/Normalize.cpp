@@ -50,6 +50,21 @@ static void lowerTosa(OpPassManager &passes) {
   functions.addPass(createTosaToArithPass(arith));
 }
 
+/// tosa.concat as tensor.concat: upstream's lowering inserts the operands one after the other.
+static void rewriteConcats(ModuleOp module) {
+  SmallVector<tosa::ConcatOp> ops;
+  module.walk([&](tosa::ConcatOp op) { ops.push_back(op); });
+  for (tosa::ConcatOp op : ops) {
+    auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
+    if (!llvm::all_of(op->getOperandTypes(), isTensor) || !isTensor(op.getType()))
+      continue;
+    OpBuilder b(op);
+    Value concat = tensor::ConcatOp::create(b, op.getLoc(), op.getType(), op.getAxis(), op.getInput1());
+    op.replaceAllUsesWith(concat);
+    op.erase();
+  }
+}
+
 void proof::getNormalFormDialects(DialectRegistry &registry) {
   OpPassManager passes(ModuleOp::getOperationName());
   lowerTosa(passes);
@@ -66,6 +81,8 @@ SmallVector<std::string> proof::normalize(ModuleOp global, ModuleOp local) {
     passes.addNestedPass<func::FuncOp>(createCSEPass());
   });
   if (hasTosa(global) || hasTosa(local)) {
+    rewriteConcats(global);
+    rewriteConcats(local);
     done.push_back("tosa-to-linalg");
     runIfPossible(global, lowerTosa);
     runIfPossible(local, lowerTosa);

@@ -79,6 +79,8 @@ public:
   SmallVector<TermId> inside;
   /// True if `inside` holds only because the loops are in their dims.
   bool usedAssumption = false;
+  /// True if a result gets a class of its own where the unsharded program has none of its terms.
+  bool addsDefined = false;
   /// The reduction of which operands are partial results; std::nullopt if all are complete.
   std::optional<ReductionKind> partialKind;
   /// The ranks over which the elements that are read and the first values of the outputs are partial.

@@ -116,6 +116,11 @@ std::optional<Partial> PartialTerms::computeOp(const Term &term) {
   }
   if (kind == ReductionKind::Sum && name == "arith.negf")
     return operands[0];
+  // Only the order of roundings differs: the parts are exact in the wider type.
+  if (kind == ReductionKind::Sum && name == "arith.extf") {
+    values.count("partial sum in a wider type");
+    return operands[0];
+  }
   bool isProduct = name == "arith.mulf" || name == "arith.muli";
   if (kind == ReductionKind::Sum && isProduct && (operands[0].ranks.empty() || operands[1].ranks.empty())) {
     values.count("product of a partial sum with a complete factor");

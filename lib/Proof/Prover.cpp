@@ -30,7 +30,7 @@ namespace {
 class Prover {
 public:
   Prover(func::FuncOp globalFunc, func::FuncOp local, const MeshCache &meshes, Proof &proof)
-      : globalFunc(globalFunc), local(local), meshes(meshes), proof(proof), globalMeshes(globalFunc->getParentOp()),
+      : globalFunc(globalFunc), local(local), meshes(meshes), proof(proof), terms(local.getContext()), globalMeshes(globalFunc->getParentOp()),
         global(terms, &globalMeshes), values(global, terms, meshes, proof) {}
 
   LogicalResult prove();
@@ -174,7 +174,9 @@ bool ClaimWriter::writeValue(ClassId id, llvm::json::OStream &json) const {
 
 std::string ClaimWriter::write(const Fact &fact) const {
   for (const DimFact &dim : fact.dims)
-    if (dim.form && dim.form->hasScalar())
+    if (dim.form && (dim.form->hasScalar() || llvm::any_of(dim.form->getRanks(), [](const RankDigit &rank) {
+                       return getOrder(rank.stride) > 0;
+                     })))
       return {};
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -280,17 +282,15 @@ static SmallVector<FlatSymbolRefAttr> getNamedMeshes(func::FuncOp func) {
 }
 
 FailureOr<bool> Prover::readMeshes() {
-  // All meshes must count the ranks alike.
-  bool areAlike = true;
+  bool areModelled = true;
   for (FlatSymbolRefAttr name : getNamedMeshes(local)) {
     const Mesh *mesh = meshes.lookup(name);
     if (!mesh)
       return local.emitError() << "mesh " << name << " does not exist";
     if (!values.mesh)
       values.mesh = mesh;
-    areAlike &= mesh->numDevices() == values.mesh->numDevices() && mesh->deviceIds == values.mesh->deviceIds;
+    areModelled &= global.orders.add(*mesh);
   }
-  // So must those of manual computations.
   globalFunc.walk([&](Operation *op) {
     // A collective that fits no value may be one of the user.
     values.hasGuess |= isa<ManualComputationOp>(op);
@@ -299,13 +299,14 @@ FailureOr<bool> Prover::readMeshes() {
     for (NamedAttribute attr : op->getAttrs())
       attr.getValue().walk([&](FlatSymbolRefAttr name) {
         const Mesh *mesh = globalMeshes.lookup(name);
-        areAlike &= !mesh || (values.mesh && mesh->numDevices() == values.mesh->numDevices() &&
-                              mesh->deviceIds == values.mesh->deviceIds);
+        areModelled &= !mesh || (values.mesh && global.orders.add(*mesh));
       });
   });
-  if (!areAlike)
-    setUndecided(local, "meshes that list the devices in several orders are not modelled", "orders");
-  return areAlike;
+  // Digits of several orders are taken to overlap.
+  values.hasGuess |= global.orders.areSeveral();
+  if (!areModelled)
+    setUndecided(local, "meshes of different devices, or of more than " + Twine(kMaxOrders) + " orders of them", "orders");
+  return areModelled;
 }
 
 //===----------------------------------------------------------------------===//
@@ -328,6 +329,8 @@ FailureOr<Fact> Prover::readBoundary(ShardingAttr sharding, TypeAttr globalType,
             verifySharding(read->sharding, *read->mesh, type.getShape(), /*allowUneven=*/true))
       return local.emitError() << what << ": " << error->message;
     layout = Layout::get(read->sharding, *read->mesh, type.getShape());
+    if (!global.orders.translate(layout, *read->mesh))
+      return local.emitError() << what << " is on a mesh of other devices";
   }
   if (type.clone(layout.localShape()) != localType)
     return local.emitError() << what << " is " << localType << ", expected " << type.clone(layout.localShape())

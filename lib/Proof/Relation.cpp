@@ -26,7 +26,8 @@ std::string proof::toString(llvm::ArrayRef<RankDigit> ranks, const Mesh *mesh) {
 bool proof::overlap(llvm::ArrayRef<RankDigit> a, llvm::ArrayRef<RankDigit> b) {
   for (const RankDigit &x : a)
     for (const RankDigit &y : b)
-      if (x.stride < y.stride * y.size && y.stride < x.stride * x.size)
+      if ((x.stride < y.stride * y.size && y.stride < x.stride * x.size) ||
+          (x.size > 1 && y.size > 1 && getOrder(x.stride) != getOrder(y.stride)))
         return true;
   return false;
 }
@@ -454,6 +455,10 @@ bool proof::haveSameElements(const Fact &found, const Fact &expected, int64_t nu
   }
   if (same)
     return true;
+  // Of ranks in several orders, not all choices of digits are those of a device.
+  rank = -1;
+  if (llvm::any_of(lanes, [](const auto &lane) { return getOrder(lane.first) > 0; }))
+    return false;
   for (auto &[laneRank, lane] : lanes) {
     bool differs = false, inside = true;
     for (auto [a, b] : llvm::zip_equal(found.dims, expected.dims)) {

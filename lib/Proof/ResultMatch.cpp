@@ -30,6 +30,8 @@ private:
   void readKept();
   bool matchConstant();
   void matchMove();
+  /// A value of its own, with a dim per loop, which the unsharded program does not have.
+  void addDefined();
   bool matchClass(ClassId candidate);
 
   /// The form of a dim; std::nullopt if the dim is tied to no index.
@@ -92,6 +94,8 @@ bool ResultMatch::match() {
     if (matchConstant())
       return true;
     matchMove();
+    if (op.addsDefined && values.getFacts(result).empty())
+      return addDefined(), true;
   }
   SumList sums;
   for (int loop : dimLoops) {
@@ -289,6 +293,44 @@ void ResultMatch::matchMove() {
   }
   addFact(fact);
   values.count("elements that move");
+}
+
+void ResultMatch::addDefined() {
+  // It is computed also where the unsharded program computes nothing, so that it may not trap.
+  if (!structured.traps.empty() || !kept.empty() || !op.masked.empty())
+    return;
+  bool isMove = terms[term].kind == Term::Kind::Element;
+  Fact fact{0, {}, {}};
+  if (isMove)
+    fact.partial = op.elements.lookup(term);
+  else if (op.partialKind)
+    return;
+  if (!fact.partial.empty())
+    fact.kind = *op.partialKind;
+  SmallVector<int64_t> shape;
+  for (unsigned d = 0; d < dimLoops.size(); ++d) {
+    const LoopIndex &loop = op.loops[d];
+    std::optional<IndexForm> form = getForm(d);
+    bool isOne = !form || form->isConstant();
+    if (isOne && isPadded(d))
+      return;
+    // Without a size, the loop has all indices that its digits give.
+    bool isKnown = loop.size || (form && form->getConstant() == 0 && form->isBijective());
+    if (!isOne && (!isKnown || form->hasScalar()))
+      return;
+    shape.push_back(isOne ? type.getDimSize(d) : loop.size ? *loop.size : form->getRange().second + 1);
+    fact.dims.push_back({shape.back(), isOne ? std::nullopt : form, {}});
+  }
+  fact.value = global.getDefined(type.clone(shape), term);
+  const ClassInfo &info = global[fact.value];
+  for (unsigned d = 0; d < dimLoops.size(); ++d)
+    // Equal elements are so inside of the dim.
+    if (info.isUniform[d] && !fact.dims[d].hasPadding())
+      fact.dims[d].form = std::nullopt;
+    else if (!info.isUniform[d] && !fact.dims[d].form)
+      return;
+  addFact(fact);
+  values.count(isMove ? "elements that move" : "value that only the partitioned program has");
 }
 
 std::optional<DimFact> ResultMatch::getMovedDim(unsigned d, const ClassInfo &info, ArrayRef<int64_t> sum) {

@@ -3,6 +3,8 @@
 #include "LocalOps.h"
 #include "OpTerms.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
@@ -73,7 +75,8 @@ private:
   void proposeItself(unsigned loop);
   void readOperands();
   /// A dim that is read at a constant plus a multiple of one loop.
-  void readDim(const DimFact &dim, const IndexForm &at, const IndexForm &map, std::pair<unsigned, int64_t> loop);
+  void readDim(const DimFact &dim, const IndexForm &at, const IndexForm &map, std::pair<unsigned, int64_t> loop,
+               int64_t localSize);
   void readBody();
   /// Indices next to other loops, as in a comparison of two.
   void readParts();
@@ -144,15 +147,28 @@ void LoopIndexFinder::readOperands() {
       if (argument.loops[d].size() > 1)
         sums.push_back({*at, map.getConstant(), argument.loops[d]});
       else
-        readDim(dim, *at, map, argument.loops[d].front());
+        readDim(dim, *at, map, argument.loops[d].front(), shape[d]);
     }
   }
 }
 
 void LoopIndexFinder::readDim(const DimFact &dim, const IndexForm &at, const IndexForm &map,
-                              std::pair<unsigned, int64_t> loop) {
+                              std::pair<unsigned, int64_t> loop, int64_t localSize) {
   auto [number, factor] = loop;
+  // Of a dim that is read beyond its end, as by a padding, the loop may have the same index and another size.
+  bool isBeyond = !map.hasScalar() && !map.isInside(localSize);
+  if (dim.size == 1 && isBeyond && at.isConstant())
+    return;
   propose(number, at, dim.size);
+  if (isBeyond)
+    propose(number, at, std::nullopt);
+  // What a slice gave before is from an offset on, with a step.
+  int64_t step = 0;
+  for (const IndexTerm &term : at.getTerms())
+    step = std::gcd(step, term.coef);
+  if (step > 1 || at.getConstant() != 0)
+    if (std::optional<IndexForm> index = at.plus(-at.getConstant()).exactlyDividedBy(std::max<int64_t>(step, 1)))
+      propose(number, *index, std::nullopt);
   if (at.hasScalar()) {
     // A window that begins where the program computes.
     IndexForm fixed(at.getConstant());
@@ -238,6 +254,8 @@ void LoopIndexFinder::readParts() {
       IndexForm index = getPart(form, isUnit ? std::nullopt : std::optional(l));
       bool isPart = index.uses(IndexTerm::Kind::Loop, l) || isUnit;
       if (isPart && found[l].empty() && index.hasRank() && index.isBijective()) {
+        if (isUnit)
+          found[l].push_back({std::nullopt, std::nullopt});
         propose(l, index, index.getRange().second + 1, /*isGuess=*/true);
         propose(l, index, std::nullopt, /*isGuess=*/true);
       }
@@ -258,7 +276,7 @@ void LoopIndexFinder::readLookup(const Term &term) {
     if (loop.kind != IndexTerm::Kind::Loop || loop.lo != 1)
       continue;
     if (std::optional<IndexForm> at = getAt(*dim.form, d, shape[d], index.form))
-      readDim(dim, *at, index.form, {loop.var, loop.coef});
+      readDim(dim, *at, index.form, {loop.var, loop.coef}, shape[d]);
   }
 }
 
@@ -344,8 +362,9 @@ void LoopIndexFinder::guessSums() {
 
 /// One fact per operand and one index per loop.
 static void tryLoops(Operation &op, const Structured &structured, ArrayRef<const Fact *> operands,
-                     ArrayRef<LoopIndex> loops, LocalValues &values, Attempt &attempt) {
+                     ArrayRef<LoopIndex> loops, LocalValues &values, bool addsDefined, Attempt &attempt) {
   OpTerms terms(op, structured, operands, loops, values);
+  terms.addsDefined = addsDefined;
   if (!terms.convertInside(attempt) || !checkTraps(terms, attempt))
     return;
   for (auto [r, result] : llvm::enumerate(op.getResults()))
@@ -374,20 +393,26 @@ void proof::visitStructured(Operation &op, const Structured &structured, LocalVa
   }
   Attempt attempt;
   SmallVector<const Fact *> operands(structured.arguments.size());
-  forEachCombination(counts, [&](ArrayRef<size_t> chosen) {
-    for (auto [i, a] : llvm::enumerate(used))
-      operands[a] = &choices[i][chosen[i]];
-    std::vector<SmallVector<LoopIndex, 2>> indices = LoopIndexFinder(structured, operands, values.terms).find();
-    SmallVector<size_t> indexCounts;
-    for (const auto &list : indices)
-      indexCounts.push_back(list.size());
-    SmallVector<LoopIndex> loops(indices.size());
-    forEachCombination(indexCounts, [&](ArrayRef<size_t> chosenIndices) {
-      for (auto [l, list] : llvm::enumerate(indices))
-        loops[l] = list[chosenIndices[l]];
-      tryLoops(op, structured, operands, loops, values, attempt);
+  auto tryAll = [&](bool addsDefined) {
+    forEachCombination(counts, [&](ArrayRef<size_t> chosen) {
+      for (auto [i, a] : llvm::enumerate(used))
+        operands[a] = &choices[i][chosen[i]];
+      std::vector<SmallVector<LoopIndex, 2>> indices = LoopIndexFinder(structured, operands, values.terms).find();
+      SmallVector<size_t> indexCounts;
+      for (const auto &list : indices)
+        indexCounts.push_back(list.size());
+      SmallVector<LoopIndex> loops(indices.size());
+      forEachCombination(indexCounts, [&](ArrayRef<size_t> chosenIndices) {
+        for (auto [l, list] : llvm::enumerate(indices))
+          loops[l] = list[chosenIndices[l]];
+        tryLoops(op, structured, operands, loops, values, addsDefined, attempt);
+      });
     });
-  });
+  };
+  tryAll(/*addsDefined=*/false);
+  // What the unsharded program has nowhere is read through to what it has.
+  if (op.getNumResults() == 1 && !structured.hasReduction() && values.getFacts(op.getResult(0)).empty())
+    tryAll(/*addsDefined=*/true);
   if (attempt.distance < 0)
     attempt.fail(0, Outcome::Undecided, "no value of the unsharded program is computed like this", "no counterpart");
   values.setGap(&op, attempt.outcome, attempt.why, attempt.kind);

@@ -10,33 +10,102 @@ using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 using TermKind = Term::Kind;
 
-std::optional<SmallVector<int64_t, 6>> TermFrame::express(const IndexForm &form) const {
+/// Splits the terms of `form` at the boundaries between the digits of `by`: each is inside of a digit or has no part of
+/// one then.
+static IndexForm splitAt(const IndexForm &form, const IndexForm &by) {
+  SmallVector<IndexTerm> all(form.getTerms());
+  for (size_t i = 0; i < all.size(); ++i)
+    for (const IndexTerm &digit : by.getTerms())
+      for (int64_t at : {digit.lo, digit.hi()}) {
+        IndexTerm &term = all[i];
+        if (term.kind != digit.kind || term.var != digit.var || term.kind == IndexTerm::Kind::Scalar ||
+            term.lo >= at || at >= term.hi() || at % term.lo || term.hi() % at)
+          continue;
+        IndexTerm above{term.kind, term.var, at, term.hi() / at, term.coef * (at / term.lo)};
+        term.size = at / term.lo;
+        all.push_back(above);
+      }
+  return IndexForm::ofTerms(form.getConstant(), all);
+}
+
+void TermFrame::takeDigits(unsigned loop, IndexForm &rest, TermTable &terms, SumFactors &factors) {
+  const IndexForm &index = *loops[loop];
+  if (index.getConstant() != 0 || !index.isBijective())
+    return;
+  struct Digit {
+    int64_t lo, size, factor;
+  };
+  SmallVector<Digit> digits;
+  SmallVector<IndexTerm> others;
+  for (const IndexTerm &term : splitAt(rest, index).getTerms()) {
+    auto isOf = [&](const IndexTerm &digit) {
+      return term.kind == digit.kind && term.var == digit.var && digit.lo <= term.lo && term.hi() <= digit.hi() &&
+             term.lo % digit.lo == 0 && digit.hi() % term.hi() == 0;
+    };
+    const IndexTerm *digit = llvm::find_if(index.getTerms(), isOf);
+    if (digit == index.getTerms().end())
+      others.push_back(term);
+    else
+      digits.push_back({digit->coef * (term.lo / digit->lo), term.size, term.coef});
+  }
+  llvm::sort(digits, [](const Digit &a, const Digit &b) { return a.lo < b.lo; });
+  SmallVector<Digit> joined;
+  for (const Digit &digit : digits) {
+    if (!joined.empty() && joined.back().lo * joined.back().size == digit.lo &&
+        digit.factor == joined.back().factor * joined.back().size)
+      joined.back().size *= digit.size;
+    else
+      joined.push_back(digit);
+  }
+  for (const Digit &digit : joined) {
+    // Beyond the largest index there is nothing to take a remainder of.
+    int64_t end = digit.lo * digit.size, last = index.getRange().second;
+    bool isTop = end > last;
+    if (!isTop && loop < assumed.size() && assumed[loop] && assumed[loop]->first >= 0 && assumed[loop]->second < end)
+      isTop = usedAssumption = true;
+    TermId number = terms.getDigit(loop, digit.lo, isTop ? 0 : digit.size);
+    factors.push_back({digit.lo == 1 && isTop ? int64_t(loop) : -1 - int64_t(number), digit.factor});
+  }
+  rest = IndexForm::ofTerms(rest.getConstant(), others);
+}
+
+bool TermFrame::takeWhole(unsigned loop, IndexForm &rest, SumFactors &factors) const {
+  const IndexForm &index = *loops[loop];
+  // The factor is that of any digit of the loop, a local one if there is one.
+  const IndexTerm *pivot = nullptr;
+  for (const IndexTerm &term : index.getTerms())
+    if (!pivot || term.kind == IndexTerm::Kind::Loop)
+      pivot = &term;
+  int64_t factor = 0;
+  for (const IndexTerm &term : rest.getTerms())
+    if (term.kind == pivot->kind && term.var == pivot->var && term.lo <= pivot->lo &&
+        pivot->lo < std::max(term.hi(), term.lo + 1)) {
+      int64_t coef = term.coef * (pivot->lo / term.lo);
+      if (coef % pivot->coef)
+        return false;
+      factor = coef / pivot->coef;
+    }
+  if (factor == 0)
+    return true;
+  std::optional<IndexForm> next = rest.plus(index, -factor);
+  if (!next)
+    return false;
+  rest = *next;
+  factors.push_back({int64_t(loop), factor});
+  return true;
+}
+
+std::optional<SmallVector<int64_t, 6>> TermFrame::expressAs(const IndexForm &form, TermTable *digits,
+                                                            TermTable *coordinates) {
   IndexForm rest = form;
-  SmallVector<std::pair<int64_t, int64_t>, 4> factors;
+  SumFactors factors;
   for (auto [i, loop] : llvm::enumerate(loops)) {
     if (!loop || loop->isConstant())
       continue;
-    // The factor is that of any digit of the loop, a local one if there is one.
-    const IndexTerm *pivot = nullptr;
-    for (const IndexTerm &term : loop->getTerms())
-      if (!pivot || term.kind == IndexTerm::Kind::Loop)
-        pivot = &term;
-    int64_t factor = 0;
-    for (const IndexTerm &term : rest.getTerms())
-      if (term.kind == pivot->kind && term.var == pivot->var && term.lo <= pivot->lo &&
-          pivot->lo < std::max(term.hi(), term.lo + 1)) {
-        int64_t coef = term.coef * (pivot->lo / term.lo);
-        if (coef % pivot->coef)
-          return std::nullopt;
-        factor = coef / pivot->coef;
-      }
-    if (factor == 0)
-      continue;
-    std::optional<IndexForm> next = rest.plus(*loop, -factor);
-    if (!next)
+    if (digits && loop->getConstant() == 0 && loop->isBijective())
+      takeDigits(i, rest, *digits, factors);
+    else if (!takeWhole(i, rest, factors))
       return std::nullopt;
-    rest = *next;
-    factors.push_back({int64_t(i), factor});
   }
   for (const IndexTerm &term : rest.getTerms()) {
     if (term.kind == IndexTerm::Kind::Rank && coordinates) {
@@ -52,6 +121,11 @@ std::optional<SmallVector<int64_t, 6>> TermFrame::express(const IndexForm &form)
   for (auto [loop, factor] : factors)
     sum.append({loop, factor});
   return sum;
+}
+
+std::optional<SmallVector<int64_t, 6>> TermFrame::express(const IndexForm &form, TermTable *terms) {
+  std::optional<SmallVector<int64_t, 6>> sum = expressAs(form, nullptr, nullptr);
+  return sum || !terms ? sum : expressAs(form, terms, nullptr);
 }
 
 std::optional<IndexForm> TermFrame::convertData(const IndexForm &form, TermTable &terms) {
@@ -88,10 +162,8 @@ std::optional<SmallVector<int64_t, 6>> TermFrame::expressIndex(const IndexForm &
   std::optional<IndexForm> form = convertData(given, terms);
   if (!form)
     return std::nullopt;
-  coordinates = &terms;
-  std::optional<SmallVector<int64_t, 6>> sum = express(*form);
-  coordinates = nullptr;
-  return sum;
+  std::optional<SmallVector<int64_t, 6>> sum = express(*form, &terms);
+  return sum ? sum : expressAs(*form, nullptr, &terms);
 }
 
 TermId TermFrame::convert(TermId id, TermTable &terms) {
@@ -126,7 +198,7 @@ TermId TermFrame::convertOnce(TermId id, TermTable &terms) {
   }
   case TermKind::Compare: {
     std::optional<IndexForm> form = convertData(term.form, terms);
-    std::optional<SmallVector<int64_t, 6>> sum = form ? express(*form) : std::nullopt;
+    std::optional<SmallVector<int64_t, 6>> sum = form ? express(*form, &terms) : std::nullopt;
     bool isLess = term.numbers[0] == 0;
     auto byRange = [&](int64_t low, int64_t high) -> std::optional<bool> {
       if (isLess ? high < 0 : low == 0 && high == 0)
@@ -159,18 +231,7 @@ TermId TermFrame::convertOnce(TermId id, TermTable &terms) {
         usedAssumption = true;
         return decide(*decided);
       }
-    // One of two equal comparisons, by the sign of the last factor: -s < 0 holds where s - 1 < 0 does not.
-    bool isNegated = (*sum)[1] > 0 && sum->back() < 0;
-    if (isNegated) {
-      (*sum)[0] = isLess ? -(*sum)[0] - 1 : -(*sum)[0];
-      for (size_t i = 3; i < sum->size(); i += 2)
-        (*sum)[i] = -(*sum)[i];
-    }
-    Term result{TermKind::SumCompare};
-    result.numbers.push_back(term.numbers[0]);
-    result.numbers.append(sum->begin(), sum->end());
-    TermId id = terms.get(result);
-    return isNegated && isLess ? terms.getSelect(id, decide(false), decide(true)) : id;
+    return terms.getSumCompare(term.numbers[0], *sum);
   }
   case TermKind::Select: {
     if (std::optional<TermId> owned = getOwned ? getOwned(term) : std::nullopt)

@@ -117,10 +117,103 @@ SmallVector<TermId, 4> TermTable::getReferences(TermId id) const {
   return references;
 }
 
+std::pair<unsigned, SumList> TermTable::getElement(TermId id) const {
+  const Term &term = terms[id];
+  std::pair<unsigned, SumList> element(term.numbers[0], SumList());
+  for (size_t i = 1; i < term.numbers.size();) {
+    size_t length = 2 + 2 * term.numbers[i + 1];
+    element.second.emplace_back(ArrayRef(term.numbers).slice(i, length));
+    i += length;
+  }
+  return element;
+}
+
+void TermTable::findLoops(TermId id, llvm::SmallDenseSet<TermId> &seen, llvm::SmallDenseSet<int64_t> &loops) const {
+  if (!seen.insert(id).second)
+    return;
+  const Term &term = terms[id];
+  auto add = [&](ArrayRef<int64_t> sum) {
+    for (int64_t i = 0; i < sum[1]; ++i)
+      if (sum[2 + 2 * i] >= 0)
+        loops.insert(sum[2 + 2 * i]);
+  };
+  if (term.kind == TermKind::Element)
+    for (ArrayRef<int64_t> sum : getElement(id).second)
+      add(sum);
+  else if (term.kind == TermKind::Sum)
+    add(term.numbers);
+  else if (term.kind == TermKind::SumCompare)
+    add(ArrayRef(term.numbers).drop_front());
+  for (const IndexTerm &index : term.form.getTerms())
+    if (index.kind == IndexTerm::Kind::Loop)
+      loops.insert(index.var);
+  // Operands, and scalars, which may be ones that the loops compute.
+  for (TermId reference : getReferences(id))
+    findLoops(reference, seen, loops);
+}
+
+llvm::SmallDenseSet<int64_t> TermTable::findLoops(TermId id) const {
+  llvm::SmallDenseSet<TermId> seen;
+  llvm::SmallDenseSet<int64_t> loops;
+  findLoops(id, seen, loops);
+  return loops;
+}
+
+bool TermTable::hasLoops(TermId id) const {
+  auto known = loopsOf.find(id);
+  if (known != loopsOf.end())
+    return known->second;
+  bool has = !findLoops(id).empty();
+  loopsOf[id] = has;
+  return has;
+}
+
+bool TermTable::hasLoopScalars(TermId element) const {
+  return llvm::any_of(getReferences(element), [&](TermId scalar) { return hasLoops(scalar); });
+}
+
+TermId TermTable::getSumCompare(int64_t kind, SmallVector<int64_t, 6> sum) {
+  bool isLess = kind == 0;
+  if (sum[1] == 0)
+    return getConstant(BoolAttr::get(context, isLess ? sum[0] < 0 : sum[0] == 0));
+  bool isNegated = sum.back() < 0; // by the sign of the last factor
+  if (isNegated) {
+    sum[0] = isLess ? -sum[0] - 1 : -sum[0];
+    for (size_t i = 3; i < sum.size(); i += 2)
+      sum[i] = -sum[i];
+  }
+  Term result{TermKind::SumCompare};
+  result.numbers.push_back(kind);
+  result.numbers.append(sum.begin(), sum.end());
+  TermId id = get(result);
+  return isNegated && isLess ? getNot(id, context) : id;
+}
+
 TermId TermTable::getCoordinate(int64_t stride, int64_t size) {
   Term term{TermKind::Scalar};
   term.numbers = {-1, stride, size};
   return get(term);
+}
+
+TermId TermTable::getDigit(unsigned loop, int64_t lo, int64_t size) {
+  auto getSum = [&](int64_t constant) {
+    Term term{TermKind::Sum};
+    term.numbers = {constant, 0};
+    return get(term);
+  };
+  auto getIndexOp = [&](StringRef text, TermId operand, int64_t by) {
+    OperationName name(text, context);
+    return getOp(name.getAsOpaquePointer(), text, DictionaryAttr::get(context), IndexType::get(context),
+                 {operand, getSum(by)}, 0);
+  };
+  Term index{TermKind::Sum};
+  index.numbers = {0, 1, loop, 1};
+  TermId digit = get(index);
+  if (lo != 1)
+    digit = getIndexOp("arith.divui", digit, lo);
+  if (size != 0)
+    digit = getIndexOp("arith.remui", digit, size);
+  return digit;
 }
 
 TermId TermTable::getConstant(Attribute value) {
@@ -156,6 +249,38 @@ std::optional<bool> TermTable::getBool(TermId id) const {
   return !value.getValue().isZero();
 }
 
+/// What a conjunction requires, in `conjuncts`.
+static void getConjuncts(TermId id, const TermTable &terms, SmallVectorImpl<TermId> &conjuncts) {
+  const Term &term = terms[id];
+  if (term.kind != TermKind::Select || terms.getBool(term.operands[2]) != false)
+    return conjuncts.push_back(id);
+  getConjuncts(term.operands[0], terms, conjuncts);
+  getConjuncts(term.operands[1], terms, conjuncts);
+}
+
+TermId TermTable::getConjunction(TermId a, TermId b) {
+  SmallVector<TermId> conjuncts;
+  getConjuncts(a, *this, conjuncts);
+  getConjuncts(b, *this, conjuncts);
+  // In one order.
+  llvm::sort(conjuncts);
+  conjuncts.erase(llvm::unique(conjuncts), conjuncts.end());
+  llvm::erase_if(conjuncts, [&](TermId id) { return conjuncts.size() > 1 && getBool(id) == true; });
+  TermId all = conjuncts.pop_back_val();
+  for (TermId id : conjuncts)
+    if (getBool(id) == false)
+      return id;
+  while (!conjuncts.empty()) {
+    Term term{TermKind::Select};
+    if (getBool(all) == false)
+      return all;
+    
+    term.operands = {conjuncts.pop_back_val(), all, getConstant(BoolAttr::get(context, false))};
+    all = get(term);
+  }
+  return all;
+}
+
 TermId TermTable::getSelect(TermId condition, TermId value, TermId other) {
   if (value == other)
     return value;
@@ -163,6 +288,14 @@ TermId TermTable::getSelect(TermId condition, TermId value, TermId other) {
     return *known ? value : other;
   if (getBool(value) == true && getBool(other) == false)
     return condition;
+  if (getBool(other) == false)
+    return getConjunction(condition, value);
+  // One side of two conditions.
+  const Term &inner = terms[value];
+  if (inner.kind == TermKind::Select && inner.operands[2] == other) {
+    TermId both = getConjunction(condition, inner.operands[0]);
+    return getSelect(both, terms[value].operands[1], other);
+  }
   Term term{TermKind::Select};
   term.operands = {condition, value, other};
   return get(term);

@@ -12,15 +12,13 @@
 
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Proof/DeviceOrders.h"
 #include "shardkit/Proof/Relation.h"
 #include "shardkit/Proof/Structured.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <set>
 
 namespace mlir::spmd::proof {
-
-/// An element of a class, over the loops of an op: per dim a sum (as in Term::Kind::Sum).
-using SumList = llvm::SmallVector<llvm::SmallVector<int64_t, 6>, 4>;
 
 struct ClassInfo {
   RankedTensorType type;
@@ -39,6 +37,8 @@ struct ClassInfo {
   /// The value is `source` read at `sums`, whose loops are the dims of this value.
   std::optional<ClassId> source;
   SumList sums;
+  /// The element as a term over the dims of the value, which is read through to what this one reads.
+  std::optional<TermId> definition;
   /// The value is one tensor per coordinate along these ranks, in a manual computation.
   llvm::SmallVector<RankDigit, 2> varying;
   /// The first value of a chain of reshapes, possibly itself.
@@ -91,6 +91,8 @@ public:
   const ClassInfo &operator[](ClassId id) const { return classes[id]; }
   size_t size() const { return classes.size(); }
   unsigned getNumOps() const { return numOps; }
+  /// The orders of the devices of all meshes.
+  DeviceOrders orders;
 
   ClassId getSplat(Attribute value);
   /// The class of a constant, which both programs may have.
@@ -117,6 +119,8 @@ public:
   std::optional<SmallVector<int64_t>> getSortKey(SortOp op, ArrayRef<ClassId> operands) const;
   /// Values that are reshapes of the same one, that one included.
   ArrayRef<ClassId> getReshapes(ClassId id) const { return reshapes[classes[id].root]; }
+  /// A value of this type whose elements are those of a term over its dims, which the unsharded program does not have.
+  ClassId getDefined(RankedTensorType type, TermId definition);
   /// The reshape of a value to one dim of all elements.
   ClassId getFlat(ClassId id);
 
@@ -140,6 +144,9 @@ private:
 
   // GlobalClasses.cpp
   ClassId create(ClassInfo info);
+  /// A term over dims, at sums over other loops in place of these.
+  TermId substitute(TermId id, const SumList &at);
+  SmallVector<int64_t, 6> compose(ArrayRef<int64_t> sum, const SumList &at);
   // GlobalStructured.cpp
   void addStructured(Operation *op, const Structured &structured);
   ClassId addReshape(ClassId source, RankedTensorType type, std::optional<Location> loc);
@@ -168,6 +175,7 @@ private:
   /// Adds an op. (GlobalProgram.cpp)
   void add(Operation &op);
   llvm::DenseMap<Attribute, ClassId> splats, constants;
+  llvm::DenseMap<std::pair<Type, TermId>, ClassId> defined;
   std::optional<ClassId> undefined;
   void addRegionOp(Operation &op);
   TermId createScalar(Type type);

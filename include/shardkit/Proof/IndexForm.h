@@ -26,6 +26,12 @@ constexpr int64_t kAnyIndex = int64_t(1) << 60;
 /// The size of a number that data give: any digit that divides it may be taken.
 constexpr int64_t kAnyData = (int64_t(1) << 24) * 729 * 25 * 7 * 11 * 13;
 
+/// Ranks that count the devices in different orders, as digits of one number: those of order k are from this to the
+/// power of k on, and depend on those of the others (DeviceOrders.h).
+constexpr int64_t kOrderStride = int64_t(1) << 20;
+constexpr int64_t kMaxOrders = 3;
+inline int64_t getOrder(int64_t stride) { return stride < kOrderStride ? 0 : 1 + getOrder(stride / kOrderStride); }
+
 /// `coef * ((v / lo) mod size)` of a variable v. Digits of one variable do not overlap.
 struct IndexTerm {
   enum class Kind : uint8_t {
@@ -53,6 +59,8 @@ public:
   static IndexForm ofScalar(unsigned id);
   static IndexForm ofData(unsigned term);
   static IndexForm ofTerm(const IndexTerm &term);
+  /// Terms without common digits.
+  static IndexForm ofTerms(int64_t constant, llvm::ArrayRef<IndexTerm> terms);
 
   int64_t getConstant() const { return constant; }
   llvm::ArrayRef<IndexTerm> getTerms() const { return terms; }
@@ -75,6 +83,8 @@ public:
   bool hasScalar() const;
   bool hasData() const;
   bool hasRank() const;
+  /// True if the ranks of all terms count the devices in one order.
+  bool hasOneOrder() const;
   bool uses(IndexTerm::Kind kind, unsigned var) const;
   /// The rank digits of all terms.
   llvm::SmallVector<RankDigit, 2> getRanks() const;
@@ -84,7 +94,7 @@ public:
   bool isInside(int64_t size) const;
   /// The value at a rank and loop indices. The form has no scalars.
   int64_t evaluate(int64_t rank, llvm::ArrayRef<int64_t> loops) const;
-  /// True if each value from the constant on is taken once, by one choice of digits.
+  /// True if each value from the constant on is taken once, by one choice of digits, which devices of all choices have.
   bool isBijective() const;
   /// True if no other loop is used, and no two indices of this one have the same digits.
   bool tellsApart(unsigned loop, int64_t extent) const;

@@ -24,6 +24,9 @@ namespace mlir::spmd::proof {
 
 using TermId = unsigned;
 
+/// An element of a value over loops: per dim a sum (as in Term::Kind::Sum).
+using SumList = llvm::SmallVector<llvm::SmallVector<int64_t, 6>, 4>;
+
 struct Term {
   enum class Kind : uint8_t {
     Unknown,   ///< the result of an op that is not modelled; equal to no other term
@@ -54,6 +57,7 @@ struct Term {
 /// Terms by number. Equal terms have one number.
 class TermTable {
 public:
+  explicit TermTable(MLIRContext *context) : context(context) {}
   TermId get(Term term);
   const Term &operator[](TermId id) const { return terms[id]; }
 
@@ -78,6 +82,17 @@ public:
   TermId skipCasts(TermId id) const;
   /// The terms that a term refers to: operands, and the numbers that its indices are sums of.
   llvm::SmallVector<TermId, 4> getReferences(TermId id) const;
+  /// (index / lo) mod size of the global index of a loop, or index / lo where `size` is 0: as ops of indices give it.
+  TermId getDigit(unsigned loop, int64_t lo, int64_t size);
+  /// sum < 0, or sum = 0 (`kind` 1). One of two equal comparisons: -s < 0 holds where s - 1 < 0 does not.
+  TermId getSumCompare(int64_t kind, llvm::SmallVector<int64_t, 6> sum);
+  /// The class and the sums of an element.
+  std::pair<unsigned, SumList> getElement(TermId id) const;
+  /// The loops that a term over global indices depends on.
+  llvm::SmallDenseSet<int64_t> findLoops(TermId id) const;
+  bool hasLoops(TermId id) const;
+  /// True if an index of an element is a number that loops compute.
+  bool hasLoopScalars(TermId element) const;
   TermId getArgument(unsigned operand);
   TermId getScalar(unsigned id);
   /// The coordinate of the device along ranks, in a manual computation.
@@ -99,6 +114,11 @@ public:
   std::pair<int64_t, int64_t> getLimits(const IndexForm &form) const;
 
 private:
+  void findLoops(TermId id, llvm::SmallDenseSet<TermId> &seen, llvm::SmallDenseSet<int64_t> &loops) const;
+  TermId getConjunction(TermId a, TermId b);
+
+  MLIRContext *context;
+  mutable llvm::DenseMap<TermId, bool> loopsOf; ///< hasLoops() of a term
   KeyedTable<unsigned> ids;
   std::deque<Term> terms;
   llvm::DenseMap<int64_t, Operation *> unknown;
@@ -177,8 +197,9 @@ struct TermFrame {
   /// Set where a term is left that is not over global indices alone.
   bool hasRest = false;
 
-  /// A form as a sum of global indices: constant, count, pairs of loop and factor. Loop -1 - i is scalar i.
-  std::optional<llvm::SmallVector<int64_t, 6>> express(const IndexForm &form) const;
+  /// A form as a sum of global indices: constant, count, pairs of loop and factor. Loop -1 - i is scalar i. With
+  /// `terms`, digits of a global index are such scalars.
+  std::optional<llvm::SmallVector<int64_t, 6>> express(const IndexForm &form, TermTable *terms = nullptr);
   TermId convert(TermId id, TermTable &terms);
   /// `form` with data as scalars of converted terms; std::nullopt if a digit of them is left.
   std::optional<IndexForm> convertData(const IndexForm &form, TermTable &terms);
@@ -187,8 +208,14 @@ struct TermFrame {
 
 private:
   TermId convertOnce(TermId id, TermTable &terms);
-  /// If set, digits of the rank are coordinates, as scalars.
-  TermTable *coordinates = nullptr;
+  /// Takes digits of the global index of `loop` out of `rest`: (index / lo) mod size, times a factor.
+  using SumFactors = llvm::SmallVector<std::pair<int64_t, int64_t>, 4>;
+  void takeDigits(unsigned loop, IndexForm &rest, TermTable &terms, SumFactors &factors);
+  /// Takes all of the global index of `loop` out of `rest`, times a factor. False if it is not a multiple.
+  bool takeWhole(unsigned loop, IndexForm &rest, SumFactors &factors) const;
+  /// A sum in which digits of loops, or of the rank as coordinates of a manual computation, may be scalars.
+  std::optional<llvm::SmallVector<int64_t, 6>> expressAs(const IndexForm &form, TermTable *digits,
+                                                         TermTable *coordinates);
   llvm::DenseMap<TermId, TermId> converted;
 };
 
