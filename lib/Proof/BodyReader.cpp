@@ -95,9 +95,19 @@ std::optional<TermId> BodyReader::readIndexOp(Operation &op) {
     return std::nullopt;
   }
   if (isa<arith::DivUIOp, arith::DivSIOp>(op) && rhs.isConstant())
-    return done(lhs.dividedBy(rhs.getConstant(), isa<arith::DivUIOp>(op)));
+    if (std::optional<IndexForm> quotient = lhs.dividedBy(rhs.getConstant(), isa<arith::DivUIOp>(op)))
+      return done(quotient);
   if (isa<arith::RemUIOp, arith::RemSIOp>(op) && rhs.isConstant())
-    return done(lhs.modulo(rhs.getConstant(), isa<arith::RemUIOp>(op)));
+    if (std::optional<IndexForm> rest = lhs.modulo(rhs.getConstant(), isa<arith::RemUIOp>(op)))
+      return done(rest);
+  // Of an index that is not negative, the sign does not count.
+  bool isNumber = !lhs.hasScalar() && lhs.getRange().first >= 0 && rhs.isConstant() && rhs.getConstant() > 0;
+  if (isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(op) && isNumber)
+    return terms.getIndexOp("arith.divui", terms.getIndex(lhs), rhs.getConstant());
+  if (isa<arith::RemUIOp, arith::RemSIOp>(op) && isNumber)
+    return terms.getIndexOp("arith.remui", terms.getIndex(lhs), rhs.getConstant());
+  if (isa<arith::RemUIOp, arith::RemSIOp>(op))
+    return std::nullopt;
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
     Builder b(op.getContext());
     auto below = [&](const IndexForm &a, const IndexForm &c, int64_t plus, int64_t kind) -> std::optional<TermId> {

@@ -157,6 +157,12 @@ void GlobalProgram::addRegionOp(Operation &op) {
     for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
       info.scalars.push_back(getScalar(bound));
     info.induction = getScalar(loop.getInductionVar());
+    // Of constant bounds, the induction variable has limits.
+    const Term &variable = terms[*info.induction], &first = terms[info.scalars[0]], &end = terms[info.scalars[1]];
+    auto isConstant = [](const Term &term) { return term.kind == Term::Kind::Index && term.form.isConstant(); };
+    if (variable.kind == Term::Kind::Index && isConstant(first) && isConstant(end) &&
+        first.form.getConstant() < end.form.getConstant())
+      terms.limitsOf[variable.form.getTerms().front().var] = {first.form.getConstant(), end.form.getConstant() - 1};
     for (auto [init, argument] : llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs())) {
       addValue(init, info.inits, info.scalarInits);
       addFresh(argument, info.arguments, info.scalarArguments);

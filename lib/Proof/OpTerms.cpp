@@ -203,9 +203,13 @@ TermId OpTerms::convertArgument(unsigned number, TermFrame &frame, const llvm::S
       // An element that is the same along a dim does not tell its padding apart.
       const ClassInfo &info = values.global[fact.value];
       bool isUniform = d < info.isUniform.size() && info.isUniform[d];
-      if (isUniform && !at->isInside(dim.size))
-        return setMisfit("reads padding of dim " + Twine(d) + " of operand #" + Twine(number));
       bool isLoop = sum[0] == 0 && sum[1] == 1 && sum[3] == 1 && sum[2] >= 0;
+      if (isUniform && !at->isInside(dim.size)) {
+        // Lanes outside of the dim are outside of the loop.
+        if (!isLoop || loops[sum[2]].size != dim.size || outside[sum[2]])
+          return setMisfit("reads padding of dim " + Twine(d) + " of operand #" + Twine(number));
+        frame.usedAssumption = true;
+      }
       if (isLoop && outside[sum[2]] && dim.padding && loops[sum[2]].size == dim.size)
         padding = dim.padding;
     }

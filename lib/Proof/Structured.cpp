@@ -382,29 +382,52 @@ std::optional<Structured> Reader::readInsert(tensor::InsertSliceOp op) {
   SmallVector<IndexForm, 4> map;
   SmallVector<int> numbers;
   std::optional<TermId> inside;
+  SmallVector<TermId> indices;
   unsigned sourceDim = 0;
+  bool isStrided = false;
   for (auto [d, mixed] : llvm::enumerate(op.getMixedOffsets())) {
     std::optional<IndexForm> offset = getIndex(mixed), step = getIndex(op.getMixedStrides()[d]);
     int64_t size = dropped[d] ? 1 : source.getDimSize(sourceDim);
-    if (!offset || offset->hasRank() || !step || !step->isConstant() || (step->getConstant() != 1 && size != 1))
+    if (!offset || offset->hasRank() || !step || !step->isConstant() || step->getConstant() < 1)
       return std::nullopt;
-    result.ranges.push_back({unsigned(d), *offset, offset->plus(size - 1)});
+    int64_t stride = size == 1 ? 1 : step->getConstant();
+    isStrided |= stride != 1;
+    int64_t last = (size - 1) * stride;
+    result.ranges.push_back({unsigned(d), *offset, offset->plus(last)});
     IndexForm form = *result.results[0][d].plus(*offset, -1);
+    TermId index = terms.getIndex(form);
+    auto add = [&](TermId condition) {
+      inside = inside ? terms.getAnd(*inside, condition, op.getContext()) : condition;
+    };
+    if (std::optional<TermId> dim = isInside(form, isUnknownSize(size) ? size : last + 1, terms, op))
+      add(*dim);
+    if (stride != 1) {
+      add(terms.getEqual(terms.getForm(terms.getIndexOp("arith.remui", index, stride))));
+      index = terms.getIndexOp("arith.divui", index, stride);
+    }
     if (!dropped[d]) {
       map.push_back(form);
+      indices.push_back(index);
       numbers.push_back(d);
       ++sourceDim;
     }
-    if (std::optional<TermId> dim = isInside(form, size, terms, op))
-      inside = inside ? terms.getSelect(*inside, *dim, terms.getConstant(BoolAttr::get(op.getContext(), false))) : dim;
   }
-  result.arguments.push_back({op.getSource(), map});
-  setLoops(result.arguments.back(), numbers);
+  // At indices with a step it is read as by a body.
+  TermId element = terms.getArgument(0);
+  if (isStrided) {
+    result.arguments.push_back({op.getSource(), {}, /*isLookup=*/true});
+    Term lookup{Term::Kind::Lookup};
+    lookup.numbers.push_back(0);
+    lookup.operands.assign(indices.begin(), indices.end());
+    element = terms.get(lookup);
+  } else {
+    result.arguments.push_back({op.getSource(), map});
+    setLoops(result.arguments.back(), numbers);
+  }
   result.arguments.push_back({op.getDest(), result.results[0]});
   setLoops(result.arguments.back());
   result.numInputs = 2;
-  TermId term = terms.getArgument(0);
-  result.terms.push_back(inside ? terms.getSelect(*inside, term, terms.getArgument(1)) : term);
+  result.terms.push_back(inside ? terms.getSelect(*inside, element, terms.getArgument(1)) : element);
   return result;
 }
 
@@ -453,7 +476,7 @@ std::optional<Structured> Reader::readGenerate(tensor::GenerateOp op) {
   return result;
 }
 
-std::optional<Structured> proof::readStructured(Operation *op, TermTable &terms, const ScalarReader &scalars) {
+static std::optional<Structured> read(Operation *op, TermTable &terms, const ScalarReader &scalars) {
   Reader reader{terms, scalars};
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return reader.readLinalg(linalgOp);
@@ -477,4 +500,12 @@ std::optional<Structured> proof::readStructured(Operation *op, TermTable &terms,
   if (op->hasTrait<OpTrait::Elementwise>())
     return reader.readElementwise(op);
   return std::nullopt;
+}
+
+std::optional<Structured> proof::readStructured(Operation *op, TermTable &terms, const ScalarReader &scalars) {
+  std::optional<Structured> structured = read(op, terms, scalars);
+  if (structured)
+    for (TermId &term : structured->terms)
+      term = simplify(term, terms, op->getContext());
+  return structured;
 }

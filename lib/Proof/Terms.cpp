@@ -195,6 +195,17 @@ TermId TermTable::getCoordinate(int64_t stride, int64_t size) {
   return get(term);
 }
 
+TermId TermTable::getIndexOp(StringRef text, TermId index, int64_t by) {
+  bool isDivision = text == "arith.divui";
+  IndexForm form = getForm(index);
+  if (std::optional<IndexForm> result = isDivision ? form.dividedBy(by, true) : form.modulo(by, true))
+    return getIndex(*result);
+  OperationName name(text, context);
+  TermId op = getOp(name.getAsOpaquePointer(), text, DictionaryAttr::get(context), IndexType::get(context),
+                    {index, getIndex(by)}, 0);
+  return getIndex(IndexForm::ofData(op));
+}
+
 TermId TermTable::getDigit(unsigned loop, int64_t lo, int64_t size) {
   auto getSum = [&](int64_t constant) {
     Term term{TermKind::Sum};
@@ -223,6 +234,12 @@ TermId TermTable::getConstant(Attribute value) {
 }
 
 TermId TermTable::getIndex(const IndexForm &form) {
+  // A selection of indices is one index.
+  ArrayRef<IndexTerm> digits = form.getTerms();
+  bool isData = form.getConstant() == 0 && digits.size() == 1 && digits[0].kind == IndexTerm::Kind::Data &&
+                form == IndexForm::ofData(digits[0].var);
+  if (isData && terms[digits[0].var].kind == TermKind::Select)
+    return digits[0].var;
   Term term{TermKind::Index};
   term.form = form;
   return get(term);

@@ -102,8 +102,21 @@ static std::optional<IndexRange> getRange(TermId id, ArrayRef<Guard> guards, con
   }
 }
 
-/// True if a trap does no harm in any lane, whatever padding holds: all indices are inside of the dims.
+/// True if a divisor is neither 0 nor -1.
+static bool isDivisor(const Term &term) {
+  if (term.kind == Term::Kind::Index)
+    return term.form.isConstant() && term.form.getConstant() > 0;
+  if (term.kind == Term::Kind::Sum)
+    return term.numbers[1] == 0 && term.numbers[0] > 0;
+  auto number = dyn_cast_or_null<IntegerAttr>(term.attribute);
+  return term.kind == Term::Kind::Constant && number && !number.getValue().isZero() && !number.getValue().isAllOnes();
+}
+
+/// True if a trap does no harm in any lane, whatever padding holds: all indices are inside of the dims, and the divisor
+/// is a number.
 static bool isHarmless(const Trap &trap, const TermTable &terms) {
+  if (isIntegerDivision(trap.op))
+    return isDivisor(terms[trap.operands[0]]);
   return !trap.sizes.empty() && llvm::all_of(llvm::zip_equal(trap.operands, trap.sizes), [&](auto pair) {
     std::optional<IndexRange> range = getRange(std::get<0>(pair), trap.guards, terms);
     return range && range->isInside(std::get<1>(pair));
@@ -154,14 +167,6 @@ static std::optional<IndexRange> getRange(const Term &term, const TermFrame &fra
     range.high += factor * (factor < 0 ? low : high);
   }
   return range;
-}
-
-/// True if a divisor, converted for the lanes of `frame`, is neither 0 nor -1.
-static bool isDivisor(const Term &term) {
-  if (term.kind == Term::Kind::Sum)
-    return term.numbers[1] == 0 && term.numbers[0] > 0;
-  auto number = dyn_cast_or_null<IntegerAttr>(term.attribute);
-  return term.kind == Term::Kind::Constant && number && !number.getValue().isZero() && !number.getValue().isAllOnes();
 }
 
 /// True if `trap` may run in the lanes of `frame`, with an operand that does harm.

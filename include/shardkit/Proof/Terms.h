@@ -82,6 +82,8 @@ public:
   TermId skipCasts(TermId id) const;
   /// The terms that a term refers to: operands, and the numbers that its indices are sums of.
   llvm::SmallVector<TermId, 4> getReferences(TermId id) const;
+  /// An index op of an index that is not negative, and of a number: a form if it is one.
+  TermId getIndexOp(StringRef name, TermId index, int64_t by);
   /// (index / lo) mod size of the global index of a loop, or index / lo where `size` is 0: as ops of indices give it.
   TermId getDigit(unsigned loop, int64_t lo, int64_t size);
   /// sum < 0, or sum = 0 (`kind` 1). One of two equal comparisons: -s < 0 holds where s - 1 < 0 does not.
@@ -124,6 +126,9 @@ private:
   llvm::DenseMap<int64_t, Operation *> unknown;
   llvm::DenseMap<const void *, std::string> names;
 };
+
+/// An equal term of a body, with simpler conditions. (Conditions.cpp)
+TermId simplify(TermId id, TermTable &terms, MLIRContext *context);
 
 /// The neutral element of the combiner `name` (as in "arith.addf") for a type; null if there is none.
 TypedAttr getNeutral(StringRef name, Type type);
