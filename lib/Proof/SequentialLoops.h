@@ -17,7 +17,7 @@ namespace mlir::spmd::proof {
 ///   scf.execute_region         the ops of its block
 void makeSequential(ModuleOp module);
 
-/// Rewrites tensor.gather as linalg.generic that reads elements at indices. (Gathers.cpp)
+/// Rewrites tensor.gather and tensor.scatter as linalg.generic with elements at indices. (Gathers.cpp)
 void expandGathers(ModuleOp module);
 
 } // namespace mlir::spmd::proof
