@@ -100,3 +100,30 @@ Operation *proof::findFirstWrong(Operation *op, const LocalValues &values) { ret
 Operation *proof::findFirstWrong(Value value, ClassId expected, const LocalValues &values) {
   return Blame(values).follow(value, expected, 0);
 }
+
+Operation *proof::findFirstOwn(ValueRange operands, const LocalValues &values) {
+  auto isOwn = [&](Value value) {
+    ArrayRef<Fact> facts = values.getFacts(value);
+    return !facts.empty() && value.getDefiningOp() &&
+           llvm::all_of(facts, [&](const Fact &fact) { return values.global[fact.value].isOwn; });
+  };
+  Operation *first = nullptr;
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  SmallVector<Value> stack(operands.begin(), operands.end());
+  while (!stack.empty()) {
+    Value value = stack.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!isOwn(value) || !seen.insert(op).second)
+      continue;
+    // Names of a value give none of their own.
+    if (auto start = dyn_cast<StartOp>(op)) {
+      llvm::append_range(stack, start.getBody().front().getTerminator()->getOperands());
+      continue;
+    }
+    bool isFirst = !isa<DoneOp>(op) && llvm::none_of(op->getOperands(), isOwn);
+    if (isFirst && (!first || (op->getBlock() == first->getBlock() && op->isBeforeInBlock(first))))
+      first = op;
+    llvm::append_range(stack, op->getOperands());
+  }
+  return first;
+}

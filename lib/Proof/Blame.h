@@ -15,6 +15,8 @@ namespace mlir::spmd::proof {
 Operation *findFirstWrong(Operation *op, const LocalValues &values);
 /// As above, of a value that should be a shard of `expected`.
 Operation *findFirstWrong(Value value, ClassId expected, const LocalValues &values);
+/// The first op that led to `operands` and gives what the unsharded program does not have; null if there is none.
+Operation *findFirstOwn(ValueRange operands, const LocalValues &values);
 
 } // namespace mlir::spmd::proof
 

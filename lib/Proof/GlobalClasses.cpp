@@ -158,6 +158,7 @@ ClassId GlobalProgram::getDefined(RankedTensorType type, TermId definition) {
   }
   if (!info.source)
     info.definition = definition;
+  info.isOwn = true;
   ClassId id = create(std::move(info));
   varying = outer;
   return defined[{type, definition}] = id;

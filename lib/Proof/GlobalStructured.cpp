@@ -46,6 +46,28 @@ bool GlobalProgram::isInBounds(const Structured::Range &range, int64_t size) con
   return ranges.count(getRangeKey(range, size));
 }
 
+/// The key of an index over loops; std::nullopt if the size of one is not known.
+static std::optional<SmallVector<int64_t>> getReadKey(TermId index, int64_t size, const TermTable &terms,
+                                                      llvm::function_ref<std::optional<int64_t>(int64_t)> getLoopSize) {
+  SmallVector<int64_t> key{int64_t(index), size};
+  llvm::SmallDenseSet<int64_t> used = terms.findLoops(index);
+  SmallVector<int64_t> loops(used.begin(), used.end());
+  llvm::sort(loops);
+  for (int64_t loop : loops) {
+    std::optional<int64_t> extent = getLoopSize(loop);
+    if (!extent)
+      return std::nullopt;
+    key.push_back(*extent);
+  }
+  return key;
+}
+
+bool GlobalProgram::isRead(TermId index, int64_t size,
+                           llvm::function_ref<std::optional<int64_t>(int64_t)> getLoopSize) const {
+  std::optional<SmallVector<int64_t>> key = getReadKey(index, size, terms, getLoopSize);
+  return key && reads.count(*key);
+}
+
 void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
   // Ops of regions may not run.
   if (isa<func::FuncOp>(op->getParentOp()))
@@ -101,6 +123,14 @@ void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
     converted.push_back(frame.convert(term, terms));
     isKnown &= !terms.findUnknown(converted.back()) && !frame.hasRest;
   }
+  // Ops of regions may not run.
+  if (isa<func::FuncOp>(op->getParentOp()))
+    for (const Trap &trap : structured.traps)
+      if (trap.guards.empty() && isa<tensor::ExtractOp>(trap.op))
+        for (auto [index, size] : llvm::zip_equal(trap.operands, trap.sizes))
+          if (auto key = getReadKey(frame.convert(index, terms), size, terms,
+                                    [&](int64_t loop) { return std::optional(structured.extents[loop]); }))
+            reads.insert(*key);
   for (const auto &result : structured.results)
     for (const IndexForm &form : result)
       isKnown &= frame.express(form).has_value();

@@ -87,6 +87,11 @@ std::optional<Fact> LocalValues::getSourceFact(const Fact &fact) const {
   for (auto [d, dim] : llvm::enumerate(fact.dims)) {
     ArrayRef<int64_t> sum = info.sums[d];
     int64_t size = global[*info.source].type.getDimSize(d);
+    // A dim of which the slice has all keeps its padding.
+    if (size == dim.size && sum[0] == 0 && sum[1] == 1 && sum[2] == int64_t(d) && sum[3] == 1) {
+      source.dims.push_back(dim);
+      continue;
+    }
     bool isSlice = sum[1] == 0 ? dim.size == 1 : sum[1] == 1 && sum[2] == int64_t(d) && sum[3] > 0;
     // Padding of the slice is not what is next to it.
     if (!isSlice || !dim.form || dim.hasPadding() || dim.form->hasScalar())

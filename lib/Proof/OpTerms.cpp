@@ -92,6 +92,26 @@ bool OpTerms::isUniformLookup(Value tensor, unsigned d) const {
   });
 }
 
+bool OpTerms::isReadBy(TermId index, int64_t size) {
+  TermFrame frame;
+  for (const LoopIndex &loop : loops) {
+    frame.loops.push_back(loop.form);
+    frame.assumed.push_back(loop.form && loop.size ? std::optional(std::pair<int64_t, int64_t>(0, *loop.size - 1))
+                                                   : std::nullopt);
+  }
+  frame.context = op.getContext();
+  frame.getArgument = [this, &frame](unsigned number) {
+    return convertArgument(number, frame, llvm::SmallBitVector(getNumLoops()));
+  };
+  frame.getLookup = [this, &frame](unsigned number, ArrayRef<TermId> indices) {
+    return convertLookup(number, indices, frame);
+  };
+  TermId converted = frame.convert(index, values.terms);
+  return !isMisfit && values.global.isRead(converted, size, [&](int64_t loop) {
+    return loop < int64_t(loops.size()) ? loops[loop].size : std::nullopt;
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Terms
 //===----------------------------------------------------------------------===//
@@ -282,7 +302,12 @@ static std::optional<IndexForm> getOwnedIndex(const DimFact &dim, unsigned d, in
   for (const IndexTerm &rank : ranks)
     block = block ? block->plus(IndexForm::ofTerm(rank)) : std::nullopt;
   if (block && !block->hasRank()) {
-    getConjuncts(terms.getInside(local, size, context), terms, owns);
+    // Without what holds anyway.
+    auto [low, high] = local.getRange();
+    if (low < 0)
+      owns.insert(terms.getNot(terms.getLess(local), context));
+    if (high >= size)
+      owns.insert(terms.getLess(local.plus(-size)));
     return block;
   }
   // Digits of data.

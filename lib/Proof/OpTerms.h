@@ -71,6 +71,8 @@ public:
   /// True if the op reads `tensor` at computed indices, and all elements along dim `d` are equal. The term does not
   /// have the index then, so that the unsharded program may read a tensor of another size.
   bool isUniformLookup(Value tensor, unsigned d) const;
+  /// True if the unsharded program reads a dim of `size` at this index, whatever it computes, so that it is inside.
+  bool isReadBy(TermId index, int64_t size);
 
   Operation &op;
   const Structured &structured;
@@ -132,6 +134,10 @@ private:
 /// Checks that no lane of padding divides by what padding holds, or reads at an index that is outside of a tensor.
 /// False, with the reason in `attempt`, if one may. (Traps.cpp)
 bool checkTraps(OpTerms &op, Attempt &attempt);
+
+/// True if a trap does no harm in any lane, whatever padding holds: all indices are inside of the dims, and the divisor
+/// is a number.
+bool isHarmless(const Trap &trap, const TermTable &terms);
 
 /// Adds the facts of result `r`. False if other results are not worth a try. (ResultMatch.cpp)
 bool matchResult(OpTerms &terms, unsigned r, Attempt &attempt);

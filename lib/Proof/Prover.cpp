@@ -419,6 +419,8 @@ bool Prover::compareTensor(unsigned r, const Fact &expected) {
   }
   Operation *op = value.getDefiningOp() ? value.getDefiningOp() : terminator;
   Operation *wrong = outcome == Outcome::Undecided ? findFirstWrong(value, expected.value, values) : nullptr;
+  if (Operation *own = wrong && wrong == value.getDefiningOp() ? findFirstOwn(value, values) : nullptr)
+    wrong = own;
   decide(outcome, wrong ? wrong : op, "result #" + Twine(r) + " " + why, "result");
   return false;
 }
@@ -467,7 +469,10 @@ void Prover::decideGap(const Gap &gap) {
   decide(gap.outcome, gap.op, gap.why, gap.kind);
   bool hasNoCounterpart = gap.outcome == Outcome::Undecided &&
                           (gap.kind == "no counterpart" || gap.kind == gap.op->getName().getStringRef());
-  if (Operation *wrong = hasNoCounterpart ? findFirstWrong(gap.op, values) : nullptr) {
+  Operation *wrong = hasNoCounterpart ? findFirstWrong(gap.op, values) : nullptr;
+  if (!wrong && gap.outcome == Outcome::Undecided)
+    wrong = findFirstOwn(gap.op->getOperands(), values);
+  if (wrong) {
     StringRef reader = gap.op->getName().getStringRef();
     decide(gap.outcome, wrong, "gives another value than the one that " + reader + " needs", gap.kind);
     proof.notes.push_back({gap.op->getLoc(), reader.str() + ": " + gap.why});

@@ -297,7 +297,10 @@ void ResultMatch::matchMove() {
 
 void ResultMatch::addDefined() {
   // It is computed also where the unsharded program computes nothing, so that it may not trap.
-  if (!structured.traps.empty() || !kept.empty() || !op.masked.empty())
+  auto isNoTrap = [&](const Trap &trap) { return isHarmless(trap, terms); };
+  if (!llvm::all_of(structured.traps, isNoTrap) || !kept.empty() || !op.masked.empty())
+    return;
+  if (!terms.isOverGlobal(term))
     return;
   bool isMove = terms[term].kind == Term::Kind::Element;
   Fact fact{0, {}, {}};

@@ -112,9 +112,7 @@ static bool isDivisor(const Term &term) {
   return term.kind == Term::Kind::Constant && number && !number.getValue().isZero() && !number.getValue().isAllOnes();
 }
 
-/// True if a trap does no harm in any lane, whatever padding holds: all indices are inside of the dims, and the divisor
-/// is a number.
-static bool isHarmless(const Trap &trap, const TermTable &terms) {
+bool proof::isHarmless(const Trap &trap, const TermTable &terms) {
   if (isIntegerDivision(trap.op))
     return isDivisor(terms[trap.operands[0]]);
   return !trap.sizes.empty() && llvm::all_of(llvm::zip_equal(trap.operands, trap.sizes), [&](auto pair) {
@@ -254,6 +252,8 @@ bool proof::checkTraps(OpTerms &op, Attempt &attempt) {
     if (auto read = dyn_cast<tensor::ExtractOp>(trap.op))
       for (auto [d, index] : llvm::enumerate(trap.operands)) {
         bool isSharded = op.isShardedLookup(read.getTensor(), d);
+        if (!isSharded && op.isReadBy(index, trap.sizes[d]))
+          continue;
         std::optional<IndexRange> range = getRange(index, trap.guards, op.values.terms);
         if (!(isSharded || op.isUniformLookup(read.getTensor(), d)) || (range && range->isInside(trap.sizes[d])))
           continue;

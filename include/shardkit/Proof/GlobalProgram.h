@@ -37,6 +37,8 @@ struct ClassInfo {
   /// The value is `source` read at `sums`, whose loops are the dims of this value.
   std::optional<ClassId> source;
   SumList sums;
+  /// True if only the partitioned program has it (getDefined()).
+  bool isOwn = false;
   /// The element as a term over the dims of the value, which is read through to what this one reads.
   std::optional<TermId> definition;
   /// The value is one tensor per coordinate along these ranks, in a manual computation.
@@ -105,6 +107,8 @@ public:
   /// True if the program reads or writes these indices of a dim, whatever it computes: it is undefined where they are
   /// not in [0, size).
   bool isInBounds(const Structured::Range &range, int64_t size) const;
+  /// True if the program reads a dim of `size` at this index over loops of these sizes, whatever it computes.
+  bool isRead(TermId index, int64_t size, llvm::function_ref<std::optional<int64_t>(int64_t)> getLoopSize) const;
   /// The ops of one name.
   ArrayRef<Operation *> getOps(OperationName name) const;
   /// Classes under a key.
@@ -171,7 +175,7 @@ private:
   std::vector<SmallVector<ClassId, 1>> reshapes; // those of each root
   llvm::DenseMap<Value, ClassId> values;
   llvm::DenseMap<OperationName, SmallVector<Operation *, 4>> ops;
-  std::set<SmallVector<int64_t>> ranges;
+  std::set<SmallVector<int64_t>> ranges, reads;
   /// Adds an op. (GlobalProgram.cpp)
   void add(Operation &op);
   llvm::DenseMap<Attribute, ClassId> splats, constants;

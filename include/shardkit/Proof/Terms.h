@@ -93,6 +93,8 @@ public:
   /// The loops that a term over global indices depends on.
   llvm::SmallDenseSet<int64_t> findLoops(TermId id) const;
   bool hasLoops(TermId id) const;
+  /// True if all devices compute the same by a converted term, at the same global indices.
+  bool isOverGlobal(TermId id) const;
   /// True if an index of an element is a number that loops compute.
   bool hasLoopScalars(TermId element) const;
   TermId getArgument(unsigned operand);
