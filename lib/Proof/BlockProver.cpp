@@ -16,7 +16,7 @@ void BlockProver::visit(Block &block) {
 
 void BlockProver::visit(Operation &op) {
   ++proof.localOps;
-  if (op.getNumResults() == 0 || isDynamic(op) || visitAlias(op))
+  if (op.getNumResults() == 0 || isDynamic(op) || visitEmpty(op) || visitAlias(op))
     return;
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
     return visitCollective(collective, values);
@@ -64,6 +64,16 @@ bool BlockProver::isDynamic(Operation &op) {
       return true;
   values.setGap(&op, Outcome::Undecided, "a size that only the run knows", "dynamic size");
   return true;
+}
+
+bool BlockProver::visitEmpty(Operation &op) {
+  return llvm::all_of(op.getResults(), [&](OpResult result) {
+    if (hasNoElements(result.getType()))
+      values.addUniformFact(result, values.global.getUndefined());
+    else if (Value first = getUnwritten(result))
+      values.copy(first, result);
+    return !values.getFacts(result).empty();
+  });
 }
 
 bool BlockProver::visitAlias(Operation &op) {

@@ -24,6 +24,8 @@ private:
   bool isDynamic(Operation &op);
   /// The op under another name: an annotation, the start or the end of a collective that runs meanwhile.
   bool visitAlias(Operation &op);
+  /// True if no result has elements that the op computes.
+  bool visitEmpty(Operation &op);
   bool visitConstant(Operation &op);
 
   // Regions.cpp

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -231,6 +232,9 @@ void BodyReader::read(Operation &op) {
       return set(terms.getIndex(cast<IntegerAttr>(constant.getValue()).getInt()));
     return set(terms.getConstant(constant.getValue()));
   }
+  if (Attribute value; op.getNumResults() == 1 && !isa<ShapedType>(op.getResult(0).getType()) &&
+                       matchPattern(&op, m_Constant(&value)))
+    return set(terms.getConstant(value));
   if (auto index = dyn_cast<linalg::IndexOp>(op); index && getLoopIndex)
     return set(terms.getIndex(getLoopIndex(index.getDim())));
   if (isa<DeviceCoordinateOp>(op)) {

@@ -29,6 +29,8 @@ std::optional<ReductionKind> proof::getCombinerKind(StringRef name, Type type) {
   std::optional<ReductionKind> kind = llvm::StringSwitch<std::optional<ReductionKind>>(name)
                                           .Case("arith.addf", ReductionKind::Sum)
                                           .Case("arith.addi", ReductionKind::Sum)
+                                          .Case("complex.add", ReductionKind::Sum)
+                                          .Case("complex.mul", ReductionKind::Prod)
                                           .Case("arith.mulf", ReductionKind::Prod)
                                           .Case("arith.muli", ReductionKind::Prod)
                                           .Case("arith.andi", ReductionKind::And)
@@ -92,6 +94,9 @@ TypedAttr proof::getNeutral(ReductionKind kind, Type type) {
 }
 
 bool proof::isNeutral(ReductionKind kind, Attribute value) {
+  // A complex number.
+  if (auto parts = dyn_cast_or_null<ArrayAttr>(value); parts && kind == ReductionKind::Sum)
+    return llvm::all_of(parts, [&](Attribute part) { return isNeutral(kind, part); });
   auto typed = dyn_cast_or_null<TypedAttr>(value);
   if (!typed)
     return false;

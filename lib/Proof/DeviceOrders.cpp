@@ -41,6 +41,34 @@ llvm::SmallVector<DeviceOrders::Digit, 4> DeviceOrders::getDigits(const Mesh &me
   return digits;
 }
 
+llvm::SmallVector<DeviceOrders::Digit, 4> DeviceOrders::getOwnDigits(const Mesh &mesh) const {
+  int64_t count = mesh.numDevices(), stride = 1;
+  for (int64_t k = 0; k < numOrders; ++k)
+    stride *= kOrderStride;
+  llvm::SmallVector<int64_t> rankOf(count);
+  for (int64_t rank = 0; rank < count; ++rank)
+    rankOf[orders.front().mesh.device(rank)] = rank;
+  llvm::SmallVector<Digit, 4> digits;
+  int64_t lo = 1;
+  for (const MeshAxis &axis : llvm::reverse(mesh.axes)) {
+    if (axis.size == 1)
+      continue;
+    // The coordinate along an axis may be one along an axis of the first mesh.
+    int64_t newLo = stride * lo, other = 1;
+    for (const MeshAxis &first : llvm::reverse(orders.front().mesh.axes)) {
+      auto isSame = [&](int64_t rank) {
+        return rank / lo % axis.size == rankOf[mesh.device(rank)] / other % axis.size;
+      };
+      if (first.size == axis.size && llvm::all_of(llvm::seq<int64_t>(0, count), isSame))
+        newLo = other;
+      other *= first.size;
+    }
+    digits.push_back({lo, axis.size, newLo});
+    lo *= axis.size;
+  }
+  return digits;
+}
+
 /// True if the devices are all from 0 on.
 static bool hasAllDevices(const Mesh &mesh) {
   llvm::SmallVector<int64_t> devices(mesh.deviceIds.begin(), mesh.deviceIds.end());
@@ -65,10 +93,7 @@ bool DeviceOrders::add(const Mesh &mesh) {
   if (order.digits.empty()) {
     if (numOrders >= kMaxOrders || count >= kOrderStride)
       return false;
-    int64_t stride = 1;
-    for (int64_t k = 0; k < numOrders; ++k)
-      stride *= kOrderStride;
-    order.digits.push_back({1, count, stride});
+    order.digits = getOwnDigits(mesh);
     ++numOrders;
   }
   orders.push_back(order);

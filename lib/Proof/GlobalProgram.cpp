@@ -21,6 +21,18 @@ std::optional<Value> proof::getAnnotated(Operation *op) {
   return std::nullopt;
 }
 
+bool proof::hasNoElements(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && llvm::is_contained(tensor.getShape(), 0);
+}
+
+Value proof::getUnwritten(OpResult result) {
+  auto op = dyn_cast<linalg::LinalgOp>(result.getOwner());
+  if (!op || op.hasDynamicShape() || !op.hasPureTensorSemantics() || !llvm::is_contained(op.getStaticLoopRanges(), 0))
+    return {};
+  return op.getDpsInitOperand(result.getResultNumber())->get();
+}
+
 bool proof::isReshape(Operation *op) {
   if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp>(op))
     return false;
@@ -223,7 +235,9 @@ std::optional<IndexForm> GlobalProgram::getIndexForm(Value value) {
 void GlobalProgram::add(func::FuncOp func) {
   (void)getUndefined(); // class 0 is no root of reshapes
   for (BlockArgument argument : func.getArguments()) {
-    if (isa<RankedTensorType>(argument.getType()))
+    if (hasNoElements(argument.getType()))
+      values[argument] = getUndefined();
+    else if (isa<RankedTensorType>(argument.getType()))
       addOpaque(argument);
     else
       (void)getScalar(argument);
@@ -251,6 +265,16 @@ void GlobalProgram::add(Operation &op) {
     return;
   }
   if (op.getNumResults() == 0)
+    return;
+  bool isKnown = llvm::all_of(op.getResults(), [&](OpResult result) {
+    if (hasNoElements(result.getType()))
+      values[result] = getUndefined();
+    else if (Value first = getUnwritten(result))
+      if (std::optional<ClassId> id = getClass(first))
+        values[result] = *id;
+    return values.count(result) > 0;
+  });
+  if (isKnown)
     return;
   if (auto manual = dyn_cast<ManualComputationOp>(op)) {
     addManual(manual);

@@ -9,6 +9,8 @@
 #include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -65,6 +67,27 @@ static void rewriteConcats(ModuleOp module) {
   }
 }
 
+/// Ops of linalg that stand for several ones.
+static void decompose(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (isa<linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp>(op))
+      ops.push_back(op);
+  });
+  IRRewriter rewriter(module.getContext());
+  for (Operation *op : ops) {
+    rewriter.setInsertionPoint(op);
+    if (auto pack = dyn_cast<linalg::PackOp>(op)) {
+      (void)linalg::lowerPack(rewriter, pack, /*lowerPadLikeWithInsertSlice=*/false);
+    } else if (auto unpack = dyn_cast<linalg::UnPackOp>(op)) {
+      (void)linalg::lowerUnPack(rewriter, unpack, /*lowerUnpadLikeWithExtractSlice=*/false);
+    } else if (FailureOr<SmallVector<Value>> results = cast<linalg::SoftmaxOp>(op).decomposeOperation(rewriter);
+               succeeded(results)) {
+      rewriter.replaceOp(op, *results);
+    }
+  }
+}
+
 void proof::getNormalFormDialects(DialectRegistry &registry) {
   OpPassManager passes(ModuleOp::getOperationName());
   lowerTosa(passes);
@@ -88,6 +111,7 @@ SmallVector<std::string> proof::normalize(ModuleOp global, ModuleOp local) {
     runIfPossible(local, lowerTosa);
   }
   for (ModuleOp module : {global, local}) {
+    decompose(module);
     makeSequential(module);
     expandGathers(module);
   }

@@ -249,9 +249,9 @@ bool Prover::checkModelled() {
   for (func::FuncOp func : {globalFunc, local})
     for (Type type : llvm::concat<const Type>(func.getArgumentTypes(), func.getResultTypes())) {
       auto tensor = dyn_cast<RankedTensorType>(type);
-      if (!isa<ShapedType>(type) || (tensor && tensor.hasStaticShape() && tensor.getNumElements() > 0))
+      if (!isa<ShapedType>(type) || (tensor && tensor.hasStaticShape()))
         continue;
-      setUndecided(local, "sizes that only the run knows, or of no elements, are not modelled", "sizes");
+      setUndecided(local, "sizes that only the run knows are not modelled", "sizes");
       return false;
     }
   return true;
@@ -354,7 +354,10 @@ LogicalResult Prover::addArguments() {
                                         unsharded.getType(), "argument #" + Twine(i));
     if (failed(fact))
       return failure();
-    values.addFact(argument, *fact);
+    if (hasNoElements(argument.getType()))
+      values.addUniformFact(argument, global.getUndefined());
+    else
+      values.addFact(argument, *fact);
   }
   return success();
 }

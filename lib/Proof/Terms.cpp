@@ -296,6 +296,16 @@ static void getConjuncts(TermId id, const TermTable &terms, SmallVectorImpl<Term
   getConjuncts(term.operands[1], terms, conjuncts);
 }
 
+TermId TermTable::getBoolOp(StringRef name, TermId a, TermId b) {
+  Term term{TermKind::Op};
+  term.name = OperationName(name, context).getAsOpaquePointer();
+  term.attribute = DictionaryAttr::get(context);
+  term.type = IntegerType::get(context, 1);
+  term.operands = {a, b};
+  term.numbers.push_back(0);
+  return get(term);
+}
+
 TermId TermTable::getConjunction(TermId a, TermId b) {
   SmallVector<TermId> conjuncts;
   getConjuncts(a, *this, conjuncts);
@@ -304,6 +314,15 @@ TermId TermTable::getConjunction(TermId a, TermId b) {
   llvm::sort(conjuncts);
   conjuncts.erase(llvm::unique(conjuncts), conjuncts.end());
   llvm::erase_if(conjuncts, [&](TermId id) { return conjuncts.size() > 1 && getBool(id) == true; });
+  auto isOutput = [&](TermId id) { return terms[id].kind == TermKind::Output; };
+  if (llvm::count_if(conjuncts, isOutput) == 1 && conjuncts.size() > 1) {
+    TermId output = *llvm::find_if(conjuncts, isOutput);
+    llvm::erase(conjuncts, output);
+    TermId rest = conjuncts.front();
+    for (TermId id : llvm::drop_begin(conjuncts))
+      rest = getConjunction(rest, id);
+    return getBoolOp("arith.andi", output, rest);
+  }
   TermId all = conjuncts.pop_back_val();
   for (TermId id : conjuncts)
     if (getBool(id) == false)
@@ -328,6 +347,9 @@ TermId TermTable::getSelect(TermId condition, TermId value, TermId other) {
     return condition;
   if (getBool(other) == false)
     return getConjunction(condition, value);
+  if (getBool(value) == true && (terms[condition].kind == TermKind::Output) != (terms[other].kind == TermKind::Output))
+    return terms[condition].kind == TermKind::Output ? getBoolOp("arith.ori", condition, other)
+                                                     : getBoolOp("arith.ori", other, condition);
   // One side of two conditions.
   const Term &inner = terms[value];
   if (inner.kind == TermKind::Select && inner.operands[2] == other) {

@@ -45,6 +45,8 @@ private:
   const Order *find(const Mesh &mesh) const;
   /// The digits that the order of a mesh regroups; empty if it is not one of these.
   llvm::SmallVector<Digit, 4> getDigits(const Mesh &mesh) const;
+  /// The digits of an order of its own: the coordinates along the axes of a mesh.
+  llvm::SmallVector<Digit, 4> getOwnDigits(const Mesh &mesh) const;
   /// Minor to major. False if digits cross.
   bool split(const RankDigit &rank, const Order &order, llvm::SmallVectorImpl<Digit> &pieces) const;
 

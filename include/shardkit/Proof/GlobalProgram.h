@@ -191,6 +191,10 @@ private:
   unsigned numOps = 0, numScalars = 0;
 };
 
+/// True if a value has no elements: all that is said of them holds.
+bool hasNoElements(Type type);
+/// The first value of a result that no iteration writes to; null if there are iterations.
+Value getUnwritten(OpResult result);
 /// The annotation that `op` is: its result is its operand.
 std::optional<Value> getAnnotated(Operation *op);
 /// The elements of a constant tensor; null if `op` is none.

@@ -120,6 +120,8 @@ public:
 private:
   void findLoops(TermId id, llvm::SmallDenseSet<TermId> &seen, llvm::SmallDenseSet<int64_t> &loops) const;
   TermId getConjunction(TermId a, TermId b);
+  /// arith.andi or arith.ori of an output and what is combined with it, so that it is seen to be a reduction.
+  TermId getBoolOp(llvm::StringRef name, TermId a, TermId b);
 
   MLIRContext *context;
   mutable llvm::DenseMap<TermId, bool> loopsOf; ///< hasLoops() of a term
