@@ -41,20 +41,17 @@ llvm::SmallVector<DeviceOrders::Digit, 4> DeviceOrders::getDigits(const Mesh &me
   return digits;
 }
 
-llvm::SmallVector<DeviceOrders::Digit, 4> DeviceOrders::getOwnDigits(const Mesh &mesh) const {
-  int64_t count = mesh.numDevices(), stride = 1;
-  for (int64_t k = 0; k < numOrders; ++k)
-    stride *= kOrderStride;
+void DeviceOrders::setCommonDigits(Order &order) const {
+  const Mesh &mesh = order.mesh;
+  int64_t count = mesh.numDevices(), lo = 1;
   llvm::SmallVector<int64_t> rankOf(count);
   for (int64_t rank = 0; rank < count; ++rank)
     rankOf[orders.front().mesh.device(rank)] = rank;
   llvm::SmallVector<Digit, 4> digits;
-  int64_t lo = 1;
   for (const MeshAxis &axis : llvm::reverse(mesh.axes)) {
     if (axis.size == 1)
       continue;
-    // The coordinate along an axis may be one along an axis of the first mesh.
-    int64_t newLo = stride * lo, other = 1;
+    int64_t newLo = order.stride * lo, other = 1;
     for (const MeshAxis &first : llvm::reverse(orders.front().mesh.axes)) {
       auto isSame = [&](int64_t rank) {
         return rank / lo % axis.size == rankOf[mesh.device(rank)] / other % axis.size;
@@ -63,10 +60,14 @@ llvm::SmallVector<DeviceOrders::Digit, 4> DeviceOrders::getOwnDigits(const Mesh 
         newLo = other;
       other *= first.size;
     }
-    digits.push_back({lo, axis.size, newLo});
+    Digit *last = digits.empty() ? nullptr : &digits.back();
+    if (last && last->newLo * last->size == newLo)
+      last->size *= axis.size;
+    else
+      digits.push_back({lo, axis.size, newLo});
     lo *= axis.size;
   }
-  return digits;
+  order.digits = digits;
 }
 
 /// True if the devices are all from 0 on.
@@ -76,13 +77,37 @@ static bool hasAllDevices(const Mesh &mesh) {
   return llvm::equal(devices, llvm::seq<int64_t>(0, devices.size()));
 }
 
+bool DeviceOrders::setOwn(Order &order) {
+  if (order.stride == 0) {
+    if (numOrders >= kMaxOrders || order.mesh.numDevices() >= kOrderStride)
+      return false;
+    order.stride = 1;
+    for (int64_t k = 0; k < numOrders; ++k)
+      order.stride *= kOrderStride;
+    ++numOrders;
+  }
+  order.digits.assign(1, {1, order.mesh.numDevices(), order.stride});
+  return true;
+}
+
 bool DeviceOrders::add(const Mesh &mesh) {
-  if (find(mesh))
-    return true;
   int64_t count = mesh.numDevices();
+  auto known = llvm::find_if(orders, [&](const Order &order) { return order.mesh.sameDevices(mesh); });
+  if (known != orders.end()) {
+    // The axes of a view may divide the digits of another one.
+    int64_t stride = 1;
+    for (const MeshAxis &axis : llvm::reverse(mesh.axes)) {
+      llvm::SmallVector<Digit> pieces;
+      if (axis.size > 1 && !split({stride, axis.size}, *known, pieces))
+        return setOwn(*known);
+      stride *= axis.size;
+    }
+    return true;
+  }
   Order order{mesh, {}};
   if (orders.empty()) {
     order.digits.push_back({1, count, 1});
+    order.stride = 1;
     numOrders = 1;
     orders.push_back(order);
     return true;
@@ -91,10 +116,9 @@ bool DeviceOrders::add(const Mesh &mesh) {
     return false;
   order.digits = getDigits(mesh);
   if (order.digits.empty()) {
-    if (numOrders >= kMaxOrders || count >= kOrderStride)
+    if (!setOwn(order))
       return false;
-    order.digits = getOwnDigits(mesh);
-    ++numOrders;
+    setCommonDigits(order);
   }
   orders.push_back(order);
   return true;

@@ -41,12 +41,15 @@ private:
   struct Order {
     Mesh mesh;
     llvm::SmallVector<Digit, 4> digits; ///< Minor to major.
+    int64_t stride = 0;                 ///< Of the digits of its own; 0: it has none.
   };
   const Order *find(const Mesh &mesh) const;
   /// The digits that the order of a mesh regroups; empty if it is not one of these.
   llvm::SmallVector<Digit, 4> getDigits(const Mesh &mesh) const;
-  /// The digits of an order of its own: the coordinates along the axes of a mesh.
-  llvm::SmallVector<Digit, 4> getOwnDigits(const Mesh &mesh) const;
+  /// Makes the rank of an order a number of its own. False if there are too many.
+  bool setOwn(Order &order);
+  /// The coordinate along an axis of such an order may be one along an axis of the first mesh.
+  void setCommonDigits(Order &order) const;
   /// Minor to major. False if digits cross.
   bool split(const RankDigit &rank, const Order &order, llvm::SmallVectorImpl<Digit> &pieces) const;
 
