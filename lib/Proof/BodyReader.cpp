@@ -232,8 +232,8 @@ void BodyReader::read(Operation &op) {
       return set(terms.getIndex(cast<IntegerAttr>(constant.getValue()).getInt()));
     return set(terms.getConstant(constant.getValue()));
   }
-  if (Attribute value; op.getNumResults() == 1 && !isa<ShapedType>(op.getResult(0).getType()) &&
-                       matchPattern(&op, m_Constant(&value)))
+  if (Attribute value;
+      op.getNumResults() == 1 && !isa<ShapedType>(op.getResult(0).getType()) && matchPattern(&op, m_Constant(&value)))
     return set(terms.getConstant(value));
   if (auto index = dyn_cast<linalg::IndexOp>(op); index && getLoopIndex)
     return set(terms.getIndex(getLoopIndex(index.getDim())));

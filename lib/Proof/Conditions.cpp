@@ -243,8 +243,7 @@ TermId Simplifier::reduce(SmallVector<TermId> conjuncts) {
       const IndexTerm *digit = getDigit(equation);
       if (digit && digit->lo == 1) {
         IndexForm number = IndexForm::ofData(digit->var);
-        TermId bound = terms.getLess(number.plus(-digit->size)),
-               sign = terms.getNot(terms.getLess(number), context);
+        TermId bound = terms.getLess(number.plus(-digit->size)), sign = terms.getNot(terms.getLess(number), context);
         if (llvm::is_contained(conjuncts, bound) && llvm::is_contained(conjuncts, sign))
           if (std::optional<IndexForm> rest = equation.plus(IndexForm::ofTerm(*digit), -1))
             equation = rest->plus(number, digit->coef).value_or(equation);

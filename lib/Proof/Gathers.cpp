@@ -84,8 +84,8 @@ static void rewrite(tensor::ScatterOp op) {
       Value same = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, linalg::IndexOp::create(b, loc, d), index);
       here = here ? Value(arith::AndIOp::create(b, loc, here, same)) : same;
     }
-    linalg::YieldOp::create(
-        b, loc, ValueRange(arith::SelectOp::create(b, loc, here, arguments[0], arguments[1]).getResult()));
+    linalg::YieldOp::create(b, loc,
+                            ValueRange(arith::SelectOp::create(b, loc, here, arguments[0], arguments[1]).getResult()));
   };
   auto generic = linalg::GenericOp::create(b, loc, TypeRange{type}, ValueRange{op.getSource()},
                                            ValueRange{op.getDest()}, {rowMap, map}, loops, body);

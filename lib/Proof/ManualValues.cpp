@@ -120,8 +120,9 @@ bool GlobalProgram::addCollective(CollectiveOpInterface op) {
   Value result = op->getResult(0);
   std::optional<ClassId> id = getClass(op->getOperand(0));
   Layout source, target;
-  bool isKnown = from && to && id && op->getNumOperands() == 1 && succeeded(op.getLayouts(*from, *to, source, target)) &&
-                 orders.translate(source, *from) && orders.translate(target, *to);
+  bool isKnown = from && to && id && op->getNumOperands() == 1 &&
+                 succeeded(op.getLayouts(*from, *to, source, target)) && orders.translate(source, *from) &&
+                 orders.translate(target, *to);
   // Over axes of one device it does nothing.
   if (isKnown && source.partial.empty() && result.getType() == op->getOperand(0).getType() &&
       getIndexForms(source) == getIndexForms(target)) {

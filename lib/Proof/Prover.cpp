@@ -30,8 +30,8 @@ namespace {
 class Prover {
 public:
   Prover(func::FuncOp globalFunc, func::FuncOp local, const MeshCache &meshes, Proof &proof)
-      : globalFunc(globalFunc), local(local), meshes(meshes), proof(proof), terms(local.getContext()), globalMeshes(globalFunc->getParentOp()),
-        global(terms, &globalMeshes), values(global, terms, meshes, proof) {}
+      : globalFunc(globalFunc), local(local), meshes(meshes), proof(proof), terms(local.getContext()),
+        globalMeshes(globalFunc->getParentOp()), global(terms, &globalMeshes), values(global, terms, meshes, proof) {}
 
   LogicalResult prove();
   void listClaims();
@@ -305,7 +305,8 @@ FailureOr<bool> Prover::readMeshes() {
   // Digits of several orders are taken to overlap.
   values.hasGuess |= global.orders.areSeveral();
   if (!areModelled)
-    setUndecided(local, "meshes of different devices, or of more than " + Twine(kMaxOrders) + " orders of them", "orders");
+    setUndecided(local, "meshes of different devices, or of more than " + Twine(kMaxOrders) + " orders of them",
+                 "orders");
   return areModelled;
 }
 

@@ -18,8 +18,8 @@ static IndexForm splitAt(const IndexForm &form, const IndexForm &by) {
     for (const IndexTerm &digit : by.getTerms())
       for (int64_t at : {digit.lo, digit.hi()}) {
         IndexTerm &term = all[i];
-        if (term.kind != digit.kind || term.var != digit.var || term.kind == IndexTerm::Kind::Scalar ||
-            term.lo >= at || at >= term.hi() || at % term.lo || term.hi() % at)
+        if (term.kind != digit.kind || term.var != digit.var || term.kind == IndexTerm::Kind::Scalar || term.lo >= at ||
+            at >= term.hi() || at % term.lo || term.hi() % at)
           continue;
         IndexTerm above{term.kind, term.var, at, term.hi() / at, term.coef * (at / term.lo)};
         term.size = at / term.lo;

@@ -176,11 +176,10 @@ bool TermTable::isOverGlobal(TermId id) const {
     if (!seen.insert(next).second)
       continue;
     const Term &term = terms[next];
-    bool isLocal = term.kind == TermKind::Unknown || term.kind == TermKind::Argument ||
-                   (term.kind == TermKind::Lookup && term.numbers[0] >= 0) || term.form.hasRank() ||
-                   llvm::any_of(term.form.getTerms(), [](const IndexTerm &digit) {
-                     return digit.kind == IndexTerm::Kind::Loop;
-                   });
+    bool isLocal =
+        term.kind == TermKind::Unknown || term.kind == TermKind::Argument ||
+        (term.kind == TermKind::Lookup && term.numbers[0] >= 0) || term.form.hasRank() ||
+        llvm::any_of(term.form.getTerms(), [](const IndexTerm &digit) { return digit.kind == IndexTerm::Kind::Loop; });
     bool isCoordinate = term.kind == TermKind::Scalar && term.numbers[0] == -1;
     if (isLocal || isCoordinate)
       return false;
@@ -331,7 +330,7 @@ TermId TermTable::getConjunction(TermId a, TermId b) {
     Term term{TermKind::Select};
     if (getBool(all) == false)
       return all;
-    
+
     term.operands = {conjuncts.pop_back_val(), all, getConstant(BoolAttr::get(context, false))};
     all = get(term);
   }

@@ -8,10 +8,10 @@ spmd.mesh @rotated = <["all"=4], device_ids=[1, 2, 3, 0]>
 
 // An insertion along a sharded dim is a slice, a selection, and an insertion.
 // CHECK-DAG: @inserted: proven
-func.func @inserted(%s: tensor<3x2xf32>, %w: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %at: tensor<i32>) -> tensor<8x6xf32> {
+func.func @inserted(%s: tensor<3x1xf32>, %w: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %at: tensor<i32>) -> (tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) {
   %n = tensor.extract %at[] : tensor<i32>
   %o = arith.index_cast %n : i32 to index
-  %0 = tensor.insert_slice %s into %w[2, %o] [3, 2] [1, 1] : tensor<3x2xf32> into tensor<8x6xf32>
+  %0 = tensor.insert_slice %s into %w[%o, 4] [3, 1] [1, 1] : tensor<3x1xf32> into tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
 }
 // The rows that a device owns are those whose digits are its coordinates.

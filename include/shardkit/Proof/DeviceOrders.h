@@ -22,7 +22,7 @@ namespace mlir::spmd::proof {
 class DeviceOrders {
 public:
   /// Adds the order of a mesh; the first one is that of the ranks. False if it has other devices than the first one, or
-  /// if there are more orders than are told apart.
+  /// if there are more than `kMaxOrders` orders.
   bool add(const Mesh &mesh);
   /// True if some order has ranks of its own.
   bool areSeveral() const { return numOrders > 1; }
@@ -41,7 +41,7 @@ private:
   struct Order {
     Mesh mesh;
     llvm::SmallVector<Digit, 4> digits; ///< Minor to major.
-    int64_t stride = 0;                 ///< Of the digits of its own; 0: it has none.
+    int64_t stride = 0;                 ///< The stride of the digits of its own; 0: it has none.
   };
   const Order *find(const Mesh &mesh) const;
   /// The digits that the order of a mesh regroups; empty if it is not one of these.

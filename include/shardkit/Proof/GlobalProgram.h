@@ -191,7 +191,7 @@ private:
   unsigned numOps = 0, numScalars = 0;
 };
 
-/// True if a value has no elements: all that is said of them holds.
+/// True if a value has no elements: any statement on them holds.
 bool hasNoElements(Type type);
 /// The first value of a result that no iteration writes to; null if there are iterations.
 Value getUnwritten(OpResult result);
