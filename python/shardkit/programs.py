@@ -109,7 +109,7 @@ class Models:
         """With the shardings that the search finds; `options` are those of `--spmd-auto-shard`."""
         options = read_names(options, "options")
         segments = ("--spmd-infer-segments", "--spmd-split-segments")
-        return self._transform("--spmd-byte-arguments", "--spmd-resolve-axis-resources", "--spmd-decompose", "--inline", *segments, f"--spmd-auto-shard={' '.join(options)}")
+        return self._transform("--spmd-byte-arguments", "--spmd-resolve-axis-resources", "--spmd-decompose", "--inline", "--spmd-size-arguments", *segments, f"--spmd-auto-shard={' '.join(options)}")
 
     def _transform(self, *options: str) -> "Models":
         info = ["--mlir-print-debuginfo"] if "loc(" in self.text else []

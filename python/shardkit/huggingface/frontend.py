@@ -92,7 +92,7 @@ class _Importer:
         from .conversion import LoadingFunctions
 
         self.module, self.values, self.mesh, self.axis, self.plan, self.locations = built.module, built.values, mesh, axis, plan, locations
-        self.memory, self.batched = memory, dict[str, None]()
+        self.memory, self.batched, self.has_sizes = memory, dict[str, None](), False
         self.functions = LoadingFunctions()
         self.loads = {n: self.functions.add(v) for n, v in built.values.items()}
 
@@ -106,6 +106,7 @@ class _Importer:
         if not names or len(set(names)) < len(names):
             raise ShardKitError(f"error: functions are {', '.join(names) or 'none'}, expected each once, of: {', '.join(functions.FUNCTIONS)}")
         extents = functions.Extent.make("batch", batch, 3), functions.Extent.make("length", length, 5)
+        self.has_sizes = any(extent.dim is not None for extent in extents)
         models = {}
         for name in sorted(names, key=functions.FUNCTIONS.index):  # those without a cache first
             models[name] = self._import(functions.make(name, self.module, *extents, inputs))
@@ -144,7 +145,8 @@ class _Importer:
             return models
         if self.plan == "auto":
             options = ["allow-replicated-weights=false"] if self.memory is None else [f"memory-budget={int(self.memory)}"]
-            if others := [a for a in self.mesh if a != self.axis and self.mesh[a] > 1]:
+            others = [a for a in self.mesh if a != self.axis and self.mesh[a] > 1]
+            if others and not self.has_sizes:  # the search offers no layout of a dim whose size each call brings along
                 options += [f"batch-axes={','.join(others)}", f"batch-arguments={','.join(self.batched)}"]
             return models.search(options)
         if not Path(self.plan).is_file():
