@@ -66,6 +66,11 @@ def ProveOption : Option<
     "Prove that the partitioned program computes what the unsharded one does: an error where it does not, "
     "a warning where that is not decided (docs/internals/Proof.md)">;
 
+def WithValuesOption : Option<
+    "withValues", "with-values", "::mlir::spmd::Flag", /*default=*/"false",
+    "For debugging: run --spmd-insert-probes, so that shard-run --verify=values compares each value with the "
+    "unsharded one; ops are not fused across values, and contractions are not merged">;
+
 class MemoryBudgetOption<string name> : Option<
     "memoryBudget", name, "::mlir::spmd::Integer", /*default=*/"0",
     "Limit of the bytes on a device for hoisting and combining; 0: the `memory` of the mesh, if it has one">;

@@ -503,6 +503,23 @@ def SPMDInsertReshardsPass : SPMDPass<"spmd-insert-reshards"> {
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
+def SPMDInsertProbesPass : SPMDPass<"spmd-insert-probes"> {
+  let summary = "Probe the values of a program and of its unsharded counterpart";
+  let description = [{
+    Each public function gets an unsharded counterpart, a private function that
+    `spmd.unsharded` names: the same ops without annotations. After each op in both that
+    computes a tensor a `spmd.probe` of one number stands; for values in loops and branches
+    too. `shard-run --verify=values` runs both side by side and names the first value that
+    differs. Elements that an op leaves undefined (`tensor.empty` as the destination of
+    slices and loops) become zeros in both. Values of complex type and of unknown size, and
+    large constants, have no probe. Functions with manual computations, stages, calls or sizes
+    that only the run knows are left out, with a warning. Phase: resharded.
+  }];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def SPMDPartitionPass : SPMDPass<"spmd-partition"> {
   let summary = "Turn the global program into the local program of each device";
   let description = [{
@@ -642,7 +659,9 @@ def SPMDStripPass : SPMDPass<"spmd-strip"> {
   let options = [
     Option<"shardingsOnly", "shardings-only", "::mlir::spmd::Flag", /*default=*/"false",
            "Remove only what a plan can restore: shardings, constraints, strategies of ops, "
-           "unused meshes">
+           "unused meshes">,
+    Option<"keepProbes", "keep-probes", "::mlir::spmd::Flag", /*default=*/"false",
+           "Keep spmd.probe ops">
   ];
 }
 

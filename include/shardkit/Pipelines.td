@@ -21,7 +21,7 @@ def SPMDDefaultPipeline : SPMDPass<"spmd-default-pipeline"> {
     5. Final: merge contractions, outline stages, shard loading functions, optimize
        collectives and assign their ids.
   }];
-  let options = !listconcat(PhaseOptionList, [KeepLayoutsOption, ProveOption]);
+  let options = !listconcat(PhaseOptionList, [KeepLayoutsOption, ProveOption, WithValuesOption]);
 }
 
 #endif // SHARDKIT_PIPELINES

@@ -196,6 +196,46 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes, target
   return success();
 }
 
+/// The unsharded counterparts of functions with probes, which leave the module, each under the name of its function.
+static OwningOpRef<ModuleOp> takeUnsharded(ModuleOp module) {
+  OwningOpRef<ModuleOp> taken = ModuleOp::create(module.getLoc());
+  SetVector<Operation *> counterparts;
+  for (auto func : llvm::to_vector(module.getOps<func::FuncOp>())) {
+    auto name = func->getAttrOfType<FlatSymbolRefAttr>(kUnshardedAttr);
+    auto unsharded = name ? module.lookupSymbol<func::FuncOp>(name.getAttr()) : func::FuncOp();
+    if (!unsharded)
+      continue;
+    // Functions can share one.
+    func::FuncOp copy = unsharded.clone();
+    copy.setPublic();
+    copy.setSymName(func.getName());
+    taken->push_back(copy);
+    counterparts.insert(unsharded);
+    func->removeAttr(kUnshardedAttr);
+  }
+  for (Operation *unsharded : counterparts)
+    unsharded->erase();
+  return taken;
+}
+
+/// Compiles the counterparts like the programs of devices, so that sharding alone makes a difference.
+static LogicalResult addUnsharded(ModuleOp unsharded, target::CodegenOptions codegen, StringRef dir,
+                                  rt::Manifest &out) {
+  MeshCache none(unsharded);
+  for (auto func : unsharded.getOps<func::FuncOp>())
+    if (failed(lowerCollectives(func, none)))
+      return failure();
+  codegen.prefix = "sk_values_";
+  llvm::StringMap<target::CompiledFunction> compiled;
+  int64_t index = out.programs.size();
+  if (failed(addProgram(unsharded, codegen, "programs/values.so", dir, out, compiled)))
+    return failure();
+  for (rt::FunctionInfo &function : out.functions)
+    if (auto it = compiled.find(function.name); it != compiled.end())
+      function.unsharded = rt::EntryPoint{index, it->second.symbol, it->second.arenaBytes};
+  return success();
+}
+
 /// Adds the loading functions, for full arguments on one device, to the reference functions.
 /// Returns their names there.
 static llvm::MapVector<Operation *, std::string> addLoadReferences(ArrayRef<LoadedArgument> arguments,
@@ -305,6 +345,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
            << "the module has no public function, expected at least one func.func that is not "
               "private";
   }
+  OwningOpRef<ModuleOp> unsharded = takeUnsharded(work->get());
   for (auto func : work->get().getOps<func::FuncOp>())
     if (failed(lowerCollectives(func, meshes)))
       return failure();
@@ -317,6 +358,9 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
   codegen.optLevel = options.optLevel;
   codegen.parallelWork = options.parallelWork;
   codegen.groupLoops = options.groupLoops;
+  codegen.hasProbes = !unsharded->getBody()->empty();
+  if (codegen.hasProbes && isCuda)
+    return emitError(loc) << "values are compared on processors, expected --target=cpu with --with-values";
   codegen.emit = options.emit;
   if (isCuda)
     codegen.chip = options.chip;
@@ -330,6 +374,9 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
     function.entry = {0, entry.symbol, entry.arenaBytes};
   });
 
+  if (codegen.hasProbes && failed(addUnsharded(*unsharded, codegen, dir, out)))
+    return failure();
+  codegen.hasProbes = false;
   codegen.chip.clear(); // The programs that follow are for the processor.
   if (failed(addLoading(module, meshesOfLoading, codegen, dir, *loading, out)))
     return failure();

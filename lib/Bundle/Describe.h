@@ -46,6 +46,18 @@ bool onlyMovesElements(Operation *op);
 /// (Manifest.md, `rounding`); empty for other functions.
 std::vector<double> estimateRounding(func::FuncOp func);
 
+/// The probes of a function, by their numbers.
+llvm::SmallVector<ProbeOp> getProbes(func::FuncOp func);
+/// The same as estimateRounding for the values that the probes of an unsharded function see.
+std::vector<double> estimateProbeRounding(func::FuncOp func);
+/// What the value of a probe is computed from: the probes of the nearest values before it, and the collectives on the
+/// way from these.
+struct ProbePath {
+  std::vector<int64_t> inputs, collectives;
+};
+/// Those of all probes of a partitioned function whose collectives have their ids.
+std::vector<ProbePath> tracePaths(func::FuncOp func);
+
 /// A schedule. `out` has the described functions of its fragments; sets their slots.
 LogicalResult describePipeline(ScheduleOp schedule, const MeshCache &meshes, shardkit::rt::Manifest &manifest,
                                shardkit::rt::PipelineInfo &out);

@@ -277,6 +277,11 @@ LogicalResult spmd::lowerCollectives(func::FuncOp func, const MeshCache &meshes)
     op->getResult(0).replaceAllUsesWith(*lowered);
     op->erase();
   }
+  for (ProbeOp probe : getProbes(func)) {
+    builder.setInsertionPoint(probe);
+    target::ProbeOp::create(builder, probe.getLoc(), probe.getIdAttr(), probe.getInput());
+    probe.erase();
+  }
   WalkResult result = func.walk([&](Operation *op) {
     if (auto coordinate = dyn_cast<DeviceCoordinateOp>(op)) {
       const Mesh *mesh = meshes.lookupOrEmit(coordinate.getMeshAttr(), [&] { return op->emitError(); });

@@ -251,7 +251,9 @@ struct Describer {
 
   /// All shardings of a function are over views of one mesh.
   LogicalResult useMesh(const Mesh *other, Location loc);
-  LogicalResult describeValue(Type localType, DictionaryAttr attrs, Location loc, rt::ValueInfo &value);
+  /// `probe`, if not null, is of the value, which may be partial.
+  LogicalResult describeValue(Type localType, DictionaryAttr attrs, Location loc, rt::ValueInfo &value,
+                              rt::ProbeInfo *probe = nullptr);
   /// Describes the dims of a value of which a size is not known.
   LogicalResult describeDims(AffineMap sizes, ShardingAttr attr, Location loc, rt::ValueInfo &value);
   void describeSize(unsigned i);
@@ -264,6 +266,9 @@ struct Describer {
   /// The arguments of the reference: those of the function before its arguments were split into
   /// segments, with stored tensors instead of segmented ones.
   void describeReference();
+
+  /// The values that are compared with those of the unsharded counterpart.
+  LogicalResult describeProbes();
 
   /// Describes a value that fragments of a pipeline exchange.
   LogicalResult describeSlot(SlotAttr slot, Type type, Location loc, rt::ValueInfo &value);
@@ -333,7 +338,8 @@ void Describer::describeSize(unsigned i) {
     size.multiple = multiple.getInt();
 }
 
-LogicalResult Describer::describeValue(Type localType, DictionaryAttr attrs, Location loc, rt::ValueInfo &value) {
+LogicalResult Describer::describeValue(Type localType, DictionaryAttr attrs, Location loc, rt::ValueInfo &value,
+                                       rt::ProbeInfo *probe) {
   auto element = getElementTypeOrSelf(localType);
   std::optional<rt::DType> dtype = getDType(element);
   auto tensor = dyn_cast<RankedTensorType>(localType);
@@ -370,7 +376,11 @@ LogicalResult Describer::describeValue(Type localType, DictionaryAttr attrs, Loc
     if (auto error = verifySharding(read->sharding, *read->mesh, global, /*allowUneven=*/true))
       return emitError(loc) << error->message;
     layout = Layout::get(read->sharding, *read->mesh, global);
-    if (!layout.partial.empty())
+    if (probe && !layout.partial.empty()) {
+      probe->reduction = *rt::parseReduction(std::string_view(stringifyReductionKind(layout.partialKind)));
+      for (const RankDigit &digit : layout.partial)
+        probe->partial.push_back({digit.stride, digit.size});
+    } else if (!layout.partial.empty())
       return emitError(loc) << "'" << value.name
                             << "' is a partial value, expected none at the boundary of a public function";
     value.sharding = "<@" + read->mesh->name + ", " + toString(read->sharding, *read->mesh) + ">";
@@ -451,6 +461,44 @@ LogicalResult Describer::describeSlot(SlotAttr slot, Type type, Location loc, rt
   if (failed(describeValue(type, {}, loc, value)))
     return failure();
   value.kind = rt::ValueKind::Value;
+  return success();
+}
+
+LogicalResult Describer::describeProbes() {
+  auto name = func->getAttrOfType<FlatSymbolRefAttr>(kUnshardedAttr);
+  auto unsharded = name ? func->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name.getAttr()) : func::FuncOp();
+  if (!name)
+    return success();
+  if (!unsharded)
+    return func.emitError() << "'spmd.unsharded' is " << name << ", expected a function of the module";
+  std::vector<double> rounding = estimateProbeRounding(unsharded);
+  std::vector<ProbePath> paths = tracePaths(func);
+  SmallVector<ProbeOp> probes = getProbes(func), others = getProbes(unsharded);
+  for (auto [id, probe] : llvm::enumerate(probes)) {
+    if (int64_t(probe.getId()) != int64_t(id) || id >= others.size() || others[id].getId() != probe.getId())
+      return probe.emitError() << "is number " << probe.getId() << ", expected " << id << ", and one of this number in "
+                               << name;
+    rt::ProbeInfo &info = out.probes.emplace_back();
+    info.value.kind = rt::ValueKind::Result;
+    info.value.name = probe.getName().str();
+    info.producer = probe.getProducer().str();
+    info.loc = getLocationText(probe.getLoc());
+    // A function without a mesh has full values.
+    NamedAttrList attrs;
+    if (probe.getShardingAttr()) {
+      attrs.set(kShardingAttr, probe.getShardingAttr());
+      attrs.set(kGlobalTypeAttr, probe.getGlobalTypeAttr());
+    }
+    if (failed(describeValue(probe.getInput().getType(), attrs.getDictionary(func.getContext()), probe.getLoc(),
+                             info.value, &info)))
+      return failure();
+    info.value.rounding = id < rounding.size() ? rounding[id] : 0;
+    info.inputs = std::move(paths[id].inputs);
+    info.collectives = std::move(paths[id].collectives);
+  }
+  if (others.size() != probes.size())
+    return func.emitError() << "function has " << probes.size() << " probes, expected " << others.size() << ", as "
+                            << name;
   return success();
 }
 
@@ -544,6 +592,8 @@ LogicalResult Describer::run() {
     if (!mesh)
       mesh = meshes.lookup(op.getMeshAttr());
   });
+  if (failed(describeProbes()))
+    return failure();
   if (mesh) {
     out.mesh = addMesh(*mesh, manifest);
     out.devices = mesh->numDevices();

@@ -60,8 +60,9 @@ public:
   /// `inputs`: the estimate of all arguments. Returns those of the operands of the terminator.
   SmallVector<double> visit(Block &block, double inputs);
 
-private:
   double get(Value value) const { return squares.lookup(value); }
+
+private:
   void visit(Operation *op);
   void visitRegions(Operation *op, double inputs);
   /// The square that `op` adds to result `i`, where `inputs` is that of its operands: for reductions and conversions to
@@ -146,5 +147,20 @@ std::vector<double> spmd::estimateRounding(func::FuncOp func) {
     return result;
   for (double square : RoundingEstimate().visit(func.getBody().front(), 0))
     result.push_back(std::sqrt(square));
+  return result;
+}
+
+std::vector<double> spmd::estimateProbeRounding(func::FuncOp func) {
+  RoundingEstimate estimate;
+  (void)estimate.visit(func.getBody().front(), 0);
+  std::vector<double> result;
+  for (ProbeOp probe : getProbes(func)) {
+    double square = estimate.get(probe.getInput());
+    // Later iterations of a loop have the errors of earlier ones.
+    for (Operation *op = probe->getParentOp(); op != func; op = op->getParentOp())
+      for (Value value : op->getResults())
+        square = std::max(square, estimate.get(value));
+    result.push_back(std::sqrt(square));
+  }
   return result;
 }

@@ -47,7 +47,7 @@ LogicalResult Padding::collect(Operation *op, llvm::function_ref<const Sharding 
   if (isa<FragmentOp>(op))
     fragments.push_back(op);
   // Ops with their own lowering move padding lanes unchanged.
-  if (isa<ReshardOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
+  if (isa<ReshardOp, ProbeOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
     return success();
   ShardingRule rule = getShardingRule(op);
   size_t first = masks.size(); // the first mask of this op

@@ -393,6 +393,11 @@ LogicalResult FunctionPartitioner::partition(Operation *op) {
     return success();
   }
 
+  if (auto probe = dyn_cast<ProbeOp>(op)) {
+    probe.setShardingAttr(table.getAttr(layouts.lookup(probe.getInput())));
+    probe.setGlobalTypeAttr(TypeAttr::get(globalTypes.lookup(probe.getInput())));
+    return success();
+  }
   if (failed(dynamicSizes.makeLocal(
           op, [&](Value value) { return globalTypes.lookup(value); },
           [&](Value value) -> const Sharding & { return getSharding(value); })))

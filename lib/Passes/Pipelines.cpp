@@ -152,13 +152,16 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
     pm.addPass(createSPMDInsertReshardsPass(insert));
   }
   if (from < Phase::Partitioned && last >= Phase::Partitioned) {
+    if (phaseOptions.withValues)
+      pm.addPass(createSPMDInsertProbesPass());
     SPMDPartitionPassOptions partition;
     partition.fillPadding = phaseOptions.fillPadding;
     partition.keepLayouts = phaseOptions.keepLayouts;
     pm.addPass(createSPMDPartitionPass(partition));
   }
   if (from < Phase::Final && last >= Phase::Final) {
-    if (phaseOptions.mergeContractions)
+    // Merged arguments have no unsharded counterpart.
+    if (phaseOptions.mergeContractions && !phaseOptions.withValues)
       pm.addPass(createSPMDMergeContractionsPass());
     pm.addPass(createSPMDOutlineStagesPass());
     pm.addPass(createSPMDShardFunctionsPass());
@@ -196,6 +199,7 @@ struct DefaultPipeline : public WithPhaseOptions<spmd::impl::SPMDDefaultPipeline
     PhaseOptions options = getPhaseOptions();
     options.keepLayouts = keepLayouts;
     options.prove = prove;
+    options.withValues = withValues;
     return options;
   }
 };

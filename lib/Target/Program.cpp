@@ -123,15 +123,15 @@ private:
     if (prepareTosa(*top, /*expandsScatters=*/!options.reference))
       buildLowerTosa(nested);
     nested.addNestedPass<func::FuncOp>(createSpmdTargetSplitComplex());
-    const bool isCuda = !options.chip.empty();
-    if (!options.reference && !isCuda)
+    const bool isCuda = !options.chip.empty(), groupLoops = options.groupLoops && !options.hasProbes;
+    if (!options.reference && !isCuda && !options.hasProbes)
       nested.addPass(createSpmdTargetOutlineLayers());
     if (options.reference) {
       cpu::buildReference(nested);
     } else if (options.emit == "tensor") {
-      isCuda ? cuda::buildToTensor(nested) : cpu::buildToTensor(nested, options.groupLoops);
+      isCuda ? cuda::buildToTensor(nested) : cpu::buildToTensor(nested, groupLoops);
     } else {
-      isCuda ? cuda::buildToKernels(nested) : cpu::buildToMemRef(nested, options.groupLoops);
+      isCuda ? cuda::buildToKernels(nested) : cpu::buildToMemRef(nested, groupLoops);
       if (options.emit != "memref")
         isCuda ? cuda::buildToLLVM(nested, options.chip) : cpu::buildToLLVM(nested, options.parallelWork);
     }

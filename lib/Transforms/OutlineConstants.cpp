@@ -2,6 +2,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Constraints.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"

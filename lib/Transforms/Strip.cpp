@@ -60,6 +60,11 @@ struct StripPass : public spmd::impl::SPMDStripPassBase<StripPass> {
         signature.write();
         return;
       }
+      if (isa<ProbeOp>(op)) {
+        if (!keepProbes)
+          dead.push_back(op);
+        return;
+      }
       if (isa<WithShardingConstraintOp, ReshardOp>(op) || (isa<PropagationBarrierOp>(op) && !shardingsOnly)) {
         op->getResult(0).replaceAllUsesWith(op->getOperand(0));
         dead.push_back(op);
@@ -79,7 +84,7 @@ struct StripPass : public spmd::impl::SPMDStripPassBase<StripPass> {
     }
     expandSorts(module);
     WalkResult left = module->walk([&](Operation *op) {
-      if (op->getDialect() && isa<SPMDDialect>(op->getDialect())) {
+      if (op->getDialect() && isa<SPMDDialect>(op->getDialect()) && !isa<ProbeOp>(op)) {
         InFlightDiagnostic diag = op->emitError() << op->getName();
         if (isLocal)
           diag << " is an op of a local program that cannot be removed, expected none: run --convert-spmd-to-calls "

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from .planning.tactics import Tactics
     from .processes import init
     from .programs import Models, Programs
-    from .session import Array, Function, GpuShard, Session
+    from .session import Array, Function, GpuShard, Session, ValueReport
     from .stages import stage_boundary
     from .stablehlo.frontend import import_stablehlo
     from .stablehlo.plan import StablehloPlan, plan_stablehlo
     from .torch.frontend import import_torch
     from .torch.planning.plan import TorchPlan
 
-__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Models", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "Tactics", "TorchPlan", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "import_transformers", "init", "plan", "plan_onnx", "plan_stablehlo", "recipes", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Models", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "Tactics", "TorchPlan", "ValueReport", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "import_transformers", "init", "plan", "plan_onnx", "plan_stablehlo", "recipes", "run", "stage_boundary"]
 
 # Where names are from: a module is imported when one of its names is used.
 _MODULES = {
@@ -49,7 +49,7 @@ _MODULES = {
     "processes": ["init"],
     "programs": ["Models", "Programs"],
     "recipes": [],
-    "session": ["Array", "Function", "GpuShard", "Session"],
+    "session": ["Array", "Function", "GpuShard", "Session", "ValueReport"],
     "stages": ["stage_boundary"],
     "stablehlo.frontend": ["import_stablehlo"],
     "stablehlo.plan": ["StablehloPlan", "plan_stablehlo"],

@@ -11,7 +11,7 @@ import tempfile
 import weakref
 from pathlib import Path
 from typing import AbstractSet as Set
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import Any, Callable, Container, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from .binding import bind_by_name, convert_number
 from .compiler import compile_bundle
 from .constants import Constants, attach_resources
 from .errors import ShardKitError
-from .session import Array, Function, Session
+from .session import Array, Function, Session, ValueReport
 from .tools import find_tool, run_tool
 
 # Names of element types in MLIR and in NumPy.
@@ -320,11 +320,7 @@ class Program:
         `options`: those of shard-run, which then runs it once, in a process of its own."""
         options = read_names(options, "options") if options else []
         function, model = self._open(), self.model
-        if args or kwargs or not model.values:
-            names = [a.name for a in self._wanted]
-            given = model.flatten(*args, **kwargs) if model.flatten else bind_by_name(names, args, kwargs)
-        else:
-            given = [model.values[a.name] for a in self._wanted]
+        given = self._read_given(args, kwargs)
         if donate and not self._updates and not any(r.is_state for r in model.results):
             raise ShardKitError("error: no result of the program updates an argument, expected donated arguments (donate_argnums of jax.jit) or an optimizer")
         if options:
@@ -332,8 +328,39 @@ class Program:
                 raise ShardKitError("error: options are of a process of its own, in which nothing stays, expected a call without donate and resident")
             values = model.stored | {a.name: model.convert(a, value) for a, value in zip(self._wanted, given)}
             return self._run_tool(values, options)
+        inputs = self._take_all(function, given, self._updates if donate else ())
+        arrays = function.call(inputs, donate)
+        if donate:
+            self._state |= {r.name: arrays[i] for r, i in zip(model.results, self._results) if r.is_state}
+            self._state |= {name: arrays[k] for i, (k, name) in self._updates.items() if inputs[i] is not None}
+        results: list[Any] = [arrays[i] for i in self._results]
+        if not resident:
+            results = [
+                array if donate and (array.value.tied is not None or result.is_state) else _as_result(result.dtype, array.numpy(is_read_only=False))
+                for result, array in zip(model.results, results)
+            ]
+        return model.unflatten(results) if model.unflatten else results
+
+    def compare_values(self, *args: Any, watch: Sequence[str] = (), directory: str | Path = ".", rtol: float | None = None,
+                       atol: float | None = None, exact: bool = False, **kwargs: Any) -> ValueReport:  # fmt: skip
+        """Runs next to the unsharded program and compares each value as it is made, of a model that was compiled with
+        `options=["--with-values"]`; see `Function.compare_values`."""
+        function = self._open()
+        inputs = self._take_all(function, self._read_given(args, kwargs), ())
+        return function.compare_values(*inputs, watch=watch, directory=directory, rtol=rtol, atol=atol, exact=exact)
+
+    def _read_given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
+        """What a call passes, or the examples where it passes nothing."""
+        model = self.model
+        if args or kwargs or not model.values:
+            names = [a.name for a in self._wanted]
+            return model.flatten(*args, **kwargs) if model.flatten else bind_by_name(names, args, kwargs)
+        return [model.values[a.name] for a in self._wanted]
+
+    def _take_all(self, function: Function, given: Sequence[Any], donated: Container[int]) -> list[Any]:
+        """The arguments of the function; None for those that are bound."""
         inputs: list[Any] = [None] * len(function.arguments)
-        seen, donated = self._seen, self._updates if donate else ()
+        seen = self._seen
         for argument, index, value in zip(self._wanted, self._places, given):
             if index is None:  # The function does not use it.
                 continue
@@ -347,17 +374,7 @@ class Program:
             if name not in self._state:
                 raise ShardKitError(f"error: there is no {name} yet, expected a step that makes it before (donate=True)")
             inputs[index] = self._state[name]
-        arrays = function.call(inputs, donate)
-        if donate:
-            self._state |= {r.name: arrays[i] for r, i in zip(model.results, self._results) if r.is_state}
-            self._state |= {name: arrays[k] for i, (k, name) in self._updates.items() if inputs[i] is not None}
-        results: list[Any] = [arrays[i] for i in self._results]
-        if not resident:
-            results = [
-                array if donate and (array.value.tied is not None or result.is_state) else _as_result(result.dtype, array.numpy(is_read_only=False))
-                for result, array in zip(model.results, results)
-            ]
-        return model.unflatten(results) if model.unflatten else results
+        return inputs
 
     def _take(self, argument: Argument, index: int, value: Any, is_donated: bool) -> Any:
         """What a call is given for an argument."""

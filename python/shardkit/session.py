@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
+import json
 import operator
 import os
 import sys
@@ -70,6 +71,17 @@ class _View(ctypes.Structure):
     ]  # fmt: skip
 
 
+class _Argument(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("array", ctypes.c_void_p)]
+
+
+class _CompareOptions(ctypes.Structure):
+    _fields_ = [
+        ("abi", ctypes.c_int32), ("exact", ctypes.c_int32), ("rtol", ctypes.c_double), ("atol", ctypes.c_double),
+        ("watch", ctypes.POINTER(ctypes.c_char_p)), ("num_watch", ctypes.c_int32), ("reserved", ctypes.c_int32), ("directory", ctypes.c_char_p),
+    ]  # fmt: skip
+
+
 class _LoadCounters(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in ("bytes_needed", "bytes_read", "requests", "scatters", "broadcasts", "staging_bytes")]
     _fields_ += [("seconds", ctypes.c_double)]
@@ -97,7 +109,8 @@ def _library() -> ctypes.CDLL:
         "bind": (pointer, text, pointer), "bound": (pointer, text, out),
         "size_count": (pointer, number), "size": (pointer, number, number, pointer), "at_sizes": (pointer, number, pointer, number, ctypes.POINTER(number)),
         "at_shapes": (pointer, number, pointer, pointer, number, ctypes.POINTER(number)),
-        "call": (pointer, number, pointer, number, number, pointer), "is_stuck": (pointer,), "count": (pointer,),
+        "call": (pointer, number, pointer, number, number, pointer),
+        "compare_values": (pointer, number, pointer, number, ctypes.POINTER(_CompareOptions), pointer, ctypes.POINTER(text)), "is_stuck": (pointer,), "count": (pointer,),
     }  # fmt: skip
     array: dict[str, tuple[Any, ...]] = {
         "create": (pointer, number, number, pointer, wide, out), "reshard": (pointer, number, number, out),
@@ -354,6 +367,29 @@ class GpuShard:
         return _pythonapi.PyCapsule_New(tensor, b"dltensor", ctypes.cast(_drop_capsule, ctypes.c_void_p))
 
 
+class ValueReport:
+    """How the values of a call compare with those of the unsharded program. `first`: the first wrong value, or None: its name, op,
+    location, rank, element, both numbers, the collectives that it came through; `values`: the errors of all, in program order;
+    `results`: the arrays that the call returned."""
+
+    def __init__(self, report: dict[str, Any], results: list[Array]):
+        self.first: dict[str, Any] | None = report.get("first")
+        self.values: list[dict[str, Any]] = report["values"]
+        self.files: list[str] = report["files"]
+        self.results = results
+        self._text: str = report["text"]
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def __bool__(self) -> bool:
+        """Whether all values are within tolerance."""
+        return self.first is None
+
+
 class Function(_native.Function):
     """A function of a session, which is called by position or by name. Arguments that are bound, as weights are, may be left
     out. `donate`: results take the memory of the arguments that they are tied to, which are of no use afterwards; bound ones
@@ -402,6 +438,29 @@ class Function(_native.Function):
         handle = ctypes.c_void_p()
         _check(_library().sk_array_create(self.session._get_handle(), self.number, i, array.ctypes.data, array.nbytes, ctypes.byref(handle)))
         return Array(handle.value or 0, self.session, self.arguments[i])
+
+    def compare_values(self, *args: Any, watch: Sequence[str] = (), directory: str | Path = ".", rtol: float | None = None,
+                       atol: float | None = None, exact: bool = False, **keywords: Any) -> "ValueReport":  # fmt: skip
+        """Calls the function beside its unsharded counterpart and compares each value as it is made; the bundle is one that was
+        compiled with `--with-values`. Values that `watch` names, by the names of the report or by file:line, are written to
+        `directory` as NAME.npy and NAME.unsharded.npy. Tolerances are those of `shard-run --verify`."""
+        self._check_call(args, keywords)
+        given: list[Any] = [None] * len(self.arguments)
+        given[: len(args)] = args
+        for name, value in keywords.items():
+            given[self._names[name]] = value
+        arguments = (_Argument * len(given))()
+        kept = []
+        for i, value in enumerate(given):
+            if value is not None:
+                kept.append(value if isinstance(value, Array) else self.put(i, value))
+                arguments[i].array = kept[-1]._handle
+        options = _CompareOptions(abi=_ABI, exact=exact, rtol=-1 if rtol is None else rtol, atol=-1 if atol is None else atol)
+        options.watch, options.num_watch, options.directory = _names(watch, "watch"), len(watch), _path(directory, "directory")
+        results, report = (ctypes.c_void_p * max(1, len(self.results)))(), ctypes.c_char_p()
+        _check(_library().sk_session_compare_values(self.session._get_handle(), self.number, arguments, len(given), ctypes.byref(options), results, ctypes.byref(report)))
+        arrays = [Array(results[i] or 0, self.session, value) for i, value in enumerate(self.results)]
+        return ValueReport(json.loads(report.value or b"{}"), arrays)
 
     def _check_call(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
         """One error for arguments that the function does not have, or that come twice."""

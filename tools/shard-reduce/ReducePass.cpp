@@ -1,6 +1,7 @@
 //===- ReducePass.cpp - --spmd-reduce -------------------------------------===//
 
 #include "ReducePass.h"
+#include "FirstWrong.h"
 #include "Reductions.h"
 
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
@@ -32,26 +33,21 @@ struct ReducePass : public PassWrapper<ReducePass, OperationPass<ModuleOp>> {
   Option<std::string> test{*this, "test",
                            llvm::cl::desc("Script that is run with a file; it exits with "
                                           "0 where the fault is gone")};
+  Option<bool> firstWrong{*this, "first-wrong",
+                          llvm::cl::desc("In place of a script: shard-run --verify=values finds a first wrong value "
+                                         "of the same op, after the same kinds of collectives")};
+  ListOption<std::string> runArgs{*this, "run-arg",
+                                  llvm::cl::desc("Arguments of shard-run with first-wrong; default --random-inputs=1")};
   ListOption<std::string> testArgs{*this, "test-arg", llvm::cl::desc("Arguments of the script before the file")};
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (!llvm::sys::fs::can_execute(test)) {
-      emitError(module.getLoc()) << "test=\"" << test << "\" cannot be executed, expected a script";
+    if (firstWrong ? failed(findWrong(module)) : failed(readScript(module)))
       return signalPassFailure();
-    }
-    std::vector<std::string> arguments(testArgs.begin(), testArgs.end());
-    Tester tester;
-    tester.setTestScript(test);
-    tester.setTestScriptArgs(arguments);
     auto isInteresting = [&](ModuleOp candidate) {
-      return tester.isInteresting(candidate).first == Tester::Interestingness::True;
+      return firstWrong ? findFirstWrong(candidate, runArguments) == wrong
+                        : tester.isInteresting(candidate).first == Tester::Interestingness::True;
     };
-    if (!isInteresting(module)) {
-      emitError(module.getLoc()) << "the test script does not find the program interesting, "
-                                    "expected exit status other than 0";
-      return signalPassFailure();
-    }
     OwningOpRef<ModuleOp> best = module.clone();
     // An edit can enable another one.
     bool changed = true;
@@ -70,6 +66,31 @@ struct ReducePass : public PassWrapper<ReducePass, OperationPass<ModuleOp>> {
         }
     }
     module.getBodyRegion().takeBody(best->getBodyRegion());
+  }
+
+private:
+  LogicalResult readScript(ModuleOp module) {
+    if (!llvm::sys::fs::can_execute(test))
+      return emitError(module.getLoc()) << "test=\"" << test << "\" cannot be executed, expected a script";
+    scriptArguments.assign(testArgs.begin(), testArgs.end());
+    tester.setTestScript(test);
+    tester.setTestScriptArgs(scriptArguments);
+    if (tester.isInteresting(module).first != Tester::Interestingness::True)
+      return emitError(module.getLoc()) << "the test script does not find the program interesting, "
+                                           "expected exit status other than 0";
+    return success();
+  }
+
+  LogicalResult findWrong(ModuleOp module) {
+    if (!test.empty())
+      return emitError(module.getLoc()) << "test and first-wrong, expected one of them";
+    runArguments.assign(runArgs.begin(), runArgs.end());
+    if (runArguments.empty())
+      runArguments.push_back("--random-inputs=1");
+    if (wrong = findFirstWrong(module, runArguments); !wrong)
+      return emitError(module.getLoc())
+             << "shard-run --verify=values finds no wrong value in the program, expected one";
+    return success();
   }
 
   /// The size of a program: ops, then the printed text, then devices.
@@ -96,6 +117,10 @@ struct ReducePass : public PassWrapper<ReducePass, OperationPass<ModuleOp>> {
     ScopedDiagnosticHandler quiet(candidate.getContext(), [](Diagnostic &) { return success(); });
     return succeeded(verify(candidate));
   }
+
+  Tester tester;
+  std::vector<std::string> scriptArguments, runArguments;
+  std::optional<WrongOp> wrong; ///< Of the program as given.
 };
 } // namespace
 

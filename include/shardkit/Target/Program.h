@@ -25,6 +25,8 @@ struct CodegenOptions {
   int64_t parallelWork = 1 << 16;
   /// Ops under a mask of groups and rows become loops over the groups.
   bool groupLoops = true;
+  /// Values are compared as they are made: layers are not shared, and experts compute all tokens.
+  bool hasProbes = false;
   /// The reference side of a check: upstream passes alone.
   bool reference = false;
   /// Put before the names of functions to give the symbols of entry points.

@@ -641,7 +641,8 @@ static void normaliseBranch(Operation *op) {
     if (isStaticTensor(dest.getType()))
       dest = newBuffer(builder, op->getLoc(), cast<RankedTensorType>(dest.getType()));
   for (Region &region : op->getRegions())
-    yieldAllInto(builder, region.front().getTerminator()->getOpOperands(), dests);
+    if (!region.empty()) // A branch without results may have none.
+      yieldAllInto(builder, region.front().getTerminator()->getOpOperands(), dests);
 }
 
 //===----------------------------------------------------------------------===//

@@ -402,6 +402,10 @@ void LowerToCalls::runOnOperation() {
       types.append({ptr, ptr});
       StringRef name = hasOffsets ? "sk_collective_at" : batchDims > 0 ? "sk_collective_batch" : "sk_collective";
       func::CallOp::create(b, loc, declare(b, name, types, i32), args);
+    } else if (auto probe = dyn_cast<spmd::target::ProbeOp>(op)) {
+      auto callee = declare(b, "sk_probe", {ptr, i64, ptr}, i32);
+      func::CallOp::create(b, loc, callee,
+                           ValueRange{context, constant(probe.getId()), getPointer(b, loc, probe.getInput())});
     } else if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
       auto callee = declare(b, "sk_assert", {ptr, i32, ptr}, i32);
       Value message = text(b, loc, getText(assertion));

@@ -194,6 +194,12 @@ void DoneOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffect
   addStartedEffects(*this, e);
 }
 
+void ProbeOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+  if (isa<MemRefType>(getInput().getType()))
+    e.emplace_back(MemoryEffects::Read::get(), &getInputMutable());
+  e.emplace_back(MemoryEffects::Write::get()); // Probes keep their order.
+}
+
 bool ContractOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {
   return !isDpsInit(&operand) || !getOverwrite();
 }
@@ -247,6 +253,10 @@ AliasingValueList DoneOp::getAliasingValues(OpOperand &operand, const AnalysisSt
     return {{getResult(), BufferRelation::Equivalent}};
   return {};
 }
+
+bool ProbeOp::bufferizesToMemoryRead(OpOperand &, const AnalysisState &) { return true; }
+bool ProbeOp::bufferizesToMemoryWrite(OpOperand &, const AnalysisState &) { return false; }
+AliasingValueList ProbeOp::getAliasingValues(OpOperand &, const AnalysisState &) { return {}; }
 
 /// A memref with static strides, or a dense one if sizes are dynamic: `buffer` or a
 /// copy.
@@ -379,6 +389,20 @@ LogicalResult DoneOp::bufferize(RewriterBase &rewriter, const BufferizationOptio
            << getId();
   DoneOp::create(rewriter, getLoc(), Type(), getIdAttr(), input, *begun);
   replaceOpWithBufferizedValues(rewriter, *this, *begun);
+  return success();
+}
+
+LogicalResult ProbeOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
+                                 BufferizationState &state) {
+  rewriter.setInsertionPoint(*this);
+  FailureOr<Value> input = getBuffer(rewriter, getInput(), options, state);
+  if (failed(input))
+    return failure();
+  Value contiguous = withStrides(rewriter, getLoc(), *input, /*contiguous=*/true);
+  if (contiguous != *input)
+    memref::CopyOp::create(rewriter, getLoc(), *input, contiguous);
+  ProbeOp::create(rewriter, getLoc(), getIdAttr(), contiguous);
+  rewriter.eraseOp(*this);
   return success();
 }
 

@@ -8,6 +8,7 @@
 #include "Context.h"
 #include "DeviceBuffers.h"
 
+#include "shardkit/rt/Execution/ValueComparison.h"
 #include "shardkit/rt/Support/Threads.h"
 
 #include <chrono>
@@ -206,6 +207,19 @@ int32_t sk_assert(sk_context *ctx, int32_t holds, const char *message) {
     return ctx->status;
   try {
     return fail(ctx, invalid(message));
+  } catch (const std::exception &error) {
+    return fail(ctx, internalError(error.what()));
+  }
+}
+
+int32_t sk_probe(sk_context *ctx, int64_t id, const void *data) {
+  if (ctx->status || !ctx->values)
+    return ctx->status;
+  try {
+    const Status status = ctx->isCounterpart
+                              ? ctx->values->addFull(id, data)
+                              : ctx->values->compare(ctx->meshRank, id, data, [ctx] { return ctx->world->failed(); });
+    return status.ok() ? 0 : fail(ctx, status);
   } catch (const std::exception &error) {
     return fail(ctx, internalError(error.what()));
   }

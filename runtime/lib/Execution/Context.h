@@ -17,7 +17,8 @@
 
 namespace shardkit::rt {
 class HostFunctions;
-}
+class ValueComparison;
+} // namespace shardkit::rt
 
 /// One per rank thread; the fields of a run are set before each step. Or one of a
 /// user of loader.h, who has functions and a message alone.
@@ -36,6 +37,9 @@ struct sk_context {
   /// Host copies of what collectives of a device send and receive by messages: of the
   /// one that runs (-1), and of those that are started.
   std::map<int64_t, std::pair<shardkit::rt::Buffer, shardkit::rt::Buffer>> staged;
+  /// What compares the values of the run, if anything does; this is then a rank, or the counterpart.
+  shardkit::rt::ValueComparison *values = nullptr;
+  bool isCounterpart = false;
   /// Of a context outside of programs (loader.h).
   shardkit::rt::HostFunctions *functions = nullptr;
   std::string message;

@@ -377,8 +377,8 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<
     moveTeams(begin, end - begin, isHere);
   auto start = std::chrono::steady_clock::now();
   isInterrupted = false;
-  std::function<Status(int64_t)> work = [this, &world, body = std::move(body), threads, first,
-                                         isHere](int64_t rank) -> Status {
+  std::function<Status(int64_t)> work = [this, &world, body = std::move(body), threads, first, isHere,
+                                         values = given ? given->values : nullptr](int64_t rank) -> Status {
     Worker &worker = *workers[size_t(rank - first)];
     if (isHere) {
       if (rt::libraryThreads() != threads)
@@ -393,6 +393,7 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<
     context.plans = nullptr;
     context.stats = nullptr;
     context.contractionStats = nullptr;
+    context.values = values;
     context.status = 0;
     context.isGone = false;
     context.device = this->devices ? this->devices->of(rank) : nullptr;
@@ -557,6 +558,7 @@ Status Executor::runReference(const FunctionInfo &function, sk_program program, 
         context.world = world.get();
         context.plans = nullptr;
         context.stats = nullptr;
+        context.values = nullptr;
         context.status = 0;
         context.isGone = false;
         returned = program(&context, buffers.arguments.data(), buffers.results.data(), buffers.arena);
@@ -570,11 +572,13 @@ Status Executor::runReference(const FunctionInfo &function, sk_program program, 
 }
 
 Status Executor::call(sk_program program, int64_t rank, int64_t ranks, void *const *arguments, void *const *results,
-                      int64_t arenaBytes) {
+                      int64_t arenaBytes, ValueComparison *values) {
   LocalWorld world(int(ranks), 60);
   sk_context context;
   context.rank = context.meshRank = int(rank);
   context.world = &world;
+  context.values = values;
+  context.isCounterpart = values != nullptr;
   Buffer arena(arenaBytes);
   int32_t returned = program(&context, arguments, results, arena.data());
   if (world.failed())

@@ -12,16 +12,16 @@ namespace shardkit::rt {
 namespace {
 
 /// Of what comes before the data.
-constexpr int64_t maxHeaderBytes = maxJsonBytes;
+constexpr int64_t maxGgufHeaderBytes = maxJsonBytes;
 
-struct StoredType {
+struct GgufType {
   uint32_t number;
   const char *name;
   int64_t block; ///< Elements of a block, 1 for plain types.
   int64_t bytes; ///< Of a block.
   DType dtype;
 };
-const StoredType storedTypes[] = {
+const GgufType ggufTypes[] = {
     {0, "F32", 1, 4, DType::F32},      {1, "F16", 1, 2, DType::F16},      {2, "Q4_0", 32, 18, DType::U8},
     {3, "Q4_1", 32, 20, DType::U8},    {6, "Q5_0", 32, 22, DType::U8},    {7, "Q5_1", 32, 24, DType::U8},
     {8, "Q8_0", 32, 34, DType::U8},    {10, "Q2_K", 256, 84, DType::U8},  {11, "Q3_K", 256, 110, DType::U8},
@@ -36,7 +36,7 @@ public:
   explicit Cursor(std::shared_ptr<File> file) : file(std::move(file)) {}
 
   int64_t position() const { return at; }
-  int64_t remaining() const { return std::min(file->size(), maxHeaderBytes) - at; }
+  int64_t remaining() const { return std::min(file->size(), maxGgufHeaderBytes) - at; }
 
   Status read(void *to, int64_t bytes) {
     SK_RETURN_IF_ERROR(expect(bytes));
@@ -162,9 +162,9 @@ Expected<StoredTensor> readEntry(Cursor &cursor, int64_t alignment) {
     tensor.shape.insert(tensor.shape.begin(), int64_t(size));
   }
   SK_ASSIGN_OR_RETURN(uint32_t number, cursor.number<uint32_t>());
-  const auto *type = std::find_if(std::begin(storedTypes), std::end(storedTypes),
-                                  [&](const StoredType &known) { return known.number == number; });
-  if (type == std::end(storedTypes))
+  const auto *type = std::find_if(std::begin(ggufTypes), std::end(ggufTypes),
+                                  [&](const GgufType &known) { return known.number == number; });
+  if (type == std::end(ggufTypes))
     return fail("unknown type " + std::to_string(number));
   tensor.storedType = type->name;
   tensor.dtype = type->dtype;

@@ -3,6 +3,7 @@
 #include "shardkit/rt/Loading/Source.h"
 
 #include "Formats/StrictJson.h"
+#include "Support/Names.h"
 #include "shardkit/rt/Support/Buffer.h"
 
 #include <algorithm>
@@ -36,23 +37,6 @@ bool meet(const ValueInfo &a, const ValueInfo &b) {
   return a.ranks.empty() || b.ranks.empty() || std::any_of(a.ranks.begin(), a.ranks.end(), [&](int64_t rank) {
            return std::find(b.ranks.begin(), b.ranks.end(), rank) != b.ranks.end();
          });
-}
-
-/// Levenshtein distance, for "did you mean".
-size_t distance(const std::string &a, const std::string &b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
 }
 
 /// "0 to 3", "0, 2, 3"
@@ -243,7 +227,7 @@ Status SourceSet::missing(const std::string &what, const std::string &name) cons
   size_t least = name.size() / 3 + 2;
   for (const std::string &candidate : known)
     if (candidate.size() < 512 && name.size() < 512)
-      if (size_t d = distance(name, candidate); d < least && d < name.size()) {
+      if (size_t d = editDistance(name, candidate); d < least && d < name.size()) {
         least = d;
         best = candidate;
       }

@@ -291,6 +291,61 @@ void readReference(const JsonAt &in, FunctionInfo &function, size_t numPrograms)
       function.referenceArguments.push_back({i, -1});
 }
 
+static ProbeInfo readProbe(const JsonAt &at, const FunctionInfo &function, size_t numPrograms) {
+  ProbeInfo probe;
+  probe.value = readValue(at, /*isResult=*/true, function.probes.size(), function.devices, 0, numPrograms);
+  JsonAt in(at.json(), at.where() + ", '" + probe.value.name + "'");
+  if (!probe.value.dims.empty() || probe.value.tied)
+    in.fail("the value has 'dims' or 'tied', expected neither");
+  probe.producer = in.string("producer");
+  probe.loc = in.stringOr("loc", "");
+  if (in.has("reduction")) {
+    const std::string name = in.string("reduction");
+    std::optional<Reduction> reduction = parseReduction(name);
+    if (!reduction || !reductionApplies(*reduction, probe.value.dtype))
+      in.fail("'reduction' is '" + name + "', which " + dtypeName(probe.value.dtype) + " does not have");
+    probe.reduction = *reduction;
+    int64_t ranks = 1;
+    for (const Json &entry : in.array("partial")) {
+      std::vector<int64_t> v = in.asIntegers(entry, "partial", 2);
+      if (v[0] < 1 || v[1] < 1 || __builtin_mul_overflow(ranks, v[1], &ranks) || ranks > function.devices ||
+          v[0] > function.devices)
+        in.fail("'partial' has digits that are not those of " + std::to_string(function.devices) + " devices");
+      probe.partial.push_back({v[0], v[1]});
+    }
+  }
+  if (in.has("inputs"))
+    probe.inputs = in.integers("inputs");
+  if (in.has("collectives"))
+    probe.collectives = in.integers("collectives");
+  for (int64_t id : probe.collectives)
+    if (id < 0 || id >= int64_t(function.collectives.size()))
+      in.fail("'collectives' has " + std::to_string(id) + ", expected less than " +
+              std::to_string(function.collectives.size()));
+  return probe;
+}
+
+/// The counterpart of the function, and the values that are compared with its own.
+static void readUnsharded(const JsonAt &in, FunctionInfo &function, size_t numPrograms) {
+  if (!in.has("unsharded"))
+    return;
+  JsonAt unsharded(in.member("unsharded"), in.where() + ", unsharded");
+  unsharded.expectObject();
+  if (!function.sizes.empty())
+    unsharded.fail("the function has 'sizes', expected none");
+  function.unsharded = readEntry(unsharded, numPrograms);
+  for (const Json &json : unsharded.array("probes")) {
+    JsonAt at(json, unsharded.where() + ", probe " + std::to_string(function.probes.size()));
+    at.expectObject();
+    function.probes.push_back(readProbe(at, function, numPrograms));
+  }
+  for (size_t i = 0; i < function.probes.size(); ++i)
+    for (int64_t input : function.probes[i].inputs)
+      if (input < 0 || input >= int64_t(function.probes.size()))
+        unsharded.fail("probe " + std::to_string(i) + " has input " + std::to_string(input) + ", expected less than " +
+                       std::to_string(function.probes.size()));
+}
+
 FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, const FunctionInfo *stage) {
   at.expectObject();
   FunctionInfo function;
@@ -318,8 +373,10 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, const Func
       in.fail("collective " + std::to_string(i) + " is in start group " + std::to_string(group) +
               ", expected its id or the start group of the collective before");
   }
-  if (!stage)
+  if (!stage) {
     readReference(in, function, manifest.programs.size());
+    readUnsharded(in, function, manifest.programs.size());
+  }
   return function;
 }
 

@@ -286,6 +286,21 @@ static Ordered collectiveJson(const CollectiveInfo &collective) {
 // Functions and pipelines
 //===----------------------------------------------------------------------===//
 
+static Ordered probeJson(const ProbeInfo &probe) {
+  Ordered json = valueJson(probe.value);
+  json["producer"] = probe.producer;
+  json["loc"] = probe.loc;
+  if (probe.reduction != Reduction::None) {
+    json["reduction"] = reductionName(probe.reduction);
+    json["partial"] = digitsJson(probe.partial);
+  }
+  if (!probe.inputs.empty())
+    json["inputs"] = probe.inputs;
+  if (!probe.collectives.empty())
+    json["collectives"] = probe.collectives;
+  return json;
+}
+
 static void addBody(const FunctionInfo &function, Ordered &json) {
   json.update(entryJson(function.entry));
   json["arguments"] = valuesJson(function.arguments);
@@ -308,6 +323,12 @@ static Ordered functionJson(const FunctionInfo &function, const Manifest &manife
   addBody(function, json);
   if (function.reference)
     json["reference"] = referenceJson(function);
+  if (function.unsharded) {
+    json["unsharded"] = entryJson(*function.unsharded);
+    json["unsharded"]["probes"] = Ordered::array();
+    for (const ProbeInfo &probe : function.probes)
+      json["unsharded"]["probes"].push_back(probeJson(probe));
+  }
   return json;
 }
 

@@ -8,6 +8,7 @@
 
 #include "Dlpack.h"
 
+#include "shardkit/rt/Session/CompareValues.h"
 #include "shardkit/rt/Session/Session.h"
 #include "shardkit/rt/Support/Interrupt.h"
 
@@ -447,34 +448,69 @@ void sk_session_load_counters(const sk_session *session, sk_load_counters *out) 
   });
 }
 
+/// The arguments of a call; null for those that are bound.
+static Expected<std::vector<Array>> readArguments(Session &open, int32_t function, const sk_argument *given,
+                                                  int32_t count, bool isAsync, sk_array **results) {
+  SK_RETURN_IF_ERROR(open.checkFunction(function));
+  const size_t most = open.runnable(function).full().arguments.size();
+  if (count < 0 || size_t(count) > most)
+    return invalid("function '" + open.name(function) + "' is called with " + std::to_string(count) +
+                   " arguments, expected at most " + std::to_string(most));
+  if (count)
+    SK_RETURN_IF_ERROR(needed(given, "the list of arguments"));
+  if (!open.runnable(function).full().results.empty())
+    SK_RETURN_IF_ERROR(needed(results, "the memory for the results"));
+  std::vector<Array> arguments;
+  arguments.resize(size_t(count));
+  for (size_t i = 0; i < size_t(count); ++i) {
+    if (given[i].data) {
+      SK_ASSIGN_OR_RETURN(arguments[i], open.put(function, i, given[i].data, isAsync ? nullptr : callersMemory()));
+    } else if (given[i].array) {
+      arguments[i] = given[i].array->array;
+    }
+  }
+  return arguments;
+}
+
 int sk_session_call(sk_session *session, int32_t function, const sk_argument *given, int32_t count, int32_t flags,
                     sk_array **results) {
   return onSession(session, [&](Session &open) -> Status {
-    SK_RETURN_IF_ERROR(open.checkFunction(function));
-    const size_t most = open.runnable(function).full().arguments.size();
-    if (count < 0 || size_t(count) > most)
-      return invalid("function '" + open.name(function) + "' is called with " + std::to_string(count) +
-                     " arguments, expected at most " + std::to_string(most));
     if (flags & ~(SK_DONATE | SK_ASYNC))
       return invalid("flags " + std::to_string(flags) + " of a call, expected those of sk_call_flags");
-    if (count)
-      SK_RETURN_IF_ERROR(needed(given, "the list of arguments"));
-    if (!open.runnable(function).full().results.empty())
-      SK_RETURN_IF_ERROR(needed(results, "the memory for the results"));
     CallOptions options;
     options.donate = flags & SK_DONATE;
     options.isAsync = flags & SK_ASYNC;
-    std::vector<Array> arguments;
-    arguments.resize(size_t(count));
-    for (size_t i = 0; i < size_t(count); ++i) {
-      if (given[i].data) {
-        SK_ASSIGN_OR_RETURN(arguments[i],
-                            open.put(function, i, given[i].data, options.isAsync ? nullptr : callersMemory()));
-      } else if (given[i].array) {
-        arguments[i] = given[i].array->array;
-      }
-    }
+    SK_ASSIGN_OR_RETURN(std::vector<Array> arguments,
+                        readArguments(open, function, given, count, options.isAsync, results));
     SK_ASSIGN_OR_RETURN(std::vector<Array> computed, open.call(function, arguments, options));
+    for (size_t i = 0; i < computed.size(); ++i)
+      results[i] = handle(session->holder, std::move(computed[i]));
+    return {};
+  });
+}
+
+int sk_session_compare_values(sk_session *session, int32_t function, const sk_argument *given, int32_t count,
+                              const sk_compare_options *options, sk_array **results, const char **report) {
+  return onSession(session, report, [&](Session &open) -> Status {
+    CompareOptions compare;
+    if (options && options->abi != SK_ABI_VERSION)
+      return invalid("options of another abi, expected " + std::to_string(SK_ABI_VERSION));
+    if (options) {
+      compare.exact = options->exact != 0;
+      if (options->rtol >= 0)
+        compare.rtol = options->rtol;
+      if (options->atol >= 0)
+        compare.atol = options->atol;
+      compare.directory = options->directory ? options->directory : "";
+      SK_ASSIGN_OR_RETURN(compare.watch, listOf(options->watch, options->num_watch));
+    }
+    SK_ASSIGN_OR_RETURN(std::vector<Array> arguments,
+                        readArguments(open, function, given, count, /*isAsync=*/false, results));
+    ValueReport compared;
+    SK_ASSIGN_OR_RETURN(std::vector<Array> computed, compareValues(open, function, arguments, compare, {}, compared));
+    thread_local std::string text;
+    text = compared.json();
+    *report = text.c_str();
     for (size_t i = 0; i < computed.size(); ++i)
       results[i] = handle(session->holder, std::move(computed[i]));
     return {};

@@ -40,6 +40,7 @@ Status SessionImpl::checkCall(SessionFunction &function, const std::vector<Array
   call.function = &function;
   call.donate = callOptions.donate;
   call.stats = callOptions.stats;
+  call.values = callOptions.values;
   call.bound = findBound(function);
   call.given.resize(full.arguments.size());
   for (size_t i = 0; i < call.given.size(); ++i) {
@@ -312,6 +313,7 @@ Status SessionImpl::step(Call &call) {
   if (computed.ok())
     computed = reshardArguments(call);
   StepStart start{computed, [&] { return bindBuffers(call).withContext(function.title()); }};
+  start.values = call.values;
   Status status = what.pipeline()
                       ? executor.run(*what.pipeline(), function.programs, function.buffers, call.stats, &start)
                       : executor.run(what.full(), function.programs[0], function.buffers, call.stats, &start);

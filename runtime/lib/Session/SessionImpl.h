@@ -111,6 +111,7 @@ struct Call {
   double reshardSeconds = 0;
   bool donate = false;
   RunStats *stats = nullptr;
+  ValueComparison *values = nullptr;
   std::atomic<bool> isDone{false};
   Status status;
 

@@ -41,6 +41,8 @@ Status compile(const Options &options, const std::string &bundle, bool &failed) 
   std::vector<std::string> words = {compiler, options.program, "-o", bundle};
   if (options.verify)
     words.push_back("--with-reference");
+  if (options.values)
+    words.push_back("--with-values");
   words.insert(words.end(), options.compileOptions.begin(), options.compileOptions.end());
   std::vector<char *> argv;
   for (std::string &word : words)

@@ -123,8 +123,12 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   repeated("--range", ranges, "NAME=LOW:HIGH for random integers");
   repeated("--size", sizes, "NAME=SIZE of a size that only the run knows; default that of the --input files");
   app.add_flag("--verify{tolerance}", verify,
-               "Compare with the unsharded program; --verify=exact requires equal "
-               "bits. Exit status 2 on a mismatch");
+               "Compare with the unsharded program; --verify=exact requires equal bits; --verify=values compares "
+               "every value as it is made, and names the first that differs (--with-values of shard-compile). Exit "
+               "status 2 on a mismatch");
+  repeated("--watch", options.watch,
+           "With --verify=values: a value, by the name that reports have for it or by file:line, to be written to "
+           "--output-dir as NAME.npy, and NAME.unsharded.npy");
   app.add_option("--rtol", options.rtol, "Relative tolerance of --verify");
   app.add_option("--atol", options.atol, "Absolute tolerance of --verify");
   app.add_option("--report", options.report, "Write a JSON report here");
@@ -221,12 +225,16 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
     options.deviceMap.push_back(device);
     at = comma + 1;
   }
-  if (!verify.empty() && verify != "tolerance" && verify != "exact")
-    return invalid("--verify=" + verify +
-                   ", expected --verify or "
-                   "--verify=exact");
+  if (!verify.empty() && verify != "tolerance" && verify != "exact" && verify != "values")
+    return invalid("--verify=" + verify + ", expected --verify, --verify=exact or --verify=values");
   options.verify = !verify.empty();
   options.exact = verify == "exact";
+  options.values = verify == "values";
+  if (!options.watch.empty() && (!options.values || options.outputDir.empty()))
+    return invalid("--watch=" + options.watch[0] + ", expected --verify=values and --output-dir with it");
+  if (options.values && options.repeat > 1)
+    return invalid("--verify=values with --repeat=" + std::to_string(options.repeat) +
+                   ", expected one step: the unsharded program runs one");
   for (auto [name, tolerance] : {std::pair("--rtol", options.rtol), {"--atol", options.atol}})
     if (tolerance && !(*tolerance >= 0))
       return invalid(std::string(name) + "=" + std::to_string(*tolerance) + ", expected 0 or a positive number");

@@ -30,6 +30,8 @@ struct Options {
   std::map<std::string, std::pair<int64_t, int64_t>> ranges;
   std::map<std::string, int64_t> sizes; ///< Those that only the run knows.
   bool verify = false, exact = false, verbose = false;
+  bool values = false;            ///< Also every value of the program.
+  std::vector<std::string> watch; ///< Values that are written.
   std::optional<double> rtol, atol;
   std::string report;
   int64_t repeat = 1;

@@ -18,6 +18,8 @@ std::optional<Prediction> findPrediction(const rt::Bundle &bundle, const RunReco
 void printSummary(const RunRecord &record, const std::optional<Prediction> &predicted);
 /// One line per result.
 void printDifferences(const RunRecord &record, bool onlyMismatches);
+/// How the values of a run compare with those of the unsharded program.
+void printValues(const RunRecord &record);
 /// One line about all runs.
 void printVerdict(const std::vector<RunRecord> &records, bool exact);
 /// One line of JSON: how a function of a suite compares with its reference.

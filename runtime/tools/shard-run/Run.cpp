@@ -63,7 +63,9 @@ Status FunctionRunner::prepare(const Runnable &what, Arguments &arguments) {
   }
   if (options_.donate)
     SK_RETURN_IF_ERROR(what.checkDonation().withContext("--donate"));
-  if (!options_.verify)
+  if (comparesValues(what))
+    SK_RETURN_IF_ERROR(checkValues(what, compareOptions()));
+  if (!verifiesResults(what))
     return {};
   SK_ASSIGN_OR_RETURN(arguments.reference, sources_.resolve(what.full(), what.devices()));
   SK_RETURN_IF_ERROR(checkReference(what, arguments.reference));
@@ -86,6 +88,10 @@ Expected<std::vector<Array>> FunctionRunner::load(int function, const Arguments 
   return arrays;
 }
 
+CompareOptions FunctionRunner::compareOptions() const {
+  return {options_.exact, options_.rtol, options_.atol, options_.watch, options_.outputDir};
+}
+
 Status FunctionRunner::runSteps(int function, const std::vector<Array> &arguments, RunRecord &record) {
   const FunctionInfo &full = record.what->full();
   std::vector<Array> current = arguments;
@@ -95,6 +101,12 @@ Status FunctionRunner::runSteps(int function, const std::vector<Array> &argument
     SK_RETURN_IF_ERROR(session_.call(function, current, call).status());
   session_.clearProfile(function);
   call.stats = &record.measured.run;
+  if (comparesValues(*record.what)) {
+    SK_ASSIGN_OR_RETURN(results_,
+                        compareValues(session_, function, arguments, compareOptions(), call, record.values.emplace()));
+    record.steps.push_back(record.measured.run.seconds);
+    return {};
+  }
   for (int64_t step = 0; step < options_.repeat; ++step) {
     results_.clear(); // The next ones take their memory.
     SK_ASSIGN_OR_RETURN(results_, session_.call(function, current, call));
@@ -133,7 +145,7 @@ Expected<RunRecord> FunctionRunner::run(int function) {
   if (!options_.digests.empty()) {
     SK_ASSIGN_OR_RETURN(record.digests, digest(session_, results_));
   }
-  if (options_.verify) {
+  if (verifiesResults(what)) {
     SK_ASSIGN_OR_RETURN(record.checks, verify(session_, function, arguments, results_, sources.reference,
                                               {options_.exact, options_.rtol, options_.atol}));
   }

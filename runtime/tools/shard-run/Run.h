@@ -6,6 +6,7 @@
 #include "Options.h"
 #include "Sources.h"
 
+#include "shardkit/rt/Session/CompareValues.h"
 #include "shardkit/rt/Session/Session.h"
 #include "shardkit/rt/Session/Verify.h"
 
@@ -16,11 +17,12 @@ struct RunRecord {
   const rt::Runnable *what = nullptr;
   double loadSeconds = 0; ///< Random arguments included.
   rt::Measurements measured;
-  std::vector<double> steps;           ///< Seconds.
-  std::vector<int64_t> localBytes;     ///< Bytes of arguments, results and arena per rank.
-  rt::DeviceCounters counters;         ///< Of the first rank of this process; the profile is of all steps.
-  std::vector<rt::ResultCheck> checks; ///< Per result, with --verify.
-  std::vector<std::string> digests;    ///< Per result, with --digests; on every process.
+  std::vector<double> steps;             ///< Seconds.
+  std::vector<int64_t> localBytes;       ///< Bytes of arguments, results and arena per rank.
+  rt::DeviceCounters counters;           ///< Of the first rank of this process; the profile is of all steps.
+  std::vector<rt::ResultCheck> checks;   ///< Per result, with --verify.
+  std::optional<rt::ValueReport> values; ///< With --verify=values.
+  std::vector<std::string> digests;      ///< Per result, with --digests; on every process.
 
   double minStep() const;
   double medianStep() const;
@@ -50,6 +52,15 @@ private:
   rt::Status prepare(const rt::Runnable &what, Arguments &arguments);
   rt::Expected<std::vector<rt::Array>> load(int function, const Arguments &arguments, RunRecord &record);
   rt::Status runSteps(int function, const std::vector<rt::Array> &arguments, RunRecord &record);
+  rt::CompareOptions compareOptions() const;
+  /// One of several functions may have no values.
+  bool comparesValues(const rt::Runnable &what) const {
+    return options_.values && (what.full().unsharded || !options_.function.empty());
+  }
+  /// With --verify=values results are compared too if the bundle has a reference.
+  bool verifiesResults(const rt::Runnable &what) const {
+    return options_.verify && (!options_.values || what.full().reference);
+  }
   rt::Status writeResult(const rt::Array &result, const std::string &path);
 
   const Options &options_;

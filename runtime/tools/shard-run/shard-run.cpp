@@ -137,8 +137,8 @@ Status Runner::checkSame(const Options &options, const Bundle &bundle) {
   const size_t digits = hash->size();
   const std::string actions = options.function + " " + std::to_string(options.repeat) + " " +
                               std::to_string(options.devicesPerProcess) + loadModeName(options.load.mode) +
-                              (options.verify ? " verify" : "") + (options.outputDir.empty() ? "" : " write") +
-                              (options.digests.empty() ? "" : " digest");
+                              (options.verify ? " verify" : "") + (options.values ? " values" : "") +
+                              (options.outputDir.empty() ? "" : " write") + (options.digests.empty() ? "" : " digest");
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_->exchange(*hash + actions));
   for (size_t p = 1; p < all.size(); ++p) {
     const std::string theirs = all[p].substr(0, digits), first = all[0].substr(0, digits);
@@ -166,6 +166,14 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
   auto chosen = chooseRunnables((*bundle)->manifest(), options, options.verify || functionsRun);
   if (Status status = backend_->agree(chosen.status()); !status.ok())
     return fail(status);
+  Status hasValues;
+  if (options.values && std::none_of(chosen->begin(), chosen->end(),
+                                     [](const Runnable &what) { return what.full().unsharded.has_value(); }))
+    hasValues = checkValues(chosen->front(), {});
+  else if (!options.watch.empty() && chosen->size() > 1)
+    hasValues = invalid("--watch=" + options.watch[0] + ", expected --function with it: the bundle has several");
+  if (hasValues = backend_->agree(hasValues); !hasValues.ok())
+    return fail(hasValues);
   std::vector<const FunctionInfo *> held;
   for (const Runnable &what : *chosen) {
     held.push_back(&what.full());
@@ -216,12 +224,15 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
     bool bad = false;
     for (const ResultCheck &check : record->checks)
       bad |= !check.isWithin;
+    bad |= record->values && record->values->first;
     mismatch |= bad;
     if (functionsRun && options.verify)
       suiteEntries_ += suiteEntry(options.program, *record);
     if (isFirst()) {
       if (!functionsRun && (chosen->size() == 1 || options.verbose))
         printSummary(*record, findPrediction(code, *record));
+      if (record->values && (lineEach || bad))
+        printValues(*record);
       if (lineEach || (bad && shown++ < 20))
         printDifferences(*record, /*onlyMismatches=*/!lineEach);
     }

@@ -371,6 +371,25 @@ func.func @f(%0: tensor<8xf32>) {
 
 // -----
 
+// probe_c1
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{number is -1, expected 0 or more}}
+  spmd.probe -1 "%0" "math.exp" %0 : tensor<8xf32>
+  return
+}
+
+// -----
+
+// probe_c2
+spmd.mesh @m = <["x"=2]>
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{global type is tensor<16xi32>, expected a tensor with the element type and the rank of}}
+  spmd.probe 0 "%0" "math.exp" %0 as <@m, [{"x"}]> of tensor<16xi32> : tensor<8xf32>
+  return
+}
+
+// -----
+
 // stage_boundary_c1
 func.func @f() {
   // expected-error @+1 {{has no operands, expected at least one}}

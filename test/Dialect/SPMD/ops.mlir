@@ -111,6 +111,10 @@ func.func @global_view(%0: tensor<8x16xf32>, %1: tensor<8x4xf32>) {
   } : (tensor<8x16xf32>) -> tensor<8x4xf32>
   // CHECK: spmd.sharding_group %{{.*}} "g" : tensor<8x16xf32>
   spmd.sharding_group %0 "g" : tensor<8x16xf32>
+  // CHECK: spmd.probe 3 "%5 (scores)" "linalg.matmul" %{{.*}} : tensor<8x16xf32>
+  spmd.probe 3 "%5 (scores)" "linalg.matmul" %0 : tensor<8x16xf32>
+  // CHECK: spmd.probe 4 "%6" "math.exp" %{{.*}} as <@pod, [{"data"}, {}]> of tensor<16x4xf32> : tensor<8x4xf32>
+  spmd.probe 4 "%6" "math.exp" %1 as <@pod, [{"data"}, {}]> of tensor<16x4xf32> : tensor<8x4xf32>
   // CHECK: spmd.stage_boundary %{{.*}} : tensor<8x16xf32>
   spmd.stage_boundary %0 : tensor<8x16xf32>
   // CHECK: spmd.stage_boundary backward %{{.*}}, %{{.*}} axis_resources ["data", none] : tensor<8x16xf32>, tensor<8x4xf32>

@@ -178,6 +178,21 @@ def SpmdRt_DoneOp : Op<SpmdRt_Dialect, "done", [
   }];
 }
 
+def SpmdRt_ProbeOp : Op<SpmdRt_Dialect, "probe", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<BufferizableOpInterface, [
+      "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
+      "getAliasingValues", "bufferize"]>]> {
+  let summary = "Passes a value to the runtime, by the number of its probe in the manifest";
+  let description = [{
+    ```mlir
+    spmd_rt.probe 3 %x : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$id, AnyShaped:$input);
+  let assemblyFormat = "$id $input attr-dict `:` type($input)";
+}
+
 def SpmdRt_CallOp : SpmdRt_Op<"call", [AttrSizedOperandSegments]> {
   let summary = "A call of a layer, a function of the program";
   let description = [{

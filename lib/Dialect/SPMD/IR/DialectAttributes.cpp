@@ -678,6 +678,7 @@ static const Known kKnown[] = {
     {kLocalSizesAttr, kArgument | kResult, checkSizeMap},
     {kAxisResourcesAttr, kArgument | kResult, checkAxisResources},
     {kReferenceAttr, kFunction, checkFunctionRef},
+    {kUnshardedAttr, kFunction, checkFunctionRef},
     {kMicrobatchAttr, kArgument, checkMicrobatch},
     {kSegmentsAttr, kArgument, checkSegments},
     {kSegmentAttr, kArgument | kResult, checkSegment},

@@ -72,6 +72,11 @@ SmallVector<func::FuncOp> spmd::getProgramFunctions(ModuleOp module) {
   std::optional<SymbolTable> symbols;
   DenseSet<Operation *> loading = ::getLoadingFunctions(module, symbols);
   SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+  llvm::SmallDenseSet<StringAttr> unsharded;
+  for (func::FuncOp func : functions)
+    if (auto name = func->getAttrOfType<FlatSymbolRefAttr>(kUnshardedAttr))
+      unsharded.insert(name.getAttr());
+  llvm::erase_if(functions, [&](func::FuncOp func) { return unsharded.contains(func.getSymNameAttr()); });
   if (loading.empty())
     return functions;
   // Functions that the program calls too belong to the program.

@@ -90,6 +90,27 @@ LogicalResult ReshardOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 }
 
 //===----------------------------------------------------------------------===//
+// ProbeOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProbeOp::verify() {
+  // probe_c1
+  if (int64_t(getId()) < 0)
+    return emitOpError() << "number is " << int64_t(getId()) << ", expected 0 or more";
+  // probe_c2
+  if (!getShardingAttr())
+    return success();
+  auto global = dyn_cast_or_null<RankedTensorType>(getGlobalType().value_or(Type()));
+  auto local = cast<RankedTensorType>(getInput().getType());
+  if (!global || global.getElementType() != local.getElementType() || global.getRank() != local.getRank())
+    return emitOpError() << "global type is " << getGlobalTypeAttr()
+                         << ", expected a tensor with the element type and "
+                            "the rank of "
+                         << local;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // ShardingGroupOp, StageBoundaryOp
 //===----------------------------------------------------------------------===//
 

@@ -92,6 +92,10 @@ SK_EXPORT int32_t sk_assert(sk_context *ctx, int32_t holds, const char *message)
 SK_EXPORT int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *out);
 SK_EXPORT int32_t sk_collective_done(sk_context *ctx, int64_t id, const void *in, void *out);
 
+/* Passes the value of probe `id` to the run: its local buffer, which is read until the call returns. It compares the
+ * values of two programs if that was requested (shard-run --verify=values), and returns 0 else. */
+SK_EXPORT int32_t sk_probe(sk_context *ctx, int64_t id, const void *data);
+
 /* (rank / stride) mod size. */
 SK_EXPORT int64_t sk_coordinate(sk_context *ctx, int64_t stride, int64_t size);
 

@@ -165,6 +165,21 @@ enum sk_call_flags {
  * handles as the function has results. */
 SK_EXPORT int sk_session_call(sk_session *session, int32_t function, const sk_argument *arguments, int32_t count,
                               int32_t flags, sk_array **results);
+typedef struct sk_compare_options {
+  int32_t abi;              /* SK_ABI_VERSION */
+  int32_t exact;            /* Not 0: equal bits. */
+  double rtol, atol;        /* Negative: as expected of rounding; a thousandth of rtol. */
+  const char *const *watch; /* Values that are written to `directory`, by the names that reports have. */
+  int32_t num_watch;
+  int32_t reserved;
+  const char *directory; /* The directory of NAME.npy and NAME.unsharded.npy; NULL: this one. */
+} sk_compare_options;
+/* Calls a function that was compiled with --with-values next to its unsharded counterpart, and compares each value as
+ * it is made. `report` is a text of JSON with the first wrong value and the errors of all; it lives until the next call
+ * of this function on this thread. A mismatch is not an error. */
+SK_EXPORT int sk_session_compare_values(sk_session *session, int32_t function, const sk_argument *arguments,
+                                        int32_t count, const sk_compare_options *options, sk_array **results,
+                                        const char **report);
 /* Ends the step or the load that runs now with an error; from any thread. A step ends at its next collective. */
 SK_EXPORT void sk_session_interrupt(sk_session *session);
 /* `check` is called every 50 ms while this thread waits for a session, also in sk_session_close; if it returns other

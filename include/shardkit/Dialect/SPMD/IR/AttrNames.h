@@ -56,6 +56,8 @@ inline constexpr llvm::StringLiteral kRuleAttr = "spmd.sharding_rule";
 inline constexpr llvm::StringLiteral kWindowsAttr = "spmd.windows";
 inline constexpr llvm::StringLiteral kAxisResourcesAttr = "spmd.axis_resources";
 inline constexpr llvm::StringLiteral kReferenceAttr = "spmd.reference";
+/// On a function with probes: its unsharded counterpart, which does not belong to the program.
+inline constexpr llvm::StringLiteral kUnshardedAttr = "spmd.unsharded";
 inline constexpr llvm::StringLiteral kMicrobatchAttr = "spmd.microbatch";
 /// On arguments and results of stages: the buffer of the stage that they are.
 inline constexpr llvm::StringLiteral kSlotAttr = "spmd.slot";

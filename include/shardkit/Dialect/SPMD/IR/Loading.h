@@ -29,7 +29,8 @@ std::string getWeightName(FunctionOpInterface func, unsigned argument);
 
 /// The loading functions, shard functions and the functions that they call.
 llvm::DenseSet<Operation *> getLoadingFunctions(ModuleOp module);
-/// The functions that are not used for loading only, in program order.
+/// The functions that are not used for loading only, in program order; without the unsharded counterparts of
+/// functions with probes.
 llvm::SmallVector<func::FuncOp> getProgramFunctions(ModuleOp module);
 
 /// Checks `spmd.load` of argument `argument`, of global type `type`: a private

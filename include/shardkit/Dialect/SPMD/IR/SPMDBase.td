@@ -60,6 +60,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.schedule` | function | the schedule that the function belongs to |
     | `spmd.fragment` | function | the fragment of its stage that the function is |
     | `spmd.reference` | function | the function that --verify compares with |
+    | `spmd.unsharded` | function | the private function that computes the same on one device, with a `spmd.probe` for each of this function (--spmd-insert-probes) |
     | `spmd.calls` | function, nested module | `N : i64`: how often it is called, as compared with the functions that share weights or state with it (1 by default) |
     | `spmd.solver` | function | the result of --spmd-auto-shard: `objective`, `lower_bound`, `status`, the options of the search, `functions`, where several were searched together, and `kept`, `kept_seconds`, `searched_seconds` where another plan takes less time as it runs |
     | `spmd.improved` | function | predicted seconds of the `propagated` plan, and of the `improved` one that replaced it |

@@ -271,4 +271,26 @@ def SPMD_StageBoundaryOp : SPMD_Op<"stage_boundary"> {
   let hasVerifier = 1;
 }
 
+def SPMD_ProbeOp : SPMD_Op<"probe", [MemoryEffects<[MemWrite]>]> {
+  let summary = "compares a value with that of the unsharded program";
+  let description = [{
+    --spmd-insert-probes puts one after each value, in a function and in its unsharded
+    counterpart (`spmd.unsharded`), under the same number. `name` is what the value is
+    called, `producer` the op that computes it. --spmd-partition adds the sharding and the
+    global type of the value. A run passes both values to the runtime.
+
+    Constraints:
+    * (probe_c1) the number is not negative
+    * (probe_c2) a probe has a sharding only with a global type of the same element type and rank
+
+    ```mlir
+    spmd.probe 3 "%5 (scores)" "linalg.matmul" %0 : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$id, StrAttr:$name, StrAttr:$producer, SPMD_Tensor:$input,
+                       OptionalAttr<SPMD_ShardingAttr>:$sharding, OptionalAttr<TypeAttr>:$global_type);
+  let assemblyFormat = "$id $name $producer $input (`as` $sharding^ `of` $global_type)? attr-dict `:` type($input)";
+  let hasVerifier = 1;
+}
+
 #endif // SHARDKIT_DIALECT_SPMD_IR_SPMDOPS

@@ -5,6 +5,8 @@
 
 #include "shardkit/rt/Manifest/Manifest.h"
 
+#include <optional>
+
 namespace shardkit::rt {
 
 /// |a - b| <= rtol * max|b| + atol over all elements of a result; integers must be equal.
@@ -33,8 +35,23 @@ struct Difference {
   bool within(DType dtype, const Tolerance &tolerance) const;
 };
 
-/// Compares the shard of `value` on `rank` with the full reference.
-Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local, const void *reference);
+/// Compares the shard of `value` on `rank` with the full reference. `largest`, if it is known, is the largest magnitude
+/// that counts; else it is that of the shard.
+Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local, const void *reference,
+                        std::optional<double> largest = std::nullopt);
+
+/// The elements of a shard that are not within a limit of the full reference. Components of complex numbers count.
+struct WrongElements {
+  int64_t count = 0;
+  Shape first, firstLocal;     ///< Indices of the first one in the full value, and in the shard.
+  double mine = 0, theirs = 0; ///< Its values.
+  Shape begin, end;            ///< All of them are in [begin, end) of each dim.
+};
+/// Those that differ by more than `limit`, or are not finite in one alone; with a negative limit those with other bits.
+WrongElements findWrong(const ValueInfo &value, int64_t rank, const void *local, const void *reference, double limit);
+
+/// The largest magnitude of finite elements.
+double largestMagnitude(DType dtype, const void *data, int64_t elements);
 
 /// MD5 of the shard of `value` on `rank`, without padding, as 32 hexadecimal digits.
 std::string digestLocal(const ValueInfo &value, int64_t rank, const void *local);

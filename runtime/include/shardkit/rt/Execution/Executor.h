@@ -55,11 +55,14 @@ struct RunStats {
   std::vector<Rank> ranks; ///< For a pipeline.
 };
 
+class ValueComparison;
+
 /// The begin of a step on several processes.
 struct StepStart {
-  Status ready;                 ///< An error of this process so far. No rank begins then, on any process.
-  std::function<Status()> bind; ///< Sets the buffers, once all processes are ready.
-  bool hasBegun = false;        ///< Set by the step: all were ready.
+  Status ready;                      ///< An error of this process so far. No rank begins then, on any process.
+  std::function<Status()> bind;      ///< Sets the buffers, once all processes are ready.
+  bool hasBegun = false;             ///< Set by the step: all were ready.
+  ValueComparison *values = nullptr; ///< Null, or the receiver of the values that have probes.
 };
 
 /// One thread per logical device of this process, kept for later runs.
@@ -107,8 +110,9 @@ public:
 
   /// Runs a program without collectives as `rank` of `ranks`, on this thread: a
   /// shard function.
+  /// With `values` it is the counterpart of a function with probes.
   static Status call(sk_program program, int64_t rank, int64_t ranks, void *const *arguments, void *const *results,
-                     int64_t arenaBytes);
+                     int64_t arenaBytes, ValueComparison *values = nullptr);
 
   /// The fault that the environment requests (SK_FAULT).
   const Fault &fault() const;

@@ -235,6 +235,18 @@ struct CollectiveInfo {
   std::string extra;
 };
 
+/// A value of a function that was compiled to be compared with its unsharded counterpart (sk_probe).
+struct ProbeInfo {
+  ValueInfo value;      ///< Its name in reports, and which elements each rank holds.
+  std::string producer; ///< The op that computes it.
+  std::string loc;
+  /// If a rank holds a partial value: the reduction that completes it, over the ranks that differ in these digits.
+  Reduction reduction = Reduction::None;
+  std::vector<RankDigit> partial;
+  /// The probes of the values that it is computed from, and the collectives on the way from these.
+  std::vector<int64_t> inputs, collectives;
+};
+
 /// A size of a function that only the run knows.
 struct SizeInfo {
   std::string name;
@@ -260,6 +272,10 @@ struct FunctionInfo {
     int64_t source = -1; ///< Index of the stored tensor; -1: the argument itself.
   };
   std::vector<ReferenceArgument> referenceArguments;
+  /// Values that are compared as they are made, by the numbers of their probes, and the program that computes them on
+  /// one device, from the full arguments.
+  std::vector<ProbeInfo> probes;
+  std::optional<EntryPoint> unsharded;
   int64_t referenceBytes(const ReferenceArgument &given) const;
 };
 

@@ -68,6 +68,7 @@ struct CallOptions {
   bool isAsync = false;
   /// Null, or what the step adds its measurements to before the call ends.
   RunStats *stats = nullptr;
+  ValueComparison *values = nullptr; ///< Null, or the receiver of the values that have probes.
 };
 
 /// Sums over all calls of a function.
