@@ -5,7 +5,8 @@
 
 8 experts of which each token uses 2, and 64 of which it uses 6; as one-hot vectors and einsums, and forward alone for
 `lax.ragged_dot` on sorted tokens; forward, and with all gradients; on one device, and on 8 of which 4 share the experts and 2 the
-columns of each. "products" is what the devices count, all together, by tokens x used x sizes. "step" is the median of a step by that of
+columns of each. "products" is what the devices count, all together, by tokens x used x sizes. "bytes" is what a device receives of
+collectives that take a mask of rows, by what these would move without, of all devices. "step" is the median of a step by that of
 `--group-loops=false`, in turns. "jax" is that of `jax.jit` on one device, by the same.
 """
 
@@ -60,12 +61,25 @@ def get_products(tokens: int, width: int, hidden: int, used: int, experts: int, 
     return (layer + router) * (3 if gradients else 1)
 
 
-def run(bundle: Path, report: Path) -> tuple[float, float]:
-    """Operations of the products of one step on all devices, and the median of the seconds of 7."""
+def get_whole(collective: dict[str, Any], devices: int) -> float:
+    """The bytes that a device receives of a collective that moves all rows, for the kinds here."""
+    peers = devices - 1
+    bytes_ = collective["bytes"]
+    return {"all_gather": bytes_ * peers / devices, "reduce_scatter": bytes_ * peers / devices, "all_reduce": 2 * bytes_ * peers / devices}[collective["kind"]]
+
+
+def run(bundle: Path, report: Path, mesh: dict[str, int]) -> tuple[float, float, float]:
+    """Operations of the products of one step on all devices, the received rows by all rows, and the median of the seconds of 7."""
     command = [str(ROOT / "build/bin/shard-run"), str(bundle), "--random-inputs=1", "--repeat=7", f"--report={report}"]
     subprocess.run(command, check=True, capture_output=True)
-    function = json.loads(report.read_text())["run"]["functions"][0]
-    return sum(function["contractions"]["flops_per_rank"]) / 7, function["steps"]["median_seconds"]
+    measured = json.loads(report.read_text())
+    function = measured["run"]["functions"][0]
+    rows = whole = 0.0
+    for collective in measured["collectives"]:
+        received = collective["measured"].get("received_bytes_per_rank", [])
+        rows += sum(received) / 7
+        whole += len(received) * get_whole(collective, int(np.prod([mesh[a] for a in collective["axes"]]))) if received else 0
+    return sum(function["contractions"]["flops_per_rank"]) / 7, rows / whole if whole else 1.0, function["steps"]["median_seconds"]
 
 
 def measure(name: str, function: Any, shape: tuple[int, int, int, int, int], mesh: dict[str, int], gradients: bool, rounds: int) -> None:
@@ -92,12 +106,13 @@ def measure(name: str, function: Any, shape: tuple[int, int, int, int, int], mes
         seconds: dict[str, list[float]] = {"true": [], "false": [], "jax": []}
         jitted = jax.jit(step)
         jax.block_until_ready(jitted(*arrays))
-        products = 0.0
+        products = moved = 0.0
         for _ in range(rounds):
             for kind, bundle in bundles.items():
-                count, median = run(bundle, Path(folder, "report.json"))
+                count, rows, median = run(bundle, Path(folder, "report.json"), mesh)
                 seconds[kind].append(median)
-                products = count if kind == "true" else products
+                if kind == "true":
+                    products, moved = count, rows
             times = []
             for _ in range(7):
                 start = time.perf_counter()
@@ -107,7 +122,7 @@ def measure(name: str, function: Any, shape: tuple[int, int, int, int, int], mes
     dense = statistics.median(seconds["false"])
     ideal = get_products(tokens, width, hidden, used, experts, gradients)
     print(f"| {used} of {experts} | {name} | {'with gradients' if gradients else 'forward'} | {int(np.prod(list(mesh.values())))} "
-          f"| {products / ideal:.3f} | {statistics.median(seconds['true']) / dense:.2f} | {statistics.median(seconds['jax']) / dense:.2f} |", flush=True)  # fmt: skip
+          f"| {products / ideal:.3f} | {moved:.2f} | {statistics.median(seconds['true']) / dense:.2f} | {statistics.median(seconds['jax']) / dense:.2f} |", flush=True)  # fmt: skip
 
 
 def main() -> None:
@@ -118,7 +133,7 @@ def main() -> None:
     parser.add_argument("--hidden", type=int, default=512)
     arguments = parser.parse_args()
     os.environ.setdefault("SHARDKIT_HOME", str(ROOT / "build"))
-    print("| used | written as | | devices | products | step | jax |\n| --- | --- | --- | ---: | ---: | ---: | ---: |")
+    print("| used | written as | | devices | products | bytes | step | jax |\n| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |")
     for experts, used in ((8, 2), (64, 6)):
         for mesh in ({"expert": 1, "column": 1}, {"expert": 4, "column": 2}):
             for name, function, gradients in (("one-hot", one_hot, False), ("ragged_dot", ragged, False), ("one-hot", one_hot, True), ("ragged_dot", ragged, True)):

@@ -231,7 +231,7 @@ static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op, 
   Value init = out.makeEmpty(b, loc);
   auto lowered = target::CollectiveOp::create(
       b, loc, TypeRange{init.getType()}, b.getI64IntegerAttr(*op.getCollectiveId()), b.getI64IntegerAttr(counts.size()),
-      in.to(b, loc, input), init, op->getOperands().drop_front());
+      in.to(b, loc, input), init, op->getOperands().drop_front(), /*mask=*/Value(), /*of_input=*/UnitAttr());
   return out.from(b, loc, lowered.getResult().front());
 }
 
@@ -240,13 +240,15 @@ static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op, 
 /// that is written before then.
 static void lowerStarted(OpBuilder &builder, StartOp start) {
   DoneOp done = start.getDone();
-  for (auto [i, member] : llvm::enumerate(llvm::to_vector(start.getBody().getOps<CollectiveOpInterface>()))) {
+  SmallVector<CollectiveOpInterface> members(start.getBody().getOps<CollectiveOpInterface>());
+  UnitAttr alone = members.size() == 1 ? builder.getUnitAttr() : UnitAttr();
+  for (auto [i, member] : llvm::enumerate(members)) {
     auto id = builder.getI64IntegerAttr(*member.getCollectiveId());
     auto type = cast<RankedTensorType>(member->getResult(0).getType());
     Value input = member->getOperand(0);
     builder.setInsertionPoint(start);
     Value init = bufferization::AllocTensorOp::create(builder, member.getLoc(), type, ValueRange());
-    auto started = target::StartOp::create(builder, member.getLoc(), type, id, input, init);
+    auto started = target::StartOp::create(builder, member.getLoc(), type, id, alone, input, init);
     builder.setInsertionPoint(done);
     auto taken = target::DoneOp::create(builder, member.getLoc(), type, id, input, started.getBegun());
     done.getResult(i).replaceAllUsesWith(taken.getResult());

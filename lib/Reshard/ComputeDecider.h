@@ -97,7 +97,7 @@ private:
   const Choice &choose(const ShardingRule &rule, ArrayRef<TensorLayout> layouts);
 
   /// The layouts of an op:
-  ///   1. those of `spmd.factor_shardings`,
+  ///   1. those of `spmd.factor_shardings`, or with a deferred reduction if that is cheaper,
   ///   2. else with a deferred reduction, if that is possible,
   ///   3. else the cheapest ones.
   FailureOr<ComputeLayouts> decideLayouts(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts);

@@ -209,6 +209,9 @@ FailureOr<ComputeLayouts> ComputeDecider::decideLayouts(Operation *op, const Sha
     FailureOr<FactorAxes> axes = readCompute(op, rule);
     if (failed(axes))
       return failure();
+    if (defersReductions)
+      if (std::optional<ComputeLayouts> deferred = reductions.defer(op, rule, layouts, &*axes))
+        return std::move(*deferred);
     remarkReplicated(op, rule, layouts, *axes);
     return getLayouts(rule, layouts, *axes);
   }

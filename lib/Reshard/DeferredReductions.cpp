@@ -2,6 +2,8 @@
 
 #include "DeferredReductions.h"
 
+#include "shardkit/Cost/CollectiveMove.h"
+#include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Rules/Linearity.h"
 #include "shardkit/Rules/PaddingNeeds.h"
 
@@ -36,7 +38,7 @@ static bool isAddedLater(Operation *op) {
 }
 
 std::optional<ComputeLayouts> DeferredReductions::defer(Operation *op, const ShardingRule &rule,
-                                                        ArrayRef<TensorLayout> layouts) {
+                                                        ArrayRef<TensorLayout> layouts, const FactorAxes *chosen) {
   if (op->getNumResults() != 1 || rule.numOperands() != op->getNumOperands())
     return std::nullopt;
   SmallVector<unsigned, 4> partial;
@@ -54,6 +56,13 @@ std::optional<ComputeLayouts> DeferredReductions::defer(Operation *op, const Sha
     marked.set(t); // an init counts once: it may be had partial at no cost
   }
   if (partial.empty() || !isLinear(op, marked))
+    return std::nullopt;
+  // Sums of a plan are added up by --spmd-merge-reductions.
+  auto isSmaller = [&](unsigned t) {
+    RankedTensorType type = rule.tensor(t).type;
+    return type.hasStaticShape() && getSize(op) < type.getNumElements();
+  };
+  if (chosen && (getSize(op) == INT64_MAX || !llvm::any_of(partial, isSmaller)))
     return std::nullopt;
 
   auto computedOf = [&](unsigned t) { return values.find(op->getOperand(t))->second.computed; };
@@ -100,13 +109,14 @@ std::optional<ComputeLayouts> DeferredReductions::defer(Operation *op, const Sha
     else
       choice.computed.push_back(id);
   }
-  bool merges = partial.size() > 1 && marked == getReadTensors(op);
-  return merges || isCheaper(op, rule, layouts, partial, axes, choice) ? std::optional(std::move(choice))
-                                                                       : std::nullopt;
+  bool merges = !chosen && partial.size() > 1 && marked == getReadTensors(op);
+  return merges || isCheaper(op, rule, layouts, partial, axes, choice, chosen) ? std::optional(std::move(choice))
+                                                                               : std::nullopt;
 }
 
 bool DeferredReductions::isCheaper(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
-                                   ArrayRef<unsigned> partial, const FactorAxes &axes, const ComputeLayouts &choice) {
+                                   ArrayRef<unsigned> partial, const FactorAxes &axes, const ComputeLayouts &choice,
+                                   const FactorAxes *chosen) {
   auto seconds = [&](unsigned t, LayoutId from, LayoutId to) {
     return layouts[t].count * table.getSeconds(from, to, layouts[t].type);
   };
@@ -120,8 +130,12 @@ bool DeferredReductions::isCheaper(Operation *op, const ShardingRule &rule, Arra
   unsigned result = rule.numOperands();
   LayoutId computed = *choice.computed.front();
   deferred += seconds(result, computed, layouts[result].layout ? *layouts[result].layout : table.getComplete(computed));
-  FactorAxes instead = chooseCompute(rule, layouts, table);
+  FactorAxes instead = chosen ? *chosen : chooseCompute(rule, layouts, table);
   completed += getReshardSeconds(rule, layouts, instead, table);
+  if (chosen) {
+    const double compute = layouts[result].count * getComputeSeconds(op, mesh, kDefaultTripCount);
+    return deferred + compute / getNumDevices(axes) < completed + compute / getNumDevices(instead);
+  }
   // Products are not computed by fewer devices for the sake of a sum.
   if (deferred > completed || (rule.isContraction && getNumDevices(axes) < getNumDevices(instead)))
     return false;

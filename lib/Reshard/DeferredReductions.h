@@ -26,8 +26,10 @@ public:
 
   /// The layouts of a linear op (Linearity.h) with operands that are partial sums over the same
   /// axes: its result is partial too, and is completed once, after the last of such ops. None
-  /// if an operand has other users too, or if completing it first is cheaper.
-  std::optional<ComputeLayouts> defer(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts);
+  /// if an operand has other users too, or if completing it first is cheaper. Instead of `chosen`,
+  /// the axes of a plan, only if that is cheaper and the op makes the sum smaller.
+  std::optional<ComputeLayouts> defer(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
+                                      const FactorAxes *chosen = nullptr);
 
   /// The chain of ops from an iteration argument to its operand of the yield, each of which
   /// accumulates into it: sums, differences, contractions, insertions of slices. Empty if another op reads it.
@@ -48,7 +50,7 @@ private:
   /// Whether completing the result is cheaper than completing the operands, or as cheap and
   /// the next op adds to it or makes it smaller.
   bool isCheaper(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts, ArrayRef<unsigned> partial,
-                 const FactorAxes &axes, const ComputeLayouts &choice);
+                 const FactorAxes &axes, const ComputeLayouts &choice, const FactorAxes *chosen);
   /// The layout of a tensor of a rule, made partial over the axes of `like`.
   LayoutId getPartial(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Sharding &like);
 

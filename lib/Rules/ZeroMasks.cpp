@@ -61,7 +61,7 @@ namespace {
 /// Where a scalar of a body is zero.
 struct Zero {
   enum Kind : uint8_t { Unknown, Always, Masked } kind = Unknown;
-  ZeroMask mask;
+  ZeroMask mask; ///< Null where several masks leave elements.
 };
 
 /// One structured op whose result has both dims.
@@ -86,7 +86,9 @@ private:
   static Zero both(Zero a, Zero b) {
     if (a.kind == Zero::Always || b.kind == Zero::Unknown)
       return b;
-    return b.kind == Zero::Always || a.kind == Zero::Unknown || a.mask == b.mask ? a : Zero();
+    if (b.kind == Zero::Always || a.kind == Zero::Unknown || a.mask == b.mask)
+      return a;
+    return {Zero::Masked, {}};
   }
 
   ZeroMasks &masks;
@@ -143,15 +145,20 @@ ZeroMask BodyMasks::findCondition(Value condition) {
 Zero BodyMasks::find(Value scalar) {
   if (matchPattern(scalar, m_AnyZeroFloat()) || matchPattern(scalar, m_Zero()))
     return {Zero::Always, {}};
+  auto isZeroFill = [](Value tensor) {
+    Attribute fill = getFillElement(tensor);
+    return fill && (matchPattern(fill, m_AnyZeroFloat()) || matchPattern(fill, m_Zero()));
+  };
+  if (auto extract = scalar.getDefiningOp<tensor::ExtractOp>(); extract && isZeroFill(extract.getTensor()))
+    return {Zero::Always, {}};
   if (auto arg = dyn_cast<BlockArgument>(scalar)) {
     if (arg.getOwner() != op.getBlock())
       return {};
     OpOperand *operand = op.getMatchingOpOperand(arg);
     if (!isa<RankedTensorType>(operand->get().getType()))
       return {};
-    if (Attribute fill = getFillElement(operand->get()))
-      if (matchPattern(fill, m_AnyZeroFloat()) || matchPattern(fill, m_Zero()))
-        return {Zero::Always, {}};
+    if (isZeroFill(operand->get()))
+      return {Zero::Always, {}};
     std::optional<MaskedDims> dims = getDims(*operand);
     ZeroMask mask = dims && op.isDpsInput(operand) ? masks.find(operand->get(), *dims) : ZeroMask();
     return mask ? Zero{Zero::Masked, mask} : Zero();
@@ -219,6 +226,9 @@ ZeroMask ZeroMasks::find(Value value, MaskedDims dims) {
         Zero zero = BodyMasks(*this, op, *group, *row).find(term);
         if (zero.kind == Zero::Masked)
           mask = zero.mask;
+        // Shares of groups and rows, of a choice each.
+        if (zero.kind == Zero::Masked && !mask && cast<ShapedType>(value.getType()).getRank() == 2)
+          mask = {value, dims};
       }
   }
   return known_[{value, {dims.group, dims.row}}] = mask;

@@ -458,6 +458,64 @@ TEST(Collective, itemsAreSeparateCollectives) {
   expectItems(info, 4, 40, random);
 }
 
+/// One execution with a mask of rows of each rank.
+Buffers runRows(const CollectiveInfo &info, int ranks, const Buffers &in,
+                const std::vector<std::vector<uint8_t>> &masks, bool isOfInput, std::vector<int64_t> &received) {
+  LocalWorld world(ranks, 30);
+  CollectivePlan plan(info, world);
+  Buffers out(static_cast<size_t>(ranks));
+  received.assign(size_t(ranks), 0);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < ranks; ++r) {
+    out[size_t(r)].resize(size_t(info.outElements * dtypeSize(info.dtype)), 77);
+    threads.emplace_back([&, r] {
+      const RowMask mask{masks[size_t(r)].data(), int64_t(masks[size_t(r)].size()), isOfInput};
+      EXPECT_TRUE(plan.runRows(r, mask, in[size_t(r)].data(), out[size_t(r)].data(), received[size_t(r)]));
+    });
+  }
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_FALSE(world.failed());
+  return out;
+}
+
+TEST(Collective, rowsOfAMaskAreThoseOfTheWhole) {
+  std::mt19937 random(37);
+  int64_t fewer = 0;
+  for (int round = 0; round < 600; ++round) {
+    int ranks;
+    CollectiveInfo info = randomCollective(random, ranks);
+    const bool isOfInput = random() % 2;
+    const int64_t elements = isOfInput ? info.inElements : info.outElements;
+    int64_t rows = 1 + int64_t(random() % uint64_t(elements));
+    while (elements % rows != 0)
+      --rows;
+    const int64_t rowBytes = elements / rows * dtypeSize(info.dtype);
+    Buffers in = randomInputs(info, ranks, random);
+    std::vector<std::vector<uint8_t>> masks(static_cast<size_t>(ranks), std::vector<uint8_t>(size_t(rows)));
+    for (int r = 0; r < ranks; ++r)
+      for (int64_t row = 0; row < rows; ++row) {
+        masks[size_t(r)][size_t(row)] = random() % 3 == 0;
+        if (isOfInput && !masks[size_t(r)][size_t(row)])
+          std::fill_n(in[size_t(r)].begin() + row * rowBytes, rowBytes, 0);
+      }
+    Buffers whole = runOnThreads(info, ranks, in);
+    std::vector<int64_t> received;
+    Buffers out = runRows(info, ranks, in, masks, isOfInput, received);
+    LocalWorld world(ranks, 30);
+    CollectivePlan plan(info, world);
+    for (int r = 0; r < ranks; ++r) {
+      fewer += received[size_t(r)] < plan.receivedBytes(r);
+      for (int64_t i = 0; i < info.outElements; ++i)
+        if (isOfInput || masks[size_t(r)][size_t(i / (elements / rows))])
+          ASSERT_EQ(getElement(info.dtype, out[size_t(r)].data(), i),
+                    getElement(info.dtype, whole[size_t(r)].data(), i))
+              << "round " << round << ", rank " << r << ", element " << i;
+    }
+  }
+  EXPECT_GT(fewer, 100);
+}
+
 TEST(Collective, differentCountsAreAnError) {
   CollectiveInfo info;
   info.kind = "all_gather";

@@ -397,10 +397,15 @@ void LowerToCalls::runOnOperation() {
         args.push_back(storeOffsets(b, loc, collective));
         types.push_back(ptr);
       }
+      if (Value mask = collective.getMask()) {
+        args.append({constant(cast<MemRefType>(mask.getType()).getNumElements()), getPointer(b, loc, mask),
+                     arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(collective.getOfInput()))});
+        types.append({i64, ptr, i32});
+      }
       args.push_back(getPointer(b, loc, collective.getInput()));
       args.push_back(getPointer(b, loc, collective.getInit()));
       types.append({ptr, ptr});
-      StringRef name = hasOffsets ? "sk_collective_at" : batchDims > 0 ? "sk_collective_batch" : "sk_collective";
+      StringRef name = collective.getMask() ? "sk_collective_rows" : hasOffsets ? "sk_collective_at" : batchDims > 0 ? "sk_collective_batch" : "sk_collective";
       func::CallOp::create(b, loc, declare(b, name, types, i32), args);
     } else if (auto probe = dyn_cast<spmd::target::ProbeOp>(op)) {
       auto callee = declare(b, "sk_probe", {ptr, i64, ptr}, i32);

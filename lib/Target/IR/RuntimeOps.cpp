@@ -368,7 +368,7 @@ LogicalResult StartOp::bufferize(RewriterBase &rewriter, const BufferizationOpti
   if (contiguous != *input)
     memref::CopyOp::create(rewriter, loc, *input, contiguous);
   Value begun = withStrides(rewriter, loc, *init, /*contiguous=*/true);
-  StartOp::create(rewriter, loc, Type(), getIdAttr(), contiguous, begun);
+  StartOp::create(rewriter, loc, Type(), getIdAttr(), getAloneAttr(), contiguous, begun);
   replaceOpWithBufferizedValues(rewriter, *this, begun);
   return success();
 }

@@ -31,11 +31,18 @@ static int32_t fail(sk_context *ctx, Status status) { return failRun(*ctx, std::
 
 static int32_t aborted(sk_context *ctx) { return ctx->status = int32_t(Code::Aborted); }
 
+/// How a program calls a collective: at once, as one that it starts, or with a mask of rows, which is at once too.
+enum class Form { AtOnce, Started, Rows };
+
 /// An error unless the manifest lists collective `id` in this form.
-static Status check(sk_context *ctx, int64_t id, bool isStarted) {
+static Status check(sk_context *ctx, int64_t id, Form form) {
   if (!ctx->plans || id < 0 || id >= int64_t(ctx->plans->plans.size()))
     return internalError("the program calls collective " + std::to_string(id) + ", which the manifest does not list");
-  if (bool(ctx->plans->started[size_t(id)]) != isStarted)
+  const std::shared_ptr<StartedPlan> &started = ctx->plans->started[size_t(id)];
+  const bool isStarted = form == Form::Started;
+  if (form == Form::Rows && started && started->isAlone())
+    return {};
+  if (bool(started) != isStarted)
     return internalError("the program " + std::string(isStarted ? "starts" : "performs") + " collective " +
                          std::to_string(id) + ", which the manifest lists " +
                          (isStarted ? "as one that is not started" : "as started"));
@@ -61,13 +68,13 @@ int32_t shardkit::rt::injectFault(sk_context &ctx, int64_t id, bool after) {
 }
 
 /// `call` with what is common to all that ranks do together: errors, records.
-template <typename Fn> static int32_t guarded(sk_context *ctx, int64_t id, bool isStarted, Fn &&call) {
+template <typename Fn> static int32_t guarded(sk_context *ctx, int64_t id, Form form, Fn &&call) {
   if (ctx->status)
     return ctx->status;
   try {
     if (ctx->world->failed())
       return aborted(ctx);
-    Status status = check(ctx, id, isStarted);
+    Status status = check(ctx, id, form);
     if (!status.ok())
       return fail(ctx, status);
     return call(ctx->world->record(ctx->rank));
@@ -76,10 +83,11 @@ template <typename Fn> static int32_t guarded(sk_context *ctx, int64_t id, bool 
   }
 }
 
-static void count(sk_context *ctx, int64_t id, double seconds) {
+static void count(sk_context *ctx, int64_t id, double seconds, int64_t rowBytes = 0) {
   if (!ctx->stats)
     return;
-  TimeStats &stats = (*ctx->stats)[size_t(id)];
+  CollectiveStats &stats = (*ctx->stats)[size_t(id)];
+  stats.rowBytes += rowBytes;
   ++stats.count;
   stats.seconds += seconds;
   stats.maxSeconds = std::max(stats.maxSeconds, seconds);
@@ -91,10 +99,11 @@ void shardkit::rt::recordEntry(RankRecord &record, int64_t id) {
   record.inside.store(true, std::memory_order_relaxed);
 }
 
-/// False when the world failed.
-static Expected<bool> perform(sk_context *ctx, CollectivePlan &plan, int64_t count, const void *in, void *out) {
+/// False when the world failed. A device takes all rows of a mask.
+static Expected<bool> perform(sk_context *ctx, CollectivePlan &plan, int64_t count, const RowMask *mask, const void *in,
+                              void *out, int64_t &rowBytes) {
   if (!ctx->device)
-    return plan.run(ctx->rank, count, in, out);
+    return mask ? plan.runRows(ctx->rank, *mask, in, out, rowBytes) : plan.run(ctx->rank, count, in, out);
   if (plan.participants(ctx->rank).size() > 1 || ctx->world->isPacked())
     ctx->device->noteHost();
   if (ctx->nccl) {
@@ -150,9 +159,9 @@ int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const vo
   return sk_collective_at(ctx, id, count, nullptr, in, out);
 }
 
-int32_t sk_collective_at(sk_context *ctx, int64_t id, int64_t count, const int64_t *offsets, const void *in,
-                         void *out) {
-  return guarded(ctx, id, false, [&](RankRecord &record) -> int32_t {
+static int32_t collective(sk_context *ctx, int64_t id, int64_t count, const int64_t *offsets, const RowMask *mask,
+                          const void *in, void *out) {
+  return guarded(ctx, id, mask ? Form::Rows : Form::AtOnce, [&](RankRecord &record) -> int32_t {
     if (int32_t status = injectFault(*ctx, id, /*after=*/false))
       return status;
     CollectivePlan *plan = ctx->plans->plans[size_t(id)].get();
@@ -165,19 +174,31 @@ int32_t sk_collective_at(sk_context *ctx, int64_t id, int64_t count, const int64
       return fail(ctx, status);
     recordEntry(record, id);
     auto start = std::chrono::steady_clock::now();
-    Expected<bool> performed = perform(ctx, *plan, count, in, out);
+    int64_t rowBytes = 0;
+    Expected<bool> performed = perform(ctx, *plan, count, mask, in, out, rowBytes);
     if (!performed.ok())
       return fail(ctx, performed.status());
     if (!*performed)
       return aborted(ctx);
     record.inside.store(false, std::memory_order_relaxed);
-    ::count(ctx, id, secondsSince(start));
+    ::count(ctx, id, secondsSince(start), rowBytes);
     return injectFault(*ctx, id, /*after=*/true);
   });
 }
 
+int32_t sk_collective_at(sk_context *ctx, int64_t id, int64_t count, const int64_t *offsets, const void *in,
+                         void *out) {
+  return collective(ctx, id, count, offsets, nullptr, in, out);
+}
+
+int32_t sk_collective_rows(sk_context *ctx, int64_t id, int64_t rows, const uint8_t *mask, int32_t is_of_input,
+                           const void *in, void *out) {
+  const RowMask left{mask, rows, is_of_input != 0};
+  return collective(ctx, id, 1, nullptr, &left, in, out);
+}
+
 int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *out) {
-  return guarded(ctx, id, true, [&](RankRecord &record) -> int32_t {
+  return guarded(ctx, id, Form::Started, [&](RankRecord &record) -> int32_t {
     if (int32_t status = injectFault(*ctx, id, /*after=*/false))
       return status;
     Status status = recordCall(*ctx->plans->plans[size_t(id)], ctx->rank, 1);
@@ -188,7 +209,7 @@ int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *o
 }
 
 int32_t sk_collective_done(sk_context *ctx, int64_t id, const void *in, void *out) {
-  return guarded(ctx, id, true, [&](RankRecord &record) -> int32_t {
+  return guarded(ctx, id, Form::Started, [&](RankRecord &record) -> int32_t {
     recordEntry(record, id);
     auto start = std::chrono::steady_clock::now();
     bool waited = false;

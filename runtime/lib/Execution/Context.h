@@ -27,7 +27,7 @@ struct sk_context {
   int meshRank = 0; ///< What the program knows: the rank of its mesh.
   shardkit::rt::World *world = nullptr;
   shardkit::rt::FunctionPlans *plans = nullptr;
-  std::vector<shardkit::rt::TimeStats> *stats = nullptr;
+  std::vector<shardkit::rt::CollectiveStats> *stats = nullptr;
   shardkit::rt::ContractionStats *contractionStats = nullptr;
   int32_t status = 0;  ///< Sticky.
   bool isGone = false; ///< By an injected fault: the rank returns without a word.

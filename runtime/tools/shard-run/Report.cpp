@@ -52,9 +52,17 @@ Json timesJson(const std::vector<const TimeStats *> &ranks) {
 /// What was measured of collective `id` of a function.
 Json collectiveTimes(const RunStats::Function &stats, size_t id) {
   std::vector<const TimeStats *> ranks;
-  for (const auto &perRank : stats.collectives)
+  Json bytes = Json::array();
+  int64_t most = 0;
+  for (const auto &perRank : stats.collectives) {
     ranks.push_back(&perRank[id]);
-  return timesJson(ranks);
+    bytes.push_back(perRank[id].rowBytes);
+    most = std::max(most, perRank[id].rowBytes);
+  }
+  Json json = timesJson(ranks);
+  if (most > 0) // of the rows that masks leave
+    json["received_bytes_per_rank"] = bytes;
+  return json;
 }
 
 /// Of all steps, per rank; seconds only where the host computes.

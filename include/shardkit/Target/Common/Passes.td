@@ -81,6 +81,9 @@ def SpmdTargetGroupLoops : Pass<"spmd-target-group-loops", "::mlir::func::FuncOp
 
     A product with an element that the mask makes zero counts as zero, whatever its other
     factor.
+
+    A collective before the loop moves the rows that a group needs alone, one after it those
+    that a group has.
   }];
   let options = [Option<"minProducts", "min-products", "int64_t", "64",
     "Elements that the matrix of a group must have">];

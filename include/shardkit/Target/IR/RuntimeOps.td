@@ -115,7 +115,7 @@ def SpmdRt_AttentionOp : SpmdRt_Op<"attention"> {
   }];
 }
 
-def SpmdRt_CollectiveOp : SpmdRt_Op<"collective"> {
+def SpmdRt_CollectiveOp : SpmdRt_Op<"collective", [AttrSizedOperandSegments]> {
   let summary = "A collective, by its id in the manifest";
   let description = [{
     ```mlir
@@ -126,13 +126,19 @@ def SpmdRt_CollectiveOp : SpmdRt_Op<"collective"> {
     dims are equal in both types, of any size: the collective applies to the other dims,
     for each index of the batch dims. `offsets` are those of windows that the manifest lists
     as known at run time.
+
+    With `rows(%mask)` only some rows of the output, its indices along the first dim, are
+    needed; the others may hold anything. With `rows(%mask) of_input`, the other rows of the
+    input are zero. Each device has its own mask.
   }];
   let arguments = (ins I64Attr:$id, DefaultValuedAttr<I64Attr, "0">:$batch_dims,
-                       AnyShaped:$input, AnyShaped:$init, Variadic<Index>:$offsets);
+                       AnyShaped:$input, AnyShaped:$init, Variadic<Index>:$offsets,
+                       Optional<AnyShaped>:$mask, UnitAttr:$of_input);
   let results = (outs Variadic<AnyRankedTensor>:$result);
   let assemblyFormat = [{
     $id `ins` `(` $input `:` type($input) `)` `outs` `(` $init `:` type($init)
-    `)` (`offsets` `(` $offsets^ `)`)? attr-dict (`->` type($result)^)?
+    `)` (`offsets` `(` $offsets^ `)`)? (`rows` `(` $mask^ `:` type($mask) `)`)? (`of_input` $of_input^)?
+    attr-dict (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
@@ -153,12 +159,13 @@ def SpmdRt_StartOp : Op<SpmdRt_Dialect, "start", [
            : tensor<4x8xf32>, tensor<4x16xf32> -> tensor<4x16xf32>
     ```
     The runtime owns both operands until the done, which takes the same input: it reads
-    the input and writes the output in the meantime.
+    the input and writes the output in the meantime. Of one that is `alone`, none is started
+    together with it.
   }];
-  let arguments = (ins I64Attr:$id, AnyShaped:$input, AnyShaped:$init);
+  let arguments = (ins I64Attr:$id, UnitAttr:$alone, AnyShaped:$input, AnyShaped:$init);
   let results = (outs Optional<AnyRankedTensor>:$begun);
   let assemblyFormat = [{
-    $id $input `,` $init attr-dict `:` type($input) `,` type($init) (`->` type($begun)^)?
+    $id (`alone` $alone^)? $input `,` $init attr-dict `:` type($input) `,` type($init) (`->` type($begun)^)?
   }];
 }
 

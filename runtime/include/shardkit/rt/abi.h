@@ -80,6 +80,13 @@ SK_EXPORT int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count
 SK_EXPORT int32_t sk_collective_at(sk_context *ctx, int64_t id, int64_t count, const int64_t *offsets, const void *in,
                                    void *out);
 
+/* As sk_collective, of buffers that are `rows` rows of equal size, of which a mask, a byte of
+ * each row, leaves those that are not 0. `is_of_input`: the other rows of `in` are zero, those
+ * that another rank reads at least. Else those of `out` are not needed, and may stay as they
+ * are. Each rank has its own mask. */
+SK_EXPORT int32_t sk_collective_rows(sk_context *ctx, int64_t id, int64_t rows, const uint8_t *mask,
+                                     int32_t is_of_input, const void *in, void *out);
+
 /* Ends the run with `message` if `holds` is 0: then a status, else 0. The program
  * returns the status at once. */
 SK_EXPORT int32_t sk_assert(sk_context *ctx, int32_t holds, const char *message);

@@ -35,6 +35,14 @@ struct CollectiveBuffers {
   int64_t count = 1; ///< Items.
 };
 
+/// Which rows of a buffer a rank computed, or needs: a byte of each row, not 0.
+struct RowMask {
+  const uint8_t *data = nullptr;
+  int64_t rows = 0; ///< Of equal size, one after the other.
+  /// Of the input, whose other rows are zero; else of the output, whose other rows are not needed, and not written.
+  bool isOfInput = false;
+};
+
 class CollectivePlan {
 public:
   /// On the ranks of a mesh.
@@ -52,6 +60,10 @@ public:
   /// the same count on all ranks. `engine` copies and reduces. False when the world
   /// failed.
   bool run(int rank, int64_t count, const void *in, void *out, CopyEngine &engine = hostCopyEngine());
+  /// The same of one item, of which only the rows of a mask travel; in a sum, rows that one rank alone computed are
+  /// copied. The masks of the ranks differ. Adds what this rank reads from others, masks too, to `received`, but not
+  /// where whole buffers travel at least as well. On the host.
+  bool runRows(int rank, const RowMask &mask, const void *in, void *out, int64_t &received);
   /// The same collective with these values of the offsets that are known at run time, the same
   /// on all ranks of a group. Ranks share the plan of equal offsets while it is kept.
   std::shared_ptr<CollectivePlan> at(std::span<const int64_t> offsets);
@@ -127,6 +139,9 @@ private:
     int64_t destination;
   };
   static std::vector<Run> getRuns(const Segment &segment, int rank);
+  struct ReadRows;
+  bool takesRows(int rank, const RowMask &mask) const;
+  void computeRows(const ReadRows &rows, int index, void *out);
   /// Splits pieces at the runs of a segment that `rank` receives.
   void addSegment(const Segment &segment, int rank, std::vector<Piece> &pieces);
   /// Computes the output of `rank` from the published buffers `k` of the rendezvous. If
@@ -176,6 +191,7 @@ class StartedPlan {
 public:
   StartedPlan(std::vector<CollectivePlan *> plans, World &world, const MeshRanks &mesh);
 
+  bool isAlone() const { return plans_.size() == 1; }
   /// Takes the buffers of the next of the collectives, in order, and publishes all of
   /// them with the last one. Never waits.
   Status start(int rank, int64_t id, const void *in, void *out, CopyEngine &engine = hostCopyEngine());

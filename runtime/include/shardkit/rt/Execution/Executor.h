@@ -28,6 +28,10 @@ struct TimeStats {
   }
 };
 
+struct CollectiveStats : TimeStats {
+  int64_t rowBytes = 0; ///< Received in all executions of one that takes a mask of rows, with the masks.
+};
+
 /// Statistics of contractions (sk_contraction). On a device they run asynchronously, and
 /// their time is not measured.
 struct ContractionStats {
@@ -40,7 +44,7 @@ struct RunStats {
   double seconds = 0; ///< Wall clock of the whole step that ran last.
   struct Function {
     /// [rank of the mesh][collective]
-    std::vector<std::vector<TimeStats>> collectives;
+    std::vector<std::vector<CollectiveStats>> collectives;
     std::vector<TimeStats> runs;                ///< In a pipeline, [rank of the mesh].
     std::vector<ContractionStats> contractions; ///< [rank of the mesh]
   };

@@ -51,7 +51,7 @@ public:
     for (size_t f = 0; f < functions_.size(); ++f) {
       if (pipeline_ && pipeline_->stageOf[f] != stageOf(rank))
         continue;
-      for (TimeStats &times : stats.functions[f].collectives[size_t(meshRank(rank))])
+      for (CollectiveStats &times : stats.functions[f].collectives[size_t(meshRank(rank))])
         fn(times);
       if (pipeline_)
         fn(stats.functions[f].runs[size_t(meshRank(rank))]);
