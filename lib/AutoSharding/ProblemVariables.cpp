@@ -167,8 +167,38 @@ const Sharding &ProblemVariables::getUserSharding(ClassId id) {
   return open;
 }
 
+/// The readers of each segment of a stored tensor (`spmd.segment`), whose rules keep its units whole.
+llvm::DenseMap<ProblemVariables::ClassId, SmallVector<ProblemVariables::Use, 1>> ProblemVariables::findSegments() {
+  llvm::DenseMap<ClassId, SmallVector<Use, 1>> readers;
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    const Propagation::Node &node = propagation.getNode(id);
+    ArrayRef<int32_t> tensors = propagation.getTensors(node);
+    for (unsigned t = 0; t < node.rule->numOperands() && t < node.op->getNumOperands() && !node.isIdentity; ++t) {
+      auto arg = dyn_cast<BlockArgument>(node.op->getOperand(t));
+      auto func = arg ? dyn_cast<FunctionOpInterface>(arg.getOwner()->getParentOp()) : FunctionOpInterface();
+      if (tensors[t] >= 0 && func && arg.getOwner()->isEntryBlock() &&
+          func.getArgAttrOfType<SegmentAttr>(arg.getArgNumber(), kSegmentAttr))
+        readers[tensors[t]].push_back({id, t});
+    }
+  }
+  return readers;
+}
+
+bool ProblemVariables::keepsUnits(const Use &reader, LayoutId layout) {
+  const ShardingRule &rule = *propagation.getNode(reader.node).rule;
+  for (unsigned f = 0; f < rule.numFactors(); ++f) {
+    if (rule.factor(f).granule == 1)
+      continue;
+    std::optional<DimEntries> entries = projectFactor(rule, reader.tensor, f, table.get(layout));
+    if (!entries || (!entries->empty() && !canShard(rule.factor(f), *entries, table.getMesh())))
+      return false;
+  }
+  return true;
+}
+
 void ProblemVariables::addClasses() {
   classes.resize(propagation.getNumClasses());
+  const auto segments = findSegments();
   // Per value class: the number of its definitions, and the last of them.
   std::vector<std::pair<unsigned, NodeId>> definitions(classes.size());
   for (NodeId id = 0; id < nodes.size(); ++id) {
@@ -219,6 +249,10 @@ void ProblemVariables::addClasses() {
     if (isComputed && t < tensors.size())
       for (const FactorAxes &axes : spaces[nodes[definer].space])
         add(complete(*node->rule, t, axes));
+    if (auto readers = segments.find(id); readers != segments.end())
+      llvm::erase_if(layouts, [&](LayoutId layout) {
+        return llvm::any_of(readers->second, [&](const Use &reader) { return !keepsUnits(reader, layout); });
+      });
     classes[id].domain = internDomain(std::move(layouts));
   }
 }

@@ -128,6 +128,9 @@ protected:
   /// The user sharding of a value class, unless it is released.
   const Sharding &getUserSharding(ClassId id);
   ExtraShardings getExtraShardings(const Propagation::Node &node) const;
+  llvm::DenseMap<ClassId, SmallVector<Use, 1>> findSegments();
+  /// False for a layout of a segment that splits a unit, as the rule of a reader says.
+  bool keepsUnits(const Use &reader, LayoutId layout);
   bool allows(const Sharding &userSharding, LayoutId id, RankedTensorType type) const;
   /// The layout that operand `t` of a node needs: per strategy, or for an identity per choice
   /// of its target. `has` is the layout that the operand is stored in.
