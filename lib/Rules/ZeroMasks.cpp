@@ -82,6 +82,10 @@ private:
     return MaskedDims{*g, *r};
   }
   ZeroMask findCondition(Value condition);
+  /// A number of a group, made of its index in the body.
+  bool isGroup(Value scalar);
+  /// True of one group of each row: a comparison with the number of the group.
+  bool isOneHot(Value condition);
   static Zero either(Zero a, Zero b) { return a.kind == Zero::Always || b.kind == Zero::Unknown ? a : b; }
   static Zero both(Zero a, Zero b) {
     if (a.kind == Zero::Always || b.kind == Zero::Unknown)
@@ -142,6 +146,24 @@ ZeroMask BodyMasks::findCondition(Value condition) {
   return dims && op.isDpsInput(operand) ? resolveMask({operand->get(), *dims}) : ZeroMask();
 }
 
+bool BodyMasks::isGroup(Value scalar) {
+  while (Operation *def = scalar.getDefiningOp()) {
+    if (auto index = dyn_cast<linalg::IndexOp>(def))
+      return index->getBlock() == op.getBlock() && index.getDim() == group;
+    if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp,
+             arith::UIToFPOp>(def))
+      return false;
+    scalar = def->getOperand(0);
+  }
+  return false;
+}
+
+bool BodyMasks::isOneHot(Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  return compare && compare.getPredicate() == arith::CmpIPredicate::eq &&
+         isGroup(compare.getLhs()) != isGroup(compare.getRhs());
+}
+
 Zero BodyMasks::find(Value scalar) {
   if (matchPattern(scalar, m_AnyZeroFloat()) || matchPattern(scalar, m_Zero()))
     return {Zero::Always, {}};
@@ -168,18 +190,23 @@ Zero BodyMasks::find(Value scalar) {
     return {};
   if (auto select = dyn_cast<arith::SelectOp>(def)) {
     Zero ifTrue = find(select.getTrueValue()), ifFalse = find(select.getFalseValue());
-    if (ifFalse.kind == Zero::Always)
+    if (ifFalse.kind == Zero::Always) {
       if (ZeroMask mask = findCondition(select.getCondition()))
         return {Zero::Masked, mask};
+      if (isOneHot(select.getCondition()))
+        return {Zero::Masked, {}};
+    }
     return both(ifTrue, ifFalse);
   }
   if (isa<arith::MulFOp, arith::MulIOp, arith::AndIOp>(def))
     return either(find(def->getOperand(0)), find(def->getOperand(1)));
   if (isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp>(def))
     return both(find(def->getOperand(0)), find(def->getOperand(1)));
-  if (isa<arith::UIToFPOp, arith::ExtUIOp>(def) && def->getOperand(0).getType().isInteger(1))
+  if (isa<arith::UIToFPOp, arith::ExtUIOp>(def) && def->getOperand(0).getType().isInteger(1)) {
     if (ZeroMask mask = findCondition(def->getOperand(0)))
       return {Zero::Masked, mask};
+    return isOneHot(def->getOperand(0)) ? Zero{Zero::Masked, {}} : Zero();
+  }
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
           arith::SIToFPOp, arith::UIToFPOp, math::TanhOp, math::ErfOp, math::AbsFOp, math::AbsIOp>(def))
     return find(def->getOperand(0));
@@ -226,7 +253,7 @@ ZeroMask ZeroMasks::find(Value value, MaskedDims dims) {
         Zero zero = BodyMasks(*this, op, *group, *row).find(term);
         if (zero.kind == Zero::Masked)
           mask = zero.mask;
-        // Shares of groups and rows, of a choice each.
+        // Shares of groups and rows, of several masks, or of one that is made with them.
         if (zero.kind == Zero::Masked && !mask && cast<ShapedType>(value.getType()).getRank() == 2)
           mask = {value, dims};
       }

@@ -129,7 +129,7 @@ protected:
   const Sharding &getUserSharding(ClassId id);
   ExtraShardings getExtraShardings(const Propagation::Node &node) const;
   llvm::DenseMap<ClassId, SmallVector<Use, 1>> findSegments();
-  /// False for a layout of a segment that splits a unit, as the rule of a reader says.
+  /// False for a layout of a segment that splits a unit, by the rule of a reader.
   bool keepsUnits(const Use &reader, LayoutId layout);
   bool allows(const Sharding &userSharding, LayoutId id, RankedTensorType type) const;
   /// The layout that operand `t` of a node needs: per strategy, or for an identity per choice

@@ -14,7 +14,7 @@
 spmd.mesh @m = <["x"=2]>
 
 func.func @experts(%x: tensor<?x8xf32> {spmd.symbols = ["t", ""]}, %w: tensor<6x8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}]>})
-    -> tensor<?x8xf32> {
+    -> tensor<?x8xf32> attributes {spmd.bounds = {t = [0, 16]}} {
   %c0 = arith.constant 0 : index
   %none = arith.constant dense<0.0> : tensor<f32>
   %zero = tensor.extract %none[] : tensor<f32>

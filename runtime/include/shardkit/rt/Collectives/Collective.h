@@ -38,7 +38,7 @@ struct CollectiveBuffers {
 /// Which rows of a buffer a rank computed, or needs: a byte of each row, not 0.
 struct RowMask {
   const uint8_t *data = nullptr;
-  int64_t rows = 0; ///< Of equal size, one after the other.
+  int64_t rows = 0; ///< Their number; they have equal sizes, one after the other.
   /// Of the input, whose other rows are zero; else of the output, whose other rows are not needed, and not written.
   bool isOfInput = false;
 };
@@ -60,9 +60,9 @@ public:
   /// the same count on all ranks. `engine` copies and reduces. False when the world
   /// failed.
   bool run(int rank, int64_t count, const void *in, void *out, CopyEngine &engine = hostCopyEngine());
-  /// The same of one item, of which only the rows of a mask travel; in a sum, rows that one rank alone computed are
-  /// copied. The masks of the ranks differ. Adds what this rank reads from others, masks too, to `received`, but not
-  /// where whole buffers travel at least as well. On the host.
+  /// The same of one item, of which only the rows of a mask are sent; in a sum, rows that one rank alone computed are
+  /// copied. Each rank has its own mask. Adds the bytes that this rank reads from others, masks included, to
+  /// `received`, but not where whole buffers are sent instead. On the host.
   bool runRows(int rank, const RowMask &mask, const void *in, void *out, int64_t &received);
   /// The same collective with these values of the offsets that are known at run time, the same
   /// on all ranks of a group. Ranks share the plan of equal offsets while it is kept.
