@@ -82,6 +82,8 @@ private:
     return MaskedDims{*g, *r};
   }
   ZeroMask findCondition(Value condition);
+  /// The same in all iterations.
+  bool isConstant(Value scalar);
   /// A number of a group, made of its index in the body.
   bool isGroup(Value scalar);
   /// True of one group of each row: a comparison with the number of the group.
@@ -146,10 +148,23 @@ ZeroMask BodyMasks::findCondition(Value condition) {
   return dims && op.isDpsInput(operand) ? resolveMask({operand->get(), *dims}) : ZeroMask();
 }
 
+bool BodyMasks::isConstant(Value scalar) {
+  if (scalar.getParentBlock() != op.getBlock())
+    return true;
+  Operation *def = scalar.getDefiningOp();
+  return def && !isa<linalg::IndexOp>(def) && isPure(def) && def->getNumRegions() == 0 &&
+         llvm::all_of(def->getOperands(), [&](Value operand) { return isConstant(operand); });
+}
+
 bool BodyMasks::isGroup(Value scalar) {
   while (Operation *def = scalar.getDefiningOp()) {
     if (auto index = dyn_cast<linalg::IndexOp>(def))
       return index->getBlock() == op.getBlock() && index.getDim() == group;
+    // The first group of a shard.
+    if (isa<arith::AddIOp>(def) && isConstant(def->getOperand(0)) != isConstant(def->getOperand(1))) {
+      scalar = def->getOperand(isConstant(def->getOperand(0)) ? 1 : 0);
+      continue;
+    }
     if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp,
              arith::UIToFPOp>(def))
       return false;
