@@ -126,6 +126,11 @@ static void appendRenames(const IndexForm &form, bool toOwn, llvm::SmallVectorIm
   }
 }
 
+/// True if the indices of a dim depend on those of the local tensor.
+static bool hasLoop(const IndexForm &form) {
+  return llvm::any_of(form.getTerms(), [](const IndexTerm &term) { return term.kind == IndexTerm::Kind::Loop; });
+}
+
 std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const Mesh *mesh, std::string &why,
                                      bool &isModelled) {
   isModelled = true;
@@ -151,16 +156,13 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
         if (dim.form && overlap(dim.form->getRanks(), reduced)) {
           why = "combines different elements: the operand is sharded over " + proof::toString(reduced, mesh);
           // A reduction of one local element may have been folded away before.
-          isModelled = llvm::any_of(dim.form->getTerms(),
-                                    [](const IndexTerm &term) { return term.kind == IndexTerm::Kind::Loop; });
+          isModelled = hasLoop(*dim.form);
           return std::nullopt;
         }
     } else {
       // A sum of one local element may be that element under another name.
       isModelled = llvm::none_of(fact.dims, [&](const DimFact &dim) {
-        return dim.form && overlap(dim.form->getRanks(), reduced) &&
-               llvm::none_of(dim.form->getTerms(),
-                             [](const IndexTerm &term) { return term.kind == IndexTerm::Kind::Loop; });
+        return dim.form && overlap(dim.form->getRanks(), reduced) && !hasLoop(*dim.form);
       });
       why = "reduces (" + stringifyReductionKind(move.from.partialKind).str() + ") over " +
             proof::toString(reduced, mesh) + ", but the operand is " +
@@ -215,6 +217,8 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
         return false;
       why = "moves elements along " + proof::toString(moved, mesh) + ", but dim " + std::to_string(d) +
             " of the operand is " + dim.form->toString(mesh);
+      // The one local element of a dim may be meant as one of another dim.
+      isModelled = hasLoop(*dim.form);
       return true;
     };
     if (source == target) {

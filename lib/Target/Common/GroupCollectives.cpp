@@ -58,9 +58,9 @@ public:
   void limit();
 
 private:
-  bool needsRowsAlone(OpOperand &use) const;
+  bool needsRowsAlone(OpOperand &use);
   /// True if no element of another row is read, but by ops whose results are not needed there either.
-  bool needsRowsAlone(Value value) const;
+  bool needsRowsAlone(Value value);
   /// The collectives of a value that is zero in other rows, started ones too.
   void findCollectivesOf(Value value, SmallVectorImpl<Operation *> &found) const;
   /// The rows of which a group has any, behind the mask.
@@ -74,12 +74,13 @@ private:
   Block &block;
   const GroupRegion &region;
   int64_t rows;
-  Value any; ///< Of getRows().
+  Value any;                     ///< Of getRows().
+  DenseMap<Value, bool> needing; ///< Of needsRowsAlone().
 };
 
 } // namespace
 
-bool Limiter::needsRowsAlone(OpOperand &use) const {
+bool Limiter::needsRowsAlone(OpOperand &use) {
   Operation *op = use.getOwner();
   auto type = cast<RankedTensorType>(use.get().getType());
   const int64_t dim = findRowDim(type, rows);
@@ -106,10 +107,13 @@ bool Limiter::needsRowsAlone(OpOperand &use) const {
   return true;
 }
 
-bool Limiter::needsRowsAlone(Value value) const {
+bool Limiter::needsRowsAlone(Value value) {
+  if (auto it = needing.find(value); it != needing.end())
+    return it->second;
   // The mask says which rows these are.
-  return value != region.mask.value && !value.use_empty() &&
-         llvm::all_of(value.getUses(), [&](OpOperand &use) { return needsRowsAlone(use); });
+  const bool isNeeding = value != region.mask.value && !value.use_empty() &&
+                         llvm::all_of(value.getUses(), [&](OpOperand &use) { return needsRowsAlone(use); });
+  return needing[value] = isNeeding;
 }
 
 /// Casts, which leave zeros.
