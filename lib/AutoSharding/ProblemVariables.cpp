@@ -250,8 +250,9 @@ void ProblemVariables::addClasses() {
       for (const FactorAxes &axes : spaces[nodes[definer].space])
         add(complete(*node->rule, t, axes));
     if (auto readers = segments.find(id); readers != segments.end())
-      llvm::erase_if(layouts, [&](LayoutId layout) {
-        return llvm::any_of(readers->second, [&](const Use &reader) { return !keepsUnits(reader, layout); });
+      llvm::erase_if(layouts, [&, propagated = table.intern(propagation.get(id))](LayoutId layout) {
+        return layout != propagated &&
+               llvm::any_of(readers->second, [&](const Use &reader) { return !keepsUnits(reader, layout); });
       });
     classes[id].domain = internDomain(std::move(layouts));
   }

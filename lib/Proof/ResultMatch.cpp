@@ -228,7 +228,7 @@ std::optional<ReductionKind> ResultMatch::getMaskKind() const {
   for (ReductionKind kind : {ReductionKind::Sum, ReductionKind::Or, ReductionKind::Xor, ReductionKind::Max,
                              ReductionKind::Min, ReductionKind::Prod, ReductionKind::And})
     if (isNeutral(kind, other))
-      return kind;
+      return getKindOf(kind, type.getElementType());
   return std::nullopt;
 }
 
