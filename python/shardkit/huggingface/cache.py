@@ -49,7 +49,8 @@ class _GrowingLayer(DynamicLayer):  # type: ignore[misc, unused-ignore]
     def take(self, is_empty: bool) -> None:
         """Begins a call."""
         self.is_initialized = not is_empty and "keys" in self.held._buffers
-        self.keys, self.values = (self.held.keys, self.held.values) if self.is_initialized else (None, None)
+        self.keys: Any = self.held.keys if self.is_initialized else None
+        self.values: Any = self.held.values if self.is_initialized else None
 
     def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         if self.is_initialized:

@@ -120,7 +120,7 @@ class SizeInference:
             if not name:
                 continue
             tensor = found[name].tensor_type if name in found else None
-            known = None
+            known: Sequence[SizeExpr | None] | None = None
             if tensor is not None and tensor.HasField("shape"):
                 known = [SizeExpr.number(d.dim_value) if d.HasField("dim_value") else self._texts.get(d.dim_param) for d in tensor.shape.dim]
             if rule is not None:
@@ -625,7 +625,7 @@ def _mark_gather(s: SizeInference, node: Any) -> dict[str, Any]:
     spec = {"kind": "take", "axis": _attribute(node, "axis", 0) % rank}
     index = s.value(node.input[1])
     if index is not None and index.ndim == 0:
-        return spec | {"kind": "select", "inputs": [node.input[0]], "index": _spell(index[()])}
+        return spec | {"kind": "select", "inputs": [node.input[0]], "index": _spell(index.item())}
     return spec | {"inputs": list(node.input)}
 
 

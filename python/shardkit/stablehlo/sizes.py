@@ -4,7 +4,7 @@ are concatenated of them. The sizes become those of dims of other arguments, and
 from __future__ import annotations
 
 import re
-from typing import Mapping, Sequence
+from typing import Callable, Mapping, Sequence
 
 from jaxlib.mlir import ir
 
@@ -419,7 +419,7 @@ class Sizes:
         self.func.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([a.type for a in block.arguments], results))
 
 
-_LIMITS = {"stablehlo.maximum": Sizes.larger, "stablehlo.minimum": Sizes.smaller, "stablehlo.clamp": Sizes.clamp}
+_LIMITS: dict[str, Callable[..., SizeExpr | None]] = {"stablehlo.maximum": Sizes.larger, "stablehlo.minimum": Sizes.smaller, "stablehlo.clamp": Sizes.clamp}
 
 
 def _read_list(numbers: str, name: str) -> list[int]:

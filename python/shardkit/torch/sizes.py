@@ -71,7 +71,7 @@ def refuse_branches(dims: Sequence[Mapping[int, Any]]) -> Iterator[None]:
     decide = torch.SymBool.__bool__
 
     def decide_alike(flag: Any) -> bool:
-        result = decide(flag)
+        result: bool = decide(flag)
         frame = sys._getframe(1)
         if is_users(frame.f_code.co_filename):
             for name, size in _find_exceptions(flag.node, dims, result):
