@@ -20,29 +20,29 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-static bool hasTosa(ModuleOp module) {
-  return module
-      .walk([](Operation *op) {
+static bool hasTosa(Operation *op) {
+  return op
+      ->walk([](Operation *op) {
         return isa_and_nonnull<tosa::TosaDialect>(op->getDialect()) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
 
-/// Runs passes on a module. If one fails, as it does not know an op, the module stays as it is: the op is not modelled.
-static void runIfPossible(ModuleOp module, llvm::function_ref<void(PassManager &)> build) {
-  ScopedDiagnosticHandler silent(module.getContext(), [](Diagnostic &) { return success(); });
-  OwningOpRef<ModuleOp> copy = module.clone();
-  PassManager passes(module.getContext());
+/// Runs passes on a module or a function. If one fails, as it does not know an op, the module or function stays as it
+/// is: the op is not modelled.
+template <typename Op> static void runIfPossible(Op op, llvm::function_ref<void(PassManager &)> build) {
+  ScopedDiagnosticHandler silent(op->getContext(), [](Diagnostic &) { return success(); });
+  OwningOpRef<Op> copy = cast<Op>(op->clone());
+  PassManager passes(op->getContext(), Op::getOperationName());
   // Programs that the compiler takes are compared, also those that are undefined.
   passes.enableVerifier(false);
   build(passes);
   if (succeeded(passes.run(*copy)))
-    module.getBodyRegion().takeBody(copy->getBodyRegion());
+    op->getRegion(0).takeBody(copy.get()->getRegion(0));
 }
 
 /// The passes that the compiler's targets lower tosa with.
-static void lowerTosa(OpPassManager &passes) {
-  OpPassManager &functions = passes.nest<func::FuncOp>();
+static void lowerTosa(OpPassManager &functions) {
   functions.addPass(createTosaToSCFPass());
   functions.addPass(tosa::createTosaToLinalgNamed());
   functions.addPass(tosa::createTosaToLinalg());
@@ -90,7 +90,7 @@ static void decompose(ModuleOp module) {
 
 void proof::getNormalFormDialects(DialectRegistry &registry) {
   OpPassManager passes(ModuleOp::getOperationName());
-  lowerTosa(passes);
+  lowerTosa(passes.nest<func::FuncOp>());
   passes.addPass(createInlinerPass());
   passes.getDependentDialects(registry);
   registry.insert<tensor::TensorDialect, scf::SCFDialect, arith::ArithDialect>();
@@ -107,8 +107,10 @@ SmallVector<std::string> proof::normalize(ModuleOp global, ModuleOp local) {
     rewriteConcats(global);
     rewriteConcats(local);
     done.push_back("tosa-to-linalg");
-    runIfPossible(global, lowerTosa);
-    runIfPossible(local, lowerTosa);
+    for (ModuleOp module : {global, local})
+      for (func::FuncOp func : llvm::to_vector(module.getOps<func::FuncOp>()))
+        if (hasTosa(func))
+          runIfPossible(func, lowerTosa);
   }
   for (ModuleOp module : {global, local}) {
     decompose(module);
