@@ -136,6 +136,11 @@ TermId GlobalProgram::substitute(TermId id, const SumList &at) {
 }
 
 ClassId GlobalProgram::getDefined(RankedTensorType type, TermId definition) {
+  if (terms[definition].kind == Term::Kind::Element) {
+    auto [source, sums] = terms.getElement(definition);
+    if (std::optional<ClassId> id = getUnitReshape(source, sums, type, classes[source].loc))
+      return *id;
+  }
   auto [it, isNew] = defined.try_emplace({type, definition}, 0);
   if (!isNew)
     return it->second;

@@ -48,6 +48,39 @@ ElementsAttr proof::getElements(Operation *op) {
   return elements && isa<RankedTensorType>(elements.getType()) ? elements : ElementsAttr();
 }
 
+/// The index of each dim of `from` over the dims of `to`, if these differ in dims of one element alone.
+static std::optional<SumList> getUnitSums(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  SumList sums;
+  int64_t next = 0, rank = to.size();
+  auto skipUnits = [&] {
+    while (next < rank && to[next] == 1)
+      ++next;
+  };
+  for (int64_t size : from) {
+    if (size == 1) {
+      sums.push_back({0, 0});
+      continue;
+    }
+    skipUnits();
+    if (next == rank || to[next] != size)
+      return std::nullopt;
+    sums.push_back({0, 1, next++, 1});
+  }
+  skipUnits();
+  return next == rank ? std::optional(sums) : std::nullopt;
+}
+
+std::optional<ClassId> GlobalProgram::getUnitReshape(ClassId source, const SumList &sums, RankedTensorType type,
+                                                     std::optional<Location> loc) {
+  if (!classes[source].type || getUnitSums(classes[source].type.getShape(), type.getShape()) != sums)
+    return std::nullopt;
+  SmallVector<RankDigit, 2> outer = varying;
+  varying = classes[source].varying;
+  ClassId id = addReshape(source, type, loc);
+  varying = outer;
+  return id;
+}
+
 ClassId GlobalProgram::addReshape(ClassId source, RankedTensorType type, std::optional<Location> loc) {
   if (classes[source].splat || classes[source].isUndefined)
     return source;
@@ -71,6 +104,11 @@ ClassId GlobalProgram::addReshape(ClassId source, RankedTensorType type, std::op
   if (llvm::all_of(classes[source].isUniform, [](bool uniform) { return uniform; }))
     info.isUniform.assign(type.getRank(), true);
   info.root = root;
+  // Dims of one element alone: it is read through.
+  if (std::optional<SumList> sums = getUnitSums(from, to)) {
+    info.source = source;
+    info.sums = *sums;
+  }
   ClassId id = create(info);
   reshapes[root].push_back(id);
   return id;
@@ -259,7 +297,10 @@ void GlobalProgram::add(Block &block) {
 
 void GlobalProgram::add(Operation &op) {
   resolveSizes(&op, terms.sizes, [&](Value value) { return getIndexForm(value); });
-  if (std::optional<Value> annotated = getAnnotated(&op)) {
+  std::optional<Value> annotated = getAnnotated(&op);
+  if (auto reshard = dyn_cast<ReshardOp>(op))
+    annotated = reshard->getOperand(0);
+  if (annotated) {
     if (std::optional<ClassId> id = getClass(*annotated))
       values[op.getResult(0)] = *id;
     return;

@@ -170,6 +170,11 @@ void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
         values[result] = source;
         continue;
       }
+      // Dims of one element are added or left out.
+      if (std::optional<ClassId> id = getUnitReshape(source, at, type, op->getLoc())) {
+        values[result] = *id;
+        continue;
+      }
       if (isFixed) {
         info.source = source;
         info.sums = at;

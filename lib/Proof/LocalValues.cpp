@@ -30,6 +30,12 @@ ArrayRef<Fact> LocalValues::getFacts(Value value) const {
   return it == facts.end() ? ArrayRef<Fact>() : ArrayRef<Fact>(it->second);
 }
 
+bool LocalValues::isHeld(ClassId id) const {
+  return llvm::any_of(facts, [&](const auto &entry) {
+    return llvm::any_of(entry.second, [&](const Fact &fact) { return fact.value == id; });
+  });
+}
+
 void LocalValues::addFact(Value value, Fact fact) {
   // Elements of different indices are no partial results of one, nor are those that a coordinate tells apart.
   auto isOfPartial = [&](const DimFact &dim) { return dim.form && overlap(dim.form->getRanks(), fact.partial); };

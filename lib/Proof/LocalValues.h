@@ -28,6 +28,8 @@ public:
 
   /// The facts of a tensor. Valid until a fact of any value is added.
   ArrayRef<Fact> getFacts(Value value) const;
+  /// True if some value holds elements of a value of the unsharded program.
+  bool isHeld(ClassId id) const;
   /// Adds a fact, and those of the slices and paddings of the global value that the local one is a part of, too.
   void addFact(Value value, Fact fact);
   /// Adds that all elements are equal, or undefined: such a class has no layout.

@@ -151,9 +151,9 @@ bool OpTerms::convertInside(Attempt &attempt) {
     return false;
   readOuterElements();
   TermFrame frame;
-  for (const LoopIndex &loop : loops)
+  for (auto [l, loop] : llvm::enumerate(loops))
     frame.assumed.push_back(loop.form && loop.size ? std::optional(std::pair<int64_t, int64_t>(0, *loop.size - 1))
-                                                   : std::nullopt);
+                                                   : getRange(l));
   inside = convert(frame, llvm::SmallBitVector(getNumLoops()));
   usedAssumption = frame.usedAssumption;
   if (!masked.empty() && readsUnmasked(frame))
@@ -192,6 +192,13 @@ SmallVector<TermId> OpTerms::convert(TermFrame &frame, const llvm::SmallBitVecto
     return convertLookup(number, indices, frame);
   };
   frame.getOwned = [this, &frame](const Term &term) { return convertOwned(term, frame); };
+  frame.replace = [this](TermId from, TermId to) {
+    if (owned.count(from) || masked.count(from) || bounds.count(from))
+      return false;
+    if (auto it = elements.find(from); it != elements.end())
+      addElement(to, Ranks(it->second));
+    return true;
+  };
   SmallVector<TermId> converted;
   for (TermId term : structured.terms)
     converted.push_back(frame.convert(term, values.terms));
@@ -224,14 +231,16 @@ TermId OpTerms::convertArgument(unsigned number, TermFrame &frame, const llvm::S
       const ClassInfo &info = values.global[fact.value];
       bool isUniform = d < info.isUniform.size() && info.isUniform[d];
       bool isLoop = sum[0] == 0 && sum[1] == 1 && sum[3] == 1 && sum[2] >= 0;
-      if (isUniform && !at->isInside(dim.size)) {
-        // Lanes outside of the dim are outside of the loop.
-        if (!isLoop || loops[sum[2]].size != dim.size || outside[sum[2]])
+      if (isLoop && outside[sum[2]] && dim.padding && loops[sum[2]].size == dim.size) {
+        padding = dim.padding;
+      } else if (isUniform && !at->isInside(dim.size)) {
+        // Lanes outside of the dim are outside of the loop, or of a condition.
+        bool isInside = isLoop && loops[sum[2]].size == dim.size && !outside[sum[2]];
+        std::optional<std::pair<int64_t, int64_t>> range = frame.getRange(sum);
+        if (!isInside && !(range && range->first >= 0 && range->second < dim.size))
           return setMisfit("reads padding of dim " + Twine(d) + " of operand #" + Twine(number));
         frame.usedAssumption = true;
       }
-      if (isLoop && outside[sum[2]] && dim.padding && loops[sum[2]].size == dim.size)
-        padding = dim.padding;
     }
     sums.push_back(sum);
   }

@@ -182,6 +182,9 @@ std::optional<Partial> PartialTerms::join(std::optional<Partial> a, std::optiona
     return partial.ranks.empty() ? std::string("a complete value")
                                  : noun.str() + " that is partial over " + proof::toString(partial.ranks, values.mesh);
   };
+  // The complete one first: operands have no order.
+  if (b->ranks.empty())
+    std::swap(a, b);
   why = "combines " + describe(*a, "a value") + " with " + describe(*b, "one");
   return std::nullopt;
 }

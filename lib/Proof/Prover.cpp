@@ -54,6 +54,8 @@ private:
   /// Why a value that holds `found` is not one that holds `expected`; empty if it is one. Refused if that is known.
   std::string explainDifference(Value value, const Fact &found, const Fact &expected, Outcome &outcome);
   void decideGap(const Gap &gap);
+  /// The op that led to a gap; null if that is the op of the gap itself.
+  Operation *findCause(const Gap &gap) const;
 
   /// What a boundary value holds by its sharding, after a check of its types.
   FailureOr<Fact> readBoundary(ShardingAttr sharding, TypeAttr globalType, Type localType, ClassId value, Type expected,
@@ -422,9 +424,13 @@ bool Prover::compareTensor(unsigned r, const Fact &expected) {
       return true;
   }
   Operation *op = value.getDefiningOp() ? value.getDefiningOp() : terminator;
-  Operation *wrong = outcome == Outcome::Undecided ? findFirstWrong(value, expected.value, values) : nullptr;
-  if (Operation *own = wrong && wrong == value.getDefiningOp() ? findFirstOwn(value, values) : nullptr)
-    wrong = own;
+  Operation *wrong = nullptr;
+  if (outcome == Outcome::Undecided)
+    wrong = findMissing(terminator, values);
+  else if (StringRef(why).starts_with("holds"))
+    wrong = findLayoutChange(value, /*withCollectives=*/false, values);
+  if (!wrong && outcome == Outcome::Undecided)
+    wrong = findFirstWrong(value, expected.value, values);
   decide(outcome, wrong ? wrong : op, "result #" + Twine(r) + " " + why, "result");
   return false;
 }
@@ -469,14 +475,31 @@ std::string Prover::explainDifference(Value value, const Fact &found, const Fact
   return why;
 }
 
+Operation *Prover::findCause(const Gap &gap) const {
+  if (gap.kind == "padding" || gap.kind == "trap")
+    if (Operation *mask = findMask(gap.op, values))
+      return mask;
+  bool isReduced = gap.outcome == Outcome::Refused && gap.kind == "partial";
+  if (Operation *init = isReduced || gap.kind == "no counterpart" ? findInit(gap.op, values) : nullptr)
+    return init;
+  bool isMove = isa<CollectiveOpInterface>(gap.op) && gap.outcome == Outcome::Undecided;
+  if (isMove || gap.kind == "reduction" || gap.kind == "misfit")
+    if (Operation *change = findLayoutChange(gap.op->getOperands(), gap.kind == "misfit", values))
+      return change;
+  if (gap.outcome == Outcome::Refused)
+    return nullptr;
+  if (Operation *mask = gap.kind == "no counterpart" ? findOwnMask(gap.op, values) : nullptr)
+    return mask;
+  bool hasNoCounterpart = gap.kind == "no counterpart" || gap.kind == gap.op->getName().getStringRef();
+  if (Operation *wrong = hasNoCounterpart ? findFirstWrong(gap.op, values) : nullptr)
+    return wrong;
+  return findMissing(gap.op, values);
+}
+
 void Prover::decideGap(const Gap &gap) {
   decide(gap.outcome, gap.op, gap.why, gap.kind);
-  bool hasNoCounterpart = gap.outcome == Outcome::Undecided &&
-                          (gap.kind == "no counterpart" || gap.kind == gap.op->getName().getStringRef());
-  Operation *wrong = hasNoCounterpart ? findFirstWrong(gap.op, values) : nullptr;
-  if (!wrong && gap.outcome == Outcome::Undecided)
-    wrong = findFirstOwn(gap.op->getOperands(), values);
-  if (wrong) {
+  Operation *wrong = findCause(gap);
+  if (wrong && wrong != gap.op) {
     StringRef reader = gap.op->getName().getStringRef();
     decide(gap.outcome, wrong, "gives another value than the one that " + reader + " needs", gap.kind);
     proof.notes.push_back({gap.op->getLoc(), reader.str() + ": " + gap.why});

@@ -7,6 +7,9 @@ using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 
+/// Lanes of a window that are looked at.
+static constexpr int64_t kMaxLanes = int64_t(1) << 14;
+
 //===----------------------------------------------------------------------===//
 // Ranks
 //===----------------------------------------------------------------------===//
@@ -129,6 +132,50 @@ static void appendRenames(const IndexForm &form, bool toOwn, llvm::SmallVectorIm
 /// True if the indices of a dim depend on those of the local tensor.
 static bool hasLoop(const IndexForm &form) {
   return llvm::any_of(form.getTerms(), [](const IndexTerm &term) { return term.kind == IndexTerm::Kind::Loop; });
+}
+
+/// True if a window of what each device has of a dim reaches beyond that only where it reaches beyond the dim. `own` is
+/// the index in the dim of what a device has, of `size` elements, and `target` the one that a lane of the window has.
+///
+///   shards of 3 of 6, window of 4 from -1 on     own 3 x + i, target x + i0 - 1: lanes -1 of 0 and 6 of 1
+static bool reachesPaddingOnly(const IndexForm &own, const IndexForm &target, int64_t size, const DimFact &dim) {
+  if (own.hasScalar() || target.hasScalar() || isUnknownSize(size) || isUnknownSize(dim.size))
+    return false;
+  // Digits that both have, as factors of a sum that has no other use.
+  std::optional<IndexForm> both = target.plus(own, kFirstUnknownSize);
+  if (!both)
+    return false;
+  llvm::SmallVector<IndexTerm> digits;
+  int64_t count = 1;
+  for (const IndexTerm &term : both->getTerms())
+    if (term.kind == IndexTerm::Kind::Rank || term.var != kOwn) {
+      digits.push_back(term);
+      count *= term.size;
+      if (count > kMaxLanes || getOrder(term.lo) > 0)
+        return false;
+    }
+  int64_t rankSize = 1;
+  for (const IndexTerm &term : digits)
+    rankSize = std::max(rankSize, int64_t(term.var) + 1);
+  for (int64_t lane = 0; lane < count; ++lane) {
+    int64_t rank = 0, rest = lane;
+    llvm::SmallVector<int64_t> loops(rankSize, 0);
+    for (const IndexTerm &term : digits) {
+      (term.kind == IndexTerm::Kind::Rank ? rank : loops[term.var]) += rest % term.size * term.lo;
+      rest /= term.size;
+    }
+    int64_t local = target.evaluate(rank, loops);
+    if (local >= 0 && local < size)
+      continue;
+    // The index that the device would have there.
+    std::optional<IndexForm> at = own.substitute(kOwn, size, IndexForm(local));
+    if (!at)
+      return false;
+    int64_t index = at->evaluate(rank, loops);
+    if (index >= 0 && index < dim.size)
+      return false;
+  }
+  return true;
 }
 
 std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const Mesh *mesh, std::string &why,
@@ -260,6 +307,7 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
       return std::nullopt;
     auto [low, high] =
         target.getConstant() || target.hasScalar() ? std::pair<int64_t, int64_t>(-1, size) : target.getRange();
+    bool keepsPadding = false;
     bool toEven = !target.hasScalar() && target.isBijective() && low == 0 && high == size - 1;
     std::optional<IndexForm> next;
     if (toEven) {
@@ -267,7 +315,9 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
       appendRenames(target, /*toOwn=*/false, map);
       next = own->rename(map);
     } else {
-      if (isOuter && (target.hasScalar() || target.getRange().first < 0 || target.getRange().second >= size)) {
+      bool isBeyond = target.hasScalar() || target.getRange().first < 0 || target.getRange().second >= size;
+      keepsPadding = isOuter && isBeyond && reachesPaddingOnly(*own, target, size, dim);
+      if (isOuter && isBeyond && !keepsPadding) {
         isModelled = false;
         why = "pads some of dim " + std::to_string(d) + " of " + std::to_string(dim.size) + ", " +
               dim.form->toString(mesh);
@@ -280,8 +330,11 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
       why = "digits of dim " + std::to_string(d) + " that cross";
       return std::nullopt;
     }
+    if (keepsPadding)
+      dim.padding = dim.hasPadding() && dim.padding != move.zero ? Attribute() : move.zero;
+    else
+      dim.padding = isOuter ? Attribute() : move.zero;
     dim.form = *next;
-    dim.padding = isOuter ? Attribute() : move.zero;
     addsPadding |= dim.hasPadding();
   }
   // A lane that is outside of two dims has the zero of the one that moved.

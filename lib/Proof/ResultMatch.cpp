@@ -275,17 +275,26 @@ bool ResultMatch::matchConstant() {
 void ResultMatch::matchMove() {
   if (terms[term].kind != Term::Kind::Element)
     return;
-  const SmallVector<int64_t, 4> numbers = terms[term].numbers;
-  Fact fact{ClassId(numbers[0]), {}, op.elements.lookup(term)};
+  auto [source, sums] = terms.getElement(term);
+  Fact fact{source, {}, op.elements.lookup(term)};
   if (!fact.partial.empty())
     fact.kind = *op.partialKind;
+  if (global[source].type.getRank() != type.getRank()) {
+    // A reshape that was read through.
+    SmallVector<int64_t> shape(type.getRank(), 1);
+    for (auto [sum, size] : llvm::zip_equal(sums, global[source].type.getShape()))
+      if (sum[1] == 1 && sum[2] >= 0 && sum[2] < type.getRank())
+        shape[sum[2]] = size;
+    std::optional<ClassId> reshaped = global.getUnitReshape(source, sums, type.clone(shape), global[source].loc);
+    if (!reshaped)
+      return;
+    fact.value = *reshaped;
+    sums.clear();
+    for (auto [d, size] : llvm::enumerate(shape))
+      sums.push_back(size == 1 ? SmallVector<int64_t, 6>{0, 0} : SmallVector<int64_t, 6>{0, 1, int64_t(d), 1});
+  }
   const ClassInfo &info = global[fact.value];
-  if (info.type.getRank() != type.getRank())
-    return;
-  size_t at = 1;
-  for (unsigned d = 0; d < info.type.getRank(); ++d) {
-    ArrayRef<int64_t> sum = ArrayRef(numbers).slice(at, 2 + 2 * numbers[at + 1]);
-    at += sum.size();
+  for (auto [d, sum] : llvm::enumerate(sums)) {
     std::optional<DimFact> dim = getMovedDim(d, info, sum);
     if (!dim)
       return;
@@ -350,6 +359,8 @@ std::optional<DimFact> ResultMatch::getMovedDim(unsigned d, const ClassInfo &inf
     // Equal elements are so inside of the dim.
     if (isPadded(d))
       dim.form = getForm(d);
+    if (dim.hasPadding() && loop.size == dim.size)
+      dim.padding = getPadding(d);
     return dim;
   }
   IndexForm form(sum[0]);
@@ -374,12 +385,13 @@ std::optional<DimFact> ResultMatch::getMovedDim(unsigned d, const ClassInfo &inf
 bool ResultMatch::matchClass(ClassId candidate) {
   const ClassInfo &info = global[candidate];
   std::string why;
+  StringRef failed = "partial";
   auto fail = [&] {
     if (why.empty())
       attempt.fail(3, Outcome::Undecided, "loops of other sizes than in the unsharded program", "partial");
     else
       // There are more ways to read what one device owns than those that are modelled.
-      attempt.fail(5, op.owned.empty() ? Outcome::Refused : Outcome::Undecided, why, "partial");
+      attempt.fail(5, op.owned.empty() ? Outcome::Refused : Outcome::Undecided, why, failed);
     return true;
   };
   std::optional<Reduced> reduced = readReduced(info, why);
@@ -428,6 +440,7 @@ bool ResultMatch::matchClass(ClassId candidate) {
     attempt.fail(3, Outcome::Undecided, "padding of a reduced loop", "padding");
     return false;
   case Overflow::Added:
+    failed = "padding";
     return fail();
   case Overflow::LeftOut:
     break;

@@ -241,6 +241,9 @@ void LoopIndexFinder::readBody() {
       if (!form.uses(IndexTerm::Kind::Loop, l))
         found[l].push_back({std::nullopt, std::nullopt});
       IndexForm index = form.plus(-form.getConstant());
+      // A comparison with the size of the dim leaves padding out.
+      if (form.getConstant() < 0 && -form.getConstant() <= index.getRange().second)
+        propose(l, index, -form.getConstant());
       propose(l, index, index.getRange().second + 1);
       propose(l, index, std::nullopt);
     }

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OperationSupport.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -166,6 +167,196 @@ std::optional<SmallVector<int64_t, 6>> TermFrame::expressIndex(const IndexForm &
   return sum ? sum : expressAs(*form, nullptr, &terms);
 }
 
+std::optional<std::pair<int64_t, int64_t>> TermFrame::getRange(ArrayRef<int64_t> sum) const {
+  std::pair<int64_t, int64_t> range(sum[0], sum[0]);
+  for (int64_t i = 0; i < sum[1]; ++i) {
+    int64_t loop = sum[2 + 2 * i], factor = sum[3 + 2 * i];
+    if (loop < 0 || loop >= int64_t(assumed.size()) || !assumed[loop] || isUnknownSize(assumed[loop]->second + 1))
+      return std::nullopt;
+    range.first += factor * (factor < 0 ? assumed[loop]->second : assumed[loop]->first);
+    range.second += factor * (factor < 0 ? assumed[loop]->first : assumed[loop]->second);
+  }
+  return range;
+}
+
+//===----------------------------------------------------------------------===//
+// Under conditions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a condition says of a sum without its constant: lies in [low, high].
+struct SumBounds {
+  SmallVector<int64_t, 6> sum; ///< with the constant 0
+  int64_t low = -kAnyIndex, high = kAnyIndex;
+};
+} // namespace
+
+/// The bounds of all sums where `id` is `isTrue`.
+static void addBounds(TermId id, bool isTrue, const TermTable &terms, SmallVectorImpl<SumBounds> &bounds) {
+  const Term &term = terms[id];
+  if (term.kind == TermKind::Select) {
+    std::optional<bool> value = terms.getBool(term.operands[1]), other = terms.getBool(term.operands[2]);
+    if (value == false && other == true)
+      return addBounds(term.operands[0], !isTrue, terms, bounds);
+    if (other == false && isTrue) {
+      addBounds(term.operands[0], true, terms, bounds);
+      addBounds(term.operands[1], true, terms, bounds);
+    }
+    return;
+  }
+  if (term.kind != TermKind::SumCompare || (term.numbers[0] == 1 && !isTrue))
+    return;
+  SmallVector<int64_t, 6> sum(llvm::drop_begin(term.numbers));
+  int64_t constant = std::exchange(sum[0], 0);
+  auto *known = llvm::find_if(bounds, [&](const SumBounds &other) { return other.sum == sum; });
+  if (known == bounds.end()) {
+    bounds.push_back({sum});
+    known = std::prev(bounds.end());
+  }
+  // sum + constant = 0, < 0, or >= 0.
+  if (term.numbers[0] == 1)
+    known->low = known->high = -constant;
+  else if (isTrue)
+    known->high = std::min(known->high, -constant - 1);
+  else
+    known->low = std::max(known->low, -constant);
+}
+
+/// The only scalar of a sum that has the factor 1 or -1, as its place in the sum.
+static std::optional<unsigned> findScalar(ArrayRef<int64_t> sum) {
+  std::optional<unsigned> found;
+  for (unsigned i = 2; i < sum.size(); i += 2) {
+    if (sum[i] >= 0)
+      continue;
+    if (found || std::abs(sum[i + 1]) != 1)
+      return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
+TermId TermFrame::convertWhere(TermId condition, bool isTrue, TermId id, TermTable &terms) {
+  SmallVector<SumBounds> bounds;
+  addBounds(condition, isTrue, terms, bounds);
+  auto narrowed = assumed;
+  for (const SumBounds &bound : bounds) {
+    ArrayRef<int64_t> sum = bound.sum;
+    if (sum[1] != 1 || sum[2] < 0 || sum[3] <= 0 || sum[2] >= int64_t(narrowed.size()) || !narrowed[sum[2]])
+      continue;
+    auto &[low, high] = *narrowed[sum[2]];
+    if (bound.low > -kAnyIndex)
+      low = std::max(low, llvm::divideCeilSigned(bound.low, sum[3]));
+    if (bound.high < kAnyIndex)
+      high = std::min(high, llvm::divideFloorSigned(bound.high, sum[3]));
+    if (low > high)
+      return convert(id, terms); // nowhere
+  }
+  if (narrowed == assumed)
+    return convert(id, terms);
+  SmallVector<int64_t> key;
+  for (const auto &range : narrowed)
+    key.append({range ? range->first : kAnyIndex, range ? range->second : kAnyIndex});
+  std::swap(assumed, narrowed);
+  std::swap(converted, convertedWhere[key]);
+  TermId result = convert(id, terms);
+  std::swap(converted, convertedWhere[key]);
+  std::swap(assumed, narrowed);
+  return result;
+}
+
+bool TermFrame::areEqualWhere(TermId condition, TermId a, TermId b, TermTable &terms) const {
+  SmallVector<SumBounds> bounds;
+  addBounds(condition, true, terms, bounds);
+  for (const SumBounds &bound : bounds) {
+    std::optional<unsigned> at = bound.low == bound.high ? findScalar(bound.sum) : std::nullopt;
+    if (!at)
+      continue;
+    // sum + factor * scalar = number.
+    int64_t factor = bound.sum[*at + 1];
+    SmallVector<int64_t, 6> by{factor * bound.low, 0};
+    for (unsigned i = 2; i < bound.sum.size(); i += 2)
+      if (i != *at) {
+        ++by[1];
+        by.append({bound.sum[i], -factor * bound.sum[i + 1]});
+      }
+    llvm::DenseMap<TermId, TermId> memo;
+    for (TermId *side : {&a, &b})
+      if (!replaceScalar(*side, -1 - bound.sum[*at], by, terms, memo))
+        return false;
+  }
+  return a == b;
+}
+
+/// `sum` with a sum in place of a scalar.
+static SmallVector<int64_t, 6> replaceIn(ArrayRef<int64_t> sum, TermId scalar, ArrayRef<int64_t> by) {
+  std::map<int64_t, int64_t> factors;
+  int64_t constant = sum[0];
+  for (int64_t i = 0; i < sum[1]; ++i) {
+    int64_t loop = sum[2 + 2 * i], factor = sum[3 + 2 * i];
+    if (loop != -1 - int64_t(scalar)) {
+      factors[loop] += factor;
+      continue;
+    }
+    constant += factor * by[0];
+    for (int64_t k = 0; k < by[1]; ++k)
+      factors[by[2 + 2 * k]] += factor * by[3 + 2 * k];
+  }
+  SmallVector<int64_t, 6> result{constant, 0};
+  for (auto [loop, factor] : factors)
+    if (factor) {
+      ++result[1];
+      result.append({loop, factor});
+    }
+  return result;
+}
+
+bool TermFrame::replaceScalar(TermId &id, TermId scalar, ArrayRef<int64_t> by, TermTable &terms,
+                              llvm::DenseMap<TermId, TermId> &memo) const {
+  if (auto it = memo.find(id); it != memo.end()) {
+    id = it->second;
+    return true;
+  }
+  TermId from = id;
+  Term term = terms[id]; // the table grows
+  for (TermId &operand : term.operands)
+    if (!replaceScalar(operand, scalar, by, terms, memo))
+      return false;
+  switch (term.kind) {
+  case TermKind::Element: {
+    auto [element, sums] = terms.getElement(id);
+    term.numbers.assign({int64_t(element)});
+    for (ArrayRef<int64_t> sum : sums)
+      llvm::append_range(term.numbers, replaceIn(sum, scalar, by));
+    id = terms.get(term);
+    break;
+  }
+  case TermKind::Sum: {
+    SmallVector<int64_t, 6> sum = replaceIn(term.numbers, scalar, by);
+    term.numbers.assign(sum.begin(), sum.end());
+    id = terms.get(term);
+    break;
+  }
+  case TermKind::SumCompare:
+    id = terms.getSumCompare(term.numbers[0], replaceIn(ArrayRef(term.numbers).drop_front(), scalar, by));
+    break;
+  case TermKind::Select:
+    id = terms.getSelect(term.operands[0], term.operands[1], term.operands[2]);
+    break;
+  case TermKind::Op:
+    id = terms.getOp(term.name, OperationName::getFromOpaquePointer(term.name).getStringRef(), term.attribute,
+                     term.type, term.operands, term.numbers[0]);
+    break;
+  default:
+    // An output, or a look-up, whose indices are scalars of their own.
+    if (ArrayRef<TermId>(term.operands) != ArrayRef<TermId>(terms[from].operands))
+      return false;
+  }
+  if (id != from && replace && !replace(from, id))
+    return false;
+  memo[from] = id;
+  return true;
+}
+
 TermId TermFrame::convert(TermId id, TermTable &terms) {
   auto known = converted.find(id);
   if (known != converted.end())
@@ -216,18 +407,8 @@ TermId TermFrame::convertOnce(TermId id, TermTable &terms) {
       hasRest = true;
       return id;
     }
-    int64_t low = (*sum)[0], high = (*sum)[0];
-    bool known = true;
-    for (int64_t i = 0; i < (*sum)[1] && known; ++i) {
-      int64_t loop = (*sum)[2 + 2 * i], factor = (*sum)[3 + 2 * i];
-      known = loop >= 0 && assumed[loop].has_value() && !isUnknownSize(assumed[loop]->second + 1);
-      if (known) {
-        low += factor * (factor < 0 ? assumed[loop]->second : assumed[loop]->first);
-        high += factor * (factor < 0 ? assumed[loop]->first : assumed[loop]->second);
-      }
-    }
-    if (known)
-      if (std::optional<bool> decided = byRange(low, high)) {
+    if (auto range = getRange(*sum))
+      if (std::optional<bool> decided = byRange(range->first, range->second)) {
         usedAssumption = true;
         return decide(*decided);
       }
@@ -240,7 +421,13 @@ TermId TermFrame::convertOnce(TermId id, TermTable &terms) {
     // Only the side that is taken counts.
     if (std::optional<bool> known = terms.getBool(condition))
       return convert(term.operands[*known ? 1 : 2], terms);
-    return terms.getSelect(condition, convert(term.operands[1], terms), convert(term.operands[2], terms));
+    TermId value = convertWhere(condition, true, term.operands[1], terms);
+    TermId other = convertWhere(condition, false, term.operands[2], terms);
+    // One side of two conditions, by the numbers that the first one says.
+    if (Term inner = terms[value]; inner.kind == TermKind::Select && inner.operands[2] != other &&
+                                   areEqualWhere(condition, inner.operands[2], other, terms))
+      return terms.getSelect(terms.getAnd(condition, inner.operands[0], context), inner.operands[1], other);
+    return terms.getSelect(condition, value, other);
   }
   case TermKind::Op: {
     SmallVector<TermId> operands;

@@ -425,6 +425,9 @@ TermId TermTable::getOp(const void *name, StringRef text, Attribute attributes, 
   term.attribute = attributes;
   term.type = type;
   term.operands.assign(operands.begin(), operands.end());
+  // Canonicalization swaps them.
+  if (operands.size() == 2 && OperationName::getFromOpaquePointer(name).hasTrait<OpTrait::IsCommutative>())
+    llvm::sort(term.operands);
   term.numbers.push_back(result);
   return get(term);
 }

@@ -81,7 +81,23 @@ static std::optional<IndexRange> getRange(TermId id, ArrayRef<Guard> guards, con
     for (const Guard &guard : guards)
       narrow(range, term.form, guard, terms);
     bool isKnown = range.low > -kAnyIndex && range.high < kAnyIndex;
+    // A number that is computed from such as have limits.
+    if (!isKnown && term.form.getTerms().size() == 1 && term.form == IndexForm::ofData(term.form.getTerms()[0].var))
+      return getRange(term.form.getTerms()[0].var, guards, terms);
     return isKnown ? std::optional(range) : std::nullopt;
+  }
+  case Term::Kind::Op: {
+    StringRef name = OperationName::getFromOpaquePointer(term.name).getStringRef();
+    bool isDivision = name == "arith.divui", isRemainder = name == "arith.remui";
+    if (!isDivision && !isRemainder)
+      return std::nullopt;
+    std::optional<IndexRange> range = getRange(term.operands[0], guards, terms),
+                              by = getRange(term.operands[1], guards, terms);
+    if (!range || !by || by->low != by->high || by->low <= 0 || range->isEmpty() || range->low < 0)
+      return std::nullopt;
+    if (isDivision)
+      return IndexRange{range->low / by->low, range->high / by->low};
+    return IndexRange{0, std::min(range->high, by->low - 1)};
   }
   case Term::Kind::Constant:
     return getConstant(term);

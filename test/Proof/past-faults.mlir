@@ -221,7 +221,7 @@ func.func @carried_partial(%x: tensor<8x3xf32> {spmd.sharding = #spmd.sharding<@
   }
   return %0 : tensor<8x3xf32>
 }
-// CHECK: @halo_of_the_other_side is refused at arith.subf: result #0 holds [4 x + i0 - 1], expected [4 x + i0]
+// CHECK: @halo_of_the_other_side is refused at tensor.extract_slice: result #0 holds [4 x + i0 - 1], expected [4 x + i0]
 func.func @halo_of_the_other_side(%a: tensor<5xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
   %w = spmd.halo_exchange %a of tensor<9xf32> <@m, [{"x"}]> to <@m, [{"x"}]> dims = [0] steps = [4] offsets = [-1] : tensor<5xf32> -> tensor<5xf32>
   %l = tensor.extract_slice %w[0] [4] [1] : tensor<5xf32> to tensor<4xf32>
@@ -284,7 +284,7 @@ func.func @no_mask(%a: tensor<3x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
   return %1 : tensor<6xf32>
 }
 // A bias before the sum over devices.
-// CHECK: @bias_of_all is refused at arith.addf: combines a value that is partial over {"x"} with a complete value
+// CHECK: @bias_of_all is refused at arith.addf: combines a complete value with one that is partial over {"x"}
 func.func @bias_of_all(%x: tensor<8x3xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %w: tensor<3x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %b: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %z = arith.constant dense<0.0> : tensor<8x4xf32>
   %0 = linalg.matmul ins(%x, %w : tensor<8x3xf32>, tensor<3x4xf32>) outs(%z : tensor<8x4xf32>) -> tensor<8x4xf32>

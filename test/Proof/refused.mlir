@@ -89,7 +89,7 @@ func.func @other_axis(%a: tensor<2x16xf32> {spmd.sharding = #spmd.sharding<@m, [
   %1 = spmd.all_gather %0 <@m, [{"y"}, {}]> : tensor<2x16xf32> -> tensor<4x16xf32>
   return %1 : tensor<4x16xf32>
 }
-// CHECK: error: @other_shard is refused at math.exp: result #0 holds [i0, i1], expected [4 y + i0, i1]: element [0, 0] of rank 1 is [0, 0], expected [4, 0]
+// CHECK: error: @other_shard is refused at tensor.extract_slice: result #0 holds [i0, i1], expected [4 y + i0, i1]: element [0, 0] of rank 1 is [0, 0], expected [4, 0]
 func.func @other_shard(%a: tensor<8x16xf32>) -> (tensor<4x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>}) {
   %0 = tensor.extract_slice %a[0, 0] [4, 16] [1, 1] : tensor<8x16xf32> to tensor<4x16xf32>
   %1 = math.exp %0 : tensor<4x16xf32>

@@ -127,6 +127,9 @@ public:
   ClassId getDefined(RankedTensorType type, TermId definition);
   /// The reshape of a value to one dim of all elements.
   ClassId getFlat(ClassId id);
+  /// The class of a value that reads `source` at `sums`, if it is all of that but for dims of one element.
+  std::optional<ClassId> getUnitReshape(ClassId source, const SumList &sums, RankedTensorType type,
+                                        std::optional<Location> loc);
 
   /// The key of an op that is not taken apart, by the classes and terms of its operands; std::nullopt if it has
   /// effects, or if a value that it uses is unknown.

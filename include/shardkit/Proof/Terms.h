@@ -19,6 +19,7 @@
 #include "mlir/IR/Operation.h"
 #include <deque>
 #include <functional>
+#include <map>
 
 namespace mlir::spmd::proof {
 
@@ -201,6 +202,8 @@ struct TermFrame {
   /// The term of a selection by whether the device owns what one side reads; std::nullopt: as any.
   std::function<std::optional<TermId>(const Term &)> getOwned;
   MLIRContext *context = nullptr;
+  /// A term is compared as another, equal one. False if it may not.
+  std::function<bool(TermId from, TermId to)> replace;
   /// Set where a comparison was decided by what is assumed.
   bool usedAssumption = false;
   /// Set where a term is left that is not over global indices alone.
@@ -214,6 +217,8 @@ struct TermFrame {
   std::optional<IndexForm> convertData(const IndexForm &form, TermTable &terms);
   /// The sum of an index, with data and with coordinates of manual computations.
   std::optional<llvm::SmallVector<int64_t, 6>> expressIndex(const IndexForm &form, TermTable &terms);
+  /// The smallest and the largest value of a sum by what is assumed; std::nullopt if they are not known.
+  std::optional<std::pair<int64_t, int64_t>> getRange(llvm::ArrayRef<int64_t> sum) const;
 
 private:
   TermId convertOnce(TermId id, TermTable &terms);
@@ -225,7 +230,15 @@ private:
   /// A sum in which digits of loops, or of the rank as coordinates of a manual computation, may be scalars.
   std::optional<llvm::SmallVector<int64_t, 6>> expressAs(const IndexForm &form, TermTable *digits,
                                                          TermTable *coordinates);
+  /// As `convert`, where the converted `condition` is `isTrue`: the indices of loops have smaller ranges there.
+  TermId convertWhere(TermId condition, bool isTrue, TermId id, TermTable &terms);
+  /// True if two terms are equal where `condition` holds: it may determine numbers of the program by indices of loops.
+  bool areEqualWhere(TermId condition, TermId a, TermId b, TermTable &terms) const;
+  bool replaceScalar(TermId &id, TermId scalar, llvm::ArrayRef<int64_t> by, TermTable &terms,
+                     llvm::DenseMap<TermId, TermId> &memo) const;
   llvm::DenseMap<TermId, TermId> converted;
+  /// Terms that were converted under other ranges.
+  std::map<llvm::SmallVector<int64_t>, llvm::DenseMap<TermId, TermId>> convertedWhere;
 };
 
 } // namespace mlir::spmd::proof
