@@ -20,7 +20,9 @@ from shardkit.huggingface.conversion import make_symbol
 from shardkit.huggingface.layouts import Quantization, Sizes
 
 METHODS = {
-    "gptq": Quantization("gptq", 128, 1), "awq": Quantization("awq", 128), "fp8": Quantization("blocks", block=(128, 128)), "nf4": Quantization("nf4", 64),
+    "gptq": Quantization("gptq", 128, 1), "awq": Quantization("awq", 128), "fp8": Quantization("blocks", block=(128, 128)),
+    "fp8_channel": Quantization("blocks", block=(1, 0), scale="weight_scale"), "fp8_tensor": Quantization("blocks", scale="weight_scale", rank=1),
+    "int8": Quantization("blocks", block=(1, 0), scale="SCB", rank=1, factor=1 / 127, dtype=torch.int8), "nf4": Quantization("nf4", 64),
     "mxfp4": Quantization("mxfp4", 32, payload="weight_packed", scale="weight_scale"),
     "mxfp8": Quantization("blocks", block=(1, 32), scale="weight_scale", is_power=True), "q8_0": 8, "q4_k": 12, "q6_k": 14,
 }  # fmt: skip
@@ -73,7 +75,7 @@ def main():
                 own = compile(make(METHODS[method], size, width, dtype), rows, size, dtype, options.threads)
                 times = np.array([(time_step(*own), time_step(*full)) for _ in range(options.rounds)])[2:]
                 ratio = np.median(times[:, 0] / times[:, 1])
-                print(f"{size}x{width} {rows:4} rows  {method:5} {1e3 * np.median(times[:, 0]):8.2f} ms, {options.dtype} {1e3 * np.median(times[:, 1]):8.2f} ms, ratio {ratio:.2f}, least {times[:, 0].min() / times[:, 1].min():.2f}", flush=True)
+                print(f"{size}x{width} {rows:4} rows  {method:11} {1e3 * np.median(times[:, 0]):8.2f} ms, {options.dtype} {1e3 * np.median(times[:, 1]):8.2f} ms, ratio {ratio:.2f}, least {times[:, 0].min() / times[:, 1].min():.2f}", flush=True)
 
 
 if __name__ == "__main__":

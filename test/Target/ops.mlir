@@ -64,3 +64,18 @@ func.func private @tests_reference(%x: tensor<5xf32>) -> (tensor<5xi1>, tensor<5
   %2 = arith.constant dense<[2.0, 1.0, 0x7FC00000, 1.0, 1.0]> : tensor<5xf32>
   return %0, %1, %2 : tensor<5xi1>, tensor<5xi1>, tensor<5xf32>
 }
+
+// Powers of two of integers: subnormals, zero and infinity too.
+func.func @powers() -> tensor<12xf32> {
+  %n = arith.constant dense<[-300, -150, -149, -148, -127, -126, -125, 0, 1, 127, 128, 300]> : tensor<12xi32>
+  %two = arith.constant 2.0 : f32
+  %e = tensor.empty() : tensor<12xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%n : tensor<12xi32>) outs(%e : tensor<12xf32>) {
+  ^bb0(%i: i32, %o: f32):
+    %f = arith.sitofp %i : i32 to f32
+    %p = math.powf %two, %f : f32
+    linalg.yield %p : f32
+  } -> tensor<12xf32>
+  return %0 : tensor<12xf32>
+}

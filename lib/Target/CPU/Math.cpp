@@ -35,6 +35,30 @@ struct ErfcToErf : OpRewritePattern<math::ErfcOp> {
   }
 };
 
+/// 2 to the power of an integer, as the bits of the result: scales of blocks are stored as exponents.
+struct PowerOfTwo : OpRewritePattern<math::PowFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::PowFOp op, PatternRewriter &rewriter) const override {
+    auto exponent = op.getRhs().getDefiningOp<arith::SIToFPOp>();
+    FloatAttr base;
+    if (!op.getType().isF32() || !exponent || !exponent.getIn().getType().isInteger(32) ||
+        !matchPattern(op.getLhs(), m_Constant(&base)) || !base.getValue().isExactlyValue(2.0))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto number = [&](int32_t value) -> Value { return arith::ConstantOp::create(b, b.getI32IntegerAttr(value)); };
+    auto atLeast = [&](Value value, int32_t limit) -> Value {
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, value, number(limit));
+    };
+    Value n = arith::MinSIOp::create(b, exponent.getIn(), number(128)); // infinity
+    Value normal = arith::ShLIOp::create(b, arith::AddIOp::create(b, n, number(127)), number(23));
+    Value subnormal = arith::ShLIOp::create(b, number(1), arith::AddIOp::create(b, n, number(149)));
+    Value small = arith::SelectOp::create(b, atLeast(n, -149), subnormal, number(0));
+    Value bits = arith::SelectOp::create(b, atLeast(n, -126), normal, small);
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), bits);
+    return success();
+  }
+};
+
 /// Rounds bits to nearest, ties to even. NaN is not rounded and becomes quiet, as LLVM does it. Unlike upstream's
 /// pattern, the result is not selected: LLVM has no vector code for selections of bf16 without the instructions that
 /// flush subnormals.
@@ -77,7 +101,7 @@ struct Math : spmd::impl::SpmdCpuMathBase<Math> {
     RewritePatternSet set(context);
     set.add<ErfcToErf>(context);
     set.add<IntToBFloat16<arith::SIToFPOp>, IntToBFloat16<arith::UIToFPOp>>(context);
-    set.add<RoundToBFloat16>(context, /*benefit=*/2);
+    set.add<RoundToBFloat16, PowerOfTwo>(context, /*benefit=*/2);
     populateMathF32ExpansionPatterns(set, [](StringRef) { return true; });
     populateMathPolynomialApproximationPatterns(set, hasPolynomial);
     arith::populateExpandBFloat16Patterns(set);

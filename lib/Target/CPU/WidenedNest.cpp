@@ -63,8 +63,13 @@ void WidenedProduct::orderLoops() {
     std::swap(sums, rows);
   for (const auto &more : {sums, rows, last})
     loops.append(more);
-  byDim.resize(widened.shape().size());
-  byLoop.resize(sizes.size());
+  indexLoops();
+}
+
+/// Loops by the dims of the widened value, and by the loops of the contraction.
+void WidenedProduct::indexLoops() {
+  byDim.assign(widened.shape().size(), {});
+  byLoop.assign(sizes.size(), {});
   for (auto [k, loop] : llvm::enumerate(loops))
     (loop.dim < 0 ? byLoop[loop.contracted] : byDim[loop.dim]).push_back(k);
   for (auto [k, group] : llvm::enumerate(widened.groups))
@@ -396,14 +401,12 @@ static FailureOr<Value> tileOuter(Value nest, unsigned outer) {
   return result;
 }
 
-void WidenedProduct::makeNest() {
+/// The element of the widened value as a function of those of the inputs, which are the arguments of `body`.
+SmallVector<WidenedProduct::Indexed> WidenedProduct::makeElement(Block &body) {
   Location loc = op.getLoc();
-  orderLoops();
   SmallVector<Indexed> inputs;
   for (auto [value, map] : llvm::zip_equal(widened.inputs, widened.maps))
     inputs.push_back(expand(value, map, byDim));
-  // The element of the widened value as a function of those of the inputs.
-  Block body;
   for (const Indexed &input : inputs)
     body.addArgument(getElementTypeOrSelf(input.value), loc);
   {
@@ -415,6 +418,32 @@ void WidenedProduct::makeNest() {
   }
   if (widened.producer)
     hoist(inputs, body);
+  return inputs;
+}
+
+/// The op by a result with loops as dims.
+void WidenedProduct::replace(Value value) {
+  auto type = cast<RankedTensorType>(op.getC().getType());
+  if (cast<RankedTensorType>(value.getType()).getRank() != type.getRank()) {
+    SmallVector<ReassociationIndices> groups;
+    int64_t dim = 0;
+    for (AffineExpr expr : maps[2].getResults()) {
+      ReassociationIndices &group = groups.emplace_back();
+      for (size_t i = 0; i < byLoop[cast<AffineDimExpr>(expr).getPosition()].size(); ++i)
+        group.push_back(dim++);
+    }
+    value = tensor::CollapseShapeOp::create(b, op.getLoc(), type, value, groups);
+  }
+  op.getResult().front().replaceAllUsesWith(value);
+  op.erase();
+}
+
+void WidenedProduct::makeNest() {
+  Location loc = op.getLoc();
+  loops.clear();
+  orderLoops();
+  Block body;
+  SmallVector<Indexed> inputs = makeElement(body);
   SmallVector<unsigned> results, ordered; // loops as dims: of the result of the op, and of the nest
   for (AffineExpr expr : maps[2].getResults())
     results.append(byLoop[cast<AffineDimExpr>(expr).getPosition()]);
@@ -453,16 +482,5 @@ void WidenedProduct::makeNest() {
         results, [&](unsigned loop) -> int64_t { return llvm::find(ordered, loop) - ordered.begin(); });
     value = linalg::TransposeOp::create(b, loc, value, empty, order).getResults().front();
   }
-  if (cast<RankedTensorType>(value.getType()).getRank() != type.getRank()) {
-    SmallVector<ReassociationIndices> groups;
-    int64_t dim = 0;
-    for (AffineExpr expr : maps[2].getResults()) {
-      ReassociationIndices &group = groups.emplace_back();
-      for (size_t i = 0; i < byLoop[cast<AffineDimExpr>(expr).getPosition()].size(); ++i)
-        group.push_back(dim++);
-    }
-    value = tensor::CollapseShapeOp::create(b, loc, type, value, groups);
-  }
-  op.getResult().front().replaceAllUsesWith(value);
-  op.erase();
+  replace(value);
 }

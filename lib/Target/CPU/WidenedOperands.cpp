@@ -211,10 +211,12 @@ private:
     if (!found)
       return;
     WidenedProduct product(op, *found);
-    if (product.countRows() <= kMaxRows)
-      product.makeNest();
-    else if (found->producer)
+    if (product.countRows() <= kMaxRows) {
+      if (!product.makeRows())
+        product.makeNest();
+    } else if (found->producer) {
       product.makeTiles();
+    }
   }
 
   FrozenRewritePatternSet patterns;

@@ -55,6 +55,8 @@ public:
     return rows;
   }
 
+  /// A call of the runtime in place of the op, if it has code for numbers that are stored so (WidenedRows.cpp).
+  bool makeRows();
   /// One nest of loops in place of the op (WidenedNest.cpp).
   void makeNest();
   /// A loop over tiles, each of which is widened and then multiplied by the library; nothing where one tile has all.
@@ -74,6 +76,8 @@ private:
 
   // Steps of makeNest, in their order.
   void orderLoops();
+  void indexLoops();
+  SmallVector<Indexed> makeElement(Block &body);
   Indexed expand(Value value, AffineMap map, ArrayRef<SmallVector<unsigned>> by);
   AffineMap getMap(ArrayRef<unsigned> of, ArrayRef<unsigned> in);
   SmallVector<int64_t> shapeOf(ArrayRef<unsigned> of) const;
@@ -84,6 +88,11 @@ private:
   std::optional<Indexed> takeScale(SmallVectorImpl<Indexed> &inputs, Block &body);
   Value scale(Value partial, ArrayRef<unsigned> of, const Indexed &factor, ArrayRef<unsigned> results, Value init);
   Type getSumType();
+  void replace(Value result);
+
+  // Of makeRows.
+  struct Format;
+  std::optional<Format> findFormat(Value number, ArrayRef<Indexed> inputs, Block &body);
 
   target::ContractOp op;
   Widened widened;
@@ -92,6 +101,7 @@ private:
   SmallVector<int64_t> sizes;
   SmallVector<Loop> loops;                          ///< Of the nest, outermost first.
   unsigned outer = 0;                               ///< So many of them are split among threads.
+  unsigned rowLoops = 0;                            ///< In makeRows, so many of the last ones are of the other operand.
   SmallVector<SmallVector<unsigned>> byDim, byLoop; ///< Loops of the nest, by dims of the value and by loops of the op.
 };
 

@@ -141,6 +141,51 @@ static SmallVector<int64_t> encodeRoles(ContractOp op) {
   return wordsOf(desc);
 }
 
+static SmallVector<int64_t> encode(ContractWidenedOp op) {
+  auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  SmallVector<int64_t> sizes = *op.getLoopSizes();
+  sk_widened_desc desc = {};
+  desc.abi = SK_ABI_VERSION;
+  desc.number = llvm::StringSwitch<int32_t>(op.getNumber())
+                    .Case("table", SK_NUMBER_TABLE)
+                    .Case("i8", SK_NUMBER_I8)
+                    .Case("e4m3", SK_NUMBER_E4M3)
+                    .Default(SK_NUMBER_I6);
+  desc.accumulate = !op.getOverwrite();
+  if (auto table = op.getTable())
+    llvm::copy(*table, desc.table);
+  auto shiftOf = [](std::optional<ArrayRef<int64_t>> shifts, unsigned i) { return shifts ? int32_t((*shifts)[i]) : 0; };
+  desc.shift = shiftOf(op.getShifts(), 0);
+  desc.high_shift = shiftOf(op.getHighShifts(), 0);
+  const unsigned last = op.getNumOperands() - 1;
+  auto x = loopStrides(maps[0], op.getX()), payload = loopStrides(maps[1], op.getPayload());
+  auto c = loopStrides(maps[last], op.getC());
+  SmallVector<int64_t> none(sizes.size(), 0);
+  llvm::StringMap<SmallVector<int64_t>> parts;
+  for (auto [i, part] : llvm::enumerate(op.getRoles().getAsValueRange<StringAttr>()))
+    parts[part] = loopStrides(maps[2 + i], op.getStored()[i]);
+  auto strideOf = [&](StringRef part, unsigned loop) {
+    auto found = parts.find(part);
+    return found == parts.end() ? 0 : found->second[loop];
+  };
+  for (unsigned i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 1)
+      continue;
+    auto &dim = desc.dims[desc.num_dims++];
+    dim.role = !maps[last].isFunctionOfDim(i) ? SK_K : maps[0].isFunctionOfDim(i) ? SK_M : SK_N;
+    dim.shift = shiftOf(op.getShifts(), 1 + i);
+    dim.high_shift = shiftOf(op.getHighShifts(), 1 + i);
+    dim.size = sizes[i];
+    dim.stride_x = x[i];
+    dim.stride_payload = payload[i];
+    dim.stride_high = strideOf("high", i);
+    dim.stride_scale = strideOf("scale", i);
+    dim.stride_offset = strideOf("offset", i);
+    dim.stride_c = c[i];
+  }
+  return wordsOf(desc);
+}
+
 static SmallVector<int64_t> encode(AttentionOp op) {
   auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   SmallVector<int64_t> sizes = *op.getLoopSizes();
@@ -363,6 +408,20 @@ void LowerToCalls::runOnOperation() {
       auto callee = declare(b, contract.isFused() ? "sk_fused_contraction" : "sk_contraction",
                             SmallVector<Type>(args.size(), ptr), i32);
       func::CallOp::create(b, loc, callee, args);
+    } else if (auto widened = dyn_cast<ContractWidenedOp>(op)) {
+      SmallVector<Value> args{context, descriptor(b, op, "widened_", encode(widened)),
+                              getPointer(b, loc, widened.getX()), getPointer(b, loc, widened.getPayload())};
+      for (StringRef name : {"high", "scale", "offset"}) {
+        Value pointer;
+        for (auto [part, buffer] :
+             llvm::zip_equal(widened.getRoles().getAsValueRange<StringAttr>(), widened.getStored()))
+          if (part == name)
+            pointer = getPointer(b, loc, buffer);
+        args.push_back(pointer ? pointer : LLVM::ZeroOp::create(b, loc, ptr).getResult());
+      }
+      args.push_back(getPointer(b, loc, widened.getC()));
+      func::CallOp::create(b, loc, declare(b, "sk_widened_contraction", SmallVector<Type>(args.size(), ptr), i32),
+                           args);
     } else if (auto attention = dyn_cast<AttentionOp>(op)) {
       auto callee = declare(b, "sk_attention", {ptr, ptr, ptr, ptr, ptr, ptr, ptr}, i32);
       SmallVector<Value> args{context, descriptor(b, op, "attention_", encode(attention))};

@@ -8,8 +8,8 @@ using namespace mlir::spmd;
 
 /// Whether the op reads the full operand and keeps no view of it.
 static bool isConsumed(OpOperand &use) {
-  return isa<linalg::LinalgOp, target::ContractOp, target::AttentionOp, target::CallOp, target::CollectiveOp,
-             target::StartOp, target::DoneOp, tensor::ExtractOp, tensor::DimOp>(use.getOwner());
+  return isa<linalg::LinalgOp, target::ContractOp, target::ContractWidenedOp, target::AttentionOp, target::CallOp,
+             target::CollectiveOp, target::StartOp, target::DoneOp, tensor::ExtractOp, tensor::DimOp>(use.getOwner());
 }
 
 /// Whether all reads of `value`, or of a view of it, in `block` precede `producer`.

@@ -36,16 +36,18 @@ static bool addLoopSizes(AffineMap map, Value value, MutableArrayRef<int64_t> si
   return true;
 }
 
-std::optional<SmallVector<int64_t>> ContractOp::getLoopSizes() {
-  auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
+template <typename OpTy> static std::optional<SmallVector<int64_t>> readLoopSizes(OpTy op) {
+  auto maps = llvm::to_vector(op.getIndexingMaps().template getAsValueRange<AffineMapAttr>());
   SmallVector<int64_t> sizes(maps.front().getNumDims(), -1);
-  for (auto [map, value] : llvm::zip_equal(maps, getOperands()))
+  for (auto [map, value] : llvm::zip_equal(maps, op->getOperands()))
     if (!addLoopSizes(map, value, sizes))
       return std::nullopt;
   if (llvm::is_contained(sizes, -1))
     return std::nullopt;
   return sizes;
 }
+
+std::optional<SmallVector<int64_t>> ContractOp::getLoopSizes() { return readLoopSizes(*this); }
 
 bool ContractOp::isDynamic() {
   return llvm::any_of(getOperandTypes(), [](Type type) { return !cast<ShapedType>(type).hasStaticShape(); });
@@ -77,6 +79,43 @@ LogicalResult ContractOp::verify() {
   }
   if (getActivation() && *getActivation() != "relu" && *getActivation() != "gelu")
     return emitOpError("expected activation \"relu\" or \"gelu\", got \"") << *getActivation() << "\"";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ContractWidenedOp
+//===----------------------------------------------------------------------===//
+
+std::optional<SmallVector<int64_t>> ContractWidenedOp::getLoopSizes() { return readLoopSizes(*this); }
+
+LogicalResult ContractWidenedOp::verify() {
+  auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  if (maps.size() != getNumOperands() || getRoles().size() != getStored().size())
+    return emitOpError("expected ") << getNumOperands() << " indexing maps and " << getStored().size() << " parts, got "
+                                    << maps.size() << " and " << getRoles().size();
+  for (auto [map, value] : llvm::zip_equal(maps, getOperands()))
+    if (!map.isProjectedPermutation() || map.getNumDims() != maps.front().getNumDims() ||
+        map.getNumResults() != cast<ShapedType>(value.getType()).getRank())
+      return emitOpError("expected projected permutations of one iteration space, one result "
+                         "per dim of the operand");
+  for (unsigned loop = 0; loop < maps[0].getNumDims(); ++loop)
+    if (maps[0].isFunctionOfDim(loop) && maps.back().isFunctionOfDim(loop) &&
+        llvm::any_of(ArrayRef(maps).slice(1, maps.size() - 2),
+                     [&](AffineMap map) { return map.isFunctionOfDim(loop); }))
+      return emitOpError("expected loops of x and the result that the weight lacks, got loop ") << loop << " of all";
+  auto sizes = getLoopSizes();
+  if (!sizes || llvm::count_if(*sizes, [](int64_t s) { return s != 1; }) > SK_MAX_WIDENED_DIMS)
+    return emitOpError("expected operands whose static sizes agree, and at most ") << SK_MAX_WIDENED_DIMS << " loops";
+  if (!llvm::is_contained({"table", "i8", "e4m3", "i6"}, getNumber()))
+    return emitOpError("expected number \"table\", \"i8\", \"e4m3\" or \"i6\", got \"") << getNumber() << "\"";
+  if ((getNumber() == "table") != bool(getTable()) || (getTable() && getTable()->size() != 16))
+    return emitOpError("expected a table of 16 elements for number \"table\" alone");
+  for (auto shifts : {getShifts(), getHighShifts()})
+    if (shifts && shifts->size() != maps.front().getNumDims() + 1)
+      return emitOpError("expected ") << maps.front().getNumDims() + 1 << " shifts, got " << shifts->size();
+  for (Attribute role : getRoles())
+    if (!llvm::is_contained({"high", "scale", "offset"}, cast<StringAttr>(role).getValue()))
+      return emitOpError("expected roles of \"high\", \"scale\" and \"offset\", got ") << role;
   return success();
 }
 
@@ -166,6 +205,9 @@ static void addEffects(Operation *op, bool readsInit,
 void ContractOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addEffects(*this, !getOverwrite(), e);
 }
+void ContractWidenedOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+  addEffects(*this, !getOverwrite(), e);
+}
 void AttentionOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addEffects(*this, false, e);
 }
@@ -205,6 +247,17 @@ bool ContractOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState 
 }
 bool ContractOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) { return isDpsInit(&operand); }
 AliasingValueList ContractOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
+  if (isDpsInit(&operand))
+    return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
+  return {};
+}
+bool ContractWidenedOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {
+  return !isDpsInit(&operand) || !getOverwrite();
+}
+bool ContractWidenedOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) {
+  return isDpsInit(&operand);
+}
+AliasingValueList ContractWidenedOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
   if (isDpsInit(&operand))
     return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
   return {};
@@ -317,6 +370,10 @@ static LogicalResult bufferizeDps(OpTy op, RewriterBase &rewriter, const Bufferi
 
 LogicalResult ContractOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
                                     BufferizationState &state) {
+  return bufferizeDps(*this, rewriter, options, state, false, !getOverwrite());
+}
+LogicalResult ContractWidenedOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
+                                           BufferizationState &state) {
   return bufferizeDps(*this, rewriter, options, state, false, !getOverwrite());
 }
 LogicalResult AttentionOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,

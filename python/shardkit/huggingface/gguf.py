@@ -13,7 +13,7 @@ import torch
 
 from ..errors import ShardKitError
 from .conversion import Stored, Symbol, Value, make_symbol, reshape, slice_of
-from .layouts import QuantizedWeight, Sizes, unpack_bytes
+from .layouts import QuantizedWeight, Sizes
 
 _ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM"}
 """By general.architecture, which is that of transformers too."""
@@ -208,21 +208,25 @@ def decode(kind: int, fields: Mapping[str, Any]) -> Any:
     if kind == 8:
         found = _read_signed(fields["numbers"]) * scale.unsqueeze(-1)
     elif kind == 12:
-        low, middle, high = fields["inner"].to(torch.int32).reshape(rows, blocks, 3, 4).unbind(2)
-        factors = torch.cat([low & 63, (high & 15) | ((low >> 6) << 4)], -1).to(torch.float32)
-        minima = torch.cat([middle & 63, (high >> 4) | ((middle >> 6) << 4)], -1).to(torch.float32)
-        numbers = unpack_bytes(fields["numbers"], is_low_first=True).reshape(rows, blocks, 4, 32, 2).transpose(-1, -2)
-        shape = (rows, blocks, 4, 2, 1)
-        added = (_read_half(fields["scales"][..., 2:]).unsqueeze(-1) * minima).reshape(shape)
-        found = (scale.unsqueeze(-1) * factors).reshape(shape) * numbers.to(torch.float32) - added
+        low, middle, high = (fields["inner"][..., at : at + 4].to(torch.int32).unsqueeze(2) for at in (0, 4, 8))
+        is_first = (torch.arange(2, dtype=torch.int32) == 0).view(2, 1)  # of the two halves of the groups of a block
+        factors = torch.where(is_first, low & 63, (high & 15) | ((low >> 6) << 4)).to(torch.float32)
+        minima = torch.where(is_first, middle & 63, (high >> 4) | ((middle >> 6) << 4)).to(torch.float32)
+        factors = (scale.view(rows, blocks, 1, 1) * factors).reshape(rows, blocks, 4, 2, 1)
+        minima = (_read_half(fields["scales"][..., 2:]).view(rows, blocks, 1, 1) * minima).reshape(rows, blocks, 4, 2, 1)
+        numbers = _unpack(fields["numbers"].view(rows, blocks, 4, 1, 32), [[0], [4]], 15)
+        found = factors * numbers.to(torch.float32) - minima
     else:
-        low = unpack_bytes(fields["numbers"], is_low_first=True).reshape(rows, blocks, 2, 2, 32, 2).permute(0, 1, 2, 5, 3, 4)
-        shifts = torch.tensor([[0, 2], [4, 6]], dtype=torch.int32).view(2, 2, 1)
-        high = torch.bitwise_and(torch.bitwise_right_shift(fields["high"].to(torch.int32).reshape(rows, blocks, 2, 1, 1, 32), shifts), 3)
-        numbers = (low | (high << 4)) - 32
-        factors = scale.unsqueeze(-1) * _read_signed(fields["inner"])
-        found = numbers.reshape(rows, blocks, 16, 16).to(torch.float32) * factors.reshape(rows, blocks, 16, 1)
+        low = _unpack(fields["numbers"].view(rows, blocks, 2, 1, 2, 2, 16), [[[[0]]], [[[4]]]], 15)
+        high = _unpack(fields["high"].view(rows, blocks, 2, 1, 1, 2, 16), [[[[0]], [[2]]], [[[4]], [[6]]]], 3)
+        factors = (scale.unsqueeze(-1) * _read_signed(fields["inner"])).reshape(rows, blocks, 2, 2, 2, 2, 1)
+        found = ((low | (high << 4)) - 32).to(torch.float32) * factors
     return found.reshape(rows, -1)
+
+
+def _unpack(numbers: Any, shifts: Any, mask: int) -> Any:
+    """Bits of bytes, for each of the shifts, whose dims are among the last ones."""
+    return torch.bitwise_and(torch.bitwise_right_shift(numbers.to(torch.int32), torch.tensor(shifts, dtype=torch.int32)), mask)
 
 
 def _read_signed(numbers: Any) -> Any:
@@ -232,7 +236,7 @@ def _read_signed(numbers: Any) -> Any:
 
 def _read_half(pairs: Any) -> Any:
     """Two bytes as a number of f16, in f32."""
-    low, high = pairs.to(torch.int32).unbind(-1)
+    low, high = (pairs[..., at].to(torch.int32) for at in (0, 1))
     exponent, fraction = (high >> 2) & 31, low | ((high & 3) << 8)
     normal = (fraction + 1024).to(torch.float32) * torch.exp2((exponent - 25).to(torch.float32))
     special = torch.where(fraction == 0, float("inf"), float("nan"))

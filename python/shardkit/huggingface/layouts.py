@@ -114,10 +114,12 @@ def unpack_words(words: Any, dim: int, shape: Sequence[int], is_in_order: bool) 
     return torch.bitwise_and(torch.bitwise_right_shift(words.view(*shape), shifts), 15)
 
 
-def unpack_bytes(pairs: Any, is_low_first: bool) -> Any:
-    """Of bytes of two numbers, the two along a last dim, as i32."""
+def unpack_bytes(pairs: Any, is_low_first: bool, is_in_pairs: bool) -> Any:
+    """Of bytes of two numbers, the two as i32: along a last dim, or along one before the bytes."""
     shifts = torch.tensor([0, 4] if is_low_first else [4, 0], dtype=torch.int32)
-    return torch.bitwise_and(torch.bitwise_right_shift(pairs.to(torch.int32).unsqueeze(-1), shifts), 15)
+    pairs = pairs.to(torch.int32)
+    pairs, shifts = (pairs.unsqueeze(-1), shifts) if is_in_pairs else (pairs.unsqueeze(-2), shifts.view(2, 1))
+    return torch.bitwise_and(torch.bitwise_right_shift(pairs, shifts), 15)
 
 
 def look_up(values: Sequence[float], numbers: Any) -> Any:
@@ -207,9 +209,10 @@ class BlockWeight(QuantizedWeight):
     def dequantize(self) -> Any:
         (n, k), (rows, columns) = (self.out_features, self.in_features), self.block
         stored = getattr(self, self.scheme.scale)
-        scale = (read_power(stored) if self.scheme.is_power else stored.to(torch.float32)).view(*self.lead, n // rows, 1, k // columns, 1)
+        outputs = (n // rows,) if rows == 1 else (n // rows, rows)
+        scale = (read_power(stored) if self.scheme.is_power else stored.to(torch.float32)).view(*self.lead, n // rows, *[1] * (len(outputs) - 1), k // columns, 1)
         scale = scale * self.scheme.factor if self.scheme.factor != 1 else scale
-        weight = self.weight.view(*self.lead, n // rows, rows, k // columns, columns).to(torch.float32) * scale
+        weight = self.weight.view(*self.lead, *outputs, k // columns, columns).to(torch.float32) * scale
         return weight.reshape(*self.lead, n, k).transpose(-1, -2)
 
 
@@ -245,21 +248,29 @@ class PairedWeight(QuantizedWeight):
 
     group: int
 
-    def read(self) -> tuple[Any, Any]:
-        """Numbers of both halves of bytes (outputs, groups, bytes, halves) and scales (outputs, groups)."""
+    def read(self, bytes: Any, is_in_pairs: bool) -> Any:
+        """Numbers of both halves of bytes (outputs, groups, bytes): in a last dim, or all first ones of a group, then the second ones."""
         raise NotImplementedError
 
-    def dequantize(self) -> Any:
-        numbers, scale = self.read()
-        weight = numbers * scale.unsqueeze(-1).unsqueeze(-1)
+    def get_bytes(self) -> Any:
+        raise NotImplementedError
+
+    def get_scale(self) -> Any:
+        """Outputs, groups."""
+        raise NotImplementedError
+
+    def _widen(self, is_in_pairs: bool) -> Any:
+        bytes = self.get_bytes().view(*self.lead, self.out_features, self.in_features // self.group, self.group // 2)
+        weight = self.read(bytes, is_in_pairs) * self.get_scale().unsqueeze(-1).unsqueeze(-1)
         return weight.reshape(*self.lead, self.out_features, self.in_features).transpose(-1, -2)
+
+    def dequantize(self) -> Any:
+        return self._widen(is_in_pairs=True)
 
     def arrange(self, x: Any) -> tuple[Any, Any]:
         """The first numbers of all bytes of a group, then the second ones."""
-        numbers, scale = self.read()
-        weight = numbers.transpose(-1, -2) * scale.unsqueeze(-1).unsqueeze(-1)
         pairs = x.reshape(*x.shape[:-1], self.in_features // self.group, self.group // 2, 2)
-        return pairs.transpose(-1, -2).reshape(x.shape), weight.reshape(self.out_features, self.in_features).t()
+        return pairs.transpose(-1, -2).reshape(x.shape), self._widen(is_in_pairs=False)
 
 
 class Float4Weight(PairedWeight):
@@ -286,9 +297,14 @@ class Float4Weight(PairedWeight):
                 self._replace(self.scheme.payload, name, values, lambda v: reshape(v, shape))
             self.group = group
 
-    def read(self) -> tuple[Any, Any]:
-        pairs = getattr(self, self.scheme.payload).view(*self.lead, self.out_features, self.in_features // self.group, self.group // 2)
-        return look_up(_FP4, unpack_bytes(pairs, is_low_first=True)), read_power(getattr(self, self.scheme.scale))
+    def get_bytes(self) -> Any:
+        return getattr(self, self.scheme.payload)
+
+    def get_scale(self) -> Any:
+        return read_power(getattr(self, self.scheme.scale))
+
+    def read(self, bytes: Any, is_in_pairs: bool) -> Any:
+        return look_up(_FP4, unpack_bytes(bytes, True, is_in_pairs))
 
 
 class NormalFloatWeight(PairedWeight):
@@ -326,14 +342,19 @@ class NormalFloatWeight(PairedWeight):
             self._replace("nested_absmax", name, values, lambda v: reshape(repeat(v, 0, times, shape[0] * shape[1]), shape))
             self.weight_dims = {**self.weight_dims, "nested_absmax": (1, 0)}
 
-    def read(self) -> tuple[Any, Any]:
+    def get_bytes(self) -> Any:
+        return self.weight
+
+    def get_scale(self) -> Any:
         width, size = self.out_features, self.in_features
-        scale = self.absmax
-        if self.scheme.is_nested:
-            outer = self.nested_absmax.view(width, size // self.nested, 1)
-            inner = self.nested_quant_map[scale.to(torch.int64)].view(width, size // self.nested, self.nested // self.group)
-            scale = (inner * outer + self.mean).reshape(width, size // self.group)
-        return look_up(NF4, unpack_bytes(self.weight.view(width, size // self.group, self.group // 2), is_low_first=False)), scale
+        if not self.scheme.is_nested:
+            return self.absmax
+        outer = self.nested_absmax.view(width, size // self.nested, 1)
+        inner = self.nested_quant_map[self.absmax.to(torch.int64)].view(width, size // self.nested, self.nested // self.group)
+        return (inner * outer + self.mean).reshape(width, size // self.group)
+
+    def read(self, bytes: Any, is_in_pairs: bool) -> Any:
+        return look_up(NF4, unpack_bytes(bytes, False, is_in_pairs))
 
 
 def choose_block(size: int, block: int, devices: int, word: int, bytes_per_element: float, bytes_per_block: float) -> int:

@@ -250,7 +250,7 @@ int64_t sk_coordinate(sk_context *ctx, int64_t stride, int64_t size) {
   return stride > 0 && size > 0 ? ctx->meshRank / stride % size : 0;
 }
 
-static double flopsOf(const sk_contraction_desc &desc) {
+template <typename Desc> static double flopsOf(const Desc &desc) {
   double flops = 2;
   for (int32_t i = 0; i < desc.num_dims; ++i)
     flops *= double(desc.dims[i].size);
@@ -258,7 +258,7 @@ static double flopsOf(const sk_contraction_desc &desc) {
 }
 
 /// `call`, which carries out a contraction, with what is common to all.
-template <typename Fn> static int32_t contract(sk_context *ctx, const sk_contraction_desc &desc, Fn &&call) {
+template <typename Desc, typename Fn> static int32_t contract(sk_context *ctx, const Desc &desc, Fn &&call) {
   if (ctx->status)
     return ctx->status;
   try {
@@ -295,6 +295,14 @@ int32_t sk_contraction_at(sk_context *ctx, const sk_contraction_desc *desc, cons
     return ctx->device
                ? internalError("a contraction of sizes that are known at run time, expected a program for the host")
                : ctx->contractions.runSized(sized, a, b, c);
+  });
+}
+
+int32_t sk_widened_contraction(sk_context *ctx, const sk_widened_desc *desc, const void *x, const void *payload,
+                               const void *high, const void *scale, const void *offset, void *c) {
+  return contract(ctx, *desc, [&] {
+    return ctx->device ? internalError("a product with a weight of few bits, expected a program for the host")
+                       : ctx->contractions.runWidened(desc, {x, payload, high, scale, offset, c});
   });
 }
 

@@ -23,8 +23,9 @@ def SpmdCpuWidenedOperands : Pass<"spmd-cpu-widened-operands", "::mlir::func::Fu
   let description = [{
     An operand of a contraction that elementwise ops compute from tensors of at most half
     its bytes (a quantized weight), or that has 16 bits itself. With at most 4 rows of the
-    other operand the contraction becomes a linalg op that widens elements in registers and
-    sums in f32, over loops in the order of the operand in memory. With more rows a
+    other operand the contraction becomes a call of the runtime, if that decodes such numbers
+    (`spmd_rt.contract_widened`), or a linalg op that widens elements in registers and sums
+    in f32, over loops in the order of the operand in memory. With more rows a
     quantized weight is widened in tiles of 2^18 elements, each of which the library
     multiplies. In both cases no full weight is widened in memory.
   }];

@@ -68,6 +68,42 @@ def SpmdRt_ContractOp : SpmdRt_Op<"contract"> {
   }];
 }
 
+def SpmdRt_ContractWidenedOp : SpmdRt_Op<"contract_widened"> {
+  let summary = "A sum of products with a weight of few bits for sk_widened_contraction";
+  let description = [{
+    C = [C +] sum of X * (number * scale - offset) in f32. A number is one of the payload, as
+    `number` states: `table` (four bits, which number an element of the table), `i8`, `e4m3`,
+    or `i6` (four bits, and two of another operand, minus 32). `roles` names the operands
+    after the payload: of `high`, `scale`, `offset`. The bits begin at the first element of
+    `shifts`, and of `high_shifts`; each loop adds the element after it.
+
+    ```mlir
+    %r = spmd_rt.contract_widened "i8"
+           [affine_map<(n, g, k) -> (g, k)>, affine_map<(n, g, k) -> (n, g, k)>,
+            affine_map<(n, g, k) -> (n, g)>, affine_map<(n, g, k) -> (n)>]
+           ins(%x, %w : tensor<4x32xf32>, tensor<6x4x32xi8>) roles ["scale"]
+           (%s : tensor<6x4xf32>) outs(%c : tensor<6xf32>) overwrite -> tensor<6xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$number, AffineMapArrayAttr:$indexing_maps, AnyShaped:$x,
+    AnyShaped:$payload, StrArrayAttr:$roles, Variadic<AnyShaped>:$stored, AnyShaped:$c,
+    UnitAttr:$overwrite, OptionalAttr<DenseF32ArrayAttr>:$table,
+    OptionalAttr<DenseI64ArrayAttr>:$shifts, OptionalAttr<DenseI64ArrayAttr>:$high_shifts);
+  let results = (outs Variadic<AnyRankedTensor>:$result);
+  let assemblyFormat = [{
+    $number $indexing_maps `ins` `(` $x `,` $payload `:` type($x) `,` type($payload) `)`
+    `roles` $roles (`(` $stored^ `:` type($stored) `)`)? `outs` `(` $c `:` type($c) `)`
+    (`overwrite` $overwrite^)? (`table` $table^)? (`shifts` $shifts^)?
+    (`high_shifts` $high_shifts^)? attr-dict (`->` type($result)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getCMutable(); }
+    /// Sizes of the loops; std::nullopt if they contradict each other or are dynamic.
+    std::optional<SmallVector<int64_t>> getLoopSizes();
+  }];
+}
+
 def SpmdRt_AttentionOp : SpmdRt_Op<"attention"> {
   let summary = "softmax(q k^T) v for sk_attention";
   let description = [{

@@ -134,6 +134,36 @@ SK_EXPORT int32_t sk_contraction(sk_context *ctx, const sk_contraction_desc *des
 SK_EXPORT int32_t sk_contraction_at(sk_context *ctx, const sk_contraction_desc *desc, const int64_t *dims,
                                     const void *a, const void *b, void *c);
 
+/* How a weight of few bits stores a number. SK_NUMBER_TABLE: four bits of a byte, which number a float of a table.
+ * SK_NUMBER_I8: a signed byte. SK_NUMBER_E4M3: a byte of F8E4M3FN. SK_NUMBER_I6: four bits of a byte and above them two
+ * of another one, minus 32. */
+enum sk_number { SK_NUMBER_TABLE = 0, SK_NUMBER_I8, SK_NUMBER_E4M3, SK_NUMBER_I6 };
+
+#define SK_MAX_WIDENED_DIMS 12
+
+/* C[m, n] (+)= sum over k of X[m, k] * (number[n, k] * scale[n, k] - offset[n, k]), in f32. Dims are listed major to
+ * minor; the last one of k has stride 1 in the payload, and in what is above it, and 0 in scale and offset. Bits of a
+ * byte begin at `shift`, those of the other one at `high_shift`; dims add to these. */
+typedef struct sk_widened_desc {
+  int32_t abi;        /* SK_ABI_VERSION */
+  int32_t number;     /* sk_number */
+  int32_t accumulate; /* 0: C is overwritten, 1: added to */
+  int32_t num_dims;
+  int32_t shift, high_shift;
+  float table[16];
+  struct {
+    int32_t role; /* SK_M, SK_N or SK_K */
+    int32_t shift, high_shift, reserved;
+    int64_t size, stride_x, stride_payload, stride_high, stride_scale, stride_offset, stride_c;
+  } dims[SK_MAX_WIDENED_DIMS];
+} sk_widened_desc;
+
+/* `high`, `scale` and `offset` are null where the weight has none. `desc` lives as long as the program. In programs for
+ * the host. */
+SK_EXPORT int32_t sk_widened_contraction(sk_context *ctx, const sk_widened_desc *desc, const void *x,
+                                         const void *payload, const void *high, const void *scale, const void *offset,
+                                         void *c);
+
 /* Runs iterations `begin` to `end` of a loop whose iterations are independent. */
 typedef void (*sk_chunk)(int64_t begin, int64_t end, void *const *args);
 

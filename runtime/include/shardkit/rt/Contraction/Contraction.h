@@ -30,6 +30,23 @@ public:
 
 Expected<std::unique_ptr<ContractionPlan>> planContraction(const sk_contraction_desc &desc);
 
+/// A product with a weight of few bits, which is read as it is stored (abi.h); not thread safe.
+class WidenedPlan {
+public:
+  struct Operands {
+    const void *x, *payload, *high, *scale, *offset;
+    void *c;
+  };
+  virtual ~WidenedPlan() = default;
+  virtual void run(const Operands &operands) = 0;
+};
+
+/// Instructions that such a product may use. All sum in the same order.
+enum class WidenedIsa { Portable, Avx2, Avx512 };
+/// The best of this processor.
+WidenedIsa bestWidenedIsa();
+Expected<std::unique_ptr<WidenedPlan>> planWidened(const sk_widened_desc &desc, WidenedIsa isa = bestWidenedIsa());
+
 /// The plans of one thread.
 class ContractionCache {
 public:
@@ -37,6 +54,8 @@ public:
   Status run(const sk_contraction_desc *desc, const void *a, const void *b, void *c);
   /// Plans are found by the descriptor itself.
   Status runSized(const sk_contraction_desc &desc, const void *a, const void *b, void *c);
+  /// Plans are found by the address of the descriptor.
+  Status runWidened(const sk_widened_desc *desc, const WidenedPlan::Operands &operands);
 
 private:
   static constexpr size_t maxPlans = 4096;
@@ -46,6 +65,11 @@ private:
   };
   std::unordered_map<const sk_contraction_desc *, Entry> entries_;
   std::unordered_map<std::string, std::unique_ptr<ContractionPlan>> sized_; ///< By the bytes of the descriptor.
+  struct WidenedEntry {
+    sk_widened_desc desc;
+    std::unique_ptr<WidenedPlan> plan;
+  };
+  std::unordered_map<const sk_widened_desc *, WidenedEntry> widened_;
 };
 
 } // namespace shardkit::rt
