@@ -34,10 +34,9 @@ float decode(const Data &data, const Case &of, int64_t byte, int64_t half) {
   case SK_NUMBER_I8:
     return float(int8_t(bits));
   case SK_NUMBER_E4M3: {
-    const float magnitude = (bits & 0x78) == 0 ? float(bits & 7) * 0x1p-9f
-                            : (bits & 0x7f) == 0x7f
-                                ? NAN
-                                : std::ldexp(float(8 + (bits & 7)), (bits >> 3 & 15) - 10);
+    const float magnitude = (bits & 0x78) == 0      ? float(bits & 7) * 0x1p-9f
+                            : (bits & 0x7f) == 0x7f ? NAN
+                                                    : std::ldexp(float(8 + (bits & 7)), (bits >> 3 & 15) - 10);
     return bits & 0x80 ? -magnitude : magnitude;
   }
   default:
@@ -110,9 +109,9 @@ void check(const Case &of, WidenedIsa isa, std::mt19937 &random) {
         for (int64_t h = 0; h < of.halves; ++h)
           for (int64_t i = 0; i < of.length; ++i) {
             const size_t block = size_t((r * of.blocks + b) * of.halves + h);
-            const double weight = double(decode(data, of, r * bytes + b * of.length + i, h)) *
-                                      (of.hasScale ? data.scale[block] : 1) -
-                                  (of.hasOffset ? data.offset[block] : 0);
+            const double weight =
+                double(decode(data, of, r * bytes + b * of.length + i, h)) * (of.hasScale ? data.scale[block] : 1) -
+                (of.hasOffset ? data.offset[block] : 0);
             const double term = weight * data.x[size_t(v * size + (b * of.halves + h) * of.length + i)];
             sum += term;
             magnitude += std::abs(term);

@@ -11,7 +11,9 @@ using namespace mlir;
 using namespace mlir::spmd::cpu;
 
 static unsigned widthOf(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
-static uint64_t cutTo(uint64_t bits, unsigned width) { return width == 64 ? bits : bits & ((uint64_t(1) << width) - 1); }
+static uint64_t cutTo(uint64_t bits, unsigned width) {
+  return width == 64 ? bits : bits & ((uint64_t(1) << width) - 1);
+}
 static int64_t signedOf(uint64_t bits, unsigned width) { return int64_t(bits << (64 - width)) >> (64 - width); }
 static float floatOf(uint64_t bits) { return llvm::bit_cast<float>(uint32_t(bits)); }
 static uint64_t bitsOf(float value) { return llvm::bit_cast<uint32_t>(value); }
@@ -117,7 +119,8 @@ std::optional<Bits> Computation::compute(Value value) {
     return at ? std::optional(Bits{uint64_t(*at)}) : std::nullopt;
   }
   if (op->getNumOperands() == 0 || op->getNumOperands() > 3 || op->getNumResults() != 1 ||
-      !llvm::all_of(op->getOperandTypes(), [](Type type) { return type.isIntOrIndexOrFloat() && widthOf(type) <= 64; }) ||
+      !llvm::all_of(op->getOperandTypes(),
+                    [](Type type) { return type.isIntOrIndexOrFloat() && widthOf(type) <= 64; }) ||
       !value.getType().isIntOrIndexOrFloat())
     return std::nullopt;
   Type in = op->getOperand(0).getType(), out = value.getType();

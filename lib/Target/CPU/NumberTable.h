@@ -21,7 +21,8 @@ using Bits = std::vector<uint64_t>;
 
 /// The bits of `value` where `argumentOf` gives those of arguments of `body` and `indexOf` the indices of its loops;
 /// nullopt where an op is not known.
-std::optional<Bits> computeBits(Value value, Block &body, llvm::function_ref<std::optional<Bits>(BlockArgument)> argumentOf,
+std::optional<Bits> computeBits(Value value, Block &body,
+                                llvm::function_ref<std::optional<Bits>(BlockArgument)> argumentOf,
                                 llvm::function_ref<std::optional<int64_t>(int64_t)> indexOf);
 
 /// How bytes of one operand, or of two, are a number.

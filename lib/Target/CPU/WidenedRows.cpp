@@ -206,14 +206,14 @@ bool WidenedProduct::makeRows() {
   auto kind = format->number.kind;
   const bool hasShift = kind == NumberFormat::Table || kind == NumberFormat::I6;
   auto shiftsOf = [&](ArrayRef<int64_t> shifts, bool has) { return has ? b.getDenseI64ArrayAttr(shifts) : nullptr; };
-  Value result = target::ContractWidenedOp::create(
-                     b, op.getLoc(), TypeRange{c.value.getType()}, b.getStringAttr(names[kind]),
-                     b.getAffineMapArrayAttr(indexing), x.value, inputs[format->payloads[0]].value,
-                     b.getArrayAttr(roles), stored, c.value, op.getOverwriteAttr(),
-                     kind == NumberFormat::Table ? b.getDenseF32ArrayAttr(format->number.table) : nullptr,
-                     shiftsOf(format->shifts, hasShift), shiftsOf(format->highShifts, kind == NumberFormat::I6))
-                     .getResult()
-                     .front();
+  Value result =
+      target::ContractWidenedOp::create(
+          b, op.getLoc(), TypeRange{c.value.getType()}, b.getStringAttr(names[kind]), b.getAffineMapArrayAttr(indexing),
+          x.value, inputs[format->payloads[0]].value, b.getArrayAttr(roles), stored, c.value, op.getOverwriteAttr(),
+          kind == NumberFormat::Table ? b.getDenseF32ArrayAttr(format->number.table) : nullptr,
+          shiftsOf(format->shifts, hasShift), shiftsOf(format->highShifts, kind == NumberFormat::I6))
+          .getResult()
+          .front();
   replace(result);
   return true;
 }

@@ -74,9 +74,8 @@ private:
     if (rows * size < worthThreads || libraryThreads() == 1)
       return some(0, rows);
     const int64_t step = std::max<int64_t>(1, minElements / std::max<int64_t>(1, size));
-    onLibraryThreads((rows + step - 1) / step, [&](int64_t begin, int64_t end) {
-      some(begin * step, std::min(rows, end * step));
-    });
+    onLibraryThreads((rows + step - 1) / step,
+                     [&](int64_t begin, int64_t end) { some(begin * step, std::min(rows, end * step)); });
   }
 
   void runRow(const Operands &operands, int64_t first, int32_t count, const Offsets &at) {

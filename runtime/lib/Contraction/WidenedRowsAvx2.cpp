@@ -22,9 +22,7 @@ inline __m128i bytesAt(const uint8_t *bytes) { return _mm_loadu_si128(reinterpre
 /// The largest of bytes without their signs.
 using Bytes = __m128i;
 inline Bytes noBytes() { return _mm_setzero_si128(); }
-inline void note(Bytes &seen, __m128i bytes) {
-  seen = _mm_max_epu8(seen, _mm_and_si128(bytes, _mm_set1_epi8(0x7f)));
-}
+inline void note(Bytes &seen, __m128i bytes) { seen = _mm_max_epu8(seen, _mm_and_si128(bytes, _mm_set1_epi8(0x7f))); }
 inline Lanes zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
 inline Lanes set(float value) { return {_mm256_set1_ps(value), _mm256_set1_ps(value)}; }
 inline Lanes load(const float *from) { return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)}; }
@@ -40,7 +38,8 @@ inline Lanes add(Lanes a, Lanes b, Lanes c) {
 
 /// Permutations read the lowest three bits of each lane; the fourth one chooses.
 inline __m256 lookUpEight(Lanes values, __m256i numbers) {
-  const __m256 low = _mm256_permutevar8x32_ps(values.low, numbers), high = _mm256_permutevar8x32_ps(values.high, numbers);
+  const __m256 low = _mm256_permutevar8x32_ps(values.low, numbers),
+               high = _mm256_permutevar8x32_ps(values.high, numbers);
   return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(numbers, 28)));
 }
 inline Lanes lookUp(Lanes values, const uint8_t *bytes, int32_t shift) {
@@ -69,9 +68,7 @@ inline Lanes readFloat8(const uint8_t *bytes, Bytes &seen) {
   note(seen, all);
   return {readEight(all), readEight(_mm_srli_si128(all, 8))};
 }
-inline bool hasNanByte(Bytes seen) {
-  return _mm_movemask_epi8(_mm_cmpeq_epi8(seen, _mm_set1_epi8(0x7f))) != 0;
-}
+inline bool hasNanByte(Bytes seen) { return _mm_movemask_epi8(_mm_cmpeq_epi8(seen, _mm_set1_epi8(0x7f))) != 0; }
 
 #include "WidenedRows.inc"
 

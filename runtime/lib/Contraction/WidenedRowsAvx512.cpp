@@ -20,9 +20,7 @@ inline __m128i bytesAt(const uint8_t *bytes) { return _mm_loadu_si128(reinterpre
 /// The largest of bytes without their signs.
 using Bytes = __m128i;
 inline Bytes noBytes() { return _mm_setzero_si128(); }
-inline void note(Bytes &seen, __m128i bytes) {
-  seen = _mm_max_epu8(seen, _mm_and_si128(bytes, _mm_set1_epi8(0x7f)));
-}
+inline void note(Bytes &seen, __m128i bytes) { seen = _mm_max_epu8(seen, _mm_and_si128(bytes, _mm_set1_epi8(0x7f))); }
 inline Lanes zero() { return _mm512_setzero_ps(); }
 inline Lanes set(float value) { return _mm512_set1_ps(value); }
 inline Lanes load(const float *from) { return _mm512_loadu_ps(from); }
@@ -51,9 +49,7 @@ inline Lanes readFloat8(const uint8_t *bytes, Bytes &seen) {
   const __m512i bits = _mm512_and_si512(wide, _mm512_set1_epi32(int(0x87f00000)));
   return _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(0x1p120f));
 }
-inline bool hasNanByte(Bytes seen) {
-  return _mm_movemask_epi8(_mm_cmpeq_epi8(seen, _mm_set1_epi8(0x7f))) != 0;
-}
+inline bool hasNanByte(Bytes seen) { return _mm_movemask_epi8(_mm_cmpeq_epi8(seen, _mm_set1_epi8(0x7f))) != 0; }
 
 #include "WidenedRows.inc"
 
