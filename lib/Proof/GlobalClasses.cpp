@@ -193,6 +193,9 @@ static std::optional<Attribute> getConstantElement(const ClassInfo &info, const 
   return elements.getValues<Attribute>()[index];
 }
 
+/// True if a sum is one number that the program computes.
+static bool isNumber(ArrayRef<int64_t> sum) { return sum[0] == 0 && sum[1] == 1 && sum[2] < 0 && sum[3] == 1; }
+
 TermId GlobalProgram::getElement(ClassId id, const SumList &sums) {
   const ClassInfo &info = classes[id];
   if (info.splat)
@@ -211,13 +214,26 @@ TermId GlobalProgram::getElement(ClassId id, const SumList &sums) {
     return substitute(*info.definition, sums);
   Term term{Term::Kind::Element};
   term.numbers.push_back(id);
+  bool isComputed = false;
   for (auto [d, sum] : llvm::enumerate(sums)) {
-    if (info.isUniform[d])
+    if (info.isUniform[d]) {
       term.numbers.append({0, 0});
-    else
-      term.numbers.append(sum.begin(), sum.end());
+      continue;
+    }
+    term.numbers.append(sum.begin(), sum.end());
+    isComputed |= isNumber(sum) && terms.hasLoops(-1 - sum[2]);
   }
-  return terms.get(term);
+  if (!isComputed)
+    return terms.get(term);
+  // At a number that loops compute it is a look-up.
+  Term lookup{Term::Kind::Lookup};
+  lookup.numbers = {-1, int64_t(id)};
+  for (ArrayRef<int64_t> sum : terms.getElement(terms.get(term)).second) {
+    Term index{Term::Kind::Sum};
+    index.numbers.assign(sum.begin(), sum.end());
+    lookup.operands.push_back(isNumber(sum) ? TermId(-1 - sum[2]) : terms.get(index));
+  }
+  return terms.get(lookup);
 }
 
 TermId GlobalProgram::getLookup(ClassId id, ArrayRef<TermId> given) {
@@ -232,11 +248,16 @@ TermId GlobalProgram::getLookup(ClassId id, ArrayRef<TermId> given) {
       index = terms.get(zero);
     }
   ArrayRef<TermId> indices = at;
-  // At indices of loops it is an element as any.
-  if (llvm::all_of(indices, [&](TermId index) { return terms[index].kind == Term::Kind::Sum; })) {
+  // At indices of loops it is an element as any. So it is where it is read through.
+  auto isSum = [&](TermId index) { return terms[index].kind == Term::Kind::Sum; };
+  if (llvm::all_of(indices, isSum) || info.source || info.definition) {
     SumList sums;
-    for (TermId index : indices)
-      sums.emplace_back(terms[index].numbers.begin(), terms[index].numbers.end());
+    for (TermId index : indices) {
+      if (isSum(index))
+        sums.emplace_back(terms[index].numbers.begin(), terms[index].numbers.end());
+      else
+        sums.push_back({0, 1, -1 - int64_t(index), 1});
+    }
     return getElement(id, sums);
   }
   Term term{Term::Kind::Lookup};

@@ -218,7 +218,7 @@ void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
       }
       if (isSlice)
         viewUsers[*source].push_back(user);
-    } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    } else if (auto pad = dyn_cast<tensor::PadOp>(op); pad && pad.getConstantPaddingValue()) {
       std::optional<ClassId> padded = getClass(pad.getSource());
       TermId value = getScalar(pad.getConstantPaddingValue());
       bool isStatic = llvm::none_of(pad.getStaticLow(), ShapedType::isDynamic);

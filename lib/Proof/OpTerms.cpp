@@ -164,11 +164,15 @@ bool OpTerms::convertInside(Attempt &attempt) {
 }
 
 void OpTerms::readOuterElements() {
-  SmallVector<TermId> stack(structured.terms.begin(), structured.terms.end());
-  llvm::DenseSet<TermId> seen;
+  for (TermId term : structured.terms)
+    addCompleteElements(term);
+}
+
+void OpTerms::addCompleteElements(TermId term) {
+  SmallVector<TermId> stack{term};
   while (!stack.empty()) {
     TermId id = stack.pop_back_val();
-    if (!seen.insert(id).second)
+    if (!completed.insert(id).second)
       continue;
     if (values.terms[id].kind == Term::Kind::Element)
       addElement(id, {});
@@ -256,8 +260,10 @@ TermId OpTerms::convertArgument(unsigned number, TermFrame &frame, const llvm::S
   }
   if (terms[element].kind == Term::Kind::Element)
     addElement(element, fact.partial);
-  else // a constant is complete
+  else // a constant is complete, and so is what is computed
     isMisfit |= !fact.partial.empty();
+  if (terms[element].kind != Term::Kind::Element)
+    addCompleteElements(element);
   return element;
 }
 
@@ -388,8 +394,7 @@ TermId OpTerms::convertLookup(unsigned number, ArrayRef<TermId> indices, TermFra
   TermId term = values.global.getLookup(fact.value, converted);
   llvm::append_range(bounds[term], reads);
   if (ownership.ranks.empty()) {
-    if (terms[term].kind == Term::Kind::Element)
-      addElement(term, {});
+    addCompleteElements(term);
     isMisfit |= owned.count(term);
     return term;
   }

@@ -112,6 +112,8 @@ private:
   bool readPartialKind(Attempt &attempt);
   /// Scalars of the function around the op that are elements are complete.
   void readOuterElements();
+  /// Notes that all elements in a term are complete.
+  void addCompleteElements(TermId term);
   /// Notes over which ranks an element is partial. Two operands may not differ in that.
   void addElement(TermId element, const Ranks &ranks);
   TermId convertArgument(unsigned number, TermFrame &frame, const llvm::SmallBitVector &outside);
@@ -128,7 +130,7 @@ private:
 
   ArrayRef<const Fact *> operands;
   llvm::DenseMap<TermId, SmallVector<Bound, 2>> bounds; ///< of the look-ups, by their terms
-  llvm::DenseSet<TermId> maskedSelects;
+  llvm::DenseSet<TermId> maskedSelects, completed;
 };
 
 /// Checks that no lane of padding divides by what padding holds, or reads at an index that is outside of a tensor.

@@ -244,10 +244,16 @@ std::optional<Structured> Reader::readLinalg(linalg::LinalgOp op) {
 }
 
 std::optional<Structured> Reader::readElementwise(Operation *op) {
-  if (op->getNumResults() != 1 || !getStaticTensor(op->getResult(0)) || op->getNumRegions() || !isMemoryEffectFree(op))
+  if (op->getNumResults() == 0 || !getStaticTensor(op->getResult(0)) || op->getNumRegions() || !isMemoryEffectFree(op))
     return std::nullopt;
   RankedTensorType type = getStaticTensor(op->getResult(0));
   Structured result = overResult(type);
+  for (Value other : op->getResults().drop_front()) {
+    if (!getStaticTensor(other) || getStaticTensor(other).getShape() != type.getShape())
+      return std::nullopt;
+    result.results.push_back(SmallVector<IndexForm, 4>(result.results[0]));
+    result.resultLoops.push_back(SmallVector<int, 4>(result.resultLoops[0]));
+  }
   SmallVector<TermId> operands;
   for (Value operand : op->getOperands()) {
     if (!isa<ShapedType>(operand.getType())) {
@@ -267,8 +273,10 @@ std::optional<Structured> Reader::readElementwise(Operation *op) {
   if (isa<arith::SelectOp>(op))
     result.terms.push_back(terms.getSelect(operands[0], operands[1], operands[2]));
   else
-    result.terms.push_back(terms.getOp(op->getName().getAsOpaquePointer(), op->getName().getStringRef(),
-                                       getAttributes(op), type.getElementType(), operands, 0));
+    for (OpResult each : op->getResults())
+      result.terms.push_back(terms.getOp(op->getName().getAsOpaquePointer(), op->getName().getStringRef(),
+                                         getAttributes(op), cast<RankedTensorType>(each.getType()).getElementType(),
+                                         operands, each.getResultNumber()));
   return result;
 }
 
@@ -319,8 +327,7 @@ std::optional<Structured> Reader::readSlice(tensor::ExtractSliceOp op) {
 
 std::optional<Structured> Reader::readPad(tensor::PadOp op) {
   RankedTensorType type = getStaticTensor(op.getResult()), source = getStaticTensor(op.getSource());
-  Value value = op.getConstantPaddingValue();
-  if (!type || !source || !value)
+  if (!type || !source)
     return std::nullopt;
   Structured result = overResult(type);
   SmallVector<IndexForm, 4> map;
@@ -336,9 +343,20 @@ std::optional<Structured> Reader::readPad(tensor::PadOp op) {
   }
   result.arguments.push_back({op.getSource(), map});
   setLoops(result.arguments.back());
-  result.numInputs = 1;
-  TermId term = terms.getArgument(0);
-  result.terms.push_back(inside ? terms.getSelect(*inside, term, scalars.get(value)) : term);
+  TermId term = terms.getArgument(0), padding = term;
+  if (Value value = op.getConstantPaddingValue()) {
+    padding = scalars.get(value);
+  } else {
+    BodyReader body = getBody(result);
+    Block &block = op.getRegion().front();
+    for (auto [d, argument] : llvm::enumerate(block.getArguments()))
+      body.set(argument, terms.getIndex(result.results[0][d]));
+    body.read(block);
+    result.traps = body.traps;
+    padding = body.get(block.getTerminator()->getOperand(0));
+  }
+  result.numInputs = result.arguments.size();
+  result.terms.push_back(inside ? terms.getSelect(*inside, term, padding) : term);
   return result;
 }
 
@@ -497,7 +515,7 @@ static std::optional<Structured> read(Operation *op, TermTable &terms, const Sca
     result.terms.push_back(scalars.get(splat.getInput()));
     return result;
   }
-  if (op->hasTrait<OpTrait::Elementwise>())
+  if (op->hasTrait<OpTrait::Elementwise>() || isa<tensor::BitcastOp>(op))
     return reader.readElementwise(op);
   return std::nullopt;
 }

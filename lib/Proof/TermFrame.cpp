@@ -222,8 +222,11 @@ static void addBounds(TermId id, bool isTrue, const TermTable &terms, SmallVecto
     known->low = std::max(known->low, -constant);
 }
 
-/// The only scalar of a sum that has the factor 1 or -1, as its place in the sum.
-static std::optional<unsigned> findScalar(ArrayRef<int64_t> sum) {
+/// What an equation determines of a sum, as its place in the sum: the only scalar, with the factor 1 or -1, or the only
+/// loop.
+static std::optional<unsigned> findDetermined(ArrayRef<int64_t> sum) {
+  if (sum[1] == 1 && sum[2] >= 0)
+    return std::abs(sum[3]) == 1 ? std::optional(2u) : std::nullopt;
   std::optional<unsigned> found;
   for (unsigned i = 2; i < sum.size(); i += 2) {
     if (sum[i] >= 0)
@@ -264,39 +267,77 @@ TermId TermFrame::convertWhere(TermId condition, bool isTrue, TermId id, TermTab
   return result;
 }
 
-bool TermFrame::areEqualWhere(TermId condition, TermId a, TermId b, TermTable &terms) const {
+/// The quotient that is exact where a remainder is zero: divui of what remui is of, as a term; std::nullopt if `sum` is
+/// no remainder.
+static std::optional<TermId> getQuotient(ArrayRef<int64_t> sum, TermTable &terms, int64_t &divisor, TermId &number) {
+  if (sum[1] != 1 || sum[2] >= 0)
+    return std::nullopt;
+  const Term &remainder = terms[-1 - sum[2]];
+  auto isIndex = [&](TermId id) { return terms[id].kind == TermKind::Sum; };
+  if (remainder.kind != TermKind::Op || remainder.operands.size() != 2 ||
+      OperationName::getFromOpaquePointer(remainder.name).getStringRef() != "arith.remui" ||
+      !isIndex(remainder.operands[0]) || !isIndex(remainder.operands[1]) ||
+      terms[remainder.operands[1]].numbers[1] != 0)
+    return std::nullopt;
+  divisor = terms[remainder.operands[1]].numbers[0];
+  number = remainder.operands[0];
+  MLIRContext *context = remainder.attribute.getContext();
+  OperationName name("arith.divui", context);
+  return terms.getOp(name.getAsOpaquePointer(), name.getStringRef(), remainder.attribute, remainder.type,
+                     ArrayRef<TermId>(remainder.operands), 0);
+}
+
+bool TermFrame::areEqualWhere(TermId condition, TermId a, TermId b, TermTable &terms) {
   SmallVector<SumBounds> bounds;
   addBounds(condition, true, terms, bounds);
-  for (const SumBounds &bound : bounds) {
-    std::optional<unsigned> at = bound.low == bound.high ? findScalar(bound.sum) : std::nullopt;
-    if (!at)
+  for (SumBounds &bound : bounds) {
+    ArrayRef<int64_t> sum = bound.sum;
+    bool isLoop = sum[1] == 1 && sum[2] >= 0 && sum[3] == 1;
+    if (isLoop && sum[2] < int64_t(assumed.size()) && assumed[sum[2]]) {
+      usedAssumption = true;
+      bound.low = std::max(bound.low, assumed[sum[2]]->first);
+      bound.high = std::min(bound.high, assumed[sum[2]]->second);
+    }
+    if (bound.low != bound.high)
       continue;
-    // sum + factor * scalar = number.
-    int64_t factor = bound.sum[*at + 1];
-    SmallVector<int64_t, 6> by{factor * bound.low, 0};
-    for (unsigned i = 2; i < bound.sum.size(); i += 2)
-      if (i != *at) {
-        ++by[1];
-        by.append({bound.sum[i], -factor * bound.sum[i + 1]});
-      }
+    Equation equation;
+    TermId number = 0;
+    std::optional<TermId> quotient = bound.low == 0 ? getQuotient(sum, terms, equation.divisor, number) : std::nullopt;
+    if (quotient) {
+      // divisor * (number / divisor) = number
+      equation.determined = -1 - int64_t(*quotient);
+      equation.by.assign(terms[number].numbers.begin(), terms[number].numbers.end());
+    } else if (std::optional<unsigned> at = findDetermined(sum)) {
+      // sum + factor * determined = number
+      equation.determined = sum[*at];
+      int64_t factor = sum[*at + 1];
+      equation.by = {factor * bound.low, 0};
+      for (unsigned i = 2; i < sum.size(); i += 2)
+        if (i != *at) {
+          ++equation.by[1];
+          equation.by.append({sum[i], -factor * sum[i + 1]});
+        }
+    } else {
+      continue;
+    }
     llvm::DenseMap<TermId, TermId> memo;
     for (TermId *side : {&a, &b})
-      if (!replaceScalar(*side, -1 - bound.sum[*at], by, terms, memo))
+      if (!apply(equation, *side, terms, memo))
         return false;
   }
   return a == b;
 }
 
-/// `sum` with a sum in place of a scalar.
-static SmallVector<int64_t, 6> replaceIn(ArrayRef<int64_t> sum, TermId scalar, ArrayRef<int64_t> by) {
+SmallVector<int64_t, 6> TermFrame::Equation::apply(ArrayRef<int64_t> sum) const {
   std::map<int64_t, int64_t> factors;
   int64_t constant = sum[0];
   for (int64_t i = 0; i < sum[1]; ++i) {
     int64_t loop = sum[2 + 2 * i], factor = sum[3 + 2 * i];
-    if (loop != -1 - int64_t(scalar)) {
+    if (loop != determined || factor % divisor != 0) {
       factors[loop] += factor;
       continue;
     }
+    factor /= divisor;
     constant += factor * by[0];
     for (int64_t k = 0; k < by[1]; ++k)
       factors[by[2 + 2 * k]] += factor * by[3 + 2 * k];
@@ -310,8 +351,8 @@ static SmallVector<int64_t, 6> replaceIn(ArrayRef<int64_t> sum, TermId scalar, A
   return result;
 }
 
-bool TermFrame::replaceScalar(TermId &id, TermId scalar, ArrayRef<int64_t> by, TermTable &terms,
-                              llvm::DenseMap<TermId, TermId> &memo) const {
+bool TermFrame::apply(const Equation &equation, TermId &id, TermTable &terms,
+                      llvm::DenseMap<TermId, TermId> &memo) const {
   if (auto it = memo.find(id); it != memo.end()) {
     id = it->second;
     return true;
@@ -319,25 +360,25 @@ bool TermFrame::replaceScalar(TermId &id, TermId scalar, ArrayRef<int64_t> by, T
   TermId from = id;
   Term term = terms[id]; // the table grows
   for (TermId &operand : term.operands)
-    if (!replaceScalar(operand, scalar, by, terms, memo))
+    if (!apply(equation, operand, terms, memo))
       return false;
   switch (term.kind) {
   case TermKind::Element: {
     auto [element, sums] = terms.getElement(id);
     term.numbers.assign({int64_t(element)});
     for (ArrayRef<int64_t> sum : sums)
-      llvm::append_range(term.numbers, replaceIn(sum, scalar, by));
+      llvm::append_range(term.numbers, equation.apply(sum));
     id = terms.get(term);
     break;
   }
   case TermKind::Sum: {
-    SmallVector<int64_t, 6> sum = replaceIn(term.numbers, scalar, by);
+    SmallVector<int64_t, 6> sum = equation.apply(term.numbers);
     term.numbers.assign(sum.begin(), sum.end());
     id = terms.get(term);
     break;
   }
   case TermKind::SumCompare:
-    id = terms.getSumCompare(term.numbers[0], replaceIn(ArrayRef(term.numbers).drop_front(), scalar, by));
+    id = terms.getSumCompare(term.numbers[0], equation.apply(ArrayRef(term.numbers).drop_front()));
     break;
   case TermKind::Select:
     id = terms.getSelect(term.operands[0], term.operands[1], term.operands[2]);

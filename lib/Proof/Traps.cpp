@@ -81,9 +81,23 @@ static std::optional<IndexRange> getRange(TermId id, ArrayRef<Guard> guards, con
     for (const Guard &guard : guards)
       narrow(range, term.form, guard, terms);
     bool isKnown = range.low > -kAnyIndex && range.high < kAnyIndex;
-    // A number that is computed from such as have limits.
-    if (!isKnown && term.form.getTerms().size() == 1 && term.form == IndexForm::ofData(term.form.getTerms()[0].var))
-      return getRange(term.form.getTerms()[0].var, guards, terms);
+    // A digit of a number that is computed from such as have limits.
+    ArrayRef<IndexTerm> digits = term.form.getTerms();
+    if (!isKnown && digits.size() == 1 && digits[0].kind == IndexTerm::Kind::Data) {
+      std::optional<IndexRange> number = getRange(digits[0].var, guards, terms);
+      bool isWhole = digits[0].lo == 1 && digits[0].size == kAnyData;
+      if (!number || number->isEmpty() || (!isWhole && number->low < 0))
+        return number && number->isEmpty() ? number : std::nullopt;
+      IndexRange digit = *number;
+      if (!isWhole) {
+        digit = {number->low / digits[0].lo, number->high / digits[0].lo};
+        if (digit.high >= digits[0].size)
+          digit = {0, digits[0].size - 1};
+      }
+      int64_t coef = digits[0].coef, constant = term.form.getConstant();
+      int64_t ends[] = {constant + coef * digit.low, constant + coef * digit.high};
+      return IndexRange{std::min(ends[0], ends[1]), std::max(ends[0], ends[1])};
+    }
     return isKnown ? std::optional(range) : std::nullopt;
   }
   case Term::Kind::Op: {

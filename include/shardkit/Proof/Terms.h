@@ -233,9 +233,15 @@ private:
   /// As `convert`, where the converted `condition` is `isTrue`: the indices of loops have smaller ranges there.
   TermId convertWhere(TermId condition, bool isTrue, TermId id, TermTable &terms);
   /// True if two terms are equal where `condition` holds: it may determine numbers of the program by indices of loops.
-  bool areEqualWhere(TermId condition, TermId a, TermId b, TermTable &terms) const;
-  bool replaceScalar(TermId &id, TermId scalar, llvm::ArrayRef<int64_t> by, TermTable &terms,
-                     llvm::DenseMap<TermId, TermId> &memo) const;
+  bool areEqualWhere(TermId condition, TermId a, TermId b, TermTable &terms);
+  /// A loop, or a scalar (-1 - its term), times `divisor` is the sum `by`.
+  struct Equation {
+    int64_t determined = 0, divisor = 1;
+    llvm::SmallVector<int64_t, 6> by;
+    llvm::SmallVector<int64_t, 6> apply(llvm::ArrayRef<int64_t> sum) const;
+  };
+  /// Writes a term with what an equation determines. False if it may not.
+  bool apply(const Equation &equation, TermId &id, TermTable &terms, llvm::DenseMap<TermId, TermId> &memo) const;
   llvm::DenseMap<TermId, TermId> converted;
   /// Terms that were converted under other ranges.
   std::map<llvm::SmallVector<int64_t>, llvm::DenseMap<TermId, TermId>> convertedWhere;
