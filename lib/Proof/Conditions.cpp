@@ -68,9 +68,18 @@ TermId Simplifier::rebuild(TermId id, llvm::function_ref<TermId(TermId)> get) {
   auto getForm = [&](const IndexForm &form) {
     std::optional<IndexForm> sum = IndexForm(form.getConstant());
     for (const IndexTerm &digit : form.getTerms()) {
-      // A part of a number stays as it is.
-      bool isAll = digit.kind == IndexTerm::Kind::Data && digit.lo == 1 && digit.size == kAnyData;
-      IndexForm part = isAll ? terms.getForm(get(digit.var)).times(digit.coef) : IndexForm::ofTerm(digit);
+      IndexForm part = IndexForm::ofTerm(digit);
+      bool isData = digit.kind == IndexTerm::Kind::Data;
+      TermId number = isData ? get(digit.var) : 0;
+      bool isAll = isData && digit.lo == 1 && digit.size == kAnyData;
+      if (isAll || (isData && number != digit.var)) {
+        TermId index = terms.getIndex(terms.getForm(number));
+        if (digit.lo != 1)
+          index = terms.getIndexOp("arith.divui", index, digit.lo);
+        if (digit.hi() < kAnyData)
+          index = terms.getIndexOp("arith.remui", index, digit.size);
+        part = terms.getForm(index).times(digit.coef);
+      }
       sum = sum ? sum->plus(part) : std::nullopt;
     }
     return sum;

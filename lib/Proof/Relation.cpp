@@ -79,6 +79,10 @@ bool Fact::isFull() const {
   return true;
 }
 
+bool Fact::hasUnknownPadding() const {
+  return llvm::any_of(dims, [](const DimFact &dim) { return dim.hasPadding() && !dim.padding; });
+}
+
 std::string Fact::toString(const Mesh *mesh) const {
   std::string text = "[";
   for (auto [d, dim] : llvm::enumerate(dims)) {

@@ -94,7 +94,8 @@ bool ResultMatch::match() {
     if (matchConstant())
       return true;
     matchMove();
-    if (op.addsDefined && values.getFacts(result).empty())
+    auto isOwn = [&](const Fact &fact) { return global[fact.value].isOwn; };
+    if (op.addsDefined && llvm::none_of(values.getFacts(result), isOwn))
       return addDefined(), true;
   }
   SumList sums;
@@ -312,6 +313,8 @@ void ResultMatch::addDefined() {
   if (!terms.isOverGlobal(term))
     return;
   bool isMove = terms[term].kind == Term::Kind::Element;
+  if (isMove && !values.getFacts(result).empty())
+    return;
   Fact fact{0, {}, {}};
   if (isMove)
     fact.partial = op.elements.lookup(term);

@@ -127,8 +127,10 @@ void proof::visitSort(SortOp op, LocalValues &values) {
         if (!isWhole(fact))
           return false;
         return isSplat(fact) || llvm::all_of(llvm::zip_equal(fact.dims, first.dims), [](auto pair) {
-                 return std::get<0>(pair).form == std::get<1>(pair).form &&
-                        std::get<0>(pair).size == std::get<1>(pair).size;
+                 auto [dim, other] = pair;
+                 // The only index of a dim of one element.
+                 bool isOne = dim.size == 1 && !dim.hasPadding() && !other.hasPadding();
+                 return dim.size == other.size && (dim.form == other.form || isOne);
                });
       });
       if (like != choices.end())

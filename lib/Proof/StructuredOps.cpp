@@ -375,6 +375,13 @@ static void tryLoops(Operation &op, const Structured &structured, ArrayRef<const
       return;
 }
 
+/// True if a value has no facts, or is a selection of which the facts leave out the other side: it is padding in them.
+static bool needsDefinition(Value result, const Structured &structured, const LocalValues &values) {
+  ArrayRef<Fact> facts = values.getFacts(result);
+  return facts.empty() || (values.terms[structured.terms[0]].kind == Term::Kind::Select &&
+                           llvm::all_of(facts, [](const Fact &fact) { return fact.hasUnknownPadding(); }));
+}
+
 void proof::visitStructured(Operation &op, const Structured &structured, LocalValues &values) {
   for (TermId term : structured.terms)
     if (Operation *unknown = values.terms.findUnknown(term)) {
@@ -414,7 +421,7 @@ void proof::visitStructured(Operation &op, const Structured &structured, LocalVa
   };
   tryAll(/*addsDefined=*/false);
   // What the unsharded program has nowhere is read through to what it has.
-  if (op.getNumResults() == 1 && !structured.hasReduction() && values.getFacts(op.getResult(0)).empty())
+  if (op.getNumResults() == 1 && !structured.hasReduction() && needsDefinition(op.getResult(0), structured, values))
     tryAll(/*addsDefined=*/true);
   if (attempt.distance < 0)
     attempt.fail(0, Outcome::Undecided, "no value of the unsharded program is computed like this", "no counterpart");

@@ -41,9 +41,10 @@ func.func @division(%a: tensor<5xi32>, %b: tensor<5xi32>) -> tensor<5xi32> {
   %0 = arith.divsi %a, %b : tensor<5xi32>
   return %0 : tensor<5xi32>
 }
-func.func @unknown(%a: tensor<8x16xf32>) -> tensor<8x16xi32> {
-  %0 = tensor.bitcast %a : tensor<8x16xf32> to tensor<8x16xi32>
-  return %0 : tensor<8x16xi32>
+func.func @unknown(%a: tensor<8x3x3x5xf32>) -> tensor<6x6x5x8xf32> {
+  %e = tensor.empty() : tensor<6x6x5x8xf32>
+  %0 = linalg.winograd_filter_transform fmr(F_4_3) ins(%a : tensor<8x3x3x5xf32>) outs(%e : tensor<6x6x5x8xf32>) -> tensor<6x6x5x8xf32>
+  return %0 : tensor<6x6x5x8xf32>
 }
 
 //--- local.mlir
@@ -108,10 +109,11 @@ func.func @division(%a: tensor<2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}
   %0 = arith.divsi %a, %b : tensor<2xi32>
   return %0 : tensor<2xi32>
 }
-// CHECK: error: @unknown is not decided at tensor.bitcast: tensor.bitcast on shards is not modelled
-func.func @unknown(%a: tensor<2x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<2x16xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
-  %0 = tensor.bitcast %a : tensor<2x16xf32> to tensor<2x16xi32>
-  return %0 : tensor<2x16xi32>
+// CHECK: error: @unknown is not decided at linalg.winograd_filter_transform: linalg.winograd_filter_transform on shards is not modelled
+func.func @unknown(%a: tensor<2x3x3x5xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}, {}]>}) -> (tensor<6x6x5x2xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {}, {}, {"x"}]>}) {
+  %e = tensor.empty() : tensor<6x6x5x2xf32>
+  %0 = linalg.winograd_filter_transform fmr(F_4_3) ins(%a : tensor<2x3x3x5xf32>) outs(%e : tensor<6x6x5x2xf32>) -> tensor<6x6x5x2xf32>
+  return %0 : tensor<6x6x5x2xf32>
 }
 
 //--- signature.mlir

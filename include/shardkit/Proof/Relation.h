@@ -42,6 +42,8 @@ struct Fact {
 
   /// True if every device holds all of the value, in its order.
   bool isFull() const;
+  /// True if some lanes are outside of the value, and their content is not known.
+  bool hasUnknownPadding() const;
   std::string toString(const Mesh *mesh) const;
 };
 
