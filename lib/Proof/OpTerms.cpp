@@ -156,6 +156,8 @@ bool OpTerms::convertInside(Attempt &attempt) {
                                                    : getRange(l));
   inside = convert(frame, llvm::SmallBitVector(getNumLoops()));
   usedAssumption = frame.usedAssumption;
+  if (frame.usedEquation && !isMisfit)
+    values.count("selections whose other sides are equal");
   if (!masked.empty() && readsUnmasked(frame))
     setMisfit("reads a sharded value at computed indices, and not only where the device owns it");
   if (isMisfit)

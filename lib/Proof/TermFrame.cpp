@@ -466,8 +466,10 @@ TermId TermFrame::convertOnce(TermId id, TermTable &terms) {
     TermId other = convertWhere(condition, false, term.operands[2], terms);
     // One side of two conditions, by the numbers that the first one says.
     if (Term inner = terms[value]; inner.kind == TermKind::Select && inner.operands[2] != other &&
-                                   areEqualWhere(condition, inner.operands[2], other, terms))
+                                   areEqualWhere(condition, inner.operands[2], other, terms)) {
+      usedEquation = true;
       return terms.getSelect(terms.getAnd(condition, inner.operands[0], context), inner.operands[1], other);
+    }
     return terms.getSelect(condition, value, other);
   }
   case TermKind::Op: {

@@ -33,6 +33,31 @@ func.func @picked(%a: tensor<3xi8>, %at: tensor<1x2x1xi32> {spmd.range = [0, 3],
   %r = tensor.gather %a[%at] gather_dims([0]) : (tensor<3xi8>, tensor<1x2x1xi32>) -> tensor<1x2xi8>
   return %r : tensor<1x2xi8>
 }
+// The first ones of all are among the first ones of each block.
+// RIGHT-DAG: @best: proven
+func.func @best(%a: tensor<16xi32> {spmd.sharding = #spmd.sharding<@m, [{"x", "y"}]>}) -> tensor<2xi32> {
+  %r = spmd.sort %a dim = 0 {
+  ^bb0(%x: i32, %y: i32):
+    %before = arith.cmpi sgt, %x, %y : i32
+    spmd.yield %before
+  } : (tensor<16xi32>) -> tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+// Padding that depends on its index, of a tensor that is sharded along another dim.
+// RIGHT-DAG: @padded: proven
+func.func @padded(%a: tensor<4x6xindex> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) -> tensor<6x6xindex> {
+  %r = tensor.pad %a low[1, 0] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    %s = arith.addi %i, %j : index
+    tensor.yield %s : index
+  } : tensor<4x6xindex> to tensor<6x6xindex>
+  return %r : tensor<6x6xindex>
+}
+// RIGHT-DAG: @wide: proven
+func.func @wide(%a: tensor<8xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<8xi32>, tensor<8xi32>) {
+  %low, %high = arith.mulsi_extended %a, %a : tensor<8xi32>
+  return %low, %high : tensor<8xi32>, tensor<8xi32>
+}
 // RIGHT-DAG: @swapped: proven
 func.func @swapped(%a: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<8x4xf32> {
   %c = arith.constant dense<2.0> : tensor<8x4xf32>

@@ -16,6 +16,7 @@
 #include "shardkit/Proof/Relation.h"
 #include "shardkit/Proof/Structured.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
 #include <set>
 
 namespace mlir::spmd::proof {
@@ -78,6 +79,16 @@ struct RegionInfo {
   llvm::SmallVector<std::optional<TermId>> scalarForwarded, scalarBodyArguments;
 };
 
+/// What a sort keeps of each block of its operands: `kept` of every `block` elements, the first ones of the order or
+/// its last ones.
+struct Candidates {
+  SmallVector<ClassId> operands;
+  unsigned result;
+  int64_t block, kept;
+  bool last;
+  bool operator==(const Candidates &) const = default;
+};
+
 class GlobalProgram {
 public:
   /// `meshes` are those of the unsharded program.
@@ -121,6 +132,10 @@ public:
                                         const Layout &from, const Layout &to) const;
   /// The key of a sort of values of these classes, without the number of its result.
   std::optional<SmallVector<int64_t>> getSortKey(SortOp op, ArrayRef<ClassId> operands) const;
+  /// The value of candidates, which the unsharded program does not have.
+  ClassId getCandidates(const Candidates &candidates, RankedTensorType type);
+  /// The candidates that a value is of; null if it is none.
+  const Candidates *findCandidates(ClassId id) const;
   /// Values that are reshapes of the same one, that one included.
   ArrayRef<ClassId> getReshapes(ClassId id) const { return reshapes[classes[id].root]; }
   /// A value of this type whose elements are those of a term over its dims, which the unsharded program does not have.
@@ -183,6 +198,7 @@ private:
   void add(Operation &op);
   llvm::DenseMap<Attribute, ClassId> splats, constants;
   llvm::DenseMap<std::pair<Type, TermId>, ClassId> defined;
+  std::map<ClassId, Candidates> candidates;
   std::optional<ClassId> undefined;
   void addRegionOp(Operation &op);
   TermId createScalar(Type type);

@@ -206,6 +206,8 @@ struct TermFrame {
   std::function<bool(TermId from, TermId to)> replace;
   /// Set where a comparison was decided by what is assumed.
   bool usedAssumption = false;
+  /// Set where two selections were joined by what a condition determines.
+  bool usedEquation = false;
   /// Set where a term is left that is not over global indices alone.
   bool hasRest = false;
 

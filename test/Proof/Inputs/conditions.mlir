@@ -34,6 +34,55 @@ func.func @difference(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
   %r = arith.subf %a, %b : tensor<8xf32>
   return %r : tensor<8xf32>
 }
+func.func @too_few(%a: tensor<16xi32>) -> tensor<2xi32> {
+  %r = spmd.sort %a dim = 0 {
+  ^bb0(%xr: i32, %yr: i32):
+    %before = arith.cmpi sgt, %xr, %yr : i32
+    spmd.yield %before
+  } : (tensor<16xi32>) -> tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+func.func @strided_blocks(%a: tensor<16xi32>) -> tensor<2xi32> {
+  %r = spmd.sort %a dim = 0 {
+  ^bb0(%xr: i32, %yr: i32):
+    %before = arith.cmpi sgt, %xr, %yr : i32
+    spmd.yield %before
+  } : (tensor<16xi32>) -> tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+func.func @other_order(%a: tensor<16xi32>) -> tensor<2xi32> {
+  %r = spmd.sort %a dim = 0 {
+  ^bb0(%xr: i32, %yr: i32):
+    %before = arith.cmpi sgt, %xr, %yr : i32
+    spmd.yield %before
+  } : (tensor<16xi32>) -> tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+func.func @last_of_first(%a: tensor<16xi32>) -> tensor<2xi32> {
+  %r = spmd.sort %a dim = 0 {
+  ^bb0(%xr: i32, %yr: i32):
+    %before = arith.cmpi sgt, %xr, %yr : i32
+    spmd.yield %before
+  } : (tensor<16xi32>) -> tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+func.func @own_and_partial(%a: tensor<8x6xf32>) -> tensor<6xf32> {
+  %z = arith.constant dense<0.0> : tensor<6xf32>
+  %s = linalg.reduce { arith.addf } ins(%a : tensor<8x6xf32>) outs(%z : tensor<6xf32>) dimensions = [0]
+  %e = tensor.empty() : tensor<6xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%s : tensor<6xf32>) outs(%e : tensor<6xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %c = arith.constant 3.0 : f32
+    %m = arith.mulf %in, %c : f32
+    %t = arith.addf %in, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+func.func @other_high(%a: tensor<8xi32>) -> tensor<8xi32> {
+  %low, %high = arith.mulsi_extended %a, %a : tensor<8xi32>
+  return %high : tensor<8xi32>
+}
 //--- local.mlir
 spmd.mesh @m = <["x"=2, "y"=2]>
 // The second device has a zero where the first one has an element.
@@ -131,4 +180,87 @@ func.func @mask_of_index(%a: tensor<3xi8>, %at: tensor<1x2x1xi32> {spmd.sharding
 func.func @difference(%a: tensor<4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}, %b: tensor<4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
   %r = arith.subf %b, %a : tensor<4xf32>
   return %r : tensor<4xf32>
+}
+// The two first ones may be in one block.
+// CHECK-LABEL: @too_few:
+func.func @too_few(%a: tensor<8xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<2xi32> {
+  %b = spmd.sort %a dim = 0 {
+  ^bb0(%xb: i32, %yb: i32):
+    %before = arith.cmpi sgt, %xb, %yb : i32
+    spmd.yield %before
+  } : (tensor<8xi32>) -> tensor<1xi32>
+  %g = spmd.all_gather %b <@m, [{"x"}]> : tensor<1xi32> -> tensor<2xi32>
+  %r = spmd.sort %g dim = 0 {
+  ^bb0(%xr: i32, %yr: i32):
+    %before = arith.cmpi sgt, %xr, %yr : i32
+    spmd.yield %before
+  } : (tensor<2xi32>) -> tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+// What is equal has another order: the blocks are not those of the dim.
+// CHECK-LABEL: @strided_blocks:
+func.func @strided_blocks(%a: tensor<8xi32> {spmd.sharding = #spmd.sharding<@m, [{2, "x"}]>}) -> tensor<2xi32> {
+  %b = spmd.sort %a dim = 0 {
+  ^bb0(%xb: i32, %yb: i32):
+    %before = arith.cmpi sgt, %xb, %yb : i32
+    spmd.yield %before
+  } : (tensor<8xi32>) -> tensor<2xi32>
+  %g = spmd.all_gather %b <@m, [{"x"}]> : tensor<2xi32> -> tensor<4xi32>
+  %r = spmd.sort %g dim = 0 {
+  ^bb0(%xr: i32, %yr: i32):
+    %before = arith.cmpi sgt, %xr, %yr : i32
+    spmd.yield %before
+  } : (tensor<4xi32>) -> tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+// The candidates are the last ones.
+// CHECK-LABEL: @other_order:
+func.func @other_order(%a: tensor<8xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<2xi32> {
+  %b = spmd.sort %a dim = 0 {
+  ^bb0(%xb: i32, %yb: i32):
+    %before = arith.cmpi slt, %xb, %yb : i32
+    spmd.yield %before
+  } : (tensor<8xi32>) -> tensor<2xi32>
+  %g = spmd.all_gather %b <@m, [{"x"}]> : tensor<2xi32> -> tensor<4xi32>
+  %r = spmd.sort %g dim = 0 {
+  ^bb0(%xr: i32, %yr: i32):
+    %before = arith.cmpi sgt, %xr, %yr : i32
+    spmd.yield %before
+  } : (tensor<4xi32>) -> tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+// The last ones of the first ones.
+// CHECK-LABEL: @last_of_first:
+func.func @last_of_first(%a: tensor<8xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<2xi32> {
+  %b = spmd.sort %a dim = 0 {
+  ^bb0(%xb: i32, %yb: i32):
+    %before = arith.cmpi sgt, %xb, %yb : i32
+    spmd.yield %before
+  } : (tensor<8xi32>) -> tensor<2xi32>
+  %g = spmd.all_gather %b <@m, [{"x"}]> : tensor<2xi32> -> tensor<4xi32>
+  %r = spmd.sort %g dim = 0 last {
+  ^bb0(%xr: i32, %yr: i32):
+    %before = arith.cmpi sgt, %xr, %yr : i32
+    spmd.yield %before
+  } : (tensor<4xi32>) -> tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+// A sum of which each device has a part is added to three times the whole on all devices.
+// CHECK-LABEL: @own_and_partial:
+func.func @own_and_partial(%a: tensor<4x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<6xf32> {
+  %z = arith.constant dense<0.0> : tensor<6xf32>
+  %c = arith.constant dense<3.0> : tensor<6xf32>
+  %part = linalg.reduce { arith.addf } ins(%a : tensor<4x6xf32>) outs(%z : tensor<6xf32>) dimensions = [0]
+  %s = spmd.all_reduce %part sum <@m, {"x"}> : tensor<6xf32>
+  %m = arith.mulf %s, %c : tensor<6xf32>
+  %t = arith.addf %part, %m : tensor<6xf32>
+  %r = spmd.all_reduce %t sum <@m, {"x"}> : tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+// The other half of a product.
+// CHECK-LABEL: @other_high:
+func.func @other_high(%a: tensor<4xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<8xi32>) {
+  %low, %high = arith.mulsi_extended %a, %a : tensor<4xi32>
+  %g = spmd.all_gather %low <@m, [{"x"}]> : tensor<4xi32> -> tensor<8xi32>
+  return %g : tensor<8xi32>
 }
