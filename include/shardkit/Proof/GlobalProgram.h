@@ -79,8 +79,7 @@ struct RegionInfo {
   llvm::SmallVector<std::optional<TermId>> scalarForwarded, scalarBodyArguments;
 };
 
-/// What a sort keeps of each block of its operands: `kept` of every `block` elements, the first ones of the order or
-/// its last ones.
+/// The elements that a sort keeps of each block: `kept` of every `block`, the first ones of the order or its last ones.
 struct Candidates {
   SmallVector<ClassId> operands;
   unsigned result;
