@@ -91,7 +91,7 @@ std::optional<SmallVector<int64_t>> ContractWidenedOp::getLoopSizes() { return r
 LogicalResult ContractWidenedOp::verify() {
   auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
   if (maps.size() != getNumOperands() || getRoles().size() != getStored().size())
-    return emitOpError("expected ") << getNumOperands() << " indexing maps and " << getStored().size() << " parts, got "
+    return emitOpError("expected ") << getNumOperands() << " indexing maps and " << getStored().size() << " roles, got "
                                     << maps.size() << " and " << getRoles().size();
   for (auto [map, value] : llvm::zip_equal(maps, getOperands()))
     if (!map.isProjectedPermutation() || map.getNumDims() != maps.front().getNumDims() ||
