@@ -102,6 +102,10 @@ def PipelineOption : Option<
     "Split the program into stages by --spmd-build-stages, with these options of it",
     [{::llvm::cl::ValueOptional, ::llvm::cl::value_desc("options")}]>;
 
+def HintsOption : ListOption<
+    "hints", "hint", "std::string",
+    "NAME=SIZE: a likely size of what only the run knows, which layouts are chosen for">;
+
 def InlineOption : SwitchOption<
     "inlineCalls", "inline", "inline-calls; if not, functions are copied per signature">;
 
@@ -110,7 +114,7 @@ def InferSegmentsOption : SwitchOption<"inferSegments", "infer-segments", "infer
 /// Options of the phases up to propagation.
 defvar PropagationOptionList = [
   MeshOption, ConflictsOption, PlanOption, StridedShardingsOption, TripCountOption,
-  AutoShardOption, PipelineOption, InlineOption, InferSegmentsOption, MaxConstantBytesOption
+  AutoShardOption, PipelineOption, InlineOption, InferSegmentsOption, MaxConstantBytesOption, HintsOption
 ];
 
 /// Options of the phases: of the default pipeline, and of passes that run it on a copy.

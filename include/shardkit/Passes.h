@@ -54,6 +54,7 @@ template <typename BaseT> struct WithPropagationOptions : BaseT {
     options.inlineCalls = this->inlineCalls;
     options.inferSegments = this->inferSegments;
     options.maxConstantBytes = this->maxConstantBytes;
+    llvm::append_range(options.hints, this->hints);
     return options;
   }
 };

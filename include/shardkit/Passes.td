@@ -73,7 +73,8 @@ def SPMDSizeArgumentsPass : SPMDPass<"spmd-size-arguments"> {
     index for each name, after all others, with the bound that `spmd.bounds` gives it.
     Sizes in the body that follow from these are computed from them, and
     `spmd.global_sizes` of arguments and results gives their sizes: sums, products and
-    quotients of size arguments. The runtime passes the sizes. Phase: up to annotated.
+    quotients of size arguments. The runtime passes the sizes. Layouts are chosen for the
+    size in `spmd.hints` or `hint`, else for the upper bound. Phase: up to annotated.
 
     ```mlir
     func.func @f(%x: tensor<?x16xf32> {spmd.symbols = ["b", ""]}) attributes {spmd.bounds = {b = [1, 64]}}
@@ -82,6 +83,7 @@ def SPMDSizeArgumentsPass : SPMDPass<"spmd-size-arguments"> {
                  %b: index {spmd.size = "b", spmd.bound = [1, 64]})
     ```
   }];
+  let options = [HintsOption];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
 }
 

@@ -63,23 +63,10 @@ void DynamicSizes::addOp(Operation *op, GetSharding getSharding) {
     DimEntries entries = findFactorAxes(rule, f, getSharding);
     if (deviceFactor(entries) == 1 || rule.factor(f).kind == FactorKind::Replicated)
       continue;
-    // All dims of the factor are of one size argument, and none is a known size.
-    SmallVector<AffineExpr> found;
-    bool isOneSize = true;
-    for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
-      const ShardingRule::Tensor &tensor = rule.tensor(t);
-      for (unsigned d = 0; d < tensor.numDims; ++d)
-        if (tensor.value && llvm::is_contained(rule.dimFactors(tensor, d), f)) {
-          found.push_back(getDim(tensor.value, d));
-          isOneSize &= found.front() && found.back() == found.front();
-        }
-    }
-    if (llvm::all_of(found, [](AffineExpr size) { return !size; }) || (isOneSize && getPaddingNeeds(op, rule, f)))
-      continue;
-    for (AffineExpr size : found)
-      forbidPadding(size, op->getLoc(),
-                    isOneSize ? op->getName().getStringRef() + " has no form on padded shards"
-                              : "dims of " + op->getName().getStringRef() + " are equal by what it computes alone");
+    auto getSize = [&](Value value, unsigned d) { return getDim(value, d); };
+    if (std::optional<std::string> reason = getReasonAgainstPadding(op, rule, f, getSize))
+      for (AffineExpr size : getSizes(rule, f, getSize))
+        forbidPadding(size, op->getLoc(), *reason);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "shardkit/AutoSharding/ConstraintPrices.h"
 #include "shardkit/AutoSharding/MeshShapes.h"
 #include "shardkit/AutoSharding/ModuleSearch.h"
+#include "shardkit/AutoSharding/SizedModule.h"
 #include "shardkit/Cost/DeriveCosts.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
@@ -181,8 +182,17 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
         forgetSearch(func);
       module->removeAttr(kMeshShapesAttr);
     }
-    if (meshShapes == MeshShapes::All && failed(chooseMeshShape(module, *options)))
+    std::optional<SizedModule> sized = SizedModule::create(module, *options);
+    if (failed(search(sized ? sized->get() : module, *options)))
       return signalPassFailure();
+    if (sized)
+      sized->writeBack();
+  }
+
+  /// Searches all functions of a module, whose sizes are known as far as they are planned for.
+  LogicalResult search(ModuleOp module, const SearchOptions &options) {
+    if (meshShapes == MeshShapes::All && failed(chooseMeshShape(module, options)))
+      return failure();
     OwningOpRef<ModuleOp> input = module.clone();
     ComparableGroups comparable;
     auto finish = [&](FunctionSearch &search, CallOperandLayouts &callOperands) -> LogicalResult {
@@ -198,10 +208,11 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
       }
       return success();
     };
-    if (failed(searchModule(module, *options, finish)))
-      return signalPassFailure();
+    if (failed(searchModule(module, options, finish)))
+      return failure();
     if (comparable.communicates)
       keepBest(module, *input, comparable, tripCount, hideCollectives);
+    return success();
   }
 
   FailureOr<SearchOptions> readOptions(Location loc) {

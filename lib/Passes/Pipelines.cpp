@@ -97,7 +97,9 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
   if (proves)
     pm.addPass(std::make_unique<KeepUnshardedPass>(unsharded));
   if (from < Phase::Propagated && last >= Phase::Propagated) {
-    pm.addPass(createSPMDSizeArgumentsPass());
+    SPMDSizeArgumentsPassOptions sizes;
+    sizes.hints = phaseOptions.hints;
+    pm.addPass(createSPMDSizeArgumentsPass(sizes));
     SPMDOutlineConstantsPassOptions constants;
     constants.maxConstantBytes = phaseOptions.maxConstantBytes;
     pm.addPass(createSPMDOutlineConstantsPass(constants));

@@ -116,7 +116,19 @@ void FunctionGroups::Reader::addNames(unsigned f) {
 Type FunctionGroups::Reader::getType(const Slot &slot) const {
   func::FuncOp func = funcs[slot.function];
   unsigned arguments = func.getNumArguments();
-  return slot.slot < arguments ? func.getArgumentTypes()[slot.slot] : func.getResultTypes()[slot.slot - arguments];
+  const bool isArgument = slot.slot < arguments;
+  const unsigned i = isArgument ? slot.slot : slot.slot - arguments;
+  Type type = isArgument ? func.getArgumentTypes()[i] : func.getResultTypes()[i];
+  // Sizes that the run knows do not tell values apart, whatever layouts are chosen for.
+  auto sizes = dyn_cast_or_null<AffineMapAttr>(isArgument ? func.getArgAttr(i, kGlobalSizesAttr)
+                                                          : func.getResultAttr(i, kGlobalSizesAttr));
+  if (!sizes)
+    return type;
+  SmallVector<int64_t> shape(cast<RankedTensorType>(type).getShape());
+  for (auto [d, size] : llvm::enumerate(sizes.getValue().getResults()))
+    if (!isa<AffineConstantExpr>(size))
+      shape[d] = ShapedType::kDynamic;
+  return cast<RankedTensorType>(type).clone(shape);
 }
 
 Location FunctionGroups::Reader::getLoc(const Slot &slot) const {

@@ -13,6 +13,7 @@
 #include "Grid.h"
 #include "ValueNames.h"
 #include "shardkit/AutoSharding/ModuleSearch.h"
+#include "shardkit/AutoSharding/SizedModule.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
@@ -271,7 +272,6 @@ bool spmd::wasSearched(ModuleOp module) {
 FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, StringRef selection, unsigned top,
                                                               bool drawsGrids) {
   OwningOpRef<ModuleOp> copy = module.clone();
-  ValueNames names(*copy);
   std::string text;
   llvm::StringMap<double> objectives;
   llvm::StringSet<> withDefaultPlan;
@@ -290,6 +290,9 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
   auto options = readSearchOptions(text, module.getLoc());
   if (failed(options))
     return failure();
+  std::optional<SizedModule> sized = SizedModule::create(*copy, *options);
+  ModuleOp searched = sized ? sized->get() : *copy;
+  ValueNames names(searched);
   std::vector<ExplainedFunction> functions;
   auto finish = [&](FunctionSearch &search, CallOperandLayouts &handed) -> LogicalResult {
     SearchExplainer explainer(search, names, selection, top, drawsGrids);
@@ -307,7 +310,7 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
     search.write(best, handed);
     return success();
   };
-  if (failed(searchModule(*copy, *options, finish)))
+  if (failed(searchModule(searched, *options, finish)))
     return failure();
   if (!withDefaultPlan.empty()) {
     auto explained = explain(module, selection, drawsGrids, options->propagation);
@@ -322,5 +325,5 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
   }
   if (selection.empty() || llvm::any_of(functions, [](const ExplainedFunction &f) { return !f.values.empty(); }))
     return functions;
-  return emitUnknownValue(*copy, names, selection, module.getLoc());
+  return emitUnknownValue(searched, names, selection, module.getLoc());
 }

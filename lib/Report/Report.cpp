@@ -136,6 +136,12 @@ static void readSearch(func::FuncOp func, Report &report) {
   solver.function = std::move(name);
   solver.status = getText(attr, "status");
   solver.options = getText(attr, "with_options");
+  if (auto sizes = attr.getAs<DictionaryAttr>("sizes")) {
+    SmallVector<std::string> given;
+    for (NamedAttribute size : sizes)
+      given.push_back(size.getName().str() + "=" + std::to_string(cast<IntegerAttr>(size.getValue()).getInt()));
+    solver.options += (solver.options.empty() ? "sizes={" : " sizes={") + llvm::join(given, ",") + "}";
+  }
   solver.objective = getNumber(attr, "objective");
   solver.lowerBound = getNumber(attr, "lower_bound");
   if (attr.contains("communication"))

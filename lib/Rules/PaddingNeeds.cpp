@@ -299,6 +299,31 @@ void spmd::markUnevenFactors(ShardingRule &rule, Operation *op) {
           rule.setAllowsPadding(f, false);
 }
 
+SmallVector<AffineExpr> spmd::getSizes(const ShardingRule &rule, int32_t f,
+                                       llvm::function_ref<AffineExpr(Value, unsigned)> getDim) {
+  SmallVector<AffineExpr> sizes;
+  for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    for (unsigned d = 0; d < tensor.numDims; ++d)
+      if (tensor.value && llvm::is_contained(rule.dimFactors(tensor, d), f))
+        sizes.push_back(getDim(tensor.value, d));
+  }
+  return sizes;
+}
+
+std::optional<std::string> spmd::getReasonAgainstPadding(Operation *op, const ShardingRule &rule, int32_t f,
+                                                         llvm::function_ref<AffineExpr(Value, unsigned)> getDim) {
+  SmallVector<AffineExpr> sizes = getSizes(rule, f, getDim);
+  if (llvm::all_of(sizes, [](AffineExpr size) { return !size; }))
+    return std::nullopt;
+  // All dims of the factor are of one size argument, and none is a known size.
+  if (!llvm::all_of(sizes, [&](AffineExpr size) { return size && size == sizes.front(); }))
+    return ("dims of " + op->getName().getStringRef() + " are equal by what it computes alone").str();
+  if (!getPaddingNeeds(op, rule, f))
+    return (op->getName().getStringRef() + " has no form on padded shards").str();
+  return std::nullopt;
+}
+
 bool spmd::canShard(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &mesh) {
   if (factor.hasWindows && factor.kind != FactorKind::Indexed && !allowsPadding(entries, mesh))
     return false;

@@ -42,7 +42,7 @@ static LogicalResult applyCommandLine(PassManager &pm) {
 static void stripSignature(func::FuncOp func) {
   auto keep = [&](DictionaryAttr attrs) {
     NamedAttrList kept;
-    for (StringRef name : {kTiedAttr, kSizeAttr, kBoundAttr, kGlobalSizesAttr, kLocalSizesAttr})
+    for (StringRef name : {kTiedAttr, kSizeAttr, kBoundAttr, kHintAttr, kGlobalSizesAttr, kLocalSizesAttr})
       if (Attribute attr = attrs ? attrs.get(name) : Attribute())
         kept.set(name, attr);
     return kept.getDictionary(func.getContext());

@@ -125,7 +125,7 @@ public:
 private:
   static SmallVector<NamedAttribute, 2> select(DictionaryAttr attrs) {
     SmallVector<NamedAttribute, 2> selected;
-    for (StringRef name : {kSizeAttr, kBoundAttr, kGlobalSizesAttr})
+    for (StringRef name : {kSizeAttr, kBoundAttr, kHintAttr, kGlobalSizesAttr})
       if (std::optional<NamedAttribute> attr = attrs ? attrs.getNamed(name) : std::nullopt)
         selected.push_back(*attr);
     return selected;

@@ -64,12 +64,14 @@ namespace {
 ///   4. `spmd.global_sizes` of arguments and results says what each size is.
 class SizeArguments {
 public:
-  explicit SizeArguments(func::FuncOp func) : func(func) {}
+  SizeArguments(func::FuncOp func, const llvm::StringMap<int64_t> &hints) : func(func), hints(hints) {}
   LogicalResult run();
 
 private:
   LogicalResult nameSizes();
   LogicalResult addArguments();
+  /// The likely size of a name, within its bound; null without one.
+  FailureOr<IntegerAttr> getHint(StringAttr name, ArrayAttr bound);
   void replaceDims(SymbolicSizes sizes);
   void splitReshapes(SymbolicSizes sizes);
   Value createSize(OpBuilder &b, Location loc, AffineExpr size);
@@ -80,6 +82,7 @@ private:
   }
 
   func::FuncOp func;
+  const llvm::StringMap<int64_t> &hints;
   llvm::MapVector<StringAttr, unsigned> names; ///< With the number of the size.
   SmallVector<std::pair<BlockArgument, SmallVector<AffineExpr>>> shapes;
 };
@@ -104,10 +107,36 @@ struct SizeArgumentsPass : public spmd::impl::SPMDSizeArgumentsPassBase<SizeArgu
         references.insert(name.getValue());
     for (auto func : module.getOps<func::FuncOp>())
       expandFoldedOps(func);
-    for (auto func : module.getOps<func::FuncOp>())
-      if (!func.isExternal() && (func.isPublic() || references.contains(func.getName())))
-        if (failed(SizeArguments(func).run()))
-          return signalPassFailure();
+    llvm::StringMap<int64_t> sizes;
+    if (failed(readHints(sizes)))
+      return signalPassFailure();
+    llvm::SetVector<StringRef> known;
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (func.isExternal() || !(func.isPublic() || references.contains(func.getName())))
+        continue;
+      if (failed(SizeArguments(func, sizes).run()))
+        return signalPassFailure();
+      for (BlockArgument size : getSizeArguments(func))
+        known.insert(func.getArgAttrOfType<StringAttr>(size.getArgNumber(), kSizeAttr).getValue());
+    }
+    for (StringRef hint : hints)
+      if (StringRef name = hint.split('=').first; !known.contains(name)) {
+        emitError(module.getLoc()) << "hint '" << hint << "' names a size that no argument has, expected one of "
+                                   << nearestNames(name, known.getArrayRef());
+        return signalPassFailure();
+      }
+  }
+
+private:
+  LogicalResult readHints(llvm::StringMap<int64_t> &sizes) {
+    for (StringRef hint : hints) {
+      auto [name, text] = hint.split('=');
+      int64_t size = 0;
+      if (name.empty() || text.getAsInteger(10, size) || size <= 0 || size >= (int64_t(1) << 40))
+        return emitError(getOperation().getLoc()) << "hint '" << hint << "', expected NAME=SIZE, 0 < SIZE < 2^40";
+      sizes[name] = size;
+    }
+    return success();
   }
 };
 
@@ -154,15 +183,16 @@ LogicalResult SizeArguments::nameSizes() {
 LogicalResult SizeArguments::addArguments() {
   Builder b(func.getContext());
   auto bounds = func->getAttrOfType<DictionaryAttr>(kBoundsAttr);
-  if (bounds)
-    for (NamedAttribute bound : bounds)
-      if (!names.contains(bound.getName())) {
+  auto givenHints = func->getAttrOfType<DictionaryAttr>(kHintsAttr);
+  for (auto [attr, given] : {std::pair(kBoundsAttr, bounds), std::pair(kHintsAttr, givenHints)})
+    for (NamedAttribute size : given ? given.getValue() : ArrayRef<NamedAttribute>())
+      if (!names.contains(size.getName())) {
         SmallVector<StringRef> known;
         for (auto &[name, number] : names)
           known.push_back(name.getValue());
-        return func.emitError() << kBoundsAttr << " names a size '" << bound.getName().strref()
+        return func.emitError() << attr << " names a size '" << size.getName().strref()
                                 << "' that no argument has, expected one of "
-                                << nearestNames(bound.getName().strref(), known);
+                                << nearestNames(size.getName().strref(), known);
       }
   for (auto &[name, number] : names) {
     unsigned at = func.getNumArguments();
@@ -170,16 +200,35 @@ LogicalResult SizeArguments::addArguments() {
     attrs.set(kSizeAttr, name);
     if (Attribute bound = bounds ? bounds.get(name) : Attribute())
       attrs.set(kBoundAttr, bound);
+    FailureOr<IntegerAttr> hint = getHint(name, cast_or_null<ArrayAttr>(attrs.get(kBoundAttr)));
+    if (failed(hint))
+      return failure();
+    if (*hint)
+      attrs.set(kHintAttr, *hint);
     if (failed(func.insertArgument(at, b.getIndexType(), attrs.getDictionary(func.getContext()), func.getLoc())))
       return failure();
   }
   func->removeAttr(kBoundsAttr);
+  func->removeAttr(kHintsAttr);
   for (auto &[arg, shape] : shapes) {
     func.removeArgAttr(arg.getArgNumber(), kDimSymbolsAttr);
     func.setArgAttr(arg.getArgNumber(), kGlobalSizesAttr,
                     AffineMapAttr::get(AffineMap::get(0, names.size(), shape, func.getContext())));
   }
   return success();
+}
+
+FailureOr<IntegerAttr> SizeArguments::getHint(StringAttr name, ArrayAttr bound) {
+  IntegerAttr hint;
+  if (auto given = func->getAttrOfType<DictionaryAttr>(kHintsAttr))
+    hint = cast_or_null<IntegerAttr>(given.get(name));
+  if (auto it = hints.find(name.getValue()); it != hints.end())
+    hint = Builder(func.getContext()).getI64IntegerAttr(it->second);
+  auto get = [&](unsigned i) { return cast<IntegerAttr>(bound[i]).getInt(); };
+  if (hint && bound && (hint.getInt() < get(0) || hint.getInt() > get(1)))
+    return func.emitError() << "size '" << name.getValue() << "' has the hint " << hint.getInt()
+                            << ", expected one within its bounds [" << get(0) << ", " << get(1) << "]";
+  return hint;
 }
 
 void SizeArguments::replaceDims(SymbolicSizes sizes) {

@@ -14,6 +14,7 @@
 #include "shardkit/Passes.h"
 #include "shardkit/Rules/SymbolicSizes.h"
 #include "shardkit/Support/Names.h"
+#include "shardkit/Transforms/RefineShapes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -197,6 +198,61 @@ struct RefineLoop : OpRewritePattern<scf::ForOp> {
   }
 };
 
+} // namespace
+
+static void writeType(func::FuncOp func) {
+  SmallVector<Type> results(func.getResultTypes());
+  for (Block &block : func.getBody())
+    if (auto op = dyn_cast<func::ReturnOp>(block.getTerminator()))
+      llvm::copy(op.getOperandTypes(), results.begin());
+  func.setFunctionType(FunctionType::get(func.getContext(), func.getBody().front().getArgumentTypes(), results));
+}
+
+static void refineResults(func::FuncOp func) {
+  SmallVector<Operation *> returns;
+  for (Block &block : func.getBody())
+    if (isa<func::ReturnOp>(block.getTerminator()))
+      returns.push_back(block.getTerminator());
+  if (returns.size() != 1)
+    return; // they may have different sizes
+  for (OpOperand &operand : returns.front()->getOpOperands())
+    if (Value refined = getRefined(operand.get()))
+      operand.set(refined);
+  writeType(func);
+}
+
+void spmd::setArgumentType(func::FuncOp func, BlockArgument arg, RankedTensorType type) {
+  OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
+  Type old = arg.getType();
+  if (old == type)
+    return;
+  arg.setType(type);
+  Value cast = tensor::CastOp::create(b, arg.getLoc(), old, arg);
+  arg.replaceAllUsesExcept(cast, cast.getDefiningOp());
+  writeType(func);
+}
+
+void spmd::refineShapes(ArrayRef<func::FuncOp> funcs) {
+  if (funcs.empty())
+    return;
+  MLIRContext *context = funcs.front()->getContext();
+  RewritePatternSet patterns(context);
+  for (Dialect *dialect : context->getLoadedDialects())
+    dialect->getCanonicalizationPatterns(patterns);
+  for (RegisteredOperationName op : context->getRegisteredOperations())
+    op.getCanonicalizationPatterns(patterns, context);
+  patterns.add<RefineSameShape, RefineBranches, RefineLoop>(context);
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  for (func::FuncOp func : funcs) {
+    (void)applyPatternsGreedily(func, frozen, config);
+    refineResults(func);
+  }
+}
+
+namespace {
+
 struct SpecializeShapesPass : public spmd::impl::SPMDSpecializeShapesPassBase<SpecializeShapesPass> {
   using Base::Base;
 
@@ -212,19 +268,7 @@ struct SpecializeShapesPass : public spmd::impl::SPMDSpecializeShapesPassBase<Sp
     for (StringRef option : shapes)
       if (failed(readShape(option, changed)))
         return signalPassFailure();
-    RewritePatternSet patterns(&getContext());
-    for (Dialect *dialect : getContext().getLoadedDialects())
-      dialect->getCanonicalizationPatterns(patterns);
-    for (RegisteredOperationName op : getContext().getRegisteredOperations())
-      op.getCanonicalizationPatterns(patterns, &getContext());
-    patterns.add<RefineSameShape, RefineBranches, RefineLoop>(&getContext());
-    FrozenRewritePatternSet frozen(std::move(patterns));
-    GreedyRewriteConfig config;
-    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    for (func::FuncOp func : changed) {
-      (void)applyPatternsGreedily(func, frozen, config);
-      refineResults(func);
-    }
+    refineShapes(changed.getArrayRef());
   }
 
 private:
@@ -250,7 +294,10 @@ private:
           return emitError(arg.getLoc()) << "argument '" << name << "' has type " << arg.getType()
                                          << ", expected one that the given shape " << text << " fits";
         found = true;
-        setType(func, arg, type.clone(shape));
+        if (auto known = type.clone(shape); known != type) {
+          setArgumentType(func, arg, known);
+          dropSymbols(func, arg, known);
+        }
         changed.insert(func);
       }
     }
@@ -260,19 +307,7 @@ private:
                           << "', expected a spmd.name, a spmd.weight or arg0, arg1, ...";
   }
 
-  static void setType(func::FuncOp func, BlockArgument arg, RankedTensorType type) {
-    if (arg.getType() == type)
-      return;
-    OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
-    Type old = arg.getType();
-    arg.setType(type);
-    dropSymbols(func, arg, type);
-    Value cast = tensor::CastOp::create(b, arg.getLoc(), old, arg);
-    arg.replaceAllUsesExcept(cast, cast.getDefiningOp());
-    writeType(func);
-  }
-
-  /// The names of sizes that are known now, and their bounds.
+  /// Drops the names of sizes that are known now, their bounds and hints.
   static void dropSymbols(func::FuncOp func, BlockArgument arg, RankedTensorType type) {
     auto symbols = func.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), kDimSymbolsAttr);
     if (!symbols)
@@ -283,40 +318,21 @@ private:
       if (!type.isDynamicDim(d))
         name = b.getStringAttr("");
     func.setArgAttr(arg.getArgNumber(), kDimSymbolsAttr, b.getArrayAttr(left));
-    auto bounds = func->getAttrOfType<DictionaryAttr>(kBoundsAttr);
-    if (!bounds)
-      return;
-    NamedAttrList needed(bounds);
-    for (Attribute name : symbols) {
-      bool isNamed = false;
-      for (unsigned i = 0; i < func.getNumArguments(); ++i)
-        if (auto others = func.getArgAttrOfType<ArrayAttr>(i, kDimSymbolsAttr))
-          isNamed |= llvm::is_contained(others, name);
-      if (!isNamed)
-        needed.erase(cast<StringAttr>(name));
+    for (StringRef attr : {kBoundsAttr, kHintsAttr}) {
+      auto given = func->getAttrOfType<DictionaryAttr>(attr);
+      if (!given)
+        continue;
+      NamedAttrList needed(given);
+      for (Attribute name : symbols) {
+        bool isNamed = false;
+        for (unsigned i = 0; i < func.getNumArguments(); ++i)
+          if (auto others = func.getArgAttrOfType<ArrayAttr>(i, kDimSymbolsAttr))
+            isNamed |= llvm::is_contained(others, name);
+        if (!isNamed)
+          needed.erase(cast<StringAttr>(name));
+      }
+      func->setAttr(attr, needed.getDictionary(func.getContext()));
     }
-    func->setAttr(kBoundsAttr, needed.getDictionary(func.getContext()));
-  }
-
-  static void refineResults(func::FuncOp func) {
-    SmallVector<Operation *> returns;
-    for (Block &block : func.getBody())
-      if (isa<func::ReturnOp>(block.getTerminator()))
-        returns.push_back(block.getTerminator());
-    if (returns.size() != 1)
-      return; // they may have different sizes
-    for (OpOperand &operand : returns.front()->getOpOperands())
-      if (Value refined = getRefined(operand.get()))
-        operand.set(refined);
-    writeType(func);
-  }
-
-  static void writeType(func::FuncOp func) {
-    SmallVector<Type> results(func.getResultTypes());
-    for (Block &block : func.getBody())
-      if (auto op = dyn_cast<func::ReturnOp>(block.getTerminator()))
-        llvm::copy(op.getOperandTypes(), results.begin());
-    func.setFunctionType(FunctionType::get(func.getContext(), func.getBody().front().getArgumentTypes(), results));
   }
 };
 

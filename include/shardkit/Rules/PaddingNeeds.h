@@ -43,6 +43,15 @@ bool mayTrap(Operation *op);
 /// Sets in the rule of an op which factors may be sharded unevenly.
 void markUnevenFactors(ShardingRule &rule, Operation *op);
 
+/// The sizes of the dims of factor `f`, by `getDim`.
+llvm::SmallVector<AffineExpr> getSizes(const ShardingRule &rule, int32_t f,
+                                       llvm::function_ref<AffineExpr(Value, unsigned)> getDim);
+
+/// Why shards of factor `f` of an op cannot have padding of a size that only the run knows; none if they can, or if the
+/// factor has no such size. `getDim` is the size of a dim of unknown size, null if it is not known either.
+std::optional<std::string> getReasonAgainstPadding(Operation *op, const ShardingRule &rule, int32_t f,
+                                                   llvm::function_ref<AffineExpr(Value, unsigned)> getDim);
+
 /// True if a factor may be sharded by `entries`: they divide it, or they are full axes and
 /// the op can run on padded shards.
 bool canShard(const Factor &factor, llvm::ArrayRef<DimEntry> entries, const Mesh &mesh);

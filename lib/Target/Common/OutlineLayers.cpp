@@ -200,10 +200,12 @@ Layers LayerOutliner::find(size_t begin, size_t end) {
   return best;
 }
 
-/// Moves an op, with the recomputed ops that it uses.
+/// Moves an op, with the recomputed ops that it and its regions use.
 void LayerOutliner::moveBefore(Operation *op, Operation *at) {
-  for (Value operand : op->getOperands())
-    if (Operation *def = operand.getDefiningOp(); isRecomputed(def) && at->isBeforeInBlock(def))
+  SetVector<Value> used(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  for (Value value : used)
+    if (Operation *def = value.getDefiningOp(); isRecomputed(def) && at->isBeforeInBlock(def))
       moveBefore(def, at);
   op->moveBefore(at);
 }

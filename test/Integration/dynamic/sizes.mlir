@@ -6,7 +6,7 @@
 // RUN: shard-run %t --size=b=5 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
 // RUN: shard-run %t --size=b=1 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
 // RUN: shard-run %t --size=b=0 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
-// EQUAL: verify: 6 functions, 9 results, all equal bit by bit
+// EQUAL: verify: 7 functions, 11 results, all equal bit by bit
 // RUN: not shard-run %t --size=b=65 --random-inputs=1 2>&1 | FileCheck %s --check-prefix=BOUND
 // BOUND: error: function 'sum': size 'b' is 65, expected one from 0 to 64
 // RUN: not shard-run %t --random-inputs=1 2>&1 | FileCheck %s --check-prefix=NONE
@@ -73,4 +73,18 @@ func.func @carried(%x: tensor<?x?x4xi32> {spmd.range = [-9, 9], spmd.symbols = [
     scf.yield %next : tensor<?x4xi32>
   }
   return %r : tensor<?x4xi32>
+}
+
+// Masks of two layouts, whose limits are computed between ops that are equal.
+func.func @masks(%x: tensor<?x5xi32> {spmd.range = [-9, 9], spmd.symbols = ["b", ""], spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>}, %y: tensor<?x3x4xi32> {spmd.range = [-9, 9], spmd.symbols = ["b", "", ""], spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}]>}) -> (tensor<?x3x4xi32>, tensor<?x5xi32>) attributes {spmd.bounds = {b = [0, 64]}} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  %b = tensor.dim %y, %c0 : tensor<?x3x4xi32>
+  %e = tensor.empty(%b) : tensor<?x3x4xi32>
+  %f = linalg.fill ins(%one : i32) outs(%e : tensor<?x3x4xi32>) -> tensor<?x3x4xi32>
+  %o = arith.ori %y, %f : tensor<?x3x4xi32>
+  %g = linalg.fill ins(%one : i32) outs(%e : tensor<?x3x4xi32>) -> tensor<?x3x4xi32>
+  %p = arith.ori %o, %g : tensor<?x3x4xi32>
+  %q = spmd.with_sharding_constraint %x <@m, [{"x", "y"}, {}]> : tensor<?x5xi32>
+  return %p, %q : tensor<?x3x4xi32>, tensor<?x5xi32>
 }

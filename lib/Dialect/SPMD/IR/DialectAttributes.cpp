@@ -583,6 +583,23 @@ static LogicalResult checkBounds(const Site &site) {
   return success();
 }
 
+/// A size that is likely.
+static bool isHint(Attribute attr) {
+  auto hint = dyn_cast<IntegerAttr>(attr);
+  return hint && hint.getType().isSignlessInteger(64) && hint.getInt() > 0 && hint.getInt() < (int64_t(1) << 40);
+}
+
+static LogicalResult checkHint(const Site &site) {
+  return isHint(site.attr.getValue()) ? success() : site.wrongKind("a size, 0 < size < 2^40");
+}
+
+static LogicalResult checkHints(const Site &site) {
+  auto hints = dyn_cast<DictionaryAttr>(site.attr.getValue());
+  if (!hints || !llvm::all_of(hints, [](NamedAttribute hint) { return isHint(hint.getValue()); }))
+    return site.wrongKind("a dictionary of names with sizes, 0 < size < 2^40");
+  return success();
+}
+
 static LogicalResult checkSymbols(const Site &site) {
   auto names = dyn_cast<ArrayAttr>(site.attr.getValue());
   auto type = dyn_cast<RankedTensorType>(site.type);
@@ -672,6 +689,8 @@ static const Known kKnown[] = {
     {kBoundsAttr, kFunction, checkBounds},
     {kSizeAttr, kArgument, checkSize},
     {kBoundAttr, kArgument, checkBound},
+    {kHintsAttr, kFunction, checkHints},
+    {kHintAttr, kArgument, checkHint},
     {kMultipleAttr, kArgument, checkMultiple},
     {kPaddedToAttr, kArgument, checkMultiple},
     {kGlobalSizesAttr, kArgument | kResult, checkSizeMap},

@@ -38,12 +38,14 @@ inline constexpr llvm::StringLiteral kNameAttr = "spmd.name";
 inline constexpr llvm::StringLiteral kGlobalTypeAttr = "spmd.global_type";
 inline constexpr llvm::StringLiteral kRangeAttr = "spmd.range";
 /// On an argument: a name for each dim whose size only the run knows, "" for the others. Dims of one name have one
-/// size. On a function: bounds of these, by name.
+/// size. On a function: bounds of these, by name, and the sizes that layouts are chosen for.
 inline constexpr llvm::StringLiteral kDimSymbolsAttr = "spmd.symbols";
 inline constexpr llvm::StringLiteral kBoundsAttr = "spmd.bounds";
+inline constexpr llvm::StringLiteral kHintsAttr = "spmd.hints";
 // Attributes by --spmd-size-arguments (SymbolicSizes.h).
 inline constexpr llvm::StringLiteral kSizeAttr = "spmd.size";
 inline constexpr llvm::StringLiteral kBoundAttr = "spmd.bound";
+inline constexpr llvm::StringLiteral kHintAttr = "spmd.hint";
 inline constexpr llvm::StringLiteral kGlobalSizesAttr = "spmd.global_sizes";
 // Attributes by partition: what a size argument has to be a multiple of, or what sharded dims of its size are padded to
 // a multiple of, and the sizes of a shard.

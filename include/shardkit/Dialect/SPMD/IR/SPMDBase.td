@@ -38,8 +38,10 @@ def SPMD_Dialect : Dialect {
     | `spmd.range` | argument | bounds of random integers, `[low, high]`, high excluded |
     | `spmd.symbols` | argument | a name for each dim whose size only the run knows, `""` for the others: `["b", "s", ""]`; dims of one name have one size |
     | `spmd.bounds` | function | by name, the least and the largest of a size that only the run knows: `{b = [1, 64]}` |
+    | `spmd.hints` | function | by name, a likely size, which --spmd-auto-shard chooses layouts for: `{b = 8}` |
     | `spmd.size` | argument | by --spmd-size-arguments: the argument is the size of that name |
     | `spmd.bound` | argument | the bound of a `spmd.size` |
+    | `spmd.hint` | argument | the hint of a `spmd.size` |
     | `spmd.global_sizes` | argument, result | by --spmd-size-arguments: the sizes of the global value as an affine map of the size arguments |
     | `spmd.multiple` | argument | by partition: what a `spmd.size` has to be a multiple of |
     | `spmd.padded_to` | argument | by partition: sharded dims of a `spmd.size` are padded to a multiple of this |
@@ -62,7 +64,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.reference` | function | the function that --verify compares with |
     | `spmd.unsharded` | function | the private function that computes the same on one device, with a `spmd.probe` for each of this function (--spmd-insert-probes) |
     | `spmd.calls` | function, nested module | `N : i64`: how often it is called, as compared with the functions that share weights or state with it (1 by default) |
-    | `spmd.solver` | function | the result of --spmd-auto-shard: `objective`, `lower_bound`, `status`, the options of the search, `functions`, where several were searched together, and `kept`, `kept_seconds`, `searched_seconds` where another plan takes less time as it runs |
+    | `spmd.solver` | function | the result of --spmd-auto-shard: `objective`, `lower_bound`, `status`, the options of the search, `functions`, where several were searched together, and `kept`, `kept_seconds`, `searched_seconds` where another plan takes less time as it runs; `sizes`, the values that layouts were chosen for |
     | `spmd.improved` | function | predicted seconds of the `propagated` plan, and of the `improved` one that replaced it |
     | `spmd.mesh_shapes` | module | the mesh shapes that --spmd-auto-shard tried, the best one first |
     | `spmd.hosts` | mesh | the bandwidths that --spmd-derive-costs computed the link costs from |
