@@ -153,9 +153,9 @@ SizedModule::SizedModule(ModuleOp module, bool atBounds) : module(module), copy(
 }
 
 std::optional<SizedModule> SizedModule::create(ModuleOp module, const SearchOptions &options) {
-  const bool atBounds =
-      options.memoryBudget ||
-      llvm::any_of(getMeshesWithAxes(module), [](MeshOp mesh) { return toMesh(mesh).memory.has_value(); });
+  const bool atBounds = options.memoryBudget || llvm::any_of(getMeshesWithAxes(module), [](MeshOp mesh) {
+                          return toMesh(mesh).memory.has_value();
+                        });
   bool hasSizes = false;
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal() || getSizeArguments(func).empty())
@@ -256,12 +256,14 @@ void SizedModule::writeBack(func::FuncOp func, func::FuncOp sized) {
       return;
     for (NamedAttribute attr : op->getDiscardableAttrs()) {
       Attribute value = attr.getValue();
-      if (attr.getName() == kRuleAttr || (attr.getName() == kFactorShardingsAttr && !fits(origin, cast<FactorsAttr>(value))))
+      if (attr.getName() == kRuleAttr ||
+          (attr.getName() == kFactorShardingsAttr && !fits(origin, cast<FactorsAttr>(value))))
         continue;
       if (attr.getName() == kShardingsAttr && !isa<WithShardingConstraintOp, ReshardOp>(op)) {
         SmallVector<Attribute> shardings(cast<ArrayAttr>(value).getValue());
         for (auto [i, sharding] : llvm::enumerate(shardings))
-          if (auto given = dyn_cast<ShardingAttr>(sharding); given && isa<RankedTensorType>(origin->getResult(i).getType()))
+          if (auto given = dyn_cast<ShardingAttr>(sharding);
+              given && isa<RankedTensorType>(origin->getResult(i).getType()))
             sharding = withPaddedDims(given, origin->getResult(i), sizes);
         value = ArrayAttr::get(op->getContext(), shardings);
       }

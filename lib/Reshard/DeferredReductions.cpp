@@ -37,6 +37,30 @@ static bool isAddedLater(Operation *op) {
   return false;
 }
 
+static int64_t getNumReaders(Value value) {
+  llvm::SmallPtrSet<Operation *, 4> readers(value.user_begin(), value.user_end());
+  return readers.size();
+}
+
+/// Whether each of several readers of a value keeps its sum a sum, and makes it smaller by more than their number: all
+/// their sums together are cheaper than that of the value.
+static bool isReducedByAll(Value value) {
+  const int64_t readers = getNumReaders(value);
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.hasStaticShape() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+           Operation *user = use.getOwner();
+           if (user->getNumResults() != 1 || !isa<RankedTensorType>(user->getResult(0).getType()) ||
+               getSize(user) > type.getNumElements() / readers)
+             return false;
+           llvm::SmallBitVector read(user->getNumOperands());
+           read.set(use.getOperandNumber());
+           if (auto dest = dyn_cast<DestinationStyleOpInterface>(user))
+             for (OpOperand &init : dest.getDpsInitsMutable())
+               read.set(init.getOperandNumber());
+           return isLinear(user, read);
+         });
+}
+
 std::optional<ComputeLayouts> DeferredReductions::defer(Operation *op, const ShardingRule &rule,
                                                         ArrayRef<TensorLayout> layouts, const FactorAxes *chosen) {
   if (op->getNumResults() != 1 || rule.numOperands() != op->getNumOperands())
@@ -49,7 +73,7 @@ std::optional<ComputeLayouts> DeferredReductions::defer(Operation *op, const Sha
     Value operand = op->getOperand(t);
     auto it = values.find(operand);
     if (it != values.end() && table.isPartial(it->second.computed) &&
-        llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }))
+        (llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }) || isReducedByAll(operand)))
       partial.push_back(t);
     else if (rule.tensor(t).role != OperandRole::Init)
       continue;    // complete
@@ -124,7 +148,8 @@ bool DeferredReductions::isCheaper(Operation *op, const ShardingRule &rule, Arra
   for (unsigned t = 0; t < rule.numOperands(); ++t)
     if (llvm::is_contained(partial, t))
       completed += seconds(t, values.find(op->getOperand(t))->second.computed,
-                           values.find(op->getOperand(t))->second.propagated);
+                           values.find(op->getOperand(t))->second.propagated) /
+                   getNumReaders(op->getOperand(t)); // they share it
     else if (layouts[t].layout && choice.needs[t])
       deferred += seconds(t, *layouts[t].layout, *choice.needs[t]);
   unsigned result = rule.numOperands();

@@ -26,8 +26,9 @@ public:
 
   /// The layouts of a linear op (Linearity.h) with operands that are partial sums over the same
   /// axes: its result is partial too, and is completed once, after the last of such ops. None
-  /// if an operand has other users too, or if completing it first is cheaper. Instead of `chosen`,
-  /// the axes of a plan, only if that is cheaper and the op makes the sum smaller.
+  /// if an operand has other users too that do not make its sum smaller, or if completing it first is
+  /// cheaper. Instead of `chosen`, the axes of a plan, only if that is cheaper and the op makes the sum
+  /// smaller.
   std::optional<ComputeLayouts> defer(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
                                       const FactorAxes *chosen = nullptr);
 

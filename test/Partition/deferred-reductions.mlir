@@ -235,3 +235,35 @@ func.func @later(%a: tensor<8x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"},
   %r = arith.addi %s3, %t2 : tensor<2x3xi32>
   return %r : tensor<2x3xi32>
 }
+
+// Both readers of a partial product sum most of it up: two small sums are reduced, not the product.
+// CHECK-LABEL: func.func @read_twice
+// CHECK-NOT: tensor<128x32x64xi32> {{.*}}spmd.
+// CHECK: spmd.all_reduce {{.*}} : tensor<128x32xi32>
+// CHECK: spmd.all_reduce {{.*}} : tensor<32x64xi32>
+// CHECK-NOT: = spmd.
+// CHECK: return
+func.func @read_twice(%x: tensor<128x32x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}, {"x"}]>, spmd.range = [-3, 3]}, %w: tensor<6x64xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [-3, 3]},
+                      %c: tensor<128x32xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>, spmd.range = [-3, 3]}) -> (tensor<128x32xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}, tensor<32x64xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}) {
+  %zy = arith.constant dense<0> : tensor<128x32x64xi32>
+  %zr = arith.constant dense<0> : tensor<128x32xi32>
+  %zs = arith.constant dense<0> : tensor<32x64xi32>
+  %y = linalg.contract indexing_maps = [affine_map<(i, j, n, k) -> (i, j, k)>, affine_map<(i, j, n, k) -> (k, n)>, affine_map<(i, j, n, k) -> (i, j, n)>] ins(%x, %w : tensor<128x32x6xi32>, tensor<6x64xi32>) outs(%zy : tensor<128x32x64xi32>) -> tensor<128x32x64xi32>
+  %r = linalg.reduce { arith.addi } ins(%y : tensor<128x32x64xi32>) outs(%zr : tensor<128x32xi32>) dimensions = [2]
+  %s = linalg.contract indexing_maps = [affine_map<(i, j, n) -> (i, j, n)>, affine_map<(i, j, n) -> (i, j)>, affine_map<(i, j, n) -> (j, n)>] ins(%y, %c : tensor<128x32x64xi32>, tensor<128x32xi32>) outs(%zs : tensor<32x64xi32>) -> tensor<32x64xi32>
+  return %r, %s : tensor<128x32xi32>, tensor<32x64xi32>
+}
+
+// One of the readers needs the product itself: it is completed once, for both.
+// CHECK-LABEL: func.func @read_whole
+// CHECK: spmd.all_reduce {{.*}} : tensor<128x32x64xi32>
+// CHECK-NOT: = spmd.
+// CHECK: return
+func.func @read_whole(%x: tensor<128x32x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}, {"x"}]>, spmd.range = [-3, 3]}, %w: tensor<6x64xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [-3, 3]}) -> (tensor<128x32xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}, tensor<128x32x64xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}, {}]>}) {
+  %zy = arith.constant dense<0> : tensor<128x32x64xi32>
+  %zr = arith.constant dense<0> : tensor<128x32xi32>
+  %y = linalg.contract indexing_maps = [affine_map<(i, j, n, k) -> (i, j, k)>, affine_map<(i, j, n, k) -> (k, n)>, affine_map<(i, j, n, k) -> (i, j, n)>] ins(%x, %w : tensor<128x32x6xi32>, tensor<6x64xi32>) outs(%zy : tensor<128x32x64xi32>) -> tensor<128x32x64xi32>
+  %r = linalg.reduce { arith.addi } ins(%y : tensor<128x32x64xi32>) outs(%zr : tensor<128x32xi32>) dimensions = [2]
+  %q = arith.muli %y, %y : tensor<128x32x64xi32>
+  return %r, %q : tensor<128x32xi32>, tensor<128x32x64xi32>
+}
