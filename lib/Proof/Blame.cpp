@@ -123,8 +123,10 @@ Operation *Blame::follow(Value value, ClassId expected, unsigned depth) const {
   } else if (auto start = dyn_cast<StartOp>(op)) {
     deeper = follow(start.getBody().front().getTerminator()->getOperand(number), expected, depth + 1);
   } else if (isa<CollectiveOpInterface>(op)) {
-    if (!holds(op->getOperand(0), expected))
-      deeper = follow(op->getOperand(0), expected, depth + 1);
+    Value operand = op->getOperand(0);
+    bool readsOther = values.isHeld(expected) && !isOwn(operand) && !values.getFacts(operand).empty();
+    if (!holds(operand, expected) && !readsOther)
+      deeper = follow(operand, expected, depth + 1);
   } else if (Operation *other = global[expected].op) {
     if (std::optional<unsigned> mismatch = findMismatch(op, other))
       deeper = follow(op->getOperand(*mismatch), *global.getClass(other->getOperand(*mismatch)), depth + 1);
@@ -174,7 +176,8 @@ private:
 } // namespace
 
 MissingOp::MissingOp(Operation *op, const LocalValues &values) : values(values), global(values.global) {
-  auto isOwn = [&](const Fact &fact) { return global[fact.value].isOwn; };
+  // A number that is computed may be one that the unsharded program does not compute.
+  auto isOwn = [&](const Fact &fact) { return global[fact.value].isOwn || global[fact.value].splat; };
   auto func = op->getParentOfType<func::FuncOp>();
   for (BlockArgument argument : func.getArguments())
     for (const Fact &fact : values.getFacts(argument))
@@ -188,7 +191,7 @@ MissingOp::MissingOp(Operation *op, const LocalValues &values) : values(values),
       for (const Fact &fact : facts)
         held.insert(fact.value);
     }
-    if (isCandidate && !isa<StartOp, DoneOp>(local))
+    if (isCandidate && local->getNumOperands() > 0 && !isa<StartOp, DoneOp>(local))
       candidates.push_back(local);
   });
 }
@@ -372,13 +375,13 @@ Operation *proof::findOwnMask(Operation *op, const LocalValues &values) {
   return nullptr;
 }
 
-Operation *proof::findInit(Operation *op, const LocalValues &values) {
+Operation *proof::findInit(Operation *op, bool isRefused, const LocalValues &values) {
   auto destination = dyn_cast<DestinationStyleOpInterface>(op);
   if (!destination)
     return nullptr;
   for (Value init : destination.getDpsInits())
     if (isMask(init.getDefiningOp()) &&
-        llvm::any_of(values.getFacts(init), [](const Fact &fact) { return fact.partial.empty(); }))
+        (isRefused || llvm::any_of(values.getFacts(init), [](const Fact &fact) { return fact.partial.empty(); })))
       return init.getDefiningOp();
   return nullptr;
 }

@@ -25,8 +25,9 @@ Operation *findLayoutChange(ValueRange operands, bool withCollectives, const Loc
 Operation *findMask(Operation *op, const LocalValues &values);
 /// The op that masks an operand of `op`, which is nothing that the unsharded program has; null if there is none.
 Operation *findOwnMask(Operation *op, const LocalValues &values);
-/// The op that masks the first value of a reduction, which all devices have nevertheless; null if there is none.
-Operation *findInit(Operation *op, const LocalValues &values);
+/// The op that masks the first value of a reduction, which all devices have nevertheless, or which is no part of the
+/// result if `isRefused`; null if there is none.
+Operation *findInit(Operation *op, bool isRefused, const LocalValues &values);
 
 } // namespace mlir::spmd::proof
 

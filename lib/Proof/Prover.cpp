@@ -480,7 +480,7 @@ Operation *Prover::findCause(const Gap &gap) const {
     if (Operation *mask = findMask(gap.op, values))
       return mask;
   bool isReduced = gap.outcome == Outcome::Refused && gap.kind == "partial";
-  if (Operation *init = isReduced || gap.kind == "no counterpart" ? findInit(gap.op, values) : nullptr)
+  if (Operation *init = isReduced || gap.kind == "no counterpart" ? findInit(gap.op, isReduced, values) : nullptr)
     return init;
   bool isMove = isa<CollectiveOpInterface>(gap.op) && gap.outcome == Outcome::Undecided;
   if (isMove || gap.kind == "reduction" || gap.kind == "misfit")

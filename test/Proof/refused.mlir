@@ -58,7 +58,7 @@ func.func @reduced(%a: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@m, [{}, 
   return %2 : tensor<8x12xf32>
 }
 // The init is kept by the devices of the wrong axis.
-// CHECK: error: @added_by_all is refused at linalg.matmul: combines a value that is partial over {"y"} with one that is partial over {"x"}
+// CHECK: error: @added_by_all is refused at arith.select: gives another value than the one that linalg.matmul needs
 func.func @added_by_all(%a: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %b: tensor<4x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %c: tensor<8x12xf32>) -> tensor<8x12xf32> {
   %i = spmd.device_coordinate @m "y" : index
   %zero = arith.constant 0 : index
