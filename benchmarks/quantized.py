@@ -17,7 +17,7 @@ import torch
 import shardkit
 from shardkit.huggingface import gguf, quantized
 from shardkit.huggingface.conversion import make_symbol
-from shardkit.huggingface.layouts import Quantization, Sizes
+from shardkit.huggingface.layouts import Quantization, Shards, Sizes
 
 METHODS = {
     "gptq": Quantization("gptq", 128, 1), "awq": Quantization("awq", 128), "fp8": Quantization("blocks", block=(128, 128)),
@@ -36,7 +36,7 @@ def make(scheme, size, width, dtype):
     if isinstance(scheme, int):
         return gguf.BlocksLinear(Sizes(width, size), scheme, None, dtype)
     layer = quantized.make_layer(scheme, linear, "layer")
-    layer.refine("layer", {f"layer.{n}": make_symbol(n, v.shape, v.dtype).value for n, v in layer.named_parameters()}, 1)
+    layer.refine("layer", {f"layer.{n}": make_symbol(n, v.shape, v.dtype).value for n, v in layer.named_parameters()}, Shards(1, 1))
     return layer
 
 

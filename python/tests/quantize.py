@@ -184,6 +184,10 @@ GGUF_NAMES = {
     "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output", "self_attn.q_norm": "attn_q_norm",
     "self_attn.k_norm": "attn_k_norm", "post_attention_layernorm": "ffn_norm", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
 }  # fmt: skip
+GGUF_OWN_NAMES = {
+    "phi3": {"self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"},
+    "gemma2": {"post_attention_layernorm": "post_attention_norm", "pre_feedforward_layernorm": "ffn_norm", "post_feedforward_layernorm": "post_ffw_norm"},
+}
 Q8_0, Q4_K, Q6_K = 8, 12, 14
 _BLOCKS = {Q8_0: (32, 34), Q4_K: (256, 144), Q6_K: (256, 210)}
 
@@ -237,27 +241,31 @@ def write_gguf(folder, to, kinds, seed=0):
         "attention.key_length": config.get("head_dim") or config["hidden_size"] // heads["q"], "attention.layer_norm_rms_epsilon": config["rms_norm_eps"],
         "rope.freq_base": float(config["rope_parameters"]["rope_theta"]),
     }  # fmt: skip
+    for key, name in (("attention.sliding_window", "sliding_window"), ("attn_logit_softcapping", "attn_logit_softcapping"), ("final_logit_softcapping", "final_logit_softcapping")):
+        if config.get(name) is not None:
+            values[key] = config[name]
     metadata = [text("general.architecture") + struct.pack("<I", 8) + text(kind), text("tokenizer.ggml.tokens") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("bc")]
     metadata += [text(f"{kind}.{k}") + (struct.pack("<If", 6, v) if isinstance(v, float) else struct.pack("<II", 4, v)) for k, v in values.items()]
     stored = {n: v for file in Path(folder).glob("*.safetensors") for n, v in safetensors.read(file).items()}
+    names = GGUF_OWN_NAMES.get(kind, {}) | {k: v for k, v in GGUF_NAMES.items() if k not in GGUF_OWN_NAMES.get(kind, {})}
     wide, infos, data, turn = {}, b"", b"", 0
     for name, value in sorted(stored.items()):
         base, _, what = name.rpartition(".")
-        match = [n for n in GGUF_NAMES if base.endswith(n)][0]
+        match = [n for n in names if base.endswith(n)][0]
         layer = f"blk.{base.split('.')[2]}." if base.startswith("model.layers.") else ""
         code, full = 0, value.astype(np.float32)
         if value.ndim == 2:
             code, turn = kinds[turn % len(kinds)], turn + 1
             content, full = make_blocks(rng, value.shape, code)
         else:
-            content = full
+            content = full + np.float32(1) if kind == "gemma2" else full
         if kind == "llama" and match[10:11] in heads and match.endswith(("q_proj", "k_proj")):  # its rows alternate in the file
             n = heads[match[10]]
             full = full.reshape(n, -1, 2, *full.shape[1:]).swapaxes(1, 2).reshape(full.shape)
         wide[name] = np.ascontiguousarray(full)
         data += b"\0" * (-len(data) % 32)
         shape = value.shape[::-1]
-        infos += text(f"{layer}{GGUF_NAMES[match]}.{what}") + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, code, len(data))
+        infos += text(f"{layer}{names[match]}.{what}") + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, code, len(data))
         data += content.tobytes()
     header = b"GGUF" + struct.pack("<IQQ", 3, len(wide), len(metadata)) + b"".join(metadata) + infos
     Path(to).write_bytes(header + b"\0" * (-len(header) % 32) + data)

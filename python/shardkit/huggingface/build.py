@@ -9,7 +9,7 @@ from typing import Any, Mapping
 import torch
 
 from ..errors import ShardKitError
-from . import gguf, quantized
+from . import gguf, quantized, styles
 from .checkpoint import shorten
 from .conversion import Stored, Symbol, Value, make_symbol
 from .layouts import Quantization, QuantizedWeight
@@ -53,10 +53,10 @@ def choose_dtype(config: Any, dtype: str, stored: Mapping[str, Stored] | None) -
 
 def build(
     config: Any, model_class: Any, dtype: Any, stored: Mapping[str, Stored] | None, where: str,
-    quantization: Quantization | gguf.Checkpoint | None = None, devices: int = 1,
+    quantization: Quantization | gguf.Checkpoint | None = None, devices: int = 1, follows_plan: bool = False,
 ) -> Built:  # fmt: skip
     """`stored`: what the checkpoint holds; None stands for all that the library would write of this model. `quantization`: how it
-    stores linear layers; scales then fit shards on so many devices."""
+    stores linear layers; scales then fit shards on so many devices, if `follows_plan` in the dims of the model's own plan alone."""
     module = _make(config, model_class, dtype, where)
     if quantization is None:
         symbols = {n: make_symbol(n, v.shape, v.dtype) for n, v in (predict_stored(module) if stored is None else stored).items()}
@@ -70,7 +70,7 @@ def build(
     values = _load(module, dtype, symbols, where)
     if isinstance(quantization, gguf.Checkpoint):
         quantization.share(module, values)
-    quantized.refine_scales(module, values, devices)
+    quantized.refine_scales(module, values, devices, styles.find_shards(module, devices) if follows_plan else {})
     module.eval()
     module.requires_grad_(False)
     return Built(module, values)

@@ -71,7 +71,7 @@ def import_transformers(
         config.use_cache = False
         with show_progress("building the model"):
             chosen = build.choose_dtype(config, dtype, stored)
-            built = build.build(config, build.find_class(config, str(file)), chosen, stored, str(folder or file), quantization, axes.get(axis or "", 1))
+            built = build.build(config, build.find_class(config, str(file)), chosen, stored, str(folder or file), quantization, axes.get(axis or "", 1), plan == "hf")
         importer = _Importer(built, axes, axis, plan, memory, locations)
         return importer.run(functions, batch, length, inputs, calls or {})
 

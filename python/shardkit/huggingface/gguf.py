@@ -12,11 +12,19 @@ from typing import Any, BinaryIO, Mapping
 import torch
 
 from ..errors import ShardKitError
-from .conversion import Stored, Symbol, Value, make_symbol, reshape, slice_of
+from .conversion import Stored, Symbol, Value, add_constant, make_symbol, reshape, slice_of
 from .layouts import QuantizedWeight, Sizes
 
-_ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM"}
+_ARCHITECTURES = {
+    "llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM", "phi3": "Phi3ForCausalLM", "gemma2": "Gemma2ForCausalLM",
+}  # fmt: skip
 """By general.architecture, which is that of transformers too."""
+
+_SETTINGS = {
+    "attention.key_length": "head_dim", "attention.sliding_window": "sliding_window", "attn_logit_softcapping": "attn_logit_softcapping",
+    "final_logit_softcapping": "final_logit_softcapping",
+}  # fmt: skip
+"""Names of metadata that the library does not read for each architecture."""
 
 _PLAIN = {0: torch.float32, 1: torch.float16, 30: torch.bfloat16}
 _FIELDS = {
@@ -31,6 +39,12 @@ _MODULES = {
     "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj", "attn_q_norm": "self_attn.q_norm",
     "attn_k_norm": "self_attn.k_norm", "ffn_norm": "post_attention_layernorm", "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
 }  # fmt: skip
+
+_OWN_MODULES = {
+    "phi3": {"attn_qkv": "self_attn.qkv_proj", "ffn_up": "mlp.gate_up_proj"},
+    "gemma2": {"post_attention_norm": "post_attention_layernorm", "ffn_norm": "pre_feedforward_layernorm", "post_ffw_norm": "post_feedforward_layernorm"},
+}
+"""Of an architecture, before those of all."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,20 +85,23 @@ class Checkpoint:
         from transformers.integrations.ggml import GGUF_CONFIG_MAPPING
 
         kind = str(self.values.get("general.architecture"))
+        self.modules = _MODULES | _OWN_MODULES.get(kind, {})
         if kind not in _ARCHITECTURES:
             raise ShardKitError(f"error: {self.path}: general.architecture is '{kind}', expected one of {', '.join(_ARCHITECTURES)}")
         scaling = self.values.get(f"{kind}.rope.scaling.type", "none")
         if scaling != "none" or "rope_freqs.weight" in self.tensors:
             raise ShardKitError(f"error: {self.path}: rotations are scaled ({scaling if scaling != 'none' else 'rope_freqs.weight'}), expected no scaling")
         given = {name: self.values[f"{kind}.{key}"] for key, name in GGUF_CONFIG_MAPPING[kind].items() if name and f"{kind}.{key}" in self.values}
-        if f"{kind}.attention.key_length" in self.values:
-            given["head_dim"] = self.values[f"{kind}.attention.key_length"]
+        given |= {name: self.values[f"{kind}.{key}"] for key, name in _SETTINGS.items() if f"{kind}.{key}" in self.values}
+        if kind == "gemma2":  # llama.cpp knows by its 46 layers the model of 27B, whose scores are divided otherwise
+            width, heads = given.get("hidden_size", 0), given.get("num_attention_heads", 1)
+            given["query_pre_attn_scalar"] = width // heads if given.get("num_hidden_layers") == 46 else given.get("head_dim", 256)
         if "rope_theta" in given:
             given["rope_parameters"] = {"rope_type": "default", "rope_theta": given.pop("rope_theta")}
         embedding = self.tensors.get("token_embd.weight")
         if embedding is None or len(embedding.shape) != 2:
             raise ShardKitError(f"error: {self.path}: no token_embd.weight of two dims, expected the tensors of a language model")
-        given["vocab_size"] = embedding.shape[0]
+        given |= {"vocab_size": embedding.shape[0], "pad_token_id": None}
         self.is_tied = "output.weight" not in self.tensors
         given["tie_word_embeddings"] = self.is_tied and embedding.kind in _PLAIN
         try:
@@ -112,7 +129,7 @@ class Checkpoint:
         """Layers whose weights are stored in blocks."""
         for name, entry in self.tensors.items():
             if entry.kind in _FIELDS and name.endswith(".weight"):
-                self._replace(module, _find_module(name, self.path), entry)
+                self._replace(module, self._find_module(name), entry)
         if self.is_tied and self.tensors["token_embd.weight"].kind in _FIELDS:
             self._replace(module, "lm_head", self.tensors["token_embd.weight"])
 
@@ -123,13 +140,15 @@ class Checkpoint:
             layer = getattr(parent, key)
         except AttributeError:
             raise ShardKitError(f"error: {self.path}: a tensor of {name}, which {type(module).__name__} does not have") from None
-        if type(layer) not in (torch.nn.Linear, torch.nn.Embedding):
+        if type(layer) is not torch.nn.Linear and not isinstance(layer, torch.nn.Embedding):
             raise ShardKitError(f"error: {self.path}: {name} is stored in blocks of {_FIELDS[entry.kind][0]}, expected a linear layer or an embedding")
         found = tuple(layer.weight.shape)
         if len(entry.shape) != 2 or found != entry.shape:
             raise ShardKitError(f"error: {self.path}: the weight of {name} is stored with shape {entry.shape}, expected {found} by the metadata")
-        kind = BlocksEmbedding if type(layer) is torch.nn.Embedding else BlocksLinear
-        setattr(parent, key, kind(Sizes(entry.shape[0], entry.shape[1]), entry.kind, getattr(layer, "bias", None), layer.weight.dtype))
+        kind = BlocksEmbedding if isinstance(layer, torch.nn.Embedding) else BlocksLinear
+        blocks = kind(Sizes(entry.shape[0], entry.shape[1]), entry.kind, getattr(layer, "bias", None), layer.weight.dtype)
+        blocks.scale = float(torch.tensor(getattr(layer, "scalar_embed_scale", 1.0), dtype=blocks.dtype, device="cpu"))
+        setattr(parent, key, blocks)
 
     def arrange(self, config: Any) -> dict[str, Any]:
         """The stored tensors by the names of the parameters that hold them."""
@@ -139,7 +158,9 @@ class Checkpoint:
             value = symbol.value
             if config.model_type == "llama" and (match := re.search(r"\.attn_([qk])\.", name)):
                 value = _restore_rows(value, config.num_attention_heads if match.group(1) == "q" else config.num_key_value_heads)
-            module, kind = _find_module(name, self.path), self.tensors[name].kind
+            module, kind = self._find_module(name), self.tensors[name].kind
+            if config.model_type == "gemma2" and name.endswith("norm.weight"):  # llama.cpp stores what rows are multiplied by
+                value = add_constant(value, 1.0, -1.0)
             if kind in _PLAIN:
                 found[f"{module}.{name.rpartition('.')[2]}"] = Symbol(value)
                 continue
@@ -148,6 +169,13 @@ class Checkpoint:
                 found |= {f"{n}.{key}": Symbol(part) for n in names}
         return found
 
+    def _find_module(self, name: str) -> str:
+        match = re.fullmatch(r"(?:blk\.(\d+)\.)?(\w+)\.(?:weight|bias)", name)
+        module = self.modules.get(match.group(2)) if match else None
+        if match is None or module is None:
+            raise ShardKitError(f"error: {self.path}: tensor {name}, expected those of {self.values['general.architecture']}: {', '.join(self.modules)}")
+        return f"model.layers.{match.group(1)}.{module}" if match.group(1) else module
+
     def share(self, module: Any, values: dict[str, Value]) -> None:
         """The head that is the embedding has its parameters."""
         head, embedding = getattr(module, "lm_head", None), module.get_input_embeddings()
@@ -155,14 +183,6 @@ class Checkpoint:
             for key in _FIELDS[head.kind][2]:
                 head._parameters[key] = embedding._parameters[key]
                 values[f"lm_head.{key}"] = values[f"model.embed_tokens.{key}"]
-
-
-def _find_module(name: str, path: Path) -> str:
-    match = re.fullmatch(r"(?:blk\.(\d+)\.)?(\w+)\.(?:weight|bias)", name)
-    module = _MODULES.get(match.group(2)) if match else None
-    if match is None or module is None:
-        raise ShardKitError(f"error: {path}: tensor {name}, expected those of {', '.join(_ARCHITECTURES)}: {', '.join(_MODULES)}")
-    return f"model.layers.{match.group(1)}.{module}" if match.group(1) else module
 
 
 def _restore_rows(value: Value, heads: int) -> Value:
@@ -187,6 +207,7 @@ class BlocksLinear(QuantizedWeight):
     def __init__(self, sizes: Sizes, kind: int, bias: Any, dtype: Any) -> None:
         super().__init__(sizes, bias)
         self.kind, self.dtype = kind, dtype
+        self.scale = 1.0  # of an embedding
         _, block, fields = _FIELDS[kind]
         for key, (_, count) in fields.items():
             self._add(key, (sizes.outputs, sizes.inputs // block, count), torch.uint8, (1, 0))
@@ -198,7 +219,8 @@ class BlocksLinear(QuantizedWeight):
 class BlocksEmbedding(BlocksLinear):
     def forward(self, ids: Any) -> Any:
         rows = {key: self._parameters[key][ids.reshape(-1)] for key in _FIELDS[self.kind][2]}
-        return decode(self.kind, rows).reshape(*ids.shape, self.in_features).to(self.dtype)
+        found = decode(self.kind, rows).reshape(*ids.shape, self.in_features).to(self.dtype)
+        return found if self.scale == 1 else found * self.scale
 
 
 def decode(kind: int, fields: Mapping[str, Any]) -> Any:

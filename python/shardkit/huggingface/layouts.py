@@ -55,6 +55,14 @@ class Sizes:
     lead: tuple[int, ...] = ()
 
 
+@dataclasses.dataclass(frozen=True)
+class Shards:
+    """How many devices may share the outputs of a weight, and its inputs."""
+
+    outputs: int
+    inputs: int
+
+
 class QuantizedWeight(torch.nn.Module):  # type: ignore[misc, unused-ignore]
     """A weight whose parameters are those of a checkpoint, as a linear layer of them. `weight_dims`: of these, the dims of inputs and
     outputs."""
@@ -73,8 +81,8 @@ class QuantizedWeight(torch.nn.Module):  # type: ignore[misc, unused-ignore]
             n = len(self.lead)
             self.weight_dims = {**getattr(self, "weight_dims", {}), name: (dims[0] + n, dims[1] + n)}
 
-    def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
-        """Repeats scales, so that shards on so many devices consist of full blocks."""
+    def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
+        """Repeats scales, so that shards consist of full blocks."""
 
     def _replace(self, key: str, prefix: str, values: dict[str, Value], change: Callable[[Value], Value]) -> None:
         name = f"{prefix}.{key}"
@@ -155,10 +163,10 @@ class GroupedWeight(QuantizedWeight):
         if scheme.is_ordered:
             self._add("g_idx", (size,), torch.int32)
 
-    def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
+    def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
         if self.scheme.is_ordered or self.group == self.in_features:
             return
-        group = choose_block(self.in_features, self.group, devices, word=8, bytes_per_element=0.5, bytes_per_block=2.5)
+        group = choose_block(self.in_features, self.group, shards.inputs, word=8, bytes_per_element=0.5, bytes_per_block=2.5)
         if (times := self.group // group) > 1:
             for key in ("qzeros", "scales"):
                 self._repeat(key, name, values, 0, times, self.in_features // group)
@@ -194,14 +202,14 @@ class BlockWeight(QuantizedWeight):
         blocks = [-(-n // b) for n, b in zip(shape, self.block)][: scheme.rank]
         self._add(scheme.scale, blocks, torch.uint8 if scheme.is_power else torch.float32, (1, 0) if scheme.rank == 2 else None)
 
-    def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
+    def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
         """Also so that blocks divide the weight: the last one of each dim may be smaller."""
         sizes = (self.out_features, self.in_features)
         for dim in (0, 1):
             size, block = sizes[dim], self.block[dim]
             if block in (1, size):
                 continue
-            chosen = choose_block(size, block, devices, word=1, bytes_per_element=1, bytes_per_block=0.5)
+            chosen = choose_block(size, block, (shards.outputs, shards.inputs)[dim], word=1, bytes_per_element=1, bytes_per_block=0.5)
             if (times := block // chosen) > 1:
                 self._repeat(self.scheme.scale, name, values, dim, times, size // chosen)
             self.block = (*self.block[:dim], chosen, *self.block[dim + 1 :])
@@ -228,10 +236,10 @@ class PackedWeight(QuantizedWeight):
         self._add("weight_packed", (width, size // 8), torch.int32, (1, 0))
         self._add("weight_scale", (width, size // self.group), torch.float32, (1, 0))
 
-    def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
+    def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
         if self.group == self.in_features:
             return
-        group = choose_block(self.in_features, self.group, devices, word=8, bytes_per_element=0.5, bytes_per_block=2)
+        group = choose_block(self.in_features, self.group, shards.inputs, word=8, bytes_per_element=0.5, bytes_per_block=2)
         if (times := self.group // group) > 1:
             self._repeat("weight_scale", name, values, 1, times, self.in_features // group)
             self.group = group
@@ -287,8 +295,8 @@ class Float4Weight(PairedWeight):
         self._add(scheme.payload, (width, blocks, self.group // 2) if scheme.rank == 3 else (width, size // 2), torch.uint8, (1, 0))
         self._add(scheme.scale, (width, blocks), torch.uint8, (1, 0))
 
-    def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
-        group = choose_block(self.in_features, self.group, devices, word=2, bytes_per_element=0.5, bytes_per_block=1)
+    def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
+        group = choose_block(self.in_features, self.group, shards.inputs, word=2, bytes_per_element=0.5, bytes_per_block=1)
         if (times := self.group // group) > 1:
             blocks = self.in_features // group
             self._repeat(self.scheme.scale, name, values, 1, times, blocks)
@@ -325,11 +333,11 @@ class NormalFloatWeight(PairedWeight):
             self._add("nested_quant_map", (256,), torch.float32)
             self._add("mean", (), torch.float32)
 
-    def refine(self, name: str, values: dict[str, Value], devices: int) -> None:
+    def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
         """Payload and scales get the dims of the weight."""
         size, width, block = self.in_features, self.out_features, self.group
         in_row = max(b for b in range(2, block + 1, 2) if block % b == 0 and size % b == 0)
-        self.group = choose_block(size, in_row, devices, word=2, bytes_per_element=0.5, bytes_per_block=1 if self.scheme.is_nested else 4)
+        self.group = choose_block(size, in_row, shards.inputs, word=2, bytes_per_element=0.5, bytes_per_block=1 if self.scheme.is_nested else 4)
         count = size // self.group  # in a row
         self.weight_dims = {"weight": (1, 0), "absmax": (1, 0)}
         self._replace("weight", name, values, lambda v: reshape(v, (width, size // 2)))

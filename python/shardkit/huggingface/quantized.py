@@ -12,7 +12,7 @@ import torch
 from .. import safetensors
 from ..errors import ShardKitError
 from .conversion import Stored, Symbol, Value, add_constant, concat, make_symbol, reshape, slice_of
-from .layouts import LAYOUTS, NF4, Quantization, QuantizedWeight, Sizes
+from .layouts import LAYOUTS, NF4, Quantization, QuantizedWeight, Shards, Sizes
 
 _METHODS = "gptq and awq in 4 bits, fp8, mxfp4, compressed-tensors, bitsandbytes in 8 bits or nf4"
 
@@ -278,8 +278,8 @@ def _check_map(name: str, value: Stored, where: str) -> None:
         raise ShardKitError(f"error: {where}: {name} is {found.tolist()[:4]}..., expected the sixteen numbers of nf4")
 
 
-def refine_scales(module: Any, values: dict[str, Value], devices: int) -> None:
-    """Scales are repeated where shards on so many devices would end inside of a block."""
+def refine_scales(module: Any, values: dict[str, Value], devices: int, known: Mapping[str, Shards]) -> None:
+    """Scales are repeated where shards on so many devices would end inside of a block. `known`: of the weights that a plan shards, how."""
     for name, layer in module.named_modules():
         if isinstance(layer, QuantizedWeight):
-            layer.refine(name, values, devices)
+            layer.refine(name, values, known.get(name, Shards(devices, devices)))

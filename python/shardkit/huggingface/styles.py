@@ -10,7 +10,7 @@ import torch
 
 from ..errors import ShardKitError
 from ..torch.plans import Styles
-from .layouts import QuantizedWeight
+from .layouts import QuantizedWeight, Shards
 from .quantized import STACK
 
 Shardings = dict[str, list[Any]]
@@ -25,20 +25,41 @@ _INNER = {"moe_tp_experts", "ep_dispatch_experts", "replicated_with_grad_allredu
 
 def read(module: Any, axis: str, size: int) -> tuple[Styles, Shardings]:
     """On an axis of a mesh. Of a mixture that only has a plan for expert parallelism, that plan counts for the experts."""
-    plan = dict(module.ep_plan or {}) if not any("expert" in k for k in module.tp_plan or {}) else {}
-    plan |= module.tp_plan or {}
+    plan = _get_plan(module)
     if not plan:
         raise ShardKitError(f"error: {type(module).__name__} brings no tensor-parallel plan, expected --plan=auto, or a plan file")
     styles, shardings = Styles(axis), Shardings()
     modules, parameters = dict(module.named_modules()), dict(module.named_parameters(remove_duplicate=False))
     for pattern, style in plan.items():
-        expression = re.compile(r"\d+".join(map(re.escape, pattern.split("*"))))
-        for name in [n for n in modules if n and expression.fullmatch(n.removesuffix(STACK))]:
+        for name in _match(pattern, modules):
             _shard_module(styles, shardings, name, modules[name], style, size)
-        for name in [n for n in parameters if expression.fullmatch(n)]:
+        for name in [n for n in parameters if _compile(pattern).fullmatch(n)]:
             _shard_parameter(styles, shardings, name, parameters[name], style, size)
     first = {id(v): n for n, v in reversed(list(module.named_parameters()))}
     return styles, {first[id(parameters[n])]: dims for n, dims in shardings.items()}
+
+
+def find_shards(module: Any, size: int) -> dict[str, Shards]:
+    """Of the quantized weights of linear layers and experts for which the plan has a style."""
+    modules, found = dict(module.named_modules()), {}
+    for pattern, style in _get_plan(module).items():
+        for name in _match(pattern, modules):
+            if isinstance(modules[name], QuantizedWeight) and (style == "grouped_gemm" or "colwise" in style or "rowwise" in style):
+                found[name] = Shards(size if "colwise" in style else 1, size if "rowwise" in style else 1)
+    return found
+
+
+def _get_plan(module: Any) -> dict[str, str]:
+    plan = dict(module.ep_plan or {}) if not any("expert" in k for k in module.tp_plan or {}) else {}
+    return plan | (module.tp_plan or {})
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(r"\d+".join(map(re.escape, pattern.split("*"))))
+
+
+def _match(pattern: str, modules: Mapping[str, Any]) -> list[str]:
+    return [n for n in modules if n and _compile(pattern).fullmatch(n.removesuffix(STACK))]
 
 
 def _shard_module(styles: Styles, shardings: Shardings, name: str, module: Any, style: str, size: int) -> None:
