@@ -16,7 +16,12 @@ bool proof::visitReshape(Operation &op, LocalValues &values) {
   for (const Fact &fact : SmallVector<Fact, 2>(values.getFacts(source))) {
     const ClassInfo &info = global[fact.value];
     if (info.splat || info.isUndefined) {
-      values.addFact(result, fact);
+      // Equal elements are so in any shape.
+      if (llvm::none_of(fact.dims, [](const DimFact &dim) { return dim.form.has_value(); })) {
+        Fact uniform = fact;
+        uniform.dims.assign(to.getRank(), DimFact());
+        values.addFact(result, uniform);
+      }
       continue;
     }
     if (to.getRank() == 1)

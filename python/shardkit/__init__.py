@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from . import recipes
     from .calibration import Calibration, calibrate
     from .errors import ShardKitError
+    from .hlo.proof import XlaProof, prove_xla
     from .huggingface.frontend import import_transformers
     from .jax.frontend import import_jax
     from .jax.plan import Plan
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
     from .torch.frontend import import_torch
     from .torch.planning.plan import TorchPlan
 
-__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Models", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "Tactics", "TorchPlan", "ValueReport", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "import_transformers", "init", "plan", "plan_onnx", "plan_stablehlo", "recipes", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Models", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "Tactics", "TorchPlan", "ValueReport", "XlaProof", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "import_transformers", "init", "plan", "plan_onnx", "plan_stablehlo", "prove_xla", "recipes", "run", "stage_boundary"]
 
 # Where names are from: a module is imported when one of its names is used.
 _MODULES = {
     "calibration": ["Calibration", "calibrate"],
     "errors": ["ShardKitError"],
+    "hlo.proof": ["XlaProof", "prove_xla"],
     "huggingface.frontend": ["import_transformers"],
     "jax.frontend": ["import_jax"],
     "jax.plan": ["Plan"],

@@ -1,10 +1,13 @@
 //===- shard-prove.cpp - Compares a partitioned program with its original -===//
 //
-//   shard-prove GLOBAL LOCAL [--certificate=FILE]
+//   shard-prove GLOBAL LOCAL [--shardings=PLAN] [--certificate=FILE]
 //
 // Decides for each public function of LOCAL whether it computes what the function of
 // that name in GLOBAL does. Exit status: 0 if all are proven, 1 if one is not, 2 if the
 // files cannot be read or do not fit each other.
+//
+// What arguments and results of LOCAL hold is in their shardings: those of the plan, else
+// those of LOCAL, else those of GLOBAL.
 //
 // With --split-input-file, LOCAL has several programs with `// -----` between them. The
 // same line ends what is printed of each of them.
@@ -12,9 +15,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Plan/ShardingPlan.h"
 #include "shardkit/Proof/Boundary.h"
 #include "shardkit/Proof/Certificate.h"
 #include "shardkit/Proof/Normalize.h"
+#include "shardkit/Proof/Shardings.h"
 #include "shardkit/ProofCheck/Check.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -38,6 +43,11 @@ struct Options {
                                     llvm::cl::cat(category)};
   llvm::cl::opt<std::string> local{llvm::cl::Positional, llvm::cl::desc("LOCAL"), llvm::cl::Required,
                                    llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> shardings{
+      "shardings",
+      llvm::cl::desc("Plan with the shardings of arguments and results (default: those of LOCAL, else those of "
+                     "GLOBAL)"),
+      llvm::cl::value_desc("plan"), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> certificate{"certificate", llvm::cl::desc("Write the outcome as JSON"),
                                          llvm::cl::value_desc("file"), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> check{"check",
@@ -76,14 +86,36 @@ static OwningOpRef<ModuleOp> read(std::unique_ptr<llvm::MemoryBuffer> buffer, ll
   return parseSourceFile<ModuleOp>(sources, &context);
 }
 
+/// The unsharded program with the shardings of a plan. Null, with its errors, if the plan does not fit it.
+static OwningOpRef<ModuleOp> applyShardings(ModuleOp global, const std::string &path) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &error);
+  if (!file) {
+    llvm::errs() << "error: " << error << "\n";
+    return {};
+  }
+  FailureOr<ShardingPlan> plan = readPlan(file->getBuffer(), path, global.getContext());
+  OwningOpRef<ModuleOp> copy = global.clone();
+  if (failed(plan) || failed(applyPlan(*plan, *copy)))
+    return {};
+  return copy;
+}
+
 /// Compares one program, and prints the outcome of each of its functions.
-static Status compare(ModuleOp global, std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
+static Status compare(ModuleOp global, ModuleOp shardings, std::unique_ptr<llvm::MemoryBuffer> buffer,
+                      const Options &options) {
   MLIRContext &context = *global.getContext();
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> local = read(std::move(buffer), sources, context);
   if (!local)
     return Illegal;
   SourceMgrDiagnosticHandler handler(sources, &context);
+  if (llvm::all_of(local->getOps<func::FuncOp>(), [](func::FuncOp f) { return f.isPrivate() || f.isExternal(); })) {
+    local->emitError() << "the partitioned program has no public function with a body";
+    return Illegal;
+  }
+  if (failed(proof::takeShardings(shardings, *local, !options.shardings.empty())))
+    return Illegal;
   FailureOr<proof::Certificate> certificate = proof::proveModule(global, *local, !options.certificate.empty());
   if (failed(certificate))
     return Illegal;
@@ -107,7 +139,8 @@ static Status compare(ModuleOp global, std::unique_ptr<llvm::MemoryBuffer> buffe
 }
 
 /// Checks the claims of a certificate about both programs.
-static Status check(ModuleOp global, std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
+static Status check(ModuleOp global, ModuleOp shardings, std::unique_ptr<llvm::MemoryBuffer> buffer,
+                    const Options &options) {
   auto fail = [](const Twine &why) {
     llvm::errs() << "error: " << why << "\n";
     return Illegal;
@@ -117,6 +150,8 @@ static Status check(ModuleOp global, std::unique_ptr<llvm::MemoryBuffer> buffer,
   if (!local)
     return Illegal;
   SourceMgrDiagnosticHandler handler(sources, global.getContext());
+  if (failed(proof::takeShardings(shardings, *local, !options.shardings.empty())))
+    return Illegal;
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(options.check, &error);
   if (!file)
@@ -176,11 +211,16 @@ int main(int argc, char **argv) {
   registerAllExtensions(registry);
   registry.insert<SPMDDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
   auto open = [](const std::string &path) {
     std::string error;
     std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, &error);
-    if (!file)
+    if (!file) {
       llvm::errs() << "error: " << error << "\n";
+    } else if (file->getBuffer().starts_with("HloModule")) {
+      llvm::errs() << path << ": error: a module of HLO, expected one of MLIR: shardkit-prove reads HLO\n";
+      file.reset();
+    }
     return file;
   };
   std::unique_ptr<llvm::MemoryBuffer> globalFile = open(options.global), localFile = open(options.local);
@@ -190,15 +230,24 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> global = read(std::move(globalFile), globalSources, context);
   if (!global)
     return Illegal;
+  OwningOpRef<ModuleOp> planned;
+  if (!options.shardings.empty()) {
+    SourceMgrDiagnosticHandler handler(globalSources, &context);
+    planned = applyShardings(*global, options.shardings);
+    if (!planned)
+      return Illegal;
+  }
+  ModuleOp shardings = planned ? *planned : *global;
   if (!options.check.empty())
-    return check(*global, std::move(localFile), options);
+    return check(*global, shardings, std::move(localFile), options);
   if (!options.split)
-    return compare(*global, std::move(localFile), options);
+    return compare(*global, shardings, std::move(localFile), options);
   SmallVector<StringRef> programs;
   localFile->getBuffer().split(programs, kDefaultSplitMarker);
   Status worst = AllProven;
   for (StringRef program : programs) {
-    worst = std::max(worst, compare(*global, llvm::MemoryBuffer::getMemBufferCopy(program, options.local), options));
+    worst = std::max(
+        worst, compare(*global, shardings, llvm::MemoryBuffer::getMemBufferCopy(program, options.local), options));
     llvm::outs() << kDefaultSplitMarker << "\n";
     llvm::errs() << kDefaultSplitMarker << "\n";
     llvm::outs().flush();

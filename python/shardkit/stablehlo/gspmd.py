@@ -10,7 +10,7 @@ tiles of all strings of a module lie on one mesh, whose axes are called d0, d1, 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
 
@@ -97,8 +97,9 @@ def _peel(ids: list[int]) -> list[Digit] | None:
     return digits if ids == [0] else None
 
 
-def convert(module: Any) -> None:
-    """Makes Shardy's annotations of GSPMD's in a module of jaxlib's bindings."""
+def convert(module: Any, mesh: Mapping[str, int] | None = None, devices: int = 0) -> None:
+    """Makes Shardy's annotations of GSPMD's in a module of jaxlib's bindings. `mesh`: names and sizes of axes of the mesh that is
+    made, if they divide the devices where the shardings do. `devices`: how many there are; then there is a mesh in any case."""
     from jaxlib.mlir import ir
 
     from .builder import Builder, fail, get_location_text, owner, replace, walk
@@ -195,31 +196,37 @@ def convert(module: Any) -> None:
                 replace(op, [made])
 
             add(get_text(op), op.results[0].type, get_location_text(op), constrain, get_open(op), is_local)
-        if not found:
+        if not found and not devices:
             return
         counts.discard(0)
+        counts |= {devices} - {0}
         if len(counts) > 1:
             raise ShardKitError(f"error: shardings are of {' and '.join(map(str, sorted(counts)))} devices, expected one number")
         count = counts.pop() if counts else 1
         boundaries = sorted({1, count} | {b for _, dims, _ in found for d in dims for s, n in d for b in (s, s * n)}, reverse=True)
+        given = [int(np.prod(list((mesh or {}).values())[i:], dtype=int)) for i in range(len(mesh or {}) + 1)]
+        names = list(mesh or {}) if set(boundaries) <= set(given) else []
+        if names:
+            boundaries = given
         if any(a % b for a, b in zip(boundaries, boundaries[1:])):
             raise ShardKitError(f"error: shardings split {count} devices at {boundaries}, expected boundaries that divide each other")
         sizes = [a // b for a, b in zip(boundaries, boundaries[1:])]
+        names = names or [f"d{i}" for i in range(len(sizes))]
 
         def spell(digits: list[Digit], is_open: bool) -> str:
             """Axes of a dim: each digit is one or more full axes, major to minor."""
-            axes = [f'"d{i}"' for s, n in digits for i, b in enumerate(boundaries[1:]) if s <= b < s * n]
+            axes = [f'"{names[i]}"' for s, n in digits for i, b in enumerate(boundaries[1:]) if s <= b < s * n]
             return "{" + ", ".join([*axes, "?"] if is_open else axes) + "}"
 
-        named = ", ".join(f'"d{i}"={size}' for i, size in enumerate(sizes))
-        mesh = ir.Attribute.parse(f"#sdy.mesh<[{named}]>")
+        named = ", ".join(f'"{name}"={size}' for name, size in zip(names, sizes))
+        made_mesh = ir.Attribute.parse(f"#sdy.mesh<[{named}]>")
         ir.Operation.create(
-            "sdy.mesh", attributes={"sym_name": ir.StringAttr.get("mesh"), "mesh": mesh}, ip=ir.InsertionPoint.at_block_begin(module.body)
+            "sdy.mesh", attributes={"sym_name": ir.StringAttr.get("mesh"), "mesh": made_mesh}, ip=ir.InsertionPoint.at_block_begin(module.body)
         )
         for open, dims, write in found:
             write(f"@mesh, [{', '.join(spell(d, i in open) for i, d in enumerate(dims))}]")
         for call, splits, joins, ins, outs, (manual,) in regions:
-            manual = ", ".join([f'"d{i}"' for i in range(len(sizes))] if manual == "all" else re.findall(r'"d\d+"', manual))
+            manual = ", ".join([f'"{name}"' for name in names] if manual == "all" else re.findall(r'"[^"]+"', manual))
             made = Builder(call).op("sdy.manual_computation", [c.operands[0] for c in splits], [j[-1].results[0].type for j in joins], {
                 "in_shardings": f"#sdy.sharding_per_value<[{', '.join(f'<{t}>' for t in ins)}]>",
                 "out_shardings": f"#sdy.sharding_per_value<[{', '.join(f'<{t}>' for t in outs)}]>",

@@ -29,7 +29,7 @@ def outline(module: ir.Module) -> int:
         functions = {op.attributes["sym_name"].value: op for op in module.body.operations if op.operation.name == "func.func"}
         for op in reversed(found):
             _inline_calls(op, functions)
-        _erase_unused(module, functions)
+        erase_unused(module, functions)
         found = [op for op in walk(module.operation) if op.name == "sdy.manual_computation"]
         meshes = {}
         for op in module.body.operations:
@@ -40,13 +40,10 @@ def outline(module: ir.Module) -> int:
             named = re.search(r"<@(\w+)", str(op.attributes["in_shardings"]) + str(op.attributes["out_shardings"]))
             mesh = meshes.get(named[1]) if named else None
             for inner in walk(op):
-                if inner.name in _COLLECTIVES:
-                    if mesh is None:
-                        raise fail(inner, f"{inner.name} stands in a region that names no mesh", "a mesh of the module")
-                    if "replica_groups" in inner.attributes and _groups(inner).shape[1] == 1:  # each device by itself
-                        replace(inner, list(inner.operands))
-                    else:
-                        _COLLECTIVES[inner.name](inner, mesh)
+                if inner.name in _COLLECTIVES and mesh is None:
+                    raise fail(inner, f"{inner.name} stands in a region that names no mesh", "a mesh of the module")
+                if mesh:
+                    rewrite_collective(inner, mesh)
             body = op.regions[0].blocks[0]
             terminator = list(body.operations)[-1].operation
             results = [v.type for v in terminator.operands]
@@ -91,7 +88,7 @@ def _inline_calls(root: ir.Operation, functions: dict[str, Any]) -> None:
             replace(call, [known[v] for v in terminator.operands])
 
 
-def _erase_unused(module: ir.Module, functions: dict[str, Any]) -> None:
+def erase_unused(module: ir.Module, functions: dict[str, Any]) -> None:
     """Private functions that nothing calls any more."""
     while True:
         called = {ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in walk(module.operation) if op.name == "func.call"}
@@ -104,6 +101,17 @@ def _erase_unused(module: ir.Module, functions: dict[str, Any]) -> None:
             functions.pop(name).operation.erase()
         if not unused:
             return
+
+
+def rewrite_collective(op: ir.Operation, mesh: Mesh) -> bool:
+    """Makes one of ours of a collective, or of the number of the device, on a mesh; False where the op is neither."""
+    if op.name not in _COLLECTIVES:
+        return False
+    if "replica_groups" in op.attributes and _groups(op).shape[1] == 1:  # each device by itself
+        replace(op, list(op.operands))
+    else:
+        _COLLECTIVES[op.name](op, mesh)
+    return True
 
 
 def inline_text(text: str) -> str:

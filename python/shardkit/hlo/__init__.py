@@ -1,0 +1,1 @@
+"""Programs of XLA: HLO before and after SPMD partitioning."""
