@@ -37,8 +37,10 @@ void BlockProver::visit(Operation &op) {
     return;
   if (auto sort = dyn_cast<SortOp>(op))
     return visitSort(sort, values);
-  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
     visitEqualConcat(concat, values);
+    visitWindowConcat(concat, values);
+  }
   if (std::optional<Structured> structured = readStructured(&op, values.terms, values.getScalars()))
     return visitStructured(op, *structured, values);
   if (!isReshape(&op))

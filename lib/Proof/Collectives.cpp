@@ -118,6 +118,12 @@ void CollectiveVisitor::visit() {
       values.count("collective");
       continue;
     }
+    if (isa<CollectivePermuteOp>(op) && values.mesh)
+      if (std::optional<Fact> moved = applyPermutation(fact, move, values.mesh->numDevices())) {
+        values.addFact(result, *moved);
+        values.count("permutation of devices");
+        continue;
+      }
     isRefused &= isModelled;
     if (why.empty())
       why = reason;

@@ -16,6 +16,14 @@ namespace mlir::spmd::proof {
 /// A collective replaces digits of the forms. (Collectives.cpp)
 void visitCollective(CollectiveOpInterface op, LocalValues &values);
 
+/// A collective by which each device receives all that one other device has: the digits of the rank change. std::nullopt
+/// if it is not such. (WholeMoves.cpp)
+std::optional<Fact> applyPermutation(const Fact &fact, const Move &move, int64_t numDevices);
+
+/// Operands that hold windows of one value, one behind the other. Adds facts to those that the op has as a structured
+/// one. (WholeMoves.cpp)
+void visitWindowConcat(tensor::ConcatOp op, LocalValues &values);
+
 /// A reshape regroups digits of the forms. True if that gives facts, or if the operand has none. (Reshapes.cpp)
 bool visitReshape(Operation &op, LocalValues &values);
 

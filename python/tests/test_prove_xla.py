@@ -85,13 +85,33 @@ def test_faults():
 
 
 def test_orders():
-    """Groups along axes of a mesh whose devices have another order, and a reshard of a device order that is not modelled."""
+    """Groups along axes of a mesh whose devices have another order, and a move between orders of the axes."""
     named = lambda *spec: NamedSharding(MESH, P(*spec))  # noqa: E731
     function, args = build("mlp", "megatron", MESH)
     proof = shardkit.prove_xla(function, args[0], np.ones((8, 16), np.float32))
     assert proof and "device_ids=(" in proof.after, proof.message
     twice = jax.jit(lambda x: x * 2, in_shardings=named("data"), out_shardings=named("model"))
-    assert shardkit.prove_xla(twice, np.ones((8, 12), np.float32)).outcome == "not decided"
+    proof = shardkit.prove_xla(twice, np.ones((8, 12), np.float32))
+    assert proof and "collective-permute(" in proof.after, proof.message
+    changed, _ = change(proof, r"\{1,4\},\{2,1\}", "{2,4},{1,1}")
+    assert changed.outcome != "proven"
+
+
+def test_halos():
+    """Shifts, of which the devices at the end receive zeros, and a mask of what is outside of the image."""
+    named = lambda *spec: NamedSharding(MESH, P(*spec))  # noqa: E731
+    difference = jax.jit(lambda x: x[1:] - x[:-1], in_shardings=named("data"), out_shardings=named())
+    dims = ("NHWC", "HWIO", "NHWC")
+    convolve = lambda x, w: jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=dims)  # noqa: E731
+    proof = shardkit.prove_xla(difference, np.ones((8, 12), np.float32))
+    assert proof and "collective-permute(" in proof.after, proof.message
+    changed, _ = change(proof, r"\{4,0\},\{5,1\},\{6,2\},\{7,3\}", "{0,4},{1,5},{2,6},{3,7}")
+    assert changed.outcome != "proven"
+    image, kernel = np.ones((2, 8, 8, 4), np.float32), np.ones((3, 3, 4, 4), np.float32)
+    proof = shardkit.prove_xla(jax.jit(convolve, in_shardings=(named(None, "data"), named())), image, kernel)
+    assert proof and "select(" in proof.after, proof.message
+    changed, _ = change(proof, r"s32\[\] constant\(9\)", "s32[] constant(10)")
+    assert changed.outcome != "proven"
 
 
 def test_groups():

@@ -10,7 +10,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 from jaxlib.mlir import ir
 
-from ..stablehlo.builder import Builder, element, i64s, replace, shape_of, signless, walk
+from ..stablehlo.builder import Builder, element, i1, i64s, owner, replace, shape_of, signless, walk
 from ..stablehlo.manual import Mesh
 
 Digit = tuple[int, int, int, int]
@@ -71,8 +71,11 @@ class DeviceNumbers:
         self.count = int(np.prod(self.sizes, dtype=int))
         self.known: dict[ir.Value, np.ndarray] = {}  # by device and index
         self.varying: dict[ir.Value, None] = {}  # those that depend on the device, in program order
+        self.selects: list[ir.Operation] = []  # by a condition of the device
         for op in walk(root):
             made = self._evaluate(op)
+            if made is None and op.name == "stablehlo.select" and op.operands[0] in self.varying:
+                self.selects.append(op)
             if made is not None:
                 value = op.results[0]
                 self.known[value] = made
@@ -164,6 +167,8 @@ class DeviceNumbers:
         # Those that move elements of a value that is rewritten, as in the unsharded program.
         moves = {v: v.owner.operation for v in self.varying if v.owner.operation.name in ("stablehlo.reshape", "stablehlo.broadcast_in_dim")}
         moved = {v for v, op in moves.items() if self._find(op.operands[0]) is not None}
+        for op in self.selects:
+            self._rewrite_select(op)
         for value in self.varying:
             if ir.IntegerType(element(value)).width == 1 or (digits := self._find(value)) is None:
                 continue
@@ -174,21 +179,72 @@ class DeviceNumbers:
                 continue
             value.replace_all_uses_with(self._make(value, digits))
 
+    def _rewrite_select(self, op: ir.Operation) -> None:
+        """A selection by a condition on the device and the index, in one op that computes it."""
+        shape = shape_of(op.results[0])
+        if shape_of(op.operands[0]) != shape or not self._is_condition(op.operands[0]):
+            return
+        b = Builder(op)
+        inputs = [b.bitcast(v, signless(v.type)) for v in list(op.operands)[1:]]
+        type = inputs[0].type
+        made = self._generic(b, inputs, type)
+        inner, indices = self._enter(b, made, [element(inputs[0])] * 3, len(shape))
+        block = made.regions[0].blocks[0]
+        condition = self._compute(inner, op.operands[0], indices)
+        inner.op("linalg.yield", [inner.value("arith.select", [condition, block.arguments[0], block.arguments[1]], element(inputs[0]))])
+        replace(op, [b.bitcast(made.results[0], op.results[0].type)])
+
+    def _is_condition(self, value: ir.Value) -> bool:
+        """Whether a condition is computed of numbers that are digits, by ops of `_compute`."""
+        op = owner(value)
+        if op is None or value not in self.known:
+            return False
+        if op.name in ("stablehlo.and", "stablehlo.or"):
+            return all(self._is_condition(v) for v in op.operands)
+        if op.name == "stablehlo.broadcast_in_dim":
+            return self._is_condition(op.operands[0])
+        numbers = list(op.operands) if op.name in ("stablehlo.compare", "stablehlo.convert") else []
+        return bool(numbers) and all(v in self.known and self._find(v) is not None for v in numbers)
+
+    def _compute(self, b: Builder, value: ir.Value, indices: Sequence[ir.Value]) -> ir.Value:
+        op = value.owner.operation
+        if op.name == "stablehlo.broadcast_in_dim":
+            dims = list(ir.DenseI64ArrayAttr(op.attributes["broadcast_dimensions"]))
+            zero = b.value("arith.constant", [], ir.IndexType.get(), {"value": "0 : index"})
+            picked = [zero if size == 1 else indices[d] for d, size in zip(dims, shape_of(op.operands[0]))]
+            return self._compute(b, op.operands[0], picked)
+        if op.name in ("stablehlo.and", "stablehlo.or"):
+            parts = [self._compute(b, v, indices) for v in op.operands]
+            return b.value("arith.andi" if op.name.endswith("and") else "arith.ori", parts, i1())
+        direction = str(op.attributes["comparison_direction"]).rstrip(">").split()[-1] if op.name == "stablehlo.compare" else "NE"
+        numbers = [self._get_index(b, int(self.known[v].flat[0]), self._find(v) or [], indices) for v in op.operands]
+        if len(numbers) < 2:
+            numbers.append(b.value("arith.constant", [], ir.IndexType.get(), {"value": "0 : index"}))
+        predicate = ("EQ", "NE", "LT", "LE", "GT", "GE").index(direction)  # eq, ne, slt, sle, sgt, sge
+        return b.value("arith.cmpi", numbers, i1(), {"predicate": f"{predicate} : i64"})
+
+    def _generic(self, b: Builder, inputs: Sequence[ir.Value], type: ir.Type) -> ir.Operation:
+        """An op over elements of one index, without its body."""
+        rank = ir.RankedTensorType(type).rank
+        dims = ", ".join(f"d{d}" for d in range(rank))
+        return b.op("linalg.generic", [*inputs, b.value("tensor.empty", [], type)], [type], {
+            "indexing_maps": "[" + ", ".join([f"affine_map<({dims}) -> ({dims})>"] * (len(inputs) + 1)) + "]",
+            "iterator_types": "[" + ", ".join(["#linalg.iterator_type<parallel>"] * rank) + "]",
+            "operandSegmentSizes": f"array<i32: {len(inputs)}, 1>",
+        }, 1)  # fmt: skip
+
+    @staticmethod
+    def _enter(b: Builder, op: ir.Operation, types: Sequence[ir.Type], rank: int) -> tuple[Builder, list[ir.Value]]:
+        """The body of a generic op, and its indices."""
+        inner = b.at_end_of(op.regions[0].blocks.append(*types, arg_locs=[b.loc] * len(types)))
+        return inner, [inner.value("linalg.index", [], ir.IndexType.get(), {"dim": f"{d} : i64"}) for d in range(rank)]
+
     def _make(self, value: ir.Value, digits: Sequence[Digit]) -> ir.Value:
         """A value as one op that computes each element of its index."""
         b, shape = Builder(value.owner.operation), shape_of(value)
         plain = ir.IntegerType.get_signless(ir.IntegerType(element(value)).width)
-        type = ir.RankedTensorType.get(shape, plain)
-        dims = ", ".join(f"d{d}" for d in range(len(shape)))
-        parallel = ", ".join(["#linalg.iterator_type<parallel>"] * len(shape))
-        empty = b.value("tensor.empty", [], type)
-        made = b.op("linalg.generic", [empty], [type], {
-            "indexing_maps": f"[affine_map<({dims}) -> ({dims})>]",
-            "iterator_types": f"[{parallel}]",
-            "operandSegmentSizes": "array<i32: 0, 1>",
-        }, 1)  # fmt: skip
-        inner = b.at_end_of(made.regions[0].blocks.append(plain, arg_locs=[b.loc]))
-        indices = [inner.value("linalg.index", [], ir.IndexType.get(), {"dim": f"{d} : i64"}) for d in range(len(shape))]
+        made = self._generic(b, [], ir.RankedTensorType.get(shape, plain))
+        inner, indices = self._enter(b, made, [plain], len(shape))
         number = self._get_index(inner, int(self.known[value].flat[0]), digits, indices)
         inner.op("linalg.yield", [inner.value("arith.index_cast", [number], plain)])
         return b.bitcast(made.results[0], value.type)

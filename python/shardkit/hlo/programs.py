@@ -12,11 +12,12 @@ from jaxlib.mlir import ir
 from ..errors import ShardKitError
 from ..model import Argument, Result
 from ..stablehlo import frontend, gspmd
-from ..stablehlo.builder import Builder, attribute_names, fail, owner, replace, shape_of, walk
+from ..stablehlo.builder import Builder, attribute_names, fail, owner, replace, shape_of, signless, walk
 from ..stablehlo.manual import Mesh, erase_unused, rewrite_collective
 from ..tools import find_tool, run_tool
 from . import reader
 from .devices import DeviceNumbers
+from .permutes import rewrite_permute
 
 _UNREAD = ("mhlo.sharding", "mhlo.frontend_attributes", "result_layout", "xla_shape", "operand_layouts", "result_layouts", "source_target_pairs_layout")
 """Attributes that XLA writes on ops and that say nothing of what they compute."""
@@ -142,11 +143,18 @@ def _rewrite_local(module: Any, mesh_text: str) -> None:
             DeviceNumbers(func.operation, mesh).rewrite()
         for op in [op for op in walk(module.operation) if op.name == "stablehlo.all_to_all"]:
             _join_all_to_all(op)
+        joined = [op for op in walk(module.operation) if op.name == "stablehlo.concatenate" and any(map(_is_permuted, op.operands))]
         for op in walk(module.operation):
-            if rewrite_collective(op, mesh):
+            is_permute = op.name == "stablehlo.collective_permute" and rewrite_permute(op, mesh)
+            if is_permute or rewrite_collective(op, mesh):
                 continue
             if op.name == "stablehlo.replica_id":
                 raise fail(op, "stablehlo.replica_id is not read", "stablehlo.partition_id, of SPMD partitioning")
+        for op in joined:
+            b = Builder(op)
+            plain = [b.bitcast(v, signless(v.type)) for v in op.operands]
+            made = b.value("tensor.concat", plain, signless(op.results[0].type), {"dim": op.attributes["dimension"]})
+            replace(op, [b.bitcast(made, op.results[0].type)])
         for func in functions.values():
             _erase_dead(func.operation)
         erase_unused(module, functions)
@@ -199,6 +207,12 @@ def _join_all_to_all(op: ir.Operation) -> None:
     replace(after, [made])
     turned.erase()
     op.erase()
+
+
+def _is_permuted(value: ir.Value) -> bool:
+    """Whether a value comes from another device, to be joined with what this one has."""
+    op = owner(value)
+    return op is not None and op.name == "stablehlo.collective_permute"
 
 
 def _get_only_user(op: ir.Operation, name: str) -> ir.Operation | None:
