@@ -16,8 +16,8 @@ namespace mlir::spmd::proof {
 /// A collective replaces digits of the forms. (Collectives.cpp)
 void visitCollective(CollectiveOpInterface op, LocalValues &values);
 
-/// A collective by which each device receives all that one other device has: the digits of the rank change. std::nullopt
-/// if it is not such. (WholeMoves.cpp)
+/// A collective by which each device receives all that one other device has: the digits of the rank change.
+/// std::nullopt if it is not such. (WholeMoves.cpp)
 std::optional<Fact> applyPermutation(const Fact &fact, const Move &move, int64_t numDevices);
 
 /// Operands that hold windows of one value, one behind the other. Adds facts to those that the op has as a structured

@@ -70,7 +70,7 @@ def test_exchanges():
 def test_faults():
     proof = prove("mlp", "megatron")
     dropped, line = change(proof, r"all-reduce\((%[\w.-]+)\).*", r"copy(\1)")
-    assert dropped.outcome == "refused" and 'combines a value that is partial over {"model"} with a complete value' in dropped.message, dropped.message
+    assert dropped.outcome == "refused" and 'partial over {"model"}' in dropped.message, dropped.message
     assert re.search(r":(\d+): error: @main is refused at add: ", dropped.message) and re.search(r"models.py:\d+:\d+: note: the line of the model", dropped.message)
     groups, line = change(proof, r"replica_groups=\{\{.*?\}\}", "replica_groups={{0,4},{1,5},{2,6},{3,7}}")
     assert groups.outcome == "refused" and f":{line}: error: @main is refused at all-reduce: " in groups.message, groups.message
@@ -110,7 +110,7 @@ def test_halos():
     image, kernel = np.ones((2, 8, 8, 4), np.float32), np.ones((3, 3, 4, 4), np.float32)
     proof = shardkit.prove_xla(jax.jit(convolve, in_shardings=(named(None, "data"), named())), image, kernel)
     assert proof and "select(" in proof.after, proof.message
-    changed, _ = change(proof, r"s32\[\] constant\(9\)", "s32[] constant(10)")
+    changed, _ = change(proof, r"s32\[\] constant\(9\)", "s32[] constant(8)")  # a wider mask is harmless: these are zeros
     assert changed.outcome != "proven"
 
 

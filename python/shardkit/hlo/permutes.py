@@ -52,7 +52,8 @@ def _turn(b: Builder, value: ir.Value, source: dict[int, int], mesh: Mesh) -> ir
     digits = find_digits(np.array([source[target] for target in range(count)]).reshape(sizes))
     if digits is None or source[0] != 0:
         return None
-    axes, total = [], 1
+    axes: list[str] = []
+    total = 1
     for axis, low, size, factor in sorted(digits, key=lambda digit: digit[3]):
         if factor != total:
             return None
