@@ -205,7 +205,8 @@ SmallVector<ClassId> SortMatch::getClassesLike(const Fact &first) const {
                auto [is, should] = pair;
                // The only index of a dim of one element.
                bool isOne = is.size == 1 && !is.hasPadding() && !should.hasPadding();
-               return is.size == should.size && (is.form == should.form || isOne);
+               // Without a form all elements along the dim are equal.
+               return is.size == should.size && (!is.form || is.form == should.form || isOne);
              });
     });
     if (like == choices.end())
