@@ -195,8 +195,11 @@ void SizedModule::setSizes(func::FuncOp func, func::FuncOp sized, ArrayRef<int64
     }
 }
 
-/// The sharding without what makes a size a multiple: sums and products of sizes, and parts of axes.
+/// The sharding without what makes a size a multiple: sums and products of sizes, and parts of axes. What users ask for
+/// stays.
 static ShardingAttr withPaddedDims(ShardingAttr sharding, Value value, SymbolicSizes &sizes) {
+  if (isa_and_nonnull<WithShardingConstraintOp, ReshardOp>(value.getDefiningOp()))
+    return sharding;
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<DimShardingAttr> dims(sharding.getDims());
   for (auto [d, dim] : llvm::enumerate(dims)) {
@@ -259,7 +262,7 @@ void SizedModule::writeBack(func::FuncOp func, func::FuncOp sized) {
       if (attr.getName() == kRuleAttr ||
           (attr.getName() == kFactorShardingsAttr && !fits(origin, cast<FactorsAttr>(value))))
         continue;
-      if (attr.getName() == kShardingsAttr && !isa<WithShardingConstraintOp, ReshardOp>(op)) {
+      if (attr.getName() == kShardingsAttr) {
         SmallVector<Attribute> shardings(cast<ArrayAttr>(value).getValue());
         for (auto [i, sharding] : llvm::enumerate(shardings))
           if (auto given = dyn_cast<ShardingAttr>(sharding);

@@ -116,8 +116,8 @@ void spmd::replicateUnshardable(ShardingRule &rule) {
 /// partition makes the size local (DynamicSizes.h).
 static bool allowsDynamicShards(Operation *op) {
   return isa<linalg::LinalgOp, linalg::SoftmaxOp, tensor::EmptyOp, tensor::SplatOp, tensor::CastOp, tensor::DimOp,
-             tensor::RankOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ConcatOp, WithShardingConstraintOp,
-             ReshardOp>(op) ||
+             tensor::RankOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ConcatOp, SortOp,
+             WithShardingConstraintOp, ReshardOp>(op) ||
          (isa<tensor::PadOp>(op) && !readsIndices(op)) ||
          (op->hasTrait<OpTrait::Elementwise>() && !isa<tosa::TosaOp>(op));
 }
@@ -140,6 +140,10 @@ static void replicateDynamic(ShardingRule &rule, Operation *op) {
   // computed from, is not known.
   for (const ShardingRule::Tensor &tensor : rule.operands().drop_front(op->getNumOperands()))
     replicateDynamicDims(rule, tensor);
+  // Ranks do not know how many elements others have in order.
+  if (auto sort = dyn_cast<SortOp>(op); sort && sort.getInputType().isDynamicDim(sort.getDimension()))
+    for (int32_t f : rule.dimFactors(rule.tensor(0), sort.getDimension()))
+      rule.setKind(f, FactorKind::Replicated);
   if (isa<linalg::LinalgOp>(op) && readsIndices(op))
     getIndexedBody(op)->walk([&](linalg::IndexOp index) {
       if (int64_t loop = getLoopOfIndex(op, index); loop >= 0 && ShapedType::isDynamic(rule.factor(loop).size))

@@ -109,6 +109,9 @@ def test_ops() -> None:
         "full": lambda x: jnp.full(x.shape[:2], 3.0) + x.sum(-1) * x.shape[1],
         "slices": lambda x: (x[:, -1], x[:, 1:] - x[:, :-1], x[:, -2:], x[:, 0, 1:3]),
         "dynamic slices": lambda x: jax.lax.dynamic_update_slice_in_dim(x, x[:, :1] * 2, x[0, 0, 0].astype(int), axis=1) + jax.lax.dynamic_slice_in_dim(x, 1, 1, axis=2),
+        "sorts": lambda x: (*jax.lax.top_k(x, 2), jnp.sort(x, -1), jnp.argsort(-x, -1)),
+        "scan": lambda x: jax.lax.scan(lambda c, row: (c + row, c * row), jnp.zeros(x.shape[1:]), x),
+        "trips": lambda x: jax.lax.fori_loop(0, x.shape[1], lambda i, c: c * 0.5 + jnp.asarray(x)[:, i], x[:, 0]),
     }
     for name, function in cases.items():
         for spec in (("data",), (None, "model")):
@@ -120,12 +123,32 @@ def test_ops() -> None:
                         np.testing.assert_allclose(np.asarray(found), wanted, atol=1e-5, err_msg=f"{name} {spec} {shape}")
 
 
+def test_experts() -> None:
+    """Experts and tokens are sharded; how many tokens there are only the run knows, and the router how many an expert gets."""
+    (t,) = symbolic_shape("t", constraints=["t <= 64"])
+
+    def layer(router, up, down, x):
+        scores, chosen = jax.lax.top_k(jax.nn.softmax(x @ router), 2)
+        share = (jax.nn.one_hot(chosen, up.shape[0]) * scores[..., None]).sum(-2)
+        return jnp.einsum("eth,ehd,te->td", jax.nn.gelu(jnp.einsum("td,edh->eth", x, up)), down, share)
+
+    weights = [(RNG.standard_normal(s) * 0.3).astype(np.float32) for s in ((16, 8), (8, 16, 24), (8, 24, 16))]
+    specs = [(), ("model",), ("model",)]
+    given = [jax.ShapeDtypeStruct(w.shape, jnp.float32, sharding=on(*spec)) for w, spec in zip(weights, specs)]
+    model = shardkit.import_jax(layer, *given, jax.ShapeDtypeStruct((t, 16), jnp.float32, sharding=on("data")))
+    with model.compile() as program:
+        for count in (1, 3, 17, 64):
+            x = RNG.standard_normal((count, 16), dtype=np.float32)
+            np.testing.assert_allclose(np.asarray(program(*weights, x)), jax.jit(layer)(*weights, x), atol=2e-6)
+
+
 def test_errors() -> None:
     (free,) = symbolic_shape("n")
     (n,) = symbolic_shape("n", constraints=["n <= 8"])
     check_error(lambda: shardkit.import_jax(jnp.sin, jax.ShapeDtypeStruct((free,), jnp.float32)), r"size n has no upper bound, expected one.*n <= 1024")
     check_error(lambda: shardkit.import_jax(jnp.sin, jax.ShapeDtypeStruct((2 * n,), jnp.float32)), r"dim 0 of x is 2\*n, expected a number or one name")
-    check_error(lambda: shardkit.import_jax(lambda x: jnp.sort(x), jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*stablehlo.sort of sizes that only the run knows has no lowering")
+    check_error(lambda: shardkit.import_jax(lambda x: jnp.sort(x), jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*stablehlo.sort along a dim whose size only the run knows has no lowering")
+    check_error(lambda: shardkit.import_jax(lambda x: x.at[x[0].astype(int)].add(1), jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*stablehlo.scatter of sizes that only the run knows has no lowering")
 
 
 if __name__ == "__main__":

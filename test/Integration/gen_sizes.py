@@ -10,7 +10,8 @@ import random
 
 
 class Function:
-    def __init__(self, number: int, rng: random.Random, axes: list[str]):
+    def __init__(self, number: int, rng: random.Random, axes: list[str], sorts: bool = False):
+        self.sorts = sorts
         self.rng, self.axes, self.number = rng, axes, number
         self.body: list[str] = []
         self.values: list[tuple[str, list]] = []
@@ -240,6 +241,21 @@ class Function:
         text = f"scf.for %i = %c0 to %c3 step %c1 iter_args(%carried = {x}) -> ({t}) {{\n    %next = arith.addi %carried, {x} : {t}\n    scf.yield %next : {t}\n  }}"
         return bool(self.add(text, dims))
 
+    def sort(self) -> bool:
+        """Along a dim of known size; equal elements keep their order, which a second value shows."""
+        value = self.pick(lambda d: any(isinstance(i, int) and i > 1 for i in d))
+        if not value:
+            return False
+        x, dims = value
+        d = self.rng.choice([i for i, size in enumerate(dims) if isinstance(size, int) and size > 1])
+        y = self.rng.choice([v for v, other in self.values if other == dims])
+        t, order = self.type(dims), self.rng.choice(["sgt", "slt"])
+        made = self.name()
+        self.body.append(f"  {made}:2 = spmd.sort {x}, {y} dim = {d} {{\n  ^bb0(%a: i32, %b0: i32, %c: i32, %d: i32):")
+        self.body.append(f"    %r = arith.cmpi {order}, %a, %b0 : i32\n    spmd.yield %r\n  }} : ({t}, {t}) -> ({t}, {t})")
+        self.values += [(f"{made}#0", dims), (f"{made}#1", dims)]
+        return True
+
     def constrain(self) -> bool:
         value = self.pick(len)
         if not value:
@@ -259,6 +275,7 @@ class Function:
             self.values.append((f"%x{i}", dims))
         kinds = [self.elementwise, self.divide, self.broadcast, self.indices, self.contract, self.reduce, self.transpose, self.pad, self.concat,
                  self.slice, self.reshape, self.size, self.loop, self.constrain, self.constrain]  # fmt: skip
+        kinds += [self.sort] * 3 * self.sorts
         for _ in range(rng.randrange(4, 12)):
             rng.choice(kinds)()
         results = self.values[-3:]
@@ -281,6 +298,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--only", type=int)
     parser.add_argument("--mesh", default="x=2,y=3")
+    parser.add_argument("--sorts", action="store_true", help="sorts too")
     args = parser.parse_args()
     axes = [axis.split("=") for axis in args.mesh.split(",")]
     declared = ", ".join(f'"{name}"={size}' for name, size in axes)
@@ -288,7 +306,7 @@ def main() -> None:
     for number in range(args.count):
         if args.only in (None, number):
             rng = random.Random(f"{args.seed}/{number}")
-            print(Function(number, rng, [name for name, _ in axes]).write())
+            print(Function(number, rng, [name for name, _ in axes], args.sorts).write())
 
 
 if __name__ == "__main__":

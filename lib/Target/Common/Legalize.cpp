@@ -424,8 +424,12 @@ static bool fitsInto(Value value, Value dest) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || type != dest.getType())
     return false;
+  // What a loop carries has the sizes that it begins with, if that is so for what each iteration yields.
+  auto arg = dyn_cast<BlockArgument>(dest);
+  auto loop = arg ? dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp()) : scf::ForOp();
+  OpOperand *init = loop ? loop.getTiedLoopInit(arg) : nullptr;
   for (int64_t d = 0; d < type.getRank(); ++d)
-    if (type.isDynamicDim(d) && !haveOneSize(value, d, dest, d))
+    if (type.isDynamicDim(d) && !haveOneSize(value, d, dest, d) && !(init && haveOneSize(value, d, init->get(), d)))
       return false;
   return true;
 }

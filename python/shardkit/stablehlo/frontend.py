@@ -266,6 +266,7 @@ def _lower(
     shard_opt = [find_tool("shard-opt"), "-", "--allow-unregistered-dialect"]
     if sizes:  # which functions pass on as tensors
         linalg = run_tool(shard_opt + ["--inline", "--canonicalize", "--symbol-dce", "--mlir-print-op-generic", "--mlir-print-debuginfo"], linalg)
+        info = ["--inline", "--canonicalize", "--symbol-dce", *info]  # what sorts is passed on once it is an op of ours
     if '"shardkit.' in linalg:  # ops of ours that are checked against our annotations
         linalg = name_ops(run_tool(shard_opt + ["--spmd-import-sdy", "--mlir-print-op-generic", "--mlir-print-debuginfo"], linalg))
         return run_tool(shard_opt + info, linalg)

@@ -49,7 +49,14 @@ def rewrite_while(op: ir.Operation) -> list[ir.Value]:
         return _make_while(op, b, cond, body, changed)
     k, low, step, high = counter
     carried = [c for c in changed if c != k]
-    bounds = [b.value("arith.constant", [], index, {"value": f"{n} : index"}) for n in (low, high, step)]
+
+    def number_of(n: int | ir.Value) -> ir.Value:
+        if isinstance(n, int):
+            return b.value("arith.constant", [], index, {"value": f"{n} : index"})
+        kind = ir.RankedTensorType(signless(n.type)).element_type
+        return b.value("arith.index_cast", [b.value("tensor.extract", [b.bitcast(n, signless(n.type))], kind)], index)
+
+    bounds = [number_of(n) for n in (low, high, step)]
     own = [signless(inits[c].type) for c in carried]
     loop = b.op("scf.for", bounds + [b.bitcast(inits[c], t) for c, t in zip(carried, own)], own, regions=1)
     types = [index] + own
@@ -63,8 +70,10 @@ def rewrite_while(op: ir.Operation) -> list[ir.Value]:
         body.arguments[c].replace_all_uses_with(inner.bitcast(argument, inits[c].type))
     terminator = _move_body(body, block)
     _yield(b.at_end_of(block), [terminator.operands[c] for c in carried])
-    trips = max(0, -(-(high - low) // step))
-    last = b.splat(str(low + trips * step), inits[k].type)
+    if isinstance(high, int):
+        last = b.splat(str(low + max(0, -(-(high - low) // step)) * step), inits[k].type)
+    else:
+        last = b.value("stablehlo.maximum", [high, inits[k]], inits[k].type)
     after = [b.bitcast(r, inits[c].type) for c, r in zip(carried, loop.results)]
     made = dict(zip(carried, after)) | {k: last} | {u: inits[u] for u in unchanged}
     results = [made[i] for i in range(len(inits))]
@@ -78,12 +87,15 @@ def _yield(b: Builder, values: Sequence[ir.Value]) -> None:
 
 def _find_counter(
     cond: ir.Block, body: ir.Block, inits: Sequence[ir.Value], returned: Sequence[ir.Value], changed: Sequence[int]
-) -> tuple[int, int, int, int] | None:
-    """(number, first, step, end) of the value that counts; None if the loop is not counted."""
+) -> tuple[int, int, int, int | ir.Value] | None:
+    """(number, first, step, end) of the value that counts; None if the loop is not counted. An end that is not a number is
+    computed before the loop, which counts by one to it."""
     test = owner(list(cond.operations)[-1].operands[0])
     if test is None or test.name != "stablehlo.compare" or "LT" not in str(test.attributes["comparison_direction"]):
         return None
-    high = _constant_int(test.operands[1])
+    high: int | ir.Value | None = _constant_int(test.operands[1])
+    if high is None and _is_before(test.operands[1], cond):
+        high = test.operands[1]
     for k in changed:
         if test.operands[0] != cond.arguments[k] or high is None:
             continue
@@ -92,10 +104,16 @@ def _find_counter(
         if low is None or add is None or add.name != "stablehlo.add" or add.operands[0] != body.arguments[k]:
             return None
         step = _constant_int(add.operands[1])
-        if step is None or step <= 0 or low < 0:
+        if step is None or step <= 0 or low < 0 or (step != 1 and not isinstance(high, int)):
             return None
         return k, low, step, high
     return None
+
+
+def _is_before(value: ir.Value, cond: ir.Block) -> bool:
+    """Whether a value of a condition is the same in all iterations: it is computed outside of the loop."""
+    op = owner(value)
+    return bool((op.block if op is not None else value.owner) != cond)
 
 
 def _make_while(op: ir.Operation, b: Builder, cond: ir.Block, body: ir.Block, changed: Sequence[int]) -> list[ir.Value]:

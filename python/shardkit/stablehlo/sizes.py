@@ -10,6 +10,7 @@ from jaxlib.mlir import ir
 
 from ..size_exprs import ONE, SizeExpr, group_dims, multiply
 from .builder import Builder, element, fail, get_location_text, owner, replace, shape_of, walk
+from .sorting import sort_descending
 
 _DYNAMIC = -(2**63)
 _MARK = "jax.global_constant"
@@ -19,10 +20,8 @@ _DATA = "data."
 _ARITHMETIC = {"stablehlo.add": "arith.addi", "stablehlo.subtract": "arith.subi", "stablehlo.multiply": "arith.muli"}
 _SAME = ("stablehlo.convert", "stablehlo.reshape", "stablehlo.broadcast_in_dim")
 _UNSIZED = (
-    "stablehlo.reduce_window", "stablehlo.dynamic_reduce_window", "stablehlo.scatter", "stablehlo.sort",
-    "stablehlo.fft",
-    "stablehlo.select_and_scatter", "stablehlo.dynamic_pad", "stablehlo.custom_call", "stablehlo.bitcast_convert", "chlo.top_k",
-    "stablehlo.convolution",
+    "stablehlo.reduce_window", "stablehlo.dynamic_reduce_window", "stablehlo.scatter", "stablehlo.fft",
+    "stablehlo.select_and_scatter", "stablehlo.dynamic_pad", "stablehlo.custom_call", "stablehlo.bitcast_convert", "stablehlo.convolution",
 )  # fmt: skip
 """Ops without a form for sizes that are not known yet."""
 
@@ -205,7 +204,7 @@ class Sizes:
             callee = self.functions[ir.FlatSymbolRefAttr(op.attributes["callee"]).value]
             position = list(op.results).index(value)
             return self.shape(list(callee.regions[0].blocks[0].operations)[-1].operands[position])
-        if op.name == "stablehlo.while":
+        if op.name in ("stablehlo.while", "stablehlo.sort"):
             return self.shape(op.operands[list(op.results).index(value)])
         if op.name == "stablehlo.slice":
             whole = self.shape(op.operands[0])
@@ -297,8 +296,8 @@ class Sizes:
         for op in walk(self.module.operation):
             dynamic = [r for r in op.results if isinstance(r.type, ir.RankedTensorType) and not ir.RankedTensorType(r.type).has_static_shape]
             reads = any(isinstance(v.type, ir.RankedTensorType) and not ir.RankedTensorType(v.type).has_static_shape for v in op.operands)
-            if op.name == "stablehlo.reverse" and any(ir.RankedTensorType(op.operands[0].type).is_dynamic_dim(d) for d in ir.DenseI64ArrayAttr(op.attributes["dimensions"])):
-                raise fail(self._find_line(op), "stablehlo.reverse along a dim whose size only the run knows has no lowering", "a dim of known size")
+            if any(ir.RankedTensorType(op.operands[0].type).is_dynamic_dim(d) for d in _find_ordered(op)):
+                raise fail(self._find_line(op), f"{op.name} along a dim whose size only the run knows has no lowering", "a dim of known size")
             if (dynamic or reads) and op.name in _UNSIZED:
                 raise fail(self._find_line(op), f"{op.name} of sizes that only the run knows has no lowering", "numbers in place of these sizes")
             for r in dynamic:
@@ -308,6 +307,8 @@ class Sizes:
                 self._reshape(op)
             elif op.name in ("stablehlo.dynamic_broadcast_in_dim", "stablehlo.dynamic_iota"):
                 self._read_shape(op)
+            elif op.name == "chlo.top_k" and not ir.RankedTensorType(op.operands[0].type).has_static_shape:
+                self._top_k(op)
             elif op.name in _SLICES and not ir.RankedTensorType(op.operands[0].type).has_static_shape:
                 self._slice(op)
         for op in walk(self.module.operation):
@@ -387,6 +388,27 @@ class Sizes:
         attributes["operandSegmentSizes"] = f"array<i32: {', '.join(map(str, [*counts, 0]))}>"
         replace(op, [b.value("tensor.insert_slice" if is_update else "tensor.extract_slice", operands, op.results[0].type, attributes)])
 
+    def _top_k(self, op: ir.Operation) -> None:
+        """A sort of the rows with their indices, of which the first elements are kept."""
+        b, shape = Builder(op), self.shape(op.operands[0])
+        i32 = ir.IntegerType.get_signless(32)
+        sizes = [b.value("arith.index_cast", [self.write(b, s, op)], i32) for s in shape]
+        counts = b.value("tensor.from_elements", sizes, ir.RankedTensorType.get([len(sizes)], i32))
+        type = ir.RankedTensorType.get(shape_of(op.operands[0]), i32)
+        index = b.value("stablehlo.dynamic_iota", [counts], type, {"iota_dimension": f"{len(shape) - 1} : i64"})
+        self.known[index] = shape
+        kept = []
+        for value, result in zip(sort_descending(b, op.operands[0], index), op.results):
+            self.known[value] = shape
+            known = shape_of(result)
+            attributes = {"static_offsets": [0] * len(known), "static_sizes": known, "static_strides": [1] * len(known)}
+            rows = [self.write(b, s, op) for s, n in zip(shape, known) if n == _DYNAMIC]
+            texts = {n: f"array<i64: {', '.join(map(str, v))}>" for n, v in attributes.items()}
+            texts["operandSegmentSizes"] = f"array<i32: 1, 0, {len(rows)}, 0>"
+            kept.append(b.value("tensor.extract_slice", [value, *rows], result.type, texts))
+            self.known[kept[-1]] = self.shape(result)
+        replace(op, kept)
+
     def _limit(self, b: Builder, starts: ir.Value, k: int, most: SizeExpr, op: ir.Operation) -> ir.Value:
         """A start that data decide, moved into the dim."""
         index = ir.IndexType.get()
@@ -420,6 +442,17 @@ class Sizes:
 
 
 _LIMITS: dict[str, Callable[..., SizeExpr | None]] = {"stablehlo.maximum": Sizes.larger, "stablehlo.minimum": Sizes.smaller, "stablehlo.clamp": Sizes.clamp}
+
+
+def _find_ordered(op: ir.Operation) -> list[int]:
+    """The dims of the first operand along which an op has elements in an order: they have a known size."""
+    if op.name == "stablehlo.reverse":
+        return list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
+    if op.name == "chlo.top_k":
+        return [len(shape_of(op.operands[0])) - 1]
+    if op.name == "stablehlo.sort":
+        return [ir.IntegerAttr(op.attributes["dimension"]).value % len(shape_of(op.operands[0]))]
+    return []
 
 
 def _read_list(numbers: str, name: str) -> list[int]:

@@ -57,10 +57,8 @@ def rewrite_sort(op: ir.Operation) -> None:
     replace(op, b.join(_sort(b, components, dim, order), values))
 
 
-def rewrite_top_k(op: ir.Operation) -> None:
-    """The first elements of a sort, which then keeps no others."""
-    value = op.operands[0]
-    shape = shape_of(value)
+def sort_descending(b: Builder, value: ir.Value, index: ir.Value) -> list[ir.Value]:
+    """Values along the last dim, the largest first, and the indices that come with them."""
     kind = element(value)
     if is_float(kind):
         comparison = "TOTALORDER"
@@ -68,8 +66,12 @@ def rewrite_top_k(op: ir.Operation) -> None:
         comparison = "SIGNED"
     else:
         comparison = "UNSIGNED"
-    b = Builder(op)
+    return _sort(b, [value, index], len(shape_of(value)) - 1, lambda b, x, y: b.compare("GT", comparison, x[0], y[0]))
+
+
+def rewrite_top_k(op: ir.Operation) -> None:
+    """The first elements of a sort, which then keeps no others."""
+    b, shape = Builder(op), shape_of(op.operands[0])
     end = [*shape[:-1], ir.IntegerAttr(op.attributes["k"]).value]
     index = b.iota(shape, len(shape) - 1, i32())
-    results = _sort(b, [value, index], len(shape) - 1, lambda b, x, y: b.compare("GT", comparison, x[0], y[0]))
-    replace(op, [b.slice(v, [0] * len(shape), end) for v in results])
+    replace(op, [b.slice(v, [0] * len(shape), end) for v in sort_descending(b, op.operands[0], index)])
