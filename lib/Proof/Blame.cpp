@@ -279,8 +279,11 @@ Operation *MissingOp::find() const {
         best = likeness;
         found = local;
       }
-    if (found)
-      return Blame(values).refine(found, op);
+    if (!found)
+      continue;
+    Operation *refined = Blame(values).refine(found, op);
+    Operation *mask = refined == found ? findOwnMask(found, values) : nullptr;
+    return mask ? mask : refined;
   }
   return nullptr;
 }
