@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 import re
 from typing import Any, Sequence
@@ -194,9 +195,10 @@ class Program:
                     continue
                 maker = tags.read(str(self._makers[source][0].location)) if source in self._makers else None
                 shaped = [k for k, operand in enumerate(operands) if operand.shape == get_shape(source)]
-                same = [k for k in shaped if operands[k].value is not None and operands[k].value == source] or [k for k in shaped if operands[k].maker == maker] or shaped
-                if len(same) == 1 and maker != name:
-                    found.setdefault(same[0], []).append(value)
+                known = [k for k in shaped if operands[k].value is not None and operands[k].value == source]  # as in x * x
+                same = known or [k for k in shaped if operands[k].maker == maker] or shaped
+                for k in same if (known or len(same) == 1) and maker != name else ():
+                    found.setdefault(k, []).append(value)
         return {k: values[0] for k, values in found.items() if all(self.get_layout(v) == self.get_layout(values[0]) for v in values)}
 
     def _list_read(self, op: Any) -> list[Any]:
@@ -239,9 +241,16 @@ def get_shape(value: Any) -> tuple[int, ...] | None:
 
 
 def list_steps(has: Layout, wanted: Layout) -> list[Layout]:
-    """Layouts between two, where XLA would gather the whole value to come from one to the other: axes that stay in a dim become its major ones;
-    then those move that another dim has, one at a time; the others are gathered."""
+    """Layouts between two, where XLA would gather the whole value to come from one to the other: where axes leave the value, those that it
+    gets come first; axes that stay in a dim become its major ones; then those move that another dim has, one at a time; the others are
+    gathered."""
     dims, steps = [list(d) for d in has.dims], list[Layout]()
+    used, needed = ({a for axes in layout.dims for a in axes} for layout in (has, wanted))
+    if used - needed and needed - used:
+        for own, axes in zip(dims, wanted.dims):
+            if tuple(own) == axes[: len(own)]:
+                own += itertools.takewhile(lambda a: a not in used, axes[len(own) :])
+        steps.append(Layout(tuple(map(tuple, dims))))
     for own, axes in zip(dims, wanted.dims):
         if (staying := sorted(set(own).intersection(axes), key=axes.index)) != own[: len(staying)]:
             own[:] = [*staying, *(a for a in own if a not in axes)]
