@@ -50,7 +50,7 @@ enum class StageChoice { Manual, Uniform, Auto };
 enum class ScheduleChoice { Auto = -1, GPipe, OneFOneB, OneFOneBOverlap, InterleavedOneFOneB, Inference };
 
 /// Options of --spmd-auto-shard.
-enum class SearchCostModel { Default, Alpa };
+enum class SearchCostModel { Default, Alpa, XLA };
 enum class SearchSolver { Own, Cbc };
 enum class SubAxes { Auto, All };
 enum class ReshardPerUse { Auto, Always, Never };

@@ -404,7 +404,8 @@ def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
            "::mlir::spmd::SearchCostModel::Default",
            "Cost model of collectives", [{::llvm::cl::values(
              clEnumValN(::mlir::spmd::SearchCostModel::Default, "default", "alpha and beta of the mesh"),
-             clEnumValN(::mlir::spmd::SearchCostModel::Alpa, "alpa", "with Alpa's terms that break ties; each use of a value pays its reshard"))}]>,
+             clEnumValN(::mlir::spmd::SearchCostModel::Alpa, "alpa", "with Alpa's terms that break ties; each use of a value pays its reshard"),
+             clEnumValN(::mlir::spmd::SearchCostModel::XLA, "xla", "moves that XLA makes by several collectives cost all of these"))}]>,
     ListOption<"forbidCollectives", "forbid-collectives", "std::string",
                "Kinds of collectives that must not be used: all_gather, all_reduce, "
                "reduce_scatter, all_to_all, collective_permute, exchange">,

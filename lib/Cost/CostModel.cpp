@@ -111,9 +111,28 @@ CollectiveCost CostModel::getCost(const PlanStep &step, int64_t elementBytes) co
     tail = getAlpaTail(step.kind);
   }
   cost.seconds = alpha + beta * share * cost.bytes + tail;
+  if (options.xla && (step.kind == CollectiveKind::AllToAll || step.kind == CollectiveKind::Exchange))
+    cost.seconds = getXlaSeconds(step, elementBytes);
   if (llvm::is_contained(options.forbidden, step.kind))
     cost.seconds = std::numeric_limits<double>::infinity();
   return cost;
+}
+
+double CostModel::getXlaSeconds(const PlanStep &step, int64_t elementBytes) const {
+  CostModel costs(mesh);
+  std::optional<double> best;
+  for (bool gathersLast : {false, true}) {
+    std::optional<ReshardPlan> plan = planWholeAxes(step.from, step.to, mesh, gathersLast);
+    if (!plan)
+      break;
+    double seconds = costs.getSeconds(*plan, elementBytes);
+    best = std::min(best.value_or(seconds), seconds);
+  }
+  if (best)
+    return *best;
+  // A collective_permute, then as here.
+  auto [alpha, beta] = getLink(step.group);
+  return costs.getCost(step, elementBytes).seconds + alpha + beta * (step.from.numLocalElements() * elementBytes);
 }
 
 ReshardPlan CostModel::planReshard(const Layout &from, const Layout &to, int64_t elementBytes,

@@ -106,7 +106,7 @@ static void appendMesh(const Mesh &mesh, llvm::SmallVectorImpl<int64_t> &key) {
 }
 
 MovePrices &SharedMovePrices::get(const Mesh &costMesh, const Mesh &views, const CostOptions &options) {
-  llvm::SmallVector<int64_t, 32> key{options.alpa};
+  llvm::SmallVector<int64_t, 32> key{options.alpa, options.xla};
   for (CollectiveKind kind : options.forbidden)
     key.push_back(int64_t(kind));
   key.push_back(-1);

@@ -108,7 +108,8 @@ struct ComparableGroups {
 /// Whether plans that do not know the options of the search are as good.
 static bool isComparable(FunctionSearch &search) {
   const CostOptions &costs = search.getOptions().propagation.costs;
-  return !search.getBudget() && search.getRequirements().empty() && !costs.alpa && costs.forbidden.empty();
+  return !search.getBudget() && search.getRequirements().empty() && !costs.alpa && !costs.xla &&
+         costs.forbidden.empty();
 }
 
 /// Whether one of the user shardings names an axis.
@@ -222,6 +223,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
       return failure();
     options.propagation = *parsed;
     options.propagation.costs.alpa = costModel == SearchCostModel::Alpa;
+    options.propagation.costs.xla = costModel == SearchCostModel::XLA;
     for (const std::string &name : forbidCollectives) {
       std::optional<CollectiveKind> kind = parseCollectiveKind(name);
       if (!kind || *kind == CollectiveKind::AllSlice)

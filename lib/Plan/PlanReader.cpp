@@ -84,7 +84,8 @@ LogicalResult PlanReader::readMesh(const LocatedJson &object, ShardingPlan &plan
   if (object.kind != LocatedJson::Object)
     return emitError(object.offset) << "mesh is " << describe(object) << ", expected an object";
   if (failed(checkKeys(object,
-                       {"name", "axes", "device_ids", "alpha", "beta", "flops", "bandwidth", "overlap", "memory"})))
+                       {"name", "axes", "device_ids", "alpha", "beta", "flops", "bandwidth", "overlap", "memory",
+                                "error"})))
     return failure();
   PlanMesh entry{{}, locate(object.offset)};
   Mesh &mesh = entry.mesh;
@@ -137,6 +138,9 @@ LogicalResult PlanReader::readMesh(const LocatedJson &object, ShardingPlan &plan
   if (entry.overlap && !(*entry.overlap >= 0 && *entry.overlap <= 1))
     return emitError(object.find("overlap")->offset)
            << "\"overlap\" is " << describe(*object.find("overlap")) << ", expected a fraction from 0 to 1";
+  if (const LocatedJson *error = object.find("error"); error && !(error->isNumber() && error->real >= 0))
+    return emitError(error->offset) << "\"error\" is " << describe(*error)
+                                    << ", expected the relative error of measured costs, 0 or more";
   if (const LocatedJson *memory = object.find("memory")) {
     if (memory->kind != LocatedJson::Integer)
       return emitError(memory->offset) << "\"memory\" is " << describe(*memory) << ", expected a number of bytes";

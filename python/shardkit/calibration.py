@@ -70,7 +70,7 @@ class Copy:
 class Calibration:
     """Measured costs of a mesh: `alpha` (s) and `beta` (s/byte) per axis, `flops` and `bandwidth` (byte/s) of a device, with what they were
     fitted to. `overlap`: the fraction of collectives that passes while devices compute. `overhead`: seconds that a step takes by itself; 0
-    where that is not known."""
+    where that is not known. `error`: that of the fit, as a file has it."""
 
     axes: dict[str, int]
     alpha: dict[str, float]
@@ -83,6 +83,7 @@ class Calibration:
     copies: tuple[Copy, ...] = ()
     overhead: float = 0.0
     overlap: float | None = None
+    error: float | None = None
 
     @property
     def costs(self) -> dict[str, Any]:
@@ -96,7 +97,9 @@ class Calibration:
         return spell_mesh(self.axes, self.costs)
 
     def get_error(self, kind: str | None = None) -> float:
-        """The median of |predicted - measured| / measured, of one kind of collectives or of all."""
+        """The median of |predicted - measured| / measured, of one kind of collectives or of all, which a file has too."""
+        if not self.samples and kind is None:
+            return self.error or 0.0
         errors = [abs(s.predicted - s.seconds) / s.seconds for s in self.samples if kind in (None, s.kind)]
         return float(np.median(errors)) if errors else 0.0
 
@@ -114,19 +117,21 @@ class Calibration:
     def save(self, path: str | Path, name: str = "mesh") -> None:
         """Writes the mesh with its costs as a plan, for --spmd-apply-plan and `load`. `name`: of the mesh in the modules."""
         mesh = {"name": name, "axes": [[axis, size] for axis, size in self.axes.items()], **self.costs}
+        if self.samples or self.error is not None:
+            mesh["error"] = round(self.get_error(), 4)
         Path(path).write_text(json.dumps({"version": 1, "meshes": [mesh]}) + "\n")
 
     @staticmethod
     def load(path: str | Path) -> "Calibration":
-        """Reads a file of `save`: the costs, without what they were fitted to."""
+        """Reads a file of `save`: the costs and the error of their fit, without what they were fitted to."""
         try:
             (mesh,) = json.loads(Path(path).read_text())["meshes"]
             axes = {str(axis): int(size) for axis, size in mesh["axes"]}
             alpha, beta = (dict(zip(axes, map(float, mesh[cost]), strict=True)) for cost in ("alpha", "beta"))
-            bandwidth, overlap = (float(mesh[cost]) if cost in mesh else None for cost in ("bandwidth", "overlap"))
-            return Calibration(axes, alpha, beta, float(mesh["flops"]), (), (), bandwidth=bandwidth, overlap=overlap)
-        except OSError as error:
-            raise ShardKitError(f"error: {path}: {error.strerror}") from None
+            bandwidth, overlap, error = (float(mesh[cost]) if cost in mesh else None for cost in ("bandwidth", "overlap", "error"))
+            return Calibration(axes, alpha, beta, float(mesh["flops"]), (), (), bandwidth=bandwidth, overlap=overlap, error=error)
+        except OSError as failure:
+            raise ShardKitError(f"error: {path}: {failure.strerror}") from None
         except (ValueError, KeyError, TypeError):
             raise ShardKitError(f"error: {path} has no mesh with measured costs, expected a file of Calibration.save") from None
 

@@ -38,6 +38,11 @@ def search(text: str, rules: Sequence[Mapping[str, Any]], memory: float | None, 
         raise
 
 
+def for_xla(options: Sequence[str]) -> list[str]:
+    """Options of a search whose plan XLA runs: with its prices, unless there are others."""
+    return [*([] if any(option.startswith("cost-model=") for option in options) else ["cost-model=xla"]), *options]
+
+
 def _list_options() -> list[str]:
     """The names of the options of the search."""
     section = re.search(r"^ *--spmd-auto-shard .*\n((?:(?: {8}--| *=).*\n)*)", run_tool([find_tool("shard-opt"), "--help"]), re.MULTILINE)

@@ -40,7 +40,7 @@ def plan_stablehlo(
     or patterns of arguments to an entry per dim, an axis, a list of axes, None or "?"; None alone replicates. `costs`, `options`,
     `minimize` and `tactics` are those of `shardkit.plan`."""
     planner = _Planner(source, read_mesh(mesh), function, minimize)
-    return planner.search(memory, pins or {}, costs or {}, read_names(options, "options"), tactics)
+    return planner.search(memory, pins or {}, costs or {}, search.for_xla(read_names(options, "options")), tactics)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -45,8 +45,8 @@ TEST(MovePrices, EqualPlansOfTheFullValue) {
           m.alpha.push_back(1e-5 * (i + 1));
           m.beta.push_back(1e-10 / (i + 1));
         }
-      for (bool alpa : {false, true}) {
-        CostModel costs(m, {alpa, {}});
+      for (auto [alpa, xla] : {std::pair(false, false), {true, false}, {false, true}}) {
+        CostModel costs(m, {alpa, xla, {}});
         MovePrices prices(costs, m);
         for (int i = 0; i < 500; ++i) {
           Shape shape;
