@@ -234,7 +234,7 @@ void FunctionSearch::Rounds::search(bool isBound) {
   bool drafts = false;
   while (true) {
     bool isExact = !solver.budget && !options.improvesPropagation;
-    solver.gap = drafts ? std::max(kDraftGap, options.gap) : isExact ? 0 : options.gap;
+    solver.gap = drafts ? std::max(kDraftGap, options.gap) : isExact ? options.freeGap : options.gap;
     if (!solveOnce(isBound) || !hasTime())
       return;
     const Solution &solution = result.last;

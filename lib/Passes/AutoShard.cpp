@@ -240,9 +240,10 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
       return emitError(loc) << "memory-budget=" << memoryBudget.getValue() << ", expected a positive number of bytes";
     if (memoryBudget > 0)
       options.memoryBudget = memoryBudget;
-    if (!(optimalityGap >= 0))
+    if (optimalityGap != -1 && !(optimalityGap >= 0))
       return emitError(loc) << "optimality-gap=" << optimalityGap.getValue() << ", expected 0 or more";
-    options.gap = optimalityGap;
+    if (optimalityGap >= 0)
+      options.gap = options.freeGap = optimalityGap;
     if (!(timeLimit > 0))
       return emitError(loc) << "time-limit=" << timeLimit.getValue() << ", expected a positive number of seconds";
     options.timeLimit = timeLimit;

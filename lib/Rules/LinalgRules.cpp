@@ -200,8 +200,10 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   if (!isa<linalg::GenericOp, linalg::MapOp, linalg::ReduceOp>(op) && !body->getOps<linalg::IndexOp>().empty())
     for (unsigned f = 0; f < iterators.size(); ++f)
       rule.setKind(f, FactorKind::Replicated);
+  // A pooling or a sum over windows reads only the shape of its second operand.
   rule.isContraction =
-      reduces && numInputs == 2 && (linalg::isaContractionOpInterface(op) || linalg::isaConvolutionOpInterface(op));
+      reduces && numInputs == 2 && (linalg::isaContractionOpInterface(op) || linalg::isaConvolutionOpInterface(op)) &&
+      llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) { return op.payloadUsesValueFromOperand(input); });
   return rule;
 }
 

@@ -30,7 +30,8 @@ struct SearchOptions {
   bool hidesCollectives = false;
   /// Bytes per device; none: the memory of the mesh.
   std::optional<int64_t> memoryBudget;
-  double gap = 0.001;
+  /// Allowed distances from the bound: within a budget, and without one.
+  double gap = 0.001, freeGap = 0;
   /// Seconds, including those to plan and to price the choices.
   double timeLimit = 60;
   /// A limit of table entries that the solver visits: the same answer on any machine.

@@ -206,7 +206,7 @@ TEST(Cost, AlpaModelHasTailsAndPenalty) {
   Mesh m = mesh({4});
   m.alpha = {1};
   m.beta = {1};
-  CostModel costs(m, {/*alpa=*/true, {}});
+  CostModel costs(m, {/*alpa=*/true, /*xla=*/false, {}});
   Layout whole = Layout::replicated({64, 64});
   Layout rows = layout("[{\"x\"}, {}]", m, {64, 64}), columns = layout("[{}, {\"x\"}]", m, {64, 64});
   Layout partial = whole;
@@ -223,8 +223,8 @@ TEST(Cost, AlpaModelHasTailsAndPenalty) {
   // A group of one device costs nothing.
   Mesh one = mesh({1});
   EXPECT_EQ(
-      CostModel(one, {/*alpa=*/true, {}}).getCost({CollectiveKind::AllReduce, partial, whole, {{1, 1}}}, 4).seconds, 0);
+      CostModel(one, {/*alpa=*/true, /*xla=*/false, {}}).getCost({CollectiveKind::AllReduce, partial, whole, {{1, 1}}}, 4).seconds, 0);
   // What is forbidden has no price.
-  CostModel forbidding(m, {/*alpa=*/false, {CollectiveKind::AllToAll}});
+  CostModel forbidding(m, {/*alpa=*/false, /*xla=*/false, {CollectiveKind::AllToAll}});
   EXPECT_EQ(forbidding.getCost({CollectiveKind::AllToAll, rows, columns, {{1, 4}}}, 4).seconds, infinity);
 }
