@@ -328,9 +328,6 @@ void ShardingProblem::addEdges(NodeId id) {
                          isCompletion(table.get(computed), table.get(stored), table.getMesh());
           prices.seconds.push_back(allowed ? count * getCompletionSeconds(computed, stored, getType(id, t))
                                            : kImpossible);
-          // What is computed and then sliced is held too.
-          bool isHeld = !options.improvesPropagation && computed != stored && !table.isPartial(computed);
-          prices.bytes.push_back(isHeld ? space.getLocalBytes(computed, getType(id, t)) : 0);
         }
       }
       return prices;

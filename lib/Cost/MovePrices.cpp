@@ -45,9 +45,9 @@ double MovePrices::getSeconds(const Sharding &from, const Sharding &to, ArrayRef
       Layout source = Layout::get(from, views, shape), target = Layout::get(to, views, shape);
       return costs.getSeconds(costs.planReshard(source, target, elementBytes, &views), elementBytes);
     }
-    // A sum may be scattered onto a dim in addition to the entries that shard it.
+    // A sum may be scattered onto a dim in addition to the entries that shard it, and XLA slices by those of both sides.
     int64_t factor = std::lcm(totalFactor(a.entries), totalFactor(b.entries));
-    int64_t smallest = std::gcd(size, 2 * factor * (reduces ? devices : 1));
+    int64_t smallest = std::gcd(size, 2 * factor * devices);
     scale *= size / smallest;
     if (factor == 1 && !reduces)
       scale *= smallest;

@@ -39,6 +39,7 @@ private:
 
   const Layout &to;
   Layout last;
+  Pieces lastPieces;
   SmallVector<DimRanks, 4> dims, wanted;
 };
 
@@ -48,6 +49,7 @@ bool MovedAxes::read(const Mesh &mesh) {
   if (!last.uneven.empty() || !to.uneven.empty())
     return false;
   auto [own, others] = makePieces(last, to, &mesh, /*coarse=*/true);
+  lastPieces = own;
   for (auto [pieces, lists] : {std::pair(&own, &dims), std::pair(&others, &wanted)}) {
     llvm::sort(*pieces, [](const Piece &a, const Piece &b) { return a.hi > b.hi; });
     int64_t end = last.numElements();
@@ -91,8 +93,9 @@ bool MovedAxes::add(CollectiveKind kind) {
     }
   }
   Layout next = layoutOf(pieces, last);
-  Planner::add(steps, {kind, last, next, getMovedRanks(last, next)});
+  Planner::add(steps, {kind, last, next, movedRanks(lastPieces, pieces)});
   last = std::move(next);
+  lastPieces = std::move(pieces);
   return true;
 }
 
@@ -135,9 +138,13 @@ bool MovedAxes::hasLeaving() const {
 }
 
 bool MovedAxes::removeMinor() {
+  // One that moves to a dim first; of several, whatever the order of the dims, that of the major ranks.
+  auto getKey = [&](unsigned d) {
+    return std::pair(getTarget(dims[d].back()) < dims.size(), dims[d].back().stride);
+  };
   std::optional<unsigned> from;
   for (unsigned d = 0; d < dims.size(); ++d)
-    if (isLeaving(d) && (!from || getTarget(dims[d].back()) < dims.size()))
+    if (isLeaving(d) && (!from || getKey(d) > getKey(*from)))
       from = d;
   unsigned target = getTarget(dims[*from].back());
   auto start = llvm::find_if(dims[*from], [&](const RankDigit &rank) { return getTarget(rank) == target; });

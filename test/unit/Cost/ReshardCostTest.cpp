@@ -228,3 +228,24 @@ TEST(Cost, AlpaModelHasTailsAndPenalty) {
   CostModel forbidding(m, {/*alpa=*/false, /*xla=*/false, {CollectiveKind::AllToAll}});
   EXPECT_EQ(forbidding.getCost({CollectiveKind::AllToAll, rows, columns, {{1, 4}}}, 4).seconds, infinity);
 }
+
+TEST(Cost, XlaMovesMinorAxes) {
+  Mesh m = mesh({4, 2});
+  m.alpha = {0, 0};
+  m.beta = {1, 1};
+  CostModel ours(m), xla(m, {/*alpa=*/false, /*xla=*/true, {}});
+  // Bytes of 64 x 64 elements of f32, of which a device has 2048 where both axes shard it.
+  auto seconds = [&](const CostModel &costs, const char *from, const char *to) {
+    return costs.getSeconds(costs.planReshard(layout(from, m, {64, 64}), layout(to, m, {64, 64}), 4), 4);
+  };
+  for (const CostModel *costs : {&ours, &xla}) {
+    EXPECT_DOUBLE_EQ(seconds(*costs, R"([{"x", "y"}, {}])", R"([{"x"}, {"y"}])"), 1024);
+    EXPECT_DOUBLE_EQ(seconds(*costs, R"([{"x"}, {"y"}])", R"([{}, {"y", "x"}])"), 1536);
+  }
+  // The major axis: a collective_permute first, then an all_to_all, or an all_gather.
+  EXPECT_DOUBLE_EQ(seconds(xla, R"([{"x", "y"}, {}])", R"([{"y"}, {"x"}])"), 2048 + 1536);
+  EXPECT_LT(seconds(ours, R"([{"x", "y"}, {}])", R"([{"y"}, {"x"}])"), 2048 + 1);
+  EXPECT_DOUBLE_EQ(seconds(xla, R"([{"x", "y"}, {}])", R"([{"y"}, {}])"), 2048 + 6144);
+  // An axis that comes first in its new dim is ordered there.
+  EXPECT_DOUBLE_EQ(seconds(xla, R"([{"x"}, {"y"}])", R"([{}, {"x", "y"}])"), 1536 + 2048);
+}
