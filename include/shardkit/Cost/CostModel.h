@@ -43,7 +43,7 @@ struct CostOptions {
   /// 0.001 for a reduce-scatter and an all-to-all), and n/2 times the bytes of an all-to-all.
   bool alpa = false;
   /// XLA's prices: an exchange, or an all-to-all, that has no counterpart there is priced as the collectives that XLA
-  /// has in its place (see `planWholeAxes`).
+  /// has instead (see `planWholeAxes`).
   bool xla = false;
   /// Forbidden kinds: their price is infinite.
   llvm::SmallVector<CollectiveKind, 2> forbidden;
@@ -79,7 +79,7 @@ private:
   std::pair<double, double> getLink(llvm::ArrayRef<RankDigit> group) const;
   /// The minimum of alpha and the minimum of beta, over all axes.
   std::pair<double, double> getFastestLink() const;
-  /// Seconds of what XLA has in place of a step without a sum.
+  /// Seconds of what XLA has instead of a step without a sum.
   double getXlaSeconds(const PlanStep &step, int64_t elementBytes) const;
   bool touches(unsigned axis, llvm::ArrayRef<RankDigit> group) const;
 

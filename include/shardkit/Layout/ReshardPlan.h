@@ -76,7 +76,7 @@ std::optional<llvm::SmallVector<int64_t>> rankOrder(const Mesh &from, const Mesh
 /// creates neutral elements, see `addedPartial`): the last step is complete over them.
 ReshardPlan planReshard(const Layout &from, const Layout &to, const ReshardOptions &options = {});
 
-/// Collectives from one layout to another, for those who move only axes that are minor in their dim, as XLA does: new
+/// Collectives from one layout to another that move only axes that are minor in their dim, as XLA does: new
 /// axes become minor ones, a slice; a collective_permute makes those that leave a dim its minor ones, in the order of
 /// `to` for those that stay; each leaves by an all_to_all or an all_gather; a last collective_permute orders the axes.
 /// `gathersLast`: those that move to another dim leave first. std::nullopt where the layouts have local digits before

@@ -54,6 +54,7 @@ def check_measured():
     assert text.startswith('spmd.mesh @mesh = <["x"=2, "one"=1, "y"=2]> {alpha = [') and "all_to_all: median error" in text, text
     found = shardkit.Calibration.load(directory / "costs.json")
     assert found.axes == AXES and found.flops > 1e6 and found.bandwidth > 1e6 and all(found.alpha[a] > 0 and found.beta[a] > 0 for a in AXES), found
+    assert 0 < found.get_error() < 10, found
     assert 0 <= found.overlap <= 1 and f"hidden by compute: {100 * found.overlap:.0f} % of collectives" in text, (found, text)
     assert text.count(" GFLOP/s per device") == len(calibration.PRODUCTS) and text.count(" GB/s per device") == len(calibration.COPIES)
 
