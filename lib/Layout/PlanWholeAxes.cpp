@@ -121,8 +121,9 @@ bool MovedAxes::permute(bool gathersLast) {
     if (auto gathered = llvm::find(targets, unsigned(dims.size())); gathersLast && gathered != targets.end())
       std::rotate(targets.begin(), gathered, gathered + 1);
     for (unsigned target : targets)
-      llvm::copy_if(target < dims.size() ? wanted[target] : ranks, std::back_inserter(ordered),
-                    [&](const RankDigit &rank) { return llvm::is_contained(ranks, rank) && getTarget(rank) == target; });
+      llvm::copy_if(
+          target < dims.size() ? wanted[target] : ranks, std::back_inserter(ordered),
+          [&](const RankDigit &rank) { return llvm::is_contained(ranks, rank) && getTarget(rank) == target; });
     ranks = ordered;
   }
   return add(CollectiveKind::CollectivePermute);
@@ -139,9 +140,7 @@ bool MovedAxes::hasLeaving() const {
 
 bool MovedAxes::removeMinor() {
   // One that moves to a dim first; of several, whatever the order of the dims, that of the major ranks.
-  auto getKey = [&](unsigned d) {
-    return std::pair(getTarget(dims[d].back()) < dims.size(), dims[d].back().stride);
-  };
+  auto getKey = [&](unsigned d) { return std::pair(getTarget(dims[d].back()) < dims.size(), dims[d].back().stride); };
   std::optional<unsigned> from;
   for (unsigned d = 0; d < dims.size(); ++d)
     if (isLeaving(d) && (!from || getKey(d) > getKey(*from)))

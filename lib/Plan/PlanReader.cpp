@@ -83,9 +83,8 @@ FailureOr<ShardingPlan> PlanReader::read() {
 LogicalResult PlanReader::readMesh(const LocatedJson &object, ShardingPlan &plan) {
   if (object.kind != LocatedJson::Object)
     return emitError(object.offset) << "mesh is " << describe(object) << ", expected an object";
-  if (failed(checkKeys(object,
-                       {"name", "axes", "device_ids", "alpha", "beta", "flops", "bandwidth", "overlap", "memory",
-                                "error"})))
+  if (failed(checkKeys(
+          object, {"name", "axes", "device_ids", "alpha", "beta", "flops", "bandwidth", "overlap", "memory", "error"})))
     return failure();
   PlanMesh entry{{}, locate(object.offset)};
   Mesh &mesh = entry.mesh;

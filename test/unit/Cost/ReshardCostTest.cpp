@@ -222,8 +222,10 @@ TEST(Cost, AlpaModelHasTailsAndPenalty) {
   EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllToAll, rows, columns, 128), 196609.001);
   // A group of one device costs nothing.
   Mesh one = mesh({1});
-  EXPECT_EQ(
-      CostModel(one, {/*alpa=*/true, /*xla=*/false, {}}).getCost({CollectiveKind::AllReduce, partial, whole, {{1, 1}}}, 4).seconds, 0);
+  EXPECT_EQ(CostModel(one, {/*alpa=*/true, /*xla=*/false, {}})
+                .getCost({CollectiveKind::AllReduce, partial, whole, {{1, 1}}}, 4)
+                .seconds,
+            0);
   // What is forbidden has no price.
   CostModel forbidding(m, {/*alpa=*/false, /*xla=*/false, {CollectiveKind::AllToAll}});
   EXPECT_EQ(forbidding.getCost({CollectiveKind::AllToAll, rows, columns, {{1, 4}}}, 4).seconds, infinity);
