@@ -39,9 +39,8 @@ def search(text: str, rules: Sequence[Mapping[str, Any]], memory: float | None, 
 
 
 def for_xla(options: Sequence[str]) -> list[str]:
-    """Options of a search whose plan XLA runs: with its prices, and up to 0.1 % above the best one, unless there are others."""
-    known = {option.partition("=")[0] for option in options}
-    return [*(f"{name}={value}" for name, value in (("cost-model", "xla"), ("optimality-gap", "0.001")) if name not in known), *options]
+    """Options of a search whose plan XLA runs: with its prices, unless there are others."""
+    return [*options] if any(option.partition("=")[0] == "cost-model" for option in options) else ["cost-model=xla", *options]
 
 
 def _list_options() -> list[str]:
