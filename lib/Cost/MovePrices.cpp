@@ -45,10 +45,9 @@ double MovePrices::getSeconds(const Sharding &from, const Sharding &to, ArrayRef
       Layout source = Layout::get(from, views, shape), target = Layout::get(to, views, shape);
       return costs.getSeconds(costs.planReshard(source, target, elementBytes, &views), elementBytes);
     }
-    // A sum may be scattered onto a dim in addition to the entries that shard it, and XLA slices by those of both
-    // sides.
+    // A sum may be scattered onto a dim in addition to the entries that shard it, and XLA slices by others too.
     int64_t factor = std::lcm(totalFactor(a.entries), totalFactor(b.entries));
-    int64_t smallest = std::gcd(size, 2 * factor * devices);
+    int64_t smallest = std::gcd(size, 2 * factor * (reduces || costs.isForXla() ? devices : 1));
     scale *= size / smallest;
     if (factor == 1 && !reduces)
       scale *= smallest;

@@ -59,6 +59,7 @@ public:
 
   /// Whether some collectives are forbidden.
   bool forbids() const { return !options.forbidden.empty(); }
+  bool isForXla() const { return options.xla; }
   /// Cost of one step of a plan on elements of `elementBytes` bytes.
   CollectiveCost getCost(const PlanStep &step, int64_t elementBytes) const;
   /// Seconds of the `alpha` of a group, which a collective that is combined with another one

@@ -40,12 +40,7 @@ def plan(
     """That of a JAX function: see `shardkit.plan`."""
     with collect_later():
         planner = _Planner(function, args, kwargs, mesh, minimize, repeats)
-        return planner.complete(memory, pins or {}, costs or {}, _read_options(options, search), tactics, search)
-
-
-def _read_options(options: Sequence[str], is_searched: bool) -> Sequence[str]:
-    names = read_names(options, "options")
-    return search.for_xla(names) if is_searched else names
+        return planner.complete(memory, pins or {}, costs or {}, read_names(options, "options"), tactics, search)
 
 
 @dataclasses.dataclass(frozen=True)
