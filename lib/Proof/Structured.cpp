@@ -113,6 +113,8 @@ struct Reader {
 
   std::optional<IndexForm> getIndex(OpFoldResult value);
   BodyReader getBody(Structured &result);
+  /// What a body whose arguments are the indices of the result yields.
+  TermId readAtIndices(Block &block, Structured &result);
   /// Each dim of the operand is a loop with the same number, or with the number of a list.
   static void setLoops(Structured::Argument &argument, ArrayRef<int> numbers = {}, int64_t factor = 1);
   std::optional<Structured> readLinalg(linalg::LinalgOp op);
@@ -168,6 +170,15 @@ BodyReader Reader::getBody(Structured &result) {
   };
   body.getLoopIndex = [&result](unsigned loop) { return IndexForm::ofLoop(loop, result.extents[loop]); };
   return body;
+}
+
+TermId Reader::readAtIndices(Block &block, Structured &result) {
+  BodyReader body = getBody(result);
+  for (auto [d, argument] : llvm::enumerate(block.getArguments()))
+    body.set(argument, terms.getIndex(result.results[0][d]));
+  body.read(block);
+  result.traps = body.traps;
+  return body.get(block.getTerminator()->getOperand(0));
 }
 
 void Reader::setLoops(Structured::Argument &argument, ArrayRef<int> numbers, int64_t factor) {
@@ -347,13 +358,7 @@ std::optional<Structured> Reader::readPad(tensor::PadOp op) {
   if (Value value = op.getConstantPaddingValue()) {
     padding = scalars.get(value);
   } else {
-    BodyReader body = getBody(result);
-    Block &block = op.getRegion().front();
-    for (auto [d, argument] : llvm::enumerate(block.getArguments()))
-      body.set(argument, terms.getIndex(result.results[0][d]));
-    body.read(block);
-    result.traps = body.traps;
-    padding = body.get(block.getTerminator()->getOperand(0));
+    padding = readAtIndices(op.getRegion().front(), result);
   }
   result.numInputs = result.arguments.size();
   result.terms.push_back(inside ? terms.getSelect(*inside, term, padding) : term);
@@ -484,13 +489,7 @@ std::optional<Structured> Reader::readGenerate(tensor::GenerateOp op) {
   if (!type)
     return std::nullopt;
   Structured result = overResult(type);
-  BodyReader body = getBody(result);
-  Block &block = op.getBody().front();
-  for (auto [d, argument] : llvm::enumerate(block.getArguments()))
-    body.set(argument, terms.getIndex(result.results[0][d]));
-  body.read(block);
-  result.traps = body.traps;
-  result.terms.push_back(body.get(block.getTerminator()->getOperand(0)));
+  result.terms.push_back(readAtIndices(op.getBody().front(), result));
   return result;
 }
 
