@@ -90,13 +90,7 @@ SmallVector<int64_t, 6> GlobalProgram::compose(ArrayRef<int64_t> sum, const SumL
     for (int64_t k = 0; k < at[dim][1]; ++k)
       factors[at[dim][2 + 2 * k]] += factor * at[dim][3 + 2 * k];
   }
-  SmallVector<int64_t, 6> result{constant, 0};
-  for (auto [loop, factor] : factors)
-    if (factor) {
-      ++result[1];
-      result.append({loop, factor});
-    }
-  return result;
+  return makeSum(constant, factors);
 }
 
 TermId GlobalProgram::substitute(TermId id, const SumList &at) {

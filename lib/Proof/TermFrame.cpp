@@ -342,13 +342,7 @@ SmallVector<int64_t, 6> TermFrame::Equation::apply(ArrayRef<int64_t> sum) const 
     for (int64_t k = 0; k < by[1]; ++k)
       factors[by[2 + 2 * k]] += factor * by[3 + 2 * k];
   }
-  SmallVector<int64_t, 6> result{constant, 0};
-  for (auto [loop, factor] : factors)
-    if (factor) {
-      ++result[1];
-      result.append({loop, factor});
-    }
-  return result;
+  return makeSum(constant, factors);
 }
 
 bool TermFrame::apply(const Equation &equation, TermId &id, TermTable &terms,

@@ -209,6 +209,16 @@ TermId TermTable::getSumCompare(int64_t kind, SmallVector<int64_t, 6> sum) {
   return isNegated && isLess ? getNot(id, context) : id;
 }
 
+SmallVector<int64_t, 6> proof::makeSum(int64_t constant, const std::map<int64_t, int64_t> &factors) {
+  SmallVector<int64_t, 6> sum{constant, 0};
+  for (auto [loop, factor] : factors)
+    if (factor) {
+      ++sum[1];
+      sum.append({loop, factor});
+    }
+  return sum;
+}
+
 TermId TermTable::getCoordinate(int64_t stride, int64_t size) {
   Term term{TermKind::Scalar};
   term.numbers = {-1, stride, size};

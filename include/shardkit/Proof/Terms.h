@@ -55,6 +55,9 @@ struct Term {
   IndexForm form = {};
 };
 
+/// A sum as `Element` has it: the constant, the number of loops, and (loop, factor) each, without factors of 0.
+llvm::SmallVector<int64_t, 6> makeSum(int64_t constant, const std::map<int64_t, int64_t> &factors);
+
 /// Terms by number. Equal terms have one number.
 class TermTable {
 public:
