@@ -6,7 +6,7 @@
 // RUN: shard-run %t --size=b=5 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
 // RUN: shard-run %t --size=b=1 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
 // RUN: shard-run %t --size=b=0 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
-// EQUAL: verify: 7 functions, 11 results, all equal bit by bit
+// EQUAL: verify: 8 functions, 13 results, all equal bit by bit
 // RUN: not shard-run %t --size=b=65 --random-inputs=1 2>&1 | FileCheck %s --check-prefix=BOUND
 // BOUND: error: function 'sum': size 'b' is 65, expected one from 0 to 64
 // RUN: not shard-run %t --random-inputs=1 2>&1 | FileCheck %s --check-prefix=NONE
@@ -87,4 +87,21 @@ func.func @masks(%x: tensor<?x5xi32> {spmd.range = [-9, 9], spmd.symbols = ["b",
   %p = arith.ori %o, %g : tensor<?x3x4xi32>
   %q = spmd.with_sharding_constraint %x <@m, [{"x", "y"}, {}]> : tensor<?x5xi32>
   return %p, %q : tensor<?x3x4xi32>, tensor<?x5xi32>
+}
+
+// What a loop carries is read after its next value is computed, and has as many trips as the dim is long.
+func.func @trips(%x: tensor<?x5xi32> {spmd.range = [-3, 3], spmd.symbols = ["b", ""], spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>}, %w: tensor<?x5xi32> {spmd.range = [-3, 3], spmd.symbols = ["b", ""], spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<?x5xi32>, tensor<?x5xi32>) attributes {spmd.bounds = {b = [0, 64]}} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1 : i32
+  %b = tensor.dim %x, %c0 : tensor<?x5xi32>
+  %e = tensor.empty(%b) : tensor<?x5xi32>
+  %f = linalg.fill ins(%one : i32) outs(%e : tensor<?x5xi32>) -> tensor<?x5xi32>
+  %r:2 = scf.for %i = %c0 to %b step %c1 iter_args(%c = %f, %p = %f) -> (tensor<?x5xi32>, tensor<?x5xi32>) {
+    %next = linalg.add ins(%c, %x : tensor<?x5xi32>, tensor<?x5xi32>) outs(%e : tensor<?x5xi32>) -> tensor<?x5xi32>
+    %old = linalg.mul ins(%c, %w : tensor<?x5xi32>, tensor<?x5xi32>) outs(%e : tensor<?x5xi32>) -> tensor<?x5xi32>
+    %sum = linalg.add ins(%p, %old : tensor<?x5xi32>, tensor<?x5xi32>) outs(%e : tensor<?x5xi32>) -> tensor<?x5xi32>
+    scf.yield %next, %sum : tensor<?x5xi32>, tensor<?x5xi32>
+  }
+  return %r#0, %r#1 : tensor<?x5xi32>, tensor<?x5xi32>
 }
