@@ -24,6 +24,12 @@ private:
   bool readOffsets(HaloExchangeOp halo);
   /// An operand of which all devices have the same elements.
   void moveUniform(const Fact &fact);
+  /// A constant in its dims, with zeros around it, is a value that only the partitioned program has.
+  void padUniform(Attribute value);
+  /// True if the collective moves `fact`, or says why not.
+  bool moveFact(const Fact &fact);
+  /// Facts of slices of which the operand has all: those that a collective of smaller dims moves.
+  SmallVector<Fact, 1> getSliceFacts();
   /// A partial operand of equal elements is reduced, or stays what it is.
   void reduceUniform(const Fact &fact);
   /// The ranks along which it moves or reduces.
@@ -105,30 +111,68 @@ void CollectiveVisitor::visit() {
       moveUniform(fact);
       continue;
     }
-    bool isModelled = true;
-    std::string reason;
     if (overlap(info.varying, getMovedRanks())) {
       isRefused = false;
       why = "moves elements of a manual computation along its axes, as none of its collectives does";
       moveManual(fact);
       continue;
     }
-    if (std::optional<Fact> moved = applyMove(fact, move, values.mesh, reason, isModelled)) {
-      values.addFact(result, *moved);
-      values.count("collective");
-      continue;
-    }
-    if (isa<CollectivePermuteOp>(op) && values.mesh)
-      if (std::optional<Fact> moved = applyPermutation(fact, move, values.mesh->numDevices())) {
-        values.addFact(result, *moved);
-        values.count("permutation of devices");
-        continue;
-      }
-    isRefused &= isModelled;
-    if (why.empty())
-      why = reason;
+    (void)moveFact(fact);
   }
+  if (values.getFacts(result).empty())
+    for (const Fact &fact : getSliceFacts())
+      if (moveFact(fact))
+        values.count("slice that only the partitioned program has");
   values.setGap(&op, isRefused ? Outcome::Refused : Outcome::Undecided, why, name);
+}
+
+bool CollectiveVisitor::moveFact(const Fact &fact) {
+  bool isModelled = true;
+  std::string reason;
+  if (std::optional<Fact> moved = applyMove(fact, move, values.mesh, reason, isModelled)) {
+    values.addFact(result, *moved);
+    values.count("collective");
+    return true;
+  }
+  if (isa<CollectivePermuteOp>(op) && values.mesh)
+    if (std::optional<Fact> moved = applyPermutation(fact, move, values.mesh->numDevices())) {
+      values.addFact(result, *moved);
+      values.count("permutation of devices");
+      return true;
+    }
+  isRefused &= isModelled;
+  if (why.empty())
+    why = reason;
+  return false;
+}
+
+SmallVector<Fact, 1> CollectiveVisitor::getSliceFacts() {
+  SmallVector<Fact, 1> slices;
+  for (const Fact &fact : values.getFacts(input)) {
+    // One dim is smaller, and no lane is outside of what the slice has of it.
+    std::optional<unsigned> smaller;
+    bool isSlice = values.global[fact.value].type != nullptr;
+    for (auto [d, dim, size] : llvm::enumerate(fact.dims, move.from.shape)) {
+      if (dim.size == size || isUnknownSize(dim.size))
+        continue;
+      isSlice &= !smaller && dim.form && size < dim.size && !dim.form->hasScalar();
+      smaller = d;
+    }
+    if (!isSlice || !smaller || overlap(values.global[fact.value].varying, getMovedRanks()))
+      continue;
+    Fact slice = fact;
+    DimFact &dim = slice.dims[*smaller];
+    int64_t offset = dim.form->getRange().first;
+    dim = {move.from.shape[*smaller], dim.form->plus(-offset), {}};
+    if (offset < 0 || dim.hasPadding())
+      continue;
+    RankedTensorType type = values.global[fact.value].type;
+    SmallVector<int64_t> shape(type.getShape());
+    shape[*smaller] = dim.size;
+    slice.value = values.global.addSlice(fact.value, type.clone(shape), *smaller, offset);
+    slices.push_back(slice);
+  }
+  return slices;
 }
 
 SmallVector<RankDigit, 4> CollectiveVisitor::getMovedRanks() const {
@@ -175,11 +219,30 @@ void CollectiveVisitor::moveUniform(const Fact &fact) {
   if (!staysEqual) {
     why = "reduces a constant that all devices have";
   } else if (addsZeros() && info.splat != move.zero) {
-    isRefused = false;
-    why = "a window of a constant, with zeros around it";
+    padUniform(info.splat);
   } else {
     values.addFact(result, fact);
   }
+}
+
+void CollectiveVisitor::padUniform(Attribute value) {
+  isRefused = false;
+  why = "a window of a constant, with zeros around it";
+  bool isAtRunTime = llvm::any_of(move.added, [](const auto &added) { return added.has_value(); });
+  if (!value || !move.zero || reduction || isAtRunTime || llvm::any_of(move.from.shape, isUnknownSize))
+    return;
+  auto type = cast<RankedTensorType>(result.getType()).clone(move.from.shape);
+  Fact padded{values.global.getDefined(type, values.terms.getConstant(value)), {}, {}};
+  for (auto [form, size] : llvm::zip_equal(getIndexForms(move.to), move.from.shape)) {
+    DimFact dim{size, form, {}};
+    if (dim.hasPadding())
+      dim.padding = move.zero;
+    else
+      dim.form = std::nullopt;
+    padded.dims.push_back(dim);
+  }
+  values.addFact(result, padded);
+  values.count("constant with zeros around it");
 }
 
 void CollectiveVisitor::reduceUniform(const Fact &fact) {

@@ -2,6 +2,8 @@
 
 #include "shardkit/Proof/GlobalProgram.h"
 
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+
 using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
@@ -163,6 +165,33 @@ ClassId GlobalProgram::getDefined(RankedTensorType type, TermId definition) {
   return defined[{type, definition}] = id;
 }
 
+ClassId GlobalProgram::addSlice(ClassId source, RankedTensorType type, unsigned dim, int64_t offset) {
+  ViewUser user{0, {}, {}, {}};
+  for (unsigned d = 0; d < type.getRank(); ++d) {
+    user.offsets.push_back(d == dim ? offset : 0);
+    user.steps.push_back(1);
+  }
+  for (const ViewUser &known : viewUsers[source])
+    if (classes[known.value].type == type && known.offsets == user.offsets && known.steps == user.steps &&
+        !known.padding)
+      return known.value;
+  ClassInfo info;
+  info.type = type;
+  info.loc = classes[source].loc;
+  info.loopSizes.assign(type.getShape().begin(), type.getShape().end());
+  info.source = source;
+  info.isUniform.assign(classes[source].isUniform.begin(), classes[source].isUniform.end());
+  for (auto [d, size] : llvm::enumerate(type.getShape())) {
+    int64_t begin = d == dim ? offset : 0;
+    info.sums.push_back(size == 1 ? SmallVector<int64_t, 6>{begin, 0}
+                                  : SmallVector<int64_t, 6>{begin, 1, int64_t(d), 1});
+  }
+  user.value = create(std::move(info));
+  classes[user.value].varying = classes[source].varying;
+  viewUsers[source].push_back(user);
+  return user.value;
+}
+
 /// A constant as an element: an index is a sum.
 static TermId getScalarConstant(Attribute value, TermTable &terms) {
   auto number = dyn_cast<IntegerAttr>(value);
@@ -190,6 +219,33 @@ static std::optional<Attribute> getConstantElement(const ClassInfo &info, const 
 /// True if a sum is one number that the program computes.
 static bool isNumber(ArrayRef<int64_t> sum) { return sum[0] == 0 && sum[1] == 1 && sum[2] < 0 && sum[3] == 1; }
 
+std::optional<SumList> GlobalProgram::getRootSums(ClassId id, const SumList &sums) const {
+  const ClassInfo &info = classes[id], &root = classes[info.root];
+  if (info.root == id || !root.type || root.type.getRank() >= info.type.getRank() ||
+      llvm::any_of(info.type.getShape(), isUnknownSize))
+    return std::nullopt;
+  auto reassociation = getReassociationIndicesForReshape(root.type, info.type);
+  if (!reassociation || reassociation->size() != size_t(root.type.getRank()))
+    return std::nullopt;
+  SumList atRoot;
+  for (const ReassociationIndices &dims : *reassociation) {
+    std::map<int64_t, int64_t> factors;
+    int64_t constant = 0, stride = 1, numComputed = 0;
+    for (int64_t d : llvm::reverse(dims)) {
+      SmallVector<int64_t, 6> sum = info.isUniform[d] ? SmallVector<int64_t, 6>{0, 0} : sums[d];
+      constant += stride * sum[0];
+      for (int64_t i = 0; i < sum[1]; ++i)
+        factors[sum[2 + 2 * i]] += stride * sum[3 + 2 * i];
+      numComputed += sum[1] != 0;
+      stride *= info.type.getDimSize(d);
+    }
+    if (numComputed > 1)
+      return std::nullopt;
+    atRoot.push_back(makeSum(constant, factors));
+  }
+  return atRoot;
+}
+
 TermId GlobalProgram::getElement(ClassId id, const SumList &sums) {
   const ClassInfo &info = classes[id];
   if (info.splat)
@@ -206,6 +262,8 @@ TermId GlobalProgram::getElement(ClassId id, const SumList &sums) {
   }
   if (info.definition)
     return substitute(*info.definition, sums);
+  if (std::optional<SumList> atRoot = getRootSums(id, sums))
+    return getElement(info.root, *atRoot);
   Term term{Term::Kind::Element};
   term.numbers.push_back(id);
   bool isComputed = false;

@@ -74,11 +74,7 @@ std::optional<ClassId> GlobalProgram::getUnitReshape(ClassId source, const SumLi
                                                      std::optional<Location> loc) {
   if (!classes[source].type || getUnitSums(classes[source].type.getShape(), type.getShape()) != sums)
     return std::nullopt;
-  SmallVector<RankDigit, 2> outer = varying;
-  varying = classes[source].varying;
-  ClassId id = addReshape(source, type, loc);
-  varying = outer;
-  return id;
+  return addReshape(source, type, loc);
 }
 
 ClassId GlobalProgram::addReshape(ClassId source, RankedTensorType type, std::optional<Location> loc) {
@@ -110,6 +106,7 @@ ClassId GlobalProgram::addReshape(ClassId source, RankedTensorType type, std::op
     info.sums = *sums;
   }
   ClassId id = create(info);
+  classes[id].varying = classes[source].varying;
   reshapes[root].push_back(id);
   return id;
 }

@@ -154,6 +154,7 @@ bool OpTerms::convertInside(Attempt &attempt) {
   for (auto [l, loop] : llvm::enumerate(loops))
     frame.assumed.push_back(loop.form && loop.size ? std::optional(std::pair<int64_t, int64_t>(0, *loop.size - 1))
                                                    : getRange(l));
+  assumed = frame.assumed;
   inside = convert(frame, llvm::SmallBitVector(getNumLoops()));
   usedAssumption = frame.usedAssumption;
   if (frame.usedEquation && !isMisfit)
@@ -218,6 +219,32 @@ TermId OpTerms::setMisfit(const Twine &why) {
   return values.terms.getUnknown(&op);
 }
 
+bool OpTerms::addRead(ArrayRef<int64_t> sum, int64_t size, const TermFrame &frame,
+                      const llvm::SmallBitVector &outside) {
+  if (outside.none()) {
+    reads.push_back({SmallVector<int64_t, 6>(sum), size, frame.assumed});
+    return true;
+  }
+  std::optional<std::pair<int64_t, int64_t>> range = frame.getRange(sum);
+  return range && range->first >= 0 && range->second < size;
+}
+
+bool OpTerms::areReadsInside(const Ranges &ranges) const {
+  return llvm::all_of(reads, [&](const Read &read) {
+    TermFrame frame;
+    for (auto [range, where, all] : llvm::zip_equal(ranges, read.where, assumed)) {
+      frame.assumed.push_back(range);
+      // A limit that is none of the loop is one of a condition.
+      if (range && where && all && where->first != all->first)
+        frame.assumed.back()->first = std::max(range->first, where->first);
+      if (range && where && all && where->second != all->second)
+        frame.assumed.back()->second = std::min(range->second, where->second);
+    }
+    std::optional<std::pair<int64_t, int64_t>> range = frame.getRange(read.sum);
+    return range && range->first >= 0 && range->second < read.size;
+  });
+}
+
 TermId OpTerms::convertArgument(unsigned number, TermFrame &frame, const llvm::SmallBitVector &outside) {
   const Structured::Argument &argument = structured.arguments[number];
   const Fact &fact = *operands[number];
@@ -252,6 +279,12 @@ TermId OpTerms::convertArgument(unsigned number, TermFrame &frame, const llvm::S
   }
   TermTable &terms = values.terms;
   TermId element = padding ? terms.getConstant(padding) : values.global.getElement(fact.value, sums);
+  bool isReadThrough =
+      !padding && (terms[element].kind != Term::Kind::Element || terms.getElement(element).first != fact.value);
+  // Padding of a value is not what is next to it in another one.
+  for (auto [dim, sum] : llvm::zip_equal(fact.dims, sums))
+    if (isReadThrough && dim.hasPadding() && !addRead(sum, dim.size, frame, outside))
+      return terms.getUnknown(&op);
   unsigned first = structured.numInputs, output = number - first;
   if (structured.hasReduction() && number >= first && output < structured.results.size()) {
     outputs[output] = fact.partial;

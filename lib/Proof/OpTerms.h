@@ -64,6 +64,12 @@ public:
   /// The indices of a loop: [first, last]; std::nullopt if they are not known.
   std::optional<std::pair<int64_t, int64_t>> getRange(unsigned loop) const;
 
+  /// The first and the last index of each loop, if they are known.
+  using Ranges = SmallVector<std::optional<std::pair<int64_t, int64_t>>, 4>;
+  /// True if all elements that are read through are inside of the values that the devices have, with the indices of the
+  /// loops in `ranges`. Others are padding of these, and not what they are read through to.
+  bool areReadsInside(const Ranges &ranges) const;
+
   /// True if the op reads `tensor` at computed indices, and a device has a part of dim `d` of it.
   bool isShardedLookup(Value tensor, unsigned d) const;
   /// True if every device has all of dim `d` of an operand, and its elements differ: a term has the index then.
@@ -109,6 +115,9 @@ public:
   std::string misfit;
 
 private:
+  /// Notes that an element is read through at an index that is outside of its dim in some lanes. False if it is there,
+  /// where loops are in `outside`.
+  bool addRead(ArrayRef<int64_t> sum, int64_t size, const TermFrame &frame, const llvm::SmallBitVector &outside);
   bool readPartialKind(Attempt &attempt);
   /// Scalars of the function around the op that are elements are complete.
   void readOuterElements();
@@ -131,6 +140,14 @@ private:
   ArrayRef<const Fact *> operands;
   llvm::DenseMap<TermId, SmallVector<Bound, 2>> bounds; ///< of the look-ups, by their terms
   llvm::DenseSet<TermId> maskedSelects, completed;
+  /// An index of a dim at which an element is read through. What conditions around it say of loops is in `where`.
+  struct Read {
+    SmallVector<int64_t, 6> sum;
+    int64_t size;
+    Ranges where;
+  };
+  SmallVector<Read, 0> reads;
+  Ranges assumed; ///< the indices of the loops in `inside`
 };
 
 /// Checks that no lane of padding divides by what padding holds, or reads at an index that is outside of a tensor.

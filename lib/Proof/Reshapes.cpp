@@ -2,9 +2,73 @@
 
 #include "LocalOps.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+
 using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
+
+/// The shape of a value of which the reshape of a local one holds elements: a dim that is divided keeps all local dims
+/// but one, the first or, if `skipsUnits`, the first of several elements. Dims that are joined are one dim.
+/// std::nullopt if that is no shape.
+static std::optional<SmallVector<int64_t>> getReshapedShape(const Fact &fact, RankedTensorType from,
+                                                            RankedTensorType to, bool skipsUnits) {
+  bool isDivided = from.getRank() < to.getRank();
+  auto reassociation = getReassociationIndicesForReshape(from, to);
+  if (!reassociation || from.getRank() == to.getRank() || reassociation->empty())
+    return std::nullopt;
+  SmallVector<int64_t> shape;
+  for (auto [d, dims] : llvm::enumerate(*reassociation)) {
+    if (!isDivided) {
+      shape.push_back(1);
+      for (int64_t dim : dims)
+        shape.back() *= fact.dims[dim].size;
+      continue;
+    }
+    int64_t size = fact.dims[d].size;
+    const int64_t *sharded =
+        skipsUnits ? llvm::find_if(dims, [&](int64_t dim) { return to.getDimSize(dim) != 1; }) : dims.begin();
+    if (sharded == dims.end())
+      sharded = dims.begin();
+    for (int64_t dim : dims) {
+      int64_t part = to.getDimSize(dim);
+      if (dim == *sharded)
+        part = size / (computeProduct(to.getShape().slice(dims.front(), dims.size())) / part);
+      shape.push_back(part);
+    }
+    if (isUnknownSize(size) || computeProduct(ArrayRef(shape).take_back(dims.size())) != size)
+      return std::nullopt;
+  }
+  return shape;
+}
+
+/// True if all dims without a form have equal elements.
+static bool hasFormsOf(const Fact &fact, const ClassInfo &info) {
+  return llvm::all_of(llvm::zip_equal(fact.dims, info.isUniform),
+                      [](auto dim) { return std::get<0>(dim).form || std::get<1>(dim); });
+}
+
+/// A reshape that only the partitioned program has, of a value that it divides or joins dims of.
+static void addOwnReshape(const Fact &fact, bool skipsUnits, Operation &op, LocalValues &values) {
+  GlobalProgram &global = values.global;
+  auto from = cast<RankedTensorType>(op.getOperand(0).getType()),
+       to = cast<RankedTensorType>(op.getResult(0).getType());
+  std::optional<SmallVector<int64_t>> shape = getReshapedShape(fact, from, to, skipsUnits);
+  if (!shape || llvm::any_of(fact.dims, [](const DimFact &dim) { return isUnknownSize(dim.size); }))
+    return;
+  RankedTensorType type = global[fact.value].type.clone(*shape);
+  if (!applyReshape(fact, from.getShape(), to.getShape(), fact.value, *shape))
+    return;
+  ClassId id = global.addReshape(fact.value, type, op.getLoc());
+  std::optional<Fact> reshaped = applyReshape(fact, from.getShape(), to.getShape(), id, *shape);
+  if (reshaped && hasFormsOf(*reshaped, global[id])) {
+    values.addFact(op.getResult(0), *reshaped);
+    // A dim that is sharded may be divided in several ways.
+    values.hasGuess |= llvm::any_of(fact.dims, [](const DimFact &dim) { return dim.form && dim.form->hasRank(); });
+    values.count("reshape that only the partitioned program has");
+  }
+}
 
 bool proof::visitReshape(Operation &op, LocalValues &values) {
   GlobalProgram &global = values.global;
@@ -31,17 +95,17 @@ bool proof::visitReshape(Operation &op, LocalValues &values) {
       if (type.getRank() != to.getRank())
         continue;
       std::optional<Fact> reshaped = applyReshape(fact, from.getShape(), to.getShape(), other, type.getShape());
-      if (!reshaped)
-        continue;
-      // A dim without a form must have equal elements.
-      bool isUniform = llvm::all_of(llvm::zip_equal(reshaped->dims, global[other].isUniform),
-                                    [](auto dim) { return std::get<0>(dim).form || std::get<1>(dim); });
-      if (!isUniform)
+      if (!reshaped || !hasFormsOf(*reshaped, global[other]))
         continue;
       values.addFact(result, *reshaped);
       values.count("reshape");
     }
   }
+  if (values.getFacts(result).empty())
+    for (const Fact &fact : SmallVector<Fact, 2>(values.getFacts(source)))
+      if (!global[fact.value].splat && !global[fact.value].isUndefined)
+        for (bool skipsUnits : {true, false})
+          addOwnReshape(fact, skipsUnits, op, values);
   values.setGap(&op, Outcome::Undecided, "no reshape of the unsharded program has these elements", name);
   return !values.getFacts(result).empty();
 }

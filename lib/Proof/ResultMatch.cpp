@@ -1,5 +1,6 @@
 //===- ResultMatch.cpp - The classes that a result holds ------------------===//
 
+#include "JoinedLoops.h"
 #include "PartialTerms.h"
 
 using namespace mlir;
@@ -30,9 +31,18 @@ private:
   void readKept();
   bool matchConstant();
   void matchMove();
+  /// The indices of the loops, in all lanes or in those that are inside of the dims.
+  OpTerms::Ranges getLanes(bool areInside) const;
   /// A value of its own, with a dim per loop, which the unsharded program does not have.
   void addDefined();
-  bool matchClass(ClassId candidate);
+  /// The classes under a key.
+  bool matchClasses(ArrayRef<int64_t> key);
+  /// The slice of a class that an op on slices computes: `loopSizes` become those of the op.
+  ClassId getSlice(ClassId candidate, MutableArrayRef<int64_t> loopSizes);
+  /// A reshape of a class whose loops are joined ones of the op.
+  bool matchJoined();
+  /// `loopSizes` are those of the unsharded op, if it has the loops of this one.
+  bool matchClass(ClassId candidate, ArrayRef<int64_t> loopSizes);
 
   /// The form of a dim; std::nullopt if the dim is tied to no index.
   std::optional<IndexForm> getForm(unsigned d) const;
@@ -47,14 +57,14 @@ private:
     SmallVector<unsigned> overflow;
   };
   /// std::nullopt if the reduced loops do not count each element of the class once; `why` may say so.
-  std::optional<Reduced> readReduced(const ClassInfo &info, std::string &why) const;
+  std::optional<Reduced> readReduced(ArrayRef<int64_t> loopSizes, std::string &why) const;
   /// True if the reduced loops run through their dims from the first index to the last.
   bool keepsOrder() const;
   /// The dims of a result of a class; std::nullopt if they do not fit.
   std::optional<Fact> readClassFact(ClassId candidate, const Reduced &reduced, std::string &why);
   /// What padding of reduced loops would add must leave the output as it is.
   enum class Overflow { LeftOut, Added, Unknown };
-  Overflow checkOverflow(const ClassInfo &info, const Reduced &reduced, std::string &why);
+  Overflow checkOverflow(ArrayRef<int64_t> loopSizes, const Reduced &reduced, std::string &why);
   /// Sets over which ranks a result is partial, of the reduction `kind`. False if it is neither partial nor complete.
   bool setPartial(Fact &fact, ReductionKind kind, const Reduced &reduced, std::string &why);
   /// True if a device has lanes of a loop that are outside of its dim, and others were assumed.
@@ -108,15 +118,64 @@ bool ResultMatch::match() {
   SmallVector<bool> isUnit;
   for (unsigned l = 0; l < numLoops; ++l)
     isUnit.push_back(op.isUnit(l));
-  SmallVector<int64_t> key = global.getKey(structured, r, keyTerms, sums, isUnit);
-  for (ClassId candidate : SmallVector<ClassId>(global.find(key))) {
-    RankedTensorType other = global[candidate].type;
-    if (global[candidate].loopSizes.size() == numLoops && other.getRank() == type.getRank() &&
-        other.getElementType() == type.getElementType() && !matchClass(candidate))
-      return false;
-  }
+  if (!matchClasses(global.getKey(structured, r, keyTerms, sums, isUnit)))
+    return false;
+  if (values.getFacts(result).empty() && !matchJoined())
+    return false;
   if (values.getFacts(result).empty())
     attempt.fail(0, Outcome::Undecided, "no value of the unsharded program is computed like this", "no counterpart");
+  return true;
+}
+
+bool ResultMatch::matchClasses(ArrayRef<int64_t> key) {
+  for (ClassId candidate : SmallVector<ClassId>(global.find(key))) {
+    RankedTensorType other = global[candidate].type;
+    SmallVector<int64_t, 4> loopSizes = global[candidate].loopSizes;
+    if (loopSizes.size() != op.getNumLoops() || other.getRank() != type.getRank() ||
+        other.getElementType() != type.getElementType())
+      continue;
+    if (!matchClass(candidate, loopSizes))
+      return false;
+    if (!values.getFacts(result).empty())
+      continue;
+    if (ClassId slice = getSlice(candidate, loopSizes); slice != candidate && !matchClass(slice, loopSizes))
+      return false;
+  }
+  return true;
+}
+
+ClassId ResultMatch::getSlice(ClassId candidate, MutableArrayRef<int64_t> loopSizes) {
+  for (auto [d, l] : llvm::enumerate(dimLoops)) {
+    if (l < 0 || op.isUnit(l) || !op.loops[l].size || *op.loops[l].size >= loopSizes[l])
+      continue;
+    int64_t size = *op.loops[l].size;
+    SmallVector<int64_t> shape(global[candidate].type.getShape());
+    // Lanes beyond the smaller dim are none of the slice.
+    if (op.loops[l].form->hasScalar() || op.loops[l].form->isInside(size) || shape[d] != loopSizes[l] ||
+        isUnknownSize(loopSizes[l]))
+      continue;
+    shape[d] = loopSizes[l] = size;
+    candidate = global.addSlice(candidate, global[candidate].type.clone(shape), d, 0);
+  }
+  return candidate;
+}
+
+bool ResultMatch::matchJoined() {
+  // In another order only a plain reduction is the same.
+  if (structured.terms.size() != 1 || (hasReduction && !getReduction(term, r, terms)))
+    return true;
+  std::optional<JoinedLoops> joined = JoinedLoops::find(op, term, dimLoops);
+  if (!joined)
+    return true;
+  for (ClassId candidate : SmallVector<ClassId>(global.find(joined->getKey()))) {
+    std::optional<SmallVector<int64_t>> loopSizes = joined->getLoopSizes(global[candidate]);
+    if (!loopSizes || global[candidate].type.getElementType() != type.getElementType())
+      continue;
+    if (!matchClass(joined->getResult(candidate), *loopSizes))
+      return false;
+    if (!values.getFacts(result).empty())
+      values.count("loops that divide one loop");
+  }
   return true;
 }
 
@@ -301,14 +360,27 @@ void ResultMatch::matchMove() {
       return;
     fact.dims.push_back(*dim);
   }
+  // A fact of what was assumed has the lanes of the loops that are in their dims.
+  if (!op.areReadsInside(getLanes(/*areInside=*/op.usedAssumption)))
+    return;
   addFact(fact);
   values.count("elements that move");
+}
+
+OpTerms::Ranges ResultMatch::getLanes(bool areInside) const {
+  OpTerms::Ranges ranges;
+  for (unsigned l = 0; l < op.getNumLoops(); ++l) {
+    std::optional<int64_t> size = areInside ? op.loops[l].size : std::nullopt;
+    ranges.push_back(size ? std::optional(std::pair<int64_t, int64_t>(0, *size - 1)) : op.getRange(l));
+  }
+  return ranges;
 }
 
 void ResultMatch::addDefined() {
   // It is computed also where the unsharded program computes nothing, so that it may not trap.
   auto isNoTrap = [&](const Trap &trap) { return isHarmless(trap, terms); };
-  if (!llvm::all_of(structured.traps, isNoTrap) || !kept.empty() || !op.masked.empty())
+  if (!llvm::all_of(structured.traps, isNoTrap) || !kept.empty() || !op.masked.empty() ||
+      !op.areReadsInside(getLanes(/*areInside=*/true)))
     return;
   if (!terms.isOverGlobal(term))
     return;
@@ -385,7 +457,7 @@ std::optional<DimFact> ResultMatch::getMovedDim(unsigned d, const ClassInfo &inf
 // Classes under the key
 //===----------------------------------------------------------------------===//
 
-bool ResultMatch::matchClass(ClassId candidate) {
+bool ResultMatch::matchClass(ClassId candidate, ArrayRef<int64_t> loopSizes) {
   const ClassInfo &info = global[candidate];
   std::string why;
   StringRef failed = "partial";
@@ -397,7 +469,14 @@ bool ResultMatch::matchClass(ClassId candidate) {
       attempt.fail(5, op.owned.empty() ? Outcome::Refused : Outcome::Undecided, why, failed);
     return true;
   };
-  std::optional<Reduced> reduced = readReduced(info, why);
+  OpTerms::Ranges inside;
+  for (int64_t size : loopSizes)
+    inside.push_back(std::pair<int64_t, int64_t>(0, size - 1));
+  if (!op.areReadsInside(inside)) {
+    attempt.fail(4, Outcome::Undecided, "reads what is outside of an operand", "padding");
+    return true;
+  }
+  std::optional<Reduced> reduced = readReduced(loopSizes, why);
   if (!reduced) {
     bool isGuess = llvm::any_of(op.loops, [](const LoopIndex &loop) { return loop.isGuess; });
     if (!why.empty())
@@ -438,7 +517,7 @@ bool ResultMatch::matchClass(ClassId candidate) {
     attempt.fail(4, Outcome::Undecided, "reads a sharded value at computed indices", "lookup");
     return true;
   }
-  switch (checkOverflow(info, *reduced, why)) {
+  switch (checkOverflow(loopSizes, *reduced, why)) {
   case Overflow::Unknown:
     attempt.fail(3, Outcome::Undecided, "padding of a reduced loop", "padding");
     return false;
@@ -455,10 +534,10 @@ bool ResultMatch::matchClass(ClassId candidate) {
   return true;
 }
 
-std::optional<ResultMatch::Reduced> ResultMatch::readReduced(const ClassInfo &info, std::string &why) const {
+std::optional<ResultMatch::Reduced> ResultMatch::readReduced(ArrayRef<int64_t> loopSizes, std::string &why) const {
   Reduced reduced;
   for (unsigned l = 0; l < op.getNumLoops(); ++l) {
-    int64_t size = info.loopSizes[l];
+    int64_t size = loopSizes[l];
     const LoopIndex &loop = op.loops[l];
     bool fits = !loop.size || *loop.size == size || !op.usedAssumption;
     if (!structured.isReduction[l]) {
@@ -529,7 +608,8 @@ std::optional<Fact> ResultMatch::readClassFact(ClassId candidate, const Reduced 
   return fact;
 }
 
-ResultMatch::Overflow ResultMatch::checkOverflow(const ClassInfo &info, const Reduced &reduced, std::string &why) {
+ResultMatch::Overflow ResultMatch::checkOverflow(ArrayRef<int64_t> loopSizes, const Reduced &reduced,
+                                                 std::string &why) {
   ArrayRef<unsigned> overflow = reduced.overflow;
   enum { Inside, Above, Below, NumSides };
   if (overflow.size() > 4)
@@ -544,7 +624,7 @@ ResultMatch::Overflow ResultMatch::checkOverflow(const ClassInfo &info, const Re
     for (unsigned l = 0; l < op.getNumLoops(); ++l) {
       frame.assumed.push_back(op.getRange(l));
       if (frame.assumed.back())
-        frame.assumed.back() = std::pair(int64_t(0), info.loopSizes[l] - 1);
+        frame.assumed.back() = std::pair(int64_t(0), loopSizes[l] - 1);
     }
     bool isPossible = true;
     unsigned rest = combination;
@@ -555,7 +635,7 @@ ResultMatch::Overflow ResultMatch::checkOverflow(const ClassInfo &info, const Re
         continue;
       outside.set(loop);
       auto [low, high] = *op.getRange(loop);
-      auto range = side == Above ? std::pair(info.loopSizes[loop], high) : std::pair(low, int64_t(-1));
+      auto range = side == Above ? std::pair(loopSizes[loop], high) : std::pair(low, int64_t(-1));
       isPossible &= range.first <= range.second;
       frame.assumed[loop] = range;
     }
@@ -567,7 +647,7 @@ ResultMatch::Overflow ResultMatch::checkOverflow(const ClassInfo &info, const Re
     if (terms[left].kind != Term::Kind::Output || terms[left].numbers[0] != int64_t(r)) {
       unsigned first = overflow.front();
       why = "padding of loop " + std::to_string(first) + " (" + op.loops[first].form->toString(values.mesh) +
-            " beyond " + std::to_string(info.loopSizes[first]) + ") is part of the result";
+            " beyond " + std::to_string(loopSizes[first]) + ") is part of the result";
       return Overflow::Added;
     }
     values.count("padding that a reduction leaves out");

@@ -75,28 +75,8 @@ void GlobalProgram::addSort(SortOp op) {
         classes[all].isUniform.push_back(size == 1);
       known.push_back(all);
     }
-    values[result] = kept == sorted ? all : addSlice(all, type, dim, op.getLast() ? sorted - kept : 0, op.getLoc());
+    values[result] = kept == sorted ? all : addSlice(all, type, dim, op.getLast() ? sorted - kept : 0);
   }
-}
-
-ClassId GlobalProgram::addSlice(ClassId source, RankedTensorType type, unsigned dim, int64_t offset, Location loc) {
-  ClassInfo info;
-  info.type = type;
-  info.loc = loc;
-  info.loopSizes.assign(type.getShape().begin(), type.getShape().end());
-  info.source = source;
-  ViewUser user{0, {}, {}, {}};
-  for (auto [d, size] : llvm::enumerate(type.getShape())) {
-    int64_t begin = d == dim ? offset : 0;
-    info.isUniform.push_back(size == 1);
-    info.sums.push_back(size == 1 ? SmallVector<int64_t, 6>{begin, 0}
-                                  : SmallVector<int64_t, 6>{begin, 1, int64_t(d), 1});
-    user.offsets.push_back(begin);
-    user.steps.push_back(1);
-  }
-  user.value = create(std::move(info));
-  viewUsers[source].push_back(user);
-  return user.value;
 }
 
 ClassId GlobalProgram::getCandidates(const Candidates &of, RankedTensorType type) {

@@ -162,6 +162,9 @@ void LoopIndexFinder::readDim(const DimFact &dim, const IndexForm &at, const Ind
   propose(number, at, dim.size);
   if (isBeyond)
     propose(number, at, std::nullopt);
+  // The one element of a dim that the first device has.
+  if (structured.extents[number] == 1 && at.getConstant() == 0 && at.hasRank() && !at.hasScalar())
+    propose(number, at, 1, /*isGuess=*/true);
   // What a slice gave before is from an offset on, with a step.
   int64_t step = 0;
   for (const IndexTerm &term : at.getTerms())

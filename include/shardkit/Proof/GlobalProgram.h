@@ -139,6 +139,10 @@ public:
   ArrayRef<ClassId> getReshapes(ClassId id) const { return reshapes[classes[id].root]; }
   /// A value of this type whose elements are those of a term over its dims, which the unsharded program does not have.
   ClassId getDefined(RankedTensorType type, TermId definition);
+  /// A reshape of a value, in row-major order.
+  ClassId addReshape(ClassId source, RankedTensorType type, std::optional<Location> loc);
+  /// A slice of `type` along one dim.
+  ClassId addSlice(ClassId source, RankedTensorType type, unsigned dim, int64_t offset);
   /// The reshape of a value to one dim of all elements.
   ClassId getFlat(ClassId id);
   /// The class of a value that reads `source` at `sums`, if it is all of that but for dims of one element.
@@ -168,16 +172,15 @@ private:
   /// A term over dims, at sums over other loops in place of these.
   TermId substitute(TermId id, const SumList &at);
   SmallVector<int64_t, 6> compose(ArrayRef<int64_t> sum, const SumList &at);
+  /// The index in the first value of a chain of reshapes, of which `id` divides dims. std::nullopt unless all but one
+  /// of the indices of a divided dim are constants.
+  std::optional<SumList> getRootSums(ClassId id, const SumList &sums) const;
   // GlobalStructured.cpp
   void addStructured(Operation *op, const Structured &structured);
-  ClassId addReshape(ClassId source, RankedTensorType type, std::optional<Location> loc);
   ScalarReader getScalars();
 
   // Sorts.cpp
   void addSort(SortOp op);
-  /// A slice along one dim.
-  ClassId addSlice(ClassId source, RankedTensorType type, unsigned dim, int64_t offset, Location loc);
-
   // ManualValues.cpp
   void addManual(ManualComputationOp op);
   bool addCollective(CollectiveOpInterface op);
