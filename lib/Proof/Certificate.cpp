@@ -1,6 +1,7 @@
 //===- Certificate.cpp - What is proven of a program ----------------------===//
 
-#include "shardkit/Proof/Certificate.h"
+#include "LoadingFunctions.h"
+
 #include "shardkit/Proof/Normalize.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -81,18 +82,21 @@ FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local, bool 
   certificate.local = getHash(local);
   OwningOpRef<ModuleOp> globalCopy = global.clone(), localCopy = local.clone();
   certificate.passes = normalize(*globalCopy, *localCopy);
-  for (auto func : localCopy->getOps<func::FuncOp>()) {
+  LoadingProver loading(certificate, withClaims);
+  for (auto func : llvm::to_vector(localCopy->getOps<func::FuncOp>())) {
     if (func.isExternal() || func.isPrivate())
       continue;
     auto other = globalCopy->lookupSymbol<func::FuncOp>(func.getName());
     if (!other || other.isExternal())
       return func.emitError() << "@" << func.getName() << " is not a function of the unsharded program";
+    if (failed(loading.prove(other, func)))
+      return failure();
     FailureOr<Proof> proof = prove(other, func, withClaims);
     if (failed(proof))
       return failure();
     // The op is one of a copy.
     proof->op = nullptr;
-    certificate.functions.push_back({func.getName().str(), *proof});
+    certificate.functions.push_back({func.getName().str(), *proof, std::nullopt});
   }
   return certificate;
 }
@@ -124,9 +128,14 @@ void proof::printJSON(const Certificate &certificate, raw_ostream &os) {
         json.value(pass);
     });
     json.attributeArray("functions", [&] {
-      for (const auto &[name, proof] : certificate.functions)
-        json.object([&, &name = name, &proof = proof] {
+      for (const auto &[name, proof, loads] : certificate.functions)
+        json.object([&, &name = name, &proof = proof, &loads = loads] {
           json.attribute("name", name);
+          if (loads)
+            json.attributeObject("loads", [&] {
+              json.attribute("function", loads->function);
+              json.attribute("argument", int64_t(loads->argument));
+            });
           json.attribute("outcome", stringifyOutcome(proof.outcome));
           json.attribute("ops", int64_t(proof.localOps));
           json.attribute("unsharded_ops", int64_t(proof.globalOps));

@@ -210,8 +210,7 @@ std::optional<TermId> JoinedLoops::convertElement(TermId id) {
   };
   ArrayRef<ClassId> reshapes = global.getReshapes(value);
   auto like = llvm::find_if(reshapes, isLike);
-  ClassId joined =
-      like != reshapes.end() ? *like : global.addReshape(value, type.clone(shape), global[value].loc);
+  ClassId joined = like != reshapes.end() ? *like : global.addReshape(value, type.clone(shape), global[value].loc);
   SumList sumsOfJoined;
   size_t next = 0;
   for (int64_t size : global[joined].type.getShape()) {
@@ -273,9 +272,7 @@ std::optional<TermId> JoinedLoops::convert(TermId id) {
   return converted[id] = compute();
 }
 
-SmallVector<int64_t> JoinedLoops::getKey() const {
-  return op.values.global.getKey(joined, 0, {term}, result, isUnit);
-}
+SmallVector<int64_t> JoinedLoops::getKey() const { return op.values.global.getKey(joined, 0, {term}, result, isUnit); }
 
 std::optional<SmallVector<int64_t>> JoinedLoops::getLoopSizes(const ClassInfo &info) const {
   if (info.loopSizes.size() != joined.extents.size())

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Plan/ShardingPlan.h"
 #include "shardkit/Proof/Boundary.h"
@@ -138,6 +139,10 @@ static Status compare(ModuleOp global, ModuleOp shardings, std::unique_ptr<llvm:
   return areProven ? AllProven : NotProven;
 }
 
+static bool hasShardFunction(func::FuncOp func, int64_t argument) {
+  return argument >= 0 && argument < int64_t(func.getNumArguments()) && func.getArgAttr(argument, kShardFunctionAttr);
+}
+
 /// Checks the claims of a certificate about both programs.
 static Status check(ModuleOp global, ModuleOp shardings, std::unique_ptr<llvm::MemoryBuffer> buffer,
                     const Options &options) {
@@ -172,14 +177,24 @@ static Status check(ModuleOp global, ModuleOp shardings, std::unique_ptr<llvm::M
   for (const llvm::json::Value &value : *functions) {
     const llvm::json::Object *function = value.getAsObject();
     std::optional<StringRef> name = function ? function->getString("name") : std::nullopt;
-    auto globalFunc = name ? globalCopy->lookupSymbol<func::FuncOp>(*name) : func::FuncOp();
-    auto localFunc = name ? localCopy->lookupSymbol<func::FuncOp>(*name) : func::FuncOp();
-    if (!globalFunc || !localFunc)
+    const llvm::json::Object *loads = function ? function->getObject("loads") : nullptr;
+    std::optional<StringRef> compared = loads ? loads->getString("function") : name;
+    auto globalFunc = compared ? globalCopy->lookupSymbol<func::FuncOp>(*compared) : func::FuncOp();
+    auto localFunc = compared ? localCopy->lookupSymbol<func::FuncOp>(*compared) : func::FuncOp();
+    std::optional<int64_t> argument = loads ? loads->getInteger("argument") : 0;
+    if (!name || !globalFunc || !localFunc || !argument || (loads && !hasShardFunction(localFunc, *argument)))
       return fail(options.check + " has a function that the programs do not have");
     if (function->getString("outcome") != StringRef("proven")) {
       llvm::outs() << "@" << *name << ": not proven\n";
       worst = NotProven;
       continue;
+    }
+    if (loads) {
+      FailureOr<proof::LoadingFunctions> copies = proof::copyLoadingFunctions(globalFunc, localFunc, *argument);
+      if (failed(copies))
+        return Illegal;
+      globalFunc = copies->load;
+      localFunc = copies->shard;
     }
     FailureOr<proof::Boundary> boundary = proof::pairBoundary(globalFunc, localFunc);
     if (failed(boundary))

@@ -19,6 +19,15 @@ struct Boundary {
 /// functions. One error at `local` if the numbers do not fit.
 FailureOr<Boundary> pairBoundary(func::FuncOp global, func::FuncOp local);
 
+/// Copies of a loading function of the unsharded program and of a shard function. The result of the latter has the
+/// layout of the argument that it makes.
+struct LoadingFunctions {
+  func::FuncOp load, shard;
+};
+
+/// Those of an argument of `local`, in the modules of both. One error at `local` if `global` loads it in another way.
+FailureOr<LoadingFunctions> copyLoadingFunctions(func::FuncOp global, func::FuncOp local, unsigned argument);
+
 } // namespace mlir::spmd::proof
 
 #endif // SHARDKIT_PROOF_BOUNDARY_H

@@ -14,9 +14,15 @@ struct Certificate {
   std::string global, local;
   /// The passes that both programs are rewritten by before they are compared.
   SmallVector<std::string> passes;
+  /// The argument that a shard function makes.
+  struct Loads {
+    std::string function;
+    unsigned argument;
+  };
   struct Function {
     std::string name;
     Proof proof;
+    std::optional<Loads> loads = std::nullopt; ///< If it is a shard function.
   };
   std::vector<Function> functions;
   /// Why nothing is proven: the programs cannot be compared.
@@ -25,7 +31,8 @@ struct Certificate {
   bool isRefused() const;
 };
 
-/// Compares each public function of `local` with the one of that name in `global`. Neither module changes. A function
+/// Compares each public function of `local` with the one of that name in `global`, and before it the shard functions of
+/// its arguments with their loading functions. Neither module changes. A function
 /// without a counterpart, or with a signature that does not fit it, is an error.
 /// `withClaims`: with what a check of the certificate reads.
 FailureOr<Certificate> proveModule(ModuleOp global, ModuleOp local, bool withClaims = false);

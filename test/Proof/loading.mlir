@@ -1,0 +1,76 @@
+// Shard functions are compared with the loading functions of the unsharded program.
+// RUN: split-file %s %t
+// RUN: shard-opt %t/global.mlir --spmd-default-pipeline -o %t/made.mlir
+// RUN: shard-prove %t/global.mlir %t/made.mlir --certificate=%t/made.json | FileCheck %t/global.mlir
+// RUN: shard-prove %t/global.mlir %t/made.mlir --check=%t/made.json | FileCheck %t/global.mlir --check-prefix=AGAIN
+// RUN: not shard-prove %t/global.mlir %t/wrong.mlir 2>/dev/null | FileCheck %t/wrong.mlir
+// RUN: not shard-prove %t/global.mlir %t/other.mlir 2>&1 | FileCheck %t/other.mlir
+
+//--- global.mlir
+spmd.mesh @m = <["x"=2]>
+func.func private @combine(%q: tensor<8x6xf32>, %k: tensor<12x6xf32>) -> tensor<20x6xf32> {
+  %0 = tensor.concat dim(0) %q, %k : (tensor<8x6xf32>, tensor<12x6xf32>) -> tensor<20x6xf32>
+  return %0 : tensor<20x6xf32>
+}
+// CHECK: @combine_shard_{{.*}}: proven
+// CHECK: @rows: proven
+// AGAIN: @combine_shard_{{.*}}: checked
+// AGAIN: @rows: checked
+func.func @rows(%w: tensor<20x6xf32> {spmd.weight = ["q", "k"], spmd.load = @combine, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<20x6xf32> {
+  %0 = math.tanh %w : tensor<20x6xf32>
+  return %0 : tensor<20x6xf32>
+}
+// Not proven again for another argument of the same layout.
+// CHECK-NOT: shard
+// CHECK: @again: proven
+func.func @again(%w: tensor<20x6xf32> {spmd.weight = ["q", "k"], spmd.load = @combine, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<20x6xf32> {
+  return %w : tensor<20x6xf32>
+}
+
+//--- wrong.mlir
+spmd.mesh @m = <["x"=2]>
+func.func private @combine(%q: tensor<8x6xf32>, %k: tensor<12x6xf32>) -> tensor<20x6xf32> {
+  %0 = tensor.concat dim(0) %q, %k : (tensor<8x6xf32>, tensor<12x6xf32>) -> tensor<20x6xf32>
+  return %0 : tensor<20x6xf32>
+}
+// Rows 9 and on.
+// CHECK: @other_rows: {{refused|not decided}}
+func.func private @other_rows(%q: tensor<8x6xf32>, %k: tensor<12x6xf32>) -> tensor<10x6xf32> {
+  %0 = tensor.concat dim(0) %q, %k : (tensor<8x6xf32>, tensor<12x6xf32>) -> tensor<20x6xf32>
+  %x = spmd.device_coordinate @m "x" : index
+  %c9 = arith.constant 9 : index
+  %begin = arith.muli %x, %c9 : index
+  %1 = tensor.extract_slice %0[%begin, 0] [10, 6] [1, 1] : tensor<20x6xf32> to tensor<10x6xf32>
+  return %1 : tensor<10x6xf32>
+}
+// CHECK: @rows: proven
+func.func @rows(%w: tensor<10x6xf32> {spmd.global_type = tensor<20x6xf32>, spmd.weight = ["q", "k"], spmd.load = @combine, spmd.shard_function = @other_rows, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<10x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+  %0 = math.tanh %w : tensor<10x6xf32>
+  return %0 : tensor<10x6xf32>
+}
+// The rows of the first device for both; the sharding of the function's own result is not what counts.
+// CHECK: @first_rows: {{refused|not decided}}
+func.func private @first_rows(%q: tensor<8x6xf32>, %k: tensor<12x6xf32>) -> (tensor<10x6xf32> {spmd.global_type = tensor<10x6xf32>, spmd.sharding = #spmd.sharding<@m, [{}, {}]>}) {
+  %0 = tensor.concat dim(0) %q, %k : (tensor<8x6xf32>, tensor<12x6xf32>) -> tensor<20x6xf32>
+  %1 = tensor.extract_slice %0[0, 0] [10, 6] [1, 1] : tensor<20x6xf32> to tensor<10x6xf32>
+  return %1 : tensor<10x6xf32>
+}
+func.func @again(%w: tensor<10x6xf32> {spmd.global_type = tensor<20x6xf32>, spmd.weight = ["q", "k"], spmd.load = @combine, spmd.shard_function = @first_rows, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<10x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+  return %w : tensor<10x6xf32>
+}
+
+//--- other.mlir
+spmd.mesh @m = <["x"=2]>
+func.func private @combine(%q: tensor<8x6xf32>, %k: tensor<12x6xf32>) -> tensor<20x6xf32> {
+  %0 = tensor.concat dim(0) %q, %k : (tensor<8x6xf32>, tensor<12x6xf32>) -> tensor<20x6xf32>
+  return %0 : tensor<20x6xf32>
+}
+func.func private @shard(%q: tensor<8x6xf32>, %k: tensor<12x6xf32>) -> tensor<20x6xf32> {
+  %0 = tensor.concat dim(0) %q, %k : (tensor<8x6xf32>, tensor<12x6xf32>) -> tensor<20x6xf32>
+  return %0 : tensor<20x6xf32>
+}
+// CHECK: error: argument #0 is made by @shard, but the unsharded function has no loading function for it, or loads other tensors
+func.func @rows(%w: tensor<20x6xf32> {spmd.weight = ["k", "q"], spmd.shard_function = @shard, spmd.load = @combine, spmd.sharding = #spmd.sharding<@m, [{}, {}]>}) -> (tensor<20x6xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}) {
+  %0 = math.tanh %w : tensor<20x6xf32>
+  return %0 : tensor<20x6xf32>
+}
