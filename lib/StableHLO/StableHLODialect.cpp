@@ -6,11 +6,19 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
+
+/// Ops compute values alone, so that functions of them can be inlined.
+struct AnywhereInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const override { return true; }
+};
 
 /// A dialect of unknown ops and attributes; both keep their text.
 class OpaqueDialect : public Dialect {
@@ -18,6 +26,7 @@ public:
   OpaqueDialect(StringRef name, MLIRContext *context, TypeID id) : Dialect(name, context, id) {
     allowUnknownOperations();
     allowUnknownTypes();
+    addInterfaces<AnywhereInlinerInterface>();
   }
 
   Attribute parseAttribute(DialectAsmParser &parser, Type type) const override {

@@ -14,6 +14,14 @@ void stablehlo::Model::makeLocal(Operation *op, const TensorTypes &types) const 
       op->setAttr("value", splat.resizeSplat(types.getLocal(op->getResult(0))));
     return;
   }
+  if (name == "scatter") {
+    // Padding of the indices is of one value.
+    if (types.getGlobal(op->getOperand(1)) != types.getLocal(op->getOperand(1)))
+      for (StringRef promise : {"indices_are_sorted", "unique_indices"})
+        if (op->hasAttr(promise))
+          op->setAttr(promise, BoolAttr::get(op->getContext(), false));
+    return;
+  }
   // Slices of full dims: the limit of a result, or the size that is taken of an operand.
   const bool hasLimits = name == "slice";
   if (!hasLimits && name != "dynamic_slice" && name != "gather")

@@ -415,17 +415,23 @@ ShardingRule getReduceWindowRule(Operation *op) {
   return std::move(b.rule);
 }
 
+/// The dim of the indices of a gather or a scatter that has the components of one index.
+int64_t getIndexVectorDim(Operation *op, StringRef name) {
+  std::string text = getText(op, name);
+  size_t at = StringRef(text).find("index_vector_dim = ");
+  int64_t dim = 0; // not printed if zero
+  if (at != StringRef::npos)
+    StringRef(text).substr(at + 19).consumeInteger(10, dim);
+  return dim;
+}
+
 /// Dims of slices that are all of the operand's are parallel, and so are the dims of the indices.
 ShardingRule getGatherRule(Operation *op) {
   static constexpr StringRef name = "dimension_numbers";
   Ints offset = getList(op, name, "offset_dims"), collapsed = getList(op, name, "collapsed_slice_dims"),
        batching = getList(op, name, "operand_batching_dims"),
        indicesBatching = getList(op, name, "start_indices_batching_dims"), sizes = getInts(op, "slice_sizes");
-  std::string text = getText(op, name);
-  size_t at = StringRef(text).find("index_vector_dim = ");
-  int64_t vectorDim = 0; // not printed if zero
-  if (at != StringRef::npos)
-    StringRef(text).substr(at + 19).consumeInteger(10, vectorDim);
+  const int64_t vectorDim = getIndexVectorDim(op, name);
   if (op->getNumOperands() != 2 || !hasTensors(op, 2, 1))
     return getReplicatedRule(op);
   ArrayRef<int64_t> in = getShapeOf(op->getOperand(0)), indices = getShapeOf(op->getOperand(1)),
@@ -462,18 +468,27 @@ ShardingRule getGatherRule(Operation *op) {
   return std::move(b.rule);
 }
 
-/// Dims of updates that are all of the operand's are parallel.
+/// Dims of updates that are all of the operand's are parallel, and so are batching dims. The other dims of the indices
+/// are summed: each device adds its updates to what is combined then.
 ShardingRule getScatterRule(Operation *op) {
   static constexpr StringRef name = "scatter_dimension_numbers";
   Ints window = getList(op, name, "update_window_dims"), inserted = getList(op, name, "inserted_window_dims"),
-       batching = getList(op, name, "input_batching_dims");
+       batching = getList(op, name, "input_batching_dims"),
+       indicesBatching = getList(op, name, "scatter_indices_batching_dims");
   if (op->getNumOperands() != 3 || !hasTensors(op, 3, 1))
     return getReplicatedRule(op);
-  ArrayRef<int64_t> in = getShapeOf(op->getOperand(0)), updates = getShapeOf(op->getOperand(2));
-  if (!areDims(window, updates.size()) || window.size() + inserted.size() + batching.size() != in.size())
+  ArrayRef<int64_t> in = getShapeOf(op->getOperand(0)), indices = getShapeOf(op->getOperand(1)),
+                    updates = getShapeOf(op->getOperand(2));
+  const int64_t vectorDim = getIndexVectorDim(op, name);
+  if (!areDims(window, updates.size()) ||
+      !areDims(llvm::to_vector(llvm::concat<int64_t>(inserted, batching)), in.size()) ||
+      window.size() + inserted.size() + batching.size() != in.size() || batching.size() != indicesBatching.size() ||
+      !areDims(indicesBatching, indices.size()) ||
+      updates.size() - window.size() + (vectorDim < int64_t(indices.size())) != indices.size())
     return getReplicatedRule(op);
+  std::optional<ReductionKind> reduction = getReduction(op);
   Builder b(op);
-  Factors inFactors(in.size(), -1), updateFactors(updates.size(), -1);
+  Factors inFactors(in.size(), -1), indexFactors(indices.size(), -1), updateFactors(updates.size(), -1);
   size_t next = 0;
   for (size_t d = 0; d < in.size() && next < window.size(); ++d) {
     if (llvm::is_contained(inserted, int64_t(d)) || llvm::is_contained(batching, int64_t(d)))
@@ -482,10 +497,29 @@ ShardingRule getScatterRule(Operation *op) {
     if (updates[from] == in[d])
       inFactors[d] = updateFactors[from] = b.factor(in[d]);
   }
-  b.operand(inFactors);
-  b.operand(Factors(getShapeOf(op->getOperand(1)).size(), -1));
+  for (auto [i, d] : llvm::zip(indicesBatching, batching))
+    inFactors[d] = indexFactors[i] = b.factor(in[d]);
+  next = 0;
+  for (size_t d = 0; d < updates.size(); ++d) {
+    if (llvm::is_contained(window, int64_t(d)))
+      continue;
+    next += int64_t(next) == vectorDim;
+    if (next >= indices.size())
+      return getReplicatedRule(op);
+    if (indexFactors[next] < 0 && reduction)
+      indexFactors[next] = b.factor(updates[d], FactorKind::Reduction);
+    updateFactors[d] = indexFactors[next++];
+  }
+  ShardingRule::Tensor &operand = b.rule.addOperand(op->getOperand(0));
+  if (reduction) {
+    operand.role = OperandRole::Init;
+    operand.result = 0;
+  }
+  b.rule.addDims(inFactors);
+  b.operand(indexFactors);
   b.operand(updateFactors);
-  b.result(inFactors);
+  b.rule.addResult(op->getResult(0)).reduction = reduction.value_or(ReductionKind::Sum);
+  b.rule.addDims(inFactors);
   return std::move(b.rule);
 }
 

@@ -26,6 +26,31 @@ func.func @slice(%x: tensor<8x9xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"},
   return %0 : tensor<8x6xf32>
 }
 
+// Each device adds its updates, one of them to the table; rows of a batch are written where they are.
+// CHECK-LABEL: func.func @scatter
+// CHECK: arith.select
+// CHECK: "stablehlo.scatter"({{.*}}indices_are_sorted = false{{.*}}unique_indices = false
+// CHECK: : (tensor<64x10xf32>, tensor<4x5x1xi32>, tensor<4x5x10xf32>) -> tensor<64x10xf32>
+// CHECK-NEXT: "stablehlo.scatter"
+// CHECK: : (tensor<4x5x16xf32>, tensor<4x5x1x1xi32>, tensor<4x5x1xf32>) -> tensor<4x5x16xf32>
+// CHECK-NEXT: spmd.all_reduce %{{.*}} sum <@m, {"x"}> {{.*}} : tensor<64x10xf32>
+// CHECK-NEXT: return
+func.func @scatter(%table: tensor<64x30xf32>, %i: tensor<8x5x1xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}]>},
+                   %rows: tensor<8x5x30xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {"y"}]>},
+                   %logits: tensor<8x5x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}]>}, %j: tensor<8x5x1x1xi32>, %v: tensor<8x5x1xf32>)
+    -> (tensor<64x30xf32>, tensor<8x5x16xf32>) {
+  %0 = "stablehlo.scatter"(%table, %i, %rows) <{indices_are_sorted = true, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [2], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 2>, unique_indices = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %2 = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%2) : (tensor<f32>) -> ()
+  }) : (tensor<64x30xf32>, tensor<8x5x1xi32>, tensor<8x5x30xf32>) -> tensor<64x30xf32>
+  %1 = "stablehlo.scatter"(%logits, %j, %v) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [2], input_batching_dims = [0, 1], scatter_indices_batching_dims = [0, 1], scatter_dims_to_operand_dims = [2], index_vector_dim = 3>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    "stablehlo.return"(%b) : (tensor<f32>) -> ()
+  }) : (tensor<8x5x16xf32>, tensor<8x5x1x1xi32>, tensor<8x5x1xf32>) -> tensor<8x5x16xf32>
+  return %0, %1 : tensor<64x30xf32>, tensor<8x5x16xf32>
+}
+
 // Attributes that are missing or of another form replicate the op.
 // CHECK-LABEL: func.func @malformed
 // CHECK: "stablehlo.dot_general"{{.*}} -> tensor<8x8xf32>
