@@ -48,17 +48,84 @@ static SmallVector<TransferAtom, 6> sorted(ArrayRef<TransferAtom> first, ArrayRe
   return atoms;
 }
 
+namespace {
+
+/// The loops of a move and the digits that it combines, split where digits of ranks begin or end in others:
+///   rank (1, 4) to rank (2, 4):  rank (2, 2) to rank (4, 2), rank (1, 2) to rank (2, 2)
+class SplitDigits {
+public:
+  explicit SplitDigits(const ClosedForm &form) : atoms(form.transfer.atoms) {
+    if (form.reduction)
+      reduced = form.group;
+    // A split of one side splits the other one.
+    while (splitOnce())
+      ;
+  }
+  SmallVector<TransferAtom, 6> atoms;
+  SmallVector<RankDigit, 2> reduced;
+
+private:
+  /// The least size of the minor half of a digit; 0 if it is not split.
+  int64_t findSplit(const RankDigit &digit) const {
+    for (int64_t boundary : boundaries)
+      if (boundary > digit.stride && boundary < digit.stride * digit.size && boundary % digit.stride == 0 &&
+          digit.stride * digit.size % boundary == 0)
+        return boundary / digit.stride;
+    return 0;
+  }
+  bool splitOnce();
+
+  SmallVector<int64_t> boundaries; // rising
+};
+
+bool SplitDigits::splitOnce() {
+  boundaries.clear();
+  auto add = [&](const RankDigit &digit) { boundaries.append({digit.stride, digit.stride * digit.size}); };
+  for (const TransferAtom &atom : atoms) {
+    if (atom.srcIsRank)
+      add({atom.srcStride, atom.size});
+    if (atom.dstIsRank)
+      add({atom.dstStride, atom.size});
+  }
+  llvm::for_each(reduced, add);
+  llvm::sort(boundaries);
+  for (auto *atom = atoms.begin(); atom != atoms.end(); ++atom) {
+    int64_t minor = atom->srcIsRank ? findSplit({atom->srcStride, atom->size}) : 0;
+    if (minor == 0 && atom->dstIsRank)
+      minor = findSplit({atom->dstStride, atom->size});
+    if (minor == 0)
+      continue;
+    TransferAtom major = *atom;
+    major.size /= minor;
+    major.srcStride *= minor;
+    major.dstStride *= minor;
+    atom->size = minor;
+    atoms.insert(atom, major);
+    return true;
+  }
+  for (auto *digit = reduced.begin(); digit != reduced.end(); ++digit)
+    if (int64_t minor = findSplit(*digit)) {
+      RankDigit major{digit->stride * minor, digit->size / minor};
+      digit->size = minor;
+      reduced.insert(digit, major);
+      return true;
+    }
+  return false;
+}
+
+} // namespace
+
 std::optional<BlockMove> BlockMove::get(const ClosedForm &form) {
   if (form.isReordered() || !form.transfer.segments.empty() || form.inElements == 0 || form.outElements == 0)
     return std::nullopt;
   BlockMove move;
   SmallVector<RankDigit> replaced; // Digits of the source that do not come from the reader.
   SmallVector<EqualDigits> permuted;
-  if (form.reduction)
-    move.reduced = form.group;
+  SplitDigits digits(form);
+  move.reduced = digits.reduced;
   llvm::sort(move.reduced, [](const RankDigit &a, const RankDigit &b) { return a.stride > b.stride; });
   llvm::append_range(replaced, move.reduced);
-  for (const TransferAtom &atom : form.transfer.atoms) {
+  for (const TransferAtom &atom : digits.atoms) {
     if (atom.size == 1)
       continue;
     if (atom.srcIsRank) {
@@ -141,6 +208,8 @@ Value spmd::emitFlat(OpBuilder &b, Location loc, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getRank() == 1)
     return value;
+  if (auto shaped = value.getDefiningOp<tensor::ExpandShapeOp>(); shaped && shaped.getSrcType().getRank() == 1)
+    return shaped.getSrc();
   auto flat = type.clone({type.getNumElements()});
   if (type.getRank() == 0)
     return tensor::ExpandShapeOp::create(b, loc, flat, value, ArrayRef<ReassociationIndices>());
@@ -151,6 +220,8 @@ Value spmd::emitFlat(OpBuilder &b, Location loc, Value value) {
 Value spmd::emitShaped(OpBuilder &b, Location loc, Value flat, RankedTensorType type) {
   if (type.getRank() == 1)
     return flat;
+  if (auto collapsed = flat.getDefiningOp<tensor::CollapseShapeOp>(); collapsed && collapsed.getSrcType() == type)
+    return collapsed.getSrc();
   if (type.getRank() == 0)
     return tensor::CollapseShapeOp::create(b, loc, type, flat, ArrayRef<ReassociationIndices>());
   ReassociationIndices all(llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
