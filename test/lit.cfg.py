@@ -53,6 +53,16 @@ def get_executable(python):
 # The consoles of docs/guides: %check-guide PAGE, in the environment that the pages describe. What they run is not
 # recorded, since other tests run the same programs.
 frontends = os.path.join(config.shardkit_obj_root, "frontends", "bin")
+# IREE's wheels, which scripts/test-frontends installs.
+frontends_python = os.path.join(frontends, "python")
+config.substitutions.append(("%frontends-python", frontends_python))
+
+
+def has_iree():
+    code = "from importlib.util import find_spec; assert find_spec('iree') and find_spec('iree.compiler') and find_spec('iree.runtime')"
+    return os.path.exists(frontends_python) and subprocess.run([frontends_python, "-c", code], capture_output=True).returncode == 0
+
+
 guide_path = [frontends, config.shardkit_tools_dir, os.path.dirname(get_executable(numpy_python)), config.environment["PATH"]]
 guide_environment = {
     "PATH": os.pathsep.join(guide_path),
@@ -98,6 +108,7 @@ FEATURES = {
     "browser": lambda: bool(shutil.which("chromium")),
     # Bundles that are kept have programs for it.
     "x86_64": lambda: platform.machine() == "x86_64" and sys.platform == "linux",
+    "iree": has_iree,
     "numpy": lambda: imports_numpy(config.python),
     "numpy-python": lambda: imports_numpy(numpy_python),
 }

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_CONVERTSPMDTOCALLSPASS
@@ -96,32 +97,84 @@ FailureOr<SmallVector<int64_t>> spmd::getDescriptor(const ClosedForm &form, Type
   return words;
 }
 
+/// The descriptor, or one error.
+static FailureOr<SmallVector<int64_t>> getDescriptorOrEmit(CollectiveToEmit &collective) {
+  const ClosedForm &form = collective.form;
+  Type elementType = collective.inputType.getElementType();
+  FailureOr<SmallVector<int64_t>> words = getDescriptor(form, elementType, collective.op.getCollectiveId());
+  if (failed(words))
+    collective.op.emitError() << (form.reduction ? "combines" : "moves") << " elements of " << elementType
+                              << ", expected floats of 16 to 64 bits or integers of 1 or 8 to 64 bits"
+                              << (form.reduction ? "" : ", or others of whole bytes");
+  return words;
+}
+
 namespace {
 
-class CallsEmitter : public CollectiveEmitter {
+/// Calls of functions of the module, which it declares.
+class FunctionCallsEmitter : public CollectiveEmitter {
 public:
-  explicit CallsEmitter(ModuleOp module)
-      : CollectiveEmitter(module), symbols(module), pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
+  FunctionCallsEmitter(ModuleOp module, StringRef prefix)
+      : CollectiveEmitter(module), prefix(prefix), symbols(module) {}
 
-  FailureOr<Value> emit(RewriterBase &b, CollectiveToEmit &collective) override;
   Value emitRank(RewriterBase &b, Operation *op) override {
-    auto callee = declare(b, "shardkit_rank", {}, b.getI64Type());
-    Value rank = func::CallOp::create(b, op->getLoc(), callee).getResult(0);
+    Value rank = call(b, op->getLoc(), "rank", {}, b.getI64Type()).getResult(0);
     return arith::IndexCastOp::create(b, op->getLoc(), b.getIndexType(), rank);
   }
 
-private:
-  func::FuncOp declare(RewriterBase &b, StringRef name, TypeRange inputs, TypeRange results) {
-    if (auto known = symbols.lookup<func::FuncOp>(name))
-      return known;
-    RewriterBase::InsertionGuard guard(b);
-    b.setInsertionPointToStart(getModule().getBody());
-    auto func = func::FuncOp::create(b, getModule().getLoc(), name, b.getFunctionType(inputs, results));
-    func.setPrivate();
-    symbols.insert(func);
-    return func;
+protected:
+  func::CallOp call(RewriterBase &b, Location loc, StringRef name, ValueRange operands, TypeRange results) {
+    auto type = b.getFunctionType(operands.getTypes(), results);
+    func::FuncOp &callee = functions[{b.getStringAttr(name), type}];
+    if (!callee) {
+      RewriterBase::InsertionGuard guard(b);
+      b.setInsertionPointToStart(getModule().getBody());
+      callee = func::FuncOp::create(b, getModule().getLoc(), (prefix + name).str(), type);
+      callee.setPrivate();
+      symbols.insert(callee); // under an unused name
+    }
+    return func::CallOp::create(b, loc, callee, operands);
   }
+  SymbolTable &getSymbols() { return symbols; }
 
+private:
+  StringRef prefix;
+  SymbolTable symbols;
+  DenseMap<std::pair<Attribute, Type>, func::FuncOp> functions;
+};
+
+/// Operands are tensors.
+class TensorCallsEmitter : public FunctionCallsEmitter {
+public:
+  explicit TensorCallsEmitter(ModuleOp module) : FunctionCallsEmitter(module, "shardkit.") {}
+
+  FailureOr<Value> emit(RewriterBase &b, CollectiveToEmit &collective) override {
+    FailureOr<SmallVector<int64_t>> words = getDescriptorOrEmit(collective);
+    if (failed(words))
+      return failure();
+    Location loc = collective.op.getLoc();
+    auto type = RankedTensorType::get({int64_t(words->size())}, b.getI64Type());
+    SmallVector<Value, 3> operands{arith::ConstantOp::create(b, loc, DenseIntElementsAttr::get(type, *words))};
+    if (!collective.offsets.empty()) {
+      SmallVector<Value> offsets = llvm::map_to_vector(collective.offsets, [&](Value offset) -> Value {
+        return arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
+      });
+      operands.push_back(tensor::FromElementsOp::create(b, loc, offsets));
+    }
+    operands.push_back(collective.input);
+    return call(b, loc, stringifyCollectiveKind(collective.form.kind), operands, collective.resultType).getResult(0);
+  }
+};
+
+/// Operands are addresses of buffers.
+class CallsEmitter : public FunctionCallsEmitter {
+public:
+  explicit CallsEmitter(ModuleOp module)
+      : FunctionCallsEmitter(module, "shardkit_"), pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
+
+  FailureOr<Value> emit(RewriterBase &b, CollectiveToEmit &collective) override;
+
+private:
   /// A constant of the module with these words; equal ones are shared.
   Value emitDescriptor(RewriterBase &b, Location loc, ArrayRef<int64_t> words) {
     auto type = MemRefType::get({int64_t(words.size())}, b.getI64Type());
@@ -132,7 +185,7 @@ private:
       b.setInsertionPointToStart(getModule().getBody());
       global = memref::GlobalOp::create(b, loc, "shardkit_descriptor", b.getStringAttr("private"), type, value,
                                         /*constant=*/true, /*alignment=*/b.getI64IntegerAttr(8));
-      symbols.insert(global); // under an unused name
+      getSymbols().insert(global); // under an unused name
     }
     return emitAddress(b, loc, memref::GetGlobalOp::create(b, loc, type, global.getSymName()));
   }
@@ -160,30 +213,22 @@ private:
     return emitAddress(b, loc, memory);
   }
 
-  SymbolTable symbols;
   Type pointer;
   DenseMap<Attribute, memref::GlobalOp> descriptors;
 };
 
 FailureOr<Value> CallsEmitter::emit(RewriterBase &b, CollectiveToEmit &collective) {
-  const ClosedForm &form = collective.form;
   Location loc = collective.op.getLoc();
-  Type elementType = collective.inputType.getElementType();
-  FailureOr<SmallVector<int64_t>> words = getDescriptor(form, elementType, collective.op.getCollectiveId());
-  if (failed(words)) {
-    collective.op.emitError() << (form.reduction ? "combines" : "moves") << " elements of " << elementType
-                              << ", expected floats of 16 to 64 bits or integers of 1 or 8 to 64 bits"
-                              << (form.reduction ? "" : ", or others of whole bytes");
+  FailureOr<SmallVector<int64_t>> words = getDescriptorOrEmit(collective);
+  if (failed(words))
     return failure();
-  }
   auto emitBuffer = [&](RankedTensorType type) { return MemRefType::get(type.getShape(), type.getElementType()); };
   Value in = bufferization::ToBufferOp::create(b, loc, emitBuffer(collective.inputType), collective.input,
                                                /*read_only=*/true);
   Value out = memref::AllocOp::create(b, loc, emitBuffer(collective.resultType));
   SmallVector<Value, 4> operands{emitDescriptor(b, loc, *words), emitOffsets(b, collective), emitAddress(b, loc, in),
                                  emitAddress(b, loc, out)};
-  std::string name = ("shardkit_" + stringifyCollectiveKind(form.kind)).str();
-  func::CallOp::create(b, loc, declare(b, name, SmallVector<Type>(4, pointer), {}), operands);
+  call(b, loc, stringifyCollectiveKind(collective.form.kind), operands, {});
   return bufferization::ToTensorOp::create(b, loc, collective.resultType, out, /*restrict=*/true, /*writable=*/true)
       .getResult();
 }
@@ -194,8 +239,9 @@ struct ConvertToCallsPass : public spmd::impl::ConvertSPMDToCallsPassBase<Conver
     ModuleOp module = getOperation();
     if (failed(verifyConvertible(module, getArgument())))
       return signalPassFailure();
-    CallsEmitter emitter(module);
-    if (failed(convertCollectives(emitter)))
+    CallsEmitter onBuffers(module);
+    TensorCallsEmitter onTensors(module);
+    if (failed(convertCollectives(tensors ? static_cast<CollectiveEmitter &>(onTensors) : onBuffers)))
       signalPassFailure();
   }
 };

@@ -2,6 +2,16 @@
 // RUN: shard-opt %s --convert-spmd-to-calls --spmd-strip | FileCheck %s
 // Upstream's tools alone lower the result.
 // RUN: shard-opt %s --convert-spmd-to-calls --spmd-strip | mlir-opt --one-shot-bufferize=bufferize-function-boundaries=true | FileCheck %s --check-prefix=BUFFERS
+// Of functions on tensors.
+// RUN: shard-opt %s --convert-spmd-to-calls=tensors --spmd-strip | mlir-opt | FileCheck %s --check-prefix=TENSORS
+
+// TENSORS-DAG: func.func private @shardkit.all_gather(tensor<28xi64>, tensor<2x3xf32>) -> tensor<8x3xf32>
+// TENSORS-DAG: func.func private @shardkit.all_reduce(tensor<25xi64>, tensor<8x3xf32>) -> tensor<8x3xf32>
+// TENSORS-DAG: func.func private @shardkit.rank() -> i64
+// TENSORS-LABEL: func.func @gather_and_sum(
+// TENSORS-SAME: %[[X:.*]]: tensor<2x3xf32>)
+// TENSORS: %[[WORDS:.*]] = arith.constant dense<[1, 1, -1, 1, 4, 3, 8, 6, 24, 1, 0, 2, 0, 0, 0, 0, 1, 4, 4, 1, 1, 0, 6, 6, 0, 1, 0, 1]> : tensor<28xi64>
+// TENSORS: call @shardkit.all_gather(%[[WORDS]], %[[X]]) : (tensor<28xi64>, tensor<2x3xf32>) -> tensor<8x3xf32>
 
 module attributes {spmd.phase = "final"} {
 spmd.mesh @pod = <["x"=2, "y"=4]>

@@ -19,7 +19,16 @@ def ConvertSPMDToCallsPass : SPMDPass<"convert-spmd-to-calls"> {
     are started run at once. Values of unknown size, sums of complex numbers and of 8-bit
     floats, and programs of several stages are errors. `--spmd-strip` then removes meshes
     and attributes, so that any compiler parses the program.
+
+    With `tensors`, calls are of functions on tensors, for compilers that import functions of
+    a module: `@shardkit.all_gather(descriptor, operand) -> result`, with the offsets in
+    between where there are some. A function has one signature: others of its kind have a
+    number, `@shardkit.all_gather_0`. The descriptor names the kind. `@shardkit.rank` has no
+    operand, and gives an i64.
   }];
+  let options = [
+    Option<"tensors", "tensors", "::mlir::spmd::Flag", /*default=*/"false", "Pass tensors instead of addresses">
+  ];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
