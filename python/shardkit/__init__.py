@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .huggingface.frontend import import_transformers
     from .jax.frontend import import_jax
     from .jax.plan import Plan
+    from .jax.spmd import SpmdProgram, export_stablehlo_spmd
     from .model import Argument, Model, Program, Result
     from .onnx.frontend import import_onnx
     from .onnx.plan import OnnxPlan, plan_onnx
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from .torch.frontend import import_torch
     from .torch.planning.plan import TorchPlan
 
-__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Models", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "StablehloPlan", "Tactics", "TorchPlan", "ValueReport", "XlaProof", "calibrate", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "import_transformers", "init", "plan", "plan_onnx", "plan_stablehlo", "prove_xla", "recipes", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Models", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "SpmdProgram", "StablehloPlan", "Tactics", "TorchPlan", "ValueReport", "XlaProof", "calibrate", "compile", "export_stablehlo_spmd", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "import_transformers", "init", "plan", "plan_onnx", "plan_stablehlo", "prove_xla", "recipes", "run", "stage_boundary"]
 
 # Where names are from: a module is imported when one of its names is used.
 _MODULES = {
@@ -43,6 +44,7 @@ _MODULES = {
     "huggingface.frontend": ["import_transformers"],
     "jax.frontend": ["import_jax"],
     "jax.plan": ["Plan"],
+    "jax.spmd": ["SpmdProgram", "export_stablehlo_spmd"],
     "model": ["Argument", "Model", "Program", "Result"],
     "onnx.frontend": ["import_onnx"],
     "onnx.plan": ["OnnxPlan", "plan_onnx"],

@@ -89,6 +89,50 @@ def ConvertSPMDToShardPass : SPMDPass<"convert-spmd-to-shard"> {
     "::mlir::shard::ShardDialect", "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ConvertStableHLOControlFlowToSCFPass : SPMDPass<"convert-stablehlo-control-flow-to-scf"> {
+  let summary = "Turn loops and branches of StableHLO in generic form into scf";
+  let description = [{
+    `stablehlo.while` becomes `scf.while`, `stablehlo.if` becomes `scf.if`, and
+    `stablehlo.case` becomes `scf.index_switch`, whose default is the last branch: layouts
+    then reach the values in them. --convert-spmd-to-stablehlo turns them back.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ConvertSPMDToStableHLOPass : SPMDPass<"convert-spmd-to-stablehlo"> {
+  let summary = "Turn a local program of StableHLO ops into StableHLO alone";
+  let description = [{
+    Of a partitioned program whose ops are StableHLO in generic form. Collectives become
+    `stablehlo.all_gather`, `all_reduce`, `reduce_scatter`, `all_to_all` and
+    `collective_permute`, with reshapes and transposes around them; what a device takes of its
+    own operand is a `dynamic_slice` at its `partition_id`. Replica groups number the
+    partitions of one replica as the mesh lists its devices, each collective has a channel of
+    its own, and `use_global_device_ids` is set. Loops and branches of scf, and the arithmetic
+    on coordinates that partitioning adds, become StableHLO too.
+
+    Elements of a window that neighbors have come by `collective_permute`; where windows do not
+    begin a shard apart, each is taken of the gathered dim. Uneven shards, windows at an
+    offset of the run, meshes that list the devices in other orders and combinations that
+    StableHLO has no op for are errors at the op.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ConvertSPMDToStableHLOCallsPass : SPMDPass<"convert-spmd-to-stablehlo-calls"> {
+  let summary = "Turn collectives into ops of StableHLO, and leave all else";
+  let description = [{
+    Of a partitioned program of linalg and the like. Collectives become ops of StableHLO in
+    generic form, as by --convert-spmd-to-stablehlo; compute stays what it is. Uneven shards,
+    windows and what StableHLO has no op for gather the operands of their group, and each
+    device computes from them what it reads. Where no dialect stablehlo is registered, the
+    context must allow unregistered dialects.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def RepairMPILoweringPass : SPMDPass<"repair-mpi-lowering"> {
   let summary = "Mend what LLVM 22 lowers dialect mpi to, for Open MPI";
   let description = [{

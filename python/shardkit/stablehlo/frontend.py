@@ -223,21 +223,7 @@ def _lower(
     main = func.attributes["sym_name"].value
     with module.context as context, ir.Location.unknown():
         context.allow_unregistered_dialects = True
-        for attribute in list(module.operation.attributes):
-            key = attribute if isinstance(attribute, str) else attribute.name
-            if key != "sym_name":
-                del module.operation.attributes[key]
-        for op in list(module.body.operations):
-            if op.operation.name == "sdy.mesh" and "stablehlo.mesh" in op.attributes:
-                del op.attributes["stablehlo.mesh"]
-            if op.operation.name != "func.func":
-                continue
-            is_main = op.attributes["sym_name"].value == main
-            if not is_main and "private" not in str(op.attributes["sym_visibility"] if "sym_visibility" in op.attributes else ""):
-                op.attributes["sym_visibility"] = ir.StringAttr.get("private")
-            for key in ("arg_attrs", "res_attrs"):
-                if key in op.attributes:
-                    op.attributes[key] = ir.ArrayAttr.get([_keep_shardings(d) for d in op.attributes[key]])
+        drop_attributes(module, main)
         own = [f'spmd.{"weight" if a.is_weight else "name"} = {_quote(a.name)}' for a in arguments]
         own = [f"{o}, spmd.range = [{r[0]}, {r[1]}]" if r else o for o, r in zip(own, ranges)]
         own = [f"{o}, spmd.microbatch = #spmd.microbatch<dim = 0>" if a.is_batch else o for o, a in zip(own, arguments)]
@@ -271,6 +257,28 @@ def _lower(
         linalg = name_ops(run_tool(shard_opt + ["--spmd-import-sdy", "--mlir-print-op-generic", "--mlir-print-debuginfo"], linalg))
         return run_tool(shard_opt + info, linalg)
     return run_tool(shard_opt + ["--spmd-import-sdy"] + info, linalg)
+
+
+def drop_attributes(module: Any, main: str) -> None:
+    """Attributes of the module, of its meshes and of the arguments and results of functions go, but for shardings. Functions other than
+    `main` become private."""
+    from jaxlib.mlir import ir
+
+    for attribute in list(module.operation.attributes):
+        key = attribute if isinstance(attribute, str) else attribute.name
+        if key != "sym_name":
+            del module.operation.attributes[key]
+    for op in list(module.body.operations):
+        if op.operation.name == "sdy.mesh" and "stablehlo.mesh" in op.attributes:
+            del op.attributes["stablehlo.mesh"]
+        if op.operation.name != "func.func":
+            continue
+        is_main = op.attributes["sym_name"].value == main
+        if not is_main and "private" not in str(op.attributes["sym_visibility"] if "sym_visibility" in op.attributes else ""):
+            op.attributes["sym_visibility"] = ir.StringAttr.get("private")
+        for key in ("arg_attrs", "res_attrs"):
+            if key in op.attributes:
+                op.attributes[key] = ir.ArrayAttr.get([_keep_shardings(d) for d in op.attributes[key]])
 
 
 def _name_load(argument: Argument) -> str:

@@ -1,0 +1,167 @@
+//===- StableHLOWindows.cpp - Windows of shards in StableHLO --------------===//
+
+#include "StableHLOEmitter.h"
+#include "StableHLOOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// Digits of a dim, major to minor: the coordinate is their number.
+using Coordinate = SmallVector<RankDigit>;
+
+static int64_t getCoordinate(ArrayRef<RankDigit> digits, int64_t rank) {
+  int64_t k = 0;
+  for (const RankDigit &digit : digits)
+    k = k * digit.size + rank / digit.stride % digit.size;
+  return k;
+}
+
+/// The rank with another coordinate.
+static int64_t withCoordinate(ArrayRef<RankDigit> digits, int64_t rank, int64_t k) {
+  for (const RankDigit &digit : llvm::reverse(digits)) {
+    rank += (k % digit.size - rank / digit.stride % digit.size) * digit.stride;
+    k /= digit.size;
+  }
+  return rank;
+}
+
+static RankedTensorType withDim(Value value, int64_t d, int64_t size) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[d] = size;
+  return type.clone(shape);
+}
+
+static Value emitSlice(OpBuilder &b, Location loc, Value value, int64_t d, int64_t begin, int64_t end) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (begin == 0 && end == type.getDimSize(d))
+    return value;
+  SmallVector<int64_t> starts(type.getRank(), 0), limits(type.getShape()), strides(type.getRank(), 1);
+  starts[d] = begin;
+  limits[d] = end;
+  return emitStableHLO(b, loc, "slice", withDim(value, d, end - begin), value,
+                       {b.getNamedAttr("start_indices", b.getDenseI64ArrayAttr(starts)),
+                        b.getNamedAttr("limit_indices", b.getDenseI64ArrayAttr(limits)),
+                        b.getNamedAttr("strides", b.getDenseI64ArrayAttr(strides))});
+}
+
+/// Pads a dim with zeros.
+static Value emitPadded(OpBuilder &b, Location loc, Value value, int64_t d, int64_t before, int64_t after) {
+  if (before == 0 && after == 0)
+    return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  Value zero =
+      emitStableHLO(b, loc, "constant", scalar, {}, b.getNamedAttr("value", cast<TypedAttr>(b.getZeroAttr(scalar))));
+  SmallVector<int64_t> low(type.getRank(), 0), high(low), interior(low);
+  low[d] = before;
+  high[d] = after;
+  return emitStableHLO(b, loc, "pad", withDim(value, d, type.getDimSize(d) + before + after), {value, zero},
+                       {b.getNamedAttr("edge_padding_low", b.getDenseI64ArrayAttr(low)),
+                        b.getNamedAttr("edge_padding_high", b.getDenseI64ArrayAttr(high)),
+                        b.getNamedAttr("interior_padding", b.getDenseI64ArrayAttr(interior))});
+}
+
+/// Each device has shard k of `chunk` elements and receives the window at chunk * k + offset: a part of each neighbor's
+/// shard, and zeros where there is none.
+Value StableHLOEmitter::emitHalo(RewriterBase &b, Location loc, Value value, int64_t d, const Window &window,
+                                 ArrayRef<RankDigit> digits, int64_t devices) {
+  const int64_t chunk = cast<RankedTensorType>(value.getType()).getDimSize(d), begin = window.offset,
+                end = window.offset + window.size;
+  int64_t count = 1;
+  for (const RankDigit &digit : digits)
+    count *= digit.size;
+  auto floor = [&](int64_t index) { return index < 0 ? -((chunk - 1 - index) / chunk) : index / chunk; };
+  SmallVector<Value> parts;
+  for (int64_t shift = floor(begin); shift * chunk < end; ++shift) {
+    const int64_t from = std::max(begin - shift * chunk, int64_t(0)), to = std::min(end - shift * chunk, chunk);
+    Value part = emitSlice(b, loc, value, d, from, to);
+    SmallVector<std::pair<int64_t, int64_t>> pairs;
+    for (int64_t rank = 0; rank < devices; ++rank)
+      if (int64_t k = getCoordinate(digits, rank) + shift; k >= 0 && k < count)
+        pairs.emplace_back(withCoordinate(digits, rank, k), rank);
+    if (pairs.empty()) // beyond the dim on all devices
+      part = emitPadded(b, loc, emitSlice(b, loc, value, d, 0, 0), d, to - from, 0);
+    else if (shift != 0)
+      part = emitPermuted(b, loc, part, pairs);
+    parts.push_back(part);
+  }
+  if (parts.size() == 1)
+    return parts.front();
+  return emitStableHLO(b, loc, "concatenate", withDim(value, d, window.size), parts,
+                       b.getNamedAttr("dimension", b.getI64IntegerAttr(d)));
+}
+
+/// Each device has the full dim, and takes the window at stride * k + offset.
+Value StableHLOEmitter::emitWindow(RewriterBase &b, Operation *op, Value value, int64_t d, const Window &window,
+                                   ArrayRef<RankDigit> digits) {
+  Location loc = op->getLoc();
+  int64_t count = 1;
+  for (const RankDigit &digit : digits)
+    count *= digit.size;
+  const int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(d),
+                last = window.step * (count - 1) + window.offset + window.size;
+  const int64_t before = std::max<int64_t>(-window.offset, 0);
+  value = emitPadded(b, loc, value, d, before, std::max<int64_t>(last - size, 0));
+  Value k = arith::ConstantIndexOp::create(b, loc, 0), rank = emitRank(b, op);
+  auto constant = [&](int64_t number) { return arith::ConstantIndexOp::create(b, loc, number); };
+  for (const RankDigit &digit : digits) {
+    Value own = arith::RemUIOp::create(b, loc, arith::DivUIOp::create(b, loc, rank, constant(digit.stride)),
+                                       constant(digit.size));
+    k = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, k, constant(digit.size)), own);
+  }
+  auto type = withDim(value, d, window.size);
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)),
+      sizes;
+  Value start = arith::MulIOp::create(b, loc, k, constant(window.step));
+  offsets[d] = arith::AddIOp::create(b, loc, start, constant(window.offset + before)).getResult();
+  for (int64_t s : type.getShape())
+    sizes.push_back(b.getIndexAttr(s));
+  return tensor::ExtractSliceOp::create(b, loc, value, offsets, sizes, strides);
+}
+
+/// The shards of a dim, in the order of the coordinate.
+Value StableHLOEmitter::emitFullDim(RewriterBase &b, Location loc, Value value, int64_t d, ArrayRef<RankDigit> digits,
+                                    int64_t devices) {
+  SmallVector<SmallVector<int64_t>> groups = spmd::getDeviceGroups(digits, devices);
+  for (SmallVector<int64_t> &group : groups)
+    llvm::sort(group, [&](int64_t x, int64_t y) { return getCoordinate(digits, x) < getCoordinate(digits, y); });
+  const int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(d) * int64_t(groups.front().size());
+  return emitGroups(b, loc, "all_gather", withDim(value, d, size), value, groups,
+                    {b.getNamedAttr("all_gather_dim", b.getI64IntegerAttr(d))});
+}
+
+FailureOr<Value> StableHLOEmitter::emitWindows(RewriterBase &b, HaloExchangeOp op, CollectiveToEmit &collective) {
+  auto emit = [&] { return op.emitError(); };
+  FailureOr<ShardingOnMesh> from = getMeshes().read(op.getFrom(), emit), to = getMeshes().read(op.getTo(), emit);
+  if (failed(from) || failed(to))
+    return failure();
+  auto toDigits = [](const ShardingOnMesh &on, unsigned d) {
+    return llvm::map_to_vector(on.sharding.dims[d].entries,
+                               [&](const DimEntry &entry) { return getRankDigit(entry, *on.mesh); });
+  };
+  ArrayRef<int64_t> global = cast<RankedTensorType>(op.getGlobalType()).getShape();
+  // What the devices have is even, and its windows begin where the program says.
+  bool isKnown = op.getDynamicOffsets().empty() && !collective.form.isReordered();
+  for (auto [d, size] : llvm::enumerate(global))
+    isKnown &= divides(from->sharding.dims[d].entries, size);
+  if (!isKnown)
+    return emitError(collective);
+  Value value = collective.input;
+  for (auto [d, step, offset] : llvm::zip(op.getDims(), op.getSteps(), op.getOffsets())) {
+    const Coordinate own = toDigits(*from, d), windows = toDigits(*to, d);
+    const Window window{step, offset, collective.resultType.getDimSize(d)};
+    const int64_t chunk = cast<RankedTensorType>(value.getType()).getDimSize(d);
+    if (!own.empty() && step == chunk) {
+      value = emitHalo(b, op.getLoc(), value, d, window, own, collective.form.devices);
+      continue;
+    }
+    if (!own.empty())
+      value = emitFullDim(b, op.getLoc(), value, d, own, collective.form.devices);
+    value = emitWindow(b, op, value, d, window, windows);
+  }
+  return value;
+}
