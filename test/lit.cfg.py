@@ -105,6 +105,7 @@ FEATURES = {
     # The runtime's module, and what starts processes.
     "mpi": lambda: bool(shutil.which("mpirun"))
     and os.path.exists(os.path.join(config.shardkit_obj_root, "lib", "libshardkit_mpi.so")),
+    "mpich": lambda: bool(shutil.which("mpiexec.mpich") and shutil.which("mpicc.mpich")),
     "browser": lambda: bool(shutil.which("chromium")),
     # Bundles that are kept have programs for it.
     "x86_64": lambda: platform.machine() == "x86_64" and sys.platform == "linux",
