@@ -367,6 +367,8 @@ FailureOr<Value> StableHLOEmitter::emit(RewriterBase &b, CollectiveToEmit &colle
     return emitBlocks(b, collective, *move, *steps);
   if (auto halo = dyn_cast<HaloExchangeOp>(*collective.op); halo && withoutOp == WithoutOp::Error)
     return emitWindows(b, halo, collective);
+  if (auto exchange = dyn_cast<ExchangeOp>(*collective.op); exchange && withoutOp == WithoutOp::Error)
+    return emitThroughFullDims(b, exchange, collective);
   if (withoutOp == WithoutOp::Error || isa<ComplexType>(collective.inputType.getElementType()))
     return emitError(collective);
   return emitGathered(b, collective);

@@ -44,6 +44,7 @@ private:
                    std::optional<ReductionKind> reduction = std::nullopt);
   Value emitOwn(RewriterBase &b, Operation *op, Value rows, ArrayRef<RankDigit> digits);
   // StableHLOWindows.cpp
+  FailureOr<Value> emitThroughFullDims(RewriterBase &b, ExchangeOp op, CollectiveToEmit &collective);
   FailureOr<Value> emitWindows(RewriterBase &b, HaloExchangeOp op, CollectiveToEmit &collective);
   Value emitHalo(RewriterBase &b, Location loc, Value value, int64_t d, const Window &window,
                  ArrayRef<RankDigit> digits, int64_t devices);

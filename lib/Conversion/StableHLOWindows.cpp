@@ -134,15 +134,44 @@ Value StableHLOEmitter::emitFullDim(RewriterBase &b, Location loc, Value value, 
                     {b.getNamedAttr("all_gather_dim", b.getI64IntegerAttr(d))});
 }
 
+static Coordinate toDigits(const ShardingOnMesh &on, unsigned d) {
+  return llvm::map_to_vector(on.sharding.dims[d].entries,
+                             [&](const DimEntry &entry) { return getRankDigit(entry, *on.mesh); });
+}
+
+/// Whether devices divide each dim, in one block each.
+static bool isBlocked(const ShardingOnMesh &on, ArrayRef<int64_t> shape) {
+  return llvm::all_of(llvm::zip(on.sharding.dims, shape), [](auto pair) {
+    const DimEntries &entries = std::get<0>(pair).entries;
+    return divides(entries, std::get<1>(pair)) &&
+           llvm::none_of(entries, [](const DimEntry &entry) { return entry.isStride(); });
+  });
+}
+
+/// Dims that change are gathered, then sliced.
+FailureOr<Value> StableHLOEmitter::emitThroughFullDims(RewriterBase &b, ExchangeOp op, CollectiveToEmit &collective) {
+  auto emit = [&] { return op.emitError(); };
+  FailureOr<ShardingOnMesh> from = getMeshes().read(op.getFrom(), emit), to = getMeshes().read(op.getTo(), emit);
+  if (failed(from) || failed(to))
+    return failure();
+  ArrayRef<int64_t> global = cast<RankedTensorType>(op.getGlobalType()).getShape();
+  if (collective.form.isReordered() || !isBlocked(*from, global) || !isBlocked(*to, global))
+    return emitError(collective);
+  Value value = collective.input;
+  for (unsigned d = 0; d < global.size(); ++d)
+    if (Coordinate own = toDigits(*from, d); !own.empty() && own != toDigits(*to, d))
+      value = emitFullDim(b, op.getLoc(), value, d, own, collective.form.devices);
+  for (auto [d, size] : llvm::enumerate(collective.resultType.getShape()))
+    if (Coordinate wanted = toDigits(*to, d); !wanted.empty() && wanted != toDigits(*from, d))
+      value = emitWindow(b, op, value, d, Window{size, 0, size}, wanted);
+  return value;
+}
+
 FailureOr<Value> StableHLOEmitter::emitWindows(RewriterBase &b, HaloExchangeOp op, CollectiveToEmit &collective) {
   auto emit = [&] { return op.emitError(); };
   FailureOr<ShardingOnMesh> from = getMeshes().read(op.getFrom(), emit), to = getMeshes().read(op.getTo(), emit);
   if (failed(from) || failed(to))
     return failure();
-  auto toDigits = [](const ShardingOnMesh &on, unsigned d) {
-    return llvm::map_to_vector(on.sharding.dims[d].entries,
-                               [&](const DimEntry &entry) { return getRankDigit(entry, *on.mesh); });
-  };
   ArrayRef<int64_t> global = cast<RankedTensorType>(op.getGlobalType()).getShape();
   // What the devices have is even, and its windows begin where the program says.
   bool isKnown = op.getDynamicOffsets().empty() && !collective.form.isReordered();

@@ -167,4 +167,15 @@ func.func @window(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
   %0 = spmd.halo_exchange %x of tensor<8x3xf32> <@pod, [{"x"}, {}]> to <@pod, [{"x"}, {}]> dims = [0] steps = [3] offsets = [-1] : tensor<4x3xf32> -> tensor<4x3xf32>
   return %0 : tensor<4x3xf32>
 }
+
+// Axes whose sizes do not divide each other: dims that change are gathered, then sliced.
+// ALONE-LABEL: func.func @gathered(
+// ALONE: %[[ROWS:.*]] = "stablehlo.all_gather"(%arg0) {all_gather_dim = 0 : i64, {{.*}}replica_groups = dense<{{\[\[}}0, 1, 2], [3, 4, 5]]> : tensor<2x3xi64>{{.*}} : (tensor<2x6xf32>) -> tensor<6x6xf32>
+// ALONE: %[[ALL:.*]] = "stablehlo.all_gather"(%[[ROWS]]) {all_gather_dim = 1 : i64, {{.*}}replica_groups = dense<{{\[\[}}0, 3], [1, 4], [2, 5]]> : tensor<3x2xi64>{{.*}} -> tensor<6x12xf32>
+// ALONE: "stablehlo.dynamic_slice"(%[[ALL]]{{.*}} {slice_sizes = array<i64: 3, 12>}
+spmd.mesh @six = <["x"=2, "y"=3]>
+func.func @gathered(%x: tensor<2x6xf32>) -> tensor<3x12xf32> {
+  %0 = spmd.exchange %x of tensor<6x12xf32> <@six, [{"y"}, {"x"}]> to <@six, [{"x"}, {}]> : tensor<2x6xf32> -> tensor<3x12xf32>
+  return %0 : tensor<3x12xf32>
+}
 }

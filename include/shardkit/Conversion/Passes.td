@@ -112,7 +112,8 @@ def ConvertSPMDToStableHLOPass : SPMDPass<"convert-spmd-to-stablehlo"> {
     on coordinates that partitioning adds, become StableHLO too.
 
     Elements of a window that neighbors have come by `collective_permute`; where windows do not
-    begin a shard apart, each is taken of the gathered dim. Uneven shards, windows at an
+    begin a shard apart, each is taken of the gathered dim. So are shards that an `exchange`
+    moves between axes whose sizes do not divide each other. Uneven shards, windows at an
     offset of the run, meshes that list the devices in other orders and combinations that
     StableHLO has no op for are errors at the op.
   }];
