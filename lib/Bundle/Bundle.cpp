@@ -33,6 +33,31 @@ void spmd::registerTarget(DialectRegistry &registry) {
   registry.insert<SPMDDialect, cuda::SpmdCudaDialect>();
 }
 
+static rt::SizeExpr getSizeExpr(AffineExpr expr) {
+  using Kind = rt::SizeExpr::Kind;
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return {Kind::Number, constant.getValue(), {}};
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return {Kind::Size, symbol.getPosition(), {}};
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Kind kind = binary.getKind() == AffineExprKind::Add        ? Kind::Add
+              : binary.getKind() == AffineExprKind::Mul      ? Kind::Multiply
+              : binary.getKind() == AffineExprKind::FloorDiv ? Kind::FloorDivide
+                                                             : Kind::CeilDivide;
+  return {kind, 0, {getSizeExpr(binary.getLHS()), getSizeExpr(binary.getRHS())}};
+}
+
+static rt::EntryPoint getEntry(int64_t program, const target::CompiledFunction &function) {
+  rt::EntryPoint entry{program, function.symbol, function.arenaBytes, {}};
+  ArrayRef<Attribute> arena = function.arena ? function.arena.getValue() : ArrayRef<Attribute>();
+  for (; !arena.empty(); arena = arena.drop_front(2)) {
+    ArrayRef<int64_t> after = cast<DenseI64ArrayAttr>(arena[1]).asArrayRef();
+    entry.arena.push_back({getSizeExpr(cast<AffineMapAttr>(arena[0]).getAffineMap().getResult(0)),
+                           {after.begin(), after.end()}});
+  }
+  return entry;
+}
+
 /// A copy of the module in which no public function calls another.
 static FailureOr<OwningOpRef<ModuleOp>> cloneInlined(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone();
@@ -191,7 +216,7 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes, target
   for (LoadedArgument &argument : arguments)
     if (argument.load.function) {
       const target::CompiledFunction &function = compiled[names[toCompile(argument)]];
-      argument.load.function = rt::EntryPoint{index, function.symbol, function.arenaBytes};
+      argument.load.function = getEntry(index, function);
     }
   return success();
 }
@@ -232,7 +257,7 @@ static LogicalResult addUnsharded(ModuleOp unsharded, target::CodegenOptions cod
     return failure();
   for (rt::FunctionInfo &function : out.functions)
     if (auto it = compiled.find(function.name); it != compiled.end())
-      function.unsharded = rt::EntryPoint{index, it->second.symbol, it->second.arenaBytes};
+      function.unsharded = getEntry(index, it->second);
   return success();
 }
 
@@ -371,7 +396,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
     return success();
   forEachFunction(out, [&](rt::FunctionInfo &function) {
     const target::CompiledFunction &entry = compiled[function.name];
-    function.entry = {0, entry.symbol, entry.arenaBytes};
+    function.entry = getEntry(0, entry);
   });
 
   if (codegen.hasProbes && failed(addUnsharded(*unsharded, codegen, dir, out)))
@@ -397,15 +422,15 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
     for (rt::FunctionInfo &function : out.functions) {
       auto it = references.find(function.name);
       if (it != references.end())
-        function.reference = rt::EntryPoint{index, it->second.symbol, it->second.arenaBytes};
+        function.reference = getEntry(index, it->second);
     }
     for (rt::PipelineInfo &pipeline : out.pipelines)
       if (auto it = references.find(pipeline.signature.name); it != references.end())
-        pipeline.signature.reference = rt::EntryPoint{index, it->second.symbol, it->second.arenaBytes};
+        pipeline.signature.reference = getEntry(index, it->second);
     for (LoadedArgument &argument : *loading)
       if (argument.loadFunction) {
         const target::CompiledFunction &function = references[names[argument.loadFunction]];
-        argument.load.reference = rt::EntryPoint{index, function.symbol, function.arenaBytes};
+        argument.load.reference = getEntry(index, function);
       }
   }
   for (LoadedArgument &argument : *loading)

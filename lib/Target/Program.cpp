@@ -148,7 +148,8 @@ private:
           continue;
         auto bytes = func->getAttrOfType<IntegerAttr>(kArenaBytesAttr);
         for (const std::string &entry : unique[i].names)
-          functions[entry] = {options.prefix + entry, bytes ? bytes.getInt() : 0};
+          functions[entry] = {options.prefix + entry, bytes ? bytes.getInt() : 0,
+                              func->getAttrOfType<ArrayAttr>(kArenaAttr)};
       }
   }
 

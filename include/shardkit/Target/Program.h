@@ -40,6 +40,7 @@ struct CodegenOptions {
 struct CompiledFunction {
   std::string symbol;
   int64_t arenaBytes = 0;
+  ArrayAttr arena; ///< kArenaAttr; null where the arena does not depend on sizes.
 };
 
 /// Compiles the public functions of `module` (no calls, local view, spmd ops

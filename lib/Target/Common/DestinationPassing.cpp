@@ -134,12 +134,16 @@ void DestinationPassing::runOnOperation() {
     inputs.push_back(builder.getI64Type());
     body.addArgument(inputs.back(), loc);
   }
-  // Size arguments are at most their bounds: buffers inside are as large as these.
+  // Size arguments are at most their bounds: buffers on the stack are as large as these.
   SmallVector<OpFoldResult> sizeArguments;
+  SmallVector<int64_t> known;
   for (BlockArgument arg : sizeArgs) {
     Value size = memref::LoadOp::create(builder, loc, buffers[1 + arg.getArgNumber()]);
+    known.append({1 + arg.getArgNumber(), 0, spmd::target::kNoBound});
     if (auto bound = func.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), spmd::kBoundAttr)) {
-      AffineExpr most = builder.getAffineConstantExpr(cast<IntegerAttr>(bound[1]).getInt());
+      known.end()[-2] = cast<IntegerAttr>(bound[0]).getInt();
+      known.end()[-1] = cast<IntegerAttr>(bound[1]).getInt();
+      AffineExpr most = builder.getAffineConstantExpr(known.back());
       size = affine::AffineMinOp::create(
           builder, loc, AffineMap::get(0, 1, {builder.getAffineSymbolExpr(0), most}, func.getContext()),
           ValueRange{size});
@@ -221,6 +225,8 @@ void DestinationPassing::runOnOperation() {
   ret.erase();
 
   func->setAttr("spmd_rt.num_args", builder.getI64IntegerAttr(numArgs));
+  if (!known.empty())
+    func->setAttr(spmd::target::kSizesAttr, builder.getDenseI64ArrayAttr(known));
   func.setAllArgAttrs(ArrayRef<DictionaryAttr>{});
   func.setAllResultAttrs(ArrayRef<DictionaryAttr>{});
   func.setType(builder.getFunctionType(inputs, {i32}));

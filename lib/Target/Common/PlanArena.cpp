@@ -1,9 +1,10 @@
 //===- PlanArena.cpp - All temporaries in one arena argument --------------===//
 
+#include "BufferSizes.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "llvm/ADT/BitVector.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDTARGETPLANARENA
@@ -11,6 +12,7 @@ namespace mlir::spmd {
 } // namespace mlir::spmd
 
 using namespace mlir;
+using namespace mlir::spmd::target;
 
 static constexpr int64_t kAlignment = 64;
 /// Limit of all temporaries on the stack.
@@ -19,148 +21,51 @@ static constexpr int64_t kStackBudget = 256 * 1024;
 /// The largest arena of the runtime.
 static constexpr int64_t kMaxBytes = int64_t(1) << 50;
 
-/// kMaxBytes + 1 if it is larger.
-static int64_t bytesOf(MemRefType type) {
+/// What a program is planned for where a size has no bound.
+static constexpr int64_t kLikelySize = 4096;
+
+/// Bytes of an allocation as an expression of sizes, a multiple of the alignment.
+static AffineExpr bytesOf(memref::AllocOp alloc, BufferSizes &sizes) {
+  MemRefType type = alloc.getType();
   Type element = type.getElementType();
   int64_t size = element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  int64_t bytes = llvm::PowerOf2Ceil(size);
+  AffineExpr bytes = getAffineConstantExpr(llvm::PowerOf2Ceil(size), alloc.getContext());
+  int64_t known = 1;
   for (int64_t dim : type.getShape())
-    if (llvm::MulOverflow(bytes, dim, bytes) || bytes > kMaxBytes)
-      return kMaxBytes + 1;
-  return bytes;
+    if (!ShapedType::isDynamic(dim) && (llvm::MulOverflow(known, dim, known) || known > kMaxBytes))
+      known = kMaxBytes + 1;
+  bytes = bytes * known;
+  for (Value dim : alloc.getDynamicSizes()) {
+    AffineExpr bound = sizes.getUpperBound(dim);
+    if (!bound)
+      return {};
+    bytes = bytes * bound;
+  }
+  return bytes.ceilDiv(kAlignment) * kAlignment;
 }
 
-/// The value of an expression that grows with each of its operands, at the bounds of these, none of which is negative;
-/// std::nullopt for others, and where it is too large.
-static std::optional<int64_t> evaluate(AffineExpr expr, ArrayRef<int64_t> dims, ArrayRef<int64_t> symbols) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue() < 0 ? std::nullopt : std::optional(constant.getValue());
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return dims[dim.getPosition()];
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return symbols[symbol.getPosition()];
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  std::optional<int64_t> lhs = evaluate(binary.getLHS(), dims, symbols);
-  std::optional<int64_t> rhs = evaluate(binary.getRHS(), dims, symbols);
-  if (!lhs || !rhs)
-    return std::nullopt;
-  int64_t result = 0;
-  switch (binary.getKind()) {
-  case AffineExprKind::Add:
-    return llvm::AddOverflow(*lhs, *rhs, result) ? std::nullopt : std::optional(result);
-  case AffineExprKind::Mul:
-    return llvm::MulOverflow(*lhs, *rhs, result) ? std::nullopt : std::optional(result);
-  case AffineExprKind::FloorDiv:
-  case AffineExprKind::CeilDiv:
-    if (!isa<AffineConstantExpr>(binary.getRHS()) || *rhs == 0)
-      return std::nullopt;
-    return binary.getKind() == AffineExprKind::FloorDiv ? *lhs / *rhs : llvm::divideCeilSigned(*lhs, *rhs);
-  default:
-    return std::nullopt;
-  }
-}
-
-static std::optional<int64_t> getBound(Value size);
-
-/// The largest size of a dim, where that is known. Upstream's bounds do not follow what loops carry: that has one size.
-static std::optional<int64_t> getDimBound(Value buffer, int64_t d) {
-  auto type = dyn_cast<MemRefType>(buffer.getType());
-  if (!type || !type.isDynamicDim(d))
-    return type ? std::optional(type.getDimSize(d)) : std::nullopt;
-  FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(presburger::BoundType::UB, {buffer, d},
-                                                                            nullptr, /*closedUB=*/true);
-  if (succeeded(bound))
-    return *bound;
-  auto getFolded = [](OpFoldResult size) {
-    auto value = dyn_cast<Value>(size);
-    return value ? getBound(value) : getConstantIntValue(size);
-  };
-  auto getLargest = [&](ValueRange buffers) {
-    std::optional<int64_t> largest = 0;
-    for (Value other : buffers)
-      if (std::optional<int64_t> known = getDimBound(other, d); !known || !largest)
-        largest = std::nullopt;
-      else
-        largest = std::max(*largest, *known);
-    return largest;
-  };
-  auto arg = dyn_cast<BlockArgument>(buffer);
-  Operation *op = arg ? arg.getOwner()->getParentOp() : buffer.getDefiningOp();
-  if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
-    OpOperand *init =
-        arg ? loop.getTiedLoopInit(arg) : loop.getTiedLoopInit(loop.getTiedLoopRegionIterArg(cast<OpResult>(buffer)));
-    return init ? getDimBound(init->get(), d) : std::nullopt;
-  }
-  if (arg)
-    return std::nullopt;
-  if (auto alloc = dyn_cast<memref::AllocOp>(op))
-    return getBound(alloc.getDynamicSizes()[type.getDynamicDimIndex(d)]);
-  if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op))
-    return getFolded(cast.getMixedSizes()[d]);
-  if (auto cast = dyn_cast<memref::CastOp>(op))
-    return getDimBound(cast.getSource(), d);
-  if (auto expand = dyn_cast<memref::ExpandShapeOp>(op))
-    return getFolded(expand.getMixedOutputShape()[d]);
-  if (auto view = dyn_cast<memref::SubViewOp>(op); view && view.getDroppedDims().none())
-    return getFolded(view.getMixedSizes()[d]);
-  if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op)) {
-    int64_t product = 1;
-    for (int64_t from : collapse.getReassociationIndices()[d]) {
-      std::optional<int64_t> known = getDimBound(collapse.getSrc(), from);
-      if (!known || llvm::MulOverflow(product, *known, product))
-        return std::nullopt;
-    }
-    return product;
-  }
-  if (auto select = dyn_cast<arith::SelectOp>(op))
-    return getLargest({select.getTrueValue(), select.getFalseValue()});
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    unsigned i = cast<OpResult>(buffer).getResultNumber();
-    return getLargest({branch.thenYield().getOperand(i), branch.elseYield().getOperand(i)});
-  }
-  return std::nullopt;
-}
-
-/// The largest value of a size, where that is known. Upstream's bounds are linear: products are bounded by those of
-/// their factors.
-static std::optional<int64_t> getBound(Value size) {
-  FailureOr<int64_t> bound =
-      ValueBoundsConstraintSet::computeConstantBound(presburger::BoundType::UB, {size}, nullptr, /*closedUB=*/true);
-  if (succeeded(bound))
-    return *bound;
-  Operation *op = size.getDefiningOp();
-  if (auto dim = dyn_cast_or_null<memref::DimOp>(op); dim && dim.getConstantIndex())
-    return getDimBound(dim.getSource(), *dim.getConstantIndex());
-  if (!op || !isa<arith::MulIOp, affine::AffineApplyOp>(op))
-    return std::nullopt;
-  SmallVector<int64_t> operands;
-  for (Value operand : op->getOperands()) {
-    std::optional<int64_t> known = getBound(operand);
-    if (!known)
-      return std::nullopt;
-    operands.push_back(std::max<int64_t>(*known, 0));
-  }
-  if (int64_t product; isa<arith::MulIOp>(op))
-    return llvm::MulOverflow(operands[0], operands[1], product) ? std::nullopt : std::optional(product);
-  AffineMap map = cast<affine::AffineApplyOp>(op).getAffineMap();
-  return evaluate(map.getResult(0), ArrayRef(operands).take_front(map.getNumDims()),
-                  ArrayRef(operands).drop_front(map.getNumDims()));
+/// The value; kMaxBytes + 1 if it is larger.
+static int64_t bytesAt(AffineExpr bytes, ArrayRef<int64_t> sizes) {
+  return std::clamp<int64_t>(evaluate(bytes, sizes).value_or(kMaxBytes + 1), 0, kMaxBytes + 1);
 }
 
 namespace {
 struct Buffer {
   memref::AllocOp alloc;
-  int64_t bytes, first, last, offset = 0;
+  AffineExpr size;   ///< Bytes.
+  int64_t bytes = 0; ///< At the sizes that the arena is planned for.
+  int64_t first = 0, last = 0, offset = 0;
 };
 
 /// Replaces the allocations of a function.
 ///
-/// 1. Dynamic allocations become static ones of their largest size.
-/// 2. Small allocations in loops, and those of functions without an arena, move to the
-///    stack.
-/// 3. The others get offsets in the arena. Two buffers share memory if their live ranges,
+/// 1. Small allocations in loops, and those of functions without an arena, move to the
+///    stack. There a dynamic one has its largest size.
+/// 2. The others get offsets in the arena. Two buffers share memory if their live ranges,
 ///    in top-level ops, are disjoint. For example, with %a live in ops 0-2, %b in 1-4 and
 ///    %c in 3-4, %a and %c are both at offset 0, and %b follows.
+/// 3. Where sizes depend on the run, offsets are planned for the largest ones. A buffer that then lies after another
+///    one that lives at the same time does so at all sizes: the function computes at its start where each begins.
 struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
   using Base::Base;
 
@@ -172,7 +77,22 @@ struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
   static bool escapesIteration(memref::AllocOp alloc);
 
   /// A dynamic allocation becomes a static one of the largest size.
-  LogicalResult makeStatic(memref::AllocOp alloc);
+  static memref::AllocOp makeStatic(memref::AllocOp alloc, BufferSizes &sizes);
+
+  /// Moves small allocations, and those of a function without an arena, to the stack, and lists the others.
+  FailureOr<SmallVector<Buffer>> moveToStack(func::FuncOp func, BufferSizes &sizes);
+
+  /// Assigns offsets, and returns the bytes of all.
+  static int64_t assignOffsets(MutableArrayRef<Buffer> buffers);
+
+  /// The buffers in the order of their offsets, each with the numbers of those that it directly follows.
+  static SmallVector<std::pair<Buffer *, SmallVector<int64_t>>> orderBuffers(MutableArrayRef<Buffer> buffers);
+
+  /// Replaces an allocation by a view of the arena, which is created `after` an op if the sizes are known.
+  static void place(memref::AllocOp alloc, Value arena, Value offset, Operation *after);
+
+  /// Places the buffers at offsets that are computed from the sizes.
+  static void placeAtSizes(func::FuncOp func, Value arena, MutableArrayRef<Buffer> buffers, BufferSizes &sizes);
 
   /// The arenas of the layers that a function calls become allocations of the function.
   static void allocateForCalls(func::FuncOp func, const SymbolTable &symbols);
@@ -253,45 +173,38 @@ bool PlanArena::escapesIteration(memref::AllocOp alloc) {
   return false;
 }
 
-LogicalResult PlanArena::makeStatic(memref::AllocOp alloc) {
+memref::AllocOp PlanArena::makeStatic(memref::AllocOp alloc, BufferSizes &sizes) {
   auto type = alloc.getType();
+  if (type.hasStaticShape())
+    return alloc;
   OpBuilder b(alloc);
   SmallVector<int64_t> shape(type.getShape());
   auto dynamic = alloc.getDynamicSizes().begin();
-  SmallVector<OpFoldResult> sizes;
+  SmallVector<OpFoldResult> known;
   for (int64_t &size : shape) {
-    if (!ShapedType::isDynamic(size)) {
-      sizes.push_back(b.getIndexAttr(size));
-      continue;
-    }
-    Value v = *dynamic++;
-    sizes.push_back(v);
-    std::optional<int64_t> bound = getBound(v);
-    if (!bound)
-      return alloc.emitError("a temporary has a dynamic size without a known bound, "
-                             "expected sizes that are static or bounded (spmd.bounds)");
-    size = *bound;
+    known.push_back(ShapedType::isDynamic(size) ? OpFoldResult(*dynamic) : b.getIndexAttr(size));
+    if (ShapedType::isDynamic(size))
+      size = std::max<int64_t>(*evaluate(sizes.getUpperBound(*dynamic++), sizes.getMost()), 0);
   }
-  auto staticType = MemRefType::get(shape, type.getElementType());
-  Value buffer = memref::AllocOp::create(b, alloc.getLoc(), staticType);
+  auto buffer = memref::AllocOp::create(b, alloc.getLoc(), MemRefType::get(shape, type.getElementType()));
   // The dense memref of the dynamic sizes at its start.
   SmallVector<OpFoldResult> strides(shape.size());
   OpFoldResult stride = b.getIndexAttr(1);
   for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d) {
     strides[d] = stride;
     AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1);
-    stride = affine::makeComposedFoldedAffineApply(b, alloc.getLoc(), s0 * s1, {stride, sizes[d]});
+    stride = affine::makeComposedFoldedAffineApply(b, alloc.getLoc(), s0 * s1, {stride, known[d]});
   }
-  Value view = memref::ReinterpretCastOp::create(b, alloc.getLoc(), type, buffer, b.getIndexAttr(0), sizes, strides);
+  Value view = memref::ReinterpretCastOp::create(b, alloc.getLoc(), type, buffer, b.getIndexAttr(0), known, strides);
   alloc.replaceAllUsesWith(view);
   alloc.erase();
-  return success();
+  return buffer;
 }
 
 void PlanArena::allocateForCalls(func::FuncOp func, const SymbolTable &symbols) {
   func.walk([&](LLVM::CallOp call) {
     auto layer = call.getCallee() ? symbols.lookup<func::FuncOp>(*call.getCallee()) : func::FuncOp();
-    auto bytes = layer ? layer->getAttrOfType<IntegerAttr>(spmd::target::kArenaBytesAttr) : IntegerAttr();
+    auto bytes = layer ? layer->getAttrOfType<IntegerAttr>(kArenaBytesAttr) : IntegerAttr();
     if (!bytes)
       return;
     OpBuilder b(call);
@@ -305,7 +218,7 @@ void PlanArena::runOnOperation() {
   SmallVector<func::FuncOp> layers, others;
   for (auto func : getOperation().getOps<func::FuncOp>())
     if (!func.isExternal())
-      (func->hasAttr(spmd::target::kLayerAttr) ? layers : others).push_back(func);
+      (func->hasAttr(kLayerAttr) ? layers : others).push_back(func);
   auto planAll = [&](ArrayRef<func::FuncOp> funcs) {
     return failableParallelForEach(&getContext(), funcs, [&](func::FuncOp func) { return plan(func); });
   };
@@ -320,62 +233,49 @@ void PlanArena::runOnOperation() {
     return signalPassFailure();
 }
 
-LogicalResult PlanArena::plan(func::FuncOp func) {
+FailureOr<SmallVector<Buffer>> PlanArena::moveToStack(func::FuncOp func, BufferSizes &sizes) {
   Block *body = &func.getBody().front();
-  // 1. Dynamic allocations.
-  SmallVector<memref::AllocOp> dynamic;
-  func.walk([&](memref::AllocOp alloc) {
-    if (!alloc.getType().hasStaticShape())
-      dynamic.push_back(alloc);
-  });
-  for (memref::AllocOp alloc : dynamic)
-    if (failed(makeStatic(alloc)))
-      return failure();
-
-  // 2. Allocations on the stack.
-  DenseMap<Operation *, int64_t> position;
-  for (Operation &op : *body)
-    position.try_emplace(&op, position.size());
   // Functions other than entry points and layers have no arena; the outlining ensures that the stack
   // suffices.
-  const bool isEntry = func->hasAttr(spmd::target::kSymbolsAttr) || func->hasAttr(spmd::target::kLayerAttr);
+  const bool isEntry = func->hasAttr(kSymbolsAttr) || func->hasAttr(kLayerAttr);
+  SmallVector<int64_t> likely(sizes.getMost());
+  for (auto [size, least] : llvm::zip_equal(likely, sizes.getLeast()))
+    size = size < kNoBound ? size : std::max(least, kLikelySize);
   OpBuilder b(&getContext());
   SmallVector<Buffer> buffers;
   int64_t stack = 0;
-  bool failedPlan = false;
-  func.walk([&](memref::AllocOp alloc) {
-    int64_t bytes = bytesOf(alloc.getType());
+  WalkResult walked = func.walk([&](memref::AllocOp alloc) -> WalkResult {
+    AffineExpr size = bytesOf(alloc, sizes);
+    if (!size)
+      return alloc.emitError("a temporary has a size that is neither known, bounded (spmd.bounds) nor a function of the "
+                             "sizes of arguments, expected one of these");
     bool nested = alloc->getBlock() != body;
-    if (bytes > kMaxBytes) {
-      alloc.emitError() << "a temporary of type " << alloc.getType() << " is too large, expected at most " << kMaxBytes
-                        << " bytes";
-      failedPlan = true;
-      return;
-    }
-    if (nested && escapesIteration(alloc)) {
-      alloc.emitError("a buffer outlives the loop iteration that allocates it");
-      failedPlan = true;
-      return;
-    }
+    if (bytesAt(size, sizes.getLeast()) > kMaxBytes)
+      return alloc.emitError() << "a temporary of type " << alloc.getType() << " is too large, expected at most "
+                               << kMaxBytes << " bytes";
+    if (nested && escapesIteration(alloc))
+      return alloc.emitError("a buffer outlives the loop iteration that allocates it");
+    const int64_t bytes = bytesAt(size, sizes.getMost());
     bool small = (nested || bytes <= kAlignment) && bytes <= stackBytes;
     if (!isEntry || (small && stack + bytes <= kStackBudget)) {
-      stack += llvm::alignTo(bytes, kAlignment);
+      stack += bytes;
+      alloc = makeStatic(alloc, sizes);
       b.setInsertionPointToStart(body);
       auto alloca = memref::AllocaOp::create(b, alloc.getLoc(), alloc.getType(), b.getI64IntegerAttr(kAlignment));
       alloc.replaceAllUsesWith(alloca.getResult());
       alloc.erase();
-      return;
+      return WalkResult::advance();
     }
-    buffers.push_back({alloc, bytes, 0, 0});
+    buffers.push_back({alloc, size, bytesAt(size, likely)});
+    return WalkResult::advance();
   });
-  if (failedPlan)
+  if (walked.wasInterrupted())
     return failure();
-  if (!isEntry)
-    return success();
+  return buffers;
+}
 
-  // 3. First fit, largest first.
-  for (Buffer &buffer : buffers)
-    liveRange(buffer, position, body);
+int64_t PlanArena::assignOffsets(MutableArrayRef<Buffer> buffers) {
+  // First fit, largest first.
   SmallVector<Buffer *> order, assigned;
   for (Buffer &buffer : buffers)
     order.push_back(&buffer);
@@ -387,31 +287,122 @@ LogicalResult PlanArena::plan(func::FuncOp func) {
       if (other->first <= buffer->last && buffer->first <= other->last)
         taken.emplace_back(other->offset, other->offset + other->bytes);
     llvm::sort(taken);
-    int64_t at = 0;
     for (auto [begin, end] : taken) {
-      if (at + buffer->bytes <= begin)
+      if (buffer->offset + buffer->bytes <= begin)
         break;
-      at = std::max<int64_t>(at, llvm::alignTo(end, kAlignment));
+      buffer->offset = std::max(buffer->offset, end);
     }
-    buffer->offset = at;
-    total = std::max(total, at + buffer->bytes);
+    total = std::max(total, buffer->offset + buffer->bytes);
     assigned.push_back(buffer);
   }
-  total = llvm::alignTo(total, kAlignment);
+  return total;
+}
 
-  Type bytesType = MemRefType::get({std::max<int64_t>(total, 1)}, b.getI8Type());
+SmallVector<std::pair<Buffer *, SmallVector<int64_t>>> PlanArena::orderBuffers(MutableArrayRef<Buffer> buffers) {
+  SmallVector<std::pair<Buffer *, SmallVector<int64_t>>> order;
+  for (Buffer &buffer : buffers)
+    order.push_back({&buffer, {}});
+  llvm::stable_sort(order, [](const auto &x, const auto &y) { return x.first->offset < y.first->offset; });
+  SmallVector<llvm::BitVector> behind; // All buffers that one follows, directly or not.
+  for (auto [i, entry] : llvm::enumerate(order)) {
+    auto &[buffer, after] = entry;
+    llvm::BitVector &follows = behind.emplace_back(i);
+    for (int64_t k = int64_t(i) - 1; k >= 0; --k) {
+      const Buffer *other = order[k].first;
+      if (follows.test(k) || other->last < buffer->first || buffer->last < other->first)
+        continue;
+      after.push_back(k);
+      follows |= behind[k];
+      follows.set(k);
+    }
+  }
+  return order;
+}
+
+void PlanArena::place(memref::AllocOp alloc, Value arena, Value offset, Operation *after) {
+  OpBuilder b(alloc);
+  if (alloc.getType().hasStaticShape())
+    b.setInsertionPointAfter(after);
+  Value view = memref::ViewOp::create(b, alloc.getLoc(), alloc.getType(), arena, offset, alloc.getDynamicSizes());
+  alloc.replaceAllUsesWith(view);
+  alloc.erase();
+}
+
+void PlanArena::placeAtSizes(func::FuncOp func, Value arena, MutableArrayRef<Buffer> buffers, BufferSizes &sizes) {
+  Location loc = func.getLoc();
+  OpBuilder b(func.getContext());
+  b.setInsertionPointToStart(&func.getBody().front());
+  SmallVector<Value> values;
+  for (unsigned i = 0; i < sizes.getNumSizes(); ++i)
+    values.push_back(memref::LoadOp::create(b, loc, func.getArgument(sizes.getArgument(i))));
+  DenseMap<AffineExpr, Value> known;
+  auto compute = [&](AffineExpr size) {
+    Value &value = known[size];
+    if (!value)
+      value = affine::AffineApplyOp::create(b, loc, AffineMap::get(0, values.size(), size), values);
+    return value;
+  };
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), total = zero;
+  SmallVector<Value> offsets, ends;
+  SmallVector<int64_t> leastEnds;
+  SmallVector<Attribute> described;
+  auto order = orderBuffers(buffers);
+  for (auto &[buffer, after] : order) {
+    Value offset;
+    int64_t begin = 0;
+    for (int64_t k : after) {
+      offset = offset ? arith::MaxSIOp::create(b, loc, offset, ends[k]) : ends[k];
+      begin = std::max(begin, leastEnds[k]);
+    }
+    offsets.push_back(offset ? offset : zero);
+    ends.push_back(arith::AddIOp::create(b, loc, offsets.back(), compute(buffer->size)));
+    total = arith::MaxSIOp::create(b, loc, total, ends.back());
+    leastEnds.push_back(begin + bytesAt(buffer->size, sizes.getLeast()));
+    described.push_back(AffineMapAttr::get(AffineMap::get(0, values.size(), buffer->size)));
+    described.push_back(b.getDenseI64ArrayAttr(after));
+  }
+  Value whole = memref::ReinterpretCastOp::create(
+      b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI8Type()), arena, b.getIndexAttr(0),
+      SmallVector<OpFoldResult>{total}, SmallVector<OpFoldResult>{b.getIndexAttr(1)});
+  for (auto [entry, offset] : llvm::zip_equal(order, offsets))
+    place(entry.first->alloc, whole, offset, whole.getDefiningOp());
+  func->setAttr(kArenaAttr, b.getArrayAttr(described));
+  func->setAttr(kArenaBytesAttr, b.getI64IntegerAttr(*llvm::max_element(leastEnds)));
+}
+
+LogicalResult PlanArena::plan(func::FuncOp func) {
+  Block *body = &func.getBody().front();
+  BufferSizes sizes(func);
+  DenseMap<Operation *, int64_t> position;
+  for (Operation &op : *body)
+    position.try_emplace(&op, position.size());
+  FailureOr<SmallVector<Buffer>> buffers = moveToStack(func, sizes);
+  if (failed(buffers))
+    return failure();
+  if (!func->hasAttr(kSymbolsAttr) && !func->hasAttr(kLayerAttr))
+    return success();
+  for (Buffer &buffer : *buffers)
+    liveRange(buffer, position, body);
+  int64_t total = assignOffsets(*buffers);
+  const bool hasSizes =
+      llvm::any_of(*buffers, [](const Buffer &buffer) { return !isa<AffineConstantExpr>(buffer.size); });
+
+  OpBuilder b(&getContext());
+  Type bytesType = MemRefType::get({hasSizes ? 1 : std::max<int64_t>(total, 1)}, b.getI8Type());
   unsigned arenaArg = func.getNumArguments();
   if (failed(func.insertArgument(arenaArg, bytesType, {}, func.getLoc())))
     return failure();
   func.setArgAttr(arenaArg, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-  func->setAttr(spmd::target::kArenaBytesAttr, b.getI64IntegerAttr(total));
   Value arena = func.getArgument(arenaArg);
+  if (hasSizes) {
+    placeAtSizes(func, arena, *buffers, sizes);
+    return success();
+  }
+  func->setAttr(kArenaBytesAttr, b.getI64IntegerAttr(total));
   b.setInsertionPointToStart(body);
-  for (Buffer &buffer : buffers) {
-    Value offset = arith::ConstantIndexOp::create(b, buffer.alloc.getLoc(), buffer.offset);
-    Value view = memref::ViewOp::create(b, buffer.alloc.getLoc(), buffer.alloc.getType(), arena, offset, ValueRange{});
-    buffer.alloc.replaceAllUsesWith(view);
-    buffer.alloc.erase();
+  for (Buffer &buffer : *buffers) {
+    auto offset = arith::ConstantIndexOp::create(b, buffer.alloc.getLoc(), buffer.offset);
+    place(buffer.alloc, arena, offset, offset);
   }
   return success();
 }

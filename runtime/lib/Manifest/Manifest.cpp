@@ -271,6 +271,7 @@ void readReference(const JsonAt &in, FunctionInfo &function, size_t numPrograms)
   JsonAt reference(json, in.where() + ", reference");
   reference.expectObject();
   function.reference = readEntry(reference, numPrograms);
+  readArena(reference, function.sizes, *function.reference);
   if (reference.has("arguments"))
     for (const Json &entry : reference.array("arguments")) {
       std::vector<int64_t> given = entry.is_array() ? reference.asIntegers(entry, "arguments", 2)
@@ -362,6 +363,7 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, const Func
   function.entry = readEntry(in, manifest.programs.size());
   readValues(in, function, manifest.programs.size(), /*isSlotted=*/stage != nullptr);
   readSizes(in, function);
+  readArena(in, function.sizes, function.entry);
   if (in.has("collectives"))
     for (const Json &json : in.array("collectives"))
       function.collectives.push_back(
@@ -423,7 +425,7 @@ Manifest read(const Json &json, const std::string &bundleDir) {
   JsonAt in(json, "");
   in.expectObject();
   int64_t version = in.integer("version");
-  if (version != manifestVersion)
+  if (version < 2 || version > manifestVersion)
     in.fail("manifest version " + std::to_string(version) + ", expected 1 to " + std::to_string(manifestVersion) +
             ", the versions that this runtime reads" + (version > manifestVersion ? "; update the runtime" : ""));
   int64_t abi = in.integer("abi");

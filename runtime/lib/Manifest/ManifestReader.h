@@ -103,6 +103,8 @@ MeshInfo readMesh(const JsonAt &at);
 /// Programs compute with some types only; weights can be of `any`.
 DType readDType(const JsonAt &at, bool any = false);
 EntryPoint readEntry(const JsonAt &at, size_t numPrograms);
+/// "arena", the buffers of an entry point of a function of sizes.
+void readArena(const JsonAt &in, const std::vector<SizeInfo> &sizes, EntryPoint &entry);
 /// "input", "weight" or "constant".
 ValueKind readArgumentKind(const JsonAt &in, const std::string &kind);
 /// With `isSlotted` the value is one of a function of a pipeline.

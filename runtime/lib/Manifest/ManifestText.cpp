@@ -89,8 +89,37 @@ static Ordered entryJson(const EntryPoint &entry) {
   return {{"program", entry.program}, {"symbol", entry.symbol}, {"arena_bytes", entry.arenaBytes}};
 }
 
+static Ordered sizeExprJson(const SizeExpr &expr, const std::vector<SizeInfo> &sizes) {
+  auto binary = [&](const char *name) {
+    return Ordered({name, sizeExprJson(expr.operands[0], sizes), sizeExprJson(expr.operands[1], sizes)});
+  };
+  switch (expr.kind) {
+  case SizeExpr::Kind::Number:
+    return expr.value;
+  case SizeExpr::Kind::Size:
+    return sizes[size_t(expr.value)].name;
+  case SizeExpr::Kind::Add:
+    return binary("+");
+  case SizeExpr::Kind::Multiply:
+    return binary("*");
+  case SizeExpr::Kind::FloorDivide:
+    return binary("floordiv");
+  case SizeExpr::Kind::CeilDivide:
+    return binary("ceildiv");
+  }
+  return {};
+}
+
+/// With 'arena', if it depends on sizes.
+static Ordered entryJson(const EntryPoint &entry, const std::vector<SizeInfo> &sizes) {
+  Ordered json = entryJson(entry);
+  for (const ArenaBuffer &buffer : entry.arena)
+    json["arena"].push_back({{"bytes", sizeExprJson(buffer.bytes, sizes)}, {"after", buffer.after}});
+  return json;
+}
+
 static Ordered referenceJson(const FunctionInfo &function) {
-  Ordered json = entryJson(*function.reference);
+  Ordered json = entryJson(*function.reference, function.sizes);
   for (const FunctionInfo::ReferenceArgument &given : function.referenceArguments)
     json["arguments"].push_back(given.source < 0 ? Ordered(given.argument) : Ordered({given.argument, given.source}));
   return json;
@@ -302,7 +331,7 @@ static Ordered probeJson(const ProbeInfo &probe) {
 }
 
 static void addBody(const FunctionInfo &function, Ordered &json) {
-  json.update(entryJson(function.entry));
+  json.update(entryJson(function.entry, function.sizes));
   json["arguments"] = valuesJson(function.arguments);
   json["results"] = valuesJson(function.results);
   for (const SizeInfo &size : function.sizes) {

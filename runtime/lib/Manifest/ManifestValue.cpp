@@ -129,6 +129,64 @@ EntryPoint readEntry(const JsonAt &at, size_t numPrograms) {
 
 namespace {
 
+/// [name, operator]
+constexpr std::array<std::pair<const char *, SizeExpr::Kind>, 4> sizeOperators = {{
+    {"+", SizeExpr::Kind::Add},
+    {"*", SizeExpr::Kind::Multiply},
+    {"floordiv", SizeExpr::Kind::FloorDivide},
+    {"ceildiv", SizeExpr::Kind::CeilDivide},
+}};
+
+/// A number, the name of a size, or [operator, a, b].
+SizeExpr readSizeExpr(const JsonAt &at, const Json &json, const std::vector<SizeInfo> &sizes, int depth = 0) {
+  constexpr int mostDepth = 100;
+  SizeExpr expr;
+  if (json.is_number_integer()) {
+    expr.value = at.asInteger(json, "bytes");
+    return expr;
+  }
+  if (json.is_string()) {
+    const std::string name = json;
+    auto size = std::find_if(sizes.begin(), sizes.end(), [&](const SizeInfo &known) { return known.name == name; });
+    if (size == sizes.end())
+      at.fail("'bytes' names " + json.dump() + ", which is not one of 'sizes'");
+    expr.kind = SizeExpr::Kind::Size;
+    expr.value = size - sizes.begin();
+    return expr;
+  }
+  auto known = sizeOperators.end();
+  if (json.is_array() && json.size() == 3 && json[0].is_string() && depth < mostDepth)
+    known = std::find_if(sizeOperators.begin(), sizeOperators.end(),
+                         [name = json[0].get<std::string>()](const auto &each) { return name == each.first; });
+  if (known == sizeOperators.end())
+    at.fail("'bytes' has " + json.dump() + ", expected a number, the name of a size, or [\"+\" | \"*\" | \"floordiv\" | "
+            "\"ceildiv\", a, b]");
+  expr.kind = known->second;
+  for (size_t i : {1, 2})
+    expr.operands.push_back(readSizeExpr(at, json[i], sizes, depth + 1));
+  return expr;
+}
+
+} // namespace
+
+void readArena(const JsonAt &in, const std::vector<SizeInfo> &sizes, EntryPoint &entry) {
+  if (!in.has("arena"))
+    return;
+  for (const Json &json : in.array("arena")) {
+    JsonAt at(json, in.where() + ", buffer " + std::to_string(entry.arena.size()) + " of 'arena'");
+    at.expectObject();
+    ArenaBuffer buffer{readSizeExpr(at, at.member("bytes"), sizes), {}};
+    for (int64_t before : at.integers("after")) {
+      if (before < 0 || before >= int64_t(entry.arena.size()))
+        at.fail("'after' has " + std::to_string(before) + ", expected buffers before it");
+      buffer.after.push_back(size_t(before));
+    }
+    entry.arena.push_back(std::move(buffer));
+  }
+}
+
+namespace {
+
 bool integerRange(DType dtype, int64_t &lo, int64_t &hi) {
   if (isFloat(dtype))
     return false;

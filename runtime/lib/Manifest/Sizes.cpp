@@ -46,6 +46,43 @@ static Expected<int64_t> evaluate(const std::vector<SizeProduct> &size, const st
   return sum;
 }
 
+/// Bytes, negative if the number is negative or too large.
+static int64_t evaluate(const SizeExpr &expr, const std::vector<int64_t> &sizes) {
+  if (expr.operands.empty())
+    return expr.kind == SizeExpr::Kind::Size ? sizes[size_t(expr.value)] : expr.value;
+  const int64_t a = evaluate(expr.operands[0], sizes), b = evaluate(expr.operands[1], sizes);
+  int64_t result = 0;
+  switch (expr.kind) {
+  case SizeExpr::Kind::Add:
+    return __builtin_add_overflow(a, b, &result) ? -1 : result;
+  case SizeExpr::Kind::Multiply:
+    return __builtin_mul_overflow(a, b, &result) ? -1 : result;
+  case SizeExpr::Kind::FloorDivide:
+    return b > 0 ? a / b - (a % b < 0) : -1;
+  default:
+    return b > 0 ? a / b + (a % b > 0) : -1;
+  }
+}
+
+/// Sets the size of the arena.
+static Status setArena(EntryPoint &entry, const std::vector<int64_t> &sizes, const std::string &title) {
+  constexpr int64_t most = int64_t(1) << 50;
+  std::vector<int64_t> ends;
+  for (const ArenaBuffer &buffer : entry.arena) {
+    int64_t begin = 0;
+    for (size_t before : buffer.after)
+      begin = std::max(begin, ends[before]);
+    const int64_t bytes = evaluate(buffer.bytes, sizes);
+    if (bytes < 0 || bytes > most || begin > most - bytes)
+      return invalid(title + ": the intermediate values (arena) are too large");
+    ends.push_back(begin + bytes);
+  }
+  if (!ends.empty())
+    entry.arenaBytes = *std::max_element(ends.begin(), ends.end());
+  entry.arena.clear();
+  return {};
+}
+
 Expected<std::vector<int64_t>> findSizes(const FunctionInfo &function,
                                          const std::vector<std::optional<Shape>> &shapes) {
   std::vector<int64_t> sizes(function.sizes.size(), -1);
@@ -166,6 +203,9 @@ Expected<FunctionInfo> atSizes(const FunctionInfo &function, const std::vector<i
     for (ValueInfo &value : *values)
       if (!value.dims.empty())
         SK_RETURN_IF_ERROR(setShape(value, sizes, title));
+  SK_RETURN_IF_ERROR(setArena(known.entry, sizes, title));
+  if (known.reference)
+    SK_RETURN_IF_ERROR(setArena(*known.reference, sizes, title));
   known.sizes.clear();
   return known;
 }

@@ -71,9 +71,9 @@ WeightManifest read(const Json &json) {
   JsonAt in(json, "");
   in.expectObject();
   int64_t version = in.integer("version");
-  if (version != manifestVersion)
-    in.fail("version " + std::to_string(version) + ", expected 1 to " + std::to_string(manifestVersion) +
-            ", the versions that this runtime reads" + (version > manifestVersion ? "; update the runtime" : ""));
+  if (version != weightManifestVersion)
+    in.fail("version " + std::to_string(version) + ", expected 1 to " + std::to_string(weightManifestVersion) +
+            ", the versions that this runtime reads" + (version > weightManifestVersion ? "; update the runtime" : ""));
   WeightManifest manifest;
   if (in.has("mesh"))
     manifest.mesh = readMesh(JsonAt(in.member("mesh"), "'mesh'"));
@@ -152,7 +152,7 @@ Expected<WeightManifest> parseWeightManifest(const std::string &text, const std:
       translateWeightsVersion1(*parsed);
     WeightManifest manifest = read(*parsed);
     manifest.path = fileName;
-    const std::string hash = configurationHash(manifest, isVersion1 ? 1 : manifestVersion);
+    const std::string hash = configurationHash(manifest, isVersion1 ? 1 : weightManifestVersion);
     if (!manifest.configuration.empty() && manifest.configuration != hash)
       return invalid(fileName + ": 'configuration' is " + quoteName(manifest.configuration) + ", expected '" + hash +
                      "' for the listed weights");
@@ -165,8 +165,8 @@ Expected<WeightManifest> parseWeightManifest(const std::string &text, const std:
 }
 
 std::string weightManifestText(const WeightManifest &manifest) {
-  Ordered json = {{"version", manifestVersion}};
-  json.update(bodyJson(manifest, manifestVersion));
+  Ordered json = {{"version", weightManifestVersion}};
+  json.update(bodyJson(manifest, weightManifestVersion));
   if (!manifest.configuration.empty()) {
     json["layout"] = manifest.perRank ? "tvm" : "shared";
     json["configuration"] = manifest.configuration;

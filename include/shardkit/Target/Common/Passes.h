@@ -34,8 +34,15 @@ inline constexpr llvm::StringLiteral kSymbolsAttr = "spmd_rt.symbols";
 /// A function that others call by spmd_rt.call: its last argument before the arena is the number of its first
 /// collective (UnitAttr).
 inline constexpr llvm::StringLiteral kLayerAttr = "spmd_rt.layer";
-/// Bytes of arena that a function needs (IntegerAttr).
+/// Bytes of arena that a function needs (IntegerAttr); if they depend on sizes, for the least ones.
 inline constexpr llvm::StringLiteral kArenaBytesAttr = "spmd_rt.arena_bytes";
+/// The buffers of an arena that depends on sizes (ArrayAttr): an AffineMapAttr of the sizes that gives the bytes, and the
+/// numbers of the buffers that it follows (DenseI64ArrayAttr), in turns.
+inline constexpr llvm::StringLiteral kArenaAttr = "spmd_rt.arena";
+/// The sizes of a function that only the run knows (DenseI64ArrayAttr): argument, least and largest size, in turns.
+inline constexpr llvm::StringLiteral kSizesAttr = "spmd_rt.sizes";
+/// The largest size where none is given: all sizes are smaller.
+inline constexpr int64_t kNoBound = int64_t(1) << 40;
 
 /// Attaches bufferization models of upstream dialects and the translations to
 /// LLVM IR that code generation needs.

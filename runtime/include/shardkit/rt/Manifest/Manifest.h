@@ -23,7 +23,9 @@
 namespace shardkit::rt {
 
 /// The version of the schema that is written. The reader reads this one and the versions before.
-inline constexpr int64_t manifestVersion = 2;
+inline constexpr int64_t manifestVersion = 3;
+/// Of manifests of presharded weights.
+inline constexpr int64_t weightManifestVersion = 2;
 
 struct MeshInfo {
   std::string name;
@@ -50,11 +52,28 @@ enum class ValueKind {
 
 const char *kindName(ValueKind kind);
 
+/// A number that follows from the sizes of a function that only the run knows.
+struct SizeExpr {
+  enum class Kind { Number, Size, Add, Multiply, FloorDivide, CeilDivide } kind = Kind::Number;
+  int64_t value = 0; ///< The number, or that of the size.
+  std::vector<SizeExpr> operands;
+  bool operator==(const SizeExpr &) const = default;
+};
+
+/// An intermediate value in the arena of a function of sizes: it is as near to the start as the buffers `after` which
+/// it lies allow.
+struct ArenaBuffer {
+  SizeExpr bytes;
+  std::vector<size_t> after; ///< Numbers of earlier buffers.
+  bool operator==(const ArenaBuffer &) const = default;
+};
+
 /// The code of a function.
 struct EntryPoint {
   int64_t program = 0;
   std::string symbol;
-  int64_t arenaBytes = 0;
+  int64_t arenaBytes = 0; ///< If the arena depends on sizes: at the least ones (atSizes).
+  std::vector<ArenaBuffer> arena;
   bool operator==(const EntryPoint &) const = default;
 };
 
@@ -283,8 +302,8 @@ struct FunctionInfo {
 /// is not given. An error if a shape does not fit the argument, if two dims of one size differ, or if no
 /// shape shows a size.
 Expected<std::vector<int64_t>> findSizes(const FunctionInfo &function, const std::vector<std::optional<Shape>> &shapes);
-/// The function for these sizes: all shapes and extents are known, and it has no sizes. An error if a size is out of
-/// its bound or not a multiple of what it must be.
+/// The function for these sizes: all shapes, extents and arenas are known, and it has no sizes. An error if a size is out
+/// of its bound or not a multiple of what it must be.
 Expected<FunctionInfo> atSizes(const FunctionInfo &function, const std::vector<int64_t> &sizes);
 
 /// The initial elements of a value that accumulates: neutral for its reduction.
@@ -405,7 +424,7 @@ Expected<WeightManifest> parseWeightManifest(const std::string &text, const std:
 std::string weightManifestText(const WeightManifest &manifest);
 /// 16 hexadecimal digits over mesh, names, types, shardings and extents, as `version` of the
 /// schema names them.
-std::string configurationHash(const WeightManifest &manifest, int64_t version = manifestVersion);
+std::string configurationHash(const WeightManifest &manifest, int64_t version = weightManifestVersion);
 
 /// The text of manifest.json. Deterministic; invalid UTF-8 in names is replaced.
 std::string manifestText(const Manifest &manifest);
