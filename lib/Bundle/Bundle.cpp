@@ -52,8 +52,8 @@ static rt::EntryPoint getEntry(int64_t program, const target::CompiledFunction &
   ArrayRef<Attribute> arena = function.arena ? function.arena.getValue() : ArrayRef<Attribute>();
   for (; !arena.empty(); arena = arena.drop_front(2)) {
     ArrayRef<int64_t> after = cast<DenseI64ArrayAttr>(arena[1]).asArrayRef();
-    entry.arena.push_back({getSizeExpr(cast<AffineMapAttr>(arena[0]).getAffineMap().getResult(0)),
-                           {after.begin(), after.end()}});
+    entry.arena.push_back(
+        {getSizeExpr(cast<AffineMapAttr>(arena[0]).getAffineMap().getResult(0)), {after.begin(), after.end()}});
   }
   return entry;
 }

@@ -115,10 +115,10 @@ const Failure failures[] = {
      "'f' gives f32 2x8x9, expected slices of f32 8x8"},
     {"loadChainDType", [](Json &m) { load(m, goodChain())["chain"][0][1][1] = "float16"; },
      "'f' gives f16 2x8x8, expected slices of f32 8x8"},
-    {"version", [](Json &m) { m["version"] = 3; },
-     "manifest version 3, expected 1 to 2, the versions that this runtime reads; update the runtime"},
+    {"version", [](Json &m) { m["version"] = 4; },
+     "manifest version 4, expected 1 to 3, the versions that this runtime reads; update the runtime"},
     {"versionZero", [](Json &m) { m["version"] = 0; },
-     "manifest version 0, expected 1 to 2, the versions that this runtime reads"},
+     "manifest version 0, expected 1 to 3, the versions that this runtime reads"},
     {"versionMissing", [](Json &m) { m.erase("version"); }, "'version' is missing"},
     {"abi", [](Json &m) { m["abi"] = 7; }, "program ABI version 7"},
     {"target", [](Json &m) { m["target"] = "rocm"; }, "'target' is 'rocm'"},
@@ -175,6 +175,15 @@ const Failure failures[] = {
     {"sizeArgument",
      [](Json &m) { function(m)["sizes"] = Json::parse(R"([{"name": "b", "argument": 0, "bound": [0, 4]}])"); },
      "size 0: 'argument' is 0, expected an argument of kind 'size'"},
+    {"arenaSize",
+     [](Json &m) { function(m)["arena"] = Json::parse(R"([{"bytes": ["*", "b", 4], "after": []}])"); },
+     "function 'main', buffer 0 of 'arena': 'bytes' names \"b\", which is not one of 'sizes'"},
+    {"arenaOperator",
+     [](Json &m) { function(m)["arena"] = Json::parse(R"([{"bytes": ["-", 8, 4], "after": []}])"); },
+     "'bytes' has [\"-\",8,4], expected a number, the name of a size, or [\"+\" | \"*\" | \"floordiv\" | "
+     "\"ceildiv\", a, b]"},
+    {"arenaAfter", [](Json &m) { function(m)["arena"] = Json::parse(R"([{"bytes": 4, "after": [0]}])"); },
+     "buffer 0 of 'arena': 'after' has 0, expected buffers before it"},
     {"constantsMissing", [](Json &m) { x(m)["kind"] = "constant"; },
      "argument 'x' is a constant, expected 'constants', the file that has it"},
     {"constantsFile", [](Json &m) { m["constants"] = {{"file", "no.safetensors"}}; },
@@ -398,7 +407,7 @@ TEST(ManifestVersion1, writtenAgainIsVersion2) {
     auto manifest = parseManifest(version1(bundle).dump(), "m");
     ASSERT_TRUE(manifest.ok()) << manifest.status().message();
     const std::string text = manifestText(*manifest);
-    EXPECT_EQ(Json::parse(text)["version"], 2);
+    EXPECT_EQ(Json::parse(text)["version"], 3);
     auto again = parseManifest(text, "m");
     ASSERT_TRUE(again.ok()) << again.status().message();
     EXPECT_EQ(manifestText(*again), text);

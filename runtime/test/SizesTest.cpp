@@ -62,6 +62,37 @@ TEST(Sizes, everySizeCoversItsValue) {
   }
 }
 
+TEST(Sizes, arenaIsAsLargeAsTheSizesNeed) {
+  using Kind = SizeExpr::Kind;
+  auto number = [](int64_t value) { return SizeExpr{Kind::Number, value, {}}; };
+  auto binary = [](Kind kind, SizeExpr a, SizeExpr b) { return SizeExpr{kind, 0, {a, b}}; };
+  const SizeExpr b{Kind::Size, 0, {}}, s{Kind::Size, 1, {}};
+  FunctionInfo function = makeFunction();
+  // 64 * b; 64 * ceil(s / 4) behind it; b * s * floor((b + -1) / 2), where neither lives.
+  function.entry.arena = {{binary(Kind::Multiply, b, number(64)), {}},
+                          {binary(Kind::Multiply, number(64), binary(Kind::CeilDivide, s, number(4))), {0}},
+                          {binary(Kind::Multiply, binary(Kind::Multiply, b, s),
+                                  binary(Kind::FloorDivide, binary(Kind::Add, b, number(-1)), number(2))),
+                           {}}};
+  auto bytes = [&](int64_t b, int64_t s) {
+    auto known = atSizes(function, {b, s});
+    EXPECT_TRUE(known.ok() && known->entry.arena.empty());
+    return known->entry.arenaBytes;
+  };
+  EXPECT_EQ(bytes(5, 6), 5 * 64 + 2 * 64);
+  EXPECT_EQ(bytes(1, 0), 64);
+  EXPECT_EQ(bytes(64, 8), 64 * 8 * 31);
+  function.sizes[0].most = SizeInfo::maxSize;
+  EXPECT_EQ(atSizes(function, {SizeInfo::maxSize, 8}).status().message(),
+            "function 'f': the intermediate values (arena) are too large");
+  const std::string text = [&] {
+    Manifest manifest;
+    manifest.functions.push_back(function);
+    return manifestText(manifest);
+  }();
+  EXPECT_NE(text.find("\"floordiv\""), std::string::npos) << text;
+}
+
 TEST(Sizes, callsHaveTheSizesOfTheirArguments) {
   EXPECT_EQ(errorOf({Shape{5, 6}, std::nullopt}),
             "function 'f': size 's' is not known, expected an argument with a dim of it");

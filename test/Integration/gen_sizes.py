@@ -280,8 +280,9 @@ class Function:
             rng.choice(kinds)()
         results = self.values[-3:]
         types = ", ".join(self.type(d) for _, d in results)
+        bounds = "" if self.number % 2 else " attributes {spmd.bounds = {b = [0, 40], s = [0, 40]}}"
         head = [
-            f"func.func @f{self.number}({', '.join(self.arguments)}) -> ({types}) attributes {{spmd.bounds = {{b = [0, 40], s = [0, 40]}}}} {{",
+            f"func.func @f{self.number}({', '.join(self.arguments)}) -> ({types}){bounds} {{",
             "  %c0 = arith.constant 0 : index", "  %c1 = arith.constant 1 : index", "  %c3 = arith.constant 3 : index",
             "  %zero = arith.constant 0 : i32", "  %one = arith.constant 1 : i32",
             "  %least = arith.constant -2147483648 : i32", "  %most = arith.constant 2147483647 : i32",

@@ -247,8 +247,9 @@ FailureOr<SmallVector<Buffer>> PlanArena::moveToStack(func::FuncOp func, BufferS
   WalkResult walked = func.walk([&](memref::AllocOp alloc) -> WalkResult {
     AffineExpr size = bytesOf(alloc, sizes);
     if (!size)
-      return alloc.emitError("a temporary has a size that is neither known, bounded (spmd.bounds) nor a function of the "
-                             "sizes of arguments, expected one of these");
+      return alloc.emitError(
+          "a temporary has a size that is neither known, bounded (spmd.bounds) nor a function of the "
+          "sizes of arguments, expected one of these");
     bool nested = alloc->getBlock() != body;
     if (bytesAt(size, sizes.getLeast()) > kMaxBytes)
       return alloc.emitError() << "a temporary of type " << alloc.getType() << " is too large, expected at most "
@@ -361,9 +362,9 @@ void PlanArena::placeAtSizes(func::FuncOp func, Value arena, MutableArrayRef<Buf
     described.push_back(AffineMapAttr::get(AffineMap::get(0, values.size(), buffer->size)));
     described.push_back(b.getDenseI64ArrayAttr(after));
   }
-  Value whole = memref::ReinterpretCastOp::create(
-      b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI8Type()), arena, b.getIndexAttr(0),
-      SmallVector<OpFoldResult>{total}, SmallVector<OpFoldResult>{b.getIndexAttr(1)});
+  Value whole = memref::ReinterpretCastOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI8Type()), arena,
+                                                  b.getIndexAttr(0), SmallVector<OpFoldResult>{total},
+                                                  SmallVector<OpFoldResult>{b.getIndexAttr(1)});
   for (auto [entry, offset] : llvm::zip_equal(order, offsets))
     place(entry.first->alloc, whole, offset, whole.getDefiningOp());
   func->setAttr(kArenaAttr, b.getArrayAttr(described));

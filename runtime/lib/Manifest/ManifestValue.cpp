@@ -159,7 +159,8 @@ SizeExpr readSizeExpr(const JsonAt &at, const Json &json, const std::vector<Size
     known = std::find_if(sizeOperators.begin(), sizeOperators.end(),
                          [name = json[0].get<std::string>()](const auto &each) { return name == each.first; });
   if (known == sizeOperators.end())
-    at.fail("'bytes' has " + json.dump() + ", expected a number, the name of a size, or [\"+\" | \"*\" | \"floordiv\" | "
+    at.fail("'bytes' has " + json.dump() +
+            ", expected a number, the name of a size, or [\"+\" | \"*\" | \"floordiv\" | "
             "\"ceildiv\", a, b]");
   expr.kind = known->second;
   for (size_t i : {1, 2})

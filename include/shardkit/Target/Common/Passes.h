@@ -36,8 +36,8 @@ inline constexpr llvm::StringLiteral kSymbolsAttr = "spmd_rt.symbols";
 inline constexpr llvm::StringLiteral kLayerAttr = "spmd_rt.layer";
 /// Bytes of arena that a function needs (IntegerAttr); if they depend on sizes, for the least ones.
 inline constexpr llvm::StringLiteral kArenaBytesAttr = "spmd_rt.arena_bytes";
-/// The buffers of an arena that depends on sizes (ArrayAttr): an AffineMapAttr of the sizes that gives the bytes, and the
-/// numbers of the buffers that it follows (DenseI64ArrayAttr), in turns.
+/// The buffers of an arena that depends on sizes (ArrayAttr): an AffineMapAttr of the sizes that gives the bytes, and
+/// the numbers of the buffers that it follows (DenseI64ArrayAttr), in turns.
 inline constexpr llvm::StringLiteral kArenaAttr = "spmd_rt.arena";
 /// The sizes of a function that only the run knows (DenseI64ArrayAttr): argument, least and largest size, in turns.
 inline constexpr llvm::StringLiteral kSizesAttr = "spmd_rt.sizes";

@@ -302,8 +302,8 @@ struct FunctionInfo {
 /// is not given. An error if a shape does not fit the argument, if two dims of one size differ, or if no
 /// shape shows a size.
 Expected<std::vector<int64_t>> findSizes(const FunctionInfo &function, const std::vector<std::optional<Shape>> &shapes);
-/// The function for these sizes: all shapes, extents and arenas are known, and it has no sizes. An error if a size is out
-/// of its bound or not a multiple of what it must be.
+/// The function for these sizes: all shapes, extents and arenas are known, and it has no sizes. An error if a size is
+/// out of its bound or not a multiple of what it must be.
 Expected<FunctionInfo> atSizes(const FunctionInfo &function, const std::vector<int64_t> &sizes);
 
 /// The initial elements of a value that accumulates: neutral for its reduction.
