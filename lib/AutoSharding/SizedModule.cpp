@@ -40,29 +40,12 @@ static int64_t getLargestMesh(ModuleOp module) {
   return devices;
 }
 
-/// What layouts are chosen for, by size argument.
+/// What layouts are chosen for, by size argument: sizes that the devices divide.
 static SmallVector<int64_t> getPlannedSizes(func::FuncOp func, int64_t devices, bool atBounds) {
-  SmallVector<int64_t> sizes;
-  for (BlockArgument arg : getSizeArguments(func)) {
-    auto hint = func.getArgAttrOfType<IntegerAttr>(arg.getArgNumber(), kHintAttr);
-    auto bound = func.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), kBoundAttr);
-    int64_t size = hint && !(atBounds && bound) ? hint.getInt()
-                   : bound                      ? cast<IntegerAttr>(bound[1]).getInt()
-                                                : devices;
-    sizes.push_back(size < devices ? size : llvm::alignTo(size, devices));
-  }
+  SmallVector<int64_t> sizes = getLikelySizes(func, devices, atBounds);
+  for (int64_t &size : sizes)
+    size = size < devices ? size : llvm::alignTo(size, devices);
   return sizes;
-}
-
-/// The value of an expression of size arguments.
-static std::optional<int64_t> evaluate(AffineExpr size, ArrayRef<int64_t> values) {
-  if (!size)
-    return std::nullopt;
-  SmallVector<AffineExpr> constants;
-  for (int64_t value : values)
-    constants.push_back(getAffineConstantExpr(value, size.getContext()));
-  auto constant = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(size.replaceSymbols(constants), 0, 0));
-  return constant ? std::optional(constant.getValue()) : std::nullopt;
 }
 
 /// A rule for an op at known sizes that shards of its dims of unknown size only what the op can pad; null if its own
@@ -93,7 +76,7 @@ static RuleAttr getRestrictedRule(Operation *op, SymbolicSizes &sizes, ArrayRef<
         AffineExpr expr = tensor.value ? getDim(tensor.value, d) : AffineExpr();
         isUnknown = true;
         canPad &= isa_and_nonnull<AffineSymbolExpr>(expr);
-        if (std::optional<int64_t> value = evaluate(expr, values); value && rule.dimFactors(tensor, d).size() == 1)
+        if (std::optional<int64_t> value = evaluateSize(expr, values); value && rule.dimFactors(tensor, d).size() == 1)
           size = *value;
       }
     if (isUnknown && (!canPad || getReasonAgainstPadding(op, rule, f, getDim))) {
@@ -190,7 +173,7 @@ void SizedModule::setSizes(func::FuncOp func, func::FuncOp sized, ArrayRef<int64
     if (auto map = sized.getArgAttrOfType<AffineMapAttr>(arg.getArgNumber(), kGlobalSizesAttr)) {
       SmallVector<int64_t> shape;
       for (AffineExpr size : map.getValue().getResults())
-        shape.push_back(evaluate(size, values).value_or(ShapedType::kDynamic));
+        shape.push_back(evaluateSize(size, values).value_or(ShapedType::kDynamic));
       setArgumentType(sized, arg, cast<RankedTensorType>(arg.getType()).clone(shape));
     }
 }

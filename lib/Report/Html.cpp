@@ -225,6 +225,9 @@ void Page::printMemory(const FunctionMemory &memory) {
   os << "<h3>Memory of a device</h3>\n<p>Peak " << groupDigits(memory.peakBytes) << " bytes, of them "
      << groupDigits(memory.argumentBytes) << " of arguments, at <code>"
      << Escaped{memory.op + (memory.at.empty() ? "" : " " + memory.at)} << "</code>.";
+  if (!memory.formula.empty())
+    os << " It is that of " << Escaped{getSizesText(report.memorySizes, memory.function)} << ", of "
+       << Escaped{memory.formula} << " bytes.";
   if (memory.dynamicValues > 0)
     os << " " << memory.dynamicValues << " values of dynamic size are not counted.";
   os << "</p>\n";

@@ -1,6 +1,7 @@
 //===- Memory.cpp - What a device holds at once ---------------------------===//
 
 #include "shardkit/Report/Memory.h"
+#include "KnownSizes.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 
 #include "shardkit/Cost/LiveBuffers.h"
@@ -12,7 +13,8 @@ namespace {
 
 class ModuleMemory {
 public:
-  ModuleMemory(ModuleOp module, const PartitionedValues &values, unsigned top) : values(values), top(top) {
+  ModuleMemory(ModuleOp module, const PartitionedValues &values, const KnownSizes &sizes, unsigned top)
+      : values(values), sizes(sizes), top(top) {
     for (auto func : module.getOps<func::FuncOp>())
       functions[func.getName()] = func;
   }
@@ -44,6 +46,11 @@ public:
     for (const LiveBuffer &buffer : buffers.getBuffers())
       if (buffer.begin <= peak && peak <= buffer.end && buffer.bytes > 0)
         live.push_back(&buffer);
+    SmallVector<Value> atPeak;
+    for (const LiveBuffer *buffer : live)
+      if (buffer->value) // What a callee holds has no sizes.
+        atPeak.push_back(buffer->value);
+    memory->formula = sizes.getFormula(func, atPeak);
     llvm::stable_sort(live, [](auto *a, auto *b) { return a->bytes > b->bytes; });
     for (const LiveBuffer *buffer : ArrayRef(live).take_front(top)) {
       HeldValue held;
@@ -61,6 +68,7 @@ public:
 
 private:
   const PartitionedValues &values;
+  const KnownSizes &sizes;
   unsigned top;
   llvm::DenseMap<StringRef, func::FuncOp> functions;
   llvm::DenseMap<func::FuncOp, HeldBytes> known;
@@ -68,13 +76,14 @@ private:
 
 } // namespace
 
-std::vector<FunctionMemory> spmd::computeMemory(ModuleOp module, const PartitionedValues &values, unsigned top) {
-  ModuleMemory memory(module, values, top);
+std::vector<FunctionMemory> spmd::computeMemory(ModuleOp module, const PartitionedValues &values,
+                                                const KnownSizes &sizes, unsigned top) {
+  ModuleMemory memory(module, values, sizes, top);
   std::vector<FunctionMemory> result;
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal() || func.isPrivate())
       continue;
-    FunctionMemory entry{func.getName().str(), 0, 0, "", "", func.getLoc(), {}, 0};
+    FunctionMemory entry{func.getName().str(), 0, 0, "", "", func.getLoc(), {}, 0, ""};
     memory.compute(func, &entry);
     result.push_back(std::move(entry));
   }

@@ -1,6 +1,7 @@
 //===- Report.cpp - What a partitioned program moves and holds ------------===//
 
 #include "shardkit/Report/Report.h"
+#include "KnownSizes.h"
 #include "shardkit/Layout/MeshViews.h"
 
 #include "shardkit/Cost/CollectiveMove.h"
@@ -348,6 +349,13 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
     report.meshes.push_back(std::move(mesh));
   }
   readShapes(module, report);
+  {
+    KnownSizes sizes(module, /*atBounds=*/true);
+    report.memorySizes = sizes.getSizes();
+    report.memory = computeMemory(module, values, sizes, options.top);
+  }
+  const KnownSizes sizes(module, /*atBounds=*/false);
+  report.sizes = sizes.getSizes();
   llvm::StringMap<int64_t> runs = countRuns(module, options.tripCount);
   RunTimes times(module, options.tripCount, values);
   SmallVector<func::FuncOp> listed;
@@ -380,7 +388,6 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
     function.hidden = time.hidden;
     function.compute = time.compute;
   }
-  report.memory = computeMemory(module, values, options.top);
   auto pipelines = computePipelines(module, meshes, report.memory, options.tripCount);
   if (failed(pipelines))
     return failure();

@@ -90,6 +90,8 @@ static json toJson(const FunctionMemory &memory) {
                 {"largest", listLargest(memory)}};
   if (memory.dynamicValues > 0)
     entry["uncounted_dynamic_values"] = memory.dynamicValues;
+  if (!memory.formula.empty())
+    entry["formula"] = memory.formula;
   return entry;
 }
 
@@ -202,6 +204,14 @@ static json toJson(const ComparedCollective &c) {
   return {{"function", c.function}, {"collective", c.text}, {"bytes", c.bytes}, {"count", c.count}, {"loc", c.loc}};
 }
 
+/// {"f": {"b": 8}}
+static json toJson(const std::vector<ReportSize> &sizes) {
+  json byFunction = json::object();
+  for (const ReportSize &size : sizes)
+    byFunction[size.function][size.name] = size.size;
+  return byFunction;
+}
+
 void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
   auto convert = [](const auto &each) { return toJson(each); };
   json root = {{"version", 1},
@@ -217,6 +227,10 @@ void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
   if (report.totalHidden > 0)
     root["totals"]["hidden"] = report.totalHidden;
   root["memory"] = toJson(report.memory);
+  if (!report.sizes.empty()) {
+    root["sizes"] = toJson(report.sizes);
+    root["memory"]["sizes"] = toJson(report.memorySizes);
+  }
   if (!report.pipelines.empty())
     root["pipelines"] =
         listOf(report.pipelines, [&](const ReportPipeline &pipeline) { return toJson(report, pipeline); });

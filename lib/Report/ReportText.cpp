@@ -140,10 +140,20 @@ static void printCollectives(const Report &report, const ReportFunction &functio
   }
 }
 
+std::string spmd::getSizesText(const std::vector<ReportSize> &sizes, StringRef function) {
+  SmallVector<std::string> texts;
+  for (const ReportSize &size : sizes)
+    if (size.function == function)
+      texts.push_back(size.name + " = " + std::to_string(size.size));
+  return llvm::join(texts, ", ");
+}
+
 static void printFunction(const Report &report, const ReportFunction &function, raw_ostream &os) {
   os << "function @" << function.name;
   if (function.calls > 0)
     os << ", called " << function.calls << (function.calls == 1 ? " time" : " times");
+  if (std::string sizes = getSizesText(report.sizes, function.name); !sizes.empty())
+    os << ", with " << sizes;
   os << "\n";
   printValues("arguments", function.arguments, os);
   printValues("results", function.results, os);
@@ -175,9 +185,11 @@ static void printShape(const ReportShape &shape, raw_ostream &os) {
     os << shape.error << "\n";
 }
 
-static void printMemory(const FunctionMemory &memory, raw_ostream &os) {
+static void printMemory(const Report &report, const FunctionMemory &memory, raw_ostream &os) {
   os << "memory of @" << memory.function << "\n    peak      " << bytesColumn(memory.peakBytes) << "  at " << memory.op
      << (memory.at.empty() ? "" : " " + memory.at) << "\n";
+  if (!memory.formula.empty())
+    os << "    with " << getSizesText(report.memorySizes, memory.function) << ", of " << memory.formula << " bytes\n";
   os << "    arguments " << bytesColumn(memory.argumentBytes) << "\n";
   for (const HeldValue &held : memory.largest)
     os << "    " << bytesColumn(held.bytes, 22) << "  " << held.name << "  " << held.localType
@@ -297,7 +309,7 @@ void spmd::printText(const Report &report, unsigned top, raw_ostream &os) {
   for (const ReportShape &shape : report.shapes)
     printShape(shape, os);
   for (const FunctionMemory &memory : report.memory)
-    printMemory(memory, os);
+    printMemory(report, memory, os);
   for (const ReportPipeline &pipeline : report.pipelines)
     printPipeline(report, pipeline, os);
   if (!report.layoutsKnown)

@@ -22,6 +22,50 @@ SmallVector<BlockArgument> spmd::getSizeArguments(func::FuncOp func) {
   return sizes;
 }
 
+SmallVector<int64_t> spmd::getLikelySizes(func::FuncOp func, int64_t otherwise, bool atBounds) {
+  SmallVector<int64_t> sizes;
+  for (BlockArgument arg : getSizeArguments(func)) {
+    auto hint = func.getArgAttrOfType<IntegerAttr>(arg.getArgNumber(), kHintAttr);
+    auto bound = func.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), kBoundAttr);
+    sizes.push_back(hint && !(atBounds && bound) ? hint.getInt()
+                    : bound                      ? cast<IntegerAttr>(bound[1]).getInt()
+                                                 : otherwise);
+  }
+  return sizes;
+}
+
+std::optional<int64_t> spmd::evaluateSize(AffineExpr expr, ArrayRef<int64_t> sizes) {
+  if (!expr)
+    return std::nullopt;
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return sizes[symbol.getPosition()];
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  std::optional<int64_t> lhs, rhs;
+  if (binary) {
+    lhs = evaluateSize(binary.getLHS(), sizes);
+    rhs = evaluateSize(binary.getRHS(), sizes);
+  }
+  int64_t result = 0;
+  if (!lhs || !rhs)
+    return std::nullopt;
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return llvm::AddOverflow(*lhs, *rhs, result) ? std::nullopt : std::optional(result);
+  case AffineExprKind::Mul:
+    return llvm::MulOverflow(*lhs, *rhs, result) ? std::nullopt : std::optional(result);
+  case AffineExprKind::FloorDiv:
+    return *rhs > 0 ? std::optional(llvm::divideFloorSigned(*lhs, *rhs)) : std::nullopt;
+  case AffineExprKind::CeilDiv:
+    return *rhs > 0 ? std::optional(llvm::divideCeilSigned(*lhs, *rhs)) : std::nullopt;
+  case AffineExprKind::Mod:
+    return *rhs > 0 ? std::optional(llvm::mod(*lhs, *rhs)) : std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
 SymbolicSizes::SymbolicSizes(func::FuncOp func) : context(func.getContext()) {
   for (BlockArgument size : getSizeArguments(func)) {
     symbols.try_emplace(size, symbols.size());
@@ -30,8 +74,22 @@ SymbolicSizes::SymbolicSizes(func::FuncOp func) : context(func.getContext()) {
     bounds.emplace_back(bound ? get(0) : 0, bound ? get(1) : int64_t(1) << 40);
   }
   for (BlockArgument arg : func.getArguments())
-    if (auto map = func.getArgAttrOfType<AffineMapAttr>(arg.getArgNumber(), kGlobalSizesAttr))
-      argumentSizes[arg] = map.getValue();
+    for (StringRef name : {kGlobalSizesAttr, kLocalSizesAttr}) // A shard has the latter.
+      if (auto map = func.getArgAttrOfType<AffineMapAttr>(arg.getArgNumber(), name))
+        argumentSizes[arg] = map.getValue();
+}
+
+AffineExpr SymbolicSizes::getMovedDim(CollectiveOpInterface op, int64_t d) {
+  if (meshes.empty())
+    meshes = MeshCache(op);
+  const Mesh *fromMesh = meshes.lookup(op.getFromMesh()), *toMesh = meshes.lookup(op.getToMesh());
+  AffineExpr size = getDim(op->getOperand(0), d);
+  Layout from, to;
+  if (!size || !fromMesh || !toMesh || failed(op.getLayouts(*fromMesh, *toMesh, from, to)))
+    return {};
+  // Shards of the smallest size that both layouts divide.
+  const int64_t before = from.localShape()[d], after = to.localShape()[d];
+  return before > 0 ? (size * after).floorDiv(before) : AffineExpr();
 }
 
 AffineExpr SymbolicSizes::getDim(Value tensor, int64_t d) {
@@ -127,6 +185,12 @@ AffineExpr SymbolicSizes::computeDim(Value tensor, int64_t d) {
   }
   if (isa<SortOp>(op))
     return getDim(op->getOperand(result.getResultNumber()), d);
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return getMovedDim(collective, d);
+  if (isa<DoneOp>(op))
+    return getDim(op->getOperand(result.getResultNumber()), d);
+  if (auto start = dyn_cast<StartOp>(op))
+    return getDim(start.getBody().front().getTerminator()->getOperand(result.getResultNumber()), d);
   if (auto dest = dyn_cast<DestinationStyleOpInterface>(op))
     return getDim(dest.getTiedOpOperand(result)->get(), d);
   if (auto branch = dyn_cast<scf::IfOp>(op)) {

@@ -22,11 +22,17 @@ struct FunctionMemory {
   std::vector<HeldValue> largest; // live at the peak, the largest first
   /// Values whose size is not known; they are not counted.
   int64_t dynamicValues = 0;
+  /// The bytes that are held at the peak as a sum of products of the sizes that only the run knows; empty if there are
+  /// none.
+  std::string formula;
 };
+
+class KnownSizes;
 
 /// The memory of the public functions of a partitioned module, in order (LiveBuffers).
 /// `top`: the number of values to list.
-std::vector<FunctionMemory> computeMemory(ModuleOp module, const PartitionedValues &values, unsigned top);
+std::vector<FunctionMemory> computeMemory(ModuleOp module, const PartitionedValues &values, const KnownSizes &sizes,
+                                          unsigned top);
 
 } // namespace mlir::spmd
 

@@ -78,6 +78,12 @@ struct ReportShape {
   std::string status, error; // an error if there is no solution
 };
 
+/// A size of a function that only the run knows, and what is taken for it.
+struct ReportSize {
+  std::string function, name;
+  int64_t size = 0;
+};
+
 struct Report {
   explicit Report(Location location) : location(location) {}
   Location location; // for remarks
@@ -94,6 +100,8 @@ struct Report {
   std::vector<ReportSolver> solver;            // functions that were laid out by search
   std::vector<ReportShape> shapes;             // the best one first
   std::vector<FunctionMemory> memory;          // a function each, in order
+  /// What bytes and seconds are counted for, and what the memory is counted for.
+  std::vector<ReportSize> sizes, memorySizes;
   std::vector<ReportPipeline> pipelines;
   std::vector<ReplicatedValue> replicated; // the most bytes first
   /// Whether layouts inside functions are known; if not, most replicas are unknown.
@@ -110,6 +118,9 @@ struct ReportOptions {
   /// Trip count of loops without constant bounds.
   int64_t tripCount;
 };
+
+/// `b = 8, s = 64`: the sizes of a function.
+std::string getSizesText(const std::vector<ReportSize> &sizes, llvm::StringRef function);
 
 /// The module of an op, from the names in its location: `layers.0/mlp` of the op `dot` there; empty if there are none.
 std::string getScope(Location loc);

@@ -12,6 +12,8 @@
 #ifndef SHARDKIT_RULES_SYMBOLICSIZES_H
 #define SHARDKIT_RULES_SYMBOLICSIZES_H
 
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AffineExpr.h"
 
@@ -20,11 +22,18 @@ namespace mlir::spmd {
 /// The size arguments of a function, in their order: symbol i of expressions is argument i of these.
 SmallVector<BlockArgument> getSizeArguments(func::FuncOp func);
 
+/// What programs are planned for, by size argument: the hint, else the upper bound, else `otherwise`; with `atBounds`
+/// the bound comes first.
+SmallVector<int64_t> getLikelySizes(func::FuncOp func, int64_t otherwise, bool atBounds);
+
+/// The value of an expression, symbol i of which is `sizes[i]`; std::nullopt for null, and where it is too large.
+std::optional<int64_t> evaluateSize(AffineExpr expr, ArrayRef<int64_t> sizes);
+
 /// True for an op whose tensors all have one shape.
 bool hasOneShape(Operation *op);
 
 /// Sizes of the values of one function as expressions of its size arguments: sums, products and
-/// quotients of symbols and constants.
+/// quotients of symbols and constants. In a partitioned function they are those of shards.
 class SymbolicSizes {
 public:
   explicit SymbolicSizes(func::FuncOp func);
@@ -38,6 +47,8 @@ public:
 
 private:
   AffineExpr computeDim(Value tensor, int64_t d);
+  /// In a partitioned function.
+  AffineExpr getMovedDim(CollectiveOpInterface op, int64_t d);
   AffineExpr computeIndex(Value index);
   /// Whether a condition that compares sizes holds at all sizes within their bounds, or at none; null if neither is
   /// known.
@@ -48,6 +59,7 @@ private:
   AffineExpr chooseBound(Operation *op, AffineExpr a, AffineExpr b);
 
   MLIRContext *context;
+  MeshCache meshes; ///< Read where a collective needs them.
   llvm::DenseMap<Value, unsigned> symbols;
   SmallVector<std::pair<int64_t, int64_t>> bounds; ///< By symbol.
   llvm::DenseMap<Value, AffineMap> argumentSizes;  ///< `spmd.global_sizes`.

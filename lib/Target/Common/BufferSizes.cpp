@@ -7,30 +7,6 @@
 using namespace mlir;
 using namespace mlir::spmd::target;
 
-std::optional<int64_t> target::evaluate(AffineExpr expr, ArrayRef<int64_t> sizes) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue();
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return sizes[symbol.getPosition()];
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  std::optional<int64_t> lhs = evaluate(binary.getLHS(), sizes), rhs = evaluate(binary.getRHS(), sizes);
-  int64_t result = 0;
-  if (!lhs || !rhs)
-    return std::nullopt;
-  switch (binary.getKind()) {
-  case AffineExprKind::Add:
-    return llvm::AddOverflow(*lhs, *rhs, result) ? std::nullopt : std::optional(result);
-  case AffineExprKind::Mul:
-    return llvm::MulOverflow(*lhs, *rhs, result) ? std::nullopt : std::optional(result);
-  case AffineExprKind::FloorDiv:
-    return *rhs > 0 ? std::optional(llvm::divideFloorSigned(*lhs, *rhs)) : std::nullopt;
-  case AffineExprKind::CeilDiv:
-    return *rhs > 0 ? std::optional(llvm::divideCeilSigned(*lhs, *rhs)) : std::nullopt;
-  default:
-    return std::nullopt;
-  }
-}
-
 /// Whether an expression has no smaller value where an operand, none of which is negative, is larger.
 static bool isGrowing(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))

@@ -51,9 +51,6 @@ private:
   DenseMap<std::pair<Value, int64_t>, Size> dims;
 };
 
-/// The value at these sizes; std::nullopt where it is negative or too large.
-std::optional<int64_t> evaluate(AffineExpr expr, ArrayRef<int64_t> sizes);
-
 } // namespace mlir::spmd::target
 
 #endif // SHARDKIT_LIB_TARGET_COMMON_BUFFERSIZES_H

@@ -1,6 +1,7 @@
 //===- PlanArena.cpp - All temporaries in one arena argument --------------===//
 
 #include "BufferSizes.h"
+#include "shardkit/Rules/SymbolicSizes.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -46,7 +47,7 @@ static AffineExpr bytesOf(memref::AllocOp alloc, BufferSizes &sizes) {
 
 /// The value; kMaxBytes + 1 if it is larger.
 static int64_t bytesAt(AffineExpr bytes, ArrayRef<int64_t> sizes) {
-  return std::clamp<int64_t>(evaluate(bytes, sizes).value_or(kMaxBytes + 1), 0, kMaxBytes + 1);
+  return std::clamp<int64_t>(evaluateSize(bytes, sizes).value_or(kMaxBytes + 1), 0, kMaxBytes + 1);
 }
 
 namespace {
@@ -184,7 +185,7 @@ memref::AllocOp PlanArena::makeStatic(memref::AllocOp alloc, BufferSizes &sizes)
   for (int64_t &size : shape) {
     known.push_back(ShapedType::isDynamic(size) ? OpFoldResult(*dynamic) : b.getIndexAttr(size));
     if (ShapedType::isDynamic(size))
-      size = std::max<int64_t>(*evaluate(sizes.getUpperBound(*dynamic++), sizes.getMost()), 0);
+      size = std::max<int64_t>(*evaluateSize(sizes.getUpperBound(*dynamic++), sizes.getMost()), 0);
   }
   auto buffer = memref::AllocOp::create(b, alloc.getLoc(), MemRefType::get(shape, type.getElementType()));
   // The dense memref of the dynamic sizes at its start.

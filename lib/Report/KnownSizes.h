@@ -1,0 +1,38 @@
+//===- KnownSizes.h - A program at sizes that only the run knows -*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_REPORT_KNOWNSIZES_H
+#define SHARDKIT_LIB_REPORT_KNOWNSIZES_H
+
+#include "shardkit/Report/Report.h"
+#include "shardkit/Rules/SymbolicSizes.h"
+
+namespace mlir::spmd {
+
+/// While it lives, the values of a partitioned module have static types: those at sizes that the run may have.
+class KnownSizes {
+public:
+  /// The hints of sizes, else their upper bounds, else one element for each device; with `atBounds` the bounds come
+  /// first.
+  KnownSizes(ModuleOp module, bool atBounds);
+  ~KnownSizes();
+  KnownSizes(const KnownSizes &) = delete;
+  KnownSizes &operator=(const KnownSizes &) = delete;
+
+  /// By function and name.
+  ArrayRef<ReportSize> getSizes() const { return sizes; }
+  /// The sum of the bytes of values of a function: `2048 + 64 * b + 128 * ceil(b / 2) * s`; empty where it is a number.
+  std::string getFormula(func::FuncOp func, ArrayRef<Value> values) const;
+
+private:
+  void setSizes(func::FuncOp func, ArrayRef<int64_t> given);
+  void setType(Value value, ArrayRef<AffineExpr> dims, ArrayRef<int64_t> given);
+
+  std::vector<ReportSize> sizes;
+  llvm::DenseMap<Value, SmallVector<AffineExpr>> dimsOf; ///< Of values of unknown size.
+  std::vector<std::pair<Value, Type>> types;             ///< Before.
+  std::vector<std::pair<func::FuncOp, FunctionType>> functionTypes;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_LIB_REPORT_KNOWNSIZES_H
