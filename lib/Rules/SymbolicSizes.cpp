@@ -22,14 +22,21 @@ SmallVector<BlockArgument> spmd::getSizeArguments(func::FuncOp func) {
   return sizes;
 }
 
+std::pair<int64_t, int64_t> spmd::getSizeBounds(BlockArgument size) {
+  auto func = cast<func::FuncOp>(size.getOwner()->getParentOp());
+  auto bound = func.getArgAttrOfType<ArrayAttr>(size.getArgNumber(), kBoundAttr);
+  if (!bound)
+    return {0, kLargestSize};
+  return {cast<IntegerAttr>(bound[0]).getInt(), cast<IntegerAttr>(bound[1]).getInt()};
+}
+
 SmallVector<int64_t> spmd::getLikelySizes(func::FuncOp func, int64_t otherwise, bool atBounds) {
   SmallVector<int64_t> sizes;
   for (BlockArgument arg : getSizeArguments(func)) {
     auto hint = func.getArgAttrOfType<IntegerAttr>(arg.getArgNumber(), kHintAttr);
-    auto bound = func.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), kBoundAttr);
-    sizes.push_back(hint && !(atBounds && bound) ? hint.getInt()
-                    : bound                      ? cast<IntegerAttr>(bound[1]).getInt()
-                                                 : otherwise);
+    const int64_t most = getSizeBounds(arg).second;
+    const bool isBounded = most < kLargestSize;
+    sizes.push_back(hint && !(atBounds && isBounded) ? hint.getInt() : isBounded ? most : otherwise);
   }
   return sizes;
 }
@@ -69,9 +76,7 @@ std::optional<int64_t> spmd::evaluateSize(AffineExpr expr, ArrayRef<int64_t> siz
 SymbolicSizes::SymbolicSizes(func::FuncOp func) : context(func.getContext()) {
   for (BlockArgument size : getSizeArguments(func)) {
     symbols.try_emplace(size, symbols.size());
-    auto bound = func.getArgAttrOfType<ArrayAttr>(size.getArgNumber(), kBoundAttr);
-    auto get = [&](unsigned i) { return cast<IntegerAttr>(bound[i]).getInt(); };
-    bounds.emplace_back(bound ? get(0) : 0, bound ? get(1) : int64_t(1) << 40);
+    bounds.push_back(getSizeBounds(size));
   }
   for (BlockArgument arg : func.getArguments())
     for (StringRef name : {kGlobalSizesAttr, kLocalSizesAttr}) // A shard has the latter.

@@ -19,6 +19,12 @@
 
 namespace mlir::spmd {
 
+/// The largest size there may be. As an upper bound it is none.
+constexpr int64_t kLargestSize = (int64_t(1) << 40) - 1;
+
+/// The least and the largest value of a size argument.
+std::pair<int64_t, int64_t> getSizeBounds(BlockArgument size);
+
 /// The size arguments of a function, in their order: symbol i of expressions is argument i of these.
 SmallVector<BlockArgument> getSizeArguments(func::FuncOp func);
 

@@ -139,11 +139,10 @@ void DestinationPassing::runOnOperation() {
   SmallVector<int64_t> known;
   for (BlockArgument arg : sizeArgs) {
     Value size = memref::LoadOp::create(builder, loc, buffers[1 + arg.getArgNumber()]);
-    known.append({1 + arg.getArgNumber(), 0, spmd::target::kNoBound});
-    if (auto bound = func.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), spmd::kBoundAttr)) {
-      known.end()[-2] = cast<IntegerAttr>(bound[0]).getInt();
-      known.end()[-1] = cast<IntegerAttr>(bound[1]).getInt();
-      AffineExpr most = builder.getAffineConstantExpr(known.back());
+    auto [least, largest] = spmd::getSizeBounds(arg);
+    known.append({1 + arg.getArgNumber(), least, largest});
+    if (largest < spmd::kLargestSize) {
+      AffineExpr most = builder.getAffineConstantExpr(largest);
       size = affine::AffineMinOp::create(
           builder, loc, AffineMap::get(0, 1, {builder.getAffineSymbolExpr(0), most}, func.getContext()),
           ValueRange{size});

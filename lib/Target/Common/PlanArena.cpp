@@ -241,7 +241,7 @@ FailureOr<SmallVector<Buffer>> PlanArena::moveToStack(func::FuncOp func, BufferS
   const bool isEntry = func->hasAttr(kSymbolsAttr) || func->hasAttr(kLayerAttr);
   SmallVector<int64_t> likely(sizes.getMost());
   for (auto [size, least] : llvm::zip_equal(likely, sizes.getLeast()))
-    size = size < kNoBound ? size : std::max(least, kLikelySize);
+    size = size < spmd::kLargestSize ? size : std::max(least, kLikelySize);
   OpBuilder b(&getContext());
   SmallVector<Buffer> buffers;
   int64_t stack = 0;

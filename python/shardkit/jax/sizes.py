@@ -7,8 +7,8 @@ from typing import Any, Sequence
 
 from ..errors import ShardKitError
 
-LARGEST = 2**40
-"""The largest bound of a size."""
+LARGEST = 2**40 - 1
+"""The largest size there may be; as a bound it is none."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +35,7 @@ def read_sizes(names: Sequence[str], shapes: Sequence[Sequence[Any]]) -> Sizes |
             text = str(size)
             if not text.isidentifier():
                 raise ShardKitError(f"error: dim {d} of {name} is {text}, expected a number or one name: pass arrays whose sizes follow from names as results")
-            bounds[text] = (_find_least(size), _find_largest(size, text))
+            bounds[text] = (_find_least(size), _find_largest(size))
         dims.append(tuple(size if isinstance(size, int) else str(size) for size in shape))
     return Sizes(tuple(dims), bounds) if bounds else None
 
@@ -50,13 +50,10 @@ def _holds(compare: Any) -> bool:
         return False
 
 
-def _find_largest(size: Any, name: str) -> int:
-    if not _holds(lambda: size <= LARGEST):
-        raise ShardKitError(
-            f"error: size {name} has no upper bound, expected one, which buffers are as large as: "
-            f"jax.export.symbolic_shape({name!r}, constraints=['{name} <= 1024'])"
-        )
+def _find_largest(size: Any) -> int:
     low, high = 0, LARGEST
+    if not _holds(lambda: size <= LARGEST):
+        return LARGEST
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if _holds(lambda: size <= middle) else (middle + 1, high)

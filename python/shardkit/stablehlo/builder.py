@@ -142,6 +142,28 @@ class Builder:
         padding = {"edge_padding_low": i64s(low), "edge_padding_high": i64s(high), "interior_padding": i64s(between)}
         return self.value("stablehlo.pad", [value, fill], type, padding)
 
+    def drop_dims(self, value: ir.Value, at: Mapping[int, int]) -> ir.Value:
+        """The elements at these positions of some dims, without these dims."""
+        shape = shape_of(value)
+        kept = [n for d, n in enumerate(shape) if d not in at]
+        if ir.RankedTensorType(value.type).has_static_shape:
+            low = [at.get(d, 0) for d in range(len(shape))]
+            return self.reshape(self.slice(value, low, [low[d] + 1 if d in at else n for d, n in enumerate(shape)]), kept)
+        dynamic = ir.ShapedType.get_dynamic_size()
+        sizes = [self.dim(value, d) for d, n in enumerate(shape) if d not in at and n == dynamic]
+        attributes = {
+            "static_offsets": i64s([at.get(d, 0) for d in range(len(shape))]),
+            "static_sizes": i64s([1 if d in at else n for d, n in enumerate(shape)]),
+            "static_strides": i64s([1] * len(shape)),
+            "operandSegmentSizes": f"array<i32: 1, 0, {len(sizes)}, 0>",
+        }
+        return self.value("tensor.extract_slice", [value, *sizes], ir.RankedTensorType.get(kept, element(value)), attributes)
+
+    def dim(self, value: ir.Value, d: int) -> ir.Value:
+        """The size of a dim that only the run knows."""
+        index = ir.IndexType.get()
+        return self.value("tensor.dim", [value, self.value("arith.constant", [], index, {"value": f"{d} : index"})], index)
+
     def reshape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
         return self.value("stablehlo.reshape", [value], ir.RankedTensorType.get(shape, element(value)))
 

@@ -59,9 +59,7 @@ def rewrite_scatter(op: ir.Operation) -> None:
 
     # A vector of one number may be left out.
     index_shape = shape_of(indices)
-    if vector_dim == len(index_shape):
-        index_shape = index_shape + [1]
-        indices = b.reshape(indices, index_shape)
+    has_vector = vector_dim < len(index_shape)
     rank = len(shape_of(operand))
     scatter_dims = [d for d in range(len(shape_of(updates))) if d not in window_dims]
     # Dims of the indices but their vector, in the order of the scatter dims of the updates.
@@ -91,20 +89,9 @@ def rewrite_scatter(op: ir.Operation) -> None:
     # Windows of one position on a dim that is indexed are no dim of the updates.
     kept = [u for u in range(len(shape_of(updates))) if u in loop_of_scatter or u in loop_of_window]
     if len(kept) < len(shape_of(updates)):
-        updates = b.reshape(updates, [shape_of(updates)[u] for u in kept])
+        updates = b.drop_dims(updates, {u: 0 for u in range(len(shape_of(updates))) if u not in kept})
 
-    parts = {}
-    for k, d in enumerate(indexed):
-        low, high = [0] * len(index_shape), list(index_shape)
-        low[vector_dim], high[vector_dim] = k, k + 1
-        cropped = [h - l for l, h in zip(low, high)]
-        part = b.value(
-            "stablehlo.slice",
-            [indices],
-            ir.RankedTensorType.get(cropped, element(indices)),
-            {"start_indices": i64s(low), "limit_indices": i64s(high), "strides": i64s([1] * len(low))},
-        )
-        parts[d] = b.reshape(part, [index_shape[i] for i in index_dims])
+    parts = {d: b.drop_dims(indices, {vector_dim: k}) if has_vector else indices for k, d in enumerate(indexed)}
 
     dims = ", ".join(f"d{i}" for i in range(len(sizes)))
 

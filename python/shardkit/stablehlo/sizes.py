@@ -20,7 +20,7 @@ _DATA = "data."
 _ARITHMETIC = {"stablehlo.add": "arith.addi", "stablehlo.subtract": "arith.subi", "stablehlo.multiply": "arith.muli"}
 _SAME = ("stablehlo.convert", "stablehlo.reshape", "stablehlo.broadcast_in_dim")
 _UNSIZED = (
-    "stablehlo.reduce_window", "stablehlo.dynamic_reduce_window", "stablehlo.scatter", "stablehlo.fft",
+    "stablehlo.reduce_window", "stablehlo.dynamic_reduce_window", "stablehlo.fft",
     "stablehlo.select_and_scatter", "stablehlo.dynamic_pad", "stablehlo.custom_call", "stablehlo.bitcast_convert", "stablehlo.convolution",
 )  # fmt: skip
 """Ops without a form for sizes that are not known yet."""
@@ -466,7 +466,4 @@ def _find_collapsed(op: ir.Operation) -> list[int]:
 
 def _read_dim(b: Builder, value: ir.Value, dim: int, type: ir.Type) -> ir.Value:
     """The size of a dim as a scalar tensor."""
-    index = ir.IndexType.get()
-    number = b.value("arith.constant", [], index, {"value": f"{dim} : index"})
-    size = b.value("tensor.dim", [value, number], index)
-    return b.value("tensor.from_elements", [b.value("arith.index_cast", [size], ir.IntegerType.get_signless(32))], type)
+    return b.value("tensor.from_elements", [b.value("arith.index_cast", [b.dim(value, dim)], ir.IntegerType.get_signless(32))], type)

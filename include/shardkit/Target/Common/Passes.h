@@ -41,8 +41,6 @@ inline constexpr llvm::StringLiteral kArenaBytesAttr = "spmd_rt.arena_bytes";
 inline constexpr llvm::StringLiteral kArenaAttr = "spmd_rt.arena";
 /// The sizes of a function that only the run knows (DenseI64ArrayAttr): argument, least and largest size, in turns.
 inline constexpr llvm::StringLiteral kSizesAttr = "spmd_rt.sizes";
-/// The largest size where none is given: all sizes are smaller.
-inline constexpr int64_t kNoBound = int64_t(1) << 40;
 
 /// Attaches bufferization models of upstream dialects and the translations to
 /// LLVM IR that code generation needs.
