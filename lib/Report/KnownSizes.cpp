@@ -18,8 +18,8 @@ KnownSizes::KnownSizes(ModuleOp module, bool atBounds) {
   for (auto func : module.getOps<func::FuncOp>()) {
     SmallVector<int64_t> given = getLikelySizes(func, devices, atBounds);
     for (auto [argument, size] : llvm::zip_equal(getSizeArguments(func), given))
-      sizes.push_back({func.getName().str(),
-                       func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kSizeAttr).str(), size});
+      sizes.push_back(
+          {func.getName().str(), func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kSizeAttr).str(), size});
     if (!given.empty())
       setSizes(func, given);
   }

@@ -4,7 +4,9 @@
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -25,7 +27,8 @@ struct SortModel : ShardingRuleOpInterface::ExternalModel<SortModel, SortOp> {
       factors.push_back(rule.addFactor(size));
     int32_t &sorted = factors[sort.getDimension()];
     rule.setKind(sorted, FactorKind::Selection);
-    rule.setMinShard(sorted, sort.getKeptSize());
+    if (!ShapedType::isDynamic(sort.getKeptSize()))
+      rule.setMinShard(sorted, sort.getKeptSize());
     for (Value input : sort.getInputs()) {
       rule.addOperand(input);
       rule.addDims(factors);
@@ -51,9 +54,9 @@ class Expansion {
 public:
   explicit Expansion(SortOp op)
       : b(op), loc(op.getLoc()), op(op), rank(op.getInputType().getRank()), dim(op.getDimension()),
-        size(op.getSortedSize()), kept(op.getKeptSize()), first(op.getLast() ? size - kept : 0) {}
+        size(op.getSortedSize()), kept(op.getKeptSize()), first(op.getLast() && kept != size ? size - kept : 0) {}
 
-  SmallVector<Value> run() { return size <= kMaxCounted ? pickByRank() : runNetwork(); }
+  SmallVector<Value> run() { return size <= kMaxCounted && size >= 0 ? pickByRank() : runNetwork(); }
 
 private:
   SmallVector<Value> pickByRank();
@@ -64,6 +67,9 @@ private:
   /// elements would hold what comes last, which never moves.
   SmallVector<Value> runRound(ValueRange carried, Value mask);
   Value getIndices();
+  Value getSize();
+  /// The number of rounds.
+  Value countRounds(int64_t known);
   /// The elements that are kept along the sorted dim.
   Value slice(Value value);
 
@@ -188,13 +194,32 @@ Value Expansion::getIndices() {
   return generic.getResult(0);
 }
 
+Value Expansion::getSize() {
+  return getValueOrCreateConstantIndexOp(b, loc, tensor::getMixedSize(b, loc, op.getInputs().front(), dim));
+}
+
+Value Expansion::countRounds(int64_t known) {
+  if (!ShapedType::isDynamic(size))
+    return constant(b, known);
+  // 1 + 2 + ... + log2(size), rounded up: the rounds of larger sizes follow those of smaller ones.
+  Type i64 = b.getI64Type();
+  auto number = [&](int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); };
+  Value last = arith::IndexCastOp::create(b, loc, i64, arith::SubIOp::create(b, loc, getSize(), constant(b, 1)));
+  last = arith::MaxSIOp::create(b, loc, last, number(0));
+  Value digits = arith::SubIOp::create(b, loc, number(64), math::CountLeadingZerosOp::create(b, loc, last));
+  Value rounds = arith::MulIOp::create(b, loc, digits, arith::AddIOp::create(b, loc, digits, number(1)));
+  rounds = arith::ShRUIOp::create(b, loc, rounds, number(1));
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), rounds);
+}
+
 SmallVector<Value> Expansion::runNetwork() {
-  SmallVector<int32_t> masks = getMasks(size);
+  constexpr int64_t largest = int64_t(1) << 31; // Indices are i32.
+  SmallVector<int32_t> masks = getMasks(ShapedType::isDynamic(size) ? largest : size);
   auto tableType = RankedTensorType::get({int64_t(masks.size())}, b.getI32Type());
   Value table = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(tableType, ArrayRef<int32_t>(masks)));
   SmallVector<Value> inits(op.getInputs());
   inits.push_back(getIndices());
-  auto loop = scf::ForOp::create(b, loc, constant(b, 0), constant(b, masks.size()), constant(b, 1), inits);
+  auto loop = scf::ForOp::create(b, loc, constant(b, 0), countRounds(masks.size()), constant(b, 1), inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value mask = tensor::ExtractSliceOp::create(
@@ -217,6 +242,7 @@ SmallVector<Value> Expansion::runRound(ValueRange carried, Value mask) {
   SmallVector<AffineMap> maps(2 * carried.size() + 1, identity);
   maps[carried.size()] = AffineMap::get(rank, 0, b.getContext());
   SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  Value end = getSize();
   auto generic = linalg::GenericOp::create(
       b, loc, carried.getTypes(), inputs, empty, maps, loops, [&](OpBuilder &body, Location loc, ValueRange args) {
         ValueRange own = args.take_front(carried.size());
@@ -229,7 +255,7 @@ SmallVector<Value> Expansion::runRound(ValueRange carried, Value mask) {
         auto isLess = [&](Value x, Value y) -> Value {
           return arith::CmpIOp::create(body, loc, arith::CmpIPredicate::ult, x, y);
         };
-        at[dim] = arith::SelectOp::create(body, loc, isLess(paired, constant(body, size)), paired, index);
+        at[dim] = arith::SelectOp::create(body, loc, isLess(paired, end), paired, index);
         for (Value value : carried)
           other.push_back(tensor::ExtractOp::create(body, loc, value, at));
         Value isFirstHere =

@@ -157,7 +157,7 @@ AffineExpr SymbolicSizes::computeDim(Value tensor, int64_t d) {
   }
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     AffineExpr size = getAffineConstantExpr(1, context);
-    for (int64_t from : collapse.getReassociationIndices()[d]) {
+    for (int64_t from : ReassociationIndices(collapse.getReassociationIndices()[d])) {
       AffineExpr factor = getDim(collapse.getSrc(), from);
       if (!factor)
         return {};

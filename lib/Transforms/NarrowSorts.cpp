@@ -108,6 +108,8 @@ static std::optional<ReadRange> getReadRange(SortOp op, SmallVectorImpl<tensor::
 
 /// Keeps the first elements up to the last one that is read, or, if these are fewer, the last ones.
 static void narrow(SortOp op) {
+  if (op.getInputType().isDynamicDim(op.getDimension()))
+    return; // All elements are kept.
   moveBeforeReversals(op);
   SmallVector<tensor::ExtractSliceOp> slices;
   std::optional<ReadRange> range = getReadRange(op, slices);

@@ -129,6 +129,9 @@ def test_ops() -> None:
         "slices": lambda x: (x[:, -1], x[:, 1:] - x[:, :-1], x[:, -2:], x[:, 0, 1:3]),
         "dynamic slices": lambda x: jax.lax.dynamic_update_slice_in_dim(x, x[:, :1] * 2, x[0, 0, 0].astype(int), axis=1) + jax.lax.dynamic_slice_in_dim(x, 1, 1, axis=2),
         "sorts": lambda x: (*jax.lax.top_k(x, 2), jnp.sort(x, -1), jnp.argsort(-x, -1)),
+        "sorts of sizes": lambda x: (jnp.sort(x, 0), jnp.argsort(-x, 1), *jax.lax.top_k(x.swapaxes(1, 2), 2), jnp.sort(x.reshape(-1))),
+        "orders": lambda x: (x[:, ::-1], jnp.flip(x, 0), jnp.asarray(x)[:, jnp.array([1, 0])], jnp.take_along_axis(x, jnp.argsort(x[..., :1], 1), 1)),
+        "cumulative": lambda x: (jnp.cumsum(x, 1), jnp.cumsum(x, 2), jnp.cumprod(x, 0), jax.lax.cummax(x, 1, reverse=True)),
         "scan": lambda x: jax.lax.scan(lambda c, row: (c + row, c * row), jnp.zeros(x.shape[1:]), x),
         "updates": lambda x: jnp.asarray(x).at[:, jnp.arange(1)].add(2.0).at[:, -1, 1].multiply(3.0),
         "trips": lambda x: jax.lax.fori_loop(0, x.shape[1], lambda i, c: c * 0.5 + jnp.asarray(x)[:, i], x[:, 0]),
@@ -165,7 +168,8 @@ def test_experts() -> None:
 def test_errors() -> None:
     (n,) = symbolic_shape("n", constraints=["n <= 8"])
     check_error(lambda: shardkit.import_jax(jnp.sin, jax.ShapeDtypeStruct((2 * n,), jnp.float32)), r"dim 0 of x is 2\*n, expected a number or one name")
-    check_error(lambda: shardkit.import_jax(lambda x: jnp.sort(x), jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*stablehlo.sort along a dim whose size only the run knows has no lowering")
+    windows = lambda x: jax.lax.reduce_window(x, 0.0, jax.lax.add, (3,), (1,), "VALID")
+    check_error(lambda: shardkit.import_jax(windows, jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*reduce_window of sizes that only the run knows has no lowering")
 
 
 if __name__ == "__main__":

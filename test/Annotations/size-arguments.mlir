@@ -101,3 +101,14 @@ func.func @limited(%x: tensor<?xf32> {spmd.symbols = ["s"]}, %table: tensor<64xf
   %r = tensor.extract_slice %table[0] [%size] [1] : tensor<64xf32> to tensor<?xf32>
   return %r : tensor<?xf32>
 }
+
+// -----
+
+// Three dims that are joined.
+// CHECK: #[[$ALL:.*]] = affine_map<()[s0, s1] -> ((s0 * s1) * 6)>
+// CHECK-LABEL: func.func @all
+// CHECK-SAME: -> (tensor<?xf32> {spmd.global_sizes = #[[$ALL]]})
+func.func @all(%x: tensor<?x?x6xf32> {spmd.symbols = ["b", "s", ""]}) -> tensor<?xf32> {
+  %r = tensor.collapse_shape %x [[0, 1, 2]] : tensor<?x?x6xf32> into tensor<?xf32>
+  return %r : tensor<?xf32>
+}

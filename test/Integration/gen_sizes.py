@@ -202,8 +202,12 @@ class Function:
             x, dims = value
             joined = ["b*s", *dims[2:]]
             groups = [[0, 1], *([i] for i in range(2, len(dims)))]
+            if len(dims) == 3 and self.rng.random() < 0.3:
+                groups, joined = [[0, 1, 2]], ["all"]
             y = self.add(f"tensor.collapse_shape {x} {groups} : {self.type(dims)} into {self.type(joined)}", joined)
             z = self.add(f"arith.addi {y}, {y} : {self.type(joined)}", joined)
+            if joined == ["all"]:
+                self.values = self.values[:-2]
             sizes = ", ".join({"b": "%b", "s": "%s"}.get(s, str(s)) for s in dims)
             return bool(self.add(f"tensor.expand_shape {z} {groups} output_shape [{sizes}] : {self.type(joined)} into {self.type(dims)}", dims))
         value = self.pick(lambda d: len(d) < 4 and any(isinstance(i, int) and i in (4, 6) for i in d) and "b*s" not in d)
@@ -242,12 +246,12 @@ class Function:
         return bool(self.add(text, dims))
 
     def sort(self) -> bool:
-        """Along a dim of known size; equal elements keep their order, which a second value shows."""
-        value = self.pick(lambda d: any(isinstance(i, int) and i > 1 for i in d))
+        """Equal elements keep their order, which a second value shows."""
+        value = self.pick(lambda d: any(i != 1 for i in d))
         if not value:
             return False
         x, dims = value
-        d = self.rng.choice([i for i, size in enumerate(dims) if isinstance(size, int) and size > 1])
+        d = self.rng.choice([i for i, size in enumerate(dims) if size != 1])
         y = self.rng.choice([v for v, other in self.values if other == dims])
         t, order = self.type(dims), self.rng.choice(["sgt", "slt"])
         made = self.name()

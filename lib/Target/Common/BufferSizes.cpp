@@ -193,7 +193,7 @@ BufferSizes::Size BufferSizes::computeDim(Value buffer, int64_t d) {
     return getFolded(view.getMixedSizes()[d]);
   if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op)) {
     Size product = getConstant(1);
-    for (int64_t from : collapse.getReassociationIndices()[d]) {
+    for (int64_t from : ReassociationIndices(collapse.getReassociationIndices()[d])) {
       Size size = getDim(collapse.getSrc(), from);
       if (!size.expr)
         return {};

@@ -4,6 +4,7 @@
 #include "shardkit/Dialect/SPMD/IR/DroppedDims.h"
 #include "shardkit/Rules/IndexedOps.h"
 #include "shardkit/Rules/Sorts.h"
+#include "shardkit/Rules/SymbolicSizes.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -424,12 +425,18 @@ static bool fitsInto(Value value, Value dest) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || type != dest.getType())
     return false;
+  SymbolicSizes sizes(dest.getParentRegion()->getParentOfType<func::FuncOp>());
   // What a loop carries has the sizes that it begins with, if that is so for what each iteration yields.
   auto arg = dyn_cast<BlockArgument>(dest);
   auto loop = arg ? dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp()) : scf::ForOp();
   OpOperand *init = loop ? loop.getTiedLoopInit(arg) : nullptr;
+  auto haveOneForm = [&](int64_t d) {
+    AffineExpr a = sizes.getDim(value, d), b = sizes.getDim(dest, d);
+    return a && b && simplifyAffineExpr(a, 0, sizes.getNumSymbols()) == simplifyAffineExpr(b, 0, sizes.getNumSymbols());
+  };
   for (int64_t d = 0; d < type.getRank(); ++d)
-    if (type.isDynamicDim(d) && !haveOneSize(value, d, dest, d) && !(init && haveOneSize(value, d, init->get(), d)))
+    if (type.isDynamicDim(d) && !haveOneForm(d) && !haveOneSize(value, d, dest, d) &&
+        !(init && haveOneSize(value, d, init->get(), d)))
       return false;
   return true;
 }

@@ -228,8 +228,6 @@ def _combine(
     block = op.regions[0].blocks[0]
     body = list(block.operations)
     returned = body[-1].operands[0]
-    real = is_float(kind)
-    extreme = "ui" if unsigned else "si"
 
     def pick(new: ir.Value, other: ir.Value) -> ir.Value:
         return new if here is None else b.value("arith.select", [here, new, other], kind)
@@ -237,6 +235,19 @@ def _combine(
     if len(body) == 1 and returned == block.arguments[1]:
         return pick(update, old)
     name = body[0].operation.name
+    if len(body) != 2 or set(body[0].operands) != set(block.arguments):
+        name = ""
+    combine, neutral = get_combiner(op, name, kind, unsigned)
+    if neutral is None:  # an element that changes nothing is the old one
+        return b.value(combine, [old, pick(update, old)], kind)
+    value = neutral if kind == i1() else f"{neutral} : {kind}"
+    return b.value(combine, [old, pick(update, b.value("arith.constant", [], kind, {"value": value}))], kind)
+
+
+def get_combiner(op: ir.Operation, name: str, kind: ir.Type, unsigned: bool) -> tuple[str, str | None]:
+    """The op on scalars that is StableHLO's `name`, and the element that changes nothing; one error for others, at `op`."""
+    real = is_float(kind)
+    extreme = "ui" if unsigned else "si"
     known: dict[str, tuple[str, str | None]] = {
         "stablehlo.add": ("arith.addf", "-0.0") if real else ("arith.addi", "0"),
         "stablehlo.multiply": ("arith.mulf", "1.0") if real else ("arith.muli", "1"),
@@ -246,13 +257,10 @@ def _combine(
         "stablehlo.and": ("arith.andi", "-1"),
         "stablehlo.xor": ("arith.xori", "0"),
     }
-    if len(body) != 2 or name not in known or set(body[0].operands) != set(block.arguments):
-        raise fail(op, "the region of stablehlo.scatter has no lowering", "one of add, multiply, maximum, minimum, and, or, xor, or the update")
+    if name not in known:
+        raise fail(op, f"the region of {op.name} has no lowering", "one of add, multiply, maximum, minimum, and, or, xor, or the update")
     combine, neutral = known[name]
     if kind == i1():
         combine = {"arith.addi": "arith.ori", "arith.muli": "arith.andi", "arith.maxsi": "arith.ori", "arith.minsi": "arith.andi"}.get(combine, combine)
         neutral = "true" if combine == "arith.andi" else "false"
-    if neutral is None:  # an element that changes nothing is the old one
-        return b.value(combine, [old, pick(update, old)], kind)
-    value = neutral if kind == i1() else f"{neutral} : {kind}"
-    return b.value(combine, [old, pick(update, b.value("arith.constant", [], kind, {"value": value}))], kind)
+    return combine, neutral

@@ -6,10 +6,12 @@ from __future__ import annotations
 import re
 from typing import Callable, Mapping, Sequence
 
+import numpy as np
 from jaxlib.mlir import ir
 
 from ..size_exprs import ONE, SizeExpr, group_dims, multiply
-from .builder import Builder, element, fail, get_location_text, owner, replace, shape_of, walk
+from .builder import Builder, element, fail, get_location_text, is_float, owner, replace, shape_of, walk
+from .lookups import accumulate, gather, reverse
 from .sorting import sort_descending
 
 _DYNAMIC = -(2**63)
@@ -25,6 +27,7 @@ _UNSIZED = (
 )  # fmt: skip
 """Ops without a form for sizes that are not known yet."""
 
+_CUMULATIVE = ("stablehlo.add", "stablehlo.multiply", "stablehlo.maximum", "stablehlo.minimum")
 _SLICES = ("stablehlo.dynamic_slice", "stablehlo.real_dynamic_slice", "stablehlo.dynamic_gather", "stablehlo.dynamic_update_slice")
 
 
@@ -41,10 +44,10 @@ class Sizes:
     def __init__(self, module: ir.Module, func: ir.Operation, shapes: Sequence[Sequence[int | str]], bounds: Mapping[str, tuple[int, int]] = {}):
         self.module, self.func, self.bounds = module, func, bounds
         self.functions = {op.attributes["sym_name"].value: op for op in module.body.operations if op.operation.name == "func.func"}
-        self.calls: dict[str, ir.Operation] = {}
+        self.calls: dict[str, list[ir.Operation]] = {}
         for op in walk(module.operation):
             if op.name == "func.call":
-                self.calls.setdefault(ir.FlatSymbolRefAttr(op.attributes["callee"]).value, op)
+                self.calls.setdefault(ir.FlatSymbolRefAttr(op.attributes["callee"]).value, []).append(op)
         self.names: dict[ir.Value, str] = {}
         for function in self.functions.values():
             for argument, attributes in zip(function.regions[0].blocks[0].arguments, function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else []):
@@ -80,7 +83,10 @@ class Sizes:
         op, count = owner(value), (shape_of(value) or [1])[0]
         own = [SizeExpr.name(f"{_DATA}{hash(value)}.{k}") for k in range(count)]
         if op is None:
-            return [SizeExpr.name(self.names[value])] * count if value in self.names else own
+            if value in self.names:
+                return [SizeExpr.name(self.names[value])] * count
+            given = [self.evaluate(v) for v in self._find_passed(value)]
+            return given[0] if given and all(other == given[0] for other in given) else own
         if op.name == "stablehlo.constant":
             dense = ir.DenseElementsAttr(op.attributes["value"])
             return [SizeExpr.number(ir.IntegerAttr(dense.get_splat_value()).value)] * count if dense.is_splat else [SizeExpr.number(n) for n in dense]
@@ -189,6 +195,12 @@ class Sizes:
             for other in shapes[1:]:
                 total = total + other[at]
             return [total if d == at else s for d, s in enumerate(shapes[0])]
+        if op.name == "stablehlo.dynamic_gather" and _looks_up(op):
+            numbers, taken = str(op.attributes["dimension_numbers"]), self.evaluate(op.operands[2])
+            gone = _find_collapsed(op) + _read_list(numbers, "operand_batching_dims")
+            slices = iter(s for d, s in enumerate(taken) if d not in gone)
+            rest = iter(s for d, s in enumerate(self.shape(op.operands[1])) if d != _find_vector(numbers))
+            return [next(slices) if d in _read_list(numbers, "offset_dims") else next(rest) for d in range(rank)]
         if op.name in ("stablehlo.real_dynamic_slice", "stablehlo.dynamic_gather"):
             found = self._find_slice(op)[1]
             dropped = _find_collapsed(op) if op.name == "stablehlo.dynamic_gather" else []
@@ -219,10 +231,15 @@ class Sizes:
         number = ir.BlockArgument(value).arg_number
         if parent.operation.name == "stablehlo.while":
             return self.shape(parent.operands[number])
-        call = self.calls.get(parent.attributes["sym_name"].value) if parent.operation.name == "func.func" else None
-        if call is not None:
-            return self.shape(call.operands[number])
+        if passed := self._find_passed(value):
+            return self.shape(passed[0])
         return [SizeExpr.name(f"{hash(value)}.{d}") for d in range(len(shape_of(value)))]
+
+    def _find_passed(self, argument: ir.Value) -> list[ir.Value]:
+        """What calls pass as the argument of a function."""
+        parent = argument.owner.owner.operation
+        calls = self.calls.get(parent.attributes["sym_name"].value, []) if parent.name == "func.func" else []
+        return [call.operands[ir.BlockArgument(argument).arg_number] for call in calls]
 
     def _find_slice(self, op: ir.Operation) -> tuple[list[SizeExpr | tuple[ir.Value, int]], list[SizeExpr]]:
         """The first element of each dim, in place of a size perhaps an element of a tensor, and how many."""
@@ -239,8 +256,6 @@ class Sizes:
         else:
             numbers = str(op.attributes["dimension_numbers"])
             mapped, sizes = _read_list(numbers, "start_index_map"), self.evaluate(op.operands[2])
-            if len(shape_of(op.operands[1])) != 1 or "batching_dims" in numbers:
-                raise fail(self._find_line(op), "a gather has slices of unknown size at several indices", "one index, or slices of known sizes")
             at, zero = self.evaluate(op.operands[1]), SizeExpr.number(0)
             starts = [(at[k], (op.operands[1], k)) if (k := mapped.index(d) if d in mapped else -1) >= 0 else (zero, (op.operands[1], 0)) for d in range(len(whole))]
         if any(name.startswith(_DATA) for size in sizes for name in size.names):
@@ -296,9 +311,7 @@ class Sizes:
         for op in walk(self.module.operation):
             dynamic = [r for r in op.results if isinstance(r.type, ir.RankedTensorType) and not ir.RankedTensorType(r.type).has_static_shape]
             reads = any(isinstance(v.type, ir.RankedTensorType) and not ir.RankedTensorType(v.type).has_static_shape for v in op.operands)
-            if any(ir.RankedTensorType(op.operands[0].type).is_dynamic_dim(d) for d in _find_ordered(op)):
-                raise fail(self._find_line(op), f"{op.name} along a dim whose size only the run knows has no lowering", "a dim of known size")
-            if (dynamic or reads) and op.name in _UNSIZED:
+            if (dynamic or reads) and op.name in _UNSIZED and self._find_cumulative(op) is None:
                 raise fail(self._find_line(op), f"{op.name} of sizes that only the run knows has no lowering", "numbers in place of these sizes")
             for r in dynamic:
                 self.shape(r)
@@ -309,6 +322,13 @@ class Sizes:
                 self._read_shape(op)
             elif op.name == "chlo.top_k" and not ir.RankedTensorType(op.operands[0].type).has_static_shape:
                 self._top_k(op)
+            elif op.name == "stablehlo.reverse" and not ir.RankedTensorType(op.operands[0].type).has_static_shape:
+                self._replace(op, reverse(op))
+            elif (found := self._find_cumulative(op)) is not None:
+                self._replace(op, accumulate(op, *found))
+            elif op.name == "stablehlo.dynamic_gather" and _looks_up(op):
+                b = Builder(op)
+                self._replace(op, gather(op, [self.write(b, size, op) for size in self.evaluate(op.operands[2])]))
             elif op.name in _SLICES and not ir.RankedTensorType(op.operands[0].type).has_static_shape:
                 self._slice(op)
         for op in walk(self.module.operation):
@@ -316,13 +336,42 @@ class Sizes:
                 replace(op, [_read_dim(Builder(op), op.operands[0], ir.IntegerAttr(op.attributes["dimension"]).value, op.results[0].type)])
         self._bind()
 
+    def _replace(self, op: ir.Operation, value: ir.Value) -> None:
+        self.known[value] = self.shape(op.results[0])
+        replace(op, [value])
+
+    def _find_cumulative(self, op: ir.Operation) -> tuple[int, bool, str] | None:
+        """Of windows that reach back to the first element, or on to the last one: the dim, whether it is the latter, and the op that
+        combines elements."""
+        is_call = op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == "stablehlo.dynamic_reduce_window"
+        if not is_call and (op.name != "stablehlo.reduce_window" or len(op.operands) != 2):
+            return None
+        rank = len(shape_of(op.operands[0]))
+        if is_call:
+            sizes, *ones, padding = (self.evaluate(v) for v in op.operands[2:])
+            body = self.functions[ir.FlatSymbolRefAttr(ir.ArrayAttr(op.attributes["called_computations"])[0]).value].regions[0].blocks[0]
+        else:
+            ones = [_read_numbers(op, name, [1] * rank) for name in ("window_strides", "base_dilations", "window_dilations")]
+            sizes, padding = _read_numbers(op, "window_dimensions", [1] * rank), _read_numbers(op, "padding", [0] * 2 * rank)
+            body = op.regions[0].blocks[0]
+        inner = [o.operation for o in body.operations]
+        long = [d for d, size in enumerate(sizes) if size != ONE]
+        reach = {k: p for k, p in enumerate(padding) if p != SizeExpr.number(0)}
+        is_plain = len(inner) == 2 and set(inner[0].operands) == set(body.arguments) and all(n == ONE for list_ in ones for n in list_)
+        if not is_plain or len(long) != 1 or sizes[long[0]] != self.shape(op.operands[0])[long[0]] or len(reach) != 1:
+            return None
+        (dim,), (k,) = long, reach
+        if k // 2 != dim or reach[k] != sizes[dim] - ONE or inner[0].name not in _CUMULATIVE or not _is_neutral(op.operands[1], inner[0].name):
+            return None
+        return dim, k % 2 == 1, inner[0].name
+
     def _find_line(self, op: ir.Operation) -> ir.Operation:
         """The op, or the call of the function that it is in, if only that has a line of the user."""
         parent = op
         while not get_location_text(op) and parent.name != "func.func":
             parent = parent.parent.operation
-        call = self.calls.get(parent.attributes["sym_name"].value) if parent.name == "func.func" else None
-        return self._find_line(call) if call is not None else op
+        calls = self.calls.get(parent.attributes["sym_name"].value, []) if parent.name == "func.func" else []
+        return self._find_line(calls[0]) if calls else op
 
     def _read_shape(self, op: ir.Operation) -> None:
         result = self.shape(op.results[0])
@@ -444,15 +493,37 @@ class Sizes:
 _LIMITS: dict[str, Callable[..., SizeExpr | None]] = {"stablehlo.maximum": Sizes.larger, "stablehlo.minimum": Sizes.smaller, "stablehlo.clamp": Sizes.clamp}
 
 
-def _find_ordered(op: ir.Operation) -> list[int]:
-    """The dims of the first operand along which an op has elements in an order: they have a known size."""
-    if op.name == "stablehlo.reverse":
-        return list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
-    if op.name == "chlo.top_k":
-        return [len(shape_of(op.operands[0])) - 1]
-    if op.name == "stablehlo.sort":
-        return [ir.IntegerAttr(op.attributes["dimension"]).value % len(shape_of(op.operands[0]))]
-    return []
+def _looks_up(op: ir.Operation) -> bool:
+    """Whether a gather of slices of unknown size has several indices; with one it is a slice."""
+    return len(shape_of(op.operands[1])) != 1 or "batching_dims" in str(op.attributes["dimension_numbers"])
+
+
+def _find_vector(numbers: str) -> int:
+    """The dim of the indices of a gather that has the numbers of one index."""
+    found = re.search(r"index_vector_dim = (\d+)", numbers)
+    return int(found[1]) if found else 0
+
+
+def _is_neutral(value: ir.Value, name: str) -> bool:
+    """Whether a scalar changes nothing as an operand of an op."""
+    op = owner(value)
+    if op is not None and op.name in _SAME:
+        return _is_neutral(op.operands[0], name)
+    if op is None or op.name != "stablehlo.constant":
+        return False
+    number, kind = float(ir.DenseElementsAttr(op.attributes["value"]).get_splat_value().value), element(value)
+    if name in ("stablehlo.add", "stablehlo.multiply"):
+        return number == (name == "stablehlo.multiply")
+    least = float("-inf") if is_float(kind) else -(2.0 ** (ir.IntegerType(kind).width - 1))
+    return number == (least if name == "stablehlo.maximum" else -least if is_float(kind) else -least - 1)
+
+
+def _read_numbers(op: ir.Operation, name: str, otherwise: Sequence[int]) -> list[SizeExpr]:
+    """An attribute of integers, in one list."""
+    if name not in op.attributes:
+        return [SizeExpr.number(n) for n in otherwise]
+    dense = np.array(ir.DenseElementsAttr(op.attributes[name])).ravel() if name == "padding" else ir.DenseI64ArrayAttr(op.attributes[name])
+    return [SizeExpr.number(int(n)) for n in dense]
 
 
 def _read_list(numbers: str, name: str) -> list[int]:

@@ -447,6 +447,19 @@ func.func @f(%0: tensor<8xf32>) {
 
 // -----
 
+// sort_c3
+func.func @f(%0: tensor<?xf32>) {
+  // expected-error @+1 {{result #0 has type 'tensor<4xf32>', expected 'tensor<?xf32>', all elements of a dim of dynamic size}}
+  %r = spmd.sort %0 dim = 0 {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.cmpf olt, %a, %b : f32
+    spmd.yield %p
+  } : (tensor<?xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
 // sort_c4
 func.func @f(%0: tensor<8xf32>, %p: i1) {
   // expected-error @+1 {{region has arguments of types 'f32', expected two of the element type of each operand: 'f32', 'f32'}}

@@ -26,14 +26,15 @@ LogicalResult SortOp::verify() {
   if (dim < 0 || dim >= rank)
     return emitOpError() << "dim is " << dim << ", expected one from 0 to " << rank - 1 << ", as operands have rank "
                          << rank;
-  if (getInputType().isDynamicDim(dim))
-    return emitOpError() << "dim " << dim << " of the operands has a dynamic size, expected a static one";
   // sort_c3
   if (getOutputs().size() != getInputs().size())
     return emitOpError() << "has " << getOutputs().size() << " results, expected one for each of " << getInputs().size()
                          << " operands";
   for (auto [i, input, output] : llvm::enumerate(getInputs().getTypes(), getOutputs().getTypes())) {
     auto from = cast<RankedTensorType>(input), to = cast<RankedTensorType>(output);
+    if (from.isDynamicDim(dim) && to != from)
+      return emitOpError() << "result #" << i << " has type " << to << ", expected " << from
+                           << ", all elements of a dim of dynamic size";
     SmallVector<int64_t> shape(from.getShape());
     if (to.getRank() == rank && to.getDimSize(dim) >= 0 && to.getDimSize(dim) <= shape[dim])
       shape[dim] = to.getDimSize(dim);
