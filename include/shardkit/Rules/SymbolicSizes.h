@@ -28,8 +28,8 @@ std::pair<int64_t, int64_t> getSizeBounds(BlockArgument size);
 /// The size arguments of a function, in their order: symbol i of expressions is argument i of these.
 SmallVector<BlockArgument> getSizeArguments(func::FuncOp func);
 
-/// What programs are planned for, by size argument: the hint, else the upper bound, else `otherwise`; with `atBounds`
-/// the bound comes first.
+/// The sizes that programs are planned for, by size argument: the hint, else the upper bound, else `otherwise`; with
+/// `atBounds` the bound comes first.
 SmallVector<int64_t> getLikelySizes(func::FuncOp func, int64_t otherwise, bool atBounds);
 
 /// The value of an expression, symbol i of which is `sizes[i]`; std::nullopt for null, and where it is too large.

@@ -197,10 +197,10 @@ class Sizes:
             return [total if d == at else s for d, s in enumerate(shapes[0])]
         if op.name == "stablehlo.dynamic_gather" and _looks_up(op):
             numbers, taken = str(op.attributes["dimension_numbers"]), self.evaluate(op.operands[2])
-            gone = _find_collapsed(op) + _read_list(numbers, "operand_batching_dims")
-            slices = iter(s for d, s in enumerate(taken) if d not in gone)
-            rest = iter(s for d, s in enumerate(self.shape(op.operands[1])) if d != _find_vector(numbers))
-            return [next(slices) if d in _read_list(numbers, "offset_dims") else next(rest) for d in range(rank)]
+            collapsed = _find_collapsed(op) + _read_list(numbers, "operand_batching_dims")
+            slices = iter(s for d, s in enumerate(taken) if d not in collapsed)
+            rows = iter(s for d, s in enumerate(self.shape(op.operands[1])) if d != _find_vector(numbers))
+            return [next(slices) if d in _read_list(numbers, "offset_dims") else next(rows) for d in range(rank)]
         if op.name in ("stablehlo.real_dynamic_slice", "stablehlo.dynamic_gather"):
             found = self._find_slice(op)[1]
             dropped = _find_collapsed(op) if op.name == "stablehlo.dynamic_gather" else []
@@ -209,9 +209,9 @@ class Sizes:
             numbers = str(op.attributes["dimension_numbers"])
             offsets = re.search(r"offset_dims = \[([\d, ]*)\]", numbers)
             vector = re.search(r"index_vector_dim = (\d+)", numbers)
-            taken = [int(k) for k in re.findall(r"\d+", offsets[1])] if offsets else []
+            windows = [int(k) for k in re.findall(r"\d+", offsets[1])] if offsets else []
             rest = iter(s for d, s in enumerate(self.shape(op.operands[1])) if not vector or d != int(vector[1]))
-            return [SizeExpr.name(f"{hash(value)}.{d}") if d in taken else next(rest) for d in range(rank)]
+            return [SizeExpr.name(f"{hash(value)}.{d}") if d in windows else next(rest) for d in range(rank)]
         if op.name == "func.call":
             callee = self.functions[ir.FlatSymbolRefAttr(op.attributes["callee"]).value]
             position = list(op.results).index(value)

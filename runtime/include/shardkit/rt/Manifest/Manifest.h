@@ -24,7 +24,7 @@ namespace shardkit::rt {
 
 /// The version of the schema that is written. The reader reads this one and the versions before.
 inline constexpr int64_t manifestVersion = 3;
-/// Of manifests of presharded weights.
+/// The version of manifests of presharded weights.
 inline constexpr int64_t weightManifestVersion = 2;
 
 struct MeshInfo {
