@@ -102,6 +102,29 @@ def test_training() -> None:
                     np.testing.assert_allclose(np.asarray(ours), theirs, atol=2e-5, err_msg=f"{spec} {shape}")
 
 
+def test_convolutions() -> None:
+    """A step that trains convolutions, strided and padded, and a pooling, with any batch."""
+    conv = lambda x, k, step: jax.lax.conv_general_dilated(x, k, (step, step), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+    def step(kernels, x):
+        def loss(kernels):
+            h = jax.nn.relu(conv(jax.nn.relu(conv(x, kernels[0], 1)), kernels[1], 2))
+            return (jax.lax.reduce_window(h, 0.0, jax.lax.add, (1, 3, 3, 1), (1, 2, 2, 1), "SAME") ** 2).mean()
+
+        value, gradients = jax.value_and_grad(loss)(kernels)
+        return value, [k - 0.1 * g for k, g in zip(kernels, gradients)]
+
+    (b,) = symbolic_shape("b")
+    kernels = [(RNG.standard_normal(s) * 0.2).astype(np.float32) for s in ((3, 3, 3, 8), (3, 3, 8, 4))]
+    given = [jax.ShapeDtypeStruct(k.shape, jnp.float32, sharding=on(None, None, None, "model")) for k in kernels]
+    model = shardkit.import_jax(step, given, jax.ShapeDtypeStruct((b, 8, 8, 3), jnp.float32, sharding=on("data")))
+    with model.compile() as program:
+        for count in (1, 2, 5):
+            x = RNG.standard_normal((count, 8, 8, 3), dtype=np.float32)
+            for ours, theirs in zip(jax.tree.leaves(program(kernels, x)), jax.tree.leaves(jax.jit(step)(kernels, x)), strict=True):
+                np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-5)
+
+
 def test_decode_with_a_cache_that_grows() -> None:
     (s,) = symbolic_shape("s", constraints=["s <= 64"])
     step = jax.jit(decode)

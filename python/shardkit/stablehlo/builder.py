@@ -137,7 +137,8 @@ class Builder:
 
     def pad(self, value: ir.Value, fill: ir.Value, low: Sequence[int], high: Sequence[int], between: Sequence[int]) -> ir.Value:
         """`low` and `high` may be negative: then they crop."""
-        sizes = [size + max(0, size - 1) * b + l + h for size, l, h, b in zip(shape_of(value), low, high, between)]
+        dynamic = ir.ShapedType.get_dynamic_size()
+        sizes = [n if n == dynamic else n + max(0, n - 1) * b + l + h for n, l, h, b in zip(shape_of(value), low, high, between)]
         type = ir.RankedTensorType.get(sizes, element(value))
         padding = {"edge_padding_low": i64s(low), "edge_padding_high": i64s(high), "interior_padding": i64s(between)}
         return self.value("stablehlo.pad", [value, fill], type, padding)

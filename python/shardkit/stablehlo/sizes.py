@@ -13,6 +13,7 @@ from ..size_exprs import ONE, SizeExpr, group_dims, multiply
 from .builder import Builder, element, fail, get_location_text, is_float, owner, replace, shape_of, walk
 from .lookups import accumulate, gather, reverse
 from .sorting import sort_descending
+from .windows import has_known_windows, rewrite_convolution, rewrite_pooling
 
 _DYNAMIC = -(2**63)
 _MARK = "jax.global_constant"
@@ -23,7 +24,7 @@ _ARITHMETIC = {"stablehlo.add": "arith.addi", "stablehlo.subtract": "arith.subi"
 _SAME = ("stablehlo.convert", "stablehlo.reshape", "stablehlo.broadcast_in_dim")
 _UNSIZED = (
     "stablehlo.reduce_window", "stablehlo.dynamic_reduce_window", "stablehlo.fft",
-    "stablehlo.select_and_scatter", "stablehlo.dynamic_pad", "stablehlo.custom_call", "stablehlo.bitcast_convert", "stablehlo.convolution",
+    "stablehlo.select_and_scatter", "stablehlo.dynamic_pad", "stablehlo.custom_call", "stablehlo.convolution",
 )  # fmt: skip
 """Ops without a form for sizes that are not known yet."""
 
@@ -216,6 +217,10 @@ class Sizes:
             callee = self.functions[ir.FlatSymbolRefAttr(op.attributes["callee"]).value]
             position = list(op.results).index(value)
             return self.shape(list(callee.regions[0].blocks[0].operations)[-1].operands[position])
+        if op.name == "stablehlo.convolution":
+            parts = [re.split(r",\s*", text) for text in re.findall(r"\[([^\]]*)\]", str(op.attributes["dimension_numbers"]))]
+            image, kernel = ({name: s for name, s in zip(part, self.shape(v))} for part, v in zip(parts, op.operands))
+            return [image["b"] if name == "b" else kernel["o"] if name == "f" else SizeExpr.number(shape_of(value)[d]) for d, name in enumerate(parts[2])]
         if op.name in ("stablehlo.while", "stablehlo.sort"):
             return self.shape(op.operands[list(op.results).index(value)])
         if op.name == "stablehlo.slice":
@@ -311,7 +316,7 @@ class Sizes:
         for op in walk(self.module.operation):
             dynamic = [r for r in op.results if isinstance(r.type, ir.RankedTensorType) and not ir.RankedTensorType(r.type).has_static_shape]
             reads = any(isinstance(v.type, ir.RankedTensorType) and not ir.RankedTensorType(v.type).has_static_shape for v in op.operands)
-            if (dynamic or reads) and op.name in _UNSIZED and self._find_cumulative(op) is None:
+            if (dynamic or reads) and op.name in _UNSIZED and self._find_cumulative(op) is None and not (op.name in _WINDOWS and has_known_windows(op)):
                 raise fail(self._find_line(op), f"{op.name} of sizes that only the run knows has no lowering", "numbers in place of these sizes")
             for r in dynamic:
                 self.shape(r)
@@ -326,6 +331,8 @@ class Sizes:
                 self._replace(op, reverse(op))
             elif (found := self._find_cumulative(op)) is not None:
                 self._replace(op, accumulate(op, *found))
+            elif op.name in _WINDOWS and any(not ir.RankedTensorType(v.type).has_static_shape for v in op.operands):
+                _WINDOWS[op.name](op)
             elif op.name == "stablehlo.dynamic_gather" and _looks_up(op):
                 b = Builder(op)
                 self._replace(op, gather(op, [self.write(b, size, op) for size in self.evaluate(op.operands[2])]))
@@ -491,6 +498,9 @@ class Sizes:
 
 
 _LIMITS: dict[str, Callable[..., SizeExpr | None]] = {"stablehlo.maximum": Sizes.larger, "stablehlo.minimum": Sizes.smaller, "stablehlo.clamp": Sizes.clamp}
+
+
+_WINDOWS: dict[str, Callable[[ir.Operation], None]] = {"stablehlo.convolution": rewrite_convolution, "stablehlo.reduce_window": rewrite_pooling}
 
 
 def _looks_up(op: ir.Operation) -> bool:
