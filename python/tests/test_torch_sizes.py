@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel
 from torch.export import Dim
+from torch.nn.attention.varlen import varlen_attn
 
 import shardkit
 from samples import run_tests
@@ -95,6 +96,41 @@ def check_block(is_causal: bool, sharding: tuple[str | None, ...]) -> None:
         for shape in ((1, 1), (1, 2), (3, 5), (4, 16), (7, 33), (16, 64)):
             ids = torch.randint(0, 50, shape)
             torch.testing.assert_close(program(ids), module(ids), atol=1e-5, rtol=1e-5)
+
+
+class Sequences(nn.Module):
+    """Attention of sequences that follow one another, with two query heads for each key head."""
+
+    def __init__(self, window: tuple[int, int]) -> None:
+        super().__init__()
+        self.window = window
+        self.q, self.k, self.v = nn.Linear(16, 64), nn.Linear(16, 32), nn.Linear(16, 32)
+
+    def forward(self, x: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
+        q, k, v = (f(x).unflatten(-1, (-1, 16)) for f in (self.q, self.k, self.v))
+        return varlen_attn(q, k, v, ends, ends, 64, 64, window_size=self.window, enable_gqa=True)
+
+    def one_by_one(self, x: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
+        q, k, v = (f(x).unflatten(-1, (-1, 16)).transpose(0, 1) for f in (self.q, self.k, self.v))
+        results = []
+        for a, b in zip(ends[:-1].tolist(), ends[1:].tolist()):
+            distance = torch.arange(b - a)[None] - torch.arange(b - a)[:, None]
+            seen = (distance >= (-self.window[0] if self.window[0] >= 0 else -64)) & (distance <= (self.window[1] if self.window[1] >= 0 else 64))
+            results.append(F.scaled_dot_product_attention(q[:, a:b], k[:, a:b], v[:, a:b], attn_mask=seen, enable_gqa=True).transpose(0, 1))
+        return torch.cat(results)
+
+
+def test_sequences_of_several_lengths() -> None:
+    torch.manual_seed(0)
+    for window in ((-1, -1), (-1, 0), (2, 0)):
+        module = Sequences(window).eval()
+        x, ends = torch.randn(12, 16), torch.tensor([0, 4, 5, 12], dtype=torch.int32)
+        plan = {name: ColwiseParallel() for name in "qkv"}
+        model = shardkit.import_torch(module, x, ends, mesh={"model": 2}, plan=plan, dynamic_shapes={"x": {0: Dim("t", min=1, max=64)}})
+        with model.compile() as program, torch.no_grad():
+            for given in ([0, 4, 5, 12], [0, 0, 3, 7], [0, 1, 20, 40]):
+                x, ends = torch.randn(given[-1], 16), torch.tensor(given, dtype=torch.int32)
+                np.testing.assert_allclose(np.asarray(program(x, ends)), module.one_by_one(x, ends), atol=1e-5, err_msg=f"{window} {given}")
 
 
 def test_sums_and_slices() -> None:
