@@ -126,7 +126,7 @@ def test_sequences_of_several_lengths() -> None:
         module = Sequences(window).eval()
         x, ends = torch.randn(12, 16), torch.tensor([0, 4, 5, 12], dtype=torch.int32)
         plan = {name: ColwiseParallel() for name in "qkv"}
-        model = shardkit.import_torch(module, x, ends, mesh={"model": 2}, plan=plan, dynamic_shapes={"x": {0: Dim("t", min=1, max=64)}})
+        model = shardkit.import_torch(module, x, ends, mesh={"model": 2}, plan=plan, dynamic_shapes={"x": {0: Dim("t", min=1)}})
         with model.compile() as program, torch.no_grad():
             for given in ([0, 4, 5, 12], [0, 0, 3, 7], [0, 1, 20, 40]):
                 x, ends = torch.randn(given[-1], 16), torch.tensor(given, dtype=torch.int32)
@@ -155,7 +155,7 @@ def test_bad_input() -> None:
     for given, message in [
         ({"y": {0: Dim("b", min=1, max=4)}}, "dynamic_shapes names y, expected one of: x"),
         ({"x": {2: Dim("b", min=1, max=4)}}, "dynamic_shapes of x has dim 2, expected 0 to 1"),
-        ({"x": {0: 4}}, "dim 0 of x is 4, expected a torch.export.Dim with min and max"),
+        ({"x": {0: 4}}, "dim 0 of x is 4, expected a torch.export.Dim"),
         ({"x": [0]}, r"dynamic_shapes of x is \[0\], expected dims"),
         (3, "dynamic_shapes is 3, expected inputs by name"),
         ({"x": {1: Dim("b", min=1, max=64)}}, "torch.export: "),  # the layer has 16 features

@@ -12,6 +12,15 @@ from unittest import mock
 from ..errors import ShardKitError, is_users
 
 
+_LARGEST = 2**40 - 1
+"""The largest size there may be; as a bound it is none."""
+
+
+def _find_largest(dim: Any) -> int:
+    most = getattr(dim, "max", None)
+    return min(most, _LARGEST) if isinstance(most, int) else _LARGEST
+
+
 @dataclasses.dataclass(frozen=True)
 class Sizes:
     """Of inputs by name: a `torch.export.Dim` for each dim whose size is not known."""
@@ -22,7 +31,11 @@ class Sizes:
         """Those of inputs in order, as torch.export takes them: it traces none of 0 and 1."""
         import torch
 
-        known = {d.__name__: torch.export.Dim(d.__name__, min=2, max=max(d.max, 2)) if d.min < 2 else d for dims in self.dims.values() for d in dims.values()}
+        def from_two(dim: Any) -> Any:
+            most = _find_largest(dim)
+            return torch.export.Dim(dim.__name__, min=2, **({"max": max(most, 2)} if most < _LARGEST else {})) if dim.min < 2 else dim
+
+        known = {d.__name__: from_two(d) for dims in self.dims.values() for d in dims.values()}
         return tuple({d: known[dim.__name__] for d, dim in self.dims.get(name, {}).items()} for name in names)
 
     def shape(self, name: str, shape: Sequence[int]) -> tuple[int, ...]:
@@ -34,7 +47,7 @@ class Sizes:
         return [self.dims[name][d].__name__ if d in self.dims[name] else "" for d in range(rank)]
 
     def bounds(self) -> dict[str, tuple[int, int]]:
-        return {dim.__name__: (int(dim.min), int(dim.max)) for dims in self.dims.values() for dim in dims.values()}
+        return {dim.__name__: (int(dim.min), _find_largest(dim)) for dims in self.dims.values() for dim in dims.values()}
 
 
 def read_sizes(given: Any, ranks: Mapping[str, int]) -> Sizes:
@@ -53,9 +66,9 @@ def read_sizes(given: Any, ranks: Mapping[str, int]) -> Sizes:
         for d, dim in dims.items():
             if not isinstance(d, int) or not 0 <= d < ranks[name]:
                 raise ShardKitError(f"error: dynamic_shapes of {name} has dim {d!r}, expected 0 to {ranks[name] - 1}")
-            least, most = getattr(dim, "min", None), getattr(dim, "max", None)
-            if not isinstance(getattr(dim, "__name__", None), str) or not isinstance(least, int) or not isinstance(most, int) or most >= 2**40:
-                raise ShardKitError(f"error: dim {d} of {name} is {dim!r}, expected a torch.export.Dim with min and max: buffers are as large as max")
+            least, most = getattr(dim, "min", None), _find_largest(dim)
+            if not isinstance(getattr(dim, "__name__", None), str) or not isinstance(least, int):
+                raise ShardKitError(f"error: dim {d} of {name} is {dim!r}, expected a torch.export.Dim")
             if bounds.setdefault(dim.__name__, (least, most)) != (least, most):
                 raise ShardKitError(f"error: size {dim.__name__} is {least} to {most} in {name}, expected {bounds[dim.__name__]}, as in another input")
         found[name] = dict(dims)
