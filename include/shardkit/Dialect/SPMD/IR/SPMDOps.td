@@ -171,9 +171,9 @@ def SPMD_SortOp : SPMD_Op<"sort", [Pure, SingleBlock]> {
 
     Constraints:
     * (sort_c1) at least one operand; operands have one shape, and results have one shape
-    * (sort_c2) `dim` is a dim of the operands, of static size
-    * (sort_c3) one result per operand, of its type except for the size of `dim`, which is static and at most that of
-      the operand
+    * (sort_c2) `dim` is a dim of the operands
+    * (sort_c3) one result per operand, of its type except for the size of `dim`, which is at most that of the operand;
+      of a dynamic size all elements are kept
     * (sort_c4) per operand the region has two arguments of its element type; it yields one i1
     * (sort_c5) the region has pure ops on scalars only
 
